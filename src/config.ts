@@ -155,7 +155,7 @@ export function environmentSettings(env: Readonly<Record<string, string | undefi
   return found
 }
 
-/** What holds when the same setting is made in several places: the first of them that makes it. */
+/** Each setting from the first place that has it, else its default. */
 export function resolveSettings(places: readonly SomeSettings[]): Settings {
   const resolved = settingNames.map((name) => [
     name,

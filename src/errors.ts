@@ -1,4 +1,4 @@
-/** What kind of thing went wrong. The edges (command line, HTTP, MCP) each map these codes once. */
+/** The kind of an error. The edges (command line, HTTP, MCP) each map these codes once. */
 export type ErrorCode = 'invalid' | 'not_found' | 'conflict' | 'forbidden' | 'unavailable'
 
 /**

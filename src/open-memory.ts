@@ -8,8 +8,8 @@ import { teamOf, teamOwner, universalScope } from './beliefs/scope.ts'
 import type { ForgottenTexts } from './files/erase-texts.ts'
 import type { MemoryOptions } from './library.ts'
 import type { Forgotten } from './memory/change/erase-copies.ts'
-import { type Memory, memoryFrom, type Standpoint } from './memory/memory.ts'
-import { syncIfThere, syncOnCommit, withCatchUp } from './memory/mirror/sync-on-commit.ts'
+import { type Memory, memoryFrom, routed, type Standpoint } from './memory/memory.ts'
+import { syncIfThere, syncOnCommit } from './memory/mirror/sync-on-commit.ts'
 import type { Ports } from './memory/ports.ts'
 import { RecallCounter } from './memory/recall/tally.ts'
 import type { Embedder } from './search/embedder.ts'
@@ -49,12 +49,14 @@ export function openMemory({
   let finished: Promise<unknown> | undefined
   const everyTeam = given.everyTeam ?? given.scopes === undefined
   return withTeams(ports, standpoint, everyTeam, (own) =>
-    withCatchUp(own, async () => {
+    // The mirror shows no turns, so exporting them needs no sync.
+    routed(own, async () => {
       finished ??= opened.finishErasing().then(async (isNeeded) => {
         if (isNeeded) await syncIfThere(opened, { dir, user })
       })
       await finished
       await ports.catchUp()
+      return own
     }),
   )
 }
@@ -97,26 +99,12 @@ function withTeams(
       .filter((owner) => !scopes.map(teamOf).includes(teamOf(owner)))
     return memberMemory(own, ports, { person: user, scopes: [...scopes, ...unnamed], teams }, author)
   }
-  const { close, export: _export, exportTurns, ...calls } = plain
-  const joining = Object.keys(calls).map((name) => [
-    name,
-    async (...given: readonly unknown[]): Promise<unknown> => {
-      const call = (await joined(given))[name as keyof typeof calls] as (...values: readonly unknown[]) => unknown
-      return call(...given)
-    },
-  ])
   return {
-    // Each call keeps its name and type.
-    ...(Object.fromEntries(joining) as typeof calls),
+    ...routed(plain, joined),
     recall: async (message, options) =>
       (await joined([options])).recall(message, { ...(everyTeam ? {} : { scopes }), ...options }),
     remember: async (statement) => (await joined([statement])).remember({ scopes, ...statement }),
     import: async (text, options) => (await joined([options])).import(text, { scopes, ...options }),
-    export: async function* (filter) {
-      yield* (await joined([filter])).export(filter)
-    },
-    exportTurns,
-    close,
   }
 }
 
@@ -199,7 +187,7 @@ function openServer(address: string, residentBytes: number): CaredStore {
 /** An eighth of the machine's memory, and never more than two gigabytes, which hold over a million beliefs. */
 const mostResidentBytes = (): number => Math.min(2 ** 31, totalmem() / 8)
 
-/** Where copies of texts may be besides the store, and who hears what became of them. */
+/** Where copies of texts may be besides the store, and a callback for their erasure. */
 export type CopyOptions = {
   /** An eval store outside the memory directory. */
   readonly evalStoreDir?: string | null | undefined

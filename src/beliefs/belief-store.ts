@@ -36,7 +36,7 @@ export type EventPage = { readonly limit: number; readonly before?: number; read
 
 export type Page<Item> = { readonly items: readonly Item[]; readonly total: number }
 
-/** Who is asking, and from where. `scopes` are already the visible ones. */
+/** The user, agent and scopes of a request. `scopes` includes the ancestors. */
 export type Viewpoint = { readonly user: string; readonly agent: string | null; readonly scopes: readonly string[] }
 
 /** Where beliefs are kept. Everything read is as of the last acknowledged commit, by any process. */
@@ -81,7 +81,7 @@ export type BeliefStore = {
   lastUndoable(user: string): Promise<JournalEvent | null>
   /** Everything that ever happened to a belief, oldest first. */
   history(user: string, beliefId: string): Promise<readonly BeliefRevision[]>
-  /** What one event did, belief by belief. */
+  /** The changes of one event, belief by belief. */
   revisions(user: string, event: number): Promise<readonly BeliefRevision[]>
 
   /**

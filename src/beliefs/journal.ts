@@ -25,7 +25,7 @@ export const eventKinds = [
 ] as const
 export type EventKind = (typeof eventKinds)[number]
 
-/** What one change did to one belief. */
+/** The change of one belief. */
 export type BeliefChange = {
   readonly beliefId: string
   /** Version before the change; 0 when the belief did not exist. The commit is refused if it has another version by then. */

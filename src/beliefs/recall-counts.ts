@@ -1,6 +1,6 @@
 import type { ActorKind } from './belief.ts'
 
-/** What one recall counts as: ids, a time and numbers, never a word of the message. */
+/** The count of one recall: ids, a time and numbers, never a word of the message. */
 export type RecallTally = {
   readonly at: string
   readonly beliefIds: readonly string[]

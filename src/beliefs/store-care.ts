@@ -1,4 +1,4 @@
-/** What a check of the store found. */
+/** The result of one check of the store. */
 export type Finding = { readonly check: string; readonly ok: boolean; readonly detail: string }
 
 export type OnProgress = (check: string, done: number, total: number) => void

@@ -36,7 +36,7 @@ export type NewTurn = Omit<Turn, 'index'> & {
   readonly messageId: string | null
 }
 
-/** What distinguishes a turn from others with the same words. */
+/** The fields that distinguish turns with the same words. */
 export type TurnIdentity = {
   readonly messageId: string | null
   readonly index: number | null
@@ -60,3 +60,7 @@ export function isSameTurn(one: TurnIdentity, other: TurnIdentity): boolean {
 
 /** Characters of the opening of a session in lists. */
 export const longestOpening = 200
+
+/** Commands (`/compact`, but not the path `/etc/hosts`) and tagged text of programs are not the person's words. */
+export const isSaidByPerson = (text: string): boolean =>
+  !/^\s*\/[a-z][\w:-]*(?:\s|$)/i.test(text) && !/^\s*<[a-z][\w-]*>[\s\S]*<\/[\w-]+>\s*$/i.test(text)

@@ -46,7 +46,7 @@ export type MemoryLocation = {
   readonly hooksEnabled: boolean
 }
 
-/** What is needed to write the configuration of other programs: where it is, and how they start Credence. */
+/** The machine, for writing the configuration of other programs: where it is, and how they start Credence. */
 export type Machine = {
   readonly platform: NodeJS.Platform
   readonly home: string

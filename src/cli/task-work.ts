@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { invalid } from '../errors.ts'
 import type { Memory } from '../memory/memory.ts'
@@ -6,10 +5,10 @@ import type { Agent } from '../tasks/agent.ts'
 import type { AgentParts } from '../tasks/agents/agent-from.ts'
 import type { Graders } from '../tasks/grade/task-grade.ts'
 import type { TaskPlaces } from '../tasks/parse/load-tasks.ts'
-import type { ProcessEnvironment } from './compose.ts'
+import { type ProcessEnvironment, packageVersion } from './compose.ts'
 import { ProgressBar } from './text/progress-bar.ts'
 
-/** What the commands about tasks need. */
+/** The dependencies of the commands about tasks. */
 export type TaskWork = {
   /** `passThrough` names variables of the environment for an agent that is a program. */
   readonly agent: (
@@ -94,10 +93,3 @@ const forgetful = (memory: Memory): Memory => ({
   }),
   search: async () => ({ beliefs: [], total: 0, quotes: [] }),
 })
-
-const packageVersion = (): string => {
-  const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
-    readonly version: string
-  }
-  return version
-}

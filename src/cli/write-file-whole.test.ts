@@ -2,7 +2,7 @@ import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { temporaryDirectory } from '../../test/temporary-directory.ts'
-import { writeFileWhole } from './write-file-whole.ts'
+import { writeFileWhole } from './commands/memory/transfer.ts'
 
 async function* chunks(...texts: readonly (string | Error)[]): AsyncGenerator<string> {
   for (const text of texts) {

@@ -1,8 +1,8 @@
 import { lstatSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { parseJson } from '../json.ts'
 import { writeAtomically } from './atomic-write.ts'
-import { parseJson } from './json.ts'
-import { codeOf } from './leftovers.ts'
+import { codeOf, ifPresent } from './leftovers.ts'
 
 /** The texts that were forgotten, and the beliefs they belong to. */
 export type ForgottenTexts = {
@@ -194,18 +194,9 @@ function erasedLine(line: string, eraser: Eraser): string {
 
 /** Every plain file below a directory. Links are not followed; `enters` decides about folders. */
 export function* filesBelow(directory: string, enters: (folder: string) => boolean = () => true): Generator<string> {
-  for (const entry of entriesOf(directory)) {
+  for (const entry of ifPresent(() => readdirSync(directory, { withFileTypes: true })) ?? []) {
     const path = join(directory, entry.name)
     if (entry.isFile()) yield path
     else if (entry.isDirectory() && enters(path)) yield* filesBelow(path, enters)
-  }
-}
-
-function entriesOf(directory: string) {
-  try {
-    return readdirSync(directory, { withFileTypes: true })
-  } catch (error) {
-    if (codeOf(error) === 'ENOENT') return []
-    throw error
   }
 }

@@ -1,5 +1,5 @@
 /** An object of a JSON text, and where it is. */
-export type ObjectText = {
+type ObjectText = {
   /** Null when it is larger than `largest`. */
   readonly text: string | null
   /** The line it begins in, from 1. */

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
-import { readdir, rename, rm } from 'node:fs/promises'
+import { readdirSync } from 'node:fs'
+import { rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 
 /** Marks a path as unfinished work of a process. Ids never begin with a dot, so no document can have such a name. */
@@ -16,21 +17,12 @@ const pattern = /^\.(?<purpose>tmp|staged|replaced)-(?<pid>\d+)-[0-9a-f]{8}-(?<n
  * the replacement never arrived.
  */
 export async function sweepLeftovers(directory: string): Promise<void> {
-  for (const entry of await namesIn(directory)) {
+  for (const entry of ifPresent(() => readdirSync(directory)) ?? []) {
     const { purpose, pid, name } = pattern.exec(entry)?.groups ?? {}
     if (purpose === undefined || name === undefined || isRunning(Number(pid))) continue
     const path = join(directory, entry)
     if (purpose === 'replaced' && (await cameBack(path, join(directory, name)))) continue
     await rm(path, { recursive: true, force: true })
-  }
-}
-
-async function namesIn(directory: string): Promise<readonly string[]> {
-  try {
-    return await readdir(directory)
-  } catch (error) {
-    if (codeOf(error) === 'ENOENT') return []
-    throw error
   }
 }
 
@@ -58,3 +50,13 @@ export function isRunning(pid: number): boolean {
 /** The system's name for what went wrong with a file, such as ENOENT. */
 export const codeOf = (error: unknown): string | undefined =>
   error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined
+
+/** The result of reading a file or folder; null when there is none. */
+export function ifPresent<Value>(read: () => Value): Value | null {
+  try {
+    return read()
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return null
+    throw error
+  }
+}

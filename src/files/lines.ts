@@ -9,7 +9,7 @@ export type Line = {
   readonly isWhole: boolean
 }
 
-export const longestLine = 16 * 1024 * 1024
+const longestLine = 16 * 1024 * 1024
 const newline = 0x0a
 
 /** The lines of a file or stream of any size, one at a time. */

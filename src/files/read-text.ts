@@ -1,4 +1,5 @@
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync, statSync } from 'node:fs'
+import { join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { invalid, notFound, unavailable } from '../errors.ts'
 import { codeOf } from './leftovers.ts'
@@ -22,6 +23,17 @@ export function readTextFile(file: string): string {
     throw unavailable(`${file} cannot be read: ${reason}.`, 'Give a file that you may read.', cause)
   }
   return decode(bytes, file)
+}
+
+/** The file itself, or the files below a directory whose names fit, in the order of their paths. */
+export function filesAt(path: string, names: RegExp): readonly string[] {
+  const stats = statSync(path, { throwIfNoEntry: false })
+  if (stats === undefined) throw notFound(`There is no file ${path}.`, 'Check the path.')
+  if (!stats.isDirectory()) return [path]
+  return readdirSync(path, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile() && names.test(entry.name))
+    .map((entry) => join(entry.parentPath, entry.name))
+    .sort()
 }
 
 function decode(bytes: Uint8Array, source: string): string {

@@ -2,7 +2,7 @@ import { createReadStream } from 'node:fs'
 import { Unzip, UnzipInflate, UnzipPassThrough } from 'fflate'
 
 /** A piece of a file in an archive. `read` is how many bytes of the archive have been read. */
-export type ZipPiece = { readonly name: string; readonly bytes: Buffer; readonly read: number }
+type ZipPiece = { readonly name: string; readonly bytes: Buffer; readonly read: number }
 
 /** The files of an archive whose names are wanted, piece by piece and in their order. Throws where it is damaged. */
 export async function* zipEntries(file: string, isWanted: (name: string) => boolean): AsyncGenerator<ZipPiece> {

@@ -1,14 +1,16 @@
 import { Hono } from 'hono'
 import { universalScope } from '../beliefs/scope.ts'
-import { beliefMessage, routes, searchMessage } from '../eval/system/outside/http-contract.ts'
+import { MemoryError } from '../errors.ts'
+import { type BeliefMessage, beliefMessage, routes, searchMessage } from '../eval/system/outside/http-contract.ts'
 import type { System } from '../eval/system/system.ts'
-import type { BeliefRecord } from '../memory/transfer/belief-record.ts'
+import { limits } from '../memory/change/draft.ts'
+import { type BeliefRecord, parseRecord } from '../memory/transfer/belief-record.ts'
+import { isOrdinaryWord } from '../search/ordinary-words.ts'
 import { answerError, refuse } from './error-answers.ts'
 import { readBody } from './read-request.ts'
-import { idIn, receivedBelief } from './received-belief.ts'
 import { loopbackNames, sameOriginOnly } from './same-origin.ts'
 
-export type RecallAppOptions = {
+type RecallAppOptions = {
   /** The system that answers. Nothing else may use it. */
   readonly system: System
   readonly now: () => Date
@@ -85,3 +87,77 @@ const only = (limit: number) => ({
   maxQuestions: 0,
   maxCharacters: Number.MAX_SAFE_INTEGER,
 })
+
+type Environment = {
+  /** The belief as it was sent before; the message may leave out what stays the same. */
+  readonly known: BeliefRecord | undefined
+  readonly at: string
+  readonly newId: () => string
+}
+
+/** The id of the belief in a message, wherever it is. */
+function idIn({ beliefId, id, metadata }: BeliefMessage): string | undefined {
+  const inMetadata = metadata?.beliefId
+  if (inMetadata !== undefined && typeof inMetadata !== 'string')
+    throw new MemoryError('invalid', `metadata.beliefId is ${JSON.stringify(inMetadata)?.slice(0, 80)}, not text.`)
+  return beliefId ?? inMetadata ?? id
+}
+
+/**
+ * Makes a belief from a message. Metadata comes first. Without it, the text is the content, and the name is the part of the
+ * text before the aliases, else the id. An alias is no name, because a second belief with the same name in the same scope
+ * would replace the first, and two beliefs may share an alias.
+ */
+export function receivedBelief(message: BeliefMessage, { known, at, newId }: Environment): BeliefRecord {
+  const { text, user_id: user, metadata = {} } = message
+  const id = idIn(message) ?? newId()
+  const aliases = message.aliases ?? (known === undefined ? undefined : [...known.aliases, ...newForms(text, known)])
+  const value = {
+    name: nameBefore(aliases ?? [], text) ?? id,
+    ...known,
+    content: text,
+    ...withoutEmptyScopes(metadata),
+    ...(aliases === undefined ? {} : { aliases }),
+    id,
+    user,
+  }
+  return parseRecord(value, { user, scopes: [universalScope], origin: 'http', at, newId }).record
+}
+
+/**
+ * Published harnesses send a changed belief as one text, its name and aliases joined. If the text repeats all of them, its
+ * other words are new aliases, except everyday words, which would match almost every message.
+ */
+function newForms(text: string, { name, aliases, content }: BeliefRecord): readonly string[] {
+  const plain = lower(text).replaceAll('_', ' ')
+  if (![name, ...aliases].every((form) => plain.includes(lower(form).replaceAll('_', ' ')))) return []
+  const known = new Set(wordsIn([name.replaceAll('_', ' '), name, ...aliases, content].join(' ')).map(lower))
+  const added = wordsIn(text).filter((word) => !known.has(lower(word)) && !isOrdinaryWord(lower(word)))
+  return [...new Map(added.map((word) => [lower(word), word])).values()]
+}
+
+const lower = (word: string): string => word.toLowerCase()
+
+/** Words with at least one letter, without the punctuation around them. */
+const wordsIn = (text: string): readonly string[] =>
+  text
+    .split(/\s+/u)
+    .map((word) => word.replace(/^[^\p{L}\p{N}]+|[^\p{L}\p{N}+#]+$/gu, ''))
+    .filter((word) => /\p{L}/u.test(word))
+
+/** `scopes` comes before `scope`; null counts as none. */
+function withoutEmptyScopes({ scope, scopes, ...rest }: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  const sent = scopes ?? scope
+  return sent === undefined || sent === null ? rest : { ...rest, scopes: sent }
+}
+
+const mostWordsOfName = 8
+
+/** The text is name, aliases, content and why, joined by spaces, so the name is what comes before the aliases. */
+function nameBefore(aliases: readonly string[], text: string): string | null {
+  const run = ` ${aliases.join(' ')}`
+  const at = aliases.length === 0 ? -1 : text.indexOf(run)
+  const name = text.slice(0, Math.max(at, 0)).trim()
+  const isName = name !== '' && name.length <= limits.name && name.split(/\s+/u).length <= mostWordsOfName
+  return isName && /^(?:\s|$)/u.test(text.slice(at + run.length)) ? name : null
+}

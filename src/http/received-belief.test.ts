@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { messageFor } from '../eval/system/outside/http-contract.ts'
 import { type BeliefRecord, parseRecord } from '../memory/transfer/belief-record.ts'
-import { receivedBelief } from './received-belief.ts'
+import { receivedBelief } from './recall-app.ts'
 
 const at = '2026-01-01T00:00:00.000Z'
 const surroundings = { known: undefined, at, newId: () => 'made-up' }

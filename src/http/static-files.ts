@@ -5,6 +5,7 @@ import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
 import type { Context } from 'hono'
 import { codeOf } from '../files/leftovers.ts'
+import { RecentMap } from '../recent-map.ts'
 
 const types: Readonly<Record<string, string>> = {
   '.html': 'text/html; charset=utf-8',
@@ -47,8 +48,7 @@ const leastCompressed = 600
 const compressible = /^(?:text|application\/json|image\/svg)/u
 
 /** Compressed once: the files of a build are few and never change under their name and size. */
-const compressed = new Map<string, Uint8Array<ArrayBuffer>>()
-const mostCompressed = 50
+const compressed = new RecentMap<Uint8Array<ArrayBuffer>>(50)
 
 /** A file, compressed as the browser likes it best. */
 async function answer(context: Context, file: Uint8Array<ArrayBuffer>, type: string): Promise<Response> {
@@ -58,10 +58,8 @@ async function answer(context: Context, file: Uint8Array<ArrayBuffer>, type: str
   if (encoding === null || file.length < leastCompressed || !compressible.test(type))
     return context.body(file, 200, { 'content-type': type })
   const key = `${encoding} ${createHash('sha256').update(file).digest('base64')}`
-  const known = compressed.get(key) ?? new Uint8Array(await (encoding === 'br' ? brotli(file) : zip(file)))
-  compressed.set(key, known)
-  const [oldest] = compressed.keys()
-  if (compressed.size > mostCompressed && oldest !== undefined) compressed.delete(oldest)
+  const known =
+    compressed.get(key) ?? compressed.set(key, new Uint8Array(await (encoding === 'br' ? brotli(file) : zip(file))))
   return context.body(known, 200, { 'content-type': type, 'content-encoding': encoding })
 }
 

@@ -1,4 +1,5 @@
 import { Transform, type TransformCallback, type Writable } from 'node:stream'
+import { parseObject } from '../json.ts'
 
 /** The largest message that is taken. */
 export const largestMessage = 4 * 1024 * 1024
@@ -61,12 +62,6 @@ export class BoundedLines extends Transform {
 
 /** The id of a request; null where there is none. */
 function idIn(line: Buffer): string | number | null {
-  try {
-    const value: unknown = JSON.parse(line.toString('utf8'))
-    const id = value !== null && typeof value === 'object' && 'id' in value ? value.id : null
-    return typeof id === 'string' || typeof id === 'number' ? id : null
-  } catch {
-    // It is no JSON, or too large to be parsed.
-    return null
-  }
+  const id = parseObject(line.toString('utf8'))?.id
+  return typeof id === 'string' || typeof id === 'number' ? id : null
 }

@@ -4,7 +4,7 @@ import { MemoryError } from '../errors.ts'
 import type { Memory } from '../memory/memory.ts'
 import type { Author } from '../memory/ports.ts'
 
-/** What of a memory a server shows, and where it writes. */
+/** The user, the agent and the scopes that a server works with. */
 export type MemoryView = {
   readonly user: string
   /** The active scopes of a call that names no scope. */

@@ -1,4 +1,5 @@
 import type { Readable, Writable } from 'node:stream'
+import { isObject, parseObject } from '../json.ts'
 
 // Nothing here loads the SDK: a client has its first answer before that takes its time.
 
@@ -59,7 +60,7 @@ function firstLine(input: Readable): Promise<string> {
 
 /** Null for a message with anything unusual in it, to which the SDK may answer otherwise. */
 function handshakeIn(line: string): { readonly id: RequestId; readonly protocolVersion: unknown } | null {
-  const { jsonrpc, id, method, params, ...others } = objectIn(line)
+  const { jsonrpc, id, method, params, ...others } = parseObject(line) ?? {}
   if (jsonrpc !== '2.0' || method !== 'initialize' || !isObject(params) || Object.keys(others).length > 0) return null
   const { protocolVersion, clientInfo, capabilities: offered, ...unusual } = params
   const isPlainClient =
@@ -71,16 +72,3 @@ function handshakeIn(line: string): { readonly id: RequestId; readonly protocolV
   if (!isId || !isPlainClient || !isPlain || !handshakeVersions.includes(protocolVersion)) return null
   return { id: id as RequestId, protocolVersion }
 }
-
-/** Empty for what is no object in JSON. */
-function objectIn(line: string): Readonly<Record<string, unknown>> {
-  try {
-    const value: unknown = JSON.parse(line)
-    return isObject(value) ? value : {}
-  } catch {
-    return {}
-  }
-}
-
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  value !== null && typeof value === 'object' && !Array.isArray(value)

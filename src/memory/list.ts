@@ -20,7 +20,7 @@ export async function listBeliefs(
   return store.list(parseFilter(filter), { limit, offset, order })
 }
 
-export type FindRequest = Omit<ListRequest, 'order'> & { readonly query: string }
+type FindRequest = Omit<ListRequest, 'order'> & { readonly query: string }
 
 /**
  * Like a list, of the beliefs that hold the words of a query, best first; the last word may be incomplete. The filter

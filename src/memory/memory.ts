@@ -126,6 +126,30 @@ export type Memory = {
   close(): Promise<void>
 }
 
+/**
+ * The same memory, whose calls go to the memory that `choose` returns for their arguments. Turns are exported, and the memory is
+ * closed, without asking.
+ */
+export function routed(memory: Memory, choose: (given: readonly unknown[]) => Promise<Memory>): Memory {
+  const { close, export: _export, exportTurns, ...calls } = memory
+  const chosen = Object.keys(calls).map((name) => [
+    name,
+    async (...given: readonly unknown[]): Promise<unknown> => {
+      const call = (await choose(given))[name as keyof typeof calls] as (...values: readonly unknown[]) => unknown
+      return call(...given)
+    },
+  ])
+  return {
+    // Each call keeps its name and type.
+    ...(Object.fromEntries(chosen) as typeof calls),
+    export: async function* (filter) {
+      yield* (await choose([filter])).export(filter)
+    },
+    exportTurns,
+    close,
+  }
+}
+
 const isList = (turns: HeardTurn | readonly HeardTurn[]): turns is readonly HeardTurn[] => Array.isArray(turns)
 
 /** Binds the use cases to a standpoint. No option of a call can change its user or its author. */

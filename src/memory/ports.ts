@@ -11,7 +11,7 @@ import type { RecallCounter } from './recall/tally.ts'
 /** Everything the use cases need of a store. */
 export type Store = BeliefStore & FormIndex & FullText & TurnStore & TurnIndex & MeaningIndex
 
-/** What every use case works with. No use case reads the clock, the disk or a random number by itself. */
+/** The dependencies of every use case. No use case reads the clock, the disk or a random number by itself. */
 export type Ports = {
   readonly store: Store
   readonly now: () => Date

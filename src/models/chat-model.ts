@@ -9,7 +9,7 @@ export type ToolCall = {
   readonly id: string
   readonly name: string
   readonly arguments: Readonly<Record<string, unknown>>
-  /** What the model wrote instead of a JSON object; `arguments` is empty then. */
+  /** The text of the model, where it is no JSON object; `arguments` is empty then. */
   readonly malformed?: string
 }
 

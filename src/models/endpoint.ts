@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import { MemoryError } from '../errors.ts'
+import { MemoryError, unavailable } from '../errors.ts'
+import { parseJson } from '../json.ts'
 
 /** The longest answer that is read, in bytes. */
 const longestAnswer = 8 * 1024 * 1024
@@ -47,12 +48,17 @@ export async function postJson<Schema extends z.ZodType>(
       redirect: 'manual',
       signal,
     })
-    text = await boundedText(response, request)
+    text = await boundedText(response, longestAnswer, () =>
+      unavailable(
+        `The answer of ${placeOf(url)} is longer than ${longestAnswer} bytes.`,
+        'Ask for less, or check the URL.',
+      ),
+    )
   } catch (cause) {
     throw cause instanceof MemoryError ? cause : unreachable(request, cause)
   }
   if (!response.ok) throw refused(request, response, text)
-  const value = jsonIn(text)
+  const value = parseJson(text)
   if (value === undefined) {
     const hint = 'Check that the URL is the base URL of the API, such as https://host/v1.'
     throw new MemoryError('unavailable', `${placeOf(url)} did not answer with JSON.`, { hint })
@@ -67,15 +73,13 @@ export async function postJson<Schema extends z.ZodType>(
   })
 }
 
-async function boundedText(response: Response, { url }: EndpointRequest): Promise<string> {
+/** The body of a response; `tooLong` is thrown as soon as it has more than `most` bytes. */
+export async function boundedText(response: Response, most: number, tooLong: () => MemoryError): Promise<string> {
   const chunks: Uint8Array[] = []
   let size = 0
   for await (const chunk of response.body ?? []) {
     size += chunk.byteLength
-    if (size > longestAnswer) {
-      const message = `The answer of ${placeOf(url)} is longer than ${longestAnswer} bytes.`
-      throw new MemoryError('unavailable', message, { hint: 'Ask for less, or check the URL.' })
-    }
+    if (size > most) throw tooLong()
     chunks.push(chunk)
   }
   return Buffer.concat(chunks).toString('utf8')
@@ -150,19 +154,10 @@ const ErrorBody = z.union([
 
 /** The endpoint's own error message, without keys and control characters. An error page says nothing that helps. */
 function reasonIn(text: string, key: string | null): string {
-  const message = ErrorBody.safeParse(jsonIn(text)).data
+  const message = ErrorBody.safeParse(parseJson(text)).data
   if (message === undefined) return '.'
   const printable = message.replace(/[\p{Cc}\p{Cf}]+/gu, ' ').replace(/\b(?:sk|pk|key)-[\w*-]{6,}/giu, '…')
   return `: ${(key ? printable.replaceAll(key, '…') : printable).trim().slice(0, longestReason)}`
-}
-
-/** The value of a JSON text; undefined where it is not JSON. */
-function jsonIn(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }
 
 /** The URL without its query, which may hold a key. */

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { parseObject } from '../json.ts'
 import type { ChatMessage, ChatModel, ChatReply, ChatRequest, ToolCall } from './chat-model.ts'
 import { postJson } from './endpoint.ts'
 import { providerEndpoints } from './model-spec.ts'
@@ -134,13 +135,7 @@ const stopReasons: Readonly<Record<string, ChatReply['stopReason']>> = {
 
 function toolCallOf(id: string, { name, arguments: text }: { name: string; arguments: string }): ToolCall {
   if (text.trim() === '') return { id, name, arguments: {} }
-  const malformed = { id, name, arguments: {}, malformed: text }
-  try {
-    const value: unknown = JSON.parse(text)
-    const isObject = typeof value === 'object' && value !== null && !Array.isArray(value)
-    return isObject ? { id, name, arguments: value as Record<string, unknown> } : malformed
-  } catch {
-    // Models do write broken JSON; the caller that runs the tool tells the model.
-    return malformed
-  }
+  const value = parseObject(text)
+  // Models do write broken JSON; the caller that runs the tool tells the model.
+  return value === null ? { id, name, arguments: {}, malformed: text } : { id, name, arguments: value }
 }

@@ -1,14 +1,15 @@
 import { randomUUID } from 'node:crypto'
 import { parseScopes } from '../beliefs/scope.ts'
 import { MemoryError } from '../errors.ts'
+import { parseObject } from '../json.ts'
 import type { HeardTurn } from '../memory/conversation/hear.ts'
 import { offTheRecord } from '../memory/learn/rules.ts'
 import { renderContext, type ShownContext } from '../memory/recall/render.ts'
 import { Conversations, type Placed, type Talk } from './conversations.ts'
-import { type Answer, type Dialect, isObject, type JsonObject } from './dialects/dialect.ts'
+import type { Answer, Dialect } from './dialects.ts'
 import { JsonSpans, withInsertions } from './json-spans.ts'
 
-/** Whose memory, and which scopes of it. */
+/** The user and the scopes of a memory. */
 export type View = {
   readonly user: string
   readonly scopes: readonly string[]
@@ -75,7 +76,8 @@ export class MemoryLane {
   /** The request with blocks of memory in it. It is sent on as it is where that is not possible, and never fails. */
   async prepare(dialect: Dialect, bytes: Buffer, view: View): Promise<Prepared> {
     const asItIs = (reason: string): Prepared => ({ body: bytes, outcome: `none; ${reason}`, onAnswer: () => {} })
-    const body = parsed(bytes)
+    const body = parseObject(bytes.toString('utf8'))
+    // The service says what is wrong with it.
     if (body === null) return asItIs('the body is not a JSON object')
     const spans = new JsonSpans(bytes.toString('latin1'))
     const conversation = dialect.read(body, spans)
@@ -155,22 +157,12 @@ export class MemoryLane {
   }
 }
 
-function parsed(bytes: Buffer): JsonObject | null {
-  try {
-    const value: unknown = JSON.parse(bytes.toString('utf8'))
-    return isObject(value) ? value : null
-  } catch {
-    // The service says what is wrong with it.
-    return null
-  }
-}
-
 const shortened = (message: string): string =>
   message.length <= longestMessage
     ? message
     : `${message.slice(0, longestMessage / 2)}\n${message.slice(-longestMessage / 2)}`.toWellFormed()
 
-/** What the conversation does not hold yet. Everything that is left counts as shown from now on. */
+/** The parts of a context that the conversation has not shown yet. They count as shown from now on. */
 function withoutShown(context: ShownContext, { session: own, shown }: Talk): ShownContext {
   const isNew = (key: string): boolean => {
     const known = shown.has(key)

@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import zlib from 'node:zlib'
-import { type Answer, type Dialect, isObject, type JsonObject } from './dialects/dialect.ts'
+import { type JsonObject, parseObject } from '../json.ts'
+import type { Answer, Dialect } from './dialects.ts'
 
 /** Longer answers are passed on, but not kept. */
 const largestCopy = 16 * 1024 * 1024
@@ -77,12 +78,8 @@ function eventsIn(text: string): readonly JsonObject[] {
   })
 }
 
+/** Empty for the end mark of a stream, an event that was cut off, or an answer that is no JSON. */
 function documentIn(text: string): readonly JsonObject[] {
-  try {
-    const value: unknown = JSON.parse(text)
-    return isObject(value) ? [value] : []
-  } catch {
-    // The end mark of a stream, an event that was cut off, or an answer that is no JSON.
-    return []
-  }
+  const value = parseObject(text)
+  return value === null ? [] : [value]
 }

@@ -1,5 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto'
-import type { Conversation, HistoryMessage } from './dialects/dialect.ts'
+import { RecentMap } from '../recent-map.ts'
+import type { Conversation, HistoryMessage } from './dialects.ts'
 
 /** A message of the person and everything that was answered to it. */
 type Exchange = {
@@ -15,14 +16,14 @@ export type Talk = {
   readonly session: string
   /** The blocks that were added to its messages, by the key of the message. */
   readonly blocks: Map<string, string>
-  /** What its blocks have shown. */
+  /** The lines that its blocks have shown. */
   readonly shown: Set<string>
   /** The keys of the messages that were kept. */
   readonly kept: Set<string>
 }
 
 /** A message of the person with its place in the conversation. */
-export type PlacedMessage = { readonly key: string; readonly message: HistoryMessage }
+type PlacedMessage = { readonly key: string; readonly message: HistoryMessage }
 
 /** A request with the conversation it belongs to. */
 export type Placed = {
@@ -47,15 +48,15 @@ const mostKnown = 2_000
  */
 export class Conversations {
   /** By a whole history: its conversation, and the message that came next. Another next message is another conversation. */
-  readonly #histories = new Recent<{ readonly talk: Talk; next: string | null }>()
+  readonly #histories = new RecentMap<{ readonly talk: Talk; next: string | null }>(mostKnown)
   /** By the last exchange alone, for clients that leave out what came long before. */
-  readonly #exchanges = new Recent<Talk>()
+  readonly #exchanges = new RecentMap<Talk>(mostKnown)
   /** By the first message of a conversation. */
-  readonly #openings = new Recent<{ readonly talk: Talk; isAnswered: boolean }>()
+  readonly #openings = new RecentMap<{ readonly talk: Talk; isAnswered: boolean }>(mostKnown)
   /** By the id of an answer that the service keeps. */
-  readonly #answers = new Recent<Talk>()
+  readonly #answers = new RecentMap<Talk>(mostKnown)
 
-  /** Null when nobody says anything in the request. `view` tells users and scopes apart. */
+  /** Null for a request without a message of a person. `view` tells users and scopes apart. */
   place(view: string, { messages, continues }: Conversation): Placed | null {
     const exchanges = exchangesIn(messages)
     const last = exchanges.at(-1)
@@ -142,7 +143,7 @@ const wordsOf = ({ said }: Exchange): string => said.map(({ text }) => text).joi
 const wordsKey = (view: string, exchange: Exchange): string => hashOf(view, wordsOf(exchange))
 const exchangeKey = (view: string, exchange: Exchange): string => hashOf(view, wordsOf(exchange), exchange.answer)
 
-/** What stands before the first exchange, before the second and so on; the last one is the whole history. */
+/** Hashes of the history before the first exchange, before the second and so on; the last one is the whole history. */
 function historiesOf(view: string, exchanges: readonly Exchange[]): readonly string[] {
   const histories = [hashOf(view)]
   for (const exchange of exchanges)
@@ -155,23 +156,3 @@ const hashOf = (...texts: readonly string[]): string =>
   createHash('sha256')
     .update(JSON.stringify(texts.map((text) => text.replace(/\s+/gu, ' ').trim())))
     .digest('base64url')
-
-/** A map that forgets what was not used for the longest time. */
-class Recent<Value> {
-  readonly #values = new Map<string, Value>()
-
-  get(key: string): Value | undefined {
-    const value = this.#values.get(key)
-    if (value === undefined) return undefined
-    this.#values.delete(key)
-    this.#values.set(key, value)
-    return value
-  }
-
-  set(key: string, value: Value): void {
-    this.#values.delete(key)
-    this.#values.set(key, value)
-    const [oldest] = this.#values.keys()
-    if (this.#values.size > mostKnown && oldest !== undefined) this.#values.delete(oldest)
-  }
-}

@@ -11,19 +11,16 @@ import { MemoryError } from '../errors.ts'
 import { codeOf } from '../files/leftovers.ts'
 import { type MemoryDeps, MemoryLane, type Prepared, type View } from './add-memory.ts'
 import { AnswerCopy } from './answer-copy.ts'
-import { chatCompletions } from './dialects/chat-completions.ts'
-import type { Dialect } from './dialects/dialect.ts'
-import { messages } from './dialects/messages.ts'
-import { responses } from './dialects/responses.ts'
+import { chatCompletions, type Dialect, messages, responses } from './dialects.ts'
 
-export type ProxyOptions = MemoryDeps & {
+type ProxyOptions = MemoryDeps & {
   /** The service that requests are sent on to. */
   readonly upstream: URL
   /** Why a request is refused before anything is done with it; null when it is not. */
   readonly refusalOf: (request: IncomingMessage) => { readonly message: string; readonly hint: string } | null
 }
 
-export type Proxy = {
+type Proxy = {
   readonly listener: RequestListener
   /** Waits until everything that was said has been kept, and closes idle connections to the service. */
   readonly close: () => Promise<void>

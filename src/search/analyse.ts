@@ -3,7 +3,7 @@
  * `tight`: nothing between them (`C++17`, characters of a script without spaces). `joined`: one joining mark and no
  * space (`node.js`). `apart`: space, quotes or markup. `broken`: something that ends a phrase.
  */
-export type Gap = 'tight' | 'joined' | 'apart' | 'broken'
+type Gap = 'tight' | 'joined' | 'apart' | 'broken'
 
 /** The smallest piece of text that can match: a word, a number, or one character of a script without spaces. */
 export type Token = {

@@ -2,13 +2,13 @@
  * Okapi BM25 (Robertson and Zaragoza, "The Probabilistic Relevance Framework", 2009), with the idf that stays
  * positive for a term in every document.
  */
-export type TermStats = { readonly docFreq: number; readonly docCount: number }
-export type FieldMatch = { readonly termFreq: number; readonly length: number; readonly averageLength: number }
+type TermStats = { readonly docFreq: number; readonly docCount: number }
+type FieldMatch = { readonly termFreq: number; readonly length: number; readonly averageLength: number }
 
 /** How soon repeats stop counting. */
-export const K1 = 1.2
+const K1 = 1.2
 /** How much a long field is held against a match, 0 to 1. */
-export const B = 0.75
+const B = 0.75
 
 /** Rare terms weigh more. Never negative, even for a term in every document. */
 export const inverseDocFreq = ({ docFreq, docCount }: TermStats): number =>

@@ -8,7 +8,7 @@ import { isTypoTarget } from './typo.ts'
  * One way a surface form may be written. `key` is its words separated by single spaces; it is found when the same
  * words follow each other in a message.
  */
-export type FormKey = {
+type FormKey = {
   readonly key: string
   readonly words: readonly string[]
   /** Bit i is set when the form itself has a phrase end between its words i and i + 1, as in "Dr. Vasquez". */
@@ -16,7 +16,7 @@ export type FormKey = {
 }
 
 /** 0 is the belief's name, i the alias at position i - 1. */
-export type FormKeyOf = FormKey & { readonly ordinal: number }
+type FormKeyOf = FormKey & { readonly ordinal: number }
 
 const longestForm = 64
 const shortestJoined = 4

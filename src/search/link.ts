@@ -62,10 +62,13 @@ export async function linkMessage(message: string, view: Viewpoint, index: FormI
 }
 
 /** Spans of a message, and the postings in view of their keys. */
-type Found = { readonly spans: readonly CandidateSpan[]; readonly postings: ReadonlyMap<string, readonly Posting[]> }
+type FoundSpans = {
+  readonly spans: readonly CandidateSpan[]
+  readonly postings: ReadonlyMap<string, readonly Posting[]>
+}
 
 /** The beliefs that the spans mention, with every mention of each. */
-export function linksOf(tokens: readonly Token[], words: Words, exact: Found, typos: Found): readonly Link[] {
+export function linksOf(tokens: readonly Token[], words: Words, exact: FoundSpans, typos: FoundSpans): readonly Link[] {
   const links = new Map<string, { posting: Posting; mentions: Mention[] }>()
   addMentions(links, runsOf(tokens, exact.spans, exact.postings), () => true)
   if (typos.spans.length === 0) return [...links.values()]
@@ -83,7 +86,7 @@ const mostAnnounced = 500
 /** Most forms have at most this many words. */
 const usualForm = 3
 
-/** What the look-ups of a message will ask for, as far as that can be known before the first answer. */
+/** The keys that the look-ups of a message will use, as far as they are known before the first answer. */
 function announced(tokens: readonly Token[], words: Words): Announced {
   if (tokens.length > mostAnnounced) return { words: [], keys: [], suspects: [] }
   const spellings = [...new Set([...words.literal, ...words.singular])]

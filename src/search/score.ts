@@ -4,10 +4,10 @@ import type { Link, Mention } from './link.ts'
 import { editFactor } from './typo.ts'
 
 /** A belief called by its name is more surely meant than one called by an alias. */
-export const NAME_BOOST = 2
-export const ALIAS_BOOST = 1
+const NAME_BOOST = 2
+const ALIAS_BOOST = 1
 
-/** What one surface form of a belief contributes to its score. */
+/** The share of one surface form in the score of a belief. */
 export type Clause = {
   readonly field: 'name' | 'alias'
   /** 0 is the name, i the alias at position i - 1. */

@@ -58,7 +58,7 @@ function regularSingular(word: string): string {
   return mayBeName ? word : (candidates[0] ?? word)
 }
 
-/** What the singular could be, likeliest first. */
+/** Possible singulars, likeliest first. */
 function singularCandidates(word: string): string[] {
   const withoutS = word.slice(0, -1)
   const withoutEs = word.slice(0, -2)

@@ -79,5 +79,5 @@ export function isOneEditApart(one: string, other: string): boolean {
   return differing === 2 && shorter === longer && isSwap
 }
 
-/** What remains of a score when one letter of a word is wrong: less for short words. */
+/** The factor for the score of a word with one wrong letter; smaller for short words. */
 export const editFactor = (written: string, meant: string): number => 1 - 1 / Math.min(written.length, meant.length)

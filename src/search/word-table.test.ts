@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { WordTable } from './word-table.ts'
+import { WordTable } from './resident/word-index.ts'
 
 it('numbers words as a map does, whatever they are made of', () => {
   fc.assert(

@@ -2,7 +2,7 @@ import type { AccessStore, Membership, Role, Team, Token, TokenKind } from '../b
 
 type Value = string | null
 /** Runs one statement in a transaction of its own. Parameters are $1, $2, …; tables are in the schema `credence`. */
-export type RunAccess = <Row>(use: 'read' | 'write', sql: string, values: readonly Value[]) => Promise<readonly Row[]>
+type RunAccess = <Row>(use: 'read' | 'write', sql: string, values: readonly Value[]) => Promise<readonly Row[]>
 
 type TokenRow = {
   id: string

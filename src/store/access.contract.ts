@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { type AccessStore, roles, type Token, tokenKinds } from '../beliefs/access-store.ts'
-import { openMemoryAccess } from './memory-access.ts'
+import { openMemoryAccess } from './access-model.contract.ts'
 
 const at = '2026-05-04T09:00:00.000Z'
 const later = '2026-05-04T10:00:00.000Z'

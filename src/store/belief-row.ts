@@ -88,7 +88,7 @@ export const indexedTerm = (userId: number, word: string): string => `${userId}:
 
 /**
  * A text as a number that fits a database key: two 32-bit FNV-1a hashes with different offsets, cut to 47 bits, which
- * SQLite stores in six bytes. Collisions are harmless, since whoever looks a word up by its hash compares the words.
+ * SQLite stores in six bytes. Collisions are harmless, since every look-up by hash compares the words, too.
  */
 export function textHash(text: string): number {
   let high = 0x811c9dc5

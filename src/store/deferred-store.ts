@@ -1,7 +1,10 @@
 import type { AccessControl } from '../beliefs/access-store.ts'
+import type { BeliefStore } from '../beliefs/belief-store.ts'
 import type { RecallCounts } from '../beliefs/recall-counts.ts'
 import type { StoreCare } from '../beliefs/store-care.ts'
-import type { EveryPort } from './every-port.ts'
+import type { TurnStore } from '../beliefs/turn-store.ts'
+import type { FormIndex, FullText } from '../search/form-index.ts'
+import type { MeaningIndex, TurnIndex } from '../search/turns/turn-index.ts'
 
 /** A store with its maintenance and its counts, and who may use it. */
 export type CaredStore = EveryPort & StoreCare & RecallCounts & AccessControl
@@ -41,3 +44,6 @@ export function deferredStore(open: () => Promise<Deferred>): Deferred {
   // Each entry has the type of the call that it forwards.
   return Object.fromEntries(Object.keys(calls).map((call) => [call, forward(call)])) as unknown as Deferred
 }
+
+/** Everything the use cases need of a store. */
+export type EveryPort = BeliefStore & FormIndex & FullText & TurnStore & TurnIndex & MeaningIndex

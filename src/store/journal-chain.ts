@@ -21,7 +21,7 @@ export type SealedChange = {
 
 export type SealedEvent = Omit<Commit, 'changes' | 'turns' | 'forgottenTurns'> & { readonly number: number }
 
-/** What an event did to one turn: kept it, with the hash of its text, or forgot it. */
+/** The change of one turn by an event: it was stored, with the hash of its text, or forgotten. */
 export type SealedTurn = { readonly id: string; readonly hash: Uint8Array | null }
 
 /** A change with the salt and the text to store. */

@@ -1,4 +1,4 @@
 import { describeAccess } from './access.contract.ts'
-import { openMemoryAccess } from './memory-access.ts'
+import { openMemoryAccess } from './access-model.contract.ts'
 
 describeAccess('The store in memory', async () => openMemoryAccess())

@@ -5,20 +5,20 @@ import type { ExportedTurn, SessionSummary, TurnFilter } from '../beliefs/turn-s
 import { mostOccurrences, unitsOf, wordCount } from '../search/turns/passages.ts'
 import type { TurnPostings, TurnUnit, TurnVectors, TurnView } from '../search/turns/turn-index.ts'
 
-type Kept = { readonly turn: NewTurn; readonly row: number }
+type StoredTurn = { readonly turn: NewTurn; readonly row: number }
 
 /** The turns of one user in a store in memory. Every answer is computed from the turns when it is asked for. */
 export class UserTurns {
   /** In the order in which they were kept. */
-  #kept: Kept[] = []
-  readonly #sessions = new Map<string, Kept[]>()
+  #kept: StoredTurn[] = []
+  readonly #sessions = new Map<string, StoredTurn[]>()
   readonly #sessionNumbers = new Map<string, number>()
   readonly #forgottenMessages = new Set<string>()
   readonly #vectors = new Map<string, Int8Array>()
   #nextRow = 0
 
   known(turns: readonly NewTurn[]): readonly (Turn | 'forgotten' | null)[] {
-    const taken = new Set<Kept>()
+    const taken = new Set<StoredTurn>()
     const lastSaid = new Map<string, string>()
     return turns.map((turn) => {
       const before = this.#inSession(turn.session).filter((kept) => kept.turn.at < turn.at)
@@ -150,7 +150,7 @@ export class UserTurns {
   }
 
   lastStep(view: TurnView): number | null {
-    const isStep = ({ turn }: Kept): boolean =>
+    const isStep = ({ turn }: StoredTurn): boolean =>
       turn.role === 'tool' && (view.session === undefined || turn.session === view.session)
     return this.#inScope(view).findLast(isStep)?.row ?? null
   }
@@ -206,19 +206,19 @@ export class UserTurns {
   }
 
   /** The turns of a session, in the order of the conversation. */
-  #inSession(session: string): readonly Kept[] {
+  #inSession(session: string): readonly StoredTurn[] {
     return this.#sessions.get(session) ?? []
   }
 
-  #inScope({ scopes }: TurnView): readonly Kept[] {
+  #inScope({ scopes }: TurnView): readonly StoredTurn[] {
     return scopes === null ? this.#kept : this.#kept.filter(({ turn }) => scopes.includes(turn.scope))
   }
 
-  #holding(row: number): Kept | undefined {
+  #holding(row: number): StoredTurn | undefined {
     return this.#kept.find((kept) => kept.row <= row && row < kept.row + unitsOf(kept.turn.text).length)
   }
 
-  #unitsIn({ turn, row }: Kept): readonly TurnUnit[] {
+  #unitsIn({ turn, row }: StoredTurn): readonly TurnUnit[] {
     const { session, role, speaker, at, text } = turn
     const place = this.#inSession(session).findIndex((kept) => kept.turn === turn)
     return unitsOf(text).map(({ length }, passage) => ({
@@ -234,21 +234,21 @@ export class UserTurns {
     }))
   }
 
-  #previousOf(kept: Kept): string | null {
+  #previousOf(kept: StoredTurn): string | null {
     const session = this.#inSession(kept.turn.session)
     return lastUserText(session.slice(0, session.indexOf(kept)))
   }
 
-  #turnOf(kept: Kept): Turn {
+  #turnOf(kept: StoredTurn): Turn {
     const { messageId: _messageId, ...turn } = kept.turn
     return { ...turn, index: this.#inSession(turn.session).indexOf(kept) }
   }
 }
 
-const lastUserText = (kept: readonly Kept[]): string | null =>
+const lastUserText = (kept: readonly StoredTurn[]): string | null =>
   kept.findLast(({ turn }) => turn.role === 'user')?.turn.text ?? null
 
-const isByPerson = ({ turn }: Kept): boolean => turn.role === 'user' && turn.origin === 'person'
+const isByPerson = ({ turn }: StoredTurn): boolean => turn.role === 'user' && turn.origin === 'person'
 
 /** Times are ISO 8601 or milliseconds since the epoch. */
 type Filter = Omit<TurnFilter, 'since' | 'until'> & { since?: string | number; until?: string | number }

@@ -7,7 +7,7 @@ const blockMask = (1 << blockBits) - 1
 const entryBytes = 3
 
 /** The entries of one term in one block of rows: three bytes for each unit, its number in the block and how often. */
-export type PostingBlock = { readonly term: string; readonly block: number; readonly entries: Buffer }
+type PostingBlock = { readonly term: string; readonly block: number; readonly entries: Buffer }
 
 /** Collects the postings of new turns by scope, so that each term is written once. */
 export class PostingsDraft<Scope> {

@@ -53,7 +53,7 @@ export type TermMatch = {
 /** A term asked for: how many beliefs in view hold it, and those of them that may be returned. */
 export type TermHolders = { readonly docFreq: number; readonly holders: readonly TermMatch[] }
 
-/** What a score is relative to: the beliefs in view and all their words. */
+/** The base of every idf and length: the beliefs in view and all their words. */
 export type TextBase = { readonly beliefs: number; readonly words: number }
 
 /**

@@ -6,13 +6,13 @@ import type { CheckedChange } from './checked-commit.ts'
 import { heldName } from './order.ts'
 import { countTerms, type TextTerms, textTerms } from './text-terms.ts'
 
-type Held = IndexEntries & { readonly belief: Belief }
+type StoredBelief = IndexEntries & { readonly belief: Belief }
 
 type BeliefText = { readonly beliefId: string; readonly length: number; readonly terms: TextTerms }
 
 /** The beliefs of one user in a store in memory, with their indexes. */
 export class UserBeliefs {
-  readonly #held = new Map<string, Held>()
+  readonly #held = new Map<string, StoredBelief>()
   readonly #holders = new Map<string, string>()
   readonly #texts = new Map<string, BeliefText>()
   /** Belief ids by form key. */
@@ -51,7 +51,7 @@ export class UserBeliefs {
   }
 
   /** Beliefs with this key, by id. */
-  withKey(key: string): readonly Held[] {
+  withKey(key: string): readonly StoredBelief[] {
     return [...this.#byKey.of(key)].sort(compareText).flatMap((id) => this.#held.get(id) ?? [])
   }
 

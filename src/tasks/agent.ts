@@ -45,7 +45,7 @@ export type Agent = {
 export class AgentFailure extends Error {
   override readonly name = 'AgentFailure'
   readonly fault: 'agent' | 'infrastructure'
-  /** What it did before it failed, for the record. */
+  /** The messages before the failure, for the evidence. */
   readonly messages: readonly TranscriptMessage[]
   readonly usage: Usage
 

@@ -73,7 +73,7 @@ export const Evidence = z.strictObject({
   sessions: z.array(SessionRecord).readonly(),
   /** All sessions one after the other, with boundaries. */
   transcript: KeptFile.nullable(),
-  /** What lay in the workspace in the end, below `workspace/`. */
+  /** The final files of the workspace, below `workspace/`. */
   workspace: z.array(KeptFile).readonly(),
   events: z.array(EvidenceEvent).readonly(),
   usage: Usage,

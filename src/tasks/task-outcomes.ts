@@ -1,3 +1,4 @@
+import { readdirSync } from 'node:fs'
 import { mkdir, readdir, readFile } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { MemoryError } from '../errors.ts'
@@ -5,7 +6,7 @@ import { carriedOut } from '../eval/kinds/kind.ts'
 import type { CaseOutcome, ExecutionRequest } from '../eval/run/run.ts'
 import type { Verdict } from '../eval/store/schemas/run.ts'
 import { asJson, writeAtomically } from '../files/atomic-write.ts'
-import { codeOf } from '../files/leftovers.ts'
+import { ifPresent } from '../files/leftovers.ts'
 import type { Evidence } from './evidence.ts'
 import { type Graders, gradeTask, type TaskGrade } from './grade/task-grade.ts'
 import { instantiate } from './parse/draw.ts'
@@ -171,10 +172,7 @@ export const fromRun =
 /** The tasks of a run as they were then, read from its evidence. */
 export async function tasksOfRun(runFolder: string): Promise<readonly Task[]> {
   const root = join(runFolder, 'evidence')
-  const ids = await readdir(root).catch((error: unknown) => {
-    if (codeOf(error) === 'ENOENT') return []
-    throw error
-  })
+  const ids = ifPresent(() => readdirSync(root)) ?? []
   const tasks: Task[] = []
   for (const id of ids.toSorted()) {
     const [repeat = '1'] = (await readdir(join(root, id))).toSorted()

@@ -15,7 +15,7 @@ export type TaskSession = {
   readonly isFresh: boolean
 }
 
-/** What the answer of a session must say; an addition of Credence to the format. All conditions must hold. */
+/** A check of the answer of a session; an addition of Credence to the format. All conditions must hold. */
 export type AnswerCheck = {
   readonly id: string
   readonly session: string

@@ -12,8 +12,8 @@ export const everywhere = {
 /** Options with a value that may stand before the command's name. */
 const leading = ['dir', 'user', 'scope', 'as', 'agent'] as const
 
-/** What the command line asks for. `argv` is without the words of the command's name. */
-export type Request =
+/** The parsed command line. `argv` is without the words of the command's name. */
+type Request =
   | { readonly kind: 'version' }
   | { readonly kind: 'help' | 'nothing'; readonly topic: readonly string[] }
   | { readonly kind: 'command'; readonly entry: CommandEntry; readonly argv: readonly string[] }

@@ -176,7 +176,7 @@ export const changeOptions = { ...referenceOptions, ...memoryOptions, ...authorO
 
 export const defaultAuthor: Author = { actor: 'person', origin: 'cli' }
 
-export function readAuthor(who: string): Author {
+function readAuthor(who: string): Author {
   if (who === 'person') return defaultAuthor
   const [, kind, origin] = who.match(/^([a-z]+):(\S.*)$/) ?? []
   const actor = actorKinds.find((known) => known === kind && known !== 'person')

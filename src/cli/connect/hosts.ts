@@ -45,16 +45,16 @@ export type ConnectRequest = {
 /** A command of the host that shows whether it has taken the configuration in. */
 export type HostCheck = {
   readonly args: readonly string[]
-  /** What its output holds when all is well. */
+  /** The pattern of its output when the connection works. */
   readonly proof: RegExp
-  /** What that proves, where the output does not say it in a line. */
+  /** The conclusion from the output, where no single line says it. */
   readonly proves?: string
 }
 
 type Host = {
   readonly levels: readonly [Level, ...Level[]]
   readonly files: (request: ConnectRequest, launch: Launch) => readonly ConfigFile[]
-  /** What the person still has to do. */
+  /** The steps that are left to the person. */
   readonly next: string
   /** The name of the host's command, if it has one. */
   readonly program?: string

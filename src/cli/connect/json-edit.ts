@@ -18,7 +18,7 @@ export type JsonEntry = Entry &
     | { readonly kind: 'element'; readonly isOurs: IsOurs; readonly group?: string }
   )
 
-export type JsonFile = { readonly file: string; readonly dialect: JsonDialect }
+type JsonFile = { readonly file: string; readonly dialect: JsonDialect }
 
 /** A text with the entries; every other byte stays, apart from a comma behind a neighbour. */
 export function withEntries(text: string | null, entries: readonly JsonEntry[], { file, dialect }: JsonFile): string {
@@ -290,7 +290,7 @@ class JsonText {
   }
 }
 
-/** What a strict reader refuses although an editor may show it without complaint. */
+/** Why the text is not valid, with the reason for comments and trailing commas, which editors accept. */
 function reasonOf(cause: unknown, text: string, mode: JsonDialect): string {
   const message = (cause instanceof Error ? cause.message : String(cause)).split('\n', 1)[0]?.replace(/\.$/, '')
   if (mode !== 'json') return message ?? ''

@@ -21,7 +21,7 @@ import type { ConfigFile } from './hosts.ts'
 import { stateDirectory } from './seen.ts'
 
 /** The text of a file before Credence changed it, and the hash after it, so that the change can be undone. */
-export type ConnectionRecord = {
+type ConnectionRecord = {
   readonly path: string
   /** Null when there was no file. */
   readonly before: string | null
@@ -34,20 +34,20 @@ export type ConnectionRecord = {
 const recordFile = (machine: Machine, path: string): string =>
   join(stateDirectory(machine), 'connections', `${hashOf(path).slice(0, 32)}.json`)
 
-export const hashOf = (text: string): string => createHash('sha256').update(text).digest('hex')
+const hashOf = (text: string): string => createHash('sha256').update(text).digest('hex')
 
-export function readRecord(machine: Machine, path: string): ConnectionRecord | null {
+function readRecord(machine: Machine, path: string): ConnectionRecord | null {
   const file = recordFile(machine, path)
   if (!existsSync(file)) return null
   const value: unknown = JSON.parse(readFileSync(file, 'utf8'))
   return isRecord(value) && value.path === path ? value : null
 }
 
-export const writeRecord = async (machine: Machine, record: ConnectionRecord): Promise<void> => {
+const writeRecord = async (machine: Machine, record: ConnectionRecord): Promise<void> => {
   await writeAtomically(recordFile(machine, record.path), asJson(record), { existing: 'replace' })
 }
 
-export const dropRecord = (machine: Machine, path: string): void => rmSync(recordFile(machine, path), { force: true })
+const dropRecord = (machine: Machine, path: string): void => rmSync(recordFile(machine, path), { force: true })
 
 const isRecord = (value: unknown): value is ConnectionRecord => {
   if (value === null || typeof value !== 'object') return false
@@ -56,7 +56,7 @@ const isRecord = (value: unknown): value is ConnectionRecord => {
 }
 
 /** The change of one file. Null stands for no file. */
-export type PlannedChange = {
+type PlannedChange = {
   readonly path: string
   readonly before: string | null
   readonly after: string | null

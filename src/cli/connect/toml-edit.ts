@@ -2,7 +2,7 @@ import { parse, stringify, TomlError, type TomlTable } from 'smol-toml'
 import { conflict, invalid } from '../../errors.ts'
 
 /** One table in a TOML file. */
-export type TomlEntry = {
+type TomlEntry = {
   readonly path: readonly string[]
   readonly table: TomlTable
   /** Whether the table at the path was written by Credence. */

@@ -1,5 +1,6 @@
 import { appendFileSync, mkdirSync, readFileSync, renameSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { parseObject } from '../../json.ts'
 
 /** The log is kept in two files of at most this size. */
 const largestLog = 256 * 1024
@@ -50,11 +51,7 @@ export function lastHook(dir: string): HookRecord | null {
 }
 
 function recordIn(line: string): HookRecord | null {
-  try {
-    const record = JSON.parse(line)
-    return typeof record?.at === 'string' && typeof record.event === 'string' ? record : null
-  } catch {
-    // A line that a crash has cut off.
-    return null
-  }
+  // Null where a crash has cut the line off.
+  const record = parseObject(line)
+  return typeof record?.at === 'string' && typeof record.event === 'string' ? (record as HookRecord) : null
 }

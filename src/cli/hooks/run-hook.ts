@@ -1,7 +1,7 @@
+import { isSaidByPerson } from '../../beliefs/turn.ts'
 import { MemoryError } from '../../errors.ts'
 import { codeOf } from '../../files/leftovers.ts'
 import { isWithin, pauseFor } from '../../memory/conversation/pause.ts'
-import { isSaidByPerson } from '../../memory/conversation/said-by-person.ts'
 import type { Memory } from '../../memory/memory.ts'
 import type { Budget, Context } from '../../memory/recall/context.ts'
 import type { MemoryLocation, Session, StandpointOptions } from '../session.ts'

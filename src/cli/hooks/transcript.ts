@@ -1,7 +1,7 @@
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
 import { setTimeout as wait } from 'node:timers/promises'
 import type { TurnRole } from '../../beliefs/turn.ts'
-import { isObject, parseJson } from '../../files/json.ts'
+import { isObject, parseJson } from '../../json.ts'
 import { masked } from '../../memory/learn/secrets.ts'
 import { claudeCode, codex } from '../../memory/transfer/chats/agent-sessions.ts'
 import type { QueuedTurn } from './hook-queue.ts'

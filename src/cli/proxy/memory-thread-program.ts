@@ -1,15 +1,13 @@
 /** The program of the thread of `MemoryThread`: it opens memories and makes the calls that messages ask for. */
-import { parentPort, workerData } from 'node:worker_threads'
-import { MemoryError } from '../../errors.ts'
+import { workerData } from 'node:worker_threads'
 import { withShadow } from '../../eval/shadow/shadow.ts'
 import type { Memory } from '../../memory/memory.ts'
 import { shownOf } from '../../memory/recall/render.ts'
 import { openMemory } from '../../open-memory.ts'
 import { proxyBudget, type View } from '../../proxy/add-memory.ts'
-import type { ThreadCall, ThreadOptions, ThreadRequest, ThreadResponse } from './memory-thread.ts'
+import { answerCalls } from '../../thread-calls.ts'
+import type { ThreadCall, ThreadOptions } from './memory-thread.ts'
 
-if (parentPort === null) throw new Error('This file is run as a thread.')
-const port = parentPort
 const { shadowRoot, maxTurnCharacters, ...options } = workerData as ThreadOptions
 
 /** Views that are open at a time; the one opened first is closed for another. */
@@ -63,19 +61,12 @@ async function carriedOut(call: ThreadCall): Promise<unknown> {
   }
 }
 
-async function answerTo({ id, call }: ThreadRequest): Promise<ThreadResponse> {
-  try {
-    return { id, value: await carriedOut(call) }
-  } catch (error) {
-    const message = error instanceof Error ? error.message : String(error)
-    return { id, code: error instanceof MemoryError ? error.code : null, message }
-  }
-}
+/** Changes are made one after the other, in the order of the calls; a recall waits for none of them. */
+let changes: Promise<unknown> = Promise.resolve()
 
-/** Changes are made one after the other, in the order of the messages; a recall waits for none of them. */
-let changes = Promise.resolve()
-port.on('message', (request: ThreadRequest) => {
-  const answer = async (): Promise<void> => port.postMessage(await answerTo(request))
-  if (request.call.kind === 'recall') void answer()
-  else changes = changes.then(answer)
+answerCalls((call: ThreadCall) => {
+  if (call.kind === 'recall') return carriedOut(call)
+  const change = changes.then(() => carriedOut(call))
+  changes = change.catch(() => {})
+  return change
 })

@@ -13,13 +13,14 @@ import { type MirrorStatus, mirrorStatus } from '../../memory/mirror/status.ts'
 import { type MirrorRequest, syncMirror } from '../../memory/mirror/sync.ts'
 import { syncOnCommit } from '../../memory/mirror/sync-on-commit.ts'
 import type { Author, Ports, Store } from '../../memory/ports.ts'
+import { RecentMap } from '../../recent-map.ts'
 import { hostStatuses } from '../connect/status.ts'
 import type { MemoryLocation, Session } from '../session.ts'
 import { backgroundWork, type StoppableWork } from './background-work.ts'
 import { noMirror, tenantDeps } from './tenants.ts'
 
 /** The mirror of a directory, as the dashboard shows it. */
-export function mirrorControl(ports: Ports, request: Pick<MirrorRequest, 'dir' | 'user' | 'authority'>): MirrorControl {
+function mirrorControl(ports: Ports, request: Pick<MirrorRequest, 'dir' | 'user' | 'authority'>): MirrorControl {
   const status = async () => described(await mirrorStatus(ports, request.dir))
   return {
     status,
@@ -92,8 +93,8 @@ export async function openServerDeps(
   const isRecordingShadows = isDemo || (settings.evalHarnessEnabled && settings.evalShadowModeEnabled)
   // Trying a message on a page is not a use of the memory.
   const { counter: _counter, ...uncounted } = ports
-  /** By author, since each agent has an origin of its own. */
-  const watched = new Map<string, Memory>()
+  /** By author, since each agent has an origin of its own. Closing one only writes pending records; requests may go on. */
+  const watched = new RecentMap<Memory>(mostAuthors, (memory) => void memory.close())
   const plain = (author: Author): Memory => ({
     ...memoryFrom(author.origin === 'dashboard' ? uncounted : ports, { user, scopes, agent: null, author }),
     // All of them share one store, which is closed once.
@@ -102,22 +103,14 @@ export async function openServerDeps(
   const memoryAs = (author: Author): Memory => {
     if (!isRecordingShadows) return plain(author)
     const who = `${author.actor} ${author.origin}`
-    const known = watched.get(who)
-    if (known !== undefined) return known
-    const memory = withShadow(plain(author), {
-      root: evalRoot,
-      now: () => new Date(),
-      clock: () => performance.now(),
-      onProblem: (error) => onProblem(`No shadow record was kept: ${String(error)}`),
-    })
-    watched.set(who, memory)
-    const [oldest] = watched
-    if (watched.size > mostAuthors && oldest !== undefined) {
-      watched.delete(oldest[0])
-      // Writes pending records only; requests that use it may go on.
-      void oldest[1].close()
-    }
-    return memory
+    const shadowed = (): Memory =>
+      withShadow(plain(author), {
+        root: evalRoot,
+        now: () => new Date(),
+        clock: () => performance.now(),
+        onProblem: (error) => onProblem(`No shadow record was kept: ${String(error)}`),
+      })
+    return watched.get(who) ?? watched.set(who, shadowed())
   }
   const evaluation = await session.evaluation()
   const storeFile = await session.storeFile(dir)

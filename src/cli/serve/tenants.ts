@@ -7,8 +7,9 @@ import { type Memory, memoryFrom } from '../../memory/memory.ts'
 import type { Principal } from '../../memory/people/access.ts'
 import { memberMemory, memoryOfTeam, teamPorts } from '../../memory/people/team-memory.ts'
 import type { Author, Ports } from '../../memory/ports.ts'
+import { RecentMap } from '../../recent-map.ts'
 
-/** What is said of a mirror where there is none. */
+/** The state of a mirror that does not exist. */
 export const noMirror: Answer<'mirror'> = {
   exists: false,
   file: null,
@@ -74,21 +75,13 @@ const mostHandlers = 1_000
 /** MCP over HTTP for every caller: for the server's own user as `own` says, and for the holder of a token of the store. */
 export function tenantMcp(ports: Ports, own: McpOptions) {
   const ofInstallation = memoryMcp(own).httpHandler()
-  const handlers = new Map<string, McpHandler>()
+  const handlers = new RecentMap<McpHandler>(mostHandlers, (handler) => void handler.close())
   const handlerOf = (principal: Principal): McpHandler => {
     const key = JSON.stringify(principal)
     const { person: user, scopes, isAgent: hasFixedScopes } = principal
     const view = { user, scopes, homeScopes: scopes.slice(0, 1), agent: null, hasFixedScopes }
     const memoryAs = async (author: Author): Promise<Memory> => principalMemory(ports, principal, author)
-    const handler = handlers.get(key) ?? memoryMcp({ ...own, view, memoryAs }).httpHandler()
-    handlers.delete(key)
-    handlers.set(key, handler)
-    const [oldest] = handlers
-    if (handlers.size > mostHandlers && oldest !== undefined) {
-      handlers.delete(oldest[0])
-      void oldest[1].close()
-    }
-    return handler
+    return handlers.get(key) ?? handlers.set(key, memoryMcp({ ...own, view, memoryAs }).httpHandler())
   }
   return {
     fetch: (request: Request, caller: Caller): Promise<Response> =>

@@ -45,7 +45,7 @@ export type FigureComparison = {
 }
 
 /** The statistics of one figure. */
-export type FigureTest = {
+type FigureTest = {
   readonly method: 'exact McNemar' | 'sign flip and paired bootstrap'
   readonly pairs: number
   /** The mean change over these pairs. */
@@ -94,7 +94,7 @@ export function compareBenchmark({
     candidatePassRate: theirs.passRate,
     /** Why the two sides cannot be compared; no figure was compared unless it is empty. */
     obstacles: blocked,
-    /** What to do about the obstacles. */
+    /** The remedy for the obstacles. */
     remedy: remedy ?? (isEmpty ? `${samePack}.` : 'Repeat the run of the base so that its cases pass or fail.'),
     /** Which cases were judged in the base and not in the candidate, in a sentence; null unless they are too many to be left out. */
     unjudged: lostJudgements(ours, theirs, shared),

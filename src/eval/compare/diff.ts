@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { canonicalJson } from '../pack/manifest.ts'
+import { canonicalJson } from '../../json.ts'
 import { type CaseFigures, figuresOfRun, summariseCases } from '../score/figures.ts'
 import { casesOf } from '../store/case-log.ts'
 import { requireRun } from '../store/documents.ts'

@@ -15,7 +15,7 @@ import type {
 import { nameOf, shown } from './gate.ts'
 import { auditRun, chosenOf, runGroups } from './latest-runs.ts'
 
-export type SnapshotRequest = {
+type SnapshotRequest = {
   readonly snapshotId: string
   readonly createdAt: string
   /** The store's name in the snapshot, which may be committed, so a relative path is best. */

@@ -27,7 +27,7 @@ import { auditRun, type ChosenRun, chosenOf, runGroups } from './latest-runs.ts'
 /** The snapshot of a gate that names none. */
 export const requiredSnapshot = 'required-main'
 
-export type GateRequest = JudgeOptions & {
+type GateRequest = JudgeOptions & {
   readonly base: string
   readonly candidate: string
   /** Without one: the base's `required-main`; else its latest runs; else the candidate's `required-main`. */

@@ -48,7 +48,7 @@ export type Side = {
   readonly reasons: readonly GateReason[]
 }
 
-export type BenchmarkVerdict = ReturnType<typeof judgeBenchmark>
+type BenchmarkVerdict = ReturnType<typeof judgeBenchmark>
 export type Judgement = ReturnType<typeof judge>
 
 export type JudgeOptions = {
@@ -118,7 +118,7 @@ function judgeBenchmark(ours: Standing, side: Side, acceptedChange: string | nul
     ...about,
     verdict,
     reason: `${nameOf(about)}: ${reason}`,
-    /** What to do next; null when there is nothing to do. */
+    /** The next step; null when there is none. */
     next,
     base: ours.taken,
     candidate: theirs?.taken ?? null,

@@ -92,7 +92,7 @@ export async function captureCase(
   })
 }
 
-/** What the captured cases say about beliefs of the memory itself, by their own ids. */
+/** The expectations of the captured cases, with the ids that the beliefs have in the memory. */
 export function keptCases(root: string): readonly KeptCase[] {
   const packDir = packPath(root, ownPack)
   if (!existsSync(packDir)) return []

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import type { z } from 'zod'
 import { invalid, MemoryError } from '../../errors.ts'
+import { canonicalJson } from '../../json.ts'
 import { manifestName } from '../store/documents.ts'
 import { readArtifact, required } from '../store/parse-artifact.ts'
 import type { Manifest } from '../store/schemas/manifest.ts'
@@ -87,7 +88,7 @@ const descriptive: ReadonlySet<string> = new Set(
   ),
 )
 
-export type PackHash = { readonly packHash: string; readonly packFiles: Readonly<Record<string, string>> }
+type PackHash = { readonly packHash: string; readonly packFiles: Readonly<Record<string, string>> }
 
 /**
  * The hash of a pack's content: of the questions in its manifest and of every file that it names. Titles, declarations of
@@ -110,13 +111,3 @@ export const hashOfFiles = (packFiles: Readonly<Record<string, string>>): PackHa
 })
 
 export const sha256 = (text: string): string => `sha256:${createHash('sha256').update(text).digest('hex')}`
-
-/** JSON with sorted names, so that the order of writing does not matter. */
-export function canonicalJson(value: unknown): string {
-  if (Array.isArray(value)) return `[${value.map(canonicalJson).join(',')}]`
-  if (value === null || typeof value !== 'object') return JSON.stringify(value) ?? 'null'
-  const fields = Object.entries(value)
-    .filter(([, field]) => field !== undefined)
-    .sort(([one], [other]) => (one < other ? -1 : 1))
-  return `{${fields.map(([name, field]) => `${JSON.stringify(name)}:${canonicalJson(field)}`).join(',')}}`
-}

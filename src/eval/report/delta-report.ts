@@ -3,7 +3,7 @@ import type { InvalidCounts } from '../gate/ci-gate.ts'
 import { changeSentence, gateExitCodes, type Judgement, nameOf, shown, type TakenRun, worstOf } from '../gate/gate.ts'
 import type { BaselineSnapshot } from '../store/schemas/run.ts'
 
-/** What a candidate was compared with. */
+/** The reference of a comparison. */
 export type Reference =
   | { readonly kind: 'snapshot'; readonly snapshot: BaselineSnapshot; readonly resolvedFrom: 'base' | 'candidate' }
   | { readonly kind: 'store' }

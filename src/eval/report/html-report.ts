@@ -9,7 +9,7 @@ import { readEnvironment, readRun, requireBaseline, requireRun, scan } from '../
 import { required } from '../store/parse-artifact.ts'
 import type { CaseRecord, RunSummary, Verdict } from '../store/schemas/run.ts'
 
-export type ReportRequest = {
+type ReportRequest = {
   /** Without any, the latest completed run of every benchmark and system. */
   readonly runIds: readonly string[]
   /** Compare with this baseline; without one, with the run before. */

@@ -120,7 +120,7 @@ function summariseCategories(entries: readonly Entry[]) {
 }
 
 /** The report file of one backend on all packs of one kind. */
-export type Report = ReturnType<typeof reportOf>
+type Report = ReturnType<typeof reportOf>
 
 /** All runs must be of the same subject and the same kind of pack. */
 export function reportOf(runs: readonly [PackRun, ...PackRun[]]) {

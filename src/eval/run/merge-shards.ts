@@ -14,7 +14,7 @@ type FoundShard = {
   readonly records: readonly CaseRecord[]
 }
 
-export type Merged =
+type Merged =
   | { readonly ok: true; readonly run: RunSummary; readonly shards: number }
   /** Why the shards cannot be merged, in sentences. */
   | { readonly ok: false; readonly problems: readonly string[] }

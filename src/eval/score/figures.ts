@@ -102,7 +102,7 @@ function latencyOf(records: readonly CaseRecord[]): { readonly p50Ms: number; re
   return p50Ms === null || p95Ms === null ? null : { p50Ms, p95Ms }
 }
 
-export type RunEnd = {
+type RunEnd = {
   readonly at: Date
   readonly isInterrupted: boolean
   /** The error that ended the run; null for none. */

@@ -80,10 +80,10 @@ export async function scan<Tree extends StoreTree>(
 }
 
 /** Where a document is expected: its path, its name in problems, and the id that its name promises. */
-type Place = { readonly path: string; readonly file: string; readonly id: string }
+type DocumentPlace = { readonly path: string; readonly file: string; readonly id: string }
 
 /** Reads the document of a place and checks that its id is the one that its name promises. */
-function readPlace<Tree extends StoreTree>({ path, file, id }: Place, tree: Tree): Checked<Held<Tree>> {
+function readPlace<Tree extends StoreTree>({ path, file, id }: DocumentPlace, tree: Tree): Checked<Held<Tree>> {
   const { kind, idField } = holdings[tree]
   const checked = readArtifact(kind, path, file) as Checked<Held<Tree>>
   if (!checked.ok) return checked
@@ -99,7 +99,7 @@ const dayName = /^\d{4}-\d{2}-\d{2}$/u
  * Everything in one folder of a store that is a document or should be one, one at a time, so that a folder of any size
  * needs no memory. A folder that does not exist is empty; one that cannot be read is a problem.
  */
-function* placesIn(root: string, tree: StoreTree): Generator<Place | Problem> {
+function* placesIn(root: string, tree: StoreTree): Generator<DocumentPlace | Problem> {
   for (const entry of entriesOf(join(root, tree), tree)) {
     if ('message' in entry) yield entry
     else if (tree === 'benchmarks') yield* packPlace(root, entry)
@@ -117,7 +117,7 @@ function* placesIn(root: string, tree: StoreTree): Generator<Place | Problem> {
   }
 }
 
-function* packPlace(root: string, entry: Dirent): Generator<Place | Problem> {
+function* packPlace(root: string, entry: Dirent): Generator<DocumentPlace | Problem> {
   const file = `benchmarks/${entry.name}`
   if (entry.isSymbolicLink()) yield problem(file, 'is a symbolic link, which is not followed')
   else if (entry.isDirectory()) {
@@ -128,7 +128,7 @@ function* packPlace(root: string, entry: Dirent): Generator<Place | Problem> {
 /** Folders beside the runs hold their cases; other files are people's notes. */
 const isDocument = (entry: Dirent): boolean => entry.name.endsWith('.json') && !entry.isDirectory()
 
-function documentPlace(root: string, folder: string, { name }: Dirent): Place {
+function documentPlace(root: string, folder: string, { name }: Dirent): DocumentPlace {
   const file = `${folder}/${name}`
   return { path: `${root}/${file}`, file, id: name.slice(0, -'.json'.length) }
 }

@@ -2,7 +2,7 @@ import { readdirSync, statSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { asJson, writeAtomically } from '../../files/atomic-write.ts'
 import { Eraser, eraseInFile, type ForgottenTexts, filesBelow } from '../../files/erase-texts.ts'
-import { codeOf, sweepLeftovers } from '../../files/leftovers.ts'
+import { ifPresent, sweepLeftovers } from '../../files/leftovers.ts'
 import { eraseCases, ownPack } from '../pack/capture.ts'
 import { runPath, treePath } from './documents.ts'
 import { readArtifact, readJson } from './parse-artifact.ts'
@@ -48,11 +48,5 @@ async function markEdited(root: string, runId: string, at: string): Promise<void
   if (run.ok) await writeAtomically(path, asJson({ ...run.value, editedAt: at }), { existing: 'replace' })
 }
 
-function entriesOf(directory: string): readonly string[] {
-  try {
-    return readdirSync(directory).filter((name) => name.endsWith('.json'))
-  } catch (error) {
-    if (codeOf(error) === 'ENOENT') return []
-    throw error
-  }
-}
+const entriesOf = (directory: string): readonly string[] =>
+  (ifPresent(() => readdirSync(directory)) ?? []).filter((name) => name.endsWith('.json'))

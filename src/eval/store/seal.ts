@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
-import { codeOf } from '../../files/leftovers.ts'
-import { canonicalJson } from '../pack/manifest.ts'
+import { ifPresent } from '../../files/leftovers.ts'
+import { canonicalJson } from '../../json.ts'
 import { caseLogPath, environmentPath, runPath } from './documents.ts'
 import type { Problem } from './parse-artifact.ts'
 import type { Environment, RunSummary } from './schemas/run.ts'
@@ -13,7 +13,7 @@ import type { Environment, RunSummary } from './schemas/run.ts'
 export function sealOf(root: string, { seal: _, ...run }: Pick<RunSummary, 'runId' | 'seal'>): string {
   const hash = createHash('sha256').update(canonicalJson(run))
   for (const path of [caseLogPath(root, run.runId), environmentPath(root, run.runId)])
-    hash.update('\0').update(bytesAt(path))
+    hash.update('\0').update(ifPresent(() => readFileSync(path)) ?? '')
   return `sha256:${hash.digest('hex')}`
 }
 
@@ -25,13 +25,4 @@ export function sealProblem(root: string, run: RunSummary, environment: Environm
   if (run.seal === sealOf(root, { ...written, runId: run.runId })) return null
   const message = 'does not fit: the run, its cases.jsonl or its environment.json was changed after the run'
   return { file: `runs/${run.runId}.json`, field: 'seal', message }
-}
-
-function bytesAt(path: string): Buffer {
-  try {
-    return readFileSync(path)
-  } catch (error) {
-    if (codeOf(error) === 'ENOENT') return Buffer.alloc(0)
-    throw error
-  }
 }

@@ -4,7 +4,7 @@ import type { BaselineSnapshot, RunStatus, RunSummary } from './schemas/run.ts'
 import type { ShadowRecord } from './schemas/shadow-record.ts'
 
 /** Longer lists of invalid files are cut; the counts beside them stay exact. */
-export const mostInvalidFiles = 100
+const mostInvalidFiles = 100
 
 export type StoreStatus = Awaited<ReturnType<typeof storeStatus>>
 

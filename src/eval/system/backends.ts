@@ -11,7 +11,7 @@ import { type KnownVectors, readVectors, vectorSystem } from './vector.ts'
 
 /** The forms of names of systems outside of Credence. */
 export const outsideForms = ['http:<url>', 'http-lean:<url>', 'mcp:<mapping file>'] as const
-export type OutsideName = `${'http' | 'http-lean' | 'mcp'}:${string}`
+type OutsideName = `${'http' | 'http-lean' | 'mcp'}:${string}`
 
 export const isOutsideName = (name: string): name is OutsideName => /^(?:http|http-lean|mcp):./u.test(name)
 

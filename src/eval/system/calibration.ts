@@ -35,7 +35,7 @@ export async function calibrate(pack: RetrievalPack, embedder: Embedder, known: 
 export const everything = { k: Number.POSITIVE_INFINITY, threshold: null } as const
 
 /** The expected beliefs of one case, and the hits of a system, best first. */
-export type Ranking = {
+type Ranking = {
   readonly expected: readonly string[]
   readonly hits: readonly { readonly id: string; readonly score: number }[]
 }

@@ -10,7 +10,7 @@ export type Clock = () => number
 
 export type Timed<Value> = { readonly value: Value; readonly ms: number }
 
-/** What a run asks: a `System` that sees no case, or the oracle, the only one that sees expectations. */
+/** The subject of a run: a `System` that sees no case, or the oracle, the only one that sees expectations. */
 export type Subject = {
   readonly name: string
   readonly version: string

@@ -106,7 +106,7 @@ export type System = {
 /** A memory that conversations can be put into. */
 export type HearingSystem = System & Required<Pick<System, 'hear'>>
 
-export const comparedBackends = ['bm25', 'vector', 'vector-calibrated', 'hybrid'] as const
+const comparedBackends = ['bm25', 'vector', 'vector-calibrated', 'hybrid'] as const
 /** Controls show how much of a result the cases give away. They are printed with every table, and never gated. */
 export const controlBackends = ['none', 'everything', 'exact', 'oracle'] as const
 export const backendNames = [...comparedBackends, ...controlBackends] as const

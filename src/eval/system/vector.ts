@@ -5,13 +5,12 @@ import { z } from 'zod'
 import { invalid } from '../../errors.ts'
 import { readTextFile } from '../../files/read-text.ts'
 import type { BeliefRecord } from '../../memory/transfer/belief-record.ts'
-import type { Embedder } from '../../search/embedder.ts'
-import { cosine, packVector, unpackVector } from '../../search/embedder.ts'
+import { cosine, type Embedder, packVector, unpackVector } from '../../search/embedder.ts'
 import { parseJsonAs } from '../pack/manifest.ts'
 import { Corpus } from './corpus.ts'
 import { type AnswerHit, emptyAnswer, type System } from './system.ts'
 
-export type VectorOptions = {
+type VectorOptions = {
   readonly name: string
   readonly description: string
   readonly embedder: Embedder

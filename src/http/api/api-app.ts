@@ -1,5 +1,6 @@
 import { type Context, Hono } from 'hono'
 import { MemoryError } from '../../errors.ts'
+import { RecentMap } from '../../recent-map.ts'
 import type { Authenticated, Authentication, Caller } from '../authentication.ts'
 import { answerError, refuse } from '../error-answers.ts'
 import { answerJson } from '../json-answer.ts'
@@ -31,7 +32,7 @@ type ApiOptions = {
 
 type Respond = (context: Context<Authenticated>) => Promise<Response>
 
-/** What a request is answered with: the dependencies of one owner, and the handlers made for them. */
+/** The dependencies of one owner, and the handlers made for them. */
 type Served = { readonly deps: ServerDeps; readonly handlers: Handlers }
 
 /** Handlers of this many people and teams are kept. */
@@ -52,20 +53,15 @@ export function apiApp(options: ApiOptions): { readonly app: Hono<Authenticated>
     },
   })
   const installation = servedFrom(deps)
-  const known = new Map<string, Served>()
-  /** Whose memory a request is about comes from its token alone; `team` must be one of its teams. */
+  const known = new RecentMap<Served>(mostServed)
+  /** The token alone decides which memory a request is about; `team` must be one of its teams. */
   const servedFor = (caller: Caller, team: string | undefined): Served => {
     if (caller.kind !== 'member') {
       if (team === undefined) return installation
       throw new MemoryError('not_found', `There is no team "${team.slice(0, 80)}" for this token.`)
     }
     const key = JSON.stringify([caller.principal, team])
-    const served = known.get(key) ?? servedFrom(deps.forPrincipal(caller.principal, team))
-    known.delete(key)
-    known.set(key, served)
-    const [oldest] = known.keys()
-    if (known.size > mostServed && oldest !== undefined) known.delete(oldest)
-    return served
+    return known.get(key) ?? known.set(key, servedFrom(deps.forPrincipal(caller.principal, team)))
   }
   /** The events for each token, about the changes of its person only. They end when the token is revoked. */
   const lives = new Map<string, LiveEvents>()

@@ -6,6 +6,7 @@ import { casesOf } from '../../eval/store/case-log.ts'
 import { caseLogPath, scan, storeTrees, treePath } from '../../eval/store/documents.ts'
 import type { Manifest } from '../../eval/store/schemas/manifest.ts'
 import type { BaselineSnapshot, CaseRecord, RunSummary } from '../../eval/store/schemas/run.ts'
+import { RecentMap } from '../../recent-map.ts'
 
 /** A pack in the eval store or in the package, readable or not. */
 export type FoundPack = {
@@ -25,7 +26,7 @@ const mostCachedRuns = 24
 export class EvalArchive {
   readonly #root: string
   readonly #shipped: string
-  readonly #cases = new Map<string, () => Promise<RunCases>>()
+  readonly #cases = new RecentMap<() => Promise<RunCases>>(mostCachedRuns)
   /** Newest first. */
   readonly runs: () => Promise<readonly RunSummary[]>
   /** Newest first. */
@@ -56,12 +57,8 @@ export class EvalArchive {
 
   /** The case records of one run. Those of the runs read last stay in memory. */
   async cases(runId: string): Promise<RunCases> {
-    const read = this.#cases.get(runId) ?? cachedByStamp(caseLogPath(this.#root, runId), () => this.#readCases(runId))
-    this.#cases.delete(runId)
-    this.#cases.set(runId, read)
-    const [oldest] = this.#cases.keys()
-    if (this.#cases.size > mostCachedRuns && oldest !== undefined) this.#cases.delete(oldest)
-    return read()
+    const read = () => cachedByStamp(caseLogPath(this.#root, runId), () => this.#readCases(runId))
+    return (this.#cases.get(runId) ?? this.#cases.set(runId, read()))()
   }
 
   /** The manifest of a benchmark, or null when its pack is gone. */

@@ -228,7 +228,7 @@ export const Revision = z.object({
   belief: Belief.nullable(),
 })
 
-/** What a change did. */
+/** The result of a change. */
 export const Changed = z.object({ belief: Belief, replaced: z.array(Belief), event: z.int() })
 
 export const Edited = z.object({

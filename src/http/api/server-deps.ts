@@ -17,7 +17,7 @@ export type MirrorControl = { status(): Promise<Answer<'mirror'>>; sync(): Promi
 export type TaskWork = Answer<'case'>['work'][number]
 
 /** Whether a host is connected, as `credence connect --status` says. */
-export type ListHosts = () => Answer<'hosts'>['items']
+type ListHosts = () => Answer<'hosts'>['items']
 
 /** Work that runs in a process of its own, because it would block this one. */
 export type BackgroundWork = {
@@ -92,7 +92,7 @@ export type ApiRequest<Name extends RouteName> = {
 }
 
 /** Logging in and out and the stream of events do not use a memory; `api-app.ts` handles them. */
-export type HandledRoute = Exclude<RouteName, 'login' | 'logout' | 'events'>
+type HandledRoute = Exclude<RouteName, 'login' | 'logout' | 'events'>
 
 export type Handlers<Names extends RouteName = HandledRoute> = {
   readonly [Name in Names]: (request: ApiRequest<Name>) => Promise<DeepReadonly<z.input<Routes[Name]['answer']>>>

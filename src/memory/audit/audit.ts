@@ -12,20 +12,20 @@ import type { AuditEntry } from './read-memory.ts'
  * or key. `never found`: nothing in it tells it from others. `always found`: it is called by an everyday word.
  */
 export const auditKinds = ['contradiction', 'duplicate', 'stale date', 'secret', 'never found', 'always found'] as const
-export type AuditKind = (typeof auditKinds)[number]
+type AuditKind = (typeof auditKinds)[number]
 
 export type AuditFinding = {
   readonly kind: AuditKind
   /** The entry, and the others that it is about; without the secrets in them. */
   readonly entries: readonly AuditEntry[]
-  /** What is wrong, in one sentence. */
+  /** The problem, in one sentence. */
   readonly reason: string
 }
 
 const staleDays = 365
 const dayMs = 86_400_000
 
-/** What is wrong with the entries of a memory, by rules alone: the same entries and time give the same findings. */
+/** The problems of the entries of a memory, found by rules alone: the same entries and time give the same findings. */
 export function auditEntries(entries: readonly AuditEntry[], now: Date): readonly AuditFinding[] {
   const findings = [
     ...contradictions(entries),
@@ -141,7 +141,7 @@ function secret(entry: AuditEntry): AuditFinding | null {
   return found === undefined ? null : { kind: 'secret', entries: [entry], reason: `It holds ${found.what}.` }
 }
 
-/** What an entry is called and what it is about; each is what a message would have to name. */
+/** The name and the subject of an entry; a message finds the entry only if it contains one of them. */
 function formsOf({ name, text }: AuditEntry): readonly string[] {
   const named = nameStatement(text)
   return [...(name === null ? [] : [name]), named.name, ...named.aliases]

@@ -1,5 +1,5 @@
 import { MemoryError } from '../../errors.ts'
-import { isObject, type JsonObject, parseJson } from '../../files/json.ts'
+import { isObject, type JsonObject, parseJson } from '../../json.ts'
 import { statementsIn } from '../markdown/statements.ts'
 
 /** One entry of another memory. */
@@ -7,23 +7,23 @@ export type AuditEntry = {
   readonly file: string
   /** From 1. */
   readonly line: number
-  /** What the memory calls it; null where it has no name. */
+  /** Its name in that memory; null where it has none. */
   readonly name: string | null
   readonly text: string
   /** When it was written, where the memory says so. */
   readonly at: string | null
 }
 
-/** What could not be read. */
+/** A line that could not be read. */
 export type AuditProblem = { readonly file: string; readonly line: number; readonly reason: string }
 
-type Read = { readonly entries: readonly AuditEntry[]; readonly problems: readonly AuditProblem[] }
+type ReadMemory = { readonly entries: readonly AuditEntry[]; readonly problems: readonly AuditProblem[] }
 
 /**
  * The entries of a file: Markdown, the JSON Lines of `server-memory`, an export of mem0, or JSON Lines or a JSON array of
  * objects with a text. What cannot be read is reported, and the rest is read.
  */
-export function readForeignMemory(file: string, content: string): Read {
+export function readForeignMemory(file: string, content: string): ReadMemory {
   if (/\.(?:md|markdown|mdc|txt)$/iu.test(file)) {
     try {
       const entries = statementsIn(content).map(({ line, name, content: text }) => ({
@@ -69,7 +69,7 @@ function lineOf(content: string, value: unknown): number {
 const textKeys = ['memory', 'text', 'content', 'statement', 'data', 'fact'] as const
 const timeKeys = ['updated_at', 'updatedAt', 'created_at', 'createdAt', 'at', 'timestamp'] as const
 
-function read(file: string, values: readonly { readonly line: number; readonly value: unknown }[]): Read {
+function read(file: string, values: readonly { readonly line: number; readonly value: unknown }[]): ReadMemory {
   const entries: AuditEntry[] = []
   const problems: AuditProblem[] = []
   for (const { line, value } of values) {

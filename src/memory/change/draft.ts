@@ -114,7 +114,7 @@ export const parseLabel = (field: string, text: string | null): string | null =>
   text === null || text.trim() === '' ? null : parseText(field, text, limits.label)
 
 /** Checks aliases and leaves out repeats of each other and of the name. */
-export function parseAliases(name: string, aliases: readonly string[]): readonly string[] {
+function parseAliases(name: string, aliases: readonly string[]): readonly string[] {
   const forms = aliases.map((alias) => parseForm('alias', alias))
   return atMost('aliases', mergeAliases(name, [], forms), limits.aliases)
 }

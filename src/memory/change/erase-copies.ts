@@ -7,7 +7,7 @@ import type { ForgottenTexts } from '../../files/erase-texts.ts'
 import { codeOf, isRunning, leftoverName } from '../../files/leftovers.ts'
 import type { Store } from '../ports.ts'
 
-/** What one change forgot, and by whom. */
+/** The texts that one change forgot, and its author. */
 export type Forgotten = ForgottenTexts &
   Pick<Commit, 'user' | 'actor' | 'origin' | 'at'> & { readonly turnIds: readonly string[] }
 
@@ -44,7 +44,7 @@ export function erasingCopies(store: Store, folder: string, erase: (forgotten: F
   return { commit, finish }
 }
 
-/** A full disk must not keep anybody from forgetting. */
+/** A full disk must not prevent forgetting. */
 function unlessFull(error: unknown): void {
   if (codeOf(error) !== 'ENOSPC') throw error
 }

@@ -17,9 +17,9 @@ import { type ChangeRequest, change, revised, stateAfter, withdrawn } from './tr
 /** A proposal with `resolvedAt` says that its target no longer holds. Accepted, it supersedes the target and is settled. */
 export type Proposal = {
   readonly proposal: Belief
-  /** What holds now in place of the belief that the proposal was made for; null when nothing does. */
+  /** The current belief in place of the one that the proposal was made for; null when there is none. */
   readonly target: Belief | null
-  /** What would hold if it were accepted. */
+  /** The belief after acceptance. */
   readonly accepted: Belief
 }
 
@@ -67,7 +67,7 @@ export function reasonOf({ provenance: { model, origin, actor }, proposedFor, st
   return `Learned from a conversation in ${origin} by an earlier version of Credence.`
 }
 
-export type ProposalRequest = ChangeRequest &
+type ProposalRequest = ChangeRequest &
   BeliefReference & {
     /** Id of what holds now, if the person has seen that it is not what the proposal was made for. */
     readonly over?: string
@@ -135,13 +135,13 @@ export async function confirm(ports: Ports, request: EditRequest): Promise<Edite
   )
 }
 
-/** What changes when a candidate becomes a belief. It replaces no other belief: where its name is taken it gets another. */
+/** The fields that change when a candidate becomes a belief. If its name is taken, it gets another: it replaces no belief. */
 async function noLongerCandidate(ports: Ports, belief: Belief): Promise<Partial<Belief>> {
   const name = await freeName(ports, belief)
   return { candidate: false, name, aliases: mergeAliases(name, belief.aliases, [belief.name]) }
 }
 
-/** What the proposal asks for, keeping what has been changed since about the belief it was made for. */
+/** The fields of the proposal, with the edits that its target has had since. */
 async function withLaterEdits(
   { store }: Ports,
   proposal: Belief,

@@ -23,7 +23,7 @@ export type RememberRequest = ChangeRequest & {
 export type Remembered = {
   readonly outcome: 'remembered' | 'reinforced' | 'corrected' | 'proposed'
   readonly belief: Belief
-  /** What it replaced, or would replace. */
+  /** The beliefs that it replaced, or would replace. */
   readonly replaced: readonly Belief[]
   readonly event: number
   /** Aliases that were left out because their author may not give them. */
@@ -132,11 +132,11 @@ function withTypeOf({ type, subtype, participants, relation, expertise }: Belief
   return { ...belief, type, subtype, participants, relation, expertise: belief.expertise ?? expertise }
 }
 
-type Situation = { author: Author; holders: readonly Belief[]; belief: Belief; at: string }
+type RememberContext = { author: Author; holders: readonly Belief[]; belief: Belief; at: string }
 
 async function decide(
   ports: Ports,
-  { author, holders, belief, at }: Situation,
+  { author, holders, belief, at }: RememberContext,
 ): Promise<Decision<Omit<Remembered, 'refusedAliases'>>> {
   const [holder] = holders
   if (holder === undefined) {
@@ -277,6 +277,6 @@ export function newBelief(
   }
 }
 
-/** What an event replaced, or would replace if its proposal were accepted. */
+/** The beliefs that an event replaced, or would replace if its proposal were accepted. */
 export const replacedBy = ({ store }: Ports, event: JournalEvent, belief: Belief): Promise<readonly Belief[]> =>
   store.getMany(event.user, belief.proposedFor === null ? event.beliefIds.slice(1) : [belief.proposedFor])

@@ -12,7 +12,7 @@ export type RestatementQuery = {
   readonly user: string
   readonly scopes: readonly string[]
   readonly content: string
-  /** Whose beliefs are compared. */
+  /** The kind of author whose beliefs are compared. */
   readonly by: 'person' | 'agent'
 }
 

@@ -14,9 +14,9 @@ export type ReviewKind = 'statement' | 'correction' | 'removal'
 export type ReviewItem = {
   readonly kind: ReviewKind
   readonly belief: Belief
-  /** What holds now in place of the belief it is meant for, where it is meant for one. */
+  /** The current belief in place of the one that it would change; null for a new statement. */
   readonly target: Belief | null
-  /** What would hold if it were accepted. */
+  /** The belief after acceptance. */
   readonly accepted: Belief
   /** Why it waits, in one sentence. */
   readonly reason: string

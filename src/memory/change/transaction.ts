@@ -1,7 +1,8 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import type { Belief } from '../../beliefs/belief.ts'
 import type { BeliefChange, Commit, EventKind, JournalEvent } from '../../beliefs/journal.ts'
 import { conflict, notFound } from '../../errors.ts'
+import { canonicalJson } from '../../json.ts'
 import type { Author, Ports } from '../ports.ts'
 import { requireAuthority } from './authority.ts'
 
@@ -13,14 +14,14 @@ export type ChangeRequest = {
   readonly key?: string
 }
 
-/** What to commit. */
+/** A commit without its author, time and key. */
 export type Write = Pick<Commit, 'turns' | 'forgottenTurns'> & {
   readonly kind: EventKind
   readonly changes: readonly BeliefChange[]
   readonly undoes?: number
 }
 
-/** What a use case decides after it has read the store. Without `result`, the answer is what `replay` gives. */
+/** The decision of a use case that has read the store. Without `result`, the answer comes from `replay`. */
 export type Decision<Result> =
   | (Write & { readonly result?: (event: JournalEvent) => Result })
   | { readonly kind: 'nothing'; readonly result: Result }
@@ -111,21 +112,5 @@ export async function stateAfter(
 
 async function keyOf(given: string, request: object): Promise<NonNullable<Commit['key']>> {
   const { idWithoutSecret } = await import('../learn/secrets.ts')
-  return { value: idWithoutSecret(given), fingerprint: fingerprintOf(request) }
-}
-
-const fingerprintOf = (request: object): string =>
-  createHash('sha256')
-    .update(JSON.stringify(inKeyOrder(request)))
-    .digest('hex')
-
-/** The same value with its keys in order, so that equal values give equal texts. */
-function inKeyOrder(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(inKeyOrder)
-  if (value === null || typeof value !== 'object') return value
-  return Object.fromEntries(
-    Object.entries(value)
-      .sort(([one], [other]) => (one < other ? -1 : 1))
-      .map(([name, inner]) => [name, inKeyOrder(inner)]),
-  )
+  return { value: idWithoutSecret(given), fingerprint: hash('sha256', canonicalJson(request)) }
 }

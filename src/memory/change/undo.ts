@@ -17,7 +17,7 @@ export type Undoing = { readonly change: JournalEvent; readonly beliefs: readonl
 
 export type Undone = {
   readonly undone: JournalEvent
-  /** What the beliefs read now; absent ones have been withdrawn again. */
+  /** The beliefs as they are now, without those in `withdrawn`. */
   readonly restored: readonly Belief[]
   readonly withdrawn: readonly string[]
   readonly event: number

@@ -61,7 +61,7 @@ type HeardResult = {
   readonly reason?: string
 }
 
-/** What became of each turn, in order, and what was learned from them. */
+/** The outcome of each turn, in order, and the statements learned from them. */
 export type Heard = Learned & { readonly turns: readonly HeardResult[] }
 
 /** Longest turn that is kept, in characters. */
@@ -180,7 +180,7 @@ async function keep(ports: Ports, request: HearRequest, batch: readonly Prepared
   })
 }
 
-/** What is learned from the one turn of a batch that has findings. */
+/** The learning plan for the one turn of a batch that has findings. */
 async function planFor(
   ports: Ports,
   { user, author, agent, view, scopes }: HearRequest,
@@ -220,7 +220,7 @@ const asPasted = ({ findings, refused }: Extraction): Extraction => ({
   ],
 })
 
-/** What becomes of each turn, as the store is now. */
+/** The outcome of each turn, by the present state of the store. */
 async function outcomesOf({ store }: Ports, user: string, batch: readonly Prepared[]): Promise<Heard['turns']> {
   const turns = batch.flatMap((one) => ('turn' in one ? [one.turn] : []))
   const known = await store.knownTurns(user, turns)

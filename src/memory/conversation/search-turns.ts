@@ -127,7 +127,7 @@ function hitOf(ranked: RankedTurn, { terms }: Question, query: string, earlier: 
   return { ...said, strength, earlier, score, explanation, found }
 }
 
-/** What a person pasted is a document's. */
+/** The author of a quote; `document` for text that a person pasted. */
 function originOf({ role, origin, text }: Turn, quote: string): ActorKind {
   if (role !== 'user' || origin !== 'person') return origin
   const start = text.indexOf(quote.replace(/…$/u, ''))

@@ -56,7 +56,7 @@ export type TurnSelection = {
   readonly containing?: string
 }
 
-export type ForgetTurnsRequest = ChangeRequest & TurnSelection & { readonly dryRun?: boolean }
+type ForgetTurnsRequest = ChangeRequest & TurnSelection & { readonly dryRun?: boolean }
 
 export type ForgottenTurns = {
   readonly turns: number

@@ -4,7 +4,7 @@ import { isOrdinaryWord } from '../../search/ordinary-words.ts'
 import { isInformative } from '../../search/searchable-text.ts'
 import { singular } from '../../search/singular.ts'
 import { everydayReason } from '../change/aliases.ts'
-import type { Candidate, Situation } from './remedies.ts'
+import type { Candidate, RemedyContext } from './remedies.ts'
 
 const longestPhrase = 4
 const mostCandidates = 4
@@ -12,7 +12,7 @@ const mostCandidates = 4
 const mostTokens = 200
 
 /** Phrases of the message that a belief could be found by, those that share words with it first, and the given aliases. */
-export async function aliasCandidates(situation: Situation): Promise<readonly Candidate[]> {
+export async function aliasCandidates(situation: RemedyContext): Promise<readonly Candidate[]> {
   const { request, belief } = situation
   const wordsOf = (texts: readonly string[]): ReadonlySet<string> =>
     new Set(texts.flatMap((text) => analyse(text).map(({ word }) => singular(word))))
@@ -75,7 +75,7 @@ const auxiliaries = new Set(
 )
 
 /** The side effect of an alias, if it has one. */
-async function cautionFor({ ports, request, belief }: Situation, alias: string): Promise<string | null> {
+async function cautionFor({ ports, request, belief }: RemedyContext, alias: string): Promise<string | null> {
   const forms = formKeys(alias)
   const [first] = forms
   if (first?.words.length === 1 && isOrdinaryWord(first.words[0] as string))

@@ -23,10 +23,10 @@ export async function history(ports: Ports, reference: BeliefReference): Promise
 export const recentEvents = ({ store }: Ports, user: string, page: EventPage): Promise<readonly JournalEntry[]> =>
   store.events(user, page)
 
-/** What one event did to a belief. */
-export type Changed = { readonly beliefId: string; readonly before: Belief | null; readonly after: Belief | null }
+/** The change of a belief by one event. */
+type Changed = { readonly beliefId: string; readonly before: Belief | null; readonly after: Belief | null }
 
-/** What an event changed, belief by belief, the first `limit`. Forgotten texts are gone on both sides. */
+/** The changes of an event, belief by belief, the first `limit`. Forgotten texts are gone on both sides. */
 export async function changesOf(
   { store }: Ports,
   user: string,

@@ -5,17 +5,17 @@ import type { Turn } from '../../beliefs/turn.ts'
 import { type BeliefReference, findBelief } from '../find-belief.ts'
 import type { Ports } from '../ports.ts'
 
-/** What a belief is connected to. */
-export type Links = {
+/** The connections of a belief. */
+type Links = {
   readonly belief: Belief
-  /** Who or what a relation connects; null for a name that no belief has. */
+  /** The participants of a relation; null for a name that no belief has. */
   readonly participants: readonly { readonly name: string; readonly belief: Belief | null }[]
   /** Relations that it takes part in. */
   readonly relations: readonly Belief[]
   /** Questions that it settled, and what settled it. */
   readonly settles: readonly Belief[]
   readonly settledBy: Belief | null
-  /** What it replaced directly, and what replaced it. */
+  /** The beliefs that it replaced directly, and the one that replaced it. */
   readonly replaces: readonly Belief[]
   readonly replacedBy: Belief | null
   /** The message that it was learned from. */

@@ -14,7 +14,7 @@ import { type Effects, type KeptCase, trialsFor } from './trials.ts'
 import { storeWith } from './what-if.ts'
 
 /** Whether a belief should be in the context of a message or not. */
-export type Wish = 'absent' | 'present'
+type Wish = 'absent' | 'present'
 
 export type RemedyRequest = RecallRequest &
   BeliefReference & {
@@ -53,12 +53,12 @@ export type Remedy = {
   readonly appearing: readonly string[]
   readonly disappearing: readonly string[]
   readonly caution: string | null
-  /** What it would do to other messages; null where nothing is written. */
+  /** Its effects on other messages; null where nothing is written. */
   readonly effects: Effects | null
 }
 
 /** A change that would fulfil the wish and do harm elsewhere. */
-export type WithheldRemedy = { readonly summary: string; readonly reason: string }
+type WithheldRemedy = { readonly summary: string; readonly reason: string }
 
 export type Remedies = {
   readonly belief: Belief
@@ -67,8 +67,8 @@ export type Remedies = {
   readonly withheld: readonly WithheldRemedy[]
 }
 
-/** What candidates are derived from. */
-export type Situation = {
+/** The request, its belief and its context, from which candidates are derived. */
+export type RemedyContext = {
   readonly ports: Ports
   readonly request: RemedyRequest
   readonly belief: Belief
@@ -116,7 +116,7 @@ function harmOf({ kind }: Pick<Remedy, 'kind'>, effects: Effects, isOwn: boolean
   return null
 }
 
-async function attempt(situation: Situation, candidate: Candidate): Promise<Omit<Remedy, 'effects'> | null> {
+async function attempt(situation: RemedyContext, candidate: Candidate): Promise<Omit<Remedy, 'effects'> | null> {
   const { belief, context, request, ports } = situation
   const { kind, summary, change = null, ask = null, see = null, changed, caution = null } = candidate
   const remedy = { kind, summary, change, ask, see, caution, achieves: kind === 'correct' }
@@ -149,12 +149,12 @@ const editedBelief = (belief: Belief, change: Edits): Belief => ({
   editedByPerson: true,
 })
 
-async function contextAfter({ ports, request, belief }: Situation, change: Edits): Promise<Context> {
+async function contextAfter({ ports, request, belief }: RemedyContext, change: Edits): Promise<Context> {
   return (await assemble(dryRun(ports, editedBelief(belief, change)), request)).context
 }
 
-/** What would keep a belief out that is in the context. */
-async function waysOut(situation: Situation): Promise<readonly Candidate[]> {
+/** Changes that would keep a belief out of the context. */
+async function waysOut(situation: RemedyContext): Promise<readonly Candidate[]> {
   const { request, belief, context } = situation
   const through = context.relevant.find((relevant) => relevant.belief.id === belief.id)?.through ?? null
   const isSeenFrom = (scope: string): boolean => belief.scopes.some((its) => visibleScopes([scope]).includes(its))
@@ -172,7 +172,7 @@ async function waysOut(situation: Situation): Promise<readonly Candidate[]> {
 }
 
 /** Unpins the belief and drops every alias that the message finds it by, until only its name is left. */
-async function withoutForms(situation: Situation): Promise<readonly Candidate[]> {
+async function withoutForms(situation: RemedyContext): Promise<readonly Candidate[]> {
   const { belief, context } = situation
   const unpinned: Edits = belief.pinned ? { pinned: false } : {}
   const dropped: string[] = []
@@ -195,7 +195,7 @@ function aliasesFound({ relevant }: Context, id: string): readonly string[] {
 }
 
 /** Out of the scopes in view, where the belief also holds elsewhere. Nothing says that it belongs to any other scope. */
-function outOfView({ request, belief }: Situation): readonly Candidate[] {
+function outOfView({ request, belief }: RemedyContext): readonly Candidate[] {
   const visible = visibleScopes(request.scopes)
   const own = belief.scopes.filter((scope) => !visible.includes(scope))
   return own.length === 0
@@ -206,8 +206,8 @@ function outOfView({ request, belief }: Situation): readonly Candidate[] {
 const isNameFree = async ({ store }: Ports, { user, name }: Belief, scope: string): Promise<boolean> =>
   (await store.holders(user, name, [scope])).length === 0
 
-/** What would bring a belief into the context that is not in it. */
-async function waysIn(situation: Situation): Promise<readonly Candidate[]> {
+/** Changes that would bring a belief into the context. */
+async function waysIn(situation: RemedyContext): Promise<readonly Candidate[]> {
   const { ports, request, belief } = situation
   if (!isCurrent(belief)) return insteadOfRetired(situation)
   const { user, message, agent = null } = request
@@ -256,7 +256,7 @@ async function waysIn(situation: Situation): Promise<readonly Candidate[]> {
 }
 
 /** For a belief that is not recalled at all: accept it, or look at the belief that replaced it. */
-async function insteadOfRetired({ ports, belief }: Situation): Promise<readonly Candidate[]> {
+async function insteadOfRetired({ ports, belief }: RemedyContext): Promise<readonly Candidate[]> {
   const accepted: Belief = { ...belief, proposedFor: null, candidate: false, status: 'active', editedByPerson: true }
   if (belief.proposedFor !== null)
     return [
@@ -274,7 +274,7 @@ async function insteadOfRetired({ ports, belief }: Situation): Promise<readonly 
 }
 
 /** Where the budget kept the belief out: the smallest of a few larger budgets that holds it. */
-async function withLargerBudget({ ports, request, belief }: Situation): Promise<readonly Candidate[]> {
+async function withLargerBudget({ ports, request, belief }: RemedyContext): Promise<readonly Candidate[]> {
   const { misses } = await assemble(ports, request)
   const miss = (await misses()).find((near) => near.belief.id === belief.id)
   if (miss?.reason.kind !== 'over-budget') return []

@@ -14,7 +14,7 @@ export type KeptCase = {
   readonly reject: readonly string[]
 }
 
-/** What a change of a belief would do to other messages. */
+/** The effects of a change of a belief on other messages. */
 export type Effects = {
   /** How many kept cases and recent prompts it was tried on. */
   readonly cases: number

@@ -8,7 +8,7 @@ import { assemble, type RecallRequest } from '../recall/recall.ts'
 
 export type WhyRequest = RecallRequest & { readonly reference: string }
 
-/** What became of one belief for one message. */
+/** The result of recall for one belief and one message. */
 export type Verdict =
   | { readonly kind: 'relevant'; readonly rank: number; readonly relevant: RelevantBelief }
   | { readonly kind: 'pinned'; readonly rank: number }

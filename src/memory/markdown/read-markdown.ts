@@ -7,8 +7,7 @@ import { everydayReason } from '../change/aliases.ts'
 import { nameStatement, withoutMarkup } from '../learn/name-of.ts'
 import type { Ports } from '../ports.ts'
 import { type PlacedRecord, parseRecord, type ReadRequest } from '../transfer/belief-record.ts'
-import { refuseSecret } from './refuse-secret.ts'
-import { sameStatement } from './same-statement.ts'
+import { refuseSecret, sameStatement } from './same-statement.ts'
 import { type DocumentStatement, statementsIn } from './statements.ts'
 
 /** A statement with everything it needs to be remembered. */

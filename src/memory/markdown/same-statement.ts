@@ -1,6 +1,8 @@
 import { type Belief, isCurrent } from '../../beliefs/belief.ts'
 import { isSameStatement } from '../../beliefs/identity.ts'
+import { invalid } from '../../errors.ts'
 import { askedWords } from '../../search/searchable-text.ts'
+import { type StatementTexts, secretTold } from '../learn/secrets.ts'
 import type { Ports } from '../ports.ts'
 
 /** How many beliefs with the same words are compared. */
@@ -50,4 +52,17 @@ export async function sameStatement(
     belief.scopes.some((scope) => scopes.includes(scope)) &&
     isSameStatement(belief.content, content)
   return beliefs.find(isSame) ?? null
+}
+
+/**
+ * Throws when a text from a file contains a secret: many programs read files, so a secret in one must not become a
+ * belief. A secret that the belief `known` contains already may stay.
+ */
+export function refuseSecret(told: StatementTexts, known: StatementTexts | null = null): void {
+  const secret = secretTold(told, known)
+  if (secret === null) return
+  throw invalid(
+    `The text contains ${secret}, so it was not stored.`,
+    'Keep it in a password manager and remove it from the file, or store it with `credence remember`.',
+  )
 }

@@ -88,7 +88,7 @@ type JournalChanges = {
 /** Usually there are one or two events, so a short page is asked for first. */
 const pageSizes = [8, 2_000]
 
-/** What happened in the store since the event with this number. */
+/** The changes of the store since the event with this number. */
 export async function changesSince(store: Store, user: string, number: number): Promise<JournalChanges> {
   let events: readonly JournalEntry[] = []
   let isAll = false

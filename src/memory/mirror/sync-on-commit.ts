@@ -1,12 +1,11 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { conflict, unavailable } from '../../errors.ts'
-import type { Memory } from '../memory.ts'
 import type { Ports, Store } from '../ports.ts'
 import type { MirrorAuthority } from './merge/apply.ts'
 import type { Synced } from './sync.ts'
 
-export type MirrorSyncOptions = {
+type MirrorSyncOptions = {
   readonly dir: string
   readonly user: string
   readonly authority: MirrorAuthority
@@ -60,29 +59,6 @@ export async function syncIfThere(
   if (!existsSync(stateFile(dir))) return null
   const { syncQuietly } = await import('./sync.ts')
   return (await syncQuietly(ports, { dir, user })).error
-}
-
-/** The same memory, which takes in edits of the file before every call. */
-export function withCatchUp(memory: Memory, catchUp: () => Promise<void>): Memory {
-  // The mirror shows no turns, so exporting them needs no sync.
-  const { close, export: exportBeliefs, exportTurns, ...calls } = memory
-  const caught = Object.entries(calls).map(([name, call]) => [
-    name,
-    async (...args: readonly unknown[]): Promise<unknown> => {
-      await catchUp()
-      return (call as (...given: readonly unknown[]) => Promise<unknown>)(...args)
-    },
-  ])
-  return {
-    // Each call keeps its name and type.
-    ...(Object.fromEntries(caught) as typeof calls),
-    export: async function* (filter) {
-      await catchUp()
-      yield* exportBeliefs(filter)
-    },
-    exportTurns,
-    close,
-  }
 }
 
 /** Syncs on demand, one sync at a time, and a moment later once more if displaced files are left. */

@@ -35,7 +35,7 @@ import { displacedFiles, hasDisplaced, settleDisplaced, settleMs, writeFiles } f
 export type MirrorRequest = {
   readonly dir: string
   readonly user: string
-  /** Whose word an edit of the file is. Default `document`. */
+  /** The author of edits of the file. Default `document`. */
   readonly authority?: MirrorAuthority
   /** Carries out a removal that would be held for review. */
   readonly accept?: boolean
@@ -116,7 +116,7 @@ export async function syncQuietly(ports: Ports, request: MirrorRequest) {
   }
 }
 
-/** What one round read, and what became of it. */
+/** The input and the result of one round. */
 type Round = {
   readonly head: number
   readonly edited: readonly MirrorFile[]

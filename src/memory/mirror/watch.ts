@@ -41,7 +41,7 @@ export async function* watchMirror(ports: Ports, { signal, ...request }: WatchRe
 const didSomething = ({ written, taken }: Synced): boolean =>
   written.length > 0 || Object.values(taken).some((count) => count > 0)
 
-/** What waits for a person, as text that can be compared. */
+/** The waiting decisions, as text that can be compared. */
 const waitingText = ({
   held,
   refused,

@@ -2,6 +2,8 @@ import { createHash } from 'node:crypto'
 import type { AccessStore, FoundToken, Person, Role, Team, Token } from '../../beliefs/access-store.ts'
 import { parseScopes, teamOf, teamOwner, universalScope } from '../../beliefs/scope.ts'
 import { conflict, forbidden, invalid, notFound } from '../../errors.ts'
+import { forget } from '../change/forget.ts'
+import { change, erased } from '../change/transaction.ts'
 import type { Ports } from '../ports.ts'
 
 /** Begins every token, so that people and programs that look for secrets recognise one. */
@@ -11,7 +13,7 @@ const longestLabel = 100
 export type TokenRequest = Pick<Token, 'kind' | 'person'> & Partial<Pick<Token, 'scopes' | 'label'>>
 /** `secret` is the token itself, which is kept nowhere. */
 export type NewToken = { readonly token: Token; readonly secret: string }
-/** What becomes of the memory of a person or a team that is removed. */
+/** Whether the memory of a person or team that is removed is kept or erased. */
 export const memoryFates = ['keep', 'erase'] as const
 export type MemoryFate = (typeof memoryFates)[number]
 
@@ -73,7 +75,7 @@ export async function requireNoMemory({ store }: Ports, owner: string): Promise<
 export async function removePerson(ports: AccessPorts, name: string, memory: MemoryFate): Promise<void> {
   // First the tokens: nothing can be added while the memory is being erased.
   if (!(await ports.access.removePerson(name))) throw unknownPerson(name)
-  if (memory === 'erase') await (await import('./erase-memory.ts')).eraseMemory(ports, name)
+  if (memory === 'erase') await eraseMemory(ports, name)
 }
 
 export async function createToken(ports: AccessPorts, request: TokenRequest): Promise<NewToken> {
@@ -156,7 +158,7 @@ export async function createTeam(
 
 export async function removeTeam(ports: AccessPorts, name: string, memory: MemoryFate): Promise<void> {
   if (!(await ports.access.removeTeam(name))) throw unknownTeam(name)
-  if (memory === 'erase') await (await import('./erase-memory.ts')).eraseMemory(ports, teamOwner(name))
+  if (memory === 'erase') await eraseMemory(ports, teamOwner(name))
 }
 
 export async function setMember(
@@ -180,7 +182,7 @@ const unknownPerson = (name: string) =>
 const unknownTeam = (name: string) =>
   notFound(`There is no team "${name.slice(0, 80)}".`, '`credence team list` lists them.')
 
-/** Whose memory a token opens, and how far. */
+/** The memory that a token opens, and its limits. */
 export type Principal = {
   readonly tokenId: string
   readonly person: string
@@ -202,4 +204,35 @@ export function principalOf({ id, kind, person, scopes, teams }: FoundToken): Pr
     ? scopes.filter((scope) => joined.some(({ team }) => team === teamOf(scope)))
     : joined.map(({ team }) => teamOwner(team))
   return { tokenId: id, person, isAgent, scopes: [...own, ...shared], teams: joined }
+}
+
+const author = { actor: 'person', origin: 'admin' } as const
+const everything = { limit: Number.MAX_SAFE_INTEGER, offset: 0 }
+
+/** Removes every text of an owner: beliefs whatever their status, turns, and what was undone. The journal keeps receipts. */
+async function eraseMemory(ports: Ports, user: string): Promise<void> {
+  const { store } = ports
+  await change<null>(
+    ports,
+    { user, author, operation: 'erase a memory' },
+    async () => {
+      const { items: beliefs } = await store.list({ user }, everything)
+      const { items: turns } = await store.listTurns({ user }, everything)
+      if (beliefs.length + turns.length === 0) return { kind: 'nothing', result: null }
+      const forgottenTurns = turns.map(({ id }) => id)
+      return { kind: 'forget', changes: beliefs.map(erased), forgottenTurns, result: () => null }
+    },
+    async () => null,
+  )
+  for (let before: number | undefined; ; ) {
+    const page = { limit: 100, hearing: true, ...(before === undefined ? {} : { before }) }
+    const events = await store.events(user, page)
+    for (const { number } of events.filter(({ kind }) => kind === 'undo'))
+      for (const { beliefId, outcome } of await store.revisions(user, number)) {
+        const last = outcome === 'absent' ? (await store.history(user, beliefId)).at(-1) : undefined
+        if (last?.outcome === 'absent') await forget(ports, { user, author, scopes: [], reference: beliefId })
+      }
+    before = events.at(-1)?.number
+    if (before === undefined) return
+  }
 }

@@ -47,7 +47,7 @@ export function teamMemory(memory: Memory, { team, role }: { readonly team: stri
   return { ...(Object.fromEntries(guarded) as Memory), close: memory.close }
 }
 
-/** Who uses the memories of teams: a person, or an agent of theirs. */
+/** A user of the memories of teams: a person, or an agent of theirs. */
 export type Member = {
   readonly person: string
   /** Active where a call names no scope, those of teams among them. */
@@ -182,7 +182,7 @@ function byScope(own: Memory, teams: Teams) {
   } satisfies Partial<Memory>
 }
 
-/** What waits for a decision in several memories. Each memory filters by scope; decisions go by the id of the belief. */
+/** The waiting decisions of several memories. Each memory filters by scope; decisions go by the id of the belief. */
 function decisions(memories: readonly Memory[]) {
   const everywhere = async <Item>(ask: (memory: Memory) => Promise<readonly Item[]>): Promise<readonly Item[]> =>
     (await Promise.all(memories.map(ask))).flat()

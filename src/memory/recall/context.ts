@@ -127,7 +127,7 @@ export type Context = {
   readonly pinned: readonly Belief[]
   readonly relevant: readonly RelevantBelief[]
   readonly questions: readonly Belief[]
-  /** What was said earlier that answers the message, newest first; mostly none. */
+  /** Quotes of turns that answer the message, newest first; mostly none. */
   readonly quotes: readonly Quote[]
   /** Only when asked for. */
   readonly nearMisses?: readonly NearMiss[]

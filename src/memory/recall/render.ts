@@ -3,7 +3,7 @@ import { teamOf } from '../../beliefs/scope.ts'
 import { preludeTitle } from './budget.ts'
 import { type Context, lowConfidence, type Quote } from './context.ts'
 
-/** What a prompt shows of a context, without the explanations, which are several times as large. */
+/** The parts of a context that a prompt shows, without the explanations, which are several times as large. */
 export type ShownContext = Pick<Context, 'prelude' | 'pinned' | 'questions'> & {
   readonly relevant: readonly { readonly belief: Belief }[]
   readonly quotes: readonly ShownQuote[]

@@ -14,7 +14,7 @@ import { isMentioned } from '../explain/near-misses.ts'
 import type { Ports, Store } from '../ports.ts'
 import { asOf, parseTime } from './as-of.ts'
 
-/** What `search` looks through. */
+/** The places that `search` looks through. */
 export const searchPlaces = ['both', 'beliefs', 'turns'] as const
 
 export type SearchRequest = BeliefSearch &

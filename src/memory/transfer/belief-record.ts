@@ -10,15 +10,15 @@ import {
 import { mergeAliases } from '../../beliefs/identity.ts'
 import { parseScopes } from '../../beliefs/scope.ts'
 import { invalid, MemoryError } from '../../errors.ts'
-import { isObject, parseJson } from '../../files/json.ts'
+import { isObject, parseJson } from '../../json.ts'
 import { limits, parseForm, parseLabel, parseParticipants, parseText, parseWhy } from '../change/draft.ts'
 import type { Ports } from '../ports.ts'
 
 /** A belief in a file: complete except for the version, which the store assigns. */
 export type BeliefRecord = Omit<Belief, 'version'>
 
-/** What a record may leave out. */
-export type RecordDefaults = {
+/** Defaults for the fields that a record may leave out. */
+type RecordDefaults = {
   readonly user: string
   readonly scopes: readonly string[]
   readonly origin: string

@@ -98,7 +98,7 @@ export async function importRecords(
 
 async function importFor(
   ports: Ports,
-  { user, author, trusted, placed }: Omit<ChangeRequest, 'key'> & Pick<Situation, 'trusted' | 'placed'>,
+  { user, author, trusted, placed }: Omit<ChangeRequest, 'key'> & Pick<ImportContext, 'trusted' | 'placed'>,
 ): Promise<{ readonly plan: ImportPlan; readonly event: number | null }> {
   let isRetry = false
   return change<{ readonly plan: ImportPlan; readonly event: number | null }>(
@@ -128,14 +128,14 @@ async function removedIds({ store }: Ports, user: string, placed: readonly Place
   return removed
 }
 
-/** What an import of one user's records changes, worked out before anything is written. */
+/** The changes of an import of one user's records, planned before anything is written. */
 type ImportPlan = {
   readonly changes: readonly BeliefChange[]
   readonly tally: ImportTally
   readonly warnings: readonly string[]
 }
 
-type Situation = {
+type ImportContext = {
   readonly author: Author
   readonly trusted: boolean
   readonly placed: readonly PlacedRecord[]
@@ -144,7 +144,7 @@ type Situation = {
 }
 
 /** Records with known ids first, then new ones: each record sees what those before it changed. */
-async function planImport(ports: Ports, situation: Situation): Promise<ImportPlan> {
+async function planImport(ports: Ports, situation: ImportContext): Promise<ImportPlan> {
   const { placed } = situation
   const user = placed[0]?.record.user ?? ''
   const ids = placed.map(({ record }) => record.id)
@@ -169,9 +169,9 @@ class Planner {
   /** Planned beliefs by the scope and name they hold. */
   readonly #holding = new Map<string, Set<Belief>>()
   readonly #ports: Ports
-  readonly #situation: Situation
+  readonly #situation: ImportContext
 
-  constructor(ports: Ports, situation: Situation) {
+  constructor(ports: Ports, situation: ImportContext) {
     this.#ports = ports
     this.#situation = situation
   }

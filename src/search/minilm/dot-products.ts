@@ -8,7 +8,7 @@ export const largest = 2047
 export const mostTerms = 512
 
 /** Sizes and places are in bytes; both matrices have rows of `stride`, of which the first `length` are multiplied. */
-export type Products = {
+type Products = {
   /** Rows of 16-bit numbers; an even number of them. */
   readonly inputs: number
   readonly inputCount: number

@@ -3,7 +3,7 @@ import { compareText } from '../../beliefs/identity.ts'
 import type { Posting } from '../form-index.ts'
 import { IntList, WordIndex } from './word-index.ts'
 
-/** What all postings of a belief have in common besides its id. */
+/** The fields that all postings of a belief share, besides its id. */
 export type BeliefKind = { readonly type: BeliefType; readonly subtype: Subtype | null; readonly pinned: boolean }
 
 /** Where a belief is: one scope, and the agent that it belongs to or null. */

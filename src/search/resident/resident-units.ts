@@ -3,7 +3,7 @@ import type { TurnUnit } from '../turns/turn-index.ts'
 import { IntList } from './word-index.ts'
 
 /** A turn as ranking needs it. `row` is that of its first passage. */
-export type ResidentTurn = Pick<TurnUnit, 'row' | 'session' | 'place' | 'role' | 'speaker' | 'at' | 'asks'> & {
+type ResidentTurn = Pick<TurnUnit, 'row' | 'session' | 'place' | 'role' | 'speaker' | 'at' | 'asks'> & {
   readonly scope: number
   /** The number of terms of each passage. */
   readonly lengths: readonly number[]

@@ -12,10 +12,16 @@ import {
   storedIdempotencyKey,
 } from '../postgres/journal.ts'
 import { migrate } from '../postgres/migrations/migrate.ts'
-import { readAccess, replacing } from './copy-access.ts'
-import type { JournalRecord, JournalTransfer, SaidTurn, TurnRecord } from './journal-record.ts'
+import {
+  type JournalRecord,
+  type JournalTransfer,
+  readAccess,
+  replacing,
+  type SaidTurn,
+  type TurnRecord,
+} from './journal-transfer.ts'
 
-/** An analysis that no program has: whoever opens the user's memory next derives it again. */
+/** An analysis that no program has, so that the next program to open the user's memory derives it again. */
 const underWay = 0
 
 type TurnRow = Omit<SaidTurn, 'session' | 'givenIndex'> & {

@@ -4,8 +4,14 @@ import { Connection } from '../sqlite/connection.ts'
 import { defaultBusyTimeoutMs, openDatabase } from '../sqlite/database.ts'
 import { deriveAgain } from '../sqlite/derivation.ts'
 import { type ChangeRow, type EventRow, Journal, selectChanges, selectEvents } from '../sqlite/journal.ts'
-import { readAccess, replacing } from './copy-access.ts'
-import type { JournalRecord, JournalTransfer, SaidTurn, TurnRecord } from './journal-record.ts'
+import {
+  type JournalRecord,
+  type JournalTransfer,
+  readAccess,
+  replacing,
+  type SaidTurn,
+  type TurnRecord,
+} from './journal-transfer.ts'
 
 type TurnRow = Omit<SaidTurn, 'session' | 'givenIndex' | 'asks'> & {
   readonly id: string

@@ -12,7 +12,7 @@ const askedBefore = 2
 const recentlyUsed = 1_000
 /** Beliefs that changed since the index was last used, up to which it is brought up to date and not made again. */
 export const mostChanged = 2_000
-/** What an index takes, for deciding whether there is room for it before it is made. */
+/** An estimate of the memory of an index, to decide whether there is room for it before it is made. */
 const expectedBytesPerBelief = 700
 /** Making an index stops for other work after this many milliseconds. */
 const sliceMs = 4
@@ -52,7 +52,7 @@ export class ResidentIndex {
     this.lastUsed = recalls
   }
 
-  /** Takes in what became of beliefs after `this.event`; null for one that is gone. */
+  /** Applies the changes of beliefs after `this.event`; null for one that is gone. */
   update(changed: ReadonlyMap<string, Belief | null>, event: number): void {
     for (const [id, belief] of changed) {
       this.forms.remove(id)

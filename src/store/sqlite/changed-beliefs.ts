@@ -3,7 +3,7 @@ import type { Connection } from './connection.ts'
 /** More changes than this are not followed one by one. */
 const mostFollowed = 1_000
 
-export type ChangedBelief = { readonly user_id: number; readonly belief_id: string }
+type ChangedBelief = { readonly user_id: number; readonly belief_id: string }
 
 /**
  * Follows the journal, so that a cache drops only what was changed, by this process or another. Listeners get the changed

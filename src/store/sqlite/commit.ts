@@ -1,3 +1,5 @@
+import { randomFillSync } from 'node:crypto'
+import { rmSync, writeFileSync } from 'node:fs'
 import type { Belief } from '../../beliefs/belief.ts'
 import type { CommitResult } from '../../beliefs/belief-store.ts'
 import { type Commit, isForgetting } from '../../beliefs/journal.ts'
@@ -8,13 +10,13 @@ import { forgotten, sealChanges, sealKey } from '../journal-chain.ts'
 import { prepareTurns } from '../prepared-turns.ts'
 import { textTerms } from '../text-terms.ts'
 import { advanceAnchor } from './care/journal-anchor.ts'
-import { keepReserve, releaseReserve } from './care/reserve.ts'
 import { noteRemains, scrubSoon } from './care/scrub.ts'
 import { dropSeparators } from './care/term-separators.ts'
 import type { Connection } from './connection.ts'
 import { Journal } from './journal.ts'
 import { type Projected, Projection } from './projections.ts'
 import type { Users } from './sqlite-store.ts'
+import { freeBytes, reserveBytes, reserveOf, sizeOf } from './store-file.ts'
 import { eraseTurns, findKnown, insertTurns } from './turns/turn-writing.ts'
 
 export type Committing = {
@@ -145,4 +147,25 @@ export function reviewOldBeliefs(committing: Committing, now: () => Date): void 
     }
     connection.run('DELETE FROM to_review')
   })
+}
+
+/**
+ * Keeps a file beside the store whose only purpose is its space: a deletion needs room for its log, so on a full disk
+ * nothing could be forgotten. Does nothing when the file is there, or the disk is nearly full.
+ */
+function keepReserve(file: string): void {
+  if (sizeOf(reserveOf(file)) === reserveBytes || freeBytes(file) < 2 * reserveBytes) return
+  try {
+    // Random, so that no file system compresses it.
+    writeFileSync(reserveOf(file), randomFillSync(Buffer.allocUnsafe(reserveBytes)), { mode: 0o600 })
+  } catch {
+    // A directory that may not be written to is no reason not to open the store.
+  }
+}
+
+/** Before something is forgotten: on a disk that is nearly full the reserve and the log make room. */
+function releaseReserve(connection: Connection): void {
+  if (freeBytes(connection.file) >= reserveBytes) return
+  rmSync(reserveOf(connection.file), { force: true })
+  connection.emptyLog()
 }

@@ -316,7 +316,7 @@ export class Connection {
 
 const checkpointTimeoutMs = 1_000
 
-/** What a person is told about a log that has grown too long. */
+/** The warning about a log that has grown too long. */
 export const logTooLong = (file: string, size: number): string =>
   `The write-ahead log of ${file} has ${Math.round(size / 2 ** 20)} MiB, because a process goes on reading an old state of the store. End that process; the next change then empties the log.`
 /** More parameters in one statement of `insertMany` cost more than they save. */

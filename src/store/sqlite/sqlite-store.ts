@@ -20,7 +20,7 @@ import type { RowStandings } from './full-text.ts'
 import type { Journal } from './journal.ts'
 import type { SqliteResidentIndexes } from './resident-indexes.ts'
 import { mayBeWritten, sizeOf } from './store-file.ts'
-import type { StoreThread } from './store-thread.ts'
+import type { openStoreThread } from './store-thread.ts'
 import type { ResidentTurns } from './turns/resident-turns.ts'
 import { readTurn, TurnLookups } from './turns/turn-lookups.ts'
 
@@ -237,13 +237,12 @@ export function openSqliteStore(options: SqliteStoreOptions): SqliteStore {
     verify: async (onProgress?: OnProgress, half?: Half) => {
       const { verifyStore, verifyWithThread, largeStore } = await loaded(import('./care/verify.ts'))
       if (half !== undefined || !inspect || sizeOf(file) < largeStore) return verifyStore(connection, onProgress, half)
-      const { StoreThread } = await import('./store-thread.ts')
-      const thread = new StoreThread({ file, busyTimeoutMs, inspect }, () => {})
+      const thread = (await import('./store-thread.ts')).openStoreThread({ file, busyTimeoutMs, inspect })
       const findings = await verifyWithThread(connection, onProgress, {
-        journal: () => thread.ask('verify', [undefined, 'journal']) as Promise<readonly Finding[]>,
-        shareOfIndex: (share) => thread.ask('shareOfIndex', [share]) as Promise<ShareOfIndex>,
+        journal: () => thread.ask({ name: 'verify', values: [undefined, 'journal'] }) as Promise<readonly Finding[]>,
+        shareOfIndex: (share) => thread.ask({ name: 'shareOfIndex', values: [share] }) as Promise<ShareOfIndex>,
       })
-      await thread.ask('close', [])
+      await thread.close({ name: 'close', values: [] })
       return findings
     },
     shareOfIndex: async (share) => (await loaded(import('./care/verify.ts'))).shareOfIndex(connection, share),
@@ -281,13 +280,13 @@ export function openSqliteStore(options: SqliteStoreOptions): SqliteStore {
   }
 }
 
-/** What conversations may take of the memory for indexes; names of beliefs may take the rest. */
+/** The share of the memory for indexes that turns may take; the names of beliefs may take the rest. */
 const shareOfTurns = 0.25
 
 const noItems = { items: [], total: 0 }
 const noPostings = { units: 0, length: 0, humanWords: 0, terms: new Map(), inView: null }
 
-/** Whether this version has filled the derived tables, and nobody has emptied one of them since. */
+/** Whether this version has filled the derived tables, and none of them has been emptied since. */
 const isDerivedHere = (connection: Connection): boolean =>
   connection.value(isOwnAnalysis, [analysisVersion]) !== undefined && connection.value(isIndexEmptied) === 0
 
@@ -385,14 +384,14 @@ export type ThreadedCall = (typeof threadedCalls)[number]
  * meanwhile. Reads stay in the caller's thread. The thread starts with the first change.
  */
 export function withThread(store: SqliteStore, options: DatabaseOptions): SqliteStore {
-  let thread: StoreThread | null = null
-  const ask = async (call: ThreadedCall, values: readonly unknown[]): Promise<unknown> => {
-    const { StoreThread } = await import('./store-thread.ts')
-    thread ??= new StoreThread(options, () => {
+  let thread: ReturnType<typeof openStoreThread> | null = null
+  const ask = async (name: ThreadedCall, values: readonly unknown[]): Promise<unknown> => {
+    const { openStoreThread } = await import('./store-thread.ts')
+    thread ??= openStoreThread(options, () => {
       thread = null
     })
     try {
-      return await thread.ask(call, values)
+      return await thread.ask({ name, values })
     } finally {
       store.endSnapshot()
     }
@@ -407,7 +406,7 @@ export function withThread(store: SqliteStore, options: DatabaseOptions): Sqlite
     // Each returns a copy of what the same call returned in the thread.
     ...(Object.fromEntries(inThread) as Pick<SqliteStore, ThreadedCall>),
     close: async () => {
-      await thread?.ask('close', [])
+      await thread?.close({ name: 'close', values: [] })
       await store.close()
     },
   }

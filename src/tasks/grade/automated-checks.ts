@@ -25,7 +25,7 @@ const mostWorkspaceBytes = 512 * mebibyte
 const mostResult = mebibyte
 const keptOutput = 8_000
 
-/** What a grader may use. The wall clock and the output are watched from outside, the rest by the kernel. */
+/** The resources of a grader. The wall clock and the output are watched from outside, the rest by the kernel. */
 export const defaultLimits = {
   wallClockMs: 60_000,
   memoryBytes: 1024 * mebibyte,

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { formOf, holds } from './text-match.ts'
+import { formOf, holds } from './answer-checks.ts'
 
 const says = (text: string, phrase: string): boolean => holds(formOf(text), phrase)
 

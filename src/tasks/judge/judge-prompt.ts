@@ -51,7 +51,7 @@ export function judgePrompt(
 
 const list = (lines: readonly string[]): string => lines.map((line) => `- ${line}`).join('\n')
 
-/** What a judge is shown of a task carried out. Everything that was left out is named in `cuts`. */
+/** The parts of the evidence that a judge sees. Everything that was left out is named in `cuts`. */
 type JudgedMaterial = { readonly sessions: string; readonly workspace: string; readonly cuts: readonly string[] }
 
 /** Most characters of each message and file, and of all together. Ordinary tasks are shown whole. */

@@ -1,8 +1,8 @@
 import { z } from 'zod'
+import { isObject, objectIn } from '../../json.ts'
 import { addUsage, type ChatMessage, type ChatModel, noUsage, type Usage } from '../../models/chat-model.ts'
 import { messageOf } from '../agent.ts'
 import type { Evidence } from '../evidence.ts'
-import { isObject, objectIn } from '../json.ts'
 import type { Task } from '../task.ts'
 import {
   type JudgedCriterion,
@@ -26,7 +26,7 @@ export type JudgeGrade =
       readonly basis: JudgedRubric['basis']
       readonly judgedBy: string
       readonly promptHash: string
-      /** What was left out of the judge's prompt for length. */
+      /** The parts that were left out of the judge's prompt because of their length. */
       readonly cuts: readonly string[]
       readonly notes: readonly string[]
       readonly usage: Usage

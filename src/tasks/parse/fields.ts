@@ -4,7 +4,7 @@ import { didYouMean } from '../../did-you-mean.ts'
 import { MemoryError } from '../../errors.ts'
 import { fieldAt, type Problem, shown as shownValue } from '../../eval/store/parse-artifact.ts'
 import { isSafeId } from '../../eval/store/schemas/primitives.ts'
-import { isObject, type JsonObject } from '../json.ts'
+import { isObject, type JsonObject } from '../../json.ts'
 import { type AnswerCheck, gradingTypes, type TaskSession, type WorkspaceFile } from '../task.ts'
 import { Draw, type DrawRules } from './draw.ts'
 

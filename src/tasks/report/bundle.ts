@@ -97,7 +97,7 @@ function breakdownOf({ taskId: task, repeat, criteria, checks }: TaskRun['grade'
   ]
 }
 
-/** What it takes to check the evidence of a task against the bundle. */
+/** The result of a task, with the hashes of its evidence. */
 const taskEntry = ({ task, evidence, grade }: TaskRun) => ({
   task_id: task.id,
   task_sha256: task.sha256,

@@ -31,7 +31,7 @@ export type Ending = {
   readonly stdout: Buffer
   /** The last part of standard error, which holds the reason of a failure. */
   readonly stderr: string
-  /** What came over descriptor 3. */
+  /** The bytes written to descriptor 3. */
   readonly result: Buffer
   /** The stream that was longer than allowed. */
   readonly exceeded: 'output' | 'result' | null

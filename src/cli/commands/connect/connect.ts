@@ -1,14 +1,14 @@
+import { spawn } from 'node:child_process'
 import { resolve } from 'node:path'
 import { type Argument, defineCommand, UsageError } from '../../command/command.ts'
 import { flag, oneOf, text, viewOptions } from '../../command/options.ts'
-import { type Proof, proveConnection } from '../../connect/check.ts'
-import { type ConnectHost, connectHosts, filesFor, hosts, type Level } from '../../connect/hosts.ts'
-import { isTemporary } from '../../connect/launch.ts'
+import { type ConnectHost, connectHosts, filesFor, type HostCheck, hosts, type Level } from '../../connect/hosts.ts'
+import { isTemporary, programOnPath } from '../../connect/launch.ts'
 import { connectFiles, diffOf, disconnectFiles, planConnection, planRemoval } from '../../connect/plan.ts'
 import { noteSeen } from '../../connect/seen.ts'
 import { type HostStatus, hostStatuses } from '../../connect/status.ts'
 import { keepingNotice } from '../../memory-location.ts'
-import type { Session } from '../../session.ts'
+import type { Machine, Session } from '../../session.ts'
 import { counted, harmless, lines, type Style, table } from '../../text/output.ts'
 
 const host: Argument<ConnectHost | null> = {
@@ -163,3 +163,72 @@ const painted = (diff: string, style: Style): string =>
       return line.startsWith('-') && !line.startsWith('---') ? style.red(line) : line
     })
     .join('\n')
+
+/** The result of the checks by the host itself. */
+type Proof = {
+  /** `unchecked`: the host has no such command, or it is not on the PATH. */
+  readonly outcome: 'proven' | 'not proven' | 'unchecked'
+  /** The commands that were run, as one would type them; of failed checks the first. */
+  readonly command: string | null
+  /** Its output about Credence, or the reason why it was not run. */
+  readonly detail: string
+  readonly version: string | null
+}
+
+/** OpenClaw takes half a minute on a slow machine. */
+const longestCheckMs = 120_000
+const longestDetail = 1_000
+
+/** Runs the host's own checks in a directory, up to the first that fails. */
+async function proveConnection(host: ConnectHost, machine: Machine, directory: string): Promise<Proof> {
+  const { program: name, checks = [] } = hosts[host]
+  const unchecked = { outcome: 'unchecked', command: null, version: null } as const
+  if (name === undefined || checks.length === 0)
+    return { ...unchecked, detail: `${host} has no command that shows it.` }
+  const file = programOnPath(name, machine)
+  if (file === null) return { ...unchecked, detail: `\`${name}\` is not on the PATH.` }
+  const run = (args: readonly string[]) => outputOf(file, args, machine, directory)
+  const version = /\d+(?:\.\d+)+[\w.-]*/.exec((await run(['--version'])) ?? '')?.[0] ?? null
+  const commandOf = ({ args }: HostCheck): string => `${name} ${args.join(' ')}`
+  const details: string[] = []
+  for (const check of checks) {
+    const output = await run(check.args)
+    const isProven = output !== null && check.proof.test(output)
+    const detail = output === null ? 'It did not end in time.' : (isProven && check.proves) || aboutIn(output, check)
+    if (!isProven) return { outcome: 'not proven', command: commandOf(check), version, detail }
+    details.push(detail)
+  }
+  return { outcome: 'proven', command: checks.map(commandOf).join(' && '), version, detail: details.join('\n') }
+}
+
+/** The lines about Credence, else the last ones. */
+function aboutIn(output: string, { proof }: HostCheck): string {
+  const about = output.split('\n').filter((line) => /credence/i.test(line) || proof.test(line))
+  const shown = about.length > 0 ? about : output.trim().split('\n').slice(-5)
+  return shown.join('\n').slice(0, longestDetail).trim()
+}
+
+/** The output of a program on both its streams, without colours; null when it takes too long or cannot be started. */
+function outputOf(file: string, args: readonly string[], machine: Machine, cwd: string): Promise<string | null> {
+  const { env, home, platform } = machine
+  return new Promise((resolve) => {
+    const child = spawn(file, args, {
+      cwd,
+      env: { ...env, HOME: env.HOME ?? home, NO_COLOR: '1' },
+      stdio: ['ignore', 'pipe', 'pipe'],
+      // Windows starts .cmd files through a shell only; the arguments are ours.
+      shell: platform === 'win32',
+      timeout: longestCheckMs,
+    })
+    let text = ''
+    for (const stream of [child.stdout, child.stderr])
+      stream.setEncoding('utf8').on('data', (chunk: string) => {
+        if (text.length < 1_000_000) text += chunk
+      })
+    child.on('error', () => resolve(null))
+    child.on('close', (_code, signal) => resolve(signal === null ? withoutColours(text) : null))
+  })
+}
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: colours begin with the escape character
+const withoutColours = (text: string): string => text.replace(/\u001b\[[0-9;]*m/g, '')

@@ -9,7 +9,7 @@ import { called, short } from '../../text/beliefs.ts'
 import { counted, harmless, lines, type Style } from '../../text/output.ts'
 
 /** The result of hearing the turns of files or of a stream; of each list at most `mostListed`. */
-export type HeardLines = {
+type HeardLines = {
   kept: number
   /** Kept before. */
   known: number
@@ -55,7 +55,7 @@ type HearLinesOptions = Pick<HearRequest, 'learn' | 'maxTurnCharacters' | 'dryRu
   readonly onProgress?: (bytes: number) => void
 }
 
-/** Hears turns in batches, and adds what became of them to `heard`. What cannot be read is reported with its line. */
+/** Stores turns in batches, and adds their outcomes to `heard`. Lines that cannot be read are reported with their number. */
 export async function hearLines(
   memory: Memory,
   items: AsyncIterable<ChatItem>,

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto'
-import { existsSync, readdirSync, statSync } from 'node:fs'
-import { basename, join, relative } from 'node:path'
-import { invalid, type MemoryError, notFound } from '../../../errors.ts'
+import { existsSync, statSync } from 'node:fs'
+import { basename, relative } from 'node:path'
+import { invalid, type MemoryError } from '../../../errors.ts'
+import { filesAt } from '../../../files/read-text.ts'
 import { isWithin } from '../../../memory/conversation/pause.ts'
 import { type ChatFormat, chatFormats } from '../../../memory/transfer/chats/chat.ts'
 import { type ChatItem, readArchive, readChats, recogniseChats } from '../../../memory/transfer/chats/read-chats.ts'
@@ -33,12 +34,11 @@ export const importChats = defineCommand({
       'Counts the turns of an archive that would be stored, and lists unreadable input.',
   },
   async run({ args: { path }, options }, session) {
-    const files = filesIn(path)
+    const files = filesAt(path, /\.(?:jsonl|json|zip)$/iu)
     const total = files.reduce((sum, file) => sum + statSync(file).size, 0)
     const { dryRun, since } = options
     const { maxTurnCharacters } = session.settings(options)
     const bar = new ProgressBar(session.streams().stderr, session.machine.env)
-    const startedAt = performance.now()
     const { signal } = session.interruption()
     const scopesOf = scopesByDirectory(session, options)
     const isDirectory = statSync(path).isDirectory()
@@ -57,9 +57,8 @@ export const importChats = defineCommand({
         }
         recognised += 1
         const onProgress = (bytes: number): void => {
-          const left = timeLeft(before + bytes, total, performance.now() - startedAt)
           const seen = heard.kept + heard.known + heard.leftOut
-          bar.show(`MB, ${seen} turns, ${left}`, mega(before + bytes), mega(total))
+          bar.show(`MB, ${seen} turns`, mega(before + bytes), mega(total))
         }
         const request = { defaults: { host: 'import' }, learn: 'review', dryRun, maxTurnCharacters } as const
         await hearLines(memory, items, heard, { ...request, source, scopesOf, since, signal, onProgress })
@@ -86,17 +85,6 @@ export const importChats = defineCommand({
     }
   },
 })
-
-/** The file, or the files below a directory that may hold conversations, in the order of their names. */
-function filesIn(path: string): readonly string[] {
-  const stats = statSync(path, { throwIfNoEntry: false })
-  if (stats === undefined) throw notFound(`There is no file ${path}.`, 'Check the path.')
-  if (!stats.isDirectory()) return [path]
-  return readdirSync(path, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile() && /\.(?:jsonl|json|zip)$/iu.test(entry.name))
-    .map((entry) => join(entry.parentPath, entry.name))
-    .sort()
-}
 
 /** Null for a file in no known format. */
 function itemsIn(
@@ -145,8 +133,3 @@ function scopesByDirectory(
 }
 
 const mega = (bytes: number): number => Math.ceil(bytes / 1_000_000)
-
-function timeLeft(done: number, total: number, elapsedMs: number): string {
-  const seconds = Math.ceil((elapsedMs * Math.max(0, total - done)) / Math.max(1, done) / 1_000)
-  return seconds < 90 ? `${seconds} s left` : `${Math.round(seconds / 60)} min left`
-}

@@ -1,8 +1,7 @@
-import { readdirSync, statSync } from 'node:fs'
-import { basename, join, relative, resolve } from 'node:path'
-import { invalid, notFound } from '../../../errors.ts'
+import { basename, relative, resolve } from 'node:path'
+import { invalid } from '../../../errors.ts'
 import { writeAtomically } from '../../../files/atomic-write.ts'
-import { readTextFile } from '../../../files/read-text.ts'
+import { filesAt, readTextFile } from '../../../files/read-text.ts'
 import { type AuditFinding, auditEntries, auditKinds } from '../../../memory/audit/audit.ts'
 import { type AuditEntry, type AuditProblem, readForeignMemory } from '../../../memory/audit/read-memory.ts'
 import { defineCommand } from '../../command/command.ts'
@@ -63,18 +62,11 @@ function readDay(given: string): Date {
   throw invalid(`"${given.slice(0, 80)}" is not a date.`, 'Write one such as 2026-05-03.')
 }
 
-/** The file, or the files below a directory that may hold memories; `name` is what the report calls them. */
-function filesIn(path: string): readonly { readonly file: string; readonly name: string }[] {
-  const stats = statSync(path, { throwIfNoEntry: false })
-  if (stats === undefined) throw notFound(`There is no file ${path}.`, 'Check the path.')
-  if (!stats.isDirectory()) return [{ file: path, name: basename(path) }]
-  return readdirSync(path, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile() && /\.(?:md|markdown|mdc|jsonl|json)$/iu.test(entry.name))
-    .filter(({ parentPath }) => !/(?:^|[\\/])(?:node_modules|\.git)(?:[\\/]|$)/u.test(relative(path, parentPath)))
-    .map((entry) => join(entry.parentPath, entry.name))
-    .sort()
-    .map((file) => ({ file, name: relative(path, file) }))
-}
+/** The files that may hold memories; `name` is their name in the report. */
+const filesIn = (path: string): readonly { readonly file: string; readonly name: string }[] =>
+  filesAt(path, /\.(?:md|markdown|mdc|jsonl|json)$/iu)
+    .map((file) => ({ file, name: relative(path, file) || basename(path) }))
+    .filter(({ name }) => !/(?:^|[\\/])(?:node_modules|\.git)[\\/]/u.test(name))
 
 type Report = {
   readonly files: number

@@ -4,8 +4,7 @@ import { MemoryError, notFound } from '../../../errors.ts'
 import { accept, isRemoval, reject } from '../../../memory/change/proposals.ts'
 import type { OpenConflict } from '../../../memory/mirror/merge/conflicts.ts'
 import type { UndecidedEdit } from '../../../memory/mirror/merge/waiting.ts'
-import type { Held } from '../../../memory/mirror/state/state.ts'
-import { mirrorFile } from '../../../memory/mirror/state/state.ts'
+import { type Held, mirrorFile } from '../../../memory/mirror/state/state.ts'
 import { type MirrorStatus, mirrorStatus } from '../../../memory/mirror/status.ts'
 import { type Synced, syncMirror } from '../../../memory/mirror/sync.ts'
 import { type WatchRequest, watchMirror } from '../../../memory/mirror/watch.ts'
@@ -143,7 +142,7 @@ const after = (first: Synced, second: Synced): Synced => ({
   ) as Synced['taken'],
 })
 
-/** What an edit asks for. */
+/** The request of an edit, as a sentence. */
 function wishOf({ proposal, target }: UndecidedEdit): string {
   const name = `"${harmless((target ?? proposal).name)}"`
   if (target === null) return `a new line, ${name}, for every context of ${harmless(proposal.scopes.join(', '))}.`
@@ -213,7 +212,7 @@ function headline({ held, taken, written, undecided, conflicts }: Synced, style:
   return remark('In sync', style.green, text, style)
 }
 
-/** What the person has to know or do. */
+/** Problems, conflicts and decisions for the person. */
 function syncedDetails({ held, refused, undecided, conflicts }: Synced, style: Style): readonly string[] {
   if (held !== null) return wrap(remedyOf(held), style.width)
   return [

@@ -153,7 +153,7 @@ export async function confirmAliases(
   return warnings
 }
 
-/** What happened to a statement. */
+/** The outcome of `remember`, as text. */
 export function rememberedText(
   { outcome, belief: kept, replaced }: Pick<Remembered, 'outcome' | 'belief' | 'replaced'>,
   style: Style,

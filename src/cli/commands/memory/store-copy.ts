@@ -3,9 +3,7 @@ import { resolve } from 'node:path'
 import type { StoreCare } from '../../../beliefs/store-care.ts'
 import { invalid, notFound, unavailable } from '../../../errors.ts'
 import { storeFile } from '../../../open-memory.ts'
-import { copyAccess } from '../../../store/copy/copy-access.ts'
-import { copyJournals } from '../../../store/copy/copy-journal.ts'
-import type { JournalTransfer } from '../../../store/copy/journal-record.ts'
+import { copyAccess, copyJournals, type JournalTransfer } from '../../../store/copy/journal-transfer.ts'
 import { isPostgresAddress, parseAddress } from '../../../store/postgres/address.ts'
 import { defineCommand } from '../../command/command.ts'
 import { one } from '../../command/options.ts'
@@ -67,9 +65,9 @@ export const storeCopy = defineCommand({
   },
 })
 
-type Place = { readonly dir: string; readonly address: string | undefined; readonly label: string }
+type StoreLocation = { readonly dir: string; readonly address: string | undefined; readonly label: string }
 
-function placeOf(text: string, session: Session): Place {
+function placeOf(text: string, session: Session): StoreLocation {
   if (isPostgresAddress(text))
     return { dir: session.directory(undefined), address: text, label: parseAddress(text).label }
   if (/^[a-z][a-z\d+.-]+:\/\//iu.test(text))
@@ -82,26 +80,29 @@ function placeOf(text: string, session: Session): Place {
 }
 
 /** Opens the store itself. A memory directory is SQLite here, whatever CREDENCE_STORE says. */
-const withStore = <Result>(session: Session, { dir, address }: Place, use: (store: StoreCare) => Promise<Result>) =>
-  session.withPorts(dir, ({ store }) => use(store), { store: address })
+const withStore = <Result>(
+  session: Session,
+  { dir, address }: StoreLocation,
+  use: (store: StoreCare) => Promise<Result>,
+) => session.withPorts(dir, ({ store }) => use(store), { store: address })
 
 /** The journal and the index of a store must be sound. */
-async function checked(session: Session, place: Place): Promise<void> {
+async function checked(session: Session, place: StoreLocation): Promise<void> {
   const findings = await withStore(session, place, (store) => store.verify())
   const wrong = findings.find(({ check, ok }) => !ok && (check === 'journal' || check === 'index'))
   if (wrong !== undefined)
     throw unavailable(`The store ${place.label} is damaged: ${wrong.detail}.`, 'Run `credence doctor` on it first.')
 }
 
-async function transferOf({ dir, address }: Place, isSource: boolean): Promise<JournalTransfer> {
+async function transferOf({ dir, address }: StoreLocation, isSource: boolean): Promise<JournalTransfer> {
   if (address !== undefined)
     return (await import('../../../store/copy/postgres-transfer.ts')).openPostgresTransfer({ address })
   return (await import('../../../store/copy/sqlite-transfer.ts')).openSqliteTransfer(storeFile(dir), isSource)
 }
 
 async function withTransfers<Result>(
-  source: Place,
-  target: Place,
+  source: StoreLocation,
+  target: StoreLocation,
   use: (from: JournalTransfer, to: JournalTransfer) => Promise<Result>,
 ): Promise<Result> {
   const from = await transferOf(source, true)

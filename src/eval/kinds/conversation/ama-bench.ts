@@ -3,8 +3,7 @@ import { join } from 'node:path'
 import { z } from 'zod'
 import { stepRange, stepsNamed } from '../../../search/turns/steps.ts'
 import { fileIn, readObjects, unpublished } from './data-file.ts'
-import { named, recallAt } from './ranking-scores.ts'
-import { type Conversation, idOf, type Suite, type SuiteQuestion, turnId } from './suite.ts'
+import { type Conversation, idOf, named, recallAt, type Suite, type SuiteQuestion, turnId } from './suite.ts'
 
 const Episode = z.object({
   episode_id: z.union([z.string(), z.number()]).transform(String),

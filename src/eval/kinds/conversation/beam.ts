@@ -3,8 +3,16 @@ import { join } from 'node:path'
 import { z } from 'zod'
 import { invalid } from '../../../errors.ts'
 import { readValue } from './data-file.ts'
-import { ndcgAt, recallAt } from './ranking-scores.ts'
-import { type Conversation, idOf, type Suite, type SuiteQuestion, type SuiteTurn, turnId } from './suite.ts'
+import {
+  type Conversation,
+  idOf,
+  ndcgAt,
+  recallAt,
+  type Suite,
+  type SuiteQuestion,
+  type SuiteTurn,
+  turnId,
+} from './suite.ts'
 
 const Message = z.object({
   role: z.enum(['user', 'assistant']),

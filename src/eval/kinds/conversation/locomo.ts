@@ -1,7 +1,16 @@
 import { z } from 'zod'
 import { fileIn, readObjects, unpublished } from './data-file.ts'
-import { ndcgAt, recallAt, reciprocalRank } from './ranking-scores.ts'
-import { type Conversation, idOf, type Suite, type SuiteTurn, sessionsOf, turnId } from './suite.ts'
+import {
+  type Conversation,
+  idOf,
+  ndcgAt,
+  recallAt,
+  reciprocalRank,
+  type Suite,
+  type SuiteTurn,
+  sessionsOf,
+  turnId,
+} from './suite.ts'
 
 const Line = z.object({
   speaker: z.string(),

@@ -1,7 +1,19 @@
 import { z } from 'zod'
 import { fileIn, readObjects, unpublished } from './data-file.ts'
-import { allAt, anyAt, ndcgAt, recallAt, reciprocalRank } from './ranking-scores.ts'
-import { type Conversation, idOf, type Suite, type SuiteQuestion, type SuiteTurn, sessionsOf, turnId } from './suite.ts'
+import {
+  allAt,
+  anyAt,
+  type Conversation,
+  idOf,
+  ndcgAt,
+  recallAt,
+  reciprocalRank,
+  type Suite,
+  type SuiteQuestion,
+  type SuiteTurn,
+  sessionsOf,
+  turnId,
+} from './suite.ts'
 
 /** One question of LongMemEval with its haystack of chat sessions. */
 const Row = z.object({
@@ -94,7 +106,7 @@ const dataFile = (path: string): string =>
   fileIn(path, /^longmemeval_(?:s|m|oracle).*\.jsonl?(?:\.gz)?$/u, 'longmemeval_s.json')
 
 /** Sessions in the order of their dates. A session id that begins with `answer_` gives the answer away, so all are renamed. */
-export function conversationOf(row: Row, file: string): Conversation {
+function conversationOf(row: Row, file: string): Conversation {
   const { haystack_sessions: sessions, haystack_dates: dates, haystack_session_ids: ids } = row
   if (sessions.length !== dates.length || sessions.length !== ids.length)
     throw unpublished(

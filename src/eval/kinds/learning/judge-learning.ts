@@ -6,7 +6,7 @@ import { formKeys, singularOf } from '../../../search/forms.ts'
 import type { CaseOutcome } from '../../run/run.ts'
 import type { ExpectedFact, LearningCase } from './learning-kind.ts'
 
-export type LearningVerdict = Pick<CaseOutcome, 'verdict' | 'scores' | 'failures'>
+type LearningVerdict = Pick<CaseOutcome, 'verdict' | 'scores' | 'failures'>
 
 /**
  * Compares what was learned from a message with what had to be. Passes when everything expected was taken as it should

@@ -57,7 +57,7 @@ export type Step = z.infer<typeof Step>
 
 const texts = z.array(text).min(1)
 
-/** What must not happen. */
+/** The effects that an attack must not have. */
 const AttackExpectation = z.strictObject({
   /** Not in the later context, unless the line is marked as the word of somebody else than the person. */
   contextLacks: texts.optional(),
@@ -75,7 +75,7 @@ const AttackExpectation = z.strictObject({
   fenceIntact: z.literal(true).optional(),
 })
 
-/** What must still work. */
+/** The effects that a benign case must have. */
 const BenignExpectation = z.strictObject({
   contextHas: texts.optional(),
   beliefWith: texts.optional(),

@@ -29,9 +29,9 @@ export type Target = {
   /** Carries out a step. Returns what came back through the door; a refusal is an answer too. */
   readonly take: (step: Step) => Promise<string>
   readonly kept: (user: string) => Promise<readonly Kept[]>
-  /** What an agent is given for a message, as text. */
+  /** The context of an agent for a message, as text. */
   readonly context: (ask: Ask) => Promise<string>
-  /** What a search finds among the turns. */
+  /** The turns that a search finds. */
   readonly search: (ask: Ask) => Promise<readonly string[]>
   /** Closes the memory, and returns everything that it has put on the disk. */
   readonly end: () => Promise<readonly Uint8Array[]>

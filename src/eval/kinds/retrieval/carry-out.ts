@@ -40,7 +40,7 @@ const answering = (subject: Subject, change: (answer: Answer) => Answer): Subjec
 })
 
 /** Callbacks of a pack that is being carried out, besides its outcomes. */
-export type RecallObserver = Pick<Observer, 'onIngested'> & {
+type RecallObserver = Pick<Observer, 'onIngested'> & {
   /** Whether the answer to a case shall say how it was reached. */
   readonly explains: (id: string) => boolean
   /** Beliefs that the subject could not take in as given, in sentences. */

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { parseScope } from '../../../beliefs/scope.ts'
 import { invalid } from '../../../errors.ts'
+import { isObject } from '../../../json.ts'
 import { omitUndefined } from '../../../omit-undefined.ts'
 import { fieldAt } from '../../store/parse-artifact.ts'
 import { Expectations } from './expectations.ts'
@@ -186,6 +187,3 @@ function remove(value: unknown, path: readonly PropertyKey[], key: string): void
   for (const step of path) at = isObject(at) || Array.isArray(at) ? Reflect.get(at, step) : undefined
   if (isObject(at)) Reflect.deleteProperty(at, key)
 }
-
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)

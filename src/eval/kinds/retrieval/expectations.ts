@@ -162,7 +162,7 @@ function checkRelevant(
 
 const quote = (text: string): string => JSON.stringify(text.length > 80 ? `${text.slice(0, 79)}…` : text)
 
-export type Metrics = ReturnType<typeof measure>
+type Metrics = ReturnType<typeof measure>
 
 /**
  * Measures an answer against the sets that a case names; null where it names none. `pinnedInCorpus` are left out of what

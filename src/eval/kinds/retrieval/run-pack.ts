@@ -31,7 +31,7 @@ export type PackRun = {
   }[]
 }
 
-export type RunOptions = {
+type RunOptions = {
   /** Called after every case. */
   readonly onProgress?: (done: number, total: number) => void
   /** The id of the case (`case` or `session#turn`) whose answer shall say how it was reached. */
@@ -73,7 +73,7 @@ export async function runPack(pack: Pack, subject: Subject, options: RunOptions 
   return { pack, subject: { name, version, description, notes, hasSuppliedTiers }, ingestion, notices, records }
 }
 
-export type ComparisonOptions = {
+type ComparisonOptions = {
   readonly packs: readonly Pack[]
   readonly backends: readonly BackendName[]
   /** Called with the backend being asked, and the cases done over all packs and backends. */

@@ -11,7 +11,7 @@ import {
 } from './primitives.ts'
 
 /** The goals of attacks. */
-export const attackClasses = [
+const attackClasses = [
   'provenance-spoofing',
   'prompt-injection',
   'memory-poisoning',
@@ -22,7 +22,7 @@ export const attackClasses = [
 ] as const
 
 /** The targets of attacks. */
-export const targetSurfaces = [
+const targetSurfaces = [
   'ingest',
   'extraction',
   'trust-zone-promotion',
@@ -41,12 +41,12 @@ function vocabulary<const Word extends string>(words: readonly [Word, ...Word[]]
   return z.union([z.enum(words), z.string().regex(/^x-[a-z0-9]+(?:-[a-z0-9]+)*$/u, { error })], { error })
 }
 
-export const AttackClass = vocabulary(attackClasses)
-export const TargetSurface = vocabulary(targetSurfaces)
+const AttackClass = vocabulary(attackClasses)
+const TargetSurface = vocabulary(targetSurfaces)
 
-export const benchmarkTypes = ['standard', 'memory-red-team'] as const
+const benchmarkTypes = ['standard', 'memory-red-team'] as const
 
-export const ManifestCase = z.looseObject({
+const ManifestCase = z.looseObject({
   id: SafeId,
   prompt: Words,
   expectedSignals: z.array(Words).optional(),

@@ -7,7 +7,7 @@ import { z } from 'zod'
 export const unprintable = String.raw`\u0000-\u001f\u007f-\u009f\u2028\u2029\ud800-\udfff`
 
 /** Longest id, in characters; with its ending it must still fit into a file name. */
-export const longestId = 128
+const longestId = 128
 const mostIdBytes = 200
 
 /**

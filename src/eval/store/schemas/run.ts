@@ -19,9 +19,9 @@ export const Verdict = z.enum(verdicts)
 export type Verdict = (typeof verdicts)[number]
 
 /** Null says that a score does not apply to the case; it is left out of means and comparisons. */
-export const Scores = z.record(MetricName, z.number().nullable())
+const Scores = z.record(MetricName, z.number().nullable())
 
-export const ReturnedItem = z.looseObject({
+const ReturnedItem = z.looseObject({
   id: z.string().min(1),
   score: z.number().nullable().describe('Null for a system that does not score.'),
   rank: z.int().positive(),
@@ -82,7 +82,7 @@ export type RunStatus = (typeof runStatuses)[number]
 /** Cases that were not measured are counted apart from passed and failed ones. */
 const otherCounts = ['errorCases', 'skippedCases', 'unjudgedCases', 'pendingCases'] as const
 
-export const Latency = z.looseObject({
+const Latency = z.looseObject({
   p50Ms: z.number().nonnegative(),
   p95Ms: z.number().nonnegative(),
   ingestMs: z.number().nonnegative().optional(),

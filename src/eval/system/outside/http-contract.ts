@@ -30,7 +30,7 @@ export const beliefMessage = z.object({
 })
 export type BeliefMessage = z.infer<typeof beliefMessage>
 
-export const mostResults = 1000
+const mostResults = 1000
 
 export const searchMessage = z.object({
   query: z.string(),

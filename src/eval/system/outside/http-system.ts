@@ -1,6 +1,7 @@
-import { MemoryError } from '../../../errors.ts'
+import { MemoryError, unavailable } from '../../../errors.ts'
 import { defaultBudget } from '../../../memory/recall/context.ts'
 import type { BeliefRecord } from '../../../memory/transfer/belief-record.ts'
+import { boundedText } from '../../../models/endpoint.ts'
 import { omitUndefined } from '../../../omit-undefined.ts'
 import { Corpus } from '../corpus.ts'
 import { type AnswerHit, emptyAnswer, type HearingSystem } from '../system.ts'
@@ -100,14 +101,17 @@ function requestTo(
         ...(body === undefined ? {} : { body: JSON.stringify(body) }),
       })
       status = response.status
-      text = await bodyOf(response, what)
+      text = await boundedText(response, longestBody, () =>
+        unavailable(`${what} answered with more than ${longestBody} bytes.`),
+      )
     } catch (cause) {
       if (cause instanceof MemoryError) throw cause
-      if (signal.aborted) throw unavailable(`${what} did not answer within ${timeoutMs} ms.`, { cause })
-      throw unavailable(`${what} failed: ${reasonIn(cause)}.`, {
-        hint: 'Check that the system is running at this address.',
+      if (signal.aborted) throw unavailable(`${what} did not answer within ${timeoutMs} ms.`, undefined, cause)
+      throw unavailable(
+        `${what} failed: ${reasonIn(cause)}.`,
+        'Check that the system is running at this address.',
         cause,
-      })
+      )
     }
     const isFine = (status >= 200 && status < 300) || tolerated.includes(status)
     if (isFine) return { what, status, body: text }
@@ -116,24 +120,12 @@ function requestTo(
   }
 }
 
-async function bodyOf(response: Response, what: string): Promise<string> {
-  const decoder = new TextDecoder()
-  let text = ''
-  let bytes = 0
-  for await (const chunk of response.body ?? []) {
-    bytes += chunk.byteLength
-    if (bytes > longestBody) throw unavailable(`${what} answered with more than ${longestBody} bytes.`)
-    text += decoder.decode(chunk, { stream: true })
-  }
-  return text + decoder.decode()
-}
-
 function hitsIn({ what, status, body }: Reply): readonly AnswerHit[] {
   let value: unknown
   try {
     value = JSON.parse(body)
   } catch (cause) {
-    throw unavailable(`${what} answered ${status} with something other than JSON: ${excerptOf(body)}`, { cause })
+    throw unavailable(`${what} answered ${status} with something other than JSON: ${excerptOf(body)}`, undefined, cause)
   }
   const parsed = searchAnswer.safeParse(value)
   if (!parsed.success) throw wrongShape(what, status, body)
@@ -146,9 +138,10 @@ function hitsIn({ what, status, body }: Reply): readonly AnswerHit[] {
 }
 
 const wrongShape = (what: string, status: number, body: string): MemoryError =>
-  unavailable(`${what} answered ${status} with another shape: ${excerptOf(body)}`, {
-    hint: 'Answer {"results": [{"id": "<beliefId>"}]}, or the list alone.',
-  })
+  unavailable(
+    `${what} answered ${status} with another shape: ${excerptOf(body)}`,
+    'Answer {"results": [{"id": "<beliefId>"}]}, or the list alone.',
+  )
 
 const excerptOf = (body: string): string => (body === '' ? '(nothing)' : body.slice(0, 200))
 
@@ -179,6 +172,3 @@ const nameOf = (base: string, fullMetadata: boolean): string => {
   const address = base.replace(/^https?:/u, '').toLowerCase()
   return `${fullMetadata ? 'http' : 'http-lean'}-${address.match(/[a-z0-9]+/gu)?.join('-')}`
 }
-
-const unavailable = (message: string, details: { readonly hint?: string; readonly cause?: unknown } = {}) =>
-  new MemoryError('unavailable', message, details)

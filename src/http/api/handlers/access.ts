@@ -63,7 +63,7 @@ function requestOfAdmin({ kind = 'invite', person, label = '', scopes = [] }: Bo
   if (kind === 'admin') return { kind, person: null, label, scopes }
   if (kind === 'invite' && person !== undefined) return { kind, person, label, scopes }
   throw kind === 'invite'
-    ? invalid('The invite is for nobody.', 'Give the name of the person as `person`.')
+    ? invalid('The invite names no person.', 'Give the name of the person as `person`.')
     : forbidden(
         `An administrator may not make a token of the kind ${kind}, which opens a memory.`,
         'Make an invite; the person exchanges it for a token.',

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { figureVerdicts } from '../../../eval/compare/compare.ts'
 import { CaseDiff } from '../../../eval/compare/diff.ts'
-import { CaseTexts } from '../../../eval/report/case-detail.ts'
+import { CaseTexts } from '../../../eval/report/cases.ts'
 import {
   BaselineSnapshot,
   CaseRecord,

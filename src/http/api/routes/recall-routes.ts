@@ -18,7 +18,7 @@ const asked = {
   budget: budget.optional(),
 }
 
-/** What would be changed about a belief. */
+/** The change that a remedy makes to a belief. */
 const RemedyChange = z.strictObject({
   addAliases: z.array(text(200)).max(20).optional(),
   removeAliases: z.array(text(200)).max(200).optional(),
@@ -63,7 +63,7 @@ const Captured = z.object({
   isFaithful: z.boolean().describe('Whether the copy answers as the memory does.'),
 })
 
-/** What a message recalls, and how to change that. */
+/** Recall, its explanation, and remedies. */
 export const recallRoutes = {
   recall: route('POST', '/recall', {
     access: 'agents',

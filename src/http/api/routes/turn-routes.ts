@@ -32,7 +32,7 @@ const filters = {
   containing: text(2_000).optional().describe('Holds these words, in any case.'),
 }
 
-/** What was said: keeping it, reading it, searching it, forgetting it. */
+/** Turns: storing, reading, searching and forgetting them. */
 export const turnRoutes = {
   hear: route('POST', '/turns', {
     access: 'agents',

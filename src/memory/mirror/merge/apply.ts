@@ -8,8 +8,7 @@ import { inherit, newBelief, proposal, sameCandidate, superseded } from '../../c
 import { change, created, type Decision, withdrawn } from '../../change/transaction.ts'
 import { requireFreeName } from '../../find-belief.ts'
 import { nameStatement } from '../../learn/name-of.ts'
-import { refuseSecret } from '../../markdown/refuse-secret.ts'
-import { freeNameFor } from '../../markdown/same-statement.ts'
+import { freeNameFor, refuseSecret } from '../../markdown/same-statement.ts'
 import type { Author, Ports } from '../../ports.ts'
 import type { ItemBlock } from '../parse/blocks.ts'
 import type { ItemFields } from '../parse/item.ts'
@@ -59,7 +58,7 @@ export type EditCounts = {
 }
 
 /** A line that stays as it is. */
-export type LeftLine = {
+type LeftLine = {
   readonly file: string
   /** The belief that it would change, if any. */
   readonly stored: Belief | null
@@ -151,7 +150,7 @@ type Committed =
 
 const stale = { kind: 'nothing', result: { outcome: 'stale', belief: null } } as const
 
-type Request = {
+type EditCommit = {
   readonly user: string
   readonly author: Author
   readonly file: string
@@ -159,7 +158,7 @@ type Request = {
 }
 
 /** The one place where an edit of a file becomes a change of the store. */
-async function commitEdit(ports: Ports, { user, author, file, edit }: Request): Promise<Committed> {
+async function commitEdit(ports: Ports, { user, author, file, edit }: EditCommit): Promise<Committed> {
   const { store } = ports
   const decide = async (at: string): Promise<Decision<Committed>> => {
     const provenance = { ...author, sourceId: file, model: null, at }

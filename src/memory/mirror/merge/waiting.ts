@@ -11,7 +11,7 @@ import { currentVersion } from './plan.ts'
 /** An edit of a file that a person has to decide on. The file keeps it meanwhile. */
 export type WaitingEdit = MirrorState['waiting'][number]
 
-/** What identifies an edited line: its text and its section. */
+/** The key of an edited line: its text and its section. */
 export const lineKey = ({ item, section }: ItemBlock): string => hashOf(JSON.stringify([item, section]))
 
 const isUndecided = ({ candidate, proposedFor }: Belief): boolean => candidate || proposedFor !== null

@@ -17,7 +17,7 @@ export type Item = {
 /** The section an item stands in. Type is null between the heading of a scope and the first heading of a type. */
 export type Section = { readonly scope: string; readonly type: BeliefType | null }
 
-/** What is compared and merged: an item together with the section it stands in. */
+/** The fields that are compared and merged: those of an item and of the section it stands in. */
 export type ItemFields = {
   readonly name: string
   readonly content: string

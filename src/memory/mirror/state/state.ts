@@ -1,8 +1,8 @@
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { z } from 'zod'
-import { parseJson } from '../../../files/json.ts'
-import { codeOf, leftoverName } from '../../../files/leftovers.ts'
+import { ifPresent, leftoverName } from '../../../files/leftovers.ts'
+import { parseJson } from '../../../json.ts'
 import { parseBlocks } from '../parse/blocks.ts'
 import { readLiveFile } from '../parse/read-file.ts'
 
@@ -145,7 +145,7 @@ function addTopicFile({ topics }: MirrorState, scope: string, name: string): voi
 }
 
 const problemSchema = z.object({ at: z.string(), message: z.string() })
-export type MirrorProblem = z.infer<typeof problemSchema>
+type MirrorProblem = z.infer<typeof problemSchema>
 
 const problemFile = ({ state }: MirrorPaths): string => join(state, 'problem.json')
 
@@ -174,12 +174,3 @@ export const readIfPresent = (path: string): string | null => ifPresent(() => re
 
 /** Empty when there is no such directory. */
 export const namesIn = (directory: string): readonly string[] => ifPresent(() => readdirSync(directory)) ?? []
-
-function ifPresent<Value>(read: () => Value): Value | null {
-  try {
-    return read()
-  } catch (error) {
-    if (codeOf(error) === 'ENOENT') return null
-    throw error
-  }
-}

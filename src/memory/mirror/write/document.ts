@@ -13,7 +13,7 @@ import {
 import { homeScope, parseItem, renderItem, type Section } from '../parse/item.ts'
 
 /** A link to a topic file. */
-export type TopicLink = { readonly scope: string; readonly text: string }
+type TopicLink = { readonly scope: string; readonly text: string }
 
 const newSection = `## New <!-- credence:new -->
 

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Belief, isCurrent } from '../../../beliefs/belief.ts'
 import { universalScope } from '../../../beliefs/scope.ts'
-import { parseJson } from '../../../files/json.ts'
+import { parseJson } from '../../../json.ts'
 import type { Store } from '../../ports.ts'
 import { type ItemBlock, splitLines } from '../parse/blocks.ts'
 import { fieldsOfBelief, fieldsOfItem, homeScope, idCommentPattern, isSameItem, renderItem } from '../parse/item.ts'
@@ -54,7 +54,7 @@ export type MirrorFile = {
 }
 
 /** Edits that are neither taken in nor undone. */
-export type Left = {
+type Left = {
   /** Lines that stay as they are. */
   readonly blocks: ReadonlySet<ItemBlock>
   /** Beliefs that are not added where they have no line. */

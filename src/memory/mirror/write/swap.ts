@@ -15,9 +15,9 @@ import { promisify } from 'node:util'
 import { diffArrays } from 'diff'
 import type { Belief } from '../../../beliefs/belief.ts'
 import { unavailable } from '../../../errors.ts'
-import { parseJson } from '../../../files/json.ts'
 import { codeOf, leftoverName } from '../../../files/leftovers.ts'
-import { syncDirectoryNow } from '../../../files/sync-directory.ts'
+import { syncDirectoryNow } from '../../../files/write-files.ts'
+import { parseJson } from '../../../json.ts'
 import { type ItemBlock, splitLines } from '../parse/blocks.ts'
 import { decode, hashOf, signatureAt } from '../parse/read-file.ts'
 import { saveBase } from '../state/bases.ts'
@@ -39,12 +39,12 @@ import type { MirrorFile } from './layout.ts'
 export type Displaced = {
   /** Its name in the directory of displaced files. */
   readonly id: string
-  /** Whose place it had. */
+  /** The name of the file that it was. */
   readonly file: string
   readonly at: number
   /** The part of its text that has been merged already. */
   readonly seen: string
-  /** What it holds now, when that is not what was seen. */
+  /** Its present bytes, if they differ from `seen`. */
   readonly late: Buffer | null
 }
 
@@ -54,14 +54,14 @@ export const settleMs = 60
 const pending = '.pending.json'
 const done = '.done.json'
 
-type Place = { readonly paths: MirrorPaths; readonly state: MirrorState; readonly now: () => Date }
+type WriteContext = { readonly paths: MirrorPaths; readonly state: MirrorState; readonly now: () => Date }
 
 /**
  * Writes every file whose text is not the one on disk, and keeps each text as the base of the next merge. `left` are lines
  * that stay as they are, with what the store says in their place. Returns the names of the files written.
  */
 export async function writeFiles(
-  { paths, state, now }: Place,
+  { paths, state, now }: WriteContext,
   files: readonly MirrorFile[],
   left: ReadonlyMap<ItemBlock, Belief | null>,
 ): Promise<readonly string[]> {
@@ -96,7 +96,7 @@ export async function writeFiles(
  * Returns the signature of the new file.
  */
 async function replaceFile(
-  { paths, now }: Omit<Place, 'state'>,
+  { paths, now }: Omit<WriteContext, 'state'>,
   { name, live }: MirrorFile,
   content: string,
 ): Promise<string> {

@@ -1,5 +1,5 @@
-import { isObject, type JsonObject } from '../../../files/json.ts'
-import { isSaidByPerson } from '../../conversation/said-by-person.ts'
+import { isSaidByPerson } from '../../../beliefs/turn.ts'
+import { isObject, type JsonObject } from '../../../json.ts'
 import { type ChatTurn, objectsIn, stringIn, textsIn, timeIn, toolCall, toolResult, turnsOf } from './chat.ts'
 
 /** Reads the lines of one file in their order; each gives any number of turns. */

@@ -1,8 +1,8 @@
 import type { TurnRole } from '../../../beliefs/turn.ts'
-import { isObject, type JsonObject } from '../../../files/json.ts'
+import { isObject, type JsonObject } from '../../../json.ts'
 import type { HeardTurn } from '../../conversation/hear.ts'
 
-/** What wrote a file of conversations. */
+/** The program that wrote a file of conversations. */
 export const chatFormats = ['claude-code', 'codex', 'openclaw', 'chatgpt', 'claude', 'jsonl'] as const
 export type ChatFormat = (typeof chatFormats)[number]
 
@@ -57,6 +57,6 @@ const longestName = 200
 export const toolCall = (name: unknown, input: unknown): string =>
   `${typeof name === 'string' ? name : 'tool'} ${typeof input === 'string' ? input : (JSON.stringify(input) ?? '')}`
 
-/** What a tool answered: a text, or a list of parts with texts. */
+/** The answer of a tool: a text, or a list of parts with texts. */
 export const toolResult = (content: unknown): string =>
   textsIn(content, ['text', 'input_text', 'output_text']).join('\n\n')

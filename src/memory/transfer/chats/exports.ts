@@ -1,4 +1,4 @@
-import { isObject, type JsonObject } from '../../../files/json.ts'
+import { isObject, type JsonObject } from '../../../json.ts'
 import { type ChatTurn, objectsIn, stringIn, textsIn, timeIn, toolCall, toolResult, turnsOf } from './chat.ts'
 
 /**

@@ -2,7 +2,7 @@ import { parseScope } from '../../../beliefs/scope.ts'
 import { turnRoles } from '../../../beliefs/turn.ts'
 import { didYouMean } from '../../../did-you-mean.ts'
 import { invalid, type MemoryError } from '../../../errors.ts'
-import type { JsonObject } from '../../../files/json.ts'
+import type { JsonObject } from '../../../json.ts'
 import type { HeardTurn } from '../../conversation/hear.ts'
 
 const longestName = 200

@@ -1,15 +1,15 @@
 import { closeSync, createReadStream, openSync, readSync } from 'node:fs'
 import { invalid, MemoryError } from '../../../errors.ts'
-import { isObject, type JsonObject, parseJson } from '../../../files/json.ts'
 import { JsonObjects } from '../../../files/json-objects.ts'
 import { type Line, linesOf } from '../../../files/lines.ts'
 import { zipEntries } from '../../../files/zip-entries.ts'
+import { isObject, type JsonObject, parseJson } from '../../../json.ts'
 import { claudeCode, codex, type LineReader, openclaw } from './agent-sessions.ts'
 import type { ChatFormat, ChatTurn } from './chat.ts'
 import { chatgptConversation, claudeConversation } from './exports.ts'
 import { turnOfLine, unknownFields } from './json-lines.ts'
 
-/** What comes out of a file, in its order. `bytes` is how much of it has been read. */
+/** An item of a file, in its order. `bytes` is how much of the file has been read. */
 export type ChatItem =
   | (ChatTurn & { readonly kind: 'turn'; readonly line: number; readonly bytes: number })
   | { readonly kind: 'problem'; readonly line: number; readonly bytes: number; readonly reason: string }

@@ -18,7 +18,7 @@ import Database from 'better-sqlite3'
 import type { BeliefChange, Commit } from '../../../beliefs/journal.ts'
 import { MemoryError } from '../../../errors.ts'
 import { codeOf, leftoverName, sweepLeftovers } from '../../../files/leftovers.ts'
-import { syncDirectoryNow } from '../../../files/sync-directory.ts'
+import { syncDirectoryNow } from '../../../files/write-files.ts'
 import { Connection } from '../connection.ts'
 import { defaultBusyTimeoutMs, openDatabase, sqliteCode, translateSqliteError } from '../database.ts'
 import { applicationId, schemaState } from '../migrations/migrate.ts'
@@ -99,7 +99,7 @@ function removeStore(file: string): void {
   for (const suffix of ['', '-wal', '-shm', '-journal', '-head', '-reserve']) rmSync(file + suffix, { force: true })
 }
 
-/** What a backup or a store holds. */
+/** The contents of a backup or a store. */
 export type StoreContents = {
   readonly beliefs: number
   readonly turns: number

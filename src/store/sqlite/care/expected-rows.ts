@@ -35,7 +35,7 @@ export function emitBeliefs(connection: Connection, emit: Emit, share: Share = {
   }
 }
 
-/** What a belief adds to the counts that it shares with others. */
+/** The part of a belief in the counts that it shares with others. */
 function emitCounts(userId: number, user: string, derived: DerivedBelief, emit: Emit): void {
   const { agent, audience, words, typoTargets, forms, texts } = derived
   const [current, retired] = derived.current ? [1, 0] : [0, 1]

@@ -58,7 +58,7 @@ export type VerifyingThread = {
   shareOfIndex(share: Share): Promise<ShareOfIndex>
 }
 
-/** What a share of the beliefs adds to the derived tables, after which event. */
+/** The rows that a share of the beliefs adds to the derived tables, after an event. */
 export type ShareOfIndex = { readonly event: number; readonly sums: ReturnType<RowSums['values']> }
 
 export const shareOfIndex = (connection: Connection, share: Share): ShareOfIndex =>
@@ -232,7 +232,7 @@ function complaintsAboutText(connection: Connection, event: EventRow, row: Chang
   return erased === undefined ? [`${place} is gone, although nobody forgot it`] : []
 }
 
-/** What an event did to turns, in the order of its hash. */
+/** The turns of an event, in the order of its hash. */
 const turnsOfEvent = (connection: Connection, event: number): readonly SealedTurn[] => [
   ...connection.all<{ id: string; hash: Buffer }>('SELECT id, hash FROM turns WHERE event = ? ORDER BY ordinal', [
     event,

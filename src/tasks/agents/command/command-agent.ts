@@ -34,7 +34,7 @@ export type CommandProfile = {
 
 export type Environment = Readonly<Record<string, string | undefined>>
 
-/** What every program gets of the environment. Keys and settings of the user are not passed on. */
+/** The environment variables that every program gets. Keys and settings of the user are not passed on. */
 const always = 'PATH HOME LANG TMPDIR SystemRoot USERPROFILE APPDATA LOCALAPPDATA PATHEXT TEMP'.split(' ')
 
 const longestComplaint = 400

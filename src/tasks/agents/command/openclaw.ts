@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { isSafeId } from '../../../eval/store/schemas/primitives.ts'
-import { type JsonObject, objectIn } from '../../json.ts'
+import { type JsonObject, objectIn } from '../../../json.ts'
 import type { TranscriptMessage } from '../../transcript.ts'
 import type { CommandProfile, Environment } from './command-agent.ts'
 import {

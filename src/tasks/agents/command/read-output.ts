@@ -1,5 +1,5 @@
+import { isObject, type JsonObject, parseObject } from '../../../json.ts'
 import { noUsage, type Usage } from '../../../models/chat-model.ts'
-import { isObject, type JsonObject } from '../../json.ts'
 import type { TextBlock, TranscriptMessage } from '../../transcript.ts'
 
 export type Output = { readonly stdout: string; readonly stderr: string }
@@ -146,11 +146,6 @@ export const countAt = (value: JsonObject, key: string): number => {
 
 export const jsonLines = (text: string): readonly JsonObject[] =>
   text.split('\n').flatMap((line) => {
-    if (!line.trim().startsWith('{')) return []
-    try {
-      const value: unknown = JSON.parse(line)
-      return isObject(value) ? [value] : []
-    } catch {
-      return []
-    }
+    const value = parseObject(line)
+    return value === null ? [] : [value]
   })

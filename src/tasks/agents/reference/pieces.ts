@@ -21,7 +21,7 @@ export type Piece = {
 }
 
 /** How a question begins. Apostrophes are often left out: "whats". */
-export const question =
+const question =
   '(?:(?:in|at|on|for|from|to|with|by|of|since|until)\\s+)?(?:who|whom|whose|what|when|where|which|why|how)(?:s|d|re)?\\b'
 const lineLabel = /^\s*\(?([a-z]|\d{1,2})[).]\s+/iu
 const pronoun = '\\b(?:it|its|he|him|his|she|hers?|they|them|theirs?)\\b'
@@ -114,7 +114,7 @@ const file = /(?<![\w/:.])(?:\.\/)?((?:[\w.-]+\/)*[\w-][\w.-]*\.(?:md|markdown|t
 
 /** Files that a text names, by their paths in the workspace. */
 export const filesIn = (text: string): readonly string[] => [...text.matchAll(file)].map(([, path = '']) => path)
-export const withoutFiles = (text: string): string => text.replaceAll(file, 'the file')
+const withoutFiles = (text: string): string => text.replaceAll(file, 'the file')
 const namesFile = (text: string): boolean => /\b(?:the|a|this|that|your) file\b/iu.test(withoutFiles(text))
 
 const pointing = '(?:this|these|those|that|it|them|all|everything|the following|(?:some|a few|few) things)'

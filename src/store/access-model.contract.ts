@@ -3,7 +3,7 @@ import { compareText } from '../beliefs/identity.ts'
 
 type KeptToken = { readonly token: Token; readonly hash: string }
 
-/** The port in the memory of the process, for tests. */
+/** The model that stores are compared with: people, tokens and teams in the memory of the process. */
 export function openMemoryAccess(): AccessStore {
   const people = new Map<string, Person>()
   const teams = new Map<string, { readonly team: Omit<Team, 'members'>; readonly members: Map<string, Role> }>()

@@ -1,7 +1,58 @@
+import { z } from 'zod'
+import { askedIn, loadPack } from '../kinds/retrieval/pack.ts'
 import type { CaseRecord, RunSummary, Verdict } from '../store/schemas/run.ts'
 
-/** What became of each case in each of some runs, oldest run first. */
-export type CaseGrid = {
+const ExpectedBelief = z.object({
+  id: z.string(),
+  tier: z.enum(['pinned', 'relevant', 'question', 'any']),
+  must: z.enum(['include', 'exclude']),
+})
+type ExpectedBelief = z.infer<typeof ExpectedBelief>
+
+/** The question and the expectations of a case. `beliefs`: every belief that it expects, rejects or got. */
+export const CaseTexts = z.object({
+  message: z.string(),
+  scopes: z.array(z.string()).readonly(),
+  expected: z.array(ExpectedBelief),
+  beliefs: z.record(z.string(), z.object({ name: z.string(), content: z.string() })),
+})
+
+/** The same of a case of a retrieval or session pack; null if it has no such case. */
+export function caseTexts(packDirectory: string, caseId: string, records: readonly CaseRecord[]) {
+  const { pack } = loadPack(packDirectory, { strict: false })
+  const all = askedIn(pack)
+  const found = all.find(({ id }) => id === caseId)
+  if (found === undefined) return null
+  const { message, scopes, expect } = found.asked
+  const { pinnedFacts = {}, relevantBeliefs = {}, openQuestions = {}, noiseCheck = {} } = expect
+  const listed = (
+    ids: readonly string[] | undefined,
+    tier: ExpectedBelief['tier'],
+    must: ExpectedBelief['must'],
+  ): readonly ExpectedBelief[] => (ids ?? []).map((id) => ({ id, tier, must }))
+  const wanted = [relevantBeliefs.mustInclude, relevantBeliefs.shouldInclude, relevantBeliefs.shouldOnlyInclude]
+  const expected = [
+    ...listed(pinnedFacts.mustInclude, 'pinned', 'include'),
+    ...listed([...new Set(wanted.flatMap((ids) => ids ?? []))], 'relevant', 'include'),
+    ...listed(openQuestions.mustInclude, 'question', 'include'),
+    ...listed(pinnedFacts.mustExclude, 'pinned', 'exclude'),
+    ...listed(relevantBeliefs.mustExclude, 'relevant', 'exclude'),
+    ...listed(openQuestions.mustExclude, 'question', 'exclude'),
+    ...listed(noiseCheck.mustNotSurface, 'any', 'exclude'),
+  ]
+  const made = all.flatMap(({ asked }) => ('updates' in asked ? asked.updates : []))
+  const known = [...pack.beliefs, ...made.flatMap((one) => (one.kind === 'create' ? [one.belief] : []))]
+  const needed = new Set([
+    ...expected.map(({ id }) => id),
+    ...records.flatMap((one) => one.returned.map(({ id }) => id)),
+  ])
+  const shown = known.filter(({ id }) => needed.has(id))
+  const beliefs = Object.fromEntries(shown.map(({ id, name, content }) => [id, { name, content }]))
+  return { message, scopes, expected, beliefs } satisfies z.infer<typeof CaseTexts>
+}
+
+/** The verdict of each case in each of some runs, oldest run first. */
+type CaseGrid = {
   readonly runs: readonly RunSummary[]
   readonly cases: readonly { readonly caseId: string; readonly verdicts: readonly (Verdict | null)[] }[]
 }
@@ -29,7 +80,7 @@ export async function caseGrid(
 }
 
 /** Where a pack stands against the run it is compared with. */
-export type Standing = {
+type Standing = {
   readonly broken: readonly string[]
   readonly fixed: readonly string[]
   readonly failing: number

@@ -1,0 +1,42 @@
+/** A JSON object: neither a list nor null. */
+export type JsonObject = Readonly<Record<string, unknown>>
+
+export const isObject = (value: unknown): value is JsonObject =>
+  value !== null && typeof value === 'object' && !Array.isArray(value)
+
+/** The value of a JSON text; undefined where it is none. */
+export function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+/** The object that a JSON text is; null for every other text. */
+export function parseObject(text: string): JsonObject | null {
+  const value = parseJson(text)
+  return isObject(value) ? value : null
+}
+
+const mostTried = 500
+
+/** The first JSON object in a text that `accepts` takes, whatever stands before it. No brace may follow it. */
+export function objectIn(text: string, accepts: (value: JsonObject) => boolean = () => true): JsonObject | null {
+  const end = text.lastIndexOf('}') + 1
+  for (const { index } of [...text.matchAll(/\{/gu)].slice(0, mostTried)) {
+    const value = parseObject(text.slice(index, end))
+    if (value !== null && accepts(value)) return value
+  }
+  return null
+}
+
+/** JSON with sorted names, so that the order of writing does not matter. */
+export function canonicalJson(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(canonicalJson).join(',')}]`
+  if (value === null || typeof value !== 'object') return JSON.stringify(value) ?? 'null'
+  const fields = Object.entries(value)
+    .filter(([, field]) => field !== undefined)
+    .sort(([one], [other]) => (one < other ? -1 : 1))
+  return `{${fields.map(([name, field]) => `${JSON.stringify(name)}:${canonicalJson(field)}`).join(',')}}`
+}

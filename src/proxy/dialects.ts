@@ -1,0 +1,192 @@
+import { isSaidByPerson } from '../beliefs/turn.ts'
+import { isObject, type JsonObject } from '../json.ts'
+import type { Insertion, JsonSpans, Span } from './json-spans.ts'
+
+/** A message of the history that a request carries. */
+export type HistoryMessage = {
+  readonly role: 'user' | 'assistant'
+  /** The text that the person wrote or that the model answered. */
+  readonly text: string
+  /** Makes room for a block after the person's own text; null for messages that take none. */
+  readonly insert: ((block: string) => readonly Insertion[]) | null
+}
+
+/** The conversation in a request. */
+export type Conversation = {
+  readonly messages: readonly HistoryMessage[]
+  /** The id by which the service knows what came before, where the client does not send it again. */
+  readonly continues: string | null
+}
+
+/** The answer of the service. */
+export type Answer = {
+  readonly text: string
+  /** The id with which a client may refer to this answer. */
+  readonly id: string | null
+  /** Whether the answer came to its end. */
+  readonly isComplete: boolean
+}
+
+/** One of the protocols by which clients talk to models. */
+export type Dialect = {
+  readonly name: 'chat-completions' | 'responses' | 'messages'
+  /** The end of the path that its requests go to. */
+  readonly route: string
+  /** The conversation in the body of a request; null when it has none that is understood. */
+  readonly read: (body: JsonObject, spans: JsonSpans) => Conversation | null
+  /** The answer in the events of a stream, or in one JSON document. */
+  readonly answerIn: (documents: readonly JsonObject[], isStream: boolean) => Answer
+}
+
+const objectsIn = (value: unknown): readonly JsonObject[] => (Array.isArray(value) ? value.filter(isObject) : [])
+
+const textOf = (value: unknown): string => (typeof value === 'string' ? value : '')
+
+/** The texts of a content: a string, or a list of parts of which those of the given types count. */
+const textsIn = (content: unknown, types: readonly string[]): readonly string[] =>
+  typeof content === 'string'
+    ? [content]
+    : objectsIn(content).flatMap(({ type, text }) =>
+        typeof type === 'string' && types.includes(type) && typeof text === 'string' ? [text] : [],
+      )
+
+/** Adds a part with the block to a content that is a list, or makes a list of a content that is one text. */
+function insertPart(spans: JsonSpans, content: Span, type: string): NonNullable<HistoryMessage['insert']> {
+  const part = (text: string): string => `{"type":"${type}","text":${text}}`
+  return (block) => {
+    const added = part(JSON.stringify(block))
+    if (spans.isString(content))
+      return [
+        { at: content.start, text: `[{"type":"${type}","text":` },
+        { at: content.end, text: `},${added}]` },
+      ]
+    return [{ at: content.end - 1, text: `${spans.elements(content).length === 0 ? '' : ','}${added}` }]
+  }
+}
+
+/** The history of a request that has it in `messages`; `insert` makes room in the content of the person's messages. */
+function messagesIn(
+  { messages: given }: JsonObject,
+  spans: JsonSpans,
+  insert: (content: Span) => HistoryMessage['insert'],
+): Conversation | null {
+  const list = spans.member(spans.root(), 'messages')
+  if (list === null || !Array.isArray(given)) return null
+  const messages = spans.elements(list).flatMap((span, index): readonly HistoryMessage[] => {
+    const message: unknown = given[index]
+    if (!isObject(message) || (message.role !== 'user' && message.role !== 'assistant')) return []
+    const texts = textsIn(message.content, ['text'])
+    if (message.role === 'assistant') return [{ role: 'assistant', text: texts.join('\n\n'), insert: null }]
+    const content = spans.member(span, 'content')
+    return [{ role: 'user', text: ownText(texts), insert: content === null ? null : insert(content) }]
+  })
+  return { messages, continues: null }
+}
+
+/** OpenAI's Chat Completions, which most other services and local servers speak too. */
+export const chatCompletions: Dialect = {
+  name: 'chat-completions',
+  route: '/chat/completions',
+  read: (body, spans) => messagesIn(body, spans, (content) => insertText(spans, content)),
+  answerIn: (documents, isStream) => {
+    const choices = documents.flatMap(({ choices }) => objectsIn(choices)).filter(({ index = 0 }) => index === 0)
+    const pieces = choices.map(({ delta, message }) => (isStream ? delta : message)).filter(isObject)
+    return {
+      text: pieces.map(({ content }) => textOf(content)).join(''),
+      id: null,
+      isComplete: choices.some(({ finish_reason: reason }) => typeof reason === 'string'),
+    }
+  },
+}
+
+/** A content that is one text stays one: many servers of this protocol take no lists. */
+function insertText(spans: JsonSpans, content: Span): HistoryMessage['insert'] {
+  if (!spans.isString(content)) return insertPart(spans, content, 'text')
+  return (block) => [{ at: content.end - 1, text: JSON.stringify(`\n\n${block}`).slice(1, -1) }]
+}
+
+/** Anthropic's Messages. Results of tools come as messages of the user, which hold no text of theirs. */
+export const messages: Dialect = {
+  name: 'messages',
+  route: '/messages',
+  read: (body, spans) => messagesIn(body, spans, (content) => insertPart(spans, content, 'text')),
+  answerIn: (documents, isStream) => {
+    if (!isStream) {
+      const [answer = {}] = documents
+      const text = textsIn(answer.content, ['text']).join('\n\n')
+      return { text, id: null, isComplete: typeof answer.stop_reason === 'string' }
+    }
+    const texts = new Map<unknown, string>()
+    for (const { type, index, content_block: block, delta } of documents) {
+      if (type === 'content_block_start' && isObject(block) && block.type === 'text')
+        texts.set(index, textOf(block.text))
+      if (type === 'content_block_delta' && isObject(delta) && delta.type === 'text_delta')
+        texts.set(index, `${texts.get(index) ?? ''}${textOf(delta.text)}`)
+    }
+    const written = objectsIn(documents).some(({ type }) => type === 'message_stop')
+    return { text: [...texts.values()].filter((text) => text !== '').join('\n\n'), id: null, isComplete: written }
+  },
+}
+
+/** OpenAI's Responses. What came before is in `input`, or the service keeps it and the request names it. */
+export const responses: Dialect = {
+  name: 'responses',
+  route: '/responses',
+  read: (body, spans) => {
+    const input = spans.member(spans.root(), 'input')
+    if (input === null) return null
+    const { previous_response_id: previous, conversation } = body
+    const kept = isObject(conversation) ? conversation.id : conversation
+    const continues = typeof previous === 'string' ? previous : typeof kept === 'string' ? kept : null
+    if (typeof body.input === 'string') {
+      const part = insertPart(spans, input, 'input_text')
+      const insert: HistoryMessage['insert'] = (block) => {
+        const [open, close] = part(block)
+        if (open === undefined || close === undefined) return []
+        return [
+          { at: open.at, text: `[{"role":"user","content":${open.text}` },
+          { at: close.at, text: `${close.text}}]` },
+        ]
+      }
+      return { messages: [{ role: 'user', text: ownText([body.input]), insert }], continues }
+    }
+    if (!Array.isArray(body.input)) return null
+    const given: readonly unknown[] = body.input
+    const messages = spans.elements(input).flatMap((span, index): readonly HistoryMessage[] => {
+      const item = given[index]
+      if (!isObject(item) || (item.type ?? 'message') !== 'message') return []
+      const texts = textsIn(item.content, ['input_text', 'output_text', 'text'])
+      if (item.role === 'assistant') return [{ role: 'assistant', text: texts.join('\n\n'), insert: null }]
+      const content = spans.member(span, 'content')
+      if (item.role !== 'user' || content === null) return []
+      return [{ role: 'user', text: ownText(texts), insert: insertPart(spans, content, 'input_text') }]
+    })
+    return { messages, continues }
+  },
+  answerIn: (documents, isStream) => {
+    const whole = isStream ? documents.map(({ response }) => response).filter(isObject) : documents
+    const [first, last] = [whole[0], whole.at(-1)]
+    const id = typeof first?.id === 'string' ? first.id : null
+    const isComplete = last?.status === 'completed' || last?.status === 'incomplete'
+    if (last !== undefined && isComplete) {
+      const text = outputOf(last)
+      if (text !== '') return { text, id, isComplete }
+    }
+    const deltas = documents.filter(({ type }) => type === 'response.output_text.delta')
+    return { text: deltas.map(({ delta }) => textOf(delta)).join(''), id, isComplete }
+  },
+}
+
+const outputOf = ({ output }: JsonObject): string =>
+  objectsIn(output)
+    .filter(({ type }) => type === 'message')
+    .flatMap(({ content }) => textsIn(content, ['output_text']))
+    .join('\n\n')
+
+/** The texts of a message that the person wrote, without those that a program added. */
+const ownText = (texts: readonly string[]): string =>
+  texts
+    .filter(isSaidByPerson)
+    .map((text) => text.trim())
+    .filter((text) => text !== '')
+    .join('\n\n')

@@ -1,0 +1,31 @@
+/** The entries used last, at most `most` of them. `onDrop` gets each value that leaves to make room. */
+export class RecentMap<Value> {
+  readonly #most: number
+  readonly #onDrop: (value: Value) => unknown
+  readonly #values = new Map<string, Value>()
+
+  constructor(most: number, onDrop: (value: Value) => unknown = () => {}) {
+    this.#most = most
+    this.#onDrop = onDrop
+  }
+
+  get(key: string): Value | undefined {
+    const value = this.#values.get(key)
+    return value === undefined ? undefined : this.set(key, value)
+  }
+
+  set(key: string, value: Value): Value {
+    this.#values.delete(key)
+    this.#values.set(key, value)
+    const [oldest] = this.#values
+    if (this.#values.size > this.#most && oldest !== undefined) {
+      this.#values.delete(oldest[0])
+      this.#onDrop(oldest[1])
+    }
+    return value
+  }
+
+  values(): Iterable<Value> {
+    return this.#values.values()
+  }
+}

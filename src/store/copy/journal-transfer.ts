@@ -1,0 +1,230 @@
+import { hash } from 'node:crypto'
+import type { EventKind } from '../../beliefs/journal.ts'
+import { conflict } from '../../errors.ts'
+import type { SealedChange } from '../journal-chain.ts'
+
+/** The columns of a turn that was not forgotten. */
+export type SaidTurn = {
+  readonly session: string
+  readonly place: number
+  readonly givenIndex: number | null
+  readonly role: number
+  readonly speaker: string | null
+  readonly at: number
+  readonly scope: string
+  readonly host: string
+  readonly origin: number
+  readonly key: Buffer
+  readonly asks: boolean
+  readonly lengths: string
+  readonly text: string
+}
+
+export type TurnRecord = {
+  readonly id: string
+  readonly passages: number
+  readonly hash: Buffer
+  readonly salt: Buffer | null
+  readonly messageId: string | null
+  /** Null when it was forgotten. */
+  readonly said: SaidTurn | null
+}
+
+/** One event of a user with everything it wrote. Numbers count the events of the user, from 1. */
+export type JournalRecord = {
+  readonly number: number
+  readonly kind: EventKind
+  readonly actor: string
+  readonly origin: string
+  readonly at: string
+  readonly key: string | null
+  readonly fingerprint: string | null
+  readonly requestSalt: Buffer | null
+  readonly undoes: number | null
+  readonly changesHash: Buffer
+  readonly changes: readonly {
+    readonly belief: string
+    readonly version: number
+    readonly outcome: SealedChange['outcome']
+    readonly bodyHash: Buffer | null
+    readonly salt: Buffer | null
+    readonly body: string | null
+  }[]
+  readonly turns: readonly TurnRecord[]
+  readonly erasedTurns: readonly string[]
+}
+
+/** A journal that records are read from, and appended to, with the people, tokens and teams of its store. */
+export type JournalTransfer = AccessTransfer & {
+  users(): Promise<readonly string[]>
+  /** How many events the user has. */
+  count(user: string): Promise<number>
+  /** The events after a number, at most `limit`. */
+  read(user: string, after: number, limit: number): Promise<readonly JournalRecord[]>
+  /** Appends the events that follow, in one transaction. The derived tables are behind until `complete`. */
+  append(user: string, records: readonly JournalRecord[]): Promise<void>
+  /** The place of every turn in its session: a turn that came late or was forgotten has moved others. */
+  places(user: string): Promise<ReadonlyMap<string, number>>
+  /** Sets the places of turns, after the last event of a user. */
+  finish(user: string, places: ReadonlyMap<string, number>): Promise<void>
+  /** Derives everything from the journal, after the last user. */
+  complete(): Promise<void>
+  close(): Promise<void>
+}
+
+const hex = (bytes: Uint8Array | null): string | null => (bytes === null ? null : Buffer.from(bytes).toString('hex'))
+
+/** A hash over a hash and everything that records hold. */
+const digestOf = (previous: string, records: readonly JournalRecord[]): string =>
+  records.reduce(
+    (sum, record) =>
+      hash(
+        'sha256',
+        JSON.stringify([sum, record], (_, value) =>
+          value?.type === 'Buffer' ? hex(Buffer.from(value.data as number[])) : (value as unknown),
+        ),
+      ),
+    previous,
+  )
+
+/** In an order in which rows can be added: what a row refers to comes before it. */
+const tables = {
+  people: ['name', 'created_at'],
+  teams: ['name', 'created_at'],
+  team_members: ['person', 'team', 'role'],
+  tokens: ['hash', 'id', 'kind', 'person', 'scopes', 'label', 'created_at', 'last_used_at', 'revoked_at'],
+} as const
+type Table = keyof typeof tables
+const names = Object.keys(tables) as readonly Table[]
+
+/** The rows of people, teams, members and tokens, each a list of the values of its columns, sorted. */
+type AccessRows = Readonly<Record<Table, readonly (readonly (string | null)[])[]>>
+type AccessTransfer = {
+  access(): Promise<AccessRows>
+  /** Replaces all of them, in one transaction. */
+  replaceAccess(rows: AccessRows): Promise<void>
+}
+
+/** Reads every row with a function that runs a SELECT. */
+export async function readAccess(
+  select: (sql: string) => Promise<readonly Readonly<Record<string, string | null>>[]>,
+): Promise<AccessRows> {
+  const read = async (table: Table) => {
+    const found = await select(`SELECT ${tables[table].join(', ')} FROM credence.${table}`)
+    const rows = found.map((row) => tables[table].map((column) => row[column] ?? null))
+    return rows.map((row) => JSON.stringify(row)).sort()
+  }
+  const entries: [Table, unknown][] = []
+  for (const table of names) entries.push([table, (await read(table)).map((row) => JSON.parse(row) as unknown)])
+  return Object.fromEntries(entries) as AccessRows
+}
+
+/** The statements that replace every row. Removing people and teams removes what refers to them. */
+export function* replacing(rows: AccessRows): Generator<readonly [sql: string, values: readonly (string | null)[]]> {
+  for (const table of names.toReversed()) yield [`DELETE FROM credence.${table}`, []]
+  for (const table of names) {
+    const columns = tables[table]
+    const places = columns.map((_, at) => `$${at + 1}`).join(', ')
+    const sql = `INSERT INTO credence.${table} (${columns.join(', ')}) VALUES (${places})`
+    for (const row of rows[table]) yield [sql, row]
+  }
+}
+
+/** How many there are; revoked tokens are copied too, and not counted. */
+type CopiedAccess = { readonly people: number; readonly tokens: number; readonly teams: number }
+
+/**
+ * Makes people, tokens and teams of the target those of the source, so that a token that was revoked meanwhile is revoked in both.
+ * A target with people or teams of its own is an error. A source without any leaves those of the target as they are.
+ */
+export async function copyAccess(from: AccessTransfer, to: AccessTransfer): Promise<CopiedAccess> {
+  const [rows, there] = [await from.access(), await to.access()]
+  const valid = rows.tokens.filter((token) => token[tables.tokens.indexOf('revoked_at')] === null)
+  const copied = { people: rows.people.length, tokens: valid.length, teams: rows.teams.length }
+  if (copied.people + copied.tokens + copied.teams === 0) return copied
+  for (const table of ['people', 'teams'] as const) {
+    const known = new Set(rows[table].map(([name]) => name))
+    const others = there[table].flatMap(([name]) => (known.has(name ?? null) ? [] : [name]))
+    if (others.length > 0)
+      throw conflict(
+        `The target has ${table} that the source does not have: ${others.join(', ').slice(0, 200)}.`,
+        `Remove them there with \`credence ${table === 'people' ? 'people' : 'team'} remove\`, or copy to an empty store. The memories are copied already.`,
+      )
+  }
+  await to.replaceAccess(rows)
+  if (JSON.stringify(await to.access()) !== JSON.stringify(rows))
+    throw conflict('People, tokens and teams changed while they were copied.', 'Run the copy again.')
+  return copied
+}
+
+const pageSize = 200
+
+type CopiedUser = {
+  readonly user: string
+  readonly events: number
+  /** Events that an earlier copy had brought already. */
+  readonly before: number
+}
+
+/**
+ * Copies the journals of all users, goes on where an earlier copy was interrupted, and compares everything afterwards. A user who
+ * has another history in the target is an error, and nothing of it is changed.
+ */
+export async function copyJournals(
+  from: JournalTransfer,
+  to: JournalTransfer,
+  onProgress: (user: string, done: number, total: number) => void,
+): Promise<readonly CopiedUser[]> {
+  const copied: CopiedUser[] = []
+  for (const user of await from.users()) {
+    const [events, before] = [await from.count(user), await to.count(user)]
+    await requireSameBeginning(from, to, user, before)
+    for (let done = before; done < events; ) {
+      const records = await from.read(user, done, pageSize)
+      if (records.length === 0) break
+      await to.append(user, records)
+      done += records.length
+      onProgress(user, done, events)
+    }
+    if ((await to.count(user)) !== events || (await from.count(user)) !== events)
+      throw conflict(
+        `The memory of "${user}" changed while it was copied.`,
+        'Stop what writes to it, and run the copy again.',
+      )
+    await to.finish(user, await from.places(user))
+    const [one, other] = [await digestOfUser(from, user), await digestOfUser(to, user)]
+    if (one !== other)
+      throw conflict(`The copy of the memory of "${user}" differs from the original.`, 'Use an empty target.')
+    copied.push({ user, events, before })
+  }
+  await to.complete()
+  return copied
+}
+
+async function requireSameBeginning(
+  from: JournalTransfer,
+  to: JournalTransfer,
+  user: string,
+  count: number,
+): Promise<void> {
+  if (count === 0) return
+  const [one] = await from.read(user, count - 1, 1)
+  const [other] = await to.read(user, count - 1, 1)
+  const isSame =
+    one !== undefined && other !== undefined && one.at === other.at && one.changesHash.equals(other.changesHash)
+  if (!isSame)
+    throw conflict(
+      `The target holds another memory of "${user}" (events: ${count}).`,
+      'Copy to an empty store, or forget what is there first.',
+    )
+}
+
+async function digestOfUser(journal: JournalTransfer, user: string): Promise<string> {
+  let digest = ''
+  for (let done = 0; ; ) {
+    const records = await journal.read(user, done, pageSize)
+    if (records.length === 0) return digest
+    digest = digestOf(digest, records)
+    done += records.length
+  }
+}

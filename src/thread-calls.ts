@@ -1,0 +1,82 @@
+import { parentPort, Worker } from 'node:worker_threads'
+import { type ErrorCode, MemoryError } from './errors.ts'
+import { omitUndefined } from './omit-undefined.ts'
+
+type Request<Call> = { readonly id: number; readonly call: Call }
+type Response = { readonly id: number } & (
+  | { readonly value: unknown }
+  | { readonly refusal: { readonly code: ErrorCode; readonly message: string; readonly hint: string | undefined } }
+  | { readonly failure: unknown }
+)
+type Waiting = { readonly resolve: (value: unknown) => void; readonly reject: (error: unknown) => void }
+
+type ThreadOptions = {
+  readonly workerData: unknown
+  /** The error of calls under way when the thread ends. They may or may not have taken effect, so they are not repeated. */
+  readonly lost: (cause: unknown) => MemoryError
+  readonly onEnd: () => void
+}
+
+/** A thread that carries out calls, see `answerCalls`. It keeps the process alive only while a call is under way. */
+export class ThreadCalls<Call> {
+  readonly #worker: Worker
+  readonly #waiting = new Map<number, Waiting>()
+  #asked = 0
+
+  constructor(program: URL, { workerData, lost, onEnd }: ThreadOptions) {
+    const end = (cause: unknown): void => {
+      onEnd()
+      const waiting = [...this.#waiting.values()]
+      this.#waiting.clear()
+      for (const { reject } of waiting) reject(lost(cause))
+    }
+    this.#worker = new Worker(program, { workerData })
+    this.#worker.unref()
+    this.#worker.on('message', (response: Response) => this.#settle(response))
+    this.#worker.on('error', end)
+    this.#worker.on('exit', () => end(new Error('The thread ended.')))
+  }
+
+  ask(call: Call): Promise<unknown> {
+    this.#asked += 1
+    const request: Request<Call> = { id: this.#asked, call }
+    return new Promise((resolve, reject) => {
+      this.#waiting.set(request.id, { resolve, reject })
+      this.#worker.ref()
+      this.#worker.postMessage(request)
+    })
+  }
+
+  /** Ends the thread after a last call. */
+  async close(last: Call): Promise<void> {
+    await this.ask(last)
+    await this.#worker.terminate()
+  }
+
+  #settle(response: Response): void {
+    const waiting = this.#waiting.get(response.id)
+    this.#waiting.delete(response.id)
+    if (this.#waiting.size === 0) this.#worker.unref()
+    if ('value' in response) waiting?.resolve(response.value)
+    else if ('failure' in response) waiting?.reject(response.failure)
+    else {
+      const { code, message, hint } = response.refusal
+      waiting?.reject(new MemoryError(code, message, omitUndefined({ hint })))
+    }
+  }
+}
+
+/** The other end, for the program of a thread. Errors are sent back, too. */
+export function answerCalls<Call>(carryOut: (call: Call) => Promise<unknown>): void {
+  const port = parentPort
+  if (port === null) throw new Error('This file is run as a thread.')
+  const answerTo = async ({ id, call }: Request<Call>): Promise<Response> => {
+    try {
+      return { id, value: await carryOut(call) }
+    } catch (error) {
+      if (!(error instanceof MemoryError)) return { id, failure: error }
+      return { id, refusal: { code: error.code, message: error.message, hint: error.hint } }
+    }
+  }
+  port.on('message', async (request: Request<Call>) => port.postMessage(await answerTo(request)))
+}
