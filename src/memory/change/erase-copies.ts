@@ -1,5 +1,5 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs'
-import { open } from 'node:fs/promises'
+import { writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { Belief } from '../../beliefs/belief.ts'
 import type { Commit } from '../../beliefs/journal.ts'
@@ -48,13 +48,7 @@ export function erasingCopies(store: Store, folder: string, erase: (forgotten: F
 /** Under its own name at once: a note that was cut off was written before anything was forgotten. */
 async function writeNote(path: string, text: string): Promise<void> {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
-  const file = await open(path, 'wx', 0o600)
-  try {
-    await file.writeFile(text)
-    await file.sync()
-  } finally {
-    await file.close()
-  }
+  await writeFile(path, text, { flag: 'wx', mode: 0o600, flush: true })
   await syncDirectory(dirname(path))
 }
 
