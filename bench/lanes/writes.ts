@@ -1,11 +1,14 @@
 import { spawn } from 'node:child_process'
+import { randomBytes, randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import Database from 'better-sqlite3'
 import { randomFrom } from '../../src/eval/score/statistics.ts'
-import { openMemory } from '../../src/open-memory.ts'
+import { forget } from '../../src/memory/change/forget.ts'
+import { defaultUser, openMemory, storeFile } from '../../src/open-memory.ts'
+import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts'
 import { benchScope, sentence } from '../corpus.ts'
 import type { FilledStores } from '../filled-stores.ts'
 import { milliseconds, type Spread, spreadOf } from '../measure.ts'
@@ -65,11 +68,20 @@ async function measureWrites(stores: FilledStores, size: number, rounds: number)
     await changeOnce(round)
   }
   // Apart from the others, because the disk is still busy with a forget when the next change comes.
-  for (let round = 0; round < rounds / 10; round += 1) {
-    await timed('bare insert', () => bare.insert(`beside forget ${round}`, sentence(random, 14)))
-    await timed('forget', () => memory.forget(sample[round % sample.length]?.id ?? ''))
+  const ids = sample.map(({ id }) => id ?? '')
+  const forgetEach = async (what: string, forgetOne: (id: string) => Promise<unknown>): Promise<void> => {
+    for (const id of ids.splice(0, rounds / 10)) {
+      await timed('bare insert', () => bare.insert(`beside the forget of ${id}`, sentence(random, 14)))
+      await timed(what, () => forgetOne(id))
+    }
   }
+  await forgetEach('forget everywhere', (id) => memory.forget(id))
   await memory.close()
+  const store = openSqliteStore({ file: storeFile(dir), random: randomBytes })
+  const request = { user: defaultUser, author: { actor: 'person', origin: 'bench' } } as const
+  const ports = { store, now: () => new Date(), newId: randomUUID }
+  await forgetEach('forget in the store', (reference) => forget(ports, { ...request, reference }))
+  await store.close()
   bare.close()
   return [...took].map(([what, sampleMs]) => ({ what, beliefs: size, spread: spreadOf(sampleMs) }))
 }

@@ -49,15 +49,18 @@ export function answerJson(context: Context, value: object, status: ContentfulSt
   const text = JSON.stringify(value)
   const isCompressed = text.length >= leastCompressed && wantsCompressed(context)
   const body = isCompressed ? gzipSync(text) : text
+  const length = Buffer.byteLength(body)
   const headers = {
     'content-type': 'application/json',
-    'content-length': String(Buffer.byteLength(body)),
+    'content-length': String(length),
     ...(isCompressed ? { 'content-encoding': 'gzip' } : {}),
   }
   if (outgoing === undefined)
     return context.body(typeof body === 'string' ? body : new Uint8Array(body), status, headers)
   outgoing.writeHead(status, { ...securityHeaders, ...headers })
-  outgoing.end(body)
+  // Node writes plain characters without a copy if they need no encoding.
+  if (length === body.length) outgoing.end(body, 'latin1')
+  else outgoing.end(body)
   return RESPONSE_ALREADY_SENT
 }
 

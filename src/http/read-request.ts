@@ -30,7 +30,7 @@ export async function readRequest(context: Context, route: Route) {
   const { team: _team, ...params } = req.param() as Record<string, string>
   // To parse the whole address takes longer than to validate the request.
   const search = req.url.indexOf('?')
-  const query = queryIn(new URLSearchParams(search < 0 ? '' : req.url.slice(search)), route.query)
+  const query = search < 0 ? {} : queryIn(new URLSearchParams(req.url.slice(search)), route.query)
   return {
     params: validated(params, route.params, { whole: 'the address', hint: apiHint }),
     query: validated(query, route.query, { whole: 'the query', hint: apiHint }),

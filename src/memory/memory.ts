@@ -3,6 +3,7 @@ import type { BeliefFilter, BeliefOrder, EventPage, Page } from '../beliefs/beli
 import type { JournalEntry } from '../beliefs/journal.ts'
 import type { Turn } from '../beliefs/turn.ts'
 import type { ExportedTurn, SessionSummary, TurnFilter } from '../beliefs/turn-store.ts'
+import { omitUndefined } from '../omit-undefined.ts'
 import type { Corrected, CorrectRequest } from './change/correct.ts'
 import type { BeliefDraft } from './change/draft.ts'
 import type { Edited, Edits } from './change/edit.ts'
@@ -163,19 +164,25 @@ export function memoryFrom(ports: Ports, standpoint: Standpoint): Memory {
     author,
     reference,
   })
-  const load = () => import('./use-cases.ts')
+  let useCases: Promise<typeof import('./use-cases.ts')> | undefined
+  let remembering: Promise<typeof import('./change/remember.ts')> | undefined
+  // An import takes long, also of a module that is loaded.
+  const load = () => {
+    useCases ??= import('./use-cases.ts')
+    return useCases
+  }
   const edit: Memory['edit'] = async (reference, edits, options) =>
     (await load()).editBelief(ports, { ...at(reference, options), edits })
   return {
-    remember: async ({ key, sourceId, model, ...draft }) =>
-      (await import('./change/remember.ts')).remember(ports, {
+    remember: async ({ key, sourceId, model, ...draft }) => {
+      remembering ??= import('./change/remember.ts')
+      return (await remembering).remember(ports, {
         user,
         author,
         draft: { scopes, ...draft },
-        ...(key === undefined ? {} : { key }),
-        ...(sourceId === undefined ? {} : { sourceId }),
-        ...(model === undefined ? {} : { model }),
-      }),
+        ...omitUndefined({ key, sourceId, model }),
+      })
+    },
     learn: async (text, options = {}) =>
       (await import('./learn/learn.ts')).learn(ports, {
         scopes,

@@ -2,7 +2,7 @@ import { type Context, Hono } from 'hono'
 import { MemoryError } from '../../errors.ts'
 import { RecentMap } from '../../recent-map.ts'
 import type { Authenticated, Authentication, Caller } from '../authentication.ts'
-import { answerError, refuse } from '../error-answers.ts'
+import { refuse } from '../error-answers.ts'
 import { answerJson } from '../json-answer.ts'
 import { LiveEvents } from '../live-events.ts'
 import { readRequest } from '../read-request.ts'
@@ -95,8 +95,8 @@ export function apiApp(options: ApiOptions): { readonly app: Hono<Authenticated>
       return liveFor(context.get('caller')).subscribe(context)
     },
   }
+  // Errors are answered by the app that this one is part of: a handler of its own is one more promise for every step of a request.
   const app = new Hono<Authenticated>()
-  app.onError(answerError(onBug, { code: 'too_large' }))
   for (const [name, route] of Object.entries(routes) as [RouteName, Route][]) {
     const own = withoutMemory[name]
     const respond = own ?? respondWith(name as keyof Handlers, route, servedFor)

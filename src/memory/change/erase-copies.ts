@@ -1,8 +1,9 @@
-import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs'
-import { join } from 'node:path'
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
 import type { Belief } from '../../beliefs/belief.ts'
 import type { Commit } from '../../beliefs/journal.ts'
-import { writeAtomically } from '../../files/atomic-write.ts'
+import { syncDirectory } from '../../files/atomic-write.ts'
 import type { ForgottenTexts } from '../../files/erase-texts.ts'
 import { codeOf, isRunning, leftoverName } from '../../files/leftovers.ts'
 import type { Store } from '../ports.ts'
@@ -23,7 +24,7 @@ export function erasingCopies(store: Store, folder: string, erase: (forgotten: F
     await finish()
     const note = join(folder, leftoverName('tmp', 'forgotten.json'))
     try {
-      await writeAtomically(note, JSON.stringify(forgotten), { existing: 'replace' }).catch(unlessFull)
+      await writeNote(note, JSON.stringify(forgotten)).catch(unlessFull)
       const result = await store.commit(wanted)
       if (result.outcome === 'committed') await erase(forgotten)
       return result
@@ -42,6 +43,13 @@ export function erasingCopies(store: Store, folder: string, erase: (forgotten: F
     return abandoned.length > 0
   }
   return { commit, finish }
+}
+
+/** Under its own name at once: a note that was cut off was written before anything was forgotten. */
+async function writeNote(path: string, text: string): Promise<void> {
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
+  await writeFile(path, text, { flag: 'wx', mode: 0o600, flush: true })
+  await syncDirectory(dirname(path))
 }
 
 /** A full disk must not prevent forgetting. */

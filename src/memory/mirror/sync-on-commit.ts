@@ -31,12 +31,13 @@ export function syncOnCommit<AnyStore extends Store>(
 ): Ports & { readonly store: AnyStore; readonly catchUp: () => Promise<void> } {
   const { store } = ports
   const { dir, user } = options
+  const state = stateFile(dir)
   const queue = new SyncQueue(ports, options)
   const synced: AnyStore = {
     ...store,
     commit: async (commit) => {
       const result = await store.commit(commit)
-      if (result.outcome === 'committed' && commit.user === user && (queue.mustMake || existsSync(stateFile(dir))))
+      if (result.outcome === 'committed' && commit.user === user && (queue.mustMake || existsSync(state)))
         await queue.sync()
       return result
     },
@@ -46,7 +47,7 @@ export function syncOnCommit<AnyStore extends Store>(
     },
   }
   const catchUp = async (): Promise<void> => {
-    if (existsSync(stateFile(dir)) && (await isEdited(dir))) await queue.sync()
+    if (existsSync(state) && (await isEdited(dir))) await queue.sync()
   }
   return { ...ports, store: synced, catchUp }
 }

@@ -1,6 +1,6 @@
 import type Database from 'better-sqlite3'
 import { MemoryError } from '../../errors.ts'
-import { longestLog, sqliteCode, translateSqliteError, whenUnlocked } from './database.ts'
+import { longestLog, setPragma, sqliteCode, translateSqliteError, whenUnlocked } from './database.ts'
 import { identityOf, sizeOf } from './store-file.ts'
 
 type ConnectionOptions = {
@@ -184,11 +184,11 @@ export class Connection {
 
   /** SQLite still syncs the header of a new log and before it moves a log into the file, so nothing can be damaged. */
   #withoutSync<Result>(work: () => Result): Result {
-    this.#database().pragma('synchronous = normal')
+    setPragma(this.#database(), 'synchronous', 'normal')
     try {
       return work()
     } finally {
-      this.#db?.pragma('synchronous = full')
+      if (this.#db !== null) setPragma(this.#db, 'synchronous', 'full')
     }
   }
 
@@ -227,14 +227,14 @@ export class Connection {
     this.endSnapshot()
     const db = this.#database()
     try {
-      db.pragma(`busy_timeout = ${Math.min(timeoutMs, this.#options.busyTimeoutMs)}`)
+      setPragma(db, 'busy_timeout', Math.min(timeoutMs, this.#options.busyTimeoutMs))
       const [result] = db.pragma('wal_checkpoint(TRUNCATE)') as readonly { readonly busy: number }[]
       return result?.busy === 0
     } catch (error) {
       if (sqliteCode(error) === null) throw error
       return false
     } finally {
-      db.pragma(`busy_timeout = ${this.#options.busyTimeoutMs}`)
+      setPragma(db, 'busy_timeout', this.#options.busyTimeoutMs)
     }
   }
 

@@ -118,15 +118,14 @@ export class Counts {
   }
 
   #writeWords(): void {
-    const add = `INSERT INTO words (user_id, word, count) VALUES (?, ?, ?)
-      ON CONFLICT (user_id, word) DO UPDATE SET count = count + excluded.count RETURNING count`
+    const count = this.#connection.statement(addToWord)
+    const add = this.#connection.statement('INSERT INTO words (user_id, word, count) VALUES (?, ?, ?)')
     const added: (readonly [userId: number, half: number, word: string])[] = []
     for (const [word, change] of inKeyOrder(this.#words)) {
       if (change < 0) this.#removeWord(word, change)
-      else if (change > 0) {
-        const count = this.#connection.value<number>(add, [this.#userId, word, change])
-        // A word that was there before has a higher count than was added now.
-        if (count === change) for (const half of typoHashes(word)) added.push([this.#userId, half, word])
+      else if (change > 0 && count.run(change, this.#userId, word).changes === 0) {
+        add.run(this.#userId, word, change)
+        for (const half of typoHashes(word)) added.push([this.#userId, half, word])
       }
     }
     const inIndexOrder = added.sort(([, one], [, other]) => one - other)
@@ -134,25 +133,24 @@ export class Counts {
   }
 
   #removeWord(word: string, change: number): void {
-    const count = this.#connection.value<number>(
-      'UPDATE words SET count = count + ? WHERE user_id = ? AND word = ? RETURNING count',
-      [change, this.#userId, word],
-    )
-    if (count === undefined || count > 0) return
+    const key = [this.#userId, word]
+    this.#connection.run(addToWord, [change, ...key])
+    if (this.#connection.run('DELETE FROM words WHERE user_id = ? AND word = ? AND count <= 0', key).changes === 0)
+      return
     const drop = this.#connection.statement('DELETE FROM typos WHERE user_id = ? AND half = ? AND word = ?')
     for (const half of typoHashes(word)) drop.run(this.#userId, half, word)
-    this.#connection.run('DELETE FROM words WHERE user_id = ? AND word = ?', [this.#userId, word])
   }
 
   #writeAudiences(): void {
     for (const [label, { id, current, currentWords, retired, retiredWords }] of this.#audiences) {
       if ([current, currentWords, retired, retiredWords].every((change) => change === 0)) continue
-      const left = this.#connection.value<number>(
+      this.#connection.run(
         `UPDATE audiences SET current = current + ?, current_words = current_words + ?, retired = retired + ?,
-         retired_words = retired_words + ? WHERE id = ? RETURNING current + retired`,
+         retired_words = retired_words + ? WHERE id = ?`,
         [current, currentWords, retired, retiredWords, id],
       )
-      if (left === undefined || left > 0) continue
+      const isEmpty = 'SELECT 1 FROM audiences WHERE id = ? AND current + retired <= 0'
+      if (current + retired >= 0 || this.#connection.value(isEmpty, [id]) === undefined) continue
       const drop = 'DELETE FROM audience_scopes WHERE user_id = ? AND scope = ? AND audience = ?'
       const [, ...scopes] = JSON.parse(label) as [unknown, ...string[]]
       for (const scope of scopes) this.#connection.run(drop, [this.#userId, this.scopeId(scope), id])
@@ -163,14 +161,15 @@ export class Counts {
   #writeScopes(): void {
     for (const { id, beliefs, current } of this.#scopes.values()) {
       if (beliefs === 0 && current === 0) continue
-      const left = this.#connection.value<number>(
-        'UPDATE scopes SET beliefs = beliefs + ?, current = current + ? WHERE id = ? RETURNING beliefs',
-        [beliefs, current, id],
-      )
-      if (left !== undefined && left <= 0) this.#connection.run('DELETE FROM scopes WHERE id = ?', [id])
+      const add = 'UPDATE scopes SET beliefs = beliefs + ?, current = current + ? WHERE id = ?'
+      this.#connection.run(add, [beliefs, current, id])
+      if (beliefs < 0) this.#connection.run('DELETE FROM scopes WHERE id = ? AND beliefs <= 0', [id])
     }
   }
 }
+
+/** Without `RETURNING`, which takes longer than the update: SQLite makes a table in memory for it. */
+const addToWord = 'UPDATE words SET count = count + ? WHERE user_id = ? AND word = ?'
 
 /** The keys that a typo for a word is found by. */
 export const typoHashes = (word: string): ReadonlySet<number> => new Set(typoKeys(word).map(textHash))

@@ -69,7 +69,10 @@ export function openSqliteStore(options: SqliteStoreOptions): SqliteStore {
   const forms = new FormLookups(connection)
   let residentTurns: ResidentTurns | null = null
   let standings: RowStandings | null = null
+  // An import takes long, also of a module that is loaded.
   let fullText: typeof import('./full-text.ts') | null = null
+  let committer: Promise<typeof import('./commit.ts')> | null = null
+  let journals: Promise<typeof import('./journal.ts')> | null = null
   const resident = residentBytes > 0 ? makeResident(residentBytes) : null
   const turns = new TurnLookups(connection, () => residentTurns)
   const committing = { connection, users, random }
@@ -133,7 +136,8 @@ export function openSqliteStore(options: SqliteStoreOptions): SqliteStore {
     nothing: NoInfer<Result>,
     read: (journal: Journal, userId: number) => Result,
   ): Promise<Result> {
-    const { Journal } = await import('./journal.ts')
+    journals ??= import('./journal.ts')
+    const { Journal } = await journals
     return reading(user, nothing, (userId) => read(new Journal(connection), userId))
   }
 
@@ -144,9 +148,12 @@ export function openSqliteStore(options: SqliteStoreOptions): SqliteStore {
   }
 
   return {
-    commit: async (commit) => (await loaded(import('./commit.ts'))).commitChanges(committing, commit),
+    commit: async (commit) => {
+      committer ??= import('./commit.ts')
+      return (await loaded(committer)).commitChanges(committing, commit)
+    },
     get: (user, id) => reading(user, null, (userId) => beliefs.get(userId, id)),
-    getMany: (user, ids) => reading(user, [], (userId) => beliefs.getMany(userId, ids)),
+    getMany: async (user, ids) => (ids.length === 0 ? [] : reading(user, [], (userId) => beliefs.getMany(userId, ids))),
     idsStartingWith: (user, prefix, limit) =>
       reading(user, [], (userId) => beliefs.idsStartingWith(userId, prefix, limit)),
     named: (user, name) => reading(user, [], (userId) => beliefs.named(userId, name)),
@@ -194,7 +201,6 @@ export function openSqliteStore(options: SqliteStoreOptions): SqliteStore {
       return reading(view.user, null, (userId) => indexes.view(userId, view, population))
     },
     matchText: async (query) => {
-      // An import takes long, also of a module that is loaded.
       fullText ??= await import('./full-text.ts')
       const { matchText, RowStandings } = fullText
       if (residentBytes > 0) standings ??= new RowStandings(connection, changes)
@@ -384,9 +390,11 @@ export type ThreadedCall = (typeof threadedCalls)[number]
  * meanwhile. Reads stay in the caller's thread. The thread starts with the first change.
  */
 export function withThread(store: SqliteStore, options: DatabaseOptions): SqliteStore {
+  let threads: Promise<typeof import('./store-thread.ts')> | null = null
   let thread: ReturnType<typeof openStoreThread> | null = null
   const ask = async (name: ThreadedCall, values: readonly unknown[]): Promise<unknown> => {
-    const { openStoreThread } = await import('./store-thread.ts')
+    threads ??= import('./store-thread.ts')
+    const { openStoreThread } = await threads
     thread ??= openStoreThread(options, () => {
       thread = null
     })

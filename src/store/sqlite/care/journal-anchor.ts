@@ -1,4 +1,4 @@
-import { closeSync, fstatSync, fsyncSync, openSync, readFileSync, renameSync, rmSync, writeSync } from 'node:fs'
+import { closeSync, fsyncSync, openSync, readFileSync, readSync, renameSync, rmSync, writeSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { MemoryError } from '../../../errors.ts'
 import { codeOf, leftoverName } from '../../../files/leftovers.ts'
@@ -59,13 +59,16 @@ const written = new WeakMap<Connection, string>()
  */
 export function advanceAnchor(connection: Connection, head: JournalHead): void {
   const { file } = connection
+  const text = anchorText(head)
   try {
-    const anchor = readAnchor(file)
-    const isOwn = anchor !== null && JSON.stringify(anchor) === written.get(connection)
-    if (!isOwn && connection.read(() => anchorProblem(connection, anchor)) !== null) return
-    if (anchor !== null && anchor !== 'unreadable' && anchor.number >= head.number) return
-    write(file, head, false)
-    written.set(connection, JSON.stringify(head))
+    const isOwn = overwrite(file, text, (found) => found === written.get(connection))
+    if (!isOwn) {
+      const anchor = readAnchor(file)
+      if (connection.read(() => anchorProblem(connection, anchor)) !== null) return
+      if (anchor !== null && anchor !== 'unreadable' && anchor.number >= head.number) return
+      if (!overwrite(file, text, ({ length }) => length === text.length)) writeAnew(file, text, { durable: false })
+    }
+    written.set(connection, text)
   } catch (error) {
     if (codeOf(error) === undefined) throw error
   }
@@ -77,7 +80,7 @@ export const removeAnchor = (file: string): void => rmSync(anchorFile(file), { f
 /** Takes the journal as it is: the anchor names its newest event, whatever it named before. */
 export function anchorAt(file: string, head: JournalHead): void {
   try {
-    write(file, head, true)
+    writeAnew(file, anchorText(head), { durable: true })
   } catch (cause) {
     throw new MemoryError('unavailable', `${anchorFile(file)} cannot be written.`, {
       hint: 'Check the permissions and the space of its directory.',
@@ -89,15 +92,16 @@ export function anchorAt(file: string, head: JournalHead): void {
 /** As long as any anchor gets, so that one can be written over another. */
 const anchorBytes = 128
 
-function write(file: string, { number, hash }: JournalHead, durable: boolean): void {
-  const text = `${JSON.stringify({ number, hash })}`.padEnd(anchorBytes - 1)
-  if (!durable && overwrite(anchorFile(file), `${text}\n`)) return
+const anchorText = ({ number, hash }: JournalHead): string =>
+  `${JSON.stringify({ number, hash }).padEnd(anchorBytes - 1)}\n`
+
+function writeAnew(file: string, text: string, { durable }: { readonly durable: boolean }): void {
   const path = anchorFile(file)
   const draft = join(dirname(path), leftoverName('tmp', basename(path)))
   try {
     const descriptor = openSync(draft, 'wx', 0o600)
     try {
-      writeSync(descriptor, `${text}\n`)
+      writeSync(descriptor, text)
       if (durable) fsyncSync(descriptor)
     } finally {
       closeSync(descriptor)
@@ -111,13 +115,15 @@ function write(file: string, { number, hash }: JournalHead, durable: boolean): v
 
 /**
  * Writes over an anchor in place, within one sector, which a power cut leaves as it was or as it is. A rename in its place
- * takes as long as the commit, because file systems then write the new file first. False where there is none yet.
+ * takes as long as the commit, because file systems then write the new file first. False where there is none yet, or another
+ * one than `isExpected`.
  */
-function overwrite(path: string, text: string): boolean {
+function overwrite(file: string, text: string, isExpected: (found: string) => boolean): boolean {
   try {
-    const descriptor = openSync(path, 'r+')
+    const descriptor = openSync(anchorFile(file), 'r+')
     try {
-      if (fstatSync(descriptor).size !== anchorBytes) return false
+      const found = Buffer.alloc(anchorBytes + 1)
+      if (!isExpected(found.toString('latin1', 0, readSync(descriptor, found)))) return false
       writeSync(descriptor, text, 0)
     } finally {
       closeSync(descriptor)

@@ -8,31 +8,30 @@ import type { Connection } from '../connection.ts'
 export function dropSeparators(connection: Connection, terms: ReadonlySet<string>): void {
   // A read of the vocabulary makes FTS5 write what it has collected in memory.
   connection.value(`SELECT 1 FROM text_counts WHERE term = ''`)
-  for (const segment of connection.column<number>(segments)) {
-    for (const term of terms) {
-      const key = Buffer.from(`${mainIndex}${term}`)
-      const found = connection.get<{ readonly pgno: number; readonly term: Buffer }>(separatorBefore, [segment, key])
-      if (found === undefined || !isBeginning(found.term, key)) continue
-      const page = Math.floor(found.pgno / 2)
-      const leaf = connection.value<Buffer>('SELECT block FROM texts_data WHERE id = ?', [segment * 2 ** 37 + page])
-      const first = leaf === undefined ? null : firstTerm(leaf)
-      if (first !== null && !isBeginning(found.term, first))
-        connection.runUnguarded(replace, [first, segment, found.term])
-    }
+  const keys = JSON.stringify([...terms].map((term) => Buffer.from(`${mainIndex}${term}`).toString('hex')))
+  for (const { segment, page, term } of connection.all<Separator>(separatorsOf, [keys])) {
+    const leaf = connection.value<Buffer>('SELECT block FROM texts_data WHERE id = ?', [segment * 2 ** 37 + page])
+    const first = leaf === undefined ? null : firstTerm(leaf)
+    if (first !== null && !isBeginning(term, first)) connection.runUnguarded(replace, [first, segment, term])
   }
 }
+
+type Separator = { readonly segment: number; readonly page: number; readonly term: Buffer }
 
 /** FTS5 puts this before every term that is not a prefix. */
 const mainIndex = '0'
 
 const replace = 'UPDATE texts_idx SET term = ? WHERE segid = ? AND term = ?'
-const separatorBefore = 'SELECT pgno, term FROM texts_idx WHERE segid = ? AND term <= ? ORDER BY term DESC LIMIT 1'
 
-/** Without reading the whole table. */
-const segments = `WITH RECURSIVE segments (id) AS (
+/** Of each segment the last separator up to each term, if the term begins with it. Without reading the whole table. */
+const separatorsOf = `WITH RECURSIVE segments (id) AS (
     SELECT min(segid) FROM texts_idx
-    UNION ALL SELECT (SELECT min(segid) FROM texts_idx WHERE segid > segments.id) FROM segments WHERE id IS NOT NULL)
-  SELECT id FROM segments WHERE id IS NOT NULL`
+    UNION ALL SELECT (SELECT min(segid) FROM texts_idx WHERE segid > segments.id) FROM segments WHERE id IS NOT NULL),
+  terms (key) AS MATERIALIZED (SELECT unhex(value) FROM json_each(?))
+  SELECT segid AS segment, pgno / 2 AS page, term
+  FROM segments CROSS JOIN terms CROSS JOIN texts_idx ON segid = segments.id
+    AND term = (SELECT max(term) FROM texts_idx WHERE segid = segments.id AND term <= key)
+  WHERE substr(key, 1, length(term)) = term`
 
 const isBeginning = (beginning: Buffer, of: Buffer): boolean => of.subarray(0, beginning.length).equals(beginning)
 

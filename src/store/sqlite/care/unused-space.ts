@@ -34,8 +34,9 @@ function clear(file: string, pages: ReadonlySet<number> | null): boolean {
       hint: 'No command returns the forgotten text any more. Make the store again with `credence backup` and `credence restore`.',
     })
   let hasWritten = false
+  const bytes = Buffer.allocUnsafe((pages === null ? pagesAtOnce : 1) * size)
   for (const { first, length } of pages === null ? everyPage(count) : singlePages(pages, count))
-    if (clearPages(layout, first, length)) hasWritten = true
+    if (clearPages(layout, first, bytes.subarray(0, length * size))) hasWritten = true
   if (hasWritten) fsyncSync(descriptor)
   return hasWritten
 }
@@ -55,12 +56,11 @@ const singlePages = (pages: ReadonlySet<number>, count: number): readonly Run[] 
 
 type Layout = { readonly descriptor: number; readonly size: number; readonly usable: number }
 
-/** Whether something was overwritten. */
-function clearPages({ descriptor, size, usable }: Layout, first: number, length: number): boolean {
-  const bytes = Buffer.allocUnsafe(length * size)
+/** Reads as many pages as fit into `bytes`. Whether something was overwritten. */
+function clearPages({ descriptor, size, usable }: Layout, first: number, bytes: Buffer): boolean {
   readSync(descriptor, bytes, 0, bytes.length, (first - 1) * size)
   let hasWritten = false
-  for (let index = 0; index < length; index += 1) {
+  for (let index = 0; index * size < bytes.length; index += 1) {
     const number = first + index
     const page = bytes.subarray(index * size, (index + 1) * size)
     const { from, until } = unusedSpace(page, number === 1 ? 100 : 0, usable)
@@ -121,7 +121,7 @@ function descriptorOf(file: string): number {
 export class WrittenPages {
   readonly #log: string
   readonly #pages = new Set<number>()
-  #salts = ''
+  #salts = 0n
   #end = 0
   #isKnown = true
 
@@ -164,12 +164,12 @@ export class WrittenPages {
   #readFrames(log: number): boolean {
     const header = Buffer.alloc(logHeader)
     if (readSync(log, header, 0, logHeader, 0) < logHeader) return false
-    const salts = header.toString('hex', 16, 24)
+    const salts = header.readBigUInt64BE(16)
     // Other salts: the log was begun again.
     let at = salts === this.#salts ? this.#end : logHeader
     const frame = Buffer.alloc(frameHeader)
     const pageSize = header.readUInt32BE(8)
-    while (readSync(log, frame, 0, frameHeader, at) === frameHeader && frame.toString('hex', 8, 16) === salts) {
+    while (readSync(log, frame, 0, frameHeader, at) === frameHeader && frame.readBigUInt64BE(8) === salts) {
       this.#pages.add(frame.readUInt32BE(0))
       at += frameHeader + pageSize
     }
