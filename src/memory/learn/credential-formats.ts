@@ -13,6 +13,8 @@ const publicFormats = (): readonly RegExp[] => [
   /https:\/\/(?:canary\.|ptb\.)?discord(?:app)?\.com\/api\/webhooks\/\d{10,25}\/[\w-]{40,}/u,
   /https:\/\/[\w-]{1,80}\.webhook\.office\.com\/webhookb2\/[\w@/-]{40,}/u,
   /\d{8,10}:AA[\w-]{32,}/u,
+  // Models
+  /sk-(?:(?=[A-Za-z_-]{0,40}\d)[\w-]{12,}|[A-Za-z]{16,})/u,
   // Others whose characters do not look random, or that have a part that does not
   /(?<!-)eyJ[\w-]{8,600}\.eyJ[\w-]{8,}(?:\.[\w-]{8,})?/u,
   /[0-9a-f]{32}-us\d{1,2}/u,

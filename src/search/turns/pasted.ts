@@ -45,6 +45,10 @@ export const longestTyped = 10_000
 export const typedLines = 2
 export const typedCharacters = 400
 
+/** Whether a message is one paragraph, and no longer than people type. */
+export const isShortParagraph = (message: string): boolean =>
+  message.trim().length <= typedCharacters && !/\n[^\S\n]*\n/u.test(withLineFeeds(message.trim()))
+
 /** A part of a message that a person wrote, for sure or perhaps. */
 export type OwnPart = { readonly start: number; readonly end: number; readonly perhapsPasted: boolean }
 
@@ -66,23 +70,11 @@ export function ownParts(message: string): readonly OwnPart[] {
   return parts.filter(({ start, end }) => end > start)
 }
 
-/** Where doubt begins: in the second paragraph, on the third line, below a colon, or after 400 characters. */
-function doubtfulFrom(message: string): number {
-  let lines = 0
-  let start = 0
-  let isApart = false
-  for (const line of withLineFeeds(message).split('\n')) {
-    if (line.trim() === '') isApart = lines > 0
-    else {
-      if (isApart || lines >= typedLines) return start
-      lines += 1
-      isApart = endsInColon(line)
-      const next = sentencesOf(line).find((sentence) => start + sentence.start > typedCharacters)
-      if (next !== undefined) return start + next.start
-    }
-    start += line.length + 1
-  }
-  return message.length
+/** Where doubt begins: on the second line; in the second sentence of a message that is longer than people type. */
+const doubtfulFrom = (message: string): number => {
+  const begin = message.length - message.trimStart().length
+  const [line = ''] = withLineFeeds(message.slice(begin)).split('\n', 1)
+  return begin + (isShortParagraph(message) ? line.length : (sentencesOf(line)[0]?.end ?? 0))
 }
 
 /**
