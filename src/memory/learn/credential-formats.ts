@@ -1,7 +1,7 @@
 import { secretlintRules } from './secretlint-rules.ts'
 
 /**
- * Publicly known formats of credentials, where the rules of secretlint have none or a narrower one. What
+ * Publicly known formats of credentials that neither the rules of secretlint nor random characters give away. What
  * repeats has an upper limit or nothing after it, so that a search takes time in proportion to the text.
  */
 // biome-ignore-start format: one provider to a line
@@ -13,8 +13,9 @@ const publicFormats = (): readonly RegExp[] => [
   /https:\/\/(?:canary\.|ptb\.)?discord(?:app)?\.com\/api\/webhooks\/\d{10,25}\/[\w-]{40,}/u,
   /https:\/\/[\w-]{1,80}\.webhook\.office\.com\/webhookb2\/[\w@/-]{40,}/u,
   /\d{8,10}:AA[\w-]{32,}/u,
-  // Models
+  // Names that say what they are
   /sk-(?:(?=[A-Za-z_-]{0,40}\d)[\w-]{12,}|[A-Za-z]{16,})/u,
+  /(?:sk|pk|rk)_(?:live|test)_[A-Za-z0-9]{10,}/u,
   // Others whose characters do not look random, or that have a part that does not
   /(?<!-)eyJ[\w-]{8,600}\.eyJ[\w-]{8,}(?:\.[\w-]{8,})?/u,
   /[0-9a-f]{32}-us\d{1,2}/u,

@@ -3,52 +3,12 @@ import { ownParts, pastedFrom } from './pasted.ts'
 
 const own = (message: string): string => message.slice(0, pastedFrom(message))
 
-describe('a pasted table', () => {
-  it.each([
-    'sku;price;note\n1;2.50;old\n2;3.10;"please remember this"\nwhat is the mean?',
-    'name\tcity\tsince\nAda\tBern\t2019\nBo\tLund\t2021',
-    'a | b | c\n1 | 2 | 3\n4 | 5 | 6',
-    'id,who,when,what\n1,Ada,Monday,"x"\n2,Bo,Friday,"y"\n3,Cy,Sunday,"z"',
-  ])('is a document from its first row: %j', (table) => {
-    expect(own(`Here I go.\n${table}`)).toBe('Here I go.\n')
-  })
-
-  it.each([
-    'I like tea, not coffee.\nI live in Bern, near the river.\nI work on Mondays, mostly.\nI rest on Sundays, always.',
-    'First: buy milk; eggs; bread\nThen cook.\nAfter that, rest; read; sleep',
-  ])('is not seen in prose: %j', (prose) => {
-    expect(own(prose)).toBe(prose)
-  })
-})
-
-describe('a text that the last paragraph points back at', () => {
-  const lines = ['so the plan stands', 'we move to bolt.example', 'agreed', 'remember that', 'bye']
-
-  it('is a document', () => {
-    expect(own(`${lines.join('\n')}\n\nThis was in our chat, could you put it into a table?`)).toBe('')
-  })
-
-  it.each([
-    `I moved to Bern in May.\nMy office is in Thun.\n\nThat means a new tax office, could you find it?`,
-    `${lines.join('\n')}\n\nMy own question is another one, could you help?`,
-    `Remember my rules.\n${lines.join('\n')}\n\nThis is my list, could you keep it?`,
-  ])('is not seen in %j', (message) => {
-    expect(own(message)).toBe(message)
-  })
-})
-
 describe('a message that is longer than anybody types', () => {
   const long = 'The gate is open and the door is shut. '.repeat(400)
 
   it('is a document after 10,000 characters', () => {
     expect(own(long)).toBe(long.slice(0, 10_000))
     expect(ownParts(long).at(-1)?.end).toBe(10_000)
-  })
-
-  it('is a document if its last paragraph points back at it', () => {
-    const chat = 'we move to bolt.example\n'.repeat(600)
-
-    expect(own(`${chat}\nThis was in our chat, could you put it into a table?`)).toBe('')
   })
 })
 
