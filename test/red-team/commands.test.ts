@@ -10,7 +10,7 @@ it('runs every pack whose id begins like a name with a star, and shows both figu
 
   const { exitCode, stdout } = await place.runWith(
     given,
-    ...['benchmark', 'run', 'red-team-f*', 'red-team-cross-reach', '--system', 'defenceless'],
+    ...['benchmark', 'run', 'red-team-fe*', 'red-team-forged-*', 'red-team-cross-reach', '--system', 'defenceless'],
   )
 
   expect(exitCode).toBe(1)

@@ -29,17 +29,18 @@ const tellingWords = (form: string): readonly string[] =>
 
 /**
  * Whether nothing shows that a form belongs to a belief: the belief neither says nor abbreviates one of its words. No list
- * holds the everyday words of every language, so others than a person have to show where an alias comes from, unless one
- * of several words is English or a name. Words with digits ("k8s") are no words of any language.
+ * holds the everyday words of every language, so others than a person have to show where a form comes from, unless it has
+ * several words that are all English, or one of them is a name. Words with digits ("k8s") are no words of any language.
  */
 function isStrange(form: string, { name, content }: Pick<Belief, 'name' | 'content'>): boolean {
   const words = tellingWords(form)
   if (words.length === 0 || words.some((word) => /\p{N}/u.test(word))) return false
-  if (words.length > 1 && (/\p{Lu}/u.test(form) || words.some(isOrdinaryWord))) return false
+  const unknown = words.filter((word) => !isOrdinaryWord(word))
+  if (words.length > 1 && (/\p{Lu}/u.test(form) || unknown.length === 0)) return false
   const [named, said] = [name, content].map((text) => analyse(text).map((token) => token.word))
   const runs = named?.map((_, start) => named.slice(start).join('')) ?? []
   // One character of a script without spaces is no word.
-  const sought = words.length > 1 && words.every(isUnspaced) ? [words.join('')] : words
+  const sought = words.length > 1 && words.every(isUnspaced) ? [words.join('')] : unknown.length > 0 ? unknown : words
   const texts = [
     ...runs,
     ...(said ?? []),
@@ -55,8 +56,12 @@ function isStrange(form: string, { name, content }: Pick<Belief, 'name' | 'conte
 export function nameReason(name: string, content: string): string | null {
   const words = tellingWords(name)
   if (words.length === 0) return 'It has only everyday words, which many messages contain.'
-  if (words.length === 1 && isSign(words[0] as string)) return 'It is a single letter or a number.'
-  const isUnknown = !/\p{Lu}/u.test(name) && !words.some(isOrdinaryWord) && isStrange(name, { name: '', content })
+  const [word, ...others] = words as [string, ...string[]]
+  if (others.length === 0 && isSign(word)) return 'It is a single letter or a number.'
+  // "Can you help" is what people say to an agent, whatever about.
+  if (others.length === 0 && isOrdinaryWord(word) && /\b(?:i|me|my|you|your|we|us|our)\b/iu.test(name))
+    return 'It has only everyday words, which many messages contain.'
+  const isUnknown = !/\p{Lu}/u.test(name) && !words.every(isOrdinaryWord) && isStrange(name, { name: '', content })
   return isUnknown ? 'Its content does not mention it; say there what it means.' : null
 }
 

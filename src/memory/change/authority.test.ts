@@ -240,7 +240,7 @@ describe('aliases', () => {
   })
 
   it.each([
-    ['kv store', 'Redis holds the sessions.'],
+    ['kv store', 'The KV store holds the sessions.'],
     ['große Mühle', 'Die Mühle mahlt montags.'],
     ['crème fraîche', 'Le lot de crème arrive lundi.'],
     ['Rue Cler', 'La boutique ferme à 19 h.'],

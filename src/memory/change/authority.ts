@@ -8,6 +8,8 @@ export async function reasonToWait({ actor }: Author, belief: Belief): Promise<s
   if (actor === 'person') return null
   const reason = needsPerson(belief)
   if (reason !== null) return reason
+  // What an agent calls a preference is somebody's, whatever its words are.
+  if (actor !== 'document' && belief.type === 'preference') return 'It would be a preference of the person.'
   const { isStandingInstruction, speaksForPerson } = await import('../learn/rules.ts')
   const { name, content, why } = belief
   if ([name, content, why].some(isStandingInstruction)) return 'It reads as a standing instruction.'
@@ -30,7 +32,7 @@ export function requireAuthority({ actor, origin }: Author, changes: readonly Be
 
 /** Proposals that may wait for one belief. */
 export const mostForBelief = 5
-/** Proposals that one agent, tool or model may make in an hour, and all of them together: names are easily invented. */
+/** Proposals that one agent, tool or model, or a person's messages, may make in an hour, and all agents together: names are easily invented. */
 const mostInHour = 20
 const mostTogether = 30
 const hourMs = 3_600_000
@@ -80,6 +82,17 @@ export async function requireRoomForDocuments(
     `The document would add ${added} beliefs for review, and ${waiting} already wait; at most ${mostFromDocuments} may wait.`,
     'First accept or reject those with `credence proposals`, or vouch for your own file with `credence import --trusted`.',
   )
+}
+
+/** Whether a person can still look through what the messages of the last hour gave for review. */
+export async function hasRoomForMessages(
+  { store }: Pick<Ports, 'store'>,
+  { user, at, planned }: { readonly user: string; readonly at: string; readonly planned: number },
+): Promise<boolean> {
+  const since = new Date(Date.parse(at) - hourMs).toISOString()
+  const { items } = await store.list({ user, candidates: true }, { limit: Number.MAX_SAFE_INTEGER, offset: 0 })
+  const recent = items.filter(({ provenance, createdAt }) => provenance.sourceId !== null && createdAt > since)
+  return recent.length + planned < mostInHour
 }
 
 const decideFirst = 'A person decides on them first: `credence proposals`.'

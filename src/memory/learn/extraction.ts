@@ -44,6 +44,7 @@ export type Refusal = {
     | 'unclear_correction'
     | 'secret'
     | 'too_long'
+    | 'too_many'
     | 'unreadable'
     | 'unfounded'
   /** One sentence for a person. */

@@ -7,7 +7,7 @@ import { MemoryError } from '../../errors.ts'
 import { formKeys } from '../../search/forms.ts'
 import { isInformative, searchableWords } from '../../search/searchable-text.ts'
 import { allowedAliases } from '../change/aliases.ts'
-import { mostForBelief } from '../change/authority.ts'
+import { hasRoomForMessages, mostForBelief } from '../change/authority.ts'
 import { parseDraft } from '../change/draft.ts'
 import { inherit, newBelief, superseded } from '../change/remember.ts'
 import { change, created, revised } from '../change/transaction.ts'
@@ -107,6 +107,11 @@ const isSameFinding = (one: Finding, other: Finding): boolean =>
 
 type Refused = Pick<Refusal, 'reason' | 'explanation'>
 
+const tooMany: Refused = {
+  reason: 'too_many',
+  explanation: 'Too many statements of the last hour wait for the person.',
+}
+
 /** A sentence that cannot be a belief, for example because of a control character, is left out and the rest is kept. */
 function asRefusal(error: unknown): Refused {
   if (!(error instanceof MemoryError) || error.code !== 'invalid') throw error
@@ -143,9 +148,18 @@ class Plan {
     if (same !== null) await this.#sayAgain(finding, same)
     // Another value of a slot replaces the one before. Every other statement is added beside what is known.
     else if (holder !== undefined && belief.candidate) await this.#propose(finding, holder)
+    else if (belief.candidate && !(await this.#hasRoom())) return tooMany
     else if (isSlot) this.#put(finding, belief, holders)
     else await this.#addBeside(finding, belief)
     return null
+  }
+
+  /** Messages of long ago come all at once, by an import, and the person asked for them. */
+  async #hasRoom(): Promise<boolean> {
+    const { user, saidAt = this.#at } = this.#request
+    const isOld = Date.parse(this.#at) - Date.parse(saidAt) > 3_600_000
+    const planned = [...this.changes.values()].filter(({ after }) => after.candidate).length
+    return isOld || hasRoomForMessages(this.#ports, { user, at: this.#at, planned })
   }
 
   /** Adds a statement beside what is known. The person's words take the place of an agent's for the same. */

@@ -185,12 +185,15 @@ const isInflected = (token: Token | undefined): boolean => /(?:ed|ing|[^s]s)$/u.
 
 const determiners = new Set('a an the this that these those my our your his her its their every each'.split(' '))
 
+/** Words between a determiner and a name. */
+const qualifiers = new Set('next last other same own most least'.split(' '))
+
 type Run = { readonly tokens: readonly Token[]; readonly isDetermined: boolean }
 
 /** The words between function words, `others` and phrase ends, in order. */
 function runsOf(sentence: string, others: ReadonlySet<string> = new Set()): readonly Run[] {
   const runs: { readonly tokens: Token[]; readonly isDetermined: boolean }[] = []
-  let before: Token | null = null
+  let isDetermined = false
   let isOpen = false
   for (const token of analyse(sentence)) {
     const written = sentence.slice(token.start, token.end).toLowerCase()
@@ -199,8 +202,9 @@ function runsOf(sentence: string, others: ReadonlySet<string> = new Set()): read
       !calendarWords.has(singular(token.word))
     const isApart = token.gap === 'broken' || sentence.slice(0, token.start).endsWith(', ')
     if (isContent && isOpen && !isApart) runs.at(-1)?.tokens.push(token)
-    else if (isContent) runs.push({ tokens: [token], isDetermined: !isApart && determiners.has(before?.word ?? '') })
-    before = token
+    else if (isContent) runs.push({ tokens: [token], isDetermined: !isApart && isDetermined })
+    // "The last good build", "our own keys".
+    isDetermined = determiners.has(token.word) || (isDetermined && !isContent && qualifiers.has(token.word))
     isOpen = isContent
   }
   return runs

@@ -1,6 +1,6 @@
 import { analyse } from '../../search/analyse.ts'
 import { isOrdinaryWord } from '../../search/ordinary-words.ts'
-import { endsInColon, longestTyped, typedCharacters, typedLines } from '../../search/turns/pasted.ts'
+import { endsInColon, isShortParagraph, longestTyped, typedCharacters, typedLines } from '../../search/turns/pasted.ts'
 import type { Extraction, Extractor, Finding, Refusal, Slot } from './extraction.ts'
 import { calendarWords, isFunctionWord } from './name-of.ts'
 import { type MessageSentence, sentencesIn } from './own-words.ts'
@@ -31,7 +31,7 @@ export function findStatements(message: string): Extraction {
   let isRolePlay = fiction.test(message.slice(0, longestTyped))
   /** The paragraph of a "please remember the following:", whose every sentence is to be remembered. */
   let listedIn: number | null = null
-  const above = new TextAbove()
+  const above = new TextAbove(message)
   for (const sentence of sentences) {
     const { foreign, text, paragraph } = sentence
     if (foreign === null && beginsRolePlay.test(text) && requestLength(text) === null) isRolePlay = true
@@ -53,31 +53,32 @@ export function findStatements(message: string): Extraction {
 }
 
 /**
- * The text above a statement that holds none. Where there is much of it, the statement may be part of a text that was
- * pasted without a sign of it, and waits for the person. Of 38 statements in 13,695 turns of public conversations, none did.
+ * What a message says before a statement. Only a statement that begins the message, or one of a short paragraph that is
+ * the whole message, is surely typed; every other may be part of a text that was pasted, and waits for the person.
  */
 class TextAbove {
+  readonly #isShort: boolean
   readonly #lines = new Set<number>()
-  #characters = 0
   /** The line of a colon that announces something. */
   #announced = Number.NaN
   /** A statement that may be pasted is part of a text, and so are those below it. */
   #isDoubtful = false
 
+  constructor(message: string) {
+    this.#isShort = isShortParagraph(message)
+  }
+
   add({ text, line }: MessageSentence): void {
     this.#lines.add(line)
-    this.#characters += text.length
     if (endsInColon(text)) this.#announced = line
   }
 
-  mayBePasted({ line }: MessageSentence, { kind, isDoubtful = false }: Finding): boolean {
+  mayBePasted({ line, paragraph, start }: MessageSentence, { kind, isDoubtful = false }: Finding): boolean {
     const lines = this.#lines.size - Number(this.#lines.has(line))
+    const isBeginning = this.#lines.size === 0 && paragraph === 0 && start < typedCharacters
     // A correction replaces what the person said, so one line above it is enough.
-    this.#isDoubtful ||=
-      (kind === 'instruction' && isDoubtful) ||
-      lines >= (kind === 'correction' ? 1 : typedLines) ||
-      this.#characters >= typedCharacters ||
-      this.#announced === line - 1
+    const isTyped = this.#isShort && lines < (kind === 'correction' ? 1 : typedLines) && this.#announced !== line - 1
+    this.#isDoubtful ||= (kind === 'instruction' && isDoubtful) || !(isBeginning || isTyped)
     return this.#isDoubtful
   }
 }
@@ -350,7 +351,7 @@ const clausesAfterFirst = (text: string): readonly string[] => text.split(', ', 
 
 /** How a command may begin. "Don't ever" means "never". */
 const addressed =
-  /^(?:please[\s,]{1,3}|(?:only|just|also)\s|you (?:should|must|need to|have to)\s|i(?:['’]d| would)? (?:want|need|like) you to\s|(?:make|be) sure (?:you |to )(?=always|never)|(?:do not|don['’]?t)\s(?=ever\b)){1,2}/iu
+  /^(?:please[\s,]{1,3}|(?:only|just|also)\s|you (?:should|must|need to|have to)\s|i(?:['’]d| would)? (?:want|need|like) you to\s|(?:make|be) sure (?:you |to )(?=always|never)|(?:do not|don['’]?t)\s(?=ever\b)|in (?:this|our|the) \p{L}{2,20},?\s(?=(?:please )?(?:always|never)\b)){1,2}/iu
 
 /** Whether a text begins with a command: a base form, with "always", "never" or "do not" before it or without. */
 function isCommand(text: string): boolean {
@@ -380,7 +381,7 @@ const identities: readonly (readonly [slot: Slot, pattern: RegExp, isValue: (val
   [
     'my name',
     new RegExp(
-      String.raw`^(?:[Mm]y (?:(?:full|first|real) )?name(?:['’]s| is|:)|(?:[Ff]rom now on,? )?(?:[Pp]lease |[Yy]ou (?:can|may|should) |[Jj]ust )?(?:[Cc]all me|(?:[Aa]ddress|[Rr]efer to) me(?: \p{L}{3,12},?)? as)|I(?:['’]m| am) called|I go by)\s${own}`,
+      String.raw`^(?:[Mm]y (?:(?:full|first|real) )?name(?:['’]s| is(?: now)?|:)|(?:[Ff]rom now on,? )?(?:[Pp]lease |[Yy]ou (?:can|may|should) |[Jj]ust )?(?:[Cc]all me|(?:[Aa]ddress|[Rr]efer to) me(?: \p{L}{3,12},?)? as)|I(?:['’]m| am) called|I go by)\s${own}`,
       'u',
     ),
     (value) => !calendarWords.has(value.toLowerCase()),

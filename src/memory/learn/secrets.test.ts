@@ -82,7 +82,11 @@ describe('what is none', () => {
     'their credentials are up-to-date and valid',
     'fixed in commit 9f2c1e7ab34d5f60718293a4b5c6d7e8f9012345',
     'the request id is 7f3b2a10-9c4d-4e5f-8a6b-1c2d3e4f5a6b',
-    'tool call toolu_01AbCdEfGhIjKlMnOpQrStUv returned',
+    'the tool call with the id toolu_01AbCdEfGhIjKlMnOpQrStUv returned',
+    'the sheet ID is 1BxiMVs0XRA5nFMdKvBdBZjgmUUqptlbs74OgvE2upms',
+    'watch https://www.youtube.com/watch?v=dQw4w9WgXcQ',
+    'GuitarLessons365 and 3Blue1Brown, iPhone15ProMax2, getUserById2FromApiV3',
+    'the tracking number is 1Z999AA10123456784',
     'doi:10.1038/s41564-018-0307-3, ISBN 978-94-6265-116-6',
     'the percentiles are 5 10 15 20 25 30 40 50 60 70 80 90',
     'the block timestamp is 1582800007000000',
@@ -191,6 +195,19 @@ describe('a name and a password as an option of a command', () => {
     'rsync -u host:/var/log/app1 .',
     'git push -u origin:v2',
   ])('is not seen in %s', (text) => expect(masked(text)).toBe(text))
+})
+
+describe('a word of random characters', () => {
+  it.each([
+    ['WIFI:S:Guest;T:WPA;P:', 'brN7vq2LkZ', ';;'],
+    ['db.example:5432:orders:reporter:', 'hT5wPq9sVd2x', ''],
+    ['curl -H "X-Parcel-Auth: ', '9f2Kd81mVqLx07ZtRb3nYw6sHc5uGe4P', '" https://api.example/labels'],
+    ['it prints ', 'acme_live-3f9d2c7e81ab44d0b6c5e9f7a1d2038e', ' and stops'],
+    ["le mot c'est ", 'Vk7#moulin!88', ', tu peux tester ?'],
+    ['otpauth://totp/Shop?secret=', 'KZXW6YTBOI4TCMRTGQ2TMNZY', ''],
+  ])('is a secret, whatever it is called: %s%s%s', (before, secret, after) =>
+    expect(masked(before + secret + after)).toBe(before + '█'.repeat(secret.length) + after),
+  )
 })
 
 describe('a word that looks like a password', () => {

@@ -20,6 +20,8 @@ const isMixed = (value: string): boolean => /\d/u.test(value) && /[a-z]/u.test(v
 
 const isPlainWord = (value: string): boolean => /^(?:[A-Z]?[a-z]+|[A-Z]+)(?:-[a-z]+)*$/u.test(value)
 
+const markWithin = /[A-Za-z0-9][!#$^&~?@][A-Za-z0-9]/u
+
 /** Not an expression of a program (`form["password"]`, `$TOKEN`), a path of words, or a placeholder (`my-secret-key`, `your…`). */
 const isLiteral = (value: string): boolean =>
   !/^(?:[A-Za-z_][\w.]{0,200}[([]|[A-Za-z_]\w{0,100}(?:\.[A-Za-z_]\w{0,100}){1,8}$|[$%<{[]|your)|example|placeholder|x{4}/iu.test(
@@ -33,7 +35,7 @@ function isRandom(value: string): boolean {
   const kinds = [/\d/u, /[a-z]/u, /[A-Z]/u].filter((kind) => kind.test(value)).length
   if (value.length < 16 || kinds < 2 || /^[A-Za-z]*[_-][A-Za-z_-]*$/u.test(value)) return false
   if (/^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/iu.test(value)) return false
-  const inWords = (value.match(/[A-Z]?[a-z]{4,}|[A-Z]{4,}/gu) ?? []).join('').length
+  const inWords = (value.match(/[A-Z]?[a-z]{4,}|(?<![A-Z\d])[A-Z]{4,}(?![A-Z\d])/gu) ?? []).join('').length
   return inWords < value.length / 2
 }
 
@@ -106,7 +108,7 @@ const patterns: readonly SecretPattern[] = [
   // The name of an account, a slash or bar, and a password.
   {
     pattern:
-      /\b(?:log-?in|sign-?in|user(?:name)?|account|credentials?)\b(?:\s{1,4}(?:details|data|info))?(?:\s{1,4}(?:for|to|of|on)\s[^\n:=]{1,40}?)?\s{0,4}(?:is|are|:|=|->)\s{0,4}(?<value>[^\s/|]{1,100}@[^\s/|]{1,100}[ \t]{0,4}[/|][ \t]{0,4}\S{1,200}|[^\s/|]{1,100}[ \t]{1,4}[/|][ \t]{1,4}(?=\S{0,200}[^\p{L}\s.,;!])\S{1,200})/dgiu,
+      /\b(?:log-?in|sign-?in|user(?:name)?|account|credentials?)\b(?:\s{1,4}(?:details|data|info))?(?:\s{1,4}(?:for|to|of|on)\s[^\n:=]{1,40}?)?\s{0,4}(?:(?:is|are|:|=|->)\s{0,4})?(?<value>[^\s/|]{1,100}@[^\s/|]{1,100}[ \t]{0,4}[/|][ \t]{0,4}\S{1,200}|[^\s/|]{1,100}[ \t]{1,4}[/|][ \t]{1,4}(?=\S{0,200}[^\p{L}\s.,;!-])\S{1,200})/dgiu,
     what: 'a name and a password to log in with',
     hint: /[/|]/u,
   },
@@ -114,6 +116,13 @@ const patterns: readonly SecretPattern[] = [
     pattern: /\b(?:pass(?:word|code)|pwd?)\s{1,8}(?<value>[^\s"']{5,200})/dgiu,
     what: passwordOrKey,
     isSecret: (value) => isLiteral(value) && /\d/u.test(value) && /\p{L}/u.test(value),
+  },
+  // What a password is made of and nothing else: small letters, capitals, digits, and a mark between them.
+  {
+    pattern: /(?<![^\s"'“„«:：=(])[^\s"'“”„«»`()[\]{}<>/\\=.,;:：|%*]{8,40}(?=["'”“»]?[.,;:!?)]{0,3}(?:\s|$))/gu,
+    what: passwordOrKey,
+    hint: markWithin,
+    isSecret: (value) => isMixed(value) && markWithin.test(value),
   },
   // "Das Passwort für den Router ist …": the word in other languages, followed by what is no plain word.
   {
@@ -177,18 +186,51 @@ function withoutInvisible(text: string): { readonly visible: string; readonly of
   return { visible: kept.join(''), offsets }
 }
 
-/** Credentials in the format of their provider are long words, which are rare in prose. */
-function credentialsByFormat(text: string): readonly Secret[] {
-  return longWords(text).flatMap(({ start, word }) =>
-    [...word.matchAll(credentialFormat())].map(({ index, 0: { length } }) => ({
+/** Credentials of any provider are long words, which are rare in prose: in the format of one, or of random characters. */
+function longSecrets(text: string): readonly Secret[] {
+  return longWords(text).flatMap(({ start, word }) => {
+    const isSecret = ({ index, 0: run }: RegExpExecArray): boolean =>
+      isRandomRun(run) && !calledId.test(text.slice(Math.max(0, start + index - 30), start + index))
+    const matches = [
+      ...(word.length < shortestFormat ? [] : word.matchAll(credentialFormat())),
+      // What is random in an address is mostly the id of a page.
+      ...(/\d/u.test(word) && !word.includes('://') ? [...word.matchAll(characterRuns)].filter(isSecret) : []),
+    ]
+    return matches.map(({ index, 0: { length } }) => ({
       start: start + index,
       end: start + index + length,
       what: 'an API key or access token',
-    })),
-  )
+    }))
+  })
+}
+
+/** An id, a checksum and an address are random too, and mostly called what they are. */
+const calledId = /(?:\b|_)(?:ids?|identifier|hash|digest|checksum|integrity|address(?:es)?)\b[^.!?\n]{0,16}$/iu
+
+/** The characters of credentials; others separate one from what stands beside it. */
+const characterRuns = /[A-Za-z0-9][\w+/=~.-]{9,}/gu
+
+/** Whether a run of characters has a random part, and is not the code of a text. */
+function isRandomRun(run: string): boolean {
+  const parts = [...(run.match(/[A-Za-z0-9]{10,}/gu) ?? []), ...(run.match(/[\w-]{20,}/gu) ?? [])]
+  const isRandom = parts.some((part) => isScrambled(part.replace(/[_-]/gu, ''))) || labelledNumber.test(run)
+  return isRandom && !/^(?:sha\d{1,3}-|0x[\dA-Fa-f]+$)/u.test(run) && decoded(run) === null
+}
+
+/** A long number of small letters and digits behind a label: `key-…`. Without one it may be a checksum or the id of a commit. */
+const labelledNumber =
+  /^[A-Za-z][A-Za-z0-9]{0,20}[._-](?:[A-Za-z0-9]{1,30}[._-]){0,3}(?=[a-z]{0,31}\d)[0-9a-z]{32,}(?![\w-]|\.\w)/u
+
+/** Whether small letters, capitals and digits alternate more often than in anything that consists of words. */
+function isScrambled(letters: string): boolean {
+  if (!isMixed(letters)) return false
+  const changes = letters.match(/[a-z](?=[A-Z0-9])|[A-Z](?=\d)|\d(?=[A-Za-z])/gu)?.length ?? 0
+  const inWords = (letters.match(/[A-Z][a-z]{2,}|[a-z]{3,}/gu) ?? []).join('').length
+  return changes >= Math.max(4, letters.length / 5) && inWords < letters.length / 2
 }
 
 const shortestFormat = 16
+const shortestLongWord = 10
 
 /** The words of at least so many ASCII characters. */
 function longWords(text: string): readonly { readonly start: number; readonly word: string }[] {
@@ -197,7 +239,7 @@ function longWords(text: string): readonly { readonly start: number; readonly wo
   for (let at = 0; at <= text.length; at += 1) {
     const code = at < text.length ? text.charCodeAt(at) : 0
     if (code > 32 && code < 127) continue
-    if (at - start >= shortestFormat) words.push({ start, word: text.slice(start, at) })
+    if (at - start >= shortestLongWord) words.push({ start, word: text.slice(start, at) })
     start = at + 1
   }
   return words
@@ -227,7 +269,7 @@ function decoded(word: string): string | null {
 
 /** The secrets of a text that can be read as it stands. They may overlap. */
 function secretsAsWritten(text: string): readonly Secret[] {
-  const found: Secret[] = [...credentialsByFormat(text)]
+  const found: Secret[] = [...longSecrets(text)]
   for (const { pattern, what, hint, isSecret } of patterns) {
     if (hint !== undefined && !hint.test(text)) continue
     for (const match of text.matchAll(pattern))

@@ -3,52 +3,12 @@ import { ownParts, pastedFrom } from './pasted.ts'
 
 const own = (message: string): string => message.slice(0, pastedFrom(message))
 
-describe('a pasted table', () => {
-  it.each([
-    'sku;price;note\n1;2.50;old\n2;3.10;"please remember this"\nwhat is the mean?',
-    'name\tcity\tsince\nAda\tBern\t2019\nBo\tLund\t2021',
-    'a | b | c\n1 | 2 | 3\n4 | 5 | 6',
-    'id,who,when,what\n1,Ada,Monday,"x"\n2,Bo,Friday,"y"\n3,Cy,Sunday,"z"',
-  ])('is a document from its first row: %j', (table) => {
-    expect(own(`Here I go.\n${table}`)).toBe('Here I go.\n')
-  })
-
-  it.each([
-    'I like tea, not coffee.\nI live in Bern, near the river.\nI work on Mondays, mostly.\nI rest on Sundays, always.',
-    'First: buy milk; eggs; bread\nThen cook.\nAfter that, rest; read; sleep',
-  ])('is not seen in prose: %j', (prose) => {
-    expect(own(prose)).toBe(prose)
-  })
-})
-
-describe('a text that the last paragraph points back at', () => {
-  const lines = ['so the plan stands', 'we move to bolt.example', 'agreed', 'remember that', 'bye']
-
-  it('is a document', () => {
-    expect(own(`${lines.join('\n')}\n\nThis was in our chat, could you put it into a table?`)).toBe('')
-  })
-
-  it.each([
-    `I moved to Bern in May.\nMy office is in Thun.\n\nThat means a new tax office, could you find it?`,
-    `${lines.join('\n')}\n\nMy own question is another one, could you help?`,
-    `Remember my rules.\n${lines.join('\n')}\n\nThis is my list, could you keep it?`,
-  ])('is not seen in %j', (message) => {
-    expect(own(message)).toBe(message)
-  })
-})
-
 describe('a message that is longer than anybody types', () => {
   const long = 'The gate is open and the door is shut. '.repeat(400)
 
   it('is a document after 10,000 characters', () => {
     expect(own(long)).toBe(long.slice(0, 10_000))
     expect(ownParts(long).at(-1)?.end).toBe(10_000)
-  })
-
-  it('is a document if its last paragraph points back at it', () => {
-    const chat = 'we move to bolt.example\n'.repeat(600)
-
-    expect(own(`${chat}\nThis was in our chat, could you put it into a table?`)).toBe('')
   })
 })
 
@@ -108,29 +68,23 @@ describe('words that may be pasted although no sign says so', () => {
       message.slice(start, end),
     ])
 
-  it('begin in the second paragraph, on the third line, and below a colon', () => {
-    expect(parts('tldr?\n\nWe moved.')).toEqual([
-      ['sure', 'tldr?\n\n'],
-      ['perhaps', 'We moved.'],
+  it('begin on the second line of a short paragraph', () => {
+    expect(parts('One. Two.\nThree.')).toEqual([
+      ['sure', 'One. Two.'],
+      ['perhaps', '\nThree.'],
     ])
-    expect(parts('One.\nTwo.\nThree.')).toEqual([
-      ['sure', 'One.\nTwo.\n'],
-      ['perhaps', 'Three.'],
-    ])
-    expect(parts('Bitte kürzen:\nWir ziehen um.')).toEqual([
-      ['sure', 'Bitte kürzen:\n'],
-      ['perhaps', 'Wir ziehen um.'],
-    ])
+    expect(parts('The gate is green. It is old.')).toEqual([['sure', 'The gate is green. It is old.']])
   })
 
-  it('begin with the first sentence after 400 characters', () => {
-    const long = `${'The gate is green. '.repeat(21)}It is ${'very '.repeat(10)}old. `
-
-    expect(parts(`${long}Remember it.`)).toEqual([
-      ['sure', long],
-      ['perhaps', 'Remember it.'],
-    ])
-  })
+  it.each(['tldr? Now.\n\nWe moved.', `tldr? Now. ${'It is old. '.repeat(40)}`])(
+    'begin with the second sentence of a longer message: %j',
+    (message) => {
+      expect(parts(message)).toEqual([
+        ['sure', 'tldr?'],
+        ['perhaps', message.slice(5)],
+      ])
+    },
+  )
 
   it.each([
     ['See:\n> We moved.\n> Bye.\n\n', 'Remember that.'],
@@ -146,10 +100,6 @@ describe('words that may be pasted although no sign says so', () => {
     'As I said: "we moved. Bye.',
     'Fix this:\n\nOne.\n\nTwo.',
   ])('do not stand in a text that no mark ends: %j', (message) => {
-    expect(parts(message)).toHaveLength(1)
-  })
-
-  it('are none in a short message', () => {
-    expect(parts('The gate is green.\nIt is old.')).toEqual([['sure', 'The gate is green.\nIt is old.']])
+    expect(parts(message).at(-1)?.[1]).not.toMatch(/Bye|Two/u)
   })
 })

@@ -1,15 +1,13 @@
 import { sentencesOf, withLineFeeds } from '../sentences.ts'
 
 /**
- * Where in a message a document begins: at the first fence, quote block, header, log line, markup or indented block;
- * at the first row of a table; at a quotation of several sentences; after a colon and a blank line, or a colon and a
- * quotation or bracket; after a line that points at what follows it ("why is this so slow"), or a request to work on it; at the beginning, where the last
- * paragraph points back at a text above it. From there on nothing is the speaker's own words, since a pasted
- * text may end a fence or a quotation by itself. The length of the message where all of it is their own. Of a long message
- * only its two ends are read.
+ * Where in a message a document begins: at the first fence, quote block, header, log line, markup or indented block; at a
+ * quotation of several sentences; after a colon and a blank line, or a colon and a quotation or bracket; after a line that
+ * points at what follows it ("why is this so slow"), or a request to work on it. From there on nothing is the speaker's
+ * own words, since a pasted text may end a fence or a quotation by itself. The length of the message where all of it is
+ * their own. Of a long message only its beginning is read.
  */
 export function pastedFrom(message: string): number {
-  if (pointsBack(withLineFeeds(message.slice(-longestTyped)).split('\n'))) return 0
   const typed = message.slice(0, longestTyped)
   const lines = withLineFeeds(typed).split('\n')
   let start = 0
@@ -19,7 +17,7 @@ export function pastedFrom(message: string): number {
     const bare = visible.trim()
     if (bare === '' && colon.test(before)) return start
     if (bare !== '') {
-      if (isForeignLine(bare) || isIndentedBlock(visible, before) || isTable(lines, index)) return start
+      if (isForeignLine(bare) || isIndentedBlock(visible, before)) return start
       if (isHeader(bare) && isHeader(visibleOf(lines[index + 1] ?? '').trim()) && !keepsList.test(before)) return start
       for (const sentence of sentencesOf(line)) {
         if (opensQuotation.test(sentence.text)) return start + sentence.start
@@ -45,6 +43,10 @@ export const longestTyped = 10_000
 export const typedLines = 2
 export const typedCharacters = 400
 
+/** Whether a message is one paragraph, and no longer than people type. */
+export const isShortParagraph = (message: string): boolean =>
+  message.trim().length <= typedCharacters && !/\n[^\S\n]*\n/u.test(withLineFeeds(message.trim()))
+
 /** A part of a message that a person wrote, for sure or perhaps. */
 export type OwnPart = { readonly start: number; readonly end: number; readonly perhapsPasted: boolean }
 
@@ -66,23 +68,11 @@ export function ownParts(message: string): readonly OwnPart[] {
   return parts.filter(({ start, end }) => end > start)
 }
 
-/** Where doubt begins: in the second paragraph, on the third line, below a colon, or after 400 characters. */
-function doubtfulFrom(message: string): number {
-  let lines = 0
-  let start = 0
-  let isApart = false
-  for (const line of withLineFeeds(message).split('\n')) {
-    if (line.trim() === '') isApart = lines > 0
-    else {
-      if (isApart || lines >= typedLines) return start
-      lines += 1
-      isApart = endsInColon(line)
-      const next = sentencesOf(line).find((sentence) => start + sentence.start > typedCharacters)
-      if (next !== undefined) return start + next.start
-    }
-    start += line.length + 1
-  }
-  return message.length
+/** Where doubt begins: on the second line; in the second sentence of a message that is longer than people type. */
+const doubtfulFrom = (message: string): number => {
+  const begin = message.length - message.trimStart().length
+  const [line = ''] = withLineFeeds(message.slice(begin)).split('\n', 1)
+  return begin + (isShortParagraph(message) ? line.length : (sentencesOf(line)[0]?.end ?? 0))
 }
 
 /**
@@ -167,43 +157,6 @@ const pointsAhead = (line: string): boolean =>
 
 const asks =
   /^\W{0,4}(?:why|what|who|how|when|where|which|is|are|am|do|does|did|can|could|would|will|should|has|have|any)\b/iu
-
-/** The least rows and marks of a table, by the mark between its columns. Prose has commas too. */
-const columnMarks = [
-  { mark: /;/gu, rows: 3, marks: 2 },
-  { mark: /\t/gu, rows: 3, marks: 2 },
-  { mark: /\|/gu, rows: 3, marks: 2 },
-  { mark: /,/gu, rows: 4, marks: 3 },
-] as const
-
-/** Whether lines with equally many columns begin here. */
-const isTable = (lines: readonly string[], index: number): boolean =>
-  columnMarks.some(({ mark, rows, marks }) => {
-    const marksIn = (line: string): number => line.match(mark)?.length ?? 0
-    const count = marksIn(lines[index] ?? '')
-    const others = count < marks ? [] : lines.slice(index + 1, index + rows)
-    return others.length === rows - 1 && others.every((line) => marksIn(line) === count)
-  })
-
-/** A paragraph of so many lines is no prose of the speaker's. */
-const leastLines = 5
-
-/** Whether the last paragraph asks for something about a text of several lines above it ("That was in our chat, can you …"). */
-function pointsBack(lines: readonly string[]): boolean {
-  const last = lines.findLastIndex((line) => line.trim() !== '')
-  const gap = lines.findLastIndex((line, index) => index < last && line.trim() === '')
-  const asking = lines.slice(gap + 1, last + 1).join(' ')
-  if (
-    gap < leastLines ||
-    asking.length > 2_000 ||
-    !/^\W{0,4}(?:that|this|these|those|the above|above)\b/iu.test(asking)
-  )
-    return false
-  const isAsking = /\?\W{0,4}$|\b(?:can|could|would|will) you\b|\bplease\b/iu.test(asking)
-  const above = lines.slice(0, gap)
-  const begin = above.findLastIndex((line) => line.trim() === '') + 1
-  return isAsking && above.length - begin >= leastLines && !keepsList.test(above[begin] ?? '')
-}
 
 /** Verbs of requests to work on a text that follows. */
 const workVerb = String.raw`\b(?:summari[sz]e|translate|proofread|review|fix|correct|rewrite|rephrase|reword|paraphrase|edit|explain|analy[sz]e|improve|convert|reformat|debug|classify|extract|simplify|shorten|critique|comment on|look at|reply to|respond to|continue|answer)\b`
