@@ -1,13 +1,14 @@
 import { describe, expect, it } from 'vitest'
 import { recall } from '../../src/memory/recall/recall.ts'
 import { openAt, postgresPrograms, sharedCluster, undurable } from '../../src/store/postgres/cluster.contract.ts'
+import { count } from '../full-counts.ts'
 import { residentBytes, untilResident } from '../recall/resident.contract.ts'
 import { CuttingProxy } from './cutting-proxy.ts'
 import { beliefCommit, expectExactly } from './written.ts'
 
-const timeout = 600_000
 /** Each commit and each recall is cut at so many places, evenly over its bytes. */
-const steps = 20
+const steps = count(200)
+const timeout = 600_000 + steps * 30_000
 
 describe.skipIf(postgresPrograms === null)('A PostgreSQL store whose connection is cut', () => {
   const cluster = sharedCluster(undurable)
