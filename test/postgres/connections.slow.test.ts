@@ -63,8 +63,10 @@ describe.skipIf(postgresPrograms === null)('A PostgreSQL store whose connection 
 
     for (let round = 0; round < 3; round += 1)
       for (let step = 0; step < steps; step += 1) {
+        const { cuts } = proxy
         proxy.cutAfter(Math.floor((bytes * step) / steps))
-        expect(await recalls()).toEqual(Array.from({ length: atOnce }, () => expected))
+        // Not every recall passes the same number of bytes; near the end, the next one is cut.
+        while (proxy.cuts === cuts) expect(await recalls()).toEqual(Array.from({ length: atOnce }, () => expected))
       }
 
     expect(expected.relevant).toHaveLength(1)
