@@ -161,7 +161,9 @@ function failureOf(error: unknown) {
   }
   if (error instanceof UsageError) {
     const help = `See \`credence ${error.command === undefined ? '' : `${error.command} `}--help\`.`
-    return { exitCode: exitCodes.usage, code: 'usage', message: error.message, hint: error.hint ?? help }
+    // The text of a wrong argument is repeated, and may be the address of a store.
+    const message = error.message.replaceAll(/(:\/\/[^\s/:@]*):[^\s/@]*@/gu, '$1@')
+    return { exitCode: exitCodes.usage, code: 'usage', message, hint: error.hint ?? help }
   }
   return {
     exitCode: exitCodes.bug,

@@ -91,6 +91,24 @@ describe('a wrong command line', () => {
     expect(existsSync(join(place.home, '.local'))).toBe(false)
   })
 
+  it('does not repeat a password', async () => {
+    using place = workplace()
+    const address = 'postgres://ada:hunter2@127.0.0.1:1/credence'
+
+    for (const argv of [
+      ['help', 'status', address],
+      ['benchmark', address],
+      ['store', 'copy', 'a', 'b', address],
+      ['status', `--json=${address}`],
+      ['benchmark', 'status', '--store', address],
+    ]) {
+      const { exitCode, stdout, stderr } = await place.run(...argv)
+
+      expect(exitCode).toBe(2)
+      expect(stdout + stderr).not.toContain('hunter2')
+    }
+  })
+
   it('without a command shows the help on standard error', async () => {
     using place = workplace()
 

@@ -508,7 +508,7 @@ describe('benchmark capture', () => {
       '--reject',
       'Sunday race',
     )
-    const precious = await place.json('benchmark', 'capture', message, ...at, '--as-is')
+    const precious = await place.json('benchmark', 'capture', message, ...at, '--as-is', '--store', place.store)
     const ran = await place.json('benchmark', 'run', 'my-cases')
 
     expect(captured).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('"Sunday race" must not be there') })

@@ -41,11 +41,14 @@ export type Answered<Body = ApiErrorBody> = {
 /** A real server on a demo memory in a real store, asked without a socket. */
 export async function serverAtHand({
   thread = false,
+  store,
   ...options
 }: Partial<Omit<ServerOptions, 'deps'>> & {
   readonly deps?: Partial<ServerDeps>
   /** Writes in a thread, as `credence serve` does. */
   readonly thread?: boolean
+  /** The address of a PostgreSQL store. */
+  readonly store?: string | undefined
 } = {}) {
   const directory = temporaryDirectory()
   const paths = ['home', 'work', 'tmp', 'memory', 'web'].map((name) => join(directory.path, name))
@@ -64,7 +67,7 @@ export async function serverAtHand({
     },
     async () => {},
   )
-  const ports = openPorts(dir, { thread, resident: true, ...(thread ? { busyTimeoutMs: 600_000 } : {}) })
+  const ports = openPorts(dir, { thread, store, resident: true, ...(thread ? { busyTimeoutMs: 600_000 } : {}) })
   await fillDemo(ports, dir)
   const place = { dir, user: 'local', scopes: tourScopes, homeScopes: tourScopes.slice(0, 1), isDemo: true }
   const problems: unknown[] = []

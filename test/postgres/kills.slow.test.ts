@@ -1,9 +1,13 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
 import { openAt, postgresPrograms, sharedCluster } from '../../src/store/postgres/cluster.contract.ts'
+import { chance } from '../durability/durable-store.ts'
+import { count } from '../full-counts.ts'
 import { beliefCommit, expectExactly, startWriter } from './written.ts'
 
-const timeout = 600_000
+const seed = 1_710
+const [writerKills, serverKills] = [count(200), count(50)]
+const timeout = 600_000 + serverKills * 30_000
 
 /** Waits until a condition holds, as long as the test may take. */
 async function until(condition: () => boolean): Promise<void> {
@@ -31,20 +35,31 @@ describe.skipIf(postgresPrograms === null)('A PostgreSQL store', () => {
 
   it('loses nothing when a writing process is killed, and a repeated request has one effect', { timeout }, async () => {
     const address = await (await cluster()).newDatabase()
+    const random = chance(seed)
     const acknowledged = new Set<string>()
-    for (const target of [3, 7, 12, 20, 33]) {
-      const writer = startWriter(address, 'w', 60)
+    const names = Array.from({ length: Math.ceil(writerKills / 5) }, (_, at) => `w${at}`)
+    let kills = 0
+    for (let round = 0; round < writerKills; round += 1) {
+      const writer = startWriter(address, names[round % names.length] as string, 60)
+      const target = Math.floor(50 * random())
       await until(() => writer.acknowledged.length >= target || writer.child.exitCode !== null)
+      await pause(20 * random())
       writer.child.kill('SIGKILL')
-      await writer.ended
+      if ((await writer.ended) === null) kills += 1
       for (const id of writer.acknowledged) acknowledged.add(id)
     }
-    const last = startWriter(address, 'w', 60)
+    const before = acknowledged.size
+    for (const name of names) {
+      const last = startWriter(address, name, 60)
+      expect(await last.ended).toBe(0)
+      for (const id of last.acknowledged) acknowledged.add(id)
+    }
 
-    expect(await last.ended).toBe(0)
-    expect(acknowledged.size).toBeGreaterThan(30)
+    console.log(`killed writers: seed ${seed}, ${kills} kills, ${before} changes acknowledged before the last of them`)
+    expect(kills).toBeGreaterThan(writerKills / 2)
+    expect(before).toBeGreaterThan(writerKills)
     const store = openAt(address)
-    await expectExactly(store, 'ada', [...acknowledged, ...last.acknowledged])
+    await expectExactly(store, 'ada', [...acknowledged])
     await store.close()
   })
 
@@ -52,6 +67,7 @@ describe.skipIf(postgresPrograms === null)('A PostgreSQL store', () => {
     const server = await cluster()
     const address = await server.newDatabase()
     const store = openAt(address, { patienceMs: 300_000 })
+    const random = chance(seed)
     const acknowledged: string[] = []
     let isOver = false
     // Without keys: the store alone sees to it that nothing is written twice.
@@ -64,16 +80,29 @@ describe.skipIf(postgresPrograms === null)('A PostgreSQL store', () => {
         acknowledged.push(id)
       }
     })
-    for (let round = 1; round <= 3; round += 1) {
-      await until(() => acknowledged.length >= round * 25)
-      await server.kill()
-      await server.startServer()
+    const moreWritten = async (more: number): Promise<void> => {
+      const target = acknowledged.length + more
+      await Promise.race([until(() => acknowledged.length >= target), ...writing])
     }
-    const before = acknowledged.length
-    await until(() => acknowledged.length >= before + 20)
+    for (let round = 0; round < serverKills; round += 1) {
+      await moreWritten(5 + Math.floor(20 * random()))
+      if (round % 2 === 0) {
+        await server.kill()
+        await server.startServer()
+      } else {
+        // One process of it: PostgreSQL then ends the others and recovers by itself.
+        const backends = await server.query<{ pid: number }>(
+          `SELECT pid FROM pg_stat_activity WHERE application_name = 'credence'`,
+        )
+        const { pid } = backends[Math.floor(random() * backends.length)] as { pid: number }
+        process.kill(pid, 'SIGKILL')
+      }
+    }
+    await moreWritten(20)
     isOver = true
     await Promise.all(writing)
 
+    console.log(`killed PostgreSQL: seed ${seed}, ${serverKills} kills, ${acknowledged.length} changes acknowledged`)
     for (const user of [0, 1]) {
       const own = acknowledged.filter((id) => Number(id.slice(1, 2)) % 2 === user)
       await expectExactly(store, `user ${user}`, own)

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
 import { openMemory } from '../../src/open-memory.ts'
+import { postgresPrograms, sharedCluster } from '../../src/store/postgres/cluster.contract.ts'
 import { workplace } from '../cli/workplace.ts'
 import { chance } from '../durability/durable-store.ts'
 import { count } from '../full-counts.ts'
@@ -121,8 +122,8 @@ class Client {
 }
 
 /** What the store does not hold exactly once, of all that was acknowledged. */
-async function wrongIn(dir: string, writers: readonly Client[]): Promise<readonly string[]> {
-  const memory = openMemory({ dir })
+async function wrongIn(dir: string, writers: readonly Client[], store?: string): Promise<readonly string[]> {
+  const memory = openMemory({ dir, ...(store === undefined ? {} : { store }) })
   const wrong: string[] = []
   const stored = new Map<string, { content: string; why: string; supersededBy: string | null }>()
   for await (const belief of memory.export()) stored.set(belief.id, belief)
@@ -159,83 +160,95 @@ function resourcesOf(pid: number): { readonly rss: number; readonly descriptors:
 const sumOf = (writers: readonly Client[], of: (one: Client) => number): number =>
   writers.reduce((sum, one) => sum + of(one), 0)
 
-describe('a server that is killed again and again', () => {
-  it(`loses and doubles nothing that ${clients} clients were told, over ${kills} kills`, {
-    timeout: 60_000 + kills * 10_000,
-  }, async () => {
-    using place = workplace()
-    await place.json('init', '--dir', 'memory')
-    const dir = join(place.work, 'memory')
-    const random = chance(seed)
-    await using proxy = await losingProxy(() => random() < 0.05)
-    // Made by the first start, and the same ever after.
-    const first = await serving(place, '--dir', dir)
-    await first.stop()
-    let isOver = false
-    const ask = (path: string, init: RequestInit) =>
-      fetch(`${proxy.url}/api/v1${path}`, {
-        ...init,
-        headers: { authorization: `Bearer ${first.token}`, 'content-type': 'application/json', ...init.headers },
-      })
-    const writers = Array.from(
-      { length: clients },
-      (_, index) => new Client(`c${index}`, ask, { random: chance(seed + index) }),
-    )
-    const writing = Promise.all(
-      writers.map(async (writer) => {
-        while (!isOver) await writer.change()
-      }),
-    )
-    let mostRss = 0
-    let mostLogBytes = 0
-    try {
-      for (let kill = 0; kill < kills; kill += 1) {
-        await using server = await serving(place, '--dir', dir)
-        proxy.passTo(server.port)
-        // Counted in changes, since a slow machine makes few in any time; the moment of the next one is anywhere.
-        const until = sumOf(writers, (one) => one.operations) + Math.floor(15 * random())
-        while (sumOf(writers, (one) => one.operations) < until) await Promise.race([pause(5), writing])
-        await pause(20 * random())
-        mostRss = Math.max(mostRss, resourcesOf(server.pid)?.rss ?? 0)
-        await server.stop('SIGKILL')
-        proxy.passTo(null)
-        mostLogBytes = Math.max(mostLogBytes, statSync(join(dir, 'state', 'credence.db-wal')).size)
-      }
-    } finally {
-      isOver = true
-    }
-    await using last = await serving(place, '--dir', dir)
-    proxy.passTo(last.port)
-    await writing
-    const changeMore = async (): Promise<void> => {
-      for (let turn = 0; turn < count(60); turn += 1) await Promise.all(writers.map((one) => one.change()))
-    }
-    await changeMore()
-    const before = resourcesOf(last.pid)
-    await changeMore()
-    const used = resourcesOf(last.pid)
-    const { code } = await last.stop()
+describe.each([
+  { kind: 'SQLite', isThere: true },
+  { kind: 'PostgreSQL', isThere: postgresPrograms !== null },
+])('a server on $kind that is killed again and again', ({ kind, isThere }) => {
+  const cluster = sharedCluster()
 
-    const doctor = await place.run('doctor', '--dir', dir)
-    const mirror = await place.json('mirror', 'status', '--dir', dir)
-    const files = readdirSync(dir, { recursive: true, encoding: 'utf8' })
-    const shown = files.filter((name) => name.endsWith('.md') && !name.startsWith('state'))
-    const text = shown.map((name) => readFileSync(join(dir, name), 'utf8')).join('\n')
-    const current = writers.flatMap((one) => [...one.beliefs.values()])
-    const leftover = files.filter((name) => /\.tmp|~$/u.test(name))
-    console.log(
-      `killed server: seed ${seed}, ${kills} kills, ${clients} clients, ${sumOf(writers, (one) => one.operations)} changes acknowledged, ${sumOf(writers, (one) => one.retries)} retries, ${proxy.lost()} answers cut; RSS at most ${mostRss} MB, last server ${before?.rss} to ${used?.rss} MB, descriptors ${before?.descriptors} to ${used?.descriptors}, log at most ${mostLogBytes} bytes, ${files.length} files, ${leftover.length} left over`,
-    )
-    expect(await wrongIn(dir, writers)).toEqual([])
-    expect(code).toBe(0)
-    expect(doctor, doctor.stdout).toMatchObject({ exitCode: 0 })
-    expect(mirror).toMatchObject({ exists: true, isInSync: true, pendingEvents: 0, problem: null })
-    expect(current.filter(({ content }) => text.split(content).length !== 2)).toEqual([])
-    expect(Math.max(mostRss, used?.rss ?? 0)).toBeLessThan(mostRssMegabytes)
-    expect(mostLogBytes).toBeLessThan(mostLogMegabytes * 1_024 * 1_024)
-    expect(used?.descriptors ?? 0).toBeLessThanOrEqual((before?.descriptors ?? 0) + clients)
-    expect(leftover.length).toBeLessThan(20)
-  })
+  it.skipIf(!isThere)(
+    `loses and doubles nothing that ${clients} clients were told, over ${kills} kills`,
+    {
+      timeout: 60_000 + kills * 20_000,
+    },
+    async () => {
+      using place = workplace()
+      const store = kind === 'SQLite' ? undefined : await (await cluster()).newDatabase()
+      const dir = join(place.work, 'memory')
+      const at = ['--dir', dir, ...(store === undefined ? [] : ['--store', store])]
+      await place.json('init', ...at)
+      const random = chance(seed)
+      await using proxy = await losingProxy(() => random() < 0.05)
+      // Made by the first start, and the same ever after.
+      const first = await serving(place, ...at)
+      await first.stop()
+      let isOver = false
+      const ask = (path: string, init: RequestInit) =>
+        fetch(`${proxy.url}/api/v1${path}`, {
+          ...init,
+          headers: { authorization: `Bearer ${first.token}`, 'content-type': 'application/json', ...init.headers },
+        })
+      const writers = Array.from(
+        { length: clients },
+        (_, index) => new Client(`c${index}`, ask, { random: chance(seed + index) }),
+      )
+      const writing = Promise.all(
+        writers.map(async (writer) => {
+          while (!isOver) await writer.change()
+        }),
+      )
+      let mostRss = 0
+      let mostLogBytes = 0
+      try {
+        for (let kill = 0; kill < kills; kill += 1) {
+          await using server = await serving(place, ...at)
+          proxy.passTo(server.port)
+          // Counted in changes, since a slow machine makes few in any time; the moment of the next one is anywhere.
+          const until = sumOf(writers, (one) => one.operations) + Math.floor(15 * random())
+          while (sumOf(writers, (one) => one.operations) < until) await Promise.race([pause(5), writing])
+          await pause(20 * random())
+          mostRss = Math.max(mostRss, resourcesOf(server.pid)?.rss ?? 0)
+          await server.stop('SIGKILL')
+          proxy.passTo(null)
+          const log = statSync(join(dir, 'state', 'credence.db-wal'), { throwIfNoEntry: store === undefined })
+          mostLogBytes = Math.max(mostLogBytes, log?.size ?? 0)
+        }
+      } finally {
+        isOver = true
+      }
+      await using last = await serving(place, ...at)
+      proxy.passTo(last.port)
+      await writing
+      const changeMore = async (): Promise<void> => {
+        for (let turn = 0; turn < count(60); turn += 1) await Promise.all(writers.map((one) => one.change()))
+      }
+      await changeMore()
+      const before = resourcesOf(last.pid)
+      await changeMore()
+      const used = resourcesOf(last.pid)
+      const { code } = await last.stop()
+
+      const doctor = await place.run('doctor', ...at)
+      const mirror = await place.json('mirror', 'status', ...at)
+      const files = readdirSync(dir, { recursive: true, encoding: 'utf8' })
+      const shown = files.filter((name) => name.endsWith('.md') && !name.startsWith('state'))
+      const text = shown.map((name) => readFileSync(join(dir, name), 'utf8')).join('\n')
+      const current = writers.flatMap((one) => [...one.beliefs.values()])
+      const leftover = files.filter((name) => /\.tmp|~$/u.test(name))
+      console.log(
+        `killed server on ${kind}: seed ${seed}, ${kills} kills, ${clients} clients, ${sumOf(writers, (one) => one.operations)} changes acknowledged, ${sumOf(writers, (one) => one.retries)} retries, ${proxy.lost()} answers cut; RSS at most ${mostRss} MB, last server ${before?.rss} to ${used?.rss} MB, descriptors ${before?.descriptors} to ${used?.descriptors}, log at most ${mostLogBytes} bytes, ${files.length} files, ${leftover.length} left over`,
+      )
+      expect(await wrongIn(dir, writers, store)).toEqual([])
+      expect(code).toBe(0)
+      expect(doctor, doctor.stdout).toMatchObject({ exitCode: 0 })
+      expect(mirror).toMatchObject({ exists: true, isInSync: true, pendingEvents: 0, problem: null })
+      expect(current.filter(({ content }) => text.split(content).length !== 2)).toEqual([])
+      expect(Math.max(mostRss, used?.rss ?? 0)).toBeLessThan(mostRssMegabytes)
+      expect(mostLogBytes).toBeLessThan(mostLogMegabytes * 1_024 * 1_024)
+      expect(used?.descriptors ?? 0).toBeLessThanOrEqual((before?.descriptors ?? 0) + clients)
+      expect(leftover.length).toBeLessThan(20)
+    },
+  )
 })
 
 describe('a change whose answer was lost', () => {

@@ -80,14 +80,19 @@ type Attack = {
   readonly requests: number
   readonly seed: number
   readonly door?: ForgetfulDoor
+  /** The address of a PostgreSQL store; default a store of its own. */
+  readonly store?: string | undefined
 }
+
+/** Requests that are under way at the same time, as those of a server are. */
+const atOnce = 8
 
 /**
  * Random people, each with a memory and some in teams, send random requests about what belongs to others. Returns every
  * answer that held the text of a memory that the sender may not read, and whose memory was changed.
  */
-export async function attackPeople({ people, requests, seed, door = 'none' }: Attack) {
-  await using server = await servedPeople(door)
+export async function attackPeople({ people, requests, seed, door = 'none', store }: Attack) {
+  await using server = await servedPeople(door, { store })
   const { ports } = server
   const random = chance(seed)
   const oneOf = <Item>(items: readonly Item[]): Item => items[Math.floor(random() * items.length)] as Item
@@ -126,8 +131,10 @@ export async function attackPeople({ people, requests, seed, door = 'none' }: At
   const leaks: string[] = []
   const statuses = new Map<number, number>()
   let [own, shared] = [0, 0]
+  /** People who undid their own change: on PostgreSQL, events are numbered per person. */
+  const undidOwn = new Set<string>()
   const asked = Object.keys(attempts) as RouteName[]
-  for (let turn = 0; turn < requests; turn += 1) {
+  const request = async (turn: number): Promise<void> => {
     const by = oneOf(targets)
     const victim = oneOf(targets.filter((target) => target !== by))
     const secret = oneOf(by.secrets)
@@ -154,6 +161,7 @@ export async function attackPeople({ people, requests, seed, door = 'none' }: At
       const { method, path } = routes[name]
       const sent = attempts[name]?.(hostile) ?? {}
       const team = isOfTeams(name, routes[name]) && random() < 0.3 ? `/teams/${oneOf(teamNames)}` : ''
+      if (name === 'undo' && victim.hostile.event === by.hostile.event) undidOwn.add(by.name)
       const url = new URL(
         `http://${host}${apiPrefix}${team}${path.replace(/:\w+/u, encodeURIComponent(sent.path ?? ''))}`,
       )
@@ -175,7 +183,10 @@ export async function attackPeople({ people, requests, seed, door = 'none' }: At
       else shared += 1
     }
   }
+  for (let turn = 0; turn < requests; turn += atOnce)
+    await Promise.all(Array.from({ length: atOnce }, (_, at) => request(turn + at)))
   const changed: string[] = []
-  for (const target of targets) if ((await contents(target)) !== before.get(target.name)) changed.push(target.name)
+  for (const target of targets.filter(({ name }) => !undidOwn.has(name)))
+    if ((await contents(target)) !== before.get(target.name)) changed.push(target.name)
   return { leaks, changed, own, shared, statuses, problems: server.problems }
 }

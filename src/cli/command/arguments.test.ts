@@ -29,12 +29,15 @@ function failureOf(act: () => unknown): { message: string; hint: string | undefi
 
 describe('readRequest', () => {
   it('finds the command wherever it stands among options', () => {
-    const request = readRequest(['--json', '--dir', 'recall', 'recall', 'hello', '--scope', 'a:b'], table)
+    const request = readRequest(
+      ['--json', '--dir', 'recall', '--store', 'x', 'recall', 'hello', '--scope', 'a:b'],
+      table,
+    )
 
     expect(request).toMatchObject({
       kind: 'command',
       entry: { name: 'recall' },
-      argv: ['--json', '--dir', 'recall', 'hello', '--scope', 'a:b'],
+      argv: ['--json', '--dir', 'recall', '--store', 'x', 'hello', '--scope', 'a:b'],
     })
   })
 
@@ -61,6 +64,7 @@ describe('readRequest', () => {
   it('asks for help about the program, a group or a command', () => {
     expect(readRequest(['--help'], table)).toEqual({ kind: 'help', topic: [] })
     expect(readRequest(['eval', '-h'], table)).toEqual({ kind: 'help', topic: ['eval'] })
+    expect(readRequest(['eval', '-h', '--store', 'x'], table)).toEqual({ kind: 'help', topic: ['eval'] })
     expect(readRequest(['recall', 'hello', '--help'], table)).toEqual({ kind: 'help', topic: ['recall'] })
     expect(readRequest(['help', 'eval', 'session'], table)).toEqual({ kind: 'help', topic: ['eval', 'session'] })
     expect(readRequest([], table)).toEqual({ kind: 'nothing', topic: [] })

@@ -10,7 +10,7 @@ export const everywhere = {
 } as const
 
 /** Options with a value that may stand before the command's name. */
-const leading = ['dir', 'user', 'scope', 'as', 'agent'] as const
+const leading = ['dir', 'store', 'user', 'scope', 'as', 'agent'] as const
 
 /** The parsed command line. `argv` is without the words of the command's name. */
 type Request =

@@ -4,12 +4,14 @@ import type { Connection } from './connection.ts'
 
 /** Who may use the memory, kept in its PostgreSQL database. */
 export const openAccess = (connection: Connection): AccessStore =>
-  sqlAccess(<Row>(use: 'read' | 'write', sql: string, values: readonly unknown[]) =>
-    use === 'read'
-      ? connection.readByKey<Row>(sql, values)
-      : connection.write(async (run) => {
-          const rows = await run<Row>(sql, values)
-          await run('COMMIT')
-          return rows
-        }),
-  )
+  sqlAccess(<Row>(use: 'read' | 'write', sql: string, values: readonly unknown[]) => {
+    if (use === 'read') return connection.readByKey<Row>(sql, values)
+    let earlier: readonly Row[] = []
+    return connection.write(async (run) => {
+      const rows = await run<Row>(sql, values)
+      // What an earlier attempt changed, and this one finds changed, was committed before the connection was lost.
+      if (rows.length > 0) earlier = rows
+      await run('COMMIT')
+      return earlier
+    })
+  })

@@ -62,9 +62,9 @@ export class Cluster {
     return cluster
   }
 
-  /** A copy of another server's data that follows it, as a standby. */
-  static async follow(primary: Cluster, name: string, settings: readonly string[] = []): Promise<Cluster> {
-    const standby = new Cluster(ownedDirectory(tmpdir()), await freePort(), settings)
+  /** A copy of another server's data that follows it, as a standby, at the port of a server that has ended or at a free one. */
+  static async follow(primary: Cluster, name: string, port?: number): Promise<Cluster> {
+    const standby = new Cluster(ownedDirectory(tmpdir()), port ?? (await freePort()), [])
     const from = `host=127.0.0.1 port=${primary.port} user=credence password=${password} application_name=${name}`
     standby.run('pg_basebackup', [
       '-D',

@@ -36,12 +36,13 @@ export const benchmarkCapture = defineCommand({
       throw new UsageError('No expectation is given.', 'Give --expect or --reject with a belief, or --as-is.')
     }
     const { root, settings } = evalStore(session, options)
-    const memory = await session.reading(options)
+    const place = { ...options, store: undefined }
+    const memory = await session.reading(place)
     const evaluation = await session.evaluation()
     const { packsDirectory } = evaluation
     const subject = await evaluation.backends({ packsDirectory, embedder: defaultEmbedder }).open('bm25')
     try {
-      const { scopes } = session.locate(options)
+      const { scopes } = session.locate(place)
       const captured = await captureCase(
         memory,
         { message, scopes, expect, reject, exactly, asIs, note: note ?? null },

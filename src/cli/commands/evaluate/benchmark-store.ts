@@ -4,6 +4,7 @@ import { isAbsolute, join, relative, resolve } from 'node:path'
 import { environmentName, type SettingName, type Settings } from '../../../config.ts'
 import { MemoryError } from '../../../errors.ts'
 import type { Environment } from '../../../eval/store/schemas/run.ts'
+import { isPostgresAddress } from '../../../store/postgres/address.ts'
 import { kebab, UsageError } from '../../command/command.ts'
 import { memoryOptions, text } from '../../command/options.ts'
 import type { Session } from '../../session.ts'
@@ -62,6 +63,11 @@ export function evalStore(
   { store, dir }: StoreOptions,
 ): { readonly root: string; readonly settings: Settings } {
   const settings = session.settings({ dir })
+  if (store !== undefined && isPostgresAddress(store))
+    throw new UsageError(
+      '--store names the eval store here, which is a directory.',
+      'Set CREDENCE_STORE to the address of the memory.',
+    )
   if (store !== undefined) return { root: resolve(session.workingDirectory(), store), settings }
   const root = settings.evalStoreDir ?? join(session.locate({ dir }).dir, 'state', 'evals')
   return { root, settings }
