@@ -2,7 +2,7 @@ import { MemoryError } from '../../../errors.ts'
 import { compareBenchmark } from '../../../eval/compare/compare.ts'
 import { type CaseDiff, diffRuns } from '../../../eval/compare/diff.ts'
 import { chosenOf, counts } from '../../../eval/gate/latest-runs.ts'
-import { caseTexts } from '../../../eval/report/case-detail.ts'
+import { caseTexts, questionTexts } from '../../../eval/report/case-detail.ts'
 import { caseGrid, standingOf } from '../../../eval/report/case-grid.ts'
 import { figuresOfRun, summariseCases } from '../../../eval/score/figures.ts'
 import { wilsonInterval } from '../../../eval/score/statistics.ts'
@@ -60,6 +60,18 @@ export function evalHandlers(deps: ServerDeps, archive: EvalArchive): Handlers<k
           : { runId: since.runId, at: since.completedAt ?? since.startedAt, commit: since.gitRef ?? null },
       isSaturated: runs.every(({ passedCases, totalCases }) => passedCases === totalCases),
     }
+  }
+  const textsOf = async (
+    { directory, manifest }: FoundPack,
+    { runId }: RunSummary,
+    asked: { readonly caseId: string; readonly records: readonly CaseRecord[] },
+  ) => {
+    if (directory === null || manifest === null) return null
+    if (hasBeliefs(manifest)) return caseTexts(directory, asked.caseId, asked.records)
+    if (manifest.runner !== 'conversation') return null
+    const environment = readEnvironment(root, runId)
+    const data = environment?.ok ? environment.value.settings.data : undefined
+    return questionTexts({ directory, manifest }, typeof data === 'string' ? data : undefined, asked)
   }
   const shadows = cached(() => summariseShadows(root), { clock, ttlMs: shadowTtlMs })
   return {
@@ -122,7 +134,7 @@ export function evalHandlers(deps: ServerDeps, archive: EvalArchive): Handlers<k
       const described = manifest?.cases.find((one) => one.id === caseId)
       const { prompt = null, notes = null } = described ?? {}
       const pack = (await archive.packs()).find((one) => one.id === run.benchmarkId)
-      const texts = pack?.directory == null || !hasTexts(pack) ? null : caseTexts(pack.directory, caseId, records)
+      const texts = pack === undefined ? null : await textsOf(pack, run, { caseId, records })
       const shown = records.slice(0, mostItems)
       // Tasks that were named one by one are of no pack.
       const mayBeTask = pack === undefined || pack.manifest?.runner === 'task'
@@ -178,8 +190,8 @@ export function evalHandlers(deps: ServerDeps, archive: EvalArchive): Handlers<k
 }
 
 /** Packs whose cases expect beliefs by id. */
-const hasTexts = ({ manifest }: FoundPack): boolean =>
-  manifest?.runner === 'retrieval' || manifest?.runner === 'session' || manifest?.runner === 'calibration'
+const hasBeliefs = ({ runner }: Manifest): boolean =>
+  runner === 'retrieval' || runner === 'session' || runner === 'calibration'
 
 /** Completed runs of all cases by one system, oldest first; without a name by our own system, else by the latest. */
 function wholeRuns(runs: readonly RunSummary[], id: string, system?: string): readonly RunSummary[] {

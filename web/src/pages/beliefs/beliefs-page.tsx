@@ -56,11 +56,7 @@ export function BeliefsPage({ chosen }: { readonly chosen: string | null }) {
                 ? `More than ${count(list.total)}; the best are shown`
                 : counted(list.total, 'belief')}
           </span>
-          <Button
-            class="small"
-            aria-pressed={marked !== null}
-            onClick={() => setMarked(marked === null ? new Set() : null)}
-          >
+          <Button aria-pressed={marked !== null} onClick={() => setMarked(marked === null ? new Set() : null)}>
             Select
           </Button>
           <Button icon="plus" onClick={() => setCreating(true)}>
