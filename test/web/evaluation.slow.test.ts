@@ -171,6 +171,8 @@ describe.skipIf(noBrowser !== null)('the pages of evaluation', () => {
     await eventually(() => cases.count()).toBe(broken)
     const { prompt } = (await dashboard.server.ofRun('run-that-broke')).find(({ verdict }) => verdict !== 'pass') ?? {}
     await sees(cases.first(), String(prompt))
+    // Beliefs are called by their names, as on the page of the case.
+    expect(await cases.first().textContent()).not.toMatch(/\b(?:gdn|bnd)-/)
     await sees(page.locator('tr', { hasText: 'Pass rate' }), /^−[\d.]+ points$/)
   })
 

@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs'
 import { z } from 'zod'
 import type { PackPlace } from '../kinds/kind.ts'
-import { askedIn, loadPack } from '../kinds/retrieval/pack.ts'
+import { askedIn, loadPack, type Pack } from '../kinds/retrieval/pack.ts'
 import type { CaseRecord } from '../store/schemas/run.ts'
 
 const ExpectedBelief = z.object({
@@ -73,8 +73,7 @@ export function caseTexts(packDirectory: string, caseId: string, records: readon
     ...listed(openQuestions.mustExclude, 'question', 'exclude'),
     ...listed(noiseCheck.mustNotSurface, 'any', 'exclude'),
   ]
-  const made = all.flatMap(({ asked }) => ('updates' in asked ? asked.updates : []))
-  const known = [...pack.beliefs, ...made.flatMap((one) => (one.kind === 'create' ? [one.belief] : []))]
+  const known = beliefsOf(pack)
   const needed = new Set([
     ...expected.map(({ id }) => id),
     ...records.flatMap((one) => one.returned.map(({ id }) => id)),
@@ -82,4 +81,17 @@ export function caseTexts(packDirectory: string, caseId: string, records: readon
   const shown = known.filter(({ id }) => needed.has(id))
   const beliefs = Object.fromEntries(shown.map(({ id, name, content }) => [id, { name, content }]))
   return { message, scopes, expected, beliefs } satisfies z.infer<typeof CaseTexts>
+}
+
+/** Those of the start, and those that its sessions add. */
+function beliefsOf(pack: Pack) {
+  const made = askedIn(pack).flatMap(({ asked }) => ('updates' in asked ? asked.updates : []))
+  return [...pack.beliefs, ...made.flatMap((one) => (one.kind === 'create' ? [one.belief] : []))]
+}
+
+/** The names of the beliefs of a retrieval or session pack whose ids occur in some texts. */
+export function namesIn(packDirectory: string, texts: readonly string[]): Record<string, string> {
+  const { pack } = loadPack(packDirectory, { strict: false })
+  const words = new Set(texts.flatMap((text) => text.match(/[\w-]+/g) ?? []))
+  return Object.fromEntries(beliefsOf(pack).flatMap(({ id, name }) => (words.has(id) ? [[id, name]] : [])))
 }

@@ -2,7 +2,7 @@ import { MemoryError } from '../../../errors.ts'
 import { compareBenchmark } from '../../../eval/compare/compare.ts'
 import { type CaseDiff, diffRuns } from '../../../eval/compare/diff.ts'
 import { chosenOf, counts } from '../../../eval/gate/latest-runs.ts'
-import { caseTexts, questionTexts } from '../../../eval/report/case-detail.ts'
+import { caseTexts, namesIn, questionTexts } from '../../../eval/report/case-detail.ts'
 import { caseGrid, standingOf } from '../../../eval/report/case-grid.ts'
 import { figuresOfRun, summariseCases } from '../../../eval/score/figures.ts'
 import { wilsonInterval } from '../../../eval/score/statistics.ts'
@@ -121,7 +121,8 @@ export function evalHandlers(deps: ServerDeps, archive: EvalArchive): Handlers<k
         .filter((record) => needle === undefined || textOf(record, prompts).includes(needle))
         .sort(worstFirst)
       const items = wanted.slice(offset, offset + limit).map((record) => listedCase(record, prompts))
-      return { items, total: wanted.length }
+      const failures = items.flatMap((one) => one.failures)
+      return { items, total: wanted.length, names: await namesOf(archive, run, failures) }
     },
     case: async ({ params: { id, caseId } }) => {
       const run = await archive.run(id)
@@ -187,6 +188,12 @@ export function evalHandlers(deps: ServerDeps, archive: EvalArchive): Handlers<k
       return { ...summary, isRecording: deps.isRecordingShadows }
     },
   }
+}
+
+async function namesOf(archive: EvalArchive, { benchmarkId }: RunSummary, texts: readonly string[]) {
+  const pack = (await archive.packs()).find(({ id }) => id === benchmarkId)
+  if (pack?.directory == null || pack.manifest === null || !hasBeliefs(pack.manifest)) return {}
+  return texts.length === 0 ? {} : namesIn(pack.directory, texts)
 }
 
 /** Packs whose cases expect beliefs by id. */
@@ -327,7 +334,10 @@ async function compareRuns(
   const prompts = promptsOf(await archive.manifest(candidate.benchmarkId))
   const asked = (cases: readonly CaseDiff[]) =>
     cut(cases).map((one) => ({ ...one, prompt: prompts.get(one.id) ?? null }))
+  const shown = [broken, fixed, stillFailing, changed].flatMap((cases) => cut(cases))
+  const told = shown.flatMap(({ failures, returned }) => [...failures, ...returned.map(({ id }) => id)])
   return {
+    names: await namesOf(archive, candidate, told),
     before: listedRun(base),
     after: listedRun(candidate),
     notes: [...new Set([...otherPacks, ...diff.notes, ...(comparison?.notes ?? [])])],

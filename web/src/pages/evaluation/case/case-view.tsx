@@ -13,7 +13,7 @@ import { Icon } from '../../../ui/icon.tsx'
 import { Loaded } from '../../../ui/loaded.tsx'
 import { SkeletonBlock } from '../../../ui/skeleton.tsx'
 import { message } from '../../recall/recall-state.ts'
-import { allPacks, caseAddress, metricName, packAddress, runAddress } from '../run-words.ts'
+import { allPacks, caseAddress, failureWords, metricName, packAddress, runAddress } from '../run-words.ts'
 import { CaseVerdict } from '../verdict.tsx'
 import { ExpectedGot } from './expected-got.tsx'
 import { type Explained, explainedOf } from './explained.ts'
@@ -117,7 +117,7 @@ function Repeat({ record, prompt, texts, work, isOnly }: RepeatProps) {
           ...(work === null ? failures : []),
         ].map((failure) => (
           <p key={failure} class="refused">
-            <Icon name="warn" /> <span>{named(failure, texts)}</span>
+            <Icon name="warn" /> <span>{failureWords(failure, namesOf(texts))}</span>
           </p>
         ))}
         {texts === null ? null : <ExpectedGot texts={texts} returned={returned} />}
@@ -143,7 +143,7 @@ function Repeat({ record, prompt, texts, work, isOnly }: RepeatProps) {
           ))}
           {Object.entries(timings).map(([stage, ms]) => (
             <div key={stage}>
-              <dt>{metricName(stage)}</dt>
+              <dt>{metricName(stage)}, time</dt>
               <dd class="number">{milliseconds(ms)}</dd>
             </div>
           ))}
@@ -153,12 +153,8 @@ function Repeat({ record, prompt, texts, work, isOnly }: RepeatProps) {
   )
 }
 
-/** A failure with the names of beliefs in place of their ids. */
-const named = (failure: string, texts: Answer<'case'>['texts']): string =>
-  failure.replace(/[\w-]+/g, (word) => {
-    const name = texts?.beliefs[word]?.name
-    return name === undefined ? word : `“${name}”`
-  })
+const namesOf = (texts: Answer<'case'>['texts']): Readonly<globalThis.Record<string, string>> =>
+  Object.fromEntries(Object.entries(texts?.beliefs ?? {}).map(([id, { name }]) => [id, name]))
 
 /** What a system says in a form of its own, as a list of names and values. */
 function Plain({ given }: { readonly given: unknown }): ComponentChild {
@@ -231,7 +227,7 @@ function Reached({ explained, prompt }: { readonly explained: Explained; readonl
       )}
       {prelude === null ? null : (
         <div>
-          <dt>Prelude</dt>
+          <dt>In every context</dt>
           <dd class="prose">{prelude}</dd>
         </div>
       )}
