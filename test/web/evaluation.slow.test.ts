@@ -3,6 +3,7 @@ import { promisify } from 'node:util'
 import type { Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { createSnapshot } from '../../src/eval/gate/baselines.ts'
+import type { Answer } from '../../src/http/api/contract.ts'
 import { noBrowser } from './browser.ts'
 import { type Dashboard, dashboardAtHand, eventually, go, sees } from './dashboard-at-hand.ts'
 
@@ -80,7 +81,7 @@ describe.skipIf(noBrowser !== null)('the pages of evaluation', () => {
     await page.getByRole('heading', { name: 'What happened' }).waitFor()
     await page.locator('.asked').waitFor()
     await page.locator('.thirds').getByRole('heading', { name: 'Missing or wrong' }).waitFor()
-    await page.getByText('Explanation: how each belief was found').click()
+    await page.getByText('Explanation: how each result was found').click()
     await page.locator('table tbody tr').first().waitFor()
     await sees(page.locator('table'), /name “|alias “/)
     const [address] = [page.url()]
@@ -159,17 +160,19 @@ describe.skipIf(noBrowser !== null)('the pages of evaluation', () => {
 
     await page.reload()
     const headline = page.locator('.headline.worse')
-    await sees(headline, new RegExp(`^Worse than baseline main: ${broken} of 12 broke on `))
+    await sees(headline, new RegExp(`^Worse than baseline main: ${broken} of 12 cases broke on `))
     await headline.getByRole('link', { name: 'The run that broke it' }).click()
     await eventually(() => new URL(page.url()).pathname).toBe('/evaluation/runs/run-that-broke')
     await go(page, '/')
-    await sees(page.getByRole('region', { name: 'Last regression' }), `${broken} of 12 broke`)
+    await sees(page.getByRole('region', { name: 'Last regression' }), `${broken} of 12 cases broke`)
     await go(page, '/evaluation')
     await headline.getByRole('link', { name: 'Compare with the baseline' }).click()
     const cases = page.getByRole('region', { name: 'Broken' }).locator('.case-row')
     await eventually(() => cases.count()).toBe(broken)
     const { prompt } = (await dashboard.server.ofRun('run-that-broke')).find(({ verdict }) => verdict !== 'pass') ?? {}
     await sees(cases.first(), String(prompt))
+    // Beliefs are called by their names, as on the page of the case.
+    expect(await cases.first().textContent()).not.toMatch(/\b(?:gdn|bnd)-/)
     await sees(page.locator('tr', { hasText: 'Pass rate' }), /^−[\d.]+ points$/)
   })
 
@@ -197,5 +200,40 @@ describe.skipIf(noBrowser !== null)('the pages of evaluation', () => {
       .getByRole('region', { name: 'Session correct' })
       .locator('.bubble.user mark', { hasText: 'Helix' })
       .waitFor()
+  })
+
+  it('shows of a task that failed what was not answered, and each check once', async () => {
+    const { dir } = dashboard.server
+    const argv = ['task', 'run', 'second-brain-correction', '--agent', 'none', '--run-id', 'no-task', '--dir', dir]
+    // A run with failed cases ends with an exit code of its own.
+    await promisify(execFile)(process.execPath, ['bin/credence.js', ...argv]).catch(() => undefined)
+    await go(page, '/evaluation/runs/no-task')
+    await page.locator('.case-row a').first().click()
+
+    await sees(page.getByRole('region', { name: 'Session recall' }).locator('.bubble.assistant'), '(no answer)')
+    const others = page.getByRole('region', { name: 'Other checks' })
+    await sees(others, /^0 of \d+ passed$/)
+    await others.locator('li', { hasText: 'Stored city' }).getByText('failed').waitFor()
+    expect(await page.locator('.refused').count()).toBe(0)
+  })
+
+  it('shows the turns that a question about a conversation needs, and leads from the grid to its cases', async () => {
+    await go(page, '/evaluation/packs/session-drift')
+    await page.locator('.grid-case a').first().click()
+    await page.locator('.thirds').waitFor()
+
+    const { dir, send } = dashboard.server
+    const argv = ['benchmark', 'run', 'locomo', '--system', 'none', '--dir', dir]
+    const env = { ...process.env, CREDENCE_EVAL_HARNESS_ENABLED: '1' }
+    await promisify(execFile)(process.execPath, ['bin/credence.js', ...argv], { env }).catch(() => undefined)
+    const { body } = await send<Answer<'runs'>>('GET', '/api/v1/evals/runs?benchmark=locomo')
+    await go(page, `/evaluation/runs/${body.items[0]?.run.runId}/cases/sample-1-1`)
+    await sees(page.locator('.asked'), 'What happened to the first bowl that Tomas made?')
+    const columns = page.locator('.thirds')
+    await sees(columns, 'My first bowl cracked in the kiln.')
+    await sees(columns, 'Nothing came back.')
+    await page.getByText('Explanation: how each result was found').click()
+    await sees(page.locator('.how'), 'single-hop')
+    await sees(page, 'Session recall@10')
   })
 })

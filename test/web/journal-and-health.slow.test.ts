@@ -41,6 +41,23 @@ describe.skipIf(noBrowser !== null)('the pages of journal and health', () => {
     await row('You forgot 2 turns of conversation through elsewhere').waitFor()
   })
 
+  it('compares a correction with what it replaced, and filters by every kind of change', async () => {
+    const memory = dashboard.memoryAs()
+    await memory.remember({ name: 'ferry', content: 'The ferry leaves at nine.' })
+    await memory.correct('ferry', { content: 'The ferry leaves at ten.' })
+    const change = row('You corrected ferry')
+    await change.getByText('What changed').click()
+    await change.locator('del', { hasText: 'nine' }).waitFor()
+    await change.locator('ins', { hasText: 'ten' }).waitFor()
+    expect(await change.locator('.word-diff').allTextContents()).toHaveLength(1)
+
+    await page.getByLabel('Kind of change').selectOption('learn')
+    await page.locator('.journal-row', { hasText: 'ferry' }).first().waitFor({ state: 'detached' })
+    await row('You told an agent about').waitFor()
+    await page.getByLabel('Kind of change').selectOption('')
+    await row('You corrected ferry').waitFor()
+  })
+
   it('says why a change cannot be taken back', async () => {
     const memory = dashboard.memoryAs()
     const { event } = await memory.remember({ name: 'changed twice', content: 'First.' })

@@ -107,8 +107,8 @@ describe.skipIf(noBrowser !== null)('the dashboard for everybody', () => {
       }
       await go(page, '/conversations')
       await page.getByRole('button', { name: 'Forget…' }).click()
-      await page.getByLabel('Everything that holds these words').fill('harbour')
-      await page.getByRole('button', { name: 'Show what would go' }).click()
+      await page.getByLabel('Everything that contains these words').fill('harbour')
+      await page.getByRole('button', { name: 'Preview' }).click()
       await page.locator('.preview li').first().waitFor()
       expect(await barriers(page, rules)).toEqual([])
       await page.context().close()

@@ -78,7 +78,7 @@ describe.skipIf(noBrowser !== null)('home, review, conversations, hosts and the 
     const { counts, mirror } = await api<Answer<'health'>>('/health')
     await go(page, '/')
     await eventually(() => waiting('Proposed changes')).toBe(String(counts.proposals))
-    await eventually(() => waiting('found in conversations')).toBe(String(counts.candidates))
+    await eventually(() => waiting('New statements')).toBe(String(counts.candidates))
     await eventually(() => waiting('Conflicts')).toBe(String(mirror.conflicts))
 
     const file = join(dir, 'MEMORY.md')
@@ -91,7 +91,10 @@ describe.skipIf(noBrowser !== null)('home, review, conversations, hosts and the 
     )
     expect(conflicts).toHaveLength(1)
     await go(page, '/health')
-    await sees(page, /Changed on both sides; see MEMORY\.conflict-/)
+    await sees(page, /changed the same text.*MEMORY\.conflict-/)
+    await page.getByRole('link', { name: 'Decide in Review' }).click()
+    const card = page.locator('.review-card', { hasText: 'An edit of MEMORY.md proposed this' })
+    await card.locator('ins', { hasText: '6390' }).waitFor()
     await go(page, '/')
     await eventually(() => waiting('Conflicts')).toBe('1')
   })
@@ -222,19 +225,34 @@ describe.skipIf(noBrowser !== null)('home, review, conversations, hosts and the 
     await sees(hit, 'Noted.')
     await hit.locator('.belief-link').click()
     await page.locator('.bubble.here', { hasText: 'certificate' }).waitFor()
+    // What has none of the words says why it is there.
+    await page.getByLabel('Search conversations').fill('payroll')
+    await page.locator('.found-turn mark', { hasText: 'payroll' }).waitFor()
+    await sees(page.locator('.found-turn', { hasText: 'Noted.' }), 'A message beside it has these words.')
   })
 
-  it('shows what would be forgotten before it forgets', async () => {
+  it('shows code of a message as code, and its text as text', async () => {
+    const text = 'Restart it so:\n\n```sh\nmake <b>restart</b>\n  --now\n```\nThen look.'
+    await dashboard.memoryAs().hear([{ text, session: 'coded', role: 'assistant' }])
+    await go(page, '/conversations/coded')
+    const bubble = page.locator('.bubble.assistant')
+    expect(await bubble.locator('pre').textContent()).toBe('make <b>restart</b>\n  --now')
+    expect(await bubble.locator('p.prose').allTextContents()).toEqual(['Restart it so:', 'Then look.'])
+  })
+
+  it('shows what would be forgotten before it forgets, beliefs too', async () => {
+    await dashboard.memoryAs().remember({ name: 'tusks', content: 'A walrus never forgets.' })
     await go(page, '/conversations')
     await page.getByRole('button', { name: 'Forget…' }).click()
     const dialog = page.getByRole('dialog')
-    await dialog.getByLabel('Everything that holds these words').fill('walrus')
-    await dialog.getByRole('button', { name: 'Show what would go' }).click()
+    await dialog.getByLabel('Everything that contains these words').fill('walrus')
+    await dialog.getByRole('button', { name: 'Preview' }).click()
     await sees(dialog, '1 turn')
     await sees(dialog, 'The walrus costume is in the attic.')
+    await sees(dialog, 'A walrus never forgets.')
     expect((await dashboard.memoryAs().turns({ containing: 'walrus' })).total).toBe(1)
     await dialog.getByRole('button', { name: 'Forget', exact: true }).click()
-    await sees(page, /Forgotten: 1 turn/)
+    await sees(page, 'Forgotten: 1 turn and 1 belief.')
     expect((await dashboard.memoryAs().turns({ containing: 'walrus' })).total).toBe(0)
   })
 

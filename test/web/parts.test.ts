@@ -3,10 +3,13 @@ import { describe, expect, it } from 'vitest'
 import { figure, milliseconds, percent, signed } from '../../web/src/format/numbers.ts'
 import { pieces } from '../../web/src/format/pieces.ts'
 import { ago, dayOf, endsOf, namedDay } from '../../web/src/format/time.ts'
+import { wordParts } from '../../web/src/format/word-parts.ts'
 import { address, match } from '../../web/src/navigation/match.ts'
 import { placeChain } from '../../web/src/pages/beliefs/detail/chain-lanes.ts'
 import { inPlace } from '../../web/src/pages/beliefs/list/in-place.ts'
 import { explainedOf } from '../../web/src/pages/evaluation/case/explained.ts'
+import { daysBetween } from '../../web/src/pages/evaluation/every-day.ts'
+import { metricName } from '../../web/src/pages/evaluation/run-words.ts'
 
 describe('a text with marked stretches', () => {
   const stretch = fc.record({ start: fc.integer({ min: -3, max: 40 }), end: fc.integer({ min: -3, max: 40 }) })
@@ -167,4 +170,47 @@ describe('what a system says about its answer', () => {
   it('never breaks the page, whatever it is', () => {
     fc.assert(fc.property(fc.jsonValue(), (given) => void explainedOf({ matches: given, nearMisses: given })))
   })
+})
+
+describe('two versions of a text', () => {
+  const marks = (before: string, after: string) =>
+    wordParts(before, after).map(({ value, added, removed }) => `${removed ? '-' : added ? '+' : ' '}${value}`)
+
+  it('are shown word by word where they share words, and one after the other where they do not', () => {
+    expect(marks('Kept in Postgres 17.', 'Kept in Postgres 18.')).toEqual([' Kept in Postgres ', '-17', '+18', ' .'])
+    expect(marks('Use port 6380 in every example; 6379 is taken.', 'The licence of Redis changed in May.')).toEqual([
+      '-Use port 6380 in every example; 6379 is taken.',
+      '+The licence of Redis changed in May.',
+    ])
+    expect(marks('', 'New.')).toEqual(['+New.'])
+  })
+
+  it('say both texts, whatever they are', () => {
+    fc.assert(
+      fc.property(fc.string({ maxLength: 40 }), fc.string({ maxLength: 40 }), (before, after) => {
+        const parts = wordParts(before, after)
+        const text = (isLeft: 'added' | 'removed') =>
+          parts.flatMap((part) => (part[isLeft] ? [] : [part.value])).join('')
+
+        expect([text('added'), text('removed')]).toEqual([before, after])
+      }),
+    )
+  })
+})
+
+it('lists every day of a memory that is older than the plots', () => {
+  const days = daysBetween('2026-01-01', '2026-06-30')
+
+  expect([days.length, days[0], days.at(-1)]).toEqual([181, '2026-01-01', '2026-06-30'])
+})
+
+it('names figures as the field does', () => {
+  expect(['retrievalPrecision', 'mrr', 'ndcg@10', 'r@5', 'session-r@10', 'stored_city'].map(metricName)).toEqual([
+    'Retrieval precision',
+    'MRR',
+    'NDCG@10',
+    'Recall@5',
+    'Session recall@10',
+    'Stored city',
+  ])
 })

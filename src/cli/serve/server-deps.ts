@@ -49,7 +49,10 @@ function described(status: MirrorStatus): Answer<'mirror'> {
     problems: [
       ...(problem === null ? [] : [problem.message]),
       ...(held === null ? [] : [`Held for review: ${held.reason} (${held.file}).`]),
-      ...conflicts.map((conflict) => `Changed on both sides; see ${conflict.file}.`),
+      ...conflicts.map(
+        (conflict) =>
+          `The file and the store changed the same text. Accept or reject the file’s version in Review; ${conflict.file} shows both.`,
+      ),
       ...counted(status.undecided.length, 'edit waits for your decision.', 'edits wait for your decision.'),
       ...counted(refused.length, 'line could not be taken in.', 'lines could not be taken in.'),
       ...editedFiles.map((name) => `${name} was changed since the last sync.`),

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { CaseRecord, RunSummary, Verdict } from '../store/schemas/run.ts'
-import { caseGrid, standingOf } from './cases.ts'
+import { caseGrid, standingOf } from './case-grid.ts'
 
 const run = (runId: string): RunSummary => ({ runId, startedAt: runId }) as RunSummary
 const record = (caseId: string, verdict: Verdict): CaseRecord => ({ caseId, verdict }) as CaseRecord

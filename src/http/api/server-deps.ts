@@ -123,3 +123,21 @@ export function cached<Result>(
     return made.result
   }
 }
+
+/** Caches the result of `make` until the memory changes. Concurrent callers share one call; a failure is not cached. */
+export function cachedUntilChange<Result>(
+  { store }: Pick<ServerDeps, 'store'>,
+  make: () => Promise<Result>,
+): () => Promise<Result> {
+  let last: { readonly head: number; readonly result: Promise<Result> } | null = null
+  return async () => {
+    const { number: head } = await store.head()
+    if (last?.head === head) return last.result
+    const made = { head, result: make() }
+    last = made
+    made.result.catch(() => {
+      if (last === made) last = null
+    })
+    return made.result
+  }
+}

@@ -66,6 +66,8 @@ export type ForgottenTurns = {
   readonly beliefsFromThem: readonly string[]
   /** A few of the turns; only with `dryRun`, or when there was nothing to forget. */
   readonly examples?: readonly Turn[]
+  /** A few of the beliefs that are forgotten with them; where `examples` is given. */
+  readonly beliefExamples?: readonly Belief[]
   /** The journal's receipt; null when nothing was forgotten. */
   readonly event: number | null
   readonly at: string | null
@@ -94,7 +96,9 @@ export async function forgetTurns(ports: Ports, request: ForgetTurnsRequest): Pr
       const { forgotten, kept } = await beliefsConcerned(ports, request, ids)
       const counts = { turns: turns.length, beliefs: forgotten.length, beliefsFromThem: kept.map(({ id }) => id) }
       if (dryRun || turns.length + forgotten.length === 0) {
-        const result = { ...counts, examples: turns.slice(0, mostExamples), event: null, at: null, hash: null }
+        const examples = turns.slice(0, mostExamples)
+        const beliefExamples = forgotten.slice(0, mostExamples)
+        const result = { ...counts, examples, beliefExamples, event: null, at: null, hash: null }
         return { kind: 'nothing', result }
       }
       return {

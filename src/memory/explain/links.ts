@@ -1,9 +1,11 @@
 import { type Belief, isCurrent } from '../../beliefs/belief.ts'
-import { nameKey } from '../../beliefs/identity.ts'
+import { compareStrings, nameKey } from '../../beliefs/identity.ts'
 import type { RecallCount } from '../../beliefs/recall-counts.ts'
 import type { Turn } from '../../beliefs/turn.ts'
+import { type Proposal, withTarget } from '../change/proposals.ts'
 import { type BeliefReference, findBelief } from '../find-belief.ts'
 import type { Ports } from '../ports.ts'
+import { chainOf } from './history.ts'
 
 /** The connections of a belief. */
 type Links = {
@@ -27,13 +29,25 @@ type Links = {
 /** More relations and settled questions than this are not looked through. */
 const mostLookedThrough = 1_000
 
-export async function linksOf(ports: Ports, reference: BeliefReference): Promise<Links> {
-  const { store, counts } = ports
-  const belief = await findBelief(ports, reference)
-  const { user, id, supersededBy, resolvedBy, provenance } = belief
+/** Where links to a belief are looked for. */
+export type Linkable = { readonly relations: readonly Belief[]; readonly questions: readonly Belief[] }
+
+/** The same for every belief until something changes, so that whoever asks about several reads it once. */
+export async function linkableBeliefs({ store }: Ports, user: string): Promise<Linkable> {
   const page = { limit: mostLookedThrough, offset: 0 }
   const { items: relations } = await store.list({ user, types: ['relation'], current: true }, page)
   const { items: questions } = await store.list({ user, types: ['open_question'], current: false }, page)
+  return { relations, questions }
+}
+
+export async function linksOf(
+  ports: Ports,
+  reference: BeliefReference,
+  { relations, questions }: Linkable,
+): Promise<Links> {
+  const { store, counts } = ports
+  const belief = await findBelief(ports, reference)
+  const { user, id, supersededBy, resolvedBy, provenance } = belief
   const forms = new Set([belief.name, ...belief.aliases].map(nameKey))
   const isPart = ({ participants }: Belief): boolean =>
     participants.some((participant) => participant === id || forms.has(nameKey(participant)))
@@ -79,4 +93,15 @@ export async function learnedFrom(
     if (items.length < mostLookedThrough || (items.at(-1)?.updatedAt ?? '') < since) break
   }
   return found
+}
+
+/** What waits for a decision about a belief, newest first: the proposal that it is, or those made for it or what it replaced. */
+export async function proposalsAbout(ports: Ports, belief: Belief): Promise<readonly Proposal[]> {
+  if (belief.proposedFor !== null) return [await withTarget(ports, belief)]
+  const waiting: Proposal[] = []
+  for (const { user, id } of await chainOf(ports, belief))
+    for (const proposal of await ports.store.proposalsFor(user, id)) waiting.push(await withTarget(ports, proposal))
+  return waiting
+    .filter(({ target }) => target?.id === belief.id)
+    .sort((one, other) => compareStrings(other.proposal.createdAt, one.proposal.createdAt))
 }

@@ -16,8 +16,10 @@ export class RecallCounter {
     this.#counts = counts
   }
 
-  note(user: string, { pinned, relevant, questions, quotes }: Context, at: Date, durationMs: number): void {
-    const beliefIds = [...pinned, ...relevant.map(({ belief }) => belief), ...questions].map(({ id }) => id)
+  note(user: string, { prelude, pinned, relevant, questions, quotes }: Context, at: Date, durationMs: number): void {
+    const listed = [...pinned, ...relevant.map(({ belief }) => belief), ...questions].map(({ id }) => id)
+    // A preference is told in the prelude, and may be pinned too.
+    const beliefIds = [...new Set([...(prelude?.beliefIds ?? []), ...listed])]
     const isSilent = relevant.length + quotes.length === 0
     const waiting = this.#waiting.get(user) ?? []
     this.#waiting.set(user, waiting)

@@ -38,6 +38,12 @@ export const moment = (iso: string): string => {
   return Number.isNaN(time) ? iso : minute.format(time)
 }
 
+/** The time of day alone. */
+export const clockOf = (iso: string): string => {
+  const time = timeOf(iso)
+  return Number.isNaN(time) ? iso : clockTime.format(time)
+}
+
 export const dayOf = (iso: string): string => {
   const time = timeOf(iso)
   return Number.isNaN(time) ? iso : day.format(time)

@@ -31,7 +31,7 @@ const actorWords: Readonly<Record<Exclude<ActorKind, 'person'>, string>> = {
 
 /** Who did something, as the beginning of a sentence. The person of a memory is whoever looks at it. */
 export const whoWords = ({ actor, origin }: { readonly actor: ActorKind; readonly origin: string }): string =>
-  actor === 'person' ? 'You' : `${actorWords[actor]} ${origin}`
+  actor === 'person' ? 'You' : origin === 'file' ? 'An edit of MEMORY.md' : `${actorWords[actor]} ${origin}`
 
 const placeWords: Readonly<Record<string, string>> = {
   cli: 'on the command line',
@@ -47,12 +47,12 @@ export const throughWords = ({ actor, origin }: { readonly actor: ActorKind; rea
 export const eventWords: Readonly<Record<EventKind, string>> = {
   remember: 'remembered',
   learn: 'told an agent about',
-  reinforce: 'confirmed',
+  reinforce: 'repeated',
   correct: 'corrected',
   edit: 'edited',
   pin: 'pinned',
   unpin: 'unpinned',
-  alias: 'changed aliases of',
+  alias: 'changed the aliases of',
   resolve: 'settled',
   propose: 'proposed',
   accept: 'accepted',

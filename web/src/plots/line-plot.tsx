@@ -91,7 +91,10 @@ export function LinePlot({
           {low === null || high === null ? null : (
             <line class="whisker" x1={fixed(x(index))} x2={fixed(x(index))} y1={fixed(y(low))} y2={fixed(y(high))} />
           )}
-          <circle cx={fixed(x(index))} cy={fixed(y(value))} r={index === chosen ? 4.5 : points.length > 24 ? 2 : 3} />
+          {/* Many points are a line. */}
+          {points.length > 24 && index !== chosen ? null : (
+            <circle cx={fixed(x(index))} cy={fixed(y(value))} r={index === chosen ? 4.5 : 3} />
+          )}
         </g>
       ))}
     </PlotFrame>

@@ -1,7 +1,7 @@
 import { signal } from '@preact/signals'
 import { useEffect, useState } from 'preact/hooks'
 import { ask } from '../api/client.ts'
-import { dayOf } from '../format/time.ts'
+import { shortDay } from '../format/time.ts'
 import { address } from '../navigation/match.ts'
 import { navigate } from '../navigation/router.ts'
 import { useResource } from '../state/resource.ts'
@@ -117,7 +117,7 @@ function OpenPalette() {
             <span class="clip" dir="auto">
               {entry.name}
             </span>
-            <span class="soft small clip">{entry.note}</span>
+            <span class="soft small clip palette-note">{entry.note}</span>
           </div>
         ))}
         {entries.length === 0 ? <p class="soft panel-pad">Nothing has this name.</p> : null}
@@ -140,12 +140,15 @@ async function search(text: string, signal: AbortSignal): Promise<readonly Entry
       icon: 'beliefs' as const,
       act: () => navigate(address('beliefs', belief.id)),
     })),
-    ...said.quotes.map((quote) => ({
-      key: `${quote.turn}-${quote.text}`,
-      name: quote.text,
-      note: `said on ${dayOf(quote.at)}`,
-      icon: 'chat' as const,
-      act: () => navigate(`${address('conversations', quote.session)}?turn=${encodeURIComponent(quote.turn)}`),
-    })),
+    // The search always answers with its best; here only what has the words is meant.
+    ...said.quotes
+      .filter(({ found, strength }) => found.length > 0 || strength !== 'possible')
+      .map((quote) => ({
+        key: `${quote.turn}-${quote.text}`,
+        name: quote.text,
+        note: `Said on ${shortDay(quote.at)}`,
+        icon: 'chat' as const,
+        act: () => navigate(`${address('conversations', quote.session)}?turn=${encodeURIComponent(quote.turn)}`),
+      })),
   ]
 }

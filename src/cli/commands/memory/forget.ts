@@ -258,12 +258,15 @@ async function forgetTurns(
 const mostExamples = 5
 const mostStaying = 20
 
-function previewOf({ turns, beliefs, examples = [] }: ForgottenTurns): string {
+function previewOf({ turns, beliefs, examples = [], beliefExamples = [] }: ForgottenTurns): string {
   const shown = examples.slice(0, mostExamples)
+  const named = beliefExamples.slice(0, mostExamples)
   return lines(
     `${counted(turns, 'turn')} and ${counted(beliefs, 'belief')}`,
     shown.map(({ at, speaker, role, text: words }) => `  ${dayOf(at)} ${harmless(speaker ?? role)}: ${short(words)}`),
     turns > shown.length && shown.length > 0 && `  and ${counted(turns - shown.length, 'more turn')}`,
+    named.map((belief) => `  ${called(belief)}: ${short(belief.content)}`),
+    beliefs > named.length && named.length > 0 && `  and ${counted(beliefs - named.length, 'more belief')}`,
   )
 }
 

@@ -70,6 +70,20 @@ export function conversationKind({ open, data, clock, onProgress = () => {} }: C
   })
 }
 
+/** The file or folder of the published data, else the sample of the pack. */
+const dataPath = ({ directory, manifest }: PackPlace, data: string | undefined): string =>
+  data ?? join(directory, manifest.files?.data ?? 'sample')
+
+/** A question of a pack, and the conversation it is about; null where the pack or the data has no such question. */
+export function questionOf(place: PackPlace, data: string | undefined, caseId: string) {
+  const suite = suites.find(({ name }) => name === place.manifest.suite)
+  for (const conversation of suite?.read(dataPath(place, data)) ?? []) {
+    const question = conversation.questions.find(({ id }) => id === caseId)
+    if (question !== undefined) return { conversation, question }
+  }
+  return null
+}
+
 function readContent({ directory, manifest }: PackPlace, data: string | undefined, onProgress: ReadProgress): Content {
   const suite = suites.find(({ name }) => name === manifest.suite)
   if (suite === undefined) {
@@ -77,8 +91,7 @@ function readContent({ directory, manifest }: PackPlace, data: string | undefine
       hint: `Use one of ${suites.map(({ name }) => name).join(', ')}.`,
     })
   }
-  const sample = join(directory, manifest.files?.data ?? 'sample')
-  const path = data ?? sample
+  const path = dataPath({ directory, manifest }, data)
   const cases = []
   let conversations = 0
   for (const { questions } of suite.read(path, onProgress)) {

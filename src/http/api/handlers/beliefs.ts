@@ -1,12 +1,12 @@
 import type { Belief } from '../../../beliefs/belief.ts'
 import { type JournalEntry as DomainEntry, entryOf, mostListedBeliefs } from '../../../beliefs/journal.ts'
 import { changesOf, filteredEvents } from '../../../memory/explain/history.ts'
-import { linksOf } from '../../../memory/explain/links.ts'
+import { linkableBeliefs, linksOf, proposalsAbout } from '../../../memory/explain/links.ts'
 import { omitUndefined } from '../../../omit-undefined.ts'
 import type { JournalEntry } from '../contract.ts'
 import { mostItems } from '../route.ts'
 import type { beliefRoutes, journalRoutes, proposalRoutes } from '../routes/belief-routes.ts'
-import { beliefById, type Handlers, type ServerDeps } from '../server-deps.ts'
+import { beliefById, cachedUntilChange, type Handlers, type ServerDeps } from '../server-deps.ts'
 
 type BeliefRoute = keyof typeof beliefRoutes | keyof typeof proposalRoutes | keyof typeof journalRoutes
 
@@ -16,6 +16,7 @@ const mostNames = 3
 export function beliefHandlers(deps: ServerDeps): Handlers<BeliefRoute> {
   const { store, user, scopes, homeScopes } = deps
   const existing = async (id: string): Promise<string> => (await beliefById(deps, id)).id
+  const linkable = cachedUntilChange(deps, () => linkableBeliefs(deps.ports, user))
   /** Adds how often each belief was recalled, and when it last was. */
   const counted = async <Item extends { readonly belief: Belief }>(items: readonly Item[]) => {
     const ids = items.map(({ belief }) => belief.id)
@@ -37,10 +38,10 @@ export function beliefHandlers(deps: ServerDeps): Handlers<BeliefRoute> {
       return { items: await counted(items.map((belief) => ({ belief, hit: null }))), total, isCut: false }
     },
     createBelief: ({ memory, body, idempotency }) => memory.remember({ scopes: homeScopes, ...body, ...idempotency }),
-    getBelief: async ({ memory, params: { id } }) => ({
-      belief: await beliefById(deps, id),
-      proposals: (await memory.proposals()).filter(({ proposal, target }) => proposal.id === id || target?.id === id),
-    }),
+    getBelief: async ({ params: { id } }) => {
+      const belief = await beliefById(deps, id)
+      return { belief, proposals: await proposalsAbout(deps.ports, belief) }
+    },
     beliefHistory: async ({ memory, params: { id } }) => {
       const { belief, revisions, chain } = await memory.history(await existing(id))
       return {
@@ -50,7 +51,8 @@ export function beliefHandlers(deps: ServerDeps): Handlers<BeliefRoute> {
         chain: around(chain, id),
       }
     },
-    beliefLinks: async ({ params: { id } }) => linksOf(deps.ports, { user, scopes, reference: await existing(id) }),
+    beliefLinks: async ({ params: { id } }) =>
+      linksOf(deps.ports, { user, scopes, reference: await existing(id) }, await linkable()),
     editBelief: async ({ memory, params: { id }, body: { expectedVersion, ...edits }, idempotency }) =>
       memory.edit(await existing(id), edits, { ...idempotency, ...omitUndefined({ expectedVersion }) }),
     correctBelief: async ({ memory, params: { id }, body, idempotency }) =>

@@ -2,7 +2,8 @@ import { MemoryError } from '../../../errors.ts'
 import { compareBenchmark } from '../../../eval/compare/compare.ts'
 import { type CaseDiff, diffRuns } from '../../../eval/compare/diff.ts'
 import { chosenOf, counts } from '../../../eval/gate/latest-runs.ts'
-import { caseGrid, caseTexts, standingOf } from '../../../eval/report/cases.ts'
+import { caseTexts, namesIn, questionTexts } from '../../../eval/report/case-detail.ts'
+import { caseGrid, standingOf } from '../../../eval/report/case-grid.ts'
 import { figuresOfRun, summariseCases } from '../../../eval/score/figures.ts'
 import { wilsonInterval } from '../../../eval/score/statistics.ts'
 import { summariseShadows } from '../../../eval/shadow/shadow-summary.ts'
@@ -60,6 +61,18 @@ export function evalHandlers(deps: ServerDeps, archive: EvalArchive): Handlers<k
       isSaturated: runs.every(({ passedCases, totalCases }) => passedCases === totalCases),
     }
   }
+  const textsOf = async (
+    { directory, manifest }: FoundPack,
+    { runId }: RunSummary,
+    asked: { readonly caseId: string; readonly records: readonly CaseRecord[] },
+  ) => {
+    if (directory === null || manifest === null) return null
+    if (hasBeliefs(manifest)) return caseTexts(directory, asked.caseId, asked.records)
+    if (manifest.runner !== 'conversation') return null
+    const environment = readEnvironment(root, runId)
+    const data = environment?.ok ? environment.value.settings.data : undefined
+    return questionTexts({ directory, manifest }, typeof data === 'string' ? data : undefined, asked)
+  }
   const shadows = cached(() => summariseShadows(root), { clock, ttlMs: shadowTtlMs })
   return {
     packs: async () => {
@@ -108,7 +121,8 @@ export function evalHandlers(deps: ServerDeps, archive: EvalArchive): Handlers<k
         .filter((record) => needle === undefined || textOf(record, prompts).includes(needle))
         .sort(worstFirst)
       const items = wanted.slice(offset, offset + limit).map((record) => listedCase(record, prompts))
-      return { items, total: wanted.length }
+      const failures = items.flatMap((one) => one.failures)
+      return { items, total: wanted.length, names: await namesOf(archive, run, failures) }
     },
     case: async ({ params: { id, caseId } }) => {
       const run = await archive.run(id)
@@ -121,7 +135,7 @@ export function evalHandlers(deps: ServerDeps, archive: EvalArchive): Handlers<k
       const described = manifest?.cases.find((one) => one.id === caseId)
       const { prompt = null, notes = null } = described ?? {}
       const pack = (await archive.packs()).find((one) => one.id === run.benchmarkId)
-      const texts = pack?.directory == null || !hasTexts(pack) ? null : caseTexts(pack.directory, caseId, records)
+      const texts = pack === undefined ? null : await textsOf(pack, run, { caseId, records })
       const shown = records.slice(0, mostItems)
       // Tasks that were named one by one are of no pack.
       const mayBeTask = pack === undefined || pack.manifest?.runner === 'task'
@@ -176,9 +190,15 @@ export function evalHandlers(deps: ServerDeps, archive: EvalArchive): Handlers<k
   }
 }
 
+async function namesOf(archive: EvalArchive, { benchmarkId }: RunSummary, texts: readonly string[]) {
+  const pack = (await archive.packs()).find(({ id }) => id === benchmarkId)
+  if (pack?.directory == null || pack.manifest === null || !hasBeliefs(pack.manifest)) return {}
+  return texts.length === 0 ? {} : namesIn(pack.directory, texts)
+}
+
 /** Packs whose cases expect beliefs by id. */
-const hasTexts = ({ manifest }: FoundPack): boolean =>
-  manifest?.runner === 'retrieval' || manifest?.runner === 'session' || manifest?.runner === 'calibration'
+const hasBeliefs = ({ runner }: Manifest): boolean =>
+  runner === 'retrieval' || runner === 'session' || runner === 'calibration'
 
 /** Completed runs of all cases by one system, oldest first; without a name by our own system, else by the latest. */
 function wholeRuns(runs: readonly RunSummary[], id: string, system?: string): readonly RunSummary[] {
@@ -314,7 +334,10 @@ async function compareRuns(
   const prompts = promptsOf(await archive.manifest(candidate.benchmarkId))
   const asked = (cases: readonly CaseDiff[]) =>
     cut(cases).map((one) => ({ ...one, prompt: prompts.get(one.id) ?? null }))
+  const shown = [broken, fixed, stillFailing, changed].flatMap((cases) => cut(cases))
+  const told = shown.flatMap(({ failures, returned }) => [...failures, ...returned.map(({ id }) => id)])
   return {
+    names: await namesOf(archive, candidate, told),
     before: listedRun(base),
     after: listedRun(candidate),
     notes: [...new Set([...otherPacks, ...diff.notes, ...(comparison?.notes ?? [])])],

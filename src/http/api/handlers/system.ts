@@ -2,7 +2,7 @@ import { findBeliefs, listBeliefs } from '../../../memory/list.ts'
 import type { Ports } from '../../../memory/ports.ts'
 import { asOf } from '../../../memory/recall/as-of.ts'
 import type { Answer } from '../contract.ts'
-import { cached, type Handlers, type ServerDeps } from '../server-deps.ts'
+import { cached, cachedUntilChange, type Handlers, type ServerDeps } from '../server-deps.ts'
 
 const doctorTtlMs = 60_000
 /** The status of the mirror reads files, and a page asks for the health of a memory often. */
@@ -17,6 +17,8 @@ export function systemHandlers(
   const mirror = cached(deps.mirror.status, { clock, ttlMs: mirrorTtlMs })
   const counts = cachedCounts(deps)
   const past = keptPast(deps)
+  // It reads the journal.
+  const growth = cachedUntilChange(deps, async () => (await deps.ports.counts?.growth(deps.user)) ?? [])
   const doctor = async () => ({ ...(await deps.background.doctor()), checkedAt: deps.now().toISOString() })
   return {
     health: async () => {
@@ -39,7 +41,7 @@ export function systemHandlers(
     doctorProgress: async () => ({ progress: deps.background.checking() }),
     hosts: async () => ({ items: deps.hosts() }),
     growth: async () => ({
-      beliefs: (await deps.ports.counts?.growth(deps.user)) ?? [],
+      beliefs: await growth(),
       recalls: (await deps.ports.counts?.recallDays(deps.user)) ?? [],
     }),
     pastBeliefs: async ({ query: { asOf: time, query, ...page } }) => {

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { figureVerdicts } from '../../../eval/compare/compare.ts'
 import { CaseDiff } from '../../../eval/compare/diff.ts'
-import { CaseTexts } from '../../../eval/report/cases.ts'
+import { CaseTexts } from '../../../eval/report/case-detail.ts'
 import {
   BaselineSnapshot,
   CaseRecord,
@@ -142,6 +142,10 @@ const TaskWork = z.object({
   ),
 })
 
+const beliefNames = z
+  .record(z.string(), z.string())
+  .describe('Names of the beliefs of the pack whose ids stand in the answer.')
+
 const counts = z.object({ broken: z.int(), fixed: z.int(), stillFailing: z.int(), changed: z.int() })
 
 /** Packs, runs, cases, baselines and live recalls. */
@@ -193,7 +197,7 @@ export const evalRoutes = {
       text: text(200).optional().describe('In the id, the prompt, a failure or a returned id.'),
       ...paging(50),
     }),
-    answer: listOf(ListedCase),
+    answer: listOf(ListedCase).extend({ names: beliefNames }),
   }),
   case: route('GET', '/evals/runs/:id/cases/:caseId', {
     access: 'installation',
@@ -246,6 +250,7 @@ export const evalRoutes = {
       removedCases: z.array(z.string()),
       flaky: z.array(z.string()),
       unchanged: z.int(),
+      names: beliefNames,
       counts: counts.describe('Lists are cut at 200; these are not.'),
     }),
   }),

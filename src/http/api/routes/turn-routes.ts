@@ -97,6 +97,7 @@ export const turnRoutes = {
       beliefs: z.int().describe('Beliefs that are forgotten with them.'),
       beliefsFromThem: z.array(z.string()).describe('Ids of beliefs that were learned from the turns and stay.'),
       examples: z.array(shape.Turn).optional().describe('A few of the turns, where nothing was forgotten.'),
+      beliefExamples: z.array(shape.Belief).optional().describe('A few of the beliefs, where nothing was forgotten.'),
       event: z.int().nullable(),
       at: z.string().nullable(),
       hash: z.string().nullable(),

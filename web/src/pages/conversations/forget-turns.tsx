@@ -38,7 +38,7 @@ export function ForgetTurns({ selection, onClose }: ForgetTurnsProps) {
           }}
         >
           <div class="field">
-            <label for="forget-words">Everything that holds these words</label>
+            <label for="forget-words">Everything that contains these words</label>
             <input
               id="forget-words"
               class="input"
@@ -47,9 +47,9 @@ export function ForgetTurns({ selection, onClose }: ForgetTurnsProps) {
               value={words}
               onInput={(event) => setWords(event.currentTarget.value)}
             />
-            <p class="help">In conversations and in beliefs, in any case of letters.</p>
           </div>
-          <Button type="submit">Show what would go</Button>
+          <Button type="submit">Preview</Button>
+          <p class="help">In conversations and in beliefs, in upper or lower case.</p>
         </form>
       ) : null}
       {previewed === null ? null : <Preview key={JSON.stringify(previewed)} selection={previewed} onClose={onClose} />}
@@ -81,7 +81,7 @@ function Preview({ selection, onClose }: { readonly selection: Selection; readon
       {(preview) => (
         <div class="stack tight">
           <p>
-            <b>{amount(preview)}</b> would be erased for good, from the store, its history and its index.
+            <b>{amount(preview)}</b> would be erased permanently, from the store, its history and its index.
             {preview.beliefsFromThem.length === 0
               ? ''
               : ` ${counted(preview.beliefsFromThem.length, 'belief')} learned from it would stay.`}
@@ -92,7 +92,13 @@ function Preview({ selection, onClose }: { readonly selection: Selection; readon
                 <span class="soft small">{moment(at)}</span> <span dir="auto">{text}</span>
               </li>
             ))}
+            {(preview.beliefExamples ?? []).map(({ id, name, content }) => (
+              <li key={id} class="clip-two">
+                <span class="soft small">Belief</span> <b dir="auto">{name}</b> <span dir="auto">{content}</span>
+              </li>
+            ))}
           </ul>
+          {hidden(preview) === '' ? null : <p class="soft small">And {hidden(preview)}.</p>}
           <Refused error={error} />
           <div class="actions">
             <Button data-first onClick={onClose}>
@@ -114,6 +120,13 @@ function Preview({ selection, onClose }: { readonly selection: Selection; readon
     </Loaded>
   )
 }
+
+/** What is not among the examples. */
+const hidden = ({ turns, beliefs, examples = [], beliefExamples = [] }: Answer<'forgetTurns'>): string =>
+  [
+    ...(turns > examples.length ? [counted(turns - examples.length, 'more turn')] : []),
+    ...(beliefs > beliefExamples.length ? [counted(beliefs - beliefExamples.length, 'more belief')] : []),
+  ].join(' and ')
 
 const amount = ({ turns, beliefs }: Pick<Answer<'forgetTurns'>, 'turns' | 'beliefs'>): string =>
   beliefs === 0 ? counted(turns, 'turn') : `${counted(turns, 'turn')} and ${counted(beliefs, 'belief')}`

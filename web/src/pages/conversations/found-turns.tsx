@@ -59,11 +59,16 @@ function Found({ hit }: { readonly hit: Hit }) {
           <span>{hit.speaker ?? speakers[hit.role]}</span>
           <time dateTime={hit.at}>{moment(hit.at)}</time>
           <StrengthChip strength={hit.strength} />
-          {hit.earlier ? <Badge>earlier</Badge> : null}
+          {hit.earlier ? (
+            <span title="A newer message about the same thing comes before it, or what was learned from it has changed since.">
+              <Badge>earlier</Badge>
+            </span>
+          ) : null}
         </span>
         <span class="prose" dir="auto">
           <Highlighted text={hit.text} stretches={stretchesOf(hit.text, hit.found)} />
         </span>
+        {hit.found.length > 0 ? null : <span class="soft small">{nearWords(hit.explanation)}</span>}
       </Link>
       {around === null ? (
         <Button
@@ -86,6 +91,13 @@ function Found({ hit }: { readonly hit: Hit }) {
     </li>
   )
 }
+
+/** Why something is found that has none of the words. */
+const nearWords = (explanation: Hit['explanation']): string =>
+  isBeside(explanation) ? 'A message beside it has these words.' : 'It has other words, close in meaning.'
+
+const isBeside = ({ label, parts }: Hit['explanation']): boolean =>
+  label.endsWith('(beside it)') || parts.some(isBeside)
 
 /** Where words begin with one of these, which may be stems, whatever their case. */
 export function stretchesOf(text: string, words: readonly string[]): readonly Stretch[] {

@@ -4,7 +4,7 @@ import { ask } from '../../api/client.ts'
 import { journalHead } from '../../api/live.ts'
 import { Refusal } from '../../api/refusal.ts'
 import { counted } from '../../format/numbers.ts'
-import { dayOf, moment } from '../../format/time.ts'
+import { clockOf, dayOf, moment } from '../../format/time.ts'
 import { Link } from '../../navigation/link.tsx'
 import { address } from '../../navigation/match.ts'
 import { goBackTo, query, withQuery } from '../../navigation/router.ts'
@@ -74,6 +74,7 @@ export function SessionView({ session }: { readonly session: string }) {
                     <Bubble
                       key={turn.id}
                       turn={turn}
+                      day={dayOf(opening.at)}
                       isHere={turn.id === wanted}
                       learned={learned[turn.id] ?? []}
                       onForget={setForgetting}
@@ -104,14 +105,31 @@ async function load(session: string, wanted: string | null, signal: AbortSignal)
 
 export const speakers = { user: 'You', assistant: 'Assistant', tool: 'Tool' } as const
 
+/** The text of a turn. What stands between fences is code. */
+const Said = ({ text }: { readonly text: string }) =>
+  text.split(/^[ \t]*```[^\n]*$/m).map((part, index) => {
+    const words = part.replace(/^(?:[ \t]*\n)+|\s+$/g, '')
+    return words === '' ? null : index % 2 === 1 ? (
+      <pre key={index} class="said-code">
+        {words}
+      </pre>
+    ) : (
+      <p key={index} class="prose lines" dir="auto">
+        {words}
+      </p>
+    )
+  })
+
 type BubbleProps = {
   readonly turn: Turn
+  /** The day of the conversation, which its head says. */
+  readonly day: string
   readonly isHere: boolean
   readonly learned: Page['learned'][string]
   readonly onForget: (selection: Selection) => void
 }
 
-function Bubble({ turn, isHere, learned, onForget }: BubbleProps) {
+function Bubble({ turn, day, isHere, learned, onForget }: BubbleProps) {
   const { role, speaker, at, text, origin } = turn
   const element = useRef<HTMLDivElement>(null)
   useLayoutEffect(() => {
@@ -134,7 +152,9 @@ function Bubble({ turn, isHere, learned, onForget }: BubbleProps) {
     <div class={isHere ? `bubble ${role} here` : `bubble ${role}`} ref={element}>
       <p class="bubble-head">
         <b>{speaker ?? speakers[role]}</b>
-        <time dateTime={at}>{moment(at)}</time>
+        <time dateTime={at} title={moment(at)}>
+          {dayOf(at) === day ? clockOf(at) : moment(at)}
+        </time>
         {origin === 'document' ? <Badge>pasted</Badge> : null}
         <button
           type="button"
@@ -145,9 +165,7 @@ function Bubble({ turn, isHere, learned, onForget }: BubbleProps) {
           <Icon name="trash" size={14} />
         </button>
       </p>
-      <p class="prose lines" dir="auto">
-        {text}
-      </p>
+      <Said text={text} />
       {learned.length === 0 ? null : (
         <p class="row small learned">
           {learned.map(({ id, name, candidate }) => (

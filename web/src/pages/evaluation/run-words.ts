@@ -18,11 +18,21 @@ export const whenOf = ({ run }: ListedRun): string => run.completedAt ?? run.sta
 export const systemOf = ({ run }: ListedRun): string =>
   run.system === undefined ? 'unknown system' : `${run.system.name} ${run.system.version}`
 
-/** `retrievalPrecision` as `Retrieval precision`. */
+/** Figures that the field writes in another way than as words. */
+const knownAs: Readonly<Record<string, string>> = { mrr: 'MRR', ndcg: 'NDCG', r: 'recall' }
+
+/** `retrievalPrecision` as `Retrieval precision`, `session-r@10` as `Session recall@10`. */
 export function metricName(name: string): string {
   const words = name
     .replace(/([a-z0-9])([A-Z])/g, '$1 $2')
     .replace(/[_.-]+/g, ' ')
     .toLowerCase()
+    .replace(/\b(?:mrr|(?:ndcg|r)(?=@))/g, (word) => knownAs[word] ?? word)
+  return words.charAt(0).toUpperCase() + words.slice(1)
+}
+
+/** A failure as a sentence, with the names of beliefs in place of their ids. */
+export function failureWords(failure: string, names: Readonly<Record<string, string>>): string {
+  const words = failure.replace(/[\w-]+/g, (word) => (Object.hasOwn(names, word) ? `“${names[word]}”` : word))
   return words.charAt(0).toUpperCase() + words.slice(1)
 }

@@ -3,7 +3,7 @@ import type { Answer } from '../../../../src/http/api/contract.ts'
 import { ask } from '../../api/client.ts'
 import { journalHead } from '../../api/live.ts'
 import { count, counted, milliseconds, percent } from '../../format/numbers.ts'
-import { dayOf } from '../../format/time.ts'
+import { dayOf, shortDay } from '../../format/time.ts'
 import { throughWords } from '../../format/words.ts'
 import { Link } from '../../navigation/link.tsx'
 import { address } from '../../navigation/match.ts'
@@ -16,7 +16,7 @@ import { useResource } from '../../state/resource.ts'
 import { Loaded } from '../../ui/loaded.tsx'
 import { EmptyState } from '../../ui/notice.tsx'
 import { SkeletonBlock, SkeletonRows } from '../../ui/skeleton.tsx'
-import { everyDay } from '../evaluation/every-day.ts'
+import { daysBetween, everyDay } from '../evaluation/every-day.ts'
 import { growthBy } from './growth-by.ts'
 
 type Growth = Answer<'growth'>
@@ -53,7 +53,11 @@ export function GrowthPage() {
                   title="Beliefs ever remembered, by origin"
                   note={currentWords()}
                   layers={growthBy(growth.beliefs, today(), ({ actor, origin }) =>
-                    actor === 'person' ? `you${throughWords({ actor, origin })}` : origin,
+                    actor === 'person'
+                      ? `you${throughWords({ actor, origin })}`
+                      : origin === 'file'
+                        ? 'MEMORY.md'
+                        : origin,
                   )}
                 />
               </div>
@@ -78,7 +82,8 @@ function Recalls({ days }: { readonly days: Growth['recalls'] }) {
     return (
       <p class="panel panel-pad soft">No recall has been counted yet. Recalls of agents and of the command count.</p>
     )
-  const total = days.reduce((sum, { recalls }) => sum + recalls, 0)
+  const bars = everyDay(days.map(({ day, recalls }) => ({ day, value: recalls })))
+  const total = bars.reduce((sum, { value }) => sum + value, 0)
   const point = (day: string, value: number, label: string) => ({
     key: day,
     at: day,
@@ -89,12 +94,7 @@ function Recalls({ days }: { readonly days: Growth['recalls'] }) {
   })
   return (
     <div class="plots three">
-      <BarPlot
-        title="Recalls by day"
-        bars={everyDay(days.map(({ day, recalls }) => ({ day, value: recalls })))}
-        format={count}
-        total={count(total)}
-      />
+      <BarPlot title="Recalls by day" bars={bars} format={count} total={count(total)} />
       <LinePlot
         title="Recalls that found nothing"
         isByTime
@@ -117,11 +117,8 @@ function Recalls({ days }: { readonly days: Growth['recalls'] }) {
 
 /** What the memory held at the end of a day, chosen with a slider. */
 function AsOf({ growth }: { readonly growth: Growth }) {
-  const days = everyDay(
-    [...new Set([...growth.beliefs, ...growth.recalls].map(({ day }) => day)), today()]
-      .sort()
-      .map((day) => ({ day, value: 0 })),
-  ).map(({ day }) => day)
+  const known = [...growth.beliefs, ...growth.recalls].map(({ day }) => day).sort()
+  const days = daysBetween(known[0] ?? today(), today())
   const wanted = query.value.get('day')
   const place = wanted === null ? days.length - 1 : Math.max(0, days.indexOf(wanted))
   const [moving, setMoving] = useState<number | null>(null)
@@ -147,6 +144,10 @@ function AsOf({ growth }: { readonly growth: Growth }) {
             navigate(withQuery({ day: days[Number(event.currentTarget.value)] ?? null }), { replace: true })
           }}
         />
+        <p class="slider-ends soft small" aria-hidden="true">
+          <span>{shortDay(days[0] ?? '')}</span>
+          <span>Today</span>
+        </p>
         <Held day={days[place] ?? ''} />
       </div>
     </section>

@@ -4,6 +4,7 @@ import { ask } from '../../api/client.ts'
 import { journalHead } from '../../api/live.ts'
 import { asRefusal, type Refusal } from '../../api/refusal.ts'
 import { count } from '../../format/numbers.ts'
+import { Link } from '../../navigation/link.tsx'
 import { health } from '../../state/memory-facts.ts'
 import { useResource } from '../../state/resource.ts'
 import { say } from '../../state/toasts.ts'
@@ -42,19 +43,21 @@ type Facts = Answer<'health'>
 
 function Counts({ facts: { counts } }: { readonly facts: Facts }) {
   const rows = [
-    ['Current beliefs', counts.current],
-    ['Pinned', counts.pinned],
-    ['Open questions', counts.questions],
-    ['Proposals waiting', counts.proposals],
-    ['Candidates waiting', counts.candidates],
-    ['Superseded or settled', counts.retired],
-    ['Scopes', counts.scopes],
+    ['Current beliefs', counts.current, '/beliefs'],
+    ['Pinned', counts.pinned, '/beliefs?pinned=yes'],
+    ['Open questions', counts.questions, '/beliefs?type=open_question'],
+    ['Proposed changes', counts.proposals, '/review'],
+    ['New statements', counts.candidates, '/review'],
+    ['Superseded or settled', counts.retired, '/beliefs?show=retired'],
+    ['Scopes', counts.scopes, '/beliefs?group=scope'],
   ] as const
   return (
     <dl class="figures">
-      {rows.map(([name, value]) => (
+      {rows.map(([name, value, href]) => (
         <div key={name}>
-          <dt>{name}</dt>
+          <dt>
+            <Link href={href}>{name}</Link>
+          </dt>
           <dd class="number">{count(value)}</dd>
         </div>
       ))}
@@ -157,7 +160,7 @@ function Mirror() {
         </Button>
       </header>
       <Loaded resource={found} waiting={<SkeletonRows rows={3} label="Loading the mirror" />}>
-        {({ exists, file, items, lastSyncAt, problems }) => (
+        {({ exists, file, items, lastSyncAt, problems, conflicts }) => (
           <div class="panel-pad stack tight">
             <p class="soft">
               The beliefs as a file that people and agents can read and edit. Edits reach the store at the next sync.
@@ -183,6 +186,11 @@ function Mirror() {
                 {problem}
               </p>
             ))}
+            {conflicts === 0 ? null : (
+              <p>
+                <Link href="/review">Decide in Review</Link>
+              </p>
+            )}
             <Refused error={error} />
           </div>
         )}

@@ -1,5 +1,7 @@
 import type { Answer } from '../../../../src/http/api/contract.ts'
+import { counted } from '../../format/numbers.ts'
 import { dayOf } from '../../format/time.ts'
+import { Link } from '../../navigation/link.tsx'
 import { matchWords, quoteStrength, quoteWords, type Strength, strengthOf } from '../recall/reason-words.ts'
 import { StrengthChip } from '../recall/strength-chip.tsx'
 
@@ -10,6 +12,9 @@ type Line = {
   /** Null for what is in every context. */
   readonly strength: Strength | null
 }
+
+/** Lines that every message gets; the page of recall has all. */
+const mostAlways = 6
 
 /** In few lines, what an agent would be given for a message, each with its reason; last, what it gets with any message. */
 export function Given({ answer, isAsked }: { readonly answer: Answer<'recall'>; readonly isAsked: boolean }) {
@@ -38,12 +43,17 @@ export function Given({ answer, isAsked }: { readonly answer: Answer<'recall'>; 
         <section class="always" aria-label="Always given">
           <h3>With every message</h3>
           <ul>
-            {always.map((text) => (
-              <li key={text} class="break" dir="auto">
+            {always.slice(0, mostAlways).map((text, index) => (
+              <li key={index} class="break" dir="auto">
                 {text}
               </li>
             ))}
           </ul>
+          {always.length > mostAlways ? (
+            <p>
+              and {counted(always.length - mostAlways, 'more line')} (<Link href="/recall">see all</Link>)
+            </p>
+          ) : null}
         </section>
       )}
     </>

@@ -1,4 +1,5 @@
 import { useEffect, useState } from 'preact/hooks'
+import type { Belief } from '../../../../src/http/api/contract.ts'
 import { ask } from '../../api/client.ts'
 import { evalsChange, journalHead } from '../../api/live.ts'
 import { count } from '../../format/numbers.ts'
@@ -99,18 +100,25 @@ function Try({ onReady }: { readonly onReady: () => void }) {
                 </button>
               ))}
             </div>
-            <div class="stack tight" aria-live="polite" aria-busy={given.isLoading}>
+            <div class="stack tight answered" aria-live="polite" aria-busy={given.isLoading}>
               {given.value === null ? (
                 <Refused error={given.error} />
               ) : (
                 <Given answer={given.value.answer} isAsked={given.value.asked.trim() !== ''} />
               )}
             </div>
-            <p class="row">
-              <Button icon="recall" onClick={() => navigate('/recall')}>
-                See all reasons, and what was left out
-              </Button>
-            </p>
+            {health.value?.counts.current === 0 ? (
+              <p>
+                Nothing is remembered yet, so your agent gets nothing. Tell it something, connect one, or{' '}
+                <Link href="/beliefs?new=yes">write the first belief</Link>.
+              </p>
+            ) : (
+              <p class="row">
+                <Button icon="recall" onClick={() => navigate('/recall')}>
+                  See all reasons, and what was left out
+                </Button>
+              </p>
+            )}
           </>
         ) : null}
       </div>
@@ -127,7 +135,13 @@ async function loadExamples(signal: AbortSignal): Promise<readonly string[]> {
   const inView = items
     .map(({ belief }) => belief)
     .filter(({ scopes: own, pinned, type, subtype }) => {
-      return !pinned && type !== 'open_question' && subtype === null && own.some((scope) => scopes.includes(scope))
+      return (
+        !pinned &&
+        type !== 'open_question' &&
+        type !== 'preference' &&
+        subtype === null &&
+        own.some((scope) => scopes.includes(scope))
+      )
     })
   const forms = ['What do we know about %?', 'Tell me about %.', 'What did we say about %?']
   return inView.slice(0, 3).map(({ name }, index) => (forms[index] ?? '%').replace('%', () => name))
@@ -139,8 +153,12 @@ function Waiting() {
   const mirror = found.value ?? health.value?.mirror
   const waiting = [
     { href: '/review', name: 'Proposed changes', number: proposalCount.value },
-    { href: '/review', name: 'Statements found in conversations', number: candidateCount.value },
-    { href: '/health', name: 'Conflicts with MEMORY.md', number: mirror?.conflicts ?? null },
+    { href: '/review', name: 'New statements', number: candidateCount.value },
+    {
+      href: mirror?.conflicts === 0 ? '/health' : '/review',
+      name: 'Conflicts with MEMORY.md',
+      number: mirror?.conflicts ?? null,
+    },
     // Seldom, so it is listed only when there is one.
     ...(mirror?.isHeld === true
       ? [{ href: '/health', name: 'An edit of MEMORY.md that removes many lines', number: 1 }]
@@ -166,14 +184,22 @@ function Waiting() {
   )
 }
 
+/** Names of beliefs that were recalled today. */
+const mostNames = 5
+
 function Today() {
   const day = new Date().toISOString().slice(0, 10)
   const found = useResource(
     'today',
     async (signal) => {
-      const query = { current: true, recalled: true, order: 'recalled', limit: 50 } as const
+      const query = { current: true, recalled: true, order: 'recalled', limit: 100 } as const
       const [growth, most] = await Promise.all([ask('growth', { signal }), ask('listBeliefs', { query, signal })])
-      return { growth, beliefs: most.items.filter(({ recalledAt }) => recalledAt?.startsWith(day)).slice(0, 5) }
+      // What every message gets says nothing of this day.
+      const isNamed = ({ pinned, type, subtype }: Belief) => !pinned && type !== 'preference' && subtype === null
+      return {
+        growth,
+        beliefs: most.items.filter(({ belief, recalledAt }) => isNamed(belief) && recalledAt?.startsWith(day)),
+      }
     },
     { freshness: journalHead.value },
   )
@@ -204,20 +230,23 @@ function Today() {
           <dd class="number">{facts === null ? '–' : count(facts.counts.current)}</dd>
         </div>
       </dl>
-      <p class="panel-foot small clip">
+      <p class="panel-foot small break">
         {found.value === null ? (
           '\u00a0'
         ) : beliefs.length === 0 ? (
-          <span class="soft">No belief was recalled today.</span>
+          <span class="soft">No message named a belief today.</span>
         ) : (
           <>
-            <span class="soft">Recalled today: </span>
-            {beliefs.map(({ belief }, index) => (
+            <span class="soft">Named by messages today: </span>
+            {beliefs.slice(0, mostNames).map(({ belief }, index) => (
               <span key={belief.id}>
                 {index === 0 ? '' : ', '}
                 <Link href={address('beliefs', belief.id)}>{belief.name}</Link>
               </span>
             ))}
+            {beliefs.length > mostNames ? (
+              <span class="soft"> and {count(beliefs.length - mostNames)} more</span>
+            ) : null}
           </>
         )}
       </p>
@@ -229,7 +258,7 @@ function LastRegression() {
   const found = useResource('standings', (signal) => ask('standings', { signal }), { freshness: evalsChange.value })
   const [worst] = found.value?.items ?? []
   if (worst === undefined || worst.broken.length === 0) return null
-  const { benchmarkId: _id, title, ...standing } = worst
+  const { benchmarkId: id, title, ...standing } = worst
   return (
     <section class="panel" aria-label="Last regression">
       <header class="panel-head">
@@ -238,10 +267,7 @@ function LastRegression() {
           Evaluation
         </Link>
       </header>
-      <StandingLine standing={standing} />
-      <p class="panel-foot small">
-        {title} {standing.system === null ? null : <Badge>{standing.system}</Badge>}
-      </p>
+      <StandingLine standing={standing} pack={{ id, title }} />
     </section>
   )
 }

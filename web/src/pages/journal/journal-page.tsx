@@ -1,4 +1,5 @@
 import { useEffect, useState } from 'preact/hooks'
+import { eventKinds } from '../../../../src/beliefs/journal.ts'
 import type { Answer } from '../../../../src/http/api/contract.ts'
 import { ask } from '../../api/client.ts'
 import { journalHead } from '../../api/live.ts'
@@ -54,7 +55,8 @@ export function JournalPage() {
   )
 }
 
-const kinds = ['remember', 'correct', 'edit', 'propose', 'accept', 'reject', 'forget', 'import', 'undo'] as const
+/** Turns that change no belief are on the page of conversations. */
+const kinds = eventKinds.filter((kind) => kind !== 'hear')
 const actors = ['person', 'agent', 'document', 'tool', 'model'] as const
 
 /** What stands in the address, so that a view can be kept. */

@@ -66,7 +66,7 @@ function Details({ number }: { readonly number: number }) {
       {changes === null ? (
         <p class="soft">Loading…</p>
       ) : (
-        changes.map(({ beliefId, before, after }) => (
+        comparedOf(changes).map(({ beliefId, before, after }) => (
           <Changed key={beliefId} before={before} after={after} all={changes} />
         ))
       )}
@@ -75,6 +75,17 @@ function Details({ number }: { readonly number: number }) {
 }
 
 type Changes = Answer<'journalEvent'>['changes']
+
+/** A belief that replaces another is compared with it: that the other ended is then said. */
+function comparedOf(changes: Changes): Changes {
+  const predecessorOf = ({ before, after }: Changes[number]) =>
+    before !== null || after === null ? null : (changes.find((one) => one.after?.supersededBy === after.id) ?? null)
+  const ended = new Set(changes.flatMap((one) => predecessorOf(one)?.beliefId ?? []))
+  return changes
+    .filter(({ beliefId }) => !ended.has(beliefId))
+    .map((one) => ({ ...one, before: predecessorOf(one)?.before ?? one.before }))
+}
+
 type ChangedProps = Pick<Changes[number], 'before' | 'after'> & { readonly all: Changes }
 
 function Changed({ before, after, all }: ChangedProps) {

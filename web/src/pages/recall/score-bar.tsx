@@ -14,7 +14,7 @@ const clausesOf = ({ matches, score }: RelevantBelief): readonly Clause[] =>
     ? [{ key: 'score', label: 'score', value: score }]
     : matches.map(({ field, form, explanation, words }, index) => ({
         key: `${field}-${form}-${index}`,
-        label: `${field} “${form}”${words.some(({ typo }) => typo !== null) ? ', with a slip' : ''}`,
+        label: `${field} “${form}”${words.some(({ typo }) => typo !== null) ? ', with a typo' : ''}`,
         value: explanation.value,
       }))
 

@@ -29,8 +29,8 @@ export function ReviewPage() {
       <header class="page-head">
         <h1>Review</h1>
         <p>
-          Changes proposed by agents or by edits of MEMORY.md, and statements found in conversations, each compared with
-          the current belief. Agents do not see them until you accept.
+          Changes proposed by agents or by edits of MEMORY.md, each compared with the current belief, and new statements
+          of agents and conversations. Agents do not see them until you accept.
         </p>
       </header>
       <Loaded resource={found} waiting={<SkeletonRows rows={5} label="Loading what waits" />}>
@@ -38,8 +38,8 @@ export function ReviewPage() {
           items.length === 0 ? (
             <div class="panel">
               <EmptyState icon="check" title="Nothing is waiting for you">
-                When an agent or an edit of MEMORY.md wants to change something you said, it lands here for you to
-                decide.
+                When an agent or an edit of MEMORY.md wants to change something you said, it waits here for your
+                decision.
               </EmptyState>
             </div>
           ) : (

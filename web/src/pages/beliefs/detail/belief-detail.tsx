@@ -77,7 +77,7 @@ export function BeliefDetail({ id }: { readonly id: string }) {
         <Whole belief={belief} proposals={proposals} />
       ) : (
         <section class="detail-part waiting" aria-label="Proposal">
-          {own === undefined ? null : <Proposal value={own} onDecided={goTo} />}
+          {own === undefined ? null : <Proposal value={own} shownOn={belief.id} onDecided={goTo} />}
         </section>
       )}
       <Loaded resource={history} waiting={<SkeletonRows rows={3} label="Loading the history" />}>
@@ -118,7 +118,7 @@ function Whole({ belief, proposals }: { readonly belief: Belief; readonly propos
         <section class="detail-part waiting" aria-label="Proposals">
           <h3 class="part-title">{counted(proposals.length, 'proposal')} waiting</h3>
           {proposals.map((proposal) => (
-            <Proposal key={proposal.proposal.id} value={proposal} onDecided={goTo} />
+            <Proposal key={proposal.proposal.id} value={proposal} shownOn={belief.id} onDecided={goTo} />
           ))}
         </section>
       )}

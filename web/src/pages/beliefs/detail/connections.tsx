@@ -150,7 +150,7 @@ function Node({ x, y, name }: { readonly x: number; readonly y: number; readonly
     <>
       <rect x={fixed(x - nodeWidth / 2)} y={fixed(y - nodeHeight / 2)} width={nodeWidth} height={nodeHeight} rx="8" />
       <text x={fixed(x)} y={fixed(y + 4.5)} text-anchor="middle">
-        {name.length > 24 ? `${name.slice(0, 23)}…` : name}
+        {name.length > 22 ? `${name.slice(0, 21).trimEnd()}…` : name}
       </text>
     </>
   )

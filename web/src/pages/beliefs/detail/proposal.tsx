@@ -66,10 +66,15 @@ function differences({ proposal, target, accepted }: ProposalValue) {
   return changes.length > 0 ? changes : [{ field: 'content', before: target.content, after: proposal.content }]
 }
 
-type ProposalProps = { readonly value: ProposalValue; readonly onDecided?: (id: string) => void }
+type ProposalProps = {
+  readonly value: ProposalValue
+  /** Id of the belief on whose page it is shown. */
+  readonly shownOn: string
+  readonly onDecided?: (id: string) => void
+}
 
 /** What somebody without the authority wants to change, beside what holds now, for a person to decide. */
-export function Proposal({ value, onDecided }: ProposalProps) {
+export function Proposal({ value, shownOn, onDecided }: ProposalProps) {
   const { proposal, target } = value
   const [isBusy, setBusy] = useState(false)
   const decideOn = async (isAccepted: boolean) => {
@@ -88,7 +93,7 @@ export function Proposal({ value, onDecided }: ProposalProps) {
         <Button icon="close" isBusy={isBusy} onClick={() => void decideOn(false)}>
           Reject
         </Button>
-        {target === null ? null : (
+        {target === null || target.id === shownOn ? null : (
           <Link class="soft small" href={address('beliefs', target.id)}>
             See the current belief
           </Link>
@@ -119,9 +124,16 @@ export async function decideCandidate({ id }: Belief, isAccepted: boolean): Prom
   return done !== null
 }
 
+const sourceWords = ({ provenance }: Belief): string =>
+  provenance.origin === 'file'
+    ? 'Written in MEMORY.md'
+    : provenance.actor === 'person' || provenance.model !== null
+      ? 'Found in a conversation'
+      : `${whoWords(provenance)} wants it remembered`
+
 type CandidateProps = { readonly belief: Belief; readonly onRejected: () => void }
 
-/** A statement found in a conversation or MEMORY.md, which holds only when a person confirms it. */
+/** A statement of an agent, a conversation or MEMORY.md, which holds only when a person confirms it. */
 export function Candidate({ belief, onRejected }: CandidateProps) {
   const [isBusy, setBusy] = useState(false)
   const decideOn = async (isAccepted: boolean) => {
@@ -132,10 +144,7 @@ export function Candidate({ belief, onRejected }: CandidateProps) {
   }
   return (
     <article class="proposal">
-      <p>
-        {belief.provenance.origin === 'file' ? 'Written in MEMORY.md' : 'Found in a conversation'}. It is not recalled
-        until you confirm it.
-      </p>
+      <p>{sourceWords(belief)}. It is not recalled until you confirm it.</p>
       <div class="row">
         <Button tone="main" icon="check" isBusy={isBusy} onClick={() => void decideOn(true)}>
           Confirm

@@ -18,7 +18,7 @@ const fields: readonly (readonly [string, (belief: Belief, known: Known) => stri
   ['confidence', ({ confidence }) => String(confidence)],
   ['replaced by', (belief, known) => textOf(belief.supersededBy, belief, known)],
   ['settled by', (belief, known) => textOf(belief.resolvedBy, belief, known)],
-  ['confirmed', ({ reinforcement }) => counted(reinforcement.count, 'time')],
+  ['repeated', ({ reinforcement }) => counted(reinforcement.count, 'time')],
 ]
 
 /** Another belief by its name, or by its text where the name is the same. One that is not known has only its id. */

@@ -1,3 +1,4 @@
+import type { ComponentChild } from 'preact'
 import type { Answer } from '../../../../../src/http/api/contract.ts'
 import { ask } from '../../../api/client.ts'
 import { figure, milliseconds, score as scoreWords } from '../../../format/numbers.ts'
@@ -12,7 +13,7 @@ import { Icon } from '../../../ui/icon.tsx'
 import { Loaded } from '../../../ui/loaded.tsx'
 import { SkeletonBlock } from '../../../ui/skeleton.tsx'
 import { message } from '../../recall/recall-state.ts'
-import { allPacks, caseAddress, metricName, packAddress, runAddress } from '../run-words.ts'
+import { allPacks, caseAddress, failureWords, metricName, packAddress, runAddress } from '../run-words.ts'
 import { CaseVerdict } from '../verdict.tsx'
 import { ExpectedGot } from './expected-got.tsx'
 import { type Explained, explainedOf } from './explained.ts'
@@ -110,18 +111,25 @@ function Repeat({ record, prompt, texts, work, isOnly }: RepeatProps) {
         <span class="soft small number">seed {seed}</span>
       </header>
       <div class="panel-pad stack">
-        {[...(error === undefined ? [] : [`${error.class}: ${error.message}`]), ...failures].map((failure) => (
+        {[
+          ...(error === undefined ? [] : [`${error.class}: ${error.message}`]),
+          // The checks of a task stand beside the answers.
+          ...(work === null ? failures : []),
+        ].map((failure) => (
           <p key={failure} class="refused">
-            <Icon name="warn" /> <span>{named(failure, texts)}</span>
+            <Icon name="warn" /> <span>{failureWords(failure, namesOf(texts))}</span>
           </p>
         ))}
         {texts === null ? null : <ExpectedGot texts={texts} returned={returned} />}
         {work === null ? null : <TaskChat work={work} />}
+        {work === null ? null : (
+          <OtherChecks checks={returned.filter(({ tier }) => work.sessions.every(({ id }) => id !== tier))} />
+        )}
         {work === null ? (
           <details class="how" open={texts === null}>
-            <summary>Explanation: how each belief was found</summary>
+            <summary>Explanation: how each result was found</summary>
             <div class="stack tight">
-              {explained === null ? <Raw given={explanation} /> : <Reached explained={explained} prompt={prompt} />}
+              {explained === null ? <Plain given={explanation} /> : <Reached explained={explained} prompt={prompt} />}
               <Returned items={returned} explained={explained} texts={texts} />
             </div>
           </details>
@@ -135,7 +143,7 @@ function Repeat({ record, prompt, texts, work, isOnly }: RepeatProps) {
           ))}
           {Object.entries(timings).map(([stage, ms]) => (
             <div key={stage}>
-              <dt>{metricName(stage)}</dt>
+              <dt>{metricName(stage)}, time</dt>
               <dd class="number">{milliseconds(ms)}</dd>
             </div>
           ))}
@@ -145,16 +153,60 @@ function Repeat({ record, prompt, texts, work, isOnly }: RepeatProps) {
   )
 }
 
-/** A failure with the names of beliefs in place of their ids. */
-const named = (failure: string, texts: Answer<'case'>['texts']): string =>
-  failure.replace(/[\w-]+/g, (word) => {
-    const name = texts?.beliefs[word]?.name
-    return name === undefined ? word : `“${name}”`
-  })
+const namesOf = (texts: Answer<'case'>['texts']): Readonly<globalThis.Record<string, string>> =>
+  Object.fromEntries(Object.entries(texts?.beliefs ?? {}).map(([id, { name }]) => [id, name]))
 
-function Raw({ given }: { readonly given: unknown }) {
-  if (given === undefined || given === null) return null
-  return <pre class="rendered">{JSON.stringify(given, null, 2)}</pre>
+/** What a system says in a form of its own, as a list of names and values. */
+function Plain({ given }: { readonly given: unknown }): ComponentChild {
+  if (given === undefined || given === null || given === '') return null
+  if (typeof given !== 'object') return <span class="prose">{String(given)}</span>
+  const entries = Object.entries(given).filter(([, value]) => !isEmpty(value))
+  if (Array.isArray(given))
+    return (
+      <ul class="stack tight">
+        {entries.map(([at, value]) => (
+          <li key={at}>
+            <Plain given={value} />
+          </li>
+        ))}
+      </ul>
+    )
+  return (
+    <dl class="facts">
+      {entries.map(([name, value]) => (
+        <div key={name}>
+          <dt>{metricName(name)}</dt>
+          <dd class="break">
+            <Plain given={value} />
+          </dd>
+        </div>
+      ))}
+    </dl>
+  )
+}
+
+const isEmpty = (value: unknown): boolean =>
+  value === null || value === '' || (typeof value === 'object' && Object.keys(value).length === 0)
+
+/** Checks of a task that judge no single answer: its files, and the sessions as a whole. */
+function OtherChecks({ checks }: { readonly checks: Record['returned'] }) {
+  if (checks.length === 0) return null
+  const passed = checks.filter(({ score }) => score === 1).length
+  return (
+    <section class="stack tight" aria-label="Other checks">
+      <h3 class="chat-session">
+        Checks of the files and of all sessions <Badge>{`${passed} of ${checks.length} passed`}</Badge>
+      </h3>
+      <ul class="checks columns">
+        {checks.map(({ id, tier, score }) => (
+          <li key={`${tier ?? ''}-${id}`}>
+            <Badge tone={score === 1 ? 'good' : 'bad'}>{score === 1 ? 'passed' : 'failed'}</Badge> {metricName(id)}
+            {score === null || score === 0 || score === 1 ? '' : ` (${figure(score)})`}
+          </li>
+        ))}
+      </ul>
+    </section>
+  )
 }
 
 function Reached({ explained, prompt }: { readonly explained: Explained; readonly prompt: string | null }) {
@@ -175,7 +227,7 @@ function Reached({ explained, prompt }: { readonly explained: Explained; readonl
       )}
       {prelude === null ? null : (
         <div>
-          <dt>Prelude</dt>
+          <dt>In every context</dt>
           <dd class="prose">{prelude}</dd>
         </div>
       )}

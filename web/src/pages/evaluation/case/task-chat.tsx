@@ -29,7 +29,7 @@ export function TaskChat({ work }: { readonly work: Work }) {
             <div class="bubble assistant" id={placeOf(session.id, -1)} tabIndex={-1}>
               <span class="bubble-who">Agent</span>
               <p class="prose" dir="auto">
-                {session.answer === null
+                {session.answer === null || session.answer.trim() === ''
                   ? '(no answer)'
                   : sentencesOf(session.answer).map((sentence, at) => (
                       <span key={placeOf(session.id, at)} id={placeOf(session.id, at)} class="sentence" tabIndex={-1}>
@@ -44,7 +44,9 @@ export function TaskChat({ work }: { readonly work: Work }) {
                   <li key={check.id}>
                     <Badge tone={check.passed ? 'good' : 'bad'}>{check.passed ? 'found' : 'missing'}</Badge>{' '}
                     <JudgedLink check={check} place={placeOf(session.id, judgedAt(session.answer ?? '', check))} />{' '}
-                    <span class="break">expected {check.expected}</span>
+                    <span class="break" title={check.expected}>
+                      expected {expectedWords(check.expected)}
+                    </span>
                     {check.passed ? null : <span class="soft break"> · found {check.found}</span>}
                   </li>
                 ))}
@@ -84,6 +86,19 @@ function judgedAt(answer: string, { expected, passed }: Check): number {
     value.length < 2 || (passed && not !== undefined) ? [] : [value.toLowerCase()],
   )
   return sentencesOf(answer).findIndex((sentence) => values.some((value) => sentence.toLowerCase().includes(value)))
+}
+
+/** More values than this are told by their number. */
+const mostValues = 5
+
+function expectedWords(expected: string): string {
+  const values = [...expected.matchAll(quoted)]
+  const wanted = values.filter(([, not]) => not === undefined)
+  if (values.length <= mostValues || wanted.length < 2) return expected
+  const unwanted = values.length - wanted.length
+  const named = wanted.slice(0, 3).map(([value]) => value)
+  const others = wanted.length - named.length
+  return `${named.join(', ')}${others === 0 ? '' : ` or ${counted(others, 'similar word')}`}${unwanted === 0 ? '' : ` and none of ${counted(unwanted, 'other')}`}`
 }
 
 /** A quoted value of a check, as in `"May 21" or "21 May", not "May 7"`, and whether it must not be there. */

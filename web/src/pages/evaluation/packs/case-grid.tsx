@@ -45,7 +45,7 @@ export function CaseGrid({ grid }: { readonly grid: Grid }) {
             {grid.cases.slice(0, shown).map(({ caseId, prompt, verdicts }) => (
               <tr key={caseId}>
                 <th scope="row" class="grid-case">
-                  <span class="mono clip">{caseId}</span>
+                  <CaseLink caseId={caseId} run={latestWith(verdicts, grid)} />
                   {prompt === null ? null : (
                     <span class="clip soft small" dir="auto">
                       {prompt}
@@ -83,3 +83,16 @@ export function CaseGrid({ grid }: { readonly grid: Grid }) {
     </section>
   )
 }
+
+/** The newest run that has the case. */
+const latestWith = (verdicts: Grid['cases'][number]['verdicts'], { runs }: Grid): string | null =>
+  runs[verdicts.findLastIndex((verdict) => verdict !== null)]?.run.runId ?? null
+
+const CaseLink = ({ caseId, run }: { readonly caseId: string; readonly run: string | null }) =>
+  run === null ? (
+    <span class="mono clip">{caseId}</span>
+  ) : (
+    <Link class="mono clip" href={caseAddress(run, caseId)}>
+      {caseId}
+    </Link>
+  )

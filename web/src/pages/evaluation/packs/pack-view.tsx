@@ -51,10 +51,12 @@ export function PackView({ id }: { readonly id: string }) {
         {({ pack, grid, runs, accepted }) => (
           <div class="stack">
             <header class="page-head flush">
-              <h1>{pack?.title ?? id}</h1>
-              {pack === null || pack.system !== (grid.standing?.system ?? null) ? null : (
-                <PackVerdict verdict={pack.verdict} />
-              )}
+              <div class="head-title">
+                <h1>{pack?.title ?? id}</h1>
+                {pack === null || pack.system !== (grid.standing?.system ?? null) ? null : (
+                  <PackVerdict verdict={pack.verdict} />
+                )}
+              </div>
               <div class="page-tools">
                 <SystemChoice runs={runs.items} chosen={grid.standing?.system ?? null} />
                 {pack?.isRunnable === true ? <RunButton pack={id} /> : null}

@@ -67,12 +67,8 @@ function Headlines({ standings: items }: { readonly standings: PackStandings }) 
   return (
     <>
       {worse.map(({ benchmarkId, title, ...standing }) => (
-        <section key={`${benchmarkId}-${standing.system}`} class="stack tight" aria-label={title}>
-          <h2 class="small-title">
-            <Link href={packAddress(benchmarkId, standing.system)}>{title}</Link>{' '}
-            {standing.system === null ? null : <Badge>{standing.system}</Badge>}
-          </h2>
-          <StandingLine standing={standing} />
+        <section key={`${benchmarkId}-${standing.system}`} aria-label={title}>
+          <StandingLine standing={standing} pack={{ id: benchmarkId, title }} />
         </section>
       ))}
     </>

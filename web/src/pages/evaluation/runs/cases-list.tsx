@@ -1,7 +1,7 @@
-import type { ListedCase } from '../../../../../src/http/api/contract.ts'
+import type { Answer, ListedCase } from '../../../../../src/http/api/contract.ts'
 import { ask } from '../../../api/client.ts'
 import { evalsChange } from '../../../api/live.ts'
-import { count, milliseconds } from '../../../format/numbers.ts'
+import { count, counted, milliseconds } from '../../../format/numbers.ts'
 import { Link } from '../../../navigation/link.tsx'
 import { navigate, query, withQuery } from '../../../navigation/router.ts'
 import { useResource } from '../../../state/resource.ts'
@@ -9,7 +9,7 @@ import { Button } from '../../../ui/button.tsx'
 import { Loaded } from '../../../ui/loaded.tsx'
 import { SearchBox } from '../../../ui/search-box.tsx'
 import { SkeletonRows } from '../../../ui/skeleton.tsx'
-import { caseAddress } from '../run-words.ts'
+import { caseAddress, failureWords } from '../run-words.ts'
 import { CaseVerdict } from '../verdict.tsx'
 
 const verdicts = ['pass', 'fail', 'error', 'skipped', 'unjudged'] as const
@@ -67,14 +67,14 @@ export function CasesList({ runId, verdicts: counts }: CasesListProps) {
         </div>
       </header>
       <Loaded resource={found} waiting={<SkeletonRows rows={6} label="Loading cases" />}>
-        {({ items, total }) =>
+        {({ items, total, names }) =>
           items.length === 0 ? (
             <p class="panel-pad soft">No case fits.</p>
           ) : (
             <>
               <ul class="cases" aria-busy={found.isLoading}>
                 {items.map((one) => (
-                  <CaseRow key={`${one.caseId}-${one.repeat}`} runId={runId} one={one} />
+                  <CaseRow key={`${one.caseId}-${one.repeat}`} runId={runId} one={one} names={names} />
                 ))}
               </ul>
               <div class="pager">
@@ -104,7 +104,13 @@ export function CasesList({ runId, verdicts: counts }: CasesListProps) {
   )
 }
 
-function CaseRow({ runId, one }: { readonly runId: string; readonly one: ListedCase }) {
+type CaseRowProps = {
+  readonly runId: string
+  readonly one: ListedCase
+  readonly names: Answer<'cases'>['names']
+}
+
+function CaseRow({ runId, one, names }: CaseRowProps) {
   const { caseId, repeat, verdict, prompt, failures, error, returned, totalMs } = one
   return (
     <li class="case-row">
@@ -121,12 +127,12 @@ function CaseRow({ runId, one }: { readonly runId: string; readonly one: ListedC
         )}
         {[...(error === null ? [] : [error]), ...failures].slice(0, 3).map((failure) => (
           <p key={failure} class="case-failure">
-            {failure}
+            {failureWords(failure, names)}
           </p>
         ))}
       </div>
       <span class="soft small number case-figures">
-        {count(returned)} returned, {milliseconds(totalMs)}
+        {counted(returned, 'result')}, {milliseconds(totalMs)}
       </span>
     </li>
   )

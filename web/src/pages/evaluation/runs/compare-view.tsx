@@ -71,6 +71,7 @@ export function CompareView({ before, after }: { readonly before: string; readon
               cases={compared[group.kind]}
               total={compared.counts[group.kind]}
               after={after}
+              names={compared.names}
             />
           ))}
           {namedOnly.map(({ kind, title }) => (

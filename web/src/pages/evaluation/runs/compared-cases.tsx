@@ -2,7 +2,7 @@ import type { Answer } from '../../../../../src/http/api/contract.ts'
 import { count } from '../../../format/numbers.ts'
 import { Link } from '../../../navigation/link.tsx'
 import { Badge, type Tone } from '../../../ui/badge.tsx'
-import { caseAddress } from '../run-words.ts'
+import { caseAddress, failureWords } from '../run-words.ts'
 import { CaseVerdict } from '../verdict.tsx'
 
 type CaseDiff = Answer<'compareRuns'>['broken'][number]
@@ -21,12 +21,15 @@ type ComparedCasesProps = {
   readonly cases: readonly CaseDiff[]
   readonly total: number
   readonly after: string
+  readonly names: Names
 }
+
+type Names = Answer<'compareRuns'>['names']
 
 /** `turn 2` before `turn 10`. */
 const { compare: naturally } = new Intl.Collator('en', { numeric: true })
 
-export function ComparedCases({ group, cases, total, after }: ComparedCasesProps) {
+export function ComparedCases({ group, cases, total, after, names }: ComparedCasesProps) {
   const { title, note, tone, isAlwaysShown } = group
   if (total === 0 && !isAlwaysShown) return null
   const list = (
@@ -34,7 +37,7 @@ export function ComparedCases({ group, cases, total, after }: ComparedCasesProps
       {cases
         .toSorted((one, other) => naturally(one.id, other.id))
         .map((diff) => (
-          <ComparedCase key={diff.id} diff={diff} after={after} />
+          <ComparedCase key={diff.id} diff={diff} after={after} names={names} />
         ))}
     </ul>
   )
@@ -63,7 +66,9 @@ export function ComparedCases({ group, cases, total, after }: ComparedCasesProps
   )
 }
 
-function ComparedCase({ diff, after }: { readonly diff: CaseDiff; readonly after: string }) {
+type ComparedCaseProps = { readonly diff: CaseDiff; readonly after: string; readonly names: Names }
+
+function ComparedCase({ diff, after, names }: ComparedCaseProps) {
   return (
     <li class="case-row">
       <span class="verdict-pair">
@@ -82,10 +87,10 @@ function ComparedCase({ diff, after }: { readonly diff: CaseDiff; readonly after
         {diff.firstStage === null ? null : <p class="soft small">{stageWords[diff.firstStage]}</p>}
         {diff.failures.slice(0, 3).map((failure) => (
           <p key={failure} class="case-failure">
-            {failure}
+            {failureWords(failure, names)}
           </p>
         ))}
-        <Moves returned={diff.returned} />
+        <Moves returned={diff.returned} names={names} />
       </div>
     </li>
   )
@@ -106,13 +111,14 @@ const stageWords: Readonly<Record<NonNullable<CaseDiff['firstStage']>, string>> 
 
 const place = (rank: number | null): string => (rank === null ? 'absent' : `rank ${rank}`)
 
-function Moves({ returned }: { readonly returned: CaseDiff['returned'] }) {
+function Moves({ returned, names }: { readonly returned: CaseDiff['returned']; readonly names: Names }) {
   if (returned.length === 0) return null
   return (
     <ul class="moves">
       {returned.slice(0, 6).map(({ id, tier, from, to }) => (
         <li key={`${tier}-${id}`} class="small break">
-          <code>{id}</code> <span class="soft">{`${tier}: ${place(from)} → ${place(to)}`}</span>
+          {names[id] === undefined ? <code>{id}</code> : <span title={id}>{names[id]}</span>}{' '}
+          <span class="soft">{`${tier}: ${place(from)} → ${place(to)}`}</span>
         </li>
       ))}
     </ul>

@@ -46,7 +46,7 @@ export function RunsTable({ runs, showsPack }: { readonly runs: readonly ListedR
               <th>Status</th>
               <th>Passed</th>
               <th class="wide-cell">System</th>
-              <th class="number wide-cell">Median</th>
+              <th class="number wide-cell">Median time</th>
             </tr>
           </thead>
           <tbody>

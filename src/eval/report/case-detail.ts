@@ -1,0 +1,97 @@
+import { statSync } from 'node:fs'
+import { z } from 'zod'
+import type { PackPlace } from '../kinds/kind.ts'
+import { askedIn, loadPack, type Pack } from '../kinds/retrieval/pack.ts'
+import type { CaseRecord } from '../store/schemas/run.ts'
+
+const ExpectedBelief = z.object({
+  id: z.string(),
+  tier: z.enum(['pinned', 'relevant', 'question', 'any']),
+  must: z.enum(['include', 'exclude']),
+})
+type ExpectedBelief = z.infer<typeof ExpectedBelief>
+
+/** What a case asks and expects. `beliefs` has name and content of every belief or turn that it expects, rejects or got. */
+export const CaseTexts = z.object({
+  message: z.string(),
+  scopes: z.array(z.string()).readonly(),
+  expected: z.array(ExpectedBelief),
+  beliefs: z.record(z.string(), z.object({ name: z.string(), content: z.string() })),
+})
+
+/** Data of a suite that is larger is not read to show one case. */
+const mostBytes = 50_000_000
+const longestTurn = 600
+
+/** The question of a conversation pack, the turns that hold the evidence and those that were returned; null if they cannot be read. */
+export async function questionTexts(
+  place: PackPlace,
+  data: string | undefined,
+  { caseId, records }: { readonly caseId: string; readonly records: readonly CaseRecord[] },
+) {
+  const size = data === undefined ? 0 : (statSync(data, { throwIfNoEntry: false })?.size ?? Number.POSITIVE_INFINITY)
+  if (size > mostBytes) return null
+  const { questionOf } = await import('../kinds/conversation/conversation-kind.ts')
+  const found = questionOf(place, data, caseId)
+  if (found === null) return null
+  const { conversation, question } = found
+  const expected = [...question.gold.turns].map((id) => ({ id, tier: 'any', must: 'include' }) as const)
+  const needed = new Set([
+    ...expected.map(({ id }) => id),
+    ...records.flatMap((one) => one.returned.map(({ id }) => id)),
+  ])
+  const shown = conversation.turns.filter(({ id }) => needed.has(id))
+  const beliefs = Object.fromEntries(
+    shown.map(({ id, speaker, role, at, text }) => [
+      id,
+      { name: `${speaker ?? role}, ${at.slice(0, 10)}`, content: text.slice(0, longestTurn) },
+    ]),
+  )
+  return { message: question.text, scopes: [], expected, beliefs } satisfies z.infer<typeof CaseTexts>
+}
+
+/** What a case of a retrieval or session pack asks and expects, with the texts of the beliefs; null if it has no such case. */
+export function caseTexts(packDirectory: string, caseId: string, records: readonly CaseRecord[]) {
+  const { pack } = loadPack(packDirectory, { strict: false })
+  const all = askedIn(pack)
+  const found = all.find(({ id }) => id === caseId)
+  if (found === undefined) return null
+  const { message, scopes, expect } = found.asked
+  const { pinnedFacts = {}, relevantBeliefs = {}, openQuestions = {}, noiseCheck = {} } = expect
+  const listed = (
+    ids: readonly string[] | undefined,
+    tier: ExpectedBelief['tier'],
+    must: ExpectedBelief['must'],
+  ): readonly ExpectedBelief[] => (ids ?? []).map((id) => ({ id, tier, must }))
+  const wanted = [relevantBeliefs.mustInclude, relevantBeliefs.shouldInclude, relevantBeliefs.shouldOnlyInclude]
+  const expected = [
+    ...listed(pinnedFacts.mustInclude, 'pinned', 'include'),
+    ...listed([...new Set(wanted.flatMap((ids) => ids ?? []))], 'relevant', 'include'),
+    ...listed(openQuestions.mustInclude, 'question', 'include'),
+    ...listed(pinnedFacts.mustExclude, 'pinned', 'exclude'),
+    ...listed(relevantBeliefs.mustExclude, 'relevant', 'exclude'),
+    ...listed(openQuestions.mustExclude, 'question', 'exclude'),
+    ...listed(noiseCheck.mustNotSurface, 'any', 'exclude'),
+  ]
+  const known = beliefsOf(pack)
+  const needed = new Set([
+    ...expected.map(({ id }) => id),
+    ...records.flatMap((one) => one.returned.map(({ id }) => id)),
+  ])
+  const shown = known.filter(({ id }) => needed.has(id))
+  const beliefs = Object.fromEntries(shown.map(({ id, name, content }) => [id, { name, content }]))
+  return { message, scopes, expected, beliefs } satisfies z.infer<typeof CaseTexts>
+}
+
+/** Those of the start, and those that its sessions add. */
+function beliefsOf(pack: Pack) {
+  const made = askedIn(pack).flatMap(({ asked }) => ('updates' in asked ? asked.updates : []))
+  return [...pack.beliefs, ...made.flatMap((one) => (one.kind === 'create' ? [one.belief] : []))]
+}
+
+/** The names of the beliefs of a retrieval or session pack whose ids occur in some texts. */
+export function namesIn(packDirectory: string, texts: readonly string[]): Record<string, string> {
+  const { pack } = loadPack(packDirectory, { strict: false })
+  const words = new Set(texts.flatMap((text) => text.match(/[\w-]+/g) ?? []))
+  return Object.fromEntries(beliefsOf(pack).flatMap(({ id, name }) => (words.has(id) ? [[id, name]] : [])))
+}
