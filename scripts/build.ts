@@ -43,6 +43,8 @@ await build({
   // Everything installed beside the package stays there.
   external: (id) => !id.startsWith('.') && !id.startsWith('/') && !/^[A-Za-z]:/.test(id),
   logLevel: 'warn',
+  // The groups below decide what is loaded together; a dynamic import of a module in them is meant for the sources.
+  checks: { ineffectiveDynamicImport: false },
   // All files in one folder two below the root, where the sources are too: what is found by a relative path still is.
   output: {
     dir: join(target, 'lib'),

@@ -40,6 +40,18 @@ export function readRequest(argv: readonly string[], table: readonly CommandEntr
     second !== undefined &&
     (findCommand(`${first.value} ${second.value}`, table) !== undefined ||
       findCommand(first.value, table) === undefined)
+  // `import chat FILE` is no `import FILE`, which takes one file.
+  if (isGroup && !isInGroup && second !== undefined && positionals.length > 2) {
+    const members = table.filter(({ name }) => name.startsWith(`${first.value} `))
+    const written = `${first.value} ${second.value}`
+    if (
+      didYouMean(
+        written,
+        members.map(({ name }) => name),
+      ) !== undefined
+    )
+      throw unknownCommand(written, members)
+  }
   const named = isGroup && isInGroup ? [first, second] : [first]
   const topic = named.map(({ value }) => value)
   if (wantsHelp) return { kind: 'help', topic }

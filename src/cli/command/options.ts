@@ -1,5 +1,6 @@
 import { actorKinds } from '../../beliefs/belief.ts'
 import { parseScopes } from '../../beliefs/scope.ts'
+import { didYouMean } from '../../did-you-mean.ts'
 import type { Author } from '../../memory/ports.ts'
 import { parseTime } from '../../memory/recall/as-of.ts'
 import { type Argument, type Option, UsageError } from './command.ts'
@@ -66,7 +67,11 @@ export function readWholeNumber(given: string, { min, max = Number.MAX_SAFE_INTE
 export function oneOf<Value extends string>(allowed: readonly Value[], given: string): Value {
   const found = allowed.find((value) => value === given)
   if (found !== undefined) return found
-  throw new UsageError(`"${given}" is not one of ${allowed.join(', ')}.`)
+  const meant = didYouMean(given, allowed)
+  throw new UsageError(
+    `"${given}" is not one of ${allowed.join(', ')}.`,
+    meant === undefined ? undefined : `Did you mean ${meant}?`,
+  )
 }
 
 const argument =

@@ -66,6 +66,8 @@ export type ForgottenTurns = {
   readonly beliefsFromThem: readonly string[]
   /** A few of the turns; only with `dryRun`, or when there was nothing to forget. */
   readonly examples?: readonly Turn[]
+  /** A few of the beliefs, in the same cases. */
+  readonly exampleBeliefs?: readonly Belief[]
   /** The journal's receipt; null when nothing was forgotten. */
   readonly event: number | null
   readonly at: string | null
@@ -94,7 +96,9 @@ export async function forgetTurns(ports: Ports, request: ForgetTurnsRequest): Pr
       const { forgotten, kept } = await beliefsConcerned(ports, request, ids)
       const counts = { turns: turns.length, beliefs: forgotten.length, beliefsFromThem: kept.map(({ id }) => id) }
       if (dryRun || turns.length + forgotten.length === 0) {
-        const result = { ...counts, examples: turns.slice(0, mostExamples), event: null, at: null, hash: null }
+        const examples = turns.slice(0, mostExamples)
+        const exampleBeliefs = forgotten.slice(0, mostExamples)
+        const result = { ...counts, examples, exampleBeliefs, event: null, at: null, hash: null }
         return { kind: 'nothing', result }
       }
       return {

@@ -36,7 +36,7 @@ describe('learning from a message', () => {
       {
         outcome: 'remembered',
         belief: { content: 'our staging port is 5433.', name: 'staging port', scopes: here, status: 'active' },
-        because: expect.stringContaining('domain:code'),
+        because: 'The person asked to remember it.',
       },
     ])
   })

@@ -291,7 +291,7 @@ class Plan {
   }
 
   #take(finding: Finding, outcome: LearnOutcome, belief: Belief, replaced: readonly Belief[]): void {
-    this.taken = [...this.taken, { finding, outcome, belief, replaced, because: becauseOf(finding, outcome, belief) }]
+    this.taken = [...this.taken, { finding, outcome, belief, replaced, because: becauseOf(finding, outcome) }]
   }
 }
 
@@ -323,7 +323,7 @@ const reasons: Readonly<Record<Finding['kind'], string>> = {
   model: 'A model found it in the message',
 }
 
-function becauseOf({ kind, slot }: Finding, outcome: LearnOutcome, { scopes }: Belief): string {
+function becauseOf({ kind, slot }: Finding, outcome: LearnOutcome): string {
   const more: Readonly<Record<LearnOutcome, string>> = {
     remembered: '',
     reinforced: '; it was known already',
@@ -331,7 +331,7 @@ function becauseOf({ kind, slot }: Finding, outcome: LearnOutcome, { scopes }: B
     confirmed: ', and was said before',
     candidate: '; it is not recalled until it is confirmed or said again',
   }
-  return `${reasons[kind]}${more[outcome]}. Stored in ${scopes.join(' and ')}.`
+  return `${reasons[kind]}${more[outcome]}.`
 }
 
 /** The sentence with the date beside every relative date in it: "tomorrow [2026-05-04]". */

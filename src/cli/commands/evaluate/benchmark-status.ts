@@ -56,7 +56,7 @@ export function statusText(status: ReportedStatus, style: Style): string {
       `${latestBaseline.snapshotId}, ${latestBaseline.createdAt}, ${latestBaseline.benchmarkCount} benchmarks`,
   }
   const rows = Object.entries(facts).map(([label, fact]) => [label, fact ?? 'none'])
-  return [table(rows, style.width), ...invalidText(status, style)].map(harmless).join('\n')
+  return [harmless(table(rows, style.width)), ...invalidText(status, style)].join('\n')
 }
 
 const count = ({ total, invalid }: { readonly total: number; readonly invalid: number }): string =>
@@ -68,6 +68,6 @@ function invalidText(status: ReportedStatus, style: Style): readonly string[] {
     ...status.invalidRuns,
     ...status.invalidShadows,
     ...status.invalidBaselines,
-  ].map(({ path, error }) => `  ${path}: ${error}`)
+  ].map(({ path, error }) => harmless(`  ${path}: ${error}`))
   return files.length === 0 ? [] : ['', style.red('invalid'), ...files]
 }

@@ -258,12 +258,17 @@ async function forgetTurns(
 const mostExamples = 5
 const mostStaying = 20
 
-function previewOf({ turns, beliefs, examples = [] }: ForgottenTurns): string {
+function previewOf({ turns, beliefs, examples = [], exampleBeliefs = [] }: ForgottenTurns): string {
   const shown = examples.slice(0, mostExamples)
+  const shownBeliefs = exampleBeliefs.slice(0, mostExamples)
   return lines(
     `${counted(turns, 'turn')} and ${counted(beliefs, 'belief')}`,
     shown.map(({ at, speaker, role, text: words }) => `  ${dayOf(at)} ${harmless(speaker ?? role)}: ${short(words)}`),
     turns > shown.length && shown.length > 0 && `  and ${counted(turns - shown.length, 'more turn')}`,
+    shownBeliefs.map((belief) => `  ${called(belief)}: ${short(belief.content)}`),
+    beliefs > shownBeliefs.length &&
+      shownBeliefs.length > 0 &&
+      `  and ${counted(beliefs - shownBeliefs.length, 'more belief')}`,
   )
 }
 

@@ -1,3 +1,4 @@
+import { statSync } from 'node:fs'
 import { basename, resolve } from 'node:path'
 import type { ExportedTurn } from '../../../beliefs/turn-store.ts'
 import { readTextFile } from '../../../files/read-text.ts'
@@ -25,6 +26,11 @@ export const importCommand = defineCommand({
     const isStdin = file === '-'
     if (!options.markdown && /\.(?:md|markdown)$/iu.test(file))
       throw new UsageError(`${file} is a Markdown file.`, `Run credence import --markdown ${file}`)
+    if (!isStdin && statSync(file, { throwIfNoEntry: false })?.isDirectory())
+      throw new UsageError(
+        `${file} is a directory.`,
+        'Give a file of beliefs. For conversations use `credence import chats`.',
+      )
     const given = isStdin ? await session.readStdin() : readTextFile(file)
     const { homeScopes } = session.locate(options)
     const memory = await session.memory(options)
