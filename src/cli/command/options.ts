@@ -132,7 +132,7 @@ const activeScopes = 'the project of the working directory, and user:universal'
 
 /** Which scopes a recall sees. */
 export const viewOptions = scopes(
-  'An active scope, such as domain:code; scopes above it are in view too.',
+  'A scope to recall from, such as project:ledger/api; the scopes that contain it (project:ledger) are included.',
   activeScopes,
 )
 /** A filter over all beliefs. */
@@ -162,7 +162,7 @@ export const authorOptions = {
 }
 
 export const readerOptions = {
-  agent: text('<name>', 'The agent that asks; its own beliefs are in view too.'),
+  agent: text('<name>', 'The agent that asks; beliefs that only this agent can see are included.'),
 }
 
 export const keyOptions = {

@@ -8,7 +8,7 @@ export const benchmarkDiff = defineCommand({
   args: { base: one('A run.'), candidate: one('The run to compare it with.') },
   options: storeOptions,
   description:
-    'Lists the cases that were fixed, broke, still fail, are new, were removed or are flaky; for each broken case the changed results and the first stage that differs.',
+    'Lists the cases that were fixed, broke, still fail, are new, were removed or are flaky; for each broken case the changed results and the first stage of recall that differs.',
   exitCodes: [exitCodes.failed, exitCodes.nothingCompared],
   examples: {
     'credence benchmark diff run-1 run-2': 'Shows what changed from the first to the second.',

@@ -7,7 +7,7 @@ import { evalStore, storeOptions } from './benchmark-store.ts'
 export const benchmarkStatus = defineCommand({
   args: {},
   options: storeOptions,
-  description: 'Reads the whole store once. Works even if the harness is disabled.',
+  description: 'Reads the whole store once. Needs no setting.',
   examples: {
     'credence benchmark status': 'Shows packs, runs, shadow records, baselines and invalid files.',
     'credence benchmark status --store ./evals --json': 'Prints the same as JSON.',

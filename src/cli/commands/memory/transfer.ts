@@ -57,7 +57,7 @@ export const exportCommand = defineCommand({
   args: {},
   options: {
     turns: flag('Export turns instead of beliefs.'),
-    out: text('<file>', 'Write to this private file; it is written completely or not at all.'),
+    out: text('<file>', 'Write to this file, which only you can read; it is written completely or not at all.'),
     ...filterOptions,
     ...memoryOptions,
   },
