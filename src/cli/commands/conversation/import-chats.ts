@@ -38,7 +38,6 @@ export const importChats = defineCommand({
     const { dryRun, since } = options
     const { maxTurnCharacters } = session.settings(options)
     const bar = new ProgressBar(session.streams().stderr, session.machine.env)
-    const startedAt = performance.now()
     const { signal } = session.interruption()
     const scopesOf = scopesByDirectory(session, options)
     const isDirectory = statSync(path).isDirectory()
@@ -57,9 +56,8 @@ export const importChats = defineCommand({
         }
         recognised += 1
         const onProgress = (bytes: number): void => {
-          const left = timeLeft(before + bytes, total, performance.now() - startedAt)
           const seen = heard.kept + heard.known + heard.leftOut
-          bar.show(`MB, ${seen} turns, ${left}`, mega(before + bytes), mega(total))
+          bar.show(`MB, ${seen} turns`, mega(before + bytes), mega(total))
         }
         const request = { defaults: { host: 'import' }, learn: 'review', dryRun, maxTurnCharacters } as const
         await hearLines(memory, items, heard, { ...request, source, scopesOf, since, signal, onProgress })
@@ -145,8 +143,3 @@ function scopesByDirectory(
 }
 
 const mega = (bytes: number): number => Math.ceil(bytes / 1_000_000)
-
-function timeLeft(done: number, total: number, elapsedMs: number): string {
-  const seconds = Math.ceil((elapsedMs * Math.max(0, total - done)) / Math.max(1, done) / 1_000)
-  return seconds < 90 ? `${seconds} s left` : `${Math.round(seconds / 60)} min left`
-}
