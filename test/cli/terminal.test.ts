@@ -93,13 +93,13 @@ describe('what is told to a person', () => {
     )
   })
 
-  it('recall says that common words are the reason, if the score is high enough', async () => {
+  it('recall says that uncommon words are missing, if the score is high enough', async () => {
     using place = workplace()
     await place.run('hear', 'Remember that Ada Okafor signs off every release.', '--session', 'a', '--at', '2026-03-01')
 
     const { stdout } = await place.run('recall', 'Who signs off every release?', '--near-misses')
 
-    expect(stdout).toContain('the words that it shares with the message are common')
+    expect(stdout).toContain('a quote must also share uncommon words with the message')
     expect(stdout).not.toContain('below the threshold')
   })
 

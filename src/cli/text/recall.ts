@@ -148,7 +148,7 @@ function silenceLines(quotes: readonly Quote[], decision: QuoteDecision | undefi
   const scores =
     best.score < threshold
       ? `${rounded(best.score)}, below the threshold of ${rounded(threshold)}`
-      : `${rounded(best.score)}, but the words that it shares with the message are common`
+      : `${rounded(best.score)}, above the threshold of ${rounded(threshold)}; but a quote must also share uncommon words with the message`
   return [
     indented(`The best was "${harmless(best.text)}" (${dayOf(best.at)}): ${scores}.`, 2, style.width),
     dimmed(sharedText(best, asked), style),

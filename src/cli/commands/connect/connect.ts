@@ -91,7 +91,7 @@ export const connect = defineCommand({
           'Give --print to see what would change, and --yes to write it.',
         )
       const shown = documents.map(({ diff }) => harmless(diff))
-      const question = lines(shown, notice, `Write ${counted(changes.length, 'file')}?`)
+      const question = lines(shown, notice, `Change ${counted(changes.length, 'file')}?`)
       wasAsked = true
       if (!(await session.confirm(question))) return { ...answer(false, ''), text: () => 'Nothing was written.' }
     }
