@@ -339,7 +339,7 @@ export async function datedWords(text: string, at: string): Promise<string> {
   // Loaded only when there is something to learn, which is seldom.
   const { parse } = await import('chrono-node/en')
   const parsed = (forwardDate: boolean) => parse(text, { instant: new Date(at), timezone: 'UTC' }, { forwardDate })
-  // "Friday" is the next one, "last Friday" is not.
+  // "This Friday" is the next one, "last Friday" is not.
   const past = new Map(parsed(false).map((one) => [one.index, one]))
   let dated = ''
   let from = 0
@@ -352,7 +352,12 @@ export async function datedWords(text: string, at: string): Promise<string> {
     const isLength = /^\d+\s(?:minute|hour|day|week|month|year)s?$/iu.test(words)
     const isNoDay = /^now$|^the\s\p{L}|\d{4}/iu.test(words) || /^s\b/iu.test(text.slice(end)) || isLength
     const isRepeated = /\b(?:every|each|any|most)\s{1,4}$/iu.test(text.slice(Math.max(0, index - 10), index))
-    if (date === null || isNoDay || isRepeated) continue
+    // "The window is Tuesday 14:00" may mean every week. A wrong date is worse than none.
+    const isAnyWeek =
+      start.isCertain('weekday') &&
+      !start.isCertain('day') &&
+      !/\b(?:last|past|previous|this|next|coming)\b/iu.test(words)
+    if (date === null || isNoDay || isRepeated || isAnyWeek) continue
     dated += `${text.slice(from, end)} [${date}]`
     from = end
   }
