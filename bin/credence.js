@@ -74,10 +74,6 @@ function ownNode() {
 
 function runOnOwnNode(spawn) {
   const { version } = JSON.parse(readFileSync(join(root, 'node_modules', 'node', 'package.json'), 'utf8'))
-  console.error(
-    `credence: Node ${process.versions.node} is too old (needs ${needed} or newer); using Node ${version} from this clone`,
-  )
-
   const child = spawn(ownNode(), process.argv.slice(1), { stdio: 'inherit' })
 
   // A terminal sends its interrupt to both processes; only one that came from elsewhere has to be passed on.

@@ -1,7 +1,7 @@
 // Builds the published package: src/ bundled into a few files under dist/lib/, since every module a one-shot command
 // loads costs it more than half a millisecond, the types under dist/types/, and the dashboard under dist/web/.
 import { spawnSync } from 'node:child_process'
-import { cpSync, readFileSync, rmSync } from 'node:fs'
+import { cpSync, globSync, readFileSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build } from 'rolldown'
@@ -21,6 +21,7 @@ const { status, error } = spawnSync(process.execPath, [compiler, '-p', join(root
 })
 if (error !== undefined) throw error
 if (status !== 0) process.exit(status ?? 1)
+removeUnusedTypes(join(target, 'types'))
 
 const inSource = (file: string): string => join(root, 'src', file)
 /** What a message costs. */
@@ -43,6 +44,8 @@ await build({
   // Everything installed beside the package stays there.
   external: (id) => !id.startsWith('.') && !id.startsWith('/') && !/^[A-Za-z]:/.test(id),
   logLevel: 'warn',
+  // The groups below decide what is loaded together; a dynamic import of a module in them is meant for the sources.
+  checks: { ineffectiveDynamicImport: false },
   // All files in one folder two below the root, where the sources are too: what is found by a relative path still is.
   output: {
     dir: join(target, 'lib'),
@@ -66,6 +69,17 @@ for (const name of postgresMigrations)
 for (const name of migrations)
   cpSync(join(root, `src/store/sqlite/migrations/${name}.sql`), join(target, `lib/${name}.sql`))
 await buildPages({ configFile: join(root, 'web', 'vite.config.ts'), logLevel: 'warn' })
+
+/** Most declarations are of commands and servers, which no program imports. */
+function removeUnusedTypes(directory: string): void {
+  const used = new Set([join(directory, 'index.d.ts')])
+  for (const file of used) {
+    for (const [, path] of readFileSync(file, 'utf8').matchAll(/(?:from |import\()['"](\.[^'"]+)\.[jt]s['"]/g))
+      used.add(join(dirname(file), `${path}.d.ts`))
+  }
+  for (const file of globSync('**/*.d.ts', { cwd: directory }))
+    if (!used.has(join(directory, file))) rmSync(join(directory, file))
+}
 
 /** Every source file that these files load before they do anything. */
 function staticImports(entries: readonly string[]): ReadonlySet<string> {

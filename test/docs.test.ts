@@ -16,16 +16,19 @@ const read = (file: string): string => readFileSync(file, 'utf8')
 const withoutExamples = [
   ...['GLOSSARY', 'api', 'comparison', 'dependencies', 'index', 'third-party'],
   ...['performance', 'red-team', 'reliability', 'scale'],
-  ...['dashboard', 'http', 'postgres', 'proxy', 'secrets', 'systems', 'teams'],
+  ...['http', 'postgres', 'teams'],
 ]
 const withExamples = globSync('docs/*.md').filter((page) => !withoutExamples.includes(basename(page, '.md')))
 
-/** The commands of the blocks marked `console`, each with the lines below it. */
+/** The commands of the blocks marked `console`, each with the lines below it. `> ` continues a command, as in a shell. */
 const examplesIn = (page: string): readonly { readonly command: string; readonly output: string }[] =>
   [...page.matchAll(/```console\n(.*?)```/gsu)].flatMap(([, block = '']) =>
     block.split(/^\$ /mu).flatMap((step) => {
-      const [command = '', ...output] = step.trimEnd().split('\n')
-      return command === '' ? [] : [{ command, output: output.join('\n') }]
+      const [first = '', ...below] = step.trimEnd().split('\n')
+      const more = below.findIndex((line) => !line.startsWith('> '))
+      const end = more === -1 ? below.length : more
+      const command = [first, ...below.slice(0, end).map((line) => line.slice(2))].join('\n')
+      return command === '' ? [] : [{ command, output: below.slice(end).join('\n') }]
     }),
   )
 
@@ -44,10 +47,12 @@ function shellWithCredence() {
   const place = workplace()
   const programs = join(place.path, 'bin')
   mkdirSync(programs)
+  symlinkSync(process.execPath, join(programs, 'node'))
   writeFileSync(join(programs, 'credence'), `#!/bin/sh\nexec '${process.execPath}' '${bin}' "$@"\n`, { mode: 0o755 })
   const env = { HOME: place.home, PATH: `${programs}${delimiter}${process.env.PATH}` }
   return {
-    run: (script: string) => spawnSync('sh', ['-c', script], { cwd: place.work, env, encoding: 'utf8' }),
+    run: (script: string) =>
+      spawnSync('sh', ['-c', script], { cwd: place.work, env, encoding: 'utf8', timeout: 100_000 }),
     [Symbol.dispose]: () => place[Symbol.dispose](),
   }
 }
@@ -252,11 +257,11 @@ describe('the documents', () => {
 
 describe('the check of examples', () => {
   it('takes … for the rest of a line, or for any number of lines, and would notice a wrong word', () => {
-    const page = 'Text\n```console\n$ one "a"\nfirst b-…\n…\nlast\n$ two\n```\n```\n$ three\n```'
+    const page = 'Text\n```console\n$ one "a"\nfirst b-…\n…\nlast\n$ two <<END\n> a\n> END\nb\n```\n```\n$ three\n```'
 
     expect(examplesIn(page)).toEqual([
       { command: 'one "a"', output: 'first b-…\n…\nlast' },
-      { command: 'two', output: '' },
+      { command: 'two <<END\na\nEND', output: 'b' },
     ])
     expect(isPrinted('first b-12\nlast', 'first b-…\n…\nlast')).toBe(true)
     expect(isPrinted('first b-12\nmore\nlast', 'first b-…\n…\nlast')).toBe(true)

@@ -211,6 +211,10 @@ export function compose(
   const temporaryDirectory = (): string => mkdtempSync(join(environment.temporary, 'credence-'))
 
   let asker: Asker | undefined
+  /** A terminal leaves its cursor after `^C`. */
+  const endLine = (signal: NodeJS.Signals): void => {
+    if (signal === 'SIGINT' && stderr.isTTY) stderr.write('\n')
+  }
   const ask = async (question: string): Promise<string | null> => {
     asker ??= closedAtEnd(await openAsker(stdin(), stderr))
     return asker.ask(question)
@@ -292,16 +296,18 @@ export function compose(
     ask,
     interruption: () => {
       const controller = new AbortController()
-      const release = onSignal(() => {
+      const release = onSignal((signal) => {
         release()
+        endLine(signal)
         controller.abort()
       })
       closedAtEnd({ close: async () => release() })
       return { signal: controller.signal, release }
     },
     onInterrupt: (end) => {
-      const release = onSignal(() => {
+      const release = onSignal((signal) => {
         release()
+        endLine(signal)
         void end()
       })
     },

@@ -18,7 +18,10 @@ export async function main(argv: readonly string[], environment = processEnviron
     return await respond(argv, environment, printer)
   } catch (error) {
     if (isClosedPipe(error)) return exitCodes.fine
-    if (error instanceof Error && error.name === 'AbortError') return exitCodes.interrupted
+    if (error instanceof Error && error.name === 'AbortError') {
+      if (stderr.isTTY) await printer.talk('\n')
+      return exitCodes.interrupted
+    }
     return await printer.fail(error, argv)
   } finally {
     stdout.off('error', ignore)

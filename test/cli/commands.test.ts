@@ -243,7 +243,7 @@ describe('recall', () => {
     expect(Number(total)).toBeCloseTo(context.relevant[0].score, 3)
     expect(stdout).toContain('"session cache" is its alias:')
     expect(stdout).toMatch(
-      /Mentioned, but left out\n {2}"palette" \(b-\w+\): it belongs to project:b, which is not in view here\n/,
+      /Mentioned, but left out\n {2}"palette" \(b-\w+\): it belongs to project:b, which is not one of the active scopes\n/,
     )
     expect(context.nearMisses).toMatchObject([{ belief: { name: 'palette' }, reason: { kind: 'other-scope' } }])
   })
@@ -375,7 +375,7 @@ describe('why', () => {
     expect(missed.stdout).toContain(
       '  payment terms  has "payment", lacks "terms"\n  due date       lacks "due", "date"\n',
     )
-    expect(missed.stdout).toContain('It also lives in user:universal, which is not in view here.')
+    expect(missed.stdout).toContain('It also lives in user:universal, which is not one of the active scopes.')
     expect(missed.stdout).toMatch(/credence alias b-\w+ add "the words"\nThe same command with --fix lists words .*\n$/)
     expect(document.verdict).toMatchObject({ kind: 'not-mentioned', inPrelude: false })
   })

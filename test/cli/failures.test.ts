@@ -9,7 +9,7 @@ describe('a wrong command line', () => {
   it.each([
     [['recal', 'hello'], 'There is no command "recal".', 'Did you mean `credence recall`?'],
     [['recall', 'hello', '--explian'], 'There is no option --explian.', 'Did you mean --explain?'],
-    [['recall'], '<message> is missing.', 'See `credence recall --help`.'],
+    [['recall'], '<message> is missing.', 'For example: credence recall "When is the invoice due?" --explain'],
     [
       ['recall', 'x', '--max-beliefs', 'many'],
       '--max-beliefs: "many" is not a whole number 0 or more.',

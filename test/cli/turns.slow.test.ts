@@ -29,7 +29,7 @@ describe('hear', () => {
     expect(first.stdout).toMatch(
       /^Stored in user:universal, conversation s1\.\nLearned:\n {2}remembered "API port" \(b-\w+\)/,
     )
-    expect(first.stdout).toContain('The person asked to remember it. Stored in user:universal.')
+    expect(first.stdout).toContain('The person asked to remember it.')
     expect(again.stdout).toMatch(/^Already stored in user:universal/)
     expect((await place.json('beliefs')).total).toBe(1)
   })
@@ -467,9 +467,9 @@ describe('pause, resume and status', () => {
     expect(document.pauses).toMatchObject([{ directory: null }, { directory: secret, until: null }])
     expect(resumed).toMatchObject({
       stdout: 'Resumed. Hooks store messages again.\n',
-      stderr: `Still paused in ${secret} until resumed.\n`,
+      stderr: `Still paused in ${secret} until resumed; \`credence resume --in ${secret}\` ends it.\n`,
     })
-    expect(again.stdout).toBe('There was no pause.\n')
+    expect(again.stdout).toBe('Hooks are not paused everywhere.\n')
     expect(last.stdout).toBe(`Resumed in ${secret}. Hooks store messages again.\n`)
     expect((await place.json('status')).pauses).toEqual([])
   })

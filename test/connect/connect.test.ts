@@ -366,7 +366,7 @@ describe('connecting', () => {
 
     const asked = await place.runWith({ platform: 'linux', columns: 100, stdin: 'y\n' }, 'connect', 'vscode')
 
-    expect(asked.stderr).toContain('Write 1 file? [y/N]')
+    expect(asked.stderr).toContain('Change 1 file? [y/N]')
     expect(asked.stderr).toContain('"credence"')
     expect(existsSync(join(place.home, '.config/Code/User/mcp.json'))).toBe(true)
   })

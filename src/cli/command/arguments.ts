@@ -40,6 +40,18 @@ export function readRequest(argv: readonly string[], table: readonly CommandEntr
     second !== undefined &&
     (findCommand(`${first.value} ${second.value}`, table) !== undefined ||
       findCommand(first.value, table) === undefined)
+  // `import chat FILE` is no `import FILE`, which takes one file.
+  if (isGroup && !isInGroup && second !== undefined && positionals.length > 2) {
+    const members = table.filter(({ name }) => name.startsWith(`${first.value} `))
+    const written = `${first.value} ${second.value}`
+    if (
+      didYouMean(
+        written,
+        members.map(({ name }) => name),
+      ) !== undefined
+    )
+      throw unknownCommand(written, members)
+  }
   const named = isGroup && isInGroup ? [first, second] : [first]
   const topic = named.map(({ value }) => value)
   if (wantsHelp) return { kind: 'help', topic }
@@ -64,10 +76,10 @@ export function unknownCommand(name: string, table: readonly CommandEntry[]): Us
   return new UsageError(`There is no command "${name}".`, hint)
 }
 
-type Specs = Pick<Command, 'args' | 'options'>
+type Specs = Pick<Command, 'args' | 'options'> & Partial<Pick<Command, 'examples'>>
 
 /** Assigns the words of a command line to the arguments and options of its command. */
-export function sortTexts(argv: readonly string[], { args, options }: Specs): GivenTexts {
+export function sortTexts(argv: readonly string[], { args, options, examples = {} }: Specs): GivenTexts {
   const specs: Readonly<Record<string, Pick<Option, 'value'>>> = { ...options, ...everywhere }
   const names = new Map(Object.keys(specs).map((name) => [kebab(name), name]))
   const types = [...names].map(([written, name]) => {
@@ -97,7 +109,7 @@ export function sortTexts(argv: readonly string[], { args, options }: Specs): Gi
       throw new UsageError(`${token.rawName} is given twice.`, 'Give it once.')
     texts.push(textIn(token, spec.value))
   }
-  return { args: placePositionals(positionals, args), options: given }
+  return { args: placePositionals(positionals, args, Object.keys(examples)[0]), options: given }
 }
 
 type OptionToken = {
@@ -121,13 +133,20 @@ function textIn({ rawName, value, inlineValue }: OptionToken, placeholder: strin
   return value
 }
 
-function placePositionals(positionals: readonly string[], args: Specs['args']): GivenTexts['args'] {
+function placePositionals(
+  positionals: readonly string[],
+  args: Specs['args'],
+  example: string | undefined,
+): GivenTexts['args'] {
   const placed: Record<string, readonly string[]> = {}
   let left = positionals
   for (const [name, { count, choices }] of Object.entries(args)) {
     const taken = count === 'words' || count === 'rest' ? left : left.slice(0, 1)
     if (taken.length === 0 && (count === 'one' || count === 'words'))
-      throw new UsageError(`<${name}> is missing.`, choices === undefined ? undefined : `One of ${choices.join(', ')}.`)
+      throw new UsageError(
+        `<${name}> is missing.`,
+        choices === undefined ? example && `For example: ${example}` : `One of ${choices.join(', ')}.`,
+      )
     placed[name] = taken
     left = left.slice(taken.length)
   }

@@ -1,5 +1,6 @@
 import { actorKinds } from '../../beliefs/belief.ts'
 import { parseScopes } from '../../beliefs/scope.ts'
+import { didYouMean } from '../../did-you-mean.ts'
 import type { Author } from '../../memory/ports.ts'
 import { parseTime } from '../../memory/recall/as-of.ts'
 import { type Argument, type Option, UsageError } from './command.ts'
@@ -66,7 +67,11 @@ export function readWholeNumber(given: string, { min, max = Number.MAX_SAFE_INTE
 export function oneOf<Value extends string>(allowed: readonly Value[], given: string): Value {
   const found = allowed.find((value) => value === given)
   if (found !== undefined) return found
-  throw new UsageError(`"${given}" is not one of ${allowed.join(', ')}.`)
+  const meant = didYouMean(given, allowed)
+  throw new UsageError(
+    `"${given}" is not one of ${allowed.join(', ')}.`,
+    meant === undefined ? undefined : `Did you mean ${meant}?`,
+  )
 }
 
 const argument =
@@ -127,7 +132,7 @@ const activeScopes = 'the project of the working directory, and user:universal'
 
 /** Which scopes a recall sees. */
 export const viewOptions = scopes(
-  'An active scope, such as domain:code; scopes above it are in view too.',
+  'A scope to recall from, such as project:ledger/api; the scopes that contain it (project:ledger) are included.',
   activeScopes,
 )
 /** A filter over all beliefs. */
@@ -157,7 +162,7 @@ export const authorOptions = {
 }
 
 export const readerOptions = {
-  agent: text('<name>', 'The agent that asks; its own beliefs are in view too.'),
+  agent: text('<name>', 'The agent that asks; beliefs that only this agent can see are included.'),
 }
 
 export const keyOptions = {

@@ -33,7 +33,7 @@ describe('a progress bar', () => {
     bar.show('pack', 20, 100)
 
     expect(early).not.toContain('left')
-    expect(shown()).toContain('20/100, 8 s left pack')
+    expect(shown()).toContain('20/100 pack, 8 s left')
   })
 
   it('measures from where a resumed run goes on, and anew for other work', () => {

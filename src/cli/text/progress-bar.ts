@@ -42,7 +42,7 @@ export class ProgressBar {
     if (this.#began?.total !== total || done < this.#began.done) this.#began = { at: this.#clock(), done, total }
     const filled = total === 0 ? 0 : Math.round((done / total) * barWidth)
     const bar = `${'█'.repeat(filled)}${'░'.repeat(barWidth - filled)}`
-    const line = `${bar} ${done}/${total}${this.#timeLeft(done)} ${label}`.slice(0, (this.#stream.columns || 80) - 1)
+    const line = `${bar} ${done}/${total} ${label}${this.#timeLeft(done)}`.slice(0, (this.#stream.columns || 80) - 1)
     if (line === this.#drawn) return
     this.#drawn = line
     this.#stream.write(`\r${line}\u001b[K`)

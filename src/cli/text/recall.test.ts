@@ -70,7 +70,7 @@ describe('reasonText', () => {
     const texts = reasons.map(reasonText)
 
     expect(new Set(texts).size).toBe(reasons.length)
-    expect(texts[0]).toBe('it belongs to project:a and project:b, which is not in view here')
+    expect(texts[0]).toBe('it belongs to project:a and project:b, which is not one of the active scopes')
     expect(texts[1]).toBe('it was superseded by b-2')
     expect(texts[3]).toBe('it was settled on 2026-03-01')
     expect(texts[6]).toContain('--max-beliefs')

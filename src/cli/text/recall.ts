@@ -56,7 +56,7 @@ export function explanationLines({ matches, explanation }: RelevantBelief): read
 export function reasonText(reason: NearMissReason): string {
   switch (reason.kind) {
     case 'other-scope':
-      return `it belongs to ${harmless(reason.scopes.join(' and '))}, which is not in view here`
+      return `it belongs to ${harmless(reason.scopes.join(' and '))}, which is not one of the active scopes`
     case 'superseded':
       return reason.by === null ? 'it was superseded' : `it was superseded by ${harmless(reason.by)}`
     case 'resolved':
@@ -141,11 +141,14 @@ export function sharedText({ shared, nearby }: Quote, asked: readonly string[]):
     : `You asked with ${asked.length} distinctive words (${quoted(asked)}); ${held}${beside}.`
 }
 
-/** With `--explain`: the best quote that was not shown, and its distance to the threshold. */
+/** With `--explain`: the best quote that was not shown, and why. One that reaches the threshold shares only common words. */
 function silenceLines(quotes: readonly Quote[], decision: QuoteDecision | undefined, style: Style): readonly string[] {
   if (quotes.length > 0 || decision === undefined || decision.best === null) return []
   const { best, threshold, asked } = decision
-  const scores = `${rounded(best.score)}, below the threshold of ${rounded(threshold)}`
+  const scores =
+    best.score < threshold
+      ? `${rounded(best.score)}, below the threshold of ${rounded(threshold)}`
+      : `${rounded(best.score)}, above the threshold of ${rounded(threshold)}; but a quote must also share uncommon words with the message`
   return [
     indented(`The best was "${harmless(best.text)}" (${dayOf(best.at)}): ${scores}.`, 2, style.width),
     dimmed(sharedText(best, asked), style),

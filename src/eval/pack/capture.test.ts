@@ -145,7 +145,7 @@ describe('capturing a recall', () => {
       'cannot be expected here',
     )
     await expect(captureCase(memory, request({ expect: [replaced] }), at(store.path))).rejects.toThrow(
-      'cannot be expected',
+      'it was replaced or settled',
     )
     await expect(captureCase(memory, request({ expect: ['nobody'] }), at(store.path))).rejects.toMatchObject({
       code: 'not_found',

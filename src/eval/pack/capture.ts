@@ -324,8 +324,12 @@ const tierOf = ({ type, pinned }: Belief): 'question' | 'pinned' | 'relevant' =>
 /** Refuses a belief that no answer could ever hold: the case could only fail. */
 function refuseImpossible(belief: Belief, scopes: readonly string[]): void {
   if (!isCurrent(belief)) {
-    throw new MemoryError('invalid', `"${belief.name}" cannot be expected: it is replaced, settled or only proposed.`, {
-      hint: 'Expect the belief that replaced it.',
+    const isWaiting = belief.candidate || belief.proposedFor !== null
+    const reason = isWaiting ? 'it waits for review' : 'it was replaced or settled'
+    throw new MemoryError('invalid', `"${belief.name}" cannot be expected: ${reason}.`, {
+      hint: isWaiting
+        ? `Accept it first, with \`credence review\` or \`credence proposals accept ${belief.id}\`.`
+        : 'Expect the belief that holds now: see `credence history`.',
     })
   }
   const visible = visibleScopes(scopes)

@@ -36,7 +36,7 @@ describe('learning from a message', () => {
       {
         outcome: 'remembered',
         belief: { content: 'our staging port is 5433.', name: 'staging port', scopes: here, status: 'active' },
-        because: expect.stringContaining('domain:code'),
+        because: 'The person asked to remember it.',
       },
     ])
   })
@@ -281,6 +281,7 @@ const sunday = '2026-05-03T22:00:00.000Z'
 
 it.each([
   ['The demo is tomorrow.', 'The demo is tomorrow [2026-05-04].'],
+  ['The review is next Tuesday.', 'The review is next Tuesday [2026-05-05].'],
   ['We met last Friday at 3pm.', 'We met last Friday at 3pm [2026-05-01].'],
   ['The lease ends in two weeks', 'The lease ends in two weeks [2026-05-17]'],
   ['Frozen until next month, then open', 'Frozen until next month [2026-06], then open'],
@@ -294,6 +295,8 @@ it.each([
   'From now on use tabs.',
   'The office closes at 17:00 on Fridays.',
   'We deploy every Tuesday.',
+  'Our deploy window is Tuesday 14:00 to 16:00 UTC.',
+  'Releases go out on a Tuesday.',
   'Any day of the week will do.',
   'It started on 2024-01-15.',
   'The port is 5433.',

@@ -305,7 +305,7 @@ class Plan {
   }
 
   #take(finding: Finding, outcome: LearnOutcome, belief: Belief, replaced: readonly Belief[]): void {
-    this.taken = [...this.taken, { finding, outcome, belief, replaced, because: becauseOf(finding, outcome, belief) }]
+    this.taken = [...this.taken, { finding, outcome, belief, replaced, because: becauseOf(finding, outcome) }]
   }
 }
 
@@ -337,7 +337,7 @@ const reasons: Readonly<Record<Finding['kind'], string>> = {
   model: 'A model found it in the message',
 }
 
-function becauseOf({ kind, slot }: Finding, outcome: LearnOutcome, { scopes }: Belief): string {
+function becauseOf({ kind, slot }: Finding, outcome: LearnOutcome): string {
   const more: Readonly<Record<LearnOutcome, string>> = {
     remembered: '',
     reinforced: '; it was known already',
@@ -345,7 +345,7 @@ function becauseOf({ kind, slot }: Finding, outcome: LearnOutcome, { scopes }: B
     confirmed: ', and was said before',
     candidate: '; it is not recalled until it is confirmed or said again',
   }
-  return `${reasons[kind]}${more[outcome]}. Stored in ${scopes.join(' and ')}.`
+  return `${reasons[kind]}${more[outcome]}.`
 }
 
 /** The sentence with the date beside every relative date in it: "tomorrow [2026-05-04]". */
@@ -353,7 +353,7 @@ export async function datedWords(text: string, at: string): Promise<string> {
   // Loaded only when there is something to learn, which is seldom.
   const { parse } = await import('chrono-node/en')
   const parsed = (forwardDate: boolean) => parse(text, { instant: new Date(at), timezone: 'UTC' }, { forwardDate })
-  // "Friday" is the next one, "last Friday" is not.
+  // "This Friday" is the next one, "last Friday" is not.
   const past = new Map(parsed(false).map((one) => [one.index, one]))
   let dated = ''
   let from = 0
@@ -366,7 +366,12 @@ export async function datedWords(text: string, at: string): Promise<string> {
     const isLength = /^\d+\s(?:minute|hour|day|week|month|year)s?$/iu.test(words)
     const isNoDay = /^now$|^the\s\p{L}|\d{4}/iu.test(words) || /^s\b/iu.test(text.slice(end)) || isLength
     const isRepeated = /\b(?:every|each|any|most)\s{1,4}$/iu.test(text.slice(Math.max(0, index - 10), index))
-    if (date === null || isNoDay || isRepeated) continue
+    // "The window is Tuesday 14:00" may mean every week. A wrong date is worse than none.
+    const isAnyWeek =
+      start.isCertain('weekday') &&
+      !start.isCertain('day') &&
+      !/\b(?:last|past|previous|this|next|coming)\b/iu.test(words)
+    if (date === null || isNoDay || isRepeated || isAnyWeek) continue
     dated += `${text.slice(from, end)} [${date}]`
     from = end
   }

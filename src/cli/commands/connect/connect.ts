@@ -71,12 +71,16 @@ export const connect = defineCommand({
       : planConnection(files, machine, { isPreview: print })
     if (changes.length === 0 && remove) await disconnectFiles([], files, machine)
     const notice = remove ? [] : [keepingNotice(session.directory(options.dir))]
+    // The question shows the notice already.
+    let wasAsked = false
     const documents = changes.map((change) => ({ path: change.path, diff: diffOf(change) }))
     const answer = (written: boolean, note: string, proof: Proof | null = null) => ({
       document: { host, written, changes: documents, ...(proof === null ? {} : { proof }) },
       text: (style: Style) => lines(written ? [] : documents.map(({ diff }) => painted(diff, style)), note),
       notes:
-        changes.length === 0 ? [] : [...notice, ...problems, ...(isTemporary(machine) && !remove ? [npxNote] : [])],
+        changes.length === 0
+          ? []
+          : [...(wasAsked ? [] : notice), ...problems, ...(isTemporary(machine) && !remove ? [npxNote] : [])],
     })
     if (changes.length === 0 && remove) return answer(false, `Nothing of Credence is in the configuration of ${host}.`)
     if (print) return answer(false, changes.length === 0 ? `${host} is connected already.` : '')
@@ -87,7 +91,8 @@ export const connect = defineCommand({
           'Give --print to see what would change, and --yes to write it.',
         )
       const shown = documents.map(({ diff }) => harmless(diff))
-      const question = lines(shown, notice, `Write ${counted(changes.length, 'file')}?`)
+      const question = lines(shown, notice, `Change ${counted(changes.length, 'file')}?`)
+      wasAsked = true
       if (!(await session.confirm(question))) return { ...answer(false, ''), text: () => 'Nothing was written.' }
     }
     const list = changes.map(({ path }) => `  ${path}`)

@@ -11,7 +11,7 @@ import type { Ports, Session, StandpointOptions } from '../../session.ts'
 export const mcp = defineCommand({
   args: {},
   options: {
-    fixedScopes: flag('Refuse calls that name a scope out of view.'),
+    fixedScopes: flag('Refuse calls that name a scope other than the active ones.'),
     ...readOptions,
   },
   description: 'Runs until its input ends. A host starts it; `credence connect` writes the configuration.',

@@ -206,10 +206,13 @@ async function answerRequests(
         `  dashboard  ${link}`,
         `  API        ${listening.url}/api/v1  (Authorization: Bearer, with the token in ${tokenFile})`,
         `  MCP        ${listening.url}/mcp  (for agents, with the token in ${agentFile})`,
-        options.evaluate && `Evaluating ${packsToEvaluate.join(' and ')} in the background.`,
+        options.evaluate &&
+          `Running the benchmarks ${packsToEvaluate.join(' and ')} in the background; the page Evaluation shows the results.`,
         'Press Ctrl-C to stop.',
       ),
-    notes: isDemo ? ['`credence init` creates a memory of your own.'] : [],
+    notes: isDemo
+      ? ['To create a memory of your own, stop this server and run `credence init` (in a clone: `npx credence init`).']
+      : [],
   }
 }
 

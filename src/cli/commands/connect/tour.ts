@@ -95,7 +95,7 @@ async function remembering(memory: Memory): Promise<Scene> {
 async function recalling(memory: Memory): Promise<Scene> {
   return {
     title: 'Recalling',
-    told: 'For every message, Credence selects the context for an agent: preferences of the person, pinned beliefs, and beliefs that the message names. The second message has a typo and still finds its belief; the score is shown as arithmetic.',
+    told: 'For every message, Credence selects the context for an agent: preferences of the person, pinned beliefs, and beliefs that the message names. After the first message, the tour shows only what belongs to the message itself. The second message has a typo and still finds its belief; the score is shown as arithmetic.',
     steps: [
       await recallStep(memory, 'What are our payment terms?', 'everything'),
       await recallStep(memory, 'Is the session cache in reedis safe?', 'explained'),

@@ -32,7 +32,7 @@ export const hear = defineCommand({
     messageId: text('<id>', 'The id of the message. A message with a known id is stored once.'),
     ...writeOptions,
   },
-  description: `Secrets are masked. Learns requests to remember, standing instructions, and the person's name and similar facts. A line of JSON Lines is ${lineFormat}, of which only text is required.`,
+  description: `Secrets are masked. Learns requests to remember, standing instructions, and the person's name and similar facts. With -, each line of standard input is ${lineFormat}, of which only text is required.`,
   examples: {
     'credence hear "The boathouse key hangs behind the cupboard."':
       'Stores the sentence. `credence search "boathouse key"` finds it.',

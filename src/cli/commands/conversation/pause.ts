@@ -35,12 +35,11 @@ export const pause = defineCommand({
     const now = new Date()
     const until = options.for === undefined ? null : new Date(now.getTime() + options.for).toISOString()
     await beginPause(dir, { directory, until }, now)
-    const end = directory === null ? 'credence resume' : `credence resume --in ${directory}`
     return {
       document: { paused: true, directory, until, dir },
       text: (style) =>
         `${style.yellow('Paused')} ${pauseText({ directory, until })}. Hooks store and learn nothing; recall continues.`,
-      notes: [`\`${harmless(end)}\` ends the pause.`],
+      notes: [`\`${resumeCommand({ directory })}\` ends the pause.`],
     }
   },
 })
@@ -54,6 +53,9 @@ export function pausedDirectory(
   if (given === undefined && !here) return null
   return realPath(resolve(session.workingDirectory(), given ?? '.'))
 }
+
+const resumeCommand = ({ directory }: Pick<Pause, 'directory'>): string =>
+  directory === null ? 'credence resume' : `credence resume --in ${harmless(directory)}`
 
 /** `in /home/ada/clients until 2026-05-03 10:00 UTC`. */
 export const pauseText = ({ directory, until }: Pause): string =>
@@ -99,8 +101,12 @@ export const resume = defineCommand({
     return {
       document: { resumed: wasPaused, directory, pauses: left, dir },
       text: (style) =>
-        wasPaused ? `${style.green('Resumed')}${where}. Hooks store messages again.` : `There was no pause${where}.`,
-      notes: left.map((pause) => `Still paused ${pauseText(pause)}.`),
+        wasPaused
+          ? `${style.green('Resumed')}${where}. Hooks store messages again.`
+          : directory === null && left.length > 0
+            ? 'Hooks are not paused everywhere.'
+            : `There was no pause${where}.`,
+      notes: left.map((pause) => `Still paused ${pauseText(pause)}; \`${resumeCommand(pause)}\` ends it.`),
     }
   },
 })

@@ -8,7 +8,7 @@ export const benchmarkDiff = defineCommand({
   args: { base: one('A run.'), candidate: one('The run to compare it with.') },
   options: storeOptions,
   description:
-    'Lists the cases that were fixed, broke, still fail, are new, were removed or are flaky; for each broken case the changed results and the first stage that differs.',
+    'Lists the cases that were fixed, broke, still fail, are new, were removed or are flaky; for each broken case the changed results and the first stage of recall that differs.',
   exitCodes: [exitCodes.failed, exitCodes.nothingCompared],
   examples: {
     'credence benchmark diff run-1 run-2': 'Shows what changed from the first to the second.',
@@ -30,9 +30,9 @@ export const benchmarkDiff = defineCommand({
 
 function diffText(diff: RunDiff, style: Style): string {
   const list = (title: string, items: readonly string[]): readonly string[] =>
-    items.length === 0 ? [] : [`${title} (${items.length})`, ...items.map((item) => `  ${item}`)]
+    items.length === 0 ? [] : [`${title} (${items.length})`, ...items.map((item) => `  ${harmless(item)}`)]
   const fixed = diff.fixed.map(({ id }) => id)
-  const lines = [
+  return [
     ...list(style.red('broken'), diff.broken.map(detailed)),
     ...list(style.green('fixed'), fixed),
     ...list('still failing', diff.stillFailing.map(brief)),
@@ -41,8 +41,7 @@ function diffText(diff: RunDiff, style: Style): string {
     ...list('new', diff.newCases),
     ...list('removed', diff.removedCases),
     `${diff.unchanged} the same`,
-  ]
-  return harmless(lines.join('\n'))
+  ].join('\n')
 }
 
 const brief = ({ id, firstStage }: CaseDiff): string => (firstStage === null ? id : `${id} (${firstStage} differs)`)

@@ -130,18 +130,19 @@ function reportText(report: DeltaReport, style: Style): string {
   const title = ['benchmark', 'system', 'figure', 'base', 'now', 'verdict']
   const section = (heading: string, items: readonly string[]): readonly string[] =>
     items.length === 0 ? [] : ['', heading, ...items.map((item) => `  ${item}`)]
-  const against = report.baselineSnapshotId === null ? 'the base' : `the baseline ${report.baselineSnapshotId}`
+  const against =
+    report.baselineSnapshotId === null ? 'the base' : `the baseline ${harmless(report.baselineSnapshotId)}`
   const own = report.baselineResolvedFrom === 'candidate' ? " (the candidate's own: the base has none)" : ''
   const reasons = report.reasons.flatMap(({ line, next }) => [line, `  ${next}`])
   return [
     `${paint(verdictWords[report.verdict])}: ${report.comparedBenchmarks} compared with ${against}${own}`,
-    ...(rows.length === 0 ? [] : ['', table([title, ...rows])]),
-    ...section('why not', reasons),
-    ...section('new in the candidate', report.newBenchmarks),
-    ...section('runs', report.verdicts.map(takenText)),
-    ...section('better', report.improvements),
-    ...section('notes', report.notes),
-  ]
-    .map(harmless)
-    .join('\n')
+    ...[
+      ...(rows.length === 0 ? [] : ['', table([title, ...rows])]),
+      ...section('why not', reasons),
+      ...section('new in the candidate', report.newBenchmarks),
+      ...section('runs', report.verdicts.map(takenText)),
+      ...section('better', report.improvements),
+      ...section('notes', report.notes),
+    ].map(harmless),
+  ].join('\n')
 }

@@ -1,5 +1,6 @@
 import { existsSync, statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
+import { didYouMean } from '../../../did-you-mean.ts'
 import { type Kind, kindOf, openBenchmark } from '../../../eval/kinds/kind.ts'
 import { manifestOf, packFolders } from '../../../eval/pack/manifest.ts'
 import {
@@ -35,9 +36,11 @@ function packDirectory(given: string, { session, root, evaluation }: RunSetup): 
   if (found !== undefined) return found
   if (statSync(path, { throwIfNoEntry: false })?.isFile())
     throw new UsageError(`${given} is a file.`, 'Give the folder of the pack.')
+  const ids = idsIn(root, shipped)
+  const meant = didYouMean(given, ids)
   throw new UsageError(
     `There is no pack "${given}".`,
-    `Give a folder with a manifest.json, or one of ${idsIn(root, shipped).join(', ')}.`,
+    meant === undefined ? `Give a folder with a manifest.json, or one of ${ids.join(', ')}.` : `Did you mean ${meant}?`,
   )
 }
 

@@ -7,7 +7,7 @@ import { evalStore, storeOptions } from './benchmark-store.ts'
 export const benchmarkStatus = defineCommand({
   args: {},
   options: storeOptions,
-  description: 'Reads the whole store once. Works even if the harness is disabled.',
+  description: 'Reads the whole store once. Needs no setting.',
   examples: {
     'credence benchmark status': 'Shows packs, runs, shadow records, baselines and invalid files.',
     'credence benchmark status --store ./evals --json': 'Prints the same as JSON.',
@@ -56,7 +56,7 @@ export function statusText(status: ReportedStatus, style: Style): string {
       `${latestBaseline.snapshotId}, ${latestBaseline.createdAt}, ${latestBaseline.benchmarkCount} benchmarks`,
   }
   const rows = Object.entries(facts).map(([label, fact]) => [label, fact ?? 'none'])
-  return [table(rows, style.width), ...invalidText(status, style)].map(harmless).join('\n')
+  return [harmless(table(rows, style.width)), ...invalidText(status, style)].join('\n')
 }
 
 const count = ({ total, invalid }: { readonly total: number; readonly invalid: number }): string =>
@@ -68,6 +68,6 @@ function invalidText(status: ReportedStatus, style: Style): readonly string[] {
     ...status.invalidRuns,
     ...status.invalidShadows,
     ...status.invalidBaselines,
-  ].map(({ path, error }) => `  ${path}: ${error}`)
+  ].map(({ path, error }) => harmless(`  ${path}: ${error}`))
   return files.length === 0 ? [] : ['', style.red('invalid'), ...files]
 }

@@ -49,7 +49,7 @@ function gitState(directory: string): Environment['git'] {
 /** Which eval store. */
 export const storeOptions = {
   store: {
-    ...text('<directory>', 'The eval store.'),
+    ...text('<directory>', 'The eval store: the directory of packs, runs and baselines.'),
     default: 'the setting evalStoreDir, else state/evals in the memory directory',
   },
   dir: memoryOptions.dir,

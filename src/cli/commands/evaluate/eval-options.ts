@@ -9,7 +9,8 @@ import type { Session } from '../../session.ts'
 /** Reports go here unless told otherwise. */
 const defaultOut = 'test-results'
 
-const backendHelp = (what: string): string => `${what} One of ${backendForms}.`
+const backendHelp = (what: string): string =>
+  `${what} One of ${backendForms}. bm25 is Credence itself; none, everything, exact and oracle are controls.`
 
 export const backendOption = { ...option('<name>', backendHelp('The backend.'), readBackend), default: 'bm25' }
 
@@ -33,7 +34,7 @@ export const embedderOption = {
 export const editedPinsOption = choice(
   '<where>',
   ['in-scope', 'everywhere'] as const,
-  'Where to show pinned beliefs that a person edited; published results need everywhere.',
+  'Where pinned beliefs that a person edited are recalled. The results of the published suite were made with everywhere.',
 )
 
 export const outOption = { ...text('<directory>', 'The directory for the reports.'), default: defaultOut }

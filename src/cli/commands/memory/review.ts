@@ -113,12 +113,13 @@ async function walk(memory: Memory, session: Session, items: readonly ReviewItem
           return 'next'
         }
         if (key === 'e' && item.kind !== 'removal') {
-          await say('  New words (Enter keeps them): ')
+          await say('  New text (Enter keeps the old one): ')
           const line = (await keys.line())?.trim() ?? ''
           await acceptEdited(memory, item, line === '' ? item.belief.content : line)
           decided.edited += 1
           return 'next'
         }
+        await say(`  Press ${item.kind === 'removal' ? 'a, r, s or q' : 'a, e, r, s or q'}.\n`)
       } catch (error) {
         // Another window may have decided, or the new words are no belief. The person may choose again.
         if (!(error instanceof MemoryError)) throw error

@@ -1,4 +1,4 @@
-import { closeSync, fsyncSync, openSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { closeSync, fsyncSync, openSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
 import type { ExportedTurn } from '../../../beliefs/turn-store.ts'
 import { unavailable } from '../../../errors.ts'
@@ -28,6 +28,11 @@ export const importCommand = defineCommand({
     const isStdin = file === '-'
     if (!options.markdown && /\.(?:md|markdown)$/iu.test(file))
       throw new UsageError(`${file} is a Markdown file.`, `Run credence import --markdown ${file}`)
+    if (!isStdin && statSync(file, { throwIfNoEntry: false })?.isDirectory())
+      throw new UsageError(
+        `${file} is a directory.`,
+        'Give a file of beliefs. For conversations use `credence import chats`.',
+      )
     const given = isStdin ? await session.readStdin() : readTextFile(file)
     const { homeScopes } = session.locate(options)
     const memory = await session.memory(options)
@@ -54,7 +59,7 @@ export const exportCommand = defineCommand({
   args: {},
   options: {
     turns: flag('Export turns instead of beliefs.'),
-    out: text('<file>', 'Write to this private file; it is written completely or not at all.'),
+    out: text('<file>', 'Write to this file, which only you can read; it is written completely or not at all.'),
     ...filterOptions,
     ...memoryOptions,
   },

@@ -140,7 +140,8 @@ export function verdictText({ belief, verdict }: Why, activeScopes: readonly str
         `${what} is not recalled: the message holds neither its name nor an alias.`,
         columns(forms, { width: style.width }),
         verdict.inPrelude && 'It is part of the prelude, which every context begins with.',
-        isElsewhere && `It also lives in ${harmless(belief.scopes.join(' and '))}, which is not in view here.`,
+        isElsewhere &&
+          `It also lives in ${harmless(belief.scopes.join(' and '))}, which is not one of the active scopes.`,
         `To find it by other words: credence alias ${harmless(belief.id)} add "the words"`,
         'The same command with --fix lists words that would work.',
       )

@@ -10,7 +10,7 @@ export const peopleAdd = defineCommand({
   args: { person },
   options: { takeOver: flag(takeOverHelp), ...storeOptions },
   description:
-    'Prints an invite, or with --take-over a token. The person exchanges the invite once for their own token at the server (POST /api/v1/tokens), so nobody else knows it. `credence token create` creates a token directly.',
+    'With --take-over it prints a token instead. The person exchanges the invite once for their own token at the server (POST /api/v1/tokens), so nobody else knows it. `credence token create` creates a token directly.',
   examples: {
     'credence people add ana': 'Adds ana, with a memory of her own, and prints an invite.',
     'credence people add local --take-over': 'Turns the user local into a person who keeps the existing memory.',

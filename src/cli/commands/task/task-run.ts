@@ -78,7 +78,7 @@ export const taskRun = defineCommand({
   args: { tasks: rest('Task files, folders of them, ids, or names of packs.') },
   options,
   description:
-    'A session that the task marks as new is a new conversation. Transcripts and files are stored as evidence in the eval store and graded by the Python checks of the task in a sandbox, by its answer checks, and by a judge if --judge names one.',
+    'A task has one or more sessions; one that is marked as new begins a new conversation. Transcripts and files are stored as evidence in the eval store and graded by the Python checks of the task in a sandbox, by its answer checks, and by a judge if --judge names one.',
   exitCodes: [exitCodes.failed, exitCodes.interrupted],
   examples: {
     'credence task run second-brain --agent reference': 'Runs one task with the agent that needs no model.',

@@ -21,9 +21,7 @@ export type HttpSystemOptions = {
 export function httpSystem({ url, fullMetadata = true, ...options }: HttpSystemOptions): HearingSystem {
   const base = baseOf(url)
   const request = requestTo(base, options)
-  const told = fullMetadata
-    ? 'all that is known of what it keeps'
-    : 'the text, aliases and first scope of what it keeps'
+  const sent = fullMetadata ? 'every field of each belief' : 'the text, aliases and first scope of each belief'
   let corpus = new Corpus()
 
   const add = (belief: BeliefRecord) => request(routes.add, messageFor(belief, { full: fullMetadata }))
@@ -37,7 +35,7 @@ export function httpSystem({ url, fullMetadata = true, ...options }: HttpSystemO
   return {
     name: nameOf(base, fullMetadata),
     version: 'unknown',
-    description: `the memory at ${base}, told ${told}`,
+    description: `the memory at ${base}, which gets ${sent}`,
     tiers: 'relevant',
     reset: async () => {
       corpus = new Corpus()

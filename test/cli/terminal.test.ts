@@ -1,0 +1,132 @@
+import { PassThrough } from 'node:stream'
+import { describe, expect, it } from 'vitest'
+import { jsonLines, write } from '../transfer/chat-files.ts'
+import { workplace } from './workplace.ts'
+
+type Workplace = ReturnType<typeof workplace>
+
+const evals = {
+  CREDENCE_EVAL_HARNESS_ENABLED: 'true',
+  CREDENCE_BENCHMARK_BASELINE_SNAPSHOTS_ENABLED: 'true',
+}
+/** A command line at a terminal with colours, with these characters typed. */
+const atTerminal = (place: Workplace, typed: string, ...argv: readonly string[]) =>
+  place.runWith({ columns: 100, stdin: typed, env: evals, platform: 'linux' }, ...argv)
+
+describe('at a terminal', () => {
+  it('comparisons have colours, not the signs that stand for escape codes', async () => {
+    using place = workplace()
+    const run = (...argv: readonly string[]) => atTerminal(place, '', 'benchmark', ...argv, '--store', 'evals')
+    await run('run', 'session-drift', '--run-id', 'good')
+    await run('run', 'session-drift', '--run-id', 'bad', '--system', 'none')
+    await run('snapshot', '--snapshot-id', 'main')
+    write(place.work, 'evals/runs/broken.json', '{')
+
+    const shown = [
+      await atTerminal(place, '', 'benchmark', 'gate', '--base', 'evals', '--candidate', 'evals'),
+      await run('diff', 'good', 'bad'),
+      await run('status'),
+    ]
+
+    for (const { stdout } of shown) {
+      expect(stdout.includes('\u001b[31m') || stdout.includes('\u001b[32m')).toBe(true)
+      expect(stdout).not.toContain('\ufffd')
+    }
+  })
+
+  it('connect says once what will be stored', async () => {
+    using place = workplace()
+
+    const { exitCode, stderr } = await atTerminal(place, 'n\ny\n', 'connect', 'claude-code')
+
+    expect(exitCode).toBe(0)
+    expect(stderr.split('word for word').length - 1).toBe(1)
+  })
+
+  it('review names the keys after another one, and ends the line of an interrupted question', async () => {
+    using place = workplace()
+    await place.run('import', 'chats', write(place.work, 'a.jsonl', jsonLines(aTurn('I prefer tabs over spaces.'))))
+
+    const wrong = await atTerminal(place, 'xq', 'review')
+    const interrupted = await atTerminal(place, '\u0003', 'review')
+
+    expect(wrong.stderr).toContain('Press a, e, r, s or q.')
+    expect(interrupted).toMatchObject({ exitCode: 130, stderr: expect.stringMatching(/\[q\]uit \n$/) })
+  })
+
+  it('an interrupted confirmation ends its line', async () => {
+    using place = workplace()
+    await place.run('remember', 'A dinghy.', '--name', 'Albatross')
+    const stdin = new PassThrough()
+    const asked = place.runWith({ columns: 80, stdin, env: { NO_COLOR: '1' } }, 'forget', 'Albatross')
+    stdin.write('\u0003')
+
+    const { exitCode, stderr } = await asked
+
+    expect(exitCode).toBe(130)
+    expect(stderr.endsWith('\n')).toBe(true)
+  })
+})
+
+describe('what is told to a person', () => {
+  it('forget lists the beliefs that go with the turns', async () => {
+    using place = workplace()
+    await place.run('remember', 'We meet in Lisbon.', '--name', 'meeting place')
+    await place.run('hear', 'By the way, I moved to Lisbon.', '--session', 'a')
+
+    const { stdout } = await place.run('forget', '--containing', 'Lisbon', '--dry-run')
+
+    expect(stdout).toContain('1 turn and 1 belief')
+    expect(stdout).toContain('"meeting place"')
+    expect(stdout).toContain('We meet in Lisbon.')
+  })
+
+  it('resume does not deny a pause that it leaves', async () => {
+    using place = workplace()
+    await place.run('pause', '--here')
+
+    const { stdout, stderr } = await place.run('resume')
+
+    expect(stdout).toBe('Hooks are not paused everywhere.\n')
+    expect(stderr).toBe(
+      `Still paused in ${place.work} until resumed; \`credence resume --in ${place.work}\` ends it.\n`,
+    )
+  })
+
+  it('recall says that uncommon words are missing, if the score is high enough', async () => {
+    using place = workplace()
+    await place.run('hear', 'Remember that Ada Okafor signs off every release.', '--session', 'a', '--at', '2026-03-01')
+
+    const { stdout } = await place.run('recall', 'Who signs off every release?', '--near-misses')
+
+    expect(stdout).toContain('a quote must also share uncommon words with the message')
+    expect(stdout).not.toContain('below the threshold')
+  })
+
+  it('capture sends a belief that waits for review to the review', async () => {
+    using place = workplace()
+    const chats = jsonLines(aTurn('Remember that Ada Okafor signs off every release.'))
+    await place.run('import', 'chats', write(place.work, 'a.jsonl', chats))
+
+    const { stderr } = await place.run('benchmark', 'capture', 'Who signs off?', '--expect', 'Ada Okafor')
+
+    expect(stderr).toContain('it waits for review')
+    expect(stderr).toContain('`credence review`')
+  })
+
+  it.each([
+    [['import', 'chat', 'x'], 'Did you mean `credence import chats`?'],
+    [['connect', 'claude-cod'], 'Did you mean claude-code?'],
+    [['benchmark', 'run', 'retrieval-precison'], 'Did you mean retrieval-precision?'],
+    [['import', '.'], '`credence import chats`'],
+  ])('%j is answered with %s', async (argv, hint) => {
+    using place = workplace()
+
+    const { exitCode, stderr } = await place.runWith({ env: evals }, ...argv)
+
+    expect(exitCode).not.toBe(0)
+    expect(stderr).toContain(hint)
+  })
+})
+
+const aTurn = (text: string) => ({ session: 'a', at: '2026-03-01T10:00:00Z', text })
