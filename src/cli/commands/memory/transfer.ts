@@ -1,7 +1,7 @@
 import { closeSync, fsyncSync, openSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
 import type { ExportedTurn } from '../../../beliefs/turn-store.ts'
-import { unavailable } from '../../../errors.ts'
+import { invalid, unavailable } from '../../../errors.ts'
 import { readTextFile } from '../../../files/read-text.ts'
 import { syncDirectoryNow } from '../../../files/write-files.ts'
 import { defineCommand, UsageError } from '../../command/command.ts'
@@ -29,8 +29,8 @@ export const importCommand = defineCommand({
     if (!options.markdown && /\.(?:md|markdown)$/iu.test(file))
       throw new UsageError(`${file} is a Markdown file.`, `Run credence import --markdown ${file}`)
     if (!isStdin && statSync(file, { throwIfNoEntry: false })?.isDirectory())
-      throw new UsageError(
-        `${file} is a directory.`,
+      throw invalid(
+        `${file} cannot be read: it is a directory.`,
         'Give a file of beliefs. For conversations use `credence import chats`.',
       )
     const given = isStdin ? await session.readStdin() : readTextFile(file)
