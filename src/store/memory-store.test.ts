@@ -1,11 +1,11 @@
-import { openMemoryStore } from './memory-store.ts'
+import { openModelStore } from './model-store.contract.ts'
 import { fixedRandom } from './sample-beliefs.contract.ts'
 import { describeStore } from './store.contract.ts'
 
-describeStore('The memory store', () => openMemoryStore({ random: fixedRandom }))
+describeStore('The memory store', () => openModelStore({ random: fixedRandom }))
 describeStore(
   'The memory store with a journal per user',
-  () => openMemoryStore({ random: fixedRandom, journals: 'per user' }),
+  () => openModelStore({ random: fixedRandom, journals: 'per user' }),
   {
     journals: 'per user',
   },

@@ -17,7 +17,6 @@ import type { MeaningIndex, TurnIndex } from '../search/turns/turn-index.ts'
 import { isOneEditApart, typoProbes } from '../search/typo.ts'
 import { type CheckedChange, checkChanges, settledBefore } from './checked-commit.ts'
 import { MemoryJournal } from './memory-journal.ts'
-import { UserTurns } from './memory-turns.ts'
 import { byReinforcement, byUpdate, heldName } from './order.ts'
 import { rankText, type TermMatch, textFields, textTerm } from './text-terms.ts'
 import { UserBeliefs } from './user-beliefs.ts'
@@ -26,12 +25,15 @@ export type MemoryStoreOptions = {
   readonly random: (bytes: number) => Uint8Array
   /** `one`: events of all users are numbered and chained together, as in SQLite. `per user`: as in PostgreSQL. Default `one`. */
   readonly journals?: 'one' | 'per user'
+  /** Keeps the turns of commits. Default: a commit with turns is refused, since evaluations and views of the past have none. */
+  readonly turns?: { isStale(commit: Commit): boolean; apply(commit: Commit): void }
 }
 
-/** A store in the memory of the process, for tests, evaluations and views of the past. */
+/** A store of beliefs in the memory of the process, for evaluations and views of the past. */
 export function openMemoryStore({
   random,
   journals = 'one',
+  turns,
 }: MemoryStoreOptions): BeliefStore & FormIndex & FullText & TurnStore & TurnIndex & MeaningIndex {
   const common = new MemoryJournal(random)
   const own = new Map<string, MemoryJournal>()
@@ -43,14 +45,12 @@ export function openMemoryStore({
   }
   const users = new Map<string, UserBeliefs>()
   const noBeliefs = new UserBeliefs()
-  const turns = new Map<string, UserTurns>()
-  const noTurns = new UserTurns()
-  const saidBy = (user: string): UserTurns => turns.get(user) ?? noTurns
   const of = (user: string): UserBeliefs => users.get(user) ?? noBeliefs
   const matching = (user: string, condition: (belief: Belief) => boolean): Belief[] => of(user).all().filter(condition)
 
   function commit(commit: Commit): CommitResult {
     const { user, turns: heard = [], forgottenTurns = [] } = commit
+    if (turns === undefined && heard.length + forgottenTurns.length > 0) throw new Error('This store keeps no turns.')
     const journal = journalOf(user)
     const changes = checkChanges(commit).map(withOwnCopy)
     const settled = settledBefore(commit, {
@@ -58,11 +58,9 @@ export function openMemoryStore({
       event: (number) => journal.event(user, number),
     })
     if (settled !== null) return settled
-    const said = turns.get(user) ?? new UserTurns()
     const isStale =
       changes.some((change) => change.expectedVersion !== journal.versionOf(user, change.beliefId)) ||
-      said.known(heard).some((known) => known !== null) ||
-      forgottenTurns.some((id) => !said.has(id)) ||
+      turns?.isStale(commit) ||
       !of(user).canHold(changes)
     if (isStale) return { outcome: 'stale' }
 
@@ -70,9 +68,7 @@ export function openMemoryStore({
     const held = users.get(user) ?? new UserBeliefs()
     users.set(user, held)
     held.apply(changes)
-    turns.set(user, said)
-    said.keep(heard)
-    said.forget(forgottenTurns)
+    turns?.apply(commit)
     return { outcome: 'committed', event }
   }
 
@@ -186,22 +182,26 @@ export function openMemoryStore({
       }),
     population: async (view) => matching(view.user, (belief) => isCurrent(belief) && isInView(belief, view)).length,
     matchText: async (query) => matchText(query),
-    knownTurns: async (user, heard) => saidBy(user).known(heard),
-    getTurn: async (user, id) => saidBy(user).get(id),
-    listTurns: async (filter, page) => saidBy(filter.user).list(filter, page),
-    listSessions: async (filter, page) => saidBy(filter.user).sessions(filter, page),
-    exportTurns: async (user, page) => saidBy(user).export(page),
-    turnPostings: async (view, terms) => saidBy(view.user).postings(view, terms),
-    turnSpeakers: async (view) => saidBy(view.user).speakers(view),
-    lastStep: async (view) => saidBy(view.user).lastStep(view),
-    unitsAround: async (view, rows, reach) => saidBy(view.user).unitsAround(view, rows, reach),
-    vectorsAt: async (user, model, rows) => saidBy(user).vectorsAt(model, rows),
-    turnsWithoutVectors: async (user, model, page) => saidBy(user).withoutVectors(model, page),
-    keepVectors: async (user, model, vectors) => saidBy(user).keepVectors(model, vectors),
-    turnsAt: async (user, rows) => saidBy(user).turnsAt(rows),
+    ...noTurns,
     withSnapshot: (work) => work(),
     close: async () => {},
   }
+}
+
+const noTurns: TurnStore & TurnIndex & MeaningIndex = {
+  knownTurns: async (_, heard) => heard.map(() => null),
+  getTurn: async () => null,
+  listTurns: async () => ({ items: [], total: 0 }),
+  listSessions: async () => ({ items: [], total: 0 }),
+  exportTurns: async () => ({ turns: [], next: null }),
+  turnPostings: async () => ({ units: 0, length: 0, humanWords: 0, terms: new Map(), inView: null }),
+  turnSpeakers: async () => [],
+  lastStep: async () => null,
+  unitsAround: async () => [],
+  turnsAt: async () => new Map(),
+  vectorsAt: async () => new Map(),
+  turnsWithoutVectors: async () => [],
+  keepVectors: async () => {},
 }
 
 const isIn = (belief: Belief, scopes: readonly string[]): boolean =>

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { Backends } from '../../src/eval/system/backends.ts'
 import type { Embedder } from '../../src/search/embedder.ts'
-import { openMemoryStore } from '../../src/store/memory-store.ts'
+import { openModelStore } from '../../src/store/model-store.contract.ts'
 
 /** A belief as case files write them. */
 export const belief = (
@@ -48,7 +48,7 @@ export const letterEmbedder: Embedder = {
     }),
 }
 
-export const openStore = () => openMemoryStore({ random: randomBytes })
+export const openStore = () => openModelStore({ random: randomBytes })
 
 /** A clock that moves by one millisecond each time it is read. */
 export function tickingClock(): () => number {

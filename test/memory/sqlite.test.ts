@@ -8,7 +8,7 @@ import { memoryFrom } from '../../src/memory/memory.ts'
 import type { Ports } from '../../src/memory/ports.ts'
 import { recall } from '../../src/memory/recall/recall.ts'
 import { search } from '../../src/memory/recall/search.ts'
-import { openMemoryStore } from '../../src/store/memory-store.ts'
+import { openModelStore } from '../../src/store/model-store.contract.ts'
 import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts'
 import { person, ports } from '../recall/beliefs-at-hand.ts'
 import { temporaryDirectory } from '../temporary-directory.ts'
@@ -99,7 +99,7 @@ describe('a memory on disk', () => {
           ...ports(),
           store: openSqliteStore({ file: join(directory.path, `${run}`, 'credence.db'), random }),
         }
-        const inMemory: Ports = { ...ports(), store: openMemoryStore({ random }) }
+        const inMemory: Ports = { ...ports(), store: openModelStore({ random }) }
         for (const one of all) expect(await perform(onDisk, one)).toBe(await perform(inMemory, one))
 
         const answers = async (memory: Ports) => ({

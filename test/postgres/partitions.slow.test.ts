@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { openMemoryStore } from '../../src/store/memory-store.ts'
+import { openModelStore } from '../../src/store/model-store.contract.ts'
 import {
   emptyStores,
   openAt,
@@ -48,7 +48,7 @@ describe.skipIf(postgresPrograms === null)('PostgreSQL in partitions', () => {
 
   describeAgreement(
     'The memory store and the PostgreSQL store in partitions',
-    () => openMemoryStore({ random: fixedRandom, journals: 'per user' }),
+    () => openModelStore({ random: fixedRandom, journals: 'per user' }),
     emptyStores(cluster, partitioning),
     { runs: 6, timeoutMs: 600_000 },
   )

@@ -3,7 +3,7 @@ import type { Belief } from '../../src/beliefs/belief.ts'
 import type { Ports } from '../../src/memory/ports.ts'
 import type { BeliefRecord } from '../../src/memory/transfer/belief-record.ts'
 import { importRecords } from '../../src/memory/transfer/import.ts'
-import { openMemoryStore } from '../../src/store/memory-store.ts'
+import { openModelStore } from '../../src/store/model-store.contract.ts'
 import { sample } from '../../src/store/sample-beliefs.contract.ts'
 
 const at = '2026-03-01T12:00:00.000Z'
@@ -26,7 +26,7 @@ export function ports(): Ports {
   let ids = 0
   let ticks = 0
   return {
-    store: openMemoryStore({ random: randomBytes }),
+    store: openModelStore({ random: randomBytes }),
     now: () => {
       ticks += 1_000
       return new Date(Date.parse(at) + ticks)

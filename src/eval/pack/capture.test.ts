@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { temporaryDirectory } from '../../../test/temporary-directory.ts'
 import { memoryFrom } from '../../memory/memory.ts'
-import { openMemoryStore } from '../../store/memory-store.ts'
+import { openModelStore } from '../../store/model-store.contract.ts'
 import { openBenchmark } from '../kinds/kind.ts'
 import { recallKinds } from '../kinds/retrieval/carry-out.ts'
 import { runBenchmark } from '../run/run.ts'
@@ -15,13 +15,13 @@ import { type CaptureRequest, captureCase, ownPack } from './capture.ts'
 const scopes = ['domain:sea']
 const message = 'Is the Albatross ready for Sunday?'
 
-const ours = () => bm25System({ openStore: () => openMemoryStore({ random: randomBytes }), version: '1' })
+const ours = () => bm25System({ openStore: () => openModelStore({ random: randomBytes }), version: '1' })
 const aSubject = () => systemSubject(ours(), { ours, clock: () => 0 })
 
 async function aMemory() {
   let ids = 0
   const ports = {
-    store: openMemoryStore({ random: randomBytes }),
+    store: openModelStore({ random: randomBytes }),
     now: () => new Date('2026-03-06T10:00:00Z'),
     newId: () => `b-${++ids}`,
   }

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { NewTurn } from '../../beliefs/turn.ts'
-import { openMemoryStore } from '../../store/memory-store.ts'
+import { openModelStore } from '../../store/model-store.contract.ts'
 import { commitOf, fixedRandom, said } from '../../store/sample-beliefs.contract.ts'
 import { recompute } from '../explanation.ts'
 import { pushQuotes } from './push.ts'
@@ -11,7 +11,7 @@ import { rankTurns } from './rank.ts'
 const view = { user: 'ada', scopes: null }
 
 async function storeOf(turns: readonly NewTurn[]) {
-  const store = openMemoryStore({ random: fixedRandom })
+  const store = openModelStore({ random: fixedRandom })
   await store.commit(commitOf([], { kind: 'hear', turns }))
   return store
 }

@@ -1,5 +1,5 @@
 import { describe } from 'vitest'
-import { openMemoryStore } from '../memory-store.ts'
+import { openModelStore } from '../model-store.contract.ts'
 import { describeRecallCounts } from '../recall-counts.contract.ts'
 import { fixedRandom } from '../sample-beliefs.contract.ts'
 import { describeStore } from '../store.contract.ts'
@@ -14,7 +14,7 @@ describe.skipIf(postgresPrograms === null)('PostgreSQL', () => {
   describeRecallCounts('recalls counted in PostgreSQL', async () => (await cluster()).newDatabase())
   describeAgreement(
     'The memory store and the PostgreSQL store',
-    () => openMemoryStore({ random: fixedRandom, journals: 'per user' }),
+    () => openModelStore({ random: fixedRandom, journals: 'per user' }),
     open,
     { runs: 20, timeoutMs: 600_000 },
   )

@@ -272,7 +272,12 @@ export function openSqliteStore(options: SqliteStoreOptions): SqliteStore {
     access: async () => {
       // A connection of its own: a token must be read as it is now, and a recall under way keeps its state of the store.
       accessing ??= new Connection({ file, isReadonly, busyTimeoutMs, open })
-      return (await loaded(import('./access.ts'))).openAccess(accessing)
+      const tokens = accessing
+      const { sqlAccess } = await loaded(import('../access-sql.ts'))
+      return sqlAccess(async (use, sql, values) => {
+        const named = Object.fromEntries(values.map((value, index) => [index + 1, value]))
+        return tokens[use](() => tokens.all(sql.replaceAll('credence.', ''), [named]))
+      })
     },
     withSnapshot: (work) => connection.withSnapshot(work),
     endSnapshot: () => connection.endSnapshot(),

@@ -6,10 +6,10 @@ import { randomBytes } from 'node:crypto'
 import { createInterface } from 'node:readline'
 import { bm25System } from '../../../src/eval/system/bm25.ts'
 import { recallApp } from '../../../src/http/recall-app.ts'
-import { openMemoryStore } from '../../../src/store/memory-store.ts'
+import { openModelStore } from '../../../src/store/model-store.contract.ts'
 
 const app = recallApp({
-  system: bm25System({ openStore: () => openMemoryStore({ random: randomBytes }), version: '1' }),
+  system: bm25System({ openStore: () => openModelStore({ random: randomBytes }), version: '1' }),
   now: () => new Date(0),
   newId: () => 'unused',
   onBug: (error) => console.error(error),

@@ -3,10 +3,10 @@ import { loadPack, type Pack } from '../../../src/eval/kinds/retrieval/pack.ts'
 import { type PackRun, runPack } from '../../../src/eval/kinds/retrieval/run-pack.ts'
 import { Backends } from '../../../src/eval/system/backends.ts'
 import type { System } from '../../../src/eval/system/system.ts'
-import { openMemoryStore } from '../../../src/store/memory-store.ts'
+import { openModelStore } from '../../../src/store/model-store.contract.ts'
 
 export const backends = new Backends({
-  openStore: () => openMemoryStore({ random: randomBytes }),
+  openStore: () => openModelStore({ random: randomBytes }),
   version: 'under test',
   clock: () => 0,
   openEmbedder: () => Promise.reject(new Error('no vectors are needed here')),

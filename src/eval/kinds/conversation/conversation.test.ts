@@ -7,7 +7,7 @@ import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { temporaryDirectory } from '../../../../test/temporary-directory.ts'
 import { MemoryError } from '../../../errors.ts'
-import { openMemoryStore } from '../../../store/memory-store.ts'
+import { openModelStore } from '../../../store/model-store.contract.ts'
 import { summariseCases } from '../../score/figures.ts'
 import { describeHearing } from '../../system/system.contract.ts'
 import {
@@ -30,7 +30,7 @@ const open = (name: string): Promise<HearingSystem> => {
   let last = 0
   return openTurnSystem(name, {
     open: async () => ({
-      store: openMemoryStore({ random: randomBytes }),
+      store: openModelStore({ random: randomBytes }),
       newId: () => `b-${++last}`,
       dispose: async () => {},
     }),

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import type { NewTurn } from '../../../beliefs/turn.ts'
 import { parseQuestion } from '../../../search/turns/question.ts'
 import { rankTurns } from '../../../search/turns/rank.ts'
-import { openMemoryStore } from '../../memory-store.ts'
+import { openModelStore } from '../../model-store.contract.ts'
 import { committed } from '../../opened-stores.contract.ts'
 import { type AnyStore, commitOf, fixedRandom, said } from '../../sample-beliefs.contract.ts'
 import { hear } from '../../turn-store.contract.ts'
@@ -127,7 +127,7 @@ describe('the SQLite store and the memory store agree on turns', () => {
   it('after any history', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { maxLength: 12 }), text, async (history, question) => {
-        const stores = [openMemoryStore({ random: fixedRandom }), openAt(newFile())] as const
+        const stores = [openModelStore({ random: fixedRandom }), openAt(newFile())] as const
         let made = 0
         for (const one of history) {
           if (one.kind === 'forget') {

@@ -4,11 +4,53 @@ import { isSameTurn, longestOpening, type NewTurn, type Turn } from '../beliefs/
 import type { ExportedTurn, SessionSummary, TurnFilter } from '../beliefs/turn-store.ts'
 import { mostOccurrences, unitsOf, wordCount } from '../search/turns/passages.ts'
 import type { TurnPostings, TurnUnit, TurnVectors, TurnView } from '../search/turns/turn-index.ts'
+import { type MemoryStoreOptions, openMemoryStore } from './memory-store.ts'
 
 type StoredTurn = { readonly turn: NewTurn; readonly row: number }
 
-/** The turns of one user in a store in memory. Every answer is computed from the turns when it is asked for. */
-export class UserTurns {
+/**
+ * The model that stores are compared with, and the store of unit tests: the store in memory, with turns. It is written to be
+ * obviously right, not fast.
+ */
+export function openModelStore(options: Omit<MemoryStoreOptions, 'turns'>): ReturnType<typeof openMemoryStore> {
+  const turns = new Map<string, UserTurns>()
+  const noTurns = new UserTurns()
+  const saidBy = (user: string): UserTurns => turns.get(user) ?? noTurns
+  const store = openMemoryStore({
+    ...options,
+    turns: {
+      isStale: ({ user, turns: heard = [], forgottenTurns = [] }) =>
+        saidBy(user)
+          .known(heard)
+          .some((known) => known !== null) || forgottenTurns.some((id) => !saidBy(user).has(id)),
+      apply: ({ user, turns: heard = [], forgottenTurns = [] }) => {
+        const said = turns.get(user) ?? new UserTurns()
+        turns.set(user, said)
+        said.keep(heard)
+        said.forget(forgottenTurns)
+      },
+    },
+  })
+  return {
+    ...store,
+    knownTurns: async (user, heard) => saidBy(user).known(heard),
+    getTurn: async (user, id) => saidBy(user).get(id),
+    listTurns: async (filter, page) => saidBy(filter.user).list(filter, page),
+    listSessions: async (filter, page) => saidBy(filter.user).sessions(filter, page),
+    exportTurns: async (user, page) => saidBy(user).export(page),
+    turnPostings: async (view, terms) => saidBy(view.user).postings(view, terms),
+    turnSpeakers: async (view) => saidBy(view.user).speakers(view),
+    lastStep: async (view) => saidBy(view.user).lastStep(view),
+    unitsAround: async (view, rows, reach) => saidBy(view.user).unitsAround(view, rows, reach),
+    vectorsAt: async (user, model, rows) => saidBy(user).vectorsAt(model, rows),
+    turnsWithoutVectors: async (user, model, page) => saidBy(user).withoutVectors(model, page),
+    keepVectors: async (user, model, vectors) => saidBy(user).keepVectors(model, vectors),
+    turnsAt: async (user, rows) => saidBy(user).turnsAt(rows),
+  }
+}
+
+/** The turns of one user. Every answer is computed from the turns when it is asked for. */
+class UserTurns {
   /** In the order in which they were kept. */
   #kept: StoredTurn[] = []
   readonly #sessions = new Map<string, StoredTurn[]>()
