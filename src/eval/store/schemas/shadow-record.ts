@@ -85,3 +85,44 @@ function textIn(value: unknown): (string | number)[] | null {
 const knownFields: ReadonlySet<string> = new Set(Object.keys(ShadowRecord.shape))
 
 export type ShadowRecord = z.infer<typeof ShadowRecord>
+
+const isCount = (value: unknown): boolean => Number.isSafeInteger(value) && (value as number) >= 0
+const isKey = (value: unknown): boolean => typeof value === 'string' && opaqueKey.test(value)
+const isDigest = (value: unknown): boolean => typeof value === 'string' && digest.test(value)
+
+/** The fields of a plain record, all of which it has. */
+const plainFields: Readonly<Record<string, (value: unknown) => boolean>> = {
+  schemaVersion: (value) => value === 1,
+  traceId: (value) => typeof value === 'string' && /^\w[\w-]{0,127}$/u.test(value),
+  recordedAt: (value) => Timestamp.safeParse(value).success,
+  sessionKey: isKey,
+  promptHash: isDigest,
+  promptLength: isCount,
+  retrievalQueryHash: isDigest,
+  retrievalQueryLength: isCount,
+  recallMode: (value) => recallModes.some((mode) => mode === value),
+  recallResultLimit: isCount,
+  source: (value) => recallSources.some((source) => source === value),
+  recalledMemoryCount: isCount,
+  injected: (value) => typeof value === 'boolean',
+  contextChars: isCount,
+  memoryIds: (value) => Array.isArray(value) && value.every(isKey),
+  durationMs: (value) => Number.isFinite(value) && (value as number) >= 0,
+}
+const plainNames = Object.keys(plainFields)
+
+/**
+ * Accepts nearly every valid record without the schema and in a third of its time: the status of a store checks a hundred
+ * thousand of them. When it returns false, the schema must decide.
+ */
+export function isPlainShadowRecord(value: unknown): value is ShadowRecord {
+  if (value === null || typeof value !== 'object') return false
+  const record = value as Record<string, unknown>
+  for (const name of plainNames) if (plainFields[name]?.(record[name]) !== true) return false
+  for (const name of Object.keys(record)) {
+    if (Object.hasOwn(plainFields, name)) continue
+    const isNumber = typeof record[name] === 'number' && plainName.test(name) && name !== '__proto__'
+    if (!isNumber || knownFields.has(name)) return false
+  }
+  return (record.memoryIds as readonly string[]).length <= (record.recalledMemoryCount as number)
+}
