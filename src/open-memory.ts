@@ -230,7 +230,7 @@ export async function eraseCopies(
     const { eraseFromEvals } = await import('./eval/store/erase.ts')
     await attempt(evals, () => eraseFromEvals(evals, forgotten, at))
   }
-  for (const folder of [dir, state, join(state, 'hook-queue')]) await sweepLeftovers(folder)
+  await Promise.all([dir, state, join(state, 'hook-queue')].map(sweepLeftovers))
   const eraser = new Eraser(forgotten)
   const isOthers = (folder: string): boolean =>
     ['mirror', 'evals', 'forgetting'].some((name) => folder === join(state, name))
