@@ -14,6 +14,19 @@ export const recordingChanges = (record: string): readonly string[] => [
   ...['-xx', '-s', String(2 ** 22)],
 ]
 
+/** The lines of a record. A call during which another thread made one is recorded in two halves; it counts when it ends. */
+function* wholeCalls(record: string): Generator<string> {
+  const begun = new Map<string, string>()
+  for (const line of record.split('\n')) {
+    const thread = line.slice(0, line.indexOf(' '))
+    const end = line.indexOf(' <unfinished ...>')
+    const resumed = / <\.\.\. \w+ resumed>/u.exec(line)
+    if (end >= 0) begun.set(thread, line.slice(0, end))
+    else if (resumed === null) yield line
+    else yield (begun.get(thread) ?? '') + line.slice(resumed.index + resumed[0].length)
+  }
+}
+
 /**
  * The files below a directory, as a recorded program changed them, call by call. It knows what is on the disk for sure:
  * bytes when their file was synchronised, names when their directory was. Everything else a power cut may take.
@@ -34,13 +47,9 @@ export class ReplayedDisk {
 
   /** Replays a record: a step for every call that changed something, and for every line the program printed. */
   *replay(record: string): Generator<{ readonly printed: string | null }> {
-    for (const line of readFileSync(record, 'latin1').split('\n')) {
+    for (const line of wholeCalls(readFileSync(record, 'latin1'))) {
       const call = /^\d+ +(\w+)\((.*)\) += (\d+)(<.*>)?$/u.exec(line)
-      if (call === null) {
-        // Calls of two threads at once are recorded in halves; this reader does not join them.
-        if (line.includes('unfinished') && line.includes(hex(this.#root))) throw new Error(`Not whole: ${line}`)
-        continue
-      }
+      if (call === null) continue
       const [, name = '', values = '', result, opened] = call
       const texts = [...values.matchAll(/"((?:\\x[0-9a-f]{2})*)"/gu)].map((match) => unhex(match[1] as string))
       const descriptor = /^(\d+)<([^>]*)>/u.exec(values)
@@ -128,7 +137,6 @@ type Call = {
   readonly opened: string | undefined
 }
 
-const hex = (text: string): string => Buffer.from(text).toString('hex').replace(/../gu, '\\x$&')
 const unhex = (text: string): Buffer => Buffer.from(text.replaceAll('\\x', ''), 'hex')
 const lastNumber = (values: string): number => Number(values.slice(values.lastIndexOf(', ') + 2))
 
