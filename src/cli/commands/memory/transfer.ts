@@ -1,6 +1,7 @@
 import { statSync } from 'node:fs'
 import { basename, resolve } from 'node:path'
 import type { ExportedTurn } from '../../../beliefs/turn-store.ts'
+import { unavailable } from '../../../errors.ts'
 import { readTextFile } from '../../../files/read-text.ts'
 import { defineCommand, UsageError } from '../../command/command.ts'
 import { filterOptions, flag, memoryOptions, one, text, writeOptions } from '../../command/options.ts'
@@ -27,8 +28,8 @@ export const importCommand = defineCommand({
     if (!options.markdown && /\.(?:md|markdown)$/iu.test(file))
       throw new UsageError(`${file} is a Markdown file.`, `Run credence import --markdown ${file}`)
     if (!isStdin && statSync(file, { throwIfNoEntry: false })?.isDirectory())
-      throw new UsageError(
-        `${file} is a directory.`,
+      throw unavailable(
+        `${file} cannot be read: it is a directory.`,
         'Give a file of beliefs. For conversations use `credence import chats`.',
       )
     const given = isStdin ? await session.readStdin() : readTextFile(file)
