@@ -40,7 +40,7 @@ export const search = defineCommand({
     ...memoryOptions,
   },
   description:
-    'Unlike recall, it always shows the best hits, in every scope. Each hit has a strength: exact if the question names or quotes it, strong if it contains most distinctive words of the question, possible if it contains some of them.',
+    'Unlike recall, it always shows the best hits, in every scope. Each hit has a strength: exact if the question names or quotes it, strong if it contains most distinctive words of the question, possible if it contains some of them, or if only a turn beside it does. A single word never makes a strong hit.',
   examples: {
     'credence search "Where did I rent the kayak?"': 'Shows what you said about it, the newest first.',
     'credence search "port number" --in beliefs --retired --type decision':
