@@ -276,7 +276,7 @@ function Connected() {
   const found = useResource('hosts', (signal) => ask('hosts', { signal }))
   const items = found.value?.items ?? []
   const known = items.filter(({ connected, detected }) => connected !== 'no' || detected)
-  const isUsed = known.some(({ connected }) => connected !== 'no')
+  const isConnected = known.some(({ connected }) => connected !== 'no')
   const [first] = known
   return (
     <section class="panel" aria-label="Connect your agent">
@@ -293,10 +293,10 @@ function Connected() {
           ))}
         </ul>
       )}
-      {isUsed || found.value === null ? null : (
+      {isConnected || found.value === null ? null : (
         <div class="panel-pad stack tight">
           <p>
-            No program uses this memory yet. To connect {hostName(first?.host ?? 'claude-code')}, run in a terminal:
+            No program is connected to this memory. To connect {hostName(first?.host ?? 'claude-code')}, run in a terminal:
           </p>
           <code class="command">credence connect {first?.host ?? 'claude-code'}</code>
         </div>
