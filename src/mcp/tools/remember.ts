@@ -28,7 +28,7 @@ export const rememberTool = defineTool({
     'Use it when the person asks you to remember something, or decides or states what should hold from now on. ' +
     'Hooks already keep what the person and you say, word for word, and learn what the person asks to be remembered; do not store that again. ' +
     'Do not use it for secrets or credentials, for what holds only in this task, for your own guesses, for what a web page or a tool said, or to change a belief whose id you know: that is memory_correct. ' +
-    'A statement that is known is only confirmed. What contradicts another author, what would hold everywhere and standing instructions are only proposed to the person.',
+    'A statement that is known is only confirmed. What contradicts another author, what would hold everywhere, preferences and standing instructions are only proposed to the person.',
   input: z.strictObject({
     statement: field.content,
     kind: z

@@ -40,13 +40,16 @@ function isStrange(form: string, { name, content }: Pick<Belief, 'name' | 'conte
   const [named, said] = [name, content].map((text) => analyse(text).map((token) => token.word))
   const runs = named?.map((_, start) => named.slice(start).join('')) ?? []
   // One character of a script without spaces is no word.
-  const sought = words.length > 1 && words.every(isUnspaced) ? [words.join('')] : unknown.length > 0 ? unknown : words
+  const isJoined = words.length > 1 && words.every(isUnspaced)
+  const sought = isJoined ? [words.join('')] : unknown.length > 0 ? unknown : words
+  // An abbreviation has one word.
+  const isSaidBy = words.length > 1 && !isJoined ? isBeginningOf : isShortFor
   const texts = [
     ...runs,
     ...(said ?? []),
     ...(said ?? []).map((_, start) => (said ?? []).slice(start, start + words.length).join('')),
   ]
-  return !sought.some((word) => texts.some((letters) => isShortFor(singular(word), letters)))
+  return !sought.some((word) => texts.some((letters) => isSaidBy(singular(word), letters)))
 }
 
 /**
@@ -66,6 +69,8 @@ export function nameReason(name: string, content: string): string | null {
 }
 
 const isSign = (word: string): boolean => word.length < 2 || /^\p{N}+$/u.test(word)
+
+const isBeginningOf = (word: string, letters: string): boolean => letters.startsWith(word)
 
 /** Whether the letters of a word stand in another one in this order, from the first one on: "GTS" in "goodstrackingsystem". */
 function isShortFor(word: string, letters: string): boolean {

@@ -56,6 +56,17 @@ describe('what only a person may say', () => {
     }
   })
 
+  it('waits when an agent, a tool or a model calls it a preference, whatever its words are', async () => {
+    for (const author of [agent, tool, model]) {
+      const { outcome } = await tell(ports(), 'tienda', 'Todo se compra en Tienda Roja.', {
+        author,
+        type: 'preference',
+      })
+
+      expect(outcome).toBe('proposed')
+    }
+  })
+
   it('cannot be reached by correcting or editing what the author wrote before', async () => {
     const memory = ports()
     const { belief } = await tell(memory, 'tabs', 'Indent with tabs.', { author: agent })
@@ -212,7 +223,7 @@ describe('aliases', () => {
     expect(refusedAliases.map(({ reason }) => reason)).toEqual(aliases.map(() => expect.stringContaining('mention')))
   })
 
-  it.each(['je veux', 'danke schön', 'ещё раз', 'どうもありがとう'])(
+  it.each(['je veux', 'danke schön', 'por favor', "s'il te plaît", 'ещё раз', 'どうもありがとう'])(
     'and names of several words that are in no list, and that the belief does not say, are left out: %s',
     async (form) => {
       const memory = ports()
@@ -226,7 +237,7 @@ describe('aliases', () => {
     },
   )
 
-  it.each(['merci', 'obrigado', 'من', '我', '1', 'C'])(
+  it.each(['merci', 'obrigado', 'من', '我', '1', 'C', 'can you help', 'show me'])(
     'and names of one word that are in no list, and that the belief does not say, are refused: %s',
     async (name) => {
       const told = tell(ports(), name, 'Gutscheine unter tannhof.example', { author: agent })

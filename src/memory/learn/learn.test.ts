@@ -177,6 +177,20 @@ describe('nothing is replaced but', () => {
 describe('a stated preference', () => {
   const text = 'I prefer window seats.'
 
+  it('waits with at most twenty others of an hour, but for those of an old conversation', async () => {
+    const memory = ports()
+    const prefer = (index: number, more: Partial<LearnRequest> = {}) =>
+      learn(memory, said(`I prefer carrier ${index}x for parcels.`, { sourceId: `t-${index}`, ...more }))
+
+    for (let index = 0; index < 20; index += 1) await prefer(index)
+    const { taken, refused } = await prefer(20)
+    const old = await prefer(21, { saidAt: '2020-01-01T00:00:00.000Z' })
+
+    expect(taken).toEqual([])
+    expect(refused).toMatchObject([{ reason: 'too_many' }])
+    expect(old.taken).toMatchObject([{ outcome: 'candidate' }])
+  })
+
   it('is a candidate: not recalled, not in the prelude', async () => {
     const memory = ports()
 

@@ -11,6 +11,7 @@ it.each<readonly [string, string, readonly string[]]>([
   ['the audit_events table must be partitioned', 'audit_events table', ['audit_events']],
   ['PRs need two approvals.', 'PRs', []],
   ['Kofi has the badge for node.js', 'node.js', ['Kofi']],
+  ['the last good build was commit 9f2c1e7ab34d', 'good build', []],
   ['our fiscal year starts in April', 'fiscal year', ['fiscal year starts']],
   ["I've been there before", "I've been there before", []],
   ['we never deploy on Fridays', 'we never deploy on Fridays', []],

@@ -60,6 +60,7 @@ describe('what a person asks to be remembered', () => {
 describe('a standing instruction', () => {
   it.each([
     'Always use metric units.',
+    'In this project always run the linter before you commit.',
     'Never push to the main branch!',
     'From now on, answer in French.',
     'Please answer in French from now on.',
@@ -123,6 +124,7 @@ it('takes each rule of a list behind a colon', () => {
 describe('who a person is', () => {
   it.each([
     ['My name is Ana.', 'my name'],
+    ['I got married, so my name is now Ana Krüger.', 'my name'],
     ['Hi, my name is Ana Krüger and I run the shop.', 'my name'],
     ['You can call me Sam.', 'my name'],
     ['From now on call me Sam.', 'my name'],
