@@ -7,6 +7,7 @@ export class CuttingProxy {
   readonly #sockets = new Set<Socket>()
   /** Bytes, of both directions, that pass before the connections are cut; null for never. */
   #left: number | null = null
+  readonly #silent = new Set<Socket>()
   passed = 0
   cuts = 0
 
@@ -24,6 +25,7 @@ export class CuttingProxy {
           to.destroy()
         })
         from.on('data', (chunk: Buffer) => {
+          if (this.#silent.has(from)) return
           const left = this.#left
           if (left === null || chunk.length <= left) {
             this.passed += chunk.length
@@ -53,6 +55,11 @@ export class CuttingProxy {
   /** Cuts every connection once, after so many bytes. Counted in bytes because in how many pieces they come is chance. */
   cutAfter(bytes: number): void {
     this.#left = bytes
+  }
+
+  /** Nothing passes any more on the connections that there are, and none is closed, as where a machine or its network vanishes. */
+  silence(): void {
+    for (const socket of this.#sockets) this.#silent.add(socket)
   }
 
   #cut(): void {

@@ -15,12 +15,17 @@ export type Run = <Row>(sql: string, values?: readonly unknown[]) => Promise<rea
 /** How long a call goes on trying while the server is away, starting, or being replaced by its standby. */
 const defaultPatienceMs = 30_000
 const longestPauseMs = 500
+const connectMs = 10_000
+/** After this time without an answer, PostgreSQL is asked whether it is at work on the statement. */
+const defaultSilentMs = 5_000
 /** A transaction whose program died without closing its connection ends after this time, and its locks with it. */
 const idleTransactionMs = 10_000
 
 export type ConnectionOptions = {
   readonly address: string
   readonly patienceMs?: number | undefined
+  /** For tests. */
+  readonly silentMs?: number
   /** Most connections of this process. Default 10. */
   readonly connections?: number
 }
@@ -36,26 +41,31 @@ export class Connection {
   #hasConnected = false
   #isClosed = false
 
-  constructor({ address, patienceMs = defaultPatienceMs, connections = 10 }: ConnectionOptions) {
+  constructor({
+    address,
+    patienceMs = defaultPatienceMs,
+    silentMs = defaultSilentMs,
+    connections = 10,
+  }: ConnectionOptions) {
     this.address = parseAddress(address)
     this.#patienceMs = patienceMs
-    this.#pool = this.#openPool(connections)
+    this.#pool = this.#openPool(connections, silentMs)
     // A connection that dies while nobody uses it is replaced when one is needed.
     this.#pool.on('error', () => {})
   }
 
-  #openPool(connections: number): pg.Pool {
+  #openPool(connections: number, silentMs: number): pg.Pool {
     const { hosts, user, password, database } = this.address
     let turn = 0
-    /** Each new connection goes to the next host after one that failed or is a standby. */
-    class NextHost extends pg.Client {
-      constructor(config: pg.ClientConfig) {
-        // The pool hides the password from copies of its settings.
-        super({ ...config, password, ...hosts[turn % hosts.length] })
-      }
-    }
     const nextHost = (): void => {
       turn += 1
+    }
+    /** Each new connection goes to the next host after one that failed or is a standby. */
+    class NextHost extends WatchedClient {
+      constructor(config: pg.ClientConfig) {
+        // The pool hides the password from copies of its settings.
+        super({ ...config, password, ...hosts[turn % hosts.length] }, silentMs, nextHost)
+      }
     }
     const config = {
       Client: NextHost,
@@ -65,7 +75,7 @@ export class Connection {
       pipeline: true,
       ssl: tlsOptions(this.address),
       application_name: 'credence',
-      connectionTimeoutMillis: 10_000,
+      connectionTimeoutMillis: connectMs,
       keepAlive: true,
       idleTimeoutMillis: 60_000,
       // A command ends when its work is done.
@@ -278,6 +288,64 @@ function tlsOptions({ tls, rootCertificate }: PostgresAddress): false | TlsOptio
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error)
     throw invalid(`The file of sslrootcert cannot be read: ${reason}`, 'Name a file with certificates in PEM format.')
+  }
+}
+
+/**
+ * A connection that notices when the other end has vanished without closing it. The operating system would go on sending for a
+ * quarter of an hour.
+ */
+class WatchedClient extends pg.Client {
+  readonly #config: pg.ClientConfig
+  readonly #silentMs: number
+  readonly #onUnreachable: () => void
+  #waiting = 0
+  #isAsking = false
+
+  constructor(config: pg.ClientConfig, silentMs: number, onUnreachable: () => void) {
+    super(config)
+    this.#config = config
+    this.#silentMs = silentMs
+    this.#onUnreachable = onUnreachable
+    // One of many overloads; the pool and this file use the one that returns a promise.
+    const query = this.query.bind(this) as (...given: readonly unknown[]) => Promise<unknown>
+    this.query = ((...given: readonly unknown[]) => this.#watched(query(...given))) as typeof this.query
+  }
+
+  #watched<Result>(answer: Promise<Result>): Promise<Result> {
+    const timer = setInterval(() => void this.#ask(), this.#silentMs).unref()
+    this.#waiting += 1
+    const end = (): void => {
+      clearInterval(timer)
+      this.#waiting -= 1
+    }
+    answer.then(end, end)
+    return answer
+  }
+
+  /** Asks on another connection whether the server is at work for this one. Where it is not, the connection is given up. */
+  async #ask(): Promise<void> {
+    if (this.#isAsking) return
+    this.#isAsking = true
+    const { processID, connection } = this as unknown as { processID: number; connection: { stream: Duplex } }
+    const other = new pg.Client({ ...this.#config, connectionTimeoutMillis: connectMs, query_timeout: connectMs })
+    other.on('error', () => {})
+    try {
+      await other.connect()
+      const { rowCount } = await other.query(`SELECT FROM pg_stat_activity WHERE pid = $1 AND state NOT LIKE 'idle%'`, [
+        processID,
+      ])
+      if (rowCount === 0 && this.#waiting > 0) connection.stream.destroy()
+    } catch (error) {
+      // A server that refuses a connection is there.
+      if (isLostConnection(error) && this.#waiting > 0) {
+        this.#onUnreachable()
+        connection.stream.destroy()
+      }
+    } finally {
+      this.#isAsking = false
+      other.end().catch(() => {})
+    }
   }
 }
 
