@@ -238,11 +238,14 @@ describe.skipIf(noBrowser !== null)('the page of beliefs', () => {
     await page.locator('.belief-row', { hasText: 'proposed' }).click()
     await page.locator('.word-diff del', { hasText: '17' }).waitFor()
     await page.locator('.word-diff ins', { hasText: '18' }).waitFor()
+    await page.getByRole('link', { name: 'See the current belief' }).waitFor()
 
     await page.getByRole('button', { name: 'Reject' }).click()
     await sees(page, 'Rejected. Nothing has changed.')
     await page.locator('.toast', { hasText: 'Rejected.' }).getByRole('button', { name: 'Undo' }).click()
     await sees(page, '1 proposal waiting')
+    // On the page of the current belief there is no link to it.
+    expect(await page.getByRole('link', { name: 'See the current belief' }).count()).toBe(0)
     await page.getByRole('button', { name: 'Accept' }).click()
     await page.locator('.content', { hasText: 'Postgres 18' }).waitFor()
     expect((await dashboard.memoryAs().get('Postgres')).content).toBe('The ledger is kept in Postgres 18.')

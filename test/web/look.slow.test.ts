@@ -26,7 +26,14 @@ describe.skipIf(noBrowser !== null)('the dashboard for everybody', () => {
     const long = `${'verylongwordwithoutanyspace'.repeat(6)} and then some`
     await memory.remember({ name: long, content: long.repeat(3), why: long, aliases: [`${long} alias`] })
     await memory.correct(long, { content: 'It has another content now.' })
-    await memory.hear([{ text: 'The harbour is closed on Mondays.', session: 'harbour' }])
+    await memory.hear([
+      { text: 'The harbour is closed on Mondays.', session: 'harbour' },
+      {
+        text: `Lock it so:\n\`\`\`sh\nlock ${'--gate=north '.repeat(20)}\n\`\`\``,
+        session: 'harbour',
+        role: 'assistant',
+      },
+    ])
     await dashboard.server.send('POST', '/api/v1/people', { body: { name: 'ana' } })
     await dashboard.server.send('POST', '/api/v1/teams', { body: { name: 'platform', owner: 'ana' } })
     const { id } = await memory.get('Postgres')
@@ -126,6 +133,14 @@ describe.skipIf(noBrowser !== null)('the dashboard for everybody', () => {
       const beyond = await page.evaluate('document.documentElement.scrollWidth - innerWidth')
       expect({ path, beyond }).toEqual({ path, beyond: 0 })
     }
+    // A long name in the palette is cut, and what it is stays in view.
+    await page.keyboard.press('Control+k')
+    await page.getByRole('combobox').fill('verylongword')
+    const entry = page.locator('.palette-entry', { hasText: 'verylongword' }).first()
+    await entry.waitFor()
+    const beyondEntry = `[...document.querySelectorAll('.palette-entry')].map((one) => one.scrollWidth - one.clientWidth)`
+    expect(Math.max(...(await page.evaluate<number[]>(beyondEntry)))).toBe(0)
+    await page.keyboard.press('Escape')
     await go(page, '/beliefs')
     await page.locator('.belief-row', { hasText: 'Redis' }).click()
     await page.getByRole('button', { name: 'All beliefs' }).click()

@@ -188,6 +188,16 @@ describe.skipIf(noBrowser !== null)('home, review, conversations, hosts and the 
     expect(held.aliases).toContain('lunar base')
   })
 
+  it('says of a new statement whose it is', async () => {
+    const agent = dashboard.memoryAs({ actor: 'agent', origin: 'some-agent' })
+    const tea = { name: 'tea', content: 'Prefers tea.', type: 'preference', scopes: ['user:universal'] } as const
+    const { belief } = await agent.remember(tea)
+    await go(page, `/beliefs/${belief.id}`)
+    await sees(page.getByRole('region', { name: 'Candidate' }), /^The agent some-agent wants it remembered\./)
+    await page.getByRole('button', { name: 'Reject' }).click()
+    await sees(page, 'Rejected.')
+  })
+
   it('decides by keys, and on many at once', async () => {
     const agent = dashboard.memoryAs({ actor: 'agent', origin: 'some-agent' })
     const memory = dashboard.memoryAs()

@@ -15,7 +15,7 @@ export function KeysHelp() {
   return (
     <Dialog title="Keyboard shortcuts" onClose={close}>
       <dl class="keys">
-        {[...knownKeys(), ['Ctrl K', 'Go to a page, belief or action'] as const].map(([key, does]) => (
+        {[...knownKeys(), ['Ctrl K', 'Go to anything by name'] as const].map(([key, does]) => (
           <div key={key}>
             <dt>
               <kbd>{shown[key] ?? key}</kbd>

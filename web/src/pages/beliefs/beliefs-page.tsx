@@ -104,25 +104,10 @@ type RowsProps = {
 
 function Rows({ list, chosen, filters, marked, onMark, onCreate }: RowsProps) {
   const { items, total, error, isLoading } = list
-  const rows = useRef(new WeakMap<Listed, ReturnType<typeof BeliefRow>>())
   if (items === null && error !== null) return <FailedState error={error} retry={list.reload} />
   if (items === null) return <SkeletonRows rows={9} label="Loading beliefs" />
   if (items.length === 0) return <NoRows filters={filters} onCreate={onCreate} />
   const listed = grouped(items, filters.group)
-  /** The same element as before where nothing about it has changed: to choose another row then renders two, not all. */
-  const rowOf = (item: Listed) => {
-    const [isChosen, isMarked] = [item.belief.id === chosen, marked?.has(item.belief.id) ?? null]
-    const known = rows.current.get(item)
-    if (marked === null && known?.props.isChosen === isChosen && known.props.isMarked === null) return known
-    const mark = () => {
-      const next = new Set(marked)
-      if (!next.delete(item.belief.id)) next.add(item.belief.id)
-      onMark(next)
-    }
-    const row = <BeliefRow item={item} isChosen={isChosen} isMarked={isMarked} onMark={mark} />
-    rows.current.set(item, row)
-    return row
-  }
   return (
     <>
       {error === null ? null : (
@@ -134,7 +119,16 @@ function Rows({ list, chosen, filters, marked, onMark, onCreate }: RowsProps) {
         {({ item, title }) => (
           <Fragment key={item.belief.id}>
             {title === null ? null : <li class="group-title">{title}</li>}
-            {rowOf(item)}
+            <BeliefRow
+              item={item}
+              isChosen={item.belief.id === chosen}
+              isMarked={marked?.has(item.belief.id) ?? null}
+              onMark={() => {
+                const next = new Set(marked)
+                if (!next.delete(item.belief.id)) next.add(item.belief.id)
+                onMark(next)
+              }}
+            />
           </Fragment>
         )}
       </LongList>

@@ -49,7 +49,7 @@ export function ForgetTurns({ selection, onClose }: ForgetTurnsProps) {
             />
           </div>
           <Button type="submit">Preview</Button>
-          <p class="help">In conversations and in beliefs, in upper or lower case.</p>
+          <p class="help soft small">In conversations and in beliefs, in upper or lower case.</p>
         </form>
       ) : null}
       {previewed === null ? null : <Preview key={JSON.stringify(previewed)} selection={previewed} onClose={onClose} />}

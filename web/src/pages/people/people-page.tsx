@@ -181,7 +181,7 @@ function Tokens({ tokens, revoke }: { readonly tokens: readonly Token[]; readonl
   if (tokens.length === 0) return <p class="soft small">No tokens.</p>
   return (
     <div class="table-scroll">
-      <table>
+      <table class="folding">
         <thead>
           <tr>
             <th scope="col">Token</th>
@@ -205,10 +205,10 @@ function Tokens({ tokens, revoke }: { readonly tokens: readonly Token[]; readonl
                 {label === '' ? '' : `: ${label}`}
               </td>
               <td>{scopes.join(', ')}</td>
-              <td>
+              <td data-label="made">
                 <Time at={createdAt} />
               </td>
-              <td>{lastUsedAt === null ? 'never' : <Time at={lastUsedAt} />}</td>
+              <td data-label="last used">{lastUsedAt === null ? 'never' : <Time at={lastUsedAt} />}</td>
               <td>
                 {revokedAt === null ? (
                   <Button onClick={() => revoke(id)} aria-label={`Revoke ${id}`}>
