@@ -93,7 +93,7 @@ describe('opening a store', () => {
 
     for (const readonly of [false, true])
       expect(() => openAt(file, { readonly })).toThrow(
-        expect.objectContaining({ code: 'unavailable', hint: expect.stringContaining('set-aside') }),
+        expect.objectContaining({ code: 'invalid', hint: expect.stringContaining('set-aside') }),
       )
     rmSync(file)
     const anew = openAt(file)
