@@ -137,9 +137,10 @@ export function openPorts(
   }: PortsOptions & CopyOptions = {},
 ) {
   const residentBytes = resident ? mostResidentBytes() : 0
+  let putBackRoom = (): void => {}
   const openFile = () => {
     const options = { file: storeFile(dir), ...(busyTimeoutMs === undefined ? {} : { busyTimeoutMs }) }
-    if (!inspect) makeRoomToOpen(options.file)
+    if (!inspect) putBackRoom = makeRoomToOpen(options.file)
     const store = openSqliteStore({ ...options, inspect, random: randomBytes, residentBytes })
     return thread ? withThread(store, options) : store
   }
@@ -170,6 +171,7 @@ export function openPorts(
       close: async () => {
         await ports.counter.flush()
         await ports.store.close()
+        putBackRoom()
       },
     },
     finishErasing: async () => existsSync(folder) && (await erasing()).finish(),

@@ -85,8 +85,8 @@ export type BeliefStore = {
   revisions(user: string, event: number): Promise<readonly BeliefRevision[]>
 
   /**
-   * Runs several reads on one state of the store, as long as this store writes nothing meanwhile. They cost less than
-   * one by one. `work` must wait for nothing but this store.
+   * Runs several reads on one state of the store, as long as this store writes nothing meanwhile, and `work` waits for
+   * nothing but this store. They cost less than one by one.
    */
   withSnapshot<Result>(work: () => Promise<Result>): Promise<Result>
 

@@ -1,3 +1,6 @@
+import { memoized } from './memoize.ts'
+import { atOnce, type Steps } from './slices.ts'
+
 /**
  * How an token is attached to the one before it.
  * `tight`: nothing between them (`C++17`, characters of a script without spaces). `joined`: one joining mark and no
@@ -39,28 +42,41 @@ const allCaps = /^\p{Lu}{2,}$/u
 const acronymPlural = /^\p{Lu}{2,}s$/u
 
 /** Splits any text into tokens, in order. Never drops a letter or a digit, whatever surrounds it. */
-export function analyse(text: string): readonly Token[] {
+export const analyse = (text: string): readonly Token[] => atOnce(analyseInSteps(text))
+
+/** Tokens of one step. */
+const stepLength = 256
+
+/** The same, for a text that may be long. */
+export function* analyseInSteps(text: string): Steps<readonly Token[]> {
   const tokens: Token[] = []
   const plain = withoutTypesetting(text)
   let end = 0
   const add = (raw: string, start: number): void => {
     const isPlain = plainWord.test(raw)
-    const word = isPlain ? raw : normaliseWord(raw)
+    const word = isPlain ? raw : raw.length <= longestKnown ? normalised(raw) : normaliseWord(raw)
     if (word === '') return
     const between = plain.slice(end, start)
     const gap = tokens.length === 0 ? 'broken' : gapOf(between)
     end = start + raw.length
     const joint = gap === 'joined' ? between : ''
-    // Most words are plain ones, of which there is nothing more to know.
-    if (isPlain) tokens.push({ word, start, end, gap, joint, parts: [], isAllCaps: false, isAcronymPlural: false })
+    // Most words are plain ones or one character, of which there is nothing more to know.
+    if (isPlain || raw.length === 1)
+      tokens.push({ word, start, end, gap, joint, parts: [], isAllCaps: false, isAcronymPlural: false })
     else {
       const [isAllCaps, isAcronymPlural] = [allCaps.test(raw), acronymPlural.test(raw)]
       tokens.push({ word, start, end, gap, joint, parts: camelParts(raw), isAllCaps, isAcronymPlural })
     }
   }
   for (const match of plain.matchAll(tokenPattern)) {
-    if (!isUnspaced(match[0])) add(match[0], match.index)
-    else for (const { raw, offset } of charactersOf(match[0])) add(raw, match.index + offset)
+    if (!isUnspaced(match[0])) {
+      add(match[0], match.index)
+      if (tokens.length % stepLength === 0) yield
+    } else
+      for (const { 0: raw, index } of match[0].matchAll(unspacedRun)) {
+        add(raw, match.index + index)
+        if (tokens.length % stepLength === 0) yield
+      }
   }
   return tokens
 }
@@ -81,9 +97,6 @@ export function isUnspaced(word: string): boolean {
   for (let at = 0; at < word.length; at += 1) if (word.charCodeAt(at) >= firstUnspaced) return unspaced.test(word)
   return false
 }
-
-const charactersOf = (run: string): { raw: string; offset: number }[] =>
-  [...run.matchAll(unspacedRun)].map((match) => ({ raw: match[0], offset: match.index }))
 
 function gapOf(between: string): Gap {
   if (between === ' ') return 'apart'
@@ -112,6 +125,10 @@ const letterFolds: Readonly<Record<string, string>> = {
   '’': "'",
   '⁄': '/',
 }
+
+/** Words and characters up to this length are normalised once. A longer part of a text would keep all of it in memory. */
+const longestKnown = 12
+const normalised = memoized(normaliseWord)
 
 function normaliseWord(raw: string): string {
   const word = raw

@@ -1,6 +1,7 @@
 import { isUnspaced, type Token } from './analyse.ts'
 import { singularOf } from './forms.ts'
 import { singular } from './singular.ts'
+import type { Steps } from './slices.ts'
 
 /** A run of the message that reads as the words of a possible form. Positions are of tokens, both inclusive. */
 export type CandidateSpan = {
@@ -14,9 +15,16 @@ export type CandidateSpan = {
 /** The message's words as looked up: as written, and each in the singular. */
 export type Words = { readonly literal: readonly string[]; readonly singular: readonly string[] }
 
-export const wordsOf = (tokens: readonly Token[]): Words => {
-  const literal = tokens.map((token) => token.word)
-  return { literal, singular: tokens.map(singularOf) }
+/** Words of one step. */
+const stepLength = 64
+
+export function* wordsOf(tokens: readonly Token[]): Steps<Words> {
+  const words = { literal: tokens.map((token) => token.word), singular: new Array<string>(tokens.length) }
+  for (const [at, token] of tokens.entries()) {
+    words.singular[at] = singularOf(token)
+    if (at % stepLength === stepLength - 1) yield
+  }
+  return words
 }
 
 /** By first word: the lengths of the forms that begin with it, and their second words where those are known. */
@@ -26,8 +34,7 @@ type Beginnings = {
 }
 
 /** Every run of words that begins like a form and is as long as one. */
-export function phraseSpans(words: Words, { lengths, seconds }: Beginnings): readonly CandidateSpan[] {
-  const spans: CandidateSpan[] = []
+export function* phraseSpans(words: Words, { lengths, seconds }: Beginnings): Generator<CandidateSpan> {
   for (let first = 0; first < words.literal.length; first += 1) {
     const tried = new Set<string>()
     for (const spelling of [words.literal, words.singular]) {
@@ -40,20 +47,18 @@ export function phraseSpans(words: Words, { lengths, seconds }: Beginnings): rea
         const key = keyBetween(spelling, first, last)
         if (tried.has(key)) continue
         tried.add(key)
-        spans.push({ key, first, last, typo: null })
+        yield { key, first, last, typo: null }
       }
     }
   }
-  return spans
 }
 
 /** The same, with one word of the run replaced by a known word that it may be a typo for. */
-export function typoSpans(
+export function* typoSpans(
   words: Words,
   formLengths: ReadonlyMap<string, readonly number[]>,
   meantBy: ReadonlyMap<number, readonly string[]>,
-): readonly CandidateSpan[] {
-  const spans: CandidateSpan[] = []
+): Generator<CandidateSpan> {
   const longest = [...formLengths.values()].reduce((most, lengths) => Math.max(most, ...lengths), 0)
   for (const [at, candidates] of meantBy) {
     const written = words.literal[at] as string
@@ -67,28 +72,26 @@ export function typoSpans(
               .slice(first, last + 1)
               .with(at - first, meant)
               .join(' ')
-            spans.push({ key, first, last, typo: { written, meant, at } })
+            yield { key, first, last, typo: { written, meant, at } }
           }
         }
       }
     }
   }
-  return spans
 }
 
 const longestJoinedRun = 4
 const longestOpened = 8
 
 /** Hyphenated and dotted words as one word (`nodejs` for `node.js`), and camelCase identifiers as several. */
-export function compoundSpans(tokens: readonly Token[]): readonly CandidateSpan[] {
-  const spans: CandidateSpan[] = []
+export function* compoundSpans(tokens: readonly Token[]): Generator<CandidateSpan> {
   for (const [at, token] of tokens.entries()) {
     for (let from = 0; from < token.parts.length - 1; from += 1) {
       for (let to = from + 2; to <= Math.min(token.parts.length, from + longestOpened); to += 1) {
         const parts = token.parts.slice(from, to)
-        spans.push({ key: parts.join(' '), first: at, last: at, typo: null })
+        yield { key: parts.join(' '), first: at, last: at, typo: null }
         const inSingular = parts.map(singular).join(' ')
-        if (inSingular !== parts.join(' ')) spans.push({ key: inSingular, first: at, last: at, typo: null })
+        if (inSingular !== parts.join(' ')) yield { key: inSingular, first: at, last: at, typo: null }
       }
     }
     let joined = token.word
@@ -96,10 +99,9 @@ export function compoundSpans(tokens: readonly Token[]): readonly CandidateSpan[
       const next = tokens[last] as Token
       if (next.joint !== '-' && next.joint !== '.') break
       joined += next.word
-      spans.push({ key: joined, first: at, last, typo: null })
+      yield { key: joined, first: at, last, typo: null }
     }
   }
-  return spans
 }
 
 /** Bits as in `FormKey.breaks`, for a run of the message. */

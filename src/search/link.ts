@@ -1,5 +1,5 @@
 import type { Viewpoint } from '../beliefs/belief-store.ts'
-import { analyse, type Token } from './analyse.ts'
+import { analyseInSteps, type Token } from './analyse.ts'
 import {
   breaksIn,
   type CandidateSpan,
@@ -11,6 +11,7 @@ import {
   wordsOf,
 } from './candidate-spans.ts'
 import type { Announced, FormIndex, Posting } from './form-index.ts'
+import { partsOf, Slices, type Steps } from './slices.ts'
 import { isForgivable, isPlausibleTypo } from './typo.ts'
 
 /** A whole surface form of a belief in the message. Positions are of tokens, both inclusive. */
@@ -39,27 +40,64 @@ export type Linked = {
 export async function linkMessage(message: string, view: Viewpoint, index: FormIndex): Promise<Linked> {
   const resident = (await index.resident?.(view)) ?? null
   if (resident !== null) return resident.link(message)
-  const tokens = analyse(message)
+  const slices = new Slices()
+  const tokens = await slices.run(analyseInSteps(message))
   if (tokens.length === 0) return { tokens, links: [], population: 0, spans: [] }
-  const words = wordsOf(tokens)
-  const isAlone = (span: CandidateSpan): boolean => standsAlone(tokens, span)
+  const words = await slices.run(wordsOf(tokens))
   if (index.prefetch !== undefined) await index.prefetch(view, announced(tokens, words))
-  const lengths = await index.formLengths(view.user, [...new Set([...words.literal, ...words.singular])])
-  const seconds = await index.secondWords(view.user, [...lengths.keys()])
-  const exact = [...phraseSpans(words, { lengths, seconds }), ...compoundSpans(tokens)].filter(isAlone)
-  const exactPostings = await index.postings(view, keysOf(exact))
+  const spellings = [...new Set([...words.literal, ...words.singular])]
+  const lengths = await inParts(slices, spellings, (part) => index.formLengths(view.user, part))
+  const seconds = await inParts(slices, [...lengths.keys()], (part) => index.secondWords(view.user, part))
+  const exact: CandidateSpan[] = []
+  for (const spans of [phraseSpans(words, { lengths, seconds }), compoundSpans(tokens)])
+    await slices.run(addAlone(exact, tokens, spans))
+  const exactPostings = await inParts(slices, keysOf(exact), (part) => index.postings(view, part))
 
-  const meantBy = await wordsMeant(words, view, index)
+  const meantBy = await wordsMeant(words, (suspects) =>
+    inParts(slices, suspects, (part) => index.wordsNear(view.user, part)),
+  )
   const meantWords = [...new Set([...meantBy.values()].flat())]
-  const meantLengths = meantWords.length === 0 ? [] : await index.formLengths(view.user, meantWords)
-  const typos = typoSpans(words, new Map([...lengths, ...meantLengths]), meantBy).filter(isAlone)
-  const typoPostings = typos.length === 0 ? new Map() : await index.postings(view, keysOf(typos))
+  const meantLengths = await inParts(slices, meantWords, (part) => index.formLengths(view.user, part))
+  const typos: CandidateSpan[] = []
+  const allLengths = new Map([...lengths, ...meantLengths])
+  for (const part of partsOf([...meantBy], mostAtOnce))
+    await slices.run(addAlone(typos, tokens, typoSpans(words, allLengths, new Map(part))))
+  const typoPostings = await inParts(slices, keysOf(typos), (part) => index.postings(view, part))
 
   const found = { spans: exact, postings: exactPostings }
-  const links = linksOf(tokens, words, found, { spans: typos, postings: typoPostings })
+  const links = await slices.run(linksOf(tokens, words, found, { spans: typos, postings: typoPostings }))
   const population = links.length === 0 ? 0 : await index.population(view)
   return { tokens, links, population, spans: exact }
 }
+
+/** Adds the spans that stand on their own in the message. */
+function* addAlone(alone: CandidateSpan[], tokens: readonly Token[], spans: Iterable<CandidateSpan>): Steps<void> {
+  let tried = 0
+  for (const span of spans) {
+    if (standsAlone(tokens, span)) alone.push(span)
+    tried += 1
+    if (tried % stepLength === 0) yield
+  }
+}
+
+/** Looks up many values, some at a time. */
+async function inParts<Found>(
+  slices: Slices,
+  values: readonly string[],
+  lookUp: (part: readonly string[]) => Promise<ReadonlyMap<string, Found>>,
+): Promise<ReadonlyMap<string, Found>> {
+  if (values.length === 0) return new Map()
+  if (values.length <= mostAtOnce) return lookUp(values)
+  const found = new Map<string, Found>()
+  for (const part of partsOf(values, mostAtOnce)) {
+    for (const [value, one] of await lookUp(part)) found.set(value, one)
+    if (slices.areOver) await slices.pause()
+  }
+  return found
+}
+
+/** Values of one look-up. A store behind a network answers it in one round trip. */
+const mostAtOnce = 500
 
 /** Spans of a message, and the postings in view of their keys. */
 type FoundSpans = {
@@ -68,16 +106,17 @@ type FoundSpans = {
 }
 
 /** The beliefs that the spans mention, with every mention of each. */
-export function linksOf(tokens: readonly Token[], words: Words, exact: FoundSpans, typos: FoundSpans): readonly Link[] {
-  const links = new Map<string, { posting: Posting; mentions: Mention[] }>()
-  addMentions(links, runsOf(tokens, exact.spans, exact.postings), () => true)
+export function* linksOf(
+  tokens: readonly Token[],
+  words: Words,
+  exact: FoundSpans,
+  typos: FoundSpans,
+): Steps<readonly Link[]> {
+  const links: Links = new Map()
+  yield* addMentions(links, tokens, exact, () => true)
   if (typos.spans.length === 0) return [...links.values()]
-  const owners = ownersByWord(words, exact.postings)
-  addMentions(
-    links,
-    runsOf(tokens, typos.spans, typos.postings),
-    (id, { typo }) => typo === null || (owners.get(typo.at)?.has(id) ?? true),
-  )
+  const ownersAt = ownersByWord(words, exact.postings)
+  yield* addMentions(links, tokens, typos, (id, { typo }) => typo === null || (ownersAt(typo.at)?.has(id) ?? true))
   return [...links.values()]
 }
 
@@ -101,8 +140,7 @@ const keysOf = (spans: readonly CandidateSpan[]): readonly string[] => [...new S
 /** For each position whose word may be a typo, the known words that it may stand for. */
 async function wordsMeant(
   words: Words,
-  view: Viewpoint,
-  index: FormIndex,
+  wordsNear: (suspects: readonly string[]) => Promise<ReadonlyMap<string, readonly string[]>>,
 ): Promise<ReadonlyMap<number, readonly string[]>> {
   const suspects = new Map<string, number[]>()
   for (const [at, word] of words.literal.entries()) {
@@ -112,7 +150,7 @@ async function wordsMeant(
     else suspects.set(word, [at])
   }
   if (suspects.size === 0) return new Map()
-  const near = await index.wordsNear(view.user, [...suspects.keys()])
+  const near = await wordsNear([...suspects.keys()])
   const meantBy = new Map<number, readonly string[]>()
   for (const [word, candidates] of near) {
     const meant = candidates.filter((candidate) => isPlausibleTypo(word, candidate))
@@ -122,61 +160,86 @@ async function wordsMeant(
 }
 
 /**
- * The beliefs that each word names exactly. Such a word is no typo for a form of another belief. It may still be a typo for
+ * The beliefs that the word at a position names exactly; null for none. Such a word is no typo for a form of another belief. It may still be a typo for
  * a form of the same belief, or an alias that spells the typo would lower the score of the name.
  */
 function ownersByWord(
   { literal, singular }: Words,
   postings: ReadonlyMap<string, readonly Posting[]>,
-): ReadonlyMap<number, ReadonlySet<string>> {
-  const owners = new Map<number, ReadonlySet<string>>()
-  for (const [at, word] of literal.entries()) {
-    const found = [...(postings.get(word) ?? []), ...(postings.get(singular[at] as string) ?? [])]
-    if (found.length > 0) owners.set(at, new Set(found.map(({ beliefId }) => beliefId)))
+): (at: number) => ReadonlySet<string> | null {
+  const known = new Map<string, ReadonlySet<string> | null>()
+  return (at) => {
+    const [word, one] = [literal[at] as string, singular[at] as string]
+    const before = known.get(`${word} ${one}`)
+    if (before !== undefined) return before
+    const found = [...(postings.get(word) ?? []), ...(postings.get(one) ?? [])]
+    const owners = found.length === 0 ? null : new Set(found.map(({ beliefId }) => beliefId))
+    known.set(`${word} ${one}`, owners)
+    return owners
   }
-  return owners
 }
 
+type Links = Map<string, { readonly posting: Posting; readonly mentions: Mention[] }>
+
+/** A span, and the postings of its key whose form the ends of phrases do not divide. */
+type FoundSpan = { readonly span: CandidateSpan; readonly postings: readonly Posting[] }
+
+/** Spans or postings of one step. */
+const stepLength = 256
+
 /** Adds a mention to its belief for each form found, where the span may mean that belief. */
-function addMentions(
-  links: Map<string, { posting: Posting; mentions: Mention[] }>,
-  runs: ReadonlyMap<string, Run>,
+function* addMentions(
+  links: Links,
+  tokens: readonly Token[],
+  found: FoundSpans,
   mayMean: (beliefId: string, span: CandidateSpan) => boolean,
-): void {
-  for (const run of runs.values()) {
-    const docFreq = new Set([...run.values()].map(({ posting }) => posting.beliefId)).size
-    for (const { span, posting } of run.values()) {
-      if (!mayMean(posting.beliefId, span)) continue
-      const link = links.get(posting.beliefId) ?? { posting, mentions: [] }
-      links.set(posting.beliefId, link)
+): Steps<void> {
+  let added = 0
+  for (const run of (yield* runsOf(tokens, found)).values()) {
+    const isOne = run.length === 1
+    const docFreq = isOne
+      ? (run[0] as FoundSpan).postings.length
+      : new Set(run.flatMap(({ postings }) => postings.map(({ beliefId }) => beliefId))).size
+    const forms = new Set<string>()
+    for (const { span, postings } of run) {
       const { first, last, typo } = span
-      link.mentions.push({ first, last, ordinal: posting.ordinal, typo, docFreq })
+      // Beliefs that share a form share its mention: there may be many of both.
+      let mention: Mention = { first, last, ordinal: 0, typo, docFreq }
+      for (const posting of postings) {
+        added += 1
+        if (added % stepLength === 0) yield
+        const { beliefId, ordinal } = posting
+        if (!isOne) {
+          const form = `${beliefId} ${ordinal}`
+          if (forms.has(form)) continue
+          forms.add(form)
+        }
+        if (!mayMean(beliefId, span)) continue
+        if (mention.ordinal !== ordinal) mention = { ...mention, ordinal }
+        const link = links.get(beliefId)
+        if (link === undefined) links.set(beliefId, { posting, mentions: [mention] })
+        else link.mentions.push(mention)
+      }
     }
   }
 }
-
-type Run = Map<string, { readonly span: CandidateSpan; readonly posting: Posting }>
 
 /**
  * The forms found, by the words of the message in which they were found. Several spans of the same words are one run:
  * `errors` and `error` name the same beliefs, each form once, with one document frequency.
  */
-function runsOf(
-  tokens: readonly Token[],
-  spans: readonly CandidateSpan[],
-  postings: ReadonlyMap<string, readonly Posting[]>,
-): ReadonlyMap<string, Run> {
-  const runs = new Map<string, Run>()
-  for (const span of spans) {
-    const breaks = breaksIn(tokens, span)
-    for (const posting of postings.get(span.key) ?? []) {
-      if ((breaks & ~posting.breaks) !== 0) continue
-      const place = `${span.first}-${span.last}-${span.typo?.meant ?? ''}`
-      const run = runs.get(place) ?? new Map()
-      runs.set(place, run)
-      const form = `${posting.beliefId} ${posting.ordinal}`
-      if (!run.has(form)) run.set(form, { span, posting })
-    }
+function* runsOf(tokens: readonly Token[], { spans, postings }: FoundSpans): Steps<ReadonlyMap<string, FoundSpan[]>> {
+  const runs = new Map<string, FoundSpan[]>()
+  for (const [at, span] of spans.entries()) {
+    if (at % stepLength === stepLength - 1) yield
+    const all = postings.get(span.key) ?? []
+    const breaks = all.length === 0 ? 0 : breaksIn(tokens, span)
+    const whole = breaks === 0 ? all : all.filter((posting) => (breaks & ~posting.breaks) === 0)
+    if (whole.length === 0) continue
+    const place = `${span.first}-${span.last}-${span.typo?.meant ?? ''}`
+    const run = runs.get(place)
+    if (run === undefined) runs.set(place, [{ span, postings: whole }])
+    else run.push({ span, postings: whole })
   }
   return runs
 }

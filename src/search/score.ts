@@ -1,6 +1,7 @@
 import { inverseDocFreq, mentionGain } from './bm25.ts'
 import { type Explanation, leaf, product, sum } from './explanation.ts'
 import type { Link, Mention } from './link.ts'
+import type { Steps } from './slices.ts'
 import { editFactor } from './typo.ts'
 
 /** A belief called by its name is more surely meant than one called by an alias. */
@@ -33,6 +34,23 @@ export function scoreLink(link: Link, population: number): Score {
     clauses.map((clause) => clause.explanation),
   )
   return { value: explanation.value, clauses, explanation }
+}
+
+/** The score of each link. Beliefs with the same mentions, which a long message may have many of, share theirs. */
+export function* scoreLinks(links: readonly Link[], population: number): Steps<readonly Score[]> {
+  const scores: Score[] = []
+  const known = new Map<Mention | undefined, { readonly mentions: readonly Mention[]; readonly score: Score }>()
+  for (const link of links) {
+    const { mentions } = link
+    const before = known.get(mentions[0])
+    const isSame =
+      before?.mentions.length === mentions.length && mentions.every((mention, at) => mention === before.mentions[at])
+    const score = isSame ? before.score : scoreLink(link, population)
+    if (!isSame) known.set(mentions[0], { mentions, score })
+    scores.push(score)
+    yield
+  }
+  return scores
 }
 
 const fieldOf = (ordinal: number): Clause['field'] => (ordinal === 0 ? 'name' : 'alias')

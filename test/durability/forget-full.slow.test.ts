@@ -3,7 +3,6 @@ import { appendFileSync, mkdirSync, readdirSync, readFileSync, rmSync, statfsSyn
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { endOf, workplace } from '../cli/workplace.ts'
-import { complaintsOf } from './durable-store.ts'
 
 /** Adds to a file until the disk takes nothing more. */
 function fill(file: string): void {
@@ -49,7 +48,20 @@ describe('forgetting on a full disk', () => {
       expect([forgotten.exitCode, forgotten.stderr]).toEqual([0, ''])
       expect(forgotten.stdout).toContain('Nothing is left')
       expect(holding(dir, 'kestrel')).toEqual([])
-      expect(await complaintsOf(join(dir, 'state', 'credence.db'))).toEqual([])
+      fill(join(disk, 'filler'))
+      expect((await credence('doctor')).exitCode).toBe(0)
+      // Others take the room at once that a forget or a recall has made, as often as they can.
+      for (const index of [0, 1, 2, 3, 4, 5]) {
+        fill(join(disk, 'filler'))
+        const again = await credence('forget', `fact ${index}`, '--yes')
+        fill(join(disk, 'filler'))
+        const kept = await credence('recall', 'What is fact 9 about?')
+
+        expect([again.exitCode, again.stderr, kept.exitCode, kept.stderr]).toEqual([0, '', 0, ''])
+        expect(kept.stdout).toContain('gardening')
+      }
+      const copied = await credence('backup', join(disk, 'copy.db'))
+      expect([copied.exitCode, copied.stderr]).toEqual([3, expect.stringContaining(join(disk, 'copy.db'))])
       rmSync(join(disk, 'filler'))
       expect((await credence('remember', 'There is room again.')).exitCode).toBe(0)
       expect(readdirSync(join(dir, 'state'))).toContain('credence.db-reserve')

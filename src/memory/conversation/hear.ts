@@ -1,12 +1,13 @@
 import { parseScope } from '../../beliefs/scope.ts'
 import { type NewTurn, type Turn, type TurnOrigin, type TurnRole, turnRoles } from '../../beliefs/turn.ts'
 import { invalid } from '../../errors.ts'
+import { Slices, type Steps } from '../../search/slices.ts'
 import { announcesPaste } from '../../search/turns/pasted.ts'
 import { change } from '../change/transaction.ts'
 import type { Extraction, Refusal } from '../learn/extraction.ts'
 import type { Learned, LearningPlan, Taken } from '../learn/learn.ts'
-import { findStatements, offTheRecord } from '../learn/rules.ts'
-import { idWithoutSecret, masked, redacted } from '../learn/secrets.ts'
+import { findStatementsInSteps, offTheRecord } from '../learn/rules.ts'
+import { idWithoutSecret, masked, maskedInSteps, redacted } from '../learn/secrets.ts'
 import type { Author, Ports } from '../ports.ts'
 import { parseTime } from '../recall/as-of.ts'
 
@@ -78,7 +79,12 @@ export async function hear(ports: Ports, request: HearRequest): Promise<Heard> {
   const turns: HeardResult[] = []
   const taken: Taken[] = []
   const refused: Refusal[] = []
-  const prepared = request.turns.map((turn) => prepare(ports, request, turn))
+  const prepared: Prepared[] = []
+  const slices = new Slices()
+  for (const turn of request.turns) {
+    prepared.push(await slices.run(prepare(ports, request, turn)))
+    if (slices.areOver) await slices.pause()
+  }
   for (const batch of batchesOf(prepared)) {
     signal?.throwIfAborted()
     const heard = await keep(ports, request, batch)
@@ -96,7 +102,7 @@ type Prepared =
   | { readonly outcome: 'off the record' | 'refused'; readonly reason: string }
 
 /** Masks secrets before anything else sees the text, and fills in the defaults. */
-function prepare(ports: Ports, request: HearRequest, heard: HeardTurn): Prepared {
+function* prepare(ports: Ports, request: HearRequest, heard: HeardTurn): Steps<Prepared> {
   const { maxTurnCharacters = defaultMaxTurnCharacters, author, user } = request
   const { text, role = 'user', speaker, index, messageId, session } = heard
   if (typeof text !== 'string' || !/\S/u.test(text)) return { outcome: 'refused', reason: 'The turn has no text.' }
@@ -120,17 +126,17 @@ function prepare(ports: Ports, request: HearRequest, heard: HeardTurn): Prepared
     host,
     origin: heard.origin ?? originOf(role, author),
     messageId: nameOf('message id', messageId, idWithoutSecret),
-    text: masked(text.toWellFormed()),
+    text: yield* maskedInSteps(text.toWellFormed()),
   }
-  return { turn, found: findingsIn(turn, request) }
+  return { turn, found: yield* findingsIn(turn, request) }
 }
 
 /** Beliefs are learned only from the person's own words. */
-function findingsIn(turn: NewTurn, { learn = 'beliefs', user }: HearRequest): Extraction | null {
+function* findingsIn(turn: NewTurn, { learn = 'beliefs', user }: HearRequest): Steps<Extraction | null> {
   const { role, origin, speaker, text } = turn
   const isOwn = role === 'user' && origin === 'person' && (speaker === null || speaker === user)
   if (learn === 'nothing' || !isOwn) return null
-  const { findings, refused } = findStatements(text)
+  const { findings, refused } = yield* findStatementsInSteps(text)
   if (findings.length + refused.length === 0) return null
   if (learn === 'beliefs') return { findings, refused }
   return { findings: findings.map((one) => ({ ...one, isDoubtful: true })), refused }

@@ -1,8 +1,9 @@
 import { type Belief, isVisibleTo } from '../../beliefs/belief.ts'
 import type { Viewpoint } from '../../beliefs/belief-store.ts'
-import { breaksIn } from '../../search/candidate-spans.ts'
+import { breaksIn, type CandidateSpan } from '../../search/candidate-spans.ts'
 import { beliefFormKeys } from '../../search/forms.ts'
 import type { Linked } from '../../search/link.ts'
+import { partsOf, Slices } from '../../search/slices.ts'
 import type { Store } from '../ports.ts'
 import type { LeftOut } from '../recall/budget.ts'
 import { type Context, idsIn, type NearMiss, type NearMissReason } from '../recall/context.ts'
@@ -22,25 +23,40 @@ export async function nearMissesOf(
   for (const { belief, limit, score } of leftOut)
     misses.set(belief.id, { belief, reason: { kind: 'over-budget', limit }, score })
 
-  const linkedIds = linked.links.map(({ posting }) => posting.beliefId)
-  const holders = await store.everyHolder(view.user, [...new Set(linked.spans.map(({ key }) => key))])
-  const mentioned = [...new Set([...linkedIds, ...[...holders.values()].flat()])].filter(
-    (id) => !shown.has(id) && !misses.has(id),
-  )
-  for (const belief of await store.getMany(view.user, mentioned)) {
-    if (!linkedIds.includes(belief.id) && !isMentioned(belief, linked)) continue
-    misses.set(belief.id, { belief, reason: reasonFor(belief, view), score: null })
+  const slices = new Slices()
+  const linkedIds = new Set(linked.links.map(({ posting }) => posting.beliefId))
+  const mentioned = new Set(linkedIds)
+  for (const keys of partsOf([...new Set(linked.spans.map(({ key }) => key))])) {
+    for (const holders of (await store.everyHolder(view.user, keys)).values())
+      for (const id of holders) mentioned.add(id)
+    if (slices.areOver) await slices.pause()
+  }
+  const others = [...mentioned].filter((id) => !shown.has(id) && !misses.has(id))
+  for (const ids of partsOf(others, 100)) {
+    for (const belief of await store.getMany(view.user, ids)) {
+      if (!linkedIds.has(belief.id) && !isMentioned(belief, linked)) continue
+      misses.set(belief.id, { belief, reason: reasonFor(belief, view), score: null })
+    }
+    if (slices.areOver) await slices.pause()
   }
   return [...misses.values()]
 }
 
 /** Whether the message contains one of the belief's forms. The end of a phrase may not divide the form. */
-export function isMentioned(belief: Belief, { tokens, spans }: Linked): boolean {
-  const breaks = new Map(beliefFormKeys(belief).map((form) => [form.key, form.breaks]))
-  return spans.some((span) => {
-    const allowed = breaks.get(span.key)
-    return allowed !== undefined && (breaksIn(tokens, span) & ~allowed) === 0
-  })
+export function isMentioned(belief: Belief, linked: Linked): boolean {
+  const spans = spansByKey(linked)
+  return beliefFormKeys(belief).some(({ key, breaks }) =>
+    spans.get(key)?.some((span) => (breaksIn(linked.tokens, span) & ~breaks) === 0),
+  )
+}
+
+const byKey = new WeakMap<Linked, ReadonlyMap<string, readonly CandidateSpan[]>>()
+
+/** The spans of a message by their keys, grouped once. */
+function spansByKey(linked: Linked): ReadonlyMap<string, readonly CandidateSpan[]> {
+  const known = byKey.get(linked) ?? Map.groupBy(linked.spans, ({ key }) => key)
+  byKey.set(linked, known)
+  return known
 }
 
 /** The first reason that applies: what no request recalls, then what this one cannot see; last, that it ranked too low. */

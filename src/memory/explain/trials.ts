@@ -1,5 +1,6 @@
 import type { Belief } from '../../beliefs/belief.ts'
 import { universalScope, visibleScopes } from '../../beliefs/scope.ts'
+import { Slices } from '../../search/slices.ts'
 import type { Ports } from '../ports.ts'
 import { isShown } from '../recall/context.ts'
 import { assemble } from '../recall/recall.ts'
@@ -39,7 +40,9 @@ export async function trialsFor(
   ports: Ports,
   { user, belief, cases }: { readonly user: string; readonly belief: Belief; readonly cases: readonly KeptCase[] },
 ): Promise<(changed: Belief) => Promise<Effects>> {
+  const slices = new Slices()
   const shownIn = async (trial: Trial, changed?: Belief) => {
+    if (slices.areOver) await slices.pause()
     const tried = changed === undefined ? ports : { ...ports, store: storeWith(ports.store, changed) }
     return (await assemble(tried, { ...trial, user, budget: { maxQuotes: 0 } })).context
   }

@@ -6,6 +6,7 @@ import { universalScope, visibleScopes } from '../../beliefs/scope.ts'
 import { MemoryError } from '../../errors.ts'
 import { formKeys } from '../../search/forms.ts'
 import { isInformative, searchableWords } from '../../search/searchable-text.ts'
+import { Slices } from '../../search/slices.ts'
 import { allowedAliases } from '../change/aliases.ts'
 import { hasRoomForMessages, mostForBelief } from '../change/authority.ts'
 import { parseDraft } from '../change/draft.ts'
@@ -92,7 +93,9 @@ export async function planLearning(ports: Ports, request: PlanRequest, at: strin
   const { findings, refused } = request.found ?? findStatements(request.text)
   const plan = new Plan(ports, request, at)
   const refusals = [...refused]
+  const slices = new Slices()
   for (const [index, finding] of findings.entries()) {
+    if (slices.areOver) await slices.pause()
     if (findings.slice(index + 1).some((later) => isSameFinding(finding, later))) continue
     const refusal = await plan.add(finding).catch(asRefusal)
     if (refusal !== null) refusals.push({ text: redacted(finding.content), span: finding.span, ...refusal })

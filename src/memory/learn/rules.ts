@@ -1,5 +1,6 @@
 import { analyse } from '../../search/analyse.ts'
 import { isOrdinaryWord } from '../../search/ordinary-words.ts'
+import { atOnce, type Steps } from '../../search/slices.ts'
 import { endsInColon, isShortParagraph, longestTyped, typedCharacters, typedLines } from '../../search/turns/pasted.ts'
 import type { Extraction, Extractor, Finding, Refusal, Slot } from './extraction.ts'
 import { calendarWords, isFunctionWord } from './name-of.ts'
@@ -20,7 +21,10 @@ export const rulesExtractor: Extractor = {
  * Finds requests to remember, standing instructions, facts about the person, preferences and corrections in a message.
  * Everything else is ignored. Takes time in proportion to the text.
  */
-export function findStatements(message: string): Extraction {
+export const findStatements = (message: string): Extraction => atOnce(findStatementsInSteps(message))
+
+/** One step for each sentence. */
+export function* findStatementsInSteps(message: string): Steps<Extraction> {
   if (offTheRecord(message)) return refusedWhole(message, 'off_the_record', 'The message asks not to be kept.')
   const findings: Finding[] = []
   const refused: Refusal[] = []
@@ -33,6 +37,7 @@ export function findStatements(message: string): Extraction {
   let listedIn: number | null = null
   const above = new TextAbove(message)
   for (const sentence of sentences) {
+    yield
     const { foreign, text, paragraph } = sentence
     if (foreign === null && beginsRolePlay.test(text) && requestLength(text) === null) isRolePlay = true
     if (listedIn !== paragraph) listedIn = null

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { atOnce, type Steps } from '../../search/slices.ts'
 import { credentialFormat } from './credential-formats.ts'
 
 /** Where in a text a secret is, and what kind it is, in words. */
@@ -160,11 +161,15 @@ const expiry =
 const accountNumber = /\b[A-Z]{2}\d{2}(?:[ -]?[A-Z0-9]){11,30}/giu
 
 /** Every secret in a text, in order and without overlaps. */
-export function secretsIn(text: string): readonly Secret[] {
-  const found = [...secretsAsWritten(text), ...encodedSecrets(text)]
+export const secretsIn = (text: string): readonly Secret[] => atOnce(secretsInSteps(text))
+
+/** One step for each pattern, which takes time in proportion to the text. */
+function* secretsInSteps(text: string): Steps<readonly Secret[]> {
+  const found = [...(yield* secretsAsWritten(text)), ...(yield* encodedSecrets(text))]
   if (invisible.test(text)) {
     const { visible, offsets } = withoutInvisible(text)
-    for (const { start, end, what } of [...secretsAsWritten(visible), ...encodedSecrets(visible)])
+    yield
+    for (const { start, end, what } of [...(yield* secretsAsWritten(visible)), ...(yield* encodedSecrets(visible))])
       found.push({ start: offsets[start] as number, end: (offsets[end - 1] as number) + 1, what })
   }
   return withoutOverlaps(text, found)
@@ -187,21 +192,27 @@ function withoutInvisible(text: string): { readonly visible: string; readonly of
 }
 
 /** Credentials of any provider are long words, which are rare in prose: in the format of one, or of random characters. */
-function longSecrets(text: string): readonly Secret[] {
-  return longWords(text).flatMap(({ start, word }) => {
-    const isSecret = ({ index, 0: run }: RegExpExecArray): boolean =>
-      isRandomRun(run) && !calledId.test(text.slice(Math.max(0, start + index - 30), start + index))
-    const matches = [
-      ...(word.length < shortestFormat ? [] : word.matchAll(credentialFormat())),
-      // What is random in an address is mostly the id of a page.
-      ...(/\d/u.test(word) && !word.includes('://') ? [...word.matchAll(characterRuns)].filter(isSecret) : []),
-    ]
-    return matches.map(({ index, 0: { length } }) => ({
-      start: start + index,
-      end: start + index + length,
-      what: 'an API key or access token',
-    }))
-  })
+function* longSecrets(text: string): Steps<Secret[]> {
+  const found: Secret[] = []
+  const format = credentialFormat()
+  const add = (start: number, { index, 0: { length } }: RegExpExecArray): void => {
+    found.push({ start: start + index, end: start + index + length, what: 'an API key or access token' })
+  }
+  for (const [at, { start, word }] of longWords(text).entries()) {
+    if (at % 64 === 63) yield
+    if (word.length >= shortestFormat) {
+      // Not `matchAll`, which copies the pattern for each word.
+      format.lastIndex = 0
+      for (let match = format.exec(word); match !== null; match = format.exec(word)) add(start, match)
+    }
+    // What is random in an address is mostly the id of a page.
+    if (!/\d/u.test(word) || word.includes('://')) continue
+    for (const match of word.matchAll(characterRuns)) {
+      const place = start + match.index
+      if (isRandomRun(match[0]) && !calledId.test(text.slice(Math.max(0, place - 30), place))) add(start, match)
+    }
+  }
+  return found
 }
 
 /** An id, a checksum and an address are random too, and mostly called what they are. */
@@ -249,13 +260,16 @@ function longWords(text: string): readonly { readonly start: number; readonly wo
 const base64Word = /(?<![\w+/-])(?:[A-Za-z0-9+/]{60,76}(?:\r?\n[A-Za-z0-9+/]{4,76}){1,5000}|[\w+/-]{20,})={0,2}/gu
 
 /** Words in base64 whose text has a secret. */
-function encodedSecrets(text: string): readonly Secret[] {
-  if (!longWords(text).some(({ word }) => word.length >= 20)) return []
-  return [...text.matchAll(base64Word)].flatMap(({ index, 0: word }) => {
+function* encodedSecrets(text: string): Steps<readonly Secret[]> {
+  const found: Secret[] = []
+  if (!longWords(text).some(({ word }) => word.length >= 20)) return found
+  for (const { index, 0: word } of text.matchAll(base64Word)) {
+    yield
     const plain = decoded(word)
-    const [secret] = plain === null ? [] : secretsAsWritten(plain)
-    return secret === undefined ? [] : [{ start: index, end: index + word.length, what: secret.what }]
-  })
+    const [secret] = plain === null ? [] : yield* secretsAsWritten(plain)
+    if (secret !== undefined) found.push({ start: index, end: index + word.length, what: secret.what })
+  }
+  return found
 }
 
 /** The text that a word in base64 stands for; null when it stands for anything else. */
@@ -268,28 +282,33 @@ function decoded(word: string): string | null {
 }
 
 /** The secrets of a text that can be read as it stands. They may overlap. */
-function secretsAsWritten(text: string): readonly Secret[] {
-  const found: Secret[] = [...longSecrets(text)]
+function* secretsAsWritten(text: string): Steps<readonly Secret[]> {
+  const found = yield* longSecrets(text)
   for (const { pattern, what, hint, isSecret } of patterns) {
+    yield
     if (hint !== undefined && !hint.test(text)) continue
     for (const match of text.matchAll(pattern))
       if (isSecret === undefined || isSecret(match.groups?.value ?? match[0], match)) found.push(secretOf(match, what))
   }
   if (found.some(({ what }) => what === cardNumber))
     for (const match of text.matchAll(expiry)) found.push(secretOf(match, cardNumber))
+  yield
   for (const match of text.matchAll(accountNumber)) {
     const length = accountNumberLength(match[0])
     if (length > 0) found.push({ start: match.index, end: match.index + length, what: 'the number of a bank account' })
   }
+  yield
   for (const match of text.matchAll(phrase)) {
     const [first = ''] = (match.groups?.value ?? '').split(/\s/u)
     const what = /^pass/iu.test(match.groups?.kind ?? '') ? 'a passphrase' : 'a recovery phrase'
     if (!commonAfterIs.test(first) && isLiteral(first)) found.push(secretOf(match, what))
   }
+  yield
   for (const match of text.matchAll(credential)) {
     const what = credentialOf(match)
     if (what !== null) found.push(secretOf(match, what))
   }
+  yield
   return [...found, ...passwordsBeside(text, found)]
 }
 
@@ -342,15 +361,18 @@ export const secretIn = (text: string): string | null => secretsIn(text)[0]?.wha
 const mask = '\u2588'
 
 /** The text with its secrets masked; of the same length. */
-export const masked = (text: string): string => replaced(text, (length) => mask.repeat(length))
+export const masked = (text: string): string => atOnce(maskedInSteps(text))
+
+/** The same, for a text that may be long. */
+export const maskedInSteps = (text: string): Steps<string> => replaced(text, (length) => mask.repeat(length))
 
 /** The text for display: an ellipsis in place of each secret. */
-export const redacted = (text: string): string => replaced(text, () => '…')
+export const redacted = (text: string): string => atOnce(replaced(text, () => '…'))
 
-function replaced(text: string, by: (length: number) => string): string {
+function* replaced(text: string, by: (length: number) => string): Steps<string> {
   const parts: string[] = []
   let at = 0
-  for (const { start, end } of secretsIn(text)) {
+  for (const { start, end } of yield* secretsInSteps(text)) {
     parts.push(text.slice(at, start), by(end - start))
     at = end
   }

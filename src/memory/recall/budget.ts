@@ -48,7 +48,7 @@ export class ContextBudget {
     })
   }
 
-  takeRelevant(relevant: readonly RelevantBelief[]): readonly RelevantBelief[] {
+  takeRelevant<One extends Pick<RelevantBelief, 'belief' | 'score'>>(relevant: readonly One[]): readonly One[] {
     return relevant.filter(({ belief, score }) => this.#takeBelief(belief, score, null))
   }
 

@@ -6,7 +6,8 @@ import { invalid } from '../../errors.ts'
 import { leaf } from '../../search/explanation.ts'
 import { formAt, formKeys } from '../../search/forms.ts'
 import { type Link, type Linked, linkMessage } from '../../search/link.ts'
-import { type Score, scoreLink } from '../../search/score.ts'
+import { type Score, scoreLink, scoreLinks } from '../../search/score.ts'
+import { partsOf, Slices } from '../../search/slices.ts'
 import type { Push, PushedQuote } from '../../search/turns/push.ts'
 import type { Ports, Store } from '../ports.ts'
 import { ContextBudget, isByAgent, mostPreludeBeliefs, parseBudget, preludeOf } from './budget.ts'
@@ -100,10 +101,15 @@ export async function assemble(
   const pinned = budget.takePinned(allPinned.filter((belief) => !isQuestion(belief)))
   const pinnedIds = new Set(allPinned.map(({ id }) => id))
 
-  const candidates = await rankedCandidates(store, linked, { user, pinnedIds, limits })
-  const named = candidates.map((candidate) => relevantBelief(message, linked, candidate))
+  const candidates = await rankedCandidates(store, linked, { view, pinnedIds, limits })
+  const named = candidates.map((candidate) => ({ ...candidate, score: candidate.score.value, candidate }))
   const participants = await participantsOf(store, view, named, pinnedIds)
-  const relevant = budget.takeRelevant([...named, ...participants])
+  const relevant: RelevantBelief[] = []
+  const slices = new Slices()
+  for (const one of budget.takeRelevant<(typeof named)[number] | RelevantBelief>([...named, ...participants])) {
+    relevant.push('candidate' in one ? relevantBelief(message, linked, one.candidate) : one)
+    if (slices.areOver) await slices.pause()
+  }
 
   const shown = { prelude: preludeOf(standing, limits.maxPrelude), pinned, relevant, questions }
   const news = push.quotes.filter(({ text }) => !isShownAlready(text, shown))
@@ -153,16 +159,18 @@ type Candidate = { readonly belief: Belief; readonly link: Link; readonly score:
 async function rankedCandidates(
   store: Store,
   { links, population }: Linked,
-  { user, pinnedIds, limits }: { user: string; pinnedIds: ReadonlySet<string>; limits: Budget },
+  { view, pinnedIds, limits }: { view: Viewpoint; pinnedIds: ReadonlySet<string>; limits: Budget },
 ): Promise<readonly Candidate[]> {
+  const slices = new Slices()
   const mayBeRelevant = ({ posting }: Link): boolean =>
     !posting.pinned &&
     !pinnedIds.has(posting.beliefId) &&
     posting.type !== 'open_question' &&
     posting.subtype !== 'expertise'
-  const scored = links
-    .filter(mayBeRelevant)
-    .map((link) => ({ link, score: scoreLink(link, population) }))
+  const possible = links.filter(mayBeRelevant)
+  const scores = await slices.run(scoreLinks(possible, population))
+  const scored = possible
+    .map((link, at) => ({ link, score: scores[at] as Score }))
     .sort(
       (one, other) =>
         other.score.value - one.score.value || other.link.posting.reinforcedAt - one.link.posting.reinforcedAt,
@@ -175,7 +183,12 @@ async function rankedCandidates(
     const known = inReach.length
     inReach = scored.filter(({ score }) => score.value >= lowest)
     const ids = inReach.slice(known).map(({ link }) => link.posting.beliefId)
-    for (const belief of await store.getMany(user, ids)) beliefs.set(belief.id, belief)
+    for (const part of partsOf(ids)) {
+      // It may have changed since the message was linked, which takes several slices where it is long.
+      for (const belief of await store.getMany(view.user, part))
+        if (isCurrent(belief) && isInView(belief, view)) beliefs.set(belief.id, belief)
+      if (slices.areOver) await slices.pause()
+    }
     const byAgents = [...beliefs.values()].filter(isByAgent).length
     if (beliefs.size - Math.max(0, byAgents - limits.maxFromAgents) >= limits.maxBeliefs) break
   }
@@ -223,16 +236,14 @@ const byRecency = (one: Belief, other: Belief): number =>
 async function participantsOf(
   store: Store,
   view: Viewpoint,
-  named: readonly RelevantBelief[],
+  named: readonly { readonly belief: Belief }[],
   pinnedIds: ReadonlySet<string>,
 ): Promise<readonly RelevantBelief[]> {
   const present = new Set([...named.map(({ belief }) => belief.id), ...pinnedIds])
   const found: RelevantBelief[] = []
   for (const { belief: relation } of named.filter(({ belief }) => belief.type === 'relation')) {
     for (const belief of await participants(store, view, relation)) {
-      const isInView =
-        isVisibleTo(belief.agent, view.agent) && belief.scopes.some((scope) => view.scopes.includes(scope))
-      const mayBeShown = isInView && isCurrent(belief) && belief.type !== 'open_question'
+      const mayBeShown = isInView(belief, view) && isCurrent(belief) && belief.type !== 'open_question'
       if (!mayBeShown || present.has(belief.id)) continue
       present.add(belief.id)
       const explanation = leaf(`part of the relation "${relation.name}"`, 0)
@@ -241,6 +252,9 @@ async function participantsOf(
   }
   return found
 }
+
+const isInView = ({ agent, scopes }: Belief, view: Viewpoint): boolean =>
+  isVisibleTo(agent, view.agent) && scopes.some((scope) => view.scopes.includes(scope))
 
 /** A participant is an id, or else the name or alias of beliefs in view. */
 async function participants(store: Store, view: Viewpoint, relation: Belief): Promise<readonly Belief[]> {

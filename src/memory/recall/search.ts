@@ -5,9 +5,10 @@ import { invalid } from '../../errors.ts'
 import { omitUndefined } from '../../omit-undefined.ts'
 import { analyse } from '../../search/analyse.ts'
 import { linkMessage } from '../../search/link.ts'
-import { scoreLink } from '../../search/score.ts'
+import { type Score, scoreLinks } from '../../search/score.ts'
 import { askedWords, beginningIn } from '../../search/searchable-text.ts'
 import { singular } from '../../search/singular.ts'
+import { Slices } from '../../search/slices.ts'
 import { type Strength, strengthOf, termsIn } from '../../search/turns/strength.ts'
 import { type QuoteHit, searchTurns, type TurnSearch } from '../conversation/search-turns.ts'
 import { isMentioned } from '../explain/near-misses.ts'
@@ -133,9 +134,8 @@ async function rankedHits(store: Store, asked: Omit<BeliefSearch, 'limit' | 'off
   const scopes = request.scopes === undefined ? null : visibleScopes(parseScopes(request.scopes))
   const everyScope = scopes ?? (await store.scopes(user)).map(({ scope }) => scope)
   const linked = await linkMessage(query, { user, agent, scopes: everyScope }, store)
-  const exactScores = new Map(
-    linked.links.map((link) => [link.posting.beliefId, scoreLink(link, linked.population).value]),
-  )
+  const scores = await new Slices().run(scoreLinks(linked.links, linked.population))
+  const exactScores = new Map(linked.links.map(({ posting }, at) => [posting.beliefId, (scores[at] as Score).value]))
   const exact = (await store.getMany(user, [...exactScores.keys()]))
     .filter((belief) => passes(belief, request))
     .map((belief) => ({ strength: 'exact' as const, belief, score: exactScores.get(belief.id) ?? 0 }))
@@ -150,17 +150,17 @@ async function rankedHits(store: Store, asked: Omit<BeliefSearch, 'limit' | 'off
   const atLeast = Math.ceil(words.length / 2)
   const textQuery = { user, agent, scopes, words, atLeast, includeRetired, limit: mostTextHits }
   const found = await store.matchText({ ...textQuery, ...(beginning === null ? {} : { beginning }) })
-  const scores = new Map(found.map(({ beliefId, score }) => [beliefId, score]))
+  const textScores = new Map(found.map(({ beliefId, score }) => [beliefId, score]))
   const known = new Set(exact.map(({ belief }) => belief.id))
   const terms = termsIn(query)
-  const others = (await store.getMany(user, [...scores.keys()]))
+  const others = (await store.getMany(user, [...textScores.keys()]))
     .filter((belief) => !known.has(belief.id) && passes(belief, request))
     .map((belief) => {
       // A belief that is no longer current has no link, but the query may still name it.
       const isNamed = !isCurrent(belief) && isMentioned(belief, linked)
       const texts = fieldsOf(belief).map(({ text }) => text)
       const strength = isNamed ? 'exact' : strengthOf(terms, termsIn(texts.join('\n')))
-      return { strength, belief, score: scores.get(belief.id) ?? 0 } as const
+      return { strength, belief, score: textScores.get(belief.id) ?? 0 } as const
     })
   const isExact = ({ strength }: RankedHit): boolean => strength === 'exact'
   const hits = [...exact, ...others.filter(isExact), ...others.filter((hit) => !isExact(hit))]

@@ -1,8 +1,9 @@
-import { analyse, type Token } from '../analyse.ts'
+import { analyseInSteps, type Token } from '../analyse.ts'
 import { type CandidateSpan, compoundSpans, standsAlone } from '../candidate-spans.ts'
 import type { Posting } from '../form-index.ts'
 import { singularOf } from '../forms.ts'
 import { type Linked, linksOf } from '../link.ts'
+import { Slices, type Steps } from '../slices.ts'
 import type { ResidentForms } from './resident-forms.ts'
 import type { WordIndex } from './word-index.ts'
 
@@ -42,24 +43,39 @@ type FormsInView = {
  * asking for possible keys.
  */
 export async function linkResident(message: string, { forms, visible, population }: FormsInView): Promise<Linked> {
-  const tokens = analyse(message)
-  const { literal, singular, meantBy } = spellingsOf(tokens, forms.words)
+  const slices = new Slices()
+  const tokens = await slices.run(analyseInSteps(message))
+  const { literal, singular, meantBy } = await slices.run(spellingsOf(tokens, forms.words))
   const exact = new FoundForms(tokens, forms, visible)
-  const reach = findExact(literal, singular, forms, exact)
+  const reach = await slices.run(findExact(literal, singular, forms, exact))
   for (const span of compoundSpans(tokens)) {
     const node = forms.nodeOf(span.key)
     if (node !== 0) exact.add(node, span)
+    if (slices.areOver) await slices.pause()
   }
   const typos = new FoundForms(tokens, forms, visible)
-  for (const { at, meant } of meantBy)
+  for (const { at, meant } of meantBy) {
     for (const spelling of [literal, singular])
       for (const word of meant) findTypos({ at, meant: word, spelling, reach, literal, singular }, forms, typos)
-  const links = linksOf(tokens, { literal: literal.texts, singular: singular.texts }, exact, typos)
+    if (slices.areOver) await slices.pause()
+  }
+  const words = { literal: literal.texts, singular: singular.texts }
+  const links = await slices.run(linksOf(tokens, words, exact, typos))
   return { tokens, links, population: links.length === 0 ? 0 : await population(), spans: exact.spans }
 }
 
+/** Words of one step. */
+const stepLength = 64
+
 /** The words as written and in the singular, and for each position whose word may be a typo the words it may stand for. */
-function spellingsOf(tokens: readonly Token[], words: WordIndex) {
+function* spellingsOf(
+  tokens: readonly Token[],
+  words: WordIndex,
+): Steps<{
+  readonly literal: Spelling
+  readonly singular: Spelling
+  readonly meantBy: readonly { readonly at: number; readonly meant: readonly string[] }[]
+}> {
   const count = tokens.length
   const literal = { texts: new Array<string>(count), ids: new Array<number>(count) }
   const singular = { texts: new Array<string>(count), ids: new Array<number>(count) }
@@ -75,12 +91,18 @@ function spellingsOf(tokens: readonly Token[], words: WordIndex) {
     singular.texts[at] = one
     singular.ids[at] = isSpecial ? words.idOf(one) : known.singularId
     if (known.meant.length > 0) meantBy.push({ at, meant: known.meant })
+    if (at % stepLength === stepLength - 1) yield
   }
   return { literal, singular, meantBy }
 }
 
 /** Adds every run of words that is a form. Returns how many words from each position on begin some form. */
-function findExact(literal: Spelling, singular: Spelling, forms: ResidentForms, found: FoundForms): readonly number[] {
+function* findExact(
+  literal: Spelling,
+  singular: Spelling,
+  forms: ResidentForms,
+  found: FoundForms,
+): Steps<readonly number[]> {
   const count = literal.texts.length
   const reach = new Array<number>(count)
   /** The next place at which the two spellings differ. */
@@ -94,6 +116,7 @@ function findExact(literal: Spelling, singular: Spelling, forms: ResidentForms, 
     // Words that are the same in both spellings are found once.
     const inSingular = differs > first + walked ? 0 : walk({ spelling: singular, first, differs }, forms, found)
     reach[first] = Math.max(walked, inSingular)
+    if (first % stepLength === stepLength - 1) yield
   }
   return reach
 }

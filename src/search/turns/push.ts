@@ -1,6 +1,7 @@
 import type { Turn } from '../../beliefs/turn.ts'
 import { type Explanation, leaf, product, sum } from '../explanation.ts'
 import { type Sentence, sentencesOf } from '../sentences.ts'
+import { Slices } from '../slices.ts'
 import { newestFirst } from './newest-first.ts'
 import { passagesOf } from './passages.ts'
 import { announcesPaste, type OwnPart, ownParts } from './pasted.ts'
@@ -180,25 +181,29 @@ async function candidatesFor(index: TurnIndex, view: TurnView, asked: Asked): Pr
     close.flatMap(({ unit, previous }) => (previous === null ? [unit.row] : [unit.row, previous])),
   )
   const wanted = wantedTerms(new Set(terms.map(({ term }) => term)))
-  return close
-    .flatMap(({ unit, at, found, previous }) => {
-      const turn = turns.get(unit.row)
-      if (turn === undefined || (turn.role === 'user' && turn.origin !== 'person')) return []
-      const before = previous === null ? undefined : turns.get(previous)
-      if (turn.role === 'user' && before !== undefined && announcesPaste(before.text)) return []
-      const isOther = question.speaker !== null && unit.speaker !== question.speaker
-      const sentences = ownSentences(turn, unit.row - unit.first)
-      const factor = isOther ? constants.wrongSpeaker : 1
-      const foundTerms = terms.map(({ term, weight }, index_) => {
-        const isOwn = counts[index_]?.[at] !== 0
-        return { term, points: weight, isOwn, place: found[index_] as number }
-      })
-      return bestSentence(turn, sentences, { found: foundTerms, words, wanted, total, factor }) ?? []
+  const slices = new Slices()
+  const partsOfTurn = memoizedParts()
+  const candidates: Candidate[] = []
+  for (const { unit, at, found, previous } of close) {
+    if (slices.areOver) await slices.pause()
+    const turn = turns.get(unit.row)
+    if (turn === undefined || (turn.role === 'user' && turn.origin !== 'person')) continue
+    const before = previous === null ? undefined : turns.get(previous)
+    if (turn.role === 'user' && before !== undefined && announcesPaste(before.text)) continue
+    const isOther = question.speaker !== null && unit.speaker !== question.speaker
+    const sentences = ownSentences(turn.text, partsOfTurn(turn), unit.row - unit.first)
+    const factor = isOther ? constants.wrongSpeaker : 1
+    const foundTerms = terms.map(({ term, weight }, index_) => {
+      const isOwn = counts[index_]?.[at] !== 0
+      return { term, points: weight, isOwn, place: found[index_] as number }
     })
-    .sort(
-      (one, other) =>
-        other.quote.score - one.quote.score || Date.parse(other.quote.turn.at) - Date.parse(one.quote.turn.at),
-    )
+    const best = bestSentence(turn, sentences, { found: foundTerms, words, wanted, total, factor })
+    if (best !== null) candidates.push(best)
+  }
+  return candidates.sort(
+    (one, other) =>
+      other.quote.score - one.quote.score || Date.parse(other.quote.turn.at) - Date.parse(one.quote.turn.at),
+  )
 }
 
 /** `isOwn`: the turn itself holds it. `place`: what it counts for a sentence that does not. */
@@ -296,13 +301,24 @@ const mostSentences = 40
 /** A sentence, and the part of the turn that it is quoted from. */
 type OwnSentence = Sentence & { readonly part: OwnPart }
 
-/** The sentences of a turn's passage that may be quoted; of a person's turn, those that are not pasted. */
-function ownSentences({ role, text }: Turn, place: number): readonly OwnSentence[] {
-  const passages = passagesOf(text)
+type TurnParts = { readonly passages: readonly string[]; readonly own: readonly OwnPart[] }
+
+/** The passages of a turn, and what of it may be quoted: of a person's turn, what is not pasted. Each turn is read once. */
+function memoizedParts(): (turn: Turn) => TurnParts {
+  const known = new Map<string, TurnParts>()
+  return ({ id, role, text }) => {
+    const own = () => (role === 'user' ? ownParts(text) : [{ start: 0, end: text.length, perhapsPasted: false }])
+    const parts = known.get(id) ?? { passages: passagesOf(text), own: own() }
+    known.set(id, parts)
+    return parts
+  }
+}
+
+/** The sentences of a turn's passage that may be quoted. */
+function ownSentences(text: string, { passages, own }: TurnParts, place: number): readonly OwnSentence[] {
   const start = passages.slice(0, place).reduce((length, passage) => length + passage.length, 0)
   const end = start + (passages[place] ?? '').length
-  const parts = role === 'user' ? ownParts(text) : [{ start: 0, end: text.length, perhapsPasted: false }]
-  return parts.flatMap((part) =>
+  return own.flatMap((part) =>
     joinedSentences(text.slice(Math.max(start, part.start), Math.min(end, part.end))).map((one) => ({ ...one, part })),
   )
 }

@@ -1,6 +1,9 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import Database from 'better-sqlite3'
 import { expect, it } from 'vitest'
+import { commitOf, present, sample } from '../sample-beliefs.contract.ts'
 import { Connection } from './connection.ts'
+import { newFile, openAt } from './temporary-store.contract.ts'
 
 const opened = (): Connection => {
   const open = (): Database.Database => new Database(':memory:')
@@ -22,4 +25,20 @@ it('a write that is not synced leaves the ones after it synced, also when it fai
 
   expect(failing).toThrow('stopped')
   expect([afterSuccess, connection.value('PRAGMA synchronous')]).toEqual([2, 2])
+})
+
+it('reads that share a transaction see what others write once their caller has waited, although it is not done', async () => {
+  const file = newFile()
+  const [store, other] = [openAt(file), openAt(file)]
+  await store.commit(commitOf([present(sample({ id: 'b1' }))]))
+
+  const found = await store.withSnapshot(async () => {
+    const before = await store.getMany('ada', ['b1', 'b2'])
+    await other.commit(commitOf([present(sample({ id: 'b2', name: 'Second' }))]))
+    await nextTurn()
+    return [before, await store.getMany('ada', ['b1', 'b2'])].map((beliefs) => beliefs.map(({ id }) => id))
+  })
+
+  expect(found).toEqual([['b1'], ['b1', 'b2']])
+  await Promise.all([store.close(), other.close()])
 })

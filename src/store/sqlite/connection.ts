@@ -33,6 +33,7 @@ export class Connection {
   #snapshotUsers = 0
   /** Whether the transaction that they share is open. */
   #hasSnapshot = false
+  #endsWithTurn = false
 
   constructor(options: ConnectionOptions) {
     this.file = options.file
@@ -128,6 +129,7 @@ export class Connection {
         this.run('BEGIN')
         this.#refresh()
         this.#hasSnapshot = true
+        this.#endWithTurn()
       }
       return work()
     } catch (error) {
@@ -138,8 +140,8 @@ export class Connection {
   }
 
   /**
-   * Reads within `work` share one transaction, and with it one state of the store, until a write on this connection.
-   * To begin, to check for changes and to end take as long as a read itself.
+   * Reads within `work` share one transaction, and with it one state of the store, until a write on this connection, or
+   * until `work` waits for something else. To begin, to check for changes and to end take as long as a read itself.
    */
   async withSnapshot<Result>(work: () => Promise<Result>): Promise<Result> {
     this.#snapshotUsers += 1
@@ -149,6 +151,19 @@ export class Connection {
       this.#snapshotUsers -= 1
       if (this.#snapshotUsers === 0) this.endSnapshot()
     }
+  }
+
+  /**
+   * Ends the transaction that reads share with this turn of the event loop: while there is always some caller that waits
+   * for its next turn, such as with a long message, the log could never be emptied, and nobody would see what others write.
+   */
+  #endWithTurn(): void {
+    if (this.#endsWithTurn) return
+    this.#endsWithTurn = true
+    setImmediate(() => {
+      this.#endsWithTurn = false
+      this.endSnapshot()
+    })
   }
 
   /** Ends the transaction that reads share. The next read sees the newest state. */

@@ -3,7 +3,7 @@ import { dirname } from 'node:path'
 import Database from 'better-sqlite3'
 import { DamagedStore, MemoryError } from '../../errors.ts'
 import { damagedStore, damageHint, migrate, schemaProblem, schemaState } from './migrations/migrate.ts'
-import { mayBeWritten, prepareFile, requireFile, sizeOf } from './store-file.ts'
+import { freeBytes, mayBeWritten, openingBytes, prepareFile, requireFile, sizeOf } from './store-file.ts'
 
 export type DatabaseOptions = {
   readonly file: string
@@ -23,6 +23,9 @@ const cacheKib = 64 * 1024
 /** Opens the database of a store, and creates or migrates it where needed. */
 export function openDatabase(options: DatabaseOptions): Database.Database {
   const { file, readonly = false, busyTimeoutMs = defaultBusyTimeoutMs } = options
+  // A store that was emptied by another program, or by a disk that failed, must not begin anew as if nothing had been lost.
+  if (existsSync(file) && sizeOf(file) === 0 && sizeOf(`${file}-head`) > 0)
+    throw damagedStore(file, 'it is empty, although changes were made to it')
   if (readonly) requireFile(file)
   else prepareFile(file)
   let db: Database.Database | null = null
@@ -54,11 +57,13 @@ export function openDatabase(options: DatabaseOptions): Database.Database {
 }
 
 /**
- * SQLite cannot read a store with a write-ahead log in a directory where it may not create the log. Without a log the file
- * alone is the whole store, and nobody who is writing has it open.
+ * SQLite cannot read a store with a write-ahead log in a directory where it may not create the log, or where there is no room
+ * for it. Without a log the file alone is the whole store, and nobody who is writing has it open.
  */
 const needsCopy = (file: string, readonly: boolean): boolean =>
-  readonly && !mayBeWritten(dirname(file)) && sizeOf(`${file}-wal`) === 0
+  readonly &&
+  sizeOf(`${file}-wal`) === 0 &&
+  (!mayBeWritten(dirname(file)) || (freeBytes(file) < openingBytes && !existsSync(`${file}-shm`)))
 
 /**
  * Whether SQLite would leave the empty log behind that it creates to read a store: only a connection that may write removes
@@ -74,7 +79,7 @@ function copyInMemory(file: string): Database.Database {
     const limit = `${mostCopiedBytes / 2 ** 20} MiB can be read from there`
     throw new MemoryError(
       'unavailable',
-      `The store ${file} has ${size} bytes in a read-only directory; at most ${limit}.`,
+      `The store ${file} has ${size} bytes in a directory that cannot be written to; at most ${limit}.`,
       {
         hint: 'Copy the memory directory to a place that may be written to, and name it with --dir.',
       },

@@ -1,4 +1,4 @@
-import { chmodSync, mkdirSync, renameSync, rmSync, statSync } from 'node:fs'
+import { chmodSync, mkdirSync, renameSync, rmSync, statSync, truncateSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import Database from 'better-sqlite3'
 import { describe, expect, it } from 'vitest'
@@ -87,6 +87,24 @@ describe('opening a store', () => {
     await expect(reader.commit(commitOf([]))).rejects.toMatchObject({ code: 'unavailable' })
     await reader.close()
     await store.close()
+  })
+
+  it('refuses a store that was emptied, and begins anew where one was deleted', async () => {
+    const file = newFile()
+    const store = openAt(file)
+    await committed(store, commitOf([present(sample({ id: 'b1' }))]))
+    await store.close()
+    truncateSync(file)
+
+    for (const readonly of [false, true])
+      expect(() => openAt(file, { readonly })).toThrow(
+        expect.objectContaining({ code: 'invalid', hint: expect.stringContaining('set-aside') }),
+      )
+    rmSync(file)
+    const anew = openAt(file)
+
+    expect(await anew.get('ada', 'b1')).toBeNull()
+    await anew.close()
   })
 
   it('says so when it was closed before', async () => {

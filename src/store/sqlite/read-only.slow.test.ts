@@ -37,16 +37,33 @@ describe('a memory on a read-only mount', () => {
       ['history', 'payment terms'],
       ['status'],
       ['doctor'],
+      ['backup', join(place.path, 'copy.db')],
+    ]
+    const writing = [
+      ['remember', 'Another.', '--name', 'other'],
+      ['forget', 'payment terms', '--yes'],
+      ['mirror', 'sync'],
+      ['serve', '--port', '0'],
+      ['restore', join(place.path, 'copy.db'), '--yes'],
+      ['pause'],
     ]
 
     const answers = runReadOnly(place, dir, reading)
-    const [refused] = runReadOnly(place, dir, [['remember', 'Another.', '--name', 'other']])
+    const refused = runReadOnly(place, dir, writing)
 
     for (const [index, { status, stderr }] of answers.entries())
-      expect([reading[index]?.[0], status, stderr]).toEqual([reading[index]?.[0], 0, ''])
+      expect([reading[index]?.[0], status, stderr]).toEqual([
+        reading[index]?.[0],
+        0,
+        reading[index]?.[0] === 'backup' ? expect.stringContaining('restore') : '',
+      ])
     for (const { stdout } of answers.slice(0, 5)) expect(stdout).toContain('14 days')
-    expect(refused?.status).toBe(3)
-    expect(refused?.stderr).toMatch(/read-only|reading only/u)
+    for (const [index, { status, stderr }] of refused.entries())
+      expect([writing[index]?.[0], status, stderr]).toEqual([
+        writing[index]?.[0],
+        3,
+        expect.stringMatching(/read-only|reading only|cannot be created/u),
+      ])
     expect(readdirSync(join(dir, 'state')).sort()).toEqual(['credence.db', 'credence.db-head', 'credence.db-reserve'])
   })
 

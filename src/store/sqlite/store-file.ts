@@ -1,5 +1,7 @@
+import { randomFillSync } from 'node:crypto'
 import {
   accessSync,
+  appendFileSync,
   chmodSync,
   closeSync,
   constants,
@@ -91,13 +93,26 @@ export const freeBytes = (file: string): number => {
 }
 
 /** SQLite needs this much beside the store to open it, also for reading. */
-const openingBytes = 128 * 1024
+export const openingBytes = 128 * 1024
 
-/** Before the store is opened: on a disk without any room a part of the reserve makes some. The rest is for forgetting. */
-export function makeRoomToOpen(file: string): void {
+/**
+ * Before the store is opened: on a disk without any room a part of the reserve makes some. The rest is for forgetting. Returns a
+ * function that puts back what was taken, for when the store is closed: its log, and SQLite's list of it, are gone by then.
+ */
+export function makeRoomToOpen(file: string): () => void {
   const size = sizeOf(reserveOf(file))
-  if (size < reserveBytes / 2 + openingBytes || freeBytes(file) >= openingBytes) return
-  truncateSync(reserveOf(file), size - openingBytes)
+  if (size >= reserveBytes / 2 + openingBytes && freeBytes(file) < openingBytes)
+    truncateSync(reserveOf(file), size - openingBytes)
+  return () => {
+    const taken = size - sizeOf(reserveOf(file))
+    if (taken <= 0) return
+    try {
+      const room = Math.min(taken, freeBytes(file))
+      appendFileSync(reserveOf(file), randomFillSync(Buffer.allocUnsafe(room)), { mode: 0o600 })
+    } catch {
+      // Another program was faster. What was written of it is a reserve too.
+    }
+  }
 }
 
 const statOf = (file: string): Stats | null => statSync(file, { throwIfNoEntry: false }) ?? null

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { existsSync, readFileSync, statSync } from 'node:fs'
+import { access, constants } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { z } from 'zod'
 import { invalid, notFound } from '../../../errors.ts'
@@ -138,7 +139,13 @@ export function knownBackups(dir: string): readonly NotedBackup[] {
   return (noted.data ?? []).filter(({ file }) => existsSync(file))
 }
 
+/** Nothing is forgotten in a memory that cannot be written to, so no note is needed there. */
 async function noteBackup(dir: string, made: NotedBackup): Promise<void> {
+  const isWritable = await access(join(dir, 'state'), constants.W_OK).then(
+    () => true,
+    () => false,
+  )
+  if (!isWritable) return
   const others = knownBackups(dir).filter(({ file }) => file !== made.file)
   await writeAtomically(notesIn(dir), asJson([...others, made].slice(-mostNoted)), { existing: 'replace' })
 }

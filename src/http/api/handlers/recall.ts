@@ -3,6 +3,7 @@ import { type Captured, captureCase, keptCases } from '../../../eval/pack/captur
 import { type Context, isShown, type NamedAnyway } from '../../../memory/recall/context.ts'
 import { renderContext } from '../../../memory/recall/render.ts'
 import { omitUndefined } from '../../../omit-undefined.ts'
+import { Slices } from '../../../search/slices.ts'
 import type { Answer } from '../contract.ts'
 import type { recallRoutes } from '../routes/recall-routes.ts'
 import { type ApiRequest, beliefById, type Handlers, type ServerDeps } from '../server-deps.ts'
@@ -22,7 +23,7 @@ export function recallHandlers(deps: ServerDeps): Handlers<keyof typeof recallRo
       const recalled = await memory.recall(message, request)
       const { nearMisses: misses = [], namedAnyway = [], quoteDecision = null, ...context } = recalled
       const durationMs = clock() - started
-      const [rendered, highlights] = [renderContext(context), highlightsOf(context, namedAnyway)]
+      const [rendered, highlights] = [renderContext(context), await highlightsOf(context, namedAnyway)]
       return { context, rendered, highlights, namedAnyway, leftOut: misses, quoteDecision, durationMs }
     },
     why: async ({ memory, body }) => memory.why(body.message, await existing(body.beliefId), options(body)),
@@ -82,28 +83,34 @@ async function capture(deps: ServerDeps, body: CaptureBody): Promise<Answer<'cap
 type Span = Answer<'recall'>['highlights'][number]
 
 /** The spans of the message that named something, in order. Of two that overlap, the longer one stays. */
-function highlightsOf({ relevant }: Context, namedAnyway: readonly NamedAnyway[]): readonly Span[] {
-  const merged = (one: Span, more: readonly string[]): Span => {
-    return { ...one, beliefIds: [...new Set([...one.beliefIds, ...more])] }
-  }
-  const byPlace = new Map<string, Span>()
+async function highlightsOf({ relevant }: Context, namedAnyway: readonly NamedAnyway[]): Promise<readonly Span[]> {
+  const slices = new Slices()
+  const byPlace = new Map<string, Omit<Span, 'beliefIds'> & { readonly beliefIds: Set<string> }>()
   const named = relevant.map(({ belief, matches }) => ({ beliefId: belief.id, matches }))
   for (const { beliefId, matches } of [...named, ...namedAnyway]) {
     for (const { start, end, text, typo } of matches.flatMap(({ words }) => words)) {
       const place = `${start}-${end}`
-      const known = byPlace.get(place) ?? { start, end, text, typo, beliefIds: [] }
-      byPlace.set(place, merged({ ...known, typo: known.typo ?? typo }, [beliefId]))
+      const known = byPlace.get(place)
+      if (known === undefined) byPlace.set(place, { start, end, text, typo, beliefIds: new Set([beliefId]) })
+      else byPlace.set(place, { ...known, typo: known.typo ?? typo, beliefIds: known.beliefIds.add(beliefId) })
+      if (slices.areOver) await slices.pause()
     }
   }
   const longestFirst = [...byPlace.values()].sort(
     (one, other) => other.end - other.start - (one.end - one.start) || one.start - other.start,
   )
-  const spans: Span[] = []
+  const spans: typeof longestFirst = []
+  /** Which of the spans each character belongs to, one more. */
+  const spanAt = new Uint32Array(longestFirst.reduce((last, { end }) => Math.max(last, end), 0))
   for (const one of longestFirst) {
-    const over = spans.findIndex((other) => one.start < other.end && other.start < one.end)
-    const wider = spans[over]
-    if (wider === undefined) spans.push(one)
-    else spans[over] = merged(wider, one.beliefIds)
+    const over = spanAt
+      .subarray(one.start, one.end)
+      .reduce((least, at) => (at > 0 && (least === 0 || at < least) ? at : least), 0)
+    if (over === 0) spanAt.fill(spans.push(one), one.start, one.end)
+    else for (const id of one.beliefIds) spans[over - 1]?.beliefIds.add(id)
+    if (slices.areOver) await slices.pause()
   }
-  return spans.sort((one, other) => one.start - other.start)
+  return spans
+    .sort((one, other) => one.start - other.start)
+    .map(({ beliefIds, ...span }) => ({ ...span, beliefIds: [...beliefIds] }))
 }

@@ -37,13 +37,31 @@ export async function backUp(connection: Connection, file: string): Promise<void
   try {
     if (existsSync(file)) throw alreadyThere(file)
     create(draft, file)
-    connection.outsideTransaction(() => connection.run('VACUUM INTO ?', [draft]))
+    copyInto(connection, draft, file)
     check(draft)
     synchronise(draft)
     give(draft, file)
     syncDirectoryNow(directory)
   } finally {
     removeStore(draft)
+  }
+}
+
+/** SQLite does not say which of the two disks is full. That of the store is not written to. */
+function copyInto(connection: Connection, draft: string, file: string): void {
+  try {
+    connection.outsideTransaction(() => {
+      // A store that is open for reading only is copied all the same: what is written is another file.
+      connection.run('PRAGMA query_only = 0')
+      connection.run('VACUUM INTO ?', [draft])
+      if (connection.isReadonly) connection.run('PRAGMA query_only = 1')
+    })
+  } catch (error) {
+    if (!(error instanceof MemoryError) || sqliteCode(error.cause) !== 'SQLITE_FULL') throw error
+    throw new MemoryError('unavailable', `There is not enough room for the backup ${file}.`, {
+      hint: 'Free some space on its disk, or name a file on another one.',
+      cause: error,
+    })
   }
 }
 

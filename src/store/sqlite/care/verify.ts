@@ -150,7 +150,7 @@ function finding(
 
 function verifySettings(connection: Connection): CheckResult {
   if (connection.value('PRAGMA journal_mode') === 'memory')
-    return { detail: 'a copy in memory, since the directory is read-only', complaints: [] }
+    return { detail: 'a copy in memory, since the directory cannot be written to', complaints: [] }
   // A backup that was put in place has another journal mode until it is opened for writing.
   const settings = safeSettings.filter(([name]) => !connection.isReadonly || name !== 'journal_mode')
   const complaints = settings.flatMap(([name, wanted]) => {

@@ -224,8 +224,9 @@ type KnownPostings = {
   readonly before: number
 }
 
-/** More turns at once are read from their postings, and of so many terms the newest occurrences are kept. */
+/** More turns or characters at once are read from their postings, and of so many terms the newest occurrences are kept. */
 const mostRead = 16
+const mostCharacters = 10_000
 const mostNewest = 20_000
 const bytesPerTerm = 200
 const bytesPerPosting = 5
@@ -257,20 +258,25 @@ class RecentPostings {
   /** `added` are the turns since the last time. */
   catchUp(added: readonly Pick<TurnRow, 'row' | 'session' | 'scope'>[]): void {
     this.#nextRow = nextRow(this.#connection)
-    if (added.length > mostRead || this.#newest.size > mostNewest) {
+    const isMuch = added.length > mostRead || this.#newest.size > mostNewest
+    const texts = isMuch ? [] : added.map(({ row }) => this.#textAt(row))
+    if (isMuch || texts.reduce((sum, { length }) => sum + length, 0) > mostCharacters) {
       this.#newest.clear()
       this.#newestFrom = this.#nextRow
       return
     }
-    for (const { row, scope } of added) {
-      const text = this.#connection.value<string>('SELECT text FROM turn_texts WHERE row = ?', [row])
-      for (const [passage, { counts }] of unitsOf(text ?? '').entries())
+    for (const [at, { row, scope }] of added.entries()) {
+      for (const [passage, { counts }] of unitsOf(texts[at] as string).entries())
         for (const [term, count] of counts) {
           const known = this.#newest.get(`${scope} ${term}`) ?? []
           this.#newest.set(`${scope} ${term}`, known)
           known.push({ row: row + passage, count: Math.min(count, mostOccurrences) })
         }
     }
+  }
+
+  #textAt(row: number): string {
+    return this.#connection.value<string>('SELECT text FROM turn_texts WHERE row = ?', [row]) ?? ''
   }
 
   get bytes(): number {

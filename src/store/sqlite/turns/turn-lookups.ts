@@ -12,6 +12,7 @@ const mostViews = 50
 
 type TurnRow = {
   readonly row: number
+  readonly passages: number
   readonly id: string
   readonly user: string
   readonly session: string
@@ -26,7 +27,7 @@ type TurnRow = {
   readonly text: string
 }
 
-const wholeTurns = `SELECT turns.row, turns.id, users.name AS user, sessions.name AS session, place, role, speaker, at,
+const wholeTurns = `SELECT turns.row, passages, turns.id, users.name AS user, sessions.name AS session, place, role, speaker, at,
     turn_scopes.name AS scope, host, origin, message_id, text
   FROM turns JOIN turn_texts USING (row) JOIN users ON users.id = turns.user_id JOIN sessions ON sessions.id = turns.session
   JOIN turn_scopes ON turn_scopes.id = turns.scope`
@@ -205,12 +206,17 @@ export class TurnLookups {
 
   turnsAt(rows: readonly number[]): ReadonlyMap<number, Turn> {
     const ownTurn = `${wholeTurns} WHERE turns.row = (SELECT max(row) FROM turns WHERE row <= ?)`
-    return new Map(
-      rows.flatMap((row) => {
-        const found = this.#connection.get<TurnRow>(ownTurn, [row])
-        return found === undefined ? [] : [[row, turnOf(found)] as const]
-      }),
-    )
+    const turns = new Map<number, Turn>()
+    for (const asked of rows) {
+      if (turns.has(asked)) continue
+      const found = this.#connection.get<TurnRow>(ownTurn, [asked])
+      if (found === undefined) continue
+      const turn = turnOf(found)
+      // A long turn is read once for all of its passages.
+      for (const row of found.passages === 1 ? [asked] : rows)
+        if (row >= found.row && row < found.row + found.passages) turns.set(row, turn)
+    }
+    return turns
   }
 
   vectorsAt(model: string, rows: readonly number[]): ReadonlyMap<number, Int8Array> {

@@ -296,7 +296,8 @@ function Connected() {
       {isConnected || found.value === null ? null : (
         <div class="panel-pad stack tight">
           <p>
-            No program is connected to this memory. To connect {hostName(first?.host ?? 'claude-code')}, run in a terminal:
+            No program is connected to this memory. To connect {hostName(first?.host ?? 'claude-code')}, run in a
+            terminal:
           </p>
           <code class="command">credence connect {first?.host ?? 'claude-code'}</code>
         </div>

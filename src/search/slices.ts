@@ -1,0 +1,58 @@
+/** Longer work stops after so many milliseconds, so that a server goes on answering meanwhile. */
+const sliceMs = 4
+
+/** Work in slices: its loops call `if (slices.areOver) await slices.pause()` between steps of well under a millisecond. */
+export class Slices {
+  readonly #ms: number
+  #until: number
+
+  constructor(ms = sliceMs) {
+    this.#ms = ms
+    this.#until = performance.now() + ms
+  }
+
+  /** Whether it is time to let other work have its turn. */
+  get areOver(): boolean {
+    return performance.now() >= this.#until
+  }
+
+  async pause(): Promise<void> {
+    await new Promise<void>((resume) => {
+      if (paused.push(resume) === 1) setImmediate(resumeOne)
+    })
+    this.#until = performance.now() + this.#ms
+  }
+
+  /** Runs the steps of a generator to its end. */
+  async run<Result>(steps: Steps<Result>): Promise<Result> {
+    for (;;) {
+      const { done, value } = steps.next()
+      if (done === true) return value
+      if (this.areOver) await this.pause()
+    }
+  }
+}
+
+/** A computation that can stop at each `yield`, for functions that are also needed at once. */
+export type Steps<Result> = Generator<undefined, Result, undefined>
+
+export function atOnce<Result>(steps: Steps<Result>): Result {
+  for (;;) {
+    const { done, value } = steps.next()
+    if (done === true) return value
+  }
+}
+
+/** Work of the whole process that is paused. A turn of the event loop resumes one, however many there are. */
+const paused: (() => void)[] = []
+
+function resumeOne(): void {
+  paused.shift()?.()
+  if (paused.length > 0) setImmediate(resumeOne)
+}
+
+/** Parts of a list, for calls that take long with many values. */
+export function* partsOf<Value>(values: readonly Value[], size = 500): Generator<readonly Value[]> {
+  for (let from = 0; from < values.length; from += size)
+    yield values.length <= size ? values : values.slice(from, from + size)
+}

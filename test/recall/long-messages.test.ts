@@ -1,0 +1,104 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { describe, expect, it } from 'vitest'
+import { hear } from '../../src/memory/conversation/hear.ts'
+import type { Ports } from '../../src/memory/ports.ts'
+import { commitOf, next, present, sample } from '../../src/store/sample-beliefs.contract.ts'
+import { newFile, openAt } from '../../src/store/sqlite/temporary-store.contract.ts'
+import { recalled, residentBytes, untilResident } from './resident.contract.ts'
+
+const shared = Array.from({ length: 60 }, (_, at) =>
+  sample({ id: `b${at}`, name: `service ${at}`, aliases: ['the cache'], content: `Service ${at} has a cache.` }),
+)
+
+/** A store with beliefs that share an alias; recalls are answered from the file, or from memory. */
+async function filled(where: 'file' | 'memory') {
+  const file = newFile()
+  const store = openAt(file, where === 'memory' ? { residentBytes } : {})
+  await store.commit(commitOf(shared.map((belief) => present(belief))))
+  if (where === 'memory') await untilResident(store)
+  return { file, store }
+}
+
+const length = 200_000
+const long = (piece: string): string => piece.repeat(Math.ceil(length / piece.length)).slice(0, length)
+const texts: Readonly<Record<string, string>> = {
+  English: long('The server looked at many words that nobody had said before, and went on. '),
+  Chinese: long('服务器读取了很长的消息而没有停下来'),
+  names: long('Is service 7 beside service 11 or Service 59? '),
+  'one name': long('the cache '),
+  identifiers: long('readManyWordsOfOneLongMessage '),
+  typos: long('the cacche of servise 3 '),
+}
+
+/** The result of work, and how many turns the event loop had for others meanwhile. */
+async function turnsDuring<Result>(work: () => Promise<Result>) {
+  let turns = 0
+  let isOver = false
+  const counting = (async () => {
+    for (; !isOver; turns += 1) await nextTurn()
+  })()
+  const result = await work()
+  isOver = true
+  await counting
+  return { result, turns }
+}
+
+/** More than that of the beginning and that of the end. */
+const manyTurns = expect.toSatisfy((turns: number) => turns > 2)
+
+describe.each(['file', 'memory'] as const)('a message of 200,000 characters, with the index in the %s', (where) => {
+  it('leaves others their turns while it is recalled', async () => {
+    const { store } = await filled(where)
+    // The first recall loads modules.
+    await recalled(store, 'a short one', null)
+
+    for (const [kind, text] of Object.entries(texts))
+      expect([kind, (await turnsDuring(() => recalled(store, text, null))).turns]).toEqual([kind, manyTurns])
+    await store.close()
+  })
+
+  it('recalls what its telling part alone recalls, also while others are recalled', async () => {
+    const { store } = await filled(where)
+    const said = 'Is service 7 or the servise 8 behind the cache?'
+    const others = [texts.Chinese, texts.names].map((text) => recalled(store, text as string, null))
+
+    const context = await recalled(store, `${said} ${texts.Chinese}`, null)
+
+    expect(context).toEqual({ ...(await recalled(store, said, null)), quoteDecision: context.quoteDecision })
+    await Promise.all(others)
+    await store.close()
+  })
+
+  it('never recalls a belief that was replaced while it was read', async () => {
+    const { file, store } = await filled(where)
+    const other = openAt(file)
+    const old = sample({ id: 'old', name: 'standup', content: 'The standup is at nine.' })
+    await store.commit(commitOf([present(old)]))
+    const recalling = recalled(store, `When is the standup? ${texts.Chinese}`, null)
+    await nextTurn()
+    await other.commit(commitOf([present(next(old, { status: 'superseded', supersededBy: 'b1' }))]))
+
+    const { relevant } = await recalling
+
+    expect(relevant.map(({ belief }) => belief.id)).not.toContain('old')
+    await Promise.all([store.close(), other.close()])
+  })
+})
+
+it('a turn of 200,000 characters leaves others their turns while it is stored', async () => {
+  const store = openAt(newFile())
+  const ports: Ports = { store, now: () => new Date(0), newId: () => 'b-1' }
+  const said = {
+    author: { actor: 'person', origin: 'test' },
+    agent: null,
+    view: [],
+    scopes: ['user:universal'],
+  } as const
+  const text = long('The pin of card AB12 is written on https://example.com/a/long/path/to/something ')
+
+  const { result, turns } = await turnsDuring(() => hear(ports, { ...said, user: 'ada', turns: [{ text }] }))
+
+  expect(result.turns.map(({ outcome }) => outcome)).toEqual(['kept'])
+  expect(turns).toEqual(manyTurns)
+  await store.close()
+})
