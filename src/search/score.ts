@@ -36,10 +36,14 @@ export function scoreLink(link: Link, population: number): Score {
   return { value: explanation.value, clauses, explanation }
 }
 
+/** Mentions of one step. */
+const stepLength = 256
+
 /** The score of each link. Beliefs with the same mentions, which a long message may have many of, share theirs. */
 export function* scoreLinks(links: readonly Link[], population: number): Steps<readonly Score[]> {
   const scores: Score[] = []
   const known = new Map<Mention | undefined, { readonly mentions: readonly Mention[]; readonly score: Score }>()
+  let read = 0
   for (const link of links) {
     const { mentions } = link
     const before = known.get(mentions[0])
@@ -48,6 +52,9 @@ export function* scoreLinks(links: readonly Link[], population: number): Steps<r
     const score = isSame ? before.score : scoreLink(link, population)
     if (!isSame) known.set(mentions[0], { mentions, score })
     scores.push(score)
+    read += mentions.length
+    if (read < stepLength) continue
+    read = 0
     yield
   }
   return scores

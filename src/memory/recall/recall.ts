@@ -106,9 +106,10 @@ export async function assemble(
   const participants = await participantsOf(store, view, named, pinnedIds)
   const relevant: RelevantBelief[] = []
   const slices = new Slices()
+  const isLong = message.length > 2 * readAtEachEnd
   for (const one of budget.takeRelevant<(typeof named)[number] | RelevantBelief>([...named, ...participants])) {
     relevant.push('candidate' in one ? relevantBelief(message, linked, one.candidate) : one)
-    if (slices.areOver) await slices.pause()
+    if (isLong && slices.areOver) await slices.pause()
   }
 
   const shown = { prelude: preludeOf(standing, limits.maxPrelude), pinned, relevant, questions }

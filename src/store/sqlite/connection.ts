@@ -33,7 +33,7 @@ export class Connection {
   #snapshotUsers = 0
   /** Whether the transaction that they share is open. */
   #hasSnapshot = false
-  #endsWithTurn = false
+  #endsSoon = false
 
   constructor(options: ConnectionOptions) {
     this.file = options.file
@@ -129,7 +129,7 @@ export class Connection {
         this.run('BEGIN')
         this.#refresh()
         this.#hasSnapshot = true
-        this.#endWithTurn()
+        this.#endSoon()
       }
       return work()
     } catch (error) {
@@ -154,16 +154,16 @@ export class Connection {
   }
 
   /**
-   * Ends the transaction that reads share with this turn of the event loop: while there is always some caller that waits
-   * for its next turn, such as with a long message, the log could never be emptied, and nobody would see what others write.
+   * Ends the transaction that reads share soon, also while a caller waits for its next turn, as with a long message: where
+   * there is always such a caller, the log could never be emptied, and nobody would see what others write.
    */
-  #endWithTurn(): void {
-    if (this.#endsWithTurn) return
-    this.#endsWithTurn = true
-    setImmediate(() => {
-      this.#endsWithTurn = false
+  #endSoon(): void {
+    if (this.#endsSoon) return
+    this.#endsSoon = true
+    setTimeout(() => {
+      this.#endsSoon = false
       this.endSnapshot()
-    })
+    }, longestSnapshotMs).unref()
   }
 
   /** Ends the transaction that reads share. The next read sees the newest state. */
@@ -330,6 +330,8 @@ export class Connection {
 }
 
 const checkpointTimeoutMs = 1_000
+/** Work that waits for nothing but the store is not interrupted, however long it takes. */
+const longestSnapshotMs = 10
 
 /** The warning about a log that has grown too long. */
 export const logTooLong = (file: string, size: number): string =>
