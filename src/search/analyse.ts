@@ -54,7 +54,7 @@ export function* analyseInSteps(text: string): Steps<readonly Token[]> {
   let end = 0
   const add = (raw: string, start: number): void => {
     const isPlain = plainWord.test(raw)
-    const word = isPlain ? raw : raw.length <= longestKnown ? normalised(raw) : normaliseWord(raw)
+    const word = isPlain ? raw : normalised(raw)
     if (word === '') return
     const between = plain.slice(end, start)
     const gap = tokens.length === 0 ? 'broken' : gapOf(between)
@@ -126,8 +126,6 @@ const letterFolds: Readonly<Record<string, string>> = {
   '⁄': '/',
 }
 
-/** Words and characters up to this length are normalised once. A longer part of a text would keep all of it in memory. */
-const longestKnown = 12
 const normalised = memoized(normaliseWord)
 
 function normaliseWord(raw: string): string {

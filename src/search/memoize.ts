@@ -4,9 +4,12 @@ export function memoized<Result>(compute: (word: string) => Result, most = 20_00
   return (word) => {
     const known = results.get(word)
     if (known !== undefined) return known
-    const result = compute(word)
+    if (word.length > longestWord) return compute(word)
+    // V8 keeps a whole text in memory for a longer part of it.
+    const copy = word.length > 12 ? Buffer.from(word, 'utf16le').toString('utf16le') : word
+    const result = compute(copy)
     if (results.size >= most) results.clear()
-    if (word.length <= longestWord) results.set(word, result)
+    results.set(copy, result)
     return result
   }
 }
