@@ -11,7 +11,7 @@ import {
   wordsOf,
 } from './candidate-spans.ts'
 import type { Announced, FormIndex, Posting } from './form-index.ts'
-import { partsOf, Slices, type Steps } from './slices.ts'
+import { inSteps, partsOf, Slices, type Steps } from './slices.ts'
 import { isForgivable, isPlausibleTypo } from './typo.ts'
 
 /** A whole surface form of a belief in the message. Positions are of tokens, both inclusive. */
@@ -191,55 +191,73 @@ const stepLength = 256
 function* addMentions(
   links: Links,
   tokens: readonly Token[],
-  found: FoundSpans,
+  { spans, postings }: FoundSpans,
   mayMean: (beliefId: string, span: CandidateSpan) => boolean,
 ): Steps<void> {
+  const runs = new Map<string, FoundSpan[]>()
+  const addSpans = (from: number, to: number): void => {
+    for (let at = from; at < to; at += 1) addToRuns(runs, tokens, spans[at] as CandidateSpan, postings)
+  }
+  yield* inSteps(spans.length, addSpans, stepLength)
   let added = 0
-  for (const run of (yield* runsOf(tokens, found)).values()) {
-    const isOne = run.length === 1
-    const docFreq = isOne
-      ? (run[0] as FoundSpan).postings.length
-      : new Set(run.flatMap(({ postings }) => postings.map(({ beliefId }) => beliefId))).size
-    const forms = new Set<string>()
-    for (const { span, postings } of run) {
-      const { first, last, typo } = span
-      // Beliefs that share a form share its mention: there may be many of both.
-      let mention: Mention = { first, last, ordinal: 0, typo, docFreq }
-      for (const posting of postings) {
-        added += 1
-        if (added % stepLength === 0) yield
-        const { beliefId, ordinal } = posting
-        if (!isOne) {
-          const form = `${beliefId} ${ordinal}`
-          if (forms.has(form)) continue
-          forms.add(form)
-        }
-        if (!mayMean(beliefId, span)) continue
-        if (mention.ordinal !== ordinal) mention = { ...mention, ordinal }
-        const link = links.get(beliefId)
-        if (link === undefined) links.set(beliefId, { posting, mentions: [mention] })
-        else link.mentions.push(mention)
-      }
-    }
+  for (const run of runs.values()) {
+    added += addRun(links, run, mayMean)
+    if (added < stepLength) continue
+    added = 0
+    yield
   }
 }
 
 /**
- * The forms found, by the words of the message in which they were found. Several spans of the same words are one run:
+ * Groups the forms found by the words of the message in which they were found. Several spans of the same words are one run:
  * `errors` and `error` name the same beliefs, each form once, with one document frequency.
  */
-function* runsOf(tokens: readonly Token[], { spans, postings }: FoundSpans): Steps<ReadonlyMap<string, FoundSpan[]>> {
-  const runs = new Map<string, FoundSpan[]>()
-  for (const [at, span] of spans.entries()) {
-    if (at % stepLength === stepLength - 1) yield
-    const all = postings.get(span.key) ?? []
-    const breaks = all.length === 0 ? 0 : breaksIn(tokens, span)
-    const whole = breaks === 0 ? all : all.filter((posting) => (breaks & ~posting.breaks) === 0)
-    if (whole.length === 0) continue
-    const place = `${span.first}-${span.last}-${span.typo?.meant ?? ''}`
-    const run = runs.get(place)
-    if (run === undefined) runs.set(place, [{ span, postings: whole }])
-    else run.push({ span, postings: whole })
+function addToRuns(
+  runs: Map<string, FoundSpan[]>,
+  tokens: readonly Token[],
+  span: CandidateSpan,
+  postings: FoundSpans['postings'],
+): void {
+  const all = postings.get(span.key) ?? []
+  const breaks = all.length === 0 ? 0 : breaksIn(tokens, span)
+  const whole = breaks === 0 ? all : all.filter((posting) => (breaks & ~posting.breaks) === 0)
+  if (whole.length === 0) return
+  const place = `${span.first}-${span.last}-${span.typo?.meant ?? ''}`
+  const run = runs.get(place)
+  if (run === undefined) runs.set(place, [{ span, postings: whole }])
+  else run.push({ span, postings: whole })
+}
+
+/** Returns how many postings it read. */
+function addRun(
+  links: Links,
+  run: readonly FoundSpan[],
+  mayMean: (beliefId: string, span: CandidateSpan) => boolean,
+): number {
+  const isOne = run.length === 1
+  const docFreq = isOne
+    ? (run[0] as FoundSpan).postings.length
+    : new Set(run.flatMap(({ postings }) => postings.map(({ beliefId }) => beliefId))).size
+  const forms = new Set<string>()
+  let read = 0
+  for (const { span, postings } of run) {
+    const { first, last, typo } = span
+    // Beliefs that share a form share its mention: there may be many of both.
+    let mention: Mention = { first, last, ordinal: 0, typo, docFreq }
+    read += postings.length
+    for (const posting of postings) {
+      const { beliefId, ordinal } = posting
+      if (!isOne) {
+        const form = `${beliefId} ${ordinal}`
+        if (forms.has(form)) continue
+        forms.add(form)
+      }
+      if (!mayMean(beliefId, span)) continue
+      if (mention.ordinal !== ordinal) mention = { ...mention, ordinal }
+      const link = links.get(beliefId)
+      if (link === undefined) links.set(beliefId, { posting, mentions: [mention] })
+      else link.mentions.push(mention)
+    }
   }
-  return runs
+  return read
 }

@@ -23,12 +23,12 @@ export class Slices {
     this.#until = performance.now() + this.#ms
   }
 
-  /** Runs the steps of a generator to its end. */
-  async run<Result>(steps: Steps<Result>): Promise<Result> {
+  /** Runs the steps of a generator to its end. The result of a single slice is there at once. */
+  run<Result>(steps: Steps<Result>): Result | Promise<Result> {
     for (;;) {
       const { done, value } = steps.next()
       if (done === true) return value
-      if (this.areOver) await this.pause()
+      if (this.areOver) return this.pause().then(() => this.run(steps))
     }
   }
 }
@@ -40,6 +40,14 @@ export function atOnce<Result>(steps: Steps<Result>): Result {
   for (;;) {
     const { done, value } = steps.next()
     if (done === true) return value
+  }
+}
+
+/** Steps through a range. V8 compiles the loop of a plain function better than one that can stop in the middle. */
+export function* inSteps(count: number, step: (from: number, to: number) => void, size = 64): Steps<void> {
+  for (let from = 0; from < count; from += size) {
+    if (from > 0) yield
+    step(from, Math.min(from + size, count))
   }
 }
 

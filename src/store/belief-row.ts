@@ -3,11 +3,13 @@ import {
   type Belief,
   type BeliefType,
   beliefTypes,
+  reinforcedAt,
   type Status,
   type Subtype,
   statuses,
   subtypes,
 } from '../beliefs/belief.ts'
+import { compareText, nameKey } from '../beliefs/identity.ts'
 import { MemoryError } from '../errors.ts'
 import { hashBody, readBody } from './journal-chain.ts'
 
@@ -100,3 +102,15 @@ export function textHash(text: string): number {
   }
   return (high & 0x7fff) * 0x100000000 + (low >>> 0)
 }
+
+/** The key under which a belief holds its name in a scope. Lone surrogates are replaced: SQLite cannot store them. */
+export const heldName = (name: string): string => nameKey(name).toWellFormed()
+
+export const byReinforcement = (one: Belief, other: Belief): number =>
+  reinforcedAt(other) - reinforcedAt(one) || compareText(one.id, other.id)
+
+/** Most recently updated first, then by name. */
+export const byUpdate = (one: Belief, other: Belief): number =>
+  compareText(other.updatedAt, one.updatedAt) ||
+  compareText(heldName(one.name), heldName(other.name)) ||
+  compareText(one.id, other.id)

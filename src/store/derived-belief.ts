@@ -1,8 +1,7 @@
 import { type Belief, isCurrent, isStanding, reinforcedAt, subtypes } from '../beliefs/belief.ts'
 import { analyse, type Token } from '../search/analyse.ts'
 import { type IndexEntries, indexEntries } from '../search/forms.ts'
-import { agentKey, typeCode } from './belief-row.ts'
-import { heldName } from './order.ts'
+import { agentKey, heldName, typeCode } from './belief-row.ts'
 import { countTerms, textFields, textTerms } from './text-terms.ts'
 
 /** Everything the derived tables hold about one belief, derived from the belief alone. */

@@ -2,8 +2,8 @@ import { type Belief, isCurrent } from '../beliefs/belief.ts'
 import { compareText } from '../beliefs/identity.ts'
 import { type IndexEntries, indexEntries } from '../search/forms.ts'
 import { typoKeys } from '../search/typo.ts'
+import { heldName } from './belief-row.ts'
 import type { CheckedChange } from './checked-commit.ts'
-import { heldName } from './order.ts'
 import { countTerms, type TextTerms, textTerms } from './text-terms.ts'
 
 type StoredBelief = IndexEntries & { readonly belief: Belief }

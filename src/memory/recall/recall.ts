@@ -102,13 +102,12 @@ export async function assemble(
   const pinnedIds = new Set(allPinned.map(({ id }) => id))
 
   const candidates = await rankedCandidates(store, linked, { view, pinnedIds, limits })
-  const named = candidates.map((candidate) => ({ ...candidate, score: candidate.score.value, candidate }))
-  const participants = await participantsOf(store, view, named, pinnedIds)
+  const participants = await participantsOf(store, view, candidates, pinnedIds)
   const relevant: RelevantBelief[] = []
   const slices = new Slices()
   const isLong = message.length > 2 * readAtEachEnd
-  for (const one of budget.takeRelevant<(typeof named)[number] | RelevantBelief>([...named, ...participants])) {
-    relevant.push('candidate' in one ? relevantBelief(message, linked, one.candidate) : one)
+  for (const one of budget.takeRelevant<Candidate | RelevantBelief>([...candidates, ...participants])) {
+    relevant.push('scored' in one ? relevantBelief(message, linked, one) : one)
     if (isLong && slices.areOver) await slices.pause()
   }
 
@@ -128,8 +127,8 @@ export async function assemble(
       const beliefs = await store.getMany(user, [...new Set(links.map(({ posting }) => posting.beliefId))])
       return beliefs.map((belief) => {
         const link = links.find(({ posting }) => posting.beliefId === belief.id) as Link
-        const score = scoreLink(link, linked.population)
-        return { beliefId: belief.id, matches: matchesOf(message, linked, { belief, score }) }
+        const scored = scoreLink(link, linked.population)
+        return { beliefId: belief.id, matches: matchesOf(message, linked, { belief, scored }) }
       })
     },
   }
@@ -154,7 +153,7 @@ const loadQuotes = () => {
   return quotesModule
 }
 
-type Candidate = { readonly belief: Belief; readonly link: Link; readonly score: Score }
+type Candidate = { readonly belief: Belief; readonly link: Link; readonly score: number; readonly scored: Score }
 
 /** Best first. Only as many are loaded as could still fit, ties included. */
 async function rankedCandidates(
@@ -196,23 +195,23 @@ async function rankedCandidates(
   return inReach
     .flatMap(({ link, score }) => {
       const belief = beliefs.get(link.posting.beliefId)
-      return belief === undefined ? [] : [{ belief, link, score }]
+      return belief === undefined ? [] : [{ belief, link, score: score.value, scored: score }]
     })
-    .sort((one, other) => other.score.value - one.score.value || byRecency(one.belief, other.belief))
+    .sort((one, other) => other.score - one.score || byRecency(one.belief, other.belief))
 }
 
 function relevantBelief(message: string, linked: Linked, candidate: Candidate): RelevantBelief {
-  const { belief, score } = candidate
+  const { belief, score, scored } = candidate
   const matches = matchesOf(message, linked, candidate)
-  return { belief, score: score.value, explanation: score.explanation, matches, through: null }
+  return { belief, score, explanation: scored.explanation, matches, through: null }
 }
 
 function matchesOf(
   message: string,
   { tokens, population }: Linked,
-  { belief, score }: Pick<Candidate, 'belief' | 'score'>,
+  { belief, scored }: Pick<Candidate, 'belief' | 'scored'>,
 ): readonly MatchedForm[] {
-  return score.clauses.map((clause): MatchedForm => {
+  return scored.clauses.map((clause): MatchedForm => {
     const words = clause.mentions.map(({ first, last, typo }) => {
       const start = tokens[first]?.start ?? 0
       const end = tokens[last]?.end ?? 0

@@ -3,7 +3,7 @@ import { type CandidateSpan, compoundSpans, standsAlone } from '../candidate-spa
 import type { Posting } from '../form-index.ts'
 import { singularOf } from '../forms.ts'
 import { type Linked, linksOf } from '../link.ts'
-import { Slices, type Steps } from '../slices.ts'
+import { inSteps, Slices, type Steps } from '../slices.ts'
 import type { ResidentForms } from './resident-forms.ts'
 import type { WordIndex } from './word-index.ts'
 
@@ -64,9 +64,6 @@ export async function linkResident(message: string, { forms, visible, population
   return { tokens, links, population: links.length === 0 ? 0 : await population(), spans: exact.spans }
 }
 
-/** Words of one step. */
-const stepLength = 64
-
 /** The words as written and in the singular, and for each position whose word may be a typo the words it may stand for. */
 function* spellingsOf(
   tokens: readonly Token[],
@@ -80,19 +77,20 @@ function* spellingsOf(
   const literal = { texts: new Array<string>(count), ids: new Array<number>(count) }
   const singular = { texts: new Array<string>(count), ids: new Array<number>(count) }
   const meantBy: { readonly at: number; readonly meant: readonly string[] }[] = []
-  for (let at = 0; at < count; at += 1) {
-    const token = tokens[at] as Token
-    const known = words.know(token.word)
-    literal.texts[at] = token.word
-    literal.ids[at] = known.id
-    // Capitals decide whether a word is a plural.
-    const isSpecial = token.isAllCaps || token.isAcronymPlural
-    const one = isSpecial ? singularOf(token) : (known.singular ?? token.word)
-    singular.texts[at] = one
-    singular.ids[at] = isSpecial ? words.idOf(one) : known.singularId
-    if (known.meant.length > 0) meantBy.push({ at, meant: known.meant })
-    if (at % stepLength === stepLength - 1) yield
-  }
+  yield* inSteps(count, (from, to) => {
+    for (let at = from; at < to; at += 1) {
+      const token = tokens[at] as Token
+      const known = words.know(token.word)
+      literal.texts[at] = token.word
+      literal.ids[at] = known.id
+      // Capitals decide whether a word is a plural.
+      const isSpecial = token.isAllCaps || token.isAcronymPlural
+      const one = isSpecial ? singularOf(token) : (known.singular ?? token.word)
+      singular.texts[at] = one
+      singular.ids[at] = isSpecial ? words.idOf(one) : known.singularId
+      if (known.meant.length > 0) meantBy.push({ at, meant: known.meant })
+    }
+  })
   return { literal, singular, meantBy }
 }
 
@@ -107,17 +105,18 @@ function* findExact(
   const reach = new Array<number>(count)
   /** The next place at which the two spellings differ. */
   let differs = -1
-  for (let first = 0; first < count; first += 1) {
-    if (differs < first) {
-      differs = first
-      while (differs < count && literal.texts[differs] === singular.texts[differs]) differs += 1
+  yield* inSteps(count, (from, to) => {
+    for (let first = from; first < to; first += 1) {
+      if (differs < first) {
+        differs = first
+        while (differs < count && literal.texts[differs] === singular.texts[differs]) differs += 1
+      }
+      const walked = walk({ spelling: literal, first, differs: first }, forms, found)
+      // Words that are the same in both spellings are found once.
+      const inSingular = differs > first + walked ? 0 : walk({ spelling: singular, first, differs }, forms, found)
+      reach[first] = Math.max(walked, inSingular)
     }
-    const walked = walk({ spelling: literal, first, differs: first }, forms, found)
-    // Words that are the same in both spellings are found once.
-    const inSingular = differs > first + walked ? 0 : walk({ spelling: singular, first, differs }, forms, found)
-    reach[first] = Math.max(walked, inSingular)
-    if (first % stepLength === stepLength - 1) yield
-  }
+  })
   return reach
 }
 

@@ -1,8 +1,17 @@
 import { type Belief, byStanding } from '../../beliefs/belief.ts'
 import type { BeliefFilter, BeliefOrder, Page, Viewpoint } from '../../beliefs/belief-store.ts'
 import { universalScope } from '../../beliefs/scope.ts'
-import { agentKey, newestText, readText, type StoredText, statusCode, typeCode } from '../belief-row.ts'
-import { byReinforcement, byUpdate, heldName } from '../order.ts'
+import {
+  agentKey,
+  byReinforcement,
+  byUpdate,
+  heldName,
+  newestText,
+  readText,
+  type StoredText,
+  statusCode,
+  typeCode,
+} from '../belief-row.ts'
 import { BoundedCache } from '../resident/bounded-cache.ts'
 import type { ChangedBeliefs } from './changed-beliefs.ts'
 import { allOf, type Conditions, type Connection } from './connection.ts'
