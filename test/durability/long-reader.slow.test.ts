@@ -16,8 +16,10 @@ const timeout = 600_000
 it('a reader that never ends makes the log grow, which is said; when it ends, the log is emptied', {
   timeout,
 }, async () => {
-  using directory = temporaryDirectory()
-  const file = join(directory.path, 'credence.db')
+  using place = workplace()
+  const dir = join(place.work, 'memory')
+  await place.run('init', dir)
+  const file = storeFile(dir)
   const store = openStore(file)
   await store.commit(commitOf([present(sample({ id: 'b0' }))]))
   const warnings: string[] = []
@@ -39,6 +41,8 @@ it('a reader that never ends makes the log grow, which is said; when it ends, th
   while (logSize() <= limit) await write()
   for (let more = 0; more < count(100); more += 1) await write()
   const complaints = await complaintsOf(file)
+  const doctor = await place.run('doctor', '--dir', dir)
+  const setAside = await place.run('doctor', '--set-aside', '--dir', dir)
   reader.close()
   await new Promise((resolve) => setTimeout(resolve, 1_100))
   await write()
@@ -47,6 +51,9 @@ it('a reader that never ends makes the log grow, which is said; when it ends, th
   console.log(`${written} commits with a reader; log ${logSize()} bytes after it`)
   expect(warnings.filter((message) => message.includes('write-ahead log'))).toHaveLength(1)
   expect(complaints).toEqual([expect.stringMatching(/^log: .* goes on reading/u)])
+  expect(doctor).toMatchObject({ exitCode: 5, stdout: expect.stringContaining('End that process') })
+  expect(doctor.stderr).not.toContain('--rebuild')
+  expect(setAside).toMatchObject({ exitCode: 3, stderr: expect.stringContaining('is not damaged') })
   expect(logSize()).toBe(0)
   expect(await complaintsOf(file)).toEqual([])
   await store.close()

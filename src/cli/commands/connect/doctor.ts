@@ -61,10 +61,11 @@ async function checkStore(
   try {
     const { found, mirror } = await examined(session, location, options)
     const findings = [...privacy, ...found]
-    const isSound = findings.every(({ ok }) => ok)
-    const hints = [...(isSound ? [] : [remedy]), ...(mirror.every(({ ok }) => ok) ? [] : [mirrorRemedy])]
+    // What is said of a long log has its own remedy.
+    const isDamaged = findings.some(({ check, ok }) => !ok && check !== 'log')
+    const hints = [...(isDamaged ? [remedy] : []), ...(mirror.every(({ ok }) => ok) ? [] : [mirrorRemedy])]
     if (!options.setAside) return { findings: [...findings, ...mirror, ...queueFindings(location.dir)], hints }
-    if (isSound)
+    if (!isDamaged)
       throw conflict(
         `The store ${store} is not damaged.`,
         'Only a damaged store can be set aside. To make a copy, use `credence backup`.',
