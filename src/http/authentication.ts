@@ -199,7 +199,7 @@ type Reason = { readonly message: string; readonly hint: string }
 /** Why a caller may not use a route with this access; null where they may. */
 function reasonAgainst(access: Access | 'authenticated', { kind }: Caller, channel: Channel): Reason | null {
   if (access === 'authenticated') return null
-  // Whoever can read the token of the memory directory can run `credence people` there.
+  // A program that can read the token of the memory directory can also run `credence people` there.
   const isAdmin = kind === 'admin' || (kind === 'installation' && channel !== 'agent')
   if (access === 'tokens') return channel === 'agent' ? tokensOnly : null
   if (access === 'admin') return isAdmin ? null : adminsOnly

@@ -1,4 +1,4 @@
-/** Where a sentence stands in a text. */
+/** A sentence and its place in a text. */
 export type Sentence = { readonly start: number; readonly end: number; readonly text: string }
 
 // A full stop after one of these ends no sentence.

@@ -190,7 +190,7 @@ class JsonText {
     const { text } = this
     const behind = this.#commaFrom(child.end)
     const rest = text.slice((behind ?? child.end - 1) + 1)
-    // A line break stays where something else stands in the same line.
+    // A line break stays if the same line has other text.
     const isOnOwnLine = /^[ \t]*(?:\r?\n|[\]}])/.test(rest)
     const start = text.slice(0, child.start).search(isOnOwnLine ? /(?:\r?\n)?[ \t]*$/ : /[ \t]*$/)
     const previous = siblings[place - 1]

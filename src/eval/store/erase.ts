@@ -7,7 +7,7 @@ import { eraseCases, ownPack } from '../pack/capture.ts'
 import { runPath, treePath } from './documents.ts'
 import { readArtifact, readJson } from './parse-artifact.ts'
 
-/** A text that is shorter stands in runs of other packs by coincidence: they never held this memory. */
+/** Runs of other packs, which never held this memory, contain shorter texts by coincidence. */
 const leastInOthers = 16
 
 /**

@@ -54,7 +54,7 @@ export const searchTool = defineTool({
   description:
     'Look up what is remembered about the person and their work: beliefs, and quotes of what was said in earlier conversations. ' +
     'Use it before answering a question about earlier decisions, preferences, names, events, conventions or open questions, and before you ask the person something they may have said already. ' +
-    'Do not use it for general knowledge, for the text of files, or for what already stands in this conversation. ' +
+    'Do not use it for general knowledge, for the text of files, or for what this conversation already contains. ' +
     'It answers with the best there is, so look at the strength: rely on exact hits; check that strong and possible ones are about the question. ' +
     'Where quotes differ, the newest holds. When nothing fits, nothing is remembered: say so instead of guessing.',
   input: z.strictObject({

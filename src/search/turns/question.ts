@@ -79,7 +79,7 @@ function stepsIn(text: string, terms: readonly string[]): Question['steps'] {
   return { named, range: stepRange(text), terms: new Set(terms.filter((term) => !others.has(term))) }
 }
 
-/** The speakers whose first name, or whole name, stands in a text with a capital letter. */
+/** The speakers whose first name or whole name a text contains, with a capital letter. */
 function speakersIn(text: string, speakers: readonly string[]): readonly string[] {
   if (speakers.length === 0) return []
   const words = new Set(

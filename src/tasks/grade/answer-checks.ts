@@ -105,7 +105,7 @@ const expectedBy = (check: AnswerCheck): readonly string[] => [
   ...(check.memoryRead ? ['a memory lookup before the answer'] : []),
 ]
 
-/** Whether some expected value stands in an earlier prompt, but neither in this one nor in a file the task provides. */
+/** Whether an earlier prompt contains some expected value, and neither this one nor a file of the task does. */
 function needsMemory({ expect }: AnswerCheck, { task, session, evidence }: Context): boolean {
   const given = task.workspaceFiles.flatMap((file) => (file.kind === 'inline' ? [file.content] : []))
   const present = formOf([session.prompt, ...given].join('\n\n'))

@@ -161,7 +161,7 @@ type Section = { readonly text: string; readonly python: string | null }
 /** Sections by name. Of two with the same name the last counts, as in the original; `repeated` names them. */
 type Sections = { readonly byName: ReadonlyMap<string, Section>; readonly repeated: readonly string[] }
 
-/** Reads the body as Markdown: a heading is a heading, and what stands in a fence is text. */
+/** Reads the body as Markdown: a heading is a heading, and the lines of a fence are text. */
 function readSections(body: string): Sections {
   const tree = fromMarkdown(body)
   const starts = tree.children.flatMap((node, index) => {

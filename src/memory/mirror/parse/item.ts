@@ -14,10 +14,10 @@ export type Item = {
   readonly scopes: readonly string[] | null
 }
 
-/** The section an item stands in. Type is null between the heading of a scope and the first heading of a type. */
+/** The section of an item. Type is null between the heading of a scope and the first heading of a type. */
 export type Section = { readonly scope: string; readonly type: BeliefType | null }
 
-/** The fields that are compared and merged: those of an item and of the section it stands in. */
+/** The fields that are compared and merged: those of an item and of its section. */
 export type ItemFields = {
   readonly name: string
   readonly content: string

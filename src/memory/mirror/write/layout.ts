@@ -14,7 +14,7 @@ import { compareScopes, MirrorDocument } from './document.ts'
 /** MEMORY.md stays below 200 lines and 25 KB; these limits leave room for lines that others append. */
 const mostLines = 180
 const mostBytes = 22_000
-/** A scope with more beliefs than this never stands in MEMORY.md itself. */
+/** A scope with more beliefs than this gets a topic file instead of a section of MEMORY.md. */
 const mostInMirrorFile = 150
 /** A topic file with more than this is continued in another, so that the cost of one more belief stays the same. */
 const mostItemsPerFile = 200
@@ -61,13 +61,13 @@ type Left = {
   readonly absent: ReadonlySet<string>
 }
 
-/** Decides which belief stands in which file. Topic files are opened when they are needed. */
+/** Decides which file each belief is written to. Topic files are opened when they are needed. */
 export class Layout {
   readonly #paths: MirrorPaths
   readonly #state: MirrorState
   readonly #where: WhereIndex
   readonly #open = new Map<string, MirrorFile>()
-  /** The open file that each belief stands in. */
+  /** The open file of each belief. */
   readonly #placed = new Map<string, string>()
   #left: Left = { blocks: new Set(), absent: new Set() }
 

@@ -22,7 +22,7 @@ const largestConversation = 256 * 1024 * 1024
 const openingBytes = 1 << 20
 
 /**
- * Recognises what wrote a file by what stands in it; null when that is none of the known programs, `damaged` when no line
+ * Recognises the program that wrote a file by the file's contents; null when it is none of the known programs, `damaged` when no line
  * at its beginning is JSON. Of an archive the conversations in it decide, which is seen when it is read.
  */
 export function recogniseChats(file: string): ChatFormat | 'zip' | 'export' | 'damaged' | null {
