@@ -293,7 +293,7 @@ function appended(text: string, line: string, heading: string | undefined): stri
   return (isOwn ? parts.with(own, made) : parts.toSpliced(-1, 0, made)).join('')
 }
 
-/** A model that gives this answer whatever it is asked. */
+/** A model that gives the same answer to every request. */
 const scripted = (answer: string): ChatModel => ({
   provider: 'openai',
   model: 'scripted',

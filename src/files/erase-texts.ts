@@ -14,7 +14,7 @@ export type ForgottenTexts = {
   readonly names: readonly string[]
 }
 
-/** Stands in the place of a text that was forgotten; inside an id, where brackets are not allowed, the bare word does. */
+/** Replaces a forgotten text. In an id, which cannot contain brackets, the word without brackets replaces it. */
 export const forgottenMark = '[forgotten]'
 const markInId = 'forgotten'
 

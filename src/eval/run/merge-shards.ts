@@ -98,7 +98,7 @@ function problemsOf(shards: readonly FoundShard[]): readonly string[] {
     ...shards
       .filter(({ records, shard, run }) => records.length !== shard.caseIds.length * (run.repeats ?? 1))
       .map((shard) => `${nameOf(shard)} has lost records of its cases.`),
-    // The merged run gets a seal of its own, which must not cover up a broken one.
+    // The merged run is sealed anew. That must not hide the broken seal of a shard.
     ...shards
       .filter(
         ({ root, run, environment }) => run.status === 'completed' && sealProblem(root, run, environment) !== null,

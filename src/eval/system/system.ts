@@ -79,7 +79,7 @@ export type Answer = {
 export const emptyAnswer: Answer = { prelude: null, pinned: [], relevant: [], questions: [] }
 
 /**
- * A memory under evaluation. Whatever it is, it sees beliefs, turns and messages only: never a case, a label or an
+ * A memory under evaluation. It sees beliefs, turns and messages only: never a case, a label or an
  * expectation, and ids only in an opaque form. Every method may reject; that is counted as an error.
  */
 export type System = {
