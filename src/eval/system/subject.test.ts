@@ -4,6 +4,7 @@ import { readRecords } from '../../memory/transfer/belief-record.ts'
 import { readRetrievalCases, readSessionCases } from '../kinds/retrieval/case-file.ts'
 import { findPacks, loadPack, type Pack } from '../kinds/retrieval/pack.ts'
 import { runPack } from '../kinds/retrieval/run-pack.ts'
+import { entriesOf } from '../report/retrieval-report.ts'
 import { bm25System } from './bm25.ts'
 import { noneSystem } from './controls.ts'
 import { opaqueIds, systemSubject } from './subject.ts'
@@ -178,9 +179,9 @@ describe('a system under test', () => {
   it('cannot pass by knowing the fixture: ids that were not given to it are noise', async () => {
     const cheat = spySystem('relevant', () => ({ ...empty, relevant: [hit('fixture-anchor')] }))
 
-    const { records } = await runPack(markedPack(), systemSubject(cheat, parts))
+    const run = await runPack(markedPack(), systemSubject(cheat, parts))
 
-    expect(records[0]?.entry).toMatchObject({
+    expect(entriesOf(run)[0]).toMatchObject({
       passed: false,
       retrievedBeliefIds: ['unknown:fixture-anchor'],
       retrievalPrecision: 0,
@@ -193,9 +194,9 @@ describe('a system under test', () => {
       relevant: [hit(JSON.parse(corpus as string)[0].id)],
     }))
 
-    const { records } = await runPack(markedPack(), systemSubject(honest, parts))
+    const run = await runPack(markedPack(), systemSubject(honest, parts))
 
-    expect(records[0]?.entry).toMatchObject({ passed: true, retrievedBeliefIds: ['fixture-anchor'] })
+    expect(entriesOf(run)[0]).toMatchObject({ passed: true, retrievedBeliefIds: ['fixture-anchor'] })
   })
 })
 
@@ -232,23 +233,23 @@ describe('a system that only finds relevant beliefs', () => {
     }))
 
   it('gets prelude, pins and questions from our own recall, and its pinned hits are dropped', async () => {
-    const { records, subject } = await runPack(packWith({}), systemSubject(greedy(), parts))
+    const run = await runPack(packWith({}), systemSubject(greedy(), parts))
 
-    expect(subject.hasSuppliedTiers).toBe(true)
-    expect(records[0]?.entry).toMatchObject({
+    expect(run.subject.hasSuppliedTiers).toBe(true)
+    expect(entriesOf(run)[0]).toMatchObject({
       pinnedBeliefs: ['p'],
       retrievedQuestions: ['q'],
       relevantBeliefs: ['a', 'b', 'u'],
     })
-    expect(records[0]?.entry.personaPrelude).toContain('Wants short answers.')
+    expect(entriesOf(run)[0]?.personaPrelude).toContain('Wants short answers.')
   })
 
   it('is held to the same budget as ours, by count and by length', async () => {
     const byCount = await runPack(packWith({ budget: { maxBeliefs: 2 } }), systemSubject(greedy(), parts))
     const byLength = await runPack(packWith({ budget: { maxCharacters: 90 } }), systemSubject(greedy(), parts))
 
-    expect(byCount.records[0]?.entry).toMatchObject({ pinnedBeliefs: ['p'], relevantBeliefs: ['a'] })
-    expect(byLength.records[0]?.entry).toMatchObject({ pinnedBeliefs: ['p'], relevantBeliefs: ['a'] })
+    expect(entriesOf(byCount)[0]).toMatchObject({ pinnedBeliefs: ['p'], relevantBeliefs: ['a'] })
+    expect(entriesOf(byLength)[0]).toMatchObject({ pinnedBeliefs: ['p'], relevantBeliefs: ['a'] })
   })
 })
 
