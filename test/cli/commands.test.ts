@@ -80,7 +80,7 @@ describe('remember', () => {
 
     expect(proposed.stdout).toMatch(/^Proposed "payment terms".*has to decide\.\n[\s\S]*credence proposals accept b-/)
     expect(listed.stdout).toMatch(
-      /Proposed by agent codex: Invoices are due today\.\n {4}In force: Invoices are due after 14 days\./,
+      /^Replace "payment terms".*\n {4}Invoices are due today\.\n {4}Now: Invoices are due after 14 days\.\n[\s\S]*The agent codex contradicts/,
     )
     expect(refused).toMatchObject({ exitCode: 3, stdout: '' })
     expect(refused.stderr).toContain('Only a person can accept or reject proposals.')
