@@ -23,7 +23,7 @@ export function summariseCases(records: readonly Measured[]) {
   const byCase = [...Map.groupBy(records, ({ caseId }) => caseId)].sort(([one], [other]) => (one < other ? -1 : 1))
   const results: readonly CaseResult[] = byCase.map(([id, repeats]) => ({
     id,
-    verdict: worstVerdict(repeats),
+    verdict: worstVerdict(repeats) ?? 'skipped',
     scores: meanScores(repeats),
   }))
   const count = (verdict: Verdict): number => results.filter((result) => result.verdict === verdict).length
@@ -82,11 +82,11 @@ function intervalOf(values: readonly number[]): Interval {
   return { low: centre - half, high: centre + half }
 }
 
-/** One failed repeat makes a failed case. */
-const worstVerdict = (repeats: readonly Measured[]): Verdict =>
+/** One failed repeat makes a failed case. Null for a case without records. */
+export const worstVerdict = (repeats: readonly Pick<Measured, 'verdict'>[]): Verdict | null =>
   (['fail', 'error', 'unjudged', 'skipped', 'pass'] as const).find((verdict) =>
     repeats.some((record) => record.verdict === verdict),
-  ) ?? 'skipped'
+  ) ?? null
 
 type Scored = { readonly scores?: CaseRecord['scores'] | undefined; readonly repeat?: number }
 
