@@ -3,7 +3,7 @@ import { mergeAliases, nameKey } from '../../beliefs/identity.ts'
 import { visibleScopes } from '../../beliefs/scope.ts'
 import { MemoryError } from '../../errors.ts'
 import type { BeliefRecord } from '../../memory/transfer/belief-record.ts'
-import type { BeliefUpdate, SystemQuery } from './system.ts'
+import { type AnswerHit, type BeliefUpdate, emptyAnswer, type System, type SystemQuery } from './system.ts'
 
 type Standpoint = Pick<SystemQuery, 'user' | 'scopes' | 'recall'>
 
@@ -95,3 +95,31 @@ const isCalled = (belief: BeliefRecord, name: string): boolean =>
 
 /** No boundary depends on the version. */
 const asBelief = (record: BeliefRecord) => ({ ...record, version: 1 })
+
+/** A system that looks through the whole corpus for every message. `takeIn` gets every belief that is new or changed. */
+export function corpusSystem({
+  find,
+  takeIn = async () => [],
+  ...about
+}: Pick<System, 'name' | 'version' | 'description' | 'notes'> & {
+  readonly find: (corpus: Corpus, query: SystemQuery) => Promise<readonly AnswerHit[]>
+  readonly takeIn?: (beliefs: readonly BeliefRecord[]) => Promise<readonly string[]>
+}): System {
+  let corpus = new Corpus()
+  return {
+    ...about,
+    tiers: 'relevant',
+    reset: async () => {
+      corpus = new Corpus()
+    },
+    ingest: (beliefs) => {
+      corpus = new Corpus(beliefs)
+      return takeIn(beliefs)
+    },
+    update: async (update) => {
+      await takeIn([corpus.apply(update)])
+    },
+    recall: async (query) => ({ ...emptyAnswer, relevant: await find(corpus, query) }),
+    close: async () => {},
+  }
+}
