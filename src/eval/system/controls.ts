@@ -98,7 +98,7 @@ export function oracleSubject(ours: () => System): Subject {
       return { value: [], ms: 0 }
     },
     change: async (update) => {
-      corpus.apply(update)
+      corpus.put(update.belief)
       await supplier.change(update)
     },
     answer: async (query, expect) => {

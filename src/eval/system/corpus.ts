@@ -1,9 +1,8 @@
 import { isCurrent } from '../../beliefs/belief.ts'
-import { mergeAliases, nameKey } from '../../beliefs/identity.ts'
+import { nameKey } from '../../beliefs/identity.ts'
 import { visibleScopes } from '../../beliefs/scope.ts'
-import { MemoryError } from '../../errors.ts'
 import type { BeliefRecord } from '../../memory/transfer/belief-record.ts'
-import { type AnswerHit, type BeliefUpdate, emptyAnswer, type System, type SystemQuery } from './system.ts'
+import { type AnswerHit, emptyAnswer, type System, type SystemQuery } from './system.ts'
 
 type Standpoint = Pick<SystemQuery, 'user' | 'scopes' | 'recall'>
 
@@ -15,7 +14,7 @@ export class Corpus {
   readonly #beliefs = new Map<string, BeliefRecord>()
 
   constructor(beliefs: readonly BeliefRecord[] = []) {
-    for (const belief of beliefs) this.#beliefs.set(belief.id, belief)
+    for (const belief of beliefs) this.put(belief)
   }
 
   get(id: string): BeliefRecord | undefined {
@@ -26,11 +25,8 @@ export class Corpus {
     return [...this.#beliefs.values()]
   }
 
-  /** Applies an update of a case, and returns the changed belief. */
-  apply(update: BeliefUpdate): BeliefRecord {
-    const belief = update.kind === 'create' ? update.belief : this.#updated(update)
+  put(belief: BeliefRecord): void {
     this.#beliefs.set(belief.id, belief)
-    return belief
   }
 
   /** Beliefs that may be shown as relevant: current, in view, not pinned, not a question. */
@@ -65,18 +61,6 @@ export class Corpus {
     return wanted
       .flatMap((participant) => showable.filter((belief) => belief.id === participant || isCalled(belief, participant)))
       .filter(({ id }) => !present.has(id) && present.add(id) !== null)
-  }
-
-  #updated({ beliefId, addAliases, setContent, setName }: Extract<BeliefUpdate, { kind: 'update' }>): BeliefRecord {
-    const belief = this.#beliefs.get(beliefId)
-    if (belief === undefined) throw new MemoryError('not_found', `There is no belief "${beliefId}" to update.`)
-    const name = setName ?? belief.name
-    return {
-      ...belief,
-      name,
-      aliases: mergeAliases(name, belief.aliases, addAliases),
-      content: setContent ?? belief.content,
-    }
   }
 }
 
@@ -116,8 +100,9 @@ export function corpusSystem({
       corpus = new Corpus(beliefs)
       return takeIn(beliefs)
     },
-    update: async (update) => {
-      await takeIn([corpus.apply(update)])
+    update: async ({ belief }) => {
+      corpus.put(belief)
+      await takeIn([belief])
     },
     recall: async (query) => ({ ...emptyAnswer, relevant: await find(corpus, query) }),
     close: async () => {},

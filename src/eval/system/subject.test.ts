@@ -94,18 +94,18 @@ const markedPack = (): Pack => {
   const { cases } = readSessionCases('cases.json', [
     { caseId: 'fixture-case', description: 'fixture-description', turns },
   ])
+  const [made] = recordsOf(cases[0]?.turns[0]?.createBelief)
+  if (made === undefined) throw new Error('no belief is created')
   const ready = cases.map((session) => ({
     ...session,
     turns: session.turns.map(({ createBelief, updateBelief, ...turn }) => ({
       ...turn,
       user: 'ann',
       updates: [
-        ...(createBelief === null
-          ? []
-          : [{ kind: 'create' as const, belief: recordsOf(createBelief)[0] as (typeof beliefs)[number] }]),
+        ...(createBelief === null ? [] : [{ kind: 'create' as const, belief: made }]),
         ...(updateBelief === null
           ? []
-          : [{ kind: 'update' as const, beliefId: updateBelief.beliefId, addAliases: updateBelief.addAliases ?? [] }]),
+          : [{ kind: 'replace' as const, belief: { ...made, aliases: updateBelief.addAliases ?? [] } }]),
       ],
     })),
   }))
@@ -173,7 +173,7 @@ describe('a system under test', () => {
     expect(tackle.participants).toEqual([anchor.id, 'kedge'])
     const update = JSON.parse(spy.seen.at(-1) as string)
     const created = JSON.parse(spy.seen[2] as string)
-    expect(update.beliefId).toBe(created.belief.id)
+    expect(update.belief.id).toBe(created.belief.id)
   })
 
   it('cannot pass by knowing the fixture: ids that were not given to it are noise', async () => {

@@ -155,7 +155,9 @@ describe('a run over cases', () => {
 describe('a run over sessions', () => {
   const windlass = records(belief('b-windlass'))[0] as (typeof beliefs)[number]
   const create = { kind: 'create', belief: windlass } as const
-  const rename = { kind: 'update', beliefId: 'b-sail', addAliases: ['jib'], setName: 'headsail' } as const
+  const sail = beliefs[1] as (typeof beliefs)[number]
+  const renamed = { ...sail, name: 'headsail', aliases: [...sail.aliases, sail.name, 'jib'] }
+  const rename = { kind: 'replace', belief: renamed } as const
 
   it('changes the store after a turn has been scored, for every later turn and session', async () => {
     const pack = sessionPack(
