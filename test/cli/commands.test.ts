@@ -89,6 +89,18 @@ describe('remember', () => {
     expect(recalled.relevant[0].belief.content).toBe('Invoices are due today.')
   })
 
+  it('lists what an agent wants remembered with its aliases, which decide when it is recalled', async () => {
+    using place = workplace()
+    const wish = ['remember', 'Green.', '--name', 'fleet van', '--alias', 'motor pool', '--scope', 'user:universal']
+
+    await place.run(...wish, '--as', 'agent:codex')
+
+    for (const command of ['proposals', 'review'])
+      expect((await place.run(command)).stdout).toMatch(
+        /^Remember "fleet van".* in user:universal\n {4}Green\.\n {4}Aliases: motor pool\n/,
+      )
+  })
+
   it('takes everything a belief can have', async () => {
     using place = workplace()
 

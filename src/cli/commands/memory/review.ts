@@ -154,6 +154,11 @@ export function itemText({ kind, belief, target, reason, turn, at }: ReviewItem,
     kind !== 'removal' && `    ${whole(belief.content)}`,
     target !== null && `    Now: ${whole(target.content)}`,
     kind === 'correction' && target !== null && smallerChanges(belief, target),
+    // Aliases that the words of the person gave are not listed.
+    kind === 'statement' &&
+      belief.provenance.actor !== 'person' &&
+      belief.aliases.length > 0 &&
+      `    ${harmless(`Aliases: ${belief.aliases.join(', ')}`)}`,
     turn === null
       ? `    Proposed ${at.slice(0, 10)}.`
       : `    Said ${at.slice(0, 10)} in ${harmless(turn.host)}, conversation ${harmless(turn.session)}.`,
