@@ -49,8 +49,8 @@ export function peerSystem(peer: Peer, name: string, { k, threshold }: Cut): Sys
       forget()
       return []
     },
-    update: async (update) => {
-      corpus.apply(update)
+    update: async ({ belief }) => {
+      corpus.put(belief)
       forget()
     },
     recall: async (query) => {

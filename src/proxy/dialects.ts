@@ -1,5 +1,6 @@
 import { isSaidByPerson } from '../beliefs/turn.ts'
 import { isObject, type JsonObject } from '../json.ts'
+import { objectsIn, textsIn } from '../memory/transfer/chats/chat.ts'
 import type { Insertion, JsonSpans, Span } from './json-spans.ts'
 
 /** A message of the history that a request carries. */
@@ -38,17 +39,7 @@ export type Dialect = {
   readonly answerIn: (documents: readonly JsonObject[], isStream: boolean) => Answer
 }
 
-const objectsIn = (value: unknown): readonly JsonObject[] => (Array.isArray(value) ? value.filter(isObject) : [])
-
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : '')
-
-/** The texts of a content: a string, or a list of parts of which those of the given types count. */
-const textsIn = (content: unknown, types: readonly string[]): readonly string[] =>
-  typeof content === 'string'
-    ? [content]
-    : objectsIn(content).flatMap(({ type, text }) =>
-        typeof type === 'string' && types.includes(type) && typeof text === 'string' ? [text] : [],
-      )
 
 /** Adds a part with the block to a content that is a list, or makes a list of a content that is one text. */
 function insertPart(spans: JsonSpans, content: Span, type: string): NonNullable<HistoryMessage['insert']> {

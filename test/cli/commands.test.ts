@@ -80,13 +80,25 @@ describe('remember', () => {
 
     expect(proposed.stdout).toMatch(/^Proposed "payment terms".*has to decide\.\n[\s\S]*credence proposals accept b-/)
     expect(listed.stdout).toMatch(
-      /Proposed by agent codex: Invoices are due today\.\n {4}In force: Invoices are due after 14 days\./,
+      /^Replace "payment terms".*\n {4}Invoices are due today\.\n {4}Now: Invoices are due after 14 days\.\n[\s\S]*The agent codex contradicts/,
     )
     expect(refused).toMatchObject({ exitCode: 3, stdout: '' })
     expect(refused.stderr).toContain('Only a person can accept or reject proposals.')
     expect(rejected.stdout).toMatch(/^Rejected b-\w+\. `credence undo \d+` brings it back\.\n$/)
     expect(accepted.stdout).toMatch(/^Accepted "payment terms".*Invoices are due today\.\n {2}Before: /)
     expect(recalled.relevant[0].belief.content).toBe('Invoices are due today.')
+  })
+
+  it('lists what an agent wants remembered with its aliases, which decide when it is recalled', async () => {
+    using place = workplace()
+    const wish = ['remember', 'Green.', '--name', 'fleet van', '--alias', 'motor pool', '--scope', 'user:universal']
+
+    await place.run(...wish, '--as', 'agent:codex')
+
+    for (const command of ['proposals', 'review'])
+      expect((await place.run(command)).stdout).toMatch(
+        /^Remember "fleet van".* in user:universal\n {4}Green\.\n {4}Aliases: motor pool\n/,
+      )
   })
 
   it('takes everything a belief can have', async () => {

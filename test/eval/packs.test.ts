@@ -26,11 +26,13 @@ describe.each(found.map((one) => [one.pack.id, one] as const))('the pack %s', (_
   })
 
   it('is passed by Credence, case by case', async () => {
-    const { records, notices } = await runPack(pack, await backends.open('bm25'))
+    const { outcomes, notices } = await runPack(pack, await backends.open('bm25'))
 
     expect(notices).toEqual([])
     expect(
-      records.filter(({ entry }) => !entry.passed).map(({ id, entry }) => [id, entry.failures, entry.error]),
+      outcomes
+        .filter(({ verdict }) => verdict !== 'pass')
+        .map(({ caseId, failures, error }) => [caseId, failures, error]),
     ).toEqual([])
   })
 
@@ -104,7 +106,7 @@ describe('the packs together', () => {
       const other = await runPack(pack, subject)
       await subject.close()
 
-      expect(other.records.map(({ entry }) => entry)).toEqual(one.records.map(({ entry }) => entry))
+      expect(other.outcomes).toEqual(one.outcomes)
     }
   })
 })

@@ -25,9 +25,9 @@ const suite = (kind: Pack['kind'], editedPins: 'in-scope' | 'everywhere'): Pack 
 
 const backends = backendsFor('packs')
 const run = async (pack: Pack, backend: BackendName) => {
-  const { records } = await runPack(pack, await backends.open(backend))
-  const failed = records.flatMap(({ id, entry }) => (entry.passed ? [] : [id]))
-  return { ...summarise(records.map(({ entry }) => entry)), failed }
+  const { outcomes } = await runPack(pack, await backends.open(backend))
+  const failed = outcomes.flatMap(({ caseId, verdict }) => (verdict === 'pass' ? [] : [caseId]))
+  return { ...summarise(outcomes), failed }
 }
 
 describe.skipIf(!isHere)('the published suite', () => {

@@ -195,7 +195,7 @@ describe('an edit that needs the word of a person', () => {
     const retired = await place.run('proposals', 'accept', idOf('two'))
     const rejected = await place.run('proposals', 'reject', idOf('one'))
 
-    expect(listed.stdout).toMatch(/two .*\n +Proposed by document file: retire it\n +In force: what two is/u)
+    expect(listed.stdout).toMatch(/^Retire "two".*\n +Now: what two is\n.*\n +The document file contradicts/mu)
     expect(listed.stdout).toContain('Written in MEMORY.md')
     expect(retired.stdout).toContain('Retired "two": it is no longer recalled.')
     expect(rejected.stdout).toContain('It was an edit of MEMORY.md, which gets the stored text back.')

@@ -2,7 +2,7 @@ import { codeOf } from '../../files/leftovers.ts'
 import { packHashOf } from '../pack/manifest.ts'
 import { type CaseFigures, summariseCases } from '../score/figures.ts'
 import { casesOf } from '../store/case-log.ts'
-import { invalidFiles, packPath, readEnvironment, readManifest, scan } from '../store/documents.ts'
+import { invalidFiles, newestFirst, packPath, readEnvironment, readManifest, scan } from '../store/documents.ts'
 import type { Problem } from '../store/parse-artifact.ts'
 import type { CaseResult, RunStatus, RunSummary } from '../store/schemas/run.ts'
 import { sealProblem } from '../store/seal.ts'
@@ -60,12 +60,6 @@ export function chosenOf(runs: readonly RunSummary[]): ChosenRun {
   const finished = runs.filter(({ status }) => status !== 'running').length
   const why = finished === 1 ? 'the only finished run' : `the latest of ${finished} finished runs`
   return { run, why: running === undefined ? why : `${why}; ${running.runId} is still running and was left out` }
-}
-
-/** Of equal times the greater id is first, so that the order of reading does not matter. */
-function newestFirst(one: RunSummary, other: RunSummary): number {
-  const [mine, its] = [one, other].map((run) => Date.parse(run.completedAt ?? run.startedAt)) as [number, number]
-  return its - mine || (one.runId < other.runId ? 1 : -1)
 }
 
 /**

@@ -61,7 +61,11 @@ export type Kind = {
   }
 }
 
-export type Observer = { readonly explain: boolean; readonly onIngested: (ms: number | null) => void }
+export type Observer = {
+  readonly explain: boolean
+  /** `notices` are sentences about what the system could not take in as given. */
+  readonly onIngested: (ms: number | null, notices?: readonly string[]) => void
+}
 
 /**
  * Makes a kind of two functions: `read` checks the files of a pack, and `carryOut` puts its cases to the system under

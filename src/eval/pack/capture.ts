@@ -15,6 +15,7 @@ import type { Memory } from '../../memory/memory.ts'
 import type { Context } from '../../memory/recall/context.ts'
 import type { BeliefRecord } from '../../memory/transfer/belief-record.ts'
 import { omitUndefined } from '../../omit-undefined.ts'
+import { idsIn as returnedIn } from '../kinds/retrieval/carry-out.ts'
 import { loadPack } from '../kinds/retrieval/pack.ts'
 import { runPack } from '../kinds/retrieval/run-pack.ts'
 import { manifestName, packPath, treePath } from '../store/documents.ts'
@@ -72,7 +73,7 @@ export async function captureCase(
       beliefs: [...pack.beliefs, ...copiedBeliefs(beliefs, caseId)],
     })
     const ready = loadPack(staged, { strict: false }).pack
-    const [record] = (await runPack(ready, subject, { isWanted: (id) => id === caseId })).records
+    const [outcome] = (await runPack(ready, subject, { wanted: new Set([caseId]) })).outcomes
     await importPack(root, staged, { force: true })
     const live = context.relevant.map(({ belief }) => copiedId(caseId, belief.id))
     // Ids of copies mean nothing to the person who named the beliefs.
@@ -84,10 +85,10 @@ export async function captureCase(
       case: captured,
       beliefsCopied: beliefs.length,
       /** Whether recall passes the case today. */
-      passesNow: record?.entry.passed ?? false,
-      failures: (record?.entry.failures ?? []).map(withNames),
+      passesNow: outcome?.verdict === 'pass',
+      failures: (outcome?.failures ?? []).map(withNames),
       /** Whether the copy answers as the memory does; if not, the case cannot be relied on. */
-      isFaithful: JSON.stringify(record?.answer?.relevant.map(({ id }) => id)) === JSON.stringify(live),
+      isFaithful: outcome !== undefined && JSON.stringify(returnedIn(outcome, 'relevant')) === JSON.stringify(live),
     }
   })
 }

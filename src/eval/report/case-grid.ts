@@ -1,3 +1,4 @@
+import { worstVerdict } from '../score/figures.ts'
 import type { CaseRecord, RunSummary, Verdict } from '../store/schemas/run.ts'
 
 /** The verdict of each case in each of some runs, oldest run first. */
@@ -6,25 +7,16 @@ type CaseGrid = {
   readonly cases: readonly { readonly caseId: string; readonly verdicts: readonly (Verdict | null)[] }[]
 }
 
-const severity: readonly Verdict[] = ['error', 'fail', 'unjudged', 'skipped', 'pass']
-
-/** The worst verdict of a case over its repeats. */
-const worst = (verdicts: readonly Verdict[]): Verdict | null =>
-  severity.find((verdict) => verdicts.includes(verdict)) ?? null
-
 export async function caseGrid(
   runs: readonly RunSummary[],
   recordsOf: (runId: string) => Promise<readonly CaseRecord[]>,
 ): Promise<CaseGrid> {
-  const columns: ReadonlyMap<string, readonly Verdict[]>[] = []
-  for (const { runId } of runs) {
-    const byCase = Map.groupBy(await recordsOf(runId), ({ caseId }) => caseId)
-    columns.push(new Map([...byCase].map(([id, records]) => [id, records.map(({ verdict }) => verdict)])))
-  }
+  const columns: ReadonlyMap<string, readonly CaseRecord[]>[] = []
+  for (const { runId } of runs) columns.push(Map.groupBy(await recordsOf(runId), ({ caseId }) => caseId))
   const ids = [...new Set(columns.toReversed().flatMap((column) => [...column.keys()]))]
   return {
     runs,
-    cases: ids.map((caseId) => ({ caseId, verdicts: columns.map((one) => worst(one.get(caseId) ?? [])) })),
+    cases: ids.map((caseId) => ({ caseId, verdicts: columns.map((column) => worstVerdict(column.get(caseId) ?? [])) })),
   }
 }
 

@@ -1,11 +1,6 @@
 import type { PackRun } from '../kinds/retrieval/run-pack.ts'
 import { saturated } from '../score/figures.ts'
-import { type Summary, summarise } from './retrieval-report.ts'
-
-/** One backend with all its runs, or the reason why it did not run. */
-export type BackendResult =
-  | { readonly backend: string; readonly runs: readonly PackRun[] }
-  | { readonly backend: string; readonly skipped: string }
+import { outcomesOf, type Summary, summarise } from './retrieval-report.ts'
 
 /** A count of passes: `60/60`. */
 type Tally = Pick<Summary, 'totalPassed' | 'totalCases' | 'errors'>
@@ -14,20 +9,20 @@ type Tally = Pick<Summary, 'totalPassed' | 'totalCases' | 'errors'>
 export type ComparisonRow = ReturnType<typeof comparisonRow>
 
 export function comparisonRow(backend: string, runs: readonly PackRun[]) {
-  const summaryOf = (some: readonly PackRun[]): Summary =>
-    summarise(some.flatMap((run) => run.records.map(({ entry }) => entry)))
   const tallyOf = (some: readonly PackRun[]): Tally => {
-    const { totalPassed, totalCases, errors } = summaryOf(some)
+    const { totalPassed, totalCases, errors } = summarise(outcomesOf(some))
     return { totalPassed, totalCases, errors }
   }
-  const sessions = runs.filter((run) => run.pack.kind === 'session')
-  const others = runs.filter((run) => run.pack.kind !== 'session')
-  const { passRateInterval95, meanPrecision, meanRecall, meanDriftScore, p50LatencyMs } = summaryOf(runs)
+  const [session, others] = [true, false].map((isSession) => {
+    const own = runs.filter(({ pack }) => (pack.kind === 'session') === isSession)
+    return own.length === 0 ? null : tallyOf(own)
+  })
+  const { passRateInterval95, meanPrecision, meanRecall, meanDriftScore, p50LatencyMs } = summarise(outcomesOf(runs))
   return {
     backend,
     description: runs[0]?.subject.description ?? '',
-    static: others.length === 0 ? null : tallyOf(others),
-    session: sessions.length === 0 ? null : tallyOf(sessions),
+    static: others ?? null,
+    session: session ?? null,
     total: tallyOf(runs),
     ...{ passRateInterval95, meanPrecision, meanRecall, meanDriftScore, p50LatencyMs },
     packs: runs.map((run) => ({ id: run.pack.id, ...tallyOf([run]) })),

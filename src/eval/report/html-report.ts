@@ -5,7 +5,7 @@ import { changeSentence, verdictOf } from '../gate/gate.ts'
 import { answerTimes, type Figures, figuresOfBaseline, figuresOfRun, summariseCases } from '../score/figures.ts'
 import { type Interval, percentile, round4, wilsonInterval } from '../score/statistics.ts'
 import { casesOf } from '../store/case-log.ts'
-import { readEnvironment, readRun, requireBaseline, requireRun, scan } from '../store/documents.ts'
+import { readEnvironment, readRun, readRuns, requireBaseline, requireRun } from '../store/documents.ts'
 import { required } from '../store/parse-artifact.ts'
 import type { CaseRecord, RunSummary, Verdict } from '../store/schemas/run.ts'
 
@@ -29,7 +29,8 @@ const longestHistory = 50
 
 /** Runs as one self-contained page. The same store and time give the same bytes. */
 export async function htmlReport(root: string, { runIds, snapshotId, now }: ReportRequest) {
-  const completed = await completedRuns(root)
+  const isWhole = ({ status, filter }: RunSummary): boolean => status === 'completed' && filter === undefined
+  const completed = (await readRuns(root)).filter(isWhole).toReversed()
   const latest = [...new Map(completed.map((run) => [keyOf(run), run])).values()]
   latest.sort((one, other) => (keyOf(one) < keyOf(other) ? -1 : 1))
   const wanted = runIds.length === 0 ? latest : runIds.map((id) => requireRun(root, id))
@@ -48,15 +49,6 @@ export async function htmlReport(root: string, { runIds, snapshotId, now }: Repo
     runs.push({ ...(await reportedRun(root, run, base)), reference, history: history.slice(-longestHistory) })
   }
   return { page: pageOf(runs, now.toISOString()), runIds: runs.map(({ run }) => run.runId) }
-}
-
-async function completedRuns(root: string): Promise<readonly RunSummary[]> {
-  const runs: RunSummary[] = []
-  await scan(root, 'runs', ({ checked }) => {
-    if (checked.ok && checked.value.status === 'completed' && checked.value.filter === undefined)
-      runs.push(checked.value)
-  })
-  return runs.sort((one, other) => timeOf(one) - timeOf(other) || (one.runId < other.runId ? -1 : 1))
 }
 
 const keyOf = ({ benchmarkId, system }: RunSummary): string => `${benchmarkId}\n${system?.name ?? ''}`

@@ -49,12 +49,8 @@ const pack: RetrievalPack = {
   ]).cases.map((one) => ({ ...one, user: 'ann' })),
 }
 
-const runsOf = async (backend: BackendName, explain?: string): Promise<readonly PackRun[]> => {
-  const [result] = await compareBackends(backends, {
-    packs: [pack],
-    backends: [backend],
-    ...(explain === undefined ? {} : { explain }),
-  })
+const runsOf = async (backend: BackendName): Promise<readonly PackRun[]> => {
+  const [result] = await compareBackends(backends, { packs: [pack], backends: [backend] })
   if (result === undefined || !('runs' in result)) throw new Error('did not run')
   return result.runs
 }
@@ -210,8 +206,8 @@ describe('a comparison', () => {
     const [result] = await compareBackends(backends, {
       packs: [pack],
       backends: ['bm25'],
-      isWanted: (_, id) => id === 'named',
+      wanted: () => new Set(['named']),
     })
-    expect(result && 'runs' in result ? result.runs[0]?.records.map(({ id }) => id) : []).toEqual(['named'])
+    expect(result && 'runs' in result ? result.runs[0]?.outcomes.map(({ caseId }) => caseId) : []).toEqual(['named'])
   })
 })

@@ -6,6 +6,12 @@ import { clusterBootstrap, type Interval, mean, percentile, wilsonInterval, z95 
 /** The mark of a pack that the default system passes whole: it shows that nothing broke, and no more. */
 export const saturated = 'regression suite (saturated)'
 
+/** A case that was run once. */
+type Measured = Pick<CaseRecord, 'caseId' | 'verdict' | 'scores' | 'timings'> & {
+  readonly repeat?: number
+  readonly cluster?: string | undefined
+}
+
 export type CaseFigures = ReturnType<typeof summariseCases>
 
 /**
@@ -13,16 +19,16 @@ export type CaseFigures = ReturnType<typeof summariseCases>
  * over cases of a case's mean over repeats; a score that does not apply to a case is left out and never becomes zero.
  * The order of the records does not matter.
  */
-export function summariseCases(records: readonly CaseRecord[]) {
+export function summariseCases(records: readonly Measured[]) {
   const byCase = [...Map.groupBy(records, ({ caseId }) => caseId)].sort(([one], [other]) => (one < other ? -1 : 1))
   const results: readonly CaseResult[] = byCase.map(([id, repeats]) => ({
     id,
-    verdict: worstVerdict(repeats),
+    verdict: worstVerdict(repeats) ?? 'skipped',
     scores: meanScores(repeats),
   }))
   const count = (verdict: Verdict): number => results.filter((result) => result.verdict === verdict).length
   const metrics = Object.entries(meanScores(results)).filter((entry): entry is [string, number] => entry[1] !== null)
-  const has = (repeats: readonly CaseRecord[], wanted: Verdict) => repeats.some(({ verdict }) => verdict === wanted)
+  const has = (repeats: readonly Measured[], wanted: Verdict) => repeats.some(({ verdict }) => verdict === wanted)
   return {
     results,
     counts: {
@@ -76,11 +82,11 @@ function intervalOf(values: readonly number[]): Interval {
   return { low: centre - half, high: centre + half }
 }
 
-/** One failed repeat makes a failed case. */
-const worstVerdict = (repeats: readonly CaseRecord[]): Verdict =>
+/** One failed repeat makes a failed case. Null for a case without records. */
+export const worstVerdict = (repeats: readonly Pick<Measured, 'verdict'>[]): Verdict | null =>
   (['fail', 'error', 'unjudged', 'skipped', 'pass'] as const).find((verdict) =>
     repeats.some((record) => record.verdict === verdict),
-  ) ?? 'skipped'
+  ) ?? null
 
 type Scored = { readonly scores?: CaseRecord['scores'] | undefined; readonly repeat?: number }
 
@@ -91,12 +97,12 @@ function meanScores(scored: readonly Scored[]): Record<string, number | null> {
 }
 
 /** The total time of each answered case, over all stages. */
-export const answerTimes = (records: readonly CaseRecord[]): readonly number[] =>
+export const answerTimes = (records: readonly Measured[]): readonly number[] =>
   records
     .filter(({ verdict }) => verdict === 'pass' || verdict === 'fail')
     .map(({ timings }) => Object.values(timings).reduce((total, ms) => total + ms, 0))
 
-function latencyOf(records: readonly CaseRecord[]): { readonly p50Ms: number; readonly p95Ms: number } | null {
+function latencyOf(records: readonly Measured[]): { readonly p50Ms: number; readonly p95Ms: number } | null {
   const times = answerTimes(records)
   const [p50Ms, p95Ms] = [percentile(times, 50), percentile(times, 95)]
   return p50Ms === null || p95Ms === null ? null : { p50Ms, p95Ms }

@@ -170,6 +170,21 @@ export function invalidFiles() {
   }
 }
 
+/** Of equal times the greater id is first, so that the order of reading does not matter. */
+export function newestFirst(one: RunSummary, other: RunSummary): number {
+  const [mine, its] = [one, other].map((run) => Date.parse(run.completedAt ?? run.startedAt)) as [number, number]
+  return its - mine || (one.runId < other.runId ? 1 : -1)
+}
+
+/** The valid runs of a store, newest first. */
+export async function readRuns(root: string): Promise<readonly RunSummary[]> {
+  const runs: RunSummary[] = []
+  await scan(root, 'runs', ({ checked }) => {
+    if (checked.ok) runs.push(checked.value)
+  })
+  return runs.sort(newestFirst)
+}
+
 /** A document by its id, or null where there is none. Invalid is never the same as absent. */
 export type Found<Value> = Checked<Value> | null
 

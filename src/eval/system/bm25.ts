@@ -5,7 +5,6 @@ import { recall } from '../../memory/recall/recall.ts'
 import type { BeliefRecord } from '../../memory/transfer/belief-record.ts'
 import { importRecords } from '../../memory/transfer/import.ts'
 import type { BackendParts } from './backends.ts'
-import { Corpus } from './corpus.ts'
 import type { Answer, AnswerClause, System } from './system.ts'
 
 /** A fixture is written by a person, so that its marks of edits by a person are kept. */
@@ -14,7 +13,6 @@ const author = { actor: 'person', origin: 'corpus' } as const
 /** Credence's own recall, through the use cases that every interface calls. */
 export function bm25System({ openStore, version }: Pick<BackendParts, 'openStore' | 'version'>): System {
   let store: Store | null = null
-  let corpus = new Corpus()
   const opened = (): Store => {
     store ??= openStore()
     return store
@@ -30,7 +28,6 @@ export function bm25System({ openStore, version }: Pick<BackendParts, 'openStore
   const reset = async () => {
     await store?.close()
     store = null
-    corpus = new Corpus()
   }
 
   return {
@@ -40,14 +37,13 @@ export function bm25System({ openStore, version }: Pick<BackendParts, 'openStore
     tiers: 'all',
     reset,
     ingest: async (beliefs) => {
-      corpus = new Corpus(beliefs)
       const { added } = await takeIn(beliefs)
       const merged = beliefs.length - added
       const note = 'repeat or replace one of the same name and scope.'
       return merged === 0 ? [] : [`${merged} of ${beliefs.length} beliefs ${note}`]
     },
-    update: async (update) => {
-      await takeIn([corpus.apply(update)])
+    update: async ({ belief }) => {
+      await takeIn([belief])
     },
     recall: async ({ user, scopes, message, budget, recall: options, explain = false }) => {
       // An answer has no place for quotes, and a corpus has no turns to quote from.

@@ -1,38 +1,21 @@
 import type { BeliefRecord } from '../../memory/transfer/belief-record.ts'
 import type { Expectations } from '../kinds/retrieval/expectations.ts'
-import { Corpus } from './corpus.ts'
+import { Corpus, corpusSystem } from './corpus.ts'
 import { type Subject, tierSupplier } from './subject.ts'
 import { emptyAnswer, type System, type SystemQuery } from './system.ts'
 
-/** A system that scans the whole corpus for every message, to show what so simple a method achieves. */
-function controlSystem(
+/** A system that shows what a simple method achieves. */
+const controlSystem = (
   name: string,
   description: string,
   find: (corpus: Corpus, query: SystemQuery) => readonly BeliefRecord[],
-): System {
-  let corpus = new Corpus()
-  return {
+): System =>
+  corpusSystem({
     name,
     version: '1',
     description: `control: ${description}`,
-    tiers: 'relevant',
-    reset: async () => {
-      corpus = new Corpus()
-    },
-    ingest: async (beliefs) => {
-      corpus = new Corpus(beliefs)
-      return []
-    },
-    update: async (update) => {
-      corpus.apply(update)
-    },
-    recall: async (query) => ({
-      ...emptyAnswer,
-      relevant: find(corpus, query).map(({ id }) => ({ id, score: null })),
-    }),
-    close: async () => {},
-  }
-}
+    find: async (corpus, query) => find(corpus, query).map(({ id }) => ({ id, score: null })),
+  })
 
 /** The floor: a case that passes with it needs no retrieval at all. */
 export const noneSystem = (): System => controlSystem('none', 'never finds a relevant belief', () => [])
@@ -115,7 +98,7 @@ export function oracleSubject(ours: () => System): Subject {
       return { value: [], ms: 0 }
     },
     change: async (update) => {
-      corpus.apply(update)
+      corpus.put(update.belief)
       await supplier.change(update)
     },
     answer: async (query, expect) => {

@@ -1,9 +1,8 @@
 import { isCurrent } from '../../beliefs/belief.ts'
-import { mergeAliases, nameKey } from '../../beliefs/identity.ts'
+import { nameKey } from '../../beliefs/identity.ts'
 import { visibleScopes } from '../../beliefs/scope.ts'
-import { MemoryError } from '../../errors.ts'
 import type { BeliefRecord } from '../../memory/transfer/belief-record.ts'
-import type { BeliefUpdate, SystemQuery } from './system.ts'
+import { type AnswerHit, emptyAnswer, type System, type SystemQuery } from './system.ts'
 
 type Standpoint = Pick<SystemQuery, 'user' | 'scopes' | 'recall'>
 
@@ -15,7 +14,7 @@ export class Corpus {
   readonly #beliefs = new Map<string, BeliefRecord>()
 
   constructor(beliefs: readonly BeliefRecord[] = []) {
-    for (const belief of beliefs) this.#beliefs.set(belief.id, belief)
+    for (const belief of beliefs) this.put(belief)
   }
 
   get(id: string): BeliefRecord | undefined {
@@ -26,11 +25,8 @@ export class Corpus {
     return [...this.#beliefs.values()]
   }
 
-  /** Applies an update of a case, and returns the changed belief. */
-  apply(update: BeliefUpdate): BeliefRecord {
-    const belief = update.kind === 'create' ? update.belief : this.#updated(update)
+  put(belief: BeliefRecord): void {
     this.#beliefs.set(belief.id, belief)
-    return belief
   }
 
   /** Beliefs that may be shown as relevant: current, in view, not pinned, not a question. */
@@ -66,18 +62,6 @@ export class Corpus {
       .flatMap((participant) => showable.filter((belief) => belief.id === participant || isCalled(belief, participant)))
       .filter(({ id }) => !present.has(id) && present.add(id) !== null)
   }
-
-  #updated({ beliefId, addAliases, setContent, setName }: Extract<BeliefUpdate, { kind: 'update' }>): BeliefRecord {
-    const belief = this.#beliefs.get(beliefId)
-    if (belief === undefined) throw new MemoryError('not_found', `There is no belief "${beliefId}" to update.`)
-    const name = setName ?? belief.name
-    return {
-      ...belief,
-      name,
-      aliases: mergeAliases(name, belief.aliases, addAliases),
-      content: setContent ?? belief.content,
-    }
-  }
 }
 
 const isIn = (belief: BeliefRecord, visible: readonly string[]): boolean =>
@@ -95,3 +79,32 @@ const isCalled = (belief: BeliefRecord, name: string): boolean =>
 
 /** No boundary depends on the version. */
 const asBelief = (record: BeliefRecord) => ({ ...record, version: 1 })
+
+/** A system that looks through the whole corpus for every message. `takeIn` gets every belief that is new or changed. */
+export function corpusSystem({
+  find,
+  takeIn = async () => [],
+  ...about
+}: Pick<System, 'name' | 'version' | 'description' | 'notes'> & {
+  readonly find: (corpus: Corpus, query: SystemQuery) => Promise<readonly AnswerHit[]>
+  readonly takeIn?: (beliefs: readonly BeliefRecord[]) => Promise<readonly string[]>
+}): System {
+  let corpus = new Corpus()
+  return {
+    ...about,
+    tiers: 'relevant',
+    reset: async () => {
+      corpus = new Corpus()
+    },
+    ingest: (beliefs) => {
+      corpus = new Corpus(beliefs)
+      return takeIn(beliefs)
+    },
+    update: async ({ belief }) => {
+      corpus.put(belief)
+      await takeIn([belief])
+    },
+    recall: async (query) => ({ ...emptyAnswer, relevant: await find(corpus, query) }),
+    close: async () => {},
+  }
+}

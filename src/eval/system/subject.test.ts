@@ -4,6 +4,7 @@ import { readRecords } from '../../memory/transfer/belief-record.ts'
 import { readRetrievalCases, readSessionCases } from '../kinds/retrieval/case-file.ts'
 import { findPacks, loadPack, type Pack } from '../kinds/retrieval/pack.ts'
 import { runPack } from '../kinds/retrieval/run-pack.ts'
+import { entriesOf } from '../report/retrieval-report.ts'
 import { bm25System } from './bm25.ts'
 import { noneSystem } from './controls.ts'
 import { opaqueIds, systemSubject } from './subject.ts'
@@ -93,18 +94,18 @@ const markedPack = (): Pack => {
   const { cases } = readSessionCases('cases.json', [
     { caseId: 'fixture-case', description: 'fixture-description', turns },
   ])
+  const [made] = recordsOf(cases[0]?.turns[0]?.createBelief)
+  if (made === undefined) throw new Error('no belief is created')
   const ready = cases.map((session) => ({
     ...session,
     turns: session.turns.map(({ createBelief, updateBelief, ...turn }) => ({
       ...turn,
       user: 'ann',
       updates: [
-        ...(createBelief === null
-          ? []
-          : [{ kind: 'create' as const, belief: recordsOf(createBelief)[0] as (typeof beliefs)[number] }]),
+        ...(createBelief === null ? [] : [{ kind: 'create' as const, belief: made }]),
         ...(updateBelief === null
           ? []
-          : [{ kind: 'update' as const, beliefId: updateBelief.beliefId, addAliases: updateBelief.addAliases ?? [] }]),
+          : [{ kind: 'replace' as const, belief: { ...made, aliases: updateBelief.addAliases ?? [] } }]),
       ],
     })),
   }))
@@ -172,15 +173,15 @@ describe('a system under test', () => {
     expect(tackle.participants).toEqual([anchor.id, 'kedge'])
     const update = JSON.parse(spy.seen.at(-1) as string)
     const created = JSON.parse(spy.seen[2] as string)
-    expect(update.beliefId).toBe(created.belief.id)
+    expect(update.belief.id).toBe(created.belief.id)
   })
 
   it('cannot pass by knowing the fixture: ids that were not given to it are noise', async () => {
     const cheat = spySystem('relevant', () => ({ ...empty, relevant: [hit('fixture-anchor')] }))
 
-    const { records } = await runPack(markedPack(), systemSubject(cheat, parts))
+    const run = await runPack(markedPack(), systemSubject(cheat, parts))
 
-    expect(records[0]?.entry).toMatchObject({
+    expect(entriesOf(run)[0]).toMatchObject({
       passed: false,
       retrievedBeliefIds: ['unknown:fixture-anchor'],
       retrievalPrecision: 0,
@@ -193,9 +194,9 @@ describe('a system under test', () => {
       relevant: [hit(JSON.parse(corpus as string)[0].id)],
     }))
 
-    const { records } = await runPack(markedPack(), systemSubject(honest, parts))
+    const run = await runPack(markedPack(), systemSubject(honest, parts))
 
-    expect(records[0]?.entry).toMatchObject({ passed: true, retrievedBeliefIds: ['fixture-anchor'] })
+    expect(entriesOf(run)[0]).toMatchObject({ passed: true, retrievedBeliefIds: ['fixture-anchor'] })
   })
 })
 
@@ -232,23 +233,23 @@ describe('a system that only finds relevant beliefs', () => {
     }))
 
   it('gets prelude, pins and questions from our own recall, and its pinned hits are dropped', async () => {
-    const { records, subject } = await runPack(packWith({}), systemSubject(greedy(), parts))
+    const run = await runPack(packWith({}), systemSubject(greedy(), parts))
 
-    expect(subject.hasSuppliedTiers).toBe(true)
-    expect(records[0]?.entry).toMatchObject({
+    expect(run.subject.hasSuppliedTiers).toBe(true)
+    expect(entriesOf(run)[0]).toMatchObject({
       pinnedBeliefs: ['p'],
       retrievedQuestions: ['q'],
       relevantBeliefs: ['a', 'b', 'u'],
     })
-    expect(records[0]?.entry.personaPrelude).toContain('Wants short answers.')
+    expect(entriesOf(run)[0]?.personaPrelude).toContain('Wants short answers.')
   })
 
   it('is held to the same budget as ours, by count and by length', async () => {
     const byCount = await runPack(packWith({ budget: { maxBeliefs: 2 } }), systemSubject(greedy(), parts))
     const byLength = await runPack(packWith({ budget: { maxCharacters: 90 } }), systemSubject(greedy(), parts))
 
-    expect(byCount.records[0]?.entry).toMatchObject({ pinnedBeliefs: ['p'], relevantBeliefs: ['a'] })
-    expect(byLength.records[0]?.entry).toMatchObject({ pinnedBeliefs: ['p'], relevantBeliefs: ['a'] })
+    expect(entriesOf(byCount)[0]).toMatchObject({ pinnedBeliefs: ['p'], relevantBeliefs: ['a'] })
+    expect(entriesOf(byLength)[0]).toMatchObject({ pinnedBeliefs: ['p'], relevantBeliefs: ['a'] })
   })
 })
 

@@ -51,7 +51,7 @@ export function systemSubject(
       return measureTime(clock, () => system.ingest(hidden))
     },
     change: async (update) => {
-      const hidden = screen.hideUpdate(update)
+      const hidden = { ...update, belief: screen.hideBelief(update.belief) }
       await supplier?.change(hidden)
       await system.update(hidden)
     },
@@ -77,7 +77,7 @@ export function tierSupplier(ours: System) {
       await ours.ingest(beliefs)
     },
     change: async (update: BeliefUpdate) => {
-      corpus.apply(update)
+      corpus.put(update.belief)
       await ours.update(update)
     },
     complete: async (query: SystemQuery, found: Answer): Promise<Answer> => {
@@ -149,10 +149,6 @@ export function opaqueIds(ids: Iterable<string>, salt: string) {
 
   return {
     hideBelief,
-    hideUpdate: (update: BeliefUpdate): BeliefUpdate =>
-      update.kind === 'create'
-        ? { kind: 'create', belief: hideBelief(update.belief) }
-        : { ...update, beliefId: hide(update.beliefId) },
     revealAnswer: ({ nearMisses, ...answer }: Answer): Answer => ({
       ...answer,
       pinned: revealAll(answer.pinned),

@@ -149,13 +149,7 @@ export function describeSystem(name: string, open: () => Promise<System>): void 
 
       await system.ingest(corpus)
       await system.update({ kind: 'create', belief: created })
-      await system.update({
-        kind: 'update',
-        beliefId: 'm-1',
-        addAliases: ['hook'],
-        setName: 'bower',
-        setContent: 'New.',
-      })
+      await system.update({ kind: 'replace', belief: renamed })
       const updated: (readonly string[])[] = []
       for (const one of asked) updated.push(idsOf(await system.recall(one)))
       await system.reset()

@@ -33,16 +33,8 @@ export type SystemTurn = {
   readonly text: string
 }
 
-/** A change of the corpus between two questions. */
-export type BeliefUpdate =
-  | { readonly kind: 'create'; readonly belief: BeliefRecord }
-  | {
-      readonly kind: 'update'
-      readonly beliefId: string
-      readonly addAliases: readonly string[]
-      readonly setContent?: string
-      readonly setName?: string
-    }
+/** A belief that comes into the corpus between two questions, or takes the place of the one with its id. */
+export type BeliefUpdate = { readonly kind: 'create' | 'replace'; readonly belief: BeliefRecord }
 
 /** The part of a score that one matched form adds. The clauses of a hit add up to its score. */
 export type AnswerClause = {

@@ -7,8 +7,8 @@ import { readTextFile } from '../../files/read-text.ts'
 import type { BeliefRecord } from '../../memory/transfer/belief-record.ts'
 import { cosine, type Embedder, packVector, unpackVector } from '../../search/embedder.ts'
 import { parseJsonAs } from '../pack/manifest.ts'
-import { Corpus } from './corpus.ts'
-import { type AnswerHit, emptyAnswer, type System } from './system.ts'
+import { corpusSystem } from './corpus.ts'
+import type { System } from './system.ts'
 
 type VectorOptions = {
   readonly name: string
@@ -25,41 +25,24 @@ type VectorOptions = {
 
 /** Cosine similarity over dense embeddings, within the same boundaries as our own recall. */
 export function vectorSystem({ name, description, embedder, known, k, threshold, notes }: VectorOptions): System {
-  let corpus = new Corpus()
   const vectors = new Map<string, Float32Array>()
-
-  /** Returns how many had to be computed. */
-  const takeIn = async (beliefs: readonly BeliefRecord[]): Promise<number> => {
-    const texts = new Map(beliefs.map((belief) => [belief.id, embeddedText(belief)]))
-    const missing = [...texts.values()].filter((text) => !known.has(textHash(text)))
-    const computed = await embedder.embed(missing)
-    const fresh = new Map(missing.map((text, at) => [text, computed[at] as Float32Array]))
-    for (const [id, text] of texts) vectors.set(id, (known.get(textHash(text)) ?? fresh.get(text)) as Float32Array)
-    return missing.length
-  }
-
-  return {
+  return corpusSystem({
     name,
     version: embedder.model,
     description,
-    tiers: 'relevant',
     notes: [`${name}: model ${embedder.model}, ${embedder.dimensions} dimensions.`, ...notes],
-    reset: async () => {
-      corpus = new Corpus()
-      vectors.clear()
-    },
-    ingest: async (beliefs) => {
-      corpus = new Corpus(beliefs)
-      const computed = await takeIn(beliefs)
+    takeIn: async (beliefs) => {
+      const texts = new Map(beliefs.map((belief) => [belief.id, embeddedText(belief)]))
+      const missing = [...texts.values()].filter((text) => !known.has(textHash(text)))
+      const computed = await embedder.embed(missing)
+      const fresh = new Map(missing.map((text, at) => [text, computed[at] as Float32Array]))
+      for (const [id, text] of texts) vectors.set(id, (known.get(textHash(text)) ?? fresh.get(text)) as Float32Array)
       const note = `had no stored vector of ${embedder.model}; it was computed now.`
-      return computed === 0 ? [] : [`${computed} of ${beliefs.length} beliefs ${note}`]
+      return missing.length === 0 ? [] : [`${missing.length} of ${beliefs.length} beliefs ${note}`]
     },
-    update: async (update) => {
-      await takeIn([corpus.apply(update)])
-    },
-    recall: async (query) => {
+    find: async (corpus, query) => {
       // An empty message is not near to anything.
-      if (query.message.trim() === '') return emptyAnswer
+      if (query.message.trim() === '') return []
       const [asked] = await embedder.embed([query.message])
       const found = corpus
         .candidates(query)
@@ -71,14 +54,12 @@ export function vectorSystem({ name, description, embedder, known, k, threshold,
         found.map(({ belief }) => belief),
         query,
       )
-      const relevant: readonly AnswerHit[] = [
+      return [
         ...found.map(({ belief, score }) => ({ id: belief.id, score })),
         ...pulled.map(({ id }) => ({ id, score: 0 })),
       ]
-      return { ...emptyAnswer, relevant }
     },
-    close: async () => {},
-  }
+  })
 }
 
 /** Vectors by the hash of their text, so that a changed belief never gets the vector of its old text. */

@@ -3,7 +3,7 @@ import { basename } from 'node:path'
 import { MemoryError } from '../../errors.ts'
 import { manifestOf, packFolders } from '../../eval/pack/manifest.ts'
 import { casesOf } from '../../eval/store/case-log.ts'
-import { caseLogPath, scan, storeTrees, treePath } from '../../eval/store/documents.ts'
+import { caseLogPath, readRuns, scan, storeTrees, treePath } from '../../eval/store/documents.ts'
 import type { Manifest } from '../../eval/store/schemas/manifest.ts'
 import type { BaselineSnapshot, CaseRecord, RunSummary } from '../../eval/store/schemas/run.ts'
 import { RecentMap } from '../../recent-map.ts'
@@ -81,15 +81,6 @@ export class EvalArchive {
     const byId = new Map(found.toReversed().map((pack) => [pack.id, pack]))
     return [...byId.values()].sort((one, other) => (one.id < other.id ? -1 : 1))
   }
-}
-
-async function readRuns(root: string): Promise<readonly RunSummary[]> {
-  const runs: RunSummary[] = []
-  await scan(root, 'runs', ({ checked }) => {
-    if (checked.ok) runs.push(checked.value)
-  })
-  const timeOf = ({ completedAt, startedAt }: RunSummary): number => Date.parse(completedAt ?? startedAt)
-  return runs.sort((one, other) => timeOf(other) - timeOf(one) || (one.runId < other.runId ? 1 : -1))
 }
 
 async function readBaselines(root: string): Promise<readonly BaselineSnapshot[]> {

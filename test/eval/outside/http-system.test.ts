@@ -108,7 +108,8 @@ describe('a memory behind HTTP', () => {
     const system = httpSystem({ url: server.url })
     await system.ingest([levain])
 
-    await system.update({ kind: 'update', beliefId: 'm-1', addAliases: ['the blob'], setContent: 'Feeds it daily.' })
+    const aliases = [...levain.aliases, 'the blob']
+    await system.update({ kind: 'replace', belief: { ...levain, aliases, content: 'Feeds it daily.' } })
     await system.update({ kind: 'create', belief: belief('m-3') })
 
     expect(server.asked.slice(1)).toMatchObject([
@@ -133,7 +134,7 @@ describe('a memory behind HTTP', () => {
     const system = httpSystem({ url: server.url })
     await system.ingest([levain])
 
-    await system.update({ kind: 'update', beliefId: 'm-1', addAliases: ['the blob'] })
+    await system.update({ kind: 'replace', belief: { ...levain, aliases: [...levain.aliases, 'the blob'] } })
 
     expect(server.asked.map(({ method, path }) => `${method} ${path}`)).toEqual([
       'POST /add',

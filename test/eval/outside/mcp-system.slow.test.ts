@@ -80,7 +80,8 @@ describe('a memory behind MCP', () => {
     await system.reset()
     await system.ingest([tea, coffee])
 
-    await system.update({ kind: 'update', beliefId: 'm-1', addAliases: ['cuppa'], setContent: 'At five.' })
+    const changed = { ...tea, aliases: [...tea.aliases, 'cuppa'], content: 'At five.' }
+    await system.update({ kind: 'replace', belief: changed })
     await system.update({ kind: 'create', belief: belief('m-3', { content: 'Cuppa soup.' }) })
 
     const found = async (text: string) => (await system.recall(question(text))).relevant.map(({ id }) => id)
@@ -232,9 +233,10 @@ describe('a memory behind MCP that fails', () => {
     await using server = scripted('works', { update: undefined })
     await server.system.ingest([tea])
 
-    await expect(
-      server.system.update({ kind: 'update', beliefId: 'm-1', addAliases: ['cuppa'] }),
-    ).rejects.toMatchObject({ code: 'unavailable', message: expect.stringContaining('no tool to update') })
+    await expect(server.system.update({ kind: 'replace', belief: tea })).rejects.toMatchObject({
+      code: 'unavailable',
+      message: expect.stringContaining('no tool to update'),
+    })
   })
 
   it('is refused when it does not have the tools of its mapping', async () => {

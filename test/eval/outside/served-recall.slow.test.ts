@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { answerOf } from '../../../src/eval/kinds/retrieval/carry-out.ts'
 import type { PackRun } from '../../../src/eval/kinds/retrieval/run-pack.ts'
 import { summarise } from '../../../src/eval/report/retrieval-report.ts'
 import { httpSystem } from '../../../src/eval/system/outside/http-system.ts'
@@ -22,15 +23,14 @@ async function served() {
 }
 
 /** Everything a run found, case by case: ids, order, scores and clauses. */
-const foundIn = ({ records }: PackRun) =>
-  records.map(({ id, answer, entry }) => ({
-    id,
-    pinned: answer?.pinned,
-    relevant: answer?.relevant,
-    questions: answer?.questions,
-    failures: entry.failures,
-    error: entry.error,
-  }))
+const foundIn = ({ outcomes }: PackRun) =>
+  outcomes.map((outcome) => {
+    const { caseId, failures, error = null } = outcome
+    const { pinned, relevant, questions } = answerOf(outcome) ?? {}
+    return { caseId, pinned, relevant, questions, failures, error }
+  })
+const casesOf = ({ outcomes }: PackRun, wanted: string) =>
+  outcomes.filter(({ verdict }) => verdict === wanted).map(({ caseId }) => caseId)
 
 describe('Credence over HTTP', () => {
   it('finds what it finds in process, with the same scores, when it is told everything', async () => {
@@ -41,7 +41,7 @@ describe('Credence over HTTP', () => {
     const overHttp = await runWith(httpSystem({ url: server.url }), pack)
 
     expect(foundIn(overHttp)).toEqual(foundIn(inProcess))
-    expect(overHttp.records.filter(({ entry }) => entry.passed)).toHaveLength(60)
+    expect(casesOf(overHttp, 'pass')).toHaveLength(60)
     expect(bugs).toEqual([])
   })
 
@@ -63,10 +63,10 @@ describe('Credence over HTTP', () => {
 
     const lean = await runWith(httpSystem({ url: server.url, fullMetadata: false }), pack)
 
-    const summary = summarise(lean.records.map(({ entry }) => entry))
+    const summary = summarise(lean.outcomes)
     expect(summary).toMatchObject({ errors: 0, totalCases: 60 })
     expect(summary.totalPassed).toBeLessThan(60)
-    const failed = lean.records.filter(({ entry }) => !entry.passed).map(({ id }) => id)
+    const failed = casesOf(lean, 'fail')
     // What was superseded and resolved was never told, nor that a relation has participants.
     expect(failed).toEqual(expect.arrayContaining(['type-resolved-question', 'relation-pulls-participants']))
   })

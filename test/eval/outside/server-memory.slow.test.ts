@@ -27,9 +27,9 @@ describe('@modelcontextprotocol/server-memory', () => {
     const nothing = await runWith(noneSystem(), pack)
 
     expect(run.notices).toEqual([expect.stringMatching(/^server-memory is memory-server /u)])
-    expect(run.records.map(({ entry }) => entry.error).filter((error) => error !== null)).toEqual([])
-    const passed = run.records.filter(({ entry }) => entry.passed).map(({ id }) => id)
-    expect(passed).toEqual(nothing.records.filter(({ entry }) => entry.passed).map(({ id }) => id))
+    expect(run.outcomes.flatMap(({ error }) => error ?? [])).toEqual([])
+    const passed = passedIn(run)
+    expect(passed).toEqual(passedIn(nothing))
     expect(passesOf(run)).toBe(documented('server-memory'))
   })
 
@@ -58,8 +58,10 @@ describe('@modelcontextprotocol/server-memory', () => {
 })
 
 /** Passes of a run, as tables write them. */
-const passesOf = ({ records }: PackRun): string =>
-  `${records.filter(({ entry }) => entry.passed).length}/${records.length}`
+const passesOf = (run: PackRun): string => `${passedIn(run).length}/${run.outcomes.length}`
+
+const passedIn = ({ outcomes }: PackRun): readonly string[] =>
+  outcomes.filter(({ verdict }) => verdict === 'pass').map(({ caseId }) => caseId)
 
 /** What the documentation says of a backend on the pack. */
 function documented(backend: string): string | undefined {

@@ -2,9 +2,10 @@ import { describe, expect, it } from 'vitest'
 import { backendsFor, belief, staticCase } from '../../../../test/eval/sample-corpus.ts'
 import { readRetrievalCases } from '../../../eval/kinds/retrieval/case-file.ts'
 import type { RetrievalPack } from '../../../eval/kinds/retrieval/pack.ts'
-import { compareBackends } from '../../../eval/kinds/retrieval/run-pack.ts'
+import { runPack } from '../../../eval/kinds/retrieval/run-pack.ts'
 import { readRecords } from '../../../memory/transfer/belief-record.ts'
-import { explainCase } from './explain-case.ts'
+import { plain } from '../../text/output.ts'
+import { explanationText } from './explain-case.ts'
 
 const beliefs = [
   belief('b-anchor', { aliases: ['ground tackle'] }),
@@ -37,10 +38,8 @@ const pack: RetrievalPack = {
 const backends = backendsFor(new URL('../../../../packs', import.meta.url).pathname)
 
 async function explained(id: string): Promise<string | null> {
-  const [result] = await compareBackends(backends, { packs: [pack], backends: ['bm25'], explain: id })
-  const run = result !== undefined && 'runs' in result ? result.runs[0] : undefined
-  if (run === undefined) throw new Error('did not run')
-  return explainCase(run, id, (words) => `<${words}>`)
+  const run = await runPack(pack, await backends.open('bm25'), { explain: true })
+  return explanationText(run, id, plain(80))
 }
 
 describe('the explanation of a case', () => {
@@ -48,7 +47,7 @@ describe('the explanation of a case', () => {
     const text = await explained('named')
 
     expect(text).toContain('bm25: named (boats, Alias resolution): passed')
-    expect(text).toContain('how heavy is the <anchor>, and the <ground tackle>?')
+    expect(text).toContain('how heavy is the [anchor], and the [ground tackle]?')
     expect(text).toMatch(/1\. b-anchor \(anchor\) {2}[\d.]+/u)
     expect(text).toMatch(/"anchor" is its name "anchor": .+ \(idf .+\) × .+ \(tf .+\) × 2 \(name boost\) .+ = [\d.]+/u)
     expect(text).toContain('relevantBeliefs.shouldOnlyInclude ["b-anchor"]: held')

@@ -1,67 +1,20 @@
+import { answerOf, explanationOf } from '../../../eval/kinds/retrieval/carry-out.ts'
 import { checkExpectations, type Expectations, type Outcome } from '../../../eval/kinds/retrieval/expectations.ts'
 import { askedIn, type Pack } from '../../../eval/kinds/retrieval/pack.ts'
-import { compareBackends, type PackRun } from '../../../eval/kinds/retrieval/run-pack.ts'
-import type { BackendName, Backends } from '../../../eval/system/backends.ts'
+import type { PackRun } from '../../../eval/kinds/retrieval/run-pack.ts'
 import type { Answer, AnswerHit } from '../../../eval/system/system.ts'
-import { type Answer as CommandAnswer, exitCodes, UsageError } from '../../command/command.ts'
 import { harmless, type Style } from '../../text/output.ts'
 import { arithmetic } from '../../text/recall.ts'
-
-/** One case on some backends, without a report: a partial report must not replace a whole one. */
-export async function oneCase(
-  id: string,
-  asked: {
-    readonly backends: Backends
-    readonly packs: readonly Pack[]
-    readonly names: readonly BackendName[]
-    /** Whether the result is explained. */
-    readonly explain: boolean
-  },
-): Promise<CommandAnswer> {
-  const { backends, names, explain } = asked
-  const pack = asked.packs.find((one) => askedIn(one).some((known) => known.id === id))
-  if (pack === undefined)
-    throw new UsageError(`There is no case "${id}".`, 'A turn of a session is written session#turn.')
-  const results = await compareBackends(backends, {
-    packs: [pack],
-    isWanted: (_, known) => known === id,
-    backends: names,
-    required: names,
-    ...(explain ? { explain: id } : {}),
-  })
-  const runs = results.flatMap((result) => ('runs' in result ? result.runs : []))
-  const found = runs.flatMap(({ subject, records }) =>
-    records.map(({ entry, answer }) => ({ backend: subject.name, entry, answer })),
-  )
-  return {
-    document: found.length === 1 ? found[0] : found,
-    text: (style) =>
-      explain ? runs.map((run) => explanationText(run, id, style)).join('\n\n') : found.map(endingText).join('\n\n'),
-    exitCode: found.every(({ entry }) => entry.passed) ? exitCodes.fine : exitCodes.failed,
-  }
-
-  function endingText({ backend, entry: { status, failures, error } }: (typeof found)[number]): string {
-    const reasons = (error === null ? failures : [error]).map((line) => `  ${harmless(line)}`)
-    return [`${backend} ${id}: ${status}`, ...reasons].join('\n')
-  }
-}
-
-function explanationText(run: PackRun, id: string, style: Style): string {
-  // Without colours brackets show which words were matched.
-  const paints = style.bold('x') !== 'x'
-  const whole = explainCase(run, id, (words) => (paints ? style.bold(style.underline(words)) : `[${words}]`)) ?? ''
-  return paints ? whole : harmless(whole)
-}
 
 const mostFailuresShown = 20
 
 /** The cases that did not pass, and why. */
 export function failureText(runs: readonly PackRun[], style: Style): string {
-  const failed = runs.flatMap(({ subject, pack, records }) =>
-    records.flatMap(({ id, entry }) => {
-      if (entry.passed) return []
-      const reasons = entry.error === null ? entry.failures : [`error: ${entry.error}`]
-      const title = style.red(`${subject.name} ${pack.id} ${id}`)
+  const failed = runs.flatMap(({ subject, pack, outcomes }) =>
+    outcomes.flatMap(({ caseId, verdict, error, failures }) => {
+      if (verdict === 'pass') return []
+      const reasons = error === undefined ? failures : [`error: ${error.message}`]
+      const title = style.red(`${subject.name} ${pack.id} ${caseId}`)
       return [[title, ...reasons.map((reason) => `  ${harmless(reason)}`)].join('\n')]
     }),
   )
@@ -71,23 +24,28 @@ export function failureText(runs: readonly PackRun[], style: Style): string {
 }
 
 /** One case for a person: the message, the answer and why, the expectations and which of them failed. */
-export function explainCase(run: PackRun, id: string, mark: (words: string) => string): string | null {
-  const record = run.records.find((one) => one.id === id)
-  if (record === undefined) return null
-  const { asked, answer, entry } = record
-  const verdict = { passed: 'passed', failed: 'FAILED', error: 'ERROR' }[entry.status]
-  const group = 'label' in asked ? asked.label : asked.category
+export function explanationText(run: PackRun, id: string, style: Style): string | null {
+  // Without colours brackets show which words were matched.
+  const paints = style.bold('x') !== 'x'
+  const mark = (words: string): string => (paints ? style.bold(style.underline(words)) : `[${words}]`)
+  const outcome = run.outcomes.find(({ caseId }) => caseId === id)
+  const { asked } = askedIn(run.pack).find((one) => one.id === id) ?? {}
+  if (outcome === undefined || asked === undefined) return null
+  const answer = answerOf(outcome)
+  const { group } = explanationOf(outcome)
   const limits = Object.entries(asked.budget).map(([name, value]) => `${name} ${value}`)
   const within = limits.length === 0 ? '' : `, at most ${limits.join(', ')}`
-  return [
-    `${run.subject.name}: ${id} (${run.pack.id}${group ? `, ${group}` : ''}): ${verdict}`,
+  const ending = { pass: 'passed', fail: 'FAILED', error: 'ERROR' }[outcome.verdict as 'pass' | 'fail' | 'error']
+  const whole = [
+    `${run.subject.name}: ${id} (${run.pack.id}${group ? `, ${group}` : ''}): ${ending}`,
     ...('description' in asked && asked.description !== '' ? [`  ${asked.description}`] : []),
     '',
     ...section('message', [markedMessage(asked.message, answer, mark)]),
     ...section('asked by', [`${asked.user} in ${asked.scopes.join(' ')}${within}`]),
-    ...(answer === null ? section('error', [entry.error ?? 'no answer']) : answerLines(answer, run.pack)),
+    ...(answer === null ? section('error', [outcome.error?.message ?? 'no answer']) : answerLines(answer, run.pack)),
     ...section('expected', expectationLines(asked.expect, answer)),
   ].join('\n')
+  return paints ? whole : harmless(whole)
 }
 
 const section = (title: string, lines: readonly string[]): readonly string[] =>

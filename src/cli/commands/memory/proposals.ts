@@ -1,10 +1,9 @@
-import { type Belief, isCurrent } from '../../../beliefs/belief.ts'
-import { isRemoval, type Proposal, type ReviewCandidate } from '../../../memory/change/proposals.ts'
 import { omitUndefined } from '../../../omit-undefined.ts'
 import { defineCommand, UsageError } from '../../command/command.ts'
 import { changeOptions, optional, optionalChoice } from '../../command/options.ts'
-import { called, headline, short } from '../../text/beliefs.ts'
-import { harmless, lines, type Style } from '../../text/output.ts'
+import { called, short } from '../../text/beliefs.ts'
+import { harmless, lines } from '../../text/output.ts'
+import { itemText, usualLimit } from './review.ts'
 
 export const proposals = defineCommand({
   args: {
@@ -22,16 +21,11 @@ export const proposals = defineCommand({
   async run({ args: { decision, proposal }, options }, session) {
     if (decision === undefined) {
       const memory = await session.reading(options)
-      const [waiting, found] = [await memory.proposals(), await memory.candidates()]
+      const { items } = await memory.review({ limit: usualLimit })
       return {
-        document: { proposals: waiting, candidates: found },
-        text: (style) =>
-          lines(
-            waiting.map((one) => proposalText(one, style)),
-            found.length > 0 && style.bold('Candidates'),
-            found.map((one) => candidateText(one, style)),
-          ),
-        notes: waiting.length + found.length === 0 ? ['Nothing waits for a decision.'] : [],
+        document: { proposals: await memory.proposals(), candidates: await memory.candidates() },
+        text: (style) => lines(items.map((item) => itemText(item, style))),
+        notes: items.length === 0 ? ['Nothing waits for a decision.'] : [],
       }
     }
     if (proposal === undefined)
@@ -67,31 +61,3 @@ export const proposals = defineCommand({
     }
   },
 })
-
-function proposalText({ proposal, target }: Proposal, style: Style): string {
-  const { actor, origin } = proposal.provenance
-  const wish = isRemoval(proposal) ? 'retire it' : short(proposal.content)
-  const made = `    Proposed by ${actor} ${harmless(origin)}: ${wish}`
-  if (target === null) return lines(headline(proposal, style), made)
-  const standing = isCurrent(target) ? 'In force' : 'For a belief that is no longer current'
-  const current = `    ${standing}: ${short(target.content)} (${harmless(target.id)})`
-  const changes = isRemoval(proposal) ? [] : smallerChanges(proposal, target)
-  const others = changes.map((change) => change !== false && `    ${harmless(change)}`)
-  return lines(headline(proposal, style), made, current, others)
-}
-
-const candidateText = ({ belief, reason }: ReviewCandidate, style: Style): string =>
-  lines(headline(belief, style), `    ${short(belief.content)}`, `    ${harmless(reason)}`)
-
-/** The changes besides the statement. */
-function smallerChanges(proposal: Belief, target: Belief): readonly (string | false)[] {
-  const added = proposal.aliases.filter((alias) => !target.aliases.includes(alias))
-  const removed = target.aliases.filter((alias) => !proposal.aliases.includes(alias))
-  return [
-    proposal.name !== target.name && `Name: ${proposal.name}`,
-    proposal.why !== target.why && `Why: ${proposal.why === '' ? 'none' : short(proposal.why)}`,
-    proposal.pinned !== target.pinned && (proposal.pinned ? 'Pinned' : 'No longer pinned'),
-    added.length > 0 && `Aliases added: ${added.join(', ')}`,
-    removed.length > 0 && `Aliases removed: ${removed.join(', ')}`,
-  ]
-}

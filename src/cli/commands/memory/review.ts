@@ -1,4 +1,5 @@
 import type { Readable } from 'node:stream'
+import type { Belief } from '../../../beliefs/belief.ts'
 import { MemoryError } from '../../../errors.ts'
 import type { ReviewItem } from '../../../memory/change/review.ts'
 import type { Extractor } from '../../../memory/learn/extraction.ts'
@@ -17,7 +18,7 @@ import { called, short } from '../../text/beliefs.ts'
 import { counted, harmless, lines, type Style, styleFor, write } from '../../text/output.ts'
 
 const usualTurns = 50
-const usualLimit = 1_000
+export const usualLimit = 1_000
 const modelTimeoutMs = 120_000
 /** After as many failures in a row a model is not asked again. */
 const mostFailures = 3
@@ -145,18 +146,38 @@ async function acceptEdited(memory: Memory, { belief, target }: ReviewItem, cont
   await memory.reject(id)
 }
 
-function itemText({ kind, belief, target, reason, turn, at }: ReviewItem, style: Style): string {
+/** One item of the list: what it would change, what holds now, and why a person has to decide. */
+export function itemText({ kind, belief, target, reason, turn, at }: ReviewItem, style: Style): string {
   const what = { statement: 'Remember', correction: 'Replace', removal: 'Retire' }[kind]
   return lines(
     `${style.bold(what)} ${called(belief)} in ${style.cyan(harmless(belief.scopes.join(' and ')))}`,
     kind !== 'removal' && `    ${whole(belief.content)}`,
     target !== null && `    Now: ${whole(target.content)}`,
+    kind === 'correction' && target !== null && smallerChanges(belief, target),
+    // Aliases that the words of the person gave are not listed.
+    kind === 'statement' &&
+      belief.provenance.actor !== 'person' &&
+      belief.aliases.length > 0 &&
+      `    ${harmless(`Aliases: ${belief.aliases.join(', ')}`)}`,
     turn === null
       ? `    Proposed ${at.slice(0, 10)}.`
       : `    Said ${at.slice(0, 10)} in ${harmless(turn.host)}, conversation ${harmless(turn.session)}.`,
     turn !== null && turn.text.trim() !== belief.content && `    "${short(turn.text, mostQuoted)}"`,
     `    ${harmless(reason)}`,
   )
+}
+
+/** The changes besides the statement. */
+function smallerChanges(belief: Belief, target: Belief): readonly string[] {
+  const added = belief.aliases.filter((alias) => !target.aliases.includes(alias))
+  const removed = target.aliases.filter((alias) => !belief.aliases.includes(alias))
+  return [
+    belief.name !== target.name && `Name: ${belief.name}`,
+    belief.why !== target.why && `Why: ${belief.why === '' ? 'none' : short(belief.why)}`,
+    belief.pinned !== target.pinned && (belief.pinned ? 'Pinned' : 'No longer pinned'),
+    added.length > 0 && `Aliases added: ${added.join(', ')}`,
+    removed.length > 0 && `Aliases removed: ${removed.join(', ')}`,
+  ].flatMap((change) => (change === false ? [] : [`    ${harmless(change)}`]))
 }
 
 /** A decision is about every word, so nothing is cut off. */

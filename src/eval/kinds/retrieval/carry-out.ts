@@ -26,8 +26,7 @@ export const recallKinds = (open: (system: string) => Promise<Subject>): readonl
         'recall off': (subject) => answering(subject, () => emptyAnswer),
         'search off': (subject) => answering(subject, (answer) => ({ ...answer, relevant: [] })),
       },
-      carryOut: ({ pack }, subject, request, { explain, onIngested }) =>
-        carryOutRecall(pack, subject, request, { explains: () => explain, onIngested }),
+      carryOut: ({ pack }, subject, request, observer) => carryOutRecall(pack, subject, request, observer),
     }),
   )
 
@@ -39,20 +38,12 @@ const answering = (subject: Subject, change: (answer: Answer) => Answer): Subjec
   },
 })
 
-/** Callbacks of a pack that is being carried out, besides its outcomes. */
-type RecallObserver = Pick<Observer, 'onIngested'> & {
-  /** Whether the answer to a case shall say how it was reached. */
-  readonly explains: (id: string) => boolean
-  /** Beliefs that the subject could not take in as given, in sentences. */
-  readonly onNotices?: (notices: readonly string[]) => void
-}
-
 /** Asks a subject the wanted cases of a pack. A case that goes wrong is an outcome with the verdict `error`. */
 export async function* carryOutRecall(
   pack: Pack,
   subject: Subject,
   request: ExecutionRequest,
-  observer: RecallObserver,
+  observer: Observer,
 ): AsyncGenerator<CaseOutcome> {
   const asking = await ingestCorpus(pack, subject, request.seed, observer)
   if (pack.kind === 'retrieval') {
@@ -74,7 +65,7 @@ export async function* carryOutRecall(
 }
 
 /** Gives the subject the whole corpus. After an error every later case is an error: its store is not the one they are about. */
-async function ingestCorpus(pack: Pack, subject: Subject, seed: number, observer: RecallObserver) {
+async function ingestCorpus(pack: Pack, subject: Subject, seed: number, observer: Observer) {
   const updates =
     pack.kind === 'retrieval' ? [] : pack.sessions.flatMap(({ turns }) => turns.flatMap((one) => one.updates))
   const created = updates.flatMap((update) => (update.kind === 'create' ? [update.belief] : []))
@@ -83,8 +74,7 @@ async function ingestCorpus(pack: Pack, subject: Subject, seed: number, observer
     // The salt is derived from the case file, which no system sees.
     const corpus = { beliefs: pack.beliefs, idsToCome: created.map(({ id }) => id), salt: `${pack.hash}:${seed}` }
     const { value, ms } = await subject.begin(corpus)
-    observer.onIngested(ms)
-    observer.onNotices?.(value)
+    observer.onIngested(ms, value)
   } catch (error) {
     observer.onIngested(null)
     broken = `The corpus could not be taken in: ${messageOf(error)}`
@@ -95,7 +85,7 @@ async function ingestCorpus(pack: Pack, subject: Subject, seed: number, observer
     ask: async (id: string, asked: ReadyCase | ReadyTurn): Promise<CaseOutcome> => {
       if (broken !== null) return failedOutcome(id, asked, broken)
       const { user, scopes, message, budget, expect } = asked
-      const explain = observer.explains(id) ? { explain: true } : {}
+      const explain = observer.explain ? { explain: true } : {}
       try {
         const query = { user, scopes, message, budget, recall: pack.recall, ...explain }
         return outcomeOf(id, asked, await subject.answer(query, expect), pinned)
@@ -122,6 +112,20 @@ export type RecallExplanation = {
   readonly prelude: string | null
   readonly matches: Answer['relevant']
   readonly nearMisses?: Answer['nearMisses']
+}
+
+/** Only `carryOutRecall` makes outcomes of these kinds, and it explains every one. */
+export const explanationOf = ({ explanation }: CaseOutcome): RecallExplanation => explanation as RecallExplanation
+
+export const idsIn = ({ returned }: CaseOutcome, tier: string): readonly string[] =>
+  returned.filter((item) => item.tier === tier).map(({ id }) => id)
+
+/** The answer behind an outcome; null when there was none. */
+export function answerOf(outcome: CaseOutcome): Answer | null {
+  if (outcome.verdict === 'error') return null
+  const { prelude, matches: relevant, nearMisses } = explanationOf(outcome)
+  const [pinned, questions] = [idsIn(outcome, 'pinned'), idsIn(outcome, 'question')]
+  return { prelude, pinned, relevant, questions, ...(nearMisses && { nearMisses }) }
 }
 
 function outcomeOf(

@@ -176,7 +176,28 @@ describe('a session pack', () => {
     ])
   })
 
+  it('gives a changed belief as a whole, with what earlier turns made of it', () => {
+    using directory = temporaryDirectory()
+    const update = (fields: object) => ({ updateBeliefAtTurn: { beliefId: 'b-sail', ...fields } })
+    const turns = [
+      turn(0, only(), created),
+      turn(1, only(), update({ addAliases: ['jib'], setCanonicalName: 'headsail' })),
+      turn(2, only(), update({ setContent: 'Torn.' })),
+    ]
+
+    const pack = read(directory.path, 'session', { beliefs, cases: [{ caseId: 's', turns }] })
+
+    expect(pack.kind === 'session' && pack.sessions[0]?.turns[2]?.updates).toMatchObject([
+      { kind: 'replace', belief: { id: 'b-sail', name: 'headsail', aliases: ['jib'], content: 'Torn.', user: 'ann' } },
+    ])
+  })
+
   it.each([
+    [
+      'updates a belief before it is created',
+      [turn(0, only(), { updateBeliefAtTurn: { beliefId: 'b-sail' } }), turn(1, only(), created)],
+      /turn 0, updateBeliefAtTurn: the belief "b-sail" is created only later/u,
+    ],
     [
       'expects a belief before it is created',
       [turn(0, only('b-sail'), created)],

@@ -1,8 +1,10 @@
 import { createHash } from 'node:crypto'
 import { join } from 'node:path'
+import { mergeAliases } from '../../../beliefs/identity.ts'
 import { didYouMean } from '../../../did-you-mean.ts'
 import { invalid } from '../../../errors.ts'
 import { readTextFile } from '../../../files/read-text.ts'
+import { isObject } from '../../../json.ts'
 import { type BeliefRecord, readRecords } from '../../../memory/transfer/belief-record.ts'
 import { omitUndefined } from '../../../omit-undefined.ts'
 import { manifestOf, packFolders, parseJsonFile, refuseUnlike } from '../../pack/manifest.ts'
@@ -63,7 +65,7 @@ export function readPack(files: PackFiles): Pack {
     .digest('hex')
   const value = parseJsonFile(file, casesText)
   const { warnings: ofCases, ...cases } =
-    kind === 'session' ? readSessions(file, value, defaultUser) : readCases(file, value, defaultUser)
+    kind === 'session' ? readSessions(file, value, { defaultUser, beliefs }) : readCases(file, value, defaultUser)
   const pack: Pack = { id, title, beliefs, recall, hash, warnings: [...ofBeliefs, ...ofCases], ...cases }
   const idle = askedIn(pack).filter(({ asked }) => !demandsSomething(asked.expect))
   const warnings = [
@@ -85,19 +87,35 @@ function readCases(file: string, value: unknown, defaultUser: string) {
   return { kind: 'retrieval' as const, cases: ready, warnings }
 }
 
-function readSessions(file: string, value: unknown, defaultUser: string) {
+function readSessions(
+  file: string,
+  value: unknown,
+  { defaultUser, beliefs }: { readonly defaultUser: string; readonly beliefs: readonly BeliefRecord[] },
+) {
   const { cases, warnings } = readSessionCases(file, value)
   const all = [...warnings]
+  const created = new Set(cases.flatMap(({ turns }) => turns.flatMap(({ createBelief }) => idIn(createBelief))))
+  const now = new Map(beliefs.map((belief) => [belief.id, belief]))
   const sessions = cases.map(({ caseId, description, user: own, turns }): ReadySession => {
     const user = own ?? defaultUser
     const ready = turns.map(({ createBelief, updateBelief, ...turn }): ReadyTurn => {
-      const source = `${file}: case "${caseId}", turn ${turn.turnIndex}, createBeliefAtTurn`
+      const place = `${file}: case "${caseId}", turn ${turn.turnIndex}`
+      const source = `${place}, createBeliefAtTurn`
       const made = readBeliefs(createBelief === null ? '[]' : JSON.stringify([createBelief]), source, user)
       all.push(...made.warnings)
       const updates: BeliefUpdate[] = made.beliefs.map((belief) => ({ kind: 'create', belief }))
+      for (const { id } of made.beliefs)
+        if (now.has(id)) throw invalid(`${place}: createBeliefAtTurn makes "${id}", which exists already.`, ownId)
+      for (const belief of made.beliefs) now.set(belief.id, belief)
       if (updateBelief !== null) {
-        const { beliefId, addAliases = [], setContent, setCanonicalName: setName } = updateBelief
-        updates.push({ kind: 'update', beliefId, addAliases, ...omitUndefined({ setContent, setName }) })
+        const { beliefId, addAliases = [], setContent, setCanonicalName } = updateBelief
+        const old = now.get(beliefId)
+        if (old === undefined) throw unknownBelief(`${place}, updateBeliefAtTurn`, beliefId, created.has(beliefId))
+        const name = setCanonicalName ?? old.name
+        const aliases = mergeAliases(name, old.aliases, addAliases)
+        const belief = { ...old, name, aliases, content: setContent ?? old.content }
+        updates.push({ kind: 'replace', belief })
+        now.set(beliefId, belief)
       }
       return { ...turn, user, updates }
     })
@@ -105,6 +123,8 @@ function readSessions(file: string, value: unknown, defaultUser: string) {
   })
   return { kind: 'session' as const, sessions, warnings: all }
 }
+
+const idIn = (written: unknown): readonly unknown[] => (isObject(written) ? [written._id ?? written.id] : [])
 
 /** Beliefs without times count as written at one fixed moment, so that the same file always reads the same. */
 function readBeliefs(text: string, source: string, user: string) {
@@ -137,18 +157,11 @@ function refuseUnknownBeliefs(pack: Pack, file: string): void {
   const known = new Set(pack.beliefs.map(({ id }) => id))
   const all = askedIn(pack)
   const updates = all.flatMap(({ asked }) => ('updates' in asked ? asked.updates : []))
-  const ever = new Set([...known, ...updates.flatMap((one) => (one.kind === 'create' ? [one.belief.id] : []))])
+  const ever = new Set([...known, ...updates.map(({ belief }) => belief.id)])
   for (const one of all) {
     const place = placeOf(file, one)
     checkIds(one.asked.expect, place, known, ever)
-    for (const update of 'updates' in one.asked ? one.asked.updates : []) {
-      const id = update.kind === 'create' ? update.belief.id : update.beliefId
-      if (update.kind === 'update' && !known.has(id))
-        throw unknownBelief(`${place}, updateBeliefAtTurn`, id, ever.has(id))
-      if (update.kind === 'create' && known.has(id))
-        throw invalid(`${place}: createBeliefAtTurn makes "${id}", which exists already.`, ownId)
-      known.add(id)
-    }
+    for (const { belief } of 'updates' in one.asked ? one.asked.updates : []) known.add(belief.id)
   }
 }
 

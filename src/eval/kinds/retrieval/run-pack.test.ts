@@ -1,10 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import { belief, openStore, staticCase, tickingClock } from '../../../../test/eval/sample-corpus.ts'
 import { readRecords } from '../../../memory/transfer/belief-record.ts'
-import { reportOf, summarise } from '../../report/retrieval-report.ts'
+import { entriesOf, reportOf, summarise } from '../../report/retrieval-report.ts'
 import { bm25System } from '../../system/bm25.ts'
 import { systemSubject } from '../../system/subject.ts'
 import type { System } from '../../system/system.ts'
+import { answerOf } from './carry-out.ts'
 import { readRetrievalCases } from './case-file.ts'
 import type { ReadyTurn, RetrievalPack, SessionPack } from './pack.ts'
 import { runPack } from './run-pack.ts'
@@ -54,23 +55,23 @@ const sessionPack = (...turns: ReadyTurn[]): SessionPack => ({
 
 describe('a run over cases', () => {
   it('judges every case and reports the progress', async () => {
-    const progress: string[] = []
+    let asked = 0
     const pack = staticPack(
       staticCase('right', 'the anchor', only('b-anchor')),
       staticCase('wrong', 'the anchor', only('b-sail')),
     )
 
-    const run = await runPack(pack, subjectOf(), { onProgress: (done, total) => progress.push(`${done}/${total}`) })
+    const run = await runPack(pack, subjectOf(), { onCase: () => (asked += 1) })
 
-    expect(run.records.map(({ id, entry }) => [id, entry.status])).toEqual([
-      ['right', 'passed'],
-      ['wrong', 'failed'],
+    expect(run.outcomes.map(({ caseId, verdict }) => [caseId, verdict])).toEqual([
+      ['right', 'pass'],
+      ['wrong', 'fail'],
     ])
-    expect(run.records[1]?.entry.failures).toEqual([
+    expect(run.outcomes[1]?.failures).toEqual([
       'relevant beliefs: b-sail is missing.',
       'relevant beliefs: b-anchor was not expected.',
     ])
-    expect(progress).toEqual(['1/2', '2/2'])
+    expect(asked).toBe(2)
   })
 
   it('counts an answer that did not come as an error, not as a zero and not as a pass', async () => {
@@ -89,14 +90,14 @@ describe('a run over cases', () => {
 
     const run = await runPack(pack, subjectOf(flaky))
 
-    expect(run.records[0]?.entry).toMatchObject({
+    expect(entriesOf(run)[0]).toMatchObject({
       status: 'error',
       passed: false,
       error: 'out of order',
       retrievalPrecision: null,
       retrievalLatencyMs: null,
     })
-    expect(summarise(run.records.map(({ entry }) => entry))).toMatchObject({
+    expect(summarise(run.outcomes)).toMatchObject({
       totalCases: 3,
       totalPassed: 1,
       totalFailed: 1,
@@ -116,8 +117,8 @@ describe('a run over cases', () => {
 
     const run = await runPack(staticPack(staticCase('a', 'x', only()), staticCase('b', 'y', only())), subjectOf(broken))
 
-    expect(run.ingestion).toBeNull()
-    expect(run.records.map(({ entry }) => entry.error)).toEqual([
+    expect(run.ingestMs).toBeNull()
+    expect(run.outcomes.map(({ error }) => error?.message)).toEqual([
       'The corpus could not be taken in: too large',
       'The corpus could not be taken in: too large',
     ])
@@ -129,7 +130,7 @@ describe('a run over cases', () => {
 
     const run = await runPack({ ...staticPack(staticCase('a', 'the anchor', only())), beliefs: [] }, subject)
 
-    expect(run.records[0]?.entry.status).toBe('passed')
+    expect(run.outcomes[0]?.verdict).toBe('pass')
   })
 
   it('asks for reasons only where they were asked for', async () => {
@@ -138,16 +139,25 @@ describe('a run over cases', () => {
       staticCase('b', 'the anchor', only('b-anchor')),
     )
 
-    const run = await runPack(pack, subjectOf(), { explain: 'b' })
+    const without = await runPack(pack, subjectOf())
+    const explained = await runPack(pack, subjectOf(), { explain: true, wanted: new Set(['b']) })
 
-    expect(run.records.map(({ answer }) => answer?.nearMisses !== undefined)).toEqual([false, true])
+    const reasons = ({ outcomes }: typeof without) =>
+      outcomes.map((one) => [one.caseId, answerOf(one)?.nearMisses !== undefined])
+    expect(reasons(without)).toEqual([
+      ['a', false],
+      ['b', false],
+    ])
+    expect(reasons(explained)).toEqual([['b', true]])
   })
 })
 
 describe('a run over sessions', () => {
   const windlass = records(belief('b-windlass'))[0] as (typeof beliefs)[number]
   const create = { kind: 'create', belief: windlass } as const
-  const rename = { kind: 'update', beliefId: 'b-sail', addAliases: ['jib'], setName: 'headsail' } as const
+  const sail = beliefs[1] as (typeof beliefs)[number]
+  const renamed = { ...sail, name: 'headsail', aliases: [...sail.aliases, sail.name, 'jib'] }
+  const rename = { kind: 'replace', belief: renamed } as const
 
   it('changes the store after a turn has been scored, for every later turn and session', async () => {
     const pack = sessionPack(
@@ -159,11 +169,11 @@ describe('a run over sessions', () => {
 
     const run = await runPack(pack, subjectOf())
 
-    expect(run.records.map(({ id, entry }) => [id, entry.status])).toEqual([
-      ['s1#0', 'passed'],
-      ['s1#1', 'passed'],
-      ['s1#2', 'passed'],
-      ['s2#0', 'passed'],
+    expect(run.outcomes.map(({ caseId, verdict }) => [caseId, verdict])).toEqual([
+      ['s1#0', 'pass'],
+      ['s1#1', 'pass'],
+      ['s1#2', 'pass'],
+      ['s2#0', 'pass'],
     ])
   })
 
@@ -177,7 +187,7 @@ describe('a run over sessions', () => {
 
     const run = await runPack(pack, subjectOf())
 
-    expect(run.records.map(({ entry }) => ('driftScore' in entry ? entry.driftScore : null))).toEqual([0.5, 0, 0])
+    expect(entriesOf(run).map((entry) => ('driftScore' in entry ? entry.driftScore : null))).toEqual([0.5, 0, 0])
     expect(reportOf([run]).retrieval).toMatchObject({ meanDriftScore: 0.25, caseCount: 2, turnCount: 3 })
   })
 
@@ -196,7 +206,7 @@ describe('a run over sessions', () => {
 
     const run = await runPack(pack, subjectOf(stubborn))
 
-    expect(run.records.map(({ entry }) => entry.status)).toEqual(['passed', 'error', 'error'])
-    expect(run.records[1]?.entry.error).toBe('The store could not be changed after s1#0: read only')
+    expect(run.outcomes.map(({ verdict }) => verdict)).toEqual(['pass', 'error', 'error'])
+    expect(run.outcomes[1]?.error?.message).toBe('The store could not be changed after s1#0: read only')
   })
 })

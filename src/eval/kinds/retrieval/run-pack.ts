@@ -1,77 +1,54 @@
 import { MemoryError } from '../../../errors.ts'
-import type { BackendResult } from '../../report/comparison.ts'
-import {
-  answerOf,
-  type RetrievalEntry,
-  retrievalEntry,
-  type SessionEntry,
-  sessionEntry,
-} from '../../report/retrieval-report.ts'
 import type { CaseOutcome } from '../../run/run.ts'
 import type { BackendName, Backends } from '../../system/backends.ts'
 import type { Subject } from '../../system/subject.ts'
-import type { Answer } from '../../system/system.ts'
 import { carryOutRecall } from './carry-out.ts'
-import { askedIn, type Pack, type ReadyCase, type ReadyTurn } from './pack.ts'
+import { askedIn, type Pack } from './pack.ts'
 
 /** A pack that was run without a store; `credence eval` makes its tables and reports of it. */
 export type PackRun = {
   readonly pack: Pack
   readonly subject: Pick<Subject, 'name' | 'version' | 'description' | 'notes' | 'hasSuppliedTiers'>
-  readonly ingestion: { readonly beliefCount: number; readonly totalMs: number } | null
+  /** Null when the corpus could not be taken in. */
+  readonly ingestMs: number | null
   /** Beliefs that the subject could not take in as given, in sentences. */
   readonly notices: readonly string[]
-  /** Each case as it was asked, the answer, and the result in the form of the published reports. */
-  readonly records: readonly {
-    readonly id: string
-    readonly asked: ReadyCase | ReadyTurn
-    readonly outcome: CaseOutcome
-    readonly answer: Answer | null
-    readonly entry: RetrievalEntry | SessionEntry
-  }[]
+  /** In the order of the pack. */
+  readonly outcomes: readonly CaseOutcome[]
 }
 
 type RunOptions = {
+  /** The cases to ask; without them all. */
+  readonly wanted?: ReadonlySet<string> | undefined
+  /** Whether every answer shall say what was left out, and why. */
+  readonly explain?: boolean | undefined
   /** Called after every case. */
-  readonly onProgress?: (done: number, total: number) => void
-  /** The id of the case (`case` or `session#turn`) whose answer shall say how it was reached. */
-  readonly explain?: string | undefined
-  /** Without it, all cases are wanted. */
-  readonly isWanted?: (id: string) => boolean
-  readonly signal?: AbortSignal
-  readonly jobs?: number
+  readonly onCase?: () => void
 }
-
-const never = new AbortController().signal
 
 /** Asks a subject the cases of a pack, in order. */
 export async function runPack(pack: Pack, subject: Subject, options: RunOptions = {}): Promise<PackRun> {
-  const { onProgress, explain, isWanted = () => true, signal = never, jobs = 1 } = options
-  const wanted = askedIn(pack).filter(({ id }) => isWanted(id))
-  const byId = new Map(wanted.map((one) => [one.id, one]))
-  let ingestion: PackRun['ingestion'] = null
-  let notices: readonly string[] = []
-  const request = { repeat: 0, seed: 0, wanted: new Set(byId.keys()), jobs, signal, folder: null }
-  const records: PackRun['records'][number][] = []
-  for await (const outcome of carryOutRecall(pack, subject, request, {
-    explains: (id) => id === explain,
-    onIngested: (ms) => {
-      ingestion = ms === null ? null : { beliefCount: pack.beliefs.length, totalMs: ms }
-    },
-    onNotices: (given) => {
-      notices = given
-    },
-  })) {
-    const one = byId.get(outcome.caseId)
-    if (one === undefined) continue
-    const { id, caseId, asked } = one
-    const entry = 'label' in asked ? sessionEntry(caseId, asked, outcome) : retrievalEntry(asked, outcome)
-    records.push({ id, asked, outcome, answer: answerOf(outcome), entry })
-    onProgress?.(records.length, byId.size)
+  const { wanted = idsOf(pack), explain = false, onCase } = options
+  let ingested: Pick<PackRun, 'ingestMs' | 'notices'> = { ingestMs: null, notices: [] }
+  const onIngested = (ingestMs: number | null, notices: readonly string[] = []): void => {
+    ingested = { ingestMs, notices }
+  }
+  const request = { repeat: 0, seed: 0, wanted, jobs: 1, signal: new AbortController().signal, folder: null }
+  const outcomes: CaseOutcome[] = []
+  for await (const outcome of carryOutRecall(pack, subject, request, { explain, onIngested })) {
+    outcomes.push(outcome)
+    onCase?.()
   }
   const { name, version, description, notes, hasSuppliedTiers } = subject
-  return { pack, subject: { name, version, description, notes, hasSuppliedTiers }, ingestion, notices, records }
+  return { pack, subject: { name, version, description, notes, hasSuppliedTiers }, ...ingested, outcomes }
 }
+
+const idsOf = (pack: Pack): ReadonlySet<string> => new Set(askedIn(pack).map(({ id }) => id))
+
+/** One backend with all its runs, or the reason why it did not run. */
+type BackendResult =
+  | { readonly backend: string; readonly runs: readonly PackRun[] }
+  | { readonly backend: string; readonly skipped: string }
 
 type ComparisonOptions = {
   readonly packs: readonly Pack[]
@@ -80,9 +57,9 @@ type ComparisonOptions = {
   readonly onProgress?: (progress: { readonly backend: string; readonly done: number; readonly total: number }) => void
   /** Backends that were asked for by name: when one of them is missing, nothing is compared. */
   readonly required?: readonly BackendName[]
-  readonly explain?: string
-  /** Without it, all cases are wanted. */
-  readonly isWanted?: (pack: Pack, id: string) => boolean
+  readonly explain?: boolean
+  /** The cases to ask of each pack; without it all. */
+  readonly wanted?: (pack: Pack) => ReadonlySet<string>
 }
 
 /** Runs every backend on every pack. One whose model is missing is skipped with the reason, unless it is required. */
@@ -90,24 +67,19 @@ export async function compareBackends(
   backends: Backends,
   options: ComparisonOptions,
 ): Promise<readonly BackendResult[]> {
-  const { packs, onProgress, explain, isWanted = () => true } = options
-  const sizeOf = (pack: Pack): number => askedIn(pack).filter(({ id }) => isWanted(pack, id)).length
-  const perBackend = packs.reduce((total, pack) => total + sizeOf(pack), 0)
+  const { packs, onProgress, explain, wanted = idsOf } = options
+  const perBackend = packs.reduce((total, pack) => total + wanted(pack).size, 0)
   const total = perBackend * options.backends.length
   const results: BackendResult[] = []
   for (const [index, backend] of options.backends.entries()) {
     let done = index * perBackend
     onProgress?.({ backend, done, total })
+    const onCase = (): void => onProgress?.({ backend, done: ++done, total })
     try {
       const runs: PackRun[] = []
       const subject = await backends.open(backend)
       try {
-        for (const pack of packs) {
-          const onCase = (count: number): void => onProgress?.({ backend, done: done + count, total })
-          const wanted = (id: string): boolean => isWanted(pack, id)
-          runs.push(await runPack(pack, subject, { onProgress: onCase, isWanted: wanted, explain }))
-          done += sizeOf(pack)
-        }
+        for (const pack of packs) runs.push(await runPack(pack, subject, { wanted: wanted(pack), explain, onCase }))
       } finally {
         await subject.close()
       }
@@ -130,13 +102,14 @@ export type PackCheck = Awaited<ReturnType<typeof checkPack>>
 export async function checkPack(pack: Pack, backends: Backends) {
   const results = await compareBackends(backends, { packs: [pack], backends: ['none', 'oracle'] })
   const [none = [], oracle = []] = results.map((result) =>
-    'runs' in result ? result.runs.flatMap(({ records }) => records) : [],
+    'runs' in result ? result.runs.flatMap(({ outcomes }) => outcomes) : [],
   )
-  const passedBy = (records: PackRun['records']): number => records.filter(({ entry }) => entry.passed).length
+  const passedBy = (outcomes: PackRun['outcomes']): number =>
+    outcomes.filter(({ verdict }) => verdict === 'pass').length
   const [passedByNone, passedByOracle] = [passedBy(none), passedBy(oracle)]
   /** Why the pack is not fit to judge anything by; empty when it is. */
-  const problems = oracle.flatMap(({ id, entry: { passed, error, failures } }) =>
-    passed ? [] : [`No memory can pass "${id}": ${error ?? failures.join(' ')}`],
+  const problems = oracle.flatMap(({ caseId, verdict, error, failures }) =>
+    verdict === 'pass' ? [] : [`No memory can pass "${caseId}": ${error?.message ?? failures.join(' ')}`],
   )
   if (passedByNone > none.length * mostPassedByNone) {
     const allowed = `at most ${mostPassedByNone * 100} % are allowed`

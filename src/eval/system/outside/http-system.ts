@@ -3,7 +3,6 @@ import { defaultBudget } from '../../../memory/recall/context.ts'
 import type { BeliefRecord } from '../../../memory/transfer/belief-record.ts'
 import { boundedText } from '../../../models/endpoint.ts'
 import { omitUndefined } from '../../../omit-undefined.ts'
-import { Corpus } from '../corpus.ts'
 import { type AnswerHit, emptyAnswer, type HearingSystem } from '../system.ts'
 import { messageFor, routes, type SearchMessage, searchAnswer, turnMessageFor } from './http-contract.ts'
 
@@ -22,7 +21,6 @@ export function httpSystem({ url, fullMetadata = true, ...options }: HttpSystemO
   const base = baseOf(url)
   const request = requestTo(base, options)
   const sent = fullMetadata ? 'every field of each belief' : 'the text, aliases and first scope of each belief'
-  let corpus = new Corpus()
 
   const add = (belief: BeliefRecord) => request(routes.add, messageFor(belief, { full: fullMetadata }))
   const replace = async (belief: BeliefRecord): Promise<void> => {
@@ -38,23 +36,18 @@ export function httpSystem({ url, fullMetadata = true, ...options }: HttpSystemO
     description: `the memory at ${base}, which gets ${sent}`,
     tiers: 'relevant',
     reset: async () => {
-      corpus = new Corpus()
       await request(routes.reset)
     },
     ingest: async (beliefs) => {
-      for (const belief of beliefs) {
-        corpus.apply({ kind: 'create', belief })
-        // One after the other: the order of beliefs is part of the corpus, and a system may merge.
-        await add(belief)
-      }
+      // One after the other: the order of beliefs is part of the corpus, and a system may merge.
+      for (const belief of beliefs) await add(belief)
       return []
     },
     hear: async (turns) => {
       for (const turn of turns) await request(routes.add, turnMessageFor(turn, { full: fullMetadata }))
     },
-    update: async (update) => {
-      const belief = corpus.apply(update)
-      await (update.kind === 'create' ? add(belief) : replace(belief))
+    update: async ({ kind, belief }) => {
+      await (kind === 'create' ? add(belief) : replace(belief))
     },
     recall: async ({ user, scopes, message, budget, at }) => {
       const question: SearchMessage = {

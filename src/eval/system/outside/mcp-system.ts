@@ -2,7 +2,6 @@ import type { CallToolResult } from '@modelcontextprotocol/client'
 import { MemoryError } from '../../../errors.ts'
 import { defaultBudget } from '../../../memory/recall/context.ts'
 import type { BeliefRecord } from '../../../memory/transfer/belief-record.ts'
-import { Corpus } from '../corpus.ts'
 import { withoutRepeats } from '../subject.ts'
 import { type AnswerHit, emptyAnswer, type HearingSystem, type SystemQuery, type SystemTurn } from '../system.ts'
 import { embeddedText } from '../vector.ts'
@@ -13,15 +12,14 @@ import { type JsonPath, type McpMapping, type TemplateValues, type ToolCall, val
 /** Any memory that is an MCP server on standard input and output, used through its own tools. */
 export function mcpSystem({ mapping }: { readonly mapping: McpMapping }): HearingSystem {
   const { name, version, search } = mapping
-  let corpus = new Corpus()
-  let heard = new Set<string>()
+  /** Of beliefs, turns and sessions that it was told. */
+  let ids = new Set<string>()
   let connection: McpConnection | null = null
 
   const stop = async (): Promise<void> => {
     const open = connection
     connection = null
-    corpus = new Corpus()
-    heard = new Set()
+    ids = new Set()
     await open?.close()
   }
   const start = async (): Promise<McpConnection> => {
@@ -31,7 +29,10 @@ export function mcpSystem({ mapping }: { readonly mapping: McpMapping }): Hearin
     return opened
   }
   const running = async (): Promise<McpConnection> => connection ?? start()
-  const add = async (belief: BeliefRecord): Promise<void> => callAll(await running(), mapping.add, beliefValues(belief))
+  const add = async (belief: BeliefRecord): Promise<void> => {
+    ids.add(belief.id)
+    await callAll(await running(), mapping.add, beliefValues(belief))
+  }
 
   return {
     name,
@@ -45,21 +46,17 @@ export function mcpSystem({ mapping }: { readonly mapping: McpMapping }): Hearin
       await start()
     },
     ingest: async (beliefs) => {
-      for (const belief of beliefs) {
-        corpus.apply({ kind: 'create', belief })
-        await add(belief)
-      }
+      for (const belief of beliefs) await add(belief)
       return [`${name} is ${(await running()).server}.`]
     },
     hear: async (turns) => {
       for (const turn of turns) {
-        heard.add(turn.id).add(turn.session)
+        ids.add(turn.id).add(turn.session)
         await callAll(await running(), mapping.add, turnValues(turn))
       }
     },
-    update: async (update) => {
-      const belief = corpus.apply(update)
-      if (update.kind === 'create') return add(belief)
+    update: async ({ kind, belief }) => {
+      if (kind === 'create') return add(belief)
       if (mapping.update === undefined)
         throw new MemoryError('unavailable', `${name}: its mapping names no tool to update a belief with.`, {
           hint: 'Add "update" to the mapping.',
@@ -67,7 +64,6 @@ export function mcpSystem({ mapping }: { readonly mapping: McpMapping }): Hearin
       await callAll(await running(), mapping.update, beliefValues(belief))
     },
     recall: async (query) => {
-      const ids = new Set([...corpus.all().map(({ id }) => id), ...heard])
       const server = await running()
       const ask = async (text: string): Promise<readonly AnswerHit[]> =>
         hitsIn(await server.call(search, queryValues(query, text)), mapping, ids)

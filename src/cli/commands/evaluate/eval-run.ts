@@ -1,0 +1,277 @@
+import { basename, join, resolve } from 'node:path'
+import { answerOf } from '../../../eval/kinds/retrieval/carry-out.ts'
+import { askedIn, casesHolding, findPacks, loadPack, type Pack, readPack } from '../../../eval/kinds/retrieval/pack.ts'
+import { compareBackends, type PackRun } from '../../../eval/kinds/retrieval/run-pack.ts'
+import { type ComparisonRow, comparisonRow, overallTable, packTable } from '../../../eval/report/comparison.ts'
+import { entriesOf, reportsOf } from '../../../eval/report/retrieval-report.ts'
+import { type BackendName, backendForms, isBackendName } from '../../../eval/system/backends.ts'
+import { defaultEmbedder } from '../../../eval/system/open-embedder.ts'
+import { backendNames, controlBackends } from '../../../eval/system/system.ts'
+import { asJson } from '../../../files/atomic-write.ts'
+import { writeFiles } from '../../../files/write-files.ts'
+import { type Answer, defineCommand, exitCodes, UsageError, type ValuesOf } from '../../command/command.ts'
+import { choice, flag, option, text, texts } from '../../command/options.ts'
+import type { Session } from '../../session.ts'
+import { counted, harmless, type Style, table } from '../../text/output.ts'
+import { embedderOption, packsDirectoryOf, packsOption } from './eval-options.ts'
+import { explanationText, failureText } from './explain-case.ts'
+
+/** Reports go here unless told otherwise. */
+const defaultOut = 'test-results'
+
+function readBackend(given: string): BackendName {
+  if (isBackendName(given)) return given
+  throw new UsageError(`"${given}" is not one of ${backendForms}.`)
+}
+
+const backendHelp = (what: string): string =>
+  `${what} One of ${backendForms}. bm25 is Credence itself; none, everything, exact and oracle are controls.`
+
+const sharedOptions = {
+  editedPins: choice(
+    '<where>',
+    ['in-scope', 'everywhere'] as const,
+    'Where pinned beliefs that a person edited are recalled. The results of the published suite were made with everywhere.',
+  ),
+  embedder: embedderOption,
+  case: text('<id>', 'Only this case; a turn is written session#turn.'),
+  explain: flag('With --case: explain the result.'),
+  out: { ...text('<directory>', 'The directory for the reports.'), default: defaultOut },
+}
+
+const allOptions = {
+  pack: texts('<id>', 'Only this pack. May be given several times.'),
+  packs: packsOption,
+  backend: {
+    ...option('<name>', backendHelp('Only this backend, and the controls. May be given several times.'), readBackend),
+    isRepeatable: true,
+    read: (given: readonly string[]): readonly BackendName[] => given.map(readBackend),
+    default: 'all of them',
+  },
+  filter: text('<text>', 'Only cases that contain this text in their id, message, category or description.'),
+  ...sharedOptions,
+}
+
+export const evalAll = defineCommand({
+  args: {},
+  options: allOptions,
+  description: 'Runs all packs with all backends and the controls, prints a table and writes the reports.',
+  exitCodes: [exitCodes.failed, exitCodes.nothingCompared],
+  examples: {
+    'credence eval all': 'Runs all packs on all backends; exits with 1 if bm25 fails a case.',
+    'credence eval all --backend bm25 --filter supersession': 'Runs only some cases.',
+    'credence eval all --backend http:http://127.0.0.1:8080':
+      'Measures another memory that implements the contract of docs/systems.md.',
+    'credence eval all --case alias-one-word --explain': 'Explains the result of one case.',
+  },
+  async run({ options }, session) {
+    const { backend, filter = '' } = options
+    const packsDirectory = packsDirectoryOf(session, await session.evaluation(), options.packs)
+    const packs = packsIn(packsDirectory, options)
+    if (options.case !== undefined)
+      return oneCase(session, { ...options, packs, packsDirectory, named: backend.length === 0 ? ['bm25'] : backend })
+    const wanted = new Map(packs.map((pack) => [pack, casesHolding(pack, filter)]))
+    const chosen = packs.filter((pack) => (wanted.get(pack)?.size ?? 0) > 0)
+    if (chosen.length === 0) return nothingCompared(`No case matches "${filter}".`)
+    const { ran, skipped } = await compare(session, {
+      ...{ packs: chosen, packsDirectory, named: backend, embedder: options.embedder },
+      backends: backend.length === 0 ? backendNames : withControls(backend),
+      wanted: (pack) => wanted.get(pack) ?? new Set(),
+    })
+    const rows = ran.map(({ backend: name, runs }) => comparisonRow(name, runs))
+    const reports = ran.flatMap(({ runs }) => reportsOf(runs))
+    // A part of a result must not take the place of the whole.
+    const written = options.filter === undefined ? writeReports(session, options.out, reports) : []
+    const notes = [...new Set(reports.flatMap(({ report }) => report.notes))]
+    const ours = ran.flatMap(({ backend: name, runs }) => (name === 'bm25' ? runs : []))
+    const unanswered = ran.flatMap(({ backend: name, runs }) => errorsOf(name, runs))
+    const isFine = unanswered.length === 0 && ours.every(passes)
+    const where =
+      written.length === 0 ? [] : [`Reports: ${resolve(session.workingDirectory(), options.out ?? defaultOut)}`]
+    return {
+      document: { ok: isFine, rows, skipped, unanswered, notes, reports: written },
+      text: (style) => resultText(rows, ours, style),
+      notes: [...notes, ...skipped, ...unanswered, ...where],
+      exitCode: isFine ? exitCodes.fine : exitCodes.failed,
+    }
+  },
+})
+
+const nothingCompared = (reason: string): Answer => ({
+  document: { ok: false, rows: [], skipped: [], unanswered: [], notes: [reason], reports: [] },
+  text: () => '',
+  notes: [reason],
+  exitCode: exitCodes.nothingCompared,
+})
+
+/** The packs to run; the calibration pack only if it is named. */
+function packsIn(directory: string, { pack: wanted, editedPins }: ValuesOf<typeof allOptions>): readonly Pack[] {
+  const found = findPacks(directory).map((path) =>
+    loadPack(path, editedPins === undefined ? {} : { recall: { editedPins } }),
+  )
+  const missing = wanted.find((id) => !found.some(({ pack }) => pack.id === id))
+  if (missing !== undefined)
+    throw new UsageError(`There is no pack "${missing}".`, `There are ${found.map(({ pack }) => pack.id).join(', ')}.`)
+  return found
+    .filter(({ pack, runner }) => (wanted.length === 0 ? runner !== 'calibration' : wanted.includes(pack.id)))
+    .map(({ pack }) => pack)
+}
+
+const optionsFor = (kind: Pack['kind']) => ({
+  beliefs: text('<file>', 'The corpus: a JSON array of beliefs or JSON Lines. Required.'),
+  cases: text('<file>', `The ${kind === 'session' ? 'sessions' : 'cases'}: a JSON array. Required.`),
+  backend: { ...option('<name>', backendHelp('The backend.'), readBackend), default: 'bm25' },
+  user: {
+    ...text('<name>', 'The user whose beliefs are searched if a case names none.'),
+    default: 'the user with most beliefs',
+  },
+  strict: flag('Treat every warning about the files as an error.'),
+  ...sharedOptions,
+})
+
+/** Runs one backend on a corpus and a case file anywhere on the disk. */
+const evalFilesCommand = (kind: Pack['kind']) => {
+  const command = `credence eval ${kind} --beliefs beliefs.json --cases cases.json`
+  return defineCommand({
+    args: {},
+    options: optionsFor(kind),
+    description: 'Writes the report when all cases are done; docs/evaluation.md describes files and report.',
+    exitCodes: [exitCodes.failed],
+    examples: {
+      [command]: 'Runs every case with Credence and the controls.',
+      [`${command} --backend vector --out results --json`]:
+        'The same with similarity search; the report goes to results/ and to standard output.',
+    },
+    async run({ options }, session) {
+      const { backend = 'bm25', embedder, out } = options
+      const pack = packOf(kind, options, session)
+      const { packsDirectory } = await session.evaluation()
+      const asked = { packs: [pack], packsDirectory, named: [backend], embedder }
+      if (options.case !== undefined) return oneCase(session, { ...options, ...asked })
+      const { ran } = await compare(session, { ...asked, backends: withControls([backend]) })
+      const own = ran[0]?.runs ?? []
+      const [made] = reportsOf(own)
+      if (made === undefined) throw new Error('a run without a report')
+      const [file] = writeReports(session, out, [made])
+      const rows = ran.map(({ backend: name, runs }, at) => comparisonRow(at === 0 ? backend : name, runs))
+      const { titles, rows: cells } = overallTable(rows)
+      return {
+        document: made.report,
+        text: (style) => joined([table([titles, ...cells]), failureText(own, style), `Report: ${file}`]),
+        notes: [...pack.warnings.map((warning) => `warning: ${warning}`), ...made.report.notes],
+        exitCode: own.every(passes) ? exitCodes.fine : exitCodes.failed,
+      }
+    },
+  })
+}
+
+export const evalRetrieval = evalFilesCommand('retrieval')
+export const evalSession = evalFilesCommand('session')
+
+function packOf(kind: Pack['kind'], options: ValuesOf<ReturnType<typeof optionsFor>>, session: Session): Pack {
+  const { beliefs, cases, user: defaultUser, editedPins, strict } = options
+  if (beliefs === undefined) throw new UsageError('--beliefs is missing.', 'Write --beliefs <file>.')
+  if (cases === undefined) throw new UsageError('--cases is missing.', 'Write --cases <file>.')
+  const at = (file: string): string => resolve(session.workingDirectory(), file)
+  return readPack({
+    ...{ kind, defaultUser, strict },
+    id: basename(cases).replace(/\.json$/u, ''),
+    title: `${basename(cases)} over ${basename(beliefs)}`,
+    beliefsFile: at(beliefs),
+    casesFile: at(cases),
+    recall: editedPins === undefined ? {} : { editedPins },
+  })
+}
+
+/** Controls are part of every table. */
+const withControls = (backends: readonly BackendName[]): readonly BackendName[] => [
+  ...new Set([...backends, ...controlBackends]),
+]
+
+type Asked = {
+  readonly packs: readonly Pack[]
+  /** The packs whose vectors and calibration the vector backends use. */
+  readonly packsDirectory: string
+  readonly embedder: string | undefined
+  /** Backends that were asked for by name, so that one that cannot be opened is an error. */
+  readonly named: readonly BackendName[]
+}
+
+async function compare(
+  session: Session,
+  {
+    packsDirectory,
+    embedder = defaultEmbedder,
+    named,
+    ...options
+  }: Asked & Pick<Parameters<typeof compareBackends>[1], 'backends' | 'wanted' | 'explain'>,
+) {
+  const evaluation = await session.evaluation()
+  const results = await compareBackends(evaluation.backends({ packsDirectory, embedder }), {
+    ...options,
+    required: named,
+    onProgress: ({ backend, done, total }) => evaluation.progress.show(backend, done, total),
+  }).finally(() => evaluation.progress.clear())
+  return {
+    ran: results.flatMap((result) => ('runs' in result ? [result] : [])),
+    skipped: results.flatMap((result) =>
+      'skipped' in result ? [`${result.backend} did not run: ${result.skipped}`] : [],
+    ),
+  }
+}
+
+/** One case on some backends, without a report: a partial report must not replace a whole one. */
+async function oneCase(
+  session: Session,
+  { case: id = '', explain, packs, ...asked }: Asked & { readonly case: string | undefined; readonly explain: boolean },
+): Promise<Answer> {
+  const pack = packs.find((one) => askedIn(one).some((known) => known.id === id))
+  if (pack === undefined)
+    throw new UsageError(`There is no case "${id}".`, 'A turn of a session is written session#turn.')
+  const { ran } = await compare(session, {
+    ...{ ...asked, packs: [pack], backends: asked.named, explain },
+    wanted: () => new Set([id]),
+  })
+  const runs = ran.flatMap((one) => one.runs)
+  const found = runs.flatMap((run) => {
+    const [answer = null] = run.outcomes.map(answerOf)
+    return entriesOf(run).map((entry) => ({ backend: run.subject.name, entry, answer }))
+  })
+  const endings = found.map(({ backend, entry: { status, failures, error } }) => {
+    const reasons = error === null ? failures : [error]
+    return [`${backend} ${id}: ${status}`, ...reasons.map((line) => `  ${harmless(line)}`)].join('\n')
+  })
+  return {
+    document: found.length === 1 ? found[0] : found,
+    text: (style) => joined(explain ? runs.map((run) => explanationText(run, id, style) ?? '') : endings),
+    exitCode: runs.every(passes) ? exitCodes.fine : exitCodes.failed,
+  }
+}
+
+const passes = ({ outcomes }: PackRun): boolean => outcomes.every(({ verdict }) => verdict === 'pass')
+
+/** Writes reports, and returns where they are. */
+function writeReports(
+  session: Session,
+  out: string | undefined,
+  reports: ReturnType<typeof reportsOf>,
+): readonly string[] {
+  const directory = resolve(session.workingDirectory(), out ?? defaultOut)
+  const files = reports.map(({ name, report }) => ({ file: join(directory, name), text: asJson(report) }))
+  writeFiles(files)
+  return files.map(({ file }) => file)
+}
+
+/** A system that does not answer was not measured, which is not the same as failing. */
+function errorsOf(backend: string, runs: readonly PackRun[]): readonly string[] {
+  const errors = runs.flatMap(({ outcomes }) => outcomes.flatMap(({ error }) => error?.message ?? []))
+  return errors.length === 0 ? [] : [`${backend} did not answer ${counted(errors.length, 'case')}: ${errors[0]}`]
+}
+
+function resultText(rows: readonly ComparisonRow[], ours: readonly PackRun[], style: Style): string {
+  const legend = rows.map(({ backend, description }) => style.dim(`${backend}: ${description}`)).join('\n')
+  const tables = [overallTable(rows), packTable(rows)].map((one) => table([one.titles, ...one.rows]))
+  return joined([...tables, legend, failureText(ours, style)])
+}
+
+const joined = (parts: readonly string[]): string => parts.filter((part) => part !== '').join('\n\n')
