@@ -28,6 +28,8 @@ const inSource = (file: string): string => join(root, 'src', file)
 const onRecallPath = staticImports(
   ['cli/main.ts', 'cli/commands/memory/recall.ts', 'memory/recall/render.ts', 'open-memory.ts'].map(inSource),
 )
+/** What a message costs besides where something was said, which may be quoted. */
+const onQuotesPath = staticImports([inSource('search/turns/push.ts')])
 /** What hooks need besides, which recall for every prompt and keep it. */
 const onHookPath = staticImports(['cli/commands/connect/hook.ts', 'memory/learn/rules.ts'].map(inSource))
 const onChangePath = staticImports(['memory/use-cases.ts', 'store/sqlite/commit.ts'].map(inSource))
@@ -52,10 +54,11 @@ await build({
     format: 'esm',
     entryFileNames: '[name].js',
     chunkFileNames: '[name]-[hash].js',
-    // What one recall needs is one file, and nothing else is in it; what a hook and what a change need besides are others.
+    // What one recall needs is one file, and nothing else is in it; what quotes, a hook and a change need besides are others.
     codeSplitting: {
       groups: [
-        { name: 'recall', test: (id) => onRecallPath.has(id), priority: 3 },
+        { name: 'recall', test: (id) => onRecallPath.has(id), priority: 4 },
+        { name: 'quotes', test: (id) => onQuotesPath.has(id), priority: 3 },
         { name: 'hook', test: (id) => onHookPath.has(id), priority: 2 },
         { name: 'change', test: (id) => onChangePath.has(id), priority: 1 },
       ],

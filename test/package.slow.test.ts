@@ -38,6 +38,12 @@ describe('the published package', () => {
       ]),
     )
     expect(packedFiles.filter((file) => /^(?:src|test|bench|scripts)\/|\.(?:test|contract)\./.test(file))).toEqual([])
+    // A recall in a memory with conversations loads no code of changes and hooks for the quotes.
+    const quotes = packedFiles.filter((file) => file.startsWith('dist/lib/quotes-'))
+    const imports = quotes.flatMap(
+      (file) => readFileSync(join(root, file), 'utf8').match(/(?<=from "\.\/)[a-z-]+/g) ?? [],
+    )
+    expect(imports.toSorted()).toEqual(['recall-', 'rolldown-runtime-'])
 
     writeFileSync(
       join(project.path, 'package.json'),

@@ -35,7 +35,6 @@ const unspaced = new RegExp(`[${scriptsWithoutSpaces}]`, 'u')
 const unspacedRun = new RegExp(String.raw`[${scriptsWithoutSpaces}]\p{M}*|[^${scriptsWithoutSpaces}]+`, 'gu')
 
 const phraseEnd = /[.!?;:…]["'”’)*_`]*\s|[|•—–()[\]{}<>]|\n\s*\n|\n\s*[-*+]\s|\s-{1,3}\s/u
-const plainWord = /^[a-z]+$/u
 const camelBoundary = /(?<=[\p{Ll}\p{N}])(?=\p{Lu})|(?<=\p{Lu})(?=\p{Lu}\p{Ll})/u
 const camelCase = /\p{Ll}\p{Lu}|\p{Lu}{2}\p{Ll}/u
 const allCaps = /^\p{Lu}{2,}$/u
@@ -53,7 +52,7 @@ export function* analyseInSteps(text: string): Steps<readonly Token[]> {
   const plain = withoutTypesetting(text)
   let end = 0
   const add = (raw: string, start: number): void => {
-    const isPlain = plainWord.test(raw)
+    const isPlain = isPlainWord(raw)
     const word = isPlain ? raw : normalised(raw)
     if (word === '') return
     const between = plain.slice(end, start)
@@ -68,7 +67,7 @@ export function* analyseInSteps(text: string): Steps<readonly Token[]> {
       tokens.push({ word, start, end, gap, joint, parts: camelParts(raw), isAllCaps, isAcronymPlural })
     }
   }
-  for (const match of plain.matchAll(tokenPattern)) {
+  for (let match = wordFrom(plain, 0); match !== null; match = wordFrom(plain, match.index + match[0].length)) {
     if (!isUnspaced(match[0])) {
       add(match[0], match.index)
       if (tokens.length % stepLength === 0) yield
@@ -79,6 +78,21 @@ export function* analyseInSteps(text: string): Steps<readonly Token[]> {
       }
   }
   return tokens
+}
+
+/** The first word at a place or later. `matchAll` makes two objects for each word. */
+function wordFrom(text: string, place: number): RegExpExecArray | null {
+  tokenPattern.lastIndex = place
+  return tokenPattern.exec(text)
+}
+
+/** Whether a word has no other letters than a to z. Most have none, and a pattern takes longer to say so. */
+function isPlainWord(word: string): boolean {
+  for (let at = 0; at < word.length; at += 1) {
+    const code = word.charCodeAt(at)
+    if (code < 0x61 || code > 0x7a) return false
+  }
+  return true
 }
 
 // Colours of a terminal, and tags that set words in bold, italics and the like: markup, as asterisks are.

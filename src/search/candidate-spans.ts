@@ -85,7 +85,8 @@ const longestOpened = 8
 
 /** Hyphenated and dotted words as one word (`nodejs` for `node.js`), and camelCase identifiers as several. */
 export function* compoundSpans(tokens: readonly Token[]): Generator<CandidateSpan> {
-  for (const [at, token] of tokens.entries()) {
+  for (let at = 0; at < tokens.length; at += 1) {
+    const token = tokens[at] as Token
     for (let from = 0; from < token.parts.length - 1; from += 1) {
       for (let to = from + 2; to <= Math.min(token.parts.length, from + longestOpened); to += 1) {
         const parts = token.parts.slice(from, to)

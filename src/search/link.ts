@@ -11,7 +11,7 @@ import {
   wordsOf,
 } from './candidate-spans.ts'
 import type { Announced, FormIndex, Posting } from './form-index.ts'
-import { inSteps, partsOf, Slices, type Steps } from './slices.ts'
+import { partsOf, Slices, type Steps } from './slices.ts'
 import { isForgivable, isPlausibleTypo } from './typo.ts'
 
 /** A whole surface form of a belief in the message. Positions are of tokens, both inclusive. */
@@ -195,10 +195,10 @@ function* addMentions(
   mayMean: (beliefId: string, span: CandidateSpan) => boolean,
 ): Steps<void> {
   const runs = new Map<string, FoundSpan[]>()
-  const addSpans = (from: number, to: number): void => {
-    for (let at = from; at < to; at += 1) addToRuns(runs, tokens, spans[at] as CandidateSpan, postings)
+  for (let at = 0; at < spans.length; at += 1) {
+    addToRuns(runs, tokens, spans[at] as CandidateSpan, postings)
+    if (at % stepLength === stepLength - 1) yield
   }
-  yield* inSteps(spans.length, addSpans, stepLength)
   let added = 0
   for (const run of runs.values()) {
     added += addRun(links, run, mayMean)

@@ -39,19 +39,16 @@ export function scoreLink(link: Link, population: number): Score {
 /** Mentions of one step. */
 const stepLength = 256
 
-/** The score of each link. Beliefs with the same mentions, which a long message may have many of, share theirs. */
+/** The score of each link. Beliefs with the same mentions share theirs; they are next to each other. */
 export function* scoreLinks(links: readonly Link[], population: number): Steps<readonly Score[]> {
   const scores: Score[] = []
-  const known = new Map<Mention | undefined, { readonly mentions: readonly Mention[]; readonly score: Score }>()
+  let before: readonly Mention[] = []
   let read = 0
-  for (const link of links) {
+  for (const [at, link] of links.entries()) {
     const { mentions } = link
-    const before = known.get(mentions[0])
-    const isSame =
-      before?.mentions.length === mentions.length && mentions.every((mention, at) => mention === before.mentions[at])
-    const score = isSame ? before.score : scoreLink(link, population)
-    if (!isSame) known.set(mentions[0], { mentions, score })
-    scores.push(score)
+    const isSame = mentions.length === before.length && mentions.every((mention, nth) => mention === before[nth])
+    scores.push(isSame ? (scores[at - 1] as Score) : scoreLink(link, population))
+    before = mentions
     read += mentions.length
     if (read < stepLength) continue
     read = 0

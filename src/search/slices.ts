@@ -4,16 +4,17 @@ const sliceMs = 4
 /** Work in slices: its loops call `if (slices.areOver) await slices.pause()` between steps of well under a millisecond. */
 export class Slices {
   readonly #ms: number
-  #until: number
+  #until = 0
 
   constructor(ms = sliceMs) {
     this.#ms = ms
-    this.#until = performance.now() + ms
   }
 
-  /** Whether it is time to let other work have its turn. */
+  /** Whether it is time to let other work have its turn. The first slice begins when this is first asked. */
   get areOver(): boolean {
-    return performance.now() >= this.#until
+    const now = performance.now()
+    if (this.#until === 0) this.#until = now + this.#ms
+    return now >= this.#until
   }
 
   async pause(): Promise<void> {
@@ -40,14 +41,6 @@ export function atOnce<Result>(steps: Steps<Result>): Result {
   for (;;) {
     const { done, value } = steps.next()
     if (done === true) return value
-  }
-}
-
-/** Steps through a range. V8 compiles the loop of a plain function better than one that can stop in the middle. */
-export function* inSteps(count: number, step: (from: number, to: number) => void, size = 64): Steps<void> {
-  for (let from = 0; from < count; from += size) {
-    if (from > 0) yield
-    step(from, Math.min(from + size, count))
   }
 }
 

@@ -3,12 +3,12 @@ import { type CandidateSpan, compoundSpans, standsAlone } from '../candidate-spa
 import type { Posting } from '../form-index.ts'
 import { singularOf } from '../forms.ts'
 import { type Linked, linksOf } from '../link.ts'
-import { inSteps, Slices, type Steps } from '../slices.ts'
+import { Slices, type Steps } from '../slices.ts'
 import type { ResidentForms } from './resident-forms.ts'
 import type { WordIndex } from './word-index.ts'
 
 /** One way to read the words of a message, as texts and as their numbers in the index. */
-type Spelling = { readonly texts: readonly string[]; readonly ids: readonly number[] }
+type Spelling = { readonly texts: string[]; readonly ids: number[] }
 
 /** Spans of the message that are forms, and the postings in view of each key. */
 class FoundForms {
@@ -43,42 +43,60 @@ type FormsInView = {
  * asking for possible keys.
  */
 export async function linkResident(message: string, { forms, visible, population }: FormsInView): Promise<Linked> {
-  const slices = new Slices()
-  const tokens = await slices.run(analyseInSteps(message))
-  const { literal, singular, meantBy } = await slices.run(spellingsOf(tokens, forms.words))
+  const linked = await new Slices().run(linkInSteps(message, forms, visible))
+  return { ...linked, population: linked.links.length === 0 ? 0 : await population() }
+}
+
+/** Words of one step. */
+const stepLength = 64
+
+function* linkInSteps(message: string, forms: ResidentForms, visible: Uint8Array): Steps<Omit<Linked, 'population'>> {
+  const tokens = yield* analyseInSteps(message)
+  const count = tokens.length
+  const words = new MessageWords(count)
+  for (let from = 0; from < count; from += stepLength) {
+    if (from > 0) yield
+    words.read(tokens, from, forms.words)
+  }
   const exact = new FoundForms(tokens, forms, visible)
-  const reach = await slices.run(findExact(literal, singular, forms, exact))
+  for (let from = 0; from < count; from += stepLength) {
+    if (from > 0) yield
+    findExact(words, from, forms, exact)
+  }
   for (const span of compoundSpans(tokens)) {
     const node = forms.nodeOf(span.key)
     if (node !== 0) exact.add(node, span)
-    if (slices.areOver) await slices.pause()
+    yield
   }
   const typos = new FoundForms(tokens, forms, visible)
-  for (const { at, meant } of meantBy) {
-    for (const spelling of [literal, singular])
-      for (const word of meant) findTypos({ at, meant: word, spelling, reach, literal, singular }, forms, typos)
-    if (slices.areOver) await slices.pause()
+  for (const { at, meant } of words.meantBy) {
+    for (const spelling of [words.literal, words.singular])
+      for (const word of meant) findTypos({ at, meant: word, spelling, words }, forms, typos)
+    yield
   }
-  const words = { literal: literal.texts, singular: singular.texts }
-  const links = await slices.run(linksOf(tokens, words, exact, typos))
-  return { tokens, links, population: links.length === 0 ? 0 : await population(), spans: exact.spans }
+  const texts = { literal: words.literal.texts, singular: words.singular.texts }
+  return { tokens, links: yield* linksOf(tokens, texts, exact, typos), spans: exact.spans }
 }
 
-/** The words as written and in the singular, and for each position whose word may be a typo the words it may stand for. */
-function* spellingsOf(
-  tokens: readonly Token[],
-  words: WordIndex,
-): Steps<{
+/** The words of a message as written and in the singular. */
+class MessageWords {
   readonly literal: Spelling
   readonly singular: Spelling
-  readonly meantBy: readonly { readonly at: number; readonly meant: readonly string[] }[]
-}> {
-  const count = tokens.length
-  const literal = { texts: new Array<string>(count), ids: new Array<number>(count) }
-  const singular = { texts: new Array<string>(count), ids: new Array<number>(count) }
-  const meantBy: { readonly at: number; readonly meant: readonly string[] }[] = []
-  yield* inSteps(count, (from, to) => {
-    for (let at = from; at < to; at += 1) {
+  /** For each position whose word may be a typo, the words it may stand for. */
+  readonly meantBy: { readonly at: number; readonly meant: readonly string[] }[] = []
+  /** The number of words from each position on that begin some form. */
+  readonly reach: number[]
+
+  constructor(count: number) {
+    this.literal = { texts: new Array<string>(count), ids: new Array<number>(count) }
+    this.singular = { texts: new Array<string>(count), ids: new Array<number>(count) }
+    this.reach = new Array<number>(count)
+  }
+
+  /** Looks up the words of one step. */
+  read(tokens: readonly Token[], from: number, words: WordIndex): void {
+    const { literal, singular } = this
+    for (let at = from; at < Math.min(from + stepLength, tokens.length); at += 1) {
       const token = tokens[at] as Token
       const known = words.know(token.word)
       literal.texts[at] = token.word
@@ -88,36 +106,21 @@ function* spellingsOf(
       const one = isSpecial ? singularOf(token) : (known.singular ?? token.word)
       singular.texts[at] = one
       singular.ids[at] = isSpecial ? words.idOf(one) : known.singularId
-      if (known.meant.length > 0) meantBy.push({ at, meant: known.meant })
+      if (known.meant.length > 0) this.meantBy.push({ at, meant: known.meant })
     }
-  })
-  return { literal, singular, meantBy }
+  }
 }
 
-/** Adds every run of words that is a form. Returns how many words from each position on begin some form. */
-function* findExact(
-  literal: Spelling,
-  singular: Spelling,
-  forms: ResidentForms,
-  found: FoundForms,
-): Steps<readonly number[]> {
-  const count = literal.texts.length
-  const reach = new Array<number>(count)
-  /** The next place at which the two spellings differ. */
-  let differs = -1
-  yield* inSteps(count, (from, to) => {
-    for (let first = from; first < to; first += 1) {
-      if (differs < first) {
-        differs = first
-        while (differs < count && literal.texts[differs] === singular.texts[differs]) differs += 1
-      }
-      const walked = walk({ spelling: literal, first, differs: first }, forms, found)
-      // Words that are the same in both spellings are found once.
-      const inSingular = differs > first + walked ? 0 : walk({ spelling: singular, first, differs }, forms, found)
-      reach[first] = Math.max(walked, inSingular)
-    }
-  })
-  return reach
+/** Adds every run of words that begins in one step and is a form. */
+function findExact({ literal, singular, reach }: MessageWords, from: number, forms: ResidentForms, found: FoundForms) {
+  for (let first = from; first < Math.min(from + stepLength, reach.length); first += 1) {
+    const walked = walk({ spelling: literal, first, differs: first }, forms, found)
+    // Words that are the same in both spellings are found once.
+    let differs = first
+    while (differs <= first + walked && literal.texts[differs] === singular.texts[differs]) differs += 1
+    const inSingular = differs > first + walked ? 0 : walk({ spelling: singular, first, differs }, forms, found)
+    reach[first] = Math.max(walked, inSingular)
+  }
 }
 
 /** Follows the words from one position on, and adds the forms that end at `differs` or later. Returns how many words it went. */
@@ -146,14 +149,13 @@ function findTypos(
     readonly at: number
     readonly meant: string
     readonly spelling: Spelling
-    readonly reach: readonly number[]
-    readonly literal: Spelling
-    readonly singular: Spelling
+    readonly words: MessageWords
   },
   forms: ResidentForms,
   found: FoundForms,
 ): void {
-  const { at, meant, spelling, reach, literal, singular } = typo
+  const { at, meant, spelling } = typo
+  const { reach, literal, singular } = typo.words
   const { texts, ids } = spelling
   const meantId = forms.words.idOf(meant)
   const written = literal.texts[at] as string
