@@ -17,6 +17,7 @@ import type { BeliefRecord } from '../../memory/transfer/belief-record.ts'
 import { omitUndefined } from '../../omit-undefined.ts'
 import { loadPack } from '../kinds/retrieval/pack.ts'
 import { runPack } from '../kinds/retrieval/run-pack.ts'
+import { withNames } from '../report/case-detail.ts'
 import { manifestName, packPath, treePath } from '../store/documents.ts'
 import { problemText, readJson } from '../store/parse-artifact.ts'
 import type { Subject } from '../system/subject.ts'
@@ -76,8 +77,7 @@ export async function captureCase(
     await importPack(root, staged, { force: true })
     const live = context.relevant.map(({ belief }) => copiedId(caseId, belief.id))
     // Ids of copies mean nothing to the person who named the beliefs.
-    const withNames = (failure: string): string =>
-      beliefs.reduce((text, { id, name }) => text.replaceAll(copiedId(caseId, id), `"${name}"`), failure)
+    const names = Object.fromEntries(beliefs.map(({ id, name }) => [copiedId(caseId, id), name]))
     return {
       caseId,
       packDir: pack.directory,
@@ -85,7 +85,7 @@ export async function captureCase(
       beliefsCopied: beliefs.length,
       /** Whether recall passes the case today. */
       passesNow: record?.entry.passed ?? false,
-      failures: (record?.entry.failures ?? []).map(withNames),
+      failures: (record?.entry.failures ?? []).map((failure) => withNames(failure, names)),
       /** Whether the copy answers as the memory does; if not, the case cannot be relied on. */
       isFaithful: JSON.stringify(record?.answer?.relevant.map(({ id }) => id)) === JSON.stringify(live),
     }
