@@ -116,6 +116,11 @@ function Rows({ list, chosen, filters, marked, onMark, onCreate }: RowsProps) {
           <Icon name="warn" /> This list may be old: {error.message}
         </p>
       )}
+      {filters.group === 'none' || items.length === total ? null : (
+        <p class="stale">
+          The groups have the first {items.length} beliefs of {total}; scroll down to load the others.
+        </p>
+      )}
       <LongList items={listed} keep={listed.findIndex(({ item }) => item.belief.id === chosen)} isBusy={isLoading}>
         {({ item, title }) => (
           <Fragment key={item.belief.id}>
