@@ -152,7 +152,10 @@ function placePositionals(
   }
   const [surplus] = left
   if (surplus !== undefined)
-    throw new UsageError(`Unexpected argument "${surplus}".`, 'Put a text of several words in quotes.')
+    throw new UsageError(
+      `Unexpected argument "${surplus}".`,
+      Object.keys(args).length === 0 ? undefined : 'Put a text of several words in quotes.',
+    )
   return placed
 }
 
