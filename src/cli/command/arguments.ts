@@ -161,6 +161,7 @@ function placePositionals(
 
 function unknownOption(written: string, known: readonly string[]): UsageError {
   const meant = didYouMean(written.replace(/^-+/, ''), known)
-  const hint = meant === undefined ? 'A text that begins with a dash goes after --.' : `Did you mean --${meant}?`
-  return new UsageError(`There is no option ${written}.`, hint)
+  const isText = /^-[^-]|\s/u.test(written)
+  const hint = isText ? 'A text that begins with a dash goes after --.' : undefined
+  return new UsageError(`There is no option ${written}.`, meant === undefined ? hint : `Did you mean --${meant}?`)
 }
