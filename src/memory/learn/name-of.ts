@@ -162,8 +162,7 @@ export function nameOf(sentence: string): { readonly name: string; readonly alia
     .filter(isRare)
     .map((tokens) => written({ tokens }))
   const forms = [...phrases, ...rareWords].filter(isSurfaceForm)
-  const telling = runs.flatMap(({ tokens }) => tokens).slice(0, longestName)
-  const name = forms[0] ?? (telling.length > longestAlias ? wordsAt(sentence, telling) : openingOf(sentence))
+  const name = forms[0] ?? openingOf(sentence)
   return { name, aliases: mergeAliases(name, [], forms.slice(1)).slice(0, mostAliases) }
 }
 
