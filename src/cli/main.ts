@@ -3,6 +3,7 @@ import { findCommand, readRequest, sortTexts, unknownCommand } from './command/a
 import { type Answer, type Command, type ExitCode, exitCodes, type GivenTexts, UsageError } from './command/command.ts'
 import { type CommandEntry, commandTable } from './command-table.ts'
 import { compose, type ProcessEnvironment, packageVersion, processEnvironment } from './compose.ts'
+import { typedCommand, withTypedCommands } from './connect/launch.ts'
 import { keepingNotice } from './memory-location.ts'
 import { isClosedPipe, styleFor, write } from './text/output.ts'
 
@@ -99,10 +100,13 @@ async function helpFor(topic: readonly string[], { stdout, env }: ProcessEnviron
 /** Answers go to standard output, messages to standard error. */
 class Printer {
   readonly #environment: ProcessEnvironment
+  readonly #command: string
   #hasPrinted = false
 
   constructor(environment: ProcessEnvironment) {
+    const { env, platform = process.platform } = environment
     this.#environment = environment
+    this.#command = typedCommand({ env, platform })
   }
 
   async print(text: string): Promise<void> {
@@ -112,7 +116,7 @@ class Printer {
   }
 
   async talk(text: string): Promise<void> {
-    await write(this.#environment.stderr, text)
+    await write(this.#environment.stderr, withTypedCommands(text, this.#command))
   }
 
   /** The stack of an error, with CREDENCE_DEBUG=1. */
@@ -122,7 +126,7 @@ class Printer {
 
   async printText({ text }: Answer): Promise<void> {
     const { stdout, env } = this.#environment
-    const given = text(styleFor(stdout, env))
+    const given = text({ ...styleFor(stdout, env), command: this.#command })
     if (typeof given === 'string') return this.print(given === '' || given.endsWith('\n') ? given : `${given}\n`)
     for await (const part of given) await this.print(part)
   }

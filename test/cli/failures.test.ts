@@ -6,9 +6,15 @@ import { describe, expect, it } from 'vitest'
 import { workplace } from './workplace.ts'
 
 describe('a wrong command line', () => {
+  const dateHint = 'Write a day such as 2026-05-03, or a time such as 2026-05-03T10:00:00Z.'
   it.each([
     [['recal', 'hello'], 'There is no command "recal".', 'Did you mean `credence recall`?'],
     [['recall', 'hello', '--explian'], 'There is no option --explian.', 'Did you mean --explain?'],
+    [['recall', 'x', '--as-of', 'soon'], '--as-of: "soon" is not a date.', dateHint],
+    [['search', 'x', '--since', 'soon'], '--since: "soon" is not a date.', dateHint],
+    [['search', 'x', '--as-of', 'soon'], '--as-of: "soon" is not a date.', dateHint],
+    [['hear', 'x', '--at', 'soon'], '--at: "soon" is not a date.', dateHint],
+    [['status', 'now'], 'Unexpected argument "now".', 'See `credence status --help`.'],
     [['recall'], '<message> is missing.', 'For example: credence recall "When is the invoice due?" --explain'],
     [
       ['recall', 'x', '--max-beliefs', 'many'],

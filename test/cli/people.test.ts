@@ -56,10 +56,10 @@ it('says what is wrong, and what to do about it', async () => {
   expect(await ending('people', 'add', 'ana')).toBe('3 error: There is a person "ana" already.')
   expect(await ending('people', 'add', 'Ana Maria')).toContain('3 error: "Ana Maria" is not the name of a person.')
   expect(await ending('people', 'add', 'local')).toBe('3 error: "local" has a memory already.')
-  expect(await ending('people', 'remove', 'ana')).toContain('2 error: --memory: It has to be said what becomes')
+  expect(await ending('people', 'remove', 'ana')).toContain('2 error: --memory: A value is needed.')
   expect(await ending('people', 'remove', 'nobody', '--memory', 'keep')).toBe('3 error: There is no person "nobody".')
-  expect(await ending('token', 'create')).toContain('2 error: Whose memory is the token to open?')
-  expect(await ending('token', 'create', 'ana', '--admin')).toContain('2 error: An administrator has no memory.')
+  expect(await ending('token', 'create')).toContain('2 error: <person> is missing.')
+  expect(await ending('token', 'create', 'ana', '--admin')).toContain('2 error: --admin takes no person.')
   expect(await ending('token', 'create', 'ana', '--agent', '--invite')).toContain('2 error: --agent and --invite')
   expect(await ending('token', 'create', 'ana', '--scope', 'domain:code')).toContain(
     '3 error: A token of the kind person',

@@ -69,6 +69,21 @@ describe('at a terminal', () => {
 })
 
 describe('what is told to a person', () => {
+  it.each([
+    ['by npx', { npm_command: 'exec', PATH: '/clone/node_modules/.bin:/usr/bin' }, 'npx credence'],
+    ['by npm start', { npm_command: 'start', PATH: '/usr/bin' }, 'npx credence'],
+    ['by its name', { PATH: '/usr/bin' }, 'credence'],
+  ])('names commands as they are typed, if the program was started %s', async (_, env, command) => {
+    using place = workplace()
+
+    const created = await place.runWith({ env }, 'init')
+    const lost = await place.runWith({ env }, 'show', 'nothing')
+
+    expect(created.stdout).toContain(`\n  ${command} recall "`)
+    expect(created.stderr).toContain(`\`${command} pause\` stops that`)
+    expect(lost.stderr).toContain(`with \`${command} beliefs\`, or look for words with \`${command} search\``)
+  })
+
   it('forget lists the beliefs that go with the turns', async () => {
     using place = workplace()
     await place.run('remember', 'We meet in Lisbon.', '--name', 'meeting place')

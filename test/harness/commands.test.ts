@@ -510,10 +510,12 @@ describe('benchmark capture', () => {
     )
     const precious = await place.json('benchmark', 'capture', message, ...at, '--as-is', '--store', place.store)
     const ran = await place.json('benchmark', 'run', 'my-cases')
+    const shown = await place.run('benchmark', 'run', 'my-cases')
 
     expect(captured).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('"Sunday race" must not be there') })
     expect(precious.document).toMatchObject({ passesNow: true, isFaithful: true })
     expect(ran).toMatchObject({ exitCode: 1, document: { runs: [{ totalCases: 2, passedCases: 1 }] } })
+    expect(shown.stdout).toContain(`"${message}": relevant beliefs: "Sunday race" must not be there.`)
   })
 
   it.each([

@@ -750,7 +750,7 @@ describe('a memory that is paused', () => {
 
     expect(exitCode).toBe(0)
     expect(waitingIn(place)).toEqual([])
-    expect(logOf(place)).toMatchObject([{ outcome: 'failed: invalid' }])
+    expect(logOf(place)).toMatchObject([{ outcome: expect.stringMatching(/^failed: invalid: .*paused\.json/) }])
   })
 })
 
@@ -786,7 +786,12 @@ describe('where a hook stands', () => {
     expect(on.stdout).toContain('Port 8080.')
     expect(off).toMatchObject({ exitCode: 0, stdout: '' })
     expect(misspelt).toMatchObject({ exitCode: 0, stdout: '', stderr: '' })
-    expect(logOf(place).map(({ outcome }) => outcome)).toEqual(['done', 'done', 'switched off', 'failed: invalid'])
+    expect(logOf(place).map(({ outcome }) => outcome)).toEqual([
+      'done',
+      'done',
+      'switched off',
+      expect.stringMatching(/^failed: invalid: .*\.credence\.json/),
+    ])
   })
 })
 
@@ -810,7 +815,16 @@ describe('whatever goes wrong, a hook', () => {
     expect(ending).toEqual({ exitCode: 0, stdout: '', stderr: '', started: 0 })
     const log = logOf(place)
     expect(log).toHaveLength(1)
-    expect(log[0].outcome).toMatch(/^failed: /)
+    expect(log[0].outcome).toMatch(/^failed: [a-z]+: .+/)
+  })
+
+  it('logs the message of an error without values that it quotes', async () => {
+    using place = workplace()
+
+    await hook(place, '{"prompt": my "secret" plan}', 'prompt-submit')
+
+    expect(logOf(place)).toMatchObject([{ outcome: expect.stringMatching(/^failed: invalid: .+/) }])
+    expect(JSON.stringify(logOf(place))).not.toMatch(/secret|plan/)
   })
 
   it('ends with 0 over a broken store, and the host hears nothing', async () => {
@@ -822,7 +836,7 @@ describe('whatever goes wrong, a hook', () => {
 
     expect(ending).toMatchObject({ exitCode: 0, stdout: '', stderr: '' })
     expect(logOf(place)).toMatchObject([
-      { event: 'prompt-submit', outcome: 'failed: invalid' },
+      { event: 'prompt-submit', outcome: expect.stringMatching(/^failed: invalid: .*credence\.db.+\.$/) },
       { event: 'hear', outcome: 'store unavailable' },
     ])
   })
@@ -973,7 +987,7 @@ describe.concurrent('the program itself', () => {
     const { exitCode, stdout } = await ended
 
     expect({ exitCode, stdout }).toEqual({ exitCode: 0, stdout: '' })
-    expect(logOf(place)).toMatchObject([{ outcome: 'failed: unavailable' }])
+    expect(logOf(place)).toMatchObject([{ outcome: expect.stringMatching(/^failed: unavailable: The input .+\.$/) }])
   })
 
   it('ends with 0 when its reader has gone', { timeout: 60_000 }, async () => {
@@ -988,5 +1002,6 @@ describe.concurrent('the program itself', () => {
     // The process that it started still writes there.
     const hearing = expect.objectContaining({ event: 'hear', outcome: 'done' })
     await vi.waitFor(() => expect(logOf(place)).toContainEqual(hearing), { timeout: 50_000 })
+    expect(logOf(place)).toContainEqual(expect.objectContaining({ event: 'prompt-submit', outcome: 'done' }))
   })
 })

@@ -329,6 +329,17 @@ describe('the journal', () => {
     expect(new Set(numbers).size).toBe(8)
   })
 
+  it('has the target of a proposal as it was then', async () => {
+    const { id } = await make('proposed for')
+    const author = { actor: 'agent', origin: 'test-agent' } as const
+    const agent = memoryFrom(server.ports, { user: 'local', scopes: ['project:ledger'], agent: null, author })
+    const { event } = await agent.correct(id, { content: 'Something else.' })
+
+    const [change] = (await get<'journalEvent'>(`/journal/${event}`)).changes
+
+    expect(change).toMatchObject({ before: null, after: { content: 'Something else.' }, target: { id } })
+  })
+
   it('can be undone, once', async () => {
     const { id } = await make('undoable')
     const { body: edited } = await send<'editBelief'>('PATCH', `/beliefs/${id}`, { pinned: true })

@@ -19,6 +19,9 @@ async function imported(place: Workplace): Promise<void> {
 /** The walk with these keys typed, at a terminal. */
 const walk = (place: Workplace, typed: string) =>
   place.runWith({ columns: 80, stdin: typed, env: { NO_COLOR: '1' } }, 'review')
+const backspace = '\u007f'
+/** Ctrl-U. */
+const clearLine = '\u0015'
 const contents = async (place: Workplace): Promise<readonly string[]> =>
   (await place.json('beliefs')).items.map(({ content }: { content: string }) => content).sort()
 
@@ -41,11 +44,32 @@ describe('credence review', () => {
     using place = workplace()
     await imported(place)
 
-    const { stdout } = await walk(place, 'eNever push to main on Fridays.\nq')
+    const { stdout } = await walk(place, `e${clearLine}Never push to main on Fridays.\nq`)
 
     expect(stdout).toContain('0 accepted, 1 edited, 0 rejected, 2 left.')
     expect(await contents(place)).toEqual(['Never push to main on Fridays.'])
     expect((await place.json('review')).total).toBe(2)
+  })
+
+  it('begins an edit with the present text', async () => {
+    using place = workplace()
+    await imported(place)
+
+    const { stdout } = await walk(place, `e${backspace} by Ada.\nq`)
+
+    expect(stdout).toContain('1 edited')
+    expect(await contents(place)).toEqual(['Never push to main without a review by Ada.'])
+  })
+
+  it('asks again after an edit that leaves no text, and ends at Ctrl-C in an edit', async () => {
+    using place = workplace()
+    await imported(place)
+
+    const { stdout } = await walk(place, `e${clearLine}\nq`)
+    const interrupted = await walk(place, 'e\u0003')
+
+    expect(stdout).toContain('0 edited, 0 rejected, 3 left')
+    expect(interrupted.exitCode).toBe(130)
   })
 
   it('keeps the words when Enter is pressed, and asks again after a key that means nothing', async () => {

@@ -20,7 +20,7 @@ describe.skipIf(noBrowser !== null)('the dashboard when the server goes and come
     await page.keyboard.press('8')
     const notice = page.locator('main').getByRole('alert')
     await notice.getByText('The server does not answer.').waitFor()
-    expect(await notice.locator('code').textContent()).toBe('credence serve')
+    await notice.getByText('Is the server still running in its terminal?').waitFor()
     await page.unroute('**/api/v1/journal*')
     await page.getByRole('button', { name: 'Try again' }).click()
     await page.locator('.journal-row').first().waitFor()

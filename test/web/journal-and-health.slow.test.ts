@@ -51,6 +51,14 @@ describe.skipIf(noBrowser !== null)('the pages of journal and health', () => {
     await change.locator('ins', { hasText: 'ten' }).waitFor()
     expect(await change.locator('.word-diff').allTextContents()).toHaveLength(1)
 
+    const agent = dashboard.memoryAs({ actor: 'agent', origin: 'some-agent' })
+    await agent.correct('ferry', { content: 'The ferry leaves at noon.' })
+    const proposal = row('The agent some-agent proposed')
+    await proposal.getByText('What changed').click()
+    await proposal.locator('del', { hasText: 'ten' }).waitFor()
+    await proposal.locator('ins', { hasText: 'noon' }).waitFor()
+    await proposal.getByText('Proposed for ferry').waitFor()
+
     await page.getByLabel('Kind of change').selectOption('learn')
     await page.locator('.journal-row', { hasText: 'ferry' }).first().waitFor({ state: 'detached' })
     await row('You told an agent about').waitFor()

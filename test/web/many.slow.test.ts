@@ -80,6 +80,11 @@ describe.skipIf(noBrowser !== null)('many beliefs and turns', () => {
     ).toBe(true)
   })
 
+  it('says that groups have only the loaded rows', async () => {
+    await go(page, '/beliefs?group=type')
+    await page.getByText(/^The groups have the first \d+ beliefs of \d+;/).waitFor()
+  })
+
   it('asks only for the latest rows after a change, however many have been loaded', async () => {
     await go(page, '/beliefs')
     await page.locator('.belief-row').first().waitFor()

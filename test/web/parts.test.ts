@@ -9,7 +9,7 @@ import { placeChain } from '../../web/src/pages/beliefs/detail/chain-lanes.ts'
 import { inPlace } from '../../web/src/pages/beliefs/list/in-place.ts'
 import { explainedOf } from '../../web/src/pages/evaluation/case/explained.ts'
 import { daysBetween } from '../../web/src/pages/evaluation/every-day.ts'
-import { metricName } from '../../web/src/pages/evaluation/run-words.ts'
+import { failureWords, metricName } from '../../web/src/pages/evaluation/run-words.ts'
 
 describe('a text with marked stretches', () => {
   const stretch = fc.record({ start: fc.integer({ min: -3, max: 40 }), end: fc.integer({ min: -3, max: 40 }) })
@@ -213,4 +213,14 @@ it('names figures as the field does', () => {
     'Session recall@10',
     'Stored city',
   ])
+})
+
+describe('a failed expectation', () => {
+  it('has the name of a belief in place of its id, also of a captured copy', () => {
+    const names = { 'my-case-1a.b-2': 'redis cache' }
+
+    expect(failureWords('relevant beliefs: my-case-1a.b-2, b-9 must be there.', names)).toBe(
+      'Relevant beliefs: “redis cache”, b-9 must be there.',
+    )
+  })
 })

@@ -12,7 +12,7 @@ import { Palette } from './shell/palette.tsx'
 import { places } from './shell/places.ts'
 import { Sidebar } from './shell/sidebar.tsx'
 import { SignIn } from './shell/sign-in.tsx'
-import { health } from './state/memory-facts.ts'
+import { health, typed } from './state/memory-facts.ts'
 import { subject } from './state/subject.ts'
 import { lazy } from './ui/lazy.tsx'
 import { EmptyState } from './ui/notice.tsx'
@@ -122,7 +122,7 @@ function DemoNote() {
   if (health.value?.isDemo !== true) return null
   return (
     <p class="demo-note">
-      This is a demo memory; it is deleted when the server stops. Create your own with <code>credence init</code>.
+      This is a demo memory; it is deleted when the server stops. Create your own with <code>{typed('init')}</code>.
     </p>
   )
 }

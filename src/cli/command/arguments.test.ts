@@ -107,6 +107,8 @@ describe('sortTexts', () => {
   it.each([
     [['b-1', 'x', '--nam', 'y'], 'There is no option --nam.', 'Did you mean --name?'],
     [['b-1', 'x', '-x'], 'There is no option -x.', 'A text that begins with a dash goes after --.'],
+    [['b-1', '--of course'], 'There is no option --of course.', 'A text that begins with a dash goes after --.'],
+    [['b-1', 'x', '--zebra'], 'There is no option --zebra.', undefined],
     [['b-1', 'x', '--name'], '--name needs a value.', 'Write --name <name>.'],
     [
       ['b-1', 'x', '--name', '--alias'],

@@ -152,12 +152,16 @@ function placePositionals(
   }
   const [surplus] = left
   if (surplus !== undefined)
-    throw new UsageError(`Unexpected argument "${surplus}".`, 'Put a text of several words in quotes.')
+    throw new UsageError(
+      `Unexpected argument "${surplus}".`,
+      Object.keys(args).length === 0 ? undefined : 'Put a text of several words in quotes.',
+    )
   return placed
 }
 
 function unknownOption(written: string, known: readonly string[]): UsageError {
   const meant = didYouMean(written.replace(/^-+/, ''), known)
-  const hint = meant === undefined ? 'A text that begins with a dash goes after --.' : `Did you mean --${meant}?`
-  return new UsageError(`There is no option ${written}.`, hint)
+  const isText = /^-[^-]|\s/u.test(written)
+  const hint = isText ? 'A text that begins with a dash goes after --.' : undefined
+  return new UsageError(`There is no option ${written}.`, meant === undefined ? hint : `Did you mean --${meant}?`)
 }

@@ -154,6 +154,13 @@ export const timeOptions = {
   until: time('until', 'Only turns up to this day.'),
 }
 
+/** A day or a time, as it was given. */
+export const date = (value: string, help: string): Option<string | undefined> =>
+  option(value, help, (given) => {
+    parseTime('since', given)
+    return given
+  })
+
 export const authorOptions = {
   as: {
     ...option('<who>', 'Who is writing: person, agent:NAME, document:NAME, tool:NAME or model:NAME.', readAuthor),

@@ -10,14 +10,28 @@ export type Launch = { readonly command: string; readonly args: readonly string[
  * that are not started from a shell do not see its PATH.
  */
 export const launchFrom = (machine: Machine, isShared: boolean): Launch =>
-  isShared && programOnPath('credence', machine) !== null
-    ? { command: 'credence', args: [] }
-    : { command: machine.node, args: [machine.program] }
+  isShared && isOnPath(machine) ? { command: 'credence', args: [] } : { command: machine.node, args: [machine.program] }
+
+/** What a person types to start Credence. npm names itself in the environment of what it starts. */
+export const typedCommand = (machine: Pick<Machine, 'env' | 'platform'>): string =>
+  machine.env.npm_command === undefined || isOnPath(machine) ? 'credence' : 'npx credence'
+
+/** A text with the commands in it as a person types them. */
+export const withTypedCommands = (text: string, command: string): string =>
+  text.replace(/(?<=`(?:[A-Z_]+=\S+ )?|: |^ +)credence (?=[a-z-])/gmu, `${command} `)
+
+/** Whether a shell finds `credence`. npm adds the directories in node_modules for the programs that it starts. */
+const isOnPath = (machine: Pick<Machine, 'env' | 'platform'>): boolean =>
+  programOnPath('credence', machine, (directory) => !/[\\/]node_modules[\\/]/u.test(directory)) !== null
 
 /** The file that a name starts in a shell; null when there is none. */
-export function programOnPath(name: string, { env, platform }: Machine): string | null {
+export function programOnPath(
+  name: string,
+  { env, platform }: Pick<Machine, 'env' | 'platform'>,
+  isSearched = (directory: string): boolean => directory !== '',
+): string | null {
   const path = platform === 'win32' ? win32 : posix
-  const directories = (env.PATH ?? env.Path ?? '').split(path.delimiter).filter((directory) => directory !== '')
+  const directories = (env.PATH ?? env.Path ?? '').split(path.delimiter).filter(isSearched)
   const names = platform === 'win32' ? [`${name}.cmd`, `${name}.exe`] : [name]
   const files = directories.flatMap((directory) => names.map((one) => path.join(directory, one)))
   return files.find((file) => existsSync(file)) ?? null

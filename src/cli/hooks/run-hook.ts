@@ -1,11 +1,13 @@
+import type { Writable } from 'node:stream'
 import { isSaidByPerson } from '../../beliefs/turn.ts'
 import { MemoryError } from '../../errors.ts'
 import { codeOf } from '../../files/leftovers.ts'
 import { isWithin, pauseFor } from '../../memory/conversation/pause.ts'
 import type { Memory } from '../../memory/memory.ts'
 import type { Budget, Context } from '../../memory/recall/context.ts'
+import { UsageError } from '../command/command.ts'
 import type { MemoryLocation, Session, StandpointOptions } from '../session.ts'
-import { write } from '../text/output.ts'
+import { isClosedPipe, write } from '../text/output.ts'
 import { enqueue, isFirstToAnswer, isUnkept, markUnkept, type QueuedTurn, queuedNames } from './hook-queue.ts'
 import { type HookEvent, type HookHost, type HookPayload, hookAnswer, readPayload } from './host-protocol.ts'
 
@@ -50,7 +52,7 @@ export async function runHook({ host, event, options }: HookRun, session: Sessio
   const reading = readPayload(stdin, AbortSignal.timeout(longestInputMs))
   // Input that is already there is read even if starting has used up the time.
   const inTime = await within(Math.max(reserveMs, left()), reading)
-  if (inTime === null) await write(stdout, hookAnswer(host, event, ''))
+  if (inTime === null) await reply(stdout, hookAnswer(host, event, ''))
   const payload = inTime ?? (await reading)
 
   const here = payload.directory === null ? session : session.inDirectory(payload.directory)
@@ -68,7 +70,7 @@ export async function runHook({ host, event, options }: HookRun, session: Sessio
   try {
     if (inTime === null) return { ...done, outcome: 'late' }
     if (!isHeeded) {
-      await write(stdout, hookAnswer(host, event, ''))
+      await reply(stdout, hookAnswer(host, event, ''))
       return { ...done, outcome: isDoubled ? 'connected as well' : 'switched off' }
     }
     const isThere = await here.hasMemory(options)
@@ -80,7 +82,7 @@ export async function runHook({ host, event, options }: HookRun, session: Sessio
     const isStart = memory !== null && event === 'session-start'
     const former = isStart ? (await here.formerProjectNotes(options, memory)).map((note) => `${note}\n`) : []
     const text = context === null ? '' : await rendered(context)
-    await write(stdout, hookAnswer(host, event, [...former, text].join(''), notice))
+    await reply(stdout, hookAnswer(host, event, [...former, text].join(''), notice))
     const recalled = context === null ? 0 : sizeOf(context)
     return { ...done, recalled, outcome: problem ?? notKept ?? (isThere ? 'done' : 'no memory yet') }
   } finally {
@@ -213,8 +215,19 @@ function forgettingAskedIn(prompt: string): string {
   return `Nothing is forgotten yet, and this message is not kept. Only the person can forget what was said, with this command, which shows what would be removed and asks first: credence forget --containing "${words}". What is kept in other words is found with: credence search "${words}"\n`
 }
 
-/** The kind of an error, without its message, which may repeat text of the conversation. */
-export const failureOf = (error: unknown): string => {
-  if (error instanceof MemoryError) return `failed: ${error.code}`
-  return `failed: ${error instanceof Error ? error.name : 'unknown'}`
+/** The kind of an error and its message, without quoted values, which may be text of the conversation. */
+export function failureOf(error: unknown): string {
+  if (!(error instanceof Error)) return 'failed: unknown'
+  const kind = error instanceof MemoryError ? error.code : error instanceof UsageError ? 'usage' : error.name
+  const message = 'syscall' in error ? error.message : error.message.replace(/["'`“].*["'`”]/su, '…')
+  return `failed: ${kind}: ${message.slice(0, 200)}`
+}
+
+/** Prints the answer for the host. A host that has ended needs none. */
+async function reply(stdout: Writable, text: string): Promise<void> {
+  try {
+    await write(stdout, text)
+  } catch (error) {
+    if (!isClosedPipe(error)) throw error
+  }
 }

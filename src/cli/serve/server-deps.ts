@@ -14,6 +14,7 @@ import { type MirrorRequest, syncMirror } from '../../memory/mirror/sync.ts'
 import { syncOnCommit } from '../../memory/mirror/sync-on-commit.ts'
 import type { Author, Ports, Store } from '../../memory/ports.ts'
 import { RecentMap } from '../../recent-map.ts'
+import { typedCommand } from '../connect/launch.ts'
 import { hostStatuses } from '../connect/status.ts'
 import type { MemoryLocation, Session } from '../session.ts'
 import { backgroundWork, type StoppableWork } from './background-work.ts'
@@ -126,6 +127,7 @@ export async function openServerDeps(
     scopes,
     homeScopes,
     isDemo,
+    command: typedCommand(session.machine),
     hasFixedScopes: false,
     isInstallation: true,
     access: () => {

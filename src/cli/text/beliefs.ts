@@ -65,7 +65,7 @@ export function editedText({ outcome, belief }: Edited, done: string, unchanged:
     case 'proposed':
       return lines(
         `${style.yellow('Proposed')} ${called(belief)}: someone with more authority has to decide.`,
-        `  A person decides with: credence proposals accept ${harmless(belief.id)}`,
+        `  A person decides with: ${style.command} proposals accept ${harmless(belief.id)}`,
       )
   }
 }

@@ -21,7 +21,11 @@ const escapeCodes = {
 } as const
 
 /** Colours and the width of lines; `width` is unbounded in a pipe. Without colour every paint returns its text. */
-export type Style = Readonly<Record<keyof typeof escapeCodes, Paint>> & { readonly width: number }
+export type Style = Readonly<Record<keyof typeof escapeCodes, Paint>> & {
+  readonly width: number
+  /** What a person types to start Credence. */
+  readonly command: string
+}
 
 /** Longer lines are tiring to read, however wide the window is. */
 const widestText = 100
@@ -40,7 +44,7 @@ export const plain = (width: number): Style => styled(() => (text) => text, widt
 function styled(paint: (codes: readonly [number, number]) => Paint, width: number): Style {
   const paints = Object.entries(escapeCodes).map(([name, codes]) => [name, paint(codes)])
   // One paint for each key of the table.
-  return { ...(Object.fromEntries(paints) as Omit<Style, 'width'>), width }
+  return { ...(Object.fromEntries(paints) as Omit<Style, 'width' | 'command'>), width, command: 'credence' }
 }
 
 /** Colour only on a terminal that can and may; see no-color.org and force-color.org. */

@@ -152,6 +152,6 @@ function silenceLines(quotes: readonly Quote[], decision: QuoteDecision | undefi
   return [
     indented(`The best was "${harmless(best.text)}" (${dayOf(best.at)}): ${scores}.`, 2, style.width),
     dimmed(sharedText(best, asked), style),
-    style.dim(indented('`credence search` shows it anyway.', 4)),
+    style.dim(indented(`\`${style.command} search\` shows it anyway.`, 4)),
   ]
 }

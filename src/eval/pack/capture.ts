@@ -18,6 +18,7 @@ import { omitUndefined } from '../../omit-undefined.ts'
 import { idsIn as returnedIn } from '../kinds/retrieval/carry-out.ts'
 import { loadPack } from '../kinds/retrieval/pack.ts'
 import { runPack } from '../kinds/retrieval/run-pack.ts'
+import { withNames } from '../report/case-detail.ts'
 import { manifestName, packPath, treePath } from '../store/documents.ts'
 import { problemText, readJson } from '../store/parse-artifact.ts'
 import type { Subject } from '../system/subject.ts'
@@ -77,8 +78,7 @@ export async function captureCase(
     await importPack(root, staged, { force: true })
     const live = context.relevant.map(({ belief }) => copiedId(caseId, belief.id))
     // Ids of copies mean nothing to the person who named the beliefs.
-    const withNames = (failure: string): string =>
-      beliefs.reduce((text, { id, name }) => text.replaceAll(copiedId(caseId, id), `"${name}"`), failure)
+    const names = Object.fromEntries(beliefs.map(({ id, name }) => [copiedId(caseId, id), name]))
     return {
       caseId,
       packDir: pack.directory,
@@ -86,7 +86,7 @@ export async function captureCase(
       beliefsCopied: beliefs.length,
       /** Whether recall passes the case today. */
       passesNow: outcome?.verdict === 'pass',
-      failures: (outcome?.failures ?? []).map(withNames),
+      failures: (outcome?.failures ?? []).map((failure) => withNames(failure, names)),
       /** Whether the copy answers as the memory does; if not, the case cannot be relied on. */
       isFaithful: outcome !== undefined && JSON.stringify(returnedIn(outcome, 'relevant')) === JSON.stringify(live),
     }

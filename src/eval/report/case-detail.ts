@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs'
 import { z } from 'zod'
 import type { PackPlace } from '../kinds/kind.ts'
-import { askedIn, loadPack, type Pack } from '../kinds/retrieval/pack.ts'
+import { askedIn, loadPack, type Pack, recallRunners } from '../kinds/retrieval/pack.ts'
 import type { CaseRecord } from '../store/schemas/run.ts'
 
 const ExpectedBelief = z.object({
@@ -83,15 +83,26 @@ export function caseTexts(packDirectory: string, caseId: string, records: readon
   return { message, scopes, expected, beliefs } satisfies z.infer<typeof CaseTexts>
 }
 
+/** Whether the cases of a pack expect beliefs by id. */
+export const hasBeliefs = ({ runner }: PackPlace['manifest']): boolean => recallRunners.some((name) => name === runner)
+
 /** Those of the start, and those that its sessions add. */
 function beliefsOf(pack: Pack) {
   const made = askedIn(pack).flatMap(({ asked }) => ('updates' in asked ? asked.updates : []))
   return [...pack.beliefs, ...made.flatMap((one) => (one.kind === 'create' ? [one.belief] : []))]
 }
 
-/** The names of the beliefs of a retrieval or session pack whose ids occur in some texts. */
-export function namesIn(packDirectory: string, texts: readonly string[]): Record<string, string> {
-  const { pack } = loadPack(packDirectory, { strict: false })
-  const words = new Set(texts.flatMap((text) => text.match(/[\w-]+/g) ?? []))
+/** In failures an id ends before a space or a comma; captured copies have a dot inside. */
+const beliefIds = /[\w.-]+/g
+
+/** A failure with the names of beliefs in place of their ids. */
+export const withNames = (failure: string, names: Readonly<Record<string, string>>): string =>
+  failure.replace(beliefIds, (word) => (Object.hasOwn(names, word) ? `"${names[word]}"` : word))
+
+/** The names of the beliefs of a pack whose ids occur in some texts. */
+export function namesIn({ directory, manifest }: PackPlace, texts: readonly string[]): Record<string, string> {
+  if (texts.length === 0 || !hasBeliefs(manifest)) return {}
+  const { pack } = loadPack(directory, { strict: false })
+  const words = new Set(texts.flatMap((text) => text.match(beliefIds) ?? []))
   return Object.fromEntries(beliefsOf(pack).flatMap(({ id, name }) => (words.has(id) ? [[id, name]] : [])))
 }

@@ -40,6 +40,8 @@ export type ServerDeps = {
   /** Where new beliefs and turns go. */
   readonly homeScopes: readonly string[]
   readonly isDemo: boolean
+  /** What a person types to start Credence. */
+  readonly command: string
   /** Agents may name no scope but those in view. */
   readonly hasFixedScopes: boolean
   /** False for people with a token of the store: MEMORY.md and the eval store of the directory are not theirs. */

@@ -24,7 +24,13 @@ export const recentEvents = ({ store }: Ports, user: string, page: EventPage): P
   store.events(user, page)
 
 /** The change of a belief by one event. */
-type Changed = { readonly beliefId: string; readonly before: Belief | null; readonly after: Belief | null }
+type Changed = {
+  readonly beliefId: string
+  readonly before: Belief | null
+  readonly after: Belief | null
+  /** For a proposal: the belief that it would change, as it was then. */
+  readonly target: Belief | null
+}
 
 /** The changes of an event, belief by belief, the first `limit`. Forgotten texts are gone on both sides. */
 export async function changesOf(
@@ -35,9 +41,13 @@ export async function changesOf(
 ): Promise<readonly Changed[]> {
   const done = (await store.revisions(user, event)).slice(0, limit)
   const changes: Changed[] = []
+  const beforehand = async (id: string | null): Promise<Belief | null> => {
+    const revisions = id === null ? [] : await store.history(user, id)
+    return revisions.findLast((revision) => revision.event.number < event)?.belief ?? null
+  }
   for (const { beliefId, belief: after } of done) {
-    const earlier = (await store.history(user, beliefId)).findLast((revision) => revision.event.number < event)
-    changes.push({ beliefId, before: earlier?.belief ?? null, after })
+    const [before, target] = [await beforehand(beliefId), await beforehand(after?.proposedFor ?? null)]
+    changes.push({ beliefId, before, after, target })
   }
   return changes
 }

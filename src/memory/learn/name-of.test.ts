@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { analyse } from '../../search/analyse.ts'
 import { isSurfaceForm } from '../../search/forms.ts'
 import { isOrdinaryWord } from '../../search/ordinary-words.ts'
-import { nameOf, nameStatement } from './name-of.ts'
+import { nameOf, nameStatement, openingOf } from './name-of.ts'
 
 it.each<readonly [string, string, readonly string[]]>([
   ['our staging port is 5433.', 'staging port', []],
@@ -18,6 +18,18 @@ it.each<readonly [string, string, readonly string[]]>([
   ['the door is red', 'the door is red', []],
 ])('%s', (sentence, name, aliases) => {
   expect(nameOf(sentence)).toEqual({ name, aliases })
+})
+
+it.each([
+  ['From now on run the linter before every commit.', 'From now on run the linter'],
+  ['From now on, call yourself Biscuit when you talk to me.', 'call yourself Biscuit'],
+  ['As I said: please always use metric units.', 'please always use metric units'],
+  ['When I ask for a summary, give me five points.', 'When I ask for a summary'],
+  ['Never push to main without a review.', 'Never push to main'],
+  ['Never propose pellets; count six weeks.', 'Never propose pellets'],
+  ['From now on, do not.', 'From now on do not'],
+])('the opening of %j is %j', (sentence, name) => {
+  expect(openingOf(sentence)).toBe(name)
 })
 
 it('is never one everyday word, and an alias never is either', () => {

@@ -162,18 +162,37 @@ export function nameOf(sentence: string): { readonly name: string; readonly alia
     .filter(isRare)
     .map((tokens) => written({ tokens }))
   const forms = [...phrases, ...rareWords].filter(isSurfaceForm)
-  const telling = runs.flatMap(({ tokens }) => tokens).slice(0, longestName)
-  const name = forms[0] ?? (telling.length > longestAlias ? wordsAt(sentence, telling) : openingOf(sentence))
+  const name = forms[0] ?? openingOf(sentence)
   return { name, aliases: mergeAliases(name, [], forms.slice(1)).slice(0, mostAliases) }
 }
 
-/** The first words of a sentence, but no "to" or "the" at the end: a name that no other text holds by chance. */
+/**
+ * The first words of a sentence, but no "to" or "the" at the end: a name that no other text holds by chance. Function words
+ * before a comma are left out; at the beginning they do not count where they would leave no room for two others. The name
+ * ends with its phrase.
+ */
 export function openingOf(sentence: string): string {
-  const tokens = analyse(sentence)
-  const opening = tokens.slice(0, longestName)
-  const end = tokens.length === opening.length ? -1 : opening.findLastIndex(({ word }) => !isFunctionWord(word))
-  return wordsAt(sentence, end < 2 ? opening : opening.slice(0, end + 1))
+  const all = analyse(sentence)
+  const tells = ({ word }: Token): boolean => !isFunctionWord(word)
+  const first = Math.max(0, all.findIndex(tells))
+  const start = Math.max(
+    0,
+    all.slice(0, first + 1).findLastIndex((token) => isApart(token, sentence)),
+  )
+  const tokens = all.slice(start)
+  const isShort = tokens.slice(0, longestName).filter(tells).length < 2
+  const opening = tokens.slice(0, longestName + (isShort ? first - start : 0))
+  const phraseEnd = opening.findIndex(
+    (token, at) => at > 2 && isApart(token, sentence) && opening.slice(0, at).filter(tells).length > 1,
+  )
+  const phrase = phraseEnd === -1 ? opening : opening.slice(0, phraseEnd)
+  const end = tokens.length === phrase.length ? -1 : phrase.findLastIndex(tells)
+  return wordsAt(sentence, end < 2 ? phrase : phrase.slice(0, end + 1))
 }
+
+/** Whether a word begins a new phrase. */
+const isApart = ({ gap, start }: Token, sentence: string): boolean =>
+  gap === 'broken' || sentence.slice(0, start).endsWith(', ')
 
 const wordsAt = (sentence: string, tokens: readonly Token[]): string => {
   const words = tokens.map(({ start, end }) => sentence.slice(start, end)).join(' ')
@@ -200,9 +219,9 @@ function runsOf(sentence: string, others: ReadonlySet<string> = new Set()): read
     const isContent =
       ![written, token.word].some((word) => isFunctionWord(word) || others.has(word)) &&
       !calendarWords.has(singular(token.word))
-    const isApart = token.gap === 'broken' || sentence.slice(0, token.start).endsWith(', ')
-    if (isContent && isOpen && !isApart) runs.at(-1)?.tokens.push(token)
-    else if (isContent) runs.push({ tokens: [token], isDetermined: !isApart && isDetermined })
+    const isNewPhrase = isApart(token, sentence)
+    if (isContent && isOpen && !isNewPhrase) runs.at(-1)?.tokens.push(token)
+    else if (isContent) runs.push({ tokens: [token], isDetermined: !isNewPhrase && isDetermined })
     // "The last good build", "our own keys".
     isDetermined = determiners.has(token.word) || (isDetermined && !isContent && qualifiers.has(token.word))
     isOpen = isContent

@@ -24,7 +24,7 @@ export const unreachable = (): Refusal =>
     status: 0,
     code: 'unreachable',
     message: 'The server does not answer.',
-    hint: 'Is `credence serve` still running?',
+    hint: 'Is the server still running in its terminal?',
   })
 
 export const asRefusal = (error: unknown): Refusal =>

@@ -39,8 +39,7 @@ function HowToSignIn({ error }: { readonly error: Refusal | null }) {
         when it started. It looks like this:
       </p>
       <code class="command">{window.location.origin}/#token=…</code>
-      <p>Cannot find it? Stop the server and start it again in a terminal. It prints the same link:</p>
-      <code class="command">credence serve</code>
+      <p>Cannot find it? Stop the server and start it again in the terminal. It prints the same link.</p>
       <p class="soft small">
         The link is only needed once for each browser. The token in it leaves the address bar as soon as it is used.
         Opened in another tab, it lets this one go on too.

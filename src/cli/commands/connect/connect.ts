@@ -3,7 +3,7 @@ import { resolve } from 'node:path'
 import { type Argument, defineCommand, UsageError } from '../../command/command.ts'
 import { flag, oneOf, text, viewOptions } from '../../command/options.ts'
 import { type ConnectHost, connectHosts, filesFor, type HostCheck, hosts, type Level } from '../../connect/hosts.ts'
-import { isTemporary, programOnPath } from '../../connect/launch.ts'
+import { isTemporary, programOnPath, withTypedCommands } from '../../connect/launch.ts'
 import { connectFiles, diffOf, disconnectFiles, planConnection, planRemoval } from '../../connect/plan.ts'
 import { noteSeen } from '../../connect/seen.ts'
 import { type HostStatus, hostStatuses } from '../../connect/status.ts'
@@ -76,7 +76,8 @@ export const connect = defineCommand({
     const documents = changes.map((change) => ({ path: change.path, diff: diffOf(change) }))
     const answer = (written: boolean, note: string, proof: Proof | null = null) => ({
       document: { host, written, changes: documents, ...(proof === null ? {} : { proof }) },
-      text: (style: Style) => lines(written ? [] : documents.map(({ diff }) => painted(diff, style)), note),
+      text: (style: Style) =>
+        lines(written ? [] : documents.map(({ diff }) => painted(diff, style)), withTypedCommands(note, style.command)),
       notes:
         changes.length === 0
           ? []

@@ -40,7 +40,7 @@ export const hook = defineCommand({
       at: new Date().toISOString(),
       host: host ?? (argv.some((word) => word.startsWith('--host')) ? 'unknown' : 'claude-code'),
       event: known ?? 'unknown',
-      outcome: error instanceof UsageError ? 'failed: usage' : failureOf(error),
+      outcome: failureOf(error),
       ms: msSince(session),
     })
   },

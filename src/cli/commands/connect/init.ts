@@ -49,8 +49,8 @@ export const init = defineCommand({
           leftAlone > 0 && leftAloneText(leftAlone, file),
           '',
           'Next:',
-          '  credence remember "Invoices are due after 14 days." --name "payment terms"',
-          '  credence recall "What are our payment terms?" --explain',
+          `  ${style.command} remember "Invoices are due after 14 days." --name "payment terms"`,
+          `  ${style.command} recall "What are our payment terms?" --explain`,
         ),
       notes:
         held === null

@@ -210,9 +210,7 @@ async function answerRequests(
           `Running the benchmarks ${packsToEvaluate.join(' and ')} in the background; the page Evaluation shows the results.`,
         'Press Ctrl-C to stop.',
       ),
-    notes: isDemo
-      ? ['To create a memory of your own, stop this server and run `credence init` (in a clone: `npx credence init`).']
-      : [],
+    notes: isDemo ? ['To create a memory of your own, stop this server and run `credence init`.'] : [],
   }
 }
 

@@ -177,7 +177,11 @@ async function closing(memory: Memory): Promise<Scene> {
       {
         command: null,
         result: Object.keys(next),
-        text: (style) => columns(Object.entries(next), { width: style.width }),
+        text: (style) =>
+          columns(
+            Object.entries(next).map(([command, use]) => [command.replace('credence', style.command), use]),
+            { width: style.width },
+          ),
       },
     ],
   }
@@ -236,7 +240,12 @@ const documentOf = ({ title, told, steps }: Scene) => ({
 function sceneText({ title, told, steps }: Scene, style: Style): string {
   const shown = steps.map(({ command, text }) => {
     const output = text(style).trimEnd()
-    return [...(command === null ? [] : [style.green(indented(`$ ${command}`, 2, style.width))]), output].join('\n')
+    return [
+      ...(command === null
+        ? []
+        : [style.green(indented(`$ ${command.replace('credence', style.command)}`, 2, style.width))]),
+      output,
+    ].join('\n')
   })
   return `${[style.bold(`${title}\n${'─'.repeat(title.length)}`), indented(told, 0, style.width), '', shown.join('\n\n')].join('\n').trimEnd()}\n\n`
 }

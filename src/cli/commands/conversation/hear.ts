@@ -5,7 +5,7 @@ import { pauseFor } from '../../../memory/conversation/pause.ts'
 import { readChatLines } from '../../../memory/transfer/chats/read-chats.ts'
 import { omitUndefined } from '../../../omit-undefined.ts'
 import { type Argument, defineCommand, exitCodes, UsageError } from '../../command/command.ts'
-import { choice, text, writeOptions } from '../../command/options.ts'
+import { choice, date, text, writeOptions } from '../../command/options.ts'
 import { short } from '../../text/beliefs.ts'
 import { harmless, lines, type Style } from '../../text/output.ts'
 import { heardLinesAnswer, hearLines, nothingHeard, takenText } from './hear-lines.ts'
@@ -28,7 +28,7 @@ export const hear = defineCommand({
     role: { ...choice('<role>', turnRoles, 'Who said it.'), default: 'user' },
     speaker: text('<name>', "The speaker's name, in a conversation of several people."),
     session: { ...text('<id>', 'The conversation it belongs to.'), default: 'one for each day' },
-    at: { ...text('<time>', 'When it was said, such as 2026-05-03T10:00:00Z.'), default: 'now' },
+    at: { ...date('<time>', 'When it was said, such as 2026-05-03T10:00:00Z.'), default: 'now' },
     messageId: text('<id>', 'The id of the message. A message with a known id is stored once.'),
     ...writeOptions,
   },

@@ -71,7 +71,10 @@ export const benchmarkGate = defineCommand({
   async run({ options }, session) {
     const { base, candidate, snapshotId, bootstrap, requireClean, acceptChanged, format } = options
     if (base === undefined || candidate === undefined)
-      throw new UsageError(`--${base === undefined ? 'base' : 'candidate'} is missing.`, 'Give both stores.')
+      throw new UsageError(
+        `--${base === undefined ? 'base' : 'candidate'} is missing.`,
+        'Name two eval stores, as in --base ../main/evals --candidate ./evals.',
+      )
     const at = (path: string): string => resolve(session.workingDirectory(), path)
     const accepted = acceptedChanges(acceptChanged)
     const report = await gateStores({

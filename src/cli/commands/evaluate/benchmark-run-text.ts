@@ -1,13 +1,18 @@
+import { manifestOf } from '../../../eval/pack/manifest.ts'
+import { namesIn, withNames } from '../../../eval/report/case-detail.ts'
 import { type AblationResult, type Share, saturated, summariseCases } from '../../../eval/score/figures.ts'
 import type { Interval } from '../../../eval/score/statistics.ts'
 import { casesOf } from '../../../eval/store/case-log.ts'
 import type { MetricDeclaration } from '../../../eval/store/schemas/primitives.ts'
 import type { CaseRecord, RunSummary } from '../../../eval/store/schemas/run.ts'
+import { short } from '../../text/beliefs.ts'
 import { harmless, type Style, table } from '../../text/output.ts'
 
 /** A finished run. */
 export type RunResult = {
   readonly summary: RunSummary
+  /** The folder of its pack. */
+  readonly directory: string
   /** Claims of the pack that nothing checks. */
   readonly warnings: readonly string[]
   /** For a run with a part switched off: whether the cases noticed. */
@@ -20,22 +25,29 @@ export async function runsText(root: string, results: readonly RunResult[]): Pro
   const runs = results.map(({ summary }) => summary)
   const measured = results.filter(({ ablation, isBaseline }) => ablation === null && !isBaseline)
   const failures: string[] = []
-  for (const { summary } of measured) failures.push(...(await failuresOf(root, summary.runId)))
+  for (const result of measured) failures.push(...(await failuresOf(root, result)))
   const figures = [...(await suiteText(root, results)), ...(await redTeamText(root, runs))]
   return (style) => [overview(runs, failures, style), ...figures, ...ablationText(results, style)].join('\n')
 }
 
 /** By case, so that they read the same whatever order the seed chose. */
-async function failuresOf(root: string, runId: string): Promise<readonly string[]> {
-  const { records } = await casesOf(root, runId)
+async function failuresOf(root: string, { summary, directory }: RunResult): Promise<readonly string[]> {
+  const { records } = await casesOf(root, summary.runId)
+  const manifest = manifestOf(directory)
+  const prompts = new Map(manifest.cases.map(({ id, prompt }) => [id, ` "${short(prompt, mostPrompt)}"`]))
+  const told = records.flatMap(({ failures }) => failures)
+  const names = namesIn({ directory, manifest }, told)
   return [...records]
     .sort((one, other) => (one.caseId < other.caseId ? -1 : 1))
     .flatMap(({ caseId, failures, error }) =>
-      [...failures, ...(error === undefined ? [] : [error.message])].map((failure) => `${caseId}: ${failure}`),
+      [...failures, ...(error === undefined ? [] : [error.message])].map(
+        (failure) => `${caseId}${prompts.get(caseId) ?? ''}: ${withNames(failure, names)}`,
+      ),
     )
 }
 
 const mostFailures = 20
+const mostPrompt = 60
 
 function overview(runs: readonly RunSummary[], failures: readonly string[], style: Style): string {
   const rows = runs.map((run) => [

@@ -256,7 +256,7 @@ async function runJob(job: Job, setup: RunSetup): Promise<RunResult> {
       run.kind === 'new'
         ? await runBenchmark(benchmark, runId, { ...run.options, role }, context)
         : await resumeBenchmark(benchmark, runId, context)
-    return { summary, warnings: benchmark.warnings, ablation: null, isBaseline }
+    return { summary, directory, warnings: benchmark.warnings, ablation: null, isBaseline }
   } finally {
     evaluation.progress.clear()
     await benchmark.close()

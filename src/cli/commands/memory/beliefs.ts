@@ -5,6 +5,8 @@ import { choices, filterOptions, flag, memoryOptions, wholeNumber } from '../../
 import { beliefBlock } from '../../text/beliefs.ts'
 import { counted, harmless, moreNote, table } from '../../text/output.ts'
 
+const noBeliefs = 'There are no beliefs yet; `credence remember` adds one.'
+
 export const beliefs = defineCommand({
   args: {},
   options: {
@@ -33,7 +35,7 @@ export const beliefs = defineCommand({
       return {
         document: { scopes },
         text: () => table(scopes.map((one) => [harmless(one.scope), counted(one.beliefs, 'belief')])),
-        notes: scopes.length === 0 ? ['There are no beliefs yet.'] : [],
+        notes: scopes.length === 0 ? [noBeliefs] : [],
       }
     }
     const page = await memory.list({
@@ -42,11 +44,12 @@ export const beliefs = defineCommand({
       ...(pinned ? { pinned } : {}),
       ...(all || status.includes('superseded') ? {} : { current: true }),
     })
+    const isFiltered = type.length + status.length + scope.length > 0 || pinned || offset > 0
     return {
       document: page,
       text: (style) => page.items.map((belief) => beliefBlock(belief, style)).join('\n'),
       notes: [
-        ...(page.items.length === 0 ? ['No belief matches.'] : []),
+        ...(page.items.length > 0 ? [] : [isFiltered ? 'No belief matches.' : noBeliefs]),
         ...moreNote('belief', page.total, offset + page.items.length),
       ],
     }

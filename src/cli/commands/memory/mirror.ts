@@ -233,9 +233,9 @@ const undecidedLines = (undecided: readonly UndecidedEdit[], style: Style): read
     .flatMap((edit) => [
       ...remark('Waiting', style.yellow, wishOf(edit), style),
       ...diffOf(edit, style),
-      `  credence proposals accept ${edit.proposal.id}, or reject ${edit.proposal.id}`,
+      `  ${style.command} proposals accept ${edit.proposal.id}, or reject ${edit.proposal.id}`,
     ]),
-  ...(undecided.length > mostShown ? [`And ${undecided.length - mostShown} more: credence proposals`] : []),
+  ...(undecided.length > mostShown ? [`And ${undecided.length - mostShown} more: ${style.command} proposals`] : []),
 ]
 
 const heldText = ({ file, reason }: Held): string => `${file}, because ${reason}.`
@@ -264,8 +264,8 @@ function conflictLines({ file, proposals }: OpenConflict, style: Style): readonl
       : [
           `changed in the file and in the store. The store's version holds; ${file} shows both.`,
           ...proposals.flatMap((id) => [
-            `Take the file's version:  credence proposals accept ${id}`,
-            `Keep the store's version: credence proposals reject ${id}`,
+            `Take the file's version:  ${style.command} proposals accept ${id}`,
+            `Keep the store's version: ${style.command} proposals reject ${id}`,
           ]),
           `Accept or reject to settle it. ${file} is kept; delete it when you like.`,
         ]

@@ -41,9 +41,9 @@ export const proposals = defineCommand({
       const { origin } = waiting.find(({ id }) => id === rejected.beliefId)?.provenance ?? {}
       return {
         document: rejected,
-        text: () =>
+        text: (style) =>
           lines(
-            `Rejected ${harmless(rejected.beliefId)}. \`credence undo ${rejected.event}\` brings it back.`,
+            `Rejected ${harmless(rejected.beliefId)}. \`${style.command} undo ${rejected.event}\` brings it back.`,
             origin === 'file' && '  It was an edit of MEMORY.md, which gets the stored text back.',
           ),
       }

@@ -2,7 +2,7 @@ import type { Memory } from '../../../memory/memory.ts'
 import { type Budget, type Context, defaultBudget } from '../../../memory/recall/context.ts'
 import { omitUndefined } from '../../../omit-undefined.ts'
 import { defineCommand, UsageError } from '../../command/command.ts'
-import { flag, memoryOptions, readerOptions, text, viewOptions, wholeNumber, words } from '../../command/options.ts'
+import { date, flag, memoryOptions, readerOptions, viewOptions, wholeNumber, words } from '../../command/options.ts'
 import { called, short } from '../../text/beliefs.ts'
 import { harmless } from '../../text/output.ts'
 
@@ -25,7 +25,7 @@ export const recall = defineCommand({
     maxQuestions: limit('maxQuestions', 'Maximum number of open questions.'),
     maxCharacters: limit('maxCharacters', 'Maximum number of characters of all beliefs and questions.'),
     maxQuotes: limit('maxQuotes', 'Maximum number of quotes.'),
-    asOf: text('<date>', 'Use only what was stored by this day.'),
+    asOf: date('<date>', 'Use only what was stored by this day.'),
     ...viewOptions,
     ...readerOptions,
     ...memoryOptions,

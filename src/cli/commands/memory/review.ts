@@ -1,4 +1,6 @@
-import type { Readable } from 'node:stream'
+import { createInterface } from 'node:readline'
+import { PassThrough, type Readable, type Writable } from 'node:stream'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Belief } from '../../../beliefs/belief.ts'
 import { MemoryError } from '../../../errors.ts'
 import type { ReviewItem } from '../../../memory/change/review.ts'
@@ -114,9 +116,11 @@ async function walk(memory: Memory, session: Session, items: readonly ReviewItem
           return 'next'
         }
         if (key === 'e' && item.kind !== 'removal') {
-          await say('  New text (Enter keeps the old one): ')
-          const line = (await keys.line())?.trim() ?? ''
-          await acceptEdited(memory, item, line === '' ? item.belief.content : line)
+          await say('  Change the text, then press Enter.\n')
+          const shown = whole(item.belief.content)
+          const line = (await keys.edited(shown, stderr))?.trim() ?? ''
+          if (line === '') continue
+          await acceptEdited(memory, item, line === shown ? item.belief.content : line)
           decided.edited += 1
           return 'next'
         }
@@ -227,6 +231,8 @@ async function extractFrom(memory: Memory, session: Session, { spec, turns }: { 
   return { document: sum, notes }
 }
 
+const interrupted = (): DOMException => new DOMException('The question was interrupted.', 'AbortError')
+
 type Terminal = Readable & { readonly setRawMode?: (isRaw: boolean) => unknown }
 
 /** Reads single keys and lines that a person types. Ctrl-C is an AbortError. */
@@ -248,17 +254,41 @@ class Keys {
     while (this.#typed === '' && !this.#isEnded) await this.#more()
     const [key = null] = this.#typed
     this.#typed = this.#typed.slice(key?.length ?? 0)
-    if (key === '\u0003') throw new DOMException('The question was interrupted.', 'AbortError')
+    if (key === '\u0003') throw interrupted()
     return key === '\u0004' ? null : key
   }
 
-  /** The next line, which the terminal itself lets the person edit; null at the end of the input. */
-  async line(): Promise<string | null> {
-    this.#input.setRawMode?.(false)
-    while (!/[\r\n]/u.test(this.#typed) && !this.#isEnded) await this.#more()
-    if (this.#typed === '') return null
-    const [line = ''] = this.#typed.split(/\r?\n|\r/u)
-    this.#typed = this.#typed.slice(line.length).replace(/^(?:\r?\n|\r)/u, '')
+  /** One line of text after the person has edited it; null at the end of the input. */
+  async edited(text: string, output: Writable): Promise<string | null> {
+    // Keys typed after Enter stay for the next question.
+    const input = new PassThrough()
+    const reader = createInterface({ input, output, terminal: true, prompt: '  ' })
+    let line: string | null = null
+    let isOpen = true
+    let isInterrupted = false
+    reader.once('line', (given) => {
+      line = given
+      reader.close()
+    })
+    reader.once('SIGINT', () => {
+      isInterrupted = true
+      reader.close()
+    })
+    reader.once('close', () => {
+      isOpen = false
+    })
+    reader.prompt()
+    reader.write(text)
+    while (isOpen && (this.#typed !== '' || !this.#isEnded)) {
+      if (this.#typed === '') await this.#more()
+      const [keys = ''] = /^[^\r\n]*[\r\n]?/u.exec(this.#typed) ?? []
+      this.#typed = this.#typed.slice(keys.length)
+      input.write(keys)
+      // The reader takes them in before the next turn.
+      await nextTurn()
+    }
+    reader.close()
+    if (isInterrupted) throw interrupted()
     return line
   }
 

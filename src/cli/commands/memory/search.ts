@@ -7,11 +7,13 @@ import { defineCommand } from '../../command/command.ts'
 import {
   choice,
   choices,
+  date,
   filterOptions,
   flag,
   memoryOptions,
   readerOptions,
   text,
+  timeOptions,
   wholeNumber,
   words,
 } from '../../command/options.ts'
@@ -24,11 +26,10 @@ export const search = defineCommand({
   args: { query: words('A question, or the words to look for.') },
   options: {
     in: { ...choice('<where>', searchPlaces, 'Search beliefs, turns, or both.'), default: 'both' },
-    since: text('<date>', 'Only turns of this day or later.'),
-    until: text('<date>', 'Only turns up to this day.'),
+    ...timeOptions,
     speaker: text('<name>', 'Only turns of this speaker.'),
     session: text('<id>', 'Only turns of this conversation.'),
-    asOf: text('<date>', 'Use only what was stored by this day.'),
+    asOf: date('<date>', 'Use only what was stored by this day.'),
     type: choices('<type>', beliefTypes, 'Only beliefs of this type.'),
     status: choices('<status>', statuses, 'Only beliefs of this status.'),
     retired: flag('Include superseded, settled and proposed beliefs.'),

@@ -142,7 +142,7 @@ export function verdictText({ belief, verdict }: Why, activeScopes: readonly str
         verdict.inPrelude && 'It is part of the prelude, which every context begins with.',
         isElsewhere &&
           `It also lives in ${harmless(belief.scopes.join(' and '))}, which is not one of the active scopes.`,
-        `To find it by other words: credence alias ${harmless(belief.id)} add "the words"`,
+        `To find it by other words: ${style.command} alias ${harmless(belief.id)} add "the words"`,
         'The same command with --fix lists words that would work.',
       )
     }

@@ -14,7 +14,7 @@ export const memoryFate: Option<(typeof memoryFates)[number]> = {
   ...text('<fate>', `What to do with the memory: ${memoryFates.join(' or ')}. Erasing cannot be undone.`),
   read: ([given]) => {
     if (given !== undefined) return oneOf(memoryFates, given)
-    throw new UsageError('It has to be said what becomes of the memory.', 'Add --memory keep or --memory erase.')
+    throw new UsageError('A value is needed.', 'Add --memory keep or --memory erase.')
   },
 }
 

@@ -33,7 +33,7 @@ export const tokenCreate = defineCommand({
     const { person = null } = args
     if ((kind === 'admin') !== (person === null))
       throw new UsageError(
-        kind === 'admin' ? 'An administrator has no memory.' : 'Whose memory is the token to open?',
+        kind === 'admin' ? '--admin takes no person.' : '<person> is missing.',
         'Write `credence token create NAME`, or `credence token create --admin`.',
       )
     const made = await withAccess(session, options, (ports) =>

@@ -2,7 +2,7 @@ import { MemoryError } from '../../../errors.ts'
 import { compareBenchmark } from '../../../eval/compare/compare.ts'
 import { type CaseDiff, diffRuns } from '../../../eval/compare/diff.ts'
 import { chosenOf, counts } from '../../../eval/gate/latest-runs.ts'
-import { caseTexts, namesIn, questionTexts } from '../../../eval/report/case-detail.ts'
+import { caseTexts, hasBeliefs, namesIn, questionTexts } from '../../../eval/report/case-detail.ts'
 import { caseGrid, standingOf } from '../../../eval/report/case-grid.ts'
 import { figuresOfRun, summariseCases } from '../../../eval/score/figures.ts'
 import { wilsonInterval } from '../../../eval/score/statistics.ts'
@@ -192,13 +192,9 @@ export function evalHandlers(deps: ServerDeps, archive: EvalArchive): Handlers<k
 
 async function namesOf(archive: EvalArchive, { benchmarkId }: RunSummary, texts: readonly string[]) {
   const pack = (await archive.packs()).find(({ id }) => id === benchmarkId)
-  if (pack?.directory == null || pack.manifest === null || !hasBeliefs(pack.manifest)) return {}
-  return texts.length === 0 ? {} : namesIn(pack.directory, texts)
+  if (pack?.directory == null || pack.manifest === null) return {}
+  return namesIn({ directory: pack.directory, manifest: pack.manifest }, texts)
 }
-
-/** Packs whose cases expect beliefs by id. */
-const hasBeliefs = ({ runner }: Manifest): boolean =>
-  runner === 'retrieval' || runner === 'session' || runner === 'calibration'
 
 /** Completed runs of all cases by one system, oldest first; without a name by our own system, else by the latest. */
 function wholeRuns(runs: readonly RunSummary[], id: string, system?: string): readonly RunSummary[] {

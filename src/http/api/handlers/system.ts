@@ -30,6 +30,7 @@ export function systemHandlers(
         scopes: deps.scopes,
         homeScopes: deps.homeScopes,
         isDemo: deps.isDemo,
+        command: deps.command,
         counts: await counts(head),
         journalHead: head,
         mirror: await mirror(),

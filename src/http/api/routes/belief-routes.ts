@@ -225,7 +225,12 @@ export const journalRoutes = {
     params: z.object({ number: digits.pipe(z.int().positive()) }),
     answer: z.object({
       changes: z.array(
-        z.object({ beliefId: z.string(), before: shape.Belief.nullable(), after: shape.Belief.nullable() }),
+        z.object({
+          beliefId: z.string(),
+          before: shape.Belief.nullable(),
+          after: shape.Belief.nullable(),
+          target: shape.Belief.nullable().describe('For a proposal: the belief that it would change, as it was then.'),
+        }),
       ),
     }),
   }),

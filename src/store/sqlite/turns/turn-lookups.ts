@@ -96,13 +96,16 @@ export class TurnLookups {
     { limit, offset }: { limit: number; offset: number },
   ): Page<SessionSummary> {
     const { where, values } = this.#withText(userId, filter)
+    const ids = this.#latestSessions({ where, values }, offset + limit).slice(offset)
     const rows = this.#connection.all<SessionRow>(
       `SELECT sessions.id, sessions.name AS session, count(*) AS turns, min(at) AS first, max(at) AS last,
          json_group_array(DISTINCT turn_scopes.name) AS scopes, json_group_array(DISTINCT host) AS hosts
-       ${fromTurns} WHERE ${where} GROUP BY sessions.id ORDER BY last DESC, sessions.id DESC LIMIT ? OFFSET ?`,
-      [...values, limit, offset],
+       FROM json_each(?) CROSS JOIN turns INDEXED BY turns_in_session ON turns.session = json_each.value JOIN sessions ON sessions.id = turns.session
+       JOIN turn_scopes ON turn_scopes.id = turns.scope WHERE ${where} GROUP BY json_each.key ORDER BY json_each.key`,
+      [JSON.stringify(ids), ...values],
     )
-    const count = `SELECT count(DISTINCT turns.session) ${fromTurns} WHERE ${where}`
+    const count = `SELECT count(*) FROM sessions WHERE user_id = ? AND EXISTS (SELECT 1 FROM turns INDEXED BY turns_in_session CROSS JOIN turn_scopes
+      ON turn_scopes.id = turns.scope WHERE turns.session = sessions.id AND ${where})`
     const inScopes = filter.scopes === undefined ? null : JSON.stringify(filter.scopes)
     const opening = `SELECT substr(text, 1, ?) FROM turns JOIN turn_texts USING (row)
       JOIN turn_scopes ON turn_scopes.id = scope
@@ -120,7 +123,21 @@ export class TurnLookups {
         opening: (text ?? '').toWellFormed(),
       }
     })
-    return { items, total: this.#connection.value<number>(count, values) ?? 0 }
+    return { items, total: this.#connection.value<number>(count, [userId, ...values]) ?? 0 }
+  }
+
+  /** The sessions with the latest turns, found by reading turns backwards in time until there are enough. */
+  #latestSessions({ where, values }: Conditions, count: number): readonly number[] {
+    const turns = this.#connection.statement<{ session: number }>(
+      `SELECT turns.session FROM turns INDEXED BY turns_by_time CROSS JOIN sessions ON sessions.id = turns.session
+       CROSS JOIN turn_scopes ON turn_scopes.id = turns.scope WHERE ${where} ORDER BY at DESC, turns.session DESC`,
+    )
+    const found = new Set<number>()
+    for (const { session } of turns.iterate(...values)) {
+      if (found.size === count) break
+      found.add(session)
+    }
+    return [...found]
   }
 
   /** The conditions of a filter. Texts are compared here, since SQLite's lower case covers ASCII only. */

@@ -6,6 +6,7 @@ import { typeWords } from '../../format/words.ts'
 import { useKeys } from '../../navigation/keys.ts'
 import { address } from '../../navigation/match.ts'
 import { navigate, query, withQuery } from '../../navigation/router.ts'
+import { typed } from '../../state/memory-facts.ts'
 import { Button } from '../../ui/button.tsx'
 import { Icon } from '../../ui/icon.tsx'
 import { LongList, MoreRows } from '../../ui/long-list.tsx'
@@ -115,6 +116,11 @@ function Rows({ list, chosen, filters, marked, onMark, onCreate }: RowsProps) {
           <Icon name="warn" /> This list may be old: {error.message}
         </p>
       )}
+      {filters.group === 'none' || items.length === total ? null : (
+        <p class="stale">
+          The groups have the first {items.length} beliefs of {total}; scroll down to load the others.
+        </p>
+      )}
       <LongList items={listed} keep={listed.findIndex(({ item }) => item.belief.id === chosen)} isBusy={isLoading}>
         {({ item, title }) => (
           <Fragment key={item.belief.id}>
@@ -174,7 +180,7 @@ function NoRows({ filters, onCreate }: { readonly filters: Filters; readonly onC
         Write the first one
       </Button>
       <p>Or let your agent do it:</p>
-      <code class="command">credence connect claude-code</code>
+      <code class="command">{typed('connect claude-code')}</code>
     </EmptyState>
   )
 }

@@ -8,7 +8,7 @@ import { dayOf, namedDay } from '../../format/time.ts'
 import { Link } from '../../navigation/link.tsx'
 import { address } from '../../navigation/match.ts'
 import { navigate, query, withQuery } from '../../navigation/router.ts'
-import { scopes } from '../../state/memory-facts.ts'
+import { scopes, typed } from '../../state/memory-facts.ts'
 import { useResource } from '../../state/resource.ts'
 import { Badge } from '../../ui/badge.tsx'
 import { Button } from '../../ui/button.tsx'
@@ -128,7 +128,7 @@ function Sessions({ chosen }: { readonly chosen: string | null }) {
         total === 0 ? (
           <EmptyState icon="chat" title="Nothing was kept yet">
             <p>When an agent is connected, what you say to it is kept here, on this machine.</p>
-            <code class="command">credence connect claude-code</code>
+            <code class="command">{typed('connect claude-code')}</code>
           </EmptyState>
         ) : (
           <Windowed key={key} total={total} freshness={journalHead.value} usualHeight={76} load={load}>

@@ -5,6 +5,7 @@ import { count, milliseconds, percent } from '../../format/numbers.ts'
 import { dayOf } from '../../format/time.ts'
 import { BarPlot } from '../../plots/bar-plot.tsx'
 import { LinePlot } from '../../plots/line-plot.tsx'
+import { typed } from '../../state/memory-facts.ts'
 import { useResource } from '../../state/resource.ts'
 import { Badge } from '../../ui/badge.tsx'
 import { Loaded } from '../../ui/loaded.tsx'
@@ -71,7 +72,7 @@ function NoRecords({ isRecording }: { readonly isRecording: boolean }) {
         )}
         <code class="command">
           {isRecording
-            ? 'credence recall "where is the staging database?"'
+            ? typed('recall "where is the staging database?"')
             : '{ "evalHarnessEnabled": true, "evalShadowModeEnabled": true }'}
         </code>
       </EmptyState>

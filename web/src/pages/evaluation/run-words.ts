@@ -33,6 +33,6 @@ export function metricName(name: string): string {
 
 /** A failure as a sentence, with the names of beliefs in place of their ids. */
 export function failureWords(failure: string, names: Readonly<Record<string, string>>): string {
-  const words = failure.replace(/[\w-]+/g, (word) => (Object.hasOwn(names, word) ? `“${names[word]}”` : word))
+  const words = failure.replace(/[\w.-]+/g, (word) => (Object.hasOwn(names, word) ? `“${names[word]}”` : word))
   return words.charAt(0).toUpperCase() + words.slice(1)
 }

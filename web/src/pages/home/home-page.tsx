@@ -6,7 +6,7 @@ import { count } from '../../format/numbers.ts'
 import { Link } from '../../navigation/link.tsx'
 import { address } from '../../navigation/match.ts'
 import { navigate } from '../../navigation/router.ts'
-import { candidateCount, health, proposalCount } from '../../state/memory-facts.ts'
+import { candidateCount, health, proposalCount, typed } from '../../state/memory-facts.ts'
 import { useResource } from '../../state/resource.ts'
 import { useSettled } from '../../state/settled.ts'
 import { Badge } from '../../ui/badge.tsx'
@@ -299,7 +299,7 @@ function Connected() {
             No program is connected to this memory. To connect {hostName(first?.host ?? 'claude-code')}, run in a
             terminal:
           </p>
-          <code class="command">credence connect {first?.host ?? 'claude-code'}</code>
+          <code class="command">{typed(`connect ${first?.host ?? 'claude-code'}`)}</code>
         </div>
       )}
     </section>

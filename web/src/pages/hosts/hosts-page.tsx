@@ -1,4 +1,5 @@
 import { ask } from '../../api/client.ts'
+import { typed } from '../../state/memory-facts.ts'
 import { useResource } from '../../state/resource.ts'
 import { Button } from '../../ui/button.tsx'
 import { CopyButton } from '../../ui/copy-button.tsx'
@@ -22,7 +23,7 @@ export function HostsPage() {
         </div>
         <p>
           The programs that can use this memory, and when they last did. To connect one, run its command in a terminal;{' '}
-          <code>credence connect --status</code> shows the same list there.
+          <code>{typed('connect --status')}</code> shows the same list there.
         </p>
       </header>
       <Loaded resource={found} waiting={<SkeletonRows rows={6} label="Looking for programs" />}>
@@ -48,7 +49,7 @@ export function HostsPage() {
 const rankOf = ({ connected, detected }: Host): number => (connected === 'no' ? (detected ? 1 : 2) : 0)
 
 function Details({ host }: { readonly host: Host }) {
-  const command = `credence connect ${host.host}`
+  const command = typed(`connect ${host.host}`)
   return (
     <div class="host-details stack tight">
       {host.connected === 'yes' ? null : (

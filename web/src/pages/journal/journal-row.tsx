@@ -66,9 +66,7 @@ function Details({ number }: { readonly number: number }) {
       {changes === null ? (
         <p class="soft">Loading…</p>
       ) : (
-        comparedOf(changes).map(({ beliefId, before, after }) => (
-          <Changed key={beliefId} before={before} after={after} all={changes} />
-        ))
+        comparedOf(changes).map((one) => <Changed key={one.beliefId} {...one} all={changes} />)
       )}
     </details>
   )
@@ -86,12 +84,13 @@ function comparedOf(changes: Changes): Changes {
     .map((one) => ({ ...one, before: predecessorOf(one)?.before ?? one.before }))
 }
 
-type ChangedProps = Pick<Changes[number], 'before' | 'after'> & { readonly all: Changes }
+type ChangedProps = Changes[number] & { readonly all: Changes }
 
-function Changed({ before, after, all }: ChangedProps) {
+function Changed({ before, after, target, all }: ChangedProps) {
   const belief = after ?? before
   if (belief === null) return <p class="soft">Its text was forgotten.</p>
-  const began = before === null ? [{ field: 'content', before: '', after: after?.content ?? '' }] : []
+  const proposed = after?.resolvedAt == null ? (after?.content ?? '') : ''
+  const began = before === null ? [{ field: 'content', before: target?.content ?? '', after: proposed }] : []
   const ended = after === null ? [{ field: 'content', before: before?.content ?? '', after: '' }] : []
   const fields = [
     ...began,
@@ -107,6 +106,12 @@ function Changed({ before, after, all }: ChangedProps) {
       <b>
         <bdi>{belief.name}</bdi>
       </b>
+      {target === null ? null : (
+        <p>
+          Proposed {proposed === '' ? 'to remove' : 'for'}{' '}
+          <Link href={address('beliefs', target.id)}>{target.name}</Link>
+        </p>
+      )}
       {fields.map((one) => (
         <Change key={one.field} {...one} />
       ))}

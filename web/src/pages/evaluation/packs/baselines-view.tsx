@@ -2,6 +2,7 @@ import { ask } from '../../../api/client.ts'
 import { evalsChange } from '../../../api/live.ts'
 import { figure, percent } from '../../../format/numbers.ts'
 import { Link } from '../../../navigation/link.tsx'
+import { health, typed } from '../../../state/memory-facts.ts'
 import { useResource } from '../../../state/resource.ts'
 import { Loaded } from '../../../ui/loaded.tsx'
 import { EmptyState } from '../../../ui/notice.tsx'
@@ -19,7 +20,10 @@ export function BaselinesView() {
           <div class="panel">
             <EmptyState icon="check" title="No baseline has been accepted">
               <p>A baseline is a set of figures that later runs are held against. Accept the latest runs with:</p>
-              <code class="command">credence benchmark snapshot --snapshot-id main --notes "why they are right"</code>
+              <code class="command">
+                CREDENCE_BENCHMARK_BASELINE_SNAPSHOTS_ENABLED=true{' '}
+                {typed(`benchmark snapshot --snapshot-id main --store "${health.value?.evals.root}"`)}
+              </code>
             </EmptyState>
           </div>
         ) : (

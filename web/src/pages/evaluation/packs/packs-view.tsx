@@ -6,6 +6,7 @@ import { asRefusal } from '../../../api/refusal.ts'
 import { counted, percent } from '../../../format/numbers.ts'
 import { Link } from '../../../navigation/link.tsx'
 import { Sparkline } from '../../../plots/sparkline.tsx'
+import { typed } from '../../../state/memory-facts.ts'
 import { useResource } from '../../../state/resource.ts'
 import { say } from '../../../state/toasts.ts'
 import { Badge } from '../../../ui/badge.tsx'
@@ -33,8 +34,8 @@ export function PacksView() {
           {({ items }) =>
             items.length === 0 ? (
               <EmptyState icon="evaluation" title="There are no packs yet">
-                <p>A pack is a set of messages and what recall must answer. Run the ones that ship with Credence:</p>
-                <code class="command">credence eval all</code>
+                <p>A pack is a set of messages and what recall must answer. Import one with:</p>
+                <code class="command">{typed('benchmark import DIRECTORY')}</code>
               </EmptyState>
             ) : (
               <>

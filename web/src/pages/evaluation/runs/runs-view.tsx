@@ -24,8 +24,7 @@ export function RunsView() {
         {({ items, total }) =>
           items.length === 0 ? (
             <EmptyState icon="evaluation" title="Nothing has been run yet">
-              <p>Press “Run” beside a pack, or run all that ship:</p>
-              <code class="command">credence eval all</code>
+              <p>Press “Run” beside a pack.</p>
             </EmptyState>
           ) : (
             <>
