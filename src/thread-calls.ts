@@ -1,11 +1,11 @@
 import { parentPort, Worker } from 'node:worker_threads'
-import { type ErrorCode, MemoryError } from './errors.ts'
+import { DamagedStore, expectedError, MemoryError } from './errors.ts'
 import { omitUndefined } from './omit-undefined.ts'
 
 type Request<Call> = { readonly id: number; readonly call: Call }
 type Response = { readonly id: number } & (
   | { readonly value: unknown }
-  | { readonly refusal: { readonly code: ErrorCode; readonly message: string; readonly hint: string | undefined } }
+  | { readonly refusal: Pick<MemoryError, 'code' | 'message' | 'hint'> & { readonly isDamage: boolean } }
   | { readonly failure: unknown }
 )
 type Waiting = { readonly resolve: (value: unknown) => void; readonly reject: (error: unknown) => void }
@@ -60,8 +60,9 @@ export class ThreadCalls<Call> {
     if ('value' in response) waiting?.resolve(response.value)
     else if ('failure' in response) waiting?.reject(response.failure)
     else {
-      const { code, message, hint } = response.refusal
-      waiting?.reject(new MemoryError(code, message, omitUndefined({ hint })))
+      const { code, message, hint, isDamage } = response.refusal
+      const details = omitUndefined({ hint })
+      waiting?.reject(isDamage ? new DamagedStore(message, details) : new MemoryError(code, message, details))
     }
   }
 }
@@ -74,8 +75,10 @@ export function answerCalls<Call>(carryOut: (call: Call) => Promise<unknown>): v
     try {
       return { id, value: await carryOut(call) }
     } catch (error) {
-      if (!(error instanceof MemoryError)) return { id, failure: error }
-      return { id, refusal: { code: error.code, message: error.message, hint: error.hint } }
+      const expected = expectedError(error)
+      if (expected === null) return { id, failure: error }
+      const { code, message, hint } = expected
+      return { id, refusal: { code, message, hint, isDamage: expected instanceof DamagedStore } }
     }
   }
   port.on('message', async (request: Request<Call>) => port.postMessage(await answerTo(request)))

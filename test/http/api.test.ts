@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs'
+import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createSnapshot } from '../../src/eval/gate/baselines.ts'
@@ -487,6 +487,21 @@ describe('evaluation', () => {
     expect((await refused('GET', '/evals/compare?before=good&after=nothing')).status).toBe(404)
     expect((await refused('GET', '/evals/compare?before=good&after=../x')).status).toBe(400)
     expect((await refused('GET', '/evals/compare?before=good')).status).toBe(400)
+  })
+})
+
+it('says which file the system refused', async () => {
+  const { id } = await make('refused file')
+  const folder = join(server.dir, 'state', 'forgetting')
+  rmSync(folder, { recursive: true, force: true })
+  writeFileSync(folder, '')
+
+  const answer = await refused('DELETE', `/beliefs/${id}`)
+  rmSync(folder)
+
+  expect(answer).toMatchObject({
+    status: 503,
+    body: { error: { code: 'unavailable', message: expect.stringContaining(folder), hint: expect.any(String) } },
   })
 })
 

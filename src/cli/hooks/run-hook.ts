@@ -1,5 +1,5 @@
 import { isSaidByPerson } from '../../beliefs/turn.ts'
-import { MemoryError } from '../../errors.ts'
+import { expectedError } from '../../errors.ts'
 import { codeOf } from '../../files/leftovers.ts'
 import { isWithin, pauseFor } from '../../memory/conversation/pause.ts'
 import type { Memory } from '../../memory/memory.ts'
@@ -214,7 +214,5 @@ function forgettingAskedIn(prompt: string): string {
 }
 
 /** The kind of an error, without its message, which may repeat text of the conversation. */
-export const failureOf = (error: unknown): string => {
-  if (error instanceof MemoryError) return `failed: ${error.code}`
-  return `failed: ${error instanceof Error ? error.name : 'unknown'}`
-}
+export const failureOf = (error: unknown): string =>
+  `failed: ${expectedError(error)?.code ?? (error instanceof Error ? error.name : 'unknown')}`
