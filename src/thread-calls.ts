@@ -30,7 +30,8 @@ export class ThreadCalls<Call> {
       this.#waiting.clear()
       for (const { reject } of waiting) reject(lost(cause))
     }
-    this.#worker = new Worker(program, { workerData })
+    // The thread may have files of a store open, and to close one of them drops the locks of the whole process.
+    this.#worker = new Worker(program, { workerData, trackUnmanagedFds: false })
     this.#worker.unref()
     this.#worker.on('message', (response: Response) => this.#settle(response))
     this.#worker.on('error', end)
