@@ -3,6 +3,7 @@ import { DamagedStore, expectedError, MemoryError } from './errors.ts'
 import { omitUndefined } from './omit-undefined.ts'
 
 type Request<Call> = { readonly id: number; readonly call: Call }
+type Warning = { readonly warning: string }
 type Response = { readonly id: number } & (
   | { readonly value: unknown }
   | { readonly refusal: Pick<MemoryError, 'code' | 'message' | 'hint'> & { readonly isDamage: boolean } }
@@ -33,7 +34,10 @@ export class ThreadCalls<Call> {
     // The thread may have files of a store open, and to close one of them drops the locks of the whole process.
     this.#worker = new Worker(program, { workerData, trackUnmanagedFds: false })
     this.#worker.unref()
-    this.#worker.on('message', (response: Response) => this.#settle(response))
+    this.#worker.on('message', (message: Response | Warning) => {
+      if ('warning' in message) process.emitWarning(message.warning)
+      else this.#settle(message)
+    })
     this.#worker.on('error', end)
     this.#worker.on('exit', () => end(new Error('The thread ended.')))
   }
@@ -68,10 +72,12 @@ export class ThreadCalls<Call> {
   }
 }
 
-/** The other end, for the program of a thread. Errors are sent back, too. */
+/** The other end, for the program of a thread. Errors and warnings are sent back, too. */
 export function answerCalls<Call>(carryOut: (call: Call) => Promise<unknown>): void {
   const port = parentPort
   if (port === null) throw new Error('This file is run as a thread.')
+  process.removeAllListeners('warning')
+  process.on('warning', ({ message }) => port.postMessage({ warning: message } satisfies Warning))
   const answerTo = async ({ id, call }: Request<Call>): Promise<Response> => {
     try {
       return { id, value: await carryOut(call) }
