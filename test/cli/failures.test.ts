@@ -359,10 +359,14 @@ describe('doctor', () => {
     await place.run('init', '--dir', 'memory')
     chmodSync(join(place.work, 'memory', 'state', 'credence.db'), 0o644)
 
-    const { exitCode, stdout } = await place.run('doctor')
+    const { exitCode, stdout, stderr } = await place.run('doctor')
+    const setAside = await place.run('doctor', '--set-aside')
 
     expect(exitCode).toBe(5)
     expect(stdout).toMatch(/^FAIL {2}privacy +others may read or write the store \(mode 644\); run: chmod 600 /m)
+    // The store is not damaged.
+    expect(stderr).not.toContain('--rebuild')
+    expect(setAside).toMatchObject({ exitCode: 3, stderr: expect.stringContaining('is not damaged') })
   })
 
   it('does not complain where there is no memory yet', async () => {
