@@ -48,7 +48,8 @@ export function* scoreLinks(links: readonly Link[], population: number): Steps<r
     const { mentions } = link
     const before = known.get(mentions[0])
     const isSame =
-      before?.mentions.length === mentions.length && mentions.every((mention, at) => mention === before.mentions[at])
+      before?.mentions === mentions ||
+      (before?.mentions.length === mentions.length && mentions.every((mention, at) => mention === before.mentions[at]))
     const score = isSame ? before.score : scoreLink(link, population)
     if (!isSame) known.set(mentions[0], { mentions, score })
     scores.push(score)
