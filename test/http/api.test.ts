@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createSnapshot } from '../../src/eval/gate/baselines.ts'
 import type { Answer, RouteName } from '../../src/http/api/contract.ts'
 import { memoryFrom } from '../../src/memory/memory.ts'
+import { storeFile } from '../../src/open-memory.ts'
 import { serverAtHand } from './server-at-hand.ts'
 
 let server: Awaited<ReturnType<typeof serverAtHand>>
@@ -503,6 +504,15 @@ it('says which file the system refused', async () => {
     status: 503,
     body: { error: { code: 'unavailable', message: expect.stringContaining(folder), hint: expect.any(String) } },
   })
+})
+
+it('does not call a store sound that was deleted while it was served', async () => {
+  await using own = await serverAtHand()
+  for (const suffix of ['', '-wal', '-shm', '-head']) rmSync(`${storeFile(own.dir)}${suffix}`, { force: true })
+
+  const { body } = await own.send<Answer<'doctor'>>('GET', '/api/v1/doctor')
+
+  expect(body).toMatchObject({ ok: false, findings: [{ check: 'store', ok: false }] })
 })
 
 it('met no bug in all of this', () => {
