@@ -42,7 +42,7 @@ function run() {
   // Saves compiling (and, in a clone, stripping types) again at every start. The directory is the user's own: the
   // default one in the shared temporary directory could be prepared by somebody else.
   nodeModule.enableCompileCache(join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'credence'))
-  muteTypeStrippingWarning()
+  printWarningsPlainly()
 
   import(isClone ? '../src/cli/main.ts' : '../dist/lib/main.js')
     .then((cli) => cli.main(process.argv.slice(2)))
@@ -57,14 +57,15 @@ function run() {
     )
 }
 
-/** Some releases announce at every start that type stripping is experimental; other warnings still come through. */
-function muteTypeStrippingWarning() {
-  const emitWarning = process.emitWarning
-  process.emitWarning = (warning, ...rest) => {
-    if (!String(warning).startsWith('Type Stripping is an experimental feature')) {
-      emitWarning.call(process, warning, ...rest)
-    }
-  }
+/** Replaces Node's own format, `(node:123) Warning: …`. Without a listener, warnings are switched off. */
+function printWarningsPlainly() {
+  if (process.listenerCount('warning') === 0) return
+  process.removeAllListeners('warning')
+  process.on('warning', ({ message, stack }) => {
+    // Some releases announce this at every start.
+    if (message.startsWith('Type Stripping is an experimental feature')) return
+    console.error(`warning: ${process.env.CREDENCE_DEBUG === '1' ? stack : message}`)
+  })
 }
 
 /** The Node that `npm ci` puts into a clone, whatever the machine has. */

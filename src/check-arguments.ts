@@ -3,7 +3,7 @@ import { actorKinds, type Belief, beliefTypes, expertiseDepths, statuses, subtyp
 import { type BeliefFilter, beliefOrders, type EventPage } from './beliefs/belief-store.ts'
 import { turnRoles } from './beliefs/turn.ts'
 import { didYouMean } from './did-you-mean.ts'
-import { MemoryError } from './errors.ts'
+import { expectedError, MemoryError } from './errors.ts'
 import type { MemoryOptions, ShadowRecallOptions } from './library.ts'
 import type { Edits } from './memory/change/edit.ts'
 import type { HeardTurn } from './memory/conversation/hear.ts'
@@ -283,13 +283,32 @@ export const checkedArguments = <Values extends readonly unknown[]>(
   values: Values,
 ): Values => checkValues(name, functions[name], values)
 
-/** The same memory, whose methods refuse wrong types and unknown options with a MemoryError `invalid`. */
+/**
+ * The same memory, whose methods refuse wrong types and unknown options with a MemoryError `invalid`, and report a file that
+ * the system refused as `unavailable`.
+ */
 export function checkedMemory(memory: api.Memory): api.Memory {
   const calls = Object.entries(methods).map(([name, signature]) => {
     const call = memory[name as keyof api.Memory] as (...values: readonly unknown[]) => unknown
     const check = (values: readonly unknown[]) => checkValues(`memory.${name}`, signature, values)
-    const stream = (...values: readonly unknown[]) => call(...check(values))
-    const promise = async (...values: readonly unknown[]) => call(...check(values))
+    const stream = (...values: readonly unknown[]) => {
+      // The methods that export return an AsyncIterable.
+      const items = call(...check(values)) as AsyncIterable<unknown>
+      return (async function* () {
+        try {
+          yield* items
+        } catch (error) {
+          throw expectedError(error) ?? error
+        }
+      })()
+    }
+    const promise = async (...values: readonly unknown[]) => {
+      try {
+        return await call(...check(values))
+      } catch (error) {
+        throw expectedError(error) ?? error
+      }
+    }
     return [name, name.startsWith('export') ? stream : promise]
   })
   // Each method calls the one of the same name with the same arguments.

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { invalid, MemoryError, notFound } from './errors.ts'
+import { expectedError, invalid, MemoryError, notFound } from './errors.ts'
 
 describe('MemoryError', () => {
   it('carries its code, hint and cause', () => {
@@ -23,5 +23,37 @@ describe('MemoryError', () => {
   it('is made in short with a hint, or without', () => {
     expect(invalid('The limit is 0.', 'Give 1 or more.')).toMatchObject({ code: 'invalid', hint: 'Give 1 or more.' })
     expect(notFound('There is no belief "x".')).toMatchObject({ code: 'not_found', hint: undefined })
+  })
+})
+
+describe('an error of the system', () => {
+  const systemError = (code: string, syscall: string, path?: string): Error =>
+    Object.assign(new Error(`${code}: ${syscall}`), { code, syscall, ...(path === undefined ? {} : { path }) })
+
+  it.each([
+    ['EACCES', 'open', '/m/state/x', '/m/state/x cannot be used: you have no permission (EACCES).'],
+    ['EROFS', 'unlink', '/m/x', '/m/x cannot be used: its disk is read-only (EROFS).'],
+    ['EMFILE', 'scandir', '/m', '/m cannot be used: this program has too many files open (EMFILE).'],
+    ['EEXIST', 'mkdir', '/m/state', '/m/state cannot be used: it cannot be created (EEXIST).'],
+    // A file that is open has no path in the errors of Node.
+    ['ENOSPC', 'write', undefined, 'A file cannot be used: the disk is full (ENOSPC).'],
+    ['EIO', 'fsync', undefined, 'A file cannot be used: the disk failed (EIO).'],
+  ])('%s of %s is a refused file, with advice', (code, syscall, path, message) => {
+    const error = systemError(code, syscall, path)
+
+    expect(expectedError(error)).toMatchObject({
+      name: 'MemoryError',
+      code: 'unavailable',
+      message,
+      hint: expect.any(String),
+      cause: error,
+    })
+  })
+
+  it('that names no refused file is a bug', () => {
+    expect(expectedError(systemError('ENOENT', 'open', '/m/x'))).toBeNull()
+    expect(expectedError(systemError('ECONNREFUSED', 'connect'))).toBeNull()
+    expect(expectedError(systemError('EIO', 'read'))).toBeNull()
+    expect(expectedError(new TypeError('x is undefined'))).toBeNull()
   })
 })

@@ -38,3 +38,40 @@ export const notFound = errorOf('not_found')
 export const conflict = errorOf('conflict')
 export const forbidden = errorOf('forbidden')
 export const unavailable = errorOf('unavailable')
+
+const checkPlace = 'Check the disk and the permissions of the directory, or use another memory directory.'
+const freeSpace = 'Free some space and try again.'
+const closeFiles = 'End programs that are not needed, or raise the limit of open files (`ulimit -n`).'
+
+/** Why the system did not let this program use a file, and what to do. */
+const fileProblems: Readonly<Record<string, readonly [problem: string, hint: string]>> = {
+  EROFS: ['its disk is read-only', checkPlace],
+  EACCES: ['you have no permission', checkPlace],
+  EPERM: ['you have no permission', checkPlace],
+  ENOTDIR: ['a file is in the place of its directory', checkPlace],
+  EISDIR: ['a directory is in its place', checkPlace],
+  ENOSPC: ['the disk is full', freeSpace],
+  EDQUOT: ['your share of the disk is full', freeSpace],
+  EIO: ['the disk failed', checkPlace],
+  EMFILE: ['this program has too many files open', closeFiles],
+  ENFILE: ['the system has too many files open', closeFiles],
+}
+
+/** Calls that report no path, because they work on a file that is open. */
+const callsWithoutPath = ['write', 'fsync', 'fdatasync', 'ftruncate']
+
+/**
+ * The error as a caller is expected to handle it: a MemoryError as it is, or one that says why the system refused a file.
+ * Null for every other error, which is a bug.
+ */
+export function expectedError(error: unknown): MemoryError | null {
+  if (error instanceof MemoryError) return error
+  if (!(error instanceof Error && 'syscall' in error && 'code' in error)) return null
+  const path = 'path' in error ? error.path : null
+  if (path === null && !callsWithoutPath.includes(String(error.syscall))) return null
+  // To make a directory on a read-only disk fails with ENOENT where several are missing.
+  const known = fileProblems[String(error.code)]
+  const [problem, hint] = known ?? (error.syscall === 'mkdir' ? ['it cannot be created', checkPlace] : [])
+  if (problem === undefined) return null
+  return unavailable(`${path ?? 'A file'} cannot be used: ${problem} (${error.code}).`, hint, error)
+}

@@ -1,4 +1,4 @@
-import { globSync, readFileSync } from 'node:fs'
+import { globSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { temporaryDirectory } from '../test/temporary-directory.ts'
@@ -198,5 +198,23 @@ describe('shadowRecall', () => {
     const error = await errorOf(() => (shadowRecall as (...args: readonly unknown[]) => unknown)(...args))
 
     expect(error.message).toContain(message)
+  })
+})
+
+describe('a file that the system refuses', () => {
+  it('is a MemoryError with advice', async () => {
+    using directory = temporaryDirectory()
+    const dir = join(directory.path, 'memory')
+    const memory = openMemory({ dir })
+    const { belief } = await memory.remember({ name: 'tea', content: 'Oolong.' })
+    writeFileSync(join(dir, 'state', 'forgetting'), '')
+
+    const error = await errorOf(() => memory.forget(belief.id))
+    rmSync(join(dir, 'state', 'forgetting'))
+    await memory.forget(belief.id)
+    await memory.close()
+
+    expect(error).toMatchObject({ code: 'unavailable', hint: expect.stringContaining('directory') })
+    expect(error.message).toContain(join(dir, 'state', 'forgetting'))
   })
 })

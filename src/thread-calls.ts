@@ -1,11 +1,12 @@
 import { parentPort, Worker } from 'node:worker_threads'
-import { type ErrorCode, MemoryError } from './errors.ts'
+import { DamagedStore, expectedError, MemoryError } from './errors.ts'
 import { omitUndefined } from './omit-undefined.ts'
 
 type Request<Call> = { readonly id: number; readonly call: Call }
+type Warning = { readonly warning: string }
 type Response = { readonly id: number } & (
   | { readonly value: unknown }
-  | { readonly refusal: { readonly code: ErrorCode; readonly message: string; readonly hint: string | undefined } }
+  | { readonly refusal: Pick<MemoryError, 'code' | 'message' | 'hint'> & { readonly isDamage: boolean } }
   | { readonly failure: unknown }
 )
 type Waiting = { readonly resolve: (value: unknown) => void; readonly reject: (error: unknown) => void }
@@ -30,9 +31,13 @@ export class ThreadCalls<Call> {
       this.#waiting.clear()
       for (const { reject } of waiting) reject(lost(cause))
     }
-    this.#worker = new Worker(program, { workerData })
+    // The thread may have files of a store open, and to close one of them drops the locks of the whole process.
+    this.#worker = new Worker(program, { workerData, trackUnmanagedFds: false })
     this.#worker.unref()
-    this.#worker.on('message', (response: Response) => this.#settle(response))
+    this.#worker.on('message', (message: Response | Warning) => {
+      if ('warning' in message) process.emitWarning(message.warning)
+      else this.#settle(message)
+    })
     this.#worker.on('error', end)
     this.#worker.on('exit', () => end(new Error('The thread ended.')))
   }
@@ -60,22 +65,27 @@ export class ThreadCalls<Call> {
     if ('value' in response) waiting?.resolve(response.value)
     else if ('failure' in response) waiting?.reject(response.failure)
     else {
-      const { code, message, hint } = response.refusal
-      waiting?.reject(new MemoryError(code, message, omitUndefined({ hint })))
+      const { code, message, hint, isDamage } = response.refusal
+      const details = omitUndefined({ hint })
+      waiting?.reject(isDamage ? new DamagedStore(message, details) : new MemoryError(code, message, details))
     }
   }
 }
 
-/** The other end, for the program of a thread. Errors are sent back, too. */
+/** The other end, for the program of a thread. Errors and warnings are sent back, too. */
 export function answerCalls<Call>(carryOut: (call: Call) => Promise<unknown>): void {
   const port = parentPort
   if (port === null) throw new Error('This file is run as a thread.')
+  process.removeAllListeners('warning')
+  process.on('warning', ({ message }) => port.postMessage({ warning: message } satisfies Warning))
   const answerTo = async ({ id, call }: Request<Call>): Promise<Response> => {
     try {
       return { id, value: await carryOut(call) }
     } catch (error) {
-      if (!(error instanceof MemoryError)) return { id, failure: error }
-      return { id, refusal: { code: error.code, message: error.message, hint: error.hint } }
+      const expected = expectedError(error)
+      if (expected === null) return { id, failure: error }
+      const { code, message, hint } = expected
+      return { id, refusal: { code, message, hint, isDamage: expected instanceof DamagedStore } }
     }
   }
   port.on('message', async (request: Request<Call>) => port.postMessage(await answerTo(request)))

@@ -11,6 +11,7 @@ const entry = fileURLToPath(new URL('../bin/credence.js', import.meta.url))
 // Says what it was given and answers with the exit code it is asked for.
 const commandLine = `
 export async function main(argv) {
+  if (argv[0] === 'warn') return void process.emitWarning('The log is long.')
   if (argv[0] === 'fail') throw new Error('a bug')
   if (argv[0] === 'wait') {
     process.on('SIGTERM', () => process.exit(42))
@@ -56,6 +57,17 @@ function run(root: string, ...args: readonly string[]) {
 }
 
 describe('bin/credence.js', () => {
+  it('prints a warning as a line of its own on standard error, without the format of Node', () => {
+    using directory = temporaryDirectory()
+    const bin = plant(directory.path, { 'dist/lib/main.js': commandLine })
+
+    const { stdout, stderr } = run(directory.path, bin, 'warn')
+    const muted = run(directory.path, '--no-warnings', bin, 'warn')
+
+    expect([stdout, stderr]).toEqual(['', 'warning: The log is long.\n'])
+    expect(muted.stderr).toBe('')
+  })
+
   it('runs the compiled files of a published package, also through a link', () => {
     using directory = temporaryDirectory()
     const bin = plant(directory.path, { 'dist/lib/main.js': commandLine })

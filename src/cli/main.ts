@@ -1,4 +1,4 @@
-import { MemoryError } from '../errors.ts'
+import { expectedError } from '../errors.ts'
 import { findCommand, readRequest, sortTexts, unknownCommand } from './command/arguments.ts'
 import { type Answer, type Command, type ExitCode, exitCodes, type GivenTexts, UsageError } from './command/command.ts'
 import { type CommandEntry, commandTable } from './command-table.ts'
@@ -162,8 +162,9 @@ const wantsJson = (argv: readonly string[]): boolean =>
   argv.slice(0, argv.includes('--') ? argv.indexOf('--') : argv.length).includes('--json')
 
 function failureOf(error: unknown) {
-  if (error instanceof MemoryError) {
-    const { code, message, hint } = error
+  const expected = expectedError(error)
+  if (expected !== null) {
+    const { code, message, hint } = expected
     return { exitCode: exitCodes.invalid, code, message, hint }
   }
   if (error instanceof UsageError) {
@@ -172,36 +173,11 @@ function failureOf(error: unknown) {
     const message = error.message.replaceAll(/(:\/\/[^\s/:@]*):[^\s/@]*@/gu, '$1@')
     return { exitCode: exitCodes.usage, code: 'usage', message, hint: error.hint ?? help }
   }
-  const refusal = refusedFile(error)
-  if (refusal !== null) return { exitCode: exitCodes.invalid, code: 'unavailable', ...refusal }
   return {
     exitCode: exitCodes.bug,
     code: 'bug',
     message: 'Credence stopped because of a bug in it.',
     hint: 'Set CREDENCE_DEBUG=1 to see the stack trace. Changes that were reported as done are safe.',
-  }
-}
-
-/** What is wrong with a file that the system did not let this program use. */
-const fileProblems: Readonly<Record<string, string>> = {
-  EROFS: 'its disk is read-only',
-  EACCES: 'you have no permission',
-  EPERM: 'you have no permission',
-  ENOSPC: 'the disk is full',
-  EDQUOT: 'your share of the disk is full',
-  EIO: 'the disk failed',
-  ENOTDIR: 'a file is in the place of its directory',
-}
-
-/** The system refused a file or directory, which is no bug. Null for every other error. */
-function refusedFile(error: unknown): { readonly message: string; readonly hint: string } | null {
-  if (!(error instanceof Error && 'path' in error && 'syscall' in error && 'code' in error)) return null
-  // To make a directory on a read-only disk fails with ENOENT where several are missing.
-  const problem = error.syscall === 'mkdir' ? 'it cannot be created' : fileProblems[String(error.code)]
-  if (problem === undefined) return null
-  return {
-    message: `${error.path} cannot be used: ${problem} (${error.code}).`,
-    hint: 'Check the disk and the permissions of the directory, or name another memory with --dir.',
   }
 }
 

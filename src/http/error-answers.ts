@@ -1,7 +1,7 @@
 import type { Context } from 'hono'
 import type { ContentfulStatusCode } from 'hono/utils/http-status'
 import type { Belief } from '../beliefs/belief.ts'
-import { DamagedStore, type ErrorCode, MemoryError } from '../errors.ts'
+import { DamagedStore, type ErrorCode, expectedError } from '../errors.ts'
 import { BodyTooLong, NotJson } from './read-request.ts'
 
 const statusOf: Readonly<Record<ErrorCode, ContentfulStatusCode>> = {
@@ -30,8 +30,9 @@ export function refuse(context: Context, status: ContentfulStatusCode, { hint = 
 export const answerError =
   (onBug: (error: unknown) => void, tooLong: { readonly code: string } = { code: 'invalid' }) =>
   (error: Error, context: Context): Response => {
-    if (error instanceof MemoryError) {
-      const { code, message, hint = null } = error
+    const expected = expectedError(error)
+    if (expected !== null) {
+      const { code, message, hint = null } = expected
       // The request was right.
       const status = error instanceof DamagedStore ? 503 : statusOf[code]
       return refuse(context, status, { code, message, hint })

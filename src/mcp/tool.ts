@@ -6,7 +6,7 @@ import {
 } from '@modelcontextprotocol/server'
 import type { z } from 'zod'
 import { didYouMean } from '../did-you-mean.ts'
-import { MemoryError } from '../errors.ts'
+import { expectedError } from '../errors.ts'
 import { visibleText } from '../memory/recall/render.ts'
 import type { CallContext } from './call-context.ts'
 
@@ -124,7 +124,8 @@ function unknownArgument(tool: string, key: string, known: readonly string[]): s
 
 /** The text of an error for the client. Of a bug it learns only that there is one, because its message may hold anything. */
 function errorText(error: unknown, onBug: OnBug): string {
-  if (error instanceof MemoryError) return sentences(error.message, error.hint)
+  const expected = expectedError(error)
+  if (expected !== null) return sentences(expected.message, expected.hint)
   onBug(error)
   return 'Credence stopped because of a bug in it. What was acknowledged before is safe.'
 }

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { parseScopes } from '../beliefs/scope.ts'
-import { MemoryError } from '../errors.ts'
+import { expectedError, MemoryError } from '../errors.ts'
 import { parseObject } from '../json.ts'
 import type { HeardTurn } from '../memory/conversation/hear.ts'
 import { offTheRecord } from '../memory/learn/rules.ts'
@@ -199,5 +199,7 @@ async function inTime<Value>(ms: number, value: Promise<Value>): Promise<Value> 
 }
 
 /** The kind of an error. Its message may repeat what was said. */
-const failureOf = (error: unknown): string =>
-  error instanceof MemoryError ? `the memory is ${error.code}` : 'the memory failed'
+const failureOf = (error: unknown): string => {
+  const expected = expectedError(error)
+  return expected === null ? 'the memory failed' : `the memory is ${expected.code}`
+}

@@ -113,11 +113,15 @@ export function* linksOf(
   typos: FoundSpans,
 ): Steps<readonly Link[]> {
   const links: Links = new Map()
-  yield* addMentions(links, tokens, exact, () => true)
-  if (typos.spans.length === 0) return [...links.values()]
-  const ownersAt = ownersByWord(words, exact.postings)
-  yield* addMentions(links, tokens, typos, (id, { typo }) => typo === null || (ownersAt(typo.at)?.has(id) ?? true))
-  return [...links.values()]
+  yield* addMentions(links, tokens, exact, null)
+  if (typos.spans.length > 0) {
+    const ownersAt = ownersByWord(words, exact.postings)
+    yield* addMentions(links, tokens, typos, (id, { typo }) => typo === null || (ownersAt(typo.at)?.has(id) ?? true))
+  }
+  return Array.from(links.values(), ({ posting, shared, own }) => {
+    const [only, ...others] = shared
+    return { posting, mentions: only && others.length + own.length === 0 ? only : [...shared.flat(), ...own] }
+  })
 }
 
 /** Longer messages are looked up step by step. */
@@ -179,7 +183,15 @@ function ownersByWord(
   }
 }
 
-type Links = Map<string, { readonly posting: Posting; readonly mentions: Mention[] }>
+/** A belief with the mentions of the forms that it shares with others, one list for all of them, and the rest. */
+type BeliefMentions = { readonly posting: Posting; readonly shared: Mention[][]; readonly own: Mention[] }
+type Links = Map<string, BeliefMentions>
+
+/** For each list of postings, the mentions of its key, by the ordinal of the form. */
+type SharedMentions = Map<readonly Posting[], Map<number, Mention[]>>
+
+/** Which beliefs a span may mean; null for all that have the form. */
+type MayMean = ((beliefId: string, span: CandidateSpan) => boolean) | null
 
 /** A span, and the postings of its key whose form the ends of phrases do not divide. */
 type FoundSpan = { readonly span: CandidateSpan; readonly postings: readonly Posting[] }
@@ -192,8 +204,9 @@ function* addMentions(
   links: Links,
   tokens: readonly Token[],
   { spans, postings }: FoundSpans,
-  mayMean: (beliefId: string, span: CandidateSpan) => boolean,
+  mayMean: MayMean,
 ): Steps<void> {
+  const shared: SharedMentions = new Map()
   const runs = new Map<string, FoundSpan[]>()
   for (let at = 0; at < spans.length; at += 1) {
     addToRuns(runs, tokens, spans[at] as CandidateSpan, postings)
@@ -201,7 +214,9 @@ function* addMentions(
   }
   let added = 0
   for (const run of runs.values()) {
-    added += addRun(links, run, mayMean)
+    const [only, ...others] = run
+    const isShared = only && others.length === 0 && mayMean === null && postings.get(only.span.key) === only.postings
+    added += isShared ? addShared(links, only, shared) : addRun(links, run, mayMean)
     if (added < stepLength) continue
     added = 0
     yield
@@ -228,12 +243,38 @@ function addToRuns(
   else run.push({ span, postings: whole })
 }
 
+function linkOf(links: Links, posting: Posting): BeliefMentions {
+  const known = links.get(posting.beliefId)
+  if (known !== undefined) return known
+  const link = { posting, shared: [], own: [] }
+  links.set(posting.beliefId, link)
+  return link
+}
+
+/**
+ * Adds a mention to all beliefs with a form. They share the list of its mentions: a message may repeat a form of hundreds of
+ * beliefs thousands of times. Returns how many lists or postings it read.
+ */
+function addShared(links: Links, { span, postings }: FoundSpan, shared: SharedMentions): number {
+  const { first, last, typo } = span
+  const mentionOf = (ordinal: number): Mention => ({ first, last, ordinal, typo, docFreq: postings.length })
+  const known = shared.get(postings)
+  if (known !== undefined) {
+    for (const [ordinal, mentions] of known) mentions.push(mentionOf(ordinal))
+    return known.size
+  }
+  const lists = new Map<number, Mention[]>()
+  for (const posting of postings) {
+    const mentions = lists.get(posting.ordinal) ?? [mentionOf(posting.ordinal)]
+    lists.set(posting.ordinal, mentions)
+    linkOf(links, posting).shared.push(mentions)
+  }
+  shared.set(postings, lists)
+  return postings.length
+}
+
 /** Returns how many postings it read. */
-function addRun(
-  links: Links,
-  run: readonly FoundSpan[],
-  mayMean: (beliefId: string, span: CandidateSpan) => boolean,
-): number {
+function addRun(links: Links, run: readonly FoundSpan[], mayMean: MayMean): number {
   const isOne = run.length === 1
   const docFreq = isOne
     ? (run[0] as FoundSpan).postings.length
@@ -252,11 +293,9 @@ function addRun(
         if (forms.has(form)) continue
         forms.add(form)
       }
-      if (!mayMean(beliefId, span)) continue
+      if (mayMean !== null && !mayMean(beliefId, span)) continue
       if (mention.ordinal !== ordinal) mention = { ...mention, ordinal }
-      const link = links.get(beliefId)
-      if (link === undefined) links.set(beliefId, { posting, mentions: [mention] })
-      else link.mentions.push(mention)
+      linkOf(links, posting).own.push(mention)
     }
   }
   return read

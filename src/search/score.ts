@@ -46,7 +46,9 @@ export function* scoreLinks(links: readonly Link[], population: number): Steps<r
   let read = 0
   for (const [at, link] of links.entries()) {
     const { mentions } = link
-    const isSame = mentions.length === before.length && mentions.every((mention, nth) => mention === before[nth])
+    const isSame =
+      mentions === before ||
+      (mentions.length === before.length && mentions.every((mention, nth) => mention === before[nth]))
     scores.push(isSame ? (scores[at - 1] as Score) : scoreLink(link, population))
     before = mentions
     read += mentions.length

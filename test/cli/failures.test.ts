@@ -198,6 +198,23 @@ describe('a store that cannot be used', () => {
     expect(readFileSync(storeOf(dir)).equals(before)).toBe(true)
   })
 
+  it('is reported by the doctor when its header forbids writing, and can be set aside', async () => {
+    using place = workplace()
+    const dir = join(place.work, 'memory')
+    await place.run('remember', 'It works.', '--name', 'it', '--dir', dir)
+    const bytes = readFileSync(storeOf(dir))
+    bytes.writeUInt8(6, 18)
+    writeFileSync(storeOf(dir), bytes)
+
+    const refused = await place.run('remember', 'It still works.', '--name', 'still', '--dir', dir)
+    const examined = await place.run('doctor', '--dir', dir)
+    const setAside = await place.run('doctor', '--set-aside', '--dir', dir)
+
+    expect(refused).toMatchObject({ exitCode: 3, stderr: expect.stringContaining('its header forbids writing') })
+    expect(examined).toMatchObject({ exitCode: 5, stdout: expect.stringMatching(/^FAIL.*header.*forbids writing/m) })
+    expect(setAside.exitCode).toBe(0)
+  })
+
   it('is set aside whole when asked, and a new one begins', async () => {
     using place = workplace()
     const dir = damagedMemory(join(place.work, 'memory'), 'garbage'.repeat(1000))
@@ -348,10 +365,14 @@ describe('doctor', () => {
     await place.run('init', '--dir', 'memory')
     chmodSync(join(place.work, 'memory', 'state', 'credence.db'), 0o644)
 
-    const { exitCode, stdout } = await place.run('doctor')
+    const { exitCode, stdout, stderr } = await place.run('doctor')
+    const setAside = await place.run('doctor', '--set-aside')
 
     expect(exitCode).toBe(5)
     expect(stdout).toMatch(/^FAIL {2}privacy +others may read or write the store \(mode 644\); run: chmod 600 /m)
+    // The store is not damaged.
+    expect(stderr).not.toContain('--rebuild')
+    expect(setAside).toMatchObject({ exitCode: 3, stderr: expect.stringContaining('is not damaged') })
   })
 
   it('does not complain where there is no memory yet', async () => {

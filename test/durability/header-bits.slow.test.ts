@@ -43,6 +43,11 @@ describe('a flipped bit in the header of the store', () => {
     const { dir, file, bytes } = await memoryWithBeliefs(place)
     const outcomes = new Map<number | null, number>()
     const wrong: string[] = []
+    const write = (damaged: Buffer): void => {
+      rmSync(join(dir, 'state'), { recursive: true })
+      mkdirSync(join(dir, 'state'))
+      writeFileSync(file, damaged, { mode: 0o600 })
+    }
 
     for (let bit = 0; bit < bits; bit += 1) {
       const damaged = Buffer.from(bytes)
@@ -50,9 +55,7 @@ describe('a flipped bit in the header of the store', () => {
       for (const [at, [argv, isWhole]] of commands.entries()) {
         // Recall for every bit; each other command for a tenth of them, or for all.
         if (at > 0 && (bit + at) % (bits / count(bits)) !== 0) continue
-        rmSync(join(dir, 'state'), { recursive: true })
-        mkdirSync(join(dir, 'state'))
-        writeFileSync(file, damaged, { mode: 0o600 })
+        write(damaged)
         const { exitCode, stdout, stderr } = await place.run(...argv, '--dir', dir, '--json')
         outcomes.set(exitCode, (outcomes.get(exitCode) ?? 0) + 1)
         const error = exitCode === 3 ? JSON.parse(stdout).error : null
@@ -63,6 +66,10 @@ describe('a flipped bit in the header of the store', () => {
               ? error.code === 'invalid' && /doctor|backup/u.test(error.hint)
               : exitCode === 5 && argv[0] === 'doctor'
         if (!isRight) wrong.push(`byte ${bit >> 3} bit ${bit & 7}, ${argv[0]}: ${exitCode} ${stderr || stdout}`)
+        if (argv[0] !== 'doctor' || exitCode !== 0) continue
+        write(damaged)
+        const remembered = await place.run('remember', 'A fourth one.', '--name', 'fourth', '--dir', dir)
+        if (remembered.exitCode !== 0) wrong.push(`byte ${bit >> 3} bit ${bit & 7}: sound for the doctor, not writable`)
       }
     }
 

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { cpSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
@@ -70,6 +70,12 @@ async function stateOf(dir: string): Promise<State> {
 const leftovers = (directory: string): readonly string[] =>
   readdirSync(directory).filter((name) => /^\.tmp-|-journal$|corrupt|replaced/u.test(name))
 
+/** The files below a directory that hold a word, as UTF-8. */
+const filesWith = (word: string, directory: string): readonly string[] =>
+  readdirSync(directory, { recursive: true, encoding: 'utf8' })
+    .map((name) => join(directory, name))
+    .filter((file) => statSync(file).isFile() && readFileSync(file).includes(word))
+
 /** Kills `argv` at every point on a fresh copy of the memory, and checks what is left. Returns the number of kills. */
 async function killEverywhere(
   place: Awaited<ReturnType<typeof prepared>>,
@@ -79,7 +85,8 @@ async function killEverywhere(
     using trial = temporaryDirectory()
     const cwd = join(trial.path, 'work')
     cpSync(place.template, cwd, { recursive: true })
-    const isKilled = await isKilledAt(point, [...argv, '--dir', 'memory'], cwd)
+    const location = argv[0] === 'store' ? [] : ['--dir', 'memory']
+    const isKilled = await isKilledAt(point, [...argv, ...location], cwd)
     await check({ dir: join(cwd, 'memory'), cwd })
     if (!isKilled) return kills
     kills += 1
@@ -214,6 +221,37 @@ describe.skipIf(!isTracerHere)('a process that is killed at every call that writ
         const proof = ['--containing', 'kestrel', '--yes', '--verify', '--dir', dir]
         expect(await place.run('forget', ...proof)).toMatchObject({ exitCode: 0 })
         expect((await stateOf(dir)).beliefs).toBe(before.beliefs - 1)
+      },
+    })
+
+    expect(kills).toBeGreaterThan(0)
+  })
+
+  it.each([
+    [['backup', 'new.db'], []],
+    [['backup', 'memory/new.db'], []],
+    [['restore', 'full.db', '--yes'], []],
+    [['import', '--trusted', 'secrets.jsonl'], []],
+    [['store', 'copy', 'memory', 'other'], ['other']],
+  ])('in `credence %j` leaves no text that a forget neither erases nor names', { timeout }, async (argv, others) => {
+    using place = await prepared()
+    const memory = join(place.template, 'memory')
+    writeFileSync(join(place.template, 'secrets.jsonl'), JSON.stringify({ name: 'vault code 2', content: secret }))
+    await place.json('backup', join(place.template, 'full.db'), '--dir', memory)
+    const known = ['full.db', 'secrets.jsonl', ...others]
+
+    const kills = await killEverywhere(place, {
+      argv,
+      first: 1,
+      check: async ({ dir, cwd }) => {
+        const { stdout } = await place.run(
+          ...['forget', '--containing', 'kestrel', '--yes', '--verify', '--json', '--dir', dir],
+        )
+        const { proof, backups } = JSON.parse(stdout)
+        const named = [...proof.found, ...backups].map(({ file }) => file)
+        const left = filesWith('kestrel', cwd).filter((file) => !named.includes(file))
+        expect(left.filter((file) => !known.some((name) => file.startsWith(join(cwd, name))))).toEqual([])
+        expect(proof.found).toEqual([])
       },
     })
 

@@ -2,9 +2,10 @@ import { spawnSync } from 'node:child_process'
 import { existsSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { storeFile } from '../../src/open-memory.ts'
+import { openMemory, storeFile } from '../../src/open-memory.ts'
 import { bin, workplace } from '../cli/workplace.ts'
 import { mirroredMemory } from '../mirror/mirrored-memory.ts'
+import { temporaryDirectory } from '../temporary-directory.ts'
 
 const hasStrace = spawnSync('strace', ['--version']).status === 0
 
@@ -25,8 +26,8 @@ const commands: readonly (readonly string[])[] = [
 
 /**
  * Closing any descriptor of a database file drops the locks that the whole process holds on it, so no code but SQLite may
- * close one. A forget opens the file to overwrite what SQLite leaves in unused space, and never closes it. SQLite opens its
- * files with O_NOFOLLOW.
+ * close one. A forget opens the file to overwrite what SQLite leaves in unused space, the doctor to read its header; neither
+ * closes it. SQLite opens its files with O_NOFOLLOW.
  */
 it('no command closes a file of a store besides SQLite', (context) => {
   if (!hasStrace) return context.skip('strace is missing.')
@@ -62,7 +63,7 @@ it('no command closes a file of a store besides SQLite', (context) => {
   })
   const raw = `require('node:fs').readFileSync(${JSON.stringify(join(dir, 'state', 'credence.db'))})`
 
-  expect(found).toEqual(commands.map(([name]) => [name, name === 'forget' ? ['kept open'] : []]))
+  expect(found).toEqual(commands.map(([name]) => [name, name === 'forget' || name === 'doctor' ? ['kept open'] : []]))
   // The same test finds a program that closes it.
   expect(foreign(traced(['--eval', raw], [process.execPath]))).toEqual(['closed'])
 })
@@ -155,4 +156,22 @@ it('every operation of a memory keeps the locks that SQLite holds on the files o
   // The same look finds that a foreign reading of the file drops a lock.
   readFileSync(file)
   expect(locksOn(file)).toEqual([])
+})
+
+it('a memory that ends its thread keeps the locks of another memory of this process', async (context) => {
+  if (!existsSync('/proc/locks')) return context.skip('The system lists no locks.')
+  using directory = temporaryDirectory()
+  const dir = directory.path
+  const stays = openMemory({ dir })
+  const ends = openMemory({ dir, thread: true })
+  const { belief } = await ends.remember({ name: 'first thing', content: 'Of the first thing.' })
+  await stays.recall('the first thing')
+  const before = locksOn(storeFile(dir))
+
+  await ends.forget(belief.id)
+  await ends.close()
+
+  expect(before).not.toEqual([])
+  expect(locksOn(storeFile(dir))).toEqual(before.slice(0, 1))
+  await stays.close()
 })

@@ -5,6 +5,7 @@ import {
   readdirSync,
   readFileSync,
   renameSync,
+  rmSync,
   statSync,
   symlinkSync,
   utimesSync,
@@ -583,6 +584,20 @@ describe('the queue of hooks', () => {
     expect(await textsIn(place)).toEqual(['Before.'])
     expect(readdirSync(join(queueOf(place), 'failed')).sort()).toEqual(['1-1-00.json', '2-1-00.json'])
     expect(logOf(place).at(-1)).toMatchObject({ event: 'hear', outcome: 'failed: 2 set aside', kept: 1 })
+  })
+
+  it('waits while the system refuses a file, which is no bug', async () => {
+    using place = workplace()
+    await hookOnly(place, prompted(place, 'Hello there.'), 'prompt-submit')
+    const folder = join(ownDir(place), 'state', 'forgetting')
+    writeFileSync(folder, '')
+    await hearAll(place)
+    const during = waitingIn(place)
+    rmSync(folder)
+    await hearAll(place)
+
+    expect(during).toHaveLength(1)
+    expect(await textsIn(place)).toEqual(['Hello there.'])
   })
 
   it('is left to a process that is at it, and taken over from one that is dead', async () => {

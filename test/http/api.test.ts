@@ -1,9 +1,10 @@
-import { readFileSync, writeFileSync } from 'node:fs'
+import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createSnapshot } from '../../src/eval/gate/baselines.ts'
 import type { Answer, RouteName } from '../../src/http/api/contract.ts'
 import { memoryFrom } from '../../src/memory/memory.ts'
+import { storeFile } from '../../src/open-memory.ts'
 import { serverAtHand } from './server-at-hand.ts'
 
 let server: Awaited<ReturnType<typeof serverAtHand>>
@@ -499,6 +500,30 @@ describe('evaluation', () => {
     expect((await refused('GET', '/evals/compare?before=good&after=../x')).status).toBe(400)
     expect((await refused('GET', '/evals/compare?before=good')).status).toBe(400)
   })
+})
+
+it('says which file the system refused', async () => {
+  const { id } = await make('refused file')
+  const folder = join(server.dir, 'state', 'forgetting')
+  rmSync(folder, { recursive: true, force: true })
+  writeFileSync(folder, '')
+
+  const answer = await refused('DELETE', `/beliefs/${id}`)
+  rmSync(folder)
+
+  expect(answer).toMatchObject({
+    status: 503,
+    body: { error: { code: 'unavailable', message: expect.stringContaining(folder), hint: expect.any(String) } },
+  })
+})
+
+it('does not call a store sound that was deleted while it was served', async () => {
+  await using own = await serverAtHand()
+  for (const suffix of ['', '-wal', '-shm', '-head']) rmSync(`${storeFile(own.dir)}${suffix}`, { force: true })
+
+  const { body } = await own.send<Answer<'doctor'>>('GET', '/api/v1/doctor')
+
+  expect(body).toMatchObject({ ok: false, findings: [{ check: 'store', ok: false }] })
 })
 
 it('met no bug in all of this', () => {

@@ -1,4 +1,4 @@
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { MemoryError } from '../../src/errors.ts'
@@ -225,6 +225,13 @@ describe('resources and prompts', () => {
     })
 
     expect(text).toContain('The store is busy. Try again.')
+    expect(bugs).toEqual([])
+  })
+
+  it.each(requests)('say which file the system refused: %s %j', async (method, params) => {
+    const { text, bugs } = await asked(method, params, async () => readdirSync(import.meta.filename) as never)
+
+    expect(text).toContain('protocol.slow.test.ts cannot be used: a file is in the place of its directory (ENOTDIR).')
     expect(bugs).toEqual([])
   })
 

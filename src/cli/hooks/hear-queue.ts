@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { DamagedStore, MemoryError } from '../../errors.ts'
+import { DamagedStore, expectedError, MemoryError } from '../../errors.ts'
 import { takeLock } from '../../files/lock.ts'
 import type { Memory } from '../../memory/memory.ts'
 import type { Session } from '../session.ts'
@@ -58,10 +58,9 @@ async function takeQueue(lock: string): Promise<(() => void) | null> {
   }
 }
 
-/** Another process is writing, the disk is full, or the store waits for a repair. */
+/** Another process is writing, the disk is full, a file is refused, or the store waits for a repair. */
 const isBusy = (error: unknown): boolean =>
-  error instanceof DamagedStore ||
-  (error instanceof MemoryError && (error.code === 'unavailable' || error.code === 'conflict'))
+  error instanceof DamagedStore || ['unavailable', 'conflict'].includes(expectedError(error)?.code ?? '')
 
 class Listener {
   readonly #session: Session

@@ -1,6 +1,6 @@
 import type { Writable } from 'node:stream'
 import { isSaidByPerson } from '../../beliefs/turn.ts'
-import { MemoryError } from '../../errors.ts'
+import { expectedError } from '../../errors.ts'
 import { codeOf } from '../../files/leftovers.ts'
 import { isWithin, pauseFor } from '../../memory/conversation/pause.ts'
 import type { Memory } from '../../memory/memory.ts'
@@ -215,12 +215,18 @@ function forgettingAskedIn(prompt: string): string {
   return `Nothing is forgotten yet, and this message is not kept. Only the person can forget what was said, with this command, which shows what would be removed and asks first: credence forget --containing "${words}". What is kept in other words is found with: credence search "${words}"\n`
 }
 
-/** The kind of an error and its message, without quoted values, which may be text of the conversation. */
+/**
+ * The kind of an error and its message, without quoted values, which may be text of the conversation. The message of a bug
+ * may have such text without quotes, so its place is given instead.
+ */
 export function failureOf(error: unknown): string {
-  if (!(error instanceof Error)) return 'failed: unknown'
-  const kind = error instanceof MemoryError ? error.code : error instanceof UsageError ? 'usage' : error.name
-  const message = 'syscall' in error ? error.message : error.message.replace(/["'`“].*["'`”]/su, '…')
-  return `failed: ${kind}: ${message.slice(0, 200)}`
+  const expected = error instanceof UsageError ? { code: 'usage', message: error.message } : expectedError(error)
+  if (expected === null) {
+    const place = error instanceof Error ? /^ +at .+$/mu.exec(error.stack ?? '')?.[0] : undefined
+    return `failed: ${error instanceof Error ? error.name : 'unknown'}${place?.replace(/^ +/u, ' ') ?? ''}`
+  }
+  const message = expected.message.replace(/["'`“].*["'`”]/su, '…')
+  return `failed: ${expected.code}: ${message.slice(0, 200)}`
 }
 
 /** Prints the answer for the host. A host that has ended needs none. */

@@ -1,9 +1,11 @@
 import { spawn } from 'node:child_process'
+import { existsSync } from 'node:fs'
 import { z } from 'zod'
 import { conflict, unavailable } from '../../errors.ts'
 import { newRunId } from '../../eval/run/run.ts'
 import type { BackgroundWork } from '../../http/api/server-deps.ts'
 import { parseJson } from '../../json.ts'
+import { storeFile } from '../../open-memory.ts'
 import { exitCodes } from '../command/command.ts'
 import type { Session } from '../session.ts'
 import type { Progress } from '../text/progress-bar.ts'
@@ -97,6 +99,12 @@ export function backgroundWork(
 
   return {
     doctor: async () => {
+      // The command would take it for a memory that is yet to be made.
+      const file = storeFile(dir)
+      if ((await session.storeFile(dir)) === file && !existsSync(file)) {
+        const detail = `${file} was moved or deleted while it was served; put it back, or start the server again`
+        return { ok: false, findings: [{ check: 'store', ok: false, detail }] }
+      }
       const argv = ['doctor', '--json', '--dir', dir, '--user', user]
       const onProgress = (progress: Progress): void => {
         checking = progress

@@ -351,10 +351,23 @@ function becauseOf({ kind, slot }: Finding, outcome: LearnOutcome): string {
   return `${reasons[kind]}${more[outcome]}.`
 }
 
+/**
+ * Loaded only when there is something to learn, which is seldom. To load it and to compile its patterns, at its first use,
+ * take longer than all else, so each has a turn of the event loop.
+ */
+let dateParser: Promise<typeof import('chrono-node/en')> | undefined
+const loadDateParser = async () => {
+  const parser = await import('chrono-node/en')
+  await new Slices().pause()
+  parser.parse('today')
+  await new Slices().pause()
+  return parser
+}
+
 /** The sentence with the date beside every relative date in it: "tomorrow [2026-05-04]". */
 export async function datedWords(text: string, at: string): Promise<string> {
-  // Loaded only when there is something to learn, which is seldom.
-  const { parse } = await import('chrono-node/en')
+  dateParser ??= loadDateParser()
+  const { parse } = await dateParser
   const parsed = (forwardDate: boolean) => parse(text, { instant: new Date(at), timezone: 'UTC' }, { forwardDate })
   // "This Friday" is the next one, "last Friday" is not.
   const past = new Map(parsed(false).map((one) => [one.index, one]))

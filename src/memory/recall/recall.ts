@@ -6,7 +6,7 @@ import { invalid } from '../../errors.ts'
 import { leaf } from '../../search/explanation.ts'
 import { formAt, formKeys } from '../../search/forms.ts'
 import { type Link, type Linked, linkMessage } from '../../search/link.ts'
-import { type Score, scoreLink, scoreLinks } from '../../search/score.ts'
+import { type Score, scoreLinks } from '../../search/score.ts'
 import { partsOf, Slices } from '../../search/slices.ts'
 import type { Push, PushedQuote } from '../../search/turns/push.ts'
 import type { Ports, Store } from '../ports.ts'
@@ -125,9 +125,15 @@ export async function assemble(
       const always = new Set([...pinned, ...questions].map(({ id }) => id).concat(shown.prelude?.beliefIds ?? []))
       const links = linked.links.filter(({ posting }) => always.has(posting.beliefId))
       const beliefs = await store.getMany(user, [...new Set(links.map(({ posting }) => posting.beliefId))])
-      return beliefs.map((belief) => {
-        const link = links.find(({ posting }) => posting.beliefId === belief.id) as Link
-        const scored = scoreLink(link, linked.population)
+      const linkOf = new Map(links.map((link) => [link.posting.beliefId, link]))
+      const scores = await new Slices().run(
+        scoreLinks(
+          beliefs.map(({ id }) => linkOf.get(id) as Link),
+          linked.population,
+        ),
+      )
+      return beliefs.map((belief, at) => {
+        const scored = scores[at] as Score
         return { beliefId: belief.id, matches: matchesOf(message, linked, { belief, scored }) }
       })
     },

@@ -1,7 +1,7 @@
 import type Database from 'better-sqlite3'
 import { MemoryError } from '../../errors.ts'
 import { longestLog, setPragma, sqliteCode, translateSqliteError, whenUnlocked } from './database.ts'
-import { identityOf, sizeOf } from './store-file.ts'
+import { identityOf, readersOf, sizeOf } from './store-file.ts'
 
 type ConnectionOptions = {
   readonly file: string
@@ -334,8 +334,11 @@ const checkpointTimeoutMs = 1_000
 const longestSnapshotMs = 10
 
 /** The warning about a log that has grown too long. */
-export const logTooLong = (file: string, size: number): string =>
-  `The write-ahead log of ${file} has ${Math.round(size / 2 ** 20)} MiB, because a process goes on reading an old state of the store. End that process; the next change then empties the log.`
+export function logTooLong(file: string, size: number): string {
+  const readers = readersOf(file)
+  const known = readers.length === 0 ? '' : ` (process ${readers.join(', ')})`
+  return `The write-ahead log of ${file} has ${Math.round(size / 2 ** 20)} MiB, because a process${known} goes on reading an old state of the store. End that process; the next change then empties the log.`
+}
 /** More parameters in one statement of `insertMany` cost more than they save. */
 const mostParameters = 160
 

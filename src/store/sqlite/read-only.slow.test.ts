@@ -1,5 +1,6 @@
 import { spawnSync } from 'node:child_process'
-import { mkdirSync, readdirSync } from 'node:fs'
+import { createHash } from 'node:crypto'
+import { mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
@@ -21,6 +22,50 @@ function runReadOnly(place: ReturnType<typeof workplace>, dir: string, commands:
     })
   })
 }
+
+/** Every file below a directory, with its permissions, its time and its bytes. */
+const filesIn = (dir: string): readonly string[] =>
+  readdirSync(dir, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map(({ parentPath, name }) => {
+      const file = join(parentPath, name)
+      const { mode, mtimeMs } = statSync(file)
+      return `${file} ${mode} ${mtimeMs} ${createHash('sha256').update(readFileSync(file)).digest('hex')}`
+    })
+    .sort()
+
+it('a command that reads changes no file', async () => {
+  using place = workplace()
+  const dir = join(place.path, 'memory')
+  await place.run('remember', 'Invoices are due in 14 days.', '--name', 'payment terms', '--dir', dir)
+  await place.run('hear', 'The cache was moved to Redis.', '--session', 's1', '--dir', dir)
+  const reading = [
+    ['status'],
+    ['doctor'],
+    ['beliefs'],
+    ['search', 'invoices'],
+    ['why', 'payment terms', 'payment terms'],
+    ['history', 'payment terms'],
+    ['history'],
+    ['show', 'payment terms'],
+    ['conversations'],
+    ['conversations', 'show', 's1'],
+    ['export'],
+    ['export', '--turns'],
+    ['proposals'],
+    ['mirror', 'status'],
+  ]
+  const before = filesIn(dir)
+
+  for (const argv of reading) {
+    const env = { PATH: process.env.PATH, HOME: place.home }
+    const { status } = spawnSync(process.execPath, [bin, ...argv, '--dir', dir], { env, cwd: place.work })
+    expect([argv, status, filesIn(dir)]).toEqual([argv, 0, before])
+  }
+  // A recall counts the beliefs that it showed.
+  await place.run('recall', 'What are our payment terms?', '--dir', dir)
+  expect(filesIn(dir)).not.toEqual(before)
+})
 
 describe('a memory on a read-only mount', () => {
   it('is read by every command that reads, and refuses those that write', async (context) => {

@@ -8,6 +8,7 @@ import {
   existsSync,
   mkdirSync,
   openSync,
+  readFileSync,
   renameSync,
   type Stats,
   statfsSync,
@@ -65,6 +66,23 @@ export const identityOf = (file: string): string =>
   [file, `${file}-wal`].map((name) => statOf(name)?.ino ?? 'none').join(' ')
 
 export const sizeOf = (file: string): number => statOf(file)?.size ?? 0
+
+/** Where SQLite marks, in the file beside the log, that a process is reading: https://sqlite.org/walformat.html */
+const readLocks = { first: 123, last: 127 }
+
+/** The ids of the other processes that are reading a state of the store now, where the system lists locks. */
+export function readersOf(file: string): readonly number[] {
+  const shared = statOf(`${file}-shm`)?.ino
+  if (shared === undefined || !existsSync('/proc/locks')) return []
+  const readers = readFileSync('/proc/locks', 'latin1')
+    .split('\n')
+    .flatMap((line) => {
+      const [, reader, inode, start] = /\bREAD +(\d+) +[\da-f]+:[\da-f]+:(\d+) +(\d+)/u.exec(line)?.map(Number) ?? []
+      if (reader === undefined || start === undefined || inode !== shared) return []
+      return start >= readLocks.first && start <= readLocks.last ? [reader] : []
+    })
+  return [...new Set(readers)].filter((reader) => reader > 0 && reader !== process.pid)
+}
 
 /**
  * Moves a damaged store out of the way, together with its side files, and returns the new name. Nothing is deleted.

@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { afterEach, describe, expect, it } from 'vitest'
 import { temporaryDirectory } from '../../../test/temporary-directory.ts'
+import { DamagedStore } from '../../errors.ts'
 import { commitOf, gone, present, sample } from '../sample-beliefs.contract.ts'
 import { describeStore } from '../store.contract.ts'
 import type { SqliteStore } from './sqlite-store.ts'
@@ -85,6 +86,21 @@ describe('A store with a thread', () => {
 
     expect(refusal).toMatchObject({ name: 'MemoryError', code: 'unavailable' })
     expect(await store.get('ada', 'b1')).toBeNull()
+  })
+
+  it('passes on which file the system refused, and that the store is damaged', async () => {
+    const file = newFile()
+    const store = threaded(file)
+    await store.commit(commitOf([present(sample({ id: 'b1' }))]))
+
+    const refusal = await store.backup(join(file, 'copy.db')).catch((error: unknown) => error)
+    const other = new Database(file)
+    other.exec('DROP TABLE forms')
+    other.close()
+    const damage = await store.commit(commitOf([present(sample({ id: 'b2' }))])).catch((error: unknown) => error)
+
+    expect(refusal).toMatchObject({ name: 'MemoryError', code: 'unavailable' })
+    expect(damage).toBeInstanceOf(DamagedStore)
   })
 
   it('is looked after there too, and leaves nothing behind of what was forgotten', async () => {

@@ -61,8 +61,8 @@ async function checkStore(
   try {
     const { found, mirror } = await examined(session, location, options)
     const findings = [...privacy, ...found]
-    // What is said of a long log has its own remedy.
-    const isDamaged = findings.some(({ check, ok }) => !ok && check !== 'log')
+    // The findings about permissions and about a long log name their own remedies.
+    const isDamaged = found.some(({ check, ok }) => !ok && check !== 'log')
     const hints = [...(isDamaged ? [remedy] : []), ...(mirror.every(({ ok }) => ok) ? [] : [mirrorRemedy])]
     if (!options.setAside) return { findings: [...findings, ...mirror, ...queueFindings(location.dir)], hints }
     if (!isDamaged)

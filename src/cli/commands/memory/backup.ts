@@ -1,10 +1,11 @@
 import { randomBytes } from 'node:crypto'
 import { existsSync, readFileSync, statSync } from 'node:fs'
 import { access, constants } from 'node:fs/promises'
-import { join, resolve } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import { z } from 'zod'
 import { invalid, notFound } from '../../../errors.ts'
 import { asJson, writeAtomically } from '../../../files/atomic-write.ts'
+import { codeOf, sweepLeftovers } from '../../../files/leftovers.ts'
 import { parseJson } from '../../../json.ts'
 import { showAllAgain } from '../../../memory/mirror/state/state.ts'
 import { syncIfThere } from '../../../memory/mirror/sync-on-commit.ts'
@@ -32,12 +33,15 @@ export const backup = defineCommand({
     const bar = new ProgressBar(session.streams().stderr, session.machine.env)
     try {
       bar.show('copying and checking', 0, 1)
+      const note = { file, at: new Date().toISOString() }
+      // Already now, so that forgetting also finds what a backup leaves that is killed.
+      if (!existsSync(file)) await noteBackup(dir, note)
       const head = await session.withPorts(dir, async ({ store }) => {
         await store.backup(file)
         return store.head()
       })
       const { size } = statSync(file)
-      await noteBackup(dir, { file, at: new Date().toISOString() })
+      await noteBackup(dir, note)
       return {
         document: { file, bytes: size, head },
         text: (style) => `${style.green('Backed up')} to ${file}: ${megabytes(size)}, complete and checked.`,
@@ -131,21 +135,29 @@ type NotedBackup = z.infer<typeof Noted>[number]
 const mostNoted = 100
 const notesIn = (dir: string): string => join(dir, 'state', 'backups.json')
 
-/** The backups that were made of a memory and still exist, so that forgetting can name them. */
-export function knownBackups(dir: string): readonly NotedBackup[] {
+/** The backups that were made of a memory and still exist, so that forgetting can name them. Removes drafts of killed ones. */
+export async function knownBackups(dir: string): Promise<readonly NotedBackup[]> {
   if (!existsSync(notesIn(dir))) return []
   // Only a note: a broken one is begun anew.
-  const noted = Noted.safeParse(parseJson(readFileSync(notesIn(dir), 'utf8')))
-  return (noted.data ?? []).filter(({ file }) => existsSync(file))
+  const noted = Noted.safeParse(parseJson(readFileSync(notesIn(dir), 'utf8'))).data ?? []
+  // A directory may be gone, or may no longer be read.
+  for (const folder of new Set(noted.map(({ file }) => dirname(file)))) await sweepLeftovers(folder).catch(() => {})
+  return noted.filter(({ file }) => existsSync(file))
 }
 
-/** Nothing is forgotten in a memory that cannot be written to, so no note is needed there. */
+/**
+ * Nothing is forgotten in a memory that cannot be written to, so no note is needed there. A full disk does not prevent a
+ * backup to another one.
+ */
 async function noteBackup(dir: string, made: NotedBackup): Promise<void> {
   const isWritable = await access(join(dir, 'state'), constants.W_OK).then(
     () => true,
     () => false,
   )
   if (!isWritable) return
-  const others = knownBackups(dir).filter(({ file }) => file !== made.file)
-  await writeAtomically(notesIn(dir), asJson([...others, made].slice(-mostNoted)), { existing: 'replace' })
+  const others = (await knownBackups(dir)).filter(({ file }) => file !== made.file)
+  const notes = asJson([...others, made].slice(-mostNoted))
+  await writeAtomically(notesIn(dir), notes, { existing: 'replace' }).catch((error: unknown) => {
+    if (codeOf(error) !== 'ENOSPC') throw error
+  })
 }

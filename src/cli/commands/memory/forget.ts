@@ -129,9 +129,15 @@ async function proofOf(memory: Memory, { forgotten }: Copies, session: Session, 
   }
 }
 
-function withCopies(answer: Answer, { erased }: Copies, session: Session, given: Options, proof: Proof | null): Answer {
+async function withCopies(
+  answer: Answer,
+  { erased }: Copies,
+  session: Session,
+  given: Options,
+  proof: Proof | null,
+): Promise<Answer> {
   const { dir, store } = session.locate(given)
-  const backups = knownBackups(dir).filter(({ file }) => relative(dir, file).startsWith('..'))
+  const backups = (await knownBackups(dir)).filter(({ file }) => relative(dir, file).startsWith('..'))
   const count = erased.changed.length
   const at = (file: string): string => harmless(relative(dir, file))
   const isLeft = proof !== null && proof.found.length > 0

@@ -22,7 +22,7 @@ export function clearUnusedSpace(file: string, pages: ReadonlySet<number> | null
 }
 
 function clear(file: string, pages: ReadonlySet<number> | null): boolean {
-  const descriptor = descriptorOf(file)
+  const descriptor = descriptorOf(file, 'r+')
   const header = Buffer.alloc(100)
   readSync(descriptor, header, 0, header.length, 0)
   const size = header.readUInt16BE(16) === 1 ? 2 ** 16 : header.readUInt16BE(16)
@@ -94,22 +94,32 @@ function afterPointers(page: Buffer, from: number, until: number): number {
   return at
 }
 
-/** By device and inode. */
+/** Whether SQLite may only read the file, since it takes it for one of a newer version. No setting of SQLite shows this. */
+export function forbidsWriting(file: string): boolean {
+  const header = Buffer.alloc(100)
+  readSync(descriptorOf(file, 'r'), header, 0, header.length, 0)
+  return header.readUInt8(18) > newestFormat
+}
+
+/** The format of a file with a write-ahead log. */
+const newestFormat = 2
+
+/** By mode, device and inode. */
 const descriptors = new Map<string, number>()
 
 /**
- * A descriptor of a database file for reading and writing. It stays open as long as the file exists: closing it would drop
+ * A descriptor of a database file. It stays open as long as the file exists: closing it would drop
  * every lock that this process holds on the file, also those of connections in other threads.
  */
-function descriptorOf(file: string): number {
+function descriptorOf(file: string, mode: 'r' | 'r+'): number {
   const { dev, ino } = statSync(file)
-  const key = `${dev} ${ino}`
+  const key = `${mode} ${dev} ${ino}`
   for (const [other, descriptor] of descriptors) {
     if (other === key || fstatSync(descriptor).nlink > 0) continue
     closeSync(descriptor)
     descriptors.delete(other)
   }
-  const descriptor = descriptors.get(key) ?? openSync(file, 'r+')
+  const descriptor = descriptors.get(key) ?? openSync(file, mode)
   descriptors.set(key, descriptor)
   return descriptor
 }

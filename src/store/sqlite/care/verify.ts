@@ -19,6 +19,7 @@ import { type DerivedTable, derivedTables, type Emit, eachStoredRow, RowSums, st
 import { emitBeliefs, emitKeyedRows, emitTurns, expectedRows, type Share } from './expected-rows.ts'
 import { anchorProblem, readAnchor } from './journal-anchor.ts'
 import { remainsOf } from './scrub.ts'
+import { forbidsWriting } from './unused-space.ts'
 
 const mostExamples = 3
 
@@ -157,6 +158,7 @@ function verifySettings(connection: Connection): CheckResult {
     const found = connection.value(`PRAGMA ${name}`)
     return found === wanted ? [] : [`${name} is ${found}, not ${wanted}`]
   })
+  if (forbidsWriting(connection.file)) complaints.push('the header of the file forbids writing')
   return { detail: `the ${settings.length} settings of SQLite that keep the store safe are in force`, complaints }
 }
 
