@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import type { EventKind } from '../../beliefs/journal.ts'
 import { conflict } from '../../errors.ts'
-import type { SealedChange } from '../journal-chain.ts'
+import type { WrittenChange } from '../journal-chain.ts'
 import type { ChangeRow, EventRow } from '../journal-rows.ts'
 
 /** The columns of a turn that was not forgotten. */
@@ -43,14 +43,7 @@ export type JournalRecord = {
   readonly requestSalt: Buffer | null
   readonly undoes: number | null
   readonly changesHash: Buffer
-  readonly changes: readonly {
-    readonly belief: string
-    readonly version: number
-    readonly outcome: SealedChange['outcome']
-    readonly bodyHash: Buffer | null
-    readonly salt: Buffer | null
-    readonly body: string | null
-  }[]
+  readonly changes: readonly WrittenChange[]
   readonly turns: readonly TurnRecord[]
   readonly erasedTurns: readonly string[]
 }
@@ -76,8 +69,8 @@ export function recordOf(event: EventRow, { requestSalt, changes, turns, erasedT
   const { number, kind, actor, origin, at, key, fingerprint, undoes } = event
   return {
     ...{ number, kind, actor, origin, at, key, fingerprint, requestSalt, undoes, changesHash: event.changes_hash },
-    changes: changes.map(({ belief, version, outcome, body_hash: bodyHash, salt, body }) => {
-      return { belief, version, outcome, bodyHash, salt, body }
+    changes: changes.map(({ belief: beliefId, version, outcome, body_hash: bodyHash, salt, body }) => {
+      return { beliefId, version, outcome, bodyHash, salt, body }
     }),
     turns: turns.map(turnRecordOf),
     erasedTurns,

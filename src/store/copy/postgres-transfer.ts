@@ -5,7 +5,14 @@ import type { ChangeRow } from '../journal-rows.ts'
 import { lockOwner, type OwnerRow } from '../postgres/commit.ts'
 import { Connection, type ConnectionOptions, type Run } from '../postgres/connection.ts'
 import { deriveOwner } from '../postgres/derivation.ts'
-import { type OwnEventRow, selectChanges, selectEvents, storedIdempotencyKey } from '../postgres/journal.ts'
+import {
+  eraseTexts,
+  insertChanges,
+  insertEvent,
+  type OwnEventRow,
+  selectChanges,
+  selectEvents,
+} from '../postgres/journal.ts'
 import { migrate } from '../postgres/migrations/migrate.ts'
 import {
   type JournalRecord,
@@ -123,50 +130,16 @@ async function append(run: Run, user: string, records: readonly JournalRecord[])
     const sealedKey = key === null ? null : { value: key, fingerprint: fingerprint ?? '' }
     const fields = { number, user, kind, actor, origin, at, key: sealedKey, undoes }
     const hash = Buffer.from(hashEvent(fields as Parameters<typeof hashEvent>[0], changesHash, previous))
-    const stored = key === null ? null : storedIdempotencyKey(key)
-    const counts = [record.changes.length, record.turns.length + record.erasedTurns.length]
-    const erased = record.changes.filter(({ outcome }) => outcome === 'erased').map(({ belief }) => belief)
-    if (erased.length > 0)
-      await run(
-        `UPDATE credence.changes SET salt = NULL, body = NULL WHERE owner = $1 AND belief = ANY($2::text[]) AND body IS NOT NULL`,
-        [user, erased],
-      )
-    await run(
-      `INSERT INTO credence.events (owner, number, kind, actor, origin, at, undoes, key, long_key, fingerprint, request_salt,
-         changes_hash, previous_hash, hash, attempt, beliefs, turns)
-       VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)`,
-      [
-        user,
-        number,
-        kind,
-        actor,
-        origin,
-        at,
-        undoes,
-        stored,
-        stored === key ? null : key,
-        fingerprint,
-        record.requestSalt,
-        changesHash,
-        previous,
-        hash,
-        randomUUID(),
-        ...counts,
-      ],
-    )
-    await run(
-      `INSERT INTO credence.changes (owner, event, ordinal, belief, version, outcome, body_hash, salt, body)
-       SELECT $1, $2, rows.at - 1, belief, version, outcome, body_hash, salt, body
-       FROM unnest($3::text[], $4::integer[], $5::text[], $6::bytea[], $7::bytea[], $8::text[]) WITH ORDINALITY
-         AS rows (belief, version, outcome, body_hash, salt, body, at)`,
-      [
-        user,
-        number,
-        ...(['belief', 'version', 'outcome', 'bodyHash', 'salt', 'body'] as const).map((name) =>
-          record.changes.map((change) => change[name]),
-        ),
-      ],
-    )
+    const erased = record.changes.filter(({ outcome }) => outcome === 'erased').map(({ beliefId }) => beliefId)
+    if (erased.length > 0) await eraseTexts(run, user, erased)
+    await insertEvent(run, {
+      ...{ number, user, kind, actor, origin, at, undoes, changesHash, previousHash: previous, hash },
+      key: key === null ? null : { value: key, fingerprint, salt: record.requestSalt },
+      attempt: randomUUID(),
+      beliefs: record.changes.length,
+      turns: record.turns.length + record.erasedTurns.length,
+    })
+    await insertChanges(run, { user, number }, record.changes)
     for (const [ordinal, turn] of record.turns.entries()) {
       const { said } = turn
       let session = said === null ? null : sessions.get(said.session)

@@ -82,21 +82,21 @@ export function openSqliteTransfer(file: string, isReadonly: boolean): JournalTr
       )
       if (record.requestSalt !== null)
         connection.run('INSERT INTO request_salts (event, salt) VALUES (?, ?)', [number, record.requestSalt])
-      for (const [ordinal, { belief, version, outcome, bodyHash, salt, body }] of record.changes.entries()) {
+      for (const [ordinal, { beliefId, version, outcome, bodyHash, salt, body }] of record.changes.entries()) {
         if (outcome === 'erased') {
           connection.run(
             'DELETE FROM request_salts WHERE event IN (SELECT event FROM changes WHERE user_id = ? AND belief_id = ?)',
-            [userId, belief],
+            [userId, beliefId],
           )
           connection.run(
             'UPDATE changes SET salt = NULL, body = NULL WHERE user_id = ? AND belief_id = ? AND body IS NOT NULL',
-            [userId, belief],
+            [userId, beliefId],
           )
         }
         connection.run(
           `INSERT INTO changes (event, ordinal, user_id, belief_id, version, outcome, body_hash, salt, body)
            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-          [number, ordinal, userId, belief, version, outcome, bodyHash, salt, body],
+          [number, ordinal, userId, beliefId, version, outcome, bodyHash, salt, body],
         )
       }
       for (const [ordinal, { id, passages, hash: turnHash, salt, messageId, said }] of record.turns.entries()) {

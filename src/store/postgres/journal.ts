@@ -6,7 +6,7 @@ import {
   type JournalEvent,
   mostListedBeliefs,
 } from '../../beliefs/journal.ts'
-import { requireSameRequest, undoneBy } from '../journal-chain.ts'
+import { requireSameRequest, undoneBy, type WrittenChange } from '../journal-chain.ts'
 import { type ChangeRow, type EventRow, eventOf, revisionOf } from '../journal-rows.ts'
 import { longTextHash } from './belief-rows.ts'
 import type { Connection, Run } from './connection.ts'
@@ -25,7 +25,7 @@ export const selectChanges = `SELECT event, belief, version, outcome, body_hash,
   WHERE owner = $1`
 
 /** An idempotency key as the index has it. */
-export const storedIdempotencyKey = (value: string): string => keyText(value, longTextHash)
+const storedIdempotencyKey = (value: string): string => keyText(value, longTextHash)
 
 /** Reads of the journal of one owner at a time. Each answer takes one or two round trips, whatever its length. */
 export class Journal {
@@ -163,3 +163,52 @@ async function undosOf(run: Run, user: string, numbers: readonly number[]): Prom
   const byUndone = Map.groupBy(rows, ({ undoes }) => undoes)
   return (number) => undoneBy(number, (undone) => (byUndone.get(undone) ?? []).map((row) => row.number))
 }
+
+type NewEvent = Pick<EventRow, 'number' | 'kind' | 'origin' | 'at' | 'undoes'> & {
+  readonly user: string
+  readonly actor: string
+  readonly key: { readonly value: string; readonly fingerprint: string | null; readonly salt: Uint8Array | null } | null
+  readonly changesHash: Uint8Array
+  readonly previousHash: Uint8Array
+  readonly hash: Uint8Array
+  readonly attempt: string
+  readonly beliefs: number
+  readonly turns: number
+}
+
+export function insertEvent(run: Run, event: NewEvent): Promise<unknown> {
+  const { user, number, kind, actor, origin, at, undoes, key } = event
+  const stored = key === null ? null : storedIdempotencyKey(key.value)
+  const longKey = stored === key?.value ? null : (key?.value ?? null)
+  const request = [stored, longKey, key?.fingerprint ?? null, key?.salt ?? null]
+  const hashes = [event.changesHash, event.previousHash, event.hash]
+  return run(
+    `INSERT INTO credence.events (owner, number, kind, actor, origin, at, undoes, key, long_key, fingerprint, request_salt,
+       changes_hash, previous_hash, hash, attempt, beliefs, turns)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)`,
+    [user, number, kind, actor, origin, at, undoes, ...request, ...hashes, event.attempt, event.beliefs, event.turns],
+  )
+}
+
+export function insertChanges(
+  run: Run,
+  { user, number }: Pick<NewEvent, 'user' | 'number'>,
+  changes: readonly WrittenChange[],
+): Promise<unknown> {
+  const columns = ['beliefId', 'version', 'outcome', 'bodyHash', 'salt', 'body'] as const
+  return run(
+    `INSERT INTO credence.changes (owner, event, ordinal, belief, version, outcome, body_hash, salt, body)
+     SELECT $1, $2, rows.at - 1, belief, version, outcome, body_hash, salt, body
+     FROM unnest($3::text[], $4::integer[], $5::text[], $6::bytea[], $7::bytea[], $8::text[]) WITH ORDINALITY
+       AS rows (belief, version, outcome, body_hash, salt, body, at)`,
+    [user, number, ...columns.map((name) => changes.map((change) => change[name]))],
+  )
+}
+
+/** Removes the earlier texts of erased beliefs. */
+export const eraseTexts = (run: Run, user: string, beliefs: readonly string[]): Promise<unknown> =>
+  run(
+    `UPDATE credence.changes SET salt = NULL, body = NULL
+     WHERE owner = $1 AND belief = ANY($2::text[]) AND body IS NOT NULL`,
+    [user, beliefs],
+  )
