@@ -49,7 +49,7 @@ describe.skipIf(postgresPrograms === null)('PostgreSQL in partitions', () => {
   describeAgreement(
     'The memory store and the PostgreSQL store in partitions',
     () => openModelStore({ random: fixedRandom, journals: 'per user' }),
-    emptyStores(cluster, partitioning),
+    emptyStores(cluster, { altered: partitioning }),
     { runs: 6, timeoutMs: 600_000 },
   )
 })

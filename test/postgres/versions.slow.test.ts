@@ -52,6 +52,33 @@ describe.skipIf(postgresPrograms === null)('A PostgreSQL store', () => {
     await store.close()
   })
 
+  it('that a newer version migrates is refused by the programs that have it open, and keeps nothing of their writes', async () => {
+    const address = await (await cluster()).newDatabase()
+    const open = async () => {
+      const store = openAt(address)
+      await store.commit(beliefCommit('ada', 'b1'))
+      return store
+    }
+    const [writer, counter, inviter] = [await open(), await open(), await open()]
+    const access = await inviter.access()
+    const tally = { at: '2026-03-01T12:00:00.000Z', beliefIds: ['b1'], isSilent: false, durationMs: 1 }
+    await query(address, `INSERT INTO credence.migrations VALUES (99, 'of the future')`)
+
+    const isRefused = { code: 'invalid', message: expect.stringContaining('has schema 99') }
+    await expect(writer.commit(beliefCommit('ada', 'b2'))).rejects.toMatchObject(isRefused)
+    await expect(writer.get('ada', 'b1')).rejects.toMatchObject(isRefused)
+    await expect(counter.countRecalls('ada', [tally])).rejects.toMatchObject(isRefused)
+    await expect(access.addPerson({ name: 'ana', createdAt: tally.at })).rejects.toMatchObject(isRefused)
+    for (const store of [writer, counter, inviter]) await store.close()
+
+    await query(address, `DELETE FROM credence.migrations WHERE number = 99`)
+    const after = openAt(address)
+    await expectExactly(after, 'ada', ['b1'])
+    expect(await after.recallDays('ada')).toEqual([])
+    expect(await (await after.access()).people()).toEqual([])
+    await after.close()
+  })
+
   it('used by two versions at once: the newer derives its index, and the older stops', async () => {
     const address = await (await cluster()).newDatabase()
     const older = openAt(address, { analysis: 'older' })

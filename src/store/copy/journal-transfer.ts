@@ -1,7 +1,8 @@
 import { hash } from 'node:crypto'
 import type { EventKind } from '../../beliefs/journal.ts'
 import { conflict } from '../../errors.ts'
-import type { SealedChange } from '../journal-chain.ts'
+import type { WrittenChange } from '../journal-chain.ts'
+import type { ChangeRow, EventRow } from '../journal-rows.ts'
 
 /** The columns of a turn that was not forgotten. */
 export type SaidTurn = {
@@ -42,16 +43,50 @@ export type JournalRecord = {
   readonly requestSalt: Buffer | null
   readonly undoes: number | null
   readonly changesHash: Buffer
-  readonly changes: readonly {
-    readonly belief: string
-    readonly version: number
-    readonly outcome: SealedChange['outcome']
-    readonly bodyHash: Buffer | null
-    readonly salt: Buffer | null
-    readonly body: string | null
-  }[]
+  readonly changes: readonly WrittenChange[]
   readonly turns: readonly TurnRecord[]
   readonly erasedTurns: readonly string[]
+}
+
+/** The columns of a turn as a database gives them. */
+export type TurnRow = Omit<SaidTurn, 'session' | 'givenIndex' | 'asks'> &
+  Omit<TurnRecord, 'messageId' | 'said'> & {
+    readonly message_id: string | null
+    /** Null when it was forgotten. */
+    readonly session: string | null
+    readonly given_index: number | null
+    readonly asks: boolean | number
+  }
+
+type Written = {
+  readonly requestSalt: Buffer | null
+  readonly changes: readonly ChangeRow[]
+  readonly turns: readonly TurnRow[]
+  readonly erasedTurns: readonly string[]
+}
+
+export function recordOf(event: EventRow, { requestSalt, changes, turns, erasedTurns }: Written): JournalRecord {
+  const { number, kind, actor, origin, at, key, fingerprint, undoes } = event
+  return {
+    ...{ number, kind, actor, origin, at, key, fingerprint, requestSalt, undoes, changesHash: event.changes_hash },
+    changes: changes.map(({ belief: beliefId, version, outcome, body_hash: bodyHash, salt, body }) => {
+      return { beliefId, version, outcome, bodyHash, salt, body }
+    }),
+    turns: turns.map(turnRecordOf),
+    erasedTurns,
+  }
+}
+
+function turnRecordOf(row: TurnRow): TurnRecord {
+  const { id, passages, hash, salt, message_id: messageId, session, given_index: givenIndex } = row
+  const { place, role, speaker, at, scope, host, origin, key, lengths, text } = row
+  const turn = { id, passages, hash, salt, messageId }
+  if (session === null) return { ...turn, said: null }
+  const asks = Boolean(row.asks)
+  return {
+    ...turn,
+    said: { session, place, givenIndex, role, speaker, at, scope, host, origin, key, asks, lengths, text },
+  }
 }
 
 /** A journal that records are read from, and appended to, with the people, tokens and teams of its store. */

@@ -1,39 +1,30 @@
 import { randomUUID } from 'node:crypto'
 import { analysisVersion } from '../belief-row.ts'
 import { beforeFirst, hashEvent } from '../journal-chain.ts'
+import type { ChangeRow } from '../journal-rows.ts'
 import { lockOwner, type OwnerRow } from '../postgres/commit.ts'
 import { Connection, type ConnectionOptions, type Run } from '../postgres/connection.ts'
 import { deriveOwner } from '../postgres/derivation.ts'
 import {
-  type ChangeRow,
-  type EventRow,
+  eraseTexts,
+  insertChanges,
+  insertEvent,
+  type OwnEventRow,
   selectChanges,
   selectEvents,
-  storedIdempotencyKey,
 } from '../postgres/journal.ts'
 import { migrate } from '../postgres/migrations/migrate.ts'
 import {
   type JournalRecord,
   type JournalTransfer,
   readAccess,
+  recordOf,
   replacing,
-  type SaidTurn,
-  type TurnRecord,
+  type TurnRow,
 } from './journal-transfer.ts'
 
 /** An analysis that no program has, so that the next program to open the user's memory derives it again. */
 const underWay = 0
-
-type TurnRow = Omit<SaidTurn, 'session' | 'givenIndex'> & {
-  readonly event: number
-  readonly id: string
-  readonly passages: number
-  readonly hash: Buffer
-  readonly salt: Buffer | null
-  readonly message_id: string | null
-  readonly session: string | null
-  readonly given_index: number | null
-}
 
 export async function openPostgresTransfer(options: ConnectionOptions): Promise<JournalTransfer> {
   const connection = new Connection(options)
@@ -88,11 +79,15 @@ export async function openPostgresTransfer(options: ConnectionOptions): Promise<
 }
 
 async function readRecords(run: Run, user: string, after: number, limit: number): Promise<readonly JournalRecord[]> {
-  const events = await run<EventRow>(`${selectEvents} AND number > $2 ORDER BY number LIMIT $3`, [user, after, limit])
+  const events = await run<OwnEventRow>(`${selectEvents} AND number > $2 ORDER BY number LIMIT $3`, [
+    user,
+    after,
+    limit,
+  ])
   const numbers = events.map(({ number }) => number)
   const [changes, turns, erased] = await Promise.all([
     run<ChangeRow>(`${selectChanges} AND event = ANY($2::bigint[]) ORDER BY event, ordinal`, [user, numbers]),
-    run<TurnRow>(
+    run<TurnRow & { readonly event: number }>(
       `SELECT event, turns.id, passages, hash, salt, message_id, sessions.name AS session, place, given_index, role, speaker, at,
          scope, host, origin, key, asks, lengths, text
        FROM credence.turns LEFT JOIN credence.sessions ON sessions.owner = $1 AND sessions.id = turns.session
@@ -105,40 +100,15 @@ async function readRecords(run: Run, user: string, after: number, limit: number)
       [user, numbers],
     ),
   ])
-  return events.map((event) => ({
-    number: event.number,
-    kind: event.kind,
-    actor: event.actor,
-    origin: event.origin,
-    at: event.at,
-    key: event.key,
-    fingerprint: event.fingerprint,
-    requestSalt: event.request_salt,
-    undoes: event.undoes,
-    changesHash: event.changes_hash,
-    changes: changes
-      .filter((change) => change.event === event.number)
-      .map(({ belief, version, outcome, body_hash, salt, body }) => ({
-        belief,
-        version,
-        outcome,
-        bodyHash: body_hash,
-        salt,
-        body,
-      })),
-    turns: turns.filter((turn) => turn.event === event.number).map(recordOf),
-    erasedTurns: erased.filter((turn) => turn.event === event.number).map(({ id }) => id),
-  }))
-}
-
-const recordOf = (row: TurnRow): TurnRecord => {
-  const { id, passages, hash, salt, message_id, session, given_index } = row
-  const { place, role, speaker, at, scope, host, origin, key, asks, lengths, text } = row
-  const said =
-    session === null
-      ? null
-      : { session, place, givenIndex: given_index, role, speaker, at, scope, host, origin, key, asks, lengths, text }
-  return { id, passages, hash, salt, messageId: message_id, said }
+  return events.map((event) => {
+    const isOwn = (row: { readonly event: number }): boolean => row.event === event.number
+    return recordOf(event, {
+      requestSalt: event.request_salt,
+      changes: changes.filter(isOwn),
+      turns: turns.filter(isOwn),
+      erasedTurns: erased.filter(isOwn).map(({ id }) => id),
+    })
+  })
 }
 
 async function append(run: Run, user: string, records: readonly JournalRecord[]): Promise<void> {
@@ -160,50 +130,16 @@ async function append(run: Run, user: string, records: readonly JournalRecord[])
     const sealedKey = key === null ? null : { value: key, fingerprint: fingerprint ?? '' }
     const fields = { number, user, kind, actor, origin, at, key: sealedKey, undoes }
     const hash = Buffer.from(hashEvent(fields as Parameters<typeof hashEvent>[0], changesHash, previous))
-    const stored = key === null ? null : storedIdempotencyKey(key)
-    const counts = [record.changes.length, record.turns.length + record.erasedTurns.length]
-    const erased = record.changes.filter(({ outcome }) => outcome === 'erased').map(({ belief }) => belief)
-    if (erased.length > 0)
-      await run(
-        `UPDATE credence.changes SET salt = NULL, body = NULL WHERE owner = $1 AND belief = ANY($2::text[]) AND body IS NOT NULL`,
-        [user, erased],
-      )
-    await run(
-      `INSERT INTO credence.events (owner, number, kind, actor, origin, at, undoes, key, long_key, fingerprint, request_salt,
-         changes_hash, previous_hash, hash, attempt, beliefs, turns)
-       VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)`,
-      [
-        user,
-        number,
-        kind,
-        actor,
-        origin,
-        at,
-        undoes,
-        stored,
-        stored === key ? null : key,
-        fingerprint,
-        record.requestSalt,
-        changesHash,
-        previous,
-        hash,
-        randomUUID(),
-        ...counts,
-      ],
-    )
-    await run(
-      `INSERT INTO credence.changes (owner, event, ordinal, belief, version, outcome, body_hash, salt, body)
-       SELECT $1, $2, rows.at - 1, belief, version, outcome, body_hash, salt, body
-       FROM unnest($3::text[], $4::integer[], $5::text[], $6::bytea[], $7::bytea[], $8::text[]) WITH ORDINALITY
-         AS rows (belief, version, outcome, body_hash, salt, body, at)`,
-      [
-        user,
-        number,
-        ...(['belief', 'version', 'outcome', 'bodyHash', 'salt', 'body'] as const).map((name) =>
-          record.changes.map((change) => change[name]),
-        ),
-      ],
-    )
+    const erased = record.changes.filter(({ outcome }) => outcome === 'erased').map(({ beliefId }) => beliefId)
+    if (erased.length > 0) await eraseTexts(run, user, erased)
+    await insertEvent(run, {
+      ...{ number, user, kind, actor, origin, at, undoes, changesHash, previousHash: previous, hash },
+      key: key === null ? null : { value: key, fingerprint, salt: record.requestSalt },
+      attempt: randomUUID(),
+      beliefs: record.changes.length,
+      turns: record.turns.length + record.erasedTurns.length,
+    })
+    await insertChanges(run, { user, number }, record.changes)
     for (const [ordinal, turn] of record.turns.entries()) {
       const { said } = turn
       let session = said === null ? null : sessions.get(said.session)

@@ -1,28 +1,18 @@
 import { analysisVersion } from '../belief-row.ts'
 import { hashEvent } from '../journal-chain.ts'
+import type { ChangeRow, EventRow } from '../journal-rows.ts'
 import { Connection } from '../sqlite/connection.ts'
 import { defaultBusyTimeoutMs, openDatabase } from '../sqlite/database.ts'
 import { deriveAgain } from '../sqlite/derivation.ts'
-import { type ChangeRow, type EventRow, Journal, selectChanges, selectEvents } from '../sqlite/journal.ts'
+import { Journal, selectChanges, selectEvents } from '../sqlite/journal.ts'
 import {
   type JournalRecord,
   type JournalTransfer,
   readAccess,
+  recordOf,
   replacing,
-  type SaidTurn,
-  type TurnRecord,
+  type TurnRow,
 } from './journal-transfer.ts'
-
-type TurnRow = Omit<SaidTurn, 'session' | 'givenIndex' | 'asks'> & {
-  readonly id: string
-  readonly passages: number
-  readonly hash: Buffer
-  readonly salt: Buffer | null
-  readonly message_id: string | null
-  readonly session: string | null
-  readonly given_index: number | null
-  readonly asks: number
-}
 
 /** The journal of a SQLite store that is not open in this process. Reading it changes nothing. */
 export function openSqliteTransfer(file: string, isReadonly: boolean): JournalTransfer {
@@ -42,7 +32,7 @@ export function openSqliteTransfer(file: string, isReadonly: boolean): JournalTr
 
   function read(user: string, after: number, limit: number): readonly JournalRecord[] {
     const id = idOf(user)
-    const own = (number: number | null): number | null =>
+    const ownNumber = (number: number | null): number | null =>
       number === null
         ? null
         : (connection.value<number>('SELECT count(*) FROM events WHERE user_id = ? AND number <= ?', [id, number]) ?? 0)
@@ -56,30 +46,15 @@ export function openSqliteTransfer(file: string, isReadonly: boolean): JournalTr
          LEFT JOIN turn_texts ON turn_texts.row = turns.row WHERE event = ? ORDER BY ordinal`,
         [number],
       )
-      return {
-        number: after + at + 1,
-        kind: event.kind,
-        actor: event.actor,
-        origin: event.origin,
-        at: event.at,
-        key: event.key,
-        fingerprint: event.fingerprint,
+      const own = { ...event, number: after + at + 1, undoes: ownNumber(event.undoes) }
+      return recordOf(own, {
         requestSalt: connection.value<Buffer>('SELECT salt FROM request_salts WHERE event = ?', [number]) ?? null,
-        undoes: own(event.undoes),
-        changesHash: event.changes_hash,
-        changes: changes.map(({ belief_id, version, outcome, body_hash, salt, body }) => ({
-          belief: belief_id,
-          version,
-          outcome,
-          bodyHash: body_hash,
-          salt,
-          body,
-        })),
-        turns: turns.map(recordOf),
+        changes,
+        turns,
         erasedTurns: connection.column<string>('SELECT id FROM turns WHERE erased_by = ? ORDER BY erased_order', [
           number,
         ]),
-      }
+      })
     })
   }
 
@@ -107,21 +82,21 @@ export function openSqliteTransfer(file: string, isReadonly: boolean): JournalTr
       )
       if (record.requestSalt !== null)
         connection.run('INSERT INTO request_salts (event, salt) VALUES (?, ?)', [number, record.requestSalt])
-      for (const [ordinal, { belief, version, outcome, bodyHash, salt, body }] of record.changes.entries()) {
+      for (const [ordinal, { beliefId, version, outcome, bodyHash, salt, body }] of record.changes.entries()) {
         if (outcome === 'erased') {
           connection.run(
             'DELETE FROM request_salts WHERE event IN (SELECT event FROM changes WHERE user_id = ? AND belief_id = ?)',
-            [userId, belief],
+            [userId, beliefId],
           )
           connection.run(
             'UPDATE changes SET salt = NULL, body = NULL WHERE user_id = ? AND belief_id = ? AND body IS NOT NULL',
-            [userId, belief],
+            [userId, beliefId],
           )
         }
         connection.run(
           `INSERT INTO changes (event, ordinal, user_id, belief_id, version, outcome, body_hash, salt, body)
            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-          [number, ordinal, userId, belief, version, outcome, bodyHash, salt, body],
+          [number, ordinal, userId, beliefId, version, outcome, bodyHash, salt, body],
         )
       }
       for (const [ordinal, { id, passages, hash: turnHash, salt, messageId, said }] of record.turns.entries()) {
@@ -200,27 +175,3 @@ export function openSqliteTransfer(file: string, isReadonly: boolean): JournalTr
 
 /** A statement for PostgreSQL as one for SQLite, whose tables are in no schema. */
 const ofFile = (sql: string): string => sql.replaceAll('credence.', '')
-
-function recordOf(row: TurnRow): TurnRecord {
-  const { id, passages, hash, salt, message_id, session, given_index, asks } = row
-  const { place, role, speaker, at, scope, host, origin, key, lengths, text } = row
-  const said =
-    session === null
-      ? null
-      : {
-          session,
-          place,
-          givenIndex: given_index,
-          role,
-          speaker,
-          at,
-          scope,
-          host,
-          origin,
-          key,
-          asks: asks === 1,
-          lengths,
-          text,
-        }
-  return { id, passages, hash, salt, messageId: message_id, said }
-}

@@ -1,14 +1,15 @@
 import { hash } from 'node:crypto'
 import type { Finding, OnProgress } from '../../beliefs/store-care.ts'
 import { unitsOf } from '../../search/turns/passages.ts'
-import { parseBody } from '../belief-row.ts'
+import { isAsWritten, parseBody } from '../belief-row.ts'
 import { deriveBelief } from '../derived-belief.ts'
 import { beforeFirst, forgotten, hashBody, hashChanges, hashEvent, toHex, turnBody } from '../journal-chain.ts'
+import { type ChangeRow, eventFields } from '../journal-rows.ts'
 import { BeliefRows, type BeliefTable, beliefTables, columnsOf, type Row } from './belief-rows.ts'
 import { lockOwner, type OwnerRow } from './commit.ts'
 import type { Connection, Run } from './connection.ts'
 import { deriveOwner, newestTexts, storedTurns } from './derivation.ts'
-import { type ChangeRow, type EventRow, eventFields, isAsWritten, selectChanges, selectEvents } from './journal.ts'
+import { type OwnEventRow, selectChanges, selectEvents } from './journal.ts'
 import { readTurns } from './turn-lookups.ts'
 import { TurnIndex } from './turn-writes.ts'
 
@@ -89,7 +90,10 @@ async function verifyChain(run: Run, user: string, { head, hash: newest }: Owner
   let previous: Uint8Array = beforeFirst
   let number = 0
   for (let last = 0; ; ) {
-    const page = await run<EventRow>(`${selectEvents} AND number > $2 ORDER BY number LIMIT ${pageSize}`, [user, last])
+    const page = await run<OwnEventRow>(`${selectEvents} AND number > $2 ORDER BY number LIMIT ${pageSize}`, [
+      user,
+      last,
+    ])
     const numbers = page.map((event) => event.number)
     const [changes, kept, erased] = await Promise.all([
       run<ChangeRow>(`${selectChanges} AND event = ANY($2::bigint[]) ORDER BY event, ordinal`, [user, numbers]),

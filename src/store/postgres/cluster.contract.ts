@@ -54,13 +54,18 @@ export function emptyDatabases(cluster: () => Promise<Cluster>, altered = '') {
   return { take, giveBack: (address: string) => free.push(address) }
 }
 
-/** Empty stores in such databases. */
-export function emptyStores(cluster: () => Promise<Cluster>, altered?: string): () => PostgresStore {
+type EmptyStores = { readonly altered?: string; readonly reached?: (address: string) => Promise<string> }
+
+/** Empty stores in such databases, opened at the address that `reached` makes of theirs. */
+export function emptyStores(
+  cluster: () => Promise<Cluster>,
+  { altered, reached = async (address) => address }: EmptyStores = {},
+): () => PostgresStore {
   const databases = emptyDatabases(cluster, altered)
   return () => {
     const opening = (async () => {
       const address = await databases.take()
-      const store = openAt(address, { connections: 2 })
+      const store = openAt(await reached(address), { connections: 2 })
       return {
         ...store,
         close: async () => {

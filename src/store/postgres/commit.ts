@@ -20,7 +20,7 @@ import { storedNameKey } from './belief-lookups.ts'
 import { BeliefRows } from './belief-rows.ts'
 import type { Connection, Run } from './connection.ts'
 import { deriveOwner } from './derivation.ts'
-import { eventByKey, readEvent, storedIdempotencyKey } from './journal.ts'
+import { eraseTexts, eventByKey, insertChanges, insertEvent, readEvent } from './journal.ts'
 import { readBody, type StoredBody } from './stored-body.ts'
 import {
   eraseTurns,
@@ -243,22 +243,8 @@ function appendEvent(
   const fields = { number, user, kind, actor, origin, at, key, undoes }
   const changesHash = hashChanges(written, turns)
   const hash = hashEvent(fields, changesHash, owner.hash)
-  const stored = key === null ? null : storedIdempotencyKey(key.value)
-  const request = [
-    stored,
-    stored === key?.value ? null : (key?.value ?? null),
-    key?.fingerprint ?? null,
-    key?.salt ?? null,
-  ]
-  const hashes = [changesHash, owner.hash, hash]
-  const sent: Promise<unknown>[] = [
-    run(
-      `INSERT INTO credence.events (owner, number, kind, actor, origin, at, undoes, key, long_key, fingerprint, request_salt,
-         changes_hash, previous_hash, hash, attempt, beliefs, turns)
-       VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)`,
-      [user, number, kind, actor, origin, at, undoes, ...request, ...hashes, attempt, written.length, turns.length],
-    ),
-  ]
+  const hashes = { changesHash, previousHash: owner.hash, hash }
+  const sent = [insertEvent(run, { ...fields, ...hashes, attempt, beliefs: written.length, turns: turns.length })]
   const erased = written.filter(({ outcome }) => outcome === 'erased').map(({ beliefId }) => beliefId)
   if (erased.length > 0)
     sent.push(
@@ -267,28 +253,9 @@ function appendEvent(
            SELECT event FROM credence.changes WHERE owner = $1 AND belief = ANY($2::text[]))`,
         [user, erased],
       ),
-      run(
-        `UPDATE credence.changes SET salt = NULL, body = NULL
-         WHERE owner = $1 AND belief = ANY($2::text[]) AND body IS NOT NULL`,
-        [user, erased],
-      ),
+      eraseTexts(run, user, erased),
     )
-  if (written.length > 0)
-    sent.push(
-      run(
-        `INSERT INTO credence.changes (owner, event, ordinal, belief, version, outcome, body_hash, salt, body)
-         SELECT $1, $2, rows.at - 1, belief, version, outcome, body_hash, salt, body
-         FROM unnest($3::text[], $4::integer[], $5::text[], $6::bytea[], $7::bytea[], $8::text[]) WITH ORDINALITY
-           AS rows (belief, version, outcome, body_hash, salt, body, at)`,
-        [
-          user,
-          number,
-          ...(['beliefId', 'version', 'outcome', 'bodyHash', 'salt', 'body'] as const).map((name) =>
-            written.map((change) => change[name]),
-          ),
-        ],
-      ),
-    )
+  if (written.length > 0) sent.push(insertChanges(run, fields, written))
   const beliefIds = written.map(({ beliefId }) => beliefId)
   const event = { ...fields, key: key?.value ?? null, undoneBy: null, beliefIds, turnCount: turns.length }
   return { event: { ...event, hash: toHex(hash) }, sent }

@@ -1,21 +1,19 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { readFileSync } from 'node:fs'
-import type { Duplex } from 'node:stream'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { ConnectionOptions as TlsOptions } from 'node:tls'
 import pg from 'pg'
 import { invalid, MemoryError } from '../../errors.ts'
 import { type PostgresAddress, parseAddress } from './address.ts'
 import { codeOf, isLostConnection, mayPass, translated } from './errors.ts'
-import { decodeText, encodeValue } from './values.ts'
+import { OutdatedError, Snapshot } from './snapshot.ts'
+import { connectMs, getTypeParser, type Run, runOn, Socket } from './socket.ts'
 
-/** Runs one statement. Statements that are run without waiting in between travel in one round trip. */
-export type Run = <Row>(sql: string, values?: readonly unknown[]) => Promise<readonly Row[]>
+export type { Run }
 
 /** How long a call goes on trying while the server is away, starting, or being replaced by its standby. */
 const defaultPatienceMs = 30_000
 const longestPauseMs = 500
-const connectMs = 10_000
 /** After this time without an answer, PostgreSQL is asked whether it is at work on the statement. */
 const defaultSilentMs = 5_000
 /** A transaction whose program died without closing its connection ends after this time, and its locks with it. */
@@ -30,8 +28,6 @@ export type ConnectionOptions = {
   readonly connections?: number
 }
 
-type Socket = pg.PoolClient
-
 /** A pool of connections that knows which errors pass, and tries again. */
 export class Connection {
   readonly address: PostgresAddress
@@ -39,7 +35,9 @@ export class Connection {
   readonly #pool: pg.Pool
   readonly #snapshots = new AsyncLocalStorage<Snapshot>()
   #hasConnected = false
-  #isClosed = false
+  /** Why nothing can be read or written any more. */
+  #ended: MemoryError | null = null
+  #guard: ((run: Run) => Promise<unknown>) | null = null
 
   constructor({
     address,
@@ -61,7 +59,7 @@ export class Connection {
       turn += 1
     }
     /** Each new connection goes to the next host after one that failed or is a standby. */
-    class NextHost extends WatchedClient {
+    class NextHost extends Socket {
       constructor(config: pg.ClientConfig) {
         // The pool hides the password from copies of its settings.
         super({ ...config, password, ...hosts[turn % hosts.length] }, silentMs, nextHost)
@@ -81,22 +79,18 @@ export class Connection {
       // A command ends when its work is done.
       allowExitOnIdle: true,
       types: { getTypeParser },
-      // pg passes the socket's error events to the pool only between uses.
-      verify: (client: pg.Client, done: (error?: Error) => void) => {
-        client.on('error', () => {})
-        // Every statement goes by an index that begins with the owner, so there is nothing to plan anew for other values.
-        client.query('SET plan_cache_mode = force_generic_plan').catch(() => {})
-        client.query('SELECT pg_is_in_recovery() AS standby').then(
-          ({ rows }) => {
-            if (rows[0]?.standby === true) nextHost()
-            done(rows[0]?.standby === true ? new StandbyError() : undefined)
+      verify: (socket: Socket, done: (error?: Error) => void) => {
+        socket.greet().then(
+          ({ isStandby }) => {
+            if (isStandby) nextHost()
+            done(isStandby ? new StandbyError() : undefined)
           },
           (error) => done(error),
         )
       },
     }
     const pool = new pg.Pool(config as unknown as pg.PoolConfig)
-    const connect = pool.connect.bind(pool) as () => Promise<Socket>
+    const connect = pool.connect.bind(pool) as unknown as () => Promise<Socket>
     this.#connect = async () => {
       try {
         const socket = await connect()
@@ -165,7 +159,7 @@ export class Connection {
   async withSnapshot<Result>(work: () => Promise<Result>): Promise<Result> {
     if (this.#snapshots.getStore() !== undefined) return work()
     return this.#patiently(async () => {
-      if (this.#isClosed) throw new MemoryError('unavailable', 'The store has been closed.')
+      if (this.#ended !== null) throw this.#ended
       const snapshot = new Snapshot(this.#connect)
       let lost: Error | undefined
       try {
@@ -193,16 +187,29 @@ export class Connection {
         const run = runOn(socket)
         const begun = socket.query(`BEGIN; SET LOCAL idle_in_transaction_session_timeout = ${idleTransactionMs}`)
         begun.catch(() => {})
+        const guarded = this.#guard?.(run)
+        guarded?.catch((error) => {
+          if (error instanceof MemoryError) this.#ended ??= error
+        })
         try {
-          return await work(run, attempt)
+          const result = await work(run, attempt)
+          await guarded
+          return result
         } catch (error) {
           if (!isLostConnection(error)) await socket.query('ROLLBACK').catch(() => {})
+          // After a guard that failed, so does every statement of the transaction.
+          await guarded
           throw error
         }
       }),
     )
     await this.#renewSnapshot()
     return result
+  }
+
+  /** Begins every write with a statement that fails where this program must not go on; nothing is read or written after that. */
+  guardWrites(guard: (run: Run) => Promise<unknown>): void {
+    this.#guard = guard
   }
 
   /** Reads after a write of the same caller see it. */
@@ -212,7 +219,7 @@ export class Connection {
   }
 
   async #withSocket<Result>(work: (socket: Socket) => Promise<Result>): Promise<Result> {
-    if (this.#isClosed) throw new MemoryError('unavailable', 'The store has been closed.')
+    if (this.#ended !== null) throw this.#ended
     const socket = await this.#connect()
     let lost: Error | undefined
     try {
@@ -229,7 +236,7 @@ export class Connection {
   #shared: { readonly socket: Promise<Socket>; users: number; lost: Error | undefined } | null = null
 
   async #withSharedSocket<Result>(work: (socket: Socket) => Promise<Result>): Promise<Result> {
-    if (this.#isClosed) throw new MemoryError('unavailable', 'The store has been closed.')
+    if (this.#ended !== null) throw this.#ended
     this.#shared ??= { socket: this.#connect(), users: 0, lost: undefined }
     const shared = this.#shared
     shared.users += 1
@@ -254,7 +261,7 @@ export class Connection {
       try {
         return await work(attempt)
       } catch (error) {
-        const isOver = performance.now() >= deadline || this.#isClosed
+        const isOver = performance.now() >= deadline || this.#ended !== null
         if (error instanceof OutdatedError && !isOver) continue
         const isStandby = error instanceof StandbyError
         // Another host is asked at once.
@@ -274,11 +281,12 @@ export class Connection {
   }
 
   async close(): Promise<void> {
-    if (this.#isClosed) return
-    this.#isClosed = true
-    await this.#pool.end()
+    this.#ended ??= new MemoryError('unavailable', 'The store has been closed.')
+    if (!this.#pool.ending) await this.#pool.end()
   }
 }
+
+class StandbyError extends Error {}
 
 function tlsOptions({ tls, rootCertificate }: PostgresAddress): false | TlsOptions {
   if (tls === 'off') return false
@@ -289,187 +297,4 @@ function tlsOptions({ tls, rootCertificate }: PostgresAddress): false | TlsOptio
     const reason = error instanceof Error ? error.message : String(error)
     throw invalid(`The file of sslrootcert cannot be read: ${reason}`, 'Name a file with certificates in PEM format.')
   }
-}
-
-/**
- * A connection that notices when the other end has vanished without closing it. The operating system would go on sending for a
- * quarter of an hour.
- */
-class WatchedClient extends pg.Client {
-  readonly #config: pg.ClientConfig
-  readonly #silentMs: number
-  readonly #onUnreachable: () => void
-  #waiting = 0
-  #isAsking = false
-
-  constructor(config: pg.ClientConfig, silentMs: number, onUnreachable: () => void) {
-    super(config)
-    this.#config = config
-    this.#silentMs = silentMs
-    this.#onUnreachable = onUnreachable
-    // One of many overloads; the pool and this file use the one that returns a promise.
-    const query = this.query.bind(this) as (...given: readonly unknown[]) => Promise<unknown>
-    this.query = ((...given: readonly unknown[]) => this.#watched(query(...given))) as typeof this.query
-  }
-
-  #watched<Result>(answer: Promise<Result>): Promise<Result> {
-    const timer = setInterval(() => void this.#ask(), this.#silentMs).unref()
-    this.#waiting += 1
-    const end = (): void => {
-      clearInterval(timer)
-      this.#waiting -= 1
-    }
-    answer.then(end, end)
-    return answer
-  }
-
-  /** Asks on another connection whether the server is at work for this one. Where it is not, the connection is given up. */
-  async #ask(): Promise<void> {
-    if (this.#isAsking) return
-    this.#isAsking = true
-    const { processID, connection } = this as unknown as { processID: number; connection: { stream: Duplex } }
-    const other = new pg.Client({ ...this.#config, connectionTimeoutMillis: connectMs, query_timeout: connectMs })
-    other.on('error', () => {})
-    try {
-      await other.connect()
-      const { rowCount } = await other.query(`SELECT FROM pg_stat_activity WHERE pid = $1 AND state NOT LIKE 'idle%'`, [
-        processID,
-      ])
-      if (rowCount === 0 && this.#waiting > 0) connection.stream.destroy()
-    } catch (error) {
-      // A server that refuses a connection is there.
-      if (isLostConnection(error) && this.#waiting > 0) {
-        this.#onUnreachable()
-        connection.stream.destroy()
-      }
-    } finally {
-      this.#isAsking = false
-      other.end().catch(() => {})
-    }
-  }
-}
-
-class StandbyError extends Error {}
-class OutdatedError extends Error {}
-
-const begin = 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY'
-
-/** A transaction that several reads share. It takes a connection and begins with the first of them. */
-class Snapshot {
-  /** What was read for later calls. */
-  readonly memo = new Map<string, unknown>()
-  readonly #connect: () => Promise<Socket>
-  #socket: Socket | null = null
-  #begun: Promise<Run> | null = null
-  #check: ((run: Run) => Promise<boolean>) | null = null
-  #checked: Promise<boolean> | null = null
-  #hasEnded = false
-  isOutdated = false
-
-  constructor(connect: () => Promise<Socket>) {
-    this.#connect = connect
-  }
-
-  readonly run: Run = async (sql, values) => {
-    if (this.#hasEnded) throw new Error('The snapshot has ended.')
-    this.#begun ??= this.#begin()
-    return (await this.#begun)(sql, values)
-  }
-
-  async #begin(): Promise<Run> {
-    this.#socket = await this.#connect()
-    const run = runOn(this.#socket)
-    sendTogether(this.#socket)
-    // Nobody waits for this one: it travels with the first read.
-    this.#socket.query(begin).catch(() => {})
-    if (this.#check !== null) this.#ask(this.#check(run))
-    return run
-  }
-
-  #ask(checked: Promise<boolean>): void {
-    this.#checked = checked.then((isStill) => {
-      this.isOutdated ||= !isStill
-      return isStill
-    })
-    this.#checked.catch(() => {})
-  }
-
-  /** Whether something is assumed, and no transaction has begun. */
-  get isUnbegun(): boolean {
-    return this.#begun === null && this.#check !== null
-  }
-
-  /** Notes whether the assumption holds, as a statement of its own has found. */
-  found(isStill: boolean): void {
-    this.#ask(Promise.resolve(isStill))
-  }
-
-  assume(check: (run: Run) => Promise<boolean>): boolean {
-    if (this.#begun !== null || this.#check !== null) return false
-    this.#check = check
-    return true
-  }
-
-  /** Throws where what the reads assumed does not hold. */
-  async confirm(alone: (check: (run: Run) => Promise<boolean>) => Promise<boolean>): Promise<void> {
-    if (this.#check === null) return
-    if (this.#checked === null) this.#ask(alone(this.#check))
-    await this.#checked
-    if (this.isOutdated) throw new OutdatedError()
-  }
-
-  /** Reads that follow see what was written meanwhile. */
-  async renew(): Promise<void> {
-    this.memo.clear()
-    this.#check = null
-    if (this.#begun === null) return
-    await this.run('COMMIT')
-    await this.run(begin)
-  }
-
-  end(lost: Error | undefined): void {
-    // A read that nobody waited for may still be about to begin.
-    this.#hasEnded = true
-    this.#begun?.then(
-      () => {
-        if (lost === undefined) this.#socket?.query('COMMIT').catch(() => {})
-        this.#socket?.release(lost)
-      },
-      () => {},
-    )
-  }
-}
-
-/** Statements that are sent now and by what goes on at once leave in one write: each wakes the server. */
-function sendTogether(socket: Socket): void {
-  const { stream } = (socket as unknown as { readonly connection: { readonly stream: Duplex } }).connection
-  stream.cork()
-  process.nextTick(() => stream.uncork())
-}
-
-const names = new Map<string, string>()
-
-/** Prepared statements have names, which are the same in every process of one version. */
-function nameOf(sql: string): string {
-  const known = names.get(sql)
-  if (known !== undefined) return known
-  const name = `credence_${names.size}`
-  names.set(sql, name)
-  return name
-}
-
-const runOn =
-  (socket: Socket): Run =>
-  async <Row>(sql: string, values: readonly unknown[] = []) => {
-    const query =
-      values.length === 0 ? { text: sql } : { name: nameOf(sql), text: sql, values: values.map(encodeValue) }
-    return (await socket.query(query)).rows as readonly Row[]
-  }
-
-const [int8, textType] = [20, 25]
-
-function getTypeParser(oid: number, format?: 'text' | 'binary'): (value: string) => unknown {
-  if (format !== 'binary' && oid === int8) return Number
-  if (format !== 'binary' && oid === textType) return decodeText
-  return pg.types.getTypeParser(oid, format as 'text') as (value: string) => unknown
 }

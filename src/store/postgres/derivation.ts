@@ -1,9 +1,9 @@
 import { unitsOf } from '../../search/turns/passages.ts'
-import { parseBody } from '../belief-row.ts'
+import { isAsWritten, parseBody } from '../belief-row.ts'
 import { deriveBelief } from '../derived-belief.ts'
+import { type ChangeRow, damagedJournal } from '../journal-rows.ts'
 import { BeliefRows, beliefTables } from './belief-rows.ts'
 import type { Run } from './connection.ts'
-import { type ChangeRow, damagedJournal, isAsWritten } from './journal.ts'
 import { readTurns } from './turn-lookups.ts'
 import { TurnIndex } from './turn-writes.ts'
 

@@ -59,6 +59,11 @@ export function translated(error: unknown, { label, user, database }: PostgresAd
       `PostgreSQL at ${label} does not let the user "${user}" in.`,
       'Check the user and the password in the address of the store, and pg_hba.conf.',
     )
+  if (said.includes('statement pooling mode'))
+    return unavailable(
+      `The connection pooler at ${label} allows no transactions.`,
+      'Set pool_mode = transaction in the settings of PgBouncer.',
+    )
   if (code === '3D000')
     return unavailable(`There is no database "${database}" at ${label}.`, `Make it: createdb ${database}`)
   if (code === '42501')

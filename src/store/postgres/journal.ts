@@ -1,44 +1,21 @@
 import type { EventPage } from '../../beliefs/belief-store.ts'
 import {
   type BeliefRevision,
-  type EventKind,
   type IdempotencyKey,
   type JournalEntry,
   type JournalEvent,
   mostListedBeliefs,
 } from '../../beliefs/journal.ts'
-import { MemoryError } from '../../errors.ts'
-import { actorOf, parseBody } from '../belief-row.ts'
-import { hashBody, requireSameRequest, type SealedChange, toHex, undoneBy } from '../journal-chain.ts'
+import { requireSameRequest, undoneBy, type WrittenChange } from '../journal-chain.ts'
+import { type ChangeRow, type EventRow, eventOf, revisionOf } from '../journal-rows.ts'
 import { longTextHash } from './belief-rows.ts'
 import type { Connection, Run } from './connection.ts'
 import { keyText } from './values.ts'
 
-export type EventRow = {
-  readonly number: number
-  readonly kind: EventKind
-  readonly actor: JournalEvent['actor']
-  readonly origin: string
-  readonly at: string
-  readonly key: string | null
-  readonly fingerprint: string | null
+export type OwnEventRow = EventRow & {
   readonly request_salt: Buffer | null
-  readonly undoes: number | null
-  readonly changes_hash: Buffer
-  readonly previous_hash: Buffer
-  readonly hash: Buffer
   readonly beliefs: number
   readonly turns: number
-}
-
-export type ChangeRow = {
-  readonly event: number
-  readonly belief: string
-  readonly version: number
-  readonly outcome: SealedChange['outcome']
-  readonly body_hash: Buffer | null
-  readonly salt: Buffer | null
-  readonly body: string | null
 }
 
 export const selectEvents = `SELECT number, kind, actor, origin, at, coalesce(long_key, key) AS key, fingerprint, request_salt,
@@ -47,23 +24,8 @@ export const selectEvents = `SELECT number, kind, actor, origin, at, coalesce(lo
 export const selectChanges = `SELECT event, belief, version, outcome, body_hash, salt, body FROM credence.changes
   WHERE owner = $1`
 
-/** The fields of an event that its hash covers. */
-export const eventFields = (user: string, row: EventRow) => {
-  const { number, kind, actor, origin, at, key, fingerprint, undoes } = row
-  return {
-    number,
-    user,
-    kind,
-    actor,
-    origin,
-    at,
-    key: key === null ? null : { value: key, fingerprint: fingerprint ?? '' },
-    undoes,
-  }
-}
-
 /** An idempotency key as the index has it. */
-export const storedIdempotencyKey = (value: string): string => keyText(value, longTextHash)
+const storedIdempotencyKey = (value: string): string => keyText(value, longTextHash)
 
 /** Reads of the journal of one owner at a time. Each answer takes one or two round trips, whatever its length. */
 export class Journal {
@@ -76,7 +38,7 @@ export class Journal {
   /** Newest first. */
   events(user: string, { limit, before, hearing = false }: EventPage): Promise<readonly JournalEntry[]> {
     return this.#connection.read(async (run) => {
-      const rows = await run<EventRow>(
+      const rows = await run<OwnEventRow>(
         `${selectEvents} AND number < $2 AND ($3 OR kind <> 'hear') ORDER BY number DESC LIMIT $4`,
         [user, before ?? Number.MAX_SAFE_INTEGER, hearing, limit],
       )
@@ -96,7 +58,7 @@ export class Journal {
     const pageSize = 50
     return this.#connection.read(async (run) => {
       for (let before = Number.MAX_SAFE_INTEGER; ; ) {
-        const rows = await run<EventRow>(
+        const rows = await run<OwnEventRow>(
           `${selectEvents} AND number < $2 AND undoes IS NULL AND kind NOT IN ('undo', 'hear')
            ORDER BY number DESC LIMIT ${pageSize}`,
           [user, before],
@@ -127,15 +89,11 @@ export class Journal {
       const changes = await run<ChangeRow>(sql, [user, value])
       const numbers = [...new Set(changes.map(({ event }) => event))]
       if (numbers.length === 0) return []
-      const rows = await run<EventRow>(`${selectEvents} AND number = ANY($2::bigint[])`, [user, numbers])
+      const rows = await run<OwnEventRow>(`${selectEvents} AND number = ANY($2::bigint[])`, [user, numbers])
       const entries = new Map((await entriesOf(run, user, rows)).map((entry) => [entry.number, entry]))
       return changes.flatMap((change) => {
         const event = entries.get(change.event)
-        if (event === undefined) return []
-        // A text that does not match its hash is an error, never a different belief.
-        if (!isAsWritten(change)) throw damagedJournal(this.#connection.address.label, change)
-        const { belief, version, outcome, body } = change
-        return [{ event, beliefId: belief, version, outcome, belief: body === null ? null : parseBody(body) }]
+        return event === undefined ? [] : revisionOf(this.#connection.address.label, event, change)
       })
     })
   }
@@ -148,11 +106,11 @@ export async function readEvent(
   column: 'number' | 'key' | 'attempt',
   value: unknown,
 ): Promise<JournalEvent | null> {
-  const [row] = await run<EventRow>(`${selectEvents} AND ${column} = $2`, [user, value])
-  return row === undefined ? null : eventOf(run, user, row)
+  const [row] = await run<OwnEventRow>(`${selectEvents} AND ${column} = $2`, [user, value])
+  return row === undefined ? null : wholeEvent(run, user, row)
 }
 
-async function eventOf(run: Run, user: string, row: EventRow): Promise<JournalEvent> {
+async function wholeEvent(run: Run, user: string, row: OwnEventRow): Promise<JournalEvent> {
   const [undone, ids] = await Promise.all([
     undosOf(run, user, [row.number]),
     run<{ belief: string }>('SELECT belief FROM credence.changes WHERE owner = $1 AND event = $2 ORDER BY ordinal', [
@@ -160,17 +118,20 @@ async function eventOf(run: Run, user: string, row: EventRow): Promise<JournalEv
       row.number,
     ]),
   ])
-  return { ...commonFields(user, row, undone(row.number)), beliefIds: ids.map(({ belief }) => belief) }
+  return {
+    ...eventOf(user, row, { undoneBy: undone(row.number), turnCount: row.turns }),
+    beliefIds: ids.map(({ belief }) => belief),
+  }
 }
 
 export async function eventByKey(run: Run, user: string, key: IdempotencyKey): Promise<JournalEvent | null> {
-  const [row] = await run<EventRow>(`${selectEvents} AND key = $2`, [user, storedIdempotencyKey(key.value)])
+  const [row] = await run<OwnEventRow>(`${selectEvents} AND key = $2`, [user, storedIdempotencyKey(key.value)])
   if (row === undefined) return null
   requireSameRequest(key, { fingerprint: row.fingerprint ?? '', salt: row.request_salt })
-  return eventOf(run, user, row)
+  return wholeEvent(run, user, row)
 }
 
-async function entriesOf(run: Run, user: string, rows: readonly EventRow[]): Promise<readonly JournalEntry[]> {
+async function entriesOf(run: Run, user: string, rows: readonly OwnEventRow[]): Promise<readonly JournalEntry[]> {
   const numbers = rows.map(({ number }) => number)
   if (numbers.length === 0) return []
   const [undone, listed] = await Promise.all([
@@ -183,20 +144,11 @@ async function entriesOf(run: Run, user: string, rows: readonly EventRow[]): Pro
   ])
   const ids = Map.groupBy(listed, ({ event }) => event)
   return rows.map((row) => ({
-    ...commonFields(user, row, undone(row.number)),
+    ...eventOf(user, row, { undoneBy: undone(row.number), turnCount: row.turns }),
     beliefIds: (ids.get(row.number) ?? []).map(({ belief }) => belief),
     beliefCount: row.beliefs,
   }))
 }
-
-const commonFields = (user: string, row: EventRow, undone: number | null): Omit<JournalEvent, 'beliefIds'> => ({
-  ...eventFields(user, row),
-  actor: actorOf(row.actor),
-  key: row.key,
-  undoneBy: undone,
-  turnCount: row.turns,
-  hash: toHex(row.hash),
-})
 
 /** Which event has undone each of these, by all undos that go back to them. */
 async function undosOf(run: Run, user: string, numbers: readonly number[]): Promise<(number: number) => number | null> {
@@ -212,15 +164,51 @@ async function undosOf(run: Run, user: string, numbers: readonly number[]): Prom
   return (number) => undoneBy(number, (undone) => (byUndone.get(undone) ?? []).map((row) => row.number))
 }
 
-/** Whether a text of the journal matches its hash. An erased text has nothing left to compare. */
-export const isAsWritten = ({ body, body_hash, salt }: Pick<ChangeRow, 'body' | 'body_hash' | 'salt'>): boolean =>
-  body === null || (salt !== null && body_hash !== null && Buffer.compare(hashBody(salt, body), body_hash) === 0)
+type NewEvent = Pick<EventRow, 'number' | 'kind' | 'origin' | 'at' | 'undoes'> & {
+  readonly user: string
+  readonly actor: string
+  readonly key: { readonly value: string; readonly fingerprint: string | null; readonly salt: Uint8Array | null } | null
+  readonly changesHash: Uint8Array
+  readonly previousHash: Uint8Array
+  readonly hash: Uint8Array
+  readonly attempt: string
+  readonly beliefs: number
+  readonly turns: number
+}
 
-export const damagedJournal = (label: string, { event, belief }: Pick<ChangeRow, 'event' | 'belief'>): MemoryError =>
-  new MemoryError(
-    'unavailable',
-    `The journal of ${label} is damaged: the text of ${belief} in event ${event} was altered.`,
-    {
-      hint: 'Nothing was changed. Restore a backup.',
-    },
+export function insertEvent(run: Run, event: NewEvent): Promise<unknown> {
+  const { user, number, kind, actor, origin, at, undoes, key } = event
+  const stored = key === null ? null : storedIdempotencyKey(key.value)
+  const longKey = stored === key?.value ? null : (key?.value ?? null)
+  const request = [stored, longKey, key?.fingerprint ?? null, key?.salt ?? null]
+  const hashes = [event.changesHash, event.previousHash, event.hash]
+  return run(
+    `INSERT INTO credence.events (owner, number, kind, actor, origin, at, undoes, key, long_key, fingerprint, request_salt,
+       changes_hash, previous_hash, hash, attempt, beliefs, turns)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)`,
+    [user, number, kind, actor, origin, at, undoes, ...request, ...hashes, event.attempt, event.beliefs, event.turns],
+  )
+}
+
+export function insertChanges(
+  run: Run,
+  { user, number }: Pick<NewEvent, 'user' | 'number'>,
+  changes: readonly WrittenChange[],
+): Promise<unknown> {
+  const columns = ['beliefId', 'version', 'outcome', 'bodyHash', 'salt', 'body'] as const
+  return run(
+    `INSERT INTO credence.changes (owner, event, ordinal, belief, version, outcome, body_hash, salt, body)
+     SELECT $1, $2, rows.at - 1, belief, version, outcome, body_hash, salt, body
+     FROM unnest($3::text[], $4::integer[], $5::text[], $6::bytea[], $7::bytea[], $8::text[]) WITH ORDINALITY
+       AS rows (belief, version, outcome, body_hash, salt, body, at)`,
+    [user, number, ...columns.map((name) => changes.map((change) => change[name]))],
+  )
+}
+
+/** Removes the earlier texts of erased beliefs. */
+export const eraseTexts = (run: Run, user: string, beliefs: readonly string[]): Promise<unknown> =>
+  run(
+    `UPDATE credence.changes SET salt = NULL, body = NULL
+     WHERE owner = $1 AND belief = ANY($2::text[]) AND body IS NOT NULL`,
+    [user, beliefs],
   )

@@ -17,8 +17,8 @@ export const postgresPrograms: string | null = (() => {
   return found ?? null
 })()
 
-/** PostgreSQL does not run as root. */
-const account: { readonly uid?: number; readonly gid?: number } = (() => {
+/** PostgreSQL and its poolers do not run as root. */
+export const account: { readonly uid?: number; readonly gid?: number } = (() => {
   if (process.getuid?.() !== 0) return {}
   const [, uid, gid] = readFileSync('/etc/passwd', 'utf8').match(/^(?:postgres):[^:]*:(\d+):(\d+):/mu) ?? []
   return { uid: Number(uid ?? 65_534), gid: Number(gid ?? 65_534) }
@@ -205,13 +205,13 @@ export class Cluster {
   }
 }
 
-function ownedDirectory(root: string): string {
+export function ownedDirectory(root: string): string {
   const directory = mkdtempSync(join(root, 'credence-postgres-'))
   if (account.uid !== undefined && account.gid !== undefined) chownSync(directory, account.uid, account.gid)
   return directory
 }
 
-async function freePort(): Promise<number> {
+export async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1')
   await once(server, 'listening')
   const address = server.address()

@@ -1,60 +1,37 @@
 import type { Page } from '../../beliefs/belief-store.ts'
 import { longestOpening, type Turn } from '../../beliefs/turn.ts'
-import type { ExportedTurn, SessionSummary, TurnFilter } from '../../beliefs/turn-store.ts'
+import type { SessionSummary, TurnFilter } from '../../beliefs/turn-store.ts'
 import type { TurnPostings, TurnUnit, TurnVectors, TurnView } from '../../search/turns/turn-index.ts'
 import { decodePostings } from '../posting-blocks.ts'
-import { originCode, originOf, roleCode, roleOf, type UnitRow, unitsIn } from '../prepared-turns.ts'
+import {
+  exportedPage,
+  exportedTurn,
+  isFiltered,
+  originCode,
+  passageRows,
+  roleCode,
+  type SessionRow,
+  sessionOf,
+  type TurnRow,
+  turnOf,
+  type UnitRow,
+  unitsIn,
+} from '../turn-rows.ts'
 import type { Connection, Run } from './connection.ts'
 import { noTurns } from './form-lookups.ts'
 
-type TurnRow = {
-  readonly row: number
-  readonly id: string
-  readonly owner: string
-  readonly session: string
-  readonly place: number
-  readonly role: number
-  readonly speaker: string | null
-  readonly at: number
-  readonly scope: string
-  readonly host: string
-  readonly origin: number
-  readonly message_id: string | null
-  readonly text: string
-}
-
 const inSessions =
   'credence.turns JOIN credence.sessions ON sessions.owner = turns.owner AND sessions.id = turns.session'
-const wholeTurns = `SELECT turns.row, turns.id, turns.owner, sessions.name AS session, place, role, speaker, at, scope, host,
+const wholeTurns = `SELECT turns.row, turns.id, turns.owner AS "user", sessions.name AS session, place, role, speaker, at, scope, host,
     origin, message_id, text
   FROM ${inSessions} WHERE turns.owner = $1`
 
-type RowOfTurn = ExportedTurn & { readonly row: number }
-
-const turnOf = (found: TurnRow): RowOfTurn => ({
-  row: found.row,
-  id: found.id,
-  user: found.owner,
-  session: found.session,
-  index: found.place,
-  role: roleOf(found.role),
-  speaker: found.speaker,
-  at: new Date(found.at).toISOString(),
-  scope: found.scope,
-  host: found.host,
-  origin: originOf(found.origin),
-  messageId: found.message_id,
-  text: found.text,
-})
-
-const withoutMessage = ({ row: _row, messageId: _messageId, ...turn }: RowOfTurn): Turn => turn
+const readRows = (run: Run, condition: string, values: readonly unknown[]): Promise<readonly TurnRow[]> =>
+  run<TurnRow>(`${wholeTurns} AND ${condition}`, values)
 
 /** Turns with their texts; `$1` is the owner. */
-export const readTurns = async (
-  run: Run,
-  condition: string,
-  values: readonly unknown[],
-): Promise<readonly RowOfTurn[]> => (await run<TurnRow>(`${wholeTurns} AND ${condition}`, values)).map(turnOf)
+export const readTurns = async (run: Run, condition: string, values: readonly unknown[]) =>
+  (await readRows(run, condition, values)).map((row) => ({ ...exportedTurn(row), row: row.row }))
 
 /** The row of the turn that each of `rows` belongs to: a long turn has several. */
 const ownRow = `(SELECT turns.row FROM credence.turns WHERE turns.owner = $1 AND turns.row <= asked.row
@@ -69,14 +46,14 @@ export class TurnLookups {
   }
 
   async get(user: string, id: string): Promise<Turn | null> {
-    const [turn] = await this.#connection.read((run) => readTurns(run, 'turns.id = $2', [user, id]))
-    return turn === undefined ? null : withoutMessage(turn)
+    const [turn] = await this.#connection.read((run) => readRows(run, 'turns.id = $2', [user, id]))
+    return turn === undefined ? null : turnOf(turn)
   }
 
   /** The turns at exactly these rows. A row without a text was forgotten, and is absent. */
   async at(user: string, rows: readonly number[]): Promise<ReadonlyMap<number, Turn>> {
-    const turns = await this.#connection.read((run) => readTurns(run, 'turns.row = ANY($2::integer[])', [user, rows]))
-    return new Map(turns.map((turn) => [turn.row, withoutMessage(turn)]))
+    const turns = await this.#connection.read((run) => readRows(run, 'turns.row = ANY($2::integer[])', [user, rows]))
+    return new Map(turns.map((turn) => [turn.row, turnOf(turn)]))
   }
 
   list(filter: TurnFilter, { limit, offset }: { limit: number; offset: number }): Promise<Page<Turn>> {
@@ -85,22 +62,21 @@ export class TurnLookups {
       const order = filter.session === undefined ? 'at DESC, turns.row DESC' : 'place'
       const page = `ORDER BY ${order} LIMIT $${values.length + 1} OFFSET $${values.length + 2}`
       const [items, counted] = await Promise.all([
-        readTurns(run, `${where} ${page}`, [...values, limit, offset]),
+        readRows(run, `${where} ${page}`, [...values, limit, offset]),
         run<{ total: number }>(
           `SELECT count(*) AS total FROM ${inSessions} WHERE turns.owner = $1 AND ${where}`,
           values,
         ),
       ])
-      return { items: items.map(withoutMessage), total: counted[0]?.total ?? 0 }
+      return { items: items.map(turnOf), total: counted[0]?.total ?? 0 }
     })
   }
 
   async export(user: string, { after, limit }: { readonly after: number | null; readonly limit: number }) {
     const found = await this.#connection.read((run) =>
-      readTurns(run, 'turns.row > $2 ORDER BY turns.row LIMIT $3', [user, after ?? -1, limit]),
+      readRows(run, 'turns.row > $2 ORDER BY turns.row LIMIT $3', [user, after ?? -1, limit]),
     )
-    const turns = found.map(({ row: _row, ...turn }): ExportedTurn => turn)
-    return { turns, next: found.length < limit ? null : (found.at(-1)?.row ?? null) }
+    return exportedPage(found, limit)
   }
 
   sessions(filter: TurnFilter, { limit, offset }: { limit: number; offset: number }): Promise<Page<SessionSummary>> {
@@ -111,7 +87,7 @@ export class TurnLookups {
         AND opening.session = sessions.id AND ($${at + 3}::text[] IS NULL OR opening.scope = ANY($${at + 3}::text[]))
         ORDER BY role <> 0, place LIMIT 1)`
       const [rows, counted] = await Promise.all([
-        run<SessionRow>(
+        run<SessionRow & { readonly opening: string | null }>(
           `SELECT sessions.name AS session, count(*) AS turns, min(at) AS first, max(at) AS last,
              array_to_json(array_agg(DISTINCT scope))::text AS scopes, array_to_json(array_agg(DISTINCT host))::text AS hosts,
              ${opening} AS opening
@@ -124,16 +100,7 @@ export class TurnLookups {
           values,
         ),
       ])
-      const items = rows.map(({ session, turns, first, last, scopes, hosts, opening }) => ({
-        session,
-        turns,
-        firstAt: new Date(first).toISOString(),
-        lastAt: new Date(last).toISOString(),
-        scopes: (JSON.parse(scopes) as string[]).sort(),
-        hosts: (JSON.parse(hosts) as string[]).sort(),
-        opening: opening ?? '',
-      }))
-      return { items, total: counted[0]?.total ?? 0 }
+      return { items: rows.map((row) => sessionOf(row, row.opening)), total: counted[0]?.total ?? 0 }
     })
   }
 
@@ -216,7 +183,7 @@ export class TurnLookups {
         [user, rows],
       ),
     )
-    return new Map(found.map((row) => [row.asked, withoutMessage(turnOf(row))]))
+    return new Map(found.map((row) => [row.asked, turnOf(row)]))
   }
 
   async vectorsAt(user: string, model: string, rows: readonly number[]): Promise<ReadonlyMap<number, Int8Array>> {
@@ -266,16 +233,6 @@ export class TurnLookups {
 
 const bytesOf = (bytes: Int8Array): Buffer => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
 
-type SessionRow = {
-  readonly session: string
-  readonly turns: number
-  readonly first: number
-  readonly last: number
-  readonly scopes: string
-  readonly hosts: string
-  readonly opening: string | null
-}
-
 type Conditions = { readonly where: string; readonly values: readonly unknown[] }
 
 /** The WHERE clause of a filter; `$1` is the owner. Times are ISO 8601 or milliseconds since the epoch. */
@@ -313,12 +270,11 @@ async function withText(run: Run, filter: TurnFilter): Promise<Conditions> {
 
 /** The rows that pass the filters of a view other than its scopes; null for a view without such filters. */
 async function rowsInView(run: Run, { scopes: _scopes, ...view }: TurnView): Promise<ReadonlySet<number> | null> {
-  const { since, until, session, speaker, roles } = view
-  if ([since, until, session, speaker, roles].every((one) => one === undefined)) return null
+  if (!isFiltered(view)) return null
   const { where, values } = conditionsOf(view)
   const rows = await run<{ row: number; passages: number }>(
     `SELECT turns.row, passages FROM ${inSessions} WHERE turns.owner = $1 AND ${where}`,
     values,
   )
-  return new Set(rows.flatMap(({ row, passages }) => Array.from({ length: passages }, (_, place) => row + place)))
+  return passageRows(rows)
 }

@@ -2,9 +2,10 @@ import { MemoryError } from '../../errors.ts'
 import { unitsOf } from '../../search/turns/passages.ts'
 import { isAsWritten, parseBody } from '../belief-row.ts'
 import { deriveBelief } from '../derived-belief.ts'
-import { originOf, roleOf } from '../prepared-turns.ts'
+import { type ChangeRow, damagedJournal } from '../journal-rows.ts'
+import { originOf, roleOf } from '../turn-rows.ts'
 import type { Connection } from './connection.ts'
-import { type ChangeRow, damagedJournal, selectChanges } from './journal.ts'
+import { selectChanges } from './journal.ts'
 import { Projection } from './projections.ts'
 import { TurnIndexer } from './turns/turn-writing.ts'
 
@@ -41,8 +42,8 @@ const pageSize = 500
 /** The current text of each belief of a user, according to the journal. One that does not match its hash is an error. */
 function* newestBodies(connection: Connection, userId: number): Generator<string> {
   for (const row of newestTexts(connection, userId)) {
-    const { event, belief_id, body } = row
-    if (body === null || !isAsWritten(row)) throw damagedJournal(connection.file, event, belief_id)
+    const { body } = row
+    if (body === null || !isAsWritten(row)) throw damagedJournal(connection.file, row)
     yield body
   }
 }
@@ -65,7 +66,7 @@ export function* newestTexts(
     )
     yield* page
     if (page.length < pageSize) return
-    last = page.at(-1)?.belief_id ?? last
+    last = page.at(-1)?.belief ?? last
   }
 }
 

@@ -2,65 +2,32 @@ import type { EventPage } from '../../beliefs/belief-store.ts'
 import {
   type BeliefRevision,
   type Commit,
-  type EventKind,
   type IdempotencyKey,
   type JournalEntry,
   type JournalEvent,
   mostListedBeliefs,
 } from '../../beliefs/journal.ts'
-import { MemoryError } from '../../errors.ts'
-import { actorOf, isAsWritten, parseBody } from '../belief-row.ts'
 import {
   beforeFirst,
   hashChanges,
   hashEvent,
   requireSameRequest,
-  type SealedChange,
   type SealedKey,
   type SealedTurn,
   toHex,
   undoneBy,
   type WrittenChange,
 } from '../journal-chain.ts'
+import { type ChangeRow, type EventRow, eventOf, revisionOf } from '../journal-rows.ts'
 import type { Connection } from './connection.ts'
 
-export type EventRow = {
-  readonly number: number
-  readonly user: string
-  readonly user_id: number
-  readonly kind: EventKind
-  readonly actor: JournalEvent['actor']
-  readonly origin: string
-  readonly at: string
-  readonly key: string | null
-  readonly fingerprint: string | null
-  readonly undoes: number | null
-  readonly changes_hash: Buffer
-  readonly previous_hash: Buffer
-  readonly hash: Buffer
-}
-
-export type ChangeRow = {
-  readonly event: number
-  readonly user_id: number
-  readonly belief_id: string
-  readonly version: number
-  readonly outcome: SealedChange['outcome']
-  readonly body_hash: Buffer | null
-  readonly salt: Buffer | null
-  readonly body: string | null
-}
+export type OwnEventRow = EventRow & { readonly user: string; readonly user_id: number }
+export type OwnChangeRow = ChangeRow & { readonly user_id: number }
 
 export const selectEvents = `SELECT number, users.name AS user, user_id, kind, actor, origin, at, key, fingerprint, undoes,
   changes_hash, previous_hash, hash FROM events JOIN users ON users.id = events.user_id`
 
-export const selectChanges = `SELECT event, user_id, belief_id, version, outcome, body_hash, salt, body FROM changes`
-
-/** The fields of an event that its hash covers. */
-export const eventFields = ({ number, user, kind, actor, origin, at, key, fingerprint, undoes }: EventRow) => {
-  const idempotencyKey = key === null ? null : { value: key, fingerprint: fingerprint ?? '' }
-  return { number, user, kind, actor, origin, at, key: idempotencyKey, undoes }
-}
+export const selectChanges = `SELECT event, user_id, belief_id AS belief, version, outcome, body_hash, salt, body FROM changes`
 
 /** The append-only record of all events. Everything here runs inside the caller's transaction. */
 export class Journal {
@@ -73,7 +40,7 @@ export class Journal {
   /** Newest first. */
   events(userId: number, { limit, before, hearing = false }: EventPage): readonly JournalEntry[] {
     return this.#connection
-      .all<EventRow>(
+      .all<OwnEventRow>(
         `${selectEvents} WHERE user_id = ? AND number < ? AND (? OR kind <> 'hear') ORDER BY number DESC LIMIT ?`,
         [userId, before ?? Number.MAX_SAFE_INTEGER, Number(hearing), limit],
       )
@@ -86,7 +53,7 @@ export class Journal {
   }
 
   eventByKey(userId: number, key: IdempotencyKey): JournalEvent | null {
-    const row = this.#connection.get<EventRow>(`${selectEvents} WHERE user_id = ? AND key = ?`, [userId, key.value])
+    const row = this.#connection.get<OwnEventRow>(`${selectEvents} WHERE user_id = ? AND key = ?`, [userId, key.value])
     if (row === undefined) return null
     const salt = this.#connection.value<Buffer>('SELECT salt FROM request_salts WHERE event = ?', [row.number]) ?? null
     requireSameRequest(key, { fingerprint: row.fingerprint ?? '', salt })
@@ -108,7 +75,7 @@ export class Journal {
       .all<ChangeRow>(`${selectChanges} WHERE user_id = ? AND belief_id = ? ORDER BY event`, [userId, beliefId])
       .flatMap((row) => {
         const event = this.#rowAt(userId, row.event)
-        return event === undefined ? [] : [this.#revisionOf(this.#entryOf(event), row)]
+        return event === undefined ? [] : [revisionOf(this.#connection.file, this.#entryOf(event), row)]
       })
   }
 
@@ -117,7 +84,7 @@ export class Journal {
     if (row === undefined) return []
     const event = this.#entryOf(row)
     const changes = this.#connection.all<ChangeRow>(`${selectChanges} WHERE event = ? ORDER BY ordinal`, [number])
-    return changes.map((change) => this.#revisionOf(event, change))
+    return changes.map((change) => revisionOf(this.#connection.file, event, change))
   }
 
   /** The version of a belief after its last change, 0 when there was none. */
@@ -173,28 +140,21 @@ export class Journal {
     return { ...event, turnCount: turns.length, hash: toHex(hash) }
   }
 
-  /** A text that does not match its hash is an error, never a different belief. */
-  #revisionOf(event: JournalEntry, row: ChangeRow): BeliefRevision {
-    const { belief_id, version, outcome, body } = row
-    if (!isAsWritten(row)) throw damagedJournal(this.#connection.file, event.number, belief_id)
-    return { event, beliefId: belief_id, version, outcome, belief: body === null ? null : parseBody(body) }
-  }
-
   #undoneBy(number: number): number | null {
     const undosOf = 'SELECT number FROM events WHERE undoes = ? ORDER BY number DESC'
     return undoneBy(number, (undone) => this.#connection.column<number>(undosOf, [undone]))
   }
 
-  #rowAt(userId: number, number: number): EventRow | undefined {
+  #rowAt(userId: number, number: number): OwnEventRow | undefined {
     return this.#connection.get(`${selectEvents} WHERE number = ? AND user_id = ?`, [number, userId])
   }
 
-  #eventOf(row: EventRow): JournalEvent {
+  #eventOf(row: OwnEventRow): JournalEvent {
     const everything = -1
     return { ...this.#commonFields(row), beliefIds: this.#beliefIds(row.number, everything) }
   }
 
-  #entryOf(row: EventRow): JournalEntry {
+  #entryOf(row: OwnEventRow): JournalEntry {
     // Ordinals start at 0 and have no gap, so the highest tells the count without counting.
     const last = this.#connection.value<number>('SELECT max(ordinal) FROM changes WHERE event = ?', [row.number])
     const beliefIds = this.#beliefIds(row.number, mostListedBeliefs)
@@ -206,21 +166,12 @@ export class Journal {
     return this.#connection.column(inOrder, [number, limit])
   }
 
-  #commonFields(row: EventRow): Omit<JournalEvent, 'beliefIds'> {
+  #commonFields(row: OwnEventRow): Omit<JournalEvent, 'beliefIds'> {
     const { number } = row
     const turnCount = this.#connection.value<number>(
       'SELECT (SELECT count(*) FROM turns WHERE event = ?) + (SELECT count(*) FROM turns WHERE erased_by = ?)',
       [number, number],
     )
-    const undone = this.#undoneBy(number)
-    const fields = { ...eventFields(row), key: row.key, actor: actorOf(row.actor) }
-    return { ...fields, undoneBy: undone, turnCount: turnCount ?? 0, hash: toHex(row.hash) }
+    return eventOf(row.user, row, { undoneBy: this.#undoneBy(number), turnCount: turnCount ?? 0 })
   }
 }
-
-export const damagedJournal = (file: string, event: number, beliefId: string): MemoryError =>
-  new MemoryError(
-    'unavailable',
-    `The journal of ${file} is damaged: the text of ${beliefId} in event ${event} was altered.`,
-    { hint: 'Nothing was changed. Restore a backup.' },
-  )

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { MemoryError } from '../../../errors.ts'
 import type { Connection, Run } from '../connection.ts'
+import { codeOf } from '../errors.ts'
 
 /** The SQL files beside this one, in order. Append only. The schema version is the number of files that were applied. */
 export const postgresMigrations: readonly string[] = [
@@ -18,6 +19,12 @@ const migrationLock = 0x4372646e
  * of them migrates, in one transaction, and the others wait.
  */
 export async function migrate(connection: Connection, analysis: string): Promise<number> {
+  const number = await migrated(connection, analysis)
+  connection.guardWrites((run) => refuseNewer(run, connection.address.label))
+  return number
+}
+
+async function migrated(connection: Connection, analysis: string): Promise<number> {
   const known = await connection.read((run) => stateOf(run, connection.address.label))
   if (known === postgresMigrations.length) {
     const number = await connection.read((run) => analysisNumber(run, analysis))
@@ -55,11 +62,30 @@ async function stateOf(run: Run, label: string): Promise<number> {
   const [{ applied } = { applied: 0 }] = await run<{ applied: number }>(
     'SELECT coalesce(max(number), 0) AS applied FROM credence.migrations',
   )
-  if (applied <= postgresMigrations.length) return applied
+  if (applied > postgresMigrations.length) throw newerSchema(label, applied)
+  return applied
+}
+
+function newerSchema(label: string, applied: number): MemoryError {
   const allowed = `this version of Credence knows schemas up to ${postgresMigrations.length}`
-  throw new MemoryError('invalid', `The store ${label} has schema ${applied}; ${allowed}.`, {
+  return new MemoryError('invalid', `The store ${label} has schema ${applied}; ${allowed}.`, {
     hint: 'Nothing was changed. Use the newer version that wrote it.',
   })
+}
+
+/**
+ * Fails in the database for a schema that another program has made newer since, so that statements that were sent together with
+ * this one have no effect: the text is no number.
+ */
+async function refuseNewer(run: Run, label: string): Promise<void> {
+  try {
+    await run(`SELECT ('schema ' || max(number))::integer FROM credence.migrations HAVING max(number) > $1`, [
+      postgresMigrations.length,
+    ])
+  } catch (error) {
+    const [applied] = /(?<="schema )\d+/u.exec(codeOf(error) === '22P02' ? (error as Error).message : '') ?? []
+    throw applied === undefined ? error : newerSchema(label, Number(applied))
+  }
 }
 
 async function analysisNumber(run: Run, analysis: string): Promise<number | undefined> {

@@ -11,9 +11,10 @@ import {
   type SealedTurn,
   turnBody,
 } from '../../journal-chain.ts'
+import { eventFields } from '../../journal-rows.ts'
 import { type Connection, logTooLong } from '../connection.ts'
 import { longestLog, safeSettings, sqliteCode, translateSqliteError } from '../database.ts'
-import { type ChangeRow, type EventRow, eventFields, selectChanges, selectEvents } from '../journal.ts'
+import { type OwnChangeRow, type OwnEventRow, selectChanges, selectEvents } from '../journal.ts'
 import { readTurn } from '../turns/turn-lookups.ts'
 import { type DerivedTable, derivedTables, type Emit, eachStoredRow, RowSums, storedSums } from './derived-rows.ts'
 import { emitBeliefs, emitKeyedRows, emitTurns, expectedRows, type Share } from './expected-rows.ts'
@@ -191,7 +192,7 @@ function verifyChain(
     number += 1
     if (event.number !== number) complaints.push(`event ${number} is missing`)
     number = event.number
-    const rows = connection.all<ChangeRow>(`${selectChanges} WHERE event = ? ORDER BY ordinal`, [event.number])
+    const rows = connection.all<OwnChangeRow>(`${selectChanges} WHERE event = ? ORDER BY ordinal`, [event.number])
     changes += rows.length
     texts += rows.filter(({ body }) => body !== null).length
     if (!isEqual(event.previous_hash, previous)) complaints.push(`event ${number} does not follow the one before it`)
@@ -203,33 +204,33 @@ function verifyChain(
   return { detail: `${number} events in one chain, ${texts} texts as written`, complaints }
 }
 
-function complaintsAbout(connection: Connection, event: EventRow, rows: readonly ChangeRow[]): readonly string[] {
+function complaintsAbout(connection: Connection, event: OwnEventRow, rows: readonly OwnChangeRow[]): readonly string[] {
   const { number } = event
   const complaints = [
     ...rows.flatMap((row) => complaintsAboutText(connection, event, row)),
     ...complaintsAboutTurns(connection, number),
   ]
-  const sealed = rows.map(({ belief_id, version, outcome, body_hash }) => ({
-    beliefId: belief_id,
+  const sealed = rows.map(({ belief, version, outcome, body_hash }) => ({
+    beliefId: belief,
     version,
     outcome,
     bodyHash: body_hash,
   }))
   if (!isEqual(hashChanges(sealed, turnsOfEvent(connection, number)), event.changes_hash))
     complaints.push(`the changes of event ${number} were altered`)
-  const expected = hashEvent(eventFields(event), event.changes_hash, event.previous_hash)
+  const expected = hashEvent(eventFields(event.user, event), event.changes_hash, event.previous_hash)
   if (!isEqual(expected, event.hash)) complaints.push(`event ${number} was altered`)
   return complaints
 }
 
-function complaintsAboutText(connection: Connection, event: EventRow, row: ChangeRow): string[] {
-  const place = `the text of ${row.belief_id} in event ${event.number}`
+function complaintsAboutText(connection: Connection, event: OwnEventRow, row: OwnChangeRow): string[] {
+  const place = `the text of ${row.belief} in event ${event.number}`
   if (row.user_id !== event.user_id) return [`${place} belongs to another user than the event`]
   if (!isAsWritten(row)) return [`${place} was altered`]
   if (row.body !== null || row.outcome !== 'present') return []
   const erased = connection.value(
     `SELECT 1 FROM changes WHERE user_id = ? AND belief_id = ? AND event > ? AND outcome = 'erased' LIMIT 1`,
-    [row.user_id, row.belief_id, event.number],
+    [row.user_id, row.belief, event.number],
   )
   return erased === undefined ? [`${place} is gone, although nobody forgot it`] : []
 }
@@ -261,9 +262,12 @@ function complaintsAboutTurns(connection: Connection, event: number): readonly s
 const pageSize = 500
 
 /** Every event of the journal, read in pages. */
-function* eventsOf(connection: Connection): Generator<EventRow> {
+function* eventsOf(connection: Connection): Generator<OwnEventRow> {
   for (let last = 0; ; ) {
-    const page = connection.all<EventRow>(`${selectEvents} WHERE number > ? ORDER BY number LIMIT ?`, [last, pageSize])
+    const page = connection.all<OwnEventRow>(`${selectEvents} WHERE number > ? ORDER BY number LIMIT ?`, [
+      last,
+      pageSize,
+    ])
     yield* page
     if (page.length < pageSize) return
     last = page.at(-1)?.number ?? last

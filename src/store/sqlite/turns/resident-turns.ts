@@ -1,7 +1,7 @@
 import { ResidentUnits } from '../../../search/resident/resident-units.ts'
 import { mostOccurrences, unitsOf } from '../../../search/turns/passages.ts'
 import type { TermPostings } from '../../../search/turns/turn-index.ts'
-import { roleOf } from '../../prepared-turns.ts'
+import { roleOf } from '../../turn-rows.ts'
 import type { ChangedBeliefs } from '../changed-beliefs.ts'
 import type { Connection } from '../connection.ts'
 import { readPostings } from './turn-postings.ts'

@@ -2,30 +2,28 @@ import type { Page } from '../../../beliefs/belief-store.ts'
 import { longestOpening, type Turn } from '../../../beliefs/turn.ts'
 import type { ExportedTurn, SessionSummary, TurnFilter } from '../../../beliefs/turn-store.ts'
 import type { TurnPostings, TurnUnit, TurnView } from '../../../search/turns/turn-index.ts'
-import { originCode, originOf, roleCode, roleOf, type UnitRow, unitsIn } from '../../prepared-turns.ts'
 import { BoundedCache } from '../../resident/bounded-cache.ts'
+import {
+  exportedPage,
+  exportedTurn,
+  isFiltered,
+  originCode,
+  passageRows,
+  roleCode,
+  type SessionRow,
+  sessionOf,
+  type TurnRow,
+  turnOf,
+  type UnitRow,
+  unitsIn,
+} from '../../turn-rows.ts'
 import { allOf, type Conditions, type Connection } from '../connection.ts'
 import type { ResidentTurns } from './resident-turns.ts'
 import { readPostings } from './turn-postings.ts'
 
 const mostViews = 50
 
-type TurnRow = {
-  readonly row: number
-  readonly passages: number
-  readonly id: string
-  readonly user: string
-  readonly session: string
-  readonly place: number
-  readonly role: number
-  readonly speaker: string | null
-  readonly at: number
-  readonly scope: string
-  readonly host: string
-  readonly origin: number
-  readonly message_id: string | null
-  readonly text: string
-}
+type OwnTurnRow = TurnRow & { readonly passages: number }
 
 const wholeTurns = `SELECT turns.row, passages, turns.id, users.name AS user, sessions.name AS session, place, role, speaker, at,
     turn_scopes.name AS scope, host, origin, message_id, text
@@ -35,22 +33,8 @@ const wholeTurns = `SELECT turns.row, passages, turns.id, users.name AS user, se
 /** One turn with its text; null for a row that is missing or was forgotten. */
 export function readTurn(connection: Connection, row: number): ExportedTurn | null {
   const found = connection.get<TurnRow>(`${wholeTurns} WHERE turns.row = ?`, [row])
-  return found === undefined ? null : { ...turnOf(found), messageId: found.message_id }
+  return found === undefined ? null : exportedTurn(found)
 }
-
-const turnOf = ({ id, user, session, place, role, speaker, at, scope, host, origin, text }: TurnRow): Turn => ({
-  id,
-  user,
-  session,
-  index: place,
-  role: roleOf(role),
-  speaker,
-  at: new Date(at).toISOString(),
-  scope,
-  host,
-  origin: originOf(origin),
-  text,
-})
 
 /** Reads turns and their index. Everything here runs inside the caller's transaction. */
 export class TurnLookups {
@@ -86,8 +70,7 @@ export class TurnLookups {
       `${wholeTurns} WHERE turns.user_id = ? AND turns.row > ? ORDER BY turns.row LIMIT ?`,
       [userId, after ?? -1, limit],
     )
-    const turns = rows.map((row): ExportedTurn => ({ ...turnOf(row), messageId: row.message_id }))
-    return { turns, next: rows.length < limit ? null : (rows.at(-1)?.row ?? null) }
+    return exportedPage(rows, limit)
   }
 
   sessions(
@@ -97,7 +80,7 @@ export class TurnLookups {
   ): Page<SessionSummary> {
     const { where, values } = this.#withText(userId, filter)
     const ids = this.#latestSessions({ where, values }, offset + limit).slice(offset)
-    const rows = this.#connection.all<SessionRow>(
+    const rows = this.#connection.all<SessionRow & { readonly id: number }>(
       `SELECT sessions.id, sessions.name AS session, count(*) AS turns, min(at) AS first, max(at) AS last,
          json_group_array(DISTINCT turn_scopes.name) AS scopes, json_group_array(DISTINCT host) AS hosts
        FROM json_each(?) CROSS JOIN turns INDEXED BY turns_in_session ON turns.session = json_each.value JOIN sessions ON sessions.id = turns.session
@@ -111,18 +94,9 @@ export class TurnLookups {
       JOIN turn_scopes ON turn_scopes.id = scope
       WHERE session = ? AND (? IS NULL OR turn_scopes.name IN (SELECT value FROM json_each(?)))
       ORDER BY role <> 0, place LIMIT 1`
-    const items = rows.map(({ id, session, turns, first, last, scopes, hosts }) => {
-      const text = this.#connection.value<string>(opening, [longestOpening, id, inScopes, inScopes])
-      return {
-        session,
-        turns,
-        firstAt: new Date(first).toISOString(),
-        lastAt: new Date(last).toISOString(),
-        scopes: (JSON.parse(scopes) as string[]).sort(),
-        hosts: (JSON.parse(hosts) as string[]).sort(),
-        opening: (text ?? '').toWellFormed(),
-      }
-    })
+    const items = rows.map((row) =>
+      sessionOf(row, this.#connection.value<string>(opening, [longestOpening, row.id, inScopes, inScopes])),
+    )
     return { items, total: this.#connection.value<number>(count, [userId, ...values]) ?? 0 }
   }
 
@@ -226,7 +200,7 @@ export class TurnLookups {
     const turns = new Map<number, Turn>()
     for (const asked of rows) {
       if (turns.has(asked)) continue
-      const found = this.#connection.get<TurnRow>(ownTurn, [asked])
+      const found = this.#connection.get<OwnTurnRow>(ownTurn, [asked])
       if (found === undefined) continue
       const turn = turnOf(found)
       // A long turn is read once for all of its passages.
@@ -276,29 +250,18 @@ export class TurnLookups {
 
   /** The rows that pass the filters of a view other than its scopes; null for a view without such filters. */
   #rowsInView(userId: number, { scopes: _scopes, ...view }: TurnView): ReadonlySet<number> | null {
-    const { since, until, session, speaker, roles } = view
-    if ([since, until, session, speaker, roles].every((one) => one === undefined)) return null
+    if (!isFiltered(view)) return null
     const { where, values } = conditionsOf(userId, view)
     const rows = this.#connection.all<{ row: number; passages: number }>(
       `SELECT turns.row, passages ${fromTurns} WHERE ${where}`,
       values,
     )
-    return new Set(rows.flatMap(({ row, passages }) => Array.from({ length: passages }, (_, place) => row + place)))
+    return passageRows(rows)
   }
 }
 
 const fromTurns =
   'FROM turns JOIN sessions ON sessions.id = turns.session JOIN turn_scopes ON turn_scopes.id = turns.scope'
-
-type SessionRow = {
-  readonly id: number
-  readonly session: string
-  readonly turns: number
-  readonly first: number
-  readonly last: number
-  readonly scopes: string
-  readonly hosts: string
-}
 
 type ScopeRow = {
   readonly id: number

@@ -1,0 +1,127 @@
+import type { Duplex } from 'node:stream'
+import pg from 'pg'
+import { isLostConnection } from './errors.ts'
+import { decodeText, encodeValue } from './values.ts'
+
+/** Runs one statement. Statements that are run without waiting in between travel in one round trip. */
+export type Run = <Row>(sql: string, values?: readonly unknown[]) => Promise<readonly Row[]>
+
+export const connectMs = 10_000
+
+/** The statements of ours that PostgreSQL is at work on: a pooler does not say which of its processes has this one. */
+const ownWork = 'datname = current_database() AND usename = current_user AND pid <> pg_backend_pid()'
+
+/**
+ * A connection that notices when the other end has vanished without closing it. The operating system would go on sending for a
+ * quarter of an hour.
+ */
+export class Socket extends pg.Client {
+  /** Added by the pool. */
+  declare readonly release: (lost?: Error) => void
+  /** Whether a pooler lends the connection out to others between two transactions, or may do so. */
+  isPooled = false
+  readonly #config: pg.ClientConfig
+  readonly #silentMs: number
+  readonly #onUnreachable: () => void
+  #waiting = 0
+  #isAsking = false
+
+  constructor(config: pg.ClientConfig, silentMs: number, onUnreachable: () => void) {
+    super(config)
+    this.#config = config
+    this.#silentMs = silentMs
+    this.#onUnreachable = onUnreachable
+    // One of many overloads; the pool and this file use the one that returns a promise.
+    const query = this.query.bind(this) as (...given: readonly unknown[]) => Promise<unknown>
+    this.query = ((...given: readonly unknown[]) => this.#watched(query(...given))) as typeof this.query
+    // pg passes them on to the pool only between uses.
+    this.on('error', () => {})
+  }
+
+  get #processId(): number {
+    return (this as unknown as { readonly processID: number }).processID
+  }
+
+  /** Finds out what is at the other end. A pooler gives its clients numbers that are not those of processes of PostgreSQL. */
+  async greet(): Promise<{ readonly isStandby: boolean }> {
+    const { rows } = await this.query<{ standby: boolean; pid: number }>(
+      'SELECT pg_is_in_recovery() AS standby, pg_backend_pid() AS pid',
+    )
+    this.isPooled = rows[0]?.pid !== this.#processId
+    // Every statement goes by an index that begins with the owner, so there is nothing to plan anew for other values.
+    if (!this.isPooled) this.query('SET plan_cache_mode = force_generic_plan').catch(() => {})
+    // Fails where a pooler allows no transactions.
+    else await Promise.all([this.query('BEGIN'), this.query('COMMIT')])
+    return { isStandby: rows[0]?.standby === true }
+  }
+
+  #watched<Result>(answer: Promise<Result>): Promise<Result> {
+    const timer = setInterval(() => void this.#ask(), this.#silentMs).unref()
+    this.#waiting += 1
+    const end = (): void => {
+      clearInterval(timer)
+      this.#waiting -= 1
+    }
+    answer.then(end, end)
+    return answer
+  }
+
+  /** Asks on another connection whether the server is at work for this one. Where it is not, the connection is given up. */
+  async #ask(): Promise<void> {
+    if (this.#isAsking) return
+    this.#isAsking = true
+    const { connection } = this as unknown as { connection: { stream: Duplex } }
+    const other = new pg.Client({ ...this.#config, connectionTimeoutMillis: connectMs, query_timeout: connectMs })
+    other.on('error', () => {})
+    try {
+      await other.connect()
+      const work = this.isPooled ? ownWork : `pid = ${this.#processId}`
+      const { rowCount } = await other.query(`SELECT FROM pg_stat_activity WHERE ${work} AND state NOT LIKE 'idle%'`)
+      if (rowCount === 0 && this.#waiting > 0) connection.stream.destroy()
+    } catch (error) {
+      // A server that refuses a connection is there.
+      if (isLostConnection(error) && this.#waiting > 0) {
+        this.#onUnreachable()
+        connection.stream.destroy()
+      }
+    } finally {
+      this.#isAsking = false
+      other.end().catch(() => {})
+    }
+  }
+}
+
+/** Statements that are sent now and by what goes on at once leave in one write: each wakes the server. */
+export function sendTogether(socket: Socket): void {
+  const { stream } = (socket as unknown as { readonly connection: { readonly stream: Duplex } }).connection
+  stream.cork()
+  process.nextTick(() => stream.uncork())
+}
+
+const names = new Map<string, string>()
+
+/** Prepared statements have names, which are the same in every process of one version. */
+function nameOf(sql: string): string {
+  const known = names.get(sql)
+  if (known !== undefined) return known
+  const name = `credence_${names.size}`
+  names.set(sql, name)
+  return name
+}
+
+export const runOn =
+  (socket: Socket): Run =>
+  async <Row>(sql: string, values: readonly unknown[] = []) => {
+    const statement = { text: sql, ...(values.length > 0 && { values: values.map(encodeValue) }) }
+    // The next statement may reach another process of PostgreSQL behind a pooler, which does not know the name.
+    const isNamed = values.length > 0 && !socket.isPooled
+    return (await socket.query(isNamed ? { ...statement, name: nameOf(sql) } : statement)).rows as readonly Row[]
+  }
+
+const [int8, textType] = [20, 25]
+
+export function getTypeParser(oid: number, format?: 'text' | 'binary'): (value: string) => unknown {
+  if (format !== 'binary' && oid === int8) return Number
+  if (format !== 'binary' && oid === textType) return decodeText
+  return pg.types.getTypeParser(oid, format as 'text') as (value: string) => unknown
+}
