@@ -3,7 +3,7 @@ import { basename, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { openBenchmark } from '../../src/eval/kinds/kind.ts'
 import { defenceless, refusing } from '../../src/eval/kinds/red-team/controls.ts'
-import { type RedTeamCase, readRedTeamCases } from '../../src/eval/kinds/red-team/red-team-case.ts'
+import { type Ask, type RedTeamCase, readRedTeamCases } from '../../src/eval/kinds/red-team/red-team-case.ts'
 import { redTeamKind, type TargetSystem } from '../../src/eval/kinds/red-team/red-team-kind.ts'
 import { manifestOf } from '../../src/eval/pack/manifest.ts'
 import { judgeAblation, summariseCases } from '../../src/eval/score/figures.ts'
@@ -116,6 +116,22 @@ describe('the red-team packs', () => {
 
     expect(judgeAblation('doors closed', expecting, { whole, without }).problem).toBeNull()
   })
+})
+
+it('looks for a turn by its own words too, whatever the message of the case is', async () => {
+  const turns = ['The choir sings the Fauré requiem in November.']
+  const keeping = {
+    name: 'keeping',
+    open: async () => ({
+      ...(await defenceless.open()),
+      search: async ({ message }: Ask) => turns.filter((turn) => turn.includes(message)),
+    }),
+  }
+
+  const records = await runOn(keeping, 'packs/red-team-fifth-forged-provenance')
+
+  const verdictOf = (id: string) => records.find(({ caseId }) => caseId === `fifth-forged-provenance-${id}`)?.verdict
+  expect([verdictOf('b2'), verdictOf('b7')]).toEqual(['pass', 'fail'])
 })
 
 it('counts a memory that breaks as an error of the case, and goes on', async () => {
