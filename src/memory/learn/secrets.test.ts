@@ -100,6 +100,8 @@ describe('what is none', () => {
     'I play a Kawai ES110 are excellent choices',
     '"integrity": "sha512-9Xc1XWm1n0yT3rWhu2Jn3yNqEXAMVXB2cBqKfyQkXlJ5YEXAMbJ8a8rJ8oFq0fQ=="',
     'the cache key is user:42:profile',
+    "type Owner = 'user' | 'project-2'; type Login = { account: 'none' | 'team-1' }",
+    'src/login/credential-formats.ts |  6 +++---',
     '"title_key": "The_Lord_of_the_Rings"',
     'a basic understanding of the tokens that matter',
   ])('%s', (text) => {
