@@ -80,8 +80,16 @@ function proposalText({ proposal, target }: Proposal, style: Style): string {
   return lines(headline(proposal, style), made, current, others)
 }
 
+/** Aliases that the words of the person gave are not listed. */
 const candidateText = ({ belief, reason }: ReviewCandidate, style: Style): string =>
-  lines(headline(belief, style), `    ${short(belief.content)}`, `    ${harmless(reason)}`)
+  lines(
+    headline(belief, style),
+    `    ${short(belief.content)}`,
+    belief.provenance.actor !== 'person' &&
+      belief.aliases.length > 0 &&
+      `    ${harmless(`Aliases: ${belief.aliases.join(', ')}`)}`,
+    `    ${harmless(reason)}`,
+  )
 
 /** The changes besides the statement. */
 function smallerChanges(proposal: Belief, target: Belief): readonly (string | false)[] {
