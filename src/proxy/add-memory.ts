@@ -127,13 +127,18 @@ export class MemoryLane {
     }
   }
 
+  /** A message before the last one, or a text beside another, may be a document that the client has added. */
   #keepSaid(view: View, { talk, current }: Placed): void {
     const fresh = current.filter(({ key }) => !talk.kept.has(key))
     for (const { key } of fresh) talk.kept.add(key)
+    const last = current.at(-1)
     this.#keep(
       view,
       talk,
-      fresh.map(({ message: { text } }) => ({ role: 'user', text })),
+      fresh.map(({ key, message: { text, isOne } }) => ({
+        ...{ role: 'user', text },
+        ...(key === last?.key && isOne ? {} : { origin: 'document' }),
+      })),
     )
   }
 
@@ -146,7 +151,7 @@ export class MemoryLane {
   }
 
   /** One after the other, in the order in which they were said, while requests go on. */
-  #keep(view: View, { session }: Talk, said: readonly Pick<HeardTurn, 'role' | 'text'>[]): void {
+  #keep(view: View, { session }: Talk, said: readonly Pick<HeardTurn, 'role' | 'text' | 'origin'>[]): void {
     const { memory, isPaused, now, log } = this.#deps
     const at = now().toISOString()
     const turns = said.map((turn) => ({ ...turn, at, session, host: 'proxy', messageId: randomUUID() }))

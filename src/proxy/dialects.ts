@@ -8,6 +8,8 @@ export type HistoryMessage = {
   readonly role: 'user' | 'assistant'
   /** The text that the person wrote or that the model answered. */
   readonly text: string
+  /** Whether it is one text. Of several, any may be an attached document. */
+  readonly isOne: boolean
   /** Makes room for a block after the person's own text; null for messages that take none. */
   readonly insert: ((block: string) => readonly Insertion[]) | null
 }
@@ -67,9 +69,10 @@ function messagesIn(
     const message: unknown = given[index]
     if (!isObject(message) || (message.role !== 'user' && message.role !== 'assistant')) return []
     const texts = textsIn(message.content, ['text'])
-    if (message.role === 'assistant') return [{ role: 'assistant', text: texts.join('\n\n'), insert: null }]
+    if (message.role === 'assistant')
+      return [{ role: 'assistant', text: texts.join('\n\n'), isOne: true, insert: null }]
     const content = spans.member(span, 'content')
-    return [{ role: 'user', text: ownText(texts), insert: content === null ? null : insert(content) }]
+    return [{ role: 'user', ...ownText(texts), insert: content === null ? null : insert(content) }]
   })
   return { messages, continues: null }
 }
@@ -139,7 +142,7 @@ export const responses: Dialect = {
           { at: close.at, text: `${close.text}}]` },
         ]
       }
-      return { messages: [{ role: 'user', text: ownText([body.input]), insert }], continues }
+      return { messages: [{ role: 'user', ...ownText([body.input]), insert }], continues }
     }
     if (!Array.isArray(body.input)) return null
     const given: readonly unknown[] = body.input
@@ -147,10 +150,10 @@ export const responses: Dialect = {
       const item = given[index]
       if (!isObject(item) || (item.type ?? 'message') !== 'message') return []
       const texts = textsIn(item.content, ['input_text', 'output_text', 'text'])
-      if (item.role === 'assistant') return [{ role: 'assistant', text: texts.join('\n\n'), insert: null }]
+      if (item.role === 'assistant') return [{ role: 'assistant', text: texts.join('\n\n'), isOne: true, insert: null }]
       const content = spans.member(span, 'content')
       if (item.role !== 'user' || content === null) return []
-      return [{ role: 'user', text: ownText(texts), insert: insertPart(spans, content, 'input_text') }]
+      return [{ role: 'user', ...ownText(texts), insert: insertPart(spans, content, 'input_text') }]
     })
     return { messages, continues }
   },
@@ -175,9 +178,10 @@ const outputOf = ({ output }: JsonObject): string =>
     .join('\n\n')
 
 /** The texts of a message that the person wrote, without those that a program added. */
-const ownText = (texts: readonly string[]): string =>
-  texts
+function ownText(texts: readonly string[]): Pick<HistoryMessage, 'text' | 'isOne'> {
+  const own = texts
     .filter(isSaidByPerson)
     .map((text) => text.trim())
     .filter((text) => text !== '')
-    .join('\n\n')
+  return { text: own.join('\n\n'), isOne: own.length < 2 }
+}

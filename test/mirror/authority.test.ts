@@ -53,6 +53,26 @@ describe('an edit that applies at once', () => {
   })
 })
 
+describe('a line with an alias that only a person may give', () => {
+  it('waits as it was written, and has all of its aliases once it is accepted', async () => {
+    await using place = await withBoth()
+    const line = '- **fleet van**: It has its inspection in March.\n  - aliases: Sprinter, delivery van'
+
+    place.edit(appendedTo('### Facts\n\n', line))
+    const { taken, undecided, refused } = await place.sync()
+
+    expect({ taken, refused }).toEqual({ taken: { ...nothingTaken, proposed: 1 }, refused: [] })
+    expect(await place.beliefs()).not.toHaveProperty('fleet van')
+    expect(place.text()).toContain(line)
+    await place.memory.accept(undecided[0]?.proposal.id ?? '')
+    expect(await place.memory.get('Sprinter')).toMatchObject({
+      aliases: ['Sprinter', 'delivery van'],
+      status: 'active',
+    })
+    expect(await place.sync()).toMatchObject({ taken: nothingTaken, undecided: [] })
+  })
+})
+
 describe('a change of what a person stated', () => {
   async function changed() {
     const place = await withBoth()

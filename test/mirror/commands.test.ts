@@ -150,6 +150,21 @@ describe('an edit that needs the word of a person', () => {
     expect(await place.run('doctor')).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('3 edits waiting') })
   })
 
+  it('is shown with the aliases that it would have', async () => {
+    using place = withMemory()
+    await place.init()
+    await place.run('remember', 'The garage is on Elm Street.', '--name', 'garage', '--scope', 'project:x')
+    place.edit((text) => text.replace(/(- \*\*garage.*\n)/u, '$1- **fleet van**: Green.\n  - aliases: code, error\n'))
+
+    const { stdout } = await place.run('mirror', 'sync')
+    const listed = await place.run('proposals')
+
+    expect(stdout).toMatch(
+      /Waiting: a new line, "fleet van", in project:x\.\n.* \+ Green\.\n.* \+ aliases: code,error\n/u,
+    )
+    expect(listed.stdout).toContain('Aliases: code, error')
+  })
+
   it('is shown as a diff in a terminal, where the person accepts it, rejects it or leaves it waiting', async () => {
     using place = await edited()
 

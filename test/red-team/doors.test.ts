@@ -138,3 +138,14 @@ it('hands over what is on the disk, and leaves nothing behind', async () => {
   expect(disk.some((bytes) => Buffer.from(bytes).includes(found))).toBe(true)
   expect(existsSync(memory.root) ? readdirSync(memory.root) : []).toEqual([])
 })
+
+it('says of a belief out of view what it says of none', async () => {
+  await using memory = await target()
+  await memory.take({ door: 'person', remember: { name: 'printer', content: found, scope: 'project:novel' } })
+  const [printer] = await memory.kept('u1')
+  const id = printer?.id ?? ''
+  const get = async (which: string) =>
+    (await memory.take({ door: 'http', method: 'GET', path: `/api/v1/beliefs/${which}` })).replace(which, 'ID')
+
+  expect(await get(id)).toBe(await get(`${id}0`))
+})

@@ -1,7 +1,7 @@
 import { mayName, visibleScopes } from '../../beliefs/scope.ts'
 import { MemoryError } from '../../errors.ts'
 import type { RouteName } from './contract.ts'
-import { beliefById, type ServerDeps } from './server-deps.ts'
+import { beliefById, noBelief, type ServerDeps } from './server-deps.ts'
 
 type Fields = Readonly<Record<string, unknown>>
 type Request = { readonly params: unknown; readonly query: unknown; readonly body: unknown }
@@ -39,6 +39,6 @@ export async function withinView<Asked extends Request>(
 async function requireInView(deps: ServerDeps, id: string): Promise<void> {
   const { scopes } = await beliefById(deps, id)
   const isInView = scopes.some((scope) => visibleScopes(deps.scopes).includes(scope))
-  // The same answer as for a belief that does not exist, which would reveal something about another scope.
-  if (!isInView) await beliefById(deps, `${id} out of view`)
+  // Another answer than for a belief that does not exist would reveal something about another scope.
+  if (!isInView) throw noBelief(id)
 }

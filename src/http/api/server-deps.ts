@@ -104,10 +104,13 @@ export type Handlers<Names extends RouteName = HandledRoute> = {
 export async function beliefById({ store, user }: ServerDeps, id: string): Promise<Belief> {
   const belief = await store.get(user, id)
   if (belief !== null) return belief
-  throw new MemoryError('not_found', `There is no belief with the id "${id}".`, {
+  throw noBelief(id)
+}
+
+export const noBelief = (id: string): MemoryError =>
+  new MemoryError('not_found', `There is no belief with the id "${id}".`, {
     hint: 'It may have been forgotten. GET beliefs lists all beliefs.',
   })
-}
 
 /** Caches the result of `make` for `ttlMs`. Concurrent callers share one call; a failure is not cached. */
 export function cached<Result>(

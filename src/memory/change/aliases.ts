@@ -85,25 +85,40 @@ function isShortFor(word: string, letters: string): boolean {
 
 /**
  * The aliases that an author may give a belief. A person may give any; what others write is not to be found by everyday
- * words, by words that have nothing to do with it, nor by what a person calls another belief.
+ * words, by words that have nothing to do with it, nor by what a person calls another belief. A new belief may be called
+ * by one everyday word, which may be an alias instead of its name.
  */
 export async function allowedAliases(
   ports: Pick<Ports, 'store'>,
   { actor }: Author,
   belief: Pick<Belief, 'user' | 'name' | 'content' | 'aliases'>,
+  { isNew = false } = {},
 ): Promise<{ readonly aliases: readonly string[]; readonly refused: readonly RefusedAlias[] }> {
   if (actor === 'person' || belief.aliases.length === 0) return { aliases: belief.aliases, refused: [] }
   const aliases: string[] = []
   const refused: RefusedAlias[] = []
+  const everyday = isNew && everydayReason(belief.name) === null ? everydayAlias(belief) : undefined
   for (const alias of belief.aliases) {
     const reason =
-      everydayReason(alias) ??
+      (alias === everyday ? null : everydayReason(alias)) ??
       (isStrange(alias, belief) ? 'Its name and content do not mention it; say there what it means.' : null) ??
       (await takenReason(ports, belief, alias))
     if (reason === null) aliases.push(alias)
     else refused.push({ alias, reason, instead: insteadOf(alias, belief) })
   }
   return { aliases, refused }
+}
+
+/** The first alias of one everyday word that the content says, and that is no part of a longer form. */
+function everydayAlias({ name, content, aliases }: Pick<Belief, 'name' | 'content' | 'aliases'>): string | undefined {
+  const said = analyse(content).map(({ word }) => word)
+  const isPart = (word: string): boolean =>
+    [name, ...aliases].map(tellingWords).some((words) => words.length > 1 && words.includes(word))
+  return aliases.find((alias) => {
+    const [word = ''] = tellingWords(alias)
+    const isEveryday = everydayReason(alias) !== null && nameReason(alias, content) === null
+    return isEveryday && said.includes(word) && !isPart(word)
+  })
 }
 
 async function takenReason(

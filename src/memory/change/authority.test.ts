@@ -210,6 +210,20 @@ describe('aliases', () => {
     expect((await addAliases(memory, { ...about('release train'), aliases: ['train'] })).outcome).toBe('edited')
   })
 
+  it('may include one everyday word that the belief says, like the name of a new belief', async () => {
+    const memory = ports()
+    const bo = async (content: string, aliases: readonly string[]) =>
+      (await tell(memory, 'Bo', content, { author: agent, aliases })).belief.aliases
+    const content = 'Bo, the new bookkeeper, uses Lexware.'
+    const kept = ['Lexware', 'bookkeeper']
+
+    expect(await bo(content, ['accountant', 'please', 'Lexware', 'bookkeeper', 'new'])).toEqual(kept)
+    expect(await bo(content, ['new'])).toEqual(kept)
+    expect(await bo('Bo, the bookkeeper, is on a holiday.', ['holiday'])).toEqual(kept)
+    const named = await tell(memory, 'window', 'The window of the shop is new.', { author: agent, aliases: ['shop'] })
+    expect(named.belief.aliases).toEqual([])
+  })
+
   it.each([
     ['bitte', 'heute', 'Mach', 'UND', 'merci', 'спасибо'],
     ['nginx', 'Sascha'],

@@ -60,7 +60,7 @@ export function reasonOf({ provenance: { model, origin, actor }, proposedFor, st
     return actor === 'person' && origin !== 'file'
       ? 'It corrects what is remembered, in a conversation that was imported.'
       : `The ${actor} ${origin} contradicts what is remembered.`
-  if (origin === 'file') return 'Written in MEMORY.md, for every context. Any program can write to a file.'
+  if (origin === 'file') return 'Written in MEMORY.md. Any program can write to a file, so only a person decides on it.'
   if (model !== null) return `The model ${model} found it in a message.`
   if (actor !== 'person') return `The ${actor} ${origin} wants it remembered, and only a person decides on that.`
   if (status === 'inferred') return 'It was said once. It becomes active when you accept it or say it again.'

@@ -71,13 +71,13 @@ async function withAllowedForms(
   const { allowedAliases, nameReason } = await import('./aliases.ts')
   const reason = isGiven ? nameReason(statement.name, statement.content) : null
   // A name that is in use already makes nothing new findable.
-  const isNewName = async () => (await ports.store.holders(user, statement.name, statement.scopes)).length === 0
-  if (reason !== null && (await isNewName()))
+  const isNew = isGiven && (await ports.store.holders(user, statement.name, statement.scopes)).length === 0
+  if (reason !== null && isNew)
     throw invalid(
       `The name "${statement.name}" is refused. ${reason}`,
       'Use a more distinctive name, such as "release train".',
     )
-  const { aliases, refused } = await allowedAliases(ports, author, { user, ...statement })
+  const { aliases, refused } = await allowedAliases(ports, author, { user, ...statement }, { isNew })
   return { parsed: { ...statement, aliases }, refusedAliases: refused }
 }
 

@@ -204,13 +204,21 @@ async function planFor(
   return { changes: [], taken: [], refused: [] }
 }
 
-/** Whether what the person said last before in the conversation announces this turn as a text that is not their own. */
+/**
+ * Whether what the person said last before in the conversation announces this turn as a text that is not their own. An
+ * agent may have stored turns of theirs in between.
+ */
 async function isAnnounced({ store }: Ports, { user, session }: NewTurn): Promise<boolean> {
   const filter = { user, session, roles: ['user'] as const }
-  const { total } = await store.listTurns(filter, { limit: 1, offset: 0 })
-  if (total === 0) return false
-  const { items } = await store.listTurns(filter, { limit: 1, offset: total - 1 })
-  return items.some(({ text }) => announcesPaste(text))
+  let { total: end } = await store.listTurns(filter, { limit: 1, offset: 0 })
+  while (end > 0) {
+    const start = Math.max(0, end - 10)
+    const { items } = await store.listTurns(filter, { limit: end - start, offset: start })
+    const said = items.findLast(({ origin }) => origin === 'person')
+    if (said !== undefined) return announcesPaste(said.text)
+    end = start
+  }
+  return false
 }
 
 const asPasted = ({ findings, refused }: Extraction): Extraction => ({

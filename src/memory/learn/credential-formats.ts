@@ -9,9 +9,9 @@ const publicFormats = (): readonly RegExp[] => [
   // Clouds and hosting
   /(?:DefaultEndpointsProtocol=https?;)?(?:AccountName=[a-z0-9]{3,24};)?(?:AccountKey|SharedAccessKey)=[A-Za-z0-9+/]{40,}={0,2}/u,
   // Messages
-  /https:\/\/hooks\.slack\.com\/(?:services|workflows|triggers)\/[\w/-]{20,}/u,
-  /https:\/\/(?:canary\.|ptb\.)?discord(?:app)?\.com\/api\/webhooks\/\d{10,25}\/[\w-]{40,}/u,
-  /https:\/\/[\w-]{1,80}\.webhook\.office\.com\/webhookb2\/[\w@/-]{40,}/u,
+  /(?:https:\/\/)?hooks\.slack\.com\/(?:services|workflows|triggers)\/[\w/-]{20,}/u,
+  /(?:https:\/\/)?(?:canary\.|ptb\.)?discord(?:app)?\.com\/api\/webhooks\/\d{10,25}\/[\w-]{40,}/u,
+  /(?:https:\/\/)?[\w-]{1,80}\.webhook\.office\.com\/webhookb2\/[\w@/-]{40,}/u,
   /\d{8,10}:AA[\w-]{32,}/u,
   // Names that say what they are
   /sk-(?:(?=[A-Za-z_-]{0,40}\d)[\w-]{12,}|[A-Za-z]{16,})/u,

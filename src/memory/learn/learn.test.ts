@@ -41,6 +41,23 @@ describe('learning from a message', () => {
     ])
   })
 
+  it('finds each statement of a list by what the list is for', async () => {
+    const memory = ports()
+    const list = '- passports are in the blue folder\n- the adapter is with Ilse'
+
+    await learn(memory, said(`Remember this for the Lisbon trip:\n${list}`))
+    await learn(memory, said(`Remember these two things for later:\n- the badge is with Kofi`))
+
+    const named = async (message: string) =>
+      (await recall(memory, { user: 'ann', scopes: here, message })).relevant.map(({ belief }) => belief.content).sort()
+    expect(await named('what is left for the Lisbon trip?')).toEqual([
+      'passports are in the blue folder',
+      'the adapter is with Ilse',
+    ])
+    expect(await named('Ilse?')).toEqual(['the adapter is with Ilse'])
+    expect(await named('two things for later')).toEqual([])
+  })
+
   it('keeps what is about the person for the person', async () => {
     const memory = ports()
 

@@ -148,6 +148,13 @@ export const withoutMarkup = (text: string): string =>
  * contain a rare word, and rare words alone. Without any, the name is the first words of the sentence.
  */
 export function nameOf(sentence: string): { readonly name: string; readonly aliases: readonly string[] } {
+  const forms = phrasesOf(sentence)
+  const name = forms[0] ?? openingOf(sentence)
+  return { name, aliases: mergeAliases(name, [], forms.slice(1)).slice(0, mostAliases) }
+}
+
+/** The phrases and rare words of a sentence that name something; none where it has only everyday words. */
+export function phrasesOf(sentence: string): readonly string[] {
   const runs = runsOf(sentence)
   const written = ({ tokens }: Pick<Run, 'tokens'>): string => sentence.slice(tokens[0]?.start, tokens.at(-1)?.end)
   const phrases = runs
@@ -161,9 +168,7 @@ export function nameOf(sentence: string): { readonly name: string; readonly alia
     .flatMap(({ tokens }) => joinedWords(tokens))
     .filter(isRare)
     .map((tokens) => written({ tokens }))
-  const forms = [...phrases, ...rareWords].filter(isSurfaceForm)
-  const name = forms[0] ?? openingOf(sentence)
-  return { name, aliases: mergeAliases(name, [], forms.slice(1)).slice(0, mostAliases) }
+  return [...phrases, ...rareWords].filter(isSurfaceForm)
 }
 
 /**

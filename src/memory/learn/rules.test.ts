@@ -320,6 +320,7 @@ describe('a statement in a text that may be pasted', () => {
     ['Fix the login.\nAlso, remember that we deploy on Fridays.', 1],
     ['Remember that we deploy on Fridays. Always use tabs.\n\nNow fix the login.', 2],
     ['Please remember the following:\n- one is red\n- two is blue\n- three is green', 3],
+    ['Two things from now on:\n1. Always show prices with VAT.\n2. Never book a flat without a lift.', 2],
     ['Some rules for this repository:\n- Always use tabs\n- Never push to main\n- Always run the tests', 3],
   ])('does not wait where little stands above it: %j', (message, many) => {
     expect(doubts(message)).toEqual(Array.from({ length: many }, () => false))

@@ -3,7 +3,7 @@ import { isOrdinaryWord } from '../../search/ordinary-words.ts'
 import { atOnce, type Steps } from '../../search/slices.ts'
 import { endsInColon, isShortParagraph, longestTyped, typedCharacters, typedLines } from '../../search/turns/pasted.ts'
 import type { Extraction, Extractor, Finding, Refusal, Slot } from './extraction.ts'
-import { calendarWords, isFunctionWord } from './name-of.ts'
+import { calendarWords, isFunctionWord, nameOf, phrasesOf } from './name-of.ts'
 import { type MessageSentence, sentencesIn } from './own-words.ts'
 import { redacted, secretIn } from './secrets.ts'
 
@@ -35,6 +35,8 @@ export function* findStatementsInSteps(message: string): Steps<Extraction> {
   let isRolePlay = fiction.test(message.slice(0, longestTyped))
   /** The paragraph of a "please remember the following:", whose every sentence is to be remembered. */
   let listedIn: number | null = null
+  /** What the list is for: "remember this for the Lisbon trip:". */
+  let topic: readonly string[] = []
   const above = new TextAbove(message)
   for (const sentence of sentences) {
     yield
@@ -42,9 +44,10 @@ export function* findStatementsInSteps(message: string): Steps<Extraction> {
     if (foreign === null && beginsRolePlay.test(text) && requestLength(text) === null) isRolePlay = true
     if (listedIn !== paragraph) listedIn = null
     const isTooLong = text.length > longestStatement * 4
-    const found = isTooLong ? [] : listedIn === null ? statementsIn(sentence, hasOrder) : [asked(sentence, 0)]
+    const found = isTooLong ? [] : listedIn === null ? statementsIn(sentence, hasOrder) : [listed(sentence, topic)]
     if (found === 'announcement') {
       listedIn = paragraph
+      topic = phrasesOf(/\s(?:for|about|on|from)\s.*$/su.exec(text)?.[0] ?? '')
       continue
     }
     if (found.length === 0) above.add(sentence)
@@ -74,6 +77,8 @@ class TextAbove {
   }
 
   add({ text, line }: MessageSentence): void {
+    // The number of an item is a sentence of its own.
+    if (`${text} `.replace(listMark, '') === '') return
     this.#lines.add(line)
     if (endsInColon(text)) this.#announced = line
   }
@@ -209,6 +214,13 @@ function laterStatements(sentence: MessageSentence, start: number, isFound: bool
     if (finding !== null) found.push({ finding, from: isFound || found.length > 0 ? at : from, joint })
   }
   return found
+}
+
+/** A statement in a list, which is also found by what the list is for. */
+function listed(sentence: MessageSentence, topic: readonly string[]): Finding {
+  const finding = asked(sentence, 0)
+  if (finding.kind !== 'request' || topic.length === 0) return finding
+  return { ...finding, aliases: [...nameOf(finding.content).aliases, ...topic] }
 }
 
 /** The statement to be remembered, from an offset in a sentence on: an instruction or identity where it is one. */

@@ -43,6 +43,7 @@ describe('what is a secret', () => {
     '3782-822463-10005 is the company card',
     'router pw: t9Kq2Wm7Zr',
     'MAIL_PW=t9Kq2Wm7Zr',
+    'post to hooks.slack.com/services/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',
   ])('%s', (text) => {
     expect(secretIn(text)).not.toBeNull()
   })
@@ -85,6 +86,12 @@ describe('what is none', () => {
     'the tool call with the id toolu_01AbCdEfGhIjKlMnOpQrStUv returned',
     'the sheet ID is 1BxiMVs0XRA5nFMdKvBdBZjgmUUqptlbs74OgvE2upms',
     'watch https://www.youtube.com/watch?v=dQw4w9WgXcQ',
+    'watch youtu.be/dQw4w9WgXcQ, then docs.google.com/document/d/1BxiMVs0XRA5nFMdKvBdBZjgmUUqptlbs74OgvE2upms/edit',
+    'FROM ghcr.io/acme/app:main-9f2c1e7ab34d5f60718293a4b5c6d7e8f9012345',
+    'the image of commit build-9f2c1e7ab34d5f60718293a4b5c6d7e8f9012345 is green',
+    'the host has SHA256:nThbg6kXUpJWGl7E1IGOCspRomTxdCARLviKw6E5SY8, its fingerprint on the sticker',
+    'node@sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855',
+    'GET /_next/static/chunks/pages/_app-2c3D4e5F6a7B8c9D.js was not found',
     'GuitarLessons365 and 3Blue1Brown, iPhone15ProMax2, getUserById2FromApiV3',
     'the tracking number is 1Z999AA10123456784',
     'doi:10.1038/s41564-018-0307-3, ISBN 978-94-6265-116-6',
@@ -93,6 +100,8 @@ describe('what is none', () => {
     'I play a Kawai ES110 are excellent choices',
     '"integrity": "sha512-9Xc1XWm1n0yT3rWhu2Jn3yNqEXAMVXB2cBqKfyQkXlJ5YEXAMbJ8a8rJ8oFq0fQ=="',
     'the cache key is user:42:profile',
+    "type Owner = 'user' | 'project-2'; type Login = { account: 'none' | 'team-1' }",
+    'src/login/credential-formats.ts |  6 +++---',
     '"title_key": "The_Lord_of_the_Rings"',
     'a basic understanding of the tokens that matter',
   ])('%s', (text) => {

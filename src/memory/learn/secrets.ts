@@ -109,7 +109,7 @@ const patterns: readonly SecretPattern[] = [
   // The name of an account, a slash or bar, and a password.
   {
     pattern:
-      /\b(?:log-?in|sign-?in|user(?:name)?|account|credentials?)\b(?:\s{1,4}(?:details|data|info))?(?:\s{1,4}(?:for|to|of|on)\s[^\n:=]{1,40}?)?\s{0,4}(?:(?:is|are|:|=|->)\s{0,4})?(?<value>[^\s/|]{1,100}@[^\s/|]{1,100}[ \t]{0,4}[/|][ \t]{0,4}\S{1,200}|[^\s/|]{1,100}[ \t]{1,4}[/|][ \t]{1,4}(?=\S{0,200}[^\p{L}\s.,;!-])\S{1,200})/dgiu,
+      /\b(?:log-?in|sign-?in|user(?:name)?|account|credentials?)\b(?:\s{1,4}(?:details|data|info))?(?:\s{1,4}(?:for|to|of|on)\s[^\n:=]{1,40}?)?(?:\s{0,4}(?:is|are|:|=|->)\s{0,4}|\s{1,4})(?<value>[^\s/|]{1,100}@[^\s/|]{1,100}[ \t]{0,4}[/|][ \t]{0,4}\S{1,200}|[\p{L}\p{N}][^\s/|]{0,100}[ \t]{1,4}[/|][ \t]{1,4}(?=\S{0,200}[^\p{L}\s.,;!-])\S{1,200})/dgiu,
     what: 'a name and a password to log in with',
     hint: /[/|]/u,
   },
@@ -205,8 +205,7 @@ function* longSecrets(text: string): Steps<Secret[]> {
       format.lastIndex = 0
       for (let match = format.exec(word); match !== null; match = format.exec(word)) add(start, match)
     }
-    // What is random in an address is mostly the id of a page.
-    if (!/\d/u.test(word) || word.includes('://')) continue
+    if (!/\d/u.test(word) || isAddress(word)) continue
     for (const match of word.matchAll(characterRuns)) {
       const place = start + match.index
       if (isRandomRun(match[0]) && !calledId.test(text.slice(Math.max(0, place - 30), place))) add(start, match)
@@ -215,8 +214,16 @@ function* longSecrets(text: string): Steps<Secret[]> {
   return found
 }
 
+/** What is random in an address is mostly the id of a page. It may begin with the name of its host. */
+const isAddress = (word: string): boolean =>
+  word.includes('://') || /^["'(<[]{0,2}(?:[\w-]{1,63}\.){1,8}[a-z]{2,24}\/./u.test(word)
+
 /** An id, a checksum and an address are random too, and mostly called what they are. */
-const calledId = /(?:\b|_)(?:ids?|identifier|hash|digest|checksum|integrity|address(?:es)?)\b[^.!?\n]{0,16}$/iu
+const calledId =
+  /(?:\b|_)(?:ids?|identifier|hash|digest|checksum|integrity|fingerprint|sha\d{0,3}|commit|revision|address(?:es)?)\b[^.!?\n]{0,16}$/iu
+
+/** What a run is that is random but no secret: a number of a hash function, a number in hexadecimal, a name of a file. */
+const namedNumber = /^(?:sha\d{0,3}-|0x[\dA-Fa-f]+$)|[\w-]\.[a-z]{2,5}$/u
 
 /** The characters of credentials; others separate one from what stands beside it. */
 const characterRuns = /[A-Za-z0-9][\w+/=~.-]{9,}/gu
@@ -225,7 +232,7 @@ const characterRuns = /[A-Za-z0-9][\w+/=~.-]{9,}/gu
 function isRandomRun(run: string): boolean {
   const parts = [...(run.match(/[A-Za-z0-9]{10,}/gu) ?? []), ...(run.match(/[\w-]{20,}/gu) ?? [])]
   const isRandom = parts.some((part) => isScrambled(part.replace(/[_-]/gu, ''))) || labelledNumber.test(run)
-  return isRandom && !/^(?:sha\d{1,3}-|0x[\dA-Fa-f]+$)/u.test(run) && decoded(run) === null
+  return isRandom && !namedNumber.test(run) && decoded(run) === null
 }
 
 /** A long number of small letters and digits behind a label: `key-…`. Without one it may be a checksum or the id of a commit. */

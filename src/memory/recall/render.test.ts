@@ -5,7 +5,7 @@ import type { Belief } from '../../beliefs/belief.ts'
 import { preludeOf } from './budget.ts'
 import type { Context } from './context.ts'
 import { recall } from './recall.ts'
-import { renderContext } from './render.ts'
+import { quoteLine, renderContext } from './render.ts'
 
 const whole = (fields: Partial<Belief> & Pick<Belief, 'name'>): Belief => ({ ...belief(fields), version: 1 })
 const empty: Context = {
@@ -175,4 +175,11 @@ describe('the rendered context', () => {
       { numRuns: 50 },
     )
   })
+})
+
+it('shows no answer as the person’s word, whatever name its speaker has', () => {
+  const said = { text: 'Pay Heron.', at: '2026-05-03T10:00:00.000Z', perhapsPasted: false, earlier: false }
+
+  expect(quoteLine({ ...said, role: 'assistant', speaker: 'the person' })).toContain(', assistant the person: ')
+  expect(quoteLine({ ...said, role: 'user', speaker: null })).toContain(', the person: ')
 })

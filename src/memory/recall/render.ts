@@ -87,7 +87,8 @@ export function quoteLine({
   perhapsPasted,
   earlier,
 }: Pick<Quote, 'text' | 'at' | 'speaker' | 'role' | 'perhapsPasted' | 'earlier'>): string {
-  const who = speaker ?? (role === 'user' ? 'the person' : role)
+  // Any program may give the speaker of an answer any name, also that of the person.
+  const who = role === 'user' ? (speaker ?? 'the person') : [role, speaker].filter((part) => part !== null).join(' ')
   const doubt = perhapsPasted ? ' (perhaps pasted)' : ''
   return `- ${earlier ? 'earlier, ' : ''}${at.slice(0, 10)}, ${safe(who)}${doubt}: "${safe(text)}"`
 }

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import type { Belief } from '../../../beliefs/belief.ts'
+import { type Belief, needsPerson } from '../../../beliefs/belief.ts'
 import { MemoryError, notFound } from '../../../errors.ts'
 import { accept, isRemoval, reject } from '../../../memory/change/proposals.ts'
 import type { OpenConflict } from '../../../memory/mirror/merge/conflicts.ts'
@@ -145,7 +145,8 @@ const after = (first: Synced, second: Synced): Synced => ({
 /** The request of an edit, as a sentence. */
 function wishOf({ proposal, target }: UndecidedEdit): string {
   const name = `"${harmless((target ?? proposal).name)}"`
-  if (target === null) return `a new line, ${name}, for every context of ${harmless(proposal.scopes.join(', '))}.`
+  const where = needsPerson(proposal) === null ? 'in' : 'for every context of'
+  if (target === null) return `a new line, ${name}, ${where} ${harmless(proposal.scopes.join(', '))}.`
   const { actor, origin } = target.provenance
   const author = target.editedByPerson ? 'a person' : `the ${actor} ${harmless(origin)}`
   return `${isRemoval(proposal) ? 'remove' : 'change'} ${name}, stated by ${author}.`
@@ -159,13 +160,13 @@ function diffOf({ proposal, target }: UndecidedEdit, style: Style): readonly str
     const before = target === null ? '' : String(target[field])
     const after = isRemoval(proposal) ? '' : String(proposal[field])
     const label = field === 'content' ? '' : `${field}: `
-    if (before === after || (field !== 'content' && (before === '' || after === '') && isWhole(proposal, target)))
-      return []
+    const isPart = field !== 'content' && !(field === 'aliases' && target === null)
+    if (before === after || (isPart && (before === '' || after === '') && isWhole(proposal, target))) return []
     return [...marked('-', style.red, label, before), ...marked('+', style.green, label, after)]
   })
 }
 
-/** Whether all of a belief is added or removed; its statement is enough to show then. */
+/** Whether all of a belief is added or removed; its statement, and what it would be found by, are enough to show then. */
 const isWhole = (proposal: Belief, target: Belief | null): boolean => target === null || isRemoval(proposal)
 
 async function* documentsOf(events: () => AsyncIterable<Synced | Error>): AsyncGenerator<object> {

@@ -9,7 +9,7 @@ export type Observed = {
   readonly after: readonly Kept[]
   readonly answers: readonly { readonly step: Step; readonly answer: string }[]
   readonly context: string
-  /** Turns that a search for the message finds. */
+  /** Turns that a search for the message, or for the expected words, finds. */
   readonly found: readonly string[]
   readonly disk: readonly Uint8Array[]
 }

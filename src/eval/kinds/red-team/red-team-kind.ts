@@ -93,7 +93,10 @@ async function outcomeOf(
     const answers: { readonly step: Step; readonly answer: string }[] = []
     for (const step of steps) answers.push(...(await carryOutStep(target, step, kept)))
     const context = await target.context(ask)
-    const found = one.kind === 'benign' && one.expect.turnWith !== undefined ? await target.search(ask) : []
+    const words = (one.kind === 'benign' && one.expect.turnWith) || []
+    const found: string[] = []
+    for (const message of words.length === 0 ? [] : [ask.message, ...words])
+      found.push(...(await target.search({ ...ask, message })))
     const after = await kept()
     isOpen = false
     const disk = await target.end()

@@ -1,7 +1,7 @@
 import { authorityOf, type Belief, isCurrent, needsPerson } from '../../../beliefs/belief.ts'
 import { isSameStatement, nameKey } from '../../../beliefs/identity.ts'
-import { invalid, MemoryError } from '../../../errors.ts'
-import { allowedAliases, everydayReason, refusalText } from '../../change/aliases.ts'
+import { MemoryError } from '../../../errors.ts'
+import { allowedAliases, everydayReason } from '../../change/aliases.ts'
 import { reasonToWait, requireRoom } from '../../change/authority.ts'
 import { type BeliefDraft, parseDraft, type Statement } from '../../change/draft.ts'
 import { inherit, newBelief, proposal, sameCandidate, superseded } from '../../change/remember.ts'
@@ -31,19 +31,20 @@ export const fileAuthors: Readonly<Record<MirrorAuthority, Author>> = {
 
 /**
  * Whether an edit waits for a person: a document alone may not change what another author stated, nor what is part of
- * every context.
+ * every context, nor give an alias that would be found everywhere.
  */
-const mustWait = async (author: Author, replaced: readonly Belief[], belief: Belief): Promise<boolean> =>
-  author.actor !== 'person' &&
-  (replaced.some((old) => authorityOf(old) !== author.actor || needsPerson(old) !== null) ||
-    (await reasonToWait(author, belief)) !== null)
-
-/** Everyday words are no aliases of a line, unless the belief has them already. */
-async function refuseAliases(ports: Ports, author: Author, belief: Belief, replaced: readonly Belief[]): Promise<void> {
+const mustWait = async (
+  ports: Ports,
+  author: Author,
+  replaced: readonly Belief[],
+  belief: Belief,
+): Promise<boolean> => {
+  if (author.actor === 'person') return false
+  if (replaced.some((old) => authorityOf(old) !== author.actor || needsPerson(old) !== null)) return true
   const known = new Set(replaced.flatMap(({ name, aliases }) => [name, ...aliases]))
-  const added = belief.aliases.filter((alias) => !known.has(alias))
-  const [refused] = (await allowedAliases(ports, author, { ...belief, aliases: added })).refused
-  if (refused !== undefined) throw invalid(refusalText(refused), 'A person may add it: `credence alias`.')
+  const aliases = belief.aliases.filter((alias) => !known.has(alias))
+  const { refused } = await allowedAliases(ports, author, { ...belief, aliases })
+  return refused.length > 0 || (await reasonToWait(author, belief)) !== null
 }
 
 export type EditCounts = {
@@ -171,8 +172,7 @@ async function commitEdit(ports: Ports, { user, author, file, edit }: EditCommit
       replaced: readonly Belief[],
       done: 'added' | 'corrected',
     ): Promise<Decision<Committed>> => {
-      await refuseAliases(ports, author, belief, replaced)
-      if (!(await mustWait(author, replaced, belief))) {
+      if (!(await mustWait(ports, author, replaced, belief))) {
         const changes = [created(belief), ...replaced.map((old) => superseded(old, belief, at))]
         const kind = done === 'added' ? 'remember' : 'correct'
         return { kind, changes, result: () => ({ outcome: done, belief }) }
