@@ -22,6 +22,9 @@ export const defaultUser = 'local'
 /** The path of the store in a memory directory. */
 export const storeFile = (dir: string): string => join(dir, 'state', 'credence.db')
 
+/** Whether there is a store in a memory directory, or was one whose file is missing now. */
+export const hasStore = (dir: string): boolean => ['', '-head'].some((suffix) => existsSync(storeFile(dir) + suffix))
+
 /** Opens the memory in a directory without checking the types of arguments, which `library.ts` does. */
 export function openMemory({
   evalStoreDir,

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { homedir, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Readable } from 'node:stream'
@@ -169,10 +169,10 @@ export function compose(
   /** `report`: nothing is written, not even edits of MEMORY.md that wait to be taken in. */
   const memory = async (options: StandpointOptions, use: 'change' | 'read' | 'report'): Promise<Memory> => {
     const isReading = use !== 'change'
-    const { openMemory, openReport, storeFile } = await import('../open-memory.ts')
+    const { hasStore, openMemory, openReport } = await import('../open-memory.ts')
     const { dir, store, user, scopes, everyTeam } = locate(options)
     const standpoint = { user, scopes, agent: options.agent ?? null, author: options.as ?? defaultAuthor }
-    if (store === undefined && !existsSync(storeFile(dir))) {
+    if (store === undefined && !hasStore(dir)) {
       if (isReading) {
         await talk(`There is no memory in ${dir} yet; \`credence remember\` makes one.`)
         return closedAtEnd(await emptyMemory(standpoint))
@@ -236,7 +236,7 @@ export function compose(
     },
     hasMemory: async (options) => {
       const { dir, store } = locate(options)
-      return store !== undefined || existsSync(await storeFile(dir))
+      return store !== undefined || (await import('../open-memory.ts')).hasStore(dir)
     },
     storeFile,
     ports,

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { describe, expect, it } from 'vitest'
@@ -213,6 +213,38 @@ describe('a store that cannot be used', () => {
     expect(refused).toMatchObject({ exitCode: 3, stderr: expect.stringContaining('its header forbids writing') })
     expect(examined).toMatchObject({ exitCode: 5, stdout: expect.stringMatching(/^FAIL.*header.*forbids writing/m) })
     expect(setAside.exitCode).toBe(0)
+  })
+
+  it('is not begun anew when its file is gone, and can be restored or given up', async () => {
+    using place = workplace()
+    const dir = join(place.work, 'memory')
+    const at = ['--dir', dir] as const
+    await place.run('remember', 'It works.', '--name', 'it', ...at)
+    await place.run('backup', join(place.work, 'copy.db'), ...at)
+    rmSync(storeOf(dir))
+
+    const refused = await Promise.all(
+      [['recall', 'it'], ['status'], ['remember', 'x', '--name', 'x'], ['beliefs']].map((argv) =>
+        place.run(...argv, ...at),
+      ),
+    )
+    const examined = await place.run('doctor', ...at)
+    const restored = await place.run('restore', join(place.work, 'copy.db'), '--yes', ...at)
+    const recalled = await place.run('recall', 'it', ...at)
+    rmSync(storeOf(dir))
+    const givenUp = await place.run('doctor', '--set-aside', ...at)
+    const remembered = await place.run('remember', 'x', '--name', 'x', ...at)
+
+    for (const { exitCode, stderr } of refused) {
+      expect([exitCode, stderr]).toEqual([
+        3,
+        expect.stringContaining('its file is missing, although changes were made'),
+      ])
+      expect(stderr).toContain('Restore a backup.')
+    }
+    expect(examined).toMatchObject({ exitCode: 5, stdout: expect.stringContaining('its file is missing') })
+    expect([restored.exitCode, recalled.stdout]).toEqual([0, expect.stringContaining('It works.')])
+    expect([givenUp.exitCode, remembered.exitCode]).toEqual([0, 0])
   })
 
   it('is set aside whole when asked, and a new one begins', async () => {

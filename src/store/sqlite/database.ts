@@ -23,9 +23,12 @@ const cacheKib = 64 * 1024
 /** Opens the database of a store, and creates or migrates it where needed. */
 export function openDatabase(options: DatabaseOptions): Database.Database {
   const { file, readonly = false, busyTimeoutMs = defaultBusyTimeoutMs } = options
-  // A store that was emptied by another program, or by a disk that failed, must not begin anew as if nothing had been lost.
-  if (existsSync(file) && sizeOf(file) === 0 && sizeOf(`${file}-head`) > 0)
-    throw damagedStore(file, 'it is empty, although changes were made to it')
+  // A store that was emptied or removed by another program, or by a disk that failed, must not begin anew as if nothing had
+  // been lost.
+  if (sizeOf(file) === 0 && sizeOf(`${file}-head`) > 0) {
+    const problem = existsSync(file) ? 'it is empty' : 'its file is missing'
+    throw damagedStore(file, `${problem}, although changes were made to it`)
+  }
   if (readonly) requireFile(file)
   else prepareFile(file)
   let db: Database.Database | null = null

@@ -89,18 +89,20 @@ describe('opening a store', () => {
     await store.close()
   })
 
-  it('refuses a store that was emptied, and begins anew where one was deleted', async () => {
+  it('refuses a store that was emptied or deleted, and begins anew where its last event is gone too', async () => {
     const file = newFile()
     const store = openAt(file)
     await committed(store, commitOf([present(sample({ id: 'b1' }))]))
     await store.close()
-    truncateSync(file)
 
-    for (const readonly of [false, true])
-      expect(() => openAt(file, { readonly })).toThrow(
-        expect.objectContaining({ code: 'invalid', hint: expect.stringContaining('set-aside') }),
-      )
-    rmSync(file)
+    for (const remove of [() => truncateSync(file), () => rmSync(file)]) {
+      remove()
+      for (const readonly of [false, true])
+        expect(() => openAt(file, { readonly })).toThrow(
+          expect.objectContaining({ code: 'invalid', hint: expect.stringContaining('set-aside') }),
+        )
+    }
+    rmSync(`${file}-head`)
     const anew = openAt(file)
 
     expect(await anew.get('ada', 'b1')).toBeNull()

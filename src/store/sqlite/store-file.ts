@@ -89,7 +89,7 @@ export function readersOf(file: string): readonly number[] {
  * No process may have it open.
  */
 export function setAsideCorruptStore(file: string, at: Date = new Date()): string {
-  requireFile(file)
+  if (sizeOf(`${file}-head`) === 0) requireFile(file)
   const target = `${file}.corrupt-${at.toISOString().replace(/[:.]/g, '-')}`
   const moves = ['', '-wal', '-shm', '-head'].filter((suffix) => existsSync(file + suffix))
   const taken = moves.find((suffix) => existsSync(target + suffix))

@@ -1,4 +1,4 @@
-import { statSync } from 'node:fs'
+import { existsSync, statSync } from 'node:fs'
 import type { Finding } from '../../../beliefs/store-care.ts'
 import { conflict, MemoryError } from '../../../errors.ts'
 import { acceptLoss, examine, rebuild } from '../../../memory/explain/doctor.ts'
@@ -57,7 +57,7 @@ async function checkStore(
   location: MemoryLocation,
   options: ValuesOf<typeof maintenance>,
 ): Promise<Report> {
-  const privacy = location.store === undefined ? [privacyOf(store)] : []
+  const privacy = location.store === undefined && existsSync(store) ? [privacyOf(store)] : []
   try {
     const { found, mirror } = await examined(session, location, options)
     const findings = [...privacy, ...found]

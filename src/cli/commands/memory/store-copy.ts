@@ -1,8 +1,7 @@
-import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { StoreCare } from '../../../beliefs/store-care.ts'
 import { invalid, notFound, unavailable } from '../../../errors.ts'
-import { storeFile } from '../../../open-memory.ts'
+import { hasStore, storeFile } from '../../../open-memory.ts'
 import { copyAccess, copyJournals, type JournalTransfer } from '../../../store/copy/journal-transfer.ts'
 import { isPostgresAddress, parseAddress } from '../../../store/postgres/address.ts'
 import { defineCommand } from '../../command/command.ts'
@@ -25,7 +24,7 @@ export const storeCopy = defineCommand({
   async run({ args }, session) {
     const [source, target] = [placeOf(args.from, session), placeOf(args.to, session)]
     if (source.label === target.label) throw invalid(`${source.label} cannot be copied to itself.`, 'Name two stores.')
-    if (source.address === undefined && !existsSync(storeFile(source.dir)))
+    if (source.address === undefined && !hasStore(source.dir))
       throw notFound(`There is no memory in ${source.dir}.`, 'Create one with `credence init`.')
     await checked(session, source)
     // Makes the store, and brings an older one up to date.
