@@ -136,7 +136,8 @@ export class MemoryLane {
       view,
       talk,
       fresh.map(({ key, message: { text, isOne } }) => ({
-        ...{ role: 'user', text },
+        role: 'user',
+        text,
         ...(key === last?.key && isOne ? {} : { origin: 'document' }),
       })),
     )
