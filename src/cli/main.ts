@@ -3,7 +3,6 @@ import { findCommand, readRequest, sortTexts, unknownCommand } from './command/a
 import { type Answer, type Command, type ExitCode, exitCodes, type GivenTexts, UsageError } from './command/command.ts'
 import { type CommandEntry, commandTable } from './command-table.ts'
 import { compose, type ProcessEnvironment, packageVersion, processEnvironment } from './compose.ts'
-import { typedCommand, withTypedCommands } from './connect/launch.ts'
 import { keepingNotice } from './memory-location.ts'
 import { isClosedPipe, styleFor, write } from './text/output.ts'
 
@@ -100,13 +99,17 @@ async function helpFor(topic: readonly string[], { stdout, env }: ProcessEnviron
 /** Answers go to standard output, messages to standard error. */
 class Printer {
   readonly #environment: ProcessEnvironment
-  readonly #command: string
   #hasPrinted = false
 
   constructor(environment: ProcessEnvironment) {
-    const { env, platform = process.platform } = environment
     this.#environment = environment
-    this.#command = typedCommand({ env, platform })
+  }
+
+  /** What a person types to start this program. Only npm makes a difference, so the file for it is loaded only then. */
+  async #command(): Promise<string> {
+    const { env, platform = process.platform } = this.#environment
+    if (env.npm_command === undefined) return 'credence'
+    return (await import('./connect/launch.ts')).typedCommand({ env, platform })
   }
 
   async print(text: string): Promise<void> {
@@ -116,7 +119,9 @@ class Printer {
   }
 
   async talk(text: string): Promise<void> {
-    await write(this.#environment.stderr, withTypedCommands(text, this.#command))
+    const command = await this.#command()
+    const typed = command === 'credence' ? text : (await import('./connect/launch.ts')).withTypedCommands(text, command)
+    await write(this.#environment.stderr, typed)
   }
 
   /** The stack of an error, with CREDENCE_DEBUG=1. */
@@ -126,7 +131,7 @@ class Printer {
 
   async printText({ text }: Answer): Promise<void> {
     const { stdout, env } = this.#environment
-    const given = text({ ...styleFor(stdout, env), command: this.#command })
+    const given = text({ ...styleFor(stdout, env), command: await this.#command() })
     if (typeof given === 'string') return this.print(given === '' || given.endsWith('\n') ? given : `${given}\n`)
     for await (const part of given) await this.print(part)
   }

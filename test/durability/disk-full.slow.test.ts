@@ -61,7 +61,7 @@ describe('a full disk', () => {
         await store.close()
         expect(await complaintsOf(file)).toEqual([])
       } finally {
-        spawnSync('umount', [disk])
+        spawnSync('umount', ['--lazy', disk])
       }
     },
   )

@@ -66,7 +66,7 @@ describe('forgetting on a full disk', () => {
       expect((await credence('remember', 'There is room again.')).exitCode).toBe(0)
       expect(readdirSync(join(dir, 'state'))).toContain('credence.db-reserve')
     } finally {
-      spawnSync('umount', [disk])
+      spawnSync('umount', ['--lazy', disk])
     }
   })
 })
