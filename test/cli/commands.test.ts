@@ -544,7 +544,7 @@ describe('show and history', () => {
       .map((line) => line.split(/ {2,}/)[2])
     expect(kinds).toEqual(['forget', 'undo', 'pin', 'remember', 'remember'])
     expect(stdout).toContain('undone by 4')
-    expect(stdout).toMatch(/b-\w+, which is gone/)
+    expect(stdout).toMatch(/b-\w+, rejected, withdrawn or forgotten/)
     expect(stdout).not.toContain('Secret')
     expect(two.events.map(({ number }: { number: number }) => number)).toEqual([3, 2])
   })
