@@ -1,6 +1,7 @@
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
 import type { Context, MiddlewareHandler } from 'hono'
 import type { FoundToken } from '../beliefs/access-store.ts'
+import { forbidden } from '../errors.ts'
 import { type Principal, principalOf } from '../memory/people/access.ts'
 import { csrfHeader } from './api/contract.ts'
 import type { Access } from './api/route.ts'
@@ -79,10 +80,11 @@ export class Authentication {
     this.#cookieName = `credence-${suffix.slice(0, 8)}`
   }
 
-  /** The cookie of a new session for the token of a person; null for any other token. */
+  /** The cookie of a new session for the token of a person; null for a wrong token or one that opens no pages. */
   async logIn(secret: string): Promise<string | null> {
     if (isSame(secret, this.#tokens.person)) return this.#newCookie('')
     const token = await this.#find.bySecret(secret)
+    if (token?.kind === 'invite') throw forbidden(inviteOnly.message, inviteOnly.hint)
     return token?.kind === 'person' ? this.#newCookie(`~${token.id}`) : null
   }
 

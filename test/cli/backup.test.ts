@@ -69,6 +69,7 @@ describe('credence restore', () => {
     expect([unasked.exitCode, refused.exitCode, accepted.exitCode]).toEqual([2, 0, 0])
     expect(unasked.stderr).toContain('2 beliefs')
     expect(refused.stdout).toContain('Nothing was changed.')
+    expect(refused.stderr).toContain('What was forgotten since the backup comes back.')
     expect(await place.names()).toEqual(['rollout'])
   })
 

@@ -434,6 +434,16 @@ describe('why', () => {
 })
 
 describe('search', () => {
+  it('says why a turn without the words is found', async () => {
+    using place = workplace()
+    await place.run('hear', 'The deploy window is 14:00 to 16:00.', '--session', 's')
+    await place.run('hear', 'Noted.', '--role', 'assistant', '--session', 's')
+
+    const { stdout } = await place.run('search', 'deploy window')
+
+    expect(stdout).toMatch(/16:00\.\n.*\n {4}Noted\.\n {4}A turn beside it has the words\.\n$/)
+  })
+
   it('marks exact and possible hits, and what was found only where there is a way to', async () => {
     using place = workplace()
     await place.run('remember', 'Cached on port 6380.', '--name', 'Redis', '--scope', 'project:a')
@@ -534,7 +544,7 @@ describe('show and history', () => {
       .map((line) => line.split(/ {2,}/)[2])
     expect(kinds).toEqual(['forget', 'undo', 'pin', 'remember', 'remember'])
     expect(stdout).toContain('undone by 4')
-    expect(stdout).toMatch(/b-\w+, which is gone/)
+    expect(stdout).toMatch(/b-\w+, rejected, withdrawn or forgotten/)
     expect(stdout).not.toContain('Secret')
     expect(two.events.map(({ number }: { number: number }) => number)).toEqual([3, 2])
   })
@@ -586,7 +596,7 @@ describe('pin, alias and undo', () => {
     expect(removed.belief.aliases).toEqual(['net 14', 'terms'])
     expect(listed.stdout).toMatch(/^"payment terms" \(b-\w+\)\n {2}Found by: payment terms, net 14, terms\n$/)
     expect(undone.stdout).toMatch(
-      /^Undone: change 5, alias by person cli, in user:universal\.\n {2}As before: "payment terms".*\n {2}`credence undo 6` does it again\.\n$/,
+      /^Undone: change 5, alias by person cli, in user:universal\.\n {2}As before: "payment terms".*\n {2}To reverse this: `credence undo 6`\.\n$/,
     )
     expect(redone.restored).toMatchObject([{ aliases: ['net 14', 'terms'] }])
   })

@@ -16,7 +16,51 @@ const theirs = {
   type: 'decision',
 }
 
+describe('import chats', () => {
+  const chat = (place: { readonly work: string }) => {
+    const file = join(place.work, 'chat.jsonl')
+    const said = ['Remember that the cellar key hangs behind the oven.', 'Off the record: I am tired.']
+    writeFileSync(
+      file,
+      said.map((text, nth) => `${JSON.stringify({ session: 's', messageId: `m${nth}`, text })}\n`).join(''),
+    )
+    return file
+  }
+
+  it('says why turns are left out', async () => {
+    using place = workplace()
+    await place.run('import', 'chats', chat(place))
+    await place.run('forget', '--containing', 'cellar', '--yes')
+
+    const { stdout } = await place.run('import', 'chats', chat(place))
+
+    expect(stdout).toContain('2 left out (1 forgotten before, 1 off the record), ')
+  })
+
+  it('names no ids in a dry run, because nothing has them afterwards', async () => {
+    using place = workplace()
+
+    const dry = await place.run('import', 'chats', chat(place), '--dry-run')
+    const real = await place.run('import', 'chats', chat(place))
+
+    expect(dry.stdout).toContain('candidate "cellar key" in ')
+    expect(real.stdout).toMatch(/candidate "cellar key" \(b-\w+\) in /)
+  })
+})
+
 describe('import', () => {
+  it('names the command for conversations when the file holds something else', async () => {
+    using place = workplace()
+    const file = join(place.work, 'conversations.json')
+    writeFileSync(file, JSON.stringify([{ title: 'Dinner', mapping: {} }]))
+
+    const { exitCode, stderr } = await place.run('import', file)
+
+    expect(exitCode).toBe(3)
+    expect(stderr).toContain('conversations.json, item 1: The field name is missing.')
+    expect(stderr).toContain('`credence import chats`')
+  })
+
   it.each([
     ['a JSON array', JSON.stringify([ours, theirs])],
     ['JSON Lines', `${JSON.stringify(ours)}\n\n${JSON.stringify(theirs)}\n`],

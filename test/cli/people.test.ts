@@ -53,6 +53,8 @@ it('says what is wrong, and what to do about it', async () => {
   await place.run('remember', 'I like tea.', ...here)
   await place.run('people', 'add', 'ana', ...here)
 
+  const { stderr: next } = await place.run('people', 'add', 'ben', ...here)
+  expect(next).toContain('/api/v1/tokens')
   expect(await ending('people', 'add', 'ana')).toBe('3 error: There is a person "ana" already.')
   expect(await ending('people', 'add', 'Ana Maria')).toContain('3 error: "Ana Maria" is not the name of a person.')
   expect(await ending('people', 'add', 'local')).toBe('3 error: "local" has a memory already.')

@@ -54,6 +54,17 @@ it('a member recalls, searches and reads what the team knows, with the author; n
   expect(elsewhere.stdout).not.toContain('Tuesdays')
 })
 
+it('a member is told of their teams where their own memory is listed', async () => {
+  using at = await team()
+
+  const [status, beliefs] = [await at.as('ben', 'status'), await at.as('ben', 'beliefs')]
+  const alone = await at.as('cleo', 'status')
+
+  expect(status.stdout).toMatch(/^teams +platform \(reader\)$/mu)
+  expect(beliefs.stderr).toContain('`credence beliefs --scope team:platform`')
+  expect(alone.stdout).not.toContain('teams')
+})
+
 it('a reader changes nothing, a writer and an owner what their role allows, and others are refused', async () => {
   using at = await team()
   const scope = ['--scope', 'team:platform'] as const

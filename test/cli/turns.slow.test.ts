@@ -525,7 +525,7 @@ describe('what is kept', () => {
       using place = workplace()
       const dir = join(place.home, '.local', 'share', 'credence')
 
-      const printed = await place.run('connect', host, '--print')
+      const printed = await place.run('connect', host, '--dry-run')
       const written = await place.run('connect', host, '--yes')
       const removed = await place.run('connect', host, '--remove', '--yes')
 

@@ -118,11 +118,11 @@ describe.each(connectHosts)('connecting %s', (host) => {
     }
   })
 
-  it('only prints with --print, and writes nothing without an answer', async () => {
+  it('only prints with --dry-run, and writes nothing without an answer', async () => {
     using place = workplace()
     const files = userFiles[host].map((file) => join(place.home, file))
 
-    const printed = await run(place, host, '--print')
+    const printed = await run(place, host, '--dry-run')
     const unasked = await run(place, host)
     const refused = await place.runWith({ platform: 'linux', columns: 80, stdin: 'n\n' }, 'connect', host)
 
@@ -174,7 +174,7 @@ describe('what is written', () => {
   ] as const)('lies where %s keeps it for %s', async (platform, host, file) => {
     using place = workplace()
 
-    const { stdout } = await place.runWith({ platform }, 'connect', host, '--print', '--json')
+    const { stdout } = await place.runWith({ platform }, 'connect', host, '--dry-run', '--json')
 
     expect(JSON.parse(stdout).changes[0].path).toBe(join(place.home, file))
   })
@@ -328,10 +328,10 @@ describe('connecting', () => {
       put(join(place.home, file), text)
 
       const { exitCode, stderr } = await run(place, host, '--yes')
-      const printed = await run(place, host, '--print')
+      const printed = await run(place, host, '--dry-run')
 
       expect(exitCode).toBe(3)
-      expect(stderr).toContain('--print')
+      expect(stderr).toContain('--dry-run')
       expect(printed.exitCode).toBe(0)
       expect(printed.stdout).toMatch(/^\+.*credence/m)
       expect(printed.stderr).toContain(`${join(place.home, file)} `)

@@ -442,6 +442,22 @@ describe('evaluation', () => {
     expect((await get<'run'>('/evals/runs/good')).baseline).toBeNull()
   })
 
+  it('says nothing about a pack whose runs have lost forgotten texts', async () => {
+    await server.evaluate('calibration', 'edited')
+    const file = join(server.deps.evalRoot, 'runs', 'edited.json')
+    const named = async () =>
+      (await get<'standings'>('/evals/standings')).items.some(({ benchmarkId }) => benchmarkId === 'calibration')
+    const before = await named()
+
+    const edited = { ...JSON.parse(readFileSync(file, 'utf8')), editedAt: '2026-01-02T03:04:05.000Z' }
+    rmSync(file)
+    writeFileSync(file, JSON.stringify(edited))
+
+    expect([before, await named()]).toEqual([true, false])
+    const pack = (await get<'packs'>('/evals/packs')).items.find(({ id }) => id === 'calibration')
+    expect(pack).toMatchObject({ latest: null })
+  })
+
   it('compares the figures of two runs of one system', async () => {
     await server.evaluate('session-drift', 'better')
 

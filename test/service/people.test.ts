@@ -279,6 +279,15 @@ describe('the token of a person', () => {
     expect((await server.send('POST', `${apiPrefix}/login`, { as: 'nobody', body: { token: agent } })).status).toBe(401)
   })
 
+  it('is what an invite must be exchanged for before a page logs in', async () => {
+    const invite = (await createToken(server.ports, { kind: 'invite', person: (await addedPerson()).name })).secret
+
+    const { status, body } = await server.send('POST', `${apiPrefix}/login`, { as: 'nobody', body: { token: invite } })
+
+    expect(status).toBe(403)
+    expect(body).toMatchObject({ error: { message: 'An invite can only be exchanged for a token.' } })
+  })
+
   it('ends the stream of events when it is revoked, and tells nobody of the changes of others', async () => {
     await using quick = await servedPeople('none', { pollEveryMs: 5 })
     const [ana, ben] = await Promise.all(

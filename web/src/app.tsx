@@ -122,7 +122,8 @@ function DemoNote() {
   if (health.value?.isDemo !== true) return null
   return (
     <p class="demo-note">
-      This is a demo memory; it is deleted when the server stops. Create your own with <code>{typed('init')}</code>.
+      This is a demo memory, with a made-up regression of a system called example-memory. It is deleted when the server
+      stops. Create your own with <code>{typed('init')}</code>.
     </p>
   )
 }

@@ -319,4 +319,4 @@ function requireRoom(document: JsonText, { kind, path }: JsonEntry, file: string
 }
 
 const cannotEdit = (file: string, reason: string, cause?: unknown): MemoryError =>
-  invalid(`${file} cannot be edited: ${reason}.`, 'Correct the file, or see with --print what to add by hand.', cause)
+  invalid(`${file} cannot be edited: ${reason}.`, 'Correct the file, or see with --dry-run what to add by hand.', cause)

@@ -207,7 +207,7 @@ async function put(path: string, text: string | null, made: readonly string[]): 
     const reason = code === 'ENOTDIR' || code === 'EEXIST' ? 'a file is in the place of a directory' : code
     throw unavailable(
       `${path} cannot be written: ${reason}.`,
-      'Check the permissions, or see with --print what to add by hand.',
+      'Check the permissions, or see with --dry-run what to add by hand.',
       cause,
     )
   }

@@ -18,7 +18,7 @@ export function withTable(text: string | null, entry: TomlEntry, file: string): 
   if (found !== undefined && !isOurs(found))
     throw conflict(
       `${file} has a [${path.join('.')}] that Credence did not write.`,
-      'Remove it, or see with --print what to write by hand.',
+      'Remove it, or see with --dry-run what to write by hand.',
     )
   const bare = withoutTable(given, entry, file)
   const eol = bare.includes('\r\n') ? '\r\n' : '\n'
@@ -28,7 +28,7 @@ export function withTable(text: string | null, entry: TomlEntry, file: string): 
   if (!hasTable(edited, path))
     throw invalid(
       `${file} cannot be edited: ${path.slice(0, -1).join('.')} is an inline table, or no table.`,
-      'Write it as a table with a header, or see with --print what to add by hand.',
+      'Write it as a table with a header, or see with --dry-run what to add by hand.',
     )
   return edited
 }
@@ -153,7 +153,7 @@ function parsed(text: string, file: string): TomlTable {
     const [reason] = (cause instanceof Error ? cause.message : String(cause)).split('\n')
     throw invalid(
       `${file} cannot be edited: ${reason}.`,
-      'Correct the file, or see with --print what to add by hand.',
+      'Correct the file, or see with --dry-run what to add by hand.',
       cause,
     )
   }

@@ -39,6 +39,7 @@ const request = (fields: Partial<CaptureRequest>): CaptureRequest => ({
   reject: [],
   exactly: false,
   asIs: false,
+  replace: false,
   note: null,
   ...fields,
 })
@@ -158,6 +159,25 @@ describe('capturing a recall', () => {
       code: 'conflict',
     })
     expect(fileOf(store.path, 'cases.json')).toHaveLength(2)
+  })
+
+  it('replaces the cases of a message once the memory is mended, and no other case', async () => {
+    using store = temporaryDirectory()
+    const memory = await aMemory()
+    const other = await captureCase(memory, request({ message: 'Albatross?', asIs: true }), at(store.path))
+    const before = await captureCase(memory, request({ reject: ['Sunday race'] }), at(store.path))
+    await memory.edit('Sunday race', { removeAliases: ['Sunday'] })
+
+    const again = captureCase(memory, request({ reject: ['Sunday race'] }), at(store.path))
+    await expect(again).rejects.toMatchObject({ code: 'conflict', hint: expect.stringContaining('--replace') })
+    const mended = await captureCase(memory, request({ reject: ['Sunday race'], replace: true }), at(store.path))
+
+    expect([before.passesNow, mended.passesNow]).toEqual([false, true])
+    const owners = (fileOf(store.path, 'beliefs.json') as { readonly user: string }[]).map(({ user }) => user)
+    expect(new Set(owners)).toEqual(new Set([other.caseId, mended.caseId]))
+    expect(owners.filter((user) => user === mended.caseId)).toHaveLength(mended.beliefsCopied)
+    expect(fileOf(store.path, 'cases.json')).toHaveLength(2)
+    expect(fileOf(store.path, 'manifest.json').cases).toHaveLength(2)
   })
 
   it('adds to a pack that somebody edited, and not to one that is broken', async () => {

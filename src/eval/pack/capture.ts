@@ -37,6 +37,8 @@ export type CaptureRequest = {
   readonly exactly: boolean
   /** Take the present answer for the right one. */
   readonly asIs: boolean
+  /** Replace the cases that were captured for this message in these scopes. */
+  readonly replace: boolean
   readonly note: string | null
 }
 
@@ -62,16 +64,19 @@ export async function captureCase(
   const beliefs = await neededBeliefs(memory, context, [...judged.expected, ...judged.rejected])
 
   return withOwnPack(root, {}, async (pack, write) => {
-    if (pack.cases.some((one) => one.caseId === caseId)) {
+    const isReplaced = ({ query, scope }: (typeof pack.cases)[number]): boolean =>
+      request.replace && JSON.stringify([query, scope]) === JSON.stringify([message, context.scopes])
+    const replaced = new Set(pack.cases.filter(isReplaced).map((one) => one.caseId))
+    if (pack.cases.some((one) => one.caseId === caseId && !replaced.has(caseId))) {
       throw new MemoryError('conflict', `The case ${caseId} was captured before.`, {
-        hint: `See it in ${join(pack.directory, 'cases.json')}.`,
+        hint: `\`credence benchmark capture … --replace\` captures it again, with the beliefs of today. It is in ${join(pack.directory, 'cases.json')}.`,
       })
     }
     const listed = { id: caseId, prompt: message, expectedSignals: [captured.category] }
     const staged = await write({
-      manifest: { ...pack.manifest, cases: [...pack.manifest.cases, listed] },
-      cases: [...pack.cases, captured],
-      beliefs: [...pack.beliefs, ...copiedBeliefs(beliefs, caseId)],
+      manifest: { ...pack.manifest, cases: [...pack.manifest.cases.filter(({ id }) => !replaced.has(id)), listed] },
+      cases: [...pack.cases.filter((one) => !replaced.has(one.caseId)), captured],
+      beliefs: [...pack.beliefs.filter(({ user }) => !replaced.has(user)), ...copiedBeliefs(beliefs, caseId)],
     })
     const ready = loadPack(staged, { strict: false }).pack
     const [outcome] = (await runPack(ready, subject, { wanted: new Set([caseId]) })).outcomes
@@ -118,7 +123,9 @@ const shownIn = ({ pinned, relevant, questions }: Context): readonly Belief[] =>
 
 /** The fields of the files that are read; everything else in them stays as it is. */
 const PackManifest = z.looseObject({ cases: z.array(z.looseObject({ id: z.string() })) })
-const PackCases = z.array(z.looseObject({ caseId: z.string(), expect: z.unknown() }))
+const PackCases = z.array(
+  z.looseObject({ caseId: z.string(), query: z.unknown(), scope: z.unknown(), expect: z.unknown() }),
+)
 const PackBeliefs = z.array(z.looseObject({ id: z.string(), user: z.string() }))
 
 const newManifest = {

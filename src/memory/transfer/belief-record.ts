@@ -160,7 +160,11 @@ const isString = (value: unknown): value is string => typeof value === 'string'
 
 function text(fields: Fields, name: string): string {
   const value = field(fields, name, 'text', (given) => (isString(given) ? given : undefined))
-  if (value === null) throw invalid(`The field ${name} is missing.`)
+  if (value === null)
+    throw invalid(
+      `The field ${name} is missing.`,
+      'A belief needs name and content. For conversations use `credence import chats`.',
+    )
   return value
 }
 

@@ -40,6 +40,7 @@ function HowToSignIn({ error }: { readonly error: Refusal | null }) {
       </p>
       <code class="command">{window.location.origin}/#token=…</code>
       <p>Cannot find it? Stop the server and start it again in the terminal. It prints the same link.</p>
+      <p>Does the server belong to a team? Then the link ends with your own token.</p>
       <p class="soft small">
         The link is only needed once for each browser. The token in it leaves the address bar as soon as it is used.
         Opened in another tab, it lets this one go on too.

@@ -25,7 +25,7 @@ export const connect = defineCommand({
     project: flag('Change the configuration of the working directory, for everybody who works there.'),
     user: flag('Change your own configuration, for every directory. The default.'),
     remove: flag('Remove the entries of Credence; a file without other changes is restored exactly.'),
-    print: flag('Only print what would change.'),
+    dryRun: flag('Show what would change, and change nothing.'),
     yes: flag('Do not ask.'),
     allowRead: flag('Let Claude Code call the tools that only read, such as memory_search, without asking you.'),
     dir: text('<directory>', 'The memory directory for the program, in every working directory.'),
@@ -38,13 +38,13 @@ export const connect = defineCommand({
     "Shows a diff of each file and asks before it writes; then it runs the program's own check and says what is left to do. Comments and layout of the files stay; the program's own memory is not changed. From then on prompts are stored on this machine; `credence pause` stops that.",
   examples: {
     'credence connect claude-code': 'Adds the MCP server and the hooks to your own configuration.',
-    'credence connect codex --project --print': 'Shows what would change for this project.',
+    'credence connect codex --project --dry-run': 'Shows what would change for this project.',
     'credence connect claude-code --remove': 'Removes the entries of Credence.',
     'credence connect --status': 'Shows which programs are connected, and when they last used the memory.',
   },
   async run({ args, options }, session) {
     const { machine } = session
-    const { remove, print } = options
+    const { remove, dryRun } = options
     const directory = session.workingDirectory()
     if (options.status) return statusAnswer(hostStatuses(machine, directory), args.host)
     if (args.host === null)
@@ -68,7 +68,7 @@ export const connect = defineCommand({
     })
     const { changes, problems } = remove
       ? { changes: planRemoval(files, machine), problems: [] }
-      : planConnection(files, machine, { isPreview: print })
+      : planConnection(files, machine, { isPreview: dryRun })
     if (changes.length === 0 && remove) await disconnectFiles([], files, machine)
     const notice = remove ? [] : [keepingNotice(session.directory(options.dir))]
     // The question shows the notice already.
@@ -84,12 +84,12 @@ export const connect = defineCommand({
           : [...(wasAsked ? [] : notice), ...problems, ...(isTemporary(machine) && !remove ? [npxNote] : [])],
     })
     if (changes.length === 0 && remove) return answer(false, `Nothing of Credence is in the configuration of ${host}.`)
-    if (print) return answer(false, changes.length === 0 ? `${host} is connected already.` : '')
+    if (dryRun) return answer(false, changes.length === 0 ? `${host} is connected already.` : '')
     if (changes.length > 0 && !options.yes) {
       if (!session.isInteractive())
         throw new UsageError(
           'Files would change, and there is no terminal to ask for confirmation.',
-          'Give --print to see what would change, and --yes to write it.',
+          'Give --dry-run to see what would change, and --yes to write it.',
         )
       const shown = documents.map(({ diff }) => harmless(diff))
       const question = lines(shown, notice, `Change ${counted(changes.length, 'file')}?`)
@@ -122,10 +122,10 @@ const readingNote = [
 /** At a terminal, asks whether Claude Code may call the reading tools unasked. */
 async function offersReading(
   host: ConnectHost,
-  { remove, print, yes }: { remove: boolean; print: boolean; yes: boolean },
+  { remove, dryRun, yes }: { remove: boolean; dryRun: boolean; yes: boolean },
   session: Session,
 ): Promise<boolean> {
-  if (host !== 'claude-code' || remove || print || yes || !session.isInteractive()) return false
+  if (host !== 'claude-code' || remove || dryRun || yes || !session.isInteractive()) return false
   return session.confirm('Let Claude Code search and read the memory without asking you each time?')
 }
 

@@ -15,6 +15,8 @@ type HeardLines = {
   known: number
   /** Off the record, forgotten before, or of a directory or time that is left out. */
   leftOut: number
+  /** How many of these for each reason. */
+  readonly leftOutBecause: Record<string, number>
   /** Statements that were learned or are listed for review. */
   readonly learned: Taken[]
   learnedCount: number
@@ -29,6 +31,7 @@ export const nothingHeard = (): HeardLines => ({
   kept: 0,
   known: 0,
   leftOut: 0,
+  leftOutBecause: {},
   learned: [],
   learnedCount: 0,
   problems: [],
@@ -71,13 +74,18 @@ export async function hearLines(
     heard.problemCount += 1
     if (heard.problems.length < mostListed) heard.problems.push({ file: source, line, reason })
   }
+  const leaveOut = (reason: string): void => {
+    heard.leftOut += 1
+    heard.leftOutBecause[reason] = (heard.leftOutBecause[reason] ?? 0) + 1
+  }
   const flush = async (): Promise<void> => {
     if (batch.length === 0) return
     const said = batch.map(({ turn }) => turn)
     const { turns, taken } = await memory.hear(said, { ...options, scopes })
     for (const [place, { outcome, reason }] of turns.entries()) {
       if (outcome === 'refused') report(batch[place]?.line ?? 0, reason ?? 'It was refused.')
-      else heard[outcome === 'kept' || outcome === 'known' ? outcome : 'leftOut'] += 1
+      else if (outcome === 'kept' || outcome === 'known') heard[outcome] += 1
+      else leaveOut(outcome === 'forgotten' ? 'forgotten before' : outcome)
     }
     heard.learnedCount += taken.length
     heard.learned.push(...taken.slice(0, mostListed - heard.learned.length))
@@ -88,10 +96,8 @@ export async function hearLines(
   const add = async ({ line, turn, directory }: Extract<ChatItem, { kind: 'turn' }>): Promise<void> => {
     const here = scopesOf(directory)
     const isBefore = since !== undefined && turn.at !== undefined && Date.parse(turn.at) < Date.parse(since)
-    if (here === null || isBefore) {
-      heard.leftOut += 1
-      return
-    }
+    if (here === null) return leaveOut('from an excluded directory')
+    if (isBefore) return leaveOut('before --since')
     if (here.join(' ') !== scopes.join(' ') || batch.length >= batchSize) await flush()
     scopes = here
     batch.push({ line, turn: { ...defaults, ...turn } })
@@ -117,9 +123,10 @@ export async function hearLines(
 }
 
 /** A statement that was learned, and its scope. */
-export const takenText = ({ outcome, belief, because }: Taken, style: Style): string =>
+export const takenText = ({ outcome, belief, because }: Taken, style: Style, isDryRun = false): string =>
   lines(
-    `  ${outcome} ${called(belief)} in ${style.cyan(harmless(belief.scopes.join(' and ')))}`,
+    // The id of a dry run is gone with it.
+    `  ${outcome} ${isDryRun ? `"${short(belief.name)}"` : called(belief)} in ${style.cyan(harmless(belief.scopes.join(' and ')))}`,
     `    ${short(belief.content)}`,
     `    ${harmless(because)}`,
   )
@@ -128,13 +135,15 @@ export const takenText = ({ outcome, belief, because }: Taken, style: Style): st
 export function heardLinesAnswer(heard: HeardLines, isDryRun: boolean) {
   const { kept, known, leftOut, learned, learnedCount, problems, problemCount } = heard
   const would = isDryRun ? 'would be ' : ''
+  const reasons = Object.entries(heard.leftOutBecause).map(([reason, count]) => `${count} ${reason}`)
+  const because = reasons.length === 0 ? '' : ` (${reasons.sort().join(', ')})`
   const [moreLearned, moreProblems] = [learnedCount - learned.length, problemCount - problems.length]
   return {
     text: (style) =>
       lines(
-        `${style.green(`${counted(kept, 'turn')} ${would}stored`)}, ${known} known already, ${leftOut} left out, ${counted(problemCount, 'line')} could not be read.`,
+        `${style.green(`${counted(kept, 'turn')} ${would}stored`)}, ${known} known already, ${leftOut} left out${because}, ${counted(problemCount, 'line')} could not be read.`,
         learnedCount > 0 && `${counted(learnedCount, 'statement')} found:`,
-        learned.map((one) => takenText(one, style)),
+        learned.map((one) => takenText(one, style, isDryRun)),
         moreLearned > 0 && `  and ${moreLearned} more`,
       ),
     notes: [

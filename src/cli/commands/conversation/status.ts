@@ -8,6 +8,7 @@ import { lastHook } from '../../hooks/hook-log.ts'
 import { failedNames, queuedNames, queueIn } from '../../hooks/hook-queue.ts'
 import { minuteOf } from '../../text/beliefs.ts'
 import { counted, harmless, table } from '../../text/output.ts'
+import { teamsOf } from '../people/open-access.ts'
 import { pauseText } from './pause.ts'
 
 export const status = defineCommand({
@@ -22,6 +23,7 @@ export const status = defineCommand({
     const { dir, store, user, scopes, hooksEnabled } = session.locate(options)
     const exists = await session.hasMemory(options)
     const memory = await session.reporting(options)
+    const teams = await teamsOf(session, options)
     const only = { limit: 1 }
     const counts = {
       beliefs: (await memory.list({ current: true, ...only })).total,
@@ -36,13 +38,17 @@ export const status = defineCommand({
     const logSize = sizeOf(`${file}-wal`)
     const queue = { waiting: queuedNames(dir).length, failed: failedNames(dir).length }
     const { beliefs, turns, conversations, candidates, proposals } = counts
-    const last = hook === null ? 'none yet' : `${minuteOf(hook.at)} UTC, ${hook.host} ${hook.event}: ${hook.outcome}`
+    const last =
+      hook === null
+        ? 'none yet; `credence connect` connects an agent'
+        : `${minuteOf(hook.at)} UTC, ${hook.host} ${hook.event}: ${hook.outcome}`
     const unheard = `${counted(queue.failed, 'message')} that could not be stored, in ${queueIn(dir)}/failed`
     const facts = {
       memory: dir,
       store: store !== undefined && file,
       user,
       scopes: scopes.join(' '),
+      teams: teams.length > 0 && teams.map(({ team, role }) => `${team} (${role})`).join(', '),
       holds: `${counted(beliefs, 'belief')}, ${counted(turns, 'turn')}, ${counted(conversations, 'conversation')}`,
       'to review': `${counted(candidates, 'candidate')}, ${counted(proposals, 'proposal')}`,
       hooks: keepingText(pauses.map(pauseText), hooksEnabled),
@@ -58,6 +64,7 @@ export const status = defineCommand({
         exists,
         user,
         scopes,
+        teams,
         ...counts,
         pauses,
         hooksEnabled,

@@ -13,19 +13,20 @@ export const benchmarkCapture = defineCommand({
     reject: texts('<belief>', 'Must not be recalled. May be given several times.'),
     exactly: flag('With --expect: nothing else may be found for the message.'),
     asIs: flag('Expect exactly what is recalled now.'),
+    replace: flag('Replace the cases that were captured for this message in these scopes.'),
     note: text('<text>', 'A reason, stored with the case.'),
     ...readOptions,
     store: storeOptions.store,
   },
   description:
-    'Adds a wrong recall, or a right one that must stay right, as a case to your own pack my-cases. Its beliefs are copied, so that later changes do not affect the case.',
+    'Adds a wrong recall, or a right one that must stay right, as a case to your own pack my-cases. Its beliefs are copied, so that later changes do not affect the case: when you have mended your memory, capture the message again with --replace.',
   examples: {
     'credence benchmark capture "Is the boat ready?" --expect Albatross --reject "Sunday race"':
       'Stores which belief should be recalled, and which should not.',
     'credence benchmark capture "Is the boat ready?" --as-is': 'Stores a recall that was right.',
   },
   async run({ args: { message }, options }, session) {
-    const { expect, reject, exactly, asIs, note } = options
+    const { expect, reject, exactly, asIs, replace, note } = options
     const isJudged = expect.length + reject.length > 0
     if (asIs && (isJudged || exactly))
       throw new UsageError(
@@ -45,7 +46,7 @@ export const benchmarkCapture = defineCommand({
       const { scopes } = session.locate(place)
       const captured = await captureCase(
         memory,
-        { message, scopes, expect, reject, exactly, asIs, note: note ?? null },
+        { message, scopes, expect, reject, exactly, asIs, replace, note: note ?? null },
         { root, subject },
       )
       return {
@@ -72,11 +73,14 @@ function capturedText(
   ].join('\n')
 }
 
-const notesOf = ({ packDir, isFaithful }: Captured, { evalHarnessEnabled }: Settings): readonly string[] => [
+const notesOf = ({ packDir, isFaithful, passesNow }: Captured, { evalHarnessEnabled }: Settings): readonly string[] => [
   ...(isFaithful
     ? []
     : [
         'The copied beliefs give another answer than the memory: one that matters was not copied. Check the case before you rely on it.',
       ]),
+  ...(passesNow
+    ? []
+    : ['The case tests the copies. When you have changed the beliefs themselves, capture it again with --replace.']),
   `Stored in ${packDir}. Run it with \`${evalHarnessEnabled ? '' : `${environmentName('evalHarnessEnabled')}=true `}credence benchmark run my-cases\`.`,
 ]

@@ -48,7 +48,7 @@ export const audit = defineCommand({
       text: (style) => reportText(document, style),
       notes: [
         ...problems.slice(0, 20).map(({ file, line, reason }) => harmless(`${file}, line ${line}: ${reason}`)),
-        ...(problems.length > 20 ? [`and ${counted(problems.length - 20, 'more entry that')} could not be read`] : []),
+        ...(problems.length > 20 ? [`and ${problems.length - 20} more that could not be read`] : []),
         ...(entries.length === 0 ? [`${path} holds no entries.`] : []),
         ...(page === null ? [] : [`Wrote ${page}.`]),
       ],

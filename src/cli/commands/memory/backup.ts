@@ -94,6 +94,7 @@ export const restore = defineCommand({
           const question = lines(
             `The backup holds ${contentsText(contents)}.`,
             `The memory in ${dir} holds ${contentsText(old ?? contents)}, which will be deleted.`,
+            'What was forgotten since the backup comes back.',
             'Replace it?',
           )
           if (!isEmpty && !options.yes && !(await session.confirm(question))) return false

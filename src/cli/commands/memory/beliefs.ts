@@ -4,6 +4,7 @@ import { defineCommand, UsageError } from '../../command/command.ts'
 import { choices, filterOptions, flag, memoryOptions, wholeNumber } from '../../command/options.ts'
 import { beliefBlock } from '../../text/beliefs.ts'
 import { counted, harmless, moreNote, table } from '../../text/output.ts'
+import { teamsOf } from '../people/open-access.ts'
 
 const noBeliefs = 'There are no beliefs yet; `credence remember` adds one.'
 
@@ -45,11 +46,13 @@ export const beliefs = defineCommand({
       ...(all || status.includes('superseded') ? {} : { current: true }),
     })
     const isFiltered = type.length + status.length + scope.length > 0 || pinned || offset > 0
+    const teams = isFiltered ? [] : await teamsOf(session, options)
     return {
       document: page,
       text: (style) => page.items.map((belief) => beliefBlock(belief, style)).join('\n'),
       notes: [
         ...(page.items.length > 0 ? [] : [isFiltered ? 'No belief matches.' : noBeliefs]),
+        ...teams.map(({ team }) => `The team ${team} has its own: \`credence beliefs --scope team:${team}\``),
         ...moreNote('belief', page.total, offset + page.items.length),
       ],
     }

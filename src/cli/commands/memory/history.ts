@@ -115,7 +115,7 @@ const eventCells = (event: JournalEntry): readonly string[] => [
 ]
 
 const outcomeOf = ({ undoes, undoneBy }: JournalEntry): string =>
-  undoneBy === null ? (undoes === null ? '' : `took back ${undoes}`) : `undone by ${undoneBy}`
+  undoneBy === null ? (undoes === null ? '' : `undoes ${undoes}`) : `undone by ${undoneBy}`
 
 function eventRow(event: JournalEntry, names: ReadonlyMap<string, string>): readonly string[] {
   const [first = ''] = event.beliefIds
@@ -138,7 +138,7 @@ async function namesOf(memory: Memory, events: readonly JournalEntry[]): Promise
       names.set(id, called(await memory.get(id)))
     } catch (error) {
       if (!(error instanceof MemoryError && error.code === 'not_found')) throw error
-      names.set(id, `${harmless(id)}, which is gone`)
+      names.set(id, `${harmless(id)}, rejected, withdrawn or forgotten`)
     }
   }
   return names

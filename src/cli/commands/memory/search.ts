@@ -2,6 +2,7 @@ import { beliefTypes, statuses } from '../../../beliefs/belief.ts'
 import type { QuoteHit } from '../../../memory/conversation/search-turns.ts'
 import { type Highlight, type SearchHit, searchPlaces } from '../../../memory/recall/search.ts'
 import { omitUndefined } from '../../../omit-undefined.ts'
+import type { Explanation } from '../../../search/explanation.ts'
 import type { Strength } from '../../../search/turns/strength.ts'
 import { defineCommand } from '../../command/command.ts'
 import {
@@ -96,9 +97,16 @@ function quoteBlock(hit: QuoteHit, explain: boolean, style: Style): string {
   return lines(
     `${strengthText(hit.strength, style)}  ${when}, ${speakerOf(hit)} ${hit.role === 'user' && hit.origin === 'document' ? 'pasted' : 'said'}  ${style.dim(harmless(hit.turn))}`,
     indented(harmless(hit.text), 4, style.width),
+    hit.found.length === 0 && indented(style.dim(foundBy(hit.explanation)), 4),
     explain && explanationTree(hit.explanation).map((line) => indented(line, 4)),
   )
 }
+
+/** Why a turn is found that has none of the words. */
+const foundBy = (explanation: Explanation): string =>
+  isBeside(explanation) ? 'A turn beside it has the words.' : 'Its meaning is close to the question.'
+
+const isBeside = ({ label, parts }: Explanation): boolean => label.endsWith('(beside it)') || parts.some(isBeside)
 
 /** The text with the matched words in bold and underlined, where the terminal can. */
 function highlighted(given: string, highlights: readonly Highlight[], style: Style): string {

@@ -59,7 +59,7 @@ export const undo = defineCommand({
             const gone = concerned.find((belief) => belief.id === id)
             return `  Withdrawn: ${gone === undefined ? harmless(id) : `${called(gone)}: ${short(gone.content)}`}`
           }),
-          `  \`${style.command} undo ${event}\` does it again.`,
+          `  To reverse this: \`${style.command} undo ${event}\`.`,
         ),
     }
   },

@@ -43,6 +43,12 @@ export async function withAccess<Result>(
   })
 }
 
+/** The teams of the user; none where there is no memory yet. */
+export const teamsOf = async (session: Session, options: LocationOptions) => {
+  const { dir, user } = session.locate(options)
+  return (await session.hasMemory(options)) ? session.withPorts(dir, ({ store }) => store.memberships(user)) : []
+}
+
 /** The same for a list. Where there is no memory yet, nothing is made, and the list is empty. */
 export const listed = async <Item>(
   session: Session,

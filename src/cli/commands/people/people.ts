@@ -28,7 +28,13 @@ export const peopleAdd = defineCommand({
           `${style.green('Added')} ${args.person}.`,
           `  ${added.token.kind === 'invite' ? 'invite' : 'token'}  ${added.secret}`,
         ),
-      notes: [`The ${added.token.kind === 'invite' ? 'invite' : 'token'} is shown only now.`],
+      notes: takeOver
+        ? ['The token is shown only now.']
+        : [
+            `The invite is shown only now. ${args.person} exchanges it once for a token:`,
+            "  curl -d '{}' -H 'Content-Type: application/json' -H 'Authorization: Bearer INVITE' http://SERVER/api/v1/tokens",
+            'With the token, http://SERVER/#token=TOKEN opens the dashboard.',
+          ],
     }
   },
 })

@@ -33,7 +33,8 @@ export function evalHandlers(deps: ServerDeps, archive: EvalArchive): Handlers<k
     return work.filter((one) => one !== null)
   }
   /** Where a pack stands against the accepted run of the newest baseline, else against the run before. */
-  const standing = async (id: string, runs: readonly RunSummary[]): Promise<Answer<'packGrid'>['standing']> => {
+  const standing = async (id: string, given: readonly RunSummary[]): Promise<Answer<'packGrid'>['standing']> => {
+    const runs = given.filter(counts)
     const latest = runs.at(-1)
     if (latest === undefined) return null
     const accepted = (await archive.baselines())

@@ -72,7 +72,11 @@ async function capture(deps: ServerDeps, body: CaptureBody): Promise<Answer<'cap
   let captured: Captured
   try {
     // Recalls through the dashboard's memory leave no shadow record: repeating a recall is not another live recall.
-    captured = await captureCase(memories.dashboard, { ...body, note: body.note ?? null }, { root, subject })
+    captured = await captureCase(
+      memories.dashboard,
+      { ...body, replace: false, note: body.note ?? null },
+      { root, subject },
+    )
   } finally {
     await subject.close()
   }

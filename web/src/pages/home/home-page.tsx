@@ -278,6 +278,8 @@ function Connected() {
   const known = items.filter(({ connected, detected }) => connected !== 'no' || detected)
   const isConnected = known.some(({ connected }) => connected !== 'no')
   const [first] = known
+  // The programs of the server's machine are of no concern to a person with a token of their own.
+  if (found.value === null && found.error !== null) return null
   return (
     <section class="panel" aria-label="Connect your agent">
       <header class="panel-head">
