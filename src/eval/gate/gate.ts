@@ -34,6 +34,8 @@ export type Standing = {
   readonly taken: TakenRun
   /** Null unless the run is completed. */
   readonly figures: Figures | null
+  /** The seal of the run; absent for a baseline, and for a run of another program. */
+  readonly seal?: string | undefined
   /** Reasons not to believe the run. */
   readonly problems: readonly string[]
   /** Why the run cannot be compared although it is valid. */
@@ -166,7 +168,12 @@ function decide(
   const impossible = [ours.figures, figures].flatMap((side) => outOfRange(side, ours.figures?.declarations ?? []))
   if (impossible.length > 0) return unseen('invalid', impossible.join(' '), 'Correct the metric or its declared range.')
   const comparison = compareBenchmark({ base: ours.figures, candidate: figures, acceptedChange })
-  return { ...verdictOf(comparison), comparison }
+  const decision = verdictOf(comparison)
+  if (decision.verdict === 'pass' && ours.seal !== undefined && ours.seal === theirs.seal) {
+    const reason = `both sides have the same run ${taken.runId}, so the candidate was not measured.`
+    return unseen('cannot tell', reason, again)
+  }
+  return { ...decision, comparison }
 }
 
 const mostProblems = 5
