@@ -142,3 +142,13 @@ it('a directory without the folders of a store is no base, and a file never is',
   expect(said).toMatchObject({ verdict: 'pass', baselineResolvedFrom: 'candidate' })
   expect(noDirectory).toMatchObject({ verdict: 'invalid', exitCode: 3 })
 })
+
+it('advises no option that the command refuses: the name of a system is not how it was given', async () => {
+  const system = { name: 'http-127-0-0-1-8080', version: '1' }
+  const report = await gated({ 'runs/run-001.json': aRun({ system }) }, { 'runs/.keep': '' })
+
+  expect(report).toMatchObject({ verdict: 'regression', exitCode: 1 })
+  expect(report.reasons[0]?.next).toBe(
+    'Run it again on http-127-0-0-1-8080, with the options of run-001: `credence benchmark run ama-memory`.',
+  )
+})

@@ -194,7 +194,7 @@ const clockToleranceMs = 24 * 60 * 60 * 1000
 function futureReasons({ runId, completedAt, startedAt }: RunSummary, now: Date): readonly string[] {
   const at = completedAt ?? startedAt
   if (Date.parse(at) <= now.getTime() + clockToleranceMs) return []
-  return [`the run ${runId} is dated ${at}, which is in the future, and hides every later run`]
+  return [`the run ${runId} is dated ${at}, which is in the future; remove it, because it hides every later run`]
 }
 
 function uncleanReasons(root: string, { runId }: RunSummary): readonly string[] {

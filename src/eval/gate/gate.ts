@@ -136,7 +136,8 @@ function decide(
   { acceptedChange, parts }: { readonly acceptedChange: string | null; readonly parts: readonly LeftOut[] },
 ): Decision & { readonly comparison: BenchmarkComparison | null } {
   const unseen = (verdict: GateVerdict, reason: string, next: string) => ({ verdict, reason, next, comparison: null })
-  const again = `Run it again: \`credence benchmark run ${ours.benchmarkId}${ours.system === null ? '' : ` --system ${ours.system}`}\`.`
+  const how = ours.system === null ? '' : ` on ${ours.system}, with the options of ${ours.taken.runId}`
+  const again = `Run it again${how}: \`credence benchmark run ${ours.benchmarkId}\`.`
   const problems = [...ours.problems, ...(theirs?.problems ?? [])]
   if (problems.length > 0) {
     const more = problems.length > mostProblems ? [`and ${problems.length - mostProblems} more`] : []
