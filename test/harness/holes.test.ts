@@ -217,7 +217,7 @@ describe('the gate', () => {
 
     const mistyped = await gateStores({ base, candidate, snapshotId: 'required-main' })
     const said = await gateStores({ base, candidate, bootstrap: true })
-    mkdirSync(base)
+    mkdirSync(join(base, 'runs'), { recursive: true })
     const withoutBaseline = await gateStores({ base, candidate, snapshotId: 'required-main' })
 
     expect(mistyped).toMatchObject({ passed: false, exitCode: 4 })

@@ -18,6 +18,7 @@ function side(fields: Partial<Figures> = {}): Figures {
     packHash: hash('a'),
     system: { name: 'bm25', version: '1' },
     seed: 1,
+    repeats: null,
     isNoisy: false,
     declarations: [],
     cases: null,
@@ -336,7 +337,9 @@ describe('what is not comparable', () => {
   it('comes with a remedy that removes the obstacle', () => {
     const remedy = (base: Figures, candidate: Figures) => compareBenchmark({ base, candidate }).remedy
 
-    expect(remedy(side({ isNoisy: true }), side({ seed: 2 }))).toBe('Run both sides with the same system and seed.')
+    expect(remedy(side({ isNoisy: true }), side({ seed: 2 }))).toBe(
+      'Run both sides with the same system, seed and repeats.',
+    )
     expect(remedy(sideOf('..'), sideOf('...'))).toContain('--accept-changed "pack: reason"')
     expect(remedy(side(), side({ totalCases: 3 }))).toBe('Run the base on the same pack.')
     expect(remedy(side({ judgedCases: 0 }), side())).toContain('Repeat the run of the base')

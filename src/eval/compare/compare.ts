@@ -96,7 +96,7 @@ export function compareBenchmark({
     obstacles: blocked,
     /** The remedy for the obstacles. */
     remedy: remedy ?? (isEmpty ? `${samePack}.` : 'Repeat the run of the base so that its cases pass or fail.'),
-    /** Which cases were judged in the base and not in the candidate, in a sentence; null unless they are too many to be left out. */
+    /** Which cases lost their verdict or a score in the candidate, in a sentence; null unless they are too many to be left out. */
     unjudged: lostJudgements(ours, theirs, shared),
     notes: [...notes, ...comparisonNotes(figures, cases, base.isNoisy && shared === null)],
     figures,
@@ -142,6 +142,9 @@ export function comparability(base: Figures, candidate: Figures, acceptedChange:
     const list = base.isNoisy || candidate.isNoisy ? obstacles : notes
     list.push(`Different seeds: ${base.seed} and ${candidate.seed}.`)
   }
+  // A repeated case passes only if all its repeats pass, so fewer repeats are easier to pass.
+  if (base.isNoisy && base.repeats !== null && candidate.repeats !== null && base.repeats !== candidate.repeats)
+    obstacles.push(`Different numbers of repeats: ${base.repeats} and ${candidate.repeats}.`)
   if (base.packHash === null) notes.push('The base does not say which content of the pack it was run on.')
   if (!hasCases && base.cases !== candidate.cases)
     notes.push('Only one side kept case results, so totals were compared and not cases.')
@@ -151,7 +154,7 @@ export function comparability(base: Figures, candidate: Figures, acceptedChange:
 const samePack = 'Run the base on the same pack'
 
 function remedyOf({ benchmarkId }: Figures, isPackObstacle: boolean, hasCases: boolean): string {
-  if (!isPackObstacle) return 'Run both sides with the same system and seed.'
+  if (!isPackObstacle) return 'Run both sides with the same system, seed and repeats.'
   return hasCases
     ? `${samePack}, or compare the cases of both with --accept-changed "${benchmarkId}: reason".`
     : `${samePack}.`
@@ -214,23 +217,37 @@ function restrictTo(side: Figures, shared: readonly SharedCase[]): Figures {
 }
 
 function compareFigures(base: Figures, candidate: Figures): readonly FigureComparison[] {
+  const shared = sharedCases(base, candidate) ?? []
+  const [ours, theirs] = [answeredMetrics(base, 'base', shared), answeredMetrics(candidate, 'candidate', shared)]
   const passRate = compareExactly('passRate', base.passRate, candidate.passRate, base)
   const errors =
     base.errorCases === null || candidate.errorCases === null
       ? []
       : [compareExactly('errorCases', base.errorCases, candidate.errorCases, base)]
-  const names = [...new Set([...Object.keys(base.metrics), ...Object.keys(candidate.metrics)])].sort()
-  const metrics = names.map((name) =>
-    compareExactly(name, base.metrics[name] ?? null, candidate.metrics[name] ?? null, base),
-  )
+  const names = [...new Set([...Object.keys(ours), ...Object.keys(theirs)])].sort()
+  const metrics = names.map((name) => compareExactly(name, ours[name] ?? null, theirs[name] ?? null, base))
   if (!base.isNoisy) return [passRate, ...errors, ...metrics]
-  const shared = sharedCases(base, candidate) ?? []
   const tested = [
     { ...passRate, test: flipTest(shared, passes) },
     ...errors.map((figure) => ({ ...figure, test: flipTest(shared, isError) })),
     ...metrics.map((figure) => ({ ...figure, test: figure.delta === null ? null : shiftTest(figure, shared) })),
   ]
   return adjustForMultipleTests(tested).map((figure) => ({ ...figure, verdict: testedVerdict(figure) }))
+}
+
+/**
+ * The metrics of one side over the cases that both sides answered. The score of a case has no counterpart where the
+ * other side ended in an error; errors are compared by themselves.
+ */
+function answeredMetrics(
+  { metrics }: Figures,
+  side: 'base' | 'candidate',
+  shared: readonly SharedCase[],
+): Figures['metrics'] {
+  const answered = shared.filter(({ base, candidate }) => isAnswered(base) && isAnswered(candidate))
+  if (answered.length === shared.length) return metrics
+  const overAnswered = (name: string): number | null => mean(answered.map((one) => one[side].scores?.[name] ?? null))
+  return Object.fromEntries(Object.entries(metrics).map(([name, stated]) => [name, overAnswered(name) ?? stated]))
 }
 
 /** Corrects every probability for the number of figures of this benchmark; other benchmarks do not change the verdict. */
@@ -327,8 +344,9 @@ const widthOf = ({ range }: MetricSense, base: number | null, candidate: number 
 
 const passes = ({ verdict }: CaseResult): boolean => verdict === 'pass'
 const isError = ({ verdict }: CaseResult): boolean => verdict === 'error'
+const isAnswered = (result: CaseResult): boolean => !isError(result) && result.verdict !== 'skipped'
 
-/** A candidate must not look better by leaving cases out. Where results vary, a share below the default effect may be missing. */
+/** A candidate must not look better by leaving cases or scores out. Where results vary, a share below the default effect may be missing. */
 function lostJudgements(base: Figures, candidate: Figures, shared: readonly SharedCase[] | null): string | null {
   const mayLose = (lost: number, of: number): boolean => lost <= 0 || (base.isNoisy && lost < of * defaultEffect)
   if (shared === null) {
@@ -337,11 +355,23 @@ function lostJudgements(base: Figures, candidate: Figures, shared: readonly Shar
     return `The base judged ${ours} cases, the candidate only ${theirs}.`
   }
   const lost = shared.filter((one) => isJudged(one.base) && !isJudged(one.candidate)).map(({ id }) => id)
-  if (mayLose(lost.length, shared.length)) return null
-  const subject =
-    lost.length === 1 ? '1 case that the base judged was' : `${lost.length} cases that the base judged were`
-  return `${subject} skipped or not judged: ${named(lost)}.`
+  const unscored = shared.filter(lostScore).map(({ id }) => id)
+  const cases = (ids: readonly string[]): string => (ids.length === 1 ? '1 case' : `${ids.length} cases`)
+  if (!mayLose(lost.length, shared.length)) {
+    const were = lost.length === 1 ? 'was' : 'were'
+    return `${cases(lost)} that the base judged ${were} skipped or not judged: ${named(lost)}.`
+  }
+  if (mayLose(unscored.length, shared.length)) return null
+  return `${cases(unscored)} that passed on both sides lost a score: ${named(unscored)}.`
 }
+
+/** Which scores apply to a failing case may depend on its answer; a passing case keeps its scores. */
+const lostScore = ({ base, candidate }: SharedCase): boolean =>
+  passes(base) &&
+  passes(candidate) &&
+  Object.entries(base.scores ?? {}).some(
+    ([name, score]) => score !== null && (candidate.scores?.[name] ?? null) === null,
+  )
 
 const caseChanges = (shared: readonly SharedCase[], holds: (result: CaseResult) => boolean) => ({
   broken: shared.filter(({ base, candidate }) => holds(base) && !holds(candidate)).map(({ id }) => id),

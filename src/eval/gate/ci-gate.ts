@@ -1,4 +1,4 @@
-import { statSync } from 'node:fs'
+import { existsSync, statSync } from 'node:fs'
 import { type DeltaReport, deltaReport, type Reference } from '../report/delta-report.ts'
 import { figuresOfRun } from '../score/figures.ts'
 import {
@@ -9,6 +9,8 @@ import {
   requireBaseline,
   type StoreTree,
   scan,
+  storeTrees,
+  treePath,
 } from '../store/documents.ts'
 import { type Problem, problemText } from '../store/parse-artifact.ts'
 import type { BaselineSnapshot, RunSummary } from '../store/schemas/run.ts'
@@ -35,6 +37,8 @@ type GateRequest = JudgeOptions & {
   /** The base has no store at all yet. Must be said, because a mistyped path looks the same. */
   readonly bootstrap?: boolean
   readonly requireCleanTree?: boolean
+  /** The time of the gate: a run dated later is invalid. Without it, dates are not checked. */
+  readonly now?: Date | undefined
 }
 
 /**
@@ -43,7 +47,7 @@ type GateRequest = JudgeOptions & {
  * closed: whatever cannot be read or compared is a reason not to pass.
  */
 export async function gateStores(request: GateRequest): Promise<DeltaReport> {
-  const { base, candidate, acceptedChanges = {}, requireCleanTree = false } = request
+  const { base, candidate, acceptedChanges = {}, requireCleanTree = false, now } = request
   const about = { baseRootDir: base, candidateRootDir: candidate }
   if (!isDirectory(candidate)) {
     const next = 'Check the path; `credence benchmark run PACK --store DIRECTORY` creates a store.'
@@ -52,7 +56,7 @@ export async function gateStores(request: GateRequest): Promise<DeltaReport> {
     return deltaReport([judgement], { ...about, reference: noReference, invalid: { candidate: noneInvalid } })
   }
   const { sides, reference, invalid } = await resolveBase(request)
-  const theirs = await storeSide(candidate, 'candidate', requireCleanTree)
+  const theirs = await storeSide(candidate, 'candidate', { requireCleanTree, now })
   return deltaReport(
     sides.map((side) => judge(side, theirs, { acceptedChanges })),
     { ...about, reference, invalid: { candidate: theirs.invalid, ...(invalid === null ? {} : { base: invalid }) } },
@@ -63,10 +67,10 @@ export async function gateStores(request: GateRequest): Promise<DeltaReport> {
 export async function reportAgainstBaseline(
   root: string,
   snapshotId: string,
-  options: JudgeOptions = {},
+  { now, ...options }: JudgeOptions & Pick<GateRequest, 'now'> = {},
 ): Promise<DeltaReport> {
   const found = requireBaseline(root, snapshotId)
-  const candidate = await storeSide(root, 'store')
+  const candidate = await storeSide(root, 'store', { now })
   // An invalid snapshot is among the invalid documents of the store already.
   const { sides, reference } = found.ok ? ofSnapshot(found.value, 'base') : { sides: [nothing], reference: noReference }
   return deltaReport(
@@ -86,14 +90,16 @@ type ResolvedBase = {
 async function resolveBase(request: GateRequest): Promise<ResolvedBase> {
   const { base, candidate, bootstrap = false } = request
   const snapshotId = request.snapshotId ?? requiredSnapshot
-  if (!isDirectory(base)) {
+  if (existsSync(base) && !isDirectory(base))
+    return blocked([storeReason('invalid', `The base ${base} is not a directory.`, 'Check the path.')])
+  if (!storeTrees.some((tree) => isDirectory(treePath(base, tree)))) {
     if (bootstrap) return candidatesOwn(candidate, snapshotId)
     const next = 'Check the path; where the base has none yet, add --bootstrap.'
     return blocked([storeReason('cannot tell', `The base has no eval store at ${base}.`, next)])
   }
   const found = readBaseline(base, snapshotId)
   if (found !== null) return found.ok ? ofSnapshot(found.value, 'base') : unreadable(found.problems, 'base')
-  const runs = await storeSide(base, 'base')
+  const runs = await storeSide(base, 'base', { now: request.now })
   const isEmpty = runs.standings.length === 0 && runs.reasons.length === 0
   if (isEmpty) return candidatesOwn(candidate, snapshotId)
   if (request.snapshotId === undefined) return { sides: [runs], reference: { kind: 'store' }, invalid: runs.invalid }
@@ -140,11 +146,11 @@ const noneInvalid: InvalidCounts = { benchmarks: 0, runs: 0, shadows: 0, baselin
 async function storeSide(
   root: string,
   name: string,
-  requireCleanTree = false,
+  { requireCleanTree = false, now }: Pick<GateRequest, 'requireCleanTree' | 'now'> = {},
 ): Promise<Side & { readonly invalid: InvalidCounts }> {
   const { groups, leftOut, invalid: runs } = await runGroups(root)
   const standings: Standing[] = []
-  for (const group of groups) standings.push(await standingOf(root, chosenOf(group), { name, requireCleanTree }))
+  for (const group of groups) standings.push(await standingOf(root, chosenOf(group), { name, requireCleanTree, now }))
   const benchmarks = await invalidIn(root, 'benchmarks')
   const shadows = await invalidIn(root, 'shadow')
   const baselines = await invalidIn(root, 'baselines')
@@ -156,15 +162,17 @@ async function storeSide(
 async function standingOf(
   root: string,
   { run, why }: ChosenRun,
-  { name, requireCleanTree }: { readonly name: string; readonly requireCleanTree: boolean },
+  { name, requireCleanTree, now }: Pick<GateRequest, 'requireCleanTree' | 'now'> & { readonly name: string },
 ): Promise<Standing> {
   const { benchmarkId, runId, status } = run
   const about = { benchmarkId, system: run.system?.name ?? null, taken: { runId, status, why } }
-  if (status !== 'completed') return { ...about, figures: null, problems: [], outdated: null }
+  const misdated = now === undefined ? [] : futureReasons(run, now)
+  if (status !== 'completed') return { ...about, figures: null, problems: misdated, outdated: null }
   const { results, problems, outdated } = await auditRun(root, run)
   const contradictions = problems.map((problem) => `invalid in the ${name}: ${problemText(problem)}`)
   const unclean = requireCleanTree ? uncleanReasons(root, run) : []
-  return { ...about, figures: figuresOfRun(run, results), problems: [...contradictions, ...unclean], outdated }
+  const doubts = [...misdated, ...contradictions, ...unclean]
+  return { ...about, figures: figuresOfRun(run, results), seal: run.seal, problems: doubts, outdated }
 }
 
 async function invalidIn(root: string, tree: StoreTree): Promise<InvalidFiles> {
@@ -177,6 +185,16 @@ function invalidReasons({ count, problems }: InvalidFiles, side: string): readon
   const more = count - new Set(problems.map(({ file }) => file)).size
   const rest = more > 0 ? [{ file: `${more} more files`, field: '', message: 'of the same kind' }] : []
   return [...problems, ...rest].map((problem) => invalidReason(problem, side))
+}
+
+/** Clocks of two machines may differ, but not by more than this. */
+const clockToleranceMs = 24 * 60 * 60 * 1000
+
+/** A run dated in the future would be the latest for as long as that date is not reached. */
+function futureReasons({ runId, completedAt, startedAt }: RunSummary, now: Date): readonly string[] {
+  const at = completedAt ?? startedAt
+  if (Date.parse(at) <= now.getTime() + clockToleranceMs) return []
+  return [`the run ${runId} is dated ${at}, which is in the future; remove it, because it hides every later run`]
 }
 
 function uncleanReasons(root: string, { runId }: RunSummary): readonly string[] {

@@ -31,6 +31,7 @@ function figuresOf(ends: readonly CaseEnd[], fields: Partial<Figures> = {}): Fig
     packHash: null,
     system: { name: 'bm25', version: '1' },
     seed: 1,
+    repeats: null,
     isNoisy: false,
     declarations: [{ name: 'f1', direction: 'higher', range: [0, 1] }],
     cases: new Map(results.map((result) => [result.id, result])),

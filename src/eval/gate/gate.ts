@@ -34,6 +34,8 @@ export type Standing = {
   readonly taken: TakenRun
   /** Null unless the run is completed. */
   readonly figures: Figures | null
+  /** The seal of the run; absent for a baseline, and for a run of another program. */
+  readonly seal?: string | undefined
   /** Reasons not to believe the run. */
   readonly problems: readonly string[]
   /** Why the run cannot be compared although it is valid. */
@@ -134,7 +136,8 @@ function decide(
   { acceptedChange, parts }: { readonly acceptedChange: string | null; readonly parts: readonly LeftOut[] },
 ): Decision & { readonly comparison: BenchmarkComparison | null } {
   const unseen = (verdict: GateVerdict, reason: string, next: string) => ({ verdict, reason, next, comparison: null })
-  const again = `Run it again: \`credence benchmark run ${ours.benchmarkId}${ours.system === null ? '' : ` --system ${ours.system}`}\`.`
+  const how = ours.system === null ? '' : ` on ${ours.system}, with the options of ${ours.taken.runId}`
+  const again = `Run it again${how}: \`credence benchmark run ${ours.benchmarkId}\`.`
   const problems = [...ours.problems, ...(theirs?.problems ?? [])]
   if (problems.length > 0) {
     const more = problems.length > mostProblems ? [`and ${problems.length - mostProblems} more`] : []
@@ -166,7 +169,12 @@ function decide(
   const impossible = [ours.figures, figures].flatMap((side) => outOfRange(side, ours.figures?.declarations ?? []))
   if (impossible.length > 0) return unseen('invalid', impossible.join(' '), 'Correct the metric or its declared range.')
   const comparison = compareBenchmark({ base: ours.figures, candidate: figures, acceptedChange })
-  return { ...verdictOf(comparison), comparison }
+  const decision = verdictOf(comparison)
+  if (decision.verdict === 'pass' && ours.seal !== undefined && ours.seal === theirs.seal) {
+    const reason = `both sides have the same run ${taken.runId}, so the candidate was not measured.`
+    return unseen('cannot tell', reason, again)
+  }
+  return { ...decision, comparison }
 }
 
 const mostProblems = 5

@@ -43,6 +43,12 @@ export async function runGroups(root: string) {
   return { groups: groups.map(([, group]) => group), leftOut, invalid: invalid.found() }
 }
 
+/** Of runs that ended at the same time the one with fewer passed cases is first, so that a tie hides no failure. */
+const latestFirst = (one: RunSummary, other: RunSummary): number =>
+  timeOf(other) - timeOf(one) || one.passedCases - other.passedCases || newestFirst(one, other)
+
+const timeOf = ({ completedAt, startedAt }: RunSummary): number => Date.parse(completedAt ?? startedAt)
+
 /**
  * Chooses the latest finished run, completed or not, of the runs of one benchmark and system; one that is still running
  * only where there is no other. A run that did not complete counts from its beginning, because its end is not known; so
@@ -50,10 +56,10 @@ export async function runGroups(root: string) {
  */
 export function chosenOf(runs: readonly RunSummary[]): ChosenRun {
   const latest = (...statuses: readonly RunStatus[]): RunSummary | undefined =>
-    runs.filter(({ status }) => statuses.includes(status)).sort(newestFirst)[0]
+    runs.filter(({ status }) => statuses.includes(status)).sort(latestFirst)[0]
   const [completed, ended, running] = [latest('completed'), latest('failed', 'partial'), latest('running')]
   const isEndedLater =
-    ended !== undefined && (completed === undefined || Date.parse(ended.startedAt) > Date.parse(completed.startedAt))
+    ended !== undefined && (completed === undefined || Date.parse(ended.startedAt) >= Date.parse(completed.startedAt))
   const run = isEndedLater ? ended : (completed ?? running)
   if (run === undefined) throw new Error('A group of runs has at least one.')
   if (run.status === 'running') return { run, why: 'no run is finished yet' }

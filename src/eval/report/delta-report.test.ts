@@ -12,6 +12,7 @@ function figures(benchmarkId: string, passRate: number): Figures {
     packHash: null,
     system: null,
     seed: null,
+    repeats: null,
     isNoisy: false,
     declarations: [],
     cases: null,

@@ -164,6 +164,7 @@ export type Figures = {
   readonly packHash: string | null
   readonly system: { readonly name: string; readonly version: string } | null
   readonly seed: number | null
+  readonly repeats: number | null
   /** Whether results vary between runs of the same build, so that statistics must decide. */
   readonly isNoisy: boolean
   readonly declarations: readonly MetricDeclaration[]
@@ -196,11 +197,12 @@ function figuresOf(
 ): Figures {
   const { benchmarkId, runId, metrics = {}, packHash = null, system = null, seed = null } = source
   const { totalCases = null, errorCases = null, judgedCases = null } = source
-  const { deterministic, repeats = 1, metricDeclarations = [] } = source
+  const { deterministic, repeats = null, metricDeclarations = [] } = source
   return {
     ...{ benchmarkId, runId, passRate, totalCases, errorCases, judgedCases, metrics, packHash, system, seed },
+    repeats,
     // A run is repeated where results vary, unless its pack declares that they do not.
-    isNoisy: deterministic === false || (deterministic === undefined && repeats > 1),
+    isNoisy: deterministic === false || (deterministic === undefined && repeats !== null && repeats > 1),
     declarations: metricDeclarations,
     cases: results === null ? null : new Map(results.map((result) => [result.id, result])),
   }

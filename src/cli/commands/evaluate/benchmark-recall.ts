@@ -79,7 +79,7 @@ async function answerFor(root: string, given: RecallOptions, session: Session): 
   const { validate, snapshotId, createSnapshot, base, candidate } = given
   if (base !== undefined && candidate !== undefined) {
     const at = (path: string): string => resolve(session.workingDirectory(), path)
-    const report = await gateStores({ base: at(base), candidate: at(candidate) })
+    const report = await gateStores({ base: at(base), candidate: at(candidate), now: new Date() })
     return { mode: 'ci-gate', name: 'ciGate', answer: reportAnswer(report) }
   }
   if (validate !== undefined) {
@@ -91,6 +91,6 @@ async function answerFor(root: string, given: RecallOptions, session: Session): 
   if (createSnapshot)
     return { mode: 'snapshot', name: 'snapshot', answer: await takeSnapshot({ ...given, snapshotId }, session) }
   requireSetting(evalStore(session, given).settings, 'benchmarkDeltaReporterEnabled', 'Nothing was compared,')
-  const answer = reportAnswer(await reportAgainstBaseline(root, snapshotId))
+  const answer = reportAnswer(await reportAgainstBaseline(root, snapshotId, { now: new Date() }))
   return { mode: 'baseline-report', name: 'baselineReport', answer }
 }

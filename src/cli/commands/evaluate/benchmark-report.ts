@@ -43,7 +43,7 @@ export const benchmarkReport = defineCommand({
     const { root, settings } = evalStore(session, options)
     requireSetting(settings, 'benchmarkDeltaReporterEnabled', 'Nothing was compared,')
     const accepted = acceptedChanges(acceptChanged)
-    const report = await reportAgainstBaseline(root, snapshotId, { acceptedChanges: accepted })
+    const report = await reportAgainstBaseline(root, snapshotId, { acceptedChanges: accepted, now: new Date() })
     refuseUnknown(Object.keys(accepted), report)
     return reportAnswer(report, format)
   },
@@ -83,6 +83,7 @@ export const benchmarkGate = defineCommand({
       snapshotId,
       bootstrap,
       requireCleanTree: requireClean,
+      now: new Date(),
       acceptedChanges: accepted,
     })
     refuseUnknown(Object.keys(accepted), report)

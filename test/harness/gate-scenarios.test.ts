@@ -1,0 +1,154 @@
+import { cpSync, mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, it } from 'vitest'
+import { gateStores } from '../../src/eval/gate/ci-gate.ts'
+import type { CaseResult, Verdict } from '../../src/eval/store/schemas/run.ts'
+import { sealOf } from '../../src/eval/store/seal.ts'
+import { temporaryDirectory } from '../temporary-directory.ts'
+import { aBaseline, aRun, plant } from './eval-store.ts'
+import { caseExample } from './example-documents.ts'
+
+// Each test here is a scenario in which the gate once passed a change that it could not vouch for, or failed a good one.
+
+const verdictOf: Readonly<Record<string, Verdict>> = { p: 'pass', f: 'fail', e: 'error' }
+
+/** A run with case records: one letter for the verdict of each case, and its score unless it is an error. */
+function recorded(runId: string, verdicts: string, scores: readonly (number | null)[], fields: object = {}) {
+  const results = [...verdicts].map((letter, index): CaseResult => {
+    const verdict = verdictOf[letter] ?? 'skipped'
+    return { id: `c${index}`, verdict, scores: { f1: verdict === 'error' ? null : (scores[index] ?? null) } }
+  })
+  const count = (verdict: Verdict): number => results.filter((one) => one.verdict === verdict).length
+  const known = results.flatMap(({ scores: own }) => own?.f1 ?? [])
+  const summary = aRun({
+    ...{ runId, passed: count('pass'), total: results.length },
+    ...{ failedCases: count('fail'), errorCases: count('error') },
+    metrics: { f1: known.reduce((sum, score) => sum + score, 0) / known.length },
+    ...fields,
+  })
+  const lines = results.map(({ id, verdict, scores: own }) => {
+    const { error: _, ...record } = { ...caseExample, error: undefined }
+    const error = verdict === 'error' ? { error: { class: 'Error', message: 'broke' } } : {}
+    const failures = verdict === 'fail' ? ['c0 is missing.'] : []
+    return JSON.stringify({ ...record, caseId: id, repeat: 0, verdict, scores: own, failures, ...error })
+  })
+  return { [`runs/${runId}.json`]: summary, [`runs/${runId}/cases.jsonl`]: `${lines.join('\n')}\n` }
+}
+
+async function gated(base: object, candidate: object, options: { readonly now?: Date } = {}) {
+  using place = temporaryDirectory()
+  const [ours, theirs] = [join(place.path, 'base'), join(place.path, 'candidate')]
+  plant(ours, { ...base })
+  plant(theirs, { ...candidate })
+  return await gateStores({ base: ours, candidate: theirs, ...options })
+}
+
+it('an error of the base that became an answer lowers no score', async () => {
+  const report = await gated(recorded('run-1', 'ppe', [1, 1]), recorded('run-2', 'ppf', [1, 1, 0]))
+
+  expect(report).toMatchObject({ verdict: 'pass', exitCode: 0 })
+})
+
+it('a score that falls among the cases that both sides answered is a regression beside errors too', async () => {
+  const report = await gated(recorded('run-1', 'ppe', [1, 1]), recorded('run-2', 'ppp', [1, 0.5, 1]))
+
+  expect(report).toMatchObject({ verdict: 'regression', exitCode: 1 })
+  expect(report.reasons[0]?.line).toContain('f1 fell from 1 to 0.75')
+})
+
+it('a passing case that lost its score cannot be judged better', async () => {
+  const report = await gated(recorded('run-1', 'ppp', [1, 1, 0.2]), recorded('run-2', 'ppp', [1, 1, null]))
+
+  expect(report).toMatchObject({ verdict: 'cannot tell', exitCode: 4 })
+  expect(report.reasons[0]?.line).toContain('1 case that passed on both sides lost a score: c2.')
+})
+
+it('a failing case that passes needs no score', async () => {
+  const report = await gated(recorded('run-1', 'ppf', [1, 1, 0]), recorded('run-2', 'ppp', [1, 1, null]))
+
+  expect(report).toMatchObject({ verdict: 'pass', exitCode: 0 })
+})
+
+it('fewer repeats are a laxer measurement where results vary', async () => {
+  const report = await gated(
+    recorded('run-1', 'ppp', [1, 1, 1], { deterministic: false, repeats: 5 }),
+    recorded('run-2', 'ppp', [1, 1, 1], { deterministic: false, repeats: 1 }),
+  )
+
+  expect(report).toMatchObject({ verdict: 'cannot tell', exitCode: 4 })
+  expect(report.reasons[0]?.line).toContain('Different numbers of repeats: 5 and 1.')
+  expect(report.reasons[0]?.next).toBe('Run both sides with the same system, seed and repeats.')
+})
+
+it('a run compared with itself shows nothing about the candidate', async () => {
+  using place = temporaryDirectory()
+  const [base, copy] = [join(place.path, 'base'), join(place.path, 'copy')]
+  plant(base, { 'runs/run-001.json': aRun() })
+  plant(base, { 'runs/run-001.json': aRun({ seal: sealOf(base, aRun()) }) })
+  cpSync(base, copy, { recursive: true })
+
+  for (const candidate of [base, copy]) {
+    const report = await gateStores({ base, candidate })
+
+    expect(report).toMatchObject({ verdict: 'cannot tell', exitCode: 4 })
+    expect(report.reasons[0]?.line).toBe(
+      'ama-memory: both sides have the same run run-001, so the candidate was not measured.',
+    )
+  }
+})
+
+it('a run that is dated in the future is invalid, because it hides every later run', async () => {
+  const now = new Date('2026-03-20T00:00:00Z')
+  const future = { startedAt: '2099-01-01T00:00:00Z', completedAt: '2099-01-01T00:00:00Z' }
+  const report = await gated(
+    { 'runs/run-001.json': aRun() },
+    {
+      'runs/run-002.json': aRun({ runId: 'run-002', ...future }),
+      'runs/run-003.json': aRun({ runId: 'run-003', passed: 0 }),
+    },
+    { now },
+  )
+
+  expect(report).toMatchObject({ verdict: 'invalid', exitCode: 3 })
+  expect(report.reasons[0]?.line).toContain('the run run-002 is dated 2099-01-01T00:00:00Z, which is in the future')
+})
+
+it('of two runs that ended at the same time the worse one counts', async () => {
+  const report = await gated(
+    { 'runs/run-001.json': aRun() },
+    { 'runs/a.json': aRun({ runId: 'a', passed: 1 }), 'runs/z.json': aRun({ runId: 'z' }) },
+  )
+
+  expect(report).toMatchObject({ verdict: 'regression', exitCode: 1 })
+})
+
+it('a directory without the folders of a store is no base, and a file never is', async () => {
+  using place = temporaryDirectory()
+  const [directory, file, candidate] = ['directory', 'file', 'candidate'].map((name) => join(place.path, name)) as [
+    string,
+    string,
+    string,
+  ]
+  mkdirSync(join(directory, 'elsewhere'), { recursive: true })
+  writeFileSync(file, '')
+  const benchmarks = [{ benchmarkId: 'ama-memory', runId: 'run-000', passRate: 0.75 }]
+  plant(candidate, { 'baselines/required-main.json': aBaseline({ benchmarks }), 'runs/run-001.json': aRun() })
+
+  const mistyped = await gateStores({ base: directory, candidate })
+  const said = await gateStores({ base: directory, candidate, bootstrap: true })
+  const noDirectory = await gateStores({ base: file, candidate, bootstrap: true })
+
+  expect(mistyped).toMatchObject({ verdict: 'cannot tell', exitCode: 4 })
+  expect(said).toMatchObject({ verdict: 'pass', baselineResolvedFrom: 'candidate' })
+  expect(noDirectory).toMatchObject({ verdict: 'invalid', exitCode: 3 })
+})
+
+it('advises no option that the command refuses: the name of a system is not how it was given', async () => {
+  const system = { name: 'http-127-0-0-1-8080', version: '1' }
+  const report = await gated({ 'runs/run-001.json': aRun({ system }) }, { 'runs/.keep': '' })
+
+  expect(report).toMatchObject({ verdict: 'regression', exitCode: 1 })
+  expect(report.reasons[0]?.next).toBe(
+    'Run it again on http-127-0-0-1-8080, with the options of run-001: `credence benchmark run ama-memory`.',
+  )
+})
