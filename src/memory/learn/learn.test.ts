@@ -228,6 +228,18 @@ describe('a stated preference', () => {
     const { prelude } = await recall(memory, { user: 'ann', scopes: here, message: 'hello' })
     expect(prelude?.text).toBe(text)
   })
+
+  it('stays a candidate when the same text is pasted again', async () => {
+    const memory = ports()
+    const pasted = `${text}\n\nwho would write this?`
+    await learn(memory, said(pasted))
+
+    const { taken } = await learn(memory, said(pasted, { sourceId: 'another session' }))
+
+    expect(taken).toEqual([])
+    const { prelude } = await recall(memory, { user: 'ann', scopes: here, message: 'hello' })
+    expect(prelude).toBeNull()
+  })
 })
 
 describe('what a model finds', () => {

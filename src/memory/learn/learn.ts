@@ -219,8 +219,8 @@ class Plan {
   }
 
   async #sayAgain(finding: Finding, known: Belief): Promise<void> {
-    // What a model finds does not change known beliefs.
-    if (!this.#isPerson) return
+    // What a model finds does not change known beliefs. A text that is pasted twice is not said again.
+    if (!this.#isPerson || (known.candidate && finding.isDoubtful === true)) return
     const reinforcement = { count: known.reinforcement.count + 1, at: this.#at }
     const revision = known.candidate
       ? revised(await this.#withFreeName(known), this.#at, {

@@ -38,6 +38,8 @@ export function* findStatementsInSteps(message: string): Steps<Extraction> {
   /** What the list is for: "remember this for the Lisbon trip:". */
   let topic: readonly string[] = []
   const above = new TextAbove(message)
+  /** So many findings stand before a sentence that speaks of them as of a text. */
+  let spokenOf = 0
   for (const sentence of sentences) {
     yield
     const { foreign, text, paragraph } = sentence
@@ -50,14 +52,20 @@ export function* findStatementsInSteps(message: string): Steps<Extraction> {
       topic = phrasesOf(/\s(?:for|about|on|from)\s.*$/su.exec(text)?.[0] ?? '')
       continue
     }
-    if (found.length === 0) above.add(sentence)
+    if (found.length === 0) {
+      above.add(sentence)
+      if (foreign === null && pointsAtText(sentence.plain)) spokenOf = findings.length
+    }
     for (const one of found) {
       const refusal = refusalOf(sentence, one, isRolePlay)
       if (refusal === null) findings.push(above.mayBePasted(sentence, one) ? { ...one, isDoubtful: true } : one)
       else refused.push({ text: redacted(one.content === '' ? text : one.content), span: one.span, ...refusal })
     }
   }
-  return { findings, refused }
+  return {
+    findings: findings.map((finding, at) => (at < spokenOf ? { ...finding, isDoubtful: true } : finding)),
+    refused,
+  }
 }
 
 /**
@@ -129,6 +137,24 @@ const pointsBack = (text: string): boolean => {
   const [first = '', second = ''] = analyse(text.slice(0, 200)).map(({ word }) => word)
   if (['this', 'that', 'these', 'those'].includes(first)) return second === '' || isFunctionWord(second)
   return /^(?:it|its|it['’]s|he|she|they|them|that['’]s)\b/iu.test(text)
+}
+
+const auxiliaries = new Set(
+  'is are was were do does did can could will would shall should may might must has have had'.split(' '),
+)
+
+/**
+ * Whether a sentence speaks of a text before it as people do who have pasted one: "is this genuine?", "that can't be
+ * right". "This recipe" and "the one that I sent" name what they are about.
+ */
+function pointsAtText(text: string): boolean {
+  const words = analyse(text.slice(0, 400)).map(({ word }) => word)
+  return words.some((word, at) => {
+    const next = words[at + 1]
+    if (word !== 'this' && word !== 'that') return false
+    if (next === undefined || auxiliaries.has(words[at - 1] ?? '')) return true
+    return word === 'that' ? at === 0 : isFunctionWord(next)
+  })
 }
 
 /** Only the beginning is read: a long sentence has many clauses, and each one would read all that follows it. */

@@ -109,7 +109,7 @@ const patterns: readonly SecretPattern[] = [
   // The name of an account, a slash or bar, and a password.
   {
     pattern:
-      /\b(?:log-?in|sign-?in|user(?:name)?|account|credentials?)\b(?:\s{1,4}(?:details|data|info))?(?:\s{1,4}(?:for|to|of|on)\s[^\n:=]{1,40}?)?(?:\s{0,4}(?:is|are|:|=|->)\s{0,4}|\s{1,4})(?<value>[^\s/|]{1,100}@[^\s/|]{1,100}[ \t]{0,4}[/|][ \t]{0,4}\S{1,200}|[\p{L}\p{N}][^\s/|]{0,100}[ \t]{1,4}[/|][ \t]{1,4}(?=\S{0,200}[^\p{L}\s.,;!-])\S{1,200})/dgiu,
+      /\b(?:log[ -]?in|sign[ -]?in|user(?:name)?|account|credentials?)\b(?:\s{1,4}(?:details|data|info))?(?:\s{1,4}(?:for|to|of|on)\s[^\n:=]{1,40}?)?(?:\s{0,4}(?:is|are|:|=|->)\s{0,4}|\s{1,4})(?<value>[^\s/|]{1,100}@[^\s/|]{1,100}[ \t]{0,4}[/|][ \t]{0,4}\S{1,200}|[\p{L}\p{N}][^\s/|]{0,100}[ \t]{1,4}[/|][ \t]{1,4}(?=\S{0,200}[^\p{L}\s.,;!-])\S{1,200})/dgiu,
     what: 'a name and a password to log in with',
     hint: /[/|]/u,
   },
