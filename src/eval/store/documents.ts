@@ -210,7 +210,7 @@ export function requireBaseline(root: string, snapshotId: string): Checked<Basel
   const found = readBaseline(root, snapshotId)
   if (found !== null) return found
   throw new MemoryError('not_found', `There is no baseline "${snapshotId}" in ${root}.`, {
-    hint: 'Make one with `credence benchmark snapshot --snapshot-id ID`.',
+    hint: `Make one with \`credence benchmark snapshot --snapshot-id ${snapshotId}\`.`,
   })
 }
 

@@ -26,7 +26,7 @@ export function HomePage() {
         <h1>Your agents’ memory</h1>
         <p class="lead">
           Credence remembers what you tell your AI agents. For each message it gives them the few facts that matter, and
-          shows why. Everything stays on this machine.
+          shows why. Everything stays on the machine that serves this page.
         </p>
       </header>
       <div class={isReady ? 'home' : 'home waiting'}>
