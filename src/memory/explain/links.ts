@@ -32,7 +32,7 @@ const mostLookedThrough = 1_000
 /** Where links to a belief are looked for. */
 export type Linkable = { readonly relations: readonly Belief[]; readonly questions: readonly Belief[] }
 
-/** The same for every belief until something changes, so that whoever asks about several reads it once. */
+/** The same for every belief until something changes, so it is read once for several beliefs. */
 export async function linkableBeliefs({ store }: Ports, user: string): Promise<Linkable> {
   const page = { limit: mostLookedThrough, offset: 0 }
   const { items: relations } = await store.list({ user, types: ['relation'], current: true }, page)

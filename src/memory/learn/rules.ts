@@ -1,10 +1,11 @@
 import { analyse } from '../../search/analyse.ts'
 import { isOrdinaryWord } from '../../search/ordinary-words.ts'
 import { atOnce, type Steps } from '../../search/slices.ts'
-import { endsInColon, isShortParagraph, longestTyped, typedCharacters, typedLines } from '../../search/turns/pasted.ts'
+import { longestTyped } from '../../search/turns/pasted.ts'
 import type { Extraction, Extractor, Finding, Refusal, Slot } from './extraction.ts'
 import { calendarWords, isFunctionWord, nameOf, phrasesOf } from './name-of.ts'
 import { type MessageSentence, sentencesIn } from './own-words.ts'
+import { listMark, pointsAtText, TextAbove } from './perhaps-pasted.ts'
 import { redacted, secretIn } from './secrets.ts'
 
 const mostSentences = 200
@@ -68,39 +69,6 @@ export function* findStatementsInSteps(message: string): Steps<Extraction> {
   }
 }
 
-/**
- * What a message says before a statement. Only a statement that begins the message, or one of a short paragraph that is
- * the whole message, is surely typed; every other may be part of a text that was pasted, and waits for the person.
- */
-class TextAbove {
-  readonly #isShort: boolean
-  readonly #lines = new Set<number>()
-  /** The line of a colon that announces something. */
-  #announced = Number.NaN
-  /** A statement that may be pasted is part of a text, and so are those below it. */
-  #isDoubtful = false
-
-  constructor(message: string) {
-    this.#isShort = isShortParagraph(message)
-  }
-
-  add({ text, line }: MessageSentence): void {
-    // The number of an item is a sentence of its own.
-    if (`${text} `.replace(listMark, '') === '') return
-    this.#lines.add(line)
-    if (endsInColon(text)) this.#announced = line
-  }
-
-  mayBePasted({ line, paragraph, start }: MessageSentence, { kind, isDoubtful = false }: Finding): boolean {
-    const lines = this.#lines.size - Number(this.#lines.has(line))
-    const isBeginning = this.#lines.size === 0 && paragraph === 0 && start < typedCharacters
-    // A correction replaces what the person said, so one line above it is enough.
-    const isTyped = this.#isShort && lines < (kind === 'correction' ? 1 : typedLines) && this.#announced !== line - 1
-    this.#isDoubtful ||= (kind === 'instruction' && isDoubtful) || !(isBeginning || isTyped)
-    return this.#isDoubtful
-  }
-}
-
 export const refusedWhole = (message: string, reason: Refusal['reason'], explanation: string): Extraction => ({
   findings: [],
   refused: [{ text: redacted(message.slice(0, 200)), span: { start: 0, end: message.length }, reason, explanation }],
@@ -139,24 +107,6 @@ const pointsBack = (text: string): boolean => {
   return /^(?:it|its|it['’]s|he|she|they|them|that['’]s)\b/iu.test(text)
 }
 
-const auxiliaries = new Set(
-  'is are was were do does did can could will would shall should may might must has have had'.split(' '),
-)
-
-/**
- * Whether a sentence speaks of a text before it as people do who have pasted one: "is this genuine?", "that can't be
- * right". "This recipe" and "the one that I sent" name what they are about.
- */
-function pointsAtText(text: string): boolean {
-  const words = analyse(text.slice(0, 400)).map(({ word }) => word)
-  return words.some((word, at) => {
-    const next = words[at + 1]
-    if (word !== 'this' && word !== 'that') return false
-    if (next === undefined || auxiliaries.has(words[at - 1] ?? '')) return true
-    return word === 'that' ? at === 0 : isFunctionWord(next)
-  })
-}
-
 /** Only the beginning is read: a long sentence has many clauses, and each one would read all that follows it. */
 const saysSomething = (content: string): boolean =>
   analyse(content.slice(0, 400)).some(({ word }) => !isFunctionWord(word))
@@ -173,7 +123,6 @@ const openers =
   /^(?:(?:u[hm]+|erm?|hm+|and|also|but|so|ok|okay|oh|ah|hey|hi|hello|well|btw|by the way|fyi|fwiw|imho|imo|tbh|ps|p\.s\.|thanks|thank you|great|perfect|cool|yes|yeah|yep|sure|(?:one|another)(?: more| last| other)? thing(?: though)?|(?:quick|side) note(?! (?:for|to)\b)|reminder|important|in general|generally|first|second|finally|lastly)\b[\s,:;.!–—-]{1,4}){1,3}/iu
 
 const pictures = /^(?:\p{Extended_Pictographic}[\p{M}\p{Emoji_Modifier}\u200d]{0,8}\s{0,4}){1,20}/u
-const listMark = /^(?:[-*+•–]|\(?\d{1,3}[.)]|[a-z]\))\s{1,4}/u
 /** The whole sentence is bold or italic. */
 const emphasis = /^[*_]{1,3}(?=[^*_]{1,1000}[*_]{1,3}$)/u
 
