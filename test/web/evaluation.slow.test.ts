@@ -33,7 +33,7 @@ describe.skipIf(noBrowser !== null)('the pages of evaluation', () => {
     await sees(page, 'Not run yet')
     // Many packs of one subject are folded.
     const redTeam = page.locator('.pack-group', { hasText: 'Red team' })
-    await redTeam.getByText(/^\d+ packs, \d+ cases$/).waitFor()
+    await redTeam.getByText(/^\d+ packs, [\d,]+ cases$/).waitFor()
     expect(await redTeam.locator('.pack-row').first().isVisible()).toBe(false)
     await redTeam.locator('summary').click()
     await redTeam.locator('.pack-row').first().waitFor()
