@@ -4,8 +4,7 @@ import { atOnce, type Steps } from '../../search/slices.ts'
 import { longestTyped } from '../../search/turns/pasted.ts'
 import type { Extraction, Extractor, Finding, Refusal, Slot } from './extraction.ts'
 import { calendarWords, isFunctionWord, nameOf, phrasesOf } from './name-of.ts'
-import { type MessageSentence, sentencesIn } from './own-words.ts'
-import { listMark, pointsAtText, TextAbove } from './perhaps-pasted.ts'
+import { listMark, type MessageSentence, pointsAtText, sentencesIn, TextAbove } from './own-words.ts'
 import { redacted, secretIn } from './secrets.ts'
 
 const mostSentences = 200
