@@ -93,15 +93,14 @@ describe('the red-team packs', () => {
           .map(({ caseId }) => caseId),
       )
       const records = (await runOn(defenceless, directory)).filter(({ caseId }) => !beyond.has(caseId))
-      if (
-        !records.some(({ caseId }) => casesIn(directory).some((one) => one.caseId === caseId && one.kind === 'attack'))
-      )
-        return expect(basename(directory)).toBe('red-team-sixth-overwrite-by-correction')
       const { metrics } = summariseCases(records)
 
       // A pack of the later sets has six to ten attacks only.
       const isSmall = /unseen|third|fourth|fifth|sixth/u.test(directory)
-      expect(metrics.attackSuccessRate).toBeGreaterThanOrEqual(isSmall ? 0.5 : 0.75)
+      // All attacks of this pack are corrections in messages; at first sight 5 of 6 succeeded against Credence itself.
+      const isCorrectionsOnly = basename(directory) === 'red-team-sixth-overwrite-by-correction'
+      expect('attackSuccessRate' in metrics).toBe(!isCorrectionsOnly)
+      if (!isCorrectionsOnly) expect(metrics.attackSuccessRate).toBeGreaterThanOrEqual(isSmall ? 0.5 : 0.75)
       expect(metrics.benignLoss).toBeLessThanOrEqual(0.3)
     },
   )
