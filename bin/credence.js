@@ -7,14 +7,11 @@
 // with 0: the programs that run it read 2 as an order to stop.
 
 // biome-ignore-all lint/style/useNodejsImportProtocol: Node 12 does not know the prefix
-import { existsSync, readFileSync, realpathSync } from 'fs'
-import * as nodeModule from 'module'
-import { homedir } from 'os'
-import { join } from 'path'
-import { fileURLToPath } from 'url'
+const { existsSync, readFileSync, realpathSync } = require('fs')
+const { join } = require('path')
 
 const isHook = process.argv[2] === 'hook'
-const root = fileURLToPath(new URL('..', import.meta.url))
+const root = join(__dirname, '..')
 const isClone = existsSync(join(root, 'src', 'cli', 'main.ts'))
 
 // SQLite's binding is built for Node-API 10: an older 22 ends in a crash.
@@ -24,8 +21,7 @@ const isSupported = isAtLeast(needed) && (!isClone || Boolean(process.features.t
 
 if (isSupported) run()
 else if (isClone && existsSync(ownNode()) && realpathSync(ownNode()) !== realpathSync(process.execPath)) {
-  // Loading it takes longer than a recall, and hardly anybody needs it.
-  import('child_process').then(({ spawn }) => runOnOwnNode(spawn))
+  runOnOwnNode()
 } else {
   const remedy = isClone && !existsSync(ownNode()) ? ' (`npm ci` brings one)' : ''
   console.error(`credence: Node ${process.versions.node} is too old; it needs Node ${needed} or newer${remedy}.`)
@@ -41,10 +37,11 @@ function isAtLeast(wanted) {
 function run() {
   // Saves compiling (and, in a clone, stripping types) again at every start. The directory is the user's own: the
   // default one in the shared temporary directory could be prepared by somebody else.
-  nodeModule.enableCompileCache(join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'credence'))
+  const cache = process.env.XDG_CACHE_HOME || join(require('os').homedir(), '.cache')
+  require('module').enableCompileCache(join(cache, 'credence'))
   printWarningsPlainly()
 
-  import(isClone ? '../src/cli/main.ts' : '../dist/lib/main.js')
+  loadCommandLine()
     .then((cli) => cli.main(process.argv.slice(2)))
     .then(
       (exitCode) => {
@@ -55,6 +52,14 @@ function run() {
         process.exitCode = isHook ? 0 : 70
       },
     )
+}
+
+async function loadCommandLine() {
+  if (isClone) return import('../src/cli/main.ts')
+  // V8 compiles a function when it is first called, which is too late for the cache. So all functions of the file that a
+  // prompt needs are compiled while it is loaded, once; its first line switches this off again (scripts/build.ts).
+  require('v8').setFlagsFromString('--no-lazy')
+  return require('../dist/cli/main.js')
 }
 
 /** Replaces Node's own format, `(node:123) Warning: …`. Without a listener, warnings are switched off. */
@@ -73,7 +78,8 @@ function ownNode() {
   return join(root, 'node_modules', 'node', 'bin', process.platform === 'win32' ? 'node.exe' : 'node')
 }
 
-function runOnOwnNode(spawn) {
+function runOnOwnNode() {
+  const { spawn } = require('child_process')
   const { version } = JSON.parse(readFileSync(join(root, 'node_modules', 'node', 'package.json'), 'utf8'))
   const child = spawn(ownNode(), process.argv.slice(1), { stdio: 'inherit' })
 

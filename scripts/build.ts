@@ -1,10 +1,10 @@
-// Builds the published package: src/ bundled into a few files under dist/lib/, since every module a one-shot command
-// loads costs it more than half a millisecond, the types under dist/types/, and the dashboard under dist/web/.
+// Builds the published package: the library as ES modules under dist/lib/, the command line as CommonJS under dist/cli/, the
+// types under dist/types/, and the dashboard under dist/web/.
 import { spawnSync } from 'node:child_process'
-import { cpSync, globSync, readFileSync, rmSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { cpSync, globSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { basename, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { build } from 'rolldown'
+import { type BuildOptions, build } from 'rolldown'
 import { build as buildPages } from 'vite'
 import { postgresMigrations } from '../src/store/postgres/migrations/migrate.ts'
 import { migrations } from '../src/store/sqlite/migrations/migrate.ts'
@@ -24,53 +24,73 @@ if (status !== 0) process.exit(status ?? 1)
 removeUnusedTypes(join(target, 'types'))
 
 const inSource = (file: string): string => join(root, 'src', file)
-/** What a message costs. */
-const onRecallPath = staticImports(
-  ['cli/main.ts', 'cli/commands/memory/recall.ts', 'memory/recall/render.ts', 'open-memory.ts'].map(inSource),
-)
-/** What a message costs besides where something was said, which may be quoted. */
-const onQuotesPath = staticImports([inSource('search/turns/push.ts')])
-/** What hooks need besides, which recall for every prompt and keep it. */
-const onHookPath = staticImports(['cli/commands/connect/hook.ts', 'memory/learn/rules.ts'].map(inSource))
-const onChangePath = staticImports(['memory/use-cases.ts', 'store/sqlite/commit.ts'].map(inSource))
-
-await build({
-  input: {
-    index: inSource('index.ts'),
-    main: inSource('cli/main.ts'),
-    // Started by their paths, as threads.
-    'store-thread-program': inSource('store/sqlite/store-thread-program.ts'),
-    'memory-thread-program': inSource('cli/proxy/memory-thread-program.ts'),
-  },
+const threads = {
+  // Started by their paths.
+  'store-thread-program': inSource('store/sqlite/store-thread-program.ts'),
+  'memory-thread-program': inSource('cli/proxy/memory-thread-program.ts'),
+}
+const bundling = {
   platform: 'node',
   // Everything installed beside the package stays there.
   external: (id) => !id.startsWith('.') && !id.startsWith('/') && !/^[A-Za-z]:/.test(id),
   logLevel: 'warn',
   // The groups below decide what is loaded together; a dynamic import of a module in them is meant for the sources.
   checks: { ineffectiveDynamicImport: false },
-  // All files in one folder two below the root, where the sources are too: what is found by a relative path still is.
+} satisfies BuildOptions
+// All files in one folder two below the root, where the sources are too: what is found by a relative path still is.
+const names = { entryFileNames: '[name].js', chunkFileNames: '[name]-[hash].js' }
+
+const library = join(target, 'lib')
+await build({
+  ...bundling,
+  input: { index: inSource('index.ts'), ...threads },
+  output: { ...names, dir: library, format: 'esm' },
+})
+
+/** What a hook loads for every prompt, and a recall too. */
+const onPromptPath = staticImports(
+  [
+    'cli/main.ts',
+    'cli/commands/memory/recall.ts',
+    'cli/commands/connect/hook.ts',
+    'memory/learn/rules.ts',
+    'memory/learn/secrets.ts',
+    'memory/recall/render.ts',
+    'search/turns/push.ts',
+    'open-memory.ts',
+  ].map(inSource),
+)
+const onChangePath = staticImports(['memory/use-cases.ts', 'store/sqlite/commit.ts'].map(inSource))
+
+// A one-shot command pays more than half a millisecond for every module, and ten for an ES module that imports from Node.
+// `bin/credence.js` has every function of the file `prompt` compiled while it is loaded; the rest waits for its first call.
+const commandLine = join(target, 'cli')
+await build({
+  ...bundling,
+  input: { main: inSource('cli/main.ts'), ...threads },
   output: {
-    dir: join(target, 'lib'),
-    format: 'esm',
-    entryFileNames: '[name].js',
-    chunkFileNames: '[name]-[hash].js',
-    // What one recall needs is one file, and nothing else is in it; what quotes, a hook and a change need besides are others.
+    ...names,
+    dir: commandLine,
+    format: 'cjs',
+    banner: ({ name }) => (name === 'prompt' ? "require('node:v8').setFlagsFromString('--lazy')" : ''),
     codeSplitting: {
       groups: [
-        { name: 'recall', test: (id) => onRecallPath.has(id), priority: 4 },
-        { name: 'quotes', test: (id) => onQuotesPath.has(id), priority: 3 },
-        { name: 'hook', test: (id) => onHookPath.has(id), priority: 2 },
+        { name: 'prompt', test: (id) => onPromptPath.has(id), priority: 2 },
         { name: 'change', test: (id) => onChangePath.has(id), priority: 1 },
       ],
     },
   },
 })
-cpSync(join(root, 'src/search/ordinary-words.txt'), join(target, 'lib/ordinary-words.txt'))
-cpSync(join(root, 'src/search/turns/word-points.txt'), join(target, 'lib/word-points.txt'))
-for (const name of postgresMigrations)
-  cpSync(join(root, `src/store/postgres/migrations/${name}.sql`), join(target, `lib/${name}.sql`))
-for (const name of migrations)
-  cpSync(join(root, `src/store/sqlite/migrations/${name}.sql`), join(target, `lib/${name}.sql`))
+writeFileSync(join(commandLine, 'package.json'), '{ "type": "commonjs" }\n')
+
+for (const built of [library, commandLine]) {
+  const data = ['search/ordinary-words.txt', 'search/turns/word-points.txt']
+  const schema = [
+    ...migrations.map((name) => `store/sqlite/migrations/${name}.sql`),
+    ...postgresMigrations.map((name) => `store/postgres/migrations/${name}.sql`),
+  ]
+  for (const file of [...data, ...schema]) cpSync(inSource(file), join(built, basename(file)))
+}
 await buildPages({ configFile: join(root, 'web', 'vite.config.ts'), logLevel: 'warn' })
 
 /** Most declarations are of commands and servers, which no program imports. */

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import { temporaryDirectory } from './temporary-directory.ts'
 
-const entry = fileURLToPath(new URL('../bin/credence.js', import.meta.url))
+const bin = fileURLToPath(new URL('../bin', import.meta.url))
 
 // Says what it was given and answers with the exit code it is asked for.
 const commandLine = `
@@ -34,7 +34,7 @@ function plant(root: string, files: Readonly<Record<string, string>>): string {
     plantFile(join(root, path), text)
   }
   mkdirSync(join(root, 'bin'))
-  copyFileSync(entry, join(root, 'bin', 'credence.js'))
+  for (const file of ['credence.js', 'package.json']) copyFileSync(join(bin, file), join(root, 'bin', file))
   return join(root, 'bin', 'credence.js')
 }
 
@@ -59,7 +59,7 @@ function run(root: string, ...args: readonly string[]) {
 describe('bin/credence.js', () => {
   it('prints a warning as a line of its own on standard error, without the format of Node', () => {
     using directory = temporaryDirectory()
-    const bin = plant(directory.path, { 'dist/lib/main.js': commandLine })
+    const bin = plant(directory.path, { 'dist/cli/main.js': commandLine })
 
     const { stdout, stderr } = run(directory.path, bin, 'warn')
     const muted = run(directory.path, '--no-warnings', bin, 'warn')
@@ -70,7 +70,7 @@ describe('bin/credence.js', () => {
 
   it('runs the compiled files of a published package, also through a link', () => {
     using directory = temporaryDirectory()
-    const bin = plant(directory.path, { 'dist/lib/main.js': commandLine })
+    const bin = plant(directory.path, { 'dist/cli/main.js': commandLine })
     symlinkSync(bin, join(directory.path, 'credence'))
 
     const result = run(directory.path, join(directory.path, 'credence'), '3', '--json')
@@ -82,7 +82,7 @@ describe('bin/credence.js', () => {
     using directory = temporaryDirectory()
     const bin = plant(directory.path, {
       'src/cli/main.ts': typedCommandLine,
-      'dist/lib/main.js': 'throw new Error("an old build")',
+      'dist/cli/main.js': 'throw new Error("an old build")',
     })
 
     const result = run(directory.path, bin, '0', 'two words')
@@ -92,7 +92,7 @@ describe('bin/credence.js', () => {
 
   it('reports a bug as 70, which no command answers with otherwise', () => {
     using directory = temporaryDirectory()
-    const bin = plant(directory.path, { 'dist/lib/main.js': commandLine })
+    const bin = plant(directory.path, { 'dist/cli/main.js': commandLine })
 
     const result = run(directory.path, bin, 'fail')
 
@@ -104,7 +104,7 @@ describe('bin/credence.js', () => {
     using broken = temporaryDirectory()
     using old = temporaryDirectory()
     const withBug = plant(broken.path, {
-      'dist/lib/main.js': 'export async function main() { throw new Error("a bug") }',
+      'dist/cli/main.js': 'export async function main() { throw new Error("a bug") }',
     })
     const tooOld = plant(old.path, { 'src/cli/main.ts': typedCommandLine })
 

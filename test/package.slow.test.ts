@@ -30,6 +30,9 @@ describe('the published package', () => {
       expect.arrayContaining([
         'LICENSE',
         'bin/credence.js',
+        'bin/package.json',
+        'dist/cli/main.js',
+        'dist/cli/package.json',
         'dist/lib/index.js',
         'dist/types/index.d.ts',
         'dist/web/index.html',
@@ -38,12 +41,12 @@ describe('the published package', () => {
       ]),
     )
     expect(packedFiles.filter((file) => /^(?:src|test|bench|scripts)\/|\.(?:test|contract)\./.test(file))).toEqual([])
-    // A recall in a memory with conversations loads no code of changes and hooks for the quotes.
-    const quotes = packedFiles.filter((file) => file.startsWith('dist/lib/quotes-'))
-    const imports = quotes.flatMap(
-      (file) => readFileSync(join(root, file), 'utf8').match(/(?<=from "\.\/)[a-z-]+/g) ?? [],
-    )
-    expect(imports.toSorted()).toEqual(['recall-', 'rolldown-runtime-'])
+    // A prompt loads one file of ours, whose first line ends the compiling of whole files.
+    const [prompt = '', ...others] = packedFiles.filter((file) => file.startsWith('dist/cli/prompt-'))
+    expect(others).toEqual([])
+    const code = readFileSync(join(root, prompt), 'utf8')
+    expect(code.match(/require\("\.\/[^"]+"\)(?=;$)/gm)).toEqual([expect.stringMatching(/rolldown-runtime-/)])
+    expect(code).toMatch(/^require\("node:v8"\)\.setFlagsFromString\("--lazy"\)/)
 
     writeFileSync(
       join(project.path, 'package.json'),
