@@ -54,7 +54,7 @@ export function heaviestRows(
   most: number,
 ): readonly number[] {
   const terms = tellingTerms(all)
-  const { lowest, size } = rangeOf(terms)
+  const { lowest, size } = rangeOf(terms.map(({ postings }) => postings.rows))
   return totalsOfRows.use(size, (totals) =>
     offeredRows.use(size, (offered) => {
       for (const { weight, postings } of terms) addWeights(totals, postings, lowest, weight)
@@ -147,26 +147,21 @@ class Heaviest {
 
 /** How often each term occurs in each of the units: `counts[term][unit]`. */
 export function countsIn(terms: readonly WeightedTerm[], units: readonly TurnUnit[]): readonly Uint8Array[] {
-  const { lowest, size } = rangeOf(terms)
+  const unitRows = Int32Array.from(units, ({ row }) => row)
+  const { lowest, size } = rangeOf([unitRows])
   return placesOfRows.use(size, (places) => {
-    const set = (value: (place: number) => number): void => {
-      for (let place = 0; place < units.length; place += 1) {
-        const at = (units[place] as TurnUnit).row - lowest
-        if (at >= 0 && at < size) places[at] = value(place)
-      }
-    }
     // From 1 on, because 0 stands for a row that is none of the units.
-    set((place) => place + 1)
+    for (const [place, row] of unitRows.entries()) places[row - lowest] = place + 1
     const counts = terms.map(({ postings }) => {
       const found = new Uint8Array(units.length)
       const { rows, counts } = postings
       for (let at = 0; at < rows.length; at += 1) {
-        const place = places[(rows[at] as number) - lowest] as number
-        if (place > 0) found[place - 1] = counts[at] as number
+        const place = places[(rows[at] as number) - lowest]
+        if (place !== undefined && place > 0) found[place - 1] = counts[at] as number
       }
       return found
     })
-    set(() => 0)
+    for (const row of unitRows) places[row - lowest] = 0
     return counts
   })
 }
@@ -186,11 +181,10 @@ export function reachOf(units: readonly TurnUnit[], at: number, reach: number): 
   return [from, to]
 }
 
-function rangeOf(terms: readonly WeightedTerm[]): { readonly lowest: number; readonly size: number } {
+function rangeOf(lists: readonly Int32Array[]): { readonly lowest: number; readonly size: number } {
   let lowest = Number.MAX_SAFE_INTEGER
   let highest = -1
-  for (const { postings } of terms) {
-    const { rows } = postings
+  for (const rows of lists) {
     for (let at = 0; at < rows.length; at += 1) {
       const row = rows[at] as number
       if (row < lowest) lowest = row
