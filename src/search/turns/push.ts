@@ -183,6 +183,7 @@ async function candidatesFor(index: TurnIndex, view: TurnView, asked: Asked): Pr
   const wanted = wantedTerms(new Set(terms.map(({ term }) => term)))
   const slices = new Slices()
   const partsOfTurn = memoizedParts()
+  const read = new Set<string>()
   const candidates: Candidate[] = []
   for (const { unit, at, found, previous } of close) {
     if (slices.areOver) await slices.pause()
@@ -190,6 +191,10 @@ async function candidatesFor(index: TurnIndex, view: TurnView, asked: Asked): Pr
     if (turn === undefined || (turn.role === 'user' && turn.origin !== 'person')) continue
     const before = previous === null ? undefined : turns.get(previous)
     if (turn.role === 'user' && before !== undefined && announcesPaste(before.text)) continue
+    // People often say the same again. The first of equal passages scores most, and a text is quoted once.
+    const said = JSON.stringify([turn.text, unit.row - unit.first, turn.role, unit.speaker])
+    if (read.has(said)) continue
+    read.add(said)
     const isOther = question.speaker !== null && unit.speaker !== question.speaker
     const sentences = ownSentences(turn.text, partsOfTurn(turn), unit.row - unit.first)
     const factor = isOther ? constants.wrongSpeaker : 1
