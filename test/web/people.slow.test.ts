@@ -14,7 +14,8 @@ describe.skipIf(noBrowser !== null)('the page of people and teams', () => {
   afterEach(() => expect(dashboard.problems.splice(0)).toEqual([]))
 
   const panel = (name: string) => page.getByRole('region', { name, exact: true })
-  const send = <Body>(method: string, path: string) => dashboard.server.send<Body>(method, `/api/v1${path}`)
+  const send = <Body>(method: string, path: string, body?: object) =>
+    dashboard.server.send<Body>(method, `/api/v1${path}`, body === undefined ? {} : { body })
 
   it('adds a person with an invite that is shown once, makes a team, revokes and removes', async () => {
     await sees(page, 'Nobody else uses this memory')
@@ -45,5 +46,21 @@ describe.skipIf(noBrowser !== null)('the page of people and teams', () => {
     await missesNow(page, 'ana, owner')
     expect(await send('GET', '/people')).toMatchObject({ status: 200, body: { items: [] } })
     expect(await send('GET', '/teams')).toMatchObject({ body: { items: [{ name: 'platform', members: [] }] } })
+  })
+
+  it('shows a person with a token of their own the pages of their memory', async () => {
+    const added = await send<{ invite: { secret: string } }>('POST', '/people', { name: 'ben' })
+    const exchanged = await dashboard.server.send<{ secret: string }>('POST', '/api/v1/tokens', {
+      body: {},
+      headers: { authorization: `Bearer ${added.body.invite.secret}` },
+    })
+    const own = await dashboard.stranger()
+    await own.goto(`${dashboard.url}/#token=${exchanged.body.secret}`)
+    await sees(own, 'Nothing is remembered yet')
+
+    const links = await own.getByRole('navigation', { name: 'Pages' }).getByRole('link').allTextContents()
+    expect(links).toEqual(['Home', 'Recall', 'Beliefs', 'Review', 'Conversations', 'Over time', 'Journal', 'People'])
+    await missesNow(own, 'Connect your agent')
+    await missesNow(own, 'MEMORY.md')
   })
 })

@@ -97,7 +97,9 @@ function SignedIn() {
     },
     ...Object.fromEntries(
       // There are ten digits.
-      places.slice(0, 10).map(({ href, name: does }, index) => [(index + 1) % 10, { does, act: () => navigate(href) }]),
+      places()
+        .slice(0, 10)
+        .map(({ href, name: does }, index) => [(index + 1) % 10, { does, act: () => navigate(href) }]),
     ),
   })
   return (

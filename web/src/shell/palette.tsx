@@ -61,7 +61,7 @@ function OpenPalette() {
   }
   const found = useResource(text.trim(), (abort) => search(text.trim(), abort), { keep: true })
   const wanted = text.trim().toLowerCase()
-  const pages = places.map(({ href, name, icon }) => ({
+  const pages = places().map(({ href, name, icon }) => ({
     key: href,
     name,
     note: 'Page',

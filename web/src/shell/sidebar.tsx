@@ -27,7 +27,7 @@ export function Sidebar() {
         <span>Credence</span>
       </Link>
       <nav class="side-nav" aria-label="Pages">
-        {places.map(({ href, name, icon }) => (
+        {places().map(({ href, name, icon }) => (
           <Link key={href} href={href} class="side-link" aria-current={isUnder(href) ? 'page' : undefined}>
             <Icon name={icon} />
             <span>{name}</span>

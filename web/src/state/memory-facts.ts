@@ -5,6 +5,8 @@ import { journalHead } from '../api/live.ts'
 
 /** What every page may want to know about the memory; null until it is known. */
 export const health = signal<Answer<'health'> | null>(null)
+/** Whether the person holds the served directory, and not only a memory on this server. */
+export const isInstallation = (): boolean => health.value?.isInstallation !== false
 /** A command line as the person types it. */
 export const typed = (words: string): string => `${health.value?.command ?? 'credence'} ${words}`
 export const scopes = signal<Answer<'scopes'> | null>(null)

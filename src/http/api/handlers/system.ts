@@ -30,6 +30,7 @@ export function systemHandlers(
         scopes: deps.scopes,
         homeScopes: deps.homeScopes,
         isDemo: deps.isDemo,
+        isInstallation: deps.isInstallation,
         command: deps.command,
         counts: await counts(head),
         journalHead: head,

@@ -37,6 +37,9 @@ export const systemRoutes = {
       scopes: z.array(z.string()).describe('Active where a request names none.'),
       homeScopes: z.array(z.string()).describe('Where something new goes.'),
       isDemo: z.boolean().describe('Whether all of it is gone when the server ends.'),
+      isInstallation: z
+        .boolean()
+        .describe('Whether MEMORY.md, evaluation, hosts and checks are open to the caller, and not only a memory.'),
       command: z.string().describe('What a person types to start Credence on this machine, such as `npx credence`.'),
       counts: z.object({
         current: z.int(),

@@ -6,7 +6,7 @@ import { count } from '../../format/numbers.ts'
 import { Link } from '../../navigation/link.tsx'
 import { address } from '../../navigation/match.ts'
 import { navigate } from '../../navigation/router.ts'
-import { candidateCount, health, proposalCount, typed } from '../../state/memory-facts.ts'
+import { candidateCount, health, isInstallation, proposalCount, typed } from '../../state/memory-facts.ts'
 import { useResource } from '../../state/resource.ts'
 import { useSettled } from '../../state/settled.ts'
 import { Badge } from '../../ui/badge.tsx'
@@ -32,12 +32,12 @@ export function HomePage() {
       <div class={isReady ? 'home' : 'home waiting'}>
         <div class="stack">
           <Try onReady={() => setReady(true)} />
-          <LastRegression />
+          {isInstallation() ? <LastRegression /> : null}
         </div>
         <div class="stack">
           <Waiting />
           <Today />
-          <Connected />
+          {isInstallation() ? <Connected /> : null}
         </div>
       </div>
     </>
@@ -149,16 +149,26 @@ async function loadExamples(signal: AbortSignal): Promise<readonly string[]> {
 
 function Waiting() {
   // A sync notes its conflicts after its changes are in the journal, so what came with those may be too old.
-  const found = useResource('mirror', (signal) => ask('mirror', { signal }), { freshness: journalHead.value })
-  const mirror = found.value ?? health.value?.mirror
+  const found = useResource(
+    'mirror',
+    (signal) => (isInstallation() ? ask('mirror', { signal }) : Promise.resolve(null)),
+    {
+      freshness: journalHead.value,
+    },
+  )
+  const mirror = isInstallation() ? (found.value ?? health.value?.mirror ?? null) : null
   const waiting = [
     { href: '/review', name: 'Proposed changes', number: proposalCount.value },
     { href: '/review', name: 'New statements', number: candidateCount.value },
-    {
-      href: mirror?.conflicts === 0 ? '/health' : '/review',
-      name: 'Conflicts with MEMORY.md',
-      number: mirror?.conflicts ?? null,
-    },
+    ...(mirror === null
+      ? []
+      : [
+          {
+            href: mirror.conflicts === 0 ? '/health' : '/review',
+            name: 'Conflicts with MEMORY.md',
+            number: mirror.conflicts,
+          },
+        ]),
     // Seldom, so it is listed only when there is one.
     ...(mirror?.isHeld === true
       ? [{ href: '/health', name: 'An edit of MEMORY.md that removes many lines', number: 1 }]
@@ -278,8 +288,6 @@ function Connected() {
   const known = items.filter(({ connected, detected }) => connected !== 'no' || detected)
   const isConnected = known.some(({ connected }) => connected !== 'no')
   const [first] = known
-  // The programs of the server's machine are of no concern to a person with a token of their own.
-  if (found.value === null && found.error !== null) return null
   return (
     <section class="panel" aria-label="Connect your agent">
       <header class="panel-head">
