@@ -741,6 +741,19 @@ describe('a memory that is paused', () => {
     expect(await textsIn(place)).toEqual(['But this.', 'And this.'])
   })
 
+  it('says that nothing was stored where a prompt asks to remember something, and is silent otherwise', async () => {
+    using place = workplace()
+    await withMemory(place)
+    await place.json('pause')
+
+    const asked = await say(place, 'Remember that our staging port is 5433.')
+    const told = await say(place, 'Please run the tests.')
+
+    expect(asked).toContain('Nothing was stored: the memory is paused.')
+    expect(asked).toContain('credence resume')
+    expect(told).toBe('')
+  })
+
   it('goes on by itself when its time is over', async () => {
     using place = workplace()
     await place.json('pause', '--for', '2h')

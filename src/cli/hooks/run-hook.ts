@@ -59,9 +59,11 @@ export async function runHook({ host, event, options }: HookRun, session: Sessio
   const place = here.locate(options)
   const { dir } = place
   const notKept = notKeptHere(here, place, options)
-  const notice = event === 'prompt-submit' ? forgettingAskedIn(payload.prompt) : ''
+  const isPrompt = event === 'prompt-submit'
+  const forgetting = isPrompt ? forgettingAskedIn(payload.prompt) : ''
+  const notice = forgetting || (isPrompt && notKept !== null ? await unstored(payload.prompt, notKept) : '')
   // Before anything that may fail, so that the message is not lost.
-  const isKept = notKept === null && notice === ''
+  const isKept = notKept === null && forgetting === ''
   const isDoubled =
     place.hooksEnabled && ((await isAlsoConnected(here)) || !isFirstToAnswer(dir, `${event}-${payload.digest}`))
   const isHeeded = place.hooksEnabled && !isDoubled
@@ -125,6 +127,17 @@ function notKeptHere(here: Session, { dir }: MemoryLocation, options: Standpoint
   if (pauseFor(dir, directory, new Date()) !== null) return 'paused'
   const { excludedDirectories } = here.settings(options)
   return excludedDirectories.some((excluded) => isWithin(directory, excluded)) ? 'excluded' : null
+}
+
+/** For a prompt that asks to remember something where nothing is kept; otherwise the agent would say that it was done. */
+async function unstored(prompt: string, reason: 'paused' | 'excluded'): Promise<string> {
+  const { findStatements } = await import('../../memory/learn/rules.ts')
+  if (findStatements(prompt).findings.length === 0) return ''
+  const remedy = {
+    paused: 'the memory is paused. `credence resume` ends the pause.',
+    excluded: 'the setting excludedDirectories excludes this directory.',
+  }[reason]
+  return `Nothing was stored: ${remedy}\n`
 }
 
 type Delivery = Pick<HookRun, 'host' | 'event'> & { readonly place: MemoryLocation; readonly isKept: boolean }
