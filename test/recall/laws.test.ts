@@ -72,7 +72,7 @@ describe('recall', () => {
     )
   })
 
-  it('finds every belief whose name stands in the message, whatever is around it', async () => {
+  it('finds every belief whose name stands in the message, whatever is around it and whoever wrote it', async () => {
     const surroundings = fc.constantFrom(
       ['(', ')'],
       ['"', '"'],
@@ -85,10 +85,13 @@ describe('recall', () => {
       ['— ', ' —'],
       ['[', '](link)'],
     )
+    const rest = fc.oneof(fc.constant(''), filler, message)
+    const author = fc.constantFrom('person' as const, 'document' as const, 'agent' as const, 'tool' as const)
     await fc.assert(
-      fc.asyncProperty(beliefs, surroundings, filler, async (store, [before, after], around) => {
-        const target = store[0] as BeliefRecord
-        const hits = await found(store, `${around} ${before}${target.name}${after} ${around}`)
+      fc.asyncProperty(beliefs, surroundings, rest, rest, author, async (store, [before, after], start, end, actor) => {
+        const written = store.map((one) => ({ ...one, provenance: { ...one.provenance, actor } }))
+        const target = written[0] as BeliefRecord
+        const hits = await found(written, `${start} ${before}${target.name}${after} ${end}`)
 
         expect(hits.map(({ name }) => name)).toContain(target.name)
       }),
