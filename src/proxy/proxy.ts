@@ -95,31 +95,13 @@ function refuse(outgoing: ServerResponse, status: number, { message, hint }: { m
 async function readBody(incoming: IncomingMessage): Promise<{ readonly bytes: Buffer; readonly isWhole: boolean }> {
   const chunks: Buffer[] = []
   let size = 0
-  for (;;) {
-    const chunk: Buffer | null = incoming.read()
-    if (chunk !== null) {
-      chunks.push(chunk)
-      size += chunk.length
-      if (size > largestBody) return { bytes: Buffer.concat(chunks), isWhole: false }
-    } else if (incoming.readableEnded) return { bytes: Buffer.concat(chunks), isWhole: true }
-    else await nextOf(incoming)
+  // The rest of a body that is too large is still to be sent on.
+  for await (const chunk of incoming.iterator({ destroyOnReturn: false })) {
+    chunks.push(chunk)
+    size += chunk.length
+    if (size > largestBody) return { bytes: Buffer.concat(chunks), isWhole: false }
   }
-}
-
-/** Waits for more of a request. Rejects when the client goes away. */
-function nextOf(incoming: IncomingMessage): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const done = (error?: Error): void => {
-      for (const event of ['readable', 'end'] as const) incoming.off(event, more)
-      incoming.off('error', done)
-      incoming.off('close', closed)
-      if (error === undefined) resolve()
-      else reject(error)
-    }
-    const more = (): void => done()
-    const closed = (): void => done(new Error('The client went away.'))
-    incoming.once('readable', more).once('end', more).once('error', done).once('close', closed)
-  })
+  return { bytes: Buffer.concat(chunks), isWhole: true }
 }
 
 type Upstream = { readonly url: URL; readonly agent: HttpAgent | HttpsAgent; readonly log: (line: string) => void }
@@ -223,16 +205,7 @@ export function pathOn({ pathname }: URL, target: string): string {
   return base.endsWith('/v1') && path.startsWith('/v1/') ? `${base}${path.slice('/v1'.length)}` : `${base}${path}`
 }
 
-const hopByHop = [
-  'connection',
-  'expect',
-  'keep-alive',
-  'proxy-connection',
-  'te',
-  'trailer',
-  'transfer-encoding',
-  'upgrade',
-]
+const hopByHop = 'connection expect keep-alive proxy-connection te trailer transfer-encoding upgrade'.split(' ')
 
 /** The headers in their order and spelling, without those that belong to one connection. */
 function withoutHopByHop(raw: readonly string[], connection = '', isWanted: (name: string) => boolean = () => true) {

@@ -1,6 +1,6 @@
 import { MemoryError } from '../../errors.ts'
 import type { Session } from '../session.ts'
-import type { Style } from '../text/output.ts'
+import type { Part, Style } from '../text/output.ts'
 
 /** The command line itself is wrong: an unknown option, a missing argument, a value out of range. */
 export class UsageError extends Error {
@@ -68,8 +68,8 @@ export type Answer = {
   /** An async iterable is printed as an array, item by item. */
   readonly document: unknown
   readonly text: (style: Style) => string | AsyncIterable<string>
-  /** Messages for standard error. */
-  readonly notes?: readonly string[]
+  /** Messages for standard error; those that are false are left out. */
+  readonly notes?: readonly Part[]
   readonly exitCode?: ExitCode
 }
 
@@ -108,7 +108,7 @@ export type GivenTexts = {
 
 /** A command as main.ts runs it and help.ts describes it. Its name and summary are in the command table. */
 export type Command = Omit<Definition<Readonly<Record<string, Argument>>, Readonly<Record<string, Option>>>, 'run'> & {
-  readonly run: (given: GivenTexts, session: Session) => Promise<Answer>
+  readonly run: (given: GivenTexts, session: Session) => Promise<Answer & { readonly notes: readonly string[] }>
 }
 
 /** Makes a command whose `run` gets every argument and option in the type of its definition. */
@@ -121,7 +121,8 @@ export function defineCommand<
     run: async (given, session) => {
       const args = readAll(definition.args, given.args, (name) => `<${name}>`)
       const options = readAll(definition.options, given.options, (name) => `--${kebab(name)}`)
-      return run({ args, options }, session)
+      const answer = await run({ args, options }, session)
+      return { ...answer, notes: (answer.notes ?? []).flat().filter((note) => note !== false) }
     },
   }
 }

@@ -142,7 +142,8 @@ export function columns(
 export const table = (rows: readonly (readonly string[])[], width?: number): string =>
   columns(rows, width === undefined ? { indent: 0 } : { indent: 0, width })
 
-type Part = string | false | readonly (string | false)[]
+/** A text, perhaps of several lines, or none. */
+export type Part = string | false | readonly (string | false)[]
 
 /** The parts that are texts, one a line: `isNew && 'It is new.'` is left out when it is false. */
 export const lines = (...parts: readonly Part[]): string =>

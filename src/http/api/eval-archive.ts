@@ -7,6 +7,7 @@ import { caseLogPath, readRuns, scan, storeTrees, treePath } from '../../eval/st
 import type { Manifest } from '../../eval/store/schemas/manifest.ts'
 import type { BaselineSnapshot, CaseRecord, RunSummary } from '../../eval/store/schemas/run.ts'
 import { RecentMap } from '../../recent-map.ts'
+import { cachedByKey } from './server-deps.ts'
 
 /** A pack in the eval store or in the package, readable or not. */
 export type FoundPack = {
@@ -101,19 +102,10 @@ function readPack(directory: string, source: FoundPack['source']): FoundPack {
   }
 }
 
-/** Calls `read` again only when the file or folder at `path` has changed. A failure is not cached. */
+/** Calls `read` again only when the file or folder at `path` has changed. */
 function cachedByStamp<Value>(path: string, read: () => Promise<Value>): () => Promise<Value> {
-  let known: { readonly stamp: string; readonly value: Promise<Value> } | null = null
-  return () => {
-    const stamp = stampOf(path)
-    if (known?.stamp === stamp) return known.value
-    const made = { stamp, value: read() }
-    known = made
-    made.value.catch(() => {
-      if (known === made) known = null
-    })
-    return made.value
-  }
+  const last = cachedByKey<string, Value>(read)
+  return () => last(stampOf(path))
 }
 
 const missing = 'missing'

@@ -112,15 +112,12 @@ export const noBelief = (id: string): MemoryError =>
     hint: 'It may have been forgotten. GET beliefs lists all beliefs.',
   })
 
-/** Caches the result of `make` for `ttlMs`. Concurrent callers share one call; a failure is not cached. */
-export function cached<Result>(
-  make: () => Promise<Result>,
-  { clock, ttlMs }: { readonly clock: () => number; readonly ttlMs: number },
-): () => Promise<Result> {
-  let last: { readonly at: number; readonly result: Promise<Result> } | null = null
-  return () => {
-    if (last !== null && clock() - last.at < ttlMs) return last.result
-    const made = { at: clock(), result: make() }
+/** Calls `make` again only when the key has changed. Concurrent callers share one call; a failure is not cached. */
+export function cachedByKey<Key, Result>(make: () => Promise<Result>): (key: Key) => Promise<Result> {
+  let last: { readonly key: Key; readonly result: Promise<Result> } | null = null
+  return (key) => {
+    if (last?.key === key) return last.result
+    const made = { key, result: make() }
     last = made
     made.result.catch(() => {
       if (last === made) last = null
@@ -129,20 +126,21 @@ export function cached<Result>(
   }
 }
 
-/** Caches the result of `make` until the memory changes. Concurrent callers share one call; a failure is not cached. */
-export function cachedUntilChange<Result>(
-  { store }: Pick<ServerDeps, 'store'>,
+/** The same for `ttlMs`. */
+export function cached<Result>(
   make: () => Promise<Result>,
+  { clock, ttlMs }: { readonly clock: () => number; readonly ttlMs: number },
 ): () => Promise<Result> {
-  let last: { readonly head: number; readonly result: Promise<Result> } | null = null
-  return async () => {
-    const { number: head } = await store.head()
-    if (last?.head === head) return last.result
-    const made = { head, result: make() }
-    last = made
-    made.result.catch(() => {
-      if (last === made) last = null
-    })
-    return made.result
+  const last = cachedByKey<number, Result>(make)
+  let since = Number.NEGATIVE_INFINITY
+  return () => {
+    if (clock() - since >= ttlMs) since = clock()
+    return last(since)
   }
+}
+
+/** The same until the memory changes. */
+export function cachedUntilChange<Result>({ store }: Pick<ServerDeps, 'store'>, make: () => Promise<Result>) {
+  const last = cachedByKey<number, Result>(make)
+  return async (): Promise<Result> => last((await store.head()).number)
 }

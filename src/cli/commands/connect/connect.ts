@@ -102,9 +102,10 @@ export const connect = defineCommand({
       return answer(true, lines(`Removed Credence from ${host}:`, list))
     }
     await connectFiles(changes, machine)
-    const bar = await session.progress()
-    bar.show(`waiting for \`${hosts[host].program ?? host}\` to check the connection`, 0, 1)
-    const proof = await proveConnection(host, machine, directory).finally(() => bar.clear())
+    const proof = await session.withProgress(async (bar) => {
+      bar.show(`waiting for \`${hosts[host].program ?? host}\` to check the connection`, 0, 1)
+      return proveConnection(host, machine, directory)
+    })
     const { version } = proof
     if (version !== null) noteSeen(machine, host, 'version', { at: new Date().toISOString(), version })
     const reading = host === 'claude-code' && !allowsReading ? readingNote : []

@@ -11,7 +11,6 @@ import { choice, flag, one, timeOptions, writeOptions } from '../../command/opti
 import { slug } from '../../memory-location.ts'
 import type { LocationOptions, Session } from '../../session.ts'
 import { counted } from '../../text/output.ts'
-import { ProgressBar } from '../../text/progress-bar.ts'
 import { lineFormat } from './hear.ts'
 import { heardLinesAnswer, hearLines, nothingHeard } from './hear-lines.ts'
 
@@ -38,14 +37,13 @@ export const importChats = defineCommand({
     const total = files.reduce((sum, file) => sum + statSync(file).size, 0)
     const { dryRun, since } = options
     const { maxTurnCharacters } = session.settings(options)
-    const bar = new ProgressBar(session.streams().stderr, session.machine.env)
     const { signal } = session.interruption()
     const scopesOf = scopesByDirectory(session, options)
     const isDirectory = statSync(path).isDirectory()
     const heard = nothingHeard()
     let before = 0
     let recognised = 0
-    try {
+    await session.withProgress(async (bar) => {
       const memory = await (dryRun ? session.reading(options) : session.memory(options))
       for (const file of files) {
         const source = isDirectory ? relative(path, file) : basename(file)
@@ -65,9 +63,7 @@ export const importChats = defineCommand({
         before += statSync(file).size
         if (signal.aborted) break
       }
-    } finally {
-      bar.clear()
-    }
+    })
     const answer = heardLinesAnswer(heard, dryRun)
     const others = files.length - recognised
     return {
@@ -75,12 +71,10 @@ export const importChats = defineCommand({
       ...answer,
       notes: [
         ...answer.notes,
-        ...(others > 0 && !heard.wasInterrupted ? [`${counted(others, 'file')} in no known format left alone.`] : []),
-        ...(heard.wasInterrupted
-          ? ['Interrupted. The turns stored so far are kept; run the import again to continue.']
-          : []),
-        ...(heard.learnedCount > 0 && !dryRun ? ['Review what was found with `credence review`.'] : []),
-        ...(heard.kept + heard.known + heard.leftOut + heard.problemCount === 0 ? [`${path} holds no turns.`] : []),
+        others > 0 && !heard.wasInterrupted && `${counted(others, 'file')} in no known format left alone.`,
+        heard.wasInterrupted && 'Interrupted. The turns stored so far are kept; run the import again to continue.',
+        heard.learnedCount > 0 && !dryRun && 'Review what was found with `credence review`.',
+        heard.kept + heard.known + heard.leftOut + heard.problemCount === 0 && `${path} holds no turns.`,
       ],
     }
   },

@@ -200,33 +200,31 @@ async function extractFrom(memory: Memory, session: Session, { spec, turns }: { 
   }
   const { items } = await memory.turns({ roles: ['user'], limit: turns })
   const own = items.filter(({ origin }) => origin === 'person')
-  const bar = await session.progress()
   const sum = { read: 0, found: 0, failed: 0 }
   let lastProblem = ''
   let inARow = 0
-  for (const turn of own) {
-    if (signal.aborted || inARow >= mostFailures) break
-    bar.show(`turns read by ${found.model ?? found.name}`, sum.read, own.length)
-    const limits = { signal: AbortSignal.any([signal, AbortSignal.timeout(modelTimeoutMs)]) }
-    try {
-      const request = { extractor, sourceId: turn.id, saidAt: turn.at, scopes: [turn.scope], ...limits }
-      const { taken } = await memory.learn(turn.text, request)
-      sum.found += taken.filter(({ outcome }) => outcome === 'candidate').length
-      inARow = 0
-    } catch (error) {
-      if (signal.aborted || !(error instanceof MemoryError)) throw error
-      lastProblem = error.message
-      sum.failed += 1
-      inARow += 1
+  await session.withProgress(async (bar) => {
+    for (const turn of own) {
+      if (signal.aborted || inARow >= mostFailures) break
+      bar.show(`turns read by ${found.model ?? found.name}`, sum.read, own.length)
+      const limits = { signal: AbortSignal.any([signal, AbortSignal.timeout(modelTimeoutMs)]) }
+      try {
+        const request = { extractor, sourceId: turn.id, saidAt: turn.at, scopes: [turn.scope], ...limits }
+        const { taken } = await memory.learn(turn.text, request)
+        sum.found += taken.filter(({ outcome }) => outcome === 'candidate').length
+        inARow = 0
+      } catch (error) {
+        if (signal.aborted || !(error instanceof MemoryError)) throw error
+        lastProblem = error.message
+        sum.failed += 1
+        inARow += 1
+      }
+      sum.read += 1
     }
-    sum.read += 1
-  }
-  bar.clear()
+  })
   const notes = [
     `${counted(sum.read, 'turn')} read, ${counted(sum.found, 'statement')} found.`,
-    ...(sum.failed > 0
-      ? [`warning: ${counted(sum.failed, 'turn')} could not be read by it: ${harmless(lastProblem)}`]
-      : []),
+    sum.failed > 0 && `warning: ${counted(sum.failed, 'turn')} could not be read by it: ${harmless(lastProblem)}`,
   ]
   return { document: sum, notes }
 }
