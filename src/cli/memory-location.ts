@@ -2,7 +2,14 @@ import { createHash } from 'node:crypto'
 import { existsSync, readFileSync, realpathSync, statSync } from 'node:fs'
 import { basename, dirname, isAbsolute, join, resolve } from 'node:path'
 import { parseScope, parseScopes } from '../beliefs/scope.ts'
-import { environmentSettings, parseSettings, resolveSettings, type Settings, type SomeSettings } from '../config.ts'
+import {
+  environmentSettings,
+  objectInFile,
+  parseSettings,
+  resolveSettings,
+  type Settings,
+  type SomeSettings,
+} from '../config.ts'
 import { didYouMean } from '../did-you-mean.ts'
 import { forbidden, invalid, MemoryError, unavailable } from '../errors.ts'
 import type { EnvironmentVariables } from './text/output.ts'
@@ -130,7 +137,7 @@ function textOf(file: string): string | null {
 
 /** Checks the text of a `.credence.json`. */
 export function parseProjectFile(text: string, file: string): ProjectFile {
-  const value = parseObject(text, file)
+  const value = objectInFile(text, file, 'Write {"scope": "project:ledger"}.')
   const unknown = Object.keys(value).find((key) => !keys.some((known) => known === key))
   if (unknown !== undefined) {
     const meant = didYouMean(unknown, keys)
@@ -159,18 +166,6 @@ export function parseProjectFile(text: string, file: string): ProjectFile {
     dir: dir === undefined ? null : resolve(dirname(file), textOf('dir', dir)),
     enabled,
   }
-}
-
-function parseObject(text: string, file: string): Readonly<Record<string, unknown>> {
-  const hint = 'Write {"scope": "project:ledger"}.'
-  let value: unknown
-  try {
-    value = JSON.parse(text.replace(/^\ufeff/, ''))
-  } catch (cause) {
-    throw invalid(`${file} is not JSON.`, hint, cause)
-  }
-  if (value !== null && typeof value === 'object' && !Array.isArray(value)) return { ...value }
-  throw invalid(`${file} does not contain a JSON object.`, hint)
 }
 
 /**

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { parseScopes } from '../beliefs/scope.ts'
-import { expectedError, MemoryError } from '../errors.ts'
+import { expectedError, invalid } from '../errors.ts'
 import { parseObject } from '../json.ts'
 import type { HeardTurn } from '../memory/conversation/hear.ts'
 import { offTheRecord } from '../memory/learn/rules.ts'
@@ -62,9 +63,10 @@ export class MemoryLane {
   viewOf(user: string | undefined, scope: string | undefined): View {
     const { view } = this.#deps
     if (user !== undefined && (user.trim() === '' || user.length > 200))
-      throw new MemoryError('invalid', 'The header x-credence-user is empty or too long.', {
-        hint: 'Name a user with at most 200 characters, or leave the header out.',
-      })
+      throw invalid(
+        'The header x-credence-user is empty or too long.',
+        'Name a user with at most 200 characters, or leave the header out.',
+      )
     const scopes = scope === undefined ? null : parseScopes(scope.split(',').map((one) => one.trim()))
     return {
       user: user?.trim() ?? view.user,
@@ -115,15 +117,18 @@ export class MemoryLane {
     if (last === undefined || talk.blocks.has(last.key)) return null
     const { memory, deadlineMs, log } = this.#deps
     const message = current.map(({ message: { text } }) => text).join('\n\n')
+    const skipped = (reason: string): string => {
+      log(`The request went on without memory: ${reason}.`)
+      return reason
+    }
     try {
       const context = await inTime(deadlineMs, memory.recall(view, shortened(message)))
+      if (context === null) return skipped(`no answer within ${deadlineMs} ms`)
       const block = renderContext(withoutShown(context, talk))
       if (block !== '') talk.blocks.set(last.key, block.trimEnd())
       return null
     } catch (error) {
-      const reason = error instanceof Late ? `no answer within ${deadlineMs} ms` : failureOf(error)
-      log(`The request went on without memory: ${reason}.`)
-      return reason
+      return skipped(failureOf(error))
     }
   }
 
@@ -188,20 +193,11 @@ function withoutShown(context: ShownContext, { session: own, shown }: Talk): Sho
   }
 }
 
-class Late extends Error {}
-
-async function inTime<Value>(ms: number, value: Promise<Value>): Promise<Value> {
-  let timer: NodeJS.Timeout | undefined
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Late()), ms)
-  })
-  try {
-    return await Promise.race([value, late])
-  } finally {
-    clearTimeout(timer)
-    // A failure that comes too late has been reported as late.
-    value.catch(() => {})
-  }
+/** Null where the value does not come in time. A failure that comes later has been reported as late. */
+async function inTime<Value>(ms: number, value: Promise<Value>): Promise<Value | null> {
+  const timer = new AbortController()
+  const late = sleep(ms, null, { signal: timer.signal }).catch(() => null)
+  return Promise.race([value, late]).finally(() => timer.abort())
 }
 
 /** The kind of an error. Its message may repeat what was said. */

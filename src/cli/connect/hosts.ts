@@ -90,15 +90,10 @@ export const hosts: Readonly<Record<ConnectHost, Host>> = {
     program: 'claude',
     checks: [{ args: ['mcp', 'list'], proof: /^credence: .*Connected/m }],
     files: (request, launch) => {
-      const { machine, level, directory } = request
-      const configured = machine.env.CLAUDE_CONFIG_DIR
-      const [servers, settings] =
-        level === 'project'
-          ? [join(directory, '.mcp.json'), join(directory, '.claude', 'settings.json')]
-          : [
-              join(configured || machine.home, '.claude.json'),
-              join(configured || join(machine.home, '.claude'), 'settings.json'),
-            ]
+      const { env, home } = request.machine
+      const own = env.CLAUDE_CONFIG_DIR
+      const servers = placeOf(request, '.mcp.json', join(own || home, '.claude.json'))
+      const settings = placeOf(request, '.claude/settings.json', join(own || join(home, '.claude'), 'settings.json'))
       const allowed = readingTools.map((tool): JsonEntry => {
         const value = `mcp__credence__${tool}`
         return { kind: 'element', path: ['permissions', 'allow'], value, isOurs: (one) => one === value }
@@ -117,18 +112,13 @@ export const hosts: Readonly<Record<ConnectHost, Host>> = {
     checks: [{ args: ['mcp', 'list'], proof: /^credence\b.*\benabled\b/m }],
     clientName: /^codex-mcp-client$/,
     files: (request, launch) => {
-      const { machine, level, directory } = request
-      const own = machine.env.CODEX_HOME || join(machine.home, '.codex')
-      const at = level === 'project' ? join(directory, '.codex') : own
+      const { env, home } = request.machine
+      const at = placeOf(request, '.codex', env.CODEX_HOME || join(home, '.codex'))
       const path = join(at, 'config.toml')
       const { command, args } = started(request, launch, ['mcp'])
       const entry = { path: ['mcp_servers', 'credence'], table: { command, args: [...args] }, isOurs: startsServer }
       return [
-        {
-          path,
-          add: (text) => withTable(text, entry, path),
-          remove: (text) => withoutTable(text, entry, path),
-        },
+        { path, add: (text) => withTable(text, entry, path), remove: (text) => withoutTable(text, entry, path) },
         jsonFile(join(at, 'hooks.json'), 'json', matcherHooks('codex', claudeEvents, request, launch)),
       ]
     },
@@ -140,8 +130,7 @@ export const hosts: Readonly<Record<ConnectHost, Host>> = {
     checks: [{ args: ['mcp', 'list'], proof: /credence: .*Connected/ }],
     clientName: /^gemini-cli-mcp-client/,
     files: (request, launch) => {
-      const { machine, level, directory } = request
-      const path = join(level === 'project' ? directory : machine.home, '.gemini', 'settings.json')
+      const path = placeOf(request, '.gemini/settings.json', join(request.machine.home, '.gemini', 'settings.json'))
       const hooks = matcherHooks('gemini', geminiEvents, request, launch, { timeout: 5_000, name: 'credence' })
       return [jsonFile(path, 'jsonc', [server(['mcpServers', 'credence'], request, launch, {}), ...hooks])]
     },
@@ -152,9 +141,8 @@ export const hosts: Readonly<Record<ConnectHost, Host>> = {
     program: 'opencode',
     checks: [{ args: ['mcp', 'list'], proof: /credence.*connected/i }],
     files: (request, launch) => {
-      const { machine, level, directory } = request
-      const own = join(machine.env.XDG_CONFIG_HOME || join(machine.home, '.config'), 'opencode')
-      const at = level === 'project' ? directory : own
+      const { machine } = request
+      const at = placeOf(request, '.', join(machine.env.XDG_CONFIG_HOME || join(machine.home, '.config'), 'opencode'))
       const path = ['opencode.jsonc', 'opencode.json'].map((name) => join(at, name)).find((file) => existsSync(file))
       const { command, args } = started(request, launch, ['mcp'])
       const plugin = integration('opencode', machine)
@@ -180,8 +168,7 @@ export const hosts: Readonly<Record<ConnectHost, Host>> = {
     levels: ['user', 'project'],
     next: 'Restart Cursor. It takes context at the start of a session; during one, its agent asks by MCP.',
     files: (request, launch) => {
-      const { machine, level, directory } = request
-      const at = join(level === 'project' ? directory : machine.home, '.cursor')
+      const at = placeOf(request, '.cursor', join(request.machine.home, '.cursor'))
       const events = ['sessionStart', 'beforeSubmitPrompt', 'stop', 'preCompact']
       const hooks = events.map((own) => element(['hooks', own], { command: hookLine('cursor', own, request, launch) }))
       return [
@@ -194,11 +181,7 @@ export const hosts: Readonly<Record<ConnectHost, Host>> = {
     levels: ['user', 'project'],
     next: 'Run "MCP: List Servers" in VS Code and start credence.',
     files: (request, launch) => {
-      const { level, directory } = request
-      const path =
-        level === 'project'
-          ? join(directory, '.vscode', 'mcp.json')
-          : join(appData(request.machine), 'Code', 'User', 'mcp.json')
+      const path = placeOf(request, '.vscode/mcp.json', join(appData(request.machine), 'Code', 'User', 'mcp.json'))
       return [jsonFile(path, 'jsonc', [server(['servers', 'credence'], request, launch, { type: 'stdio' })])]
     },
   },
@@ -259,6 +242,10 @@ export const hosts: Readonly<Record<ConnectHost, Host>> = {
     },
   },
 }
+
+/** A path in the project or the user's own, by the level. */
+const placeOf = ({ level, directory }: ConnectRequest, inProject: string, own: string): string =>
+  level === 'project' ? join(directory, inProject) : own
 
 type MoreEntries = {
   /** Not ours alone: they are added and never removed. */

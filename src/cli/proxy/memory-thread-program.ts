@@ -1,4 +1,4 @@
-/** The program of the thread of `MemoryThread`: it opens memories and makes the calls that messages ask for. */
+/** The program of the thread of `memoryThread`: it opens memories and makes the calls that messages ask for. */
 import { workerData } from 'node:worker_threads'
 import { withShadow } from '../../eval/shadow/shadow.ts'
 import type { Memory } from '../../memory/memory.ts'

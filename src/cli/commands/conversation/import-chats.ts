@@ -11,8 +11,7 @@ import { choice, flag, one, timeOptions, writeOptions } from '../../command/opti
 import { slug } from '../../memory-location.ts'
 import type { LocationOptions, Session } from '../../session.ts'
 import { counted } from '../../text/output.ts'
-import { lineFormat } from './hear.ts'
-import { heardLinesAnswer, hearLines, nothingHeard } from './hear-lines.ts'
+import { heardLinesAnswer, hearLines, lineFormat, nothingHeard } from './hear.ts'
 
 export const importChats = defineCommand({
   args: { path: one('A file of conversations, an export archive, or a directory of such files.') },

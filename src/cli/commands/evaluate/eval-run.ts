@@ -13,7 +13,7 @@ import { type Answer, defineCommand, exitCodes, UsageError, type ValuesOf } from
 import { choice, flag, option, text, texts } from '../../command/options.ts'
 import type { Session } from '../../session.ts'
 import { counted, harmless, type Style, table } from '../../text/output.ts'
-import { embedderOption, packsDirectoryOf, packsOption } from './eval-options.ts'
+import { embedderOption, packsDirectoryOf, packsOption } from './benchmark-store.ts'
 import { explanationText, failureText } from './explain-case.ts'
 
 /** Reports go here unless told otherwise. */

@@ -4,7 +4,7 @@ import { defineCommand, UsageError } from '../../command/command.ts'
 import { choices, filterOptions, flag, memoryOptions, wholeNumber } from '../../command/options.ts'
 import { beliefBlock } from '../../text/beliefs.ts'
 import { counted, harmless, moreNote, table } from '../../text/output.ts'
-import { teamsOf } from '../people/open-access.ts'
+import { teamsOf } from '../people/people.ts'
 
 const noBeliefs = 'There are no beliefs yet; `credence remember` adds one.'
 
