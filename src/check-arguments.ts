@@ -125,7 +125,6 @@ const [message, query, reference] = [argument('message'), argument('query'), arg
 const keyed = options<api.KeyOption>(key)
 const scoped = options<api.ScopeOption>({ scopes: texts })
 
-/** The arguments of the functions of the library. */
 const functions = {
   openMemory: [
     needed<MemoryOptions>('options', ['dir'], {
@@ -156,7 +155,6 @@ const functions = {
   ],
 } as const
 
-/** The arguments of the methods of a memory. */
 const methods: { readonly [Name in keyof api.Memory]: readonly Argument[] } = {
   remember: [
     needed<api.Statement>('statement', ['content'], {

@@ -26,7 +26,6 @@ const flag = (meaning: string): Setting<boolean> => ({
   read: (text) => truths[text.toLowerCase()],
 })
 
-/** A whole number, at least `min`. */
 const count = (given: number, min: number, meaning: string): Setting<number> => ({
   default: given,
   defaultText: `\`${given}\``,
@@ -108,7 +107,6 @@ export const settingsSchema = {
 
 type Schema = typeof settingsSchema
 export type SettingName = keyof Schema
-/** The settings in force. */
 export type Settings = { readonly [Name in SettingName]: Schema[Name]['default'] }
 
 export const settingNames = Object.keys(settingsSchema) as readonly SettingName[]

@@ -19,7 +19,6 @@ import { makeRoomToOpen } from './store/sqlite/store-file.ts'
 
 export const defaultUser = 'local'
 
-/** The path of the store in a memory directory. */
 export const storeFile = (dir: string): string => join(dir, 'state', 'credence.db')
 
 /** Whether there is a store in a memory directory, or was one whose file is missing now. */

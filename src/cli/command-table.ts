@@ -10,7 +10,6 @@ export type CommandEntry = {
   readonly aliases?: readonly string[]
   /** Options that an alias adds: `unpin` is `pin --off`. */
   readonly aliasOptions?: Readonly<Record<string, readonly string[]>>
-  /** The heading in the help. */
   readonly group: string
   readonly summary: string
   readonly load: () => Promise<Command>

@@ -20,7 +20,6 @@ import type { Progress } from './text/progress-bar.ts'
 export type ProcessEnvironment = {
   readonly env: EnvironmentVariables
   readonly home: string
-  /** The directory for temporary files. */
   readonly temporary: string
   readonly workingDirectory: () => string
   readonly stdin: () => Readable & { readonly isTTY?: boolean }
@@ -42,7 +41,6 @@ const programFile = fileURLToPath(new URL('../../bin/credence.js', import.meta.u
 export const packageVersion = (): string =>
   JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')).version
 
-/** The environment of this process. */
 export const processEnvironment = (): ProcessEnvironment => ({
   env: process.env,
   home: homedir(),

@@ -15,7 +15,6 @@ import { forbidden, invalid, MemoryError, unavailable } from '../errors.ts'
 import type { EnvironmentVariables } from './text/output.ts'
 
 type DirectorySources = {
-  /** The value of --dir. */
   readonly given: string | undefined
   readonly env: EnvironmentVariables
   /** The directory that a `.credence.json` names. */
@@ -45,7 +44,6 @@ export const keepingNotice = (dir: string): string =>
 export const xdgDirectory = (given: string | undefined, otherwise: string): string =>
   given !== undefined && isAbsolute(given) ? given : otherwise
 
-/** The user's own settings. */
 export const userConfigFile = (env: EnvironmentVariables, home: string): string =>
   join(xdgDirectory(env.XDG_CONFIG_HOME, join(home, '.config')), 'credence', 'config.json')
 
@@ -135,7 +133,6 @@ function textOf(file: string): string | null {
   }
 }
 
-/** Checks the text of a `.credence.json`. */
 export function parseProjectFile(text: string, file: string): ProjectFile {
   const value = objectInFile(text, file, 'Write {"scope": "project:ledger"}.')
   const unknown = Object.keys(value).find((key) => !keys.some((known) => known === key))

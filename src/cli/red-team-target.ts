@@ -30,7 +30,6 @@ export async function openRedTeamTarget(temporary: string): Promise<Target> {
   return new CredenceTarget(mkdtempSync(join(temporary, 'credence-red-team-')))
 }
 
-/** A server with its memory, for one user. */
 type Served = {
   readonly request: (path: string, init: RequestInit) => Promise<Response>
   readonly close: () => Promise<void>

@@ -12,7 +12,6 @@ import type { ProgressBar } from './text/progress-bar.ts'
 /** The options that select a memory and the scopes in it. */
 export type LocationOptions = {
   readonly dir?: string | undefined
-  /** The address of a PostgreSQL store. */
   readonly store?: string | undefined
   readonly user?: string | undefined
   readonly scope?: readonly string[]
@@ -36,7 +35,6 @@ export type MemoryLocation = {
   /** The address of its PostgreSQL store, with the password; undefined for SQLite in the directory. */
   readonly store: string | undefined
   readonly user: string
-  /** The active scopes. */
   readonly scopes: readonly string[]
   /** The scopes of something new. */
   readonly homeScopes: readonly string[]

@@ -1,33 +1,14 @@
 import { fileURLToPath } from 'node:url'
 import { invalid } from '../errors.ts'
 import type { Memory } from '../memory/memory.ts'
-import type { Agent } from '../tasks/agent.ts'
 import type { AgentParts } from '../tasks/agents/agent-from.ts'
 import type { Graders } from '../tasks/grade/task-grade.ts'
-import type { TaskPlaces } from '../tasks/parse/load-tasks.ts'
 import { type ProcessEnvironment, packageVersion } from './compose.ts'
 import { ProgressBar } from './text/progress-bar.ts'
 
-/** The dependencies of the commands about tasks. */
-export type TaskWork = {
-  /** `passThrough` names variables of the environment for an agent that is a program. */
-  readonly agent: (
-    spec: string,
-    passThrough: readonly string[],
-    options?: { readonly isForgetful: boolean },
-  ) => Promise<Agent>
-  /** The sandbox for Python checks, and the judge that a text such as `openai:gpt-5@http://127.0.0.1:8080/v1` names. */
-  readonly graders: (judge: string | null) => Promise<Graders>
-  /** Where tasks are looked for: by path below the working directory, and by id in the packs that ship. */
-  readonly taskPlaces: TaskPlaces
-  /** Where programs are looked for that a task needs. */
-  readonly searchPath: string
-  /** Where workspaces are made while agents work. */
-  readonly temporary: string
-  readonly progress: ProgressBar
-}
+export type TaskWork = ReturnType<typeof composeTaskWork>
 
-export function composeTaskWork(environment: ProcessEnvironment): TaskWork {
+export function composeTaskWork(environment: ProcessEnvironment) {
   const { env, temporary } = environment
   const workingDirectory = environment.workingDirectory()
   const openModel: AgentParts['openModel'] = async (wanted) => {
@@ -57,7 +38,8 @@ export function composeTaskWork(environment: ProcessEnvironment): TaskWork {
     workingDirectory,
   })
   return {
-    agent: async (spec, passThrough, { isForgetful } = { isForgetful: false }) => {
+    /** `passThrough` names variables of the environment for an agent that is a program. */
+    agent: async (spec: string, passThrough: readonly string[], { isForgetful } = { isForgetful: false }) => {
       const { agentFrom } = await import('../tasks/agents/agent-from.ts')
       if (!isForgetful) return agentFrom(spec, { ...partsFor((memory) => memory), passThrough })
       if (/^(?:reference|openai:|anthropic:)/u.test(spec)) return agentFrom(spec, partsFor(forgetful))
@@ -66,15 +48,19 @@ export function composeTaskWork(environment: ProcessEnvironment): TaskWork {
         'Recall can be switched off for reference, openai: and anthropic:.',
       )
     },
-    graders: async (judge) => {
+    /** The sandbox for Python checks, and the judge that a text such as `openai:gpt-5@http://127.0.0.1:8080/v1` names. */
+    graders: async (judge: string | null): Promise<Graders> => {
       const { findPython, openSandbox } = await import('../tasks/grade/sandbox.ts')
       return {
         judge: judge === null ? null : await openJudgeOf(judge),
         sandbox: await openSandbox({ python: await findPython() }),
       }
     },
+    /** Where tasks are looked for: by path below the working directory, and by id in the packs that ship. */
     taskPlaces: { workingDirectory, packs: [fileURLToPath(new URL('../../packs', import.meta.url))] },
+    /** Where programs are looked for that a task needs. */
     searchPath: env.PATH ?? '',
+    /** Where workspaces are made while agents work. */
     temporary,
     progress: new ProgressBar(environment.stderr, env, { isShown: environment.showsProgress ?? true }),
   }

@@ -32,7 +32,6 @@ export type Caller =
   | { readonly kind: 'admin' }
   | { readonly kind: 'invited'; readonly invite: string }
 
-/** The context variables of an authenticated request. */
 export type Authenticated = { Variables: { channel: Channel; caller: Caller } }
 
 type AuthenticationOptions = {

@@ -25,11 +25,9 @@ export type CallContext = {
   readonly version: string
 }
 
-/** The scopes that a call reads. */
 export const scopesOf = (call: CallContext, named: string | undefined): readonly string[] =>
   named === undefined ? call.view.scopes : [allowedScope(call, named)]
 
-/** The scopes that a call writes to. */
 export const homeOf = (call: CallContext, named: string | undefined): readonly string[] =>
   named === undefined ? call.view.homeScopes : [allowedScope(call, named)]
 

@@ -35,9 +35,7 @@ export type McpOptions = {
   readonly memoryAs: (author: Author) => Promise<Memory>
   /** The name under which a client is known, so that its calls and its hooks have one origin. Default its own. */
   readonly originOf?: (client: string) => string
-  /** Called when a client calls a tool. */
   readonly onCall?: (call: { readonly origin: string; readonly tool: string; readonly version: string | null }) => void
-  /** Called with errors that are bugs. */
   readonly onBug: OnBug
   /** Offers no tools, resources or prompts, to a host that has them from another server of this memory. */
   readonly offersNothing?: boolean

@@ -25,7 +25,6 @@ type Definition<Input extends ObjectSchema, Output extends ObjectSchema> = {
   readonly run: (input: z.output<Input>, call: CallContext) => Promise<z.input<Output>>
 }
 
-/** A tool as the server registers it. */
 export type Tool = {
   readonly name: string
   readonly config: {

@@ -10,7 +10,6 @@ import { Conversations, type Placed, type Talk } from './conversations.ts'
 import type { Answer, Dialect } from './dialects.ts'
 import { JsonSpans, withInsertions } from './json-spans.ts'
 
-/** The user and the scopes of a memory. */
 export type View = {
   readonly user: string
   readonly scopes: readonly string[]
@@ -30,7 +29,6 @@ export type MemoryDeps = {
   readonly view: View
   /** Whether nothing is to be kept at the moment. */
   readonly isPaused: () => boolean
-  /** How long a request waits for the memory, in milliseconds. */
   readonly deadlineMs: number
   readonly now: () => Date
   readonly log: (line: string) => void

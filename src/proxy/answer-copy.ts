@@ -66,7 +66,6 @@ export class AnswerCopy {
   }
 }
 
-/** The JSON objects of a stream of server-sent events. */
 function eventsIn(text: string): readonly JsonObject[] {
   return text.split(/\r?\n\r?\n/u).flatMap((event) => {
     const data = event

@@ -10,7 +10,6 @@ type Exchange = {
   readonly isBegun: boolean
 }
 
-/** A conversation that goes through the proxy. */
 export type Talk = {
   /** The session that its turns are kept in. */
   readonly session: string
@@ -22,10 +21,8 @@ export type Talk = {
   readonly kept: Set<string>
 }
 
-/** A message of the person with its place in the conversation. */
 type PlacedMessage = { readonly key: string; readonly message: HistoryMessage }
 
-/** A request with the conversation it belongs to. */
 export type Placed = {
   readonly talk: Talk
   /** The messages of the person, oldest first, and those among them that this request is about. */

@@ -14,19 +14,16 @@ export type HistoryMessage = {
   readonly insert: ((block: string) => readonly Insertion[]) | null
 }
 
-/** The conversation in a request. */
 export type Conversation = {
   readonly messages: readonly HistoryMessage[]
   /** The id by which the service knows what came before, where the client does not send it again. */
   readonly continues: string | null
 }
 
-/** The answer of the service. */
 export type Answer = {
   readonly text: string
   /** The id with which a client may refer to this answer. */
   readonly id: string | null
-  /** Whether the answer came to its end. */
   readonly isComplete: boolean
 }
 

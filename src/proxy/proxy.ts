@@ -14,7 +14,6 @@ import { AnswerCopy } from './answer-copy.ts'
 import { chatCompletions, type Dialect, messages, responses } from './dialects.ts'
 
 type ProxyOptions = MemoryDeps & {
-  /** The service that requests are sent on to. */
   readonly upstream: URL
   /** Why a request is refused before anything is done with it; null when it is not. */
   readonly refusalOf: (request: IncomingMessage) => { readonly message: string; readonly hint: string } | null

@@ -56,9 +56,7 @@ export type Option<Value = unknown> = {
 export type Argument<Value = unknown> = {
   readonly help: string
   readonly count: 'one' | 'optional' | 'words' | 'rest'
-  /** Whether `-` means standard input. */
   readonly takesStdin: boolean
-  /** The allowed values, where they are a fixed set. */
   readonly choices?: readonly string[]
   readonly read: (texts: readonly string[]) => Value
 }
@@ -81,7 +79,6 @@ export type ValuesOf<Specs> = {
 }
 
 type Definition<Args, Options> = {
-  /** In their order on the command line. */
   readonly args: Args
   readonly options: Options
   /** Follows the summary in the help. */
@@ -90,7 +87,6 @@ type Definition<Args, Options> = {
   readonly examples: Readonly<Record<string, string>>
   /** Another program reads the output, so nothing is printed besides the answer. */
   readonly isForPrograms?: true
-  /** Exit codes that only some commands have. */
   readonly exitCodes?: readonly ExitCode[]
   /** For a command that must never block the program that runs it: gets the error, and the exit code is 0. */
   readonly failOpen?: (error: unknown, session: Session, argv: readonly string[]) => Promise<void>

@@ -40,7 +40,6 @@ export const choice = <const Value extends string>(
   help: string,
 ): Option<Value | undefined> => option(value, `${help} One of ${allowed.join(', ')}.`, (given) => oneOf(allowed, given))
 
-/** Several values of a fixed set. */
 export const choices = <const Value extends string>(
   value: string,
   allowed: readonly Value[],
@@ -63,6 +62,13 @@ export function readWholeNumber(given: string, { min, max = Number.MAX_SAFE_INTE
   const allowed = max === Number.MAX_SAFE_INTEGER ? `${min} or more` : `from ${min} to ${max}`
   throw new UsageError(`"${given}" is not a whole number ${allowed}.`)
 }
+
+export const share = (value: string, help: string): Option<number | undefined> =>
+  option(value, help, (given) => {
+    const number = Number(given.trim() || Number.NaN)
+    if (number >= 0 && number <= 1) return number
+    throw new UsageError(`"${given}" is not a number from 0 to 1.`)
+  })
 
 export function oneOf<Value extends string>(allowed: readonly Value[], given: string): Value {
   const found = allowed.find((value) => value === given)
@@ -105,7 +111,6 @@ const beliefHelp = 'The belief: its id, the beginning of its id, its name or an 
 export const belief = one(beliefHelp)
 export const optionalBelief = (more = ''): Argument<string | undefined> => optional(`${beliefHelp}${more}`)
 
-/** Which memory. */
 export const memoryOptions = {
   dir: {
     ...text('<directory>', 'The memory directory.'),
@@ -148,7 +153,6 @@ export const targetOptions = scopes(
 const time = (name: 'since' | 'until', help: string): Option<string | undefined> =>
   option('<date>', help, (given) => new Date(parseTime(name, given)).toISOString())
 
-/** When something was said. */
 export const timeOptions = {
   since: time('since', 'Only turns of this day or later.'),
   until: time('until', 'Only turns up to this day.'),
@@ -179,11 +183,8 @@ export const keyOptions = {
 /** The values of `--extractor`. */
 export const extractorForms = 'rules, openai:<model>[@<url>] or anthropic:<model>[@<url>]'
 
-/** Options of a recall: which scopes and agent. */
 export const readOptions = { ...viewOptions, ...readerOptions, ...memoryOptions }
-/** Options of a command that writes something new. */
 export const writeOptions = { ...targetOptions, ...memoryOptions, ...authorOptions }
-/** Options of every command that changes one existing belief. */
 export const changeOptions = { ...referenceOptions, ...memoryOptions, ...authorOptions, ...keyOptions }
 
 export const defaultAuthor: Author = { actor: 'person', origin: 'cli' }

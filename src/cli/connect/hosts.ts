@@ -7,7 +7,6 @@ import { type JsonDialect, type JsonEntry, withEntries, withoutEntries } from '.
 import { type Launch, launchFrom, shellLine } from './launch.ts'
 import { withoutTable, withTable } from './toml-edit.ts'
 
-/** The programs that can be set up. */
 export const connectHosts = [
   'claude-code',
   'codex',
@@ -45,7 +44,6 @@ export type ConnectRequest = {
 /** A command of the host that shows whether it has taken the configuration in. */
 export type HostCheck = {
   readonly args: readonly string[]
-  /** The pattern of its output when the connection works. */
   readonly proof: RegExp
   /** The conclusion from the output, where no single line says it. */
   readonly proves?: string
@@ -56,7 +54,6 @@ type Host = {
   readonly files: (request: ConnectRequest, launch: Launch) => readonly ConfigFile[]
   /** The steps that are left to the person. */
   readonly next: string
-  /** The name of the host's command, if it has one. */
   readonly program?: string
   /** All of them have to succeed. */
   readonly checks?: readonly HostCheck[]
@@ -64,7 +61,6 @@ type Host = {
   readonly clientName?: RegExp
 }
 
-/** Which files of a host are changed, and how. */
 export function filesFor(host: ConnectHost, request: ConnectRequest): readonly ConfigFile[] {
   const { levels, files } = hosts[host]
   if (!levels.includes(request.level)) {
@@ -288,7 +284,6 @@ const server = (path: readonly string[], request: ConnectRequest, launch: Launch
   isOurs: startsServer,
 })
 
-/** Whether an entry starts the MCP server of Credence. */
 function startsServer(entry: unknown): boolean {
   const { command, args }: { command?: unknown; args?: unknown } = Object(entry)
   const words = [command, args].flat().filter((word) => typeof word === 'string')

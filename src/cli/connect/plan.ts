@@ -120,7 +120,6 @@ export function planRemoval(files: readonly ConfigFile[], machine: Machine): rea
 const isOurFile = (record: ConnectionRecord | null, after: string | null): boolean =>
   record?.before === null && /^\s*(?:\{\s*\})?\s*$/.test(after ?? '')
 
-/** A unified diff. */
 export function diffOf({ path, before, after }: PlannedChange): string {
   const name = (text: string | null): string => (text === null ? '/dev/null' : path)
   const patch = createTwoFilesPatch(name(before), name(after), before ?? '', after ?? '')

@@ -7,7 +7,6 @@ import { ThreadCalls } from '../../thread-calls.ts'
 /** Which memory the thread opens, and how. */
 export type ThreadOptions = {
   readonly dir: string
-  /** The address of a PostgreSQL store. */
   readonly store?: string
   readonly everyTeam: boolean
   readonly vectors: boolean

@@ -61,7 +61,6 @@ const Examined = z.object({
 export type StoppableWork = BackgroundWork & {
   /** Runs packs one after the other; settles when all are done. */
   runAll(packs: readonly string[]): Promise<void>
-  /** Ends running work. */
   stop(): Promise<void>
 }
 

@@ -62,7 +62,6 @@ function described(status: MirrorStatus): Answer<'mirror'> {
   }
 }
 
-/** The memory that is served. */
 export type ServedMemory = Pick<MemoryLocation, 'dir' | 'user' | 'scopes' | 'homeScopes'> & { readonly isDemo: boolean }
 
 export type ServedStore = {
@@ -76,7 +75,6 @@ export type ServedStore = {
 
 const mostAuthors = 100
 
-/** Builds the server's dependencies on an open store. */
 export async function openServerDeps(
   session: Session,
   opened: Ports & { readonly store: Store & StoreCare & AccessControl },

@@ -4,12 +4,10 @@ import { MemoryError } from '../../errors.ts'
 /** The environment variables of the process; only compose.ts reads them. */
 export type EnvironmentVariables = Readonly<Record<string, string | undefined>>
 
-/** An output stream, perhaps of a terminal. */
 export type OutputStream = Writable & { readonly isTTY?: boolean; readonly columns?: number }
 
 type Paint = (text: string) => string
 
-/** The escape codes that begin and end each style. */
 const escapeCodes = {
   bold: [1, 22],
   dim: [2, 22],
@@ -38,7 +36,6 @@ export function styleFor(stream: OutputStream, env: EnvironmentVariables): Style
   return wantsColour(stream, env) ? styled(paint, width) : plain(width)
 }
 
-/** No colours at all. */
 export const plain = (width: number): Style => styled(() => (text) => text, width)
 
 function styled(paint: (codes: readonly [number, number]) => Paint, width: number): Style {

@@ -16,7 +16,6 @@ export type MirrorControl = { status(): Promise<Answer<'mirror'>>; sync(): Promi
 
 export type TaskWork = Answer<'case'>['work'][number]
 
-/** Whether a host is connected, as `credence connect --status` says. */
 type ListHosts = () => Answer<'hosts'>['items']
 
 /** Work that runs in a process of its own, because it would block this one. */
@@ -24,13 +23,10 @@ export type BackgroundWork = {
   doctor(): Promise<{ readonly ok: boolean; readonly findings: readonly Finding[] }>
   /** How far a check under way has come; null when there is none, or it has not said yet. */
   checking(): Answer<'doctorProgress'>['progress']
-  /** Starts a run and returns its id. */
   startRun(pack: string): Promise<{ readonly runId: string }>
-  /** The pack that is being run. */
   running(): string | null
 }
 
-/** The dependencies of the server. */
 export type ServerDeps = {
   readonly version: string
   readonly dir: string
@@ -46,7 +42,6 @@ export type ServerDeps = {
   readonly hasFixedScopes: boolean
   /** False for people with a token of the store: MEMORY.md and the eval store of the directory are not theirs. */
   readonly isInstallation: boolean
-  /** People, tokens and teams. */
   readonly access: () => Promise<AccessPorts>
   /** The same dependencies for the holder of a token, or for a team as that holder uses it. */
   readonly forPrincipal: (principal: Principal, team?: string) => ServerDeps

@@ -49,7 +49,6 @@ async function installationToken(file: string): Promise<string> {
 const usualPort = 4777
 const loopback = '127.0.0.1'
 
-/** The packs of `--evaluate`. */
 const packsToEvaluate = ['retrieval-precision', 'session-drift']
 
 export const serve = defineCommand({
@@ -143,7 +142,6 @@ type ServeRequest = {
   readonly options: LocationOptions & { readonly evaluate: boolean }
 }
 
-/** Listens until the process is interrupted. */
 async function answerRequests(
   session: Session,
   open: ServedStore,

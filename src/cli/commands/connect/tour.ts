@@ -10,10 +10,8 @@ import { contextText } from '../../text/recall.ts'
 import { rememberedText } from '../memory/remember.ts'
 import { verdictText } from '../memory/why.ts'
 
-/** A command that was run, and its result. */
 type Step = { readonly command: string | null; readonly result: unknown; readonly text: (style: Style) => string }
 
-/** A part of the tour. */
 export type Scene = { readonly title: string; readonly told: string; readonly steps: readonly Step[] }
 
 const ledger = 'project:ledger'
@@ -63,7 +61,6 @@ const drafts: readonly BeliefDraft[] = [
   }),
 ]
 
-/** Plays the whole tour in an empty memory. */
 export async function* playTour(memory: Memory): AsyncGenerator<Scene> {
   for (const play of [remembering, recalling, leavingOut, correcting, explaining, closing]) yield await play(memory)
 }

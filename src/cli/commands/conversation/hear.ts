@@ -128,7 +128,6 @@ export async function hearLines(
   heard.wasInterrupted = signal.aborted
 }
 
-/** A statement that was learned, and its scope. */
 export const takenText = ({ outcome, belief, because }: Taken, style: Style, isDryRun = false): string =>
   lines(
     // The id of a dry run is gone with it.

@@ -8,7 +8,6 @@ import type { Session } from '../../session.ts'
 import { minuteOf } from '../../text/beliefs.ts'
 import { harmless } from '../../text/output.ts'
 
-/** Where a pause holds. */
 export const pausePlaceOptions = {
   in: text('<directory>', 'Only for this directory and everything below it.'),
   here: flag('Only for the working directory and everything below it.'),

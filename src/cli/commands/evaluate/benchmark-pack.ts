@@ -35,7 +35,7 @@ export async function validateFolder(
   const pack = await validatePack(path)
   if (pack.runner === undefined || !statSync(path).isDirectory()) return { pack, warnings: [] }
   const place = { directory: path, manifest: manifestOf(path) }
-  const kinds = await packKinds(session, { runner: pack.runner, embedder: defaultEmbedder })
+  const kinds = await packKinds(session, pack.runner, defaultEmbedder)
   return { pack, warnings: kindOf(place, kinds).read(place).warnings }
 }
 

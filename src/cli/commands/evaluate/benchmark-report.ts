@@ -179,7 +179,6 @@ function refuseUnknown(accepted: readonly string[], { verdicts }: DeltaReport): 
   )
 }
 
-/** A comparison as the answer of a command. */
 export function reportAnswer(report: DeltaReport, format: Format = 'text'): Answer {
   const markdown = deltaMarkdown(report)
   return {

@@ -163,7 +163,7 @@ export const benchmarkRun = defineCommand({
           results.push(...(await runAblations(job, result, setup)))
         }
       }
-      return await answerOf(results, { root, isInterrupted: signal.aborted })
+      return await answerOf(results, root, signal.aborted)
     } finally {
       evaluation.progress.clear()
     }
@@ -178,7 +178,6 @@ type RunSetup = {
   readonly jobs: number
 }
 
-/** One pack and how it is run. */
 type Job = {
   readonly directory: string
   /** Null for the default of the pack's kind. */
@@ -236,7 +235,7 @@ function resumedJob(runId: string, setup: RunSetup): Job {
 }
 
 const kindsFor = ({ directory, embedder, data }: Job, { session }: RunSetup): Promise<readonly Kind[]> =>
-  packKinds(session, { runner: manifestOf(directory).runner, embedder, data })
+  packKinds(session, manifestOf(directory).runner, embedder, data)
 
 async function runJob(job: Job, setup: RunSetup): Promise<RunResult> {
   const { directory, system, ablation, embedder, explain, data, isBaseline, run } = job
@@ -289,10 +288,7 @@ async function runAblations(job: Job, whole: RunResult, setup: RunSetup): Promis
   return results
 }
 
-async function answerOf(
-  results: readonly RunResult[],
-  { root, isInterrupted }: { readonly root: string; readonly isInterrupted: boolean },
-) {
+async function answerOf(results: readonly RunResult[], root: string, isInterrupted: boolean) {
   const measured = results.filter(({ ablation, isBaseline }) => ablation === null && !isBaseline)
   const ablations = results.flatMap(({ summary, ablation }) =>
     ablation === null ? [] : [{ benchmarkId: summary.benchmarkId, runId: summary.runId, ...ablation }],

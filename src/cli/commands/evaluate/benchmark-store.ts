@@ -48,7 +48,6 @@ function gitState(directory: string): Environment['git'] {
   return commit === null || commit === '' ? null : { commit, dirty: git('status', '--porcelain') !== '' }
 }
 
-/** Which eval store. */
 export const storeOptions = {
   store: {
     ...text('<directory>', 'The eval store: the directory of packs, runs and baselines.'),
@@ -99,7 +98,6 @@ export const embedderOption = {
 
 export const packsOption = { ...text('<directory>', 'Where the packs are.'), default: 'those that ship with Credence' }
 
-/** The directory of `--packs`. */
 export const packsDirectoryOf = (
   session: Session,
   { packsDirectory }: Evaluation,

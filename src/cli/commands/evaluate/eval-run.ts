@@ -250,7 +250,6 @@ async function oneCase(
 
 const passes = ({ outcomes }: PackRun): boolean => outcomes.every(({ verdict }) => verdict === 'pass')
 
-/** Writes reports, and returns where they are. */
 function writeReports(
   session: Session,
   out: string | undefined,

@@ -59,7 +59,6 @@ export const beliefs = defineCommand({
   },
 })
 
-/** A filter for the types, statuses and scopes that were given. */
 export const filterOf = <Type, Status>(given: {
   readonly type: readonly Type[]
   readonly status: readonly Status[]

@@ -49,7 +49,6 @@ export const show = defineCommand({
 const supersessionLines = (chain: readonly Belief[], id: string, style: Style): readonly string[] =>
   chain.length < 2 ? [] : ['', 'Supersession chain, oldest first:', chainText(chain, id, style)]
 
-/** The fields of a belief that have a value. */
 function fieldsOf(shown: Belief): readonly (readonly string[])[] {
   const { provenance, expertise, reinforcement, resolvedAt, resolvedBy } = shown
   const settled = resolvedBy === null ? '' : ` by ${resolvedBy}`

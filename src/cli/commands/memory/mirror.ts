@@ -188,7 +188,6 @@ const countsText = (counts: object): string =>
     .map(([what, count]) => `${count} ${what}`)
     .join(', ')
 
-/** The outcome of a sync. */
 function headline({ held, taken, written, undecided, conflicts }: Synced, style: Style): readonly string[] {
   if (held !== null) return remark('Held', style.red, `${heldText(held)} Nothing was changed.`, style)
   const { conflicts: torn, proposed: _, restored, ...changes } = taken
@@ -206,7 +205,6 @@ function headline({ held, taken, written, undecided, conflicts }: Synced, style:
   return remark('In sync', style.green, text, style)
 }
 
-/** Problems, conflicts and decisions for the person. */
 function syncedDetails({ held, refused, undecided, conflicts }: Synced, style: Style): readonly string[] {
   if (held !== null) return wrap(remedyOf(held), style.width)
   return [
@@ -220,7 +218,6 @@ function syncedDetails({ held, refused, undecided, conflicts }: Synced, style: S
 
 const mostShown = 10
 
-/** The edits that wait, and how to decide. */
 const undecidedLines = (undecided: readonly UndecidedEdit[], style: Style): readonly string[] => [
   ...undecided
     .slice(0, mostShown)

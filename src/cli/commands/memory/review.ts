@@ -175,7 +175,6 @@ export function itemText({ kind, belief, target, reason, turn, at }: ReviewItem,
   )
 }
 
-/** The changes besides the statement. */
 function smallerChanges(belief: Belief, target: Belief): readonly string[] {
   const added = belief.aliases.filter((alias) => !target.aliases.includes(alias))
   const removed = target.aliases.filter((alias) => !belief.aliases.includes(alias))

@@ -7,7 +7,6 @@ import { defineCommand, exitCodes } from '../../command/command.ts'
 import { rest } from '../../command/options.ts'
 import { columns, counted, harmless, type Style, wrap } from '../../text/output.ts'
 
-/** Lists the tasks that can be run. */
 export const taskList = defineCommand({
   args: {
     paths: rest('Task files, folders of them, ids, or names of packs. Without any, all that ship with Credence.'),
@@ -51,7 +50,6 @@ const summaryOf = (task: Task) => ({
   file: task.file,
 })
 
-/** Checks whether task files can be run, and names every problem. */
 export const taskValidate = defineCommand({
   args: {
     paths: rest('Task files, folders of them, ids, or names of packs. Without any, all that ship with Credence.'),

@@ -11,7 +11,7 @@ import type { Task } from '../../../tasks/task.ts'
 import { defaultPassAt, isDeterministic, systemOf, taskBenchmark } from '../../../tasks/task-kind.ts'
 import { byAgent } from '../../../tasks/task-outcomes.ts'
 import { defineCommand, exitCodes, UsageError, type ValuesOf } from '../../command/command.ts'
-import { option, rest, text, texts, wholeNumber } from '../../command/options.ts'
+import { option, rest, share, text, texts, wholeNumber } from '../../command/options.ts'
 import type { Session } from '../../session.ts'
 import type { Style } from '../../text/output.ts'
 import { evalStore, machine, refuseChanges, settledOptions, storeOptions } from '../evaluate/benchmark-store.ts'
@@ -23,19 +23,13 @@ export const judgeOptions = {
     'The model that scores by rubric: openai:MODEL[@URL] or anthropic:MODEL[@URL]. Without one, rubrics are not applied.',
   ),
   passAt: {
-    ...option('<share>', 'The score that every graded part needs for a task to pass.', readShare),
+    ...share('<share>', 'The score that every graded part needs for a task to pass.'),
     default: String(defaultPassAt),
   },
 }
 
-function readShare(given: string): number {
-  const number = /^\d*\.?\d+$/u.test(given) ? Number(given) : Number.NaN
-  if (number >= 0 && number <= 1) return number
-  throw new UsageError(`"${given}" is not a number from 0 to 1.`)
-}
-
 function readMultiplier(given: string): number {
-  const number = /^\d*\.?\d+$/u.test(given) ? Number(given) : Number.NaN
+  const number = Number(given.trim() || Number.NaN)
   if (number > 0 && number <= 100) return number
   throw new UsageError(`"${given}" is not a number above 0 and up to 100.`)
 }
@@ -102,7 +96,7 @@ export const taskRun = defineCommand({
     try {
       const summary = await performTasks(tasks, given, { session, root, signal })
       const whole = await readTaskRun(root, summary.runId)
-      return answerOf(whole, { root, isInterrupted: signal.aborted })
+      return answerOf(whole, root, signal.aborted)
     } finally {
       release()
     }
@@ -215,10 +209,7 @@ export const taskRunDocument = ({ run, tasks }: ReadTaskRun) => {
   }
 }
 
-function answerOf(
-  whole: ReadTaskRun,
-  { root, isInterrupted }: { readonly root: string; readonly isInterrupted: boolean },
-) {
+function answerOf(whole: ReadTaskRun, root: string, isInterrupted: boolean) {
   const { status, passedCases, totalCases, runId } = whole.run
   const grades = whole.tasks.map(({ grade }) => grade)
   const isFine = status === 'completed' && passedCases === totalCases

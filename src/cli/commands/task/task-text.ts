@@ -71,7 +71,6 @@ function partsOf({ automatedScore, answerScore, recallScore, judgeScore, automat
 const sentence = (text: string, paint: (text: string) => string, { width }: Style): readonly string[] =>
   wrap(harmless(text).replaceAll('\n', ' '), width - 2).map((line) => `  ${paint(line)}`)
 
-/** A check or criterion that was missed. */
 function missedText(text: string, style: Style): readonly string[] {
   const [first = '', ...rest] = wrap(harmless(text).replaceAll('\n', ' '), style.width - 6)
   return [`    ${style.red('✗')} ${first}`, ...rest.map((line) => `      ${line}`)]

@@ -190,7 +190,6 @@ export const proposalRoutes = {
   }),
 }
 
-/** The journal of changes, and undo. */
 export const journalRoutes = {
   journal: route('GET', '/journal', {
     summary: 'Recent changes, newest first.',

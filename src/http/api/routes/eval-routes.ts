@@ -148,7 +148,6 @@ const beliefNames = z
 
 const counts = z.object({ broken: z.int(), fixed: z.int(), stillFailing: z.int(), changed: z.int() })
 
-/** Packs, runs, cases, baselines and live recalls. */
 export const evalRoutes = {
   packs: forInstallation('GET', '/evals/packs', {
     summary: 'The packs in the eval store and those that ship, with the verdict of their latest run.',

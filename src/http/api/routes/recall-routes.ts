@@ -63,7 +63,6 @@ const Captured = z.object({
   isFaithful: z.boolean().describe('Whether the copy answers as the memory does.'),
 })
 
-/** Recall, its explanation, and remedies. */
 export const recallRoutes = {
   recall: forAgents('POST', '/recall', {
     summary: 'What an agent would get for a message, why, and what was left out.',

@@ -32,7 +32,6 @@ const filters = {
   containing: text(2_000).optional().describe('Holds these words, in any case.'),
 }
 
-/** Turns: storing, reading, searching and forgetting them. */
 export const turnRoutes = {
   hear: forAgents('POST', '/turns', {
     summary: 'Keep one turn of a conversation, or several, word for word, and learn from what the person says.',
