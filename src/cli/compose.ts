@@ -204,8 +204,13 @@ export function compose(
 
   let asker: Asker | undefined
   /** A terminal leaves its cursor after `^C`. */
-  const endLine = (signal: NodeJS.Signals): void => {
-    if (signal === 'SIGINT' && stderr.isTTY) stderr.write('\n')
+  const atInterrupt = (handle: () => void): (() => void) => {
+    const release = onSignal((signal) => {
+      release()
+      if (signal === 'SIGINT' && stderr.isTTY) stderr.write('\n')
+      handle()
+    })
+    return release
   }
   const ask = async (question: string): Promise<string | null> => {
     asker ??= closedAtEnd(await openAsker(stdin(), stderr))
@@ -291,21 +296,11 @@ export function compose(
     ask,
     interruption: () => {
       const controller = new AbortController()
-      const release = onSignal((signal) => {
-        release()
-        endLine(signal)
-        controller.abort()
-      })
+      const release = atInterrupt(() => controller.abort())
       closedAtEnd({ close: async () => release() })
       return { signal: controller.signal, release }
     },
-    onInterrupt: (end) => {
-      const release = onSignal((signal) => {
-        release()
-        endLine(signal)
-        void end()
-      })
-    },
+    onInterrupt: (end) => void atInterrupt(() => void end()),
     whenInterrupted,
     made,
     close: async () => {

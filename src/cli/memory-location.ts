@@ -14,13 +14,12 @@ import { didYouMean } from '../did-you-mean.ts'
 import { forbidden, invalid, MemoryError, unavailable } from '../errors.ts'
 import type { EnvironmentVariables } from './text/output.ts'
 
-type DirectorySources = {
+type Surroundings = { readonly env: EnvironmentVariables; readonly cwd: () => string; readonly home: string }
+
+type DirectorySources = Surroundings & {
   readonly given: string | undefined
-  readonly env: EnvironmentVariables
   /** The directory that a `.credence.json` names. */
   readonly project?: () => string | null
-  readonly cwd: () => string
-  readonly home: string
 }
 
 /** The memory directory: --dir, CREDENCE_DIR, the project's, `./memory` if it is a memory, else the user's own. */
@@ -47,13 +46,7 @@ export const xdgDirectory = (given: string | undefined, otherwise: string): stri
 export const userConfigFile = (env: EnvironmentVariables, home: string): string =>
   join(xdgDirectory(env.XDG_CONFIG_HOME, join(home, '.config')), 'credence', 'config.json')
 
-type SettingsSources = {
-  readonly dir: string
-  readonly user: string | undefined
-  readonly env: EnvironmentVariables
-  readonly cwd: () => string
-  readonly home: string
-}
+type SettingsSources = Surroundings & { readonly dir: string; readonly user: string | undefined }
 
 /** The settings in force: --user, the environment, config.json of the memory directory, config.json of the user. */
 export function readSettings({ dir, user, env, cwd, home }: SettingsSources): Settings {

@@ -1,6 +1,7 @@
 import { fileURLToPath } from 'node:url'
 import { invalid } from '../errors.ts'
 import type { Memory } from '../memory/memory.ts'
+import type { ModelSpec } from '../models/model-spec.ts'
 import type { AgentParts } from '../tasks/agents/agent-from.ts'
 import type { Graders } from '../tasks/grade/task-grade.ts'
 import { type ProcessEnvironment, packageVersion } from './compose.ts'
@@ -11,14 +12,9 @@ export type TaskWork = ReturnType<typeof composeTaskWork>
 export function composeTaskWork(environment: ProcessEnvironment) {
   const { env, temporary } = environment
   const workingDirectory = environment.workingDirectory()
-  const openModel: AgentParts['openModel'] = async (wanted) => {
+  const openModel = async (wanted: string | ModelSpec) => {
     const { openChatModel } = await import('../models/open-chat-model.ts')
     return openChatModel(wanted, env)
-  }
-  const openJudgeOf = async (spec: string) => {
-    const { openChatModel } = await import('../models/open-chat-model.ts')
-    const { openJudge } = await import('../tasks/judge/judge.ts')
-    return openJudge(await openChatModel(spec, env))
   }
   const partsFor = (change: (memory: Memory) => Memory): AgentParts => ({
     reference: async () => {
@@ -30,9 +26,8 @@ export function composeTaskWork(environment: ProcessEnvironment) {
     openModel,
     openMemory: async (dir) => {
       const { openMemory } = await import('../open-memory.ts')
-      return change(
-        await openMemory({ dir, mirror: true, scopes: ['project:task'], author: { actor: 'agent', origin: 'task' } }),
-      )
+      const author = { actor: 'agent', origin: 'task' } as const
+      return change(openMemory({ dir, mirror: true, scopes: ['project:task'], author }))
     },
     environment: env,
     workingDirectory,
@@ -51,8 +46,9 @@ export function composeTaskWork(environment: ProcessEnvironment) {
     /** The sandbox for Python checks, and the judge that a text such as `openai:gpt-5@http://127.0.0.1:8080/v1` names. */
     graders: async (judge: string | null): Promise<Graders> => {
       const { findPython, openSandbox } = await import('../tasks/grade/sandbox.ts')
+      const { openJudge } = await import('../tasks/judge/judge.ts')
       return {
-        judge: judge === null ? null : await openJudgeOf(judge),
+        judge: judge === null ? null : openJudge(await openModel(judge)),
         sandbox: await openSandbox({ python: await findPython() }),
       }
     },

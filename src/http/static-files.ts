@@ -5,21 +5,9 @@ import { extname, join, sep } from 'node:path'
 import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
 import type { Context } from 'hono'
+import { getMimeType } from 'hono/utils/mime'
 import { ifPresent } from '../files/leftovers.ts'
 import { RecentMap } from '../recent-map.ts'
-
-const types: Readonly<Record<string, string>> = {
-  '.html': 'text/html; charset=utf-8',
-  '.js': 'text/javascript; charset=utf-8',
-  '.css': 'text/css; charset=utf-8',
-  '.svg': 'image/svg+xml',
-  '.png': 'image/png',
-  '.ico': 'image/x-icon',
-  '.woff2': 'font/woff2',
-  '.json': 'application/json; charset=utf-8',
-  '.webmanifest': 'application/manifest+json',
-  '.txt': 'text/plain; charset=utf-8',
-}
 
 /** A name with a content hash, whose content never changes. */
 const hashed = /^\/assets\/.+-[\w-]{8,}\.\w+$/u
@@ -38,14 +26,14 @@ export const staticFiles =
     const path = isFile ? asked : '/index.html'
     if (!paths.includes(path)) return context.text(notBuilt, 503)
     context.header('cache-control', hashed.test(path) ? 'public, max-age=31536000, immutable' : 'no-cache')
-    return answer(context, new Uint8Array(await readFile(join(directory, path))), types[extname(path)] as string)
+    return answer(context, new Uint8Array(await readFile(join(directory, path))), getMimeType(path) ?? 'text/plain')
   }
 
 /** The paths of the served files as addresses have them. No other file can be reached. The build has no symbolic links. */
 const pathsIn = (directory: string): readonly string[] =>
   (ifPresent(() => readdirSync(directory, { recursive: true, encoding: 'utf8' })) ?? [])
     .map((name) => `/${name.split(sep).join('/')}`)
-    .filter((path) => types[extname(path)] !== undefined && !path.includes('/.'))
+    .filter((path) => getMimeType(path) !== undefined && !path.includes('/.'))
 
 /** Small files gain nothing, and pictures are compressed already. */
 const leastCompressed = 600

@@ -1,14 +1,9 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { RecentMap } from '../recent-map.ts'
-import type { Conversation, HistoryMessage } from './dialects.ts'
+import type { Answer, Conversation, HistoryMessage } from './dialects.ts'
 
 /** A message of the person and everything that was answered to it. */
-type Exchange = {
-  readonly said: readonly HistoryMessage[]
-  readonly answer: string
-  /** Whether the model has begun to answer, and be it with the call of a tool. */
-  readonly isBegun: boolean
-}
+type Exchange = ReturnType<typeof exchangesIn>[number]
 
 export type Talk = {
   /** The session that its turns are kept in. */
@@ -21,20 +16,8 @@ export type Talk = {
   readonly kept: Set<string>
 }
 
-type PlacedMessage = { readonly key: string; readonly message: HistoryMessage }
-
-export type Placed = {
-  readonly talk: Talk
-  /** The messages of the person, oldest first, and those among them that this request is about. */
-  readonly said: readonly PlacedMessage[]
-  readonly current: readonly PlacedMessage[]
-  /** Called with the answer when it has come, so that the next request is recognised. */
-  readonly answered: (answer: {
-    readonly text: string
-    readonly id: string | null
-    readonly isComplete: boolean
-  }) => void
-}
+/** A request with its place in a conversation. */
+export type Placed = NonNullable<ReturnType<Conversations['place']>>
 
 const mostKnown = 2_000
 
@@ -54,7 +37,7 @@ export class Conversations {
   readonly #answers = new RecentMap<Talk>(mostKnown)
 
   /** Null for a request without a message of a person. `view` tells users and scopes apart. */
-  place(view: string, { messages, continues }: Conversation): Placed | null {
+  place(view: string, { messages, continues }: Conversation) {
     const exchanges = exchangesIn(messages)
     const last = exchanges.at(-1)
     if (last === undefined) return null
@@ -65,9 +48,11 @@ export class Conversations {
     )
     return {
       talk,
+      /** The messages of the person, oldest first, and those among them that this request is about. */
       said,
       current: said.slice(-last.said.length),
-      answered: ({ text, id, isComplete }) => {
+      /** Called with the answer when it has come, so that the next request is recognised. */
+      answered: ({ text, id, isComplete }: Answer): void => {
         if (id !== null) this.#answers.set(hashOf(view, id), talk)
         if (!isComplete) return
         const answer = [last.answer, text].filter((part) => part !== '').join('\n\n')
@@ -120,7 +105,8 @@ const newTalk = (): Talk => ({
 })
 
 /** Messages without a text, such as results of tools, belong to the answer that is under way. */
-function exchangesIn(messages: readonly HistoryMessage[]): readonly Exchange[] {
+function exchangesIn(messages: readonly HistoryMessage[]) {
+  // Begun: the model has begun to answer, and be it with the call of a tool.
   const exchanges: { said: HistoryMessage[]; answers: string[]; isBegun: boolean }[] = []
   for (const message of messages) {
     const last = exchanges.at(-1)

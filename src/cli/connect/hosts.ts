@@ -35,8 +35,9 @@ export type ConnectRequest = {
   readonly level: Level
   /** Of the project. */
   readonly directory: string
-  /** Options that every start gets, such as `--dir`. */
-  readonly options: readonly string[]
+  /** The memory directory and the scopes that every start gets. */
+  readonly dir?: string | undefined
+  readonly scopes?: readonly string[]
   /** Whether the host may call the tools that only read without asking the person. */
   readonly allowsReading?: boolean
 }
@@ -153,7 +154,7 @@ export const hosts: Readonly<Record<ConnectHost, Host>> = {
           {
             kind: 'element',
             path: ['plugin'],
-            value: [plugin, { command: [launch.command, ...launch.args], options: [...request.options] }],
+            value: [plugin, { command: [launch.command, ...launch.args], options: optionsOf(request) }],
             isOurs: (one) => isIntegration('opencode', Array.isArray(one) ? one[0] : one),
           },
         ]),
@@ -204,14 +205,10 @@ export const hosts: Readonly<Record<ConnectHost, Host>> = {
       // A command of the plugin: it runs in OpenClaw, with the configuration written here.
       { args: ['credence'], proof: /^Credence \S+ answers OpenClaw/m },
     ],
-    files: ({ machine, options }, { command, args }) => {
+    files: ({ machine, dir, scopes = [] }, { command, args }) => {
       const home = machine.env.OPENCLAW_HOME || machine.home
       const state = machine.env.OPENCLAW_STATE_DIR || join(home, '.openclaw')
       const path = machine.env.OPENCLAW_CONFIG_PATH || join(state, 'openclaw.json')
-      const given = (name: string): readonly string[] =>
-        options.flatMap((word, at) => (options[at - 1] === name ? [word] : []))
-      const [dir] = given('--dir')
-      const scopes = given('--scope')
       const config = {
         command: [command, ...args],
         ...(dir === undefined ? {} : { dir }),
@@ -272,9 +269,15 @@ const integration = (name: string, { program }: Machine): string =>
 const isIntegration = (name: string, path: unknown): boolean =>
   typeof path === 'string' && path.split(/[\\/]/).slice(-2).join('/') === `integrations/${name}`
 
-const started = ({ options }: ConnectRequest, { command, args }: Launch, words: readonly string[]): Launch => ({
+/** The options that every start gets. */
+const optionsOf = ({ dir, scopes = [] }: ConnectRequest): readonly string[] => [
+  ...(dir === undefined ? [] : ['--dir', dir]),
+  ...scopes.flatMap((scope) => ['--scope', scope]),
+]
+
+const started = (request: ConnectRequest, { command, args }: Launch, words: readonly string[]): Launch => ({
   command,
-  args: [...args, ...words, ...options],
+  args: [...args, ...words, ...optionsOf(request)],
 })
 
 const server = (path: readonly string[], request: ConnectRequest, launch: Launch, more: object): JsonEntry => ({
@@ -308,9 +311,9 @@ function matcherHooks(
   })
 }
 
-function hookLine(host: string, own: string, { machine, options }: ConnectRequest, launch: Launch): string {
+function hookLine(host: string, own: string, request: ConnectRequest, launch: Launch): string {
   const event = hookEventNamed(own) ?? own
-  return shellLine(launch, ['hook', event, '--host', host, ...options], machine.platform)
+  return shellLine(launch, ['hook', event, '--host', host, ...optionsOf(request)], request.machine.platform)
 }
 
 const ownHook = new RegExp(`(?:^|[\\s\\\\/"'])credence(?:\\.js)?["']? hook (?:${hookEvents.join('|')}) --host `)

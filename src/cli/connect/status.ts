@@ -14,7 +14,7 @@ export const hostStatuses = (machine: Machine, directory: string): readonly Host
 /** Whether a host is connected, and when it last used the memory. */
 function hostStatus(host: ConnectHost, machine: Machine, directory: string) {
   const files = hosts[host].levels.flatMap((level) =>
-    filesFor(host, { machine, level, directory, options: [] }).map(({ path, remove }) => {
+    filesFor(host, { machine, level, directory }).map(({ path, remove }) => {
       try {
         const text = existsSync(path) ? readTextFile(path) : null
         return { path, level, connected: text !== null && remove(text, null) !== text, problem: null }

@@ -17,7 +17,7 @@ import { RecentMap } from '../../recent-map.ts'
 import { typedCommand } from '../connect/launch.ts'
 import { hostStatuses } from '../connect/status.ts'
 import type { MemoryLocation, Session } from '../session.ts'
-import { backgroundWork, type StoppableWork } from './background-work.ts'
+import { backgroundWork } from './background-work.ts'
 import { noMirror, tenantDeps } from './tenants.ts'
 
 /** The mirror of a directory, as the dashboard shows it. */
@@ -64,14 +64,7 @@ function described(status: MirrorStatus): Answer<'mirror'> {
 
 export type ServedMemory = Pick<MemoryLocation, 'dir' | 'user' | 'scopes' | 'homeScopes'> & { readonly isDemo: boolean }
 
-export type ServedStore = {
-  readonly deps: ServerDeps
-  readonly work: StoppableWork
-  /** The memory for another author, with shadow records where they are switched on. */
-  readonly memoryAs: (author: Author) => Memory
-  /** Waits for running work and closes the store. */
-  readonly close: () => Promise<void>
-}
+export type ServedStore = Awaited<ReturnType<typeof openServerDeps>>
 
 const mostAuthors = 100
 
@@ -80,7 +73,7 @@ export async function openServerDeps(
   opened: Ports & { readonly store: Store & StoreCare & AccessControl },
   place: ServedMemory,
   onProblem: (line: string) => void,
-): Promise<ServedStore> {
+) {
   const { dir, user, scopes, homeScopes, isDemo } = place
   const settings = session.settings({ dir })
   const authority = settings.mirrorAuthority
@@ -161,8 +154,10 @@ export async function openServerDeps(
   return {
     deps,
     work,
+    /** The memory for another author, with shadow records where they are switched on. */
     memoryAs,
-    close: async () => {
+    /** Waits for running work and closes the store. */
+    close: async (): Promise<void> => {
       await work.stop()
       for (const memory of watched.values()) await memory.close()
       await ports.store.close()

@@ -1,11 +1,11 @@
 import { statSync } from 'node:fs'
 import { basename } from 'node:path'
-import { MemoryError } from '../../errors.ts'
+import { MemoryError, notFound } from '../../errors.ts'
 import { manifestOf, packFolders } from '../../eval/pack/manifest.ts'
 import { casesOf } from '../../eval/store/case-log.ts'
 import { caseLogPath, readRuns, scan, storeTrees, treePath } from '../../eval/store/documents.ts'
 import type { Manifest } from '../../eval/store/schemas/manifest.ts'
-import type { BaselineSnapshot, CaseRecord, RunSummary } from '../../eval/store/schemas/run.ts'
+import type { BaselineSnapshot, RunSummary } from '../../eval/store/schemas/run.ts'
 import { RecentMap } from '../../recent-map.ts'
 import { cachedByKey } from './server-deps.ts'
 
@@ -18,7 +18,7 @@ export type FoundPack = {
   readonly problem: string | null
 }
 
-type RunCases = { readonly records: readonly CaseRecord[]; readonly problems: readonly string[] }
+type RunCases = Awaited<ReturnType<typeof readCases>>
 
 /** How many runs have their case records in memory. */
 const mostCachedRuns = 24
@@ -26,7 +26,6 @@ const mostCachedRuns = 24
 /** The documents of an eval store, cached until the folder they are in changes. */
 export class EvalArchive {
   readonly #root: string
-  readonly #shipped: string
   readonly #cases = new RecentMap<() => Promise<RunCases>>(mostCachedRuns)
   /** Newest first. */
   readonly runs: () => Promise<readonly RunSummary[]>
@@ -37,10 +36,9 @@ export class EvalArchive {
 
   constructor({ root, shipped }: { readonly root: string; readonly shipped: string }) {
     this.#root = root
-    this.#shipped = shipped
     this.runs = cachedByStamp(treePath(root, 'runs'), () => readRuns(root))
     this.baselines = cachedByStamp(treePath(root, 'baselines'), () => readBaselines(root))
-    this.packs = cachedByStamp(treePath(root, 'benchmarks'), () => this.#readPacks())
+    this.packs = cachedByStamp(treePath(root, 'benchmarks'), async () => readPacks(root, shipped))
   }
 
   /** Changes when a document is added, replaced or removed. */
@@ -51,14 +49,12 @@ export class EvalArchive {
   async run(runId: string): Promise<RunSummary> {
     const run = (await this.runs()).find((known) => known.runId === runId)
     if (run !== undefined) return run
-    throw new MemoryError('not_found', `There is no run "${runId}" in the eval store.`, {
-      hint: 'GET evals/runs lists them.',
-    })
+    throw notFound(`There is no run "${runId}" in the eval store.`, 'GET evals/runs lists them.')
   }
 
   /** The case records of one run. Those of the runs read last stay in memory. */
   async cases(runId: string): Promise<RunCases> {
-    const read = () => cachedByStamp(caseLogPath(this.#root, runId), () => this.#readCases(runId))
+    const read = () => cachedByStamp(caseLogPath(this.#root, runId), () => readCases(this.#root, runId))
     return (this.#cases.get(runId) ?? this.#cases.set(runId, read()))()
   }
 
@@ -66,22 +62,22 @@ export class EvalArchive {
   async manifest(benchmarkId: string): Promise<Manifest | null> {
     return (await this.packs()).find(({ id }) => id === benchmarkId)?.manifest ?? null
   }
+}
 
-  async #readCases(runId: string): Promise<RunCases> {
-    const { records, problems } = await casesOf(this.#root, runId)
-    return { records, problems: problems.map(({ file, field, message }) => `${file}: ${field} ${message}.`) }
-  }
+async function readCases(root: string, runId: string) {
+  const { records, problems } = await casesOf(root, runId)
+  return { records, problems: problems.map(({ file, field, message }) => `${file}: ${field} ${message}.`) }
+}
 
-  async #readPacks(): Promise<readonly FoundPack[]> {
-    const own = treePath(this.#root, 'benchmarks')
-    const found = [
-      ...(stampOf(own) === missing ? [] : packFolders(own)).map((directory) => readPack(directory, 'store')),
-      ...packFolders(this.#shipped).map((directory) => readPack(directory, 'shipped')),
-    ]
-    // Reversed, so that the first of two with one id stays.
-    const byId = new Map(found.toReversed().map((pack) => [pack.id, pack]))
-    return [...byId.values()].sort((one, other) => (one.id < other.id ? -1 : 1))
-  }
+function readPacks(root: string, shipped: string): readonly FoundPack[] {
+  const own = treePath(root, 'benchmarks')
+  const found = [
+    ...(stampOf(own) === missing ? [] : packFolders(own)).map((directory) => readPack(directory, 'store')),
+    ...packFolders(shipped).map((directory) => readPack(directory, 'shipped')),
+  ]
+  // Reversed, so that the first of two with one id stays.
+  const byId = new Map(found.toReversed().map((pack) => [pack.id, pack]))
+  return [...byId.values()].sort((one, other) => (one.id < other.id ? -1 : 1))
 }
 
 async function readBaselines(root: string): Promise<readonly BaselineSnapshot[]> {

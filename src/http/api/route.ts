@@ -85,4 +85,5 @@ export const paging = (usual: number) => ({
   limit: limit(usual),
   offset: digits.pipe(z.int().min(0).max(1_000_000_000)).default(0),
 })
+export const done = z.object({ ok: z.literal(true) })
 export const listOf = <Item extends z.ZodType>(item: Item) => z.object({ items: z.array(item), total: z.int() })

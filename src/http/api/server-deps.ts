@@ -2,7 +2,7 @@ import type { z } from 'zod'
 import type { Belief } from '../../beliefs/belief.ts'
 import type { BeliefStore } from '../../beliefs/belief-store.ts'
 import type { Finding, StoreCare } from '../../beliefs/store-care.ts'
-import { MemoryError } from '../../errors.ts'
+import { type MemoryError, notFound } from '../../errors.ts'
 import type { Subject } from '../../eval/system/subject.ts'
 import type { Memory } from '../../memory/memory.ts'
 import type { AccessPorts, Principal } from '../../memory/people/access.ts'
@@ -103,9 +103,7 @@ export async function beliefById({ store, user }: ServerDeps, id: string): Promi
 }
 
 export const noBelief = (id: string): MemoryError =>
-  new MemoryError('not_found', `There is no belief with the id "${id}".`, {
-    hint: 'It may have been forgotten. GET beliefs lists all beliefs.',
-  })
+  notFound(`There is no belief with the id "${id}".`, 'It may have been forgotten. GET beliefs lists all beliefs.')
 
 /** Calls `make` again only when the key has changed. Concurrent callers share one call; a failure is not cached. */
 export function cachedByKey<Key, Result>(make: () => Promise<Result>): (key: Key) => Promise<Result> {

@@ -61,10 +61,8 @@ export const connect = defineCommand({
       machine,
       level: levelOf(options, hosts[host].levels[0]),
       directory,
-      options: [
-        ...(options.dir === undefined ? [] : ['--dir', resolve(directory, options.dir)]),
-        ...options.scope.flatMap((one) => ['--scope', one]),
-      ],
+      dir: options.dir === undefined ? undefined : resolve(directory, options.dir),
+      scopes: options.scope,
       allowsReading,
     })
     const { changes, problems } = remove
@@ -131,15 +129,11 @@ async function offersReading(
   return session.confirm('Let Claude Code search and read the memory without asking you each time?')
 }
 
-function proofText({ outcome, command, detail }: Proof): readonly string[] {
-  switch (outcome) {
-    case 'unchecked':
-      return [`Not checked: ${detail}`]
-    case 'proven':
-      return [`\`${command}\` confirms it: ${harmless(detail)}`]
-    case 'not proven':
-      return [`\`${command}\` does not confirm it. It printed:`, harmless(detail)]
-  }
+function proofText({ outcome, command, detail }: Proof): string {
+  if (outcome === 'unchecked') return `Not checked: ${detail}`
+  return outcome === 'proven'
+    ? `\`${command}\` confirms it: ${harmless(detail)}`
+    : `\`${command}\` does not confirm it. It printed:\n${harmless(detail)}`
 }
 
 function levelOf({ project, user }: { project: boolean; user: boolean }, usual: Level): Level {

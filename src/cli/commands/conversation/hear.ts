@@ -15,34 +15,22 @@ import { counted, harmless, lines, type Style } from '../../text/output.ts'
 import { pausedNotes, pauseText } from './pause.ts'
 
 /** The result of hearing the turns of files or of a stream; of each list at most `mostListed`. */
-type HeardLines = {
-  kept: number
-  /** Kept before. */
-  known: number
-  /** Off the record, forgotten before, or of a directory or time that is left out. */
-  leftOut: number
-  /** How many of these for each reason. */
-  readonly leftOutBecause: Record<string, number>
-  /** Statements that were learned or are listed for review. */
-  readonly learned: Taken[]
-  learnedCount: number
-  /** Lines that could not be kept and why. */
-  readonly problems: { readonly file: string; readonly line: number; readonly reason: string }[]
-  problemCount: number
-  readonly warnings: string[]
-  wasInterrupted: boolean
-}
+type HeardLines = ReturnType<typeof nothingHeard>
 
-export const nothingHeard = (): HeardLines => ({
+export const nothingHeard = () => ({
   kept: 0,
+  /** Kept before. */
   known: 0,
+  /** Off the record, forgotten before, or of a directory or time that is left out; and how many for each reason. */
   leftOut: 0,
-  leftOutBecause: {},
-  learned: [],
+  leftOutBecause: {} as Record<string, number>,
+  /** Statements that were learned or are listed for review. */
+  learned: [] as Taken[],
   learnedCount: 0,
-  problems: [],
+  /** Lines that could not be kept and why. */
+  problems: [] as { readonly file: string; readonly line: number; readonly reason: string }[],
   problemCount: 0,
-  warnings: [],
+  warnings: [] as string[],
   wasInterrupted: false,
 })
 

@@ -1,4 +1,5 @@
 import { basename, relative, resolve } from 'node:path'
+import { html } from 'hono/html'
 import { invalid } from '../../../errors.ts'
 import { writeAtomically } from '../../../files/atomic-write.ts'
 import { filesAt, readTextFile } from '../../../files/read-text.ts'
@@ -89,14 +90,7 @@ function reportText({ files, entries, counts, findings }: Report, style: Style):
   )
 }
 
-const escapes: Readonly<Record<string, string>> = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  '"': '&quot;',
-  "'": '&#39;',
-}
-const escaped = (words: string): string => harmless(words).replace(/[&<>"']/gu, (character) => escapes[character] ?? '')
+const escaped = (words: string): string => String(html`${harmless(words)}`)
 
 /** One page without scripts, so that no text of the memory can do anything. */
 function auditPage({ files, entries, counts, findings }: Report, now: Date): string {

@@ -1,3 +1,4 @@
+import { on } from 'node:events'
 import { createInterface } from 'node:readline'
 import { PassThrough, type Readable, type Writable } from 'node:stream'
 import { setImmediate as nextTurn } from 'node:timers/promises'
@@ -88,7 +89,7 @@ type Decided = { accepted: number; edited: number; rejected: number }
 async function walk(memory: Memory, session: Session, items: readonly ReviewItem[]): Promise<Decided> {
   const { stdin, stderr } = session.streams()
   const style = styleFor(stderr, session.machine.env)
-  const keys = new Keys(stdin)
+  const keys = keysOf(stdin)
   const say = (words: string): Promise<void> => write(stderr, words)
   const decided: Decided = { accepted: 0, edited: 0, rejected: 0 }
   try {
@@ -237,83 +238,64 @@ const interrupted = (): DOMException => new DOMException('The question was inter
 type Terminal = Readable & { readonly setRawMode?: (isRaw: boolean) => unknown }
 
 /** Reads single keys and lines that a person types. Ctrl-C is an AbortError. */
-class Keys {
-  readonly #input: Terminal
-  #typed = ''
-  #isEnded = false
-  #wake: () => void = () => {}
-
-  constructor(input: Terminal) {
-    this.#input = input
-    input.on('data', this.#take)
-    input.once('end', this.#end)
+function keysOf(input: Terminal) {
+  const chunks = on(input, 'data', { close: ['end'] })
+  let typed = ''
+  /** Waits for keys, unless some were typed ahead. False at the end of the input. */
+  const hasKeys = async (): Promise<boolean> => {
+    if (typed !== '') return true
+    const { value, done } = await chunks.next()
+    if (!done) typed = value[0].toString('utf8')
+    return !done
   }
+  return {
+    /** The next key, without Enter; null at the end of the input. */
+    key: async (): Promise<string | null> => {
+      input.setRawMode?.(true)
+      const [key = null] = (await hasKeys()) ? typed : ''
+      typed = typed.slice(key?.length ?? 0)
+      if (key === '\u0003') throw interrupted()
+      return key === '\u0004' ? null : key
+    },
 
-  /** The next key, without Enter; null at the end of the input. */
-  async key(): Promise<string | null> {
-    this.#input.setRawMode?.(true)
-    while (this.#typed === '' && !this.#isEnded) await this.#more()
-    const [key = null] = this.#typed
-    this.#typed = this.#typed.slice(key?.length ?? 0)
-    if (key === '\u0003') throw interrupted()
-    return key === '\u0004' ? null : key
-  }
-
-  /** One line of text after the person has edited it; null at the end of the input. */
-  async edited(text: string, output: Writable): Promise<string | null> {
-    // Keys typed after Enter stay for the next question.
-    const input = new PassThrough()
-    const reader = createInterface({ input, output, terminal: true, prompt: '  ' })
-    let line: string | null = null
-    let isOpen = true
-    let isInterrupted = false
-    reader.once('line', (given) => {
-      line = given
+    /** One line of text after the person has edited it; null at the end of the input. */
+    edited: async (text: string, output: Writable): Promise<string | null> => {
+      // Keys typed after Enter stay for the next question.
+      const given = new PassThrough()
+      const reader = createInterface({ input: given, output, terminal: true, prompt: '  ' })
+      let line: string | null = null
+      let isOpen = true
+      let isInterrupted = false
+      reader.once('line', (edited) => {
+        line = edited
+        reader.close()
+      })
+      reader.once('SIGINT', () => {
+        isInterrupted = true
+        reader.close()
+      })
+      reader.once('close', () => {
+        isOpen = false
+      })
+      reader.prompt()
+      reader.write(text)
+      while (isOpen && (await hasKeys())) {
+        const [keys = ''] = /^[^\r\n]*[\r\n]?/u.exec(typed) ?? []
+        typed = typed.slice(keys.length)
+        given.write(keys)
+        // The reader takes them in before the next turn.
+        await nextTurn()
+      }
       reader.close()
-    })
-    reader.once('SIGINT', () => {
-      isInterrupted = true
-      reader.close()
-    })
-    reader.once('close', () => {
-      isOpen = false
-    })
-    reader.prompt()
-    reader.write(text)
-    while (isOpen && (this.#typed !== '' || !this.#isEnded)) {
-      if (this.#typed === '') await this.#more()
-      const [keys = ''] = /^[^\r\n]*[\r\n]?/u.exec(this.#typed) ?? []
-      this.#typed = this.#typed.slice(keys.length)
-      input.write(keys)
-      // The reader takes them in before the next turn.
-      await nextTurn()
-    }
-    reader.close()
-    if (isInterrupted) throw interrupted()
-    return line
-  }
+      if (isInterrupted) throw interrupted()
+      return line
+    },
 
-  close(): void {
-    this.#input.setRawMode?.(false)
-    this.#input.off('data', this.#take)
-    this.#input.off('end', this.#end)
-    this.#input.pause()
-  }
-
-  readonly #take = (chunk: Buffer | string): void => {
-    this.#typed += chunk.toString('utf8')
-    this.#wake()
-  }
-
-  readonly #end = (): void => {
-    this.#isEnded = true
-    this.#wake()
-  }
-
-  #more(): Promise<void> {
-    return new Promise((resolve) => {
-      this.#wake = resolve
-    })
+    close: (): void => {
+      input.setRawMode?.(false)
+      void chunks.return?.()
+      input.pause()
+    },
   }
 }
 

@@ -2,18 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { roles, type Token, type TokenKind } from '../../../beliefs/access-store.ts'
 import { parseScopes } from '../../../beliefs/scope.ts'
 import { syncOnCommit } from '../../../memory/mirror/sync-on-commit.ts'
-import {
-  type AccessPorts,
-  addPerson,
-  createTeam,
-  createToken,
-  memoryFates,
-  removeMember,
-  removePerson,
-  removeTeam,
-  revokeToken,
-  setMember,
-} from '../../../memory/people/access.ts'
+import * as access from '../../../memory/people/access.ts'
 import { omitUndefined } from '../../../omit-undefined.ts'
 import { defineCommand, type Option, UsageError } from '../../command/command.ts'
 import { choice, flag, memoryOptions, one, oneOf, optional, text, texts } from '../../command/options.ts'
@@ -25,10 +14,10 @@ import { harmless, lines, table } from '../../text/output.ts'
 export const storeOptions = { dir: memoryOptions.dir, store: memoryOptions.store }
 
 /** Needed where a person or a team is removed. */
-export const memoryFate: Option<(typeof memoryFates)[number]> = {
-  ...text('<fate>', `What to do with the memory: ${memoryFates.join(' or ')}. Erasing cannot be undone.`),
+export const memoryFate: Option<(typeof access.memoryFates)[number]> = {
+  ...text('<fate>', `What to do with the memory: ${access.memoryFates.join(' or ')}. Erasing cannot be undone.`),
   read: ([given]) => {
-    if (given !== undefined) return oneOf(memoryFates, given)
+    if (given !== undefined) return oneOf(access.memoryFates, given)
     throw new UsageError('A value is needed.', 'Add --memory keep or --memory erase.')
   },
 }
@@ -39,22 +28,16 @@ export const takeOverHelp = 'Allow a name that already has a memory; the new per
 export async function withAccess<Result>(
   session: Session,
   options: LocationOptions,
-  use: (ports: AccessPorts) => Promise<Result>,
+  use: (ports: access.AccessPorts) => Promise<Result>,
 ): Promise<Result> {
   const { dir, user } = session.locate(options)
   return session.withPorts(dir, async (opened) => {
-    const access = await opened.store.access()
     // Erasing the memory that MEMORY.md shows erases it there too.
     const authority = session.settings({ dir }).mirrorAuthority
     const { store: _closedByTheCaller, ...rest } = opened
-    const ports = syncOnCommit(opened, {
-      dir,
-      user,
-      authority,
-      make: false,
-      onProblem: (problem) => console.error(problem.message),
-    })
-    return use({ ...rest, store: ports.store, access, random: randomBytes })
+    const onProblem = (problem: Error): void => console.error(problem.message)
+    const ports = syncOnCommit(opened, { dir, user, authority, make: false, onProblem })
+    return use({ ...rest, store: ports.store, access: await opened.store.access(), random: randomBytes })
   })
 }
 
@@ -68,7 +51,7 @@ export const teamsOf = async (session: Session, options: LocationOptions) => {
 export const listed = async <Item>(
   session: Session,
   options: LocationOptions,
-  list: (ports: AccessPorts) => Promise<readonly Item[]>,
+  list: (ports: access.AccessPorts) => Promise<readonly Item[]>,
 ): Promise<readonly Item[]> => ((await session.hasMemory(options)) ? withAccess(session, options, list) : [])
 
 const person = one('The name of the person: a-z, 0-9, dot, hyphen, underscore and @.')
@@ -84,9 +67,9 @@ export const peopleAdd = defineCommand({
   },
   async run({ args, options: { takeOver, ...options } }, session) {
     const added = await withAccess(session, options, async (ports) => ({
-      person: await addPerson(ports, { name: args.person, takeOver }),
+      person: await access.addPerson(ports, { name: args.person, takeOver }),
       // An invite opens no memory that is there already.
-      ...(await createToken(ports, { kind: takeOver ? 'person' : 'invite', person: args.person })),
+      ...(await access.createToken(ports, { kind: takeOver ? 'person' : 'invite', person: args.person })),
     }))
     return {
       document: added,
@@ -114,7 +97,7 @@ export const peopleList = defineCommand({
     'credence people list --json': 'The same as JSON.',
   },
   async run({ options }, session) {
-    const people = await listed(session, options, ({ access }) => access.people())
+    const people = await listed(session, options, (ports) => ports.access.people())
     return {
       document: people,
       text: (style) =>
@@ -137,7 +120,7 @@ export const peopleRemove = defineCommand({
     'credence people remove ana --memory erase': 'Removes ana and every text of her memory, for good.',
   },
   async run({ args, options: { memory, ...options } }, session) {
-    await withAccess(session, options, (ports) => removePerson(ports, args.person, memory))
+    await withAccess(session, options, (ports) => access.removePerson(ports, args.person, memory))
     return {
       document: { removed: args.person, memory },
       text: (style) =>
@@ -175,7 +158,7 @@ export const tokenCreate = defineCommand({
         'Write `credence token create NAME`, or `credence token create --admin`.',
       )
     const made = await withAccess(session, options, (ports) =>
-      createToken(ports, { kind, person, scopes: scope, ...omitUndefined({ label }) }),
+      access.createToken(ports, { kind, person, scopes: scope, ...omitUndefined({ label }) }),
     )
     return {
       document: made,
@@ -200,7 +183,7 @@ export const tokenList = defineCommand({
     'credence token list ana --json': 'The tokens of ana, as JSON.',
   },
   async run({ args: { person }, options }, session) {
-    const tokens = await listed(session, options, ({ access }) => access.tokens(person))
+    const tokens = await listed(session, options, (ports) => ports.access.tokens(person))
     const row = ({ id, kind, person: of, scopes, label, ...token }: Token): string[] => [
       id,
       kind,
@@ -229,7 +212,7 @@ export const tokenRevoke = defineCommand({
     'credence token revoke t-0a1b2c3d4e5f --json': 'The same, with the answer as JSON.',
   },
   async run({ args: { token }, options }, session) {
-    await withAccess(session, options, (ports) => revokeToken(ports, token))
+    await withAccess(session, options, (ports) => access.revokeToken(ports, token))
     return { document: { revoked: token }, text: (style) => `${style.green('Revoked')} ${harmless(token)}.` }
   },
 })
@@ -252,7 +235,9 @@ export const teamCreate = defineCommand({
   },
   async run({ args, options: { owner, takeOver, ...options } }, session) {
     if (owner === undefined) throw new UsageError('A team needs an owner.', 'Add --owner NAME.')
-    const made = await withAccess(session, options, (ports) => createTeam(ports, { name: args.team, owner, takeOver }))
+    const made = await withAccess(session, options, (ports) =>
+      access.createTeam(ports, { name: args.team, owner, takeOver }),
+    )
     return { document: made, text: (style) => `${style.green('Made')} the team ${args.team}, owned by ${owner}.` }
   },
 })
@@ -265,7 +250,7 @@ export const teamList = defineCommand({
     'credence team list --json': 'The same as JSON.',
   },
   async run({ options }, session) {
-    const teams = await listed(session, options, ({ access }) => access.teams())
+    const teams = await listed(session, options, (ports) => ports.access.teams())
     return {
       document: teams,
       text: (style) =>
@@ -286,7 +271,7 @@ export const teamRemove = defineCommand({
     'credence team remove platform --memory erase': 'Removes the team and every text of its memory, for good.',
   },
   async run({ args, options: { memory, ...options } }, session) {
-    await withAccess(session, options, (ports) => removeTeam(ports, args.team, memory))
+    await withAccess(session, options, (ports) => access.removeTeam(ports, args.team, memory))
     return {
       document: { removed: args.team, memory },
       text: (style) =>
@@ -314,7 +299,7 @@ export const teamAddMember = defineCommand({
     'credence team add-member platform ben --role reader': 'Makes ben a reader of it.',
   },
   async run({ args, options: { role = 'writer', ...options } }, session) {
-    await withAccess(session, options, (ports) => setMember(ports, { ...args, role }))
+    await withAccess(session, options, (ports) => access.setMember(ports, { ...args, role }))
     return {
       document: { ...args, role },
       text: (style) => `${style.green('Done')}: ${args.person} is ${role} of the team ${args.team}.`,
@@ -331,7 +316,7 @@ export const teamRemoveMember = defineCommand({
     'credence team remove-member platform ben --json': 'The same, with the answer as JSON.',
   },
   async run({ args, options }, session) {
-    await withAccess(session, options, (ports) => removeMember(ports, args))
+    await withAccess(session, options, (ports) => access.removeMember(ports, args))
     return {
       document: args,
       text: (style) => `${style.green('Removed')} ${args.person} from the team ${args.team}.`,

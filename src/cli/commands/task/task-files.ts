@@ -78,15 +78,10 @@ export const taskValidate = defineCommand({
   },
 })
 
-type Verdict = {
-  readonly file: string
-  readonly id: string | null
-  readonly problems: readonly Problem[]
-  readonly warnings: readonly string[]
-}
+type Verdict = Awaited<ReturnType<typeof judge>>
 
 /** Reads the file, and looks whether what it needs besides itself is there. */
-async function judge(taskFile: string): Promise<Verdict> {
+async function judge(taskFile: string) {
   const { task, problems, warnings } = checkTaskFile(taskFile)
   const missing: Problem[] = []
   for (const [index, file] of (task?.workspaceFiles ?? []).entries()) {

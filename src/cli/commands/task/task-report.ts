@@ -12,7 +12,7 @@ import { flag, one, text } from '../../command/options.ts'
 import { columns, harmless, type Style } from '../../text/output.ts'
 import { evalStore, machine, storeOptions } from '../evaluate/benchmark-store.ts'
 import { judgeOptions, taskRunDocument } from './task-run.ts'
-import { figure, gradesText, reasonsText, summaryText } from './task-text.ts'
+import { figure, gradesText, reasonsText, summaryText, titleOf } from './task-text.ts'
 
 export const taskRegrade = defineCommand({
   args: { run: one('The run whose evidence is graded again.') },
@@ -61,13 +61,9 @@ export const taskRegrade = defineCommand({
         },
       )
       const whole = await readTaskRun(root, runId)
+      const before = (grade: TaskGrade) => readGrade(runFolder(root, given), grade.taskId, grade.repeat)
       const pairs = await Promise.all(
-        whole.tasks.map(async ({ grade }) => ({
-          taskId: grade.taskId,
-          repeat: grade.repeat,
-          before: await readGrade(runFolder(root, given), grade.taskId, grade.repeat),
-          after: grade,
-        })),
+        whole.tasks.map(async ({ grade }) => ({ before: await before(grade), after: grade })),
       )
       const grades = whole.tasks.map(({ grade }) => grade)
       const isFine = summary.status === 'completed' && summary.passedCases === summary.totalCases
@@ -76,7 +72,9 @@ export const taskRegrade = defineCommand({
           ok: isFine,
           regradeOf: given,
           ...taskRunDocument(whole),
-          changes: pairs.map((pair) => ({ ...pair, before: shortOf(pair.before), after: shortOf(pair.after) })),
+          changes: pairs.map(({ before, after }) => {
+            return { taskId: after.taskId, repeat: after.repeat, before: shortOf(before), after: shortOf(after) }
+          }),
         },
         text: (style) =>
           [
@@ -95,12 +93,7 @@ export const taskRegrade = defineCommand({
   },
 })
 
-type Pair = {
-  readonly taskId: string
-  readonly repeat: number
-  readonly before: TaskGrade | null
-  readonly after: TaskGrade
-}
+type Pair = { readonly before: TaskGrade | null; readonly after: TaskGrade }
 
 function shortOf(grade: TaskGrade | null) {
   if (grade === null) return null
@@ -110,8 +103,8 @@ function shortOf(grade: TaskGrade | null) {
 
 function pairsText(pairs: readonly Pair[], style: Style): string {
   const scores = ['score', 'automatedScore', 'answerScore', 'recallScore', 'judgeScore'] as const
-  const rows = pairs.map(({ taskId, repeat, before, after }) => [
-    repeat > 1 ? `${taskId} #${repeat}` : taskId,
+  const rows = pairs.map(({ before, after }) => [
+    titleOf(after),
     before === null || before.state === after.state ? after.state : `${before.state} → ${after.state}`,
     ...scores.map((name) =>
       before === null || before[name] === after[name]

@@ -16,7 +16,7 @@ export function gradesText(grades: readonly TaskGrade[], style: Style): string {
   return [...tasks, '', summaryText(meanScores(grades), coverageOf(grades))].join('\n')
 }
 
-const titleOf = ({ taskId, repeat }: TaskGrade): string => harmless(repeat > 1 ? `${taskId} #${repeat}` : taskId)
+export const titleOf = ({ taskId, repeat }: TaskGrade): string => harmless(repeat > 1 ? `${taskId} #${repeat}` : taskId)
 
 function taskText(grade: TaskGrade, widest: number, style: Style): string {
   const { score, state, isComplete, reason, checks, criteria, notes } = grade

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { roles, tokenKinds } from '../../../beliefs/access-store.ts'
 import { memoryFates } from '../../../memory/people/access.ts'
-import { forAdmins, forTokens, route, scopes, text } from '../route.ts'
+import { beliefId, done, forAdmins, forTokens, route, scopes, text } from '../route.ts'
 
 const name = text(64)
 const Person = z.object({ name: z.string(), createdAt: z.string() })
@@ -22,7 +22,6 @@ const Team = z.object({
 })
 const NewToken = z.object({ token: Token, secret: z.string().describe('The token itself. It is shown only here.') })
 const memory = z.enum(memoryFates).describe('What becomes of the memory: keep, or erase every text of it for good.')
-const done = z.object({ ok: z.literal(true) })
 
 /** People, tokens and teams. None of these routes reads a memory. */
 export const accessRoutes = {
@@ -60,7 +59,7 @@ export const accessRoutes = {
   }),
   revokeToken: forTokens('DELETE', '/tokens/:id', {
     summary: 'Revoke a token of the person, or any for an administrator. It is refused from now on by every server.',
-    params: z.object({ id: text(200) }),
+    params: beliefId,
     answer: done,
   }),
   listTeams: forTokens('GET', '/teams', {

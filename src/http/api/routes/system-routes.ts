@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import * as shape from '../memory-shapes.ts'
-import { forAgents, forAnybody, forInstallation, listOf, paging, route, text } from '../route.ts'
+import { done, forAgents, forAnybody, forInstallation, listOf, paging, route, text } from '../route.ts'
 
 const Mirror = z.object({
   exists: z.boolean(),
@@ -20,11 +20,11 @@ export const systemRoutes = {
   login: forAnybody('POST', '/login', {
     summary: 'Exchange the token of the login link for a cookie.',
     body: z.strictObject({ token: text(200) }),
-    answer: z.object({ ok: z.literal(true) }),
+    answer: done,
   }),
   logout: route('POST', '/logout', {
     summary: 'End the session of the cookie.',
-    answer: z.object({ ok: z.literal(true) }),
+    answer: done,
   }),
   health: forAgents('GET', '/health', {
     summary: 'Which memory this is, and how much is in it.',
