@@ -3,6 +3,7 @@ import type { Context, MiddlewareHandler } from 'hono'
 import type { FoundToken } from '../beliefs/access-store.ts'
 import { forbidden } from '../errors.ts'
 import { type Principal, principalOf } from '../memory/people/access.ts'
+import { RecentMap } from '../recent-map.ts'
 import { csrfHeader } from './api/contract.ts'
 import type { Access } from './api/route.ts'
 import { refuse } from './error-answers.ts'
@@ -254,7 +255,7 @@ const mostBuckets = 10_000
  * returns how many seconds to wait for the next. 0 a minute is no limit.
  */
 export function rateLimit(perMinute: number, clock: () => number): { wait(key: string): number } {
-  const buckets = new Map<string, { readonly left: number; readonly at: number }>()
+  const buckets = new RecentMap<{ readonly left: number; readonly at: number }>(mostBuckets)
   const perMs = perMinute / 60_000
   return {
     wait: (key) => {
@@ -262,10 +263,7 @@ export function rateLimit(perMinute: number, clock: () => number): { wait(key: s
       const now = clock()
       const last = buckets.get(key)
       const left = last === undefined ? perMinute : Math.min(perMinute, last.left + (now - last.at) * perMs)
-      buckets.delete(key)
       buckets.set(key, { left: left < 1 ? left : left - 1, at: now })
-      const [oldest] = buckets.keys()
-      if (buckets.size > mostBuckets && oldest !== undefined) buckets.delete(oldest)
       return left < 1 ? Math.max(1, Math.ceil((1 - left) / perMs / 1_000)) : 0
     },
   }

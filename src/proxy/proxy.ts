@@ -115,12 +115,7 @@ type Sending = {
 }
 
 /** Sends a request on and its answer back, piece by piece as it comes. */
-async function sendOn(
-  upstream: Upstream,
-  incoming: IncomingMessage,
-  outgoing: ServerResponse,
-  sending: Sending,
-): Promise<void> {
+async function sendOn(upstream: Upstream, incoming: IncomingMessage, outgoing: ServerResponse, sending: Sending) {
   const { prepared, begun } = sending
   const gone = new AbortController()
   outgoing.once('close', () => {
@@ -220,11 +215,7 @@ function withoutHopByHop(raw: readonly string[], connection = '', isWanted: (nam
 const headerText = (text: string): string => text.replace(/[^\x20-\x7e]/gu, '?')
 
 /** Passes an answer on as fast as the client reads it. */
-async function piped(
-  answer: IncomingMessage,
-  outgoing: ServerResponse,
-  copy: AnswerCopy | null,
-): Promise<{ readonly isWhole: boolean }> {
+async function piped(answer: IncomingMessage, outgoing: ServerResponse, copy: AnswerCopy | null) {
   try {
     for await (const chunk of answer) {
       copy?.take(chunk)

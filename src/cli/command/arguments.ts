@@ -131,11 +131,7 @@ function textIn({ rawName, value, inlineValue }: OptionToken, placeholder: strin
   return value
 }
 
-function placePositionals(
-  positionals: readonly string[],
-  args: Specs['args'],
-  example: string | undefined,
-): GivenTexts['args'] {
+function placePositionals(positionals: readonly string[], args: Specs['args'], example: string | undefined) {
   const placed: Record<string, readonly string[]> = {}
   let left = positionals
   for (const [name, { count, choices }] of Object.entries(args)) {

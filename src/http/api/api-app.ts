@@ -153,10 +153,7 @@ const respondWith =
   }
 
 /** The id of the belief that a request changes, so that a conflict can show what the belief says now. */
-function changedBelief(
-  name: RouteName,
-  { params, body }: { readonly params: unknown; readonly body: unknown },
-): string | null {
+function changedBelief(name: RouteName, { params, body }: { readonly params: unknown; readonly body: unknown }) {
   if (name === 'applyRemedy') return (body as { readonly beliefId: string }).beliefId
   const isAboutBelief = routes[name].path.startsWith('/beliefs/:id') || routes[name].path.startsWith('/proposals/:id')
   return isAboutBelief ? (params as { readonly id: string }).id : null

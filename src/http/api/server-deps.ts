@@ -106,11 +106,11 @@ export const noBelief = (id: string): MemoryError =>
   notFound(`There is no belief with the id "${id}".`, 'It may have been forgotten. GET beliefs lists all beliefs.')
 
 /** Calls `make` again only when the key has changed. Concurrent callers share one call; a failure is not cached. */
-export function cachedByKey<Key, Result>(make: () => Promise<Result>): (key: Key) => Promise<Result> {
+export function cachedByKey<Key, Result>(make: (key: Key) => Promise<Result>): (key: Key) => Promise<Result> {
   let last: { readonly key: Key; readonly result: Promise<Result> } | null = null
   return (key) => {
     if (last?.key === key) return last.result
-    const made = { key, result: make() }
+    const made = { key, result: make(key) }
     last = made
     made.result.catch(() => {
       if (last === made) last = null

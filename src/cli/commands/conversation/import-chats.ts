@@ -46,7 +46,7 @@ export const importChats = defineCommand({
       const memory = await (dryRun ? session.reading(options) : session.memory(options))
       for (const file of files) {
         const source = isDirectory ? relative(path, file) : basename(file)
-        const items = itemsIn(file, options.from, { isDirectory })
+        const items = itemsIn(file, options.from, isDirectory)
         if (items === null) {
           // A directory may hold other things.
           if (!isDirectory) throw unknownFormat(file)
@@ -80,11 +80,7 @@ export const importChats = defineCommand({
 })
 
 /** Null for a file in no known format. */
-function itemsIn(
-  file: string,
-  given: ChatFormat | undefined,
-  { isDirectory }: { readonly isDirectory: boolean },
-): AsyncIterable<ChatItem> | null {
+function itemsIn(file: string, given: ChatFormat | undefined, isDirectory: boolean): AsyncIterable<ChatItem> | null {
   const found = recogniseChats(file)
   if (found === 'zip') return readArchive(file, found)
   if (given !== undefined) return readChats(file, given)
@@ -103,10 +99,7 @@ const unknownFormat = (file: string): MemoryError =>
  * `.credence.json`. A directory that is gone gets a scope of its own, because its repository is unknown.
  * Null for directories of which nothing is kept.
  */
-function scopesByDirectory(
-  session: Session,
-  options: LocationOptions,
-): (directory: string | null) => readonly string[] | null {
+function scopesByDirectory(session: Session, options: LocationOptions) {
   const { homeScopes, dir } = session.locate(options)
   const { excludedDirectories } = session.settings(options)
   const known = new Map<string, readonly string[] | null>()
@@ -117,7 +110,7 @@ function scopesByDirectory(
     const hash = createHash('sha256').update(directory).digest('hex').slice(0, 8)
     return [`project:${slug(basename(directory))}-${hash}`]
   }
-  return (directory) => {
+  return (directory: string | null) => {
     if (directory === null) return homeScopes
     const found = known.has(directory) ? (known.get(directory) ?? null) : find(directory)
     known.set(directory, found)

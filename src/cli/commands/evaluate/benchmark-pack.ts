@@ -130,10 +130,7 @@ export const benchmarkCapture = defineCommand({
   },
 })
 
-function capturedText(
-  { caseId, case: { description }, passesNow, failures, beliefsCopied }: Captured,
-  style: Style,
-): string {
+function capturedText({ caseId, case: { description }, passesNow, failures, beliefsCopied }: Captured, style: Style) {
   const verdict = passesNow ? style.green('passes today') : style.red('fails today')
   return [
     `${style.bold(caseId)}: ${verdict}`,

@@ -250,11 +250,7 @@ async function oneCase(
 
 const passes = ({ outcomes }: PackRun): boolean => outcomes.every(({ verdict }) => verdict === 'pass')
 
-function writeReports(
-  session: Session,
-  out: string | undefined,
-  reports: ReturnType<typeof reportsOf>,
-): readonly string[] {
+function writeReports(session: Session, out: string | undefined, reports: ReturnType<typeof reportsOf>) {
   const directory = resolve(session.workingDirectory(), out ?? defaultOut)
   const files = reports.map(({ name, report }) => ({ file: join(directory, name), text: asJson(report) }))
   writeFiles(files)

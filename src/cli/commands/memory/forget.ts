@@ -109,12 +109,7 @@ async function proofOf(memory: Memory, { forgotten }: Copies, session: Session, 
   )
 }
 
-async function withCopies(
-  answer: Answer,
-  copies: Copies,
-  proof: Proof | null,
-  { dir, store }: MemoryLocation,
-): Promise<Answer> {
+async function withCopies(answer: Answer, copies: Copies, proof: Proof | null, { dir, store }: MemoryLocation) {
   const [changed, unchanged] = [[...copies.changed], copies.unchanged]
   const backups = (await knownBackups(dir)).filter(({ file }) => relative(dir, file).startsWith('..'))
   const at = (file: string): string => harmless(relative(dir, file))
@@ -125,7 +120,7 @@ async function withCopies(
       ...{ erased: { changed, unchanged }, backups },
       ...(proof === null ? {} : { proof }),
     },
-    text: (style) =>
+    text: (style: Style) =>
       lines(
         String(answer.text(style)),
         changed.length > 0 &&

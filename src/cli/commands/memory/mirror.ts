@@ -96,12 +96,7 @@ async function* watched(session: Session, request: WatchRequest): AsyncGenerator
 }
 
 /** Shows each waiting edit at the terminal and asks the person. Returns whether anything was decided. */
-async function decide(
-  ports: Ports,
-  session: Session,
-  user: string,
-  undecided: readonly UndecidedEdit[],
-): Promise<boolean> {
+async function decide(ports: Ports, session: Session, user: string, undecided: readonly UndecidedEdit[]) {
   const style = styleFor(session.streams().stderr, session.machine.env)
   let isDecided = false
   let takesAll = false
