@@ -2,16 +2,18 @@ import { once } from 'node:events'
 import {
   Agent as HttpAgent,
   request as httpRequest,
+  type IncomingHttpHeaders,
   type IncomingMessage,
   type RequestListener,
   type ServerResponse,
 } from 'node:http'
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https'
+import zlib from 'node:zlib'
 import { MemoryError } from '../errors.ts'
 import { codeOf } from '../files/leftovers.ts'
-import { type MemoryDeps, MemoryLane, type Prepared, type View } from './add-memory.ts'
-import { AnswerCopy } from './answer-copy.ts'
-import { chatCompletions, type Dialect, messages, responses } from './dialects.ts'
+import { type JsonObject, parseObject } from '../json.ts'
+import { type MemoryDeps, memoryLane, type Prepared, type View } from './add-memory.ts'
+import { type Answer, chatCompletions, type Dialect, messages, responses } from './dialects.ts'
 
 type ProxyOptions = MemoryDeps & {
   readonly upstream: URL
@@ -31,7 +33,7 @@ const largestBody = 64 * 1024 * 1024
 
 /** Sends requests on to a service, with memory in those that ask a model, and the answers back as they come. */
 export function memoryProxy(options: ProxyOptions): Proxy {
-  const lane = new MemoryLane(options)
+  const lane = memoryLane(options)
   const settings = { keepAlive: true, maxSockets: Number.POSITIVE_INFINITY, maxFreeSockets: 64 }
   const agent = options.upstream.protocol === 'https:' ? new HttpsAgent(settings) : new HttpAgent(settings)
   const upstream: Upstream = { url: options.upstream, agent, log: options.log }
@@ -74,7 +76,10 @@ function dialectOf({ method, url = '' }: IncomingMessage): Dialect | null {
   return method === 'POST' ? (dialects.find(({ route }) => path.endsWith(route)) ?? null) : null
 }
 
-function viewOf(lane: MemoryLane, { headers }: IncomingMessage): View | { message: string; hint: string } {
+function viewOf(
+  lane: Pick<ReturnType<typeof memoryLane>, 'viewOf'>,
+  { headers }: IncomingMessage,
+): View | { message: string; hint: string } {
   try {
     return lane.viewOf(headers['x-credence-user']?.toString(), headers['x-credence-scope']?.toString())
   } catch (error) {
@@ -227,4 +232,84 @@ async function piped(answer: IncomingMessage, outgoing: ServerResponse, copy: An
     // The service has cut the answer, or the client is gone.
     return { isWhole: false }
   }
+}
+
+/** Longer answers are passed on, but not kept. */
+const largestCopy = 16 * 1024 * 1024
+
+const nothing: Answer = { text: '', id: null, isComplete: false }
+
+/** A copy of an answer that is passed on, to be read when it has ended, however it ended. */
+export class AnswerCopy {
+  readonly #headers: IncomingHttpHeaders
+  #chunks: Buffer[] = []
+  #size = 0
+
+  constructor(headers: IncomingHttpHeaders) {
+    this.#headers = headers
+  }
+
+  take(chunk: Buffer): void {
+    this.#size += chunk.length
+    if (this.#size <= largestCopy) this.#chunks.push(chunk)
+    else this.#chunks = []
+  }
+
+  answer(dialect: Dialect): Answer {
+    if (this.#size === 0 || this.#size > largestCopy) return nothing
+    const text = this.#text()
+    if (text === null) return nothing
+    const isStream = (this.#headers['content-type'] ?? '').includes('text/event-stream')
+    return dialect.answerIn(isStream ? eventsIn(text) : documentIn(text), isStream)
+  }
+
+  /** Null for an encoding that is not known, or bytes that are not of that encoding. */
+  #text(): string | null {
+    const bytes = Buffer.concat(this.#chunks)
+    const encoding = (this.#headers['content-encoding'] ?? 'identity').trim().toLowerCase()
+    const { constants } = zlib
+    const most = { maxOutputLength: 4 * largestCopy }
+    // An answer that was cut off is read as far as it goes.
+    const cut = { ...most, finishFlush: constants.Z_SYNC_FLUSH }
+    try {
+      switch (encoding) {
+        case 'identity':
+          return bytes.toString('utf8')
+        case 'gzip':
+        case 'x-gzip':
+          return zlib.gunzipSync(bytes, cut).toString('utf8')
+        case 'deflate':
+          return zlib.inflateSync(bytes, cut).toString('utf8')
+        case 'br':
+          return zlib
+            .brotliDecompressSync(bytes, { ...most, finishFlush: constants.BROTLI_OPERATION_FLUSH })
+            .toString('utf8')
+        case 'zstd':
+          // Not in every version of Node that this runs on.
+          return zlib.zstdDecompressSync?.(bytes, most).toString('utf8') ?? null
+        default:
+          return null
+      }
+    } catch {
+      // The client has the bytes; only the copy cannot be read.
+      return null
+    }
+  }
+}
+
+function eventsIn(text: string): readonly JsonObject[] {
+  return text.split(/\r?\n\r?\n/u).flatMap((event) => {
+    const data = event
+      .split(/\r?\n/u)
+      .filter((line) => line.startsWith('data:'))
+      .map((line) => line.slice('data:'.length))
+      .join('\n')
+    return documentIn(data)
+  })
+}
+
+/** Empty for the end mark of a stream, an event that was cut off, or an answer that is no JSON. */
+function documentIn(text: string): readonly JsonObject[] {
+  const value = parseObject(text)
+  return value === null ? [] : [value]
 }

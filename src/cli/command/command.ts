@@ -47,7 +47,7 @@ export type Option<Value = unknown> = {
   readonly value: string | null
   readonly isRepeatable: boolean
   /** The default as the help shows it. */
-  readonly default?: string
+  readonly default?: string | undefined
   /** `texts` are the values given, in order; empty when the option is absent. */
   readonly read: (texts: readonly string[]) => Value
 }

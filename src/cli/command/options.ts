@@ -12,24 +12,31 @@ export const flag = (help: string): Option<boolean> => ({
   read: (texts) => texts.length > 0,
 })
 
-export const text = (value: string, help: string): Option<string | undefined> => option(value, help, (given) => given)
+export const text = (value: string, help: string, otherwise?: string): Option<string | undefined> =>
+  option(value, help, (given) => given, otherwise)
 
 /** An option that may be given several times. */
-export const texts = (value: string, help: string): Option<readonly string[]> => ({
+export const texts = (value: string, help: string, otherwise?: string): Option<readonly string[]> => ({
   help,
   value,
+  default: otherwise,
   isRepeatable: true,
   read: (given) => given,
 })
 
-/** An option whose text is parsed. `read` throws a UsageError or a MemoryError `invalid` for a wrong text. */
+/**
+ * An option whose text is parsed. `read` throws a UsageError or a MemoryError `invalid` for a wrong text; `otherwise` is the
+ * default as the help shows it.
+ */
 export const option = <Value>(
   value: string,
   help: string,
   read: (text: string) => Value,
+  otherwise?: string,
 ): Option<Value | undefined> => ({
   help,
   value,
+  default: otherwise,
   isRepeatable: false,
   read: ([given]) => (given === undefined ? undefined : read(given)),
 })
@@ -38,7 +45,9 @@ export const choice = <const Value extends string>(
   value: string,
   allowed: readonly Value[],
   help: string,
-): Option<Value | undefined> => option(value, `${help} One of ${allowed.join(', ')}.`, (given) => oneOf(allowed, given))
+  otherwise?: string,
+): Option<Value | undefined> =>
+  option(value, `${help} One of ${allowed.join(', ')}.`, (given) => oneOf(allowed, given), otherwise)
 
 export const choices = <const Value extends string>(
   value: string,
@@ -51,10 +60,8 @@ export const choices = <const Value extends string>(
 
 type Range = { readonly min: number; readonly max?: number; readonly default?: number }
 
-export const wholeNumber = (help: string, range: Range): Option<number | undefined> => ({
-  ...option('<number>', help, (given) => readWholeNumber(given, range)),
-  ...(range.default === undefined ? {} : { default: String(range.default) }),
-})
+export const wholeNumber = (help: string, range: Range): Option<number | undefined> =>
+  option('<number>', help, (given) => readWholeNumber(given, range), range.default?.toString())
 
 export function readWholeNumber(given: string, { min, max = Number.MAX_SAFE_INTEGER }: Range): number {
   const number = /^\d+$/.test(given) ? Number(given) : Number.NaN
@@ -63,12 +70,14 @@ export function readWholeNumber(given: string, { min, max = Number.MAX_SAFE_INTE
   throw new UsageError(`"${given}" is not a whole number ${allowed}.`)
 }
 
-export const share = (value: string, help: string): Option<number | undefined> =>
-  option(value, help, (given) => {
-    const number = Number(given.trim() || Number.NaN)
-    if (number >= 0 && number <= 1) return number
-    throw new UsageError(`"${given}" is not a number from 0 to 1.`)
-  })
+export const share = (value: string, help: string, otherwise: string): Option<number | undefined> =>
+  option(value, help, readShare, otherwise)
+
+function readShare(given: string): number {
+  const number = Number(given.trim() || Number.NaN)
+  if (number >= 0 && number <= 1) return number
+  throw new UsageError(`"${given}" is not a number from 0 to 1.`)
+}
 
 export function oneOf<Value extends string>(allowed: readonly Value[], given: string): Value {
   const found = allowed.find((value) => value === given)
@@ -112,24 +121,22 @@ export const belief = one(beliefHelp)
 export const optionalBelief = (more = ''): Argument<string | undefined> => optional(`${beliefHelp}${more}`)
 
 export const memoryOptions = {
-  dir: {
-    ...text('<directory>', 'The memory directory.'),
-    default: "CREDENCE_DIR, else ./memory if it exists, else credence in the user's data directory",
-  },
-  store: {
-    ...text('<address>', 'The PostgreSQL store, postgres://user:password@host/database.'),
-    default: 'CREDENCE_STORE, else SQLite in the memory directory',
-  },
-  user: {
-    ...text('<name>', 'The user whose memory is used.'),
-    default: 'CREDENCE_USER, else the setting `user`, else local',
-  },
+  dir: text(
+    '<directory>',
+    'The memory directory.',
+    "CREDENCE_DIR, else ./memory if it exists, else credence in the user's data directory",
+  ),
+  store: text(
+    '<address>',
+    'The PostgreSQL store, postgres://user:password@host/database.',
+    'CREDENCE_STORE, else SQLite in the memory directory',
+  ),
+  user: text('<name>', 'The user whose memory is used.', 'CREDENCE_USER, else the setting `user`, else local'),
 }
 
 const scopes = (help: string, otherwise: string): { readonly scope: Option<readonly string[]> } => ({
   scope: {
-    ...texts('<scope>', `${help} May be given several times.`),
-    default: otherwise,
+    ...texts('<scope>', `${help} May be given several times.`, otherwise),
     read: (given) => (given.length === 0 ? [] : parseScopes(given)),
   },
 })
@@ -159,17 +166,21 @@ export const timeOptions = {
 }
 
 /** A day or a time, as it was given. */
-export const date = (value: string, help: string): Option<string | undefined> =>
-  option(value, help, (given) => {
-    parseTime('since', given)
-    return given
-  })
+export const date = (value: string, help: string, otherwise?: string): Option<string | undefined> =>
+  option(value, help, readDate, otherwise)
+
+function readDate(given: string): string {
+  parseTime('since', given)
+  return given
+}
 
 export const authorOptions = {
-  as: {
-    ...option('<who>', 'Who is writing: person, agent:NAME, document:NAME, tool:NAME or model:NAME.', readAuthor),
-    default: 'person',
-  },
+  as: option(
+    '<who>',
+    'Who is writing: person, agent:NAME, document:NAME, tool:NAME or model:NAME.',
+    readAuthor,
+    'person',
+  ),
 }
 
 export const readerOptions = {

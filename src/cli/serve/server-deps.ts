@@ -8,6 +8,7 @@ import { runFolder } from '../../eval/store/documents.ts'
 import { defaultEmbedder } from '../../eval/system/open-embedder.ts'
 import type { Answer } from '../../http/api/contract.ts'
 import type { MirrorControl, ServerDeps, TaskWork } from '../../http/api/server-deps.ts'
+import { type ServerOptions, serverApp } from '../../http/server-app.ts'
 import { type Memory, memoryFrom } from '../../memory/memory.ts'
 import { type MirrorStatus, mirrorStatus } from '../../memory/mirror/status.ts'
 import { type MirrorRequest, syncMirror } from '../../memory/mirror/sync.ts'
@@ -18,7 +19,7 @@ import { typedCommand } from '../connect/launch.ts'
 import { hostStatuses } from '../connect/status.ts'
 import type { MemoryLocation, Session } from '../session.ts'
 import { backgroundWork } from './background-work.ts'
-import { noMirror, tenantDeps } from './tenants.ts'
+import { noMirror, tenantDeps, tenantMcp } from './tenants.ts'
 
 /** The mirror of a directory, as the dashboard shows it. */
 function mirrorControl(ports: Ports, request: Pick<MirrorRequest, 'dir' | 'user' | 'authority'>): MirrorControl {
@@ -163,6 +164,22 @@ export async function openServerDeps(
       await ports.store.close()
     },
   }
+}
+
+/** The API, the dashboard and MCP of an open store. */
+export function servedApp(
+  { deps, memoryAs }: ServedStore,
+  options: Omit<ServerOptions, 'deps' | 'mcpHandler'>,
+  hasFixedScopes = false,
+) {
+  const { version, user, scopes, homeScopes, ports } = deps
+  const view = { user, scopes, homeScopes, agent: null, hasFixedScopes }
+  const mcp = tenantMcp(ports, { version, view, memoryAs: async (author) => memoryAs(author), onBug: options.onBug })
+  const mcpHandler: ServerOptions['mcpHandler'] = async (request, caller) => {
+    await deps.catchUp()
+    return mcp.fetch(request, caller)
+  }
+  return { ...serverApp({ ...options, deps, mcpHandler }), mcp }
 }
 
 const hostsOf = (session: Session): Answer<'hosts'>['items'] =>

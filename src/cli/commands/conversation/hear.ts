@@ -164,10 +164,10 @@ export const lineFormat =
 export const hear = defineCommand({
   args: { message },
   options: {
-    role: { ...choice('<role>', turnRoles, 'Who said it.'), default: 'user' },
+    role: choice('<role>', turnRoles, 'Who said it.', 'user'),
     speaker: text('<name>', "The speaker's name, in a conversation of several people."),
-    session: { ...text('<id>', 'The conversation it belongs to.'), default: 'one for each day' },
-    at: { ...date('<time>', 'When it was said, such as 2026-05-03T10:00:00Z.'), default: 'now' },
+    session: text('<id>', 'The conversation it belongs to.', 'one for each day'),
+    at: date('<time>', 'When it was said, such as 2026-05-03T10:00:00Z.', 'now'),
     messageId: text('<id>', 'The id of the message. A message with a known id is stored once.'),
     ...writeOptions,
   },
@@ -241,7 +241,7 @@ export const learn = defineCommand({
   args: { message: words('The message to learn from.') },
   options: {
     dryRun: flag('Show what would be learned, and change nothing.'),
-    extractor: { ...text('<what>', extractorHelp), default: 'rules' },
+    extractor: text('<what>', extractorHelp, 'rules'),
     earlier: texts('<message>', 'An earlier message of the conversation, oldest first. May be given several times.'),
     source: text('<id>', 'The id of the message, stored with every belief.'),
     ...writeOptions,

@@ -16,10 +16,12 @@ import { heardLinesAnswer, hearLines, lineFormat, nothingHeard } from './hear.ts
 export const importChats = defineCommand({
   args: { path: one('A file of conversations, an export archive, or a directory of such files.') },
   options: {
-    from: {
-      ...choice('<format>', chatFormats, 'The program that wrote the files.'),
-      default: 'detected from the content of each file',
-    },
+    from: choice(
+      '<format>',
+      chatFormats,
+      'The program that wrote the files.',
+      'detected from the content of each file',
+    ),
     since: timeOptions.since,
     dryRun: flag('Count the turns that would be stored, and store nothing.'),
     ...writeOptions,

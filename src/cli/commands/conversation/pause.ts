@@ -16,7 +16,7 @@ export const pausePlaceOptions = {
 export const pause = defineCommand({
   args: {},
   options: {
-    for: { ...option('<duration>', 'How long, such as 30m, 2h, 3d or 1w.', readDuration), default: 'until resumed' },
+    for: option('<duration>', 'How long, such as 30m, 2h, 3d or 1w.', readDuration, 'until resumed'),
     ...pausePlaceOptions,
     ...memoryOptions,
   },

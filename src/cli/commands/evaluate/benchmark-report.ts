@@ -78,14 +78,12 @@ const formats = ['text', 'md', 'junit', 'github'] as const
 type Format = (typeof formats)[number]
 
 const reportOptions = {
-  format: {
-    ...choice(
-      '<format>',
-      formats,
-      'The format: for people, Markdown, JUnit XML, or a step summary with annotations on standard error.',
-    ),
-    default: 'text',
-  },
+  format: choice(
+    '<format>',
+    formats,
+    'The format: for people, Markdown, JUnit XML, or a step summary with annotations on standard error.',
+    'text',
+  ),
   acceptChanged: texts(
     '<id: reason>',
     'Compare the cases that both sides have although the pack changed; the reason is in the report. May be given several times.',
@@ -271,7 +269,7 @@ const defaultOut = 'benchmark-report.html'
 export const benchmarkHtml = defineCommand({
   args: { runs: rest('Runs to show; without any, the latest completed run of every benchmark and system.') },
   options: {
-    out: { ...text('<file>', 'The file to write.'), default: defaultOut },
+    out: text('<file>', 'The file to write.', defaultOut),
     snapshotId: { ...snapshotIdOption, help: 'Compare with this baseline.', default: 'the run before' },
     ...storeOptions,
   },

@@ -69,17 +69,16 @@ function namedBy(given: string, { root, evaluation }: RunSetup): readonly string
 }
 
 const options = {
-  system: {
-    ...text(
-      '<name>',
-      `The system under test. A memory: ${backendForms}. For tasks: an agent. For conversations: ${[...turnSystemNames, ...outsideForms].join(', ')}. For attacks: credence, ${redTeamControls.join(', ')}.`,
-    ),
-    default: 'bm25; reference for tasks; credence for attacks and, beside plain baselines, for conversations',
-  },
-  extractor: {
-    ...text('<name>', `The extractor for packs of messages: ${extractorForms}; none and everything are the controls.`),
-    default: 'rules',
-  },
+  system: text(
+    '<name>',
+    `The system under test. A memory: ${backendForms}. For tasks: an agent. For conversations: ${[...turnSystemNames, ...outsideForms].join(', ')}. For attacks: credence, ${redTeamControls.join(', ')}.`,
+    'bm25; reference for tasks; credence for attacks and, beside plain baselines, for conversations',
+  ),
+  extractor: text(
+    '<name>',
+    `The extractor for packs of messages: ${extractorForms}; none and everything are the controls.`,
+    'rules',
+  ),
   data: text('<path>', 'The published data of a conversation suite. Without it the sample of the pack is run.'),
   repeats: wholeNumber('How often every case is run.', { min: 1, max: 1_000, default: 1 }),
   seed: wholeNumber('Decides the order of static cases and the ids that the system sees.', {
@@ -311,7 +310,7 @@ async function answerOf(results: readonly RunResult[], root: string, isInterrupt
 export const benchmarkMerge = defineCommand({
   args: { directories: rest('Eval stores, each with a shard of one run.') },
   options: {
-    runId: { ...text('<id>', 'The name of the merged run.'), default: 'that of the shards, where they share one' },
+    runId: text('<id>', 'The name of the merged run.', 'that of the shards, where they share one'),
     ...storeOptions,
   },
   description:

@@ -49,10 +49,11 @@ function gitState(directory: string): Environment['git'] {
 }
 
 export const storeOptions = {
-  store: {
-    ...text('<directory>', 'The eval store: the directory of packs, runs and baselines.'),
-    default: 'the setting evalStoreDir, else state/evals in the memory directory',
-  },
+  store: text(
+    '<directory>',
+    'The eval store: the directory of packs, runs and baselines.',
+    'the setting evalStoreDir, else state/evals in the memory directory',
+  ),
   dir: memoryOptions.dir,
 }
 
@@ -96,7 +97,7 @@ export const embedderOption = {
   default: defaultEmbedder,
 }
 
-export const packsOption = { ...text('<directory>', 'Where the packs are.'), default: 'those that ship with Credence' }
+export const packsOption = text('<directory>', 'Where the packs are.', 'those that ship with Credence')
 
 export const packsDirectoryOf = (
   session: Session,

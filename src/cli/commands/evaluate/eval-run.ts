@@ -36,7 +36,7 @@ const sharedOptions = {
   embedder: embedderOption,
   case: text('<id>', 'Only this case; a turn is written session#turn.'),
   explain: flag('With --case: explain the result.'),
-  out: { ...text('<directory>', 'The directory for the reports.'), default: defaultOut },
+  out: text('<directory>', 'The directory for the reports.', defaultOut),
 }
 
 const allOptions = {
@@ -120,11 +120,8 @@ function packsIn(directory: string, { pack: wanted, editedPins }: ValuesOf<typeo
 const optionsFor = (kind: Pack['kind']) => ({
   beliefs: text('<file>', 'The corpus: a JSON array of beliefs or JSON Lines. Required.'),
   cases: text('<file>', `The ${kind === 'session' ? 'sessions' : 'cases'}: a JSON array. Required.`),
-  backend: { ...option('<name>', backendHelp('The backend.'), readBackend), default: 'bm25' },
-  user: {
-    ...text('<name>', 'The user whose beliefs are searched if a case names none.'),
-    default: 'the user with most beliefs',
-  },
+  backend: option('<name>', backendHelp('The backend.'), readBackend, 'bm25'),
+  user: text('<name>', 'The user whose beliefs are searched if a case names none.', 'the user with most beliefs'),
   strict: flag('Treat every warning about the files as an error.'),
   ...sharedOptions,
 })

@@ -16,10 +16,7 @@ export const audit = defineCommand({
   },
   options: {
     html: text('<file>', 'Also write the report as one HTML page that works offline.'),
-    now: {
-      ...option('<date>', 'The day to compare dates with.', readDay),
-      default: 'today',
-    },
+    now: option('<date>', 'The day to compare dates with.', readDay, 'today'),
   },
   description:
     'Reports contradictions, duplicates, stale dates, secrets, entries that no message would find and entries that every message finds. Changes nothing. Reads Markdown, the JSON Lines of the MCP server server-memory, an export of mem0, and JSON Lines or a JSON array of objects with a text. It uses rules, no model: the same files give the same report. See docs/import.md.',

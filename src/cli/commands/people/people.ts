@@ -283,14 +283,12 @@ export const teamRemove = defineCommand({
 export const teamAddMember = defineCommand({
   args: { team, person: member },
   options: {
-    role: {
-      ...choice(
-        '<role>',
-        roles,
-        'reader: recalls. writer: also remembers and corrects. owner: also decides on proposals, forgets, undoes, and changes the members.',
-      ),
-      default: 'writer',
-    },
+    role: choice(
+      '<role>',
+      roles,
+      'reader: recalls. writer: also remembers and corrects. owner: also decides on proposals, forgets, undoes, and changes the members.',
+      'writer',
+    ),
     ...storeOptions,
   },
   description: 'Members recall the beliefs of the team; the role decides what else they may do.',

@@ -7,10 +7,10 @@ import { defineCommand, exitCodes } from '../../command/command.ts'
 import { rest } from '../../command/options.ts'
 import { columns, counted, harmless, type Style, wrap } from '../../text/output.ts'
 
+const taskPaths = rest('Task files, folders of them, ids, or names of packs. Without any, all that ship with Credence.')
+
 export const taskList = defineCommand({
-  args: {
-    paths: rest('Task files, folders of them, ids, or names of packs. Without any, all that ship with Credence.'),
-  },
+  args: { paths: taskPaths },
   options: {},
   description: 'Invalid files are listed with the command that checks them.',
   examples: {
@@ -51,9 +51,7 @@ const summaryOf = (task: Task) => ({
 })
 
 export const taskValidate = defineCommand({
-  args: {
-    paths: rest('Task files, folders of them, ids, or names of packs. Without any, all that ship with Credence.'),
-  },
+  args: { paths: taskPaths },
   options: {},
   description: 'Changes and runs nothing. Lists every problem with its place in the file.',
   exitCodes: [exitCodes.invalid],

@@ -22,10 +22,7 @@ export const judgeOptions = {
     '<judge>',
     'The model that scores by rubric: openai:MODEL[@URL] or anthropic:MODEL[@URL]. Without one, rubrics are not applied.',
   ),
-  passAt: {
-    ...share('<share>', 'The score that every graded part needs for a task to pass.'),
-    default: String(defaultPassAt),
-  },
+  passAt: share('<share>', 'The score that every graded part needs for a task to pass.', String(defaultPassAt)),
 }
 
 function readMultiplier(given: string): number {
@@ -58,10 +55,7 @@ const options = {
     default: 1,
   }),
   ...judgeOptions,
-  timeoutMultiplier: {
-    ...option('<number>', 'Multiplies the time limit of every task.', readMultiplier),
-    default: '1',
-  },
+  timeoutMultiplier: option('<number>', 'Multiplies the time limit of every task.', readMultiplier, '1'),
   resume: text('<run>', 'Complete this run, with its original options.'),
   runId: text('<id>', 'The name of the run.'),
   notes: text('<text>', 'Stored with the run.'),
