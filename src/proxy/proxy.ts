@@ -143,7 +143,7 @@ async function sendOn(upstream: Upstream, incoming: IncomingMessage, outgoing: S
   // The client may wait for the headers before anything else comes.
   outgoing.flushHeaders()
   const isKept = prepared !== undefined && status >= 200 && status < 300
-  const copy = isKept ? new AnswerCopy(answer.headers) : null
+  const copy = isKept ? answerCopy(answer.headers) : null
   const { isWhole } = await piped(answer, outgoing, copy)
   if (isWhole) outgoing.end()
   // The client sees a broken answer where the service has sent one.
@@ -220,7 +220,7 @@ function withoutHopByHop(raw: readonly string[], connection = '', isWanted: (nam
 const headerText = (text: string): string => text.replace(/[^\x20-\x7e]/gu, '?')
 
 /** Passes an answer on as fast as the client reads it. */
-async function piped(answer: IncomingMessage, outgoing: ServerResponse, copy: AnswerCopy | null) {
+async function piped(answer: IncomingMessage, outgoing: ServerResponse, copy: ReturnType<typeof answerCopy> | null) {
   try {
     for await (const chunk of answer) {
       copy?.take(chunk)
@@ -240,60 +240,46 @@ const largestCopy = 16 * 1024 * 1024
 const nothing: Answer = { text: '', id: null, isComplete: false }
 
 /** A copy of an answer that is passed on, to be read when it has ended, however it ended. */
-export class AnswerCopy {
-  readonly #headers: IncomingHttpHeaders
-  #chunks: Buffer[] = []
-  #size = 0
-
-  constructor(headers: IncomingHttpHeaders) {
-    this.#headers = headers
+function answerCopy(headers: IncomingHttpHeaders) {
+  let chunks: Buffer[] = []
+  let size = 0
+  return {
+    take: (chunk: Buffer): void => {
+      size += chunk.length
+      if (size <= largestCopy) chunks.push(chunk)
+      else chunks = []
+    },
+    answer: (dialect: Dialect): Answer => {
+      const encoding = (headers['content-encoding'] ?? 'identity').trim().toLowerCase()
+      const text = chunks.length === 0 ? null : decoded(Buffer.concat(chunks), encoding)
+      if (text === null) return nothing
+      const isStream = (headers['content-type'] ?? '').includes('text/event-stream')
+      return dialect.answerIn(isStream ? eventsIn(text) : documentIn(text), isStream)
+    },
   }
+}
 
-  take(chunk: Buffer): void {
-    this.#size += chunk.length
-    if (this.#size <= largestCopy) this.#chunks.push(chunk)
-    else this.#chunks = []
-  }
+const most = { maxOutputLength: 4 * largestCopy }
+/** An answer that was cut off is read as far as it goes. */
+const cut = { ...most, finishFlush: zlib.constants.Z_SYNC_FLUSH }
+const cutBrotli = { ...most, finishFlush: zlib.constants.BROTLI_OPERATION_FLUSH }
 
-  answer(dialect: Dialect): Answer {
-    if (this.#size === 0 || this.#size > largestCopy) return nothing
-    const text = this.#text()
-    if (text === null) return nothing
-    const isStream = (this.#headers['content-type'] ?? '').includes('text/event-stream')
-    return dialect.answerIn(isStream ? eventsIn(text) : documentIn(text), isStream)
-  }
+const decoders: ReadonlyMap<string, (bytes: Buffer) => Buffer | undefined> = new Map([
+  ['identity', (bytes: Buffer) => bytes],
+  ['gzip', (bytes: Buffer) => zlib.gunzipSync(bytes, cut)],
+  ['x-gzip', (bytes: Buffer) => zlib.gunzipSync(bytes, cut)],
+  ['deflate', (bytes: Buffer) => zlib.inflateSync(bytes, cut)],
+  ['br', (bytes: Buffer) => zlib.brotliDecompressSync(bytes, cutBrotli)],
+  // Not in every version of Node that this runs on.
+  ['zstd', (bytes: Buffer) => zlib.zstdDecompressSync?.(bytes, most)],
+])
 
-  /** Null for an encoding that is not known, or bytes that are not of that encoding. */
-  #text(): string | null {
-    const bytes = Buffer.concat(this.#chunks)
-    const encoding = (this.#headers['content-encoding'] ?? 'identity').trim().toLowerCase()
-    const { constants } = zlib
-    const most = { maxOutputLength: 4 * largestCopy }
-    // An answer that was cut off is read as far as it goes.
-    const cut = { ...most, finishFlush: constants.Z_SYNC_FLUSH }
-    try {
-      switch (encoding) {
-        case 'identity':
-          return bytes.toString('utf8')
-        case 'gzip':
-        case 'x-gzip':
-          return zlib.gunzipSync(bytes, cut).toString('utf8')
-        case 'deflate':
-          return zlib.inflateSync(bytes, cut).toString('utf8')
-        case 'br':
-          return zlib
-            .brotliDecompressSync(bytes, { ...most, finishFlush: constants.BROTLI_OPERATION_FLUSH })
-            .toString('utf8')
-        case 'zstd':
-          // Not in every version of Node that this runs on.
-          return zlib.zstdDecompressSync?.(bytes, most).toString('utf8') ?? null
-        default:
-          return null
-      }
-    } catch {
-      // The client has the bytes; only the copy cannot be read.
-      return null
-    }
+/** Null for an encoding that is not known, or bytes that are not of that encoding: the client has them all the same. */
+function decoded(bytes: Buffer, encoding: string): string | null {
+  try {
+    return decoders.get(encoding)?.(bytes)?.toString('utf8') ?? null
+  } catch {
+    return null
   }
 }
 

@@ -32,6 +32,7 @@ import {
   machine,
   refuseChanges,
   requireSetting,
+  seedOption,
   settledOptions,
   storeOptions,
 } from './benchmark-store.ts'
@@ -81,11 +82,7 @@ const options = {
   ),
   data: text('<path>', 'The published data of a conversation suite. Without it the sample of the pack is run.'),
   repeats: wholeNumber('How often every case is run.', { min: 1, max: 1_000, default: 1 }),
-  seed: wholeNumber('Decides the order of static cases and the ids that the system sees.', {
-    min: 0,
-    max: 2 ** 31,
-    default: 1,
-  }),
+  seed: seedOption('Decides the order of static cases and the ids that the system sees.'),
   filter: text(
     '<text>',
     'Only cases that contain this text in id, prompt, signals, category or description. Such a run is never compared.',

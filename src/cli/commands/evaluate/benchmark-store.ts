@@ -7,7 +7,7 @@ import type { Environment } from '../../../eval/store/schemas/run.ts'
 import { defaultEmbedder } from '../../../eval/system/open-embedder.ts'
 import { isPostgresAddress } from '../../../store/postgres/address.ts'
 import { kebab, UsageError } from '../../command/command.ts'
-import { memoryOptions, text } from '../../command/options.ts'
+import { memoryOptions, text, wholeNumber } from '../../command/options.ts'
 import type { Evaluation } from '../../evaluation.ts'
 import type { Session } from '../../session.ts'
 
@@ -92,10 +92,13 @@ export function portablePath(session: Session, path: string): string {
   return below.startsWith('..') || isAbsolute(below) ? path : below.replaceAll('\\', '/')
 }
 
-export const embedderOption = {
-  ...text('<spec>', 'The model of the vector backends: minilm, ollama:<model> or openai:<url>:<model>.'),
-  default: defaultEmbedder,
-}
+export const seedOption = (help: string) => wholeNumber(help, { min: 0, max: 2 ** 31, default: 1 })
+
+export const embedderOption = text(
+  '<spec>',
+  'The model of the vector backends: minilm, ollama:<model> or openai:<url>:<model>.',
+  defaultEmbedder,
+)
 
 export const packsOption = text('<directory>', 'Where the packs are.', 'those that ship with Credence')
 

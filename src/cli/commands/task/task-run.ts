@@ -14,7 +14,14 @@ import { defineCommand, exitCodes, UsageError, type ValuesOf } from '../../comma
 import { option, rest, share, text, texts, wholeNumber } from '../../command/options.ts'
 import type { Session } from '../../session.ts'
 import type { Style } from '../../text/output.ts'
-import { evalStore, machine, refuseChanges, settledOptions, storeOptions } from '../evaluate/benchmark-store.ts'
+import {
+  evalStore,
+  machine,
+  refuseChanges,
+  seedOption,
+  settledOptions,
+  storeOptions,
+} from '../evaluate/benchmark-store.ts'
 import { gradesText } from './task-text.ts'
 
 export const judgeOptions = {
@@ -49,11 +56,7 @@ const options = {
   },
   repeats: wholeNumber('How many times to run every task.', { min: 1, max: 1_000, default: 1 }),
   jobs: wholeNumber('How many tasks run in parallel. The result is the same.', { min: 1, max: 64, default: 1 }),
-  seed: wholeNumber('The random seed for tasks that draw values.', {
-    min: 0,
-    max: 2 ** 31,
-    default: 1,
-  }),
+  seed: seedOption('The random seed for tasks that draw values.'),
   ...judgeOptions,
   timeoutMultiplier: option('<number>', 'Multiplies the time limit of every task.', readMultiplier, '1'),
   resume: text('<run>', 'Complete this run, with its original options.'),
