@@ -3,7 +3,7 @@ import { actorKinds, type Belief, beliefTypes, expertiseDepths, statuses, subtyp
 import { type BeliefFilter, beliefOrders, type EventPage } from './beliefs/belief-store.ts'
 import { turnRoles } from './beliefs/turn.ts'
 import { didYouMean } from './did-you-mean.ts'
-import { expectedError, MemoryError } from './errors.ts'
+import { expectedError, invalid, type MemoryError } from './errors.ts'
 import type { MemoryOptions, ShadowRecallOptions } from './library.ts'
 import type { Edits } from './memory/change/edit.ts'
 import type { HeardTurn } from './memory/conversation/hear.ts'
@@ -125,7 +125,6 @@ const [message, query, reference] = [argument('message'), argument('query'), arg
 const keyed = options<api.KeyOption>(key)
 const scoped = options<api.ScopeOption>({ scopes: texts })
 
-/** The arguments of the functions of the library. */
 const functions = {
   openMemory: [
     needed<MemoryOptions>('options', ['dir'], {
@@ -156,7 +155,6 @@ const functions = {
   ],
 } as const
 
-/** The arguments of the methods of a memory. */
 const methods: { readonly [Name in keyof api.Memory]: readonly Argument[] } = {
   remember: [
     needed<api.Statement>('statement', ['content'], {
@@ -322,7 +320,7 @@ function checkValues<Values extends readonly unknown[]>(
 ): Values {
   if (values.length > signature.length) {
     const takes = signature.length === 1 ? '1 argument' : `${signature.length} arguments`
-    throw new MemoryError('invalid', `${name} takes ${takes}; ${values.length} were given.`, { hint: seeDocs })
+    throw invalid(`${name} takes ${takes}; ${values.length} were given.`, seeDocs)
   }
   for (const [at, { name: argumentName, schema }] of signature.entries()) {
     const result = (typeof schema === 'function' ? schema(values[at]) : schema).safeParse(values[at])
@@ -346,13 +344,11 @@ function issueError(name: string, argumentName: string, issue: z.core.$ZodIssue,
     const [unknown = ''] = issue.keys
     const meant = didYouMean(unknown, issue.message.split(', '))
     const question = meant === undefined ? '' : ` Did you mean "${meant}"?`
-    const hint = `The options are ${issue.message}.`
-    return new MemoryError('invalid', `${name} has no option "${placeOf([...path, unknown])}".${question}`, { hint })
+    const message = `${name} has no option "${placeOf([...path, unknown])}".${question}`
+    return invalid(message, `The options are ${issue.message}.`)
   }
   const wrong = path.reduce((inner: unknown, step) => (isObject(inner) ? inner[step] : undefined), value)
-  return new MemoryError('invalid', `${name}: ${placeOf(path)} is ${shown(wrong)}; it must be ${allowedBy(issue)}.`, {
-    hint: seeDocs,
-  })
+  return invalid(`${name}: ${placeOf(path)} is ${shown(wrong)}; it must be ${allowedBy(issue)}.`, seeDocs)
 }
 
 const typeNames: Readonly<Record<string, string>> = {

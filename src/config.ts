@@ -1,6 +1,6 @@
 import { delimiter } from 'node:path'
 import { didYouMean } from './did-you-mean.ts'
-import { invalid, MemoryError } from './errors.ts'
+import { invalid, type MemoryError } from './errors.ts'
 
 /** One setting: its default, how it is checked, and how it is read from an environment variable. */
 type Setting<Value> = {
@@ -26,7 +26,6 @@ const flag = (meaning: string): Setting<boolean> => ({
   read: (text) => truths[text.toLowerCase()],
 })
 
-/** A whole number, at least `min`. */
 const count = (given: number, min: number, meaning: string): Setting<number> => ({
   default: given,
   defaultText: `\`${given}\``,
@@ -108,7 +107,6 @@ export const settingsSchema = {
 
 type Schema = typeof settingsSchema
 export type SettingName = keyof Schema
-/** The settings in force. */
 export type Settings = { readonly [Name in SettingName]: Schema[Name]['default'] }
 
 export const settingNames = Object.keys(settingsSchema) as readonly SettingName[]
@@ -125,7 +123,7 @@ export type SomeSettings = Partial<Record<SettingName, string | boolean | number
 
 /** Settings read from the text of a `config.json`; `source` names the file in errors. */
 export function parseSettings(text: string, source: string): SomeSettings {
-  const value = parseObject(text, source)
+  const value = objectInFile(text, source, 'Write an object such as {"user": "ada"}, or remove the file.')
   for (const [name, given] of Object.entries(value)) {
     if (!isSetting(name)) throw unknownSetting(name, settingNames, source)
     checkValue(name, given, `The setting ${name} in ${source} is ${JSON.stringify(given)?.slice(0, 80)}.`)
@@ -165,24 +163,19 @@ export function resolveSettings(places: readonly SomeSettings[]): Settings {
   return Object.fromEntries(resolved) as Settings
 }
 
-const isSetting = (name: string): name is SettingName => Object.hasOwn(settingsSchema, name)
-
-function parseObject(text: string, source: string): Readonly<Record<string, unknown>> {
+/** The object in the JSON text of a file. `hint` says what to write. */
+export function objectInFile(text: string, file: string, hint: string): Readonly<Record<string, unknown>> {
   let value: unknown
   try {
-    value = JSON.parse(text)
+    value = JSON.parse(text.replace(/^\ufeff/, ''))
   } catch (cause) {
-    throw new MemoryError('invalid', `${source} is not JSON (${(cause as Error).message}).`, {
-      hint: 'Write an object such as {"user": "ada"}, or remove the file.',
-      cause,
-    })
+    throw invalid(`${file} is not JSON (${(cause as Error).message}).`, hint, cause)
   }
-  if (value !== null && typeof value === 'object' && !Array.isArray(value)) return value as Record<string, unknown>
-  throw invalid(
-    `${source} contains ${JSON.stringify(value).slice(0, 80)}, not an object.`,
-    'Write an object such as {"user": "ada"}.',
-  )
+  if (value !== null && typeof value === 'object' && !Array.isArray(value)) return { ...value }
+  throw invalid(`${file} contains ${JSON.stringify(value).slice(0, 80)}, not an object.`, hint)
 }
+
+const isSetting = (name: string): name is SettingName => Object.hasOwn(settingsSchema, name)
 
 function refuseMisspelling(variable: string, known: readonly string[]): void {
   const bare = (name: string): string => name.slice('CREDENCE_'.length)

@@ -19,38 +19,20 @@ import { makeRoomToOpen } from './store/sqlite/store-file.ts'
 
 export const defaultUser = 'local'
 
-/** The path of the store in a memory directory. */
 export const storeFile = (dir: string): string => join(dir, 'state', 'credence.db')
 
 /** Whether there is a store in a memory directory, or was one whose file is missing now. */
 export const hasStore = (dir: string): boolean => ['', '-head'].some((suffix) => existsSync(storeFile(dir) + suffix))
 
 /** Opens the memory in a directory without checking the types of arguments, which `library.ts` does. */
-export function openMemory({
-  evalStoreDir,
-  onErased,
-  dir,
-  store,
-  user = defaultUser,
-  agent = null,
-  author,
-  busyTimeoutMs,
-  thread = false,
-  mirror = false,
-  mirrorAuthority = 'document',
-  vectors = false,
-  agentShare,
-  onMirrorProblem = () => {},
-  resident = false,
-  ...given
-}: MemoryOptions & CopyOptions & Pick<PortsOptions, 'resident'> & TeamOptions): Memory {
-  const scopes = given.scopes ?? [universalScope]
-  const standpoint = { user, scopes, agent, author: author ?? { actor: 'person', origin: 'library' } }
-  const options = { dir, user, authority: mirrorAuthority, make: mirror, onProblem: onMirrorProblem }
-  const opened = openPorts(dir, { store, busyTimeoutMs, thread, vectors, agentShare, evalStoreDir, onErased, resident })
-  const ports = syncOnCommit(opened, options)
+export function openMemory(given: MemoryOptions & CopyOptions & Pick<PortsOptions, 'resident'> & TeamOptions): Memory {
+  const { dir, user = defaultUser, scopes = [universalScope], everyTeam = given.scopes === undefined } = given
+  const author = given.author ?? { actor: 'person', origin: 'library' }
+  const standpoint = { user, scopes, agent: given.agent ?? null, author } satisfies Standpoint
+  const { mirror: make = false, mirrorAuthority: authority = 'document', onMirrorProblem: onProblem = () => {} } = given
+  const opened = openPorts(dir, given)
+  const ports = syncOnCommit(opened, { dir, user, authority, make, onProblem })
   let finished: Promise<unknown> | undefined
-  const everyTeam = given.everyTeam ?? given.scopes === undefined
   return withTeams(ports, standpoint, everyTeam, (own) =>
     // The mirror shows no turns, so exporting them needs no sync.
     routed(own, async () => {
@@ -125,27 +107,15 @@ type PortsOptions = {
 }
 
 /** The store of a directory, with the system's clock and random ids. */
-export function openPorts(
-  dir: string,
-  {
-    store: address,
-    busyTimeoutMs,
-    thread = false,
-    vectors = false,
-    agentShare,
-    inspect = false,
-    resident = false,
-    evalStoreDir,
-    onErased = () => {},
-  }: PortsOptions & CopyOptions = {},
-) {
-  const residentBytes = resident ? mostResidentBytes() : 0
+export function openPorts(dir: string, given: PortsOptions & CopyOptions = {}) {
+  const { store: address, busyTimeoutMs, agentShare, inspect = false, evalStoreDir, onErased = () => {} } = given
+  const residentBytes = given.resident ? mostResidentBytes() : 0
   let putBackRoom = (): void => {}
   const openFile = () => {
     const options = { file: storeFile(dir), ...(busyTimeoutMs === undefined ? {} : { busyTimeoutMs }) }
     if (!inspect) putBackRoom = makeRoomToOpen(options.file)
     const store = openSqliteStore({ ...options, inspect, random: randomBytes, residentBytes })
-    return thread ? withThread(store, options) : store
+    return given.thread ? withThread(store, options) : store
   }
   const opened = address === undefined ? openFile() : openServer(address, residentBytes)
   const ports = {
@@ -156,7 +126,7 @@ export function openPorts(
     newId,
     ...(agentShare === undefined ? {} : { agentShare }),
     emptyStore: async () => (await import('./store/memory-store.ts')).openMemoryStore({ random: randomBytes }),
-    ...(vectors ? { embedder: sharedMiniLm } : {}),
+    ...(given.vectors ? { embedder: sharedMiniLm } : {}),
   } satisfies Ports
   const folder = join(dir, 'state', 'forgetting')
   // Loaded when something is forgotten: most commands forget nothing.

@@ -6,7 +6,7 @@ import type { Readable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
 import { universalScope } from '../beliefs/scope.ts'
 import type { Settings } from '../config.ts'
-import { MemoryError } from '../errors.ts'
+import { invalid, MemoryError, notFound, unavailable } from '../errors.ts'
 import type { Extractor } from '../memory/learn/extraction.ts'
 import type { Memory, Standpoint } from '../memory/memory.ts'
 import { omitUndefined } from '../omit-undefined.ts'
@@ -20,7 +20,6 @@ import type { Progress } from './text/progress-bar.ts'
 export type ProcessEnvironment = {
   readonly env: EnvironmentVariables
   readonly home: string
-  /** The directory for temporary files. */
   readonly temporary: string
   readonly workingDirectory: () => string
   readonly stdin: () => Readable & { readonly isTTY?: boolean }
@@ -42,7 +41,6 @@ const programFile = fileURLToPath(new URL('../../bin/credence.js', import.meta.u
 export const packageVersion = (): string =>
   JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')).version
 
-/** The environment of this process. */
 export const processEnvironment = (): ProcessEnvironment => ({
   env: process.env,
   home: homedir(),
@@ -51,8 +49,7 @@ export const processEnvironment = (): ProcessEnvironment => ({
     try {
       return process.cwd()
     } catch (cause) {
-      const hint = 'Change to one that exists.'
-      throw new MemoryError('unavailable', 'The working directory no longer exists.', { hint, cause })
+      throw unavailable('The working directory no longer exists.', 'Change to one that exists.', cause)
     }
   },
   // Touching process.stdin opens it, which most commands do not need.
@@ -111,22 +108,21 @@ export function compose(
   const locate = (options: LocationOptions): MemoryLocation => {
     const dir = directory(options.dir)
     if (options.store?.trim() === '')
-      throw new MemoryError('invalid', 'The address of the store is empty.', {
-        hint: 'Write postgres://user:password@host/database, or leave --store out.',
-      })
+      throw invalid(
+        'The address of the store is empty.',
+        'Write postgres://user:password@host/database, or leave --store out.',
+      )
     const store = options.store ?? (env.CREDENCE_STORE || undefined)
     if (store !== undefined && !/^postgres(?:ql)?:\/\//u.test(store))
-      throw new MemoryError('invalid', 'The address of the store does not begin with postgres://.', {
-        hint: 'Write postgres://user:password@host/database. For SQLite leave --store out and name a directory with --dir.',
-      })
+      throw invalid(
+        'The address of the store does not begin with postgres://.',
+        'Write postgres://user:password@host/database. For SQLite leave --store out and name a directory with --dir.',
+      )
     servers.set(dir, store)
     if (statSync(dir, { throwIfNoEntry: false })?.isDirectory() === false)
-      throw new MemoryError('unavailable', `${dir} is a file, not a memory directory.`, {
-        hint: 'Name a directory with --dir.',
-      })
+      throw unavailable(`${dir} is a file, not a memory directory.`, 'Name a directory with --dir.')
     const { user } = settings(options)
-    if (user.trim() === '')
-      throw new MemoryError('invalid', 'The user name is empty.', { hint: 'Give a name, or leave out --user.' })
+    if (user.trim() === '') throw invalid('The user name is empty.', 'Give a name, or leave out --user.')
     const given = options.scope ?? []
     const file = projectFile()
     const hooksEnabled = file?.enabled ?? true
@@ -136,6 +132,11 @@ export function compose(
     const scopes = file?.scopes ?? [...(project === null ? [] : [project]), universalScope]
     const everyTeam = (file?.scopes ?? null) === null
     return { ...place, scopes, homeScopes: scopes.slice(0, 1), everyTeam }
+  }
+
+  const hasMemory = async (options: LocationOptions): Promise<boolean> => {
+    const { dir, store } = locate(options)
+    return store !== undefined || (await import('../open-memory.ts')).hasStore(dir)
   }
 
   /** Whether the scope of the repository is active; a `.credence.json` or --scope may replace it. */
@@ -184,17 +185,8 @@ export function compose(
     if (use === 'report') return closedAtEnd(openReport(dir, standpoint, { store, everyTeam }))
     const { sentenceVectors: vectors, evalStoreDir, mirrorAuthority, agentShare: percent } = settings(options)
     const mirror = { onMirrorProblem, mirrorAuthority }
-    const given = {
-      dir,
-      everyTeam,
-      ...mirror,
-      vectors,
-      agentShare: percent / 100,
-      evalStoreDir,
-      onErased,
-      ...standpoint,
-    }
-    const opened = openMemory({ ...given, ...omitUndefined({ busyTimeoutMs, resident, store }) })
+    const given = { dir, everyTeam, vectors, agentShare: percent / 100, evalStoreDir, onErased, ...standpoint }
+    const opened = openMemory({ ...given, ...mirror, ...omitUndefined({ busyTimeoutMs, resident, store }) })
     if (!isReading && isProjectActive(scopes)) (await import('./former-project.ts')).noteProject(dir, cwd())
     return closedAtEnd(await withShadowRecords(opened, options))
   }
@@ -212,8 +204,13 @@ export function compose(
 
   let asker: Asker | undefined
   /** A terminal leaves its cursor after `^C`. */
-  const endLine = (signal: NodeJS.Signals): void => {
-    if (signal === 'SIGINT' && stderr.isTTY) stderr.write('\n')
+  const atInterrupt = (handle: () => void): (() => void) => {
+    const release = onSignal((signal) => {
+      release()
+      if (signal === 'SIGINT' && stderr.isTTY) stderr.write('\n')
+      handle()
+    })
+    return release
   }
   const ask = async (question: string): Promise<string | null> => {
     asker ??= closedAtEnd(await openAsker(stdin(), stderr))
@@ -234,9 +231,11 @@ export function compose(
       if (!isProjectActive(scopes)) return []
       return (await import('./former-project.ts')).formerProjectNotes(dir, cwd(), opened)
     },
-    hasMemory: async (options) => {
-      const { dir, store } = locate(options)
-      return store !== undefined || (await import('../open-memory.ts')).hasStore(dir)
+    hasMemory,
+    locateExisting: async (options) => {
+      const location = locate(options)
+      if (await hasMemory(options)) return location
+      throw notFound(`There is no memory in ${location.dir}.`, 'Create one with `credence init`.')
     },
     storeFile,
     ports,
@@ -248,11 +247,12 @@ export function compose(
         await opened.store.close()
       }
     },
-    progress: async () => {
+    withProgress: async (work) => {
       const { ProgressBar } = await import('./text/progress-bar.ts')
       // A server that runs this program for a page hears of the progress; whether it still listens does not matter.
       const report = (progress: Progress): void => void process.send?.({ progress }, () => {})
-      return new ProgressBar(stderr, env, { report })
+      const bar = new ProgressBar(stderr, env, { report })
+      return work(bar).finally(() => bar.clear())
     },
     inDirectory: (other) => closedAtEnd(compose({ startedAt, ...environment, workingDirectory: () => other }, talk)),
     streams: () => ({ stdin: stdin(), stdout: environment.stdout, stderr }),
@@ -296,21 +296,11 @@ export function compose(
     ask,
     interruption: () => {
       const controller = new AbortController()
-      const release = onSignal((signal) => {
-        release()
-        endLine(signal)
-        controller.abort()
-      })
+      const release = atInterrupt(() => controller.abort())
       closedAtEnd({ close: async () => release() })
       return { signal: controller.signal, release }
     },
-    onInterrupt: (end) => {
-      const release = onSignal((signal) => {
-        release()
-        endLine(signal)
-        void end()
-      })
-    },
+    onInterrupt: (end) => void atInterrupt(() => void end()),
     whenInterrupted,
     made,
     close: async () => {
@@ -339,8 +329,7 @@ async function emptyMemory(standpoint: Standpoint): Promise<Memory> {
 
 async function openExtractor(spec: string, env: EnvironmentVariables): Promise<Extractor> {
   if (spec === 'rules') return (await import('../memory/learn/rules.ts')).rulesExtractor
-  if (!/^(?:openai|anthropic):/u.test(spec))
-    throw new MemoryError('invalid', `Unknown extractor "${spec}".`, { hint: `Use ${extractorForms}.` })
+  if (!/^(?:openai|anthropic):/u.test(spec)) throw invalid(`Unknown extractor "${spec}".`, `Use ${extractorForms}.`)
   const { openChatModel } = await import('../models/open-chat-model.ts')
   const { modelExtractor } = await import('../memory/learn/model-extractor.ts')
   return modelExtractor(openChatModel(spec, env))

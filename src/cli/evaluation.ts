@@ -18,24 +18,15 @@ import type { Session } from './session.ts'
 import type { TaskWork } from './task-work.ts'
 import { ProgressBar } from './text/progress-bar.ts'
 
-/** The dependencies of the evaluation commands. */
-export type Evaluation = {
-  /** The packs that ship with Credence. */
-  readonly packsDirectory: string
-  readonly openEmbedder: (spec: string) => Promise<Embedder>
-  readonly backends: (options: { readonly packsDirectory: string; readonly embedder: string }) => Backends
-  /** The kinds of pack in src/eval. Those for learning are loaded only if `runner` is not one of the others. */
-  readonly kinds: (options: {
-    readonly runner: string | undefined
-    readonly embedder: string
-    readonly extractor: (spec: string) => Promise<Extractor>
-    /** The published data of a conversation suite. */
-    readonly data: string | undefined
-  }) => Promise<readonly Kind[]>
-  readonly progress: ProgressBar
-}
+export type Evaluation = ReturnType<typeof composeEvaluation>
 
-const inPackage = (path: string): string => fileURLToPath(new URL(`../../${path}`, import.meta.url))
+type KindsRequest = {
+  readonly runner: string | undefined
+  readonly embedder: string
+  readonly extractor: (spec: string) => Promise<Extractor>
+  /** The published data of a conversation suite. */
+  readonly data: string | undefined
+}
 
 /** Every run begins with an empty in-memory store, so that it never touches a memory of the user. */
 export function composeEvaluation({
@@ -43,14 +34,14 @@ export function composeEvaluation({
   stderr,
   temporary,
   showsProgress = true,
-}: Pick<ProcessEnvironment, 'env' | 'stderr' | 'temporary' | 'showsProgress'>): Evaluation {
+}: Pick<ProcessEnvironment, 'env' | 'stderr' | 'temporary' | 'showsProgress'>) {
   const version = packageVersion()
   const openModel = (spec: string): Promise<Embedder> => openEmbedder(spec, { apiKey: env.OPENAI_API_KEY })
-  const packs = inPackage('packs')
+  const packs = fileURLToPath(new URL('../../packs', import.meta.url))
   const clock = (): number => performance.now()
   const progress = new ProgressBar(stderr, env, { isShown: showsProgress })
   const conversationKinds = new Map<string, Promise<Kind>>()
-  const backends: Evaluation['backends'] = ({ packsDirectory, embedder }) =>
+  const backends = ({ packsDirectory, embedder }: { readonly packsDirectory: string; readonly embedder: string }) =>
     new Backends({
       openStore: () => openMemoryStore({ random: randomBytes }),
       version,
@@ -59,10 +50,12 @@ export function composeEvaluation({
       packsDirectory,
     })
   return {
+    /** The packs that ship with Credence. */
     packsDirectory: packs,
     openEmbedder: openModel,
     backends,
-    kinds: async ({ runner, embedder, extractor, data }) => {
+    /** The kinds of pack in src/eval. Those for learning are loaded only if `runner` is not one of the others. */
+    kinds: async ({ runner, embedder, extractor, data }: KindsRequest): Promise<readonly Kind[]> => {
       if (runner === 'red-team') return [await composeRedTeamKind({ temporary, version, clock })]
       if (runner === 'conversation') {
         const key = JSON.stringify([embedder, data])
@@ -138,7 +131,6 @@ async function composeRedTeamKind({
   return redTeamKind({ ...options, open })
 }
 
-/** Ports of an empty memory. */
 function emptyPorts(): Ports {
   let last = 0
   const newId = (): string => `b-${++last}`
@@ -154,16 +146,9 @@ async function extractorOrControl(spec: string, open: (spec: string) => Promise<
 }
 
 /** The kinds of pack. Tasks bring agents, graders and a sandbox, so they are loaded only for a pack of tasks. */
-export async function packKinds(
-  session: Session,
-  {
-    runner,
-    embedder,
-    data,
-  }: { readonly runner: string | undefined; readonly embedder: string; readonly data?: string | undefined },
-): Promise<readonly Kind[]> {
+export async function packKinds(session: Session, runner: string | undefined, embedder: string, data?: string) {
   const evaluation = await session.evaluation()
-  const kinds = await evaluation.kinds({ runner, embedder, data, extractor: (spec) => session.extractor(spec) })
+  const kinds = await evaluation.kinds({ runner, embedder, data, extractor: session.extractor })
   return runner === 'task' ? [...kinds, await composeTaskKind(await session.taskWork())] : kinds
 }
 

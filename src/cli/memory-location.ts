@@ -2,19 +2,24 @@ import { createHash } from 'node:crypto'
 import { existsSync, readFileSync, realpathSync, statSync } from 'node:fs'
 import { basename, dirname, isAbsolute, join, resolve } from 'node:path'
 import { parseScope, parseScopes } from '../beliefs/scope.ts'
-import { environmentSettings, parseSettings, resolveSettings, type Settings, type SomeSettings } from '../config.ts'
+import {
+  environmentSettings,
+  objectInFile,
+  parseSettings,
+  resolveSettings,
+  type Settings,
+  type SomeSettings,
+} from '../config.ts'
 import { didYouMean } from '../did-you-mean.ts'
 import { forbidden, invalid, MemoryError, unavailable } from '../errors.ts'
 import type { EnvironmentVariables } from './text/output.ts'
 
-type DirectorySources = {
-  /** The value of --dir. */
+type Surroundings = { readonly env: EnvironmentVariables; readonly cwd: () => string; readonly home: string }
+
+type DirectorySources = Surroundings & {
   readonly given: string | undefined
-  readonly env: EnvironmentVariables
   /** The directory that a `.credence.json` names. */
   readonly project?: () => string | null
-  readonly cwd: () => string
-  readonly home: string
 }
 
 /** The memory directory: --dir, CREDENCE_DIR, the project's, `./memory` if it is a memory, else the user's own. */
@@ -38,17 +43,10 @@ export const keepingNotice = (dir: string): string =>
 export const xdgDirectory = (given: string | undefined, otherwise: string): string =>
   given !== undefined && isAbsolute(given) ? given : otherwise
 
-/** The user's own settings. */
 export const userConfigFile = (env: EnvironmentVariables, home: string): string =>
   join(xdgDirectory(env.XDG_CONFIG_HOME, join(home, '.config')), 'credence', 'config.json')
 
-type SettingsSources = {
-  readonly dir: string
-  readonly user: string | undefined
-  readonly env: EnvironmentVariables
-  readonly cwd: () => string
-  readonly home: string
-}
+type SettingsSources = Surroundings & { readonly dir: string; readonly user: string | undefined }
 
 /** The settings in force: --user, the environment, config.json of the memory directory, config.json of the user. */
 export function readSettings({ dir, user, env, cwd, home }: SettingsSources): Settings {
@@ -128,9 +126,8 @@ function textOf(file: string): string | null {
   }
 }
 
-/** Checks the text of a `.credence.json`. */
 export function parseProjectFile(text: string, file: string): ProjectFile {
-  const value = parseObject(text, file)
+  const value = objectInFile(text, file, 'Write {"scope": "project:ledger"}.')
   const unknown = Object.keys(value).find((key) => !keys.some((known) => known === key))
   if (unknown !== undefined) {
     const meant = didYouMean(unknown, keys)
@@ -159,18 +156,6 @@ export function parseProjectFile(text: string, file: string): ProjectFile {
     dir: dir === undefined ? null : resolve(dirname(file), textOf('dir', dir)),
     enabled,
   }
-}
-
-function parseObject(text: string, file: string): Readonly<Record<string, unknown>> {
-  const hint = 'Write {"scope": "project:ledger"}.'
-  let value: unknown
-  try {
-    value = JSON.parse(text.replace(/^\ufeff/, ''))
-  } catch (cause) {
-    throw invalid(`${file} is not JSON.`, hint, cause)
-  }
-  if (value !== null && typeof value === 'object' && !Array.isArray(value)) return { ...value }
-  throw invalid(`${file} does not contain a JSON object.`, hint)
 }
 
 /**

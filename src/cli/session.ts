@@ -12,7 +12,6 @@ import type { ProgressBar } from './text/progress-bar.ts'
 /** The options that select a memory and the scopes in it. */
 export type LocationOptions = {
   readonly dir?: string | undefined
-  /** The address of a PostgreSQL store. */
   readonly store?: string | undefined
   readonly user?: string | undefined
   readonly scope?: readonly string[]
@@ -36,7 +35,6 @@ export type MemoryLocation = {
   /** The address of its PostgreSQL store, with the password; undefined for SQLite in the directory. */
   readonly store: string | undefined
   readonly user: string
-  /** The active scopes. */
   readonly scopes: readonly string[]
   /** The scopes of something new. */
   readonly homeScopes: readonly string[]
@@ -77,6 +75,8 @@ export type Session = {
   /** Says whether the project probably has beliefs under an earlier path, while it has none under this one. */
   readonly formerProjectNotes: (options: LocationOptions, memory: Memory) => Promise<readonly string[]>
   readonly hasMemory: (options: LocationOptions) => Promise<boolean>
+  /** The location of a memory that must exist. */
+  readonly locateExisting: (options: LocationOptions) => Promise<MemoryLocation>
   /** The file of the store in a memory directory, or the address of its PostgreSQL store without the password. */
   readonly storeFile: (dir: string) => Promise<string>
   /** The store itself, for maintenance. The caller closes it. */
@@ -88,7 +88,7 @@ export type Session = {
     options?: Parameters<typeof openPorts>[1],
   ) => Promise<Result>
   /** On a terminal, shows how far a long command has come, on one line of standard error. */
-  readonly progress: () => Promise<ProgressBar>
+  readonly withProgress: <Result>(work: (bar: ProgressBar) => Promise<Result>) => Promise<Result>
   /** A session as if the program had been started in another directory. Closed together with this one. */
   readonly inDirectory: (directory: string) => Session
   /** The process's own streams, for commands that speak a protocol on them. */

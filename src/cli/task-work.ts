@@ -1,43 +1,20 @@
 import { fileURLToPath } from 'node:url'
 import { invalid } from '../errors.ts'
 import type { Memory } from '../memory/memory.ts'
-import type { Agent } from '../tasks/agent.ts'
+import type { ModelSpec } from '../models/model-spec.ts'
 import type { AgentParts } from '../tasks/agents/agent-from.ts'
 import type { Graders } from '../tasks/grade/task-grade.ts'
-import type { TaskPlaces } from '../tasks/parse/load-tasks.ts'
 import { type ProcessEnvironment, packageVersion } from './compose.ts'
 import { ProgressBar } from './text/progress-bar.ts'
 
-/** The dependencies of the commands about tasks. */
-export type TaskWork = {
-  /** `passThrough` names variables of the environment for an agent that is a program. */
-  readonly agent: (
-    spec: string,
-    passThrough: readonly string[],
-    options?: { readonly isForgetful: boolean },
-  ) => Promise<Agent>
-  /** The sandbox for Python checks, and the judge that a text such as `openai:gpt-5@http://127.0.0.1:8080/v1` names. */
-  readonly graders: (judge: string | null) => Promise<Graders>
-  /** Where tasks are looked for: by path below the working directory, and by id in the packs that ship. */
-  readonly taskPlaces: TaskPlaces
-  /** Where programs are looked for that a task needs. */
-  readonly searchPath: string
-  /** Where workspaces are made while agents work. */
-  readonly temporary: string
-  readonly progress: ProgressBar
-}
+export type TaskWork = ReturnType<typeof composeTaskWork>
 
-export function composeTaskWork(environment: ProcessEnvironment): TaskWork {
+export function composeTaskWork(environment: ProcessEnvironment) {
   const { env, temporary } = environment
   const workingDirectory = environment.workingDirectory()
-  const openModel: AgentParts['openModel'] = async (wanted) => {
+  const openModel = async (wanted: string | ModelSpec) => {
     const { openChatModel } = await import('../models/open-chat-model.ts')
     return openChatModel(wanted, env)
-  }
-  const openJudgeOf = async (spec: string) => {
-    const { openChatModel } = await import('../models/open-chat-model.ts')
-    const { openJudge } = await import('../tasks/judge/judge.ts')
-    return openJudge(await openChatModel(spec, env))
   }
   const partsFor = (change: (memory: Memory) => Memory): AgentParts => ({
     reference: async () => {
@@ -49,15 +26,15 @@ export function composeTaskWork(environment: ProcessEnvironment): TaskWork {
     openModel,
     openMemory: async (dir) => {
       const { openMemory } = await import('../open-memory.ts')
-      return change(
-        await openMemory({ dir, mirror: true, scopes: ['project:task'], author: { actor: 'agent', origin: 'task' } }),
-      )
+      const author = { actor: 'agent', origin: 'task' } as const
+      return change(openMemory({ dir, mirror: true, scopes: ['project:task'], author }))
     },
     environment: env,
     workingDirectory,
   })
   return {
-    agent: async (spec, passThrough, { isForgetful } = { isForgetful: false }) => {
+    /** `passThrough` names variables of the environment for an agent that is a program. */
+    agent: async (spec: string, passThrough: readonly string[], { isForgetful } = { isForgetful: false }) => {
       const { agentFrom } = await import('../tasks/agents/agent-from.ts')
       if (!isForgetful) return agentFrom(spec, { ...partsFor((memory) => memory), passThrough })
       if (/^(?:reference|openai:|anthropic:)/u.test(spec)) return agentFrom(spec, partsFor(forgetful))
@@ -66,15 +43,20 @@ export function composeTaskWork(environment: ProcessEnvironment): TaskWork {
         'Recall can be switched off for reference, openai: and anthropic:.',
       )
     },
-    graders: async (judge) => {
+    /** The sandbox for Python checks, and the judge that a text such as `openai:gpt-5@http://127.0.0.1:8080/v1` names. */
+    graders: async (judge: string | null): Promise<Graders> => {
       const { findPython, openSandbox } = await import('../tasks/grade/sandbox.ts')
+      const { openJudge } = await import('../tasks/judge/judge.ts')
       return {
-        judge: judge === null ? null : await openJudgeOf(judge),
+        judge: judge === null ? null : openJudge(await openModel(judge)),
         sandbox: await openSandbox({ python: await findPython() }),
       }
     },
+    /** Where tasks are looked for: by path below the working directory, and by id in the packs that ship. */
     taskPlaces: { workingDirectory, packs: [fileURLToPath(new URL('../../packs', import.meta.url))] },
+    /** Where programs are looked for that a task needs. */
     searchPath: env.PATH ?? '',
+    /** Where workspaces are made while agents work. */
     temporary,
     progress: new ProgressBar(environment.stderr, env, { isShown: environment.showsProgress ?? true }),
   }

@@ -7,15 +7,7 @@ import { type ForgottenTexts, filesBelow, isTelling } from '../files/erase-texts
 import type { Memory } from '../memory/memory.ts'
 
 /** The result of a search for forgotten texts, byte by byte. */
-export type Proof = {
-  readonly files: number
-  readonly bytes: number
-  /** How many texts, or parts of long ones, were searched for. */
-  readonly texts: number
-  /** How many more were not searched for, because beliefs or turns that stay say the same. */
-  readonly alsoSaidByOthers: number
-  readonly found: readonly { readonly file: string; readonly times: number }[]
-}
+export type Proof = ReturnType<typeof searchFiles>
 
 /** A text that is longer is searched for in parts: the pages of a database may divide it. */
 const longestPart = 64
@@ -40,7 +32,11 @@ export async function textsToFind(memory: Memory, { said, names }: ForgottenText
   for await (const { name, aliases, content, why, scopes } of memory.export())
     for (const text of [name, ...aliases, content, why, ...scopes]) drop(text)
   for await (const { text, session } of memory.exportTurns()) for (const one of [text, session]) drop(one)
-  return { texts: [...parts], alsoSaidByOthers: all - parts.size }
+  return {
+    texts: [...parts],
+    /** Not searched for, because beliefs or turns that stay say the same. */
+    alsoSaidByOthers: all - parts.size,
+  }
 }
 
 function partsOf(text: string): readonly string[] {
@@ -61,7 +57,7 @@ export function searchFiles(
   { dir, evals }: { readonly dir: string; readonly evals: string },
   { texts, alsoSaidByOthers }: Awaited<ReturnType<typeof textsToFind>>,
   onProgress: (files: number) => void,
-): Proof {
+) {
   const needles = [...new Set(texts.flatMap(formsOf))].map((form) => ({ bytes: Buffer.from(form), size: form.length }))
   const found: { file: string; times: number }[] = []
   const isOthers = othersIn(evals)

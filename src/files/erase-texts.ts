@@ -6,7 +6,6 @@ import { codeOf, ifPresent } from './leftovers.ts'
 
 /** The texts that were forgotten, and the beliefs they belong to. */
 export type ForgottenTexts = {
-  /** Ids of the beliefs. */
   readonly beliefIds: readonly string[]
   /** What they and the turns said. */
   readonly said: readonly string[]

@@ -1,4 +1,3 @@
-/** An object of a JSON text, and where it is. */
 type ObjectText = {
   /** Null when it is larger than `largest`. */
   readonly text: string | null

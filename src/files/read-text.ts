@@ -4,14 +4,12 @@ import type { Readable } from 'node:stream'
 import { invalid, notFound, unavailable } from '../errors.ts'
 import { codeOf } from './leftovers.ts'
 
-/** All of a stream, as text. */
 export async function readAll(stream: Readable, source: string): Promise<string> {
   const chunks: Buffer[] = []
   for await (const chunk of stream) chunks.push(Buffer.from(chunk))
   return decode(Buffer.concat(chunks), source)
 }
 
-/** All of a file, as text. */
 export function readTextFile(file: string): string {
   let bytes: Buffer
   try {

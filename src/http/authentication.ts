@@ -3,10 +3,10 @@ import type { Context, MiddlewareHandler } from 'hono'
 import type { FoundToken } from '../beliefs/access-store.ts'
 import { forbidden } from '../errors.ts'
 import { type Principal, principalOf } from '../memory/people/access.ts'
+import { RecentMap } from '../recent-map.ts'
 import { csrfHeader } from './api/contract.ts'
 import type { Access } from './api/route.ts'
 import { refuse } from './error-answers.ts'
-import { rateLimit } from './rate-limit.ts'
 
 /** How a request was authenticated: by the cookie, by the person's token or by that of agents. It decides the author. */
 export type Channel = 'dashboard' | 'http' | 'agent'
@@ -33,7 +33,6 @@ export type Caller =
   | { readonly kind: 'admin' }
   | { readonly kind: 'invited'; readonly invite: string }
 
-/** The context variables of an authenticated request. */
 export type Authenticated = { Variables: { channel: Channel; caller: Caller } }
 
 type AuthenticationOptions = {
@@ -56,25 +55,17 @@ const failureWindowMs = 60_000
 
 /** Authenticates requests by the tokens of an installation and of the store, or by the cookie that login gives a person. */
 export class Authentication {
-  readonly #tokens: Tokens
+  readonly #given: AuthenticationOptions
   readonly #cookieName: string
-  readonly #ended: EndedSessions
-  readonly #clock: () => number
-  readonly #now: () => Date
-  readonly #find: FindToken
   readonly #limit: ReturnType<typeof rateLimit>
   readonly #cookieAttributes: string
   /** When wrong tokens came in, in milliseconds; only the latest ones. */
   #failures: number[] = []
 
-  constructor({ tokens, ended, clock, now, find, perMinute, isSecure }: AuthenticationOptions) {
-    this.#tokens = tokens
-    this.#ended = ended
-    this.#clock = clock
-    this.#now = now
-    this.#find = find
-    this.#limit = rateLimit(perMinute, clock)
-    this.#cookieAttributes = `HttpOnly; SameSite=Strict${isSecure ? '; Secure' : ''}`
+  constructor(given: AuthenticationOptions) {
+    this.#given = given
+    this.#limit = rateLimit(given.perMinute, given.clock)
+    this.#cookieAttributes = `HttpOnly; SameSite=Strict${given.isSecure ? '; Secure' : ''}`
     // Browsers send cookies to every port of a host, so each installation needs a name of its own.
     const suffix = this.#derived('the name of the cookie').replaceAll(/[^A-Za-z0-9]/gu, '')
     this.#cookieName = `credence-${suffix.slice(0, 8)}`
@@ -82,15 +73,15 @@ export class Authentication {
 
   /** The cookie of a new session for the token of a person; null for a wrong token or one that opens no pages. */
   async logIn(secret: string): Promise<string | null> {
-    if (isSame(secret, this.#tokens.person)) return this.#newCookie('')
-    const token = await this.#find.bySecret(secret)
+    if (isSame(secret, this.#given.tokens.person)) return this.#newCookie('')
+    const token = await this.#given.find.bySecret(secret)
     if (token?.kind === 'invite') throw forbidden(inviteOnly.message, inviteOnly.hint)
     return token?.kind === 'person' ? this.#newCookie(`~${token.id}`) : null
   }
 
   /** A new session: when it began, a random number, the token it is of, and what proves that this server made them. */
   #newCookie(tokenId: string): string {
-    const session = `${this.#now().getTime().toString(36)}-${randomBytes(12).toString('base64url')}${tokenId}`
+    const session = `${this.#given.now().getTime().toString(36)}-${randomBytes(12).toString('base64url')}${tokenId}`
     const value = `${session}.${this.#derived(`session ${session}`)}`
     return `${this.#cookieName}=${value}; Path=/; Max-Age=${cookieMaxAgeSeconds}; ${this.#cookieAttributes}`
   }
@@ -98,7 +89,7 @@ export class Authentication {
   /** Ends the session of the request's cookie, so that a copy of the cookie is worth nothing. */
   async endSession(cookies = ''): Promise<string> {
     const session = this.#sessionOf(cookies)
-    if (typeof session === 'string') await this.#ended.add(session)
+    if (typeof session === 'string') await this.#given.ended.add(session)
     return `${this.#cookieName}=; Path=/; Max-Age=0; ${this.#cookieAttributes}`
   }
 
@@ -134,7 +125,7 @@ export class Authentication {
   /** Counts a wrong token. Only wrong tokens are rate limited, so nobody can lock out the owner. */
   refuseWrongToken(context: Context): Response {
     const seconds = this.#waitSeconds()
-    this.#failures = [...this.#failures, this.#clock()].slice(-mostFailures)
+    this.#failures = [...this.#failures, this.#given.clock()].slice(-mostFailures)
     if (seconds === 0) return unauthorized(context, 'The token is wrong.')
     return tooMany(context, seconds, 'There were too many wrong tokens.')
   }
@@ -144,19 +135,19 @@ export class Authentication {
     if (authorization !== undefined) {
       const [, secret] = /^Bearer +([\w~+/.=-]{1,200})$/iu.exec(authorization) ?? []
       if (secret === undefined) return null
-      if (isSame(secret, this.#tokens.person)) return ofInstallation('http')
-      if (isSame(secret, this.#tokens.agent)) return ofInstallation('agent')
-      const token = await this.#find.bySecret(secret)
+      if (isSame(secret, this.#given.tokens.person)) return ofInstallation('http')
+      if (isSame(secret, this.#given.tokens.agent)) return ofInstallation('agent')
+      const token = await this.#given.find.bySecret(secret)
       return token === null ? null : identifiedBy(token, secret)
     }
     const session = this.#sessionOf(cookies)
     if (session === undefined || session === null) return session
     const [begun = ''] = session.split('-')
-    const ageMs = this.#now().getTime() - Number.parseInt(begun, 36)
-    if (this.#ended.has(session) || ageMs > cookieMaxAgeSeconds * 1_000) return null
+    const ageMs = this.#given.now().getTime() - Number.parseInt(begun, 36)
+    if (this.#given.ended.has(session) || ageMs > cookieMaxAgeSeconds * 1_000) return null
     const [, tokenId] = session.split('~')
     if (tokenId === undefined) return ofInstallation('dashboard')
-    const token = await this.#find.byId(tokenId)
+    const token = await this.#given.find.byId(tokenId)
     return token === null ? null : { ...identifiedBy(token, ''), channel: 'dashboard' }
   }
 
@@ -171,12 +162,12 @@ export class Authentication {
 
   /** Derived from the token, so that a stolen cookie does not reveal it. */
   #derived(purpose: string): string {
-    return createHmac('sha256', this.#tokens.person).update(purpose).digest('base64url')
+    return createHmac('sha256', this.#given.tokens.person).update(purpose).digest('base64url')
   }
 
   /** Seconds until the oldest of `mostFailures` wrong tokens is out of the window; 0 when there are fewer. */
   #waitSeconds(): number {
-    const since = this.#clock() - failureWindowMs
+    const since = this.#given.clock() - failureWindowMs
     this.#failures = this.#failures.filter((at) => at > since)
     const [oldest] = this.#failures
     if (oldest === undefined || this.#failures.length < mostFailures) return 0
@@ -254,4 +245,26 @@ function unauthorized(context: Context, message: string): Response {
 function isSame(one: string, other: string): boolean {
   const [given, secret] = [Buffer.from(one), Buffer.from(other)]
   return given.length === secret.length && timingSafeEqual(given, secret)
+}
+
+/** Buckets beyond this many are dropped, the one used longest ago first; a bucket that is dropped is full again. */
+const mostBuckets = 10_000
+
+/**
+ * A token bucket for each key: at most `perMinute` requests at once, refilled evenly. `wait` takes one and returns 0, or
+ * returns how many seconds to wait for the next. 0 a minute is no limit.
+ */
+export function rateLimit(perMinute: number, clock: () => number): { wait(key: string): number } {
+  const buckets = new RecentMap<{ readonly left: number; readonly at: number }>(mostBuckets)
+  const perMs = perMinute / 60_000
+  return {
+    wait: (key) => {
+      if (perMinute === 0) return 0
+      const now = clock()
+      const last = buckets.get(key)
+      const left = last === undefined ? perMinute : Math.min(perMinute, last.left + (now - last.at) * perMs)
+      buckets.set(key, { left: left < 1 ? left : left - 1, at: now })
+      return left < 1 ? Math.max(1, Math.ceil((1 - left) / perMs / 1_000)) : 0
+    },
+  }
 }

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { rateLimit } from './rate-limit.ts'
+import { rateLimit } from './authentication.ts'
 
 it('lets through at most the limit in any minute beyond a full bucket, and never delays the first', () => {
   fc.assert(

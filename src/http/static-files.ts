@@ -1,24 +1,13 @@
 import { createHash } from 'node:crypto'
+import { readdirSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
-import { extname, join, normalize, sep } from 'node:path'
+import { extname, join, sep } from 'node:path'
 import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
 import type { Context } from 'hono'
-import { codeOf } from '../files/leftovers.ts'
+import { getMimeType } from 'hono/utils/mime'
+import { ifPresent } from '../files/leftovers.ts'
 import { RecentMap } from '../recent-map.ts'
-
-const types: Readonly<Record<string, string>> = {
-  '.html': 'text/html; charset=utf-8',
-  '.js': 'text/javascript; charset=utf-8',
-  '.css': 'text/css; charset=utf-8',
-  '.svg': 'image/svg+xml',
-  '.png': 'image/png',
-  '.ico': 'image/x-icon',
-  '.woff2': 'font/woff2',
-  '.json': 'application/json; charset=utf-8',
-  '.webmanifest': 'application/manifest+json',
-  '.txt': 'text/plain; charset=utf-8',
-}
 
 /** A name with a content hash, whose content never changes. */
 const hashed = /^\/assets\/.+-[\w-]{8,}\.\w+$/u
@@ -30,18 +19,21 @@ const notBuilt =
 export const staticFiles =
   (directory: string) =>
   async (context: Context): Promise<Response> => {
-    const path = safePath(context.req.path)
-    const file = path === null || path === '/' ? null : await readServed(directory, path)
-    if (path !== null && file !== null) {
-      context.header('cache-control', hashed.test(path) ? 'public, max-age=31536000, immutable' : 'no-cache')
-      return answer(context, file, types[extname(path)] as string)
-    }
-    if (path === null || isFileName(path)) return context.text('There is no such file.\n', 404)
-    const index = await readServed(directory, '/index.html')
-    if (index === null) return context.text(notBuilt, 503)
-    context.header('cache-control', 'no-cache')
-    return answer(context, index, types['.html'] as string)
+    const paths = pathsIn(directory)
+    const { path: asked } = context.req
+    const isFile = paths.includes(asked)
+    if (!isFile && isFileName(asked)) return context.text('There is no such file.\n', 404)
+    const path = isFile ? asked : '/index.html'
+    if (!paths.includes(path)) return context.text(notBuilt, 503)
+    context.header('cache-control', hashed.test(path) ? 'public, max-age=31536000, immutable' : 'no-cache')
+    return answer(context, new Uint8Array(await readFile(join(directory, path))), getMimeType(path) ?? 'text/plain')
   }
+
+/** The paths of the served files as addresses have them. No other file can be reached. The build has no symbolic links. */
+const pathsIn = (directory: string): readonly string[] =>
+  (ifPresent(() => readdirSync(directory, { recursive: true, encoding: 'utf8' })) ?? [])
+    .map((name) => `/${name.split(sep).join('/')}`)
+    .filter((path) => getMimeType(path) !== undefined && !path.includes('/.'))
 
 /** Small files gain nothing, and pictures are compressed already. */
 const leastCompressed = 600
@@ -68,29 +60,6 @@ const quality = { params: { [constants.BROTLI_PARAM_QUALITY]: 5 } }
 const brotli = (file: Uint8Array) => promisify(brotliCompress)(file, quality)
 const zip = promisify(gzip)
 
-/** Files are in assets and at the root; deeper paths are pages, whose ids may hold dots. */
+/** Files are in assets and at the root; deeper paths are pages, whose ids may hold dots. No page is badly encoded. */
 const isFileName = (path: string): boolean =>
-  path.startsWith('/assets/') || (path.lastIndexOf('/') === 0 && extname(path) !== '')
-
-/** The decoded path; null if it is badly encoded, leaves the folder or names a hidden file. */
-function safePath(encoded: string): string | null {
-  let path: string
-  try {
-    path = decodeURIComponent(encoded)
-  } catch {
-    return null
-  }
-  const isSafe = path.startsWith('/') && !path.includes('\0') && !path.includes('\\') && !path.includes('/.')
-  return isSafe && normalize(path).split(sep).join('/') === path ? path : null
-}
-
-/** The content of a file of a served type. The build has no symbolic links, so they are not checked. */
-async function readServed(directory: string, path: string): Promise<Uint8Array<ArrayBuffer> | null> {
-  if (types[extname(path)] === undefined) return null
-  try {
-    return new Uint8Array(await readFile(join(directory, ...path.split('/'))))
-  } catch (error) {
-    if (['ENOENT', 'ENOTDIR', 'EISDIR', 'ENAMETOOLONG'].includes(codeOf(error) ?? '')) return null
-    throw error
-  }
-}
+  path.startsWith('/assets/') || (path.lastIndexOf('/') === 0 && extname(path) !== '') || /%(?![\da-f]{2})/iu.test(path)

@@ -1,6 +1,6 @@
 import { type Belief, isVisibleTo } from '../beliefs/belief.ts'
 import { mayName, parseScope, visibleScopes } from '../beliefs/scope.ts'
-import { MemoryError } from '../errors.ts'
+import { conflict, forbidden, MemoryError } from '../errors.ts'
 import type { Memory } from '../memory/memory.ts'
 import type { Author } from '../memory/ports.ts'
 
@@ -25,11 +25,9 @@ export type CallContext = {
   readonly version: string
 }
 
-/** The scopes that a call reads. */
 export const scopesOf = (call: CallContext, named: string | undefined): readonly string[] =>
   named === undefined ? call.view.scopes : [allowedScope(call, named)]
 
-/** The scopes that a call writes to. */
 export const homeOf = (call: CallContext, named: string | undefined): readonly string[] =>
   named === undefined ? call.view.homeScopes : [allowedScope(call, named)]
 
@@ -37,9 +35,7 @@ function allowedScope({ view }: CallContext, named: string): string {
   const scope = parseScope(named)
   const isServed = view.hasFixedScopes ? visibleScopes(view.scopes).includes(scope) : mayName(scope, view.scopes)
   if (isServed) return scope
-  throw new MemoryError('forbidden', `The scope "${scope}" is not served here.`, {
-    hint: `Use one of ${visibleScopes(view.scopes).join(', ')}.`,
-  })
+  throw forbidden(`The scope "${scope}" is not served here.`, `Use one of ${visibleScopes(view.scopes).join(', ')}.`)
 }
 
 export const isInView = (belief: Belief, scopes: readonly string[], agent: string | null): boolean => {
@@ -67,9 +63,7 @@ export async function beliefInView(call: CallContext, reference: string, named: 
   if (only === undefined) throw notFound(reference, scopes)
   if (others.length === 0) return only
   const list = [only, ...others].slice(0, 10).map(({ id, name, scopes }) => `${id} (${name}, ${scopes.join(' ')})`)
-  throw new MemoryError('conflict', `"${reference}" matches several beliefs: ${list.join(', ')}.`, {
-    hint: 'Give the id.',
-  })
+  throw conflict(`"${reference}" matches several beliefs: ${list.join(', ')}.`, 'Give the id.')
 }
 
 const isCalled = ({ name, aliases }: Belief, reference: string): boolean => {

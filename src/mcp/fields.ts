@@ -50,7 +50,6 @@ export const longestText = 2_000
 export const cut = (text: string): string =>
   text.length <= longestText ? text : `${text.slice(0, longestText - 1).trimEnd()}…`
 
-/** A belief in the answer of a tool. */
 export const beliefAnswer = z.object({
   id: z.string(),
   name: z.string(),

@@ -1,4 +1,4 @@
-import type { Readable, Writable } from 'node:stream'
+import { type Readable, Transform, type TransformCallback, type Writable } from 'node:stream'
 import {
   CLIENT_CAPABILITIES_META_KEY,
   CLIENT_INFO_META_KEY,
@@ -10,10 +10,10 @@ import {
 } from '@modelcontextprotocol/server'
 import { StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/stdio'
 import { z } from 'zod'
+import { parseObject } from '../json.ts'
 import { secretIn } from '../memory/learn/secrets.ts'
 import type { Memory } from '../memory/memory.ts'
 import type { Author } from '../memory/ports.ts'
-import { BoundedLines, largestMessage, readAhead } from './bounded-lines.ts'
 import type { CallContext, MemoryView } from './call-context.ts'
 import { capabilities, identityOf, instructions, type RequestId } from './handshake.ts'
 import { registerPrompts } from './prompts.ts'
@@ -35,9 +35,7 @@ export type McpOptions = {
   readonly memoryAs: (author: Author) => Promise<Memory>
   /** The name under which a client is known, so that its calls and its hooks have one origin. Default its own. */
   readonly originOf?: (client: string) => string
-  /** Called when a client calls a tool. */
   readonly onCall?: (call: { readonly origin: string; readonly tool: string; readonly version: string | null }) => void
-  /** Called with errors that are bugs. */
   readonly onBug: OnBug
   /** Offers no tools, resources or prompts, to a host that has them from another server of this memory. */
   readonly offersNothing?: boolean
@@ -200,4 +198,69 @@ const httpLibraries = new Set(['node', 'undici', 'axios', 'python-httpx', 'go-ht
 export function programIn(userAgent: string | null | undefined): string | undefined {
   const [name] = /^[^\s/();,]+/.exec(userAgent ?? '') ?? []
   return name === undefined || httpLibraries.has(name.toLowerCase()) ? undefined : name
+}
+
+/** The largest message that is taken. */
+export const largestMessage = 4 * 1024 * 1024
+/** Lines of which even the id is not looked for. */
+const largestParsed = 64 * 1024 * 1024
+/** How much of the next message may come with the end of one. */
+export const readAhead = 1024 * 1024
+
+const newline = 0x0a
+
+/**
+ * Passes on the lines of a stream. A message that is too large is answered with an error of JSON-RPC instead, as it is over
+ * HTTP: the SDK would close the connection, and with it everything else that the client does.
+ */
+export class BoundedLines extends Transform {
+  readonly #output: Writable
+  #chunks: Buffer[] = []
+  #size = 0
+
+  constructor(output: Writable) {
+    super()
+    this.#output = output
+  }
+
+  override _transform(chunk: Buffer, _encoding: string, done: TransformCallback): void {
+    let start = 0
+    for (let end = chunk.indexOf(newline); end >= 0; end = chunk.indexOf(newline, start)) {
+      this.#add(chunk.subarray(start, end + 1))
+      this.#end()
+      start = end + 1
+    }
+    this.#add(chunk.subarray(start))
+    done()
+  }
+
+  override _flush(done: TransformCallback): void {
+    this.#end()
+    done()
+  }
+
+  #add(bytes: Buffer): void {
+    this.#size += bytes.length
+    if (this.#size <= largestParsed) this.#chunks.push(bytes)
+    else this.#chunks = []
+  }
+
+  #end(): void {
+    const [size, line] = [this.#size, Buffer.concat(this.#chunks)]
+    this.#chunks = []
+    this.#size = 0
+    if (size === 0) return
+    if (size <= largestMessage) {
+      this.push(line)
+      return
+    }
+    const message = `The message has ${size} bytes; at most ${largestMessage} are taken.`
+    this.#output.write(`${JSON.stringify({ jsonrpc: '2.0', id: idIn(line), error: { code: -32600, message } })}\n`)
+  }
+}
+
+/** The id of a request; null where there is none. */
+function idIn(line: Buffer): string | number | null {
+  const id = parseObject(line.toString('utf8'))?.id
+  return typeof id === 'string' || typeof id === 'number' ? id : null
 }

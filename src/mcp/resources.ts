@@ -65,11 +65,7 @@ async function listedSessions({ memory, view: { scopes } }: CallContext) {
 }
 
 /** The turns of a conversation in view; of a long one, the last. */
-async function conversationOf(
-  { memory, view: { scopes } }: CallContext,
-  written: string,
-  href: string,
-): Promise<string> {
+async function conversationOf({ memory, view: { scopes } }: CallContext, written: string, href: string) {
   const session = decoded(written)
   const filter = { session: session ?? '', scopes: visibleScopes(scopes) }
   const { total } = await memory.turns({ ...filter, limit: 1 })

@@ -25,41 +25,16 @@ type Definition<Input extends ObjectSchema, Output extends ObjectSchema> = {
   readonly run: (input: z.output<Input>, call: CallContext) => Promise<z.input<Output>>
 }
 
-/** A tool as the server registers it. */
-export type Tool = {
-  readonly name: string
-  readonly config: {
-    readonly title: string
-    readonly description: string
-    readonly inputSchema: StandardSchemaWithJSON
-    readonly outputSchema: StandardSchemaWithJSON
-    readonly annotations: ToolAnnotations
-    readonly _meta: Record<string, unknown>
-  }
-  readonly call: (input: unknown, context: () => Promise<CallContext>, onBug: OnBug) => Promise<CallToolResult>
-}
+export type Tool = ReturnType<typeof defineTool>
 
 /** Makes a tool whose `run` gets valid arguments. Invalid ones are answered with an error that says what is allowed. */
-export function defineTool<Input extends ObjectSchema, Output extends ObjectSchema>({
-  name,
-  title,
-  description,
-  input,
-  output,
-  annotations,
-  run,
-}: Definition<Input, Output>): Tool {
+export function defineTool<Input extends ObjectSchema, Output extends ObjectSchema>(tool: Definition<Input, Output>) {
+  const { name, title, description, input, output, annotations, run } = tool
+  const schemas = { inputSchema: listedOnly(input), outputSchema: listedOnly(output) }
   return {
     name,
-    config: {
-      title,
-      description,
-      inputSchema: listedOnly(input),
-      outputSchema: listedOnly(output),
-      annotations,
-      _meta: alwaysLoaded,
-    },
-    call: async (received, context, onBug) => {
+    config: { title, description, ...schemas, annotations, _meta: alwaysLoaded },
+    call: async (received: unknown, context: () => Promise<CallContext>, onBug: OnBug): Promise<CallToolResult> => {
       const parsed = input.safeParse(received)
       if (!parsed.success) return failed(wrongArguments(name, input, parsed.error))
       try {

@@ -61,16 +61,17 @@ export async function postJson<Schema extends z.ZodType>(
   const value = parseJson(text)
   if (value === undefined) {
     const hint = 'Check that the URL is the base URL of the API, such as https://host/v1.'
-    throw new MemoryError('unavailable', `${placeOf(url)} did not answer with JSON.`, { hint })
+    throw unavailable(`${placeOf(url)} did not answer with JSON.`, hint)
   }
   const { data, error } = schema.safeParse(value)
   if (error === undefined) return data
   const [issue] = error.issues
   const where = `${issue?.path.join('.') || 'the answer'}: ${issue?.message}`
-  throw new MemoryError('unavailable', `The answer of ${placeOf(url)} does not have the form of this API (${where}).`, {
-    hint: 'Check that the endpoint speaks the API that the name of the model begins with.',
-    cause: error,
-  })
+  throw unavailable(
+    `The answer of ${placeOf(url)} does not have the form of this API (${where}).`,
+    'Check that the endpoint speaks the API that the name of the model begins with.',
+    error,
+  )
 }
 
 /** The body of a response; `tooLong` is thrown as soon as it has more than `most` bytes. */
@@ -90,9 +91,9 @@ function unreachable({ url, signal }: EndpointRequest, cause: unknown): MemoryEr
   if (signal.aborted) {
     if (signal.reason instanceof MemoryError) return signal.reason
     const isTimeout = signal.reason instanceof Error && signal.reason.name === 'TimeoutError'
-    const message = isTimeout ? `${place} did not answer in time.` : `The request to ${place} was aborted.`
-    const hint = isTimeout ? 'Allow more time, or use a faster model.' : 'Ask again.'
-    return new MemoryError('unavailable', message, { hint, cause })
+    return isTimeout
+      ? unavailable(`${place} did not answer in time.`, 'Allow more time, or use a faster model.', cause)
+      : unavailable(`The request to ${place} was aborted.`, 'Ask again.', cause)
   }
   const code = codeOf(cause)
   const reason = code === null ? cut : (reasons[code] ?? code)

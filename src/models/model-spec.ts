@@ -2,7 +2,6 @@ import { isIP } from 'node:net'
 import { MemoryError } from '../errors.ts'
 import type { ChatModel } from './chat-model.ts'
 
-/** A model and its endpoint. */
 export type ModelSpec = {
   readonly provider: ChatModel['provider']
   readonly model: string
@@ -10,7 +9,6 @@ export type ModelSpec = {
   readonly url: string | null
 }
 
-/** The base URL of each provider. */
 export const providerEndpoints: Readonly<Record<ChatModel['provider'], string>> = {
   openai: 'https://api.openai.com/v1',
   anthropic: 'https://api.anthropic.com',

@@ -6,7 +6,6 @@ import { TransientError } from './endpoint.ts'
 import { endpointUrl, isLoopback, type ModelSpec, parseModelSpec, providerEndpoints } from './model-spec.ts'
 import { openaiModel } from './openai-model.ts'
 
-/** The environment variable with the key of each provider. */
 const keyNames: Readonly<Record<ChatModel['provider'], string>> = {
   openai: 'OPENAI_API_KEY',
   anthropic: 'ANTHROPIC_API_KEY',

@@ -6,7 +6,6 @@ import { providerEndpoints } from './model-spec.ts'
 
 export type ModelOptions = {
   readonly model: string
-  /** The base URL. */
   readonly url: string
   readonly key: string | null
   readonly fetch: typeof fetch

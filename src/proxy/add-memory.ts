@@ -1,15 +1,15 @@
-import { randomUUID } from 'node:crypto'
+import { createHash, randomUUID } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { parseScopes } from '../beliefs/scope.ts'
-import { expectedError, MemoryError } from '../errors.ts'
+import { expectedError, invalid } from '../errors.ts'
 import { parseObject } from '../json.ts'
 import type { HeardTurn } from '../memory/conversation/hear.ts'
 import { offTheRecord } from '../memory/learn/rules.ts'
 import { renderContext, type ShownContext } from '../memory/recall/render.ts'
-import { Conversations, type Placed, type Talk } from './conversations.ts'
-import type { Answer, Dialect } from './dialects.ts'
+import { RecentMap } from '../recent-map.ts'
+import type { Answer, Conversation, Dialect, HistoryMessage } from './dialects.ts'
 import { JsonSpans, withInsertions } from './json-spans.ts'
 
-/** The user and the scopes of a memory. */
 export type View = {
   readonly user: string
   readonly scopes: readonly string[]
@@ -29,7 +29,6 @@ export type MemoryDeps = {
   readonly view: View
   /** Whether nothing is to be kept at the moment. */
   readonly isPaused: () => boolean
-  /** How long a request waits for the memory, in milliseconds. */
   readonly deadlineMs: number
   readonly now: () => Date
   readonly log: (line: string) => void
@@ -49,90 +48,82 @@ const longestMessage = 32_000
 export const proxyBudget = { maxPrelude: 2_000, maxCharacters: 6_000 }
 
 /** Adds what is remembered to requests, and keeps what is said in them. */
-export class MemoryLane {
-  readonly #deps: MemoryDeps
-  readonly #conversations = new Conversations()
-  #keeping: Promise<void> = Promise.resolve()
-
-  constructor(deps: MemoryDeps) {
-    this.#deps = deps
-  }
+export function memoryLane({ memory, view: usual, isPaused, deadlineMs, now, log }: MemoryDeps) {
+  const conversations = new Conversations()
+  let keeping: Promise<void> = Promise.resolve()
 
   /** The view that the headers of a request ask for. Throws a MemoryError for a scope or user that is none. */
-  viewOf(user: string | undefined, scope: string | undefined): View {
-    const { view } = this.#deps
+  function viewOf(user: string | undefined, scope: string | undefined): View {
     if (user !== undefined && (user.trim() === '' || user.length > 200))
-      throw new MemoryError('invalid', 'The header x-credence-user is empty or too long.', {
-        hint: 'Name a user with at most 200 characters, or leave the header out.',
-      })
+      throw invalid(
+        'The header x-credence-user is empty or too long.',
+        'Name a user with at most 200 characters, or leave the header out.',
+      )
     const scopes = scope === undefined ? null : parseScopes(scope.split(',').map((one) => one.trim()))
     return {
-      user: user?.trim() ?? view.user,
-      scopes: scopes ?? view.scopes,
-      homeScopes: scopes ?? view.homeScopes,
+      user: user?.trim() ?? usual.user,
+      scopes: scopes ?? usual.scopes,
+      homeScopes: scopes ?? usual.homeScopes,
     }
   }
 
   /** The request with blocks of memory in it. It is sent on as it is where that is not possible, and never fails. */
-  async prepare(dialect: Dialect, bytes: Buffer, view: View): Promise<Prepared> {
+  async function prepare(dialect: Dialect, bytes: Buffer, view: View): Promise<Prepared> {
     const asItIs = (reason: string): Prepared => ({ body: bytes, outcome: `none; ${reason}`, onAnswer: () => {} })
     const body = parseObject(bytes.toString('utf8'))
     // The service says what is wrong with it.
     if (body === null) return asItIs('the body is not a JSON object')
     const spans = new JsonSpans(bytes.toString('latin1'))
     const conversation = dialect.read(body, spans)
-    const placed = conversation === null ? null : this.#conversations.place(JSON.stringify(view), conversation)
+    const placed = conversation === null ? null : conversations.place(JSON.stringify(view), conversation)
     if (placed === null) return asItIs('no message of a person')
-    const problem = await this.#recall(view, placed)
+    const problem = await recall(view, placed)
     const { talk, said, current } = placed
     const blocks = said.flatMap(({ key, message }) => {
       const block = talk.blocks.get(key)
       return block === undefined || message.insert === null ? [] : message.insert(block)
     })
     const isAdded = current.some(({ key }) => talk.blocks.has(key))
-    this.#keepSaid(view, placed)
+    keepSaid(view, placed)
     return {
       body: blocks.length === 0 ? bytes : withInsertions(bytes, blocks),
       outcome: problem === null ? (isAdded ? 'added' : 'none; nothing to add') : `skipped; ${problem}`,
       onAnswer: (answer) => {
         placed.answered(answer)
-        this.#keepAnswer(view, placed, answer)
+        keepAnswer(view, placed, answer)
       },
     }
-  }
-
-  /** Settles when everything that was said so far has been kept. */
-  settled(): Promise<void> {
-    return this.#keeping
   }
 
   /**
    * Recalls for the message that is being answered, once: a client that sends it again, with results of tools or with the
    * next message, gets the same bytes, so that the service finds them in its cache. Returns why nothing was recalled.
    */
-  async #recall(view: View, { talk, current }: Placed): Promise<string | null> {
+  async function recall(view: View, { talk, current }: Placed): Promise<string | null> {
     const last = current.at(-1)
     if (last === undefined || talk.blocks.has(last.key)) return null
-    const { memory, deadlineMs, log } = this.#deps
     const message = current.map(({ message: { text } }) => text).join('\n\n')
+    const skipped = (reason: string): string => {
+      log(`The request went on without memory: ${reason}.`)
+      return reason
+    }
     try {
       const context = await inTime(deadlineMs, memory.recall(view, shortened(message)))
+      if (context === null) return skipped(`no answer within ${deadlineMs} ms`)
       const block = renderContext(withoutShown(context, talk))
       if (block !== '') talk.blocks.set(last.key, block.trimEnd())
       return null
     } catch (error) {
-      const reason = error instanceof Late ? `no answer within ${deadlineMs} ms` : failureOf(error)
-      log(`The request went on without memory: ${reason}.`)
-      return reason
+      return skipped(failureOf(error))
     }
   }
 
   /** A message before the last one, or a text beside another, may be a document that the client has added. */
-  #keepSaid(view: View, { talk, current }: Placed): void {
+  function keepSaid(view: View, { talk, current }: Placed): void {
     const fresh = current.filter(({ key }) => !talk.kept.has(key))
     for (const { key } of fresh) talk.kept.add(key)
     const last = current.at(-1)
-    this.#keep(
+    keep(
       view,
       talk,
       fresh.map(({ key, message: { text, isOne } }) => ({
@@ -144,22 +135,28 @@ export class MemoryLane {
   }
 
   /** The answer to what asks not to be kept is not kept either. */
-  #keepAnswer(view: View, { talk, current }: Placed, { text }: Answer): void {
+  function keepAnswer(view: View, { talk, current }: Placed, { text }: Answer): void {
     const key = `answer ${current.at(-1)?.key} ${text}`
     if (text.trim() === '' || talk.kept.has(key) || current.some(({ message }) => offTheRecord(message.text))) return
     talk.kept.add(key)
-    this.#keep(view, talk, [{ role: 'assistant', text }])
+    keep(view, talk, [{ role: 'assistant', text }])
   }
 
   /** One after the other, in the order in which they were said, while requests go on. */
-  #keep(view: View, { session }: Talk, said: readonly Pick<HeardTurn, 'role' | 'text' | 'origin'>[]): void {
-    const { memory, isPaused, now, log } = this.#deps
+  function keep(view: View, { session }: Talk, said: readonly Pick<HeardTurn, 'role' | 'text' | 'origin'>[]): void {
     const at = now().toISOString()
     const turns = said.map((turn) => ({ ...turn, at, session, host: 'proxy', messageId: randomUUID() }))
     if (turns.length === 0) return
-    this.#keeping = this.#keeping
+    keeping = keeping
       .then(() => (isPaused() ? undefined : memory.keep(view, turns)))
       .catch((error: unknown) => log(`What was said was not kept: ${failureOf(error)}.`))
+  }
+
+  return {
+    viewOf,
+    prepare,
+    /** Settles when everything that was said so far has been kept. */
+    settled: (): Promise<void> => keeping,
   }
 }
 
@@ -188,20 +185,11 @@ function withoutShown(context: ShownContext, { session: own, shown }: Talk): Sho
   }
 }
 
-class Late extends Error {}
-
-async function inTime<Value>(ms: number, value: Promise<Value>): Promise<Value> {
-  let timer: NodeJS.Timeout | undefined
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Late()), ms)
-  })
-  try {
-    return await Promise.race([value, late])
-  } finally {
-    clearTimeout(timer)
-    // A failure that comes too late has been reported as late.
-    value.catch(() => {})
-  }
+/** Null where the value does not come in time. A failure that comes later has been reported as late. */
+async function inTime<Value>(ms: number, value: Promise<Value>): Promise<Value | null> {
+  const timer = new AbortController()
+  const late = sleep(ms, null, { signal: timer.signal }).catch(() => null)
+  return Promise.race([value, late]).finally(() => timer.abort())
 }
 
 /** The kind of an error. Its message may repeat what was said. */
@@ -209,3 +197,141 @@ const failureOf = (error: unknown): string => {
   const expected = expectedError(error)
   return expected === null ? 'the memory failed' : `the memory is ${expected.code}`
 }
+
+/** A message of the person and everything that was answered to it. */
+type Exchange = ReturnType<typeof exchangesIn>[number]
+
+export type Talk = {
+  /** The session that its turns are kept in. */
+  readonly session: string
+  /** The blocks that were added to its messages, by the key of the message. */
+  readonly blocks: Map<string, string>
+  /** The lines that its blocks have shown. */
+  readonly shown: Set<string>
+  /** The keys of the messages that were kept. */
+  readonly kept: Set<string>
+}
+
+/** A request with its place in a conversation. */
+export type Placed = NonNullable<ReturnType<Conversations['place']>>
+
+const mostKnown = 2_000
+
+/**
+ * Tells conversations apart by the history that clients send again with every request. What is known is kept in this
+ * process alone, as hashes: after a restart a conversation goes on in a new session, and nothing of it is kept twice,
+ * because only the message that is being answered is new.
+ */
+export class Conversations {
+  /** By a whole history: its conversation, and the message that came next. Another next message is another conversation. */
+  readonly #histories = new RecentMap<{ readonly talk: Talk; next: string | null }>(mostKnown)
+  /** By the last exchange alone, for clients that leave out what came long before. */
+  readonly #exchanges = new RecentMap<Talk>(mostKnown)
+  /** By the first message of a conversation. */
+  readonly #openings = new RecentMap<{ readonly talk: Talk; isAnswered: boolean }>(mostKnown)
+  /** By the id of an answer that the service keeps. */
+  readonly #answers = new RecentMap<Talk>(mostKnown)
+
+  /** Null for a request without a message of a person. `view` tells users and scopes apart. */
+  place(view: string, { messages, continues }: Conversation) {
+    const exchanges = exchangesIn(messages)
+    const last = exchanges.at(-1)
+    if (last === undefined) return null
+    const histories = historiesOf(view, exchanges)
+    const talk = this.#talkOf(view, exchanges, histories, continues)
+    const said = exchanges.flatMap(({ said: texts }, place) =>
+      texts.map((message, index) => ({ key: hashOf(histories[place] ?? '', message.text, String(index)), message })),
+    )
+    return {
+      talk,
+      /** The messages of the person, oldest first, and those among them that this request is about. */
+      said,
+      current: said.slice(-last.said.length),
+      /** Called with the answer when it has come, so that the next request is recognised. */
+      answered: ({ text, id, isComplete }: Answer): void => {
+        if (id !== null) this.#answers.set(hashOf(view, id), talk)
+        if (!isComplete) return
+        const answer = [last.answer, text].filter((part) => part !== '').join('\n\n')
+        const history = historiesOf(view, [...exchanges.slice(0, -1), { ...last, answer }]).at(-1) as string
+        if (this.#histories.get(history)?.talk !== talk) this.#histories.set(history, { talk, next: null })
+        this.#exchanges.set(exchangeKey(view, { ...last, answer }), talk)
+        const opening = this.#openings.get(wordsKey(view, last))
+        if (opening?.talk === talk) opening.isAnswered = true
+      },
+    }
+  }
+
+  #talkOf(view: string, exchanges: readonly Exchange[], histories: readonly string[], continues: string | null): Talk {
+    if (continues !== null) {
+      const key = hashOf(view, continues)
+      const known = this.#answers.get(key) ?? newTalk()
+      this.#answers.set(key, known)
+      return known
+    }
+    const last = exchanges.at(-1) as Exchange
+    // The model has called a tool, and the client brings the result.
+    const begun = last.isBegun ? this.#histories.get(histories.at(-1) as string) : undefined
+    if (begun !== undefined) return begun.talk
+    const before = this.#histories.get(histories.at(-2) as string)
+    if (before !== undefined) {
+      const next = wordsKey(view, last)
+      if (before.next !== null && before.next !== next) return newTalk()
+      before.next = next
+      return before.talk
+    }
+    for (const exchange of exchanges.slice(0, -1).reverse()) {
+      const known = this.#exchanges.get(exchangeKey(view, exchange))
+      if (known !== undefined) return known
+    }
+    const key = wordsKey(view, exchanges[0] as Exchange)
+    const opening = this.#openings.get(key)
+    // An answer that did not come to its end is not in the history as it was sent, or the request is made again.
+    if (opening !== undefined && !opening.isAnswered) return opening.talk
+    const talk = newTalk()
+    if (exchanges.length === 1) this.#openings.set(key, { talk, isAnswered: false })
+    return talk
+  }
+}
+
+const newTalk = (): Talk => ({
+  session: `proxy-${randomUUID()}`,
+  blocks: new Map(),
+  shown: new Set(),
+  kept: new Set(),
+})
+
+/** Messages without a text, such as results of tools, belong to the answer that is under way. */
+function exchangesIn(messages: readonly HistoryMessage[]) {
+  // Begun: the model has begun to answer, and be it with the call of a tool.
+  const exchanges: { said: HistoryMessage[]; answers: string[]; isBegun: boolean }[] = []
+  for (const message of messages) {
+    const last = exchanges.at(-1)
+    if (message.role === 'assistant') {
+      if (last === undefined) continue
+      last.isBegun = true
+      if (message.text.trim() !== '') last.answers.push(message.text)
+    } else if (message.text !== '') {
+      if (last === undefined || last.isBegun) exchanges.push({ said: [message], answers: [], isBegun: false })
+      else last.said.push(message)
+    }
+  }
+  return exchanges.map(({ said, answers, isBegun }) => ({ said, answer: answers.join('\n\n'), isBegun }))
+}
+
+const wordsOf = ({ said }: Exchange): string => said.map(({ text }) => text).join('\n\n')
+const wordsKey = (view: string, exchange: Exchange): string => hashOf(view, wordsOf(exchange))
+const exchangeKey = (view: string, exchange: Exchange): string => hashOf(view, wordsOf(exchange), exchange.answer)
+
+/** Hashes of the history before the first exchange, before the second and so on; the last one is the whole history. */
+function historiesOf(view: string, exchanges: readonly Exchange[]): readonly string[] {
+  const histories = [hashOf(view)]
+  for (const exchange of exchanges)
+    histories.push(hashOf(histories.at(-1) as string, wordsOf(exchange), exchange.answer))
+  return histories
+}
+
+/** Clients may trim or wrap what they send again, so white space does not count. */
+const hashOf = (...texts: readonly string[]): string =>
+  createHash('sha256')
+    .update(JSON.stringify(texts.map((text) => text.replace(/\s+/gu, ' ').trim())))
+    .digest('base64url')

@@ -14,19 +14,16 @@ export type HistoryMessage = {
   readonly insert: ((block: string) => readonly Insertion[]) | null
 }
 
-/** The conversation in a request. */
 export type Conversation = {
   readonly messages: readonly HistoryMessage[]
   /** The id by which the service knows what came before, where the client does not send it again. */
   readonly continues: string | null
 }
 
-/** The answer of the service. */
 export type Answer = {
   readonly text: string
   /** The id with which a client may refer to this answer. */
   readonly id: string | null
-  /** Whether the answer came to its end. */
   readonly isComplete: boolean
 }
 
@@ -57,31 +54,37 @@ function insertPart(spans: JsonSpans, content: Span, type: string): NonNullable<
   }
 }
 
-/** The history of a request that has it in `messages`; `insert` makes room in the content of the person's messages. */
+/** The messages in a list of the body; `insert` makes room in the content of the person's messages. */
 function messagesIn(
-  { messages: given }: JsonObject,
+  body: JsonObject,
   spans: JsonSpans,
-  insert: (content: Span) => HistoryMessage['insert'],
-): Conversation | null {
-  const list = spans.member(spans.root(), 'messages')
+  { list: name, types, insert }: { list: string; types: string[]; insert: (content: Span) => HistoryMessage['insert'] },
+): readonly HistoryMessage[] | null {
+  const [list, given] = [spans.member(spans.root(), name), body[name]]
   if (list === null || !Array.isArray(given)) return null
-  const messages = spans.elements(list).flatMap((span, index): readonly HistoryMessage[] => {
+  return spans.elements(list).flatMap((span, index): readonly HistoryMessage[] => {
     const message: unknown = given[index]
-    if (!isObject(message) || (message.role !== 'user' && message.role !== 'assistant')) return []
-    const texts = textsIn(message.content, ['text'])
+    if (!isObject(message) || (message.type ?? 'message') !== 'message') return []
+    const texts = textsIn(message.content, types)
     if (message.role === 'assistant')
       return [{ role: 'assistant', text: texts.join('\n\n'), isOne: true, insert: null }]
+    if (message.role !== 'user') return []
     const content = spans.member(span, 'content')
     return [{ role: 'user', ...ownText(texts), insert: content === null ? null : insert(content) }]
   })
-  return { messages, continues: null }
+}
+
+/** The history of a request that has it in `messages`. */
+function historyIn(body: JsonObject, spans: JsonSpans, insert: (content: Span) => HistoryMessage['insert']) {
+  const messages = messagesIn(body, spans, { list: 'messages', types: ['text'], insert })
+  return messages === null ? null : { messages, continues: null }
 }
 
 /** OpenAI's Chat Completions, which most other services and local servers speak too. */
 export const chatCompletions: Dialect = {
   name: 'chat-completions',
   route: '/chat/completions',
-  read: (body, spans) => messagesIn(body, spans, (content) => insertText(spans, content)),
+  read: (body, spans) => historyIn(body, spans, (content) => insertText(spans, content)),
   answerIn: (documents, isStream) => {
     const choices = documents.flatMap(({ choices }) => objectsIn(choices)).filter(({ index = 0 }) => index === 0)
     const pieces = choices.map(({ delta, message }) => (isStream ? delta : message)).filter(isObject)
@@ -103,7 +106,7 @@ function insertText(spans: JsonSpans, content: Span): HistoryMessage['insert'] {
 export const messages: Dialect = {
   name: 'messages',
   route: '/messages',
-  read: (body, spans) => messagesIn(body, spans, (content) => insertPart(spans, content, 'text')),
+  read: (body, spans) => historyIn(body, spans, (content) => insertPart(spans, content, 'text')),
   answerIn: (documents, isStream) => {
     if (!isStream) {
       const [answer = {}] = documents
@@ -144,18 +147,10 @@ export const responses: Dialect = {
       }
       return { messages: [{ role: 'user', ...ownText([body.input]), insert }], continues }
     }
-    if (!Array.isArray(body.input)) return null
-    const given: readonly unknown[] = body.input
-    const messages = spans.elements(input).flatMap((span, index): readonly HistoryMessage[] => {
-      const item = given[index]
-      if (!isObject(item) || (item.type ?? 'message') !== 'message') return []
-      const texts = textsIn(item.content, ['input_text', 'output_text', 'text'])
-      if (item.role === 'assistant') return [{ role: 'assistant', text: texts.join('\n\n'), isOne: true, insert: null }]
-      const content = spans.member(span, 'content')
-      if (item.role !== 'user' || content === null) return []
-      return [{ role: 'user', ...ownText(texts), insert: insertPart(spans, content, 'input_text') }]
-    })
-    return { messages, continues }
+    const types = ['input_text', 'output_text', 'text']
+    const insert = (content: Span) => insertPart(spans, content, 'input_text')
+    const messages = messagesIn(body, spans, { list: 'input', types, insert })
+    return messages === null ? null : { messages, continues }
   },
   answerIn: (documents, isStream) => {
     const whole = isStream ? documents.map(({ response }) => response).filter(isObject) : documents

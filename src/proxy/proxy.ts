@@ -2,19 +2,20 @@ import { once } from 'node:events'
 import {
   Agent as HttpAgent,
   request as httpRequest,
+  type IncomingHttpHeaders,
   type IncomingMessage,
   type RequestListener,
   type ServerResponse,
 } from 'node:http'
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https'
+import zlib from 'node:zlib'
 import { MemoryError } from '../errors.ts'
 import { codeOf } from '../files/leftovers.ts'
-import { type MemoryDeps, MemoryLane, type Prepared, type View } from './add-memory.ts'
-import { AnswerCopy } from './answer-copy.ts'
-import { chatCompletions, type Dialect, messages, responses } from './dialects.ts'
+import { type JsonObject, parseObject } from '../json.ts'
+import { type MemoryDeps, memoryLane, type Prepared, type View } from './add-memory.ts'
+import { type Answer, chatCompletions, type Dialect, messages, responses } from './dialects.ts'
 
 type ProxyOptions = MemoryDeps & {
-  /** The service that requests are sent on to. */
   readonly upstream: URL
   /** Why a request is refused before anything is done with it; null when it is not. */
   readonly refusalOf: (request: IncomingMessage) => { readonly message: string; readonly hint: string } | null
@@ -32,7 +33,7 @@ const largestBody = 64 * 1024 * 1024
 
 /** Sends requests on to a service, with memory in those that ask a model, and the answers back as they come. */
 export function memoryProxy(options: ProxyOptions): Proxy {
-  const lane = new MemoryLane(options)
+  const lane = memoryLane(options)
   const settings = { keepAlive: true, maxSockets: Number.POSITIVE_INFINITY, maxFreeSockets: 64 }
   const agent = options.upstream.protocol === 'https:' ? new HttpsAgent(settings) : new HttpAgent(settings)
   const upstream: Upstream = { url: options.upstream, agent, log: options.log }
@@ -75,7 +76,10 @@ function dialectOf({ method, url = '' }: IncomingMessage): Dialect | null {
   return method === 'POST' ? (dialects.find(({ route }) => path.endsWith(route)) ?? null) : null
 }
 
-function viewOf(lane: MemoryLane, { headers }: IncomingMessage): View | { message: string; hint: string } {
+function viewOf(
+  lane: Pick<ReturnType<typeof memoryLane>, 'viewOf'>,
+  { headers }: IncomingMessage,
+): View | { message: string; hint: string } {
   try {
     return lane.viewOf(headers['x-credence-user']?.toString(), headers['x-credence-scope']?.toString())
   } catch (error) {
@@ -95,31 +99,13 @@ function refuse(outgoing: ServerResponse, status: number, { message, hint }: { m
 async function readBody(incoming: IncomingMessage): Promise<{ readonly bytes: Buffer; readonly isWhole: boolean }> {
   const chunks: Buffer[] = []
   let size = 0
-  for (;;) {
-    const chunk: Buffer | null = incoming.read()
-    if (chunk !== null) {
-      chunks.push(chunk)
-      size += chunk.length
-      if (size > largestBody) return { bytes: Buffer.concat(chunks), isWhole: false }
-    } else if (incoming.readableEnded) return { bytes: Buffer.concat(chunks), isWhole: true }
-    else await nextOf(incoming)
+  // The rest of a body that is too large is still to be sent on.
+  for await (const chunk of incoming.iterator({ destroyOnReturn: false })) {
+    chunks.push(chunk)
+    size += chunk.length
+    if (size > largestBody) return { bytes: Buffer.concat(chunks), isWhole: false }
   }
-}
-
-/** Waits for more of a request. Rejects when the client goes away. */
-function nextOf(incoming: IncomingMessage): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const done = (error?: Error): void => {
-      for (const event of ['readable', 'end'] as const) incoming.off(event, more)
-      incoming.off('error', done)
-      incoming.off('close', closed)
-      if (error === undefined) resolve()
-      else reject(error)
-    }
-    const more = (): void => done()
-    const closed = (): void => done(new Error('The client went away.'))
-    incoming.once('readable', more).once('end', more).once('error', done).once('close', closed)
-  })
+  return { bytes: Buffer.concat(chunks), isWhole: true }
 }
 
 type Upstream = { readonly url: URL; readonly agent: HttpAgent | HttpsAgent; readonly log: (line: string) => void }
@@ -134,12 +120,7 @@ type Sending = {
 }
 
 /** Sends a request on and its answer back, piece by piece as it comes. */
-async function sendOn(
-  upstream: Upstream,
-  incoming: IncomingMessage,
-  outgoing: ServerResponse,
-  sending: Sending,
-): Promise<void> {
+async function sendOn(upstream: Upstream, incoming: IncomingMessage, outgoing: ServerResponse, sending: Sending) {
   const { prepared, begun } = sending
   const gone = new AbortController()
   outgoing.once('close', () => {
@@ -162,7 +143,7 @@ async function sendOn(
   // The client may wait for the headers before anything else comes.
   outgoing.flushHeaders()
   const isKept = prepared !== undefined && status >= 200 && status < 300
-  const copy = isKept ? new AnswerCopy(answer.headers) : null
+  const copy = isKept ? answerCopy(answer.headers) : null
   const { isWhole } = await piped(answer, outgoing, copy)
   if (isWhole) outgoing.end()
   // The client sees a broken answer where the service has sent one.
@@ -223,16 +204,7 @@ export function pathOn({ pathname }: URL, target: string): string {
   return base.endsWith('/v1') && path.startsWith('/v1/') ? `${base}${path.slice('/v1'.length)}` : `${base}${path}`
 }
 
-const hopByHop = [
-  'connection',
-  'expect',
-  'keep-alive',
-  'proxy-connection',
-  'te',
-  'trailer',
-  'transfer-encoding',
-  'upgrade',
-]
+const hopByHop = 'connection expect keep-alive proxy-connection te trailer transfer-encoding upgrade'.split(' ')
 
 /** The headers in their order and spelling, without those that belong to one connection. */
 function withoutHopByHop(raw: readonly string[], connection = '', isWanted: (name: string) => boolean = () => true) {
@@ -248,11 +220,7 @@ function withoutHopByHop(raw: readonly string[], connection = '', isWanted: (nam
 const headerText = (text: string): string => text.replace(/[^\x20-\x7e]/gu, '?')
 
 /** Passes an answer on as fast as the client reads it. */
-async function piped(
-  answer: IncomingMessage,
-  outgoing: ServerResponse,
-  copy: AnswerCopy | null,
-): Promise<{ readonly isWhole: boolean }> {
+async function piped(answer: IncomingMessage, outgoing: ServerResponse, copy: ReturnType<typeof answerCopy> | null) {
   try {
     for await (const chunk of answer) {
       copy?.take(chunk)
@@ -264,4 +232,70 @@ async function piped(
     // The service has cut the answer, or the client is gone.
     return { isWhole: false }
   }
+}
+
+/** Longer answers are passed on, but not kept. */
+const largestCopy = 16 * 1024 * 1024
+
+const nothing: Answer = { text: '', id: null, isComplete: false }
+
+/** A copy of an answer that is passed on, to be read when it has ended, however it ended. */
+function answerCopy(headers: IncomingHttpHeaders) {
+  let chunks: Buffer[] = []
+  let size = 0
+  return {
+    take: (chunk: Buffer): void => {
+      size += chunk.length
+      if (size <= largestCopy) chunks.push(chunk)
+      else chunks = []
+    },
+    answer: (dialect: Dialect): Answer => {
+      const encoding = (headers['content-encoding'] ?? 'identity').trim().toLowerCase()
+      const text = chunks.length === 0 ? null : decoded(Buffer.concat(chunks), encoding)
+      if (text === null) return nothing
+      const isStream = (headers['content-type'] ?? '').includes('text/event-stream')
+      return dialect.answerIn(isStream ? eventsIn(text) : documentIn(text), isStream)
+    },
+  }
+}
+
+const most = { maxOutputLength: 4 * largestCopy }
+/** An answer that was cut off is read as far as it goes. */
+const cut = { ...most, finishFlush: zlib.constants.Z_SYNC_FLUSH }
+const cutBrotli = { ...most, finishFlush: zlib.constants.BROTLI_OPERATION_FLUSH }
+
+const decoders: ReadonlyMap<string, (bytes: Buffer) => Buffer | undefined> = new Map([
+  ['identity', (bytes: Buffer) => bytes],
+  ['gzip', (bytes: Buffer) => zlib.gunzipSync(bytes, cut)],
+  ['x-gzip', (bytes: Buffer) => zlib.gunzipSync(bytes, cut)],
+  ['deflate', (bytes: Buffer) => zlib.inflateSync(bytes, cut)],
+  ['br', (bytes: Buffer) => zlib.brotliDecompressSync(bytes, cutBrotli)],
+  // Not in every version of Node that this runs on.
+  ['zstd', (bytes: Buffer) => zlib.zstdDecompressSync?.(bytes, most)],
+])
+
+/** Null for an encoding that is not known, or bytes that are not of that encoding: the client has them all the same. */
+function decoded(bytes: Buffer, encoding: string): string | null {
+  try {
+    return decoders.get(encoding)?.(bytes)?.toString('utf8') ?? null
+  } catch {
+    return null
+  }
+}
+
+function eventsIn(text: string): readonly JsonObject[] {
+  return text.split(/\r?\n\r?\n/u).flatMap((event) => {
+    const data = event
+      .split(/\r?\n/u)
+      .filter((line) => line.startsWith('data:'))
+      .map((line) => line.slice('data:'.length))
+      .join('\n')
+    return documentIn(data)
+  })
+}
+
+/** Empty for the end mark of a stream, an event that was cut off, or an answer that is no JSON. */
+function documentIn(text: string): readonly JsonObject[] {
+  const value = parseObject(text)
+  return value === null ? [] : [value]
 }

@@ -3,7 +3,6 @@ import { didYouMean } from '../../did-you-mean.ts'
 import type { CommandEntry } from '../command-table.ts'
 import { type Command, type GivenTexts, kebab, type Option, UsageError } from './command.ts'
 
-/** The options of every command. */
 export const everywhere = {
   json: { help: 'Print one JSON document on standard output and nothing else.', value: null },
   help: { help: 'Show this help.', value: null },
@@ -65,7 +64,6 @@ export function readRequest(argv: readonly string[], table: readonly CommandEntr
   throw unknownCommand(topic.join(' '), table)
 }
 
-/** A command by its name or an alias. */
 export const findCommand = (name: string, table: readonly CommandEntry[]): CommandEntry | undefined =>
   table.find((known) => known.name === name || known.aliases?.includes(name))
 
@@ -133,11 +131,7 @@ function textIn({ rawName, value, inlineValue }: OptionToken, placeholder: strin
   return value
 }
 
-function placePositionals(
-  positionals: readonly string[],
-  args: Specs['args'],
-  example: string | undefined,
-): GivenTexts['args'] {
+function placePositionals(positionals: readonly string[], args: Specs['args'], example: string | undefined) {
   const placed: Record<string, readonly string[]> = {}
   let left = positionals
   for (const [name, { count, choices }] of Object.entries(args)) {

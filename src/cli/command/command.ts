@@ -1,6 +1,6 @@
 import { MemoryError } from '../../errors.ts'
 import type { Session } from '../session.ts'
-import type { Style } from '../text/output.ts'
+import type { Part, Style } from '../text/output.ts'
 
 /** The command line itself is wrong: an unknown option, a missing argument, a value out of range. */
 export class UsageError extends Error {
@@ -47,7 +47,7 @@ export type Option<Value = unknown> = {
   readonly value: string | null
   readonly isRepeatable: boolean
   /** The default as the help shows it. */
-  readonly default?: string
+  readonly default?: string | undefined
   /** `texts` are the values given, in order; empty when the option is absent. */
   readonly read: (texts: readonly string[]) => Value
 }
@@ -56,9 +56,7 @@ export type Option<Value = unknown> = {
 export type Argument<Value = unknown> = {
   readonly help: string
   readonly count: 'one' | 'optional' | 'words' | 'rest'
-  /** Whether `-` means standard input. */
   readonly takesStdin: boolean
-  /** The allowed values, where they are a fixed set. */
   readonly choices?: readonly string[]
   readonly read: (texts: readonly string[]) => Value
 }
@@ -68,8 +66,8 @@ export type Answer = {
   /** An async iterable is printed as an array, item by item. */
   readonly document: unknown
   readonly text: (style: Style) => string | AsyncIterable<string>
-  /** Messages for standard error. */
-  readonly notes?: readonly string[]
+  /** Messages for standard error; those that are false are left out. */
+  readonly notes?: readonly Part[]
   readonly exitCode?: ExitCode
 }
 
@@ -81,7 +79,6 @@ export type ValuesOf<Specs> = {
 }
 
 type Definition<Args, Options> = {
-  /** In their order on the command line. */
   readonly args: Args
   readonly options: Options
   /** Follows the summary in the help. */
@@ -90,7 +87,6 @@ type Definition<Args, Options> = {
   readonly examples: Readonly<Record<string, string>>
   /** Another program reads the output, so nothing is printed besides the answer. */
   readonly isForPrograms?: true
-  /** Exit codes that only some commands have. */
   readonly exitCodes?: readonly ExitCode[]
   /** For a command that must never block the program that runs it: gets the error, and the exit code is 0. */
   readonly failOpen?: (error: unknown, session: Session, argv: readonly string[]) => Promise<void>
@@ -108,7 +104,7 @@ export type GivenTexts = {
 
 /** A command as main.ts runs it and help.ts describes it. Its name and summary are in the command table. */
 export type Command = Omit<Definition<Readonly<Record<string, Argument>>, Readonly<Record<string, Option>>>, 'run'> & {
-  readonly run: (given: GivenTexts, session: Session) => Promise<Answer>
+  readonly run: (given: GivenTexts, session: Session) => Promise<Answer & { readonly notes: readonly string[] }>
 }
 
 /** Makes a command whose `run` gets every argument and option in the type of its definition. */
@@ -121,7 +117,8 @@ export function defineCommand<
     run: async (given, session) => {
       const args = readAll(definition.args, given.args, (name) => `<${name}>`)
       const options = readAll(definition.options, given.options, (name) => `--${kebab(name)}`)
-      return run({ args, options }, session)
+      const answer = await run({ args, options }, session)
+      return { ...answer, notes: (answer.notes ?? []).flat().filter((note) => note !== false) }
     },
   }
 }

@@ -31,7 +31,6 @@ export function programHelp(table: readonly CommandEntry[], topic: string | null
   ].join('\n')
 }
 
-/** Everything about one command. */
 export function commandHelp({ name, summary }: CommandEntry, command: Command, style: Style): string {
   const width = Math.min(style.width, 80)
   const args = Object.entries(command.args).map(([arg, { help }]) => [arg, help])

@@ -12,24 +12,31 @@ export const flag = (help: string): Option<boolean> => ({
   read: (texts) => texts.length > 0,
 })
 
-export const text = (value: string, help: string): Option<string | undefined> => option(value, help, (given) => given)
+export const text = (value: string, help: string, otherwise?: string): Option<string | undefined> =>
+  option(value, help, (given) => given, otherwise)
 
 /** An option that may be given several times. */
-export const texts = (value: string, help: string): Option<readonly string[]> => ({
+export const texts = (value: string, help: string, otherwise?: string): Option<readonly string[]> => ({
   help,
   value,
+  default: otherwise,
   isRepeatable: true,
   read: (given) => given,
 })
 
-/** An option whose text is parsed. `read` throws a UsageError or a MemoryError `invalid` for a wrong text. */
+/**
+ * An option whose text is parsed. `read` throws a UsageError or a MemoryError `invalid` for a wrong text; `otherwise` is the
+ * default as the help shows it.
+ */
 export const option = <Value>(
   value: string,
   help: string,
   read: (text: string) => Value,
+  otherwise?: string,
 ): Option<Value | undefined> => ({
   help,
   value,
+  default: otherwise,
   isRepeatable: false,
   read: ([given]) => (given === undefined ? undefined : read(given)),
 })
@@ -38,9 +45,10 @@ export const choice = <const Value extends string>(
   value: string,
   allowed: readonly Value[],
   help: string,
-): Option<Value | undefined> => option(value, `${help} One of ${allowed.join(', ')}.`, (given) => oneOf(allowed, given))
+  otherwise?: string,
+): Option<Value | undefined> =>
+  option(value, `${help} One of ${allowed.join(', ')}.`, (given) => oneOf(allowed, given), otherwise)
 
-/** Several values of a fixed set. */
 export const choices = <const Value extends string>(
   value: string,
   allowed: readonly Value[],
@@ -52,16 +60,23 @@ export const choices = <const Value extends string>(
 
 type Range = { readonly min: number; readonly max?: number; readonly default?: number }
 
-export const wholeNumber = (help: string, range: Range): Option<number | undefined> => ({
-  ...option('<number>', help, (given) => readWholeNumber(given, range)),
-  ...(range.default === undefined ? {} : { default: String(range.default) }),
-})
+export const wholeNumber = (help: string, range: Range): Option<number | undefined> =>
+  option('<number>', help, (given) => readWholeNumber(given, range), range.default?.toString())
 
 export function readWholeNumber(given: string, { min, max = Number.MAX_SAFE_INTEGER }: Range): number {
   const number = /^\d+$/.test(given) ? Number(given) : Number.NaN
   if (number >= min && number <= max) return number
   const allowed = max === Number.MAX_SAFE_INTEGER ? `${min} or more` : `from ${min} to ${max}`
   throw new UsageError(`"${given}" is not a whole number ${allowed}.`)
+}
+
+export const share = (value: string, help: string, otherwise: string): Option<number | undefined> =>
+  option(value, help, readShare, otherwise)
+
+function readShare(given: string): number {
+  const number = Number(given.trim() || Number.NaN)
+  if (number >= 0 && number <= 1) return number
+  throw new UsageError(`"${given}" is not a number from 0 to 1.`)
 }
 
 export function oneOf<Value extends string>(allowed: readonly Value[], given: string): Value {
@@ -105,26 +120,23 @@ const beliefHelp = 'The belief: its id, the beginning of its id, its name or an 
 export const belief = one(beliefHelp)
 export const optionalBelief = (more = ''): Argument<string | undefined> => optional(`${beliefHelp}${more}`)
 
-/** Which memory. */
 export const memoryOptions = {
-  dir: {
-    ...text('<directory>', 'The memory directory.'),
-    default: "CREDENCE_DIR, else ./memory if it exists, else credence in the user's data directory",
-  },
-  store: {
-    ...text('<address>', 'The PostgreSQL store, postgres://user:password@host/database.'),
-    default: 'CREDENCE_STORE, else SQLite in the memory directory',
-  },
-  user: {
-    ...text('<name>', 'The user whose memory is used.'),
-    default: 'CREDENCE_USER, else the setting `user`, else local',
-  },
+  dir: text(
+    '<directory>',
+    'The memory directory.',
+    "CREDENCE_DIR, else ./memory if it exists, else credence in the user's data directory",
+  ),
+  store: text(
+    '<address>',
+    'The PostgreSQL store, postgres://user:password@host/database.',
+    'CREDENCE_STORE, else SQLite in the memory directory',
+  ),
+  user: text('<name>', 'The user whose memory is used.', 'CREDENCE_USER, else the setting `user`, else local'),
 }
 
 const scopes = (help: string, otherwise: string): { readonly scope: Option<readonly string[]> } => ({
   scope: {
-    ...texts('<scope>', `${help} May be given several times.`),
-    default: otherwise,
+    ...texts('<scope>', `${help} May be given several times.`, otherwise),
     read: (given) => (given.length === 0 ? [] : parseScopes(given)),
   },
 })
@@ -148,24 +160,27 @@ export const targetOptions = scopes(
 const time = (name: 'since' | 'until', help: string): Option<string | undefined> =>
   option('<date>', help, (given) => new Date(parseTime(name, given)).toISOString())
 
-/** When something was said. */
 export const timeOptions = {
   since: time('since', 'Only turns of this day or later.'),
   until: time('until', 'Only turns up to this day.'),
 }
 
 /** A day or a time, as it was given. */
-export const date = (value: string, help: string): Option<string | undefined> =>
-  option(value, help, (given) => {
-    parseTime('since', given)
-    return given
-  })
+export const date = (value: string, help: string, otherwise?: string): Option<string | undefined> =>
+  option(value, help, readDate, otherwise)
+
+function readDate(given: string): string {
+  parseTime('since', given)
+  return given
+}
 
 export const authorOptions = {
-  as: {
-    ...option('<who>', 'Who is writing: person, agent:NAME, document:NAME, tool:NAME or model:NAME.', readAuthor),
-    default: 'person',
-  },
+  as: option(
+    '<who>',
+    'Who is writing: person, agent:NAME, document:NAME, tool:NAME or model:NAME.',
+    readAuthor,
+    'person',
+  ),
 }
 
 export const readerOptions = {
@@ -179,11 +194,8 @@ export const keyOptions = {
 /** The values of `--extractor`. */
 export const extractorForms = 'rules, openai:<model>[@<url>] or anthropic:<model>[@<url>]'
 
-/** Options of a recall: which scopes and agent. */
 export const readOptions = { ...viewOptions, ...readerOptions, ...memoryOptions }
-/** Options of a command that writes something new. */
 export const writeOptions = { ...targetOptions, ...memoryOptions, ...authorOptions }
-/** Options of every command that changes one existing belief. */
 export const changeOptions = { ...referenceOptions, ...memoryOptions, ...authorOptions, ...keyOptions }
 
 export const defaultAuthor: Author = { actor: 'person', origin: 'cli' }

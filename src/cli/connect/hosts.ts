@@ -7,7 +7,6 @@ import { type JsonDialect, type JsonEntry, withEntries, withoutEntries } from '.
 import { type Launch, launchFrom, shellLine } from './launch.ts'
 import { withoutTable, withTable } from './toml-edit.ts'
 
-/** The programs that can be set up. */
 export const connectHosts = [
   'claude-code',
   'codex',
@@ -36,8 +35,9 @@ export type ConnectRequest = {
   readonly level: Level
   /** Of the project. */
   readonly directory: string
-  /** Options that every start gets, such as `--dir`. */
-  readonly options: readonly string[]
+  /** The memory directory and the scopes that every start gets. */
+  readonly dir?: string | undefined
+  readonly scopes?: readonly string[]
   /** Whether the host may call the tools that only read without asking the person. */
   readonly allowsReading?: boolean
 }
@@ -45,7 +45,6 @@ export type ConnectRequest = {
 /** A command of the host that shows whether it has taken the configuration in. */
 export type HostCheck = {
   readonly args: readonly string[]
-  /** The pattern of its output when the connection works. */
   readonly proof: RegExp
   /** The conclusion from the output, where no single line says it. */
   readonly proves?: string
@@ -56,7 +55,6 @@ type Host = {
   readonly files: (request: ConnectRequest, launch: Launch) => readonly ConfigFile[]
   /** The steps that are left to the person. */
   readonly next: string
-  /** The name of the host's command, if it has one. */
   readonly program?: string
   /** All of them have to succeed. */
   readonly checks?: readonly HostCheck[]
@@ -64,7 +62,6 @@ type Host = {
   readonly clientName?: RegExp
 }
 
-/** Which files of a host are changed, and how. */
 export function filesFor(host: ConnectHost, request: ConnectRequest): readonly ConfigFile[] {
   const { levels, files } = hosts[host]
   if (!levels.includes(request.level)) {
@@ -90,15 +87,10 @@ export const hosts: Readonly<Record<ConnectHost, Host>> = {
     program: 'claude',
     checks: [{ args: ['mcp', 'list'], proof: /^credence: .*Connected/m }],
     files: (request, launch) => {
-      const { machine, level, directory } = request
-      const configured = machine.env.CLAUDE_CONFIG_DIR
-      const [servers, settings] =
-        level === 'project'
-          ? [join(directory, '.mcp.json'), join(directory, '.claude', 'settings.json')]
-          : [
-              join(configured || machine.home, '.claude.json'),
-              join(configured || join(machine.home, '.claude'), 'settings.json'),
-            ]
+      const { env, home } = request.machine
+      const own = env.CLAUDE_CONFIG_DIR
+      const servers = placeOf(request, '.mcp.json', join(own || home, '.claude.json'))
+      const settings = placeOf(request, '.claude/settings.json', join(own || join(home, '.claude'), 'settings.json'))
       const allowed = readingTools.map((tool): JsonEntry => {
         const value = `mcp__credence__${tool}`
         return { kind: 'element', path: ['permissions', 'allow'], value, isOurs: (one) => one === value }
@@ -117,18 +109,13 @@ export const hosts: Readonly<Record<ConnectHost, Host>> = {
     checks: [{ args: ['mcp', 'list'], proof: /^credence\b.*\benabled\b/m }],
     clientName: /^codex-mcp-client$/,
     files: (request, launch) => {
-      const { machine, level, directory } = request
-      const own = machine.env.CODEX_HOME || join(machine.home, '.codex')
-      const at = level === 'project' ? join(directory, '.codex') : own
+      const { env, home } = request.machine
+      const at = placeOf(request, '.codex', env.CODEX_HOME || join(home, '.codex'))
       const path = join(at, 'config.toml')
       const { command, args } = started(request, launch, ['mcp'])
       const entry = { path: ['mcp_servers', 'credence'], table: { command, args: [...args] }, isOurs: startsServer }
       return [
-        {
-          path,
-          add: (text) => withTable(text, entry, path),
-          remove: (text) => withoutTable(text, entry, path),
-        },
+        { path, add: (text) => withTable(text, entry, path), remove: (text) => withoutTable(text, entry, path) },
         jsonFile(join(at, 'hooks.json'), 'json', matcherHooks('codex', claudeEvents, request, launch)),
       ]
     },
@@ -140,8 +127,7 @@ export const hosts: Readonly<Record<ConnectHost, Host>> = {
     checks: [{ args: ['mcp', 'list'], proof: /credence: .*Connected/ }],
     clientName: /^gemini-cli-mcp-client/,
     files: (request, launch) => {
-      const { machine, level, directory } = request
-      const path = join(level === 'project' ? directory : machine.home, '.gemini', 'settings.json')
+      const path = placeOf(request, '.gemini/settings.json', join(request.machine.home, '.gemini', 'settings.json'))
       const hooks = matcherHooks('gemini', geminiEvents, request, launch, { timeout: 5_000, name: 'credence' })
       return [jsonFile(path, 'jsonc', [server(['mcpServers', 'credence'], request, launch, {}), ...hooks])]
     },
@@ -152,9 +138,8 @@ export const hosts: Readonly<Record<ConnectHost, Host>> = {
     program: 'opencode',
     checks: [{ args: ['mcp', 'list'], proof: /credence.*connected/i }],
     files: (request, launch) => {
-      const { machine, level, directory } = request
-      const own = join(machine.env.XDG_CONFIG_HOME || join(machine.home, '.config'), 'opencode')
-      const at = level === 'project' ? directory : own
+      const { machine } = request
+      const at = placeOf(request, '.', join(machine.env.XDG_CONFIG_HOME || join(machine.home, '.config'), 'opencode'))
       const path = ['opencode.jsonc', 'opencode.json'].map((name) => join(at, name)).find((file) => existsSync(file))
       const { command, args } = started(request, launch, ['mcp'])
       const plugin = integration('opencode', machine)
@@ -169,7 +154,7 @@ export const hosts: Readonly<Record<ConnectHost, Host>> = {
           {
             kind: 'element',
             path: ['plugin'],
-            value: [plugin, { command: [launch.command, ...launch.args], options: [...request.options] }],
+            value: [plugin, { command: [launch.command, ...launch.args], options: optionsOf(request) }],
             isOurs: (one) => isIntegration('opencode', Array.isArray(one) ? one[0] : one),
           },
         ]),
@@ -180,8 +165,7 @@ export const hosts: Readonly<Record<ConnectHost, Host>> = {
     levels: ['user', 'project'],
     next: 'Restart Cursor. It takes context at the start of a session; during one, its agent asks by MCP.',
     files: (request, launch) => {
-      const { machine, level, directory } = request
-      const at = join(level === 'project' ? directory : machine.home, '.cursor')
+      const at = placeOf(request, '.cursor', join(request.machine.home, '.cursor'))
       const events = ['sessionStart', 'beforeSubmitPrompt', 'stop', 'preCompact']
       const hooks = events.map((own) => element(['hooks', own], { command: hookLine('cursor', own, request, launch) }))
       return [
@@ -194,11 +178,7 @@ export const hosts: Readonly<Record<ConnectHost, Host>> = {
     levels: ['user', 'project'],
     next: 'Run "MCP: List Servers" in VS Code and start credence.',
     files: (request, launch) => {
-      const { level, directory } = request
-      const path =
-        level === 'project'
-          ? join(directory, '.vscode', 'mcp.json')
-          : join(appData(request.machine), 'Code', 'User', 'mcp.json')
+      const path = placeOf(request, '.vscode/mcp.json', join(appData(request.machine), 'Code', 'User', 'mcp.json'))
       return [jsonFile(path, 'jsonc', [server(['servers', 'credence'], request, launch, { type: 'stdio' })])]
     },
   },
@@ -225,14 +205,10 @@ export const hosts: Readonly<Record<ConnectHost, Host>> = {
       // A command of the plugin: it runs in OpenClaw, with the configuration written here.
       { args: ['credence'], proof: /^Credence \S+ answers OpenClaw/m },
     ],
-    files: ({ machine, options }, { command, args }) => {
+    files: ({ machine, dir, scopes = [] }, { command, args }) => {
       const home = machine.env.OPENCLAW_HOME || machine.home
       const state = machine.env.OPENCLAW_STATE_DIR || join(home, '.openclaw')
       const path = machine.env.OPENCLAW_CONFIG_PATH || join(state, 'openclaw.json')
-      const given = (name: string): readonly string[] =>
-        options.flatMap((word, at) => (options[at - 1] === name ? [word] : []))
-      const [dir] = given('--dir')
-      const scopes = given('--scope')
       const config = {
         command: [command, ...args],
         ...(dir === undefined ? {} : { dir }),
@@ -259,6 +235,10 @@ export const hosts: Readonly<Record<ConnectHost, Host>> = {
     },
   },
 }
+
+/** A path in the project or the user's own, by the level. */
+const placeOf = ({ level, directory }: ConnectRequest, inProject: string, own: string): string =>
+  level === 'project' ? join(directory, inProject) : own
 
 type MoreEntries = {
   /** Not ours alone: they are added and never removed. */
@@ -289,9 +269,15 @@ const integration = (name: string, { program }: Machine): string =>
 const isIntegration = (name: string, path: unknown): boolean =>
   typeof path === 'string' && path.split(/[\\/]/).slice(-2).join('/') === `integrations/${name}`
 
-const started = ({ options }: ConnectRequest, { command, args }: Launch, words: readonly string[]): Launch => ({
+/** The options that every start gets. */
+const optionsOf = ({ dir, scopes = [] }: ConnectRequest): readonly string[] => [
+  ...(dir === undefined ? [] : ['--dir', dir]),
+  ...scopes.flatMap((scope) => ['--scope', scope]),
+]
+
+const started = (request: ConnectRequest, { command, args }: Launch, words: readonly string[]): Launch => ({
   command,
-  args: [...args, ...words, ...options],
+  args: [...args, ...words, ...optionsOf(request)],
 })
 
 const server = (path: readonly string[], request: ConnectRequest, launch: Launch, more: object): JsonEntry => ({
@@ -301,7 +287,6 @@ const server = (path: readonly string[], request: ConnectRequest, launch: Launch
   isOurs: startsServer,
 })
 
-/** Whether an entry starts the MCP server of Credence. */
 function startsServer(entry: unknown): boolean {
   const { command, args }: { command?: unknown; args?: unknown } = Object(entry)
   const words = [command, args].flat().filter((word) => typeof word === 'string')
@@ -326,9 +311,9 @@ function matcherHooks(
   })
 }
 
-function hookLine(host: string, own: string, { machine, options }: ConnectRequest, launch: Launch): string {
+function hookLine(host: string, own: string, request: ConnectRequest, launch: Launch): string {
   const event = hookEventNamed(own) ?? own
-  return shellLine(launch, ['hook', event, '--host', host, ...options], machine.platform)
+  return shellLine(launch, ['hook', event, '--host', host, ...optionsOf(request)], request.machine.platform)
 }
 
 const ownHook = new RegExp(`(?:^|[\\s\\\\/"'])credence(?:\\.js)?["']? hook (?:${hookEvents.join('|')}) --host `)

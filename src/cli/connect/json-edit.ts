@@ -117,18 +117,13 @@ const rangeOf = ({ loc }: Pick<ValueNode, 'loc'>): [number, number] => [loc.star
 const isContainer = (node: ValueNode | undefined): node is Container =>
   node?.type === 'Object' || node?.type === 'Array'
 
-function childrenOf(node: Container): readonly Child[] {
-  if (node.type === 'Array')
-    return node.elements.map((element, key) => {
-      const [start, end] = rangeOf(element)
-      return { start, end, key, value: element.value }
-    })
-  return node.members.map((member) => {
-    const [start, end] = rangeOf(member)
-    const { name } = member
-    return { start, end, key: name.type === 'String' ? name.value : name.name, value: member.value }
+const childrenOf = (node: Container): readonly Child[] =>
+  (node.type === 'Array' ? node.elements : node.members).map((child, at) => {
+    const [start, end] = rangeOf(child)
+    const name = child.type === 'Element' ? null : child.name
+    const key = name === null ? at : name.type === 'String' ? name.value : name.name
+    return { start, end, key, value: child.value }
   })
-}
 
 /** A JSON text and its syntax tree, with edits that leave the bytes around them alone. */
 class JsonText {

@@ -2,7 +2,6 @@ import { existsSync } from 'node:fs'
 import { posix, win32 } from 'node:path'
 import type { Machine } from '../session.ts'
 
-/** The command that starts Credence. */
 export type Launch = { readonly command: string; readonly args: readonly string[] }
 
 /**

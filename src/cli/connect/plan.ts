@@ -12,6 +12,7 @@ import {
 } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { createTwoFilesPatch } from 'diff'
+import { z } from 'zod'
 import { conflict, MemoryError, unavailable } from '../../errors.ts'
 import { asJson, writeAtomically } from '../../files/atomic-write.ts'
 import { codeOf } from '../../files/leftovers.ts'
@@ -21,15 +22,13 @@ import type { ConfigFile } from './hosts.ts'
 import { stateDirectory } from './seen.ts'
 
 /** The text of a file before Credence changed it, and the hash after it, so that the change can be undone. */
-type ConnectionRecord = {
-  readonly path: string
-  /** Null when there was no file. */
-  readonly before: string | null
-  /** Hash of what was written. */
-  readonly after: string
-  /** The directories that were made for it, the innermost first. */
-  readonly made?: readonly string[]
-}
+const ConnectionRecord = z.object({
+  path: z.string(),
+  before: z.string().nullable().describe('Null when there was no file.'),
+  after: z.string().describe('Hash of what was written.'),
+  made: z.array(z.string()).optional().describe('The directories that were made for it, the innermost first.'),
+})
+type ConnectionRecord = z.infer<typeof ConnectionRecord>
 
 const recordFile = (machine: Machine, path: string): string =>
   join(stateDirectory(machine), 'connections', `${hashOf(path).slice(0, 32)}.json`)
@@ -39,8 +38,8 @@ const hashOf = (text: string): string => createHash('sha256').update(text).diges
 function readRecord(machine: Machine, path: string): ConnectionRecord | null {
   const file = recordFile(machine, path)
   if (!existsSync(file)) return null
-  const value: unknown = JSON.parse(readFileSync(file, 'utf8'))
-  return isRecord(value) && value.path === path ? value : null
+  const { data } = ConnectionRecord.safeParse(JSON.parse(readFileSync(file, 'utf8')))
+  return data?.path === path ? data : null
 }
 
 const writeRecord = async (machine: Machine, record: ConnectionRecord): Promise<void> => {
@@ -48,12 +47,6 @@ const writeRecord = async (machine: Machine, record: ConnectionRecord): Promise<
 }
 
 const dropRecord = (machine: Machine, path: string): void => rmSync(recordFile(machine, path), { force: true })
-
-const isRecord = (value: unknown): value is ConnectionRecord => {
-  if (value === null || typeof value !== 'object') return false
-  const { path, before, after } = { path: null, before: undefined, after: null, ...value }
-  return typeof path === 'string' && typeof after === 'string' && (before === null || typeof before === 'string')
-}
 
 /** The change of one file. Null stands for no file. */
 type PlannedChange = {
@@ -127,7 +120,6 @@ export function planRemoval(files: readonly ConfigFile[], machine: Machine): rea
 const isOurFile = (record: ConnectionRecord | null, after: string | null): boolean =>
   record?.before === null && /^\s*(?:\{\s*\})?\s*$/.test(after ?? '')
 
-/** A unified diff. */
 export function diffOf({ path, before, after }: PlannedChange): string {
   const name = (text: string | null): string => (text === null ? '/dev/null' : path)
   const patch = createTwoFilesPatch(name(before), name(after), before ?? '', after ?? '')
@@ -170,7 +162,7 @@ export async function disconnectFiles(
   for (const { path } of files) dropRecord(machine, path)
 }
 
-function missingDirectories(path: string): readonly string[] {
+function missingDirectories(path: string): string[] {
   const missing: string[] = []
   for (let at = dirname(path); !existsSync(at) && at !== dirname(at); at = dirname(at)) missing.push(at)
   return missing

@@ -3,14 +3,12 @@ import { join } from 'node:path'
 import { xdgDirectory } from '../memory-location.ts'
 import type { Machine } from '../session.ts'
 
-/** The last hook that a host ran, in names and times alone. */
-export type SeenHook = { readonly at: string; readonly event: string; readonly outcome: string }
-/** The last call of a tool by MCP. */
-export type SeenCall = { readonly at: string; readonly tool: string }
-/** The version that a host said it has. */
-export type SeenVersion = { readonly at: string; readonly version: string }
-
-type Seen = { readonly hook: SeenHook; readonly call: SeenCall; readonly version: SeenVersion }
+/** The last hook that a host ran, its last call of a tool by MCP, and the version it said it has: names and times alone. */
+type Seen = {
+  readonly hook: { readonly at: string; readonly event: string; readonly outcome: string }
+  readonly call: { readonly at: string; readonly tool: string }
+  readonly version: { readonly at: string; readonly version: string }
+}
 
 /** The user's own directory for what Credence did to and saw of other programs. */
 export const stateDirectory = ({ env, home }: Pick<Machine, 'env' | 'home'>): string =>

@@ -3,36 +3,18 @@ import { MemoryError } from '../../errors.ts'
 import { readTextFile } from '../../files/read-text.ts'
 import type { Machine } from '../session.ts'
 import { type ConnectHost, connectHosts, filesFor, hosts, type Level } from './hosts.ts'
-import { lastSeen, type SeenCall, type SeenHook, type SeenVersion } from './seen.ts'
+import { lastSeen } from './seen.ts'
 
-/** Whether a host is connected, and when it last used the memory. */
-export type HostStatus = {
-  readonly host: ConnectHost
-  /** `partly`: some of its files lack the entries of Credence. */
-  readonly connected: 'yes' | 'partly' | 'no'
-  /** Whether a file of the user's own configuration exists, so that the program is probably in use. */
-  readonly detected: boolean
-  /** The levels at which it is connected. */
-  readonly levels: readonly Level[]
-  readonly files: readonly {
-    readonly path: string
-    readonly level: Level
-    readonly connected: boolean
-    /** Why the file could not be read; null if it could. */
-    readonly problem: string | null
-  }[]
-  readonly version: SeenVersion | null
-  readonly lastHook: SeenHook | null
-  readonly lastCall: SeenCall | null
-}
+export type HostStatus = ReturnType<typeof hostStatus>
 
 /** The status of every host, for one user and the project in a directory. Starts no program and writes nothing. */
 export const hostStatuses = (machine: Machine, directory: string): readonly HostStatus[] =>
   connectHosts.map((host) => hostStatus(host, machine, directory))
 
-function hostStatus(host: ConnectHost, machine: Machine, directory: string): HostStatus {
+/** Whether a host is connected, and when it last used the memory. */
+function hostStatus(host: ConnectHost, machine: Machine, directory: string) {
   const files = hosts[host].levels.flatMap((level) =>
-    filesFor(host, { machine, level, directory, options: [] }).map(({ path, remove }) => {
+    filesFor(host, { machine, level, directory }).map(({ path, remove }) => {
       try {
         const text = existsSync(path) ? readTextFile(path) : null
         return { path, level, connected: text !== null && remove(text, null) !== text, problem: null }
@@ -47,7 +29,9 @@ function hostStatus(host: ConnectHost, machine: Machine, directory: string): Hos
   const isWhole = levels.some((level) => those(level).every(({ connected }) => connected))
   return {
     host,
-    connected: isWhole ? 'yes' : levels.length > 0 ? 'partly' : 'no',
+    // Partly: some of its files lack the entries of Credence.
+    connected: isWhole ? ('yes' as const) : levels.length > 0 ? ('partly' as const) : ('no' as const),
+    // So that the program is probably in use.
     detected: those('user').some(({ path }) => existsSync(path)),
     levels,
     files,

@@ -1,7 +1,6 @@
 import { parse, stringify, TomlError, type TomlTable } from 'smol-toml'
 import { conflict, invalid } from '../../errors.ts'
 
-/** One table in a TOML file. */
 type TomlEntry = {
   readonly path: readonly string[]
   readonly table: TomlTable

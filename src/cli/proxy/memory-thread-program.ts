@@ -1,20 +1,21 @@
-/** The program of the thread of `MemoryThread`: it opens memories and makes the calls that messages ask for. */
+/** The program of the thread of `memoryThread`: it opens memories and makes the calls that messages ask for. */
 import { workerData } from 'node:worker_threads'
 import { withShadow } from '../../eval/shadow/shadow.ts'
 import type { Memory } from '../../memory/memory.ts'
 import { shownOf } from '../../memory/recall/render.ts'
 import { openMemory } from '../../open-memory.ts'
 import { proxyBudget, type View } from '../../proxy/add-memory.ts'
+import { RecentMap } from '../../recent-map.ts'
 import { answerCalls } from '../../thread-calls.ts'
 import type { ThreadCall, ThreadOptions } from './memory-thread.ts'
 
 const { shadowRoot, maxTurnCharacters, ...options } = workerData as ThreadOptions
 
-/** Views that are open at a time; the one opened first is closed for another. */
+/** Views that are open at a time; the one used longest ago is closed for another. */
 const mostOpen = 20
-const opened = new Map<string, Memory>()
+const opened = new RecentMap<Memory>(mostOpen, (memory) => memory.close())
 
-async function memoryOf({ user, scopes, homeScopes }: View): Promise<Memory> {
+function memoryOf({ user, scopes, homeScopes }: View): Memory {
   const key = JSON.stringify([user, scopes, homeScopes])
   const known = opened.get(key)
   if (known !== undefined) return known
@@ -27,32 +28,24 @@ async function memoryOf({ user, scopes, homeScopes }: View): Promise<Memory> {
     scopes,
     author: { actor: 'person', origin: 'proxy' },
   })
-  const memory =
-    shadowRoot === null
-      ? plain
-      : withShadow(plain, {
-          root: shadowRoot,
-          now: () => new Date(),
-          clock: () => performance.now(),
-          onProblem: (error) => console.error(`No shadow record was kept: ${String(error)}`),
-        })
-  opened.set(key, memory)
-  const [oldest] = opened
-  if (opened.size > mostOpen && oldest !== undefined) {
-    opened.delete(oldest[0])
-    await oldest[1].close()
-  }
-  return memory
+  if (shadowRoot === null) return opened.set(key, plain)
+  const shadowed = withShadow(plain, {
+    root: shadowRoot,
+    now: () => new Date(),
+    clock: () => performance.now(),
+    onProblem: (error) => console.error(`No shadow record was kept: ${String(error)}`),
+  })
+  return opened.set(key, shadowed)
 }
 
 async function carriedOut(call: ThreadCall): Promise<unknown> {
   switch (call.kind) {
     case 'recall':
       // To send explanations to another thread takes as long as half a recall.
-      return shownOf(await (await memoryOf(call.view)).recall(call.message, { budget: proxyBudget }))
+      return shownOf(await memoryOf(call.view).recall(call.message, { budget: proxyBudget }))
     case 'keep': {
       const { homeScopes: scopes } = call.view
-      await (await memoryOf(call.view)).hear(call.turns, { scopes, maxTurnCharacters })
+      await memoryOf(call.view).hear(call.turns, { scopes, maxTurnCharacters })
       return null
     }
     case 'close':

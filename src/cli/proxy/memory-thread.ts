@@ -7,7 +7,6 @@ import { ThreadCalls } from '../../thread-calls.ts'
 /** Which memory the thread opens, and how. */
 export type ThreadOptions = {
   readonly dir: string
-  /** The address of a PostgreSQL store. */
   readonly store?: string
   readonly everyTeam: boolean
   readonly vectors: boolean
@@ -28,33 +27,21 @@ export type ThreadCall =
 const program = new URL(`./memory-thread-program${import.meta.url.endsWith('.ts') ? '.ts' : '.js'}`, import.meta.url)
 
 /** A memory in a thread of its own, so that a slow memory never holds up what the proxy passes on. */
-export class MemoryThread implements ProxyMemory {
-  readonly #options: ThreadOptions
-  #thread: ThreadCalls<ThreadCall> | null = null
-
-  constructor(options: ThreadOptions) {
-    this.#options = options
+export function memoryThread(workerData: ThreadOptions): ProxyMemory & { readonly close: () => Promise<void> } {
+  let thread: ThreadCalls<ThreadCall> | null = null
+  const lost = (cause: unknown) => new MemoryError('unavailable', 'The memory thread ended unexpectedly.', { cause })
+  const onEnd = (): void => {
+    thread = null
   }
-
-  // The thread answers each kind of call with a value of this type.
-  recall = (view: View, message: string): Promise<ShownContext> =>
-    this.#ask({ kind: 'recall', view, message }) as Promise<ShownContext>
-
-  keep = async (view: View, turns: readonly HeardTurn[]): Promise<void> => {
-    await this.#ask({ kind: 'keep', view, turns })
-  }
-
-  close = async (): Promise<void> => this.#thread?.close({ kind: 'close' })
-
   /** After the end of a thread, the next call starts another one. */
-  #ask(call: ThreadCall): Promise<unknown> {
-    this.#thread ??= new ThreadCalls(program, {
-      workerData: this.#options,
-      lost: (cause) => new MemoryError('unavailable', 'The memory thread ended unexpectedly.', { cause }),
-      onEnd: () => {
-        this.#thread = null
-      },
-    })
-    return this.#thread.ask(call)
+  const ask = (call: ThreadCall): Promise<unknown> => {
+    thread ??= new ThreadCalls(program, { workerData, lost, onEnd })
+    return thread.ask(call)
+  }
+  return {
+    // The thread answers this kind of call with a value of this type.
+    recall: (view, message) => ask({ kind: 'recall', view, message }) as Promise<ShownContext>,
+    keep: async (view, turns) => void (await ask({ kind: 'keep', view, turns })),
+    close: async () => thread?.close({ kind: 'close' }),
   }
 }

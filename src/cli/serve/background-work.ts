@@ -58,19 +58,14 @@ const Examined = z.object({
   findings: z.array(z.object({ check: z.string(), ok: z.boolean(), detail: z.string() })),
 })
 
-export type StoppableWork = BackgroundWork & {
-  /** Runs packs one after the other; settles when all are done. */
-  runAll(packs: readonly string[]): Promise<void>
-  /** Ends running work. */
-  stop(): Promise<void>
-}
+export type StoppableWork = ReturnType<typeof backgroundWork>
 
 /** Checks and benchmark runs, each in a process of its own. `onProblem` gets the reason why a run failed. */
 export function backgroundWork(
   session: Session,
   { dir, user, evalRoot }: { readonly dir: string; readonly user: string; readonly evalRoot: string },
   onProblem: (line: string) => void,
-): StoppableWork {
+) {
   const stopping = new AbortController()
   let checking: Progress | null = null
   let running: { readonly pack: string; readonly ended: Promise<void> } | null = null
@@ -119,9 +114,10 @@ export function backgroundWork(
       throw unavailable('The memory could not be checked.', stderr.trim().slice(0, 500) || 'Run `credence doctor`.')
     },
     checking: () => checking,
-    startRun: async (pack) => ({ runId: begin(pack).runId }),
+    startRun: async (pack: string) => ({ runId: begin(pack).runId }),
     running: () => running?.pack ?? null,
-    runAll: async (packs) => {
+    /** Runs packs one after the other; settles when all are done. */
+    runAll: async (packs: readonly string[]) => {
       for (const pack of packs) {
         if (stopping.signal.aborted) return
         await running?.ended
@@ -132,5 +128,5 @@ export function backgroundWork(
       stopping.abort()
       await running?.ended
     },
-  }
+  } satisfies BackgroundWork & Record<string, unknown>
 }

@@ -8,6 +8,7 @@ import { runFolder } from '../../eval/store/documents.ts'
 import { defaultEmbedder } from '../../eval/system/open-embedder.ts'
 import type { Answer } from '../../http/api/contract.ts'
 import type { MirrorControl, ServerDeps, TaskWork } from '../../http/api/server-deps.ts'
+import { type ServerOptions, serverApp } from '../../http/server-app.ts'
 import { type Memory, memoryFrom } from '../../memory/memory.ts'
 import { type MirrorStatus, mirrorStatus } from '../../memory/mirror/status.ts'
 import { type MirrorRequest, syncMirror } from '../../memory/mirror/sync.ts'
@@ -17,8 +18,8 @@ import { RecentMap } from '../../recent-map.ts'
 import { typedCommand } from '../connect/launch.ts'
 import { hostStatuses } from '../connect/status.ts'
 import type { MemoryLocation, Session } from '../session.ts'
-import { backgroundWork, type StoppableWork } from './background-work.ts'
-import { noMirror, tenantDeps } from './tenants.ts'
+import { backgroundWork } from './background-work.ts'
+import { noMirror, tenantDeps, tenantMcp } from './tenants.ts'
 
 /** The mirror of a directory, as the dashboard shows it. */
 function mirrorControl(ports: Ports, request: Pick<MirrorRequest, 'dir' | 'user' | 'authority'>): MirrorControl {
@@ -62,27 +63,18 @@ function described(status: MirrorStatus): Answer<'mirror'> {
   }
 }
 
-/** The memory that is served. */
 export type ServedMemory = Pick<MemoryLocation, 'dir' | 'user' | 'scopes' | 'homeScopes'> & { readonly isDemo: boolean }
 
-export type ServedStore = {
-  readonly deps: ServerDeps
-  readonly work: StoppableWork
-  /** The memory for another author, with shadow records where they are switched on. */
-  readonly memoryAs: (author: Author) => Memory
-  /** Waits for running work and closes the store. */
-  readonly close: () => Promise<void>
-}
+export type ServedStore = Awaited<ReturnType<typeof openServerDeps>>
 
 const mostAuthors = 100
 
-/** Builds the server's dependencies on an open store. */
 export async function openServerDeps(
   session: Session,
   opened: Ports & { readonly store: Store & StoreCare & AccessControl },
   place: ServedMemory,
   onProblem: (line: string) => void,
-): Promise<ServedStore> {
+) {
   const { dir, user, scopes, homeScopes, isDemo } = place
   const settings = session.settings({ dir })
   const authority = settings.mirrorAuthority
@@ -163,13 +155,31 @@ export async function openServerDeps(
   return {
     deps,
     work,
+    /** The memory for another author, with shadow records where they are switched on. */
     memoryAs,
-    close: async () => {
+    /** Waits for running work and closes the store. */
+    close: async (): Promise<void> => {
       await work.stop()
       for (const memory of watched.values()) await memory.close()
       await ports.store.close()
     },
   }
+}
+
+/** The API, the dashboard and MCP of an open store. */
+export function servedApp(
+  { deps, memoryAs }: ServedStore,
+  options: Omit<ServerOptions, 'deps' | 'mcpHandler'>,
+  hasFixedScopes = false,
+) {
+  const { version, user, scopes, homeScopes, ports } = deps
+  const view = { user, scopes, homeScopes, agent: null, hasFixedScopes }
+  const mcp = tenantMcp(ports, { version, view, memoryAs: async (author) => memoryAs(author), onBug: options.onBug })
+  const mcpHandler: ServerOptions['mcpHandler'] = async (request, caller) => {
+    await deps.catchUp()
+    return mcp.fetch(request, caller)
+  }
+  return { ...serverApp({ ...options, deps, mcpHandler }), mcp }
 }
 
 const hostsOf = (session: Session): Answer<'hosts'>['items'] =>

@@ -9,7 +9,6 @@ import { memberMemory, memoryOfTeam, teamPorts } from '../../memory/people/team-
 import type { Author, Ports } from '../../memory/ports.ts'
 import { RecentMap } from '../../recent-map.ts'
 
-/** The state of a mirror that does not exist. */
 export const noMirror: Answer<'mirror'> = {
   exists: false,
   file: null,

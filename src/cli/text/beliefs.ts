@@ -21,7 +21,6 @@ export function marksOf(belief: Belief): readonly string[] {
     .map(harmless)
 }
 
-/** Name, id and marks. */
 export const headline = (belief: Belief, style: Style): string =>
   `${style.bold(harmless(belief.name))}  ${style.dim(`${harmless(belief.id)}  ${marksOf(belief).join(', ')}`)}`
 

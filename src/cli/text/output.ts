@@ -1,27 +1,18 @@
 import type { Writable } from 'node:stream'
+import { styleText } from 'node:util'
 import { MemoryError } from '../../errors.ts'
 
 /** The environment variables of the process; only compose.ts reads them. */
 export type EnvironmentVariables = Readonly<Record<string, string | undefined>>
 
-/** An output stream, perhaps of a terminal. */
 export type OutputStream = Writable & { readonly isTTY?: boolean; readonly columns?: number }
 
 type Paint = (text: string) => string
 
-/** The escape codes that begin and end each style. */
-const escapeCodes = {
-  bold: [1, 22],
-  dim: [2, 22],
-  underline: [4, 24],
-  red: [31, 39],
-  green: [32, 39],
-  yellow: [33, 39],
-  cyan: [36, 39],
-} as const
+const paints = ['bold', 'dim', 'underline', 'red', 'green', 'yellow', 'cyan'] as const
 
 /** Colours and the width of lines; `width` is unbounded in a pipe. Without colour every paint returns its text. */
-export type Style = Readonly<Record<keyof typeof escapeCodes, Paint>> & {
+export type Style = Readonly<Record<(typeof paints)[number], Paint>> & {
   readonly width: number
   /** What a person types to start Credence. */
   readonly command: string
@@ -32,19 +23,17 @@ const widestText = 100
 
 export function styleFor(stream: OutputStream, env: EnvironmentVariables): Style {
   const width = stream.isTTY ? Math.min(stream.columns ?? 80, widestText) : Number.POSITIVE_INFINITY
-  const paint = ([open, close]: readonly [number, number]): Paint => {
-    return (text) => (text === '' ? '' : `\u001b[${open}m${text}\u001b[${close}m`)
-  }
-  return wantsColour(stream, env) ? styled(paint, width) : plain(width)
+  if (!wantsColour(stream, env)) return plain(width)
+  // `wantsColour` has looked at the stream.
+  return styled((name) => (text) => (text === '' ? '' : styleText(name, text, { validateStream: false })), width)
 }
 
-/** No colours at all. */
 export const plain = (width: number): Style => styled(() => (text) => text, width)
 
-function styled(paint: (codes: readonly [number, number]) => Paint, width: number): Style {
-  const paints = Object.entries(escapeCodes).map(([name, codes]) => [name, paint(codes)])
-  // One paint for each key of the table.
-  return { ...(Object.fromEntries(paints) as Omit<Style, 'width' | 'command'>), width, command: 'credence' }
+function styled(paint: (name: (typeof paints)[number]) => Paint, width: number): Style {
+  const painted = Object.fromEntries(paints.map((name) => [name, paint(name)]))
+  // One for each of the names.
+  return { ...(painted as Omit<Style, 'width' | 'command'>), width, command: 'credence' }
 }
 
 /** Colour only on a terminal that can and may; see no-color.org and force-color.org. */
@@ -142,7 +131,8 @@ export function columns(
 export const table = (rows: readonly (readonly string[])[], width?: number): string =>
   columns(rows, width === undefined ? { indent: 0 } : { indent: 0, width })
 
-type Part = string | false | readonly (string | false)[]
+/** A text, perhaps of several lines, or none. */
+export type Part = string | false | readonly (string | false)[]
 
 /** The parts that are texts, one a line: `isNew && 'It is new.'` is left out when it is false. */
 export const lines = (...parts: readonly Part[]): string =>

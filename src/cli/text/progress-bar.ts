@@ -4,6 +4,12 @@ const barWidth = 28
 /** The time left is shown after this. */
 const patienceMs = 2_000
 
+type ProgressOptions = {
+  readonly isShown?: boolean
+  readonly clock?: () => number
+  readonly report?: (progress: Progress) => void
+}
+
 export type Progress = { readonly label: string; readonly done: number; readonly total: number }
 
 /** One line that is drawn over itself. On anything but a terminal it draws nothing. `report` hears of every step. */
@@ -16,23 +22,11 @@ export class ProgressBar {
   /** Where the work under way began; null when there is none. */
   #began: { readonly at: number; readonly done: number; readonly total: number } | null = null
 
-  constructor(
-    stream: OutputStream,
-    env: EnvironmentVariables,
-    {
-      isShown = true,
-      clock = () => performance.now(),
-      report = () => {},
-    }: {
-      readonly isShown?: boolean
-      readonly clock?: () => number
-      readonly report?: (progress: Progress) => void
-    } = {},
-  ) {
+  constructor(stream: OutputStream, env: EnvironmentVariables, options: ProgressOptions = {}) {
     this.#stream = stream
-    this.#clock = clock
-    this.#report = report
-    this.#isShown = isShown && stream.isTTY === true && env.TERM !== 'dumb' && (env.CI ?? '') === ''
+    this.#clock = options.clock ?? (() => performance.now())
+    this.#report = options.report ?? (() => {})
+    this.#isShown = (options.isShown ?? true) && stream.isTTY === true && env.TERM !== 'dumb' && (env.CI ?? '') === ''
   }
 
   show(label: string, done: number, total: number): void {

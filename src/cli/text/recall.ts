@@ -14,7 +14,6 @@ import { kebab } from '../command/command.ts'
 import { beliefBlock, called, dayOf } from './beliefs.ts'
 import { harmless, indented, lines, type Style } from './output.ts'
 
-/** Three decimals at most. */
 export const rounded = (value: number): string => String(Number(value.toFixed(3)))
 
 export const quoted = (words: readonly string[]): string => words.map((word) => `"${harmless(word)}"`).join(', ')

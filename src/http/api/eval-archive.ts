@@ -1,12 +1,13 @@
 import { statSync } from 'node:fs'
 import { basename } from 'node:path'
-import { MemoryError } from '../../errors.ts'
+import { MemoryError, notFound } from '../../errors.ts'
 import { manifestOf, packFolders } from '../../eval/pack/manifest.ts'
 import { casesOf } from '../../eval/store/case-log.ts'
 import { caseLogPath, readRuns, scan, storeTrees, treePath } from '../../eval/store/documents.ts'
 import type { Manifest } from '../../eval/store/schemas/manifest.ts'
-import type { BaselineSnapshot, CaseRecord, RunSummary } from '../../eval/store/schemas/run.ts'
+import type { BaselineSnapshot, RunSummary } from '../../eval/store/schemas/run.ts'
 import { RecentMap } from '../../recent-map.ts'
+import { cachedByKey } from './server-deps.ts'
 
 /** A pack in the eval store or in the package, readable or not. */
 export type FoundPack = {
@@ -17,7 +18,7 @@ export type FoundPack = {
   readonly problem: string | null
 }
 
-type RunCases = { readonly records: readonly CaseRecord[]; readonly problems: readonly string[] }
+type RunCases = Awaited<ReturnType<typeof readCases>>
 
 /** How many runs have their case records in memory. */
 const mostCachedRuns = 24
@@ -25,7 +26,6 @@ const mostCachedRuns = 24
 /** The documents of an eval store, cached until the folder they are in changes. */
 export class EvalArchive {
   readonly #root: string
-  readonly #shipped: string
   readonly #cases = new RecentMap<() => Promise<RunCases>>(mostCachedRuns)
   /** Newest first. */
   readonly runs: () => Promise<readonly RunSummary[]>
@@ -36,10 +36,9 @@ export class EvalArchive {
 
   constructor({ root, shipped }: { readonly root: string; readonly shipped: string }) {
     this.#root = root
-    this.#shipped = shipped
     this.runs = cachedByStamp(treePath(root, 'runs'), () => readRuns(root))
     this.baselines = cachedByStamp(treePath(root, 'baselines'), () => readBaselines(root))
-    this.packs = cachedByStamp(treePath(root, 'benchmarks'), () => this.#readPacks())
+    this.packs = cachedByStamp(treePath(root, 'benchmarks'), async () => readPacks(root, shipped))
   }
 
   /** Changes when a document is added, replaced or removed. */
@@ -50,14 +49,12 @@ export class EvalArchive {
   async run(runId: string): Promise<RunSummary> {
     const run = (await this.runs()).find((known) => known.runId === runId)
     if (run !== undefined) return run
-    throw new MemoryError('not_found', `There is no run "${runId}" in the eval store.`, {
-      hint: 'GET evals/runs lists them.',
-    })
+    throw notFound(`There is no run "${runId}" in the eval store.`, 'GET evals/runs lists them.')
   }
 
   /** The case records of one run. Those of the runs read last stay in memory. */
   async cases(runId: string): Promise<RunCases> {
-    const read = () => cachedByStamp(caseLogPath(this.#root, runId), () => this.#readCases(runId))
+    const read = () => cachedByStamp(caseLogPath(this.#root, runId), () => readCases(this.#root, runId))
     return (this.#cases.get(runId) ?? this.#cases.set(runId, read()))()
   }
 
@@ -65,22 +62,22 @@ export class EvalArchive {
   async manifest(benchmarkId: string): Promise<Manifest | null> {
     return (await this.packs()).find(({ id }) => id === benchmarkId)?.manifest ?? null
   }
+}
 
-  async #readCases(runId: string): Promise<RunCases> {
-    const { records, problems } = await casesOf(this.#root, runId)
-    return { records, problems: problems.map(({ file, field, message }) => `${file}: ${field} ${message}.`) }
-  }
+async function readCases(root: string, runId: string) {
+  const { records, problems } = await casesOf(root, runId)
+  return { records, problems: problems.map(({ file, field, message }) => `${file}: ${field} ${message}.`) }
+}
 
-  async #readPacks(): Promise<readonly FoundPack[]> {
-    const own = treePath(this.#root, 'benchmarks')
-    const found = [
-      ...(stampOf(own) === missing ? [] : packFolders(own)).map((directory) => readPack(directory, 'store')),
-      ...packFolders(this.#shipped).map((directory) => readPack(directory, 'shipped')),
-    ]
-    // Reversed, so that the first of two with one id stays.
-    const byId = new Map(found.toReversed().map((pack) => [pack.id, pack]))
-    return [...byId.values()].sort((one, other) => (one.id < other.id ? -1 : 1))
-  }
+function readPacks(root: string, shipped: string): readonly FoundPack[] {
+  const own = treePath(root, 'benchmarks')
+  const found = [
+    ...(stampOf(own) === missing ? [] : packFolders(own)).map((directory) => readPack(directory, 'store')),
+    ...packFolders(shipped).map((directory) => readPack(directory, 'shipped')),
+  ]
+  // Reversed, so that the first of two with one id stays.
+  const byId = new Map(found.toReversed().map((pack) => [pack.id, pack]))
+  return [...byId.values()].sort((one, other) => (one.id < other.id ? -1 : 1))
 }
 
 async function readBaselines(root: string): Promise<readonly BaselineSnapshot[]> {
@@ -101,19 +98,10 @@ function readPack(directory: string, source: FoundPack['source']): FoundPack {
   }
 }
 
-/** Calls `read` again only when the file or folder at `path` has changed. A failure is not cached. */
+/** Calls `read` again only when the file or folder at `path` has changed. */
 function cachedByStamp<Value>(path: string, read: () => Promise<Value>): () => Promise<Value> {
-  let known: { readonly stamp: string; readonly value: Promise<Value> } | null = null
-  return () => {
-    const stamp = stampOf(path)
-    if (known?.stamp === stamp) return known.value
-    const made = { stamp, value: read() }
-    known = made
-    made.value.catch(() => {
-      if (known === made) known = null
-    })
-    return made.value
-  }
+  const last = cachedByKey<string, Value>(read)
+  return () => last(stampOf(path))
 }
 
 const missing = 'missing'

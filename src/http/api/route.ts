@@ -38,25 +38,29 @@ const defaults = {
   body: null,
   status: 200,
   form: 'json',
-  access: 'person',
   isReading: false,
 } as const
 
-/** Adds the defaults to a route and keeps its literal types. */
-export const route = <
-  const Method extends Route['method'],
-  const Path extends string,
-  const Rest extends Pick<Route, 'summary' | 'answer'> & Partial<Route>,
->(
-  method: Method,
-  path: Path,
-  rest: Rest,
-): { readonly method: Method; readonly path: Path } & Omit<typeof defaults, keyof Rest> & Rest => ({
-  ...defaults,
-  ...rest,
-  method,
-  path,
-})
+/** Makes routes with this access, which have the defaults and keep their literal types. */
+const routesFor =
+  (access: Access) =>
+  <
+    const Method extends Route['method'],
+    const Path extends string,
+    const Rest extends Pick<Route, 'summary' | 'answer'> & Partial<Omit<Route, 'access'>>,
+  >(
+    method: Method,
+    path: Path,
+    rest: Rest,
+  ): Pick<Route, 'access'> & { readonly method: Method; readonly path: Path } & Omit<typeof defaults, keyof Rest> &
+    Rest => ({ ...defaults, ...rest, access, method, path })
+
+export const route = routesFor('person')
+export const forAnybody = routesFor('anybody')
+export const forAgents = routesFor('agents')
+export const forInstallation = routesFor('installation')
+export const forAdmins = routesFor('admin')
+export const forTokens = routesFor('tokens')
 
 /** The longest list in one answer. */
 export const mostItems = 200
@@ -81,4 +85,5 @@ export const paging = (usual: number) => ({
   limit: limit(usual),
   offset: digits.pipe(z.int().min(0).max(1_000_000_000)).default(0),
 })
+export const done = z.object({ ok: z.literal(true) })
 export const listOf = <Item extends z.ZodType>(item: Item) => z.object({ items: z.array(item), total: z.int() })

@@ -2,7 +2,7 @@ import type { z } from 'zod'
 import type { Belief } from '../../beliefs/belief.ts'
 import type { BeliefStore } from '../../beliefs/belief-store.ts'
 import type { Finding, StoreCare } from '../../beliefs/store-care.ts'
-import { MemoryError } from '../../errors.ts'
+import { type MemoryError, notFound } from '../../errors.ts'
 import type { Subject } from '../../eval/system/subject.ts'
 import type { Memory } from '../../memory/memory.ts'
 import type { AccessPorts, Principal } from '../../memory/people/access.ts'
@@ -16,7 +16,6 @@ export type MirrorControl = { status(): Promise<Answer<'mirror'>>; sync(): Promi
 
 export type TaskWork = Answer<'case'>['work'][number]
 
-/** Whether a host is connected, as `credence connect --status` says. */
 type ListHosts = () => Answer<'hosts'>['items']
 
 /** Work that runs in a process of its own, because it would block this one. */
@@ -24,13 +23,10 @@ export type BackgroundWork = {
   doctor(): Promise<{ readonly ok: boolean; readonly findings: readonly Finding[] }>
   /** How far a check under way has come; null when there is none, or it has not said yet. */
   checking(): Answer<'doctorProgress'>['progress']
-  /** Starts a run and returns its id. */
   startRun(pack: string): Promise<{ readonly runId: string }>
-  /** The pack that is being run. */
   running(): string | null
 }
 
-/** The dependencies of the server. */
 export type ServerDeps = {
   readonly version: string
   readonly dir: string
@@ -46,7 +42,6 @@ export type ServerDeps = {
   readonly hasFixedScopes: boolean
   /** False for people with a token of the store: MEMORY.md and the eval store of the directory are not theirs. */
   readonly isInstallation: boolean
-  /** People, tokens and teams. */
   readonly access: () => Promise<AccessPorts>
   /** The same dependencies for the holder of a token, or for a team as that holder uses it. */
   readonly forPrincipal: (principal: Principal, team?: string) => ServerDeps
@@ -108,19 +103,14 @@ export async function beliefById({ store, user }: ServerDeps, id: string): Promi
 }
 
 export const noBelief = (id: string): MemoryError =>
-  new MemoryError('not_found', `There is no belief with the id "${id}".`, {
-    hint: 'It may have been forgotten. GET beliefs lists all beliefs.',
-  })
+  notFound(`There is no belief with the id "${id}".`, 'It may have been forgotten. GET beliefs lists all beliefs.')
 
-/** Caches the result of `make` for `ttlMs`. Concurrent callers share one call; a failure is not cached. */
-export function cached<Result>(
-  make: () => Promise<Result>,
-  { clock, ttlMs }: { readonly clock: () => number; readonly ttlMs: number },
-): () => Promise<Result> {
-  let last: { readonly at: number; readonly result: Promise<Result> } | null = null
-  return () => {
-    if (last !== null && clock() - last.at < ttlMs) return last.result
-    const made = { at: clock(), result: make() }
+/** Calls `make` again only when the key has changed. Concurrent callers share one call; a failure is not cached. */
+export function cachedByKey<Key, Result>(make: (key: Key) => Promise<Result>): (key: Key) => Promise<Result> {
+  let last: { readonly key: Key; readonly result: Promise<Result> } | null = null
+  return (key) => {
+    if (last?.key === key) return last.result
+    const made = { key, result: make(key) }
     last = made
     made.result.catch(() => {
       if (last === made) last = null
@@ -129,20 +119,21 @@ export function cached<Result>(
   }
 }
 
-/** Caches the result of `make` until the memory changes. Concurrent callers share one call; a failure is not cached. */
-export function cachedUntilChange<Result>(
-  { store }: Pick<ServerDeps, 'store'>,
+/** The same for `ttlMs`. */
+export function cached<Result>(
   make: () => Promise<Result>,
+  { clock, ttlMs }: { readonly clock: () => number; readonly ttlMs: number },
 ): () => Promise<Result> {
-  let last: { readonly head: number; readonly result: Promise<Result> } | null = null
-  return async () => {
-    const { number: head } = await store.head()
-    if (last?.head === head) return last.result
-    const made = { head, result: make() }
-    last = made
-    made.result.catch(() => {
-      if (last === made) last = null
-    })
-    return made.result
+  const last = cachedByKey<number, Result>(make)
+  let since = Number.NEGATIVE_INFINITY
+  return () => {
+    if (clock() - since >= ttlMs) since = clock()
+    return last(since)
   }
+}
+
+/** The same until the memory changes. */
+export function cachedUntilChange<Result>({ store }: Pick<ServerDeps, 'store'>, make: () => Promise<Result>) {
+  const last = cachedByKey<number, Result>(make)
+  return async (): Promise<Result> => last((await store.head()).number)
 }

@@ -1,5 +1,6 @@
-import { spawn } from 'node:child_process'
+import { execFile } from 'node:child_process'
 import { resolve } from 'node:path'
+import { promisify, stripVTControlCharacters } from 'node:util'
 import { type Argument, defineCommand, UsageError } from '../../command/command.ts'
 import { flag, oneOf, text, viewOptions } from '../../command/options.ts'
 import { type ConnectHost, connectHosts, filesFor, type HostCheck, hosts, type Level } from '../../connect/hosts.ts'
@@ -60,10 +61,8 @@ export const connect = defineCommand({
       machine,
       level: levelOf(options, hosts[host].levels[0]),
       directory,
-      options: [
-        ...(options.dir === undefined ? [] : ['--dir', resolve(directory, options.dir)]),
-        ...options.scope.flatMap((one) => ['--scope', one]),
-      ],
+      dir: options.dir === undefined ? undefined : resolve(directory, options.dir),
+      scopes: options.scope,
       allowsReading,
     })
     const { changes, problems } = remove
@@ -102,9 +101,10 @@ export const connect = defineCommand({
       return answer(true, lines(`Removed Credence from ${host}:`, list))
     }
     await connectFiles(changes, machine)
-    const bar = await session.progress()
-    bar.show(`waiting for \`${hosts[host].program ?? host}\` to check the connection`, 0, 1)
-    const proof = await proveConnection(host, machine, directory).finally(() => bar.clear())
+    const proof = await session.withProgress(async (bar) => {
+      bar.show(`waiting for \`${hosts[host].program ?? host}\` to check the connection`, 0, 1)
+      return proveConnection(host, machine, directory)
+    })
     const { version } = proof
     if (version !== null) noteSeen(machine, host, 'version', { at: new Date().toISOString(), version })
     const reading = host === 'claude-code' && !allowsReading ? readingNote : []
@@ -129,15 +129,11 @@ async function offersReading(
   return session.confirm('Let Claude Code search and read the memory without asking you each time?')
 }
 
-function proofText({ outcome, command, detail }: Proof): readonly string[] {
-  switch (outcome) {
-    case 'unchecked':
-      return [`Not checked: ${detail}`]
-    case 'proven':
-      return [`\`${command}\` confirms it: ${harmless(detail)}`]
-    case 'not proven':
-      return [`\`${command}\` does not confirm it. It printed:`, harmless(detail)]
-  }
+function proofText({ outcome, command, detail }: Proof): string {
+  if (outcome === 'unchecked') return `Not checked: ${detail}`
+  return outcome === 'proven'
+    ? `\`${command}\` confirms it: ${harmless(detail)}`
+    : `\`${command}\` does not confirm it. It printed:\n${harmless(detail)}`
 }
 
 function levelOf({ project, user }: { project: boolean; user: boolean }, usual: Level): Level {
@@ -170,7 +166,6 @@ const painted = (diff: string, style: Style): string =>
     })
     .join('\n')
 
-/** The result of the checks by the host itself. */
 type Proof = {
   /** `unchecked`: the host has no such command, or it is not on the PATH. */
   readonly outcome: 'proven' | 'not proven' | 'unchecked'
@@ -215,26 +210,12 @@ function aboutIn(output: string, { proof }: HostCheck): string {
 }
 
 /** The output of a program on both its streams, without colours; null when it takes too long or cannot be started. */
-function outputOf(file: string, args: readonly string[], machine: Machine, cwd: string): Promise<string | null> {
-  const { env, home, platform } = machine
-  return new Promise((resolve) => {
-    const child = spawn(file, args, {
-      cwd,
-      env: { ...env, HOME: env.HOME ?? home, NO_COLOR: '1' },
-      stdio: ['ignore', 'pipe', 'pipe'],
-      // Windows starts .cmd files through a shell only; the arguments are ours.
-      shell: platform === 'win32',
-      timeout: longestCheckMs,
-    })
-    let text = ''
-    for (const stream of [child.stdout, child.stderr])
-      stream.setEncoding('utf8').on('data', (chunk: string) => {
-        if (text.length < 1_000_000) text += chunk
-      })
-    child.on('error', () => resolve(null))
-    child.on('close', (_code, signal) => resolve(signal === null ? withoutColours(text) : null))
-  })
+async function outputOf(file: string, args: readonly string[], machine: Machine, cwd: string): Promise<string | null> {
+  const { home, platform } = machine
+  const env = { ...machine.env, HOME: machine.env.HOME ?? home, NO_COLOR: '1' }
+  // Windows starts .cmd files through a shell only; the arguments are ours.
+  const running = promisify(execFile)(file, args, { cwd, env, shell: platform === 'win32', timeout: longestCheckMs })
+  running.child.stdin?.end()
+  const { stdout, stderr, signal } = await running.catch((error) => error)
+  return signal ? null : stripVTControlCharacters(`${stdout}${stderr}`)
 }
-
-// biome-ignore lint/suspicious/noControlCharactersInRegex: colours begin with the escape character
-const withoutColours = (text: string): string => text.replace(/\u001b\[[0-9;]*m/g, '')

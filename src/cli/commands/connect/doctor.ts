@@ -8,7 +8,7 @@ import { setAsideCorruptStore } from '../../../store/sqlite/store-file.ts'
 import { defineCommand, exitCodes, type ValuesOf } from '../../command/command.ts'
 import { flag, memoryOptions } from '../../command/options.ts'
 import { failedNames, queuedNames, queueIn } from '../../hooks/hook-queue.ts'
-import type { MemoryLocation, Session } from '../../session.ts'
+import type { MemoryLocation, Ports, Session } from '../../session.ts'
 import { counted, type Style, table } from '../../text/output.ts'
 
 const maintenance = {
@@ -89,21 +89,18 @@ const remedy =
 /** Findings about MEMORY.md are apart: they are no reason to set the store aside. */
 async function examined(session: Session, { dir, user }: MemoryLocation, options: ValuesOf<typeof maintenance>) {
   const done = await maintained(session, dir, options)
-  const progress = await session.progress()
-  const check = async (ports: Awaited<ReturnType<Session['ports']>>) => {
-    const mirror = mirrorFindings(await mirrorStatus(ports, dir))
-    const found = await examine(ports, user, (name, at, total) => progress.show(`checking: ${name}`, at, total))
-    return { mirror, found: [...done, ...found, await contentsOf(ports.store, user)] }
-  }
-  try {
-    return await session.withPorts(dir, check, { inspect: true })
-  } catch (error) {
-    if (!(error instanceof MemoryError && error.code === 'conflict')) throw error
-    // Made by an older version: opening it for writing brings it up to date, as every other command would.
-    return await session.withPorts(dir, check)
-  } finally {
-    progress.clear()
-  }
+  return session.withProgress(async (bar) => {
+    const check = async (ports: Ports) => {
+      const mirror = mirrorFindings(await mirrorStatus(ports, dir))
+      const found = await examine(ports, user, (name, at, total) => bar.show(`checking: ${name}`, at, total))
+      return { mirror, found: [...done, ...found, await contentsOf(ports.store, user)] }
+    }
+    return session.withPorts(dir, check, { inspect: true }).catch((error: unknown) => {
+      if (!(error instanceof MemoryError && error.code === 'conflict')) throw error
+      // Made by an older version: opening it for writing brings it up to date, as every other command would.
+      return session.withPorts(dir, check)
+    })
+  })
 }
 
 /** The work that was asked for besides the check, done first. */

@@ -16,7 +16,7 @@ const event: Argument<ReturnType<typeof readEvent>> = {
 export const hook = defineCommand({
   args: { event },
   options: {
-    host: { ...choice('<host>', hookHosts, 'The program that runs the hook.'), default: 'claude-code' },
+    host: choice('<host>', hookHosts, 'The program that runs the hook.', 'claude-code'),
     ...viewOptions,
     ...memoryOptions,
   },

@@ -9,7 +9,7 @@ import { memoryProxy } from '../../../proxy/proxy.ts'
 import { defineCommand, UsageError } from '../../command/command.ts'
 import { memoryOptions, option, viewOptions, wholeNumber } from '../../command/options.ts'
 import { keepingNotice } from '../../memory-location.ts'
-import { MemoryThread } from '../../proxy/memory-thread.ts'
+import { memoryThread } from '../../proxy/memory-thread.ts'
 import { lines } from '../../text/output.ts'
 
 const usualPort = 4778
@@ -42,7 +42,7 @@ export const proxy = defineCommand({
     const settings = session.settings(options)
     const { evalHarnessEnabled, evalShadowModeEnabled, evalStoreDir } = settings
     const isNew = !(await session.hasMemory(options))
-    const memory = new MemoryThread({
+    const memory = memoryThread({
       dir,
       everyTeam,
       ...omitUndefined({ store }),

@@ -6,14 +6,13 @@ import { writeAtomically } from '../../../files/atomic-write.ts'
 import type { EndedSessions } from '../../../http/authentication.ts'
 import { listen } from '../../../http/listen.ts'
 import { type HostNames, loopbackNames } from '../../../http/same-origin.ts'
-import { serverApp } from '../../../http/server-app.ts'
 import { defaultUser } from '../../../open-memory.ts'
 import { type Answer, defineCommand, UsageError } from '../../command/command.ts'
 import { flag, memoryOptions, option, text, viewOptions, wholeNumber } from '../../command/options.ts'
 import { forgetOldTurns } from '../../hooks/hear-queue.ts'
 import { evaluateExample, fillDemoWithPast } from '../../serve/demo-memory.ts'
-import { openServerDeps, type ServedMemory, type ServedStore } from '../../serve/server-deps.ts'
-import { principalMemory, tenantMcp } from '../../serve/tenants.ts'
+import { openServerDeps, type ServedMemory, type ServedStore, servedApp } from '../../serve/server-deps.ts'
+import { principalMemory } from '../../serve/tenants.ts'
 import type { LocationOptions, Session } from '../../session.ts'
 import { lines } from '../../text/output.ts'
 import { tourScopes } from './tour.ts'
@@ -49,14 +48,13 @@ async function installationToken(file: string): Promise<string> {
 const usualPort = 4777
 const loopback = '127.0.0.1'
 
-/** The packs of `--evaluate`. */
 const packsToEvaluate = ['retrieval-precision', 'session-drift']
 
 export const serve = defineCommand({
   args: {},
   options: {
     port: wholeNumber('The port; 0 for any free port.', { min: 0, max: 65_535, default: usualPort }),
-    host: { ...text('<address>', 'The address to listen on.'), default: loopback },
+    host: text('<address>', 'The address to listen on.', loopback),
     allowRemote: flag(
       'Required to listen on other addresses: everyone who has the token can read and change everything.',
     ),
@@ -77,8 +75,7 @@ export const serve = defineCommand({
     'credence serve --demo --port 0 --json': 'Serves a demo on a free port, and prints the address as JSON.',
   },
   async run({ options }, session) {
-    const { port = usualPort, host = loopback } = options
-    const hosts = withPublicUrl(hostNames(host, options.allowRemote), options.publicUrl)
+    const hosts = withPublicUrl(hostNames(options.host ?? loopback, options.allowRemote), options.publicUrl)
     const isDemo = options.demo || !(await session.hasMemory(options))
     const served = isDemo ? demoMemory(session) : { ...session.locate(options), isDemo }
     const { sentenceVectors: vectors, evalStoreDir, agentShare: percent } = session.settings({ dir: served.dir })
@@ -93,7 +90,7 @@ export const serve = defineCommand({
     try {
       // A server that is away or refuses is an error now, and not with the first request.
       await open.deps.access()
-      return await answerRequests(session, { ...open, close }, { host, port, hosts, served, options })
+      return await answerRequests(session, { ...open, close }, served, hosts, options)
     } catch (error) {
       await close()
       throw error
@@ -135,46 +132,36 @@ const demoMemory = (session: Session): ServedMemory => ({
   isDemo: true,
 })
 
-type ServeRequest = {
-  readonly host: string
-  readonly port: number
-  readonly hosts: HostNames
-  readonly served: ServedMemory
-  readonly options: LocationOptions & { readonly evaluate: boolean }
+type ServeOptions = LocationOptions & {
+  readonly host: string | undefined
+  readonly port: number | undefined
+  readonly evaluate: boolean
 }
 
-/** Listens until the process is interrupted. */
 async function answerRequests(
   session: Session,
   open: ServedStore,
-  { host, port, hosts, served, options }: ServeRequest,
+  served: ServedMemory,
+  hosts: HostNames,
+  options: ServeOptions,
 ): Promise<Answer> {
-  const { dir, user, scopes, homeScopes, isDemo } = served
+  const { host = loopback, port = usualPort } = options
+  const { dir, user, isDemo } = served
   const isOnServer = !isDemo && session.locate(options).store !== undefined
   const place = isOnServer ? await session.storeFile(dir) : dir
   const [tokenFile, agentFile] = [join(dir, 'state', 'token'), join(dir, 'state', 'agent-token')]
   const tokens = { person: await installationToken(tokenFile), agent: await installationToken(agentFile) }
   // The sender of the request learns only that there is a bug.
   const onBug = (error: unknown): void => console.error(error)
-  const mcp = tenantMcp(open.deps.ports, {
-    version: open.deps.version,
-    view: { user, scopes, homeScopes, agent: null, hasFixedScopes: (options.scope ?? []).length > 0 },
-    memoryAs: async (author) => open.memoryAs(author),
-    onBug,
-  })
-  const { app, close } = serverApp({
-    deps: open.deps,
+  const serving = {
     tokens,
     endedSessions: endedSessions(join(dir, 'state', 'ended-sessions')),
     hosts,
     webDirectory: join(session.machine.program, '..', '..', 'dist', 'web'),
-    mcpHandler: async (request, caller) => {
-      await open.deps.catchUp()
-      return mcp.fetch(request, caller)
-    },
     perMinute: session.settings({ dir }).requestsPerMinute,
     onBug,
-  })
+  }
+  const { app, mcp, close } = servedApp(open, serving, (options.scope ?? []).length > 0)
   const listening = await listen((request, env) => app.fetch(request, env), { host, port })
   const stopForgetting = isDemo ? () => {} : lookingAfterTurns(session, open, options)
   const interruption = new AbortController()

@@ -9,68 +9,21 @@ import { columns, counted, indented, type Style } from '../../text/output.ts'
 import { contextText } from '../../text/recall.ts'
 import { rememberedText } from '../memory/remember.ts'
 import { verdictText } from '../memory/why.ts'
+import drafts from './tour-beliefs.json' with { type: 'json' }
 
-/** A command that was run, and its result. */
 type Step = { readonly command: string | null; readonly result: unknown; readonly text: (style: Style) => string }
 
-/** A part of the tour. */
 export type Scene = { readonly title: string; readonly told: string; readonly steps: readonly Step[] }
 
-const ledger = 'project:ledger'
-const website = 'project:website'
-export const tourScopes = [ledger, universalScope]
+export const tourScopes = ['project:ledger', universalScope]
 
-const draft = (scope: string, name: string, content: string, more: Partial<BeliefDraft> = {}): BeliefDraft => ({
-  name,
-  content,
-  type: 'decision',
-  scopes: [scope],
-  ...more,
-})
-
-const drafts: readonly BeliefDraft[] = [
-  draft(universalScope, 'answer style', 'Prefers short answers with the command first', {
-    type: 'preference',
-    subtype: 'style',
-  }),
-  draft(universalScope, 'TypeScript', 'Knows TypeScript deeply', {
-    why: 'Skip the basics',
-    type: 'preference',
-    subtype: 'expertise',
-    expertise: { domain: 'typescript', depth: 'deep' },
-  }),
-  draft(ledger, 'money', 'Amounts are whole cents, never floating point numbers.', { pinned: true }),
-  draft(ledger, 'payment terms', 'Invoices are due in 14 days.', { aliases: ['due date', 'invoice due'] }),
-  draft(ledger, 'Redis', 'Sessions are cached in Redis on port 6380.', {
-    aliases: ['session cache'],
-    why: 'Use port 6380 in every example; 6379 is taken.',
-  }),
-  draft(ledger, 'Postgres', 'The ledger is kept in Postgres 17.', { aliases: ['PostgreSQL', 'the database'] }),
-  draft(ledger, 'Ada Okafor', 'Ada runs payroll and signs off releases.', { aliases: ['Ada'], type: 'entity' }),
-  draft(ledger, 'release day', 'Releases go out on Tuesdays.', { aliases: ['deploy day'] }),
-  draft(ledger, 'node.js version', 'Production runs Node 24.', { aliases: ['Node'] }),
-  draft(ledger, 'audit trail', 'Who changed an entry is kept for ten years.', {
-    type: 'entity',
-    status: 'inferred',
-    confidence: 0.6,
-  }),
-  draft(ledger, 'which queue', 'Do we use NATS or Postgres for the job queue?', {
-    type: 'open_question',
-    pinned: true,
-  }),
-  draft(website, 'colour palette', 'The website is green and off-white.', {
-    aliases: ['brand colours', 'the palette'],
-  }),
-]
-
-/** Plays the whole tour in an empty memory. */
 export async function* playTour(memory: Memory): AsyncGenerator<Scene> {
   for (const play of [remembering, recalling, leavingOut, correcting, explaining, closing]) yield await play(memory)
 }
 
 async function remembering(memory: Memory): Promise<Scene> {
   const remembered = []
-  for (const draft of drafts) remembered.push(await memory.remember(draft))
+  for (const draft of drafts as readonly BeliefDraft[]) remembered.push(await memory.remember(draft))
   const beliefs = remembered.map(({ belief }) => belief)
   const rows = beliefs.map(({ name, scopes: own, pinned, content }) => [
     name,

@@ -45,7 +45,6 @@ export const conversations = defineCommand({
 const emptyText =
   'No conversations are kept yet. `credence connect` sets up an agent, `credence hear` keeps a turn, and `credence import chats` keeps a file of them.'
 
-/** One line for each, under its day. */
 const listText = (items: readonly SessionSummary[], style: Style): string =>
   [...Map.groupBy(items, ({ lastAt }) => dayOf(lastAt))]
     .map(([day, ofDay]) => {

@@ -1,15 +1,154 @@
 import { turnRoles } from '../../../beliefs/turn.ts'
+import { MemoryError } from '../../../errors.ts'
 import { linesOf } from '../../../files/lines.ts'
-import type { Heard, HeardOutcome } from '../../../memory/conversation/hear.ts'
+import type { Heard, HeardOutcome, HeardTurn, HearRequest } from '../../../memory/conversation/hear.ts'
 import { pauseFor } from '../../../memory/conversation/pause.ts'
-import { readChatLines } from '../../../memory/transfer/chats/read-chats.ts'
+import type { Learned, Taken } from '../../../memory/learn/learn.ts'
+import type { Memory } from '../../../memory/memory.ts'
+import { unknownFieldWarning } from '../../../memory/transfer/chats/json-lines.ts'
+import { type ChatItem, readChatLines } from '../../../memory/transfer/chats/read-chats.ts'
 import { omitUndefined } from '../../../omit-undefined.ts'
-import { type Argument, defineCommand, exitCodes, UsageError } from '../../command/command.ts'
-import { choice, date, text, writeOptions } from '../../command/options.ts'
-import { short } from '../../text/beliefs.ts'
-import { harmless, lines, type Style } from '../../text/output.ts'
-import { heardLinesAnswer, hearLines, nothingHeard, takenText } from './hear-lines.ts'
+import { type Answer, type Argument, defineCommand, exitCodes, UsageError } from '../../command/command.ts'
+import { choice, date, extractorForms, flag, text, texts, words, writeOptions } from '../../command/options.ts'
+import { called, short } from '../../text/beliefs.ts'
+import { counted, harmless, lines, type Style } from '../../text/output.ts'
 import { pausedNotes, pauseText } from './pause.ts'
+
+/** The result of hearing the turns of files or of a stream; of each list at most `mostListed`. */
+type HeardLines = ReturnType<typeof nothingHeard>
+
+export const nothingHeard = () => ({
+  kept: 0,
+  /** Kept before. */
+  known: 0,
+  /** Off the record, forgotten before, or of a directory or time that is left out; and how many for each reason. */
+  leftOut: 0,
+  leftOutBecause: {} as Record<string, number>,
+  /** Statements that were learned or are listed for review. */
+  learned: [] as Taken[],
+  learnedCount: 0,
+  /** Lines that could not be kept and why. */
+  problems: [] as { readonly file: string; readonly line: number; readonly reason: string }[],
+  problemCount: 0,
+  warnings: [] as string[],
+  wasInterrupted: false,
+})
+
+const mostListed = 100
+/** How many turns are committed together. */
+const batchSize = 500
+
+type HearLinesOptions = Pick<HearRequest, 'learn' | 'maxTurnCharacters' | 'dryRun'> & {
+  /** The name of the file or stream. */
+  readonly source: string
+  readonly signal: AbortSignal
+  /** Fields of turns that do not give their own. */
+  readonly defaults: Partial<HeardTurn>
+  /** The scopes of what was said in a directory; null where that is left out. */
+  readonly scopesOf: (directory: string | null) => readonly string[] | null
+  /** Turns before this time are left out. */
+  readonly since?: string | undefined
+  /** Called after each batch with the bytes read. */
+  readonly onProgress?: (bytes: number) => void
+}
+
+/** Stores turns in batches, and adds their outcomes to `heard`. Lines that cannot be read are reported with their number. */
+export async function hearLines(
+  memory: Memory,
+  items: AsyncIterable<ChatItem>,
+  heard: HeardLines,
+  { source, signal, defaults, scopesOf, since, onProgress = () => {}, ...options }: HearLinesOptions,
+): Promise<void> {
+  const unknown = new Map<string, number>()
+  let batch: { readonly line: number; readonly turn: HeardTurn }[] = []
+  let scopes: readonly string[] = []
+  let bytes = 0
+
+  const report = (line: number, reason: string): void => {
+    heard.problemCount += 1
+    if (heard.problems.length < mostListed) heard.problems.push({ file: source, line, reason })
+  }
+  const leaveOut = (reason: string): void => {
+    heard.leftOut += 1
+    heard.leftOutBecause[reason] = (heard.leftOutBecause[reason] ?? 0) + 1
+  }
+  const flush = async (): Promise<void> => {
+    if (batch.length === 0) return
+    const said = batch.map(({ turn }) => turn)
+    const { turns, taken } = await memory.hear(said, { ...options, scopes })
+    for (const [place, { outcome, reason }] of turns.entries()) {
+      if (outcome === 'refused') report(batch[place]?.line ?? 0, reason ?? 'It was refused.')
+      else if (outcome === 'kept' || outcome === 'known') heard[outcome] += 1
+      else leaveOut(outcome === 'forgotten' ? 'forgotten before' : outcome)
+    }
+    heard.learnedCount += taken.length
+    heard.learned.push(...taken.slice(0, mostListed - heard.learned.length))
+    batch = []
+    onProgress(bytes)
+  }
+  /** Turns of one directory are heard together. */
+  const add = async ({ line, turn, directory }: Extract<ChatItem, { kind: 'turn' }>): Promise<void> => {
+    const here = scopesOf(directory)
+    const isBefore = since !== undefined && turn.at !== undefined && Date.parse(turn.at) < Date.parse(since)
+    if (here === null) return leaveOut('from an excluded directory')
+    if (isBefore) return leaveOut('before --since')
+    if (here.join(' ') !== scopes.join(' ') || batch.length >= batchSize) await flush()
+    scopes = here
+    batch.push({ line, turn: { ...defaults, ...turn } })
+  }
+
+  try {
+    for await (const item of items) {
+      if (signal.aborted) break
+      bytes = item.bytes
+      if (item.kind === 'problem') report(item.line, item.reason)
+      else if (item.kind === 'turn') await add(item)
+      else if (!unknown.has(item.field) && unknown.size < mostListed) unknown.set(item.field, item.line)
+    }
+  } catch (error) {
+    // A file that cannot be read any further. What the memory itself refuses is a MemoryError.
+    if (error instanceof MemoryError || !(error instanceof Error && 'code' in error)) throw error
+    report(0, `The file cannot be read (${String(error.code)}).`)
+  }
+  await flush()
+  const warnings = [...unknown].map(([field, line]) => `${source}, ${unknownFieldWarning(field, line)}`)
+  heard.warnings.push(...warnings.slice(0, mostListed - heard.warnings.length))
+  heard.wasInterrupted = signal.aborted
+}
+
+export const takenText = ({ outcome, belief, because }: Taken, style: Style, isDryRun = false): string =>
+  lines(
+    // The id of a dry run is gone with it.
+    `  ${outcome} ${isDryRun ? `"${short(belief.name)}"` : called(belief)} in ${style.cyan(harmless(belief.scopes.join(' and ')))}`,
+    `    ${short(belief.content)}`,
+    `    ${harmless(because)}`,
+  )
+
+/** The answer of a command that heard a file or stream; `notes` also lists the lines that could not be read. */
+export function heardLinesAnswer(heard: HeardLines, isDryRun: boolean) {
+  const { kept, known, leftOut, learned, learnedCount, problems, problemCount } = heard
+  const would = isDryRun ? 'would be ' : ''
+  const reasons = Object.entries(heard.leftOutBecause).map(([reason, count]) => `${count} ${reason}`)
+  const because = reasons.length === 0 ? '' : ` (${reasons.sort().join(', ')})`
+  const [moreLearned, moreProblems] = [learnedCount - learned.length, problemCount - problems.length]
+  return {
+    text: (style) =>
+      lines(
+        `${style.green(`${counted(kept, 'turn')} ${would}stored`)}, ${known} known already, ${leftOut} left out${because}, ${counted(problemCount, 'line')} could not be read.`,
+        learnedCount > 0 && `${counted(learnedCount, 'statement')} found:`,
+        learned.map((one) => takenText(one, style, isDryRun)),
+        moreLearned > 0 && `  and ${moreLearned} more`,
+      ),
+    notes: [
+      ...heard.warnings.map((warning) => `warning: ${harmless(warning)}`),
+      ...problems.map(({ file, line, reason }) =>
+        harmless(line === 0 ? `${file}: ${reason}` : `${file}, line ${line}: ${reason}`),
+      ),
+      ...(moreProblems > 0 ? [`and ${counted(moreProblems, 'more line')} that could not be read`] : []),
+    ],
+    exitCode: heard.wasInterrupted ? exitCodes.interrupted : problemCount > 0 ? exitCodes.invalid : exitCodes.fine,
+  } satisfies Partial<Answer>
+}
 
 const message: Argument<string> = {
   help: 'What was said. - reads JSON Lines of turns from standard input.',
@@ -25,10 +164,10 @@ export const lineFormat =
 export const hear = defineCommand({
   args: { message },
   options: {
-    role: { ...choice('<role>', turnRoles, 'Who said it.'), default: 'user' },
+    role: choice('<role>', turnRoles, 'Who said it.', 'user'),
     speaker: text('<name>', "The speaker's name, in a conversation of several people."),
-    session: { ...text('<id>', 'The conversation it belongs to.'), default: 'one for each day' },
-    at: { ...date('<time>', 'When it was said, such as 2026-05-03T10:00:00Z.'), default: 'now' },
+    session: text('<id>', 'The conversation it belongs to.', 'one for each day'),
+    at: date('<time>', 'When it was said, such as 2026-05-03T10:00:00Z.', 'now'),
     messageId: text('<id>', 'The id of the message. A message with a known id is stored once.'),
     ...writeOptions,
   },
@@ -92,3 +231,58 @@ const heardText = ({ turns, taken, refused }: Heard, style: Style): string =>
     refused.length > 0 && 'Not learned:',
     refused.map(({ text: words, explanation }) => `  ${short(words)}\n    ${harmless(explanation)}`),
   )
+
+/** Longer than any model takes for a message. */
+const modelTimeoutMs = 120_000
+
+const extractorHelp = `How to find statements: ${extractorForms}. Statements found by a model become candidates for review.`
+
+export const learn = defineCommand({
+  args: { message: words('The message to learn from.') },
+  options: {
+    dryRun: flag('Show what would be learned, and change nothing.'),
+    extractor: text('<what>', extractorHelp, 'rules'),
+    earlier: texts('<message>', 'An earlier message of the conversation, oldest first. May be given several times.'),
+    source: text('<id>', 'The id of the message, stored with every belief.'),
+    ...writeOptions,
+  },
+  description:
+    "Also learns the person's name and similar facts, and preferences as candidates for review. Ignores everything else. See docs/learning.md.",
+  examples: {
+    'credence learn "Remember that our staging port is 5433. Is it up?"':
+      'Remembers the port and ignores the question.',
+    'credence learn - --dry-run < message.txt': 'Shows what would be learned from a file.',
+  },
+  async run({ args: { message }, options }, session) {
+    const { dryRun, earlier, source: sourceId } = options
+    const extractor = await session.extractor(options.extractor ?? 'rules')
+    const { homeScopes: scopes } = session.locate(options)
+    const memory = await (dryRun ? session.reading(options) : session.memory(options))
+    const { signal } = session.interruption()
+    const limits =
+      extractor.model === undefined ? {} : { signal: AbortSignal.any([signal, AbortSignal.timeout(modelTimeoutMs)]) }
+    const learned = await memory.learn(message, {
+      earlier,
+      scopes,
+      dryRun,
+      extractor,
+      ...omitUndefined({ sourceId }),
+      ...limits,
+    })
+    return { document: { dryRun, ...learned }, text: (style) => learnedText(learned, dryRun, style) }
+  },
+})
+
+function learnedText({ taken, refused }: Learned, isDryRun: boolean, style: Style): string {
+  const head = isDryRun ? 'Nothing was changed. This would be learned:' : 'Learned:'
+  const nothing = isDryRun ? 'Nothing would be learned.' : 'Nothing was learned.'
+  return lines(
+    taken.length === 0 ? style.yellow(nothing) : style.green(head),
+    taken.map((one) => takenText(one, style)),
+    refused.length > 0 && ['', `Left out ${counted(refused.length, 'part')}:`],
+    refused.flatMap(({ text: part, reason, explanation }) => [
+      `  ${reason.replaceAll('_', ' ')}: ${short(part)}`,
+      `    ${harmless(explanation)}`,
+    ]),
+  )
+}

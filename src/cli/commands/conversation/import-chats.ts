@@ -11,17 +11,17 @@ import { choice, flag, one, timeOptions, writeOptions } from '../../command/opti
 import { slug } from '../../memory-location.ts'
 import type { LocationOptions, Session } from '../../session.ts'
 import { counted } from '../../text/output.ts'
-import { ProgressBar } from '../../text/progress-bar.ts'
-import { lineFormat } from './hear.ts'
-import { heardLinesAnswer, hearLines, nothingHeard } from './hear-lines.ts'
+import { heardLinesAnswer, hearLines, lineFormat, nothingHeard } from './hear.ts'
 
 export const importChats = defineCommand({
   args: { path: one('A file of conversations, an export archive, or a directory of such files.') },
   options: {
-    from: {
-      ...choice('<format>', chatFormats, 'The program that wrote the files.'),
-      default: 'detected from the content of each file',
-    },
+    from: choice(
+      '<format>',
+      chatFormats,
+      'The program that wrote the files.',
+      'detected from the content of each file',
+    ),
     since: timeOptions.since,
     dryRun: flag('Count the turns that would be stored, and store nothing.'),
     ...writeOptions,
@@ -38,18 +38,17 @@ export const importChats = defineCommand({
     const total = files.reduce((sum, file) => sum + statSync(file).size, 0)
     const { dryRun, since } = options
     const { maxTurnCharacters } = session.settings(options)
-    const bar = new ProgressBar(session.streams().stderr, session.machine.env)
     const { signal } = session.interruption()
     const scopesOf = scopesByDirectory(session, options)
     const isDirectory = statSync(path).isDirectory()
     const heard = nothingHeard()
     let before = 0
     let recognised = 0
-    try {
+    await session.withProgress(async (bar) => {
       const memory = await (dryRun ? session.reading(options) : session.memory(options))
       for (const file of files) {
         const source = isDirectory ? relative(path, file) : basename(file)
-        const items = itemsIn(file, options.from, { isDirectory })
+        const items = itemsIn(file, options.from, isDirectory)
         if (items === null) {
           // A directory may hold other things.
           if (!isDirectory) throw unknownFormat(file)
@@ -65,9 +64,7 @@ export const importChats = defineCommand({
         before += statSync(file).size
         if (signal.aborted) break
       }
-    } finally {
-      bar.clear()
-    }
+    })
     const answer = heardLinesAnswer(heard, dryRun)
     const others = files.length - recognised
     return {
@@ -75,23 +72,17 @@ export const importChats = defineCommand({
       ...answer,
       notes: [
         ...answer.notes,
-        ...(others > 0 && !heard.wasInterrupted ? [`${counted(others, 'file')} in no known format left alone.`] : []),
-        ...(heard.wasInterrupted
-          ? ['Interrupted. The turns stored so far are kept; run the import again to continue.']
-          : []),
-        ...(heard.learnedCount > 0 && !dryRun ? ['Review what was found with `credence review`.'] : []),
-        ...(heard.kept + heard.known + heard.leftOut + heard.problemCount === 0 ? [`${path} holds no turns.`] : []),
+        others > 0 && !heard.wasInterrupted && `${counted(others, 'file')} in no known format left alone.`,
+        heard.wasInterrupted && 'Interrupted. The turns stored so far are kept; run the import again to continue.',
+        heard.learnedCount > 0 && !dryRun && 'Review what was found with `credence review`.',
+        heard.kept + heard.known + heard.leftOut + heard.problemCount === 0 && `${path} holds no turns.`,
       ],
     }
   },
 })
 
 /** Null for a file in no known format. */
-function itemsIn(
-  file: string,
-  given: ChatFormat | undefined,
-  { isDirectory }: { readonly isDirectory: boolean },
-): AsyncIterable<ChatItem> | null {
+function itemsIn(file: string, given: ChatFormat | undefined, isDirectory: boolean): AsyncIterable<ChatItem> | null {
   const found = recogniseChats(file)
   if (found === 'zip') return readArchive(file, found)
   if (given !== undefined) return readChats(file, given)
@@ -110,10 +101,7 @@ const unknownFormat = (file: string): MemoryError =>
  * `.credence.json`. A directory that is gone gets a scope of its own, because its repository is unknown.
  * Null for directories of which nothing is kept.
  */
-function scopesByDirectory(
-  session: Session,
-  options: LocationOptions,
-): (directory: string | null) => readonly string[] | null {
+function scopesByDirectory(session: Session, options: LocationOptions) {
   const { homeScopes, dir } = session.locate(options)
   const { excludedDirectories } = session.settings(options)
   const known = new Map<string, readonly string[] | null>()
@@ -124,7 +112,7 @@ function scopesByDirectory(
     const hash = createHash('sha256').update(directory).digest('hex').slice(0, 8)
     return [`project:${slug(basename(directory))}-${hash}`]
   }
-  return (directory) => {
+  return (directory: string | null) => {
     if (directory === null) return homeScopes
     const found = known.has(directory) ? (known.get(directory) ?? null) : find(directory)
     known.set(directory, found)

@@ -8,7 +8,6 @@ import type { Session } from '../../session.ts'
 import { minuteOf } from '../../text/beliefs.ts'
 import { harmless } from '../../text/output.ts'
 
-/** Where a pause holds. */
 export const pausePlaceOptions = {
   in: text('<directory>', 'Only for this directory and everything below it.'),
   here: flag('Only for the working directory and everything below it.'),
@@ -17,7 +16,7 @@ export const pausePlaceOptions = {
 export const pause = defineCommand({
   args: {},
   options: {
-    for: { ...option('<duration>', 'How long, such as 30m, 2h, 3d or 1w.', readDuration), default: 'until resumed' },
+    for: option('<duration>', 'How long, such as 30m, 2h, 3d or 1w.', readDuration, 'until resumed'),
     ...pausePlaceOptions,
     ...memoryOptions,
   },

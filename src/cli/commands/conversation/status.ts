@@ -8,7 +8,7 @@ import { lastHook } from '../../hooks/hook-log.ts'
 import { failedNames, queuedNames, queueIn } from '../../hooks/hook-queue.ts'
 import { minuteOf } from '../../text/beliefs.ts'
 import { counted, harmless, table } from '../../text/output.ts'
-import { teamsOf } from '../people/open-access.ts'
+import { teamsOf } from '../people/people.ts'
 import { pauseText } from './pause.ts'
 
 export const status = defineCommand({

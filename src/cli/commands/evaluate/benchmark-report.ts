@@ -1,26 +1,89 @@
 import { resolve } from 'node:path'
+import { type CaseDiff, diffRuns, type RunDiff } from '../../../eval/compare/diff.ts'
+import { createSnapshot } from '../../../eval/gate/baselines.ts'
 import { gateStores, reportAgainstBaseline, requiredSnapshot } from '../../../eval/gate/ci-gate.ts'
 import { shown } from '../../../eval/gate/gate.ts'
-import type { DeltaReport } from '../../../eval/report/delta-report.ts'
-import { deltaGithub, deltaJunit, deltaMarkdown, takenText, verdictWords } from '../../../eval/report/delta-report.ts'
-import { type Answer, defineCommand, exitCodes, UsageError } from '../../command/command.ts'
-import { choice, flag, text, texts } from '../../command/options.ts'
+import {
+  type DeltaReport,
+  deltaGithub,
+  deltaJunit,
+  deltaMarkdown,
+  takenText,
+  verdictWords,
+} from '../../../eval/report/delta-report.ts'
+import { htmlReport } from '../../../eval/report/html-report.ts'
+import { isSafeId, Timestamp } from '../../../eval/store/schemas/primitives.ts'
+import { writeFiles } from '../../../files/write-files.ts'
+import { type Answer, defineCommand, exitCodes, UsageError, type ValuesOf } from '../../command/command.ts'
+import { choice, flag, one, option, rest, text, texts } from '../../command/options.ts'
+import type { Session } from '../../session.ts'
 import { harmless, type Style, table } from '../../text/output.ts'
-import { snapshotIdOption } from './benchmark-snapshot.ts'
-import { evalStore, requireSetting, storeOptions } from './benchmark-store.ts'
+import { evalStore, portablePath, requireSetting, storeOptions } from './benchmark-store.ts'
+
+/** A name that may become a file. */
+export const snapshotIdOption = option('<id>', 'The name of the baseline.', (given) => {
+  if (isSafeId(given)) return given
+  throw new UsageError(`"${given}" is not a safe id.`, 'Use letters, digits, dots, dashes and underscores.')
+})
+
+export const snapshotOptions = {
+  system: text('<name>', 'The system whose runs are used, if there are several.'),
+  notes: text('<text>', 'Why these figures are accepted.'),
+  gitRef: text('<ref>', 'The commit or branch they belong to.'),
+  createdAt: option('<time>', 'Its creation time, in ISO 8601.', (given) => {
+    if (Timestamp.safeParse(given).success) return given
+    throw new UsageError(`"${given}" is not a time.`, 'Write for example 2026-03-06T10:00:00Z.')
+  }),
+  force: flag('Replace a baseline of the same name.'),
+  acceptLower: text('<reason>', 'Why a figure may get worse; stored in the baseline.'),
+}
+
+export const benchmarkSnapshot = defineCommand({
+  args: {},
+  options: { snapshotId: snapshotIdOption, ...snapshotOptions, ...storeOptions },
+  description:
+    'Takes the latest completed run of every benchmark. Needs the setting benchmarkBaselineSnapshotsEnabled.',
+  examples: {
+    'credence benchmark snapshot --snapshot-id main': 'Stores the latest figures as the baseline "main".',
+    'credence benchmark snapshot --snapshot-id main --force --accept-lower "the cases became harder"':
+      'Replaces it with lower figures, and a reason.',
+  },
+  async run({ options }, session) {
+    if (options.snapshotId === undefined) throw new UsageError('--snapshot-id is missing.')
+    return takeSnapshot({ ...options, snapshotId: options.snapshotId }, session)
+  },
+})
+
+/** `options` are those of the command, with a name for the baseline. */
+export async function takeSnapshot(
+  options: ValuesOf<typeof snapshotOptions & typeof storeOptions> & { readonly snapshotId: string },
+  session: Session,
+) {
+  const { root, settings } = evalStore(session, options)
+  requireSetting(settings, 'benchmarkBaselineSnapshotsEnabled', 'No baseline was kept,')
+  const { targetPath, snapshot, overwritten, notes } = await createSnapshot(root, {
+    ...options,
+    createdAt: options.createdAt ?? new Date().toISOString(),
+    sourceRootDir: portablePath(session, root),
+  })
+  const rows = snapshot.benchmarks.map(({ benchmarkId, passRate, runId }) => [benchmarkId, shown(passRate), runId])
+  return {
+    document: { ok: true, targetPath, overwritten, snapshot, notes },
+    text: () => harmless(table([['benchmark', 'pass rate', 'run'], ...rows])),
+    notes: [`${overwritten ? 'Replaced' : 'Stored as'} ${targetPath}`, ...notes],
+  }
+}
 
 const formats = ['text', 'md', 'junit', 'github'] as const
 type Format = (typeof formats)[number]
 
 const reportOptions = {
-  format: {
-    ...choice(
-      '<format>',
-      formats,
-      'The format: for people, Markdown, JUnit XML, or a step summary with annotations on standard error.',
-    ),
-    default: 'text',
-  },
+  format: choice(
+    '<format>',
+    formats,
+    'The format: for people, Markdown, JUnit XML, or a step summary with annotations on standard error.',
+    'text',
+  ),
   acceptChanged: texts(
     '<id: reason>',
     'Compare the cases that both sides have although the pack changed; the reason is in the report. May be given several times.',
@@ -114,7 +177,6 @@ function refuseUnknown(accepted: readonly string[], { verdicts }: DeltaReport): 
   )
 }
 
-/** A comparison as the answer of a command. */
 export function reportAnswer(report: DeltaReport, format: Format = 'text'): Answer {
   const markdown = deltaMarkdown(report)
   return {
@@ -150,3 +212,82 @@ function reportText(report: DeltaReport, style: Style): string {
     ].map(harmless),
   ].join('\n')
 }
+
+export const benchmarkDiff = defineCommand({
+  args: { base: one('A run.'), candidate: one('The run to compare it with.') },
+  options: storeOptions,
+  description:
+    'Lists the cases that were fixed, broke, still fail, are new, were removed or are flaky; for each broken case the changed results and the first stage of recall that differs.',
+  exitCodes: [exitCodes.failed, exitCodes.nothingCompared],
+  examples: {
+    'credence benchmark diff run-1 run-2': 'Shows what changed from the first to the second.',
+    'credence benchmark diff run-1 run-2 --json': 'Prints the same as JSON.',
+  },
+  async run({ args, options }, session) {
+    const { root } = evalStore(session, options)
+    const diff = await diffRuns(root, args.base, args.candidate)
+    const { fixed, broken, stillFailing, changed, unchanged } = diff
+    const shared = fixed.length + broken.length + stillFailing.length + changed.length + unchanged
+    return {
+      document: { ok: shared > 0 && diff.broken.length === 0, ...diff },
+      text: (style) => diffText(diff, style),
+      notes: diff.notes,
+      exitCode: shared === 0 ? exitCodes.nothingCompared : diff.broken.length > 0 ? exitCodes.failed : exitCodes.fine,
+    }
+  },
+})
+
+function diffText(diff: RunDiff, style: Style): string {
+  const list = (title: string, items: readonly string[]): readonly string[] =>
+    items.length === 0 ? [] : [`${title} (${items.length})`, ...items.map((item) => `  ${harmless(item)}`)]
+  const fixed = diff.fixed.map(({ id }) => id)
+  return [
+    ...list(style.red('broken'), diff.broken.map(detailed)),
+    ...list(style.green('fixed'), fixed),
+    ...list('still failing', diff.stillFailing.map(brief)),
+    ...list('passes with another answer', diff.changed.map(brief)),
+    ...list('flaky', diff.flaky),
+    ...list('new', diff.newCases),
+    ...list('removed', diff.removedCases),
+    `${diff.unchanged} the same`,
+  ].join('\n')
+}
+
+const brief = ({ id, firstStage }: CaseDiff): string => (firstStage === null ? id : `${id} (${firstStage} differs)`)
+
+function detailed(diff: CaseDiff): string {
+  const returned = diff.returned.map(({ id, tier, from, to }) => {
+    const where = tier === '' ? '' : ` ${tier}`
+    if (from === null) return `    + ${id}${where} ${to}`
+    return to === null ? `    - ${id}${where} ${from}` : `    ~ ${id}${where} ${from} → ${to}`
+  })
+  return [brief(diff), ...diff.failures.map((failure) => `    ${failure}`), ...returned].join('\n')
+}
+
+const defaultOut = 'benchmark-report.html'
+
+export const benchmarkHtml = defineCommand({
+  args: { runs: rest('Runs to show; without any, the latest completed run of every benchmark and system.') },
+  options: {
+    out: text('<file>', 'The file to write.', defaultOut),
+    snapshotId: { ...snapshotIdOption, help: 'Compare with this baseline.', default: 'the run before' },
+    ...storeOptions,
+  },
+  description:
+    'The page contains verdicts, trends with intervals, every case with its explanation and what changed, latencies, provenance.',
+  examples: {
+    'credence benchmark html': `Writes ${defaultOut} about the latest runs.`,
+    'credence benchmark html run-2 --snapshot-id main --out report.html': 'Compares a run with a baseline.',
+  },
+  async run({ args: { runs }, options }, session) {
+    const { root } = evalStore(session, options)
+    const file = resolve(session.workingDirectory(), options.out ?? defaultOut)
+    const { snapshotId } = options
+    const { page, runIds } = await htmlReport(root, { runIds: runs, snapshotId, now: new Date() })
+    writeFiles([{ file, text: page }])
+    return {
+      document: { ok: true, file, runs: runIds, bytes: Buffer.byteLength(page) },
+      text: () => file,
+    }
+  },
+})

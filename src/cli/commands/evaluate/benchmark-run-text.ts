@@ -8,10 +8,8 @@ import type { CaseRecord, RunSummary } from '../../../eval/store/schemas/run.ts'
 import { short } from '../../text/beliefs.ts'
 import { harmless, type Style, table } from '../../text/output.ts'
 
-/** A finished run. */
 export type RunResult = {
   readonly summary: RunSummary
-  /** The folder of its pack. */
   readonly directory: string
   /** Claims of the pack that nothing checks. */
   readonly warnings: readonly string[]

@@ -3,6 +3,7 @@ import { join, resolve } from 'node:path'
 import { didYouMean } from '../../../did-you-mean.ts'
 import { type Kind, kindOf, openBenchmark } from '../../../eval/kinds/kind.ts'
 import { manifestOf, packFolders } from '../../../eval/pack/manifest.ts'
+import { mergeShards } from '../../../eval/run/merge-shards.ts'
 import {
   newRunId,
   optionsOf,
@@ -23,9 +24,18 @@ import { defineCommand, exitCodes, UsageError, type ValuesOf } from '../../comma
 import { extractorForms, flag, option, rest, text, wholeNumber } from '../../command/options.ts'
 import { type Evaluation, packKinds } from '../../evaluation.ts'
 import type { Session } from '../../session.ts'
+import { harmless } from '../../text/output.ts'
 import { type RunResult, runsText } from './benchmark-run-text.ts'
-import { evalStore, machine, refuseChanges, requireSetting, settledOptions, storeOptions } from './benchmark-store.ts'
-import { embedderOption } from './eval-options.ts'
+import {
+  embedderOption,
+  evalStore,
+  machine,
+  refuseChanges,
+  requireSetting,
+  seedOption,
+  settledOptions,
+  storeOptions,
+} from './benchmark-store.ts'
 
 /** The folder of a pack: a path, or the id of a pack in the eval store or among the shipped ones. */
 function packDirectory(given: string, { session, root, evaluation }: RunSetup): string {
@@ -60,24 +70,19 @@ function namedBy(given: string, { root, evaluation }: RunSetup): readonly string
 }
 
 const options = {
-  system: {
-    ...text(
-      '<name>',
-      `The system under test. A memory: ${backendForms}. For tasks: an agent. For conversations: ${[...turnSystemNames, ...outsideForms].join(', ')}. For attacks: credence, ${redTeamControls.join(', ')}.`,
-    ),
-    default: 'bm25; reference for tasks; credence for attacks and, beside plain baselines, for conversations',
-  },
-  extractor: {
-    ...text('<name>', `The extractor for packs of messages: ${extractorForms}; none and everything are the controls.`),
-    default: 'rules',
-  },
+  system: text(
+    '<name>',
+    `The system under test. A memory: ${backendForms}. For tasks: an agent. For conversations: ${[...turnSystemNames, ...outsideForms].join(', ')}. For attacks: credence, ${redTeamControls.join(', ')}.`,
+    'bm25; reference for tasks; credence for attacks and, beside plain baselines, for conversations',
+  ),
+  extractor: text(
+    '<name>',
+    `The extractor for packs of messages: ${extractorForms}; none and everything are the controls.`,
+    'rules',
+  ),
   data: text('<path>', 'The published data of a conversation suite. Without it the sample of the pack is run.'),
   repeats: wholeNumber('How often every case is run.', { min: 1, max: 1_000, default: 1 }),
-  seed: wholeNumber('Decides the order of static cases and the ids that the system sees.', {
-    min: 0,
-    max: 2 ** 31,
-    default: 1,
-  }),
+  seed: seedOption('Decides the order of static cases and the ids that the system sees.'),
   filter: text(
     '<text>',
     'Only cases that contain this text in id, prompt, signals, category or description. Such a run is never compared.',
@@ -154,7 +159,7 @@ export const benchmarkRun = defineCommand({
           results.push(...(await runAblations(job, result, setup)))
         }
       }
-      return await answerOf(results, { root, isInterrupted: signal.aborted })
+      return await answerOf(results, root, signal.aborted)
     } finally {
       evaluation.progress.clear()
     }
@@ -169,7 +174,6 @@ type RunSetup = {
   readonly jobs: number
 }
 
-/** One pack and how it is run. */
 type Job = {
   readonly directory: string
   /** Null for the default of the pack's kind. */
@@ -227,7 +231,7 @@ function resumedJob(runId: string, setup: RunSetup): Job {
 }
 
 const kindsFor = ({ directory, embedder, data }: Job, { session }: RunSetup): Promise<readonly Kind[]> =>
-  packKinds(session, { runner: manifestOf(directory).runner, embedder, data })
+  packKinds(session, manifestOf(directory).runner, embedder, data)
 
 async function runJob(job: Job, setup: RunSetup): Promise<RunResult> {
   const { directory, system, ablation, embedder, explain, data, isBaseline, run } = job
@@ -280,10 +284,7 @@ async function runAblations(job: Job, whole: RunResult, setup: RunSetup): Promis
   return results
 }
 
-async function answerOf(
-  results: readonly RunResult[],
-  { root, isInterrupted }: { readonly root: string; readonly isInterrupted: boolean },
-) {
+async function answerOf(results: readonly RunResult[], root: string, isInterrupted: boolean) {
   const measured = results.filter(({ ablation, isBaseline }) => ablation === null && !isBaseline)
   const ablations = results.flatMap(({ summary, ablation }) =>
     ablation === null ? [] : [{ benchmarkId: summary.benchmarkId, runId: summary.runId, ...ablation }],
@@ -302,3 +303,44 @@ async function answerOf(
     exitCode: isInterrupted ? exitCodes.interrupted : isFine ? exitCodes.fine : exitCodes.failed,
   }
 }
+
+export const benchmarkMerge = defineCommand({
+  args: { directories: rest('Eval stores, each with a shard of one run.') },
+  options: {
+    runId: text('<id>', 'The name of the merged run.', 'that of the shards, where they share one'),
+    ...storeOptions,
+  },
+  description:
+    'The result equals the run of a single machine. If a shard of `benchmark run --shard` is missing, duplicated, unfinished, edited or of another run, the command exits with 4 and writes nothing.',
+  exitCodes: [exitCodes.nothingCompared],
+  examples: {
+    'credence benchmark merge shard-1 shard-2 shard-3 --store evals': 'Joins three shards into one run in evals.',
+    'credence benchmark merge shards/* --store evals --run-id nightly --json': 'Names the run, and prints it as JSON.',
+  },
+  async run({ args: { directories }, options }, session) {
+    if (directories.length === 0) throw new UsageError('No store is given.', 'Give the folders of the shards.')
+    const { root } = evalStore(session, options)
+    const places = directories.map((path) => resolve(session.workingDirectory(), path))
+    const merged = await mergeShards(places, {
+      root,
+      runId: (runIds, first) =>
+        options.runId ??
+        (new Set(runIds).size === 1 && !places.includes(root)
+          ? first.runId
+          : newRunId(first.benchmarkId, first.system?.name ?? '', new Date())),
+    })
+    if (!merged.ok) {
+      return {
+        document: { ok: false, problems: merged.problems },
+        text: (style) => merged.problems.map((problem) => style.red(harmless(problem))).join('\n'),
+        notes: ['Nothing was merged. Run the shards named above again, and give the store of each shard once.'],
+        exitCode: exitCodes.nothingCompared,
+      }
+    }
+    const { runId, passedCases, totalCases } = merged.run
+    return {
+      document: { ok: true, run: merged.run, shards: merged.shards },
+      text: () => harmless(`${runId}: ${merged.shards} shards, ${passedCases}/${totalCases} passed`),
+    }
+  },
+})

@@ -1,8 +1,15 @@
+import { resolve } from 'node:path'
 import type { Settings } from '../../../config.ts'
+import { gateStores, reportAgainstBaseline } from '../../../eval/gate/ci-gate.ts'
+import { type ShadowSummary, summariseShadows } from '../../../eval/shadow/shadow-summary.ts'
 import { type StoreStatus, storeStatus } from '../../../eval/store/status.ts'
-import { defineCommand } from '../../command/command.ts'
+import { type Answer, defineCommand, exitCodes, UsageError, type ValuesOf } from '../../command/command.ts'
+import { flag, text } from '../../command/options.ts'
+import type { Session } from '../../session.ts'
 import { harmless, type Style, table } from '../../text/output.ts'
-import { evalStore, storeOptions } from './benchmark-store.ts'
+import { packText, validateFolder } from './benchmark-pack.ts'
+import { reportAnswer, snapshotIdOption, snapshotOptions, takeSnapshot } from './benchmark-report.ts'
+import { evalStore, requireSetting, storeOptions } from './benchmark-store.ts'
 
 export const benchmarkStatus = defineCommand({
   args: {},
@@ -70,4 +77,131 @@ function invalidText(status: ReportedStatus, style: Style): readonly string[] {
     ...status.invalidBaselines,
   ].map(({ path, error }) => harmless(`  ${path}: ${error}`))
   return files.length === 0 ? [] : ['', style.red('invalid'), ...files]
+}
+
+export const shadowStatus = defineCommand({
+  args: {},
+  options: storeOptions,
+  description: 'Needs the settings evalHarnessEnabled and evalShadowModeEnabled to record recalls.',
+  examples: {
+    'credence shadow status': 'Shows how many recalls were recorded, and their sizes and times.',
+    'credence shadow status --json': 'Prints the same as JSON.',
+  },
+  async run({ options }, session) {
+    const { root, settings } = evalStore(session, options)
+    const isRecording = settings.evalHarnessEnabled && settings.evalShadowModeEnabled
+    const summary = await summariseShadows(root)
+    return {
+      document: { recording: isRecording, rootDir: root, ...summary },
+      text: () => summaryText(summary, isRecording),
+    }
+  },
+})
+
+function summaryText(summary: ShadowSummary, isRecording: boolean): string {
+  const { records, invalid, injectedShare, byDay, bySource } = summary
+  const days = Object.keys(byDay)
+  const sources = Object.entries(bySource).map(([source, count]) => `${source} ${count}`)
+  const facts = [
+    ['recording', isRecording ? 'on' : 'off (evalHarnessEnabled and evalShadowModeEnabled)'],
+    ['records', `${records}${invalid === 0 ? '' : `, ${invalid} invalid`}`],
+  ]
+  if (records === 0) return table(facts)
+  return table([
+    ...facts,
+    ['days', `${days.length}, ${days[0]} to ${days.at(-1)}`],
+    ['with memories', `${((injectedShare ?? 0) * 100).toFixed(1)} %`],
+    ['source', sources.join(', ')],
+    ['memories', figures(summary.recalledMemoryCount, 1)],
+    ['characters', figures(summary.contextChars, 0)],
+    ['milliseconds', figures(summary.durationMs, 2)],
+  ])
+}
+
+const figures = ({ mean, p50, p95 }: ShadowSummary['durationMs'], digits: number): string =>
+  `mean ${mean?.toFixed(digits)}, half below ${p50?.toFixed(digits)}, 95 % below ${p95?.toFixed(digits)}`
+
+const options = {
+  validate: text('<path>', 'Check this pack.'),
+  snapshotId: { ...snapshotIdOption, help: 'Compare the latest runs with this baseline.' },
+  createSnapshot: flag('With --snapshot-id: store the latest runs as that baseline.'),
+  base: text('<directory>', 'With --candidate: compare two eval stores.'),
+  candidate: text('<directory>', 'With --base: the eval store of the change.'),
+  ...snapshotOptions,
+  ...storeOptions,
+}
+
+type RecallOptions = ValuesOf<typeof options>
+
+export const benchmarkRecall = defineCommand({
+  args: {},
+  options,
+  description: 'Without options it shows the status of the store. Incompatible options are refused.',
+  exitCodes: [exitCodes.failed, exitCodes.nothingCompared],
+  examples: {
+    'credence benchmark recall': 'Shows the status of the store.',
+    'credence benchmark recall --validate ./benchmarks/ama-memory': 'Checks a pack.',
+    'credence benchmark recall --base ./base-evals --candidate ./candidate-evals': 'Compares two stores.',
+  },
+  async run({ options: given }, session) {
+    refuseMixtures(given)
+    const { root, settings } = evalStore(session, given)
+    const status = statusDocument(await storeStatus(root), settings)
+    const { mode, name, answer } = await answerFor(root, given, session)
+    return {
+      ...answer,
+      document: {
+        schemaVersion: 1,
+        generatedAt: new Date().toISOString(),
+        mode,
+        status,
+        ...(answer === null ? {} : { [name]: answer.document }),
+      },
+      text: (style) => (answer === null ? statusText(status, style) : answer.text(style)),
+    }
+  },
+})
+
+/** Refuses half of a combination instead of ignoring it. */
+function refuseMixtures({ validate, snapshotId, createSnapshot, base, candidate, ...given }: RecallOptions): void {
+  if (base === undefined && candidate !== undefined) throw new UsageError('--candidate needs --base.')
+  if (base !== undefined && candidate === undefined) throw new UsageError('--base needs --candidate.')
+  if (createSnapshot && snapshotId === undefined) throw new UsageError('--create-snapshot needs --snapshot-id.')
+  const modes = { '--validate': validate, '--snapshot-id': snapshotId, '--base': base }
+  const asked = Object.entries(modes).flatMap(([option, value]) => (value === undefined ? [] : [option]))
+  if (asked.length > 1) throw new UsageError(`${asked.join(' and ')} cannot be combined.`, 'Give only one of them.')
+  if (createSnapshot) return
+  const ofSnapshots = {
+    '--system': given.system,
+    '--notes': given.notes,
+    '--git-ref': given.gitRef,
+    '--created-at': given.createdAt,
+    '--accept-lower': given.acceptLower,
+    '--force': given.force || undefined,
+  }
+  const stray = Object.entries(ofSnapshots).find(([, value]) => value !== undefined)
+  if (stray !== undefined) throw new UsageError(`${stray[0]} needs --create-snapshot.`)
+}
+
+type ModeAnswer = { readonly mode: string; readonly name: string; readonly answer: Answer | null }
+
+/** The answer of the mode that the options choose; `name` is its field in the document. */
+async function answerFor(root: string, given: RecallOptions, session: Session): Promise<ModeAnswer> {
+  const { validate, snapshotId, createSnapshot, base, candidate } = given
+  if (base !== undefined && candidate !== undefined) {
+    const at = (path: string): string => resolve(session.workingDirectory(), path)
+    const report = await gateStores({ base: at(base), candidate: at(candidate), now: new Date() })
+    return { mode: 'ci-gate', name: 'ciGate', answer: reportAnswer(report) }
+  }
+  if (validate !== undefined) {
+    const { pack, warnings } = await validateFolder(session, validate)
+    const answer = { document: pack, text: () => packText(pack), notes: warnings }
+    return { mode: 'validate', name: 'validate', answer }
+  }
+  if (snapshotId === undefined) return { mode: 'status', name: 'status', answer: null }
+  if (createSnapshot)
+    return { mode: 'snapshot', name: 'snapshot', answer: await takeSnapshot({ ...given, snapshotId }, session) }
+  requireSetting(evalStore(session, given).settings, 'benchmarkDeltaReporterEnabled', 'Nothing was compared,')
+  const answer = reportAnswer(await reportAgainstBaseline(root, snapshotId, { now: new Date() }))
+  return { mode: 'baseline-report', name: 'baselineReport', answer }
 }

@@ -4,9 +4,11 @@ import { isAbsolute, join, relative, resolve } from 'node:path'
 import { environmentName, type SettingName, type Settings } from '../../../config.ts'
 import { MemoryError } from '../../../errors.ts'
 import type { Environment } from '../../../eval/store/schemas/run.ts'
+import { defaultEmbedder } from '../../../eval/system/open-embedder.ts'
 import { isPostgresAddress } from '../../../store/postgres/address.ts'
 import { kebab, UsageError } from '../../command/command.ts'
-import { memoryOptions, text } from '../../command/options.ts'
+import { memoryOptions, text, wholeNumber } from '../../command/options.ts'
+import type { Evaluation } from '../../evaluation.ts'
 import type { Session } from '../../session.ts'
 
 /** The options that may differ when a run is resumed: where it is kept, and how many cases run at once. */
@@ -46,12 +48,12 @@ function gitState(directory: string): Environment['git'] {
   return commit === null || commit === '' ? null : { commit, dirty: git('status', '--porcelain') !== '' }
 }
 
-/** Which eval store. */
 export const storeOptions = {
-  store: {
-    ...text('<directory>', 'The eval store: the directory of packs, runs and baselines.'),
-    default: 'the setting evalStoreDir, else state/evals in the memory directory',
-  },
+  store: text(
+    '<directory>',
+    'The eval store: the directory of packs, runs and baselines.',
+    'the setting evalStoreDir, else state/evals in the memory directory',
+  ),
   dir: memoryOptions.dir,
 }
 
@@ -89,3 +91,19 @@ export function portablePath(session: Session, path: string): string {
   if (below === '') return '.'
   return below.startsWith('..') || isAbsolute(below) ? path : below.replaceAll('\\', '/')
 }
+
+export const seedOption = (help: string) => wholeNumber(help, { min: 0, max: 2 ** 31, default: 1 })
+
+export const embedderOption = text(
+  '<spec>',
+  'The model of the vector backends: minilm, ollama:<model> or openai:<url>:<model>.',
+  defaultEmbedder,
+)
+
+export const packsOption = text('<directory>', 'Where the packs are.', 'those that ship with Credence')
+
+export const packsDirectoryOf = (
+  session: Session,
+  { packsDirectory }: Evaluation,
+  given: string | undefined,
+): string => (given === undefined ? packsDirectory : resolve(session.workingDirectory(), given))

@@ -6,7 +6,7 @@ import { type FileToWrite, writeFiles } from '../../../files/write-files.ts'
 import { cachedEmbedder } from '../../../search/embedder.ts'
 import { defineCommand, exitCodes } from '../../command/command.ts'
 import { columns, counted, lines } from '../../text/output.ts'
-import { embedderOption, packsDirectoryOf, packsOption } from './eval-options.ts'
+import { embedderOption, packsDirectoryOf, packsOption } from './benchmark-store.ts'
 
 export const evalCheck = defineCommand({
   args: {},

@@ -13,7 +13,7 @@ import { type Answer, defineCommand, exitCodes, UsageError, type ValuesOf } from
 import { choice, flag, option, text, texts } from '../../command/options.ts'
 import type { Session } from '../../session.ts'
 import { counted, harmless, type Style, table } from '../../text/output.ts'
-import { embedderOption, packsDirectoryOf, packsOption } from './eval-options.ts'
+import { embedderOption, packsDirectoryOf, packsOption } from './benchmark-store.ts'
 import { explanationText, failureText } from './explain-case.ts'
 
 /** Reports go here unless told otherwise. */
@@ -36,7 +36,7 @@ const sharedOptions = {
   embedder: embedderOption,
   case: text('<id>', 'Only this case; a turn is written session#turn.'),
   explain: flag('With --case: explain the result.'),
-  out: { ...text('<directory>', 'The directory for the reports.'), default: defaultOut },
+  out: text('<directory>', 'The directory for the reports.', defaultOut),
 }
 
 const allOptions = {
@@ -120,11 +120,8 @@ function packsIn(directory: string, { pack: wanted, editedPins }: ValuesOf<typeo
 const optionsFor = (kind: Pack['kind']) => ({
   beliefs: text('<file>', 'The corpus: a JSON array of beliefs or JSON Lines. Required.'),
   cases: text('<file>', `The ${kind === 'session' ? 'sessions' : 'cases'}: a JSON array. Required.`),
-  backend: { ...option('<name>', backendHelp('The backend.'), readBackend), default: 'bm25' },
-  user: {
-    ...text('<name>', 'The user whose beliefs are searched if a case names none.'),
-    default: 'the user with most beliefs',
-  },
+  backend: option('<name>', backendHelp('The backend.'), readBackend, 'bm25'),
+  user: text('<name>', 'The user whose beliefs are searched if a case names none.', 'the user with most beliefs'),
   strict: flag('Treat every warning about the files as an error.'),
   ...sharedOptions,
 })
@@ -250,12 +247,7 @@ async function oneCase(
 
 const passes = ({ outcomes }: PackRun): boolean => outcomes.every(({ verdict }) => verdict === 'pass')
 
-/** Writes reports, and returns where they are. */
-function writeReports(
-  session: Session,
-  out: string | undefined,
-  reports: ReturnType<typeof reportsOf>,
-): readonly string[] {
+function writeReports(session: Session, out: string | undefined, reports: ReturnType<typeof reportsOf>) {
   const directory = resolve(session.workingDirectory(), out ?? defaultOut)
   const files = reports.map(({ name, report }) => ({ file: join(directory, name), text: asJson(report) }))
   writeFiles(files)

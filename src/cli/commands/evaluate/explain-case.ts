@@ -8,7 +8,6 @@ import { arithmetic } from '../../text/recall.ts'
 
 const mostFailuresShown = 20
 
-/** The cases that did not pass, and why. */
 export function failureText(runs: readonly PackRun[], style: Style): string {
   const failed = runs.flatMap(({ subject, pack, outcomes }) =>
     outcomes.flatMap(({ caseId, verdict, error, failures }) => {

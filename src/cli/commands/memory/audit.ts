@@ -1,4 +1,5 @@
 import { basename, relative, resolve } from 'node:path'
+import { html } from 'hono/html'
 import { invalid } from '../../../errors.ts'
 import { writeAtomically } from '../../../files/atomic-write.ts'
 import { filesAt, readTextFile } from '../../../files/read-text.ts'
@@ -15,10 +16,7 @@ export const audit = defineCommand({
   },
   options: {
     html: text('<file>', 'Also write the report as one HTML page that works offline.'),
-    now: {
-      ...option('<date>', 'The day to compare dates with.', readDay),
-      default: 'today',
-    },
+    now: option('<date>', 'The day to compare dates with.', readDay, 'today'),
   },
   description:
     'Reports contradictions, duplicates, stale dates, secrets, entries that no message would find and entries that every message finds. Changes nothing. Reads Markdown, the JSON Lines of the MCP server server-memory, an export of mem0, and JSON Lines or a JSON array of objects with a text. It uses rules, no model: the same files give the same report. See docs/import.md.',
@@ -89,14 +87,7 @@ function reportText({ files, entries, counts, findings }: Report, style: Style):
   )
 }
 
-const escapes: Readonly<Record<string, string>> = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  '"': '&quot;',
-  "'": '&#39;',
-}
-const escaped = (words: string): string => harmless(words).replace(/[&<>"']/gu, (character) => escapes[character] ?? '')
+const escaped = (words: string): string => String(html`${harmless(words)}`)
 
 /** One page without scripts, so that no text of the memory can do anything. */
 function auditPage({ files, entries, counts, findings }: Report, now: Date): string {

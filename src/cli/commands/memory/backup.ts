@@ -3,7 +3,7 @@ import { existsSync, readFileSync, statSync } from 'node:fs'
 import { access, constants } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import { z } from 'zod'
-import { invalid, notFound } from '../../../errors.ts'
+import { invalid } from '../../../errors.ts'
 import { asJson, writeAtomically } from '../../../files/atomic-write.ts'
 import { codeOf, sweepLeftovers } from '../../../files/leftovers.ts'
 import { parseJson } from '../../../json.ts'
@@ -14,7 +14,6 @@ import { type Answer, defineCommand, UsageError } from '../../command/command.ts
 import { flag, memoryOptions, one } from '../../command/options.ts'
 import { minuteOf } from '../../text/beliefs.ts'
 import { counted, harmless, lines } from '../../text/output.ts'
-import { ProgressBar } from '../../text/progress-bar.ts'
 
 export const backup = defineCommand({
   args: { file: one('The file to write. It must not exist.') },
@@ -26,12 +25,9 @@ export const backup = defineCommand({
     'credence backup ~/memory.db --json': 'Prints the contents of the copy as one JSON document.',
   },
   async run({ args, options }, session) {
-    const { dir } = session.locate(options)
-    if (!(await session.hasMemory(options)))
-      throw notFound(`There is no memory in ${dir}.`, 'Create one with `credence init`.')
+    const { dir } = await session.locateExisting(options)
     const file = resolve(session.workingDirectory(), args.file)
-    const bar = new ProgressBar(session.streams().stderr, session.machine.env)
-    try {
+    return session.withProgress(async (bar) => {
       bar.show('copying and checking', 0, 1)
       const note = { file, at: new Date().toISOString() }
       // Already now, so that forgetting also finds what a backup leaves that is killed.
@@ -47,9 +43,7 @@ export const backup = defineCommand({
         text: (style) => `${style.green('Backed up')} to ${file}: ${megabytes(size)}, complete and checked.`,
         notes: [`\`credence restore ${args.file}\` puts it back.`],
       }
-    } finally {
-      bar.clear()
-    }
+    })
   },
 })
 
@@ -72,11 +66,10 @@ export const restore = defineCommand({
         'Leave --store and CREDENCE_STORE out to restore into a memory directory.',
       )
     const from = resolve(session.workingDirectory(), args.file)
-    const bar = new ProgressBar(session.streams().stderr, session.machine.env)
     const stages = { copy: 'copying the backup', check: 'checking the copy', replace: 'replacing the memory' }
     const names = Object.keys(stages)
     let replaced: StoreContents | 'damaged' | null = null
-    try {
+    return session.withProgress(async (bar) => {
       const restored = await restoreStore({
         from,
         file: await session.storeFile(dir),
@@ -115,9 +108,7 @@ export const restore = defineCommand({
         text: (style) => `${style.green('Restored')} ${dir} from ${harmless(from)}: ${contentsText(restored)}.`,
         notes,
       }
-    } finally {
-      bar.clear()
-    }
+    })
   },
 })
 

@@ -4,7 +4,7 @@ import { defineCommand, UsageError } from '../../command/command.ts'
 import { choices, filterOptions, flag, memoryOptions, wholeNumber } from '../../command/options.ts'
 import { beliefBlock } from '../../text/beliefs.ts'
 import { counted, harmless, moreNote, table } from '../../text/output.ts'
-import { teamsOf } from '../people/open-access.ts'
+import { teamsOf } from '../people/people.ts'
 
 const noBeliefs = 'There are no beliefs yet; `credence remember` adds one.'
 
@@ -59,7 +59,6 @@ export const beliefs = defineCommand({
   },
 })
 
-/** A filter for the types, statuses and scopes that were given. */
 export const filterOf = <Type, Status>(given: {
   readonly type: readonly Type[]
   readonly status: readonly Status[]

@@ -10,10 +10,9 @@ import { type ErasedCopies, eraseCopies } from '../../../open-memory.ts'
 import { type Answer, defineCommand, exitCodes, UsageError, type ValuesOf } from '../../command/command.ts'
 import { changeOptions, flag, optionalBelief, text, timeOptions } from '../../command/options.ts'
 import { forgetQueued, type QueuedTurn } from '../../hooks/hook-queue.ts'
-import type { Session } from '../../session.ts'
+import type { MemoryLocation, Session } from '../../session.ts'
 import { beliefBlock, called, dayOf, short } from '../../text/beliefs.ts'
 import { counted, harmless, lines, plain, type Style } from '../../text/output.ts'
-import { ProgressBar } from '../../text/progress-bar.ts'
 import { type Proof, searchFiles, textsToFind } from '../../verify-forgotten.ts'
 import { findSession } from '../conversation/conversations.ts'
 import { knownBackups } from './backup.ts'
@@ -66,109 +65,81 @@ export const forget = defineCommand({
       )
     if (given.verify && given.dryRun)
       throw new UsageError('--verify cannot be combined with --dry-run.', 'Leave out --dry-run or --verify.')
-    const copies: Copies = { forgotten: [], erased: { changed: [], unchanged: [] } }
-    const memory = await session.memory({
-      ...given,
-      onErased: (forgotten, erased) => {
-        copies.forgotten.push(forgotten)
-        copies.erased = joined(copies.erased, erased)
-      },
-    })
+    const copies: Copies = { forgotten: [], changed: new Set(), unchanged: [] }
+    const note = (forgotten: ForgottenTexts, { changed, unchanged }: ErasedCopies): void => {
+      copies.forgotten.push(forgotten)
+      for (const file of changed) copies.changed.add(file)
+      copies.unchanged.push(...unchanged)
+    }
+    const memory = await session.memory({ ...given, onErased: note })
     const answer = await (reference === undefined
       ? forgetTurns(memory, session, selection, given)
       : forgetBelief(memory, session, reference, given))
     if (answer === nothingForgotten || given.dryRun) return answer
-    const { containing: words } = given
-    if (words !== undefined) {
-      const forgotten = { beliefIds: [], said: [words], names: [] }
+    if (containing !== undefined) {
+      const forgotten = { beliefIds: [], said: [containing], names: [] }
       const { evalStoreDir } = session.settings(given)
-      copies.forgotten.push(forgotten)
-      copies.erased = joined(
-        copies.erased,
-        await eraseCopies({ dir: session.locate(given).dir, evalStoreDir }, forgotten),
-      )
+      note(forgotten, await eraseCopies({ dir: session.locate(given).dir, evalStoreDir }, forgotten))
     }
-    return withCopies(
-      answer,
-      copies,
-      session,
-      given,
-      given.verify ? await proofOf(memory, copies, session, given) : null,
-    )
+    const proof = given.verify ? await proofOf(memory, copies, session, given) : null
+    return withCopies(answer, copies, proof, session.locate(given))
   },
 })
 
 /** What was forgotten, and what became of copies outside the store. */
-type Copies = { readonly forgotten: ForgottenTexts[]; erased: ErasedCopies }
-
-const joined = (one: ErasedCopies, other: ErasedCopies): ErasedCopies => ({
-  changed: [...new Set([...one.changed, ...other.changed])],
-  unchanged: [...one.unchanged, ...other.unchanged],
-})
+type Copies = {
+  readonly forgotten: ForgottenTexts[]
+  readonly changed: Set<string>
+  readonly unchanged: ErasedCopies['unchanged'][number][]
+}
 
 async function proofOf(memory: Memory, { forgotten }: Copies, session: Session, given: Options): Promise<Proof> {
   const { dir, user } = session.locate(given)
   const evals = session.settings(given).evalStoreDir ?? join(dir, 'state', 'evals')
-  const all = {
-    beliefIds: [],
-    said: forgotten.flatMap(({ said }) => said),
-    names: forgotten.flatMap(({ names }) => names),
-  }
-  const texts = await textsToFind(memory, all)
+  const [said, names] = [forgotten.flatMap((one) => one.said), forgotten.flatMap((one) => one.names)]
+  const texts = await textsToFind(memory, { beliefIds: [], said, names })
   // A busy store may not be scrubbed yet, and MEMORY.md may be behind; no file of an open store may be read.
   await session.withPorts(dir, async (ports) => {
     await syncIfThere(ports, { dir, user })
     await ports.store.scrub()
   })
   await memory.close()
-  const bar = new ProgressBar(session.streams().stderr, session.machine.env)
-  try {
-    return searchFiles({ dir, evals }, texts, (files) => bar.show('files searched', files, files))
-  } finally {
-    bar.clear()
-  }
+  return session.withProgress(async (bar) =>
+    searchFiles({ dir, evals }, texts, (files) => bar.show('files searched', files, files)),
+  )
 }
 
-async function withCopies(
-  answer: Answer,
-  { erased }: Copies,
-  session: Session,
-  given: Options,
-  proof: Proof | null,
-): Promise<Answer> {
-  const { dir, store } = session.locate(given)
+async function withCopies(answer: Answer, copies: Copies, proof: Proof | null, { dir, store }: MemoryLocation) {
+  const [changed, unchanged] = [[...copies.changed], copies.unchanged]
   const backups = (await knownBackups(dir)).filter(({ file }) => relative(dir, file).startsWith('..'))
-  const count = erased.changed.length
   const at = (file: string): string => harmless(relative(dir, file))
   const isLeft = proof !== null && proof.found.length > 0
   return {
-    document: { ...(answer.document as object), erased, backups, ...(proof === null ? {} : { proof }) },
-    text: (style) =>
+    document: {
+      ...(answer.document as object),
+      ...{ erased: { changed, unchanged }, backups },
+      ...(proof === null ? {} : { proof }),
+    },
+    text: (style: Style) =>
       lines(
         String(answer.text(style)),
-        count > 0 &&
-          `  Also erased in ${counted(count, 'file')}: ${erased.changed.slice(0, mostFiles).map(at).join(', ')}`,
+        changed.length > 0 &&
+          `  Also erased in ${counted(changed.length, 'file')}: ${changed.slice(0, mostFiles).map(at).join(', ')}`,
         proof !== null && proofText(proof, at, style),
       ),
     notes: [
       ...(answer.notes ?? []),
-      ...erased.unchanged.map(({ file, reason }) => `warning: ${at(file)} could not be changed: ${harmless(reason)}`),
-      ...backups.map(
-        ({ file, at: made }) =>
-          `${harmless(file)}, a backup of ${dayOf(made)}, is not changed; delete it if it may hold this.`,
-      ),
-      ...(proof !== null && store !== undefined
-        ? [
-            'Only files were searched. No table of PostgreSQL holds the text; its write-ahead log, standbys and backups may: see docs/postgres.md.',
-          ]
-        : []),
-      ...(isLeft
-        ? [
-            'Close programs that use the memory, remove the text from your own notes, and run it again with --containing.',
-          ]
-        : []),
+      unchanged.map(({ file, reason }) => `warning: ${at(file)} could not be changed: ${harmless(reason)}`),
+      backups.map(({ file, at: made }) => {
+        return `${harmless(file)}, a backup of ${dayOf(made)}, is not changed; delete it if it may hold this.`
+      }),
+      proof !== null &&
+        store !== undefined &&
+        'Only files were searched. No table of PostgreSQL holds the text; its write-ahead log, standbys and backups may: see docs/postgres.md.',
+      isLeft &&
+        'Close programs that use the memory, remove the text from your own notes, and run it again with --containing.',
     ],
-    ...(isLeft ? { exitCode: exitCodes.degraded } : {}),
+    exitCode: isLeft ? exitCodes.degraded : exitCodes.fine,
   }
 }
 

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { type Belief, needsPerson } from '../../../beliefs/belief.ts'
-import { MemoryError, notFound } from '../../../errors.ts'
+import { MemoryError } from '../../../errors.ts'
 import { accept, isRemoval, reject } from '../../../memory/change/proposals.ts'
 import type { OpenConflict } from '../../../memory/mirror/merge/conflicts.ts'
 import type { UndecidedEdit } from '../../../memory/mirror/merge/waiting.ts'
@@ -10,16 +10,9 @@ import { type Synced, syncMirror } from '../../../memory/mirror/sync.ts'
 import { type WatchRequest, watchMirror } from '../../../memory/mirror/watch.ts'
 import { defineCommand, exitCodes } from '../../command/command.ts'
 import { defaultAuthor, flag, memoryOptions } from '../../command/options.ts'
-import type { LocationOptions, MemoryLocation, Ports, Session } from '../../session.ts'
+import type { Ports, Session } from '../../session.ts'
 import { short } from '../../text/beliefs.ts'
 import { counted, harmless, lines, type Style, styleFor, wrap } from '../../text/output.ts'
-
-/** The location of a memory, which must exist. */
-async function existing(session: Session, options: LocationOptions): Promise<MemoryLocation> {
-  const location = session.locate(options)
-  if (await session.hasMemory(options)) return location
-  throw notFound(`There is no memory in ${location.dir}.`, 'Create one with `credence init`.')
-}
 
 export const mirrorSync = defineCommand({
   args: {},
@@ -32,7 +25,7 @@ export const mirrorSync = defineCommand({
     'credence mirror sync --accept': 'Accepts the removal of many lines at once.',
   },
   async run({ options }, session) {
-    const { dir, user } = await existing(session, options)
+    const { dir, user } = await session.locateExisting(options)
     const authority = session.settings(options).mirrorAuthority
     const request = { dir, user, authority, accept: options.accept, settle: true, waitMs: 10_000 }
     const synced = await session.withPorts(dir, async (ports) => {
@@ -61,7 +54,7 @@ export const mirrorStatusCommand = defineCommand({
     'credence mirror status --json': 'The same as one JSON document.',
   },
   async run({ options }, session) {
-    const { dir } = await existing(session, options)
+    const { dir } = await session.locateExisting(options)
     const status = await session.withPorts(dir, (ports) => mirrorStatus(ports, dir))
     const isWell = !status.exists || (status.held === null && status.conflicts.length === 0 && status.problem === null)
     return {
@@ -82,7 +75,7 @@ export const mirrorWatch = defineCommand({
     'credence mirror watch --dir ./memory': 'The same for the memory of this directory.',
   },
   async run({ options }, session) {
-    const { dir, user } = await existing(session, options)
+    const { dir, user } = await session.locateExisting(options)
     const authority = session.settings(options).mirrorAuthority
     const { signal } = session.interruption()
     const events = (): AsyncGenerator<Synced | Error> => watched(session, { dir, user, authority, signal })
@@ -103,12 +96,7 @@ async function* watched(session: Session, request: WatchRequest): AsyncGenerator
 }
 
 /** Shows each waiting edit at the terminal and asks the person. Returns whether anything was decided. */
-async function decide(
-  ports: Ports,
-  session: Session,
-  user: string,
-  undecided: readonly UndecidedEdit[],
-): Promise<boolean> {
+async function decide(ports: Ports, session: Session, user: string, undecided: readonly UndecidedEdit[]) {
   const style = styleFor(session.streams().stderr, session.machine.env)
   let isDecided = false
   let takesAll = false
@@ -195,7 +183,6 @@ const countsText = (counts: object): string =>
     .map(([what, count]) => `${count} ${what}`)
     .join(', ')
 
-/** The outcome of a sync. */
 function headline({ held, taken, written, undecided, conflicts }: Synced, style: Style): readonly string[] {
   if (held !== null) return remark('Held', style.red, `${heldText(held)} Nothing was changed.`, style)
   const { conflicts: torn, proposed: _, restored, ...changes } = taken
@@ -213,7 +200,6 @@ function headline({ held, taken, written, undecided, conflicts }: Synced, style:
   return remark('In sync', style.green, text, style)
 }
 
-/** Problems, conflicts and decisions for the person. */
 function syncedDetails({ held, refused, undecided, conflicts }: Synced, style: Style): readonly string[] {
   if (held !== null) return wrap(remedyOf(held), style.width)
   return [
@@ -227,7 +213,6 @@ function syncedDetails({ held, refused, undecided, conflicts }: Synced, style: S
 
 const mostShown = 10
 
-/** The edits that wait, and how to decide. */
 const undecidedLines = (undecided: readonly UndecidedEdit[], style: Style): readonly string[] => [
   ...undecided
     .slice(0, mostShown)

@@ -16,6 +16,7 @@ import {
   keyOptions,
   memoryOptions,
   option,
+  share,
   targetOptions,
   text,
   texts,
@@ -42,10 +43,10 @@ export const remember = defineCommand({
     },
     alias: aliasOption,
     why: text('<text>', 'What an agent should do about it.'),
-    type: { ...choice('<type>', beliefTypes, 'The type of the belief.'), default: 'entity' },
+    type: choice('<type>', beliefTypes, 'The type of the belief.', 'entity'),
     subtype: choice('<subtype>', subtypes, 'The subtype of a preference.'),
     status: statusOption,
-    confidence: { ...option('<number>', 'How certain it is, from 0 to 1.', readConfidence), default: '1' },
+    confidence: share('<number>', 'How certain it is, from 0 to 1.', '1'),
     pin: flag('Recall it for every message in its scope.'),
     participant: texts('<belief>', 'For a relation: a belief it connects, by id or name. May be given several times.'),
     relation: text('<text>', 'For a relation: how they are connected, such as "depends on".'),
@@ -153,7 +154,6 @@ export async function confirmAliases(
   return warnings
 }
 
-/** The outcome of `remember`, as text. */
 export function rememberedText(
   { outcome, belief: kept, replaced }: Pick<Remembered, 'outcome' | 'belief' | 'replaced'>,
   style: Style,
@@ -178,12 +178,6 @@ export function rememberedText(
         `  A person decides with: ${style.command} proposals accept ${harmless(kept.id)}`,
       )
   }
-}
-
-function readConfidence(given: string): number {
-  const number = given.trim() === '' ? Number.NaN : Number(given)
-  if (number >= 0 && number <= 1) return number
-  throw new UsageError(`"${given}" is not a number from 0 to 1.`)
 }
 
 function readExpertise(given: string) {

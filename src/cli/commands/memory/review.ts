@@ -1,3 +1,4 @@
+import { on } from 'node:events'
 import { createInterface } from 'node:readline'
 import { PassThrough, type Readable, type Writable } from 'node:stream'
 import { setImmediate as nextTurn } from 'node:timers/promises'
@@ -6,12 +7,16 @@ import { MemoryError } from '../../../errors.ts'
 import type { ReviewItem } from '../../../memory/change/review.ts'
 import type { Extractor } from '../../../memory/learn/extraction.ts'
 import type { Memory } from '../../../memory/memory.ts'
-import { defineCommand } from '../../command/command.ts'
+import { omitUndefined } from '../../../omit-undefined.ts'
+import { defineCommand, UsageError } from '../../command/command.ts'
 import {
   authorOptions,
+  changeOptions,
   extractorForms,
   filterOptions,
   memoryOptions,
+  optional,
+  optionalChoice,
   text,
   wholeNumber,
 } from '../../command/options.ts'
@@ -84,7 +89,7 @@ type Decided = { accepted: number; edited: number; rejected: number }
 async function walk(memory: Memory, session: Session, items: readonly ReviewItem[]): Promise<Decided> {
   const { stdin, stderr } = session.streams()
   const style = styleFor(stderr, session.machine.env)
-  const keys = new Keys(stdin)
+  const keys = keysOf(stdin)
   const say = (words: string): Promise<void> => write(stderr, words)
   const decided: Decided = { accepted: 0, edited: 0, rejected: 0 }
   try {
@@ -171,7 +176,6 @@ export function itemText({ kind, belief, target, reason, turn, at }: ReviewItem,
   )
 }
 
-/** The changes besides the statement. */
 function smallerChanges(belief: Belief, target: Belief): readonly string[] {
   const added = belief.aliases.filter((alias) => !target.aliases.includes(alias))
   const removed = target.aliases.filter((alias) => !belief.aliases.includes(alias))
@@ -200,33 +204,31 @@ async function extractFrom(memory: Memory, session: Session, { spec, turns }: { 
   }
   const { items } = await memory.turns({ roles: ['user'], limit: turns })
   const own = items.filter(({ origin }) => origin === 'person')
-  const bar = await session.progress()
   const sum = { read: 0, found: 0, failed: 0 }
   let lastProblem = ''
   let inARow = 0
-  for (const turn of own) {
-    if (signal.aborted || inARow >= mostFailures) break
-    bar.show(`turns read by ${found.model ?? found.name}`, sum.read, own.length)
-    const limits = { signal: AbortSignal.any([signal, AbortSignal.timeout(modelTimeoutMs)]) }
-    try {
-      const request = { extractor, sourceId: turn.id, saidAt: turn.at, scopes: [turn.scope], ...limits }
-      const { taken } = await memory.learn(turn.text, request)
-      sum.found += taken.filter(({ outcome }) => outcome === 'candidate').length
-      inARow = 0
-    } catch (error) {
-      if (signal.aborted || !(error instanceof MemoryError)) throw error
-      lastProblem = error.message
-      sum.failed += 1
-      inARow += 1
+  await session.withProgress(async (bar) => {
+    for (const turn of own) {
+      if (signal.aborted || inARow >= mostFailures) break
+      bar.show(`turns read by ${found.model ?? found.name}`, sum.read, own.length)
+      const limits = { signal: AbortSignal.any([signal, AbortSignal.timeout(modelTimeoutMs)]) }
+      try {
+        const request = { extractor, sourceId: turn.id, saidAt: turn.at, scopes: [turn.scope], ...limits }
+        const { taken } = await memory.learn(turn.text, request)
+        sum.found += taken.filter(({ outcome }) => outcome === 'candidate').length
+        inARow = 0
+      } catch (error) {
+        if (signal.aborted || !(error instanceof MemoryError)) throw error
+        lastProblem = error.message
+        sum.failed += 1
+        inARow += 1
+      }
+      sum.read += 1
     }
-    sum.read += 1
-  }
-  bar.clear()
+  })
   const notes = [
     `${counted(sum.read, 'turn')} read, ${counted(sum.found, 'statement')} found.`,
-    ...(sum.failed > 0
-      ? [`warning: ${counted(sum.failed, 'turn')} could not be read by it: ${harmless(lastProblem)}`]
-      : []),
+    sum.failed > 0 && `warning: ${counted(sum.failed, 'turn')} could not be read by it: ${harmless(lastProblem)}`,
   ]
   return { document: sum, notes }
 }
@@ -236,82 +238,120 @@ const interrupted = (): DOMException => new DOMException('The question was inter
 type Terminal = Readable & { readonly setRawMode?: (isRaw: boolean) => unknown }
 
 /** Reads single keys and lines that a person types. Ctrl-C is an AbortError. */
-class Keys {
-  readonly #input: Terminal
-  #typed = ''
-  #isEnded = false
-  #wake: () => void = () => {}
-
-  constructor(input: Terminal) {
-    this.#input = input
-    input.on('data', this.#take)
-    input.once('end', this.#end)
+function keysOf(input: Terminal) {
+  const chunks = on(input, 'data', { close: ['end'] })
+  let typed = ''
+  /** Waits for keys, unless some were typed ahead. False at the end of the input. */
+  const hasKeys = async (): Promise<boolean> => {
+    if (typed !== '') return true
+    const { value, done } = await chunks.next()
+    if (!done) typed = value[0].toString('utf8')
+    return !done
   }
+  return {
+    /** The next key, without Enter; null at the end of the input. */
+    key: async (): Promise<string | null> => {
+      input.setRawMode?.(true)
+      const [key = null] = (await hasKeys()) ? typed : ''
+      typed = typed.slice(key?.length ?? 0)
+      if (key === '\u0003') throw interrupted()
+      return key === '\u0004' ? null : key
+    },
 
-  /** The next key, without Enter; null at the end of the input. */
-  async key(): Promise<string | null> {
-    this.#input.setRawMode?.(true)
-    while (this.#typed === '' && !this.#isEnded) await this.#more()
-    const [key = null] = this.#typed
-    this.#typed = this.#typed.slice(key?.length ?? 0)
-    if (key === '\u0003') throw interrupted()
-    return key === '\u0004' ? null : key
-  }
-
-  /** One line of text after the person has edited it; null at the end of the input. */
-  async edited(text: string, output: Writable): Promise<string | null> {
-    // Keys typed after Enter stay for the next question.
-    const input = new PassThrough()
-    const reader = createInterface({ input, output, terminal: true, prompt: '  ' })
-    let line: string | null = null
-    let isOpen = true
-    let isInterrupted = false
-    reader.once('line', (given) => {
-      line = given
+    /** One line of text after the person has edited it; null at the end of the input. */
+    edited: async (text: string, output: Writable): Promise<string | null> => {
+      // Keys typed after Enter stay for the next question.
+      const given = new PassThrough()
+      const reader = createInterface({ input: given, output, terminal: true, prompt: '  ' })
+      let line: string | null = null
+      let isOpen = true
+      let isInterrupted = false
+      reader.once('line', (edited) => {
+        line = edited
+        reader.close()
+      })
+      reader.once('SIGINT', () => {
+        isInterrupted = true
+        reader.close()
+      })
+      reader.once('close', () => {
+        isOpen = false
+      })
+      reader.prompt()
+      reader.write(text)
+      while (isOpen && (await hasKeys())) {
+        const [keys = ''] = /^[^\r\n]*[\r\n]?/u.exec(typed) ?? []
+        typed = typed.slice(keys.length)
+        given.write(keys)
+        // The reader takes them in before the next turn.
+        await nextTurn()
+      }
       reader.close()
-    })
-    reader.once('SIGINT', () => {
-      isInterrupted = true
-      reader.close()
-    })
-    reader.once('close', () => {
-      isOpen = false
-    })
-    reader.prompt()
-    reader.write(text)
-    while (isOpen && (this.#typed !== '' || !this.#isEnded)) {
-      if (this.#typed === '') await this.#more()
-      const [keys = ''] = /^[^\r\n]*[\r\n]?/u.exec(this.#typed) ?? []
-      this.#typed = this.#typed.slice(keys.length)
-      input.write(keys)
-      // The reader takes them in before the next turn.
-      await nextTurn()
-    }
-    reader.close()
-    if (isInterrupted) throw interrupted()
-    return line
-  }
+      if (isInterrupted) throw interrupted()
+      return line
+    },
 
-  close(): void {
-    this.#input.setRawMode?.(false)
-    this.#input.off('data', this.#take)
-    this.#input.off('end', this.#end)
-    this.#input.pause()
-  }
-
-  readonly #take = (chunk: Buffer | string): void => {
-    this.#typed += chunk.toString('utf8')
-    this.#wake()
-  }
-
-  readonly #end = (): void => {
-    this.#isEnded = true
-    this.#wake()
-  }
-
-  #more(): Promise<void> {
-    return new Promise((resolve) => {
-      this.#wake = resolve
-    })
+    close: (): void => {
+      input.setRawMode?.(false)
+      void chunks.return?.()
+      input.pause()
+    },
   }
 }
+
+export const proposals = defineCommand({
+  args: {
+    decision: optionalChoice(['accept', 'reject'], 'The decision. Default: list them.'),
+    proposal: optional('The id of a proposal or candidate, or a belief with a single proposal.'),
+  },
+  options: changeOptions,
+  description:
+    'A proposal is a change by an agent or an edit of MEMORY.md that contradicts another author. A candidate was found in conversations or MEMORY.md; it is not recalled until you accept it.',
+  examples: {
+    'credence proposals': 'Lists proposals next to the current beliefs.',
+    'credence proposals accept b-7k2m':
+      'Replaces the belief that the proposal contradicts. A candidate becomes a belief.',
+  },
+  async run({ args: { decision, proposal }, options }, session) {
+    if (decision === undefined) {
+      const memory = await session.reading(options)
+      const { items } = await memory.review({ limit: usualLimit })
+      return {
+        document: { proposals: await memory.proposals(), candidates: await memory.candidates() },
+        text: (style) => lines(items.map((item) => itemText(item, style))),
+        notes: items.length === 0 ? ['Nothing waits for a decision.'] : [],
+      }
+    }
+    if (proposal === undefined)
+      throw new UsageError(`No proposal to ${decision} was given.`, 'List them with `credence proposals`.')
+    const memory = await session.memory(options)
+    const key = omitUndefined({ key: options.key })
+    if (decision === 'reject') {
+      const waiting = [
+        ...(await memory.proposals()).map((one) => one.proposal),
+        ...(await memory.candidates()).map(({ belief }) => belief),
+      ]
+      const rejected = await memory.reject(proposal, key)
+      const { origin } = waiting.find(({ id }) => id === rejected.beliefId)?.provenance ?? {}
+      return {
+        document: rejected,
+        text: (style) =>
+          lines(
+            `Rejected ${harmless(rejected.beliefId)}. \`${style.command} undo ${rejected.event}\` brings it back.`,
+            origin === 'file' && '  It was an edit of MEMORY.md, which gets the stored text back.',
+          ),
+      }
+    }
+    const accepted = await memory.accept(proposal, key)
+    return {
+      document: accepted,
+      text: (style) =>
+        lines(
+          accepted.belief.resolvedAt === null
+            ? `${style.green('Accepted')} ${called(accepted.belief)}: ${short(accepted.belief.content)}`
+            : `${style.green('Retired')} "${harmless(accepted.belief.name)}": it is no longer recalled.`,
+          accepted.replaced.map((old) => `  Before: ${short(old.content)} (${harmless(old.id)})`),
+        ),
+    }
+  },
+})

@@ -26,7 +26,7 @@ import { filterOf } from './beliefs.ts'
 export const search = defineCommand({
   args: { query: words('A question, or the words to look for.') },
   options: {
-    in: { ...choice('<where>', searchPlaces, 'Search beliefs, turns, or both.'), default: 'both' },
+    in: choice('<where>', searchPlaces, 'Search beliefs, turns, or both.', 'both'),
     ...timeOptions,
     speaker: text('<name>', 'Only turns of this speaker.'),
     session: text('<id>', 'Only turns of this conversation.'),

@@ -29,37 +29,28 @@ export const storeCopy = defineCommand({
     await checked(session, source)
     // Makes the store, and brings an older one up to date.
     await withStore(session, target, (store) => store.head())
-    const progress = await session.progress()
-    try {
-      const users = await withTransfers(source, target, (from, to) =>
-        copyJournals(from, to, (user, done, total) => progress.show(`copying ${user}`, done, total)),
-      )
-      progress.clear()
-      await checked(session, target)
-      await withStore(session, target, (store) => store.anchorJournal())
-      // Last, so that no token opens half a memory.
-      const access = await withTransfers(source, target, copyAccess)
-      const events = users.reduce((sum, user) => sum + user.events, 0)
-      return {
-        document: { from: source.label, to: target.label, users, access },
-        text: (style) =>
-          lines(
-            `${style.green('Copied')} ${counted(events, 'event')} of ${counted(users.length, 'user')} to ${target.label}; the copy is complete and checked.`,
-            users.length > 0 &&
-              table(
-                users.map((user) => [
-                  user.user,
-                  counted(user.events, 'event'),
-                  user.before > 0 ? `${user.before} of them earlier` : '',
-                ]),
-                style.width,
-              ),
-            access.people + access.tokens > 0 &&
-              `People: ${access.people}. Tokens: ${access.tokens}. Teams: ${access.teams}.`,
-          ),
-      }
-    } finally {
-      progress.clear()
+    const users = await session.withProgress((bar) =>
+      withTransfers(source, target, (from, to) =>
+        copyJournals(from, to, (user, done, total) => bar.show(`copying ${user}`, done, total)),
+      ),
+    )
+    await checked(session, target)
+    await withStore(session, target, (store) => store.anchorJournal())
+    // Last, so that no token opens half a memory.
+    const access = await withTransfers(source, target, copyAccess)
+    const events = users.reduce((sum, user) => sum + user.events, 0)
+    const rows = users.map(({ user, events: all, before }) => {
+      return [user, counted(all, 'event'), before > 0 ? `${before} of them earlier` : '']
+    })
+    return {
+      document: { from: source.label, to: target.label, users, access },
+      text: (style) =>
+        lines(
+          `${style.green('Copied')} ${counted(events, 'event')} of ${counted(users.length, 'user')} to ${target.label}; the copy is complete and checked.`,
+          rows.length > 0 && table(rows, style.width),
+          access.people + access.tokens > 0 &&
+            `People: ${access.people}. Tokens: ${access.tokens}. Teams: ${access.teams}.`,
+        ),
     }
   },
 })

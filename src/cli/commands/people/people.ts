@@ -1,8 +1,58 @@
-import { addPerson, createToken, removePerson } from '../../../memory/people/access.ts'
-import { defineCommand } from '../../command/command.ts'
-import { flag, one } from '../../command/options.ts'
-import { lines, table } from '../../text/output.ts'
-import { listed, memoryFate, storeOptions, takeOverHelp, withAccess } from './open-access.ts'
+import { randomBytes } from 'node:crypto'
+import { roles, type Token, type TokenKind } from '../../../beliefs/access-store.ts'
+import { parseScopes } from '../../../beliefs/scope.ts'
+import { syncOnCommit } from '../../../memory/mirror/sync-on-commit.ts'
+import * as access from '../../../memory/people/access.ts'
+import { omitUndefined } from '../../../omit-undefined.ts'
+import { defineCommand, type Option, UsageError } from '../../command/command.ts'
+import { choice, flag, memoryOptions, one, oneOf, optional, text, texts } from '../../command/options.ts'
+import type { LocationOptions, Session } from '../../session.ts'
+import { minuteOf } from '../../text/beliefs.ts'
+import { harmless, lines, table } from '../../text/output.ts'
+
+/** Which store: people, tokens and teams are those of all its users. */
+export const storeOptions = { dir: memoryOptions.dir, store: memoryOptions.store }
+
+/** Needed where a person or a team is removed. */
+export const memoryFate: Option<(typeof access.memoryFates)[number]> = {
+  ...text('<fate>', `What to do with the memory: ${access.memoryFates.join(' or ')}. Erasing cannot be undone.`),
+  read: ([given]) => {
+    if (given !== undefined) return oneOf(access.memoryFates, given)
+    throw new UsageError('A value is needed.', 'Add --memory keep or --memory erase.')
+  },
+}
+
+export const takeOverHelp = 'Allow a name that already has a memory; the new person or team gets it.'
+
+/** Opens people, tokens and teams of a store for one function. */
+export async function withAccess<Result>(
+  session: Session,
+  options: LocationOptions,
+  use: (ports: access.AccessPorts) => Promise<Result>,
+): Promise<Result> {
+  const { dir, user } = session.locate(options)
+  return session.withPorts(dir, async (opened) => {
+    // Erasing the memory that MEMORY.md shows erases it there too.
+    const authority = session.settings({ dir }).mirrorAuthority
+    const { store: _closedByTheCaller, ...rest } = opened
+    const onProblem = (problem: Error): void => console.error(problem.message)
+    const ports = syncOnCommit(opened, { dir, user, authority, make: false, onProblem })
+    return use({ ...rest, store: ports.store, access: await opened.store.access(), random: randomBytes })
+  })
+}
+
+/** The teams of the user; none where there is no memory yet. */
+export const teamsOf = async (session: Session, options: LocationOptions) => {
+  const { dir, user } = session.locate(options)
+  return (await session.hasMemory(options)) ? session.withPorts(dir, ({ store }) => store.memberships(user)) : []
+}
+
+/** The same for a list. Where there is no memory yet, nothing is made, and the list is empty. */
+export const listed = async <Item>(
+  session: Session,
+  options: LocationOptions,
+  list: (ports: access.AccessPorts) => Promise<readonly Item[]>,
+): Promise<readonly Item[]> => ((await session.hasMemory(options)) ? withAccess(session, options, list) : [])
 
 const person = one('The name of the person: a-z, 0-9, dot, hyphen, underscore and @.')
 
@@ -17,9 +67,9 @@ export const peopleAdd = defineCommand({
   },
   async run({ args, options: { takeOver, ...options } }, session) {
     const added = await withAccess(session, options, async (ports) => ({
-      person: await addPerson(ports, { name: args.person, takeOver }),
+      person: await access.addPerson(ports, { name: args.person, takeOver }),
       // An invite opens no memory that is there already.
-      ...(await createToken(ports, { kind: takeOver ? 'person' : 'invite', person: args.person })),
+      ...(await access.createToken(ports, { kind: takeOver ? 'person' : 'invite', person: args.person })),
     }))
     return {
       document: added,
@@ -47,7 +97,7 @@ export const peopleList = defineCommand({
     'credence people list --json': 'The same as JSON.',
   },
   async run({ options }, session) {
-    const people = await listed(session, options, ({ access }) => access.people())
+    const people = await listed(session, options, (ports) => ports.access.people())
     return {
       document: people,
       text: (style) =>
@@ -70,11 +120,204 @@ export const peopleRemove = defineCommand({
     'credence people remove ana --memory erase': 'Removes ana and every text of her memory, for good.',
   },
   async run({ args, options: { memory, ...options } }, session) {
-    await withAccess(session, options, (ports) => removePerson(ports, args.person, memory))
+    await withAccess(session, options, (ports) => access.removePerson(ports, args.person, memory))
     return {
       document: { removed: args.person, memory },
       text: (style) =>
         `${style.green('Removed')} ${args.person}; the memory is ${memory === 'erase' ? 'erased' : 'kept'}.`,
+    }
+  },
+})
+
+export const tokenCreate = defineCommand({
+  args: { person: optional('The person whose memory the token opens. Omit with --admin.') },
+  options: {
+    agent: flag('A token of an agent: it reads and proposes, and changes only what it wrote itself.'),
+    admin: flag('A token of an administrator: it adds and removes people, tokens and teams, and opens no memory.'),
+    invite: flag('An invite, which the person exchanges once for their own token.'),
+    scope: {
+      ...texts('<scope>', 'A scope that the agent may use; team:NAME for a team. May be given several times.'),
+      default: 'user:universal',
+      read: (given: readonly string[]) => parseScopes(given),
+    },
+    label: text('<text>', 'What it is for, such as the name of a machine.'),
+    ...storeOptions,
+  },
+  description: 'Prints the token once. The store keeps only a hash of it.',
+  examples: {
+    'credence token create ana --label laptop': 'Makes a token that opens the whole memory of ana.',
+    'credence token create ana --agent --scope project:ledger --scope team:platform': 'Makes one for an agent of ana.',
+    'credence token create --admin': 'Makes one for an administrator.',
+  },
+  async run({ args, options: { agent, admin, invite, scope, label, ...options } }, session) {
+    const kind = kindOf({ agent, admin, invite })
+    const { person = null } = args
+    if ((kind === 'admin') !== (person === null))
+      throw new UsageError(
+        kind === 'admin' ? '--admin takes no person.' : '<person> is missing.',
+        'Write `credence token create NAME`, or `credence token create --admin`.',
+      )
+    const made = await withAccess(session, options, (ports) =>
+      access.createToken(ports, { kind, person, scopes: scope, ...omitUndefined({ label }) }),
+    )
+    return {
+      document: made,
+      text: (style) => lines(`${style.green('Made')} the token ${made.token.id}.`, `  ${made.secret}`),
+      notes: ['The token is shown only now.'],
+    }
+  },
+})
+
+function kindOf(given: { readonly agent: boolean; readonly admin: boolean; readonly invite: boolean }): TokenKind {
+  const chosen = (['agent', 'admin', 'invite'] as const).filter((kind) => given[kind])
+  if (chosen.length > 1) throw new UsageError(`--${chosen.join(' and --')} exclude each other.`, 'Give one of them.')
+  return chosen[0] ?? 'person'
+}
+
+export const tokenList = defineCommand({
+  args: { person: optional('Only the tokens of this person.') },
+  options: storeOptions,
+  examples: {
+    'credence token list':
+      'Lists every token with its owner, purpose, last use and revocation; never the token itself.',
+    'credence token list ana --json': 'The tokens of ana, as JSON.',
+  },
+  async run({ args: { person }, options }, session) {
+    const tokens = await listed(session, options, (ports) => ports.access.tokens(person))
+    const row = ({ id, kind, person: of, scopes, label, ...token }: Token): string[] => [
+      id,
+      kind,
+      of ?? '',
+      scopes.join(' '),
+      harmless(label),
+      `since ${token.createdAt.slice(0, 10)}`,
+      token.lastUsedAt === null ? 'never used' : `last used ${minuteOf(token.lastUsedAt)} UTC`,
+      token.revokedAt === null ? '' : `revoked ${minuteOf(token.revokedAt)} UTC`,
+    ]
+    const shown = [...tokens].sort((one, other) => Number(one.revokedAt !== null) - Number(other.revokedAt !== null))
+    return {
+      document: tokens,
+      text: (style) => table(shown.map(row), style.width),
+      notes: tokens.length === 0 ? ['There are no tokens; `credence token create` makes one.'] : [],
+    }
+  },
+})
+
+export const tokenRevoke = defineCommand({
+  args: { token: one('The id of the token, as `credence token list` shows it.') },
+  options: storeOptions,
+  description: 'From now on every server of the store refuses the token.',
+  examples: {
+    'credence token revoke t-0a1b2c3d4e5f': 'Revokes one token.',
+    'credence token revoke t-0a1b2c3d4e5f --json': 'The same, with the answer as JSON.',
+  },
+  async run({ args: { token }, options }, session) {
+    await withAccess(session, options, (ports) => access.revokeToken(ports, token))
+    return { document: { revoked: token }, text: (style) => `${style.green('Revoked')} ${harmless(token)}.` }
+  },
+})
+
+const team = one('The name of the team.')
+const member = one('The name of the person.')
+
+export const teamCreate = defineCommand({
+  args: { team },
+  options: {
+    owner: text('<name>', 'The person who owns the team and adds its members.'),
+    takeOver: flag(takeOverHelp),
+    ...storeOptions,
+  },
+  description:
+    'The beliefs of a team have the scope team:NAME. Its members recall them together with their own. A team does not see the memory of its members.',
+  examples: {
+    'credence team create platform --owner ana': 'Makes the team platform, owned by ana.',
+    'credence team create platform --owner ana --json': 'The same, with the answer as JSON.',
+  },
+  async run({ args, options: { owner, takeOver, ...options } }, session) {
+    if (owner === undefined) throw new UsageError('A team needs an owner.', 'Add --owner NAME.')
+    const made = await withAccess(session, options, (ports) =>
+      access.createTeam(ports, { name: args.team, owner, takeOver }),
+    )
+    return { document: made, text: (style) => `${style.green('Made')} the team ${args.team}, owned by ${owner}.` }
+  },
+})
+
+export const teamList = defineCommand({
+  args: {},
+  options: storeOptions,
+  examples: {
+    'credence team list': 'Lists teams with their members and roles.',
+    'credence team list --json': 'The same as JSON.',
+  },
+  async run({ options }, session) {
+    const teams = await listed(session, options, (ports) => ports.access.teams())
+    return {
+      document: teams,
+      text: (style) =>
+        table(
+          teams.map(({ name, members }) => [name, members.map((one) => `${one.person} (${one.role})`).join(', ')]),
+          style.width,
+        ),
+      notes: teams.length === 0 ? ['There are no teams; `credence team create` makes one.'] : [],
+    }
+  },
+})
+
+export const teamRemove = defineCommand({
+  args: { team },
+  options: { memory: memoryFate, ...storeOptions },
+  examples: {
+    'credence team remove platform --memory keep': 'Removes the team, and keeps its memory in the store.',
+    'credence team remove platform --memory erase': 'Removes the team and every text of its memory, for good.',
+  },
+  async run({ args, options: { memory, ...options } }, session) {
+    await withAccess(session, options, (ports) => access.removeTeam(ports, args.team, memory))
+    return {
+      document: { removed: args.team, memory },
+      text: (style) =>
+        `${style.green('Removed')} the team ${args.team}; its memory is ${memory === 'erase' ? 'erased' : 'kept'}.`,
+    }
+  },
+})
+
+export const teamAddMember = defineCommand({
+  args: { team, person: member },
+  options: {
+    role: choice(
+      '<role>',
+      roles,
+      'reader: recalls. writer: also remembers and corrects. owner: also decides on proposals, forgets, undoes, and changes the members.',
+      'writer',
+    ),
+    ...storeOptions,
+  },
+  description: 'Members recall the beliefs of the team; the role decides what else they may do.',
+  examples: {
+    'credence team add-member platform ben': 'Makes ben a writer of the team.',
+    'credence team add-member platform ben --role reader': 'Makes ben a reader of it.',
+  },
+  async run({ args, options: { role = 'writer', ...options } }, session) {
+    await withAccess(session, options, (ports) => access.setMember(ports, { ...args, role }))
+    return {
+      document: { ...args, role },
+      text: (style) => `${style.green('Done')}: ${args.person} is ${role} of the team ${args.team}.`,
+    }
+  },
+})
+
+export const teamRemoveMember = defineCommand({
+  args: { team, person: member },
+  options: storeOptions,
+  description: 'What the person wrote in the team stays with the team.',
+  examples: {
+    'credence team remove-member platform ben': 'Ben no longer sees the memory of the team.',
+    'credence team remove-member platform ben --json': 'The same, with the answer as JSON.',
+  },
+  async run({ args, options }, session) {
+    await withAccess(session, options, (ports) => access.removeMember(ports, args))
+    return {
+      document: args,
+      text: (style) => `${style.green('Removed')} ${args.person} from the team ${args.team}.`,
     }
   },
 })

@@ -1,13 +1,124 @@
 import { resolve } from 'node:path'
+import { newRunId, runBenchmark } from '../../../eval/run/run.ts'
+import { requireRun, runFolder } from '../../../eval/store/documents.ts'
+import type { TaskGrade } from '../../../tasks/grade/task-grade.ts'
 import { writeBundle } from '../../../tasks/report/bundle.ts'
-import { readTaskRun } from '../../../tasks/report/read-task-run.ts'
+import { coverageOf, meanScores, readTaskRun, taskSettings } from '../../../tasks/report/read-task-run.ts'
 import { reportMarkdown } from '../../../tasks/report/report-markdown.ts'
+import { defaultPassAt, taskBenchmark } from '../../../tasks/task-kind.ts'
+import { fromRun, readGrade, tasksOfRun } from '../../../tasks/task-outcomes.ts'
 import { defineCommand, exitCodes } from '../../command/command.ts'
 import { flag, one, text } from '../../command/options.ts'
-import { harmless } from '../../text/output.ts'
-import { evalStore, storeOptions } from '../evaluate/benchmark-store.ts'
-import { taskRunDocument } from './task-run.ts'
-import { gradesText } from './task-text.ts'
+import { columns, harmless, type Style } from '../../text/output.ts'
+import { evalStore, machine, storeOptions } from '../evaluate/benchmark-store.ts'
+import { judgeOptions, taskRunDocument } from './task-run.ts'
+import { figure, gradesText, reasonsText, summaryText, titleOf } from './task-text.ts'
+
+export const taskRegrade = defineCommand({
+  args: { run: one('The run whose evidence is graded again.') },
+  options: { ...judgeOptions, runId: text('<id>', 'The name of the new run.'), ...storeOptions },
+  description:
+    'The grades go into a new run that refers to the same evidence. The old ones stay, and `credence benchmark diff` compares the two.',
+  exitCodes: [exitCodes.failed, exitCodes.interrupted],
+  examples: {
+    'credence task regrade RUN': 'Grades the stored evidence with the current checks.',
+    'credence task regrade RUN --judge openai:gpt-5': 'Adds the grades of a judge.',
+  },
+  async run({ args: { run: given }, options }, session) {
+    const { root } = evalStore(session, options)
+    const old = requireRun(root, given)
+    const settings = taskSettings(root, given)
+    // Evidence is where it was made, however often it is graded.
+    const source = settings.regradeOf ?? given
+    const tasks = await tasksOfRun(runFolder(root, source))
+    const { graders: openGraders, progress } = await session.taskWork()
+    const judge = options.judge ?? null
+    const graders = await openGraders(judge)
+    const system = old.system ?? { name: 'unknown', version: 'unknown' }
+    const runId = options.runId ?? newRunId(old.benchmarkId, `${system.name}-regraded`, new Date())
+    const passAt = options.passAt ?? settings.passAt ?? defaultPassAt
+    const now = (): Date => new Date()
+    const { signal, release } = session.interruption()
+    try {
+      const benchmark = taskBenchmark({
+        ...{ benchmarkId: old.benchmarkId, tasks, system, graders, passAt, now },
+        isDeterministic: (old.deterministic ?? false) && judge === null,
+        obtain: fromRun(runFolder(root, source)),
+        onBegin: (task) => progress.show(`grading ${task.id}`, 0, tasks.length),
+      })
+      const { repeats = 1, seed = 0 } = old
+      const summary = await runBenchmark(
+        benchmark,
+        runId,
+        { repeats, seed, notes: `The evidence of ${source}, graded again.` },
+        {
+          ...{ root, now, signal },
+          environment: {
+            given: { regradeOf: given, ...(judge === null ? {} : { judge }) },
+            settings: { kind: 'tasks-regraded', regradeOf: source, passAt, judge },
+            ...machine(session.workingDirectory()),
+          },
+        },
+      )
+      const whole = await readTaskRun(root, runId)
+      const before = (grade: TaskGrade) => readGrade(runFolder(root, given), grade.taskId, grade.repeat)
+      const pairs = await Promise.all(
+        whole.tasks.map(async ({ grade }) => ({ before: await before(grade), after: grade })),
+      )
+      const grades = whole.tasks.map(({ grade }) => grade)
+      const isFine = summary.status === 'completed' && summary.passedCases === summary.totalCases
+      return {
+        document: {
+          ok: isFine,
+          regradeOf: given,
+          ...taskRunDocument(whole),
+          changes: pairs.map(({ before, after }) => {
+            return { taskId: after.taskId, repeat: after.repeat, before: shortOf(before), after: shortOf(after) }
+          }),
+        },
+        text: (style) =>
+          [
+            pairsText(pairs, style),
+            ...reasonsText(grades, style),
+            '',
+            summaryText(meanScores(grades), coverageOf(grades)),
+            `run        ${runId}`,
+          ].join('\n'),
+        exitCode: signal.aborted ? exitCodes.interrupted : isFine ? exitCodes.fine : exitCodes.failed,
+      }
+    } finally {
+      progress.clear()
+      release()
+    }
+  },
+})
+
+type Pair = { readonly before: TaskGrade | null; readonly after: TaskGrade }
+
+function shortOf(grade: TaskGrade | null) {
+  if (grade === null) return null
+  const { state, score, automatedScore, answerScore, recallScore, judgeScore, gradingVersion, gradedAt } = grade
+  return { state, score, automatedScore, answerScore, recallScore, judgeScore, gradingVersion, gradedAt }
+}
+
+function pairsText(pairs: readonly Pair[], style: Style): string {
+  const scores = ['score', 'automatedScore', 'answerScore', 'recallScore', 'judgeScore'] as const
+  const rows = pairs.map(({ before, after }) => [
+    titleOf(after),
+    before === null || before.state === after.state ? after.state : `${before.state} → ${after.state}`,
+    ...scores.map((name) =>
+      before === null || before[name] === after[name]
+        ? figure(after[name])
+        : `${figure(before[name])} → ${figure(after[name])}`,
+    ),
+  ])
+  return harmless(
+    columns([['task', 'state', 'score', 'automated', 'answers', 'recall', 'judge'], ...rows], {
+      indent: 0,
+      width: style.width,
+    }),
+  )
+}
 
 export const taskReport = defineCommand({
   args: { run: one('A run of tasks.') },

@@ -11,10 +11,17 @@ import type { Task } from '../../../tasks/task.ts'
 import { defaultPassAt, isDeterministic, systemOf, taskBenchmark } from '../../../tasks/task-kind.ts'
 import { byAgent } from '../../../tasks/task-outcomes.ts'
 import { defineCommand, exitCodes, UsageError, type ValuesOf } from '../../command/command.ts'
-import { option, rest, text, texts, wholeNumber } from '../../command/options.ts'
+import { option, rest, share, text, texts, wholeNumber } from '../../command/options.ts'
 import type { Session } from '../../session.ts'
 import type { Style } from '../../text/output.ts'
-import { evalStore, machine, refuseChanges, settledOptions, storeOptions } from '../evaluate/benchmark-store.ts'
+import {
+  evalStore,
+  machine,
+  refuseChanges,
+  seedOption,
+  settledOptions,
+  storeOptions,
+} from '../evaluate/benchmark-store.ts'
 import { gradesText } from './task-text.ts'
 
 export const judgeOptions = {
@@ -22,20 +29,11 @@ export const judgeOptions = {
     '<judge>',
     'The model that scores by rubric: openai:MODEL[@URL] or anthropic:MODEL[@URL]. Without one, rubrics are not applied.',
   ),
-  passAt: {
-    ...option('<share>', 'The score that every graded part needs for a task to pass.', readShare),
-    default: String(defaultPassAt),
-  },
-}
-
-function readShare(given: string): number {
-  const number = /^\d*\.?\d+$/u.test(given) ? Number(given) : Number.NaN
-  if (number >= 0 && number <= 1) return number
-  throw new UsageError(`"${given}" is not a number from 0 to 1.`)
+  passAt: share('<share>', 'The score that every graded part needs for a task to pass.', String(defaultPassAt)),
 }
 
 function readMultiplier(given: string): number {
-  const number = /^\d*\.?\d+$/u.test(given) ? Number(given) : Number.NaN
+  const number = Number(given.trim() || Number.NaN)
   if (number > 0 && number <= 100) return number
   throw new UsageError(`"${given}" is not a number above 0 and up to 100.`)
 }
@@ -58,16 +56,9 @@ const options = {
   },
   repeats: wholeNumber('How many times to run every task.', { min: 1, max: 1_000, default: 1 }),
   jobs: wholeNumber('How many tasks run in parallel. The result is the same.', { min: 1, max: 64, default: 1 }),
-  seed: wholeNumber('The random seed for tasks that draw values.', {
-    min: 0,
-    max: 2 ** 31,
-    default: 1,
-  }),
+  seed: seedOption('The random seed for tasks that draw values.'),
   ...judgeOptions,
-  timeoutMultiplier: {
-    ...option('<number>', 'Multiplies the time limit of every task.', readMultiplier),
-    default: '1',
-  },
+  timeoutMultiplier: option('<number>', 'Multiplies the time limit of every task.', readMultiplier, '1'),
   resume: text('<run>', 'Complete this run, with its original options.'),
   runId: text('<id>', 'The name of the run.'),
   notes: text('<text>', 'Stored with the run.'),
@@ -102,7 +93,7 @@ export const taskRun = defineCommand({
     try {
       const summary = await performTasks(tasks, given, { session, root, signal })
       const whole = await readTaskRun(root, summary.runId)
-      return answerOf(whole, { root, isInterrupted: signal.aborted })
+      return answerOf(whole, root, signal.aborted)
     } finally {
       release()
     }
@@ -215,10 +206,7 @@ export const taskRunDocument = ({ run, tasks }: ReadTaskRun) => {
   }
 }
 
-function answerOf(
-  whole: ReadTaskRun,
-  { root, isInterrupted }: { readonly root: string; readonly isInterrupted: boolean },
-) {
+function answerOf(whole: ReadTaskRun, root: string, isInterrupted: boolean) {
   const { status, passedCases, totalCases, runId } = whole.run
   const grades = whole.tasks.map(({ grade }) => grade)
   const isFine = status === 'completed' && passedCases === totalCases

@@ -16,7 +16,7 @@ export function gradesText(grades: readonly TaskGrade[], style: Style): string {
   return [...tasks, '', summaryText(meanScores(grades), coverageOf(grades))].join('\n')
 }
 
-const titleOf = ({ taskId, repeat }: TaskGrade): string => harmless(repeat > 1 ? `${taskId} #${repeat}` : taskId)
+export const titleOf = ({ taskId, repeat }: TaskGrade): string => harmless(repeat > 1 ? `${taskId} #${repeat}` : taskId)
 
 function taskText(grade: TaskGrade, widest: number, style: Style): string {
   const { score, state, isComplete, reason, checks, criteria, notes } = grade
@@ -71,7 +71,6 @@ function partsOf({ automatedScore, answerScore, recallScore, judgeScore, automat
 const sentence = (text: string, paint: (text: string) => string, { width }: Style): readonly string[] =>
   wrap(harmless(text).replaceAll('\n', ' '), width - 2).map((line) => `  ${paint(line)}`)
 
-/** A check or criterion that was missed. */
 function missedText(text: string, style: Style): readonly string[] {
   const [first = '', ...rest] = wrap(harmless(text).replaceAll('\n', ' '), style.width - 6)
   return [`    ${style.red('✗')} ${first}`, ...rest.map((line) => `      ${line}`)]

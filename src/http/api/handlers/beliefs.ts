@@ -10,7 +10,6 @@ import { beliefById, cachedUntilChange, type Handlers, type ServerDeps } from '.
 
 type BeliefRoute = keyof typeof beliefRoutes | keyof typeof proposalRoutes | keyof typeof journalRoutes
 
-/** Names shown for one journal entry. */
 const mostNames = 3
 
 export function beliefHandlers(deps: ServerDeps): Handlers<BeliefRoute> {

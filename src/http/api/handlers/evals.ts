@@ -1,4 +1,4 @@
-import { MemoryError } from '../../../errors.ts'
+import { notFound } from '../../../errors.ts'
 import { compareBenchmark } from '../../../eval/compare/compare.ts'
 import { type CaseDiff, diffRuns } from '../../../eval/compare/diff.ts'
 import { chosenOf, counts } from '../../../eval/gate/latest-runs.ts'
@@ -89,10 +89,8 @@ export function evalHandlers(deps: ServerDeps, archive: EvalArchive): Handlers<k
     },
     startRun: async ({ body: { pack } }) => {
       const found = (await archive.packs()).find(({ id }) => id === pack)
-      if (found === undefined || !isRunnable(found)) {
-        const hint = 'GET evals/packs lists them.'
-        throw new MemoryError('not_found', `There is no pack "${pack}" that can be run.`, { hint })
-      }
+      if (found === undefined || !isRunnable(found))
+        throw notFound(`There is no pack "${pack}" that can be run.`, 'GET evals/packs lists them.')
       return deps.background.startRun(pack)
     },
     run: async ({ params: { id } }) => {
@@ -128,10 +126,8 @@ export function evalHandlers(deps: ServerDeps, archive: EvalArchive): Handlers<k
     case: async ({ params: { id, caseId } }) => {
       const run = await archive.run(id)
       const records = (await archive.cases(id)).records.filter((record) => record.caseId === caseId)
-      if (records.length === 0) {
-        const hint = 'GET evals/runs/:id/cases lists them.'
-        throw new MemoryError('not_found', `The run "${id}" has no case "${caseId}".`, { hint })
-      }
+      if (records.length === 0)
+        throw notFound(`The run "${id}" has no case "${caseId}".`, 'GET evals/runs/:id/cases lists them.')
       const manifest = await archive.manifest(run.benchmarkId)
       const described = manifest?.cases.find((one) => one.id === caseId)
       const { prompt = null, notes = null } = described ?? {}

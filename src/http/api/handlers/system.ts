@@ -1,8 +1,7 @@
 import { findBeliefs, listBeliefs } from '../../../memory/list.ts'
-import type { Ports } from '../../../memory/ports.ts'
 import { asOf } from '../../../memory/recall/as-of.ts'
 import type { Answer } from '../contract.ts'
-import { cached, cachedUntilChange, type Handlers, type ServerDeps } from '../server-deps.ts'
+import { cached, cachedByKey, cachedUntilChange, type Handlers, type ServerDeps } from '../server-deps.ts'
 
 const doctorTtlMs = 60_000
 /** The status of the mirror reads files, and a page asks for the health of a memory often. */
@@ -16,7 +15,8 @@ export function systemHandlers(
   const { clock } = deps
   const mirror = cached(deps.mirror.status, { clock, ttlMs: mirrorTtlMs })
   const counts = cachedCounts(deps)
-  const past = keptPast(deps)
+  // It takes time in proportion to the journal to read.
+  const past = cachedByKey((key: string) => asOf(deps.ports, deps.user, key.slice(key.indexOf(' ') + 1)))
   // It reads the journal.
   const growth = cachedUntilChange(deps, async () => (await deps.ports.counts?.growth(deps.user)) ?? [])
   const doctor = async () => ({ ...(await deps.background.doctor()), checkedAt: deps.now().toISOString() })
@@ -48,23 +48,13 @@ export function systemHandlers(
     }),
     pastBeliefs: async ({ query: { asOf: time, query, ...page } }) => {
       const request = { ...page, user: deps.user, current: true }
-      const ports = await past(time, (await deps.store.head()).number)
+      const ports = await past(`${(await deps.store.head()).number} ${time}`)
       if (query === undefined || query.trim() === '') return listBeliefs(ports, request)
       const { items, total } = await findBeliefs(ports, { ...request, query })
       return { items: items.map(({ belief }) => belief), total }
     },
     mirror: deps.mirror.status,
     syncMirror: deps.mirror.sync,
-  }
-}
-
-/** The memory as it was at a time. The last one is kept: it takes time in proportion to the journal to read. */
-function keptPast({ ports, user }: ServerDeps): (time: string, head: number) => Promise<Ports> {
-  let last: { readonly key: string; readonly ports: Promise<Ports> } | null = null
-  return (time, head) => {
-    const key = `${time} ${head}`
-    if (last?.key !== key) last = { key, ports: asOf(ports, user, time) }
-    return last.ports
   }
 }
 

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { roles, tokenKinds } from '../../../beliefs/access-store.ts'
 import { memoryFates } from '../../../memory/people/access.ts'
-import { route, scopes, text } from '../route.ts'
+import { beliefId, done, forAdmins, forTokens, route, scopes, text } from '../route.ts'
 
 const name = text(64)
 const Person = z.object({ name: z.string(), createdAt: z.string() })
@@ -22,36 +22,30 @@ const Team = z.object({
 })
 const NewToken = z.object({ token: Token, secret: z.string().describe('The token itself. It is shown only here.') })
 const memory = z.enum(memoryFates).describe('What becomes of the memory: keep, or erase every text of it for good.')
-const done = z.object({ ok: z.literal(true) })
 
 /** People, tokens and teams. None of these routes reads a memory. */
 export const accessRoutes = {
-  listPeople: route('GET', '/people', {
-    access: 'admin',
+  listPeople: forAdmins('GET', '/people', {
     summary: 'The people of this server.',
     answer: z.object({ items: z.array(Person) }),
   }),
-  addPerson: route('POST', '/people', {
-    access: 'admin',
+  addPerson: forAdmins('POST', '/people', {
     summary: 'Add a person. The answer has an invite, which the person exchanges for a token of their own.',
     body: z.strictObject({ name }),
     answer: z.object({ person: Person, invite: NewToken }),
     status: 201,
   }),
-  removePerson: route('DELETE', '/people/:name', {
-    access: 'admin',
+  removePerson: forAdmins('DELETE', '/people/:name', {
     summary: 'Remove a person with their tokens and memberships.',
     params: z.object({ name }),
     query: z.strictObject({ memory }),
     answer: done,
   }),
-  listTokens: route('GET', '/tokens', {
-    access: 'tokens',
+  listTokens: forTokens('GET', '/tokens', {
     summary: 'The tokens of the person; all of them for an administrator. Never the tokens themselves.',
     answer: z.object({ items: z.array(Token) }),
   }),
-  createToken: route('POST', '/tokens', {
-    access: 'tokens',
+  createToken: forTokens('POST', '/tokens', {
     summary:
       'With the token of a person: a further one of theirs, or one of an agent. With an invite: the first one of the person. With that of an administrator: an invite for a person who has no memory yet, or a further administrator.',
     body: z.strictObject({
@@ -63,40 +57,34 @@ export const accessRoutes = {
     answer: NewToken,
     status: 201,
   }),
-  revokeToken: route('DELETE', '/tokens/:id', {
-    access: 'tokens',
+  revokeToken: forTokens('DELETE', '/tokens/:id', {
     summary: 'Revoke a token of the person, or any for an administrator. It is refused from now on by every server.',
-    params: z.object({ id: text(200) }),
+    params: beliefId,
     answer: done,
   }),
-  listTeams: route('GET', '/teams', {
-    access: 'tokens',
+  listTeams: forTokens('GET', '/teams', {
     summary: 'The teams of the person with their members; all of them for an administrator.',
     answer: z.object({ items: z.array(Team) }),
   }),
-  createTeam: route('POST', '/teams', {
-    access: 'admin',
+  createTeam: forAdmins('POST', '/teams', {
     summary: 'Make a team with its first owner, who adds the other members.',
     body: z.strictObject({ name, owner: name }),
     answer: Team,
     status: 201,
   }),
-  removeTeam: route('DELETE', '/teams/:name', {
-    access: 'admin',
+  removeTeam: forAdmins('DELETE', '/teams/:name', {
     summary: 'Remove a team.',
     params: z.object({ name }),
     query: z.strictObject({ memory }),
     answer: done,
   }),
   setMember: route('POST', '/teams/:name/members', {
-    access: 'person',
     summary: 'Add a member to a team, or change the role of one. Needs the role owner.',
     params: z.object({ name }),
     body: z.strictObject({ person: name, role: z.enum(roles) }),
     answer: done,
   }),
   removeMember: route('DELETE', '/teams/:name/members/:person', {
-    access: 'person',
     summary: 'Remove a member from a team. Needs the role owner; everybody may leave.',
     params: z.object({ name, person: name }),
     answer: done,

@@ -3,7 +3,7 @@ import { beliefTypes, statuses } from '../../../beliefs/belief.ts'
 import { beliefOrders } from '../../../beliefs/belief-store.ts'
 import { eventKinds } from '../../../beliefs/journal.ts'
 import * as shape from '../memory-shapes.ts'
-import { beliefId, digits, flag, limit, listOf, paging, route, scopes, text, version } from '../route.ts'
+import { beliefId, digits, flag, forAgents, limit, listOf, paging, route, scopes, text, version } from '../route.ts'
 
 const draft = z.strictObject({
   name: text(200).optional().describe('Default: derived from the content.'),
@@ -35,8 +35,7 @@ export const beliefRoutes = {
       active: z.array(z.string()),
     }),
   }),
-  listBeliefs: route('GET', '/beliefs', {
-    access: 'agents',
+  listBeliefs: forAgents('GET', '/beliefs', {
     summary: 'Beliefs, latest changed first; with a query those that hold its words, best first.',
     query: z.strictObject({
       query: text(2_000).optional().describe('The last word may be the beginning of one.'),
@@ -60,8 +59,7 @@ export const beliefRoutes = {
       }),
     ).extend({ isCut: z.boolean().describe('More than `total` hold the words; the best were ranked.') }),
   }),
-  createBelief: route('POST', '/beliefs', {
-    access: 'agents',
+  createBelief: forAgents('POST', '/beliefs', {
     summary: 'Remember a statement; said again it is reinforced, said otherwise corrected.',
     body: draft,
     answer: shape.Changed.extend({
@@ -72,8 +70,7 @@ export const beliefRoutes = {
     }),
     status: 201,
   }),
-  getBelief: route('GET', '/beliefs/:id', {
-    access: 'agents',
+  getBelief: forAgents('GET', '/beliefs/:id', {
     summary: 'One belief, by its id.',
     params: beliefId,
     answer: z.object({
@@ -106,8 +103,7 @@ export const beliefRoutes = {
       recalled: z.object({ count: z.int(), lastAt: z.string() }).nullable(),
     }),
   }),
-  editBelief: route('PATCH', '/beliefs/:id', {
-    access: 'agents',
+  editBelief: forAgents('PATCH', '/beliefs/:id', {
     summary: 'Change what can be changed without another statement, as one change.',
     params: beliefId,
     body: z.strictObject({
@@ -120,8 +116,7 @@ export const beliefRoutes = {
     }),
     answer: shape.Edited,
   }),
-  correctBelief: route('POST', '/beliefs/:id/correct', {
-    access: 'agents',
+  correctBelief: forAgents('POST', '/beliefs/:id/correct', {
     summary: 'Replace a belief with a newer one; the old one stays in the history and is never recalled.',
     params: beliefId,
     body: draft
@@ -134,8 +129,7 @@ export const beliefRoutes = {
     params: beliefId,
     answer: shape.Edited,
   }),
-  resolveBelief: route('POST', '/beliefs/:id/resolve', {
-    access: 'agents',
+  resolveBelief: forAgents('POST', '/beliefs/:id/resolve', {
     summary: 'Close an open question, with or without the decision that settles it.',
     params: beliefId,
     body: z.strictObject({
@@ -148,8 +142,7 @@ export const beliefRoutes = {
     }),
     answer: z.object({ question: shape.Belief, decision: shape.Belief.nullable(), event: z.int() }),
   }),
-  forgetBelief: route('DELETE', '/beliefs/:id', {
-    access: 'agents',
+  forgetBelief: forAgents('DELETE', '/beliefs/:id', {
     summary: 'Remove every text of a belief for good. It cannot be undone: a page that offers that must wait first.',
     params: beliefId,
     query: z.strictObject({
@@ -197,7 +190,6 @@ export const proposalRoutes = {
   }),
 }
 
-/** The journal of changes, and undo. */
 export const journalRoutes = {
   journal: route('GET', '/journal', {
     summary: 'Recent changes, newest first.',

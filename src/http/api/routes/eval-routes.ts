@@ -10,7 +10,7 @@ import {
   runStatuses,
   Verdict,
 } from '../../../eval/store/schemas/run.ts'
-import { beliefId, listOf, paging, route, text } from '../route.ts'
+import { beliefId, forInstallation, listOf, paging, text } from '../route.ts'
 
 const Interval = z.object({ low: z.number(), high: z.number() })
 
@@ -148,15 +148,12 @@ const beliefNames = z
 
 const counts = z.object({ broken: z.int(), fixed: z.int(), stillFailing: z.int(), changed: z.int() })
 
-/** Packs, runs, cases, baselines and live recalls. */
 export const evalRoutes = {
-  packs: route('GET', '/evals/packs', {
-    access: 'installation',
+  packs: forInstallation('GET', '/evals/packs', {
     summary: 'The packs in the eval store and those that ship, with the verdict of their latest run.',
     answer: z.object({ items: z.array(ListedPack) }),
   }),
-  runs: route('GET', '/evals/runs', {
-    access: 'installation',
+  runs: forInstallation('GET', '/evals/runs', {
     summary: 'Runs, newest first.',
     query: z.strictObject({
       benchmark: text(200).optional(),
@@ -166,15 +163,13 @@ export const evalRoutes = {
     }),
     answer: listOf(ListedRun),
   }),
-  startRun: route('POST', '/evals/run', {
-    access: 'installation',
+  startRun: forInstallation('POST', '/evals/run', {
     summary: 'Run a pack on our own recall, in the background. One at a time.',
     body: z.strictObject({ pack: text(200) }),
     answer: z.object({ runId: z.string() }),
     status: 202,
   }),
-  run: route('GET', '/evals/runs/:id', {
-    access: 'installation',
+  run: forInstallation('GET', '/evals/runs/:id', {
     summary: 'One run, and the completed ones of the same pack and system.',
     params: beliefId,
     answer: ListedRun.extend({
@@ -188,8 +183,7 @@ export const evalRoutes = {
       history: z.array(ListedRun).describe('Oldest first, at most 50, this one among them if it is completed.'),
     }),
   }),
-  cases: route('GET', '/evals/runs/:id/cases', {
-    access: 'installation',
+  cases: forInstallation('GET', '/evals/runs/:id/cases', {
     summary: 'The case records of a run, those that did not pass first.',
     params: beliefId,
     query: z.strictObject({
@@ -199,8 +193,7 @@ export const evalRoutes = {
     }),
     answer: listOf(ListedCase).extend({ names: beliefNames }),
   }),
-  case: route('GET', '/evals/runs/:id/cases/:caseId', {
-    access: 'installation',
+  case: forInstallation('GET', '/evals/runs/:id/cases/:caseId', {
     summary: 'One case of a run with every repeat and its explanation.',
     params: z.object({ id: text(200), caseId: text(200) }),
     answer: z.object({
@@ -213,8 +206,7 @@ export const evalRoutes = {
       failing: z.object({ previous: z.string().nullable(), next: z.string().nullable() }),
     }),
   }),
-  packGrid: route('GET', '/evals/packs/:id/grid', {
-    access: 'installation',
+  packGrid: forInstallation('GET', '/evals/packs/:id/grid', {
     summary: 'The cases of a pack by its latest whole runs, those that failed most first, and where the pack stands.',
     params: beliefId,
     query: z.strictObject({ system: text(200).optional() }),
@@ -227,14 +219,12 @@ export const evalRoutes = {
       standing: Standing.nullable(),
     }),
   }),
-  standings: route('GET', '/evals/standings', {
-    access: 'installation',
+  standings: forInstallation('GET', '/evals/standings', {
     summary:
       'Where every pack stands against its baseline, or its run before; those with broken cases first. A system besides the main one is listed where it got worse.',
     answer: z.object({ items: z.array(Standing.extend({ benchmarkId: z.string(), title: z.string() })) }),
   }),
-  compareRuns: route('GET', '/evals/compare', {
-    access: 'installation',
+  compareRuns: forInstallation('GET', '/evals/compare', {
     summary: 'Two runs of a pack beside each other, case by case.',
     query: z.strictObject({ before: text(200), after: text(200) }),
     answer: z.object({
@@ -254,13 +244,11 @@ export const evalRoutes = {
       counts: counts.describe('Lists are cut at 200; these are not.'),
     }),
   }),
-  baselines: route('GET', '/evals/baselines', {
-    access: 'installation',
+  baselines: forInstallation('GET', '/evals/baselines', {
     summary: 'Accepted figures, newest first.',
     answer: z.object({ items: z.array(ListedBaseline) }),
   }),
-  shadow: route('GET', '/evals/shadow', {
-    access: 'installation',
+  shadow: forInstallation('GET', '/evals/shadow', {
     summary: 'What live recalls were like, day by day. Empty unless evalShadowModeEnabled is on.',
     answer: ShadowReport.extend({ isRecording: z.boolean() }),
   }),

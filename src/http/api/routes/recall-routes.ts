@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import * as shape from '../memory-shapes.ts'
-import { message, mostItems, route, scopes, text, time, version } from '../route.ts'
+import { forAgents, forInstallation, message, mostItems, route, scopes, text, time, version } from '../route.ts'
 
 const budget = z.strictObject({
   maxBeliefs: z.int().min(0).max(mostItems).optional(),
@@ -63,10 +63,8 @@ const Captured = z.object({
   isFaithful: z.boolean().describe('Whether the copy answers as the memory does.'),
 })
 
-/** Recall, its explanation, and remedies. */
 export const recallRoutes = {
-  recall: route('POST', '/recall', {
-    access: 'agents',
+  recall: forAgents('POST', '/recall', {
     summary: 'What an agent would get for a message, why, and what was left out.',
     body: z.strictObject({
       ...asked,
@@ -88,8 +86,7 @@ export const recallRoutes = {
     }),
     isReading: true,
   }),
-  why: route('POST', '/recall/why', {
-    access: 'agents',
+  why: forAgents('POST', '/recall/why', {
     summary: 'Why one belief is recalled for a message, or why it is not.',
     body: z.strictObject({ ...asked, beliefId: text(200) }),
     answer: z.object({ belief: shape.Belief, verdict: shape.WhyVerdict }),
@@ -128,8 +125,7 @@ export const recallRoutes = {
       captureProblem: z.string().nullable().describe('Why there is no case, when one was asked for.'),
     }),
   }),
-  capture: route('POST', '/recall/capture', {
-    access: 'installation',
+  capture: forInstallation('POST', '/recall/capture', {
     summary: 'Make a recall that was wrong, or right and precious, a case of `my-cases`.',
     body: z.strictObject({
       message,

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import * as shape from '../memory-shapes.ts'
-import { listOf, paging, route, text } from '../route.ts'
+import { done, forAgents, forAnybody, forInstallation, listOf, paging, route, text } from '../route.ts'
 
 const Mirror = z.object({
   exists: z.boolean(),
@@ -17,18 +17,16 @@ const Finding = z.object({ check: z.string(), ok: z.boolean(), detail: z.string(
 
 /** The door, the state of the memory, and the mirror. */
 export const systemRoutes = {
-  login: route('POST', '/login', {
+  login: forAnybody('POST', '/login', {
     summary: 'Exchange the token of the login link for a cookie.',
     body: z.strictObject({ token: text(200) }),
-    answer: z.object({ ok: z.literal(true) }),
-    access: 'anybody',
+    answer: done,
   }),
   logout: route('POST', '/logout', {
     summary: 'End the session of the cookie.',
-    answer: z.object({ ok: z.literal(true) }),
+    answer: done,
   }),
-  health: route('GET', '/health', {
-    access: 'agents',
+  health: forAgents('GET', '/health', {
     summary: 'Which memory this is, and how much is in it.',
     answer: z.object({
       version: z.string(),
@@ -56,20 +54,17 @@ export const systemRoutes = {
       evals: z.object({ root: z.string(), running: z.string().nullable().describe('The pack that is being run.') }),
     }),
   }),
-  doctor: route('GET', '/doctor', {
-    access: 'installation',
+  doctor: forInstallation('GET', '/doctor', {
     summary: 'Check that the memory is sound. A large store takes a while; the answer is kept for a minute.',
     answer: z.object({ ok: z.boolean(), checkedAt: z.string(), findings: z.array(Finding) }),
   }),
-  doctorProgress: route('GET', '/doctor/progress', {
-    access: 'installation',
+  doctorProgress: forInstallation('GET', '/doctor/progress', {
     summary: 'How far the check under way has come.',
     answer: z.object({
       progress: z.object({ label: z.string(), done: z.int(), total: z.int() }).nullable(),
     }),
   }),
-  hosts: route('GET', '/hosts', {
-    access: 'installation',
+  hosts: forInstallation('GET', '/hosts', {
     summary: 'Which programs are connected to the memory, and when they last used it.',
     answer: z.object({
       items: z.array(
@@ -122,13 +117,11 @@ export const systemRoutes = {
     }),
     form: 'stream',
   }),
-  mirror: route('GET', '/mirror', {
-    access: 'installation',
+  mirror: forInstallation('GET', '/mirror', {
     summary: 'How MEMORY.md and the store stand to each other.',
     answer: Mirror,
   }),
-  syncMirror: route('POST', '/mirror/sync', {
-    access: 'installation',
+  syncMirror: forInstallation('POST', '/mirror/sync', {
     summary: 'Bring MEMORY.md and the store into line.',
     answer: Mirror,
   }),

@@ -3,7 +3,7 @@ import { turnRoles } from '../../../beliefs/turn.ts'
 import { learnOutcomes } from '../../../memory/learn/learn.ts'
 import { searchPlaces } from '../../../memory/recall/search.ts'
 import * as shape from '../memory-shapes.ts'
-import { digits, flag, listOf, paging, route, text, time } from '../route.ts'
+import { digits, flag, forAgents, listOf, paging, route, text, time } from '../route.ts'
 
 const heardTurn = z.strictObject({
   text: z.string().describe('Word for word. Secrets are masked before it is kept.'),
@@ -32,10 +32,8 @@ const filters = {
   containing: text(2_000).optional().describe('Holds these words, in any case.'),
 }
 
-/** Turns: storing, reading, searching and forgetting them. */
 export const turnRoutes = {
-  hear: route('POST', '/turns', {
-    access: 'agents',
+  hear: forAgents('POST', '/turns', {
     summary: 'Keep one turn of a conversation, or several, word for word, and learn from what the person says.',
     body: z.union([
       heardTurn.extend({ learn }),
@@ -118,8 +116,7 @@ export const turnRoutes = {
         .describe('Beliefs that were learned from a turn, by its id.'),
     }),
   }),
-  search: route('GET', '/search', {
-    access: 'agents',
+  search: forAgents('GET', '/search', {
     summary: 'What answers a question best: beliefs, and quotes of what was said, each with its strength.',
     query: z.strictObject({
       q: text(4_000).describe('The question.'),

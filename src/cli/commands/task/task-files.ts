@@ -2,15 +2,56 @@ import { relative } from 'node:path'
 import type { Problem } from '../../../eval/store/parse-artifact.ts'
 import { checkTaskFile, findTasks } from '../../../tasks/parse/load-tasks.ts'
 import { findAsset } from '../../../tasks/run/workspace.ts'
+import type { Task } from '../../../tasks/task.ts'
 import { defineCommand, exitCodes } from '../../command/command.ts'
 import { rest } from '../../command/options.ts'
-import { counted, harmless, type Style, wrap } from '../../text/output.ts'
+import { columns, counted, harmless, type Style, wrap } from '../../text/output.ts'
 
-/** Checks whether task files can be run, and names every problem. */
-export const taskValidate = defineCommand({
-  args: {
-    paths: rest('Task files, folders of them, ids, or names of packs. Without any, all that ship with Credence.'),
+const taskPaths = rest('Task files, folders of them, ids, or names of packs. Without any, all that ship with Credence.')
+
+export const taskList = defineCommand({
+  args: { paths: taskPaths },
+  options: {},
+  description: 'Invalid files are listed with the command that checks them.',
+  examples: {
+    'credence task list': 'Lists the tasks that ship with Credence.',
+    'credence task list ./tasks --json': 'Lists the tasks of a folder.',
   },
+  async run({ args: { paths } }, session) {
+    const { taskPlaces: places } = await session.taskWork()
+    const checked = findTasks(paths, places).map((file) => ({ file, ...checkTaskFile(file) }))
+    const tasks = checked.flatMap(({ task }) => (task === null ? [] : [task]))
+    const invalid = checked.filter(({ task }) => task === null).map(({ file }) => file)
+    return {
+      document: { tasks: tasks.map(summaryOf), invalid },
+      text: (style) => {
+        if (tasks.length === 0) return 'There are no tasks.'
+        const rows = tasks.map((task) => [task.id, described(task), task.name].map(harmless))
+        return columns(rows, { indent: 0, width: style.width })
+      },
+      notes: invalid.map((file) => {
+        const path = relative(places.workingDirectory, file)
+        return `${path} is not a valid task; see \`credence task validate ${path}\`.`
+      }),
+    }
+  },
+})
+
+const described = ({ sessions, gradingType }: Task): string => `${counted(sessions.length, 'session')}, ${gradingType}`
+
+const summaryOf = (task: Task) => ({
+  id: task.id,
+  name: task.name,
+  category: task.category,
+  gradingType: task.gradingType,
+  timeoutSeconds: task.timeoutSeconds,
+  prerequisites: task.prerequisites,
+  sessions: task.sessions.map(({ id, isFresh }) => ({ id, isFresh })),
+  file: task.file,
+})
+
+export const taskValidate = defineCommand({
+  args: { paths: taskPaths },
   options: {},
   description: 'Changes and runs nothing. Lists every problem with its place in the file.',
   exitCodes: [exitCodes.invalid],
@@ -35,15 +76,10 @@ export const taskValidate = defineCommand({
   },
 })
 
-type Verdict = {
-  readonly file: string
-  readonly id: string | null
-  readonly problems: readonly Problem[]
-  readonly warnings: readonly string[]
-}
+type Verdict = Awaited<ReturnType<typeof judge>>
 
 /** Reads the file, and looks whether what it needs besides itself is there. */
-async function judge(taskFile: string): Promise<Verdict> {
+async function judge(taskFile: string) {
   const { task, problems, warnings } = checkTaskFile(taskFile)
   const missing: Problem[] = []
   for (const [index, file] of (task?.workspaceFiles ?? []).entries()) {
