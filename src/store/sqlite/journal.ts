@@ -12,6 +12,7 @@ import {
   hashChanges,
   hashEvent,
   requireSameRequest,
+  type SealedEvent,
   type SealedKey,
   type SealedTurn,
   toHex,
@@ -98,7 +99,6 @@ export class Journal {
     return this.#connection.get<{ number: number; hash: Buffer }>(newest) ?? { number: 0, hash: beforeFirst }
   }
 
-  /** Writes the event and its changes, and removes the earlier texts of erased beliefs and the salts of their requests. */
   append(
     userId: number,
     commit: Omit<Commit, 'key'> & { readonly key: SealedKey | null },
@@ -106,18 +106,33 @@ export class Journal {
     turns: readonly SealedTurn[],
   ): JournalEvent {
     const { user, kind, actor, origin, at, key, undoes } = commit
+    const fields = { user, kind, actor, origin, at, undoes }
+    const { number, hash } = this.write(userId, { ...fields, key }, hashChanges(changes, turns), changes)
+    const beliefIds = changes.map(({ beliefId }) => beliefId)
+    const event = { number, ...fields, key: key?.value ?? null, undoneBy: null, beliefIds }
+    return { ...event, turnCount: turns.length, hash: toHex(hash) }
+  }
+
+  /** Writes an event and its changes, and removes the earlier texts of erased beliefs and the salts of their requests. */
+  write(
+    userId: number,
+    event: Omit<SealedEvent, 'number' | 'key'> & {
+      readonly key: (IdempotencyKey & { readonly salt: Uint8Array | null }) | null
+    },
+    changesHash: Uint8Array,
+    changes: readonly WrittenChange[],
+  ): { readonly number: number; readonly hash: Uint8Array } {
+    const { kind, actor, origin, at, key, undoes } = event
     const head = this.head()
     const number = head.number + 1
-    const fields = { number, user, kind, actor, origin, at, key, undoes }
-    const changesHash = hashChanges(changes, turns)
-    const hash = hashEvent(fields, changesHash, head.hash)
+    const hash = hashEvent({ ...event, number }, changesHash, head.hash)
     const idempotency = [key?.value ?? null, key?.fingerprint ?? null]
     this.#connection.run(
       `INSERT INTO events (number, user_id, kind, actor, origin, at, key, fingerprint, undoes, changes_hash,
        previous_hash, hash) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
       [number, userId, kind, actor, origin, at, ...idempotency, undoes, changesHash, head.hash, hash],
     )
-    if (key !== null) this.#connection.run('INSERT INTO request_salts (event, salt) VALUES (?, ?)', [number, key.salt])
+    if (key?.salt) this.#connection.run('INSERT INTO request_salts (event, salt) VALUES (?, ?)', [number, key.salt])
     const insert = this.#connection.statement(
       `INSERT INTO changes (event, ordinal, user_id, belief_id, version, outcome, body_hash, salt, body)
        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
@@ -135,9 +150,7 @@ export class Journal {
       }
       insert.run(number, ordinal, userId, beliefId, version, outcome, bodyHash, salt, body)
     }
-    const beliefIds = changes.map(({ beliefId }) => beliefId)
-    const event = { ...fields, key: key?.value ?? null, undoneBy: null, beliefIds }
-    return { ...event, turnCount: turns.length, hash: toHex(hash) }
+    return { number, hash }
   }
 
   #undoneBy(number: number): number | null {

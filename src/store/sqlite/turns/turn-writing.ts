@@ -96,7 +96,12 @@ export function insertTurns(
   index.finish()
 }
 
-function findOrAdd(connection: Connection, table: 'sessions' | 'turn_scopes', userId: number, name: string): number {
+export function findOrAdd(
+  connection: Connection,
+  table: 'sessions' | 'turn_scopes',
+  userId: number,
+  name: string,
+): number {
   const find = `SELECT id FROM ${table} WHERE user_id = ? AND name = ?`
   const add = `INSERT INTO ${table} (user_id, name) VALUES (?, ?) RETURNING id`
   return connection.value<number>(find, [userId, name]) ?? (connection.value(add, [userId, name]) as number)
@@ -209,15 +214,7 @@ export function eraseTurns(connection: Connection, { userId, event }: EventOfUse
     if (found === undefined || turn === null) return false
     const { row, session, place, scope } = found
     index.remove({ row, scope, turn })
-    connection.run('DELETE FROM turn_vectors WHERE row = ?', [row])
-    connection.run('DELETE FROM turn_texts WHERE row = ?', [row])
-    connection.run('DELETE FROM request_salts WHERE event = (SELECT event FROM turns WHERE row = ?)', [row])
-    connection.run(
-      `UPDATE turns SET erased_by = ?, erased_order = ?, salt = NULL, session = NULL, place = NULL, given_index = NULL,
-       role = NULL, speaker = NULL, at = NULL, scope = NULL, host = NULL, origin = NULL, key = NULL, asks = NULL,
-       lengths = NULL WHERE row = ?`,
-      [event, order, row],
-    )
+    eraseTurn(connection, row, { event, order })
     connection.run('UPDATE turns SET place = place - 1 WHERE session = ? AND place > ?', [session, place])
     sessions.add(session)
   }
@@ -226,4 +223,21 @@ export function eraseTurns(connection: Connection, { userId, event }: EventOfUse
     'DELETE FROM sessions WHERE id = ? AND NOT EXISTS (SELECT 1 FROM turns WHERE session = sessions.id)'
   for (const session of sessions) connection.run(removeEmpty, [session])
   return true
+}
+
+/** Removes what a turn says, and the salt of its request. */
+export function eraseTurn(
+  connection: Connection,
+  row: number | undefined,
+  { event, order }: { readonly event: number; readonly order: number },
+): void {
+  connection.run('DELETE FROM turn_vectors WHERE row = ?', [row])
+  connection.run('DELETE FROM turn_texts WHERE row = ?', [row])
+  connection.run('DELETE FROM request_salts WHERE event = (SELECT event FROM turns WHERE row = ?)', [row])
+  connection.run(
+    `UPDATE turns SET erased_by = ?, erased_order = ?, salt = NULL, session = NULL, place = NULL, given_index = NULL,
+     role = NULL, speaker = NULL, at = NULL, scope = NULL, host = NULL, origin = NULL, key = NULL, asks = NULL,
+     lengths = NULL WHERE row = ?`,
+    [event, order, row],
+  )
 }
