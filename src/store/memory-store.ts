@@ -76,12 +76,10 @@ export function openMemoryStore({
     collect(keys, (key) =>
       of(view.user)
         .withKey(key)
-        .flatMap(({ belief, forms }) => {
+        .flatMap(({ belief, ordinal, breaks }) => {
           if (!isCurrent(belief) || !isInView(belief, view)) return []
           const { id: beliefId, type, subtype, pinned } = belief
-          const common = { beliefId, type, subtype, pinned, reinforcedAt: reinforcedAt(belief) }
-          const withKey = forms.filter((form) => form.key === key)
-          return withKey.map(({ ordinal, breaks }) => ({ ...common, ordinal, breaks }))
+          return [{ beliefId, type, subtype, pinned, reinforcedAt: reinforcedAt(belief), ordinal, breaks }]
         }),
     )
 
