@@ -6,7 +6,7 @@ import { sweepLeftovers } from '../../files/leftovers.ts'
 import { takeLock } from '../../files/lock.ts'
 import type { Ports } from '../ports.ts'
 import { changesSince, readFiles } from './changes.ts'
-import { type Applied, applyPlan, type EditCounts, fileAuthors, type MirrorAuthority } from './merge/apply.ts'
+import { applyPlan, type EditCounts, fileAuthors, type MirrorAuthority } from './merge/apply.ts'
 import {
   conflictText,
   forgetInConflicts,
@@ -14,8 +14,8 @@ import {
   openConflicts,
   writeConflictFile,
 } from './merge/conflicts.ts'
-import { planMerge, type ReadFile } from './merge/plan.ts'
-import { type Settled, settleWaiting, type UndecidedEdit, undecidedEdits, withdrawOutdated } from './merge/waiting.ts'
+import { planMerge } from './merge/plan.ts'
+import { settleWaiting, type UndecidedEdit, undecidedEdits, withdrawOutdated } from './merge/waiting.ts'
 import { signatureAt } from './parse/read-file.ts'
 import { forgetInBases, loadBase } from './state/bases.ts'
 import {
@@ -116,15 +116,6 @@ export async function syncQuietly(ports: Ports, request: MirrorRequest) {
   }
 }
 
-/** The input and the result of one round. */
-type Round = {
-  readonly head: number
-  readonly edited: readonly MirrorFile[]
-  readonly applied: Applied
-  readonly settled: Settled
-  readonly layout: Layout
-}
-
 class SyncSession {
   readonly #ports: Ports
   readonly #paths: MirrorPaths
@@ -202,7 +193,7 @@ class SyncSession {
     const news = await changesSince(store, user, this.#state.watermark)
     const isNew = this.#state.watermark === 0 || read.some(({ name, live }) => name === mirrorFile && live === null)
     const changed = [...plan.touched, ...unseen, ...settled.shown, ...applied.ids, ...(news.ids ?? [])]
-    const left = new Map([...settled.left, ...[...applied.left].map(([block, { stored }]) => [block, stored] as const)])
+    const left = new Map([...settled.left, ...applied.left])
     const waiting = [...settled.waiting, ...applied.waiting]
     await layout.update(store, isNew || news.ids === null ? 'all' : changed, {
       blocks: new Set(left.keys()),
@@ -220,14 +211,22 @@ class SyncSession {
     )
     for (const name of written) this.#written.add(name)
     layout.save()
-    this.#saveState({ head: news.head, edited, applied, settled, layout })
+    const documents = new Map(layout.files().map(({ name, document }) => [name, document]))
+    const refused = applied.refused.map(({ file, block, reason }) => {
+      return { file, line: documents.get(file)?.lineOf(block) ?? 0, reason }
+    })
+    const begun = applied.waiting.map((edit) => ({ ...edit, version: documents.get(edit.file)?.version() ?? 0 }))
+    this.#state.waiting = [...settled.waiting, ...begun]
+    const isEdited = (name: string): boolean => edited.some((file) => file.name === name)
+    this.#state.refused = [...this.#state.refused.filter(({ file }) => !isEdited(file)), ...refused]
+    this.#saveState(news.head)
     const now = this.#ports.now().getTime()
     settleDisplaced(this.#paths, displaced, (at) => hasWaited || now - at >= settleMs)
     return applied.isStale || displacedFiles(this.#paths).some(({ late }) => late !== null) ? 'again' : 'done'
   }
 
   /** Whether a file with missing lines was written so lately that its writer may not have finished. */
-  async #isRestless(read: readonly Pick<ReadFile, 'name' | 'live'>[]): Promise<boolean> {
+  async #isRestless(read: readonly Pick<MirrorFile, 'name' | 'live'>[]): Promise<boolean> {
     if (this.#restlessWaits >= mostRestlessWaits) return false
     this.#restlessWaits += 1
     await pause(settleMs)
@@ -249,16 +248,8 @@ class SyncSession {
     this.#state.conflicts.push({ at: at.toISOString(), file, beliefs })
   }
 
-  #saveState({ head, edited, applied, settled, layout }: Round): void {
+  #saveState(head: number): void {
     const state = this.#state
-    const documents = new Map(layout.files().map(({ name, document }) => [name, document]))
-    const refused = [...applied.left].flatMap(([block, { file, refusal: reason }]) =>
-      reason === null ? [] : [{ file, line: documents.get(file)?.lineOf(block) ?? 0, reason }],
-    )
-    const versionOf = (file: string): number => documents.get(file)?.version() ?? 0
-    state.waiting = [...settled.waiting, ...applied.waiting.map((edit) => ({ ...edit, version: versionOf(edit.file) }))]
-    const names = new Set(edited.map(({ name }) => name))
-    state.refused = [...state.refused.filter(({ file }) => !names.has(file)), ...refused]
     state.conflicts = state.conflicts.slice(-mostConflicts)
     state.watermark = Math.max(state.watermark, head)
     state.held = null
