@@ -47,9 +47,8 @@ export async function linkMessage(message: string, view: Viewpoint, index: FormI
   if (index.prefetch !== undefined) await index.prefetch(view, announced(tokens, words))
   const spellings = [...new Set([...words.literal, ...words.singular])]
   const lengths = await inParts(slices, spellings, (part) => index.formLengths(view.user, part))
-  const seconds = await inParts(slices, [...lengths.keys()], (part) => index.secondWords(view.user, part))
   const exact: CandidateSpan[] = []
-  for (const spans of [phraseSpans(words, { lengths, seconds }), compoundSpans(tokens)])
+  for (const spans of [phraseSpans(words, lengths), compoundSpans(tokens)])
     await slices.run(addAlone(exact, tokens, spans))
   const exactPostings = await inParts(slices, keysOf(exact), (part) => index.postings(view, part))
 
@@ -134,7 +133,7 @@ function announced(tokens: readonly Token[], words: Words): Announced {
   if (tokens.length > mostAnnounced) return { words: [], keys: [], suspects: [] }
   const spellings = [...new Set([...words.literal, ...words.singular])]
   const lengths = new Map(spellings.map((word) => [word, Array.from({ length: usualForm }, (_, at) => at + 1)]))
-  const spans = [...phraseSpans(words, { lengths, seconds: new Map() }), ...compoundSpans(tokens)]
+  const spans = [...phraseSpans(words, lengths), ...compoundSpans(tokens)]
   const alone = spans.filter((span) => standsAlone(tokens, span))
   return { words: spellings, keys: keysOf(alone), suspects: [...new Set(words.literal.filter(isForgivable))] }
 }

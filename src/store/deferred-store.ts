@@ -19,7 +19,6 @@ const calls: Readonly<Record<keyof Deferred, true>> = {
     prefetch: true,
     resident: true,
     formLengths: true,
-    secondWords: true,
     postings: true,
     everyHolder: true,
     wordsNear: true,

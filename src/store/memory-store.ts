@@ -164,7 +164,6 @@ export function openMemoryStore({
     lastUndoable: async (user) => journalOf(user).lastUndoable(user),
     history: async (user, beliefId) => journalOf(user).history(user, beliefId),
     revisions: async (user, number) => journalOf(user).revisions(user, number),
-    secondWords: async () => new Map(),
     formLengths: async (user, words) => collect(words, (word) => of(user).formLengths(word)),
     postings: async (view, keys) => postings(view, keys),
     everyHolder: async (user, keys) =>

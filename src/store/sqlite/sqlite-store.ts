@@ -189,7 +189,6 @@ export function openSqliteStore(options: SqliteStoreOptions): SqliteStore {
     history: (user, beliefId) => readingJournal(user, [], (journal, userId) => journal.history(userId, beliefId)),
     revisions: (user, event) => readingJournal(user, [], (journal, userId) => journal.revisions(userId, event)),
     formLengths: (user, words) => reading(user, new Map(), (userId) => forms.formLengths(userId, words)),
-    secondWords: (user, words) => reading(user, new Map(), (userId) => forms.secondWords(userId, words)),
     postings: (view, keys) => reading(view.user, new Map(), (userId) => forms.postings(userId, view, keys)),
     everyHolder: (user, keys) => reading(user, new Map(), (userId) => forms.everyHolder(userId, keys)),
     wordsNear: (user, words) => reading(user, new Map(), (userId) => forms.wordsNear(userId, words)),
