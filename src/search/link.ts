@@ -145,13 +145,8 @@ async function wordsMeant(
   words: Words,
   wordsNear: (suspects: readonly string[]) => Promise<ReadonlyMap<string, readonly string[]>>,
 ): Promise<ReadonlyMap<number, readonly string[]>> {
-  const suspects = new Map<string, number[]>()
-  for (const [at, word] of words.literal.entries()) {
-    if (!isForgivable(word)) continue
-    const places = suspects.get(word)
-    if (places) places.push(at)
-    else suspects.set(word, [at])
-  }
+  const places = [...words.literal.keys()].filter((at) => isForgivable(words.literal[at] as string))
+  const suspects = Map.groupBy(places, (at) => words.literal[at] as string)
   if (suspects.size === 0) return new Map()
   const near = await wordsNear([...suspects.keys()])
   const meantBy = new Map<number, readonly string[]>()
