@@ -3,7 +3,7 @@ import { isSameStatement, nameKey } from '../../../beliefs/identity.ts'
 import { MemoryError } from '../../../errors.ts'
 import { allowedAliases, everydayReason } from '../../change/aliases.ts'
 import { reasonToWait, requireRoom } from '../../change/authority.ts'
-import { type BeliefDraft, parseDraft, type Statement } from '../../change/draft.ts'
+import { type BeliefDraft, fieldsOfType, parseDraft, type Statement } from '../../change/draft.ts'
 import { inherit, newBelief, proposal, sameCandidate, superseded } from '../../change/remember.ts'
 import { change, created, type Decision, withdrawn } from '../../change/transaction.ts'
 import { requireFreeName } from '../../find-belief.ts'
@@ -302,10 +302,5 @@ const removalOf = (target: Belief, id: string, author: Author, at: string): Beli
 function correctedDraft(old: Belief, fields: ItemFields): BeliefDraft {
   const isRenamed = nameKey(old.name) !== nameKey(fields.name)
   const aliases = isRenamed ? [...fields.aliases, old.name] : fields.aliases
-  const draft = { ...fields, pinned: old.pinned, aliases }
-  if (fields.type === 'preference' && old.type === 'preference')
-    return { ...draft, subtype: old.subtype, expertise: old.expertise }
-  if (fields.type === 'relation' && old.type === 'relation')
-    return { ...draft, participants: old.participants, relation: old.relation }
-  return draft
+  return { ...fields, pinned: old.pinned, aliases, ...fieldsOfType(fields.type, old) }
 }
