@@ -3,7 +3,7 @@ import type { ChangeRow, EventRow } from '../journal-rows.ts'
 import { Connection } from '../sqlite/connection.ts'
 import { defaultBusyTimeoutMs, openDatabase } from '../sqlite/database.ts'
 import { deriveAgain } from '../sqlite/derivation.ts'
-import { Journal, selectChanges, selectEvents } from '../sqlite/journal.ts'
+import { openJournal, selectChanges, selectEvents } from '../sqlite/journal.ts'
 import { eraseTurn, findOrAdd } from '../sqlite/turns/turn-writing.ts'
 import {
   type JournalRecord,
@@ -63,7 +63,7 @@ export function openSqliteTransfer(file: string, isReadonly: boolean): JournalTr
     const userId =
       idOf(user) ?? (connection.value('INSERT INTO users (name) VALUES (?) RETURNING id', [user]) as number)
     let count = countOf(userId)
-    const journal = new Journal(connection)
+    const journal = openJournal(connection)
     const idIn = (table: 'sessions' | 'turn_scopes', name: string | null): number | null =>
       name === null ? null : findOrAdd(connection, table, userId, name)
     for (const record of records) {

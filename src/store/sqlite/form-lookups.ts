@@ -1,10 +1,10 @@
 import type { Viewpoint } from '../../beliefs/belief-store.ts'
 import { compareText } from '../../beliefs/identity.ts'
-import type { Posting } from '../../search/form-index.ts'
+import type { FormIndex, Posting } from '../../search/form-index.ts'
 import { isOneEditApart, typoProbes } from '../../search/typo.ts'
 import { agentKey, textHash, unpackFlags } from '../belief-row.ts'
 import { BoundedCache } from '../resident/bounded-cache.ts'
-import type { Connection } from './connection.ts'
+import type { Connection, Reading } from './connection.ts'
 
 const mostViews = 50
 
@@ -17,39 +17,28 @@ type FormRow = {
   readonly reinforced: number
 }
 
-/**
- * Reads of the form index, each by a key, for processes that recall once: others have the forms in memory. Everything here
- * runs inside the caller's transaction.
- */
-export class FormLookups {
-  readonly #connection: Connection
+type FormReads = Pick<FormIndex, 'formLengths' | 'everyHolder' | 'postings' | 'wordsNear' | 'population'>
+
+/** Reads of the form index, each by a key, for processes that recall once: others have the forms in memory. */
+export function formReads(connection: Connection, reading: Reading): FormReads {
   /** Asked for by every recall, also where the forms are in memory. */
-  readonly #populations = new BoundedCache<number>(mostViews)
+  const populations = new BoundedCache<number>(mostViews)
+  connection.onChange(() => populations.clear())
 
-  constructor(connection: Connection) {
-    this.#connection = connection
-    connection.onChange(() => this.#populations.clear())
+  const scopeIds = (userId: number, { scopes }: Viewpoint): readonly number[] => {
+    const named = 'SELECT id FROM scopes WHERE user_id = ? AND name = ?'
+    return [...new Set(scopes)].flatMap((scope) => connection.column<number>(named, [userId, scope]))
   }
 
-  formLengths(userId: number, words: readonly string[]): ReadonlyMap<string, readonly number[]> {
-    const withWord = 'SELECT length FROM phrase_prefixes WHERE user_id = ? AND word = ? ORDER BY length'
-    return found(words, (word) => this.#connection.column<number>(withWord, [userId, word]))
-  }
-
-  everyHolder(userId: number, keys: readonly string[]): ReadonlyMap<string, readonly string[]> {
-    const holding = 'SELECT DISTINCT belief FROM forms WHERE user_id = ? AND key = ? ORDER BY belief'
-    return found(keys, (key) => this.#connection.column<string>(holding, [userId, key]))
-  }
-
-  postings(userId: number, view: Viewpoint, keys: readonly string[]): ReadonlyMap<string, readonly Posting[]> {
+  function readPostings(userId: number, view: Viewpoint, keys: readonly string[]) {
     // By key, then by belief: one in several visible scopes has a row for each, and all are equal but for the scope.
     const read = new Map<string, Map<string, Posting>>()
     // One query per owner: with both in one query SQLite steps through the rows of both for every key.
     const owners = [...new Set([agentKey(null), agentKey(view.agent)])]
-    const places = this.#scopeIds(userId, view).flatMap((scope) => owners.map((owner) => [scope, owner] as const))
+    const places = scopeIds(userId, view).flatMap((scope) => owners.map((owner) => [scope, owner] as const))
     for (const [scope, owner] of places) {
       for (const batch of batches([...new Set(keys)])) {
-        const rows = this.#connection.all<FormRow>(
+        const rows = connection.all<FormRow>(
           `WITH asked (value) AS (VALUES ${slots})
            SELECT key, belief, ordinal, breaks, flags, reinforced FROM asked
            CROSS JOIN forms ON user_id = ? AND key = asked.value AND current = 1 AND scope = ? AND agent = ?`,
@@ -66,14 +55,14 @@ export class FormLookups {
     return found(keys, (key) => [...(read.get(key)?.values() ?? [])].sort(byId))
   }
 
-  wordsNear(userId: number, words: readonly string[]): ReadonlyMap<string, readonly string[]> {
+  function readNear(userId: number, words: readonly string[]) {
     const probes = [...new Set(words)].flatMap((written) =>
       typoProbes(written).map((half) => ({ written, half: textHash(half) })),
     )
     const writtenAs = Map.groupBy(probes, ({ half }) => half)
     const near = new Map<string, Set<string>>()
     for (const batch of batches([...writtenAs.keys()])) {
-      const rows = this.#connection.all<{ half: number; word: string }>(
+      const rows = connection.all<{ half: number; word: string }>(
         `WITH asked (value) AS (VALUES ${slots})
          SELECT half, word FROM asked CROSS JOIN typos ON user_id = ? AND half = asked.value`,
         [...batch, userId],
@@ -85,21 +74,34 @@ export class FormLookups {
     return found(words, (written) => [...(near.get(written) ?? [])].sort(compareText))
   }
 
-  population(userId: number, view: Viewpoint): number {
+  function populationOf(userId: number, view: Viewpoint): number {
     const asked = JSON.stringify([userId, view.agent, view.scopes])
-    const known = this.#populations.get(asked)
+    const known = populations.get(asked)
     if (known !== undefined) return known
     const sum = `SELECT sum(current) FROM audiences WHERE agent IN ('', ?) AND id IN (
       SELECT audience FROM audience_scopes WHERE user_id = ? AND scope IN (SELECT value FROM json_each(?)))`
-    const values = [agentKey(view.agent), userId, JSON.stringify(this.#scopeIds(userId, view))]
-    const population = this.#connection.value<number | null>(sum, values) ?? 0
-    this.#populations.set(asked, population)
+    const values = [agentKey(view.agent), userId, JSON.stringify(scopeIds(userId, view))]
+    const population = connection.value<number | null>(sum, values) ?? 0
+    populations.set(asked, population)
     return population
   }
 
-  #scopeIds(userId: number, { scopes }: Viewpoint): readonly number[] {
-    const named = 'SELECT id FROM scopes WHERE user_id = ? AND name = ?'
-    return [...new Set(scopes)].flatMap((scope) => this.#connection.column<number>(named, [userId, scope]))
+  return {
+    formLengths: (user, words) => {
+      const withWord = 'SELECT length FROM phrase_prefixes WHERE user_id = ? AND word = ? ORDER BY length'
+      return reading(user, new Map(), (userId) =>
+        found(words, (word) => connection.column<number>(withWord, [userId, word])),
+      )
+    },
+    everyHolder: (user, keys) => {
+      const holding = 'SELECT DISTINCT belief FROM forms WHERE user_id = ? AND key = ? ORDER BY belief'
+      return reading(user, new Map(), (userId) =>
+        found(keys, (key) => connection.column<string>(holding, [userId, key])),
+      )
+    },
+    postings: (view, keys) => reading(view.user, new Map(), (userId) => readPostings(userId, view, keys)),
+    wordsNear: (user, words) => reading(user, new Map(), (userId) => readNear(userId, words)),
+    population: (view) => reading(view.user, 0, (userId) => populationOf(userId, view)),
   }
 }
 
