@@ -157,6 +157,7 @@ const isList = (turns: HeardTurn | readonly HeardTurn[]): turns is readonly Hear
 export function memoryFrom(ports: Ports, standpoint: Standpoint): Memory {
   const { user, scopes, agent, author } = standpoint
   const view = { user, scopes, agent }
+  const speaker = { user, author, agent, view: scopes }
   const at = <Options extends object>(reference: string, options?: Options) => ({
     scopes,
     ...(options as Options),
@@ -176,31 +177,14 @@ export function memoryFrom(ports: Ports, standpoint: Standpoint): Memory {
   return {
     remember: async ({ key, sourceId, model, ...draft }) => {
       remembering ??= import('./change/remember.ts')
-      return (await remembering).remember(ports, {
-        user,
-        author,
-        draft: { scopes, ...draft },
-        ...omitUndefined({ key, sourceId, model }),
-      })
+      const given = { draft: { scopes, ...draft }, ...omitUndefined({ key, sourceId, model }) }
+      return (await remembering).remember(ports, { user, author, ...given })
     },
     learn: async (text, options = {}) =>
-      (await import('./learn/learn.ts')).learn(ports, {
-        scopes,
-        ...options,
-        user,
-        author,
-        agent,
-        view: scopes,
-        text,
-      }),
+      (await import('./learn/learn.ts')).learn(ports, { scopes, ...options, ...speaker, text }),
     hear: async (turns, options = {}) =>
       (await import('./conversation/hear.ts')).hear(ports, {
-        scopes,
-        ...options,
-        user,
-        author,
-        agent,
-        view: scopes,
+        ...{ scopes, ...options, ...speaker },
         turns: isList(turns) ? turns : [turns],
       }),
     turns: async (options = {}) => (await load()).listTurns(ports, { ...options, user }),

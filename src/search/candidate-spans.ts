@@ -27,23 +27,14 @@ export function* wordsOf(tokens: readonly Token[]): Steps<Words> {
   return words
 }
 
-/** By first word: the lengths of the forms that begin with it, and their second words where those are known. */
-type Beginnings = {
-  readonly lengths: ReadonlyMap<string, readonly number[]>
-  readonly seconds: ReadonlyMap<string, ReadonlySet<string>>
-}
-
-/** Every run of words that begins like a form and is as long as one. */
-export function* phraseSpans(words: Words, { lengths, seconds }: Beginnings): Generator<CandidateSpan> {
+/** Every run of words that begins like a form and is as long as one. `lengths` are those of forms, by their first word. */
+export function* phraseSpans(words: Words, lengths: ReadonlyMap<string, readonly number[]>): Generator<CandidateSpan> {
   for (let first = 0; first < words.literal.length; first += 1) {
     const tried = new Set<string>()
     for (const spelling of [words.literal, words.singular]) {
-      const firstWord = spelling[first] as string
-      const second = spelling[first + 1]
-      const isAlone = second === undefined || seconds.get(firstWord)?.has(second) === false
-      for (const length of lengths.get(firstWord) ?? []) {
+      for (const length of lengths.get(spelling[first] as string) ?? []) {
         const last = first + length - 1
-        if (last >= spelling.length || (isAlone && length > 1)) continue
+        if (last >= spelling.length) continue
         const key = keyBetween(spelling, first, last)
         if (tried.has(key)) continue
         tried.add(key)

@@ -33,11 +33,6 @@ export type FormIndex = {
   prefetch?(view: Viewpoint, announced: Announced): Promise<void>
   /** How many words the user's forms have that begin with each word. Absent words begin none. */
   formLengths(user: string, heads: readonly string[]): Promise<ReadonlyMap<string, readonly number[]>>
-  /**
-   * The second words of all the user's forms that begin with each word and have more than one, for as many of the words
-   * as the store has them at hand. Asked after `formLengths`, to look for fewer phrases that are none.
-   */
-  secondWords(user: string, heads: readonly string[]): Promise<ReadonlyMap<string, ReadonlySet<string>>>
   /** Current beliefs in view that have each key. Absent keys have none. */
   postings(view: Viewpoint, keys: readonly string[]): Promise<ReadonlyMap<string, readonly Posting[]>>
   /** Ids of all the user's beliefs that have each key: every scope, agent and status. */

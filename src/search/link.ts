@@ -47,9 +47,8 @@ export async function linkMessage(message: string, view: Viewpoint, index: FormI
   if (index.prefetch !== undefined) await index.prefetch(view, announced(tokens, words))
   const spellings = [...new Set([...words.literal, ...words.singular])]
   const lengths = await inParts(slices, spellings, (part) => index.formLengths(view.user, part))
-  const seconds = await inParts(slices, [...lengths.keys()], (part) => index.secondWords(view.user, part))
   const exact: CandidateSpan[] = []
-  for (const spans of [phraseSpans(words, { lengths, seconds }), compoundSpans(tokens)])
+  for (const spans of [phraseSpans(words, lengths), compoundSpans(tokens)])
     await slices.run(addAlone(exact, tokens, spans))
   const exactPostings = await inParts(slices, keysOf(exact), (part) => index.postings(view, part))
 
@@ -134,7 +133,7 @@ function announced(tokens: readonly Token[], words: Words): Announced {
   if (tokens.length > mostAnnounced) return { words: [], keys: [], suspects: [] }
   const spellings = [...new Set([...words.literal, ...words.singular])]
   const lengths = new Map(spellings.map((word) => [word, Array.from({ length: usualForm }, (_, at) => at + 1)]))
-  const spans = [...phraseSpans(words, { lengths, seconds: new Map() }), ...compoundSpans(tokens)]
+  const spans = [...phraseSpans(words, lengths), ...compoundSpans(tokens)]
   const alone = spans.filter((span) => standsAlone(tokens, span))
   return { words: spellings, keys: keysOf(alone), suspects: [...new Set(words.literal.filter(isForgivable))] }
 }
@@ -146,13 +145,8 @@ async function wordsMeant(
   words: Words,
   wordsNear: (suspects: readonly string[]) => Promise<ReadonlyMap<string, readonly string[]>>,
 ): Promise<ReadonlyMap<number, readonly string[]>> {
-  const suspects = new Map<string, number[]>()
-  for (const [at, word] of words.literal.entries()) {
-    if (!isForgivable(word)) continue
-    const places = suspects.get(word)
-    if (places) places.push(at)
-    else suspects.set(word, [at])
-  }
+  const places = [...words.literal.keys()].filter((at) => isForgivable(words.literal[at] as string))
+  const suspects = Map.groupBy(places, (at) => words.literal[at] as string)
   if (suspects.size === 0) return new Map()
   const near = await wordsNear([...suspects.keys()])
   const meantBy = new Map<number, readonly string[]>()

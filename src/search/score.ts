@@ -101,14 +101,9 @@ function bestWithoutOverlap(weighted: readonly Weighted[]): readonly Weighted[] 
 }
 
 function clausesOf(chosen: readonly Weighted[], population: number): readonly Clause[] {
-  const groups = new Map<string, Weighted[]>()
-  for (const weighted of chosen) {
-    const { ordinal, typo, docFreq } = weighted.mention
-    const key = `${ordinal}-${docFreq}-${typo?.written ?? ''}-${typo?.meant ?? ''}`
-    const group = groups.get(key)
-    if (group) group.push(weighted)
-    else groups.set(key, [weighted])
-  }
+  const groups = Map.groupBy(chosen, ({ mention: { ordinal, typo, docFreq } }) =>
+    [ordinal, docFreq, typo?.written, typo?.meant].join('-'),
+  )
   return [...groups.values()].map((group) => {
     const { ordinal, docFreq } = (group[0] as Weighted).mention
     const field = fieldOf(ordinal)

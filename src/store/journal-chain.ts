@@ -127,90 +127,29 @@ export function undoneBy(number: number, undosOf: (number: number) => readonly n
   return undosOf(number).find((undo) => undo > number && undoneBy(undo, undosOf) === null) ?? null
 }
 
-/**
- * A belief as the text that the journal keeps and hashes, always in the same order of fields. Leaves out the fields that most
- * beliefs have nothing in, which are a quarter of the text: JSON has no undefined.
- */
-export const writeBody = (belief: Belief): string =>
-  JSON.stringify({
-    id: belief.id,
-    user: belief.user,
-    agent: belief.agent ?? undefined,
-    type: belief.type,
-    subtype: belief.subtype ?? undefined,
-    name: belief.name,
-    aliases: belief.aliases,
-    content: belief.content,
-    why: belief.why,
-    scopes: belief.scopes,
-    status: belief.status,
-    confidence: belief.confidence === 1 ? undefined : belief.confidence,
-    pinned: belief.pinned || undefined,
-    editedByPerson: belief.editedByPerson || undefined,
-    supersededBy: belief.supersededBy ?? undefined,
-    proposedFor: belief.proposedFor ?? undefined,
-    candidate: belief.candidate || undefined,
-    resolvedAt: belief.resolvedAt ?? undefined,
-    resolvedBy: belief.resolvedBy ?? undefined,
-    participants: belief.participants.length === 0 ? undefined : belief.participants,
-    relation: belief.relation ?? undefined,
-    expertise: belief.expertise ?? undefined,
-    provenance: belief.provenance,
-    reinforcement: belief.reinforcement,
-    createdAt: belief.createdAt,
-    updatedAt: belief.updatedAt,
-    version: belief.version,
-  } satisfies { readonly [Field in keyof Belief]: Belief[Field] | undefined })
+/** The order of the fields in a text of the journal, and what a text leaves out: most beliefs have nothing in these fields. */
+const fields = [
+  ...(['id', 'user', 'agent', 'type', 'subtype', 'name', 'aliases', 'content', 'why', 'scopes', 'status'] as const),
+  ...(['confidence', 'pinned', 'editedByPerson', 'supersededBy', 'proposedFor', 'candidate', 'resolvedAt'] as const),
+  ...(['resolvedBy', 'participants', 'relation', 'expertise', 'provenance', 'reinforcement'] as const),
+  ...(['createdAt', 'updatedAt', 'version'] as const),
+]
+const left = {
+  ...{ agent: null, subtype: null, confidence: 1, pinned: false, editedByPerson: false, supersededBy: null },
+  ...{ proposedFor: null, candidate: false, resolvedAt: null, resolvedBy: null, relation: null, expertise: null },
+} satisfies Partial<Belief>
+const isLeft = (field: keyof Belief, value: unknown): boolean =>
+  field === 'participants' ? (value as readonly string[]).length === 0 : left[field as keyof typeof left] === value
 
-/** The belief that a text stands for, also a text of an earlier version, which has every field. */
-export function readBody(body: string): Belief {
-  const stored = JSON.parse(body) as Omit<Belief, keyof Omitted> & Omitted
-  return {
-    id: stored.id,
-    user: stored.user,
-    agent: stored.agent ?? null,
-    type: stored.type,
-    subtype: stored.subtype ?? null,
-    name: stored.name,
-    aliases: stored.aliases,
-    content: stored.content,
-    why: stored.why,
-    scopes: stored.scopes,
-    status: stored.status,
-    confidence: stored.confidence ?? 1,
-    pinned: stored.pinned ?? false,
-    editedByPerson: stored.editedByPerson ?? false,
-    supersededBy: stored.supersededBy ?? null,
-    proposedFor: stored.proposedFor ?? null,
-    candidate: stored.candidate ?? false,
-    resolvedAt: stored.resolvedAt ?? null,
-    resolvedBy: stored.resolvedBy ?? null,
-    participants: stored.participants ?? [],
-    relation: stored.relation ?? null,
-    expertise: stored.expertise ?? null,
-    provenance: stored.provenance,
-    reinforcement: stored.reinforcement,
-    createdAt: stored.createdAt,
-    updatedAt: stored.updatedAt,
-    version: stored.version,
-  }
+/** A belief as the text that the journal keeps and hashes. */
+export function writeBody(belief: Belief): string {
+  const text: Partial<Record<keyof Belief, unknown>> = {}
+  for (const field of fields) if (!isLeft(field, belief[field])) text[field] = belief[field]
+  return JSON.stringify(text)
 }
 
-type Omitted = Partial<
-  Pick<
-    Belief,
-    | 'agent'
-    | 'subtype'
-    | 'confidence'
-    | 'pinned'
-    | 'editedByPerson'
-    | 'supersededBy'
-    | 'proposedFor'
-    | 'candidate'
-    | 'resolvedAt'
-    | 'resolvedBy'
-    | 'participants'
-    | 'relation'
-    | 'expertise'
-  >
->
+/** Every field in its order, so that a belief that is read has the same. */
+const blank = { ...Object.fromEntries(fields.map((field) => [field, undefined])), ...left }
+
+/** The belief that a text stands for, also a text of an earlier version, which has every field. */
+export const readBody = (body: string): Belief => ({ ...blank, participants: [], ...JSON.parse(body) })

@@ -76,12 +76,10 @@ export function openMemoryStore({
     collect(keys, (key) =>
       of(view.user)
         .withKey(key)
-        .flatMap(({ belief, forms }) => {
+        .flatMap(({ belief, ordinal, breaks }) => {
           if (!isCurrent(belief) || !isInView(belief, view)) return []
           const { id: beliefId, type, subtype, pinned } = belief
-          const common = { beliefId, type, subtype, pinned, reinforcedAt: reinforcedAt(belief) }
-          const withKey = forms.filter((form) => form.key === key)
-          return withKey.map(({ ordinal, breaks }) => ({ ...common, ordinal, breaks }))
+          return [{ beliefId, type, subtype, pinned, reinforcedAt: reinforcedAt(belief), ordinal, breaks }]
         }),
     )
 
@@ -166,7 +164,6 @@ export function openMemoryStore({
     lastUndoable: async (user) => journalOf(user).lastUndoable(user),
     history: async (user, beliefId) => journalOf(user).history(user, beliefId),
     revisions: async (user, number) => journalOf(user).revisions(user, number),
-    secondWords: async () => new Map(),
     formLengths: async (user, words) => collect(words, (word) => of(user).formLengths(word)),
     postings: async (view, keys) => postings(view, keys),
     everyHolder: async (user, keys) =>

@@ -63,21 +63,6 @@ export function describeIndexes(name: string, open: () => AnyStore): void {
       expect([...(await store.formLengths('bob', ['main']))]).toEqual([])
     })
 
-    it('by their second words, where it has them at hand: every one of them, and never an old state', async () => {
-      const two = sample({ id: 'b1', name: 'Main database', aliases: ['main'] })
-      const store = await holding(two, sample({ id: 'b2', name: 'Main branch rules', user: 'ada' }))
-      const asOftenAsInATalk = async (): Promise<readonly string[] | 'not at hand'> => {
-        await store.formLengths('ada', ['main'])
-        for (let time = 0; time < 5; time += 1) await store.secondWords('ada', ['main', 'unheard'])
-        const seconds = (await store.secondWords('ada', ['main', 'unheard'])).get('main')
-        return seconds === undefined ? 'not at hand' : [...seconds].sort()
-      }
-
-      expect([['branch', 'database'], 'not at hand']).toContainEqual(await asOftenAsInATalk())
-      await committed(store, commitOf([present(next(two, { name: 'Main square' }))]))
-      expect([['branch', 'square'], 'not at hand']).toContainEqual(await asOftenAsInATalk())
-    })
-
     it('by a word with one slip in it', async () => {
       const kept = sample({ id: 'b1', name: 'Kubernetes' })
       const store = await holding(

@@ -64,22 +64,22 @@ const leastShared = 3
  * Friday". So are those of which one has a "not" or "never" more.
  */
 function contradictions(entries: readonly AuditEntry[]): readonly AuditFinding[] {
-  const frames = new Map<string, { readonly entry: AuditEntry; readonly value: string }[]>()
+  const frames: { readonly frame: string; readonly entry: AuditEntry; readonly value: string }[] = []
   for (const entry of entries) {
     const words = wordsOf(entry)
     const positive = words.filter((word) => !negations.has(word))
     if (positive.length >= leastShared) {
       const value = positive.length === words.length ? '' : 'not'
-      addTo(frames, `not ${positive.join(' ')}`, { entry, value })
+      frames.push({ frame: `not ${positive.join(' ')}`, entry, value })
     }
     for (let at = 1; at < words.length; at += 1) {
       if (words.length - 1 < leastShared) break
       const frame = words.map((word, place) => (place === at ? '_' : word)).join(' ')
-      addTo(frames, frame, { entry, value: words[at] as string })
+      frames.push({ frame, entry, value: words[at] as string })
     }
   }
   const found = new Map<string, AuditFinding>()
-  for (const held of frames.values()) {
+  for (const held of Map.groupBy(frames, ({ frame }) => frame).values()) {
     const values = Map.groupBy(held, ({ value }) => value)
     // More than a few values are a list, such as the members of a team.
     if (values.size < 2 || values.size > mostValues) continue
@@ -96,12 +96,6 @@ const negations: ReadonlySet<string> = new Set(['not', 'never', 'no', "don't", "
 const mostValues = 3
 
 const placeKey = ({ file, line, text }: AuditEntry): string => `${file}:${line}:${text}`
-
-function addTo<Value>(lists: Map<string, Value[]>, key: string, value: Value): void {
-  const known = lists.get(key)
-  if (known === undefined) lists.set(key, [value])
-  else known.push(value)
-}
 
 /** Entries with the same words, whatever their order, or in the same words but for case and punctuation. */
 function duplicates(entries: readonly AuditEntry[]): readonly AuditFinding[] {

@@ -26,13 +26,8 @@ type ReadMemory = { readonly entries: readonly AuditEntry[]; readonly problems: 
 export function readForeignMemory(file: string, content: string): ReadMemory {
   if (/\.(?:md|markdown|mdc|txt)$/iu.test(file)) {
     try {
-      const entries = statementsIn(content).map(({ line, name, content: text }) => ({
-        file,
-        line,
-        name,
-        text,
-        at: null,
-      }))
+      const said = statementsIn(content)
+      const entries = said.map(({ line, name, content: text }) => ({ file, line, name, text, at: null }))
       return { entries, problems: [] }
     } catch (error) {
       if (!(error instanceof MemoryError)) throw error

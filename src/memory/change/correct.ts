@@ -4,7 +4,7 @@ import { omitUndefined } from '../../omit-undefined.ts'
 import { type BeliefReference, currentBelief, requireFreeName, type VersionExpectation } from '../find-belief.ts'
 import type { Ports } from '../ports.ts'
 import { reasonToWait } from './authority.ts'
-import { type BeliefDraft, parseDraft, refuseSecrets } from './draft.ts'
+import { type BeliefDraft, fieldsOfType, parseDraft, refuseSecrets } from './draft.ts'
 import { inherit, newBelief, proposal, replacedBy, superseded } from './remember.ts'
 import { type ChangeRequest, change, created, stateAfter } from './transaction.ts'
 
@@ -70,8 +70,5 @@ export async function correct(ports: Ports, request: CorrectRequest): Promise<Co
 /** The fields that a correction keeps by default. The confidence in the old statement says nothing about the new one. */
 function draftOf(belief: Belief, type: BeliefType): BeliefDraft {
   const { name, content, scopes, why, pinned, agent } = belief
-  const kept = { name, content, scopes, type, why, pinned, agent }
-  if (type === 'preference') return { ...kept, subtype: belief.subtype, expertise: belief.expertise }
-  if (type === 'relation') return { ...kept, participants: belief.participants, relation: belief.relation }
-  return kept
+  return { name, content, scopes, type, why, pinned, agent, ...fieldsOfType(type, belief) }
 }

@@ -54,6 +54,12 @@ export const limits = {
   label: 200,
 } as const
 
+/** What a statement of this type takes over from a belief: the fields that only such beliefs have. */
+export function fieldsOfType(type: BeliefType, belief: Belief): Partial<BeliefDraft> {
+  if (type === 'preference') return { subtype: belief.subtype, expertise: belief.expertise }
+  return type === 'relation' ? { participants: belief.participants, relation: belief.relation } : {}
+}
+
 /** Checks a draft and fills in the defaults. */
 export function parseDraft(draft: BeliefDraft): Statement {
   const name = parseForm('name', draft.name)

@@ -2,12 +2,11 @@ import type { ActorKind } from '../../beliefs/belief.ts'
 import { parseScopes, visibleScopes } from '../../beliefs/scope.ts'
 import type { Turn, TurnRole } from '../../beliefs/turn.ts'
 import { omitUndefined } from '../../omit-undefined.ts'
-import type { Embedder } from '../../search/embedder.ts'
 import type { Explanation } from '../../search/explanation.ts'
 import { newestFirst } from '../../search/turns/newest-first.ts'
 import { pastedFrom } from '../../search/turns/pasted.ts'
 import { dateWindow, parseQuestion, type Question } from '../../search/turns/question.ts'
-import { type Nearness, type RankedTurn, rankTurns } from '../../search/turns/rank.ts'
+import { type RankedTurn, rankTurns } from '../../search/turns/rank.ts'
 import type { HoldingSentence } from '../../search/turns/sentences-holding.ts'
 import { type Strength, strengthOf } from '../../search/turns/strength.ts'
 import type { TurnView } from '../../search/turns/turn-index.ts'
@@ -69,7 +68,9 @@ export async function searchTurns(
   const question = parseQuestion(query, await store.turnSpeakers(view))
   const dates = await dateWindow(query, request.until === undefined ? now() : new Date(request.until))
   const model = question.asksAssistant || question.asksEither ? undefined : await embedder?.()
-  const nearness = model && (await nearnessOf({ store, user, model, query, speaker: question.speaker }))
+  // Loaded only where a model is installed.
+  const meaning = model && (await import('./meaning.ts'))
+  const nearness = model && meaning?.nearnessTo(store, user, model, meaning.saidBy(question.speaker, query))
   const { offset = 0, limit = Number.POSITIVE_INFINITY } = request
   const needed = { ...omitUndefined({ nearness }), limit: Math.max(offset + limit, groupDepth) }
   const ranked = onePerTurn(await rankTurns(store, { view, question, dates, ...needed }))
@@ -84,19 +85,6 @@ export async function searchTurns(
           ({ score }, place) => place < groupDepth && score >= groupShare * best,
         )
   return ordered.slice(offset, offset + limit).map(({ item, isEarlier }) => hitOf(item, question, query, isEarlier))
-}
-
-async function nearnessOf(asked: {
-  readonly store: Ports['store']
-  readonly user: string
-  readonly model: Embedder
-  readonly query: string
-  readonly speaker: string | null
-}): Promise<Nearness> {
-  // Loaded only where a model is installed.
-  const { nearnessTo, saidBy } = await import('./meaning.ts')
-  const { store, user, model, query, speaker } = asked
-  return nearnessTo(store, user, model, saidBy(speaker, query))
 }
 
 /** The best passage of each turn. */

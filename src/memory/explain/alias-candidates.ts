@@ -36,13 +36,9 @@ export async function aliasCandidates(situation: RemedyContext): Promise<readonl
     .slice(0, mostCandidates)
   const candidates: Candidate[] = []
   for (const text of new Set([...(request.aliases ?? []), ...phrases.map((phrase) => phrase.text)])) {
+    const change = { addAliases: [text] }
     const caution = await cautionFor(situation, text)
-    const candidate = {
-      kind: 'add-alias',
-      summary: `Add the alias "${text}".`,
-      change: { addAliases: [text] },
-    } as const
-    candidates.push(caution === null ? candidate : { ...candidate, caution })
+    candidates.push({ kind: 'add-alias', summary: `Add the alias "${text}".`, change, caution })
   }
   return candidates
 }

@@ -76,41 +76,25 @@ export async function filteredEvents(
 const mostRead = 5_000
 const readAtOnce = 200
 
-/** All beliefs connected to this one by supersession, oldest first. */
+/** All beliefs connected to this one by supersession, oldest first: by their distance from the newest, then by their time. */
 export async function chainOf({ store }: Ports, belief: Belief): Promise<readonly Belief[]> {
-  const known = new Map([[belief.id, belief]])
-  const queue = [belief]
-  for (let next = queue.pop(); next !== undefined; next = queue.pop()) {
-    const successor = next.supersededBy === null ? null : await store.get(next.user, next.supersededBy)
-    for (const found of [...(successor ? [successor] : []), ...(await store.supersededBy(next.user, next.id))]) {
-      if (known.has(found.id)) continue
-      known.set(found.id, found)
-      queue.push(found)
-    }
+  // Each belief is visited once, also in a circle.
+  const above = new Map<string, Belief>()
+  for (let next: Belief | null = belief; next !== null && !above.has(next.id); ) {
+    above.set(next.id, next)
+    next = next.supersededBy === null ? null : await store.get(next.user, next.supersededBy)
   }
-  const steps = stepsToNewest(known)
-  return [...known.values()].sort(
-    (one, other) =>
-      (steps.get(other.id) ?? 0) - (steps.get(one.id) ?? 0) || compareStrings(one.createdAt, other.createdAt),
-  )
-}
-
-/** How many steps lead from each belief to the newest of its line. Each belief is visited once, also in a circle. */
-function stepsToNewest(known: ReadonlyMap<string, Belief>): ReadonlyMap<string, number> {
-  const steps = new Map<string, number>()
-  for (const start of known.values()) {
-    const path: string[] = []
-    const onPath = new Set<string>()
-    let at: Belief | undefined = start
-    for (; at !== undefined && !steps.has(at.id) && !onPath.has(at.id); at = known.get(at.supersededBy ?? '')) {
-      path.push(at.id)
-      onPath.add(at.id)
+  const newest = [...above.values()].at(-1) ?? belief
+  const known = new Set([newest.id])
+  const line: { readonly belief: Belief; readonly steps: number }[] = [{ belief: newest, steps: 0 }]
+  // The list goes on to what is added meanwhile.
+  for (const { belief: one, steps } of line)
+    for (const older of await store.supersededBy(one.user, one.id)) {
+      if (known.has(older.id)) continue
+      known.add(older.id)
+      line.push({ belief: older, steps: steps + 1 })
     }
-    let above = at === undefined ? -1 : (steps.get(at.id) ?? -1)
-    for (const id of path.reverse()) {
-      above += 1
-      steps.set(id, above)
-    }
-  }
-  return steps
+  return line
+    .sort((one, other) => other.steps - one.steps || compareStrings(one.belief.createdAt, other.belief.createdAt))
+    .map((one) => one.belief)
 }

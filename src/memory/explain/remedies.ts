@@ -25,27 +25,15 @@ export type RemedyRequest = RecallRequest &
     readonly cases?: readonly KeptCase[]
   }
 
-/** A possible remedy, before the dry run. */
-export type Candidate = {
+export type Remedy = {
   readonly kind: 'add-alias' | 'drop-alias' | 'scopes' | 'pin' | 'unpin' | 'accept' | 'correct' | 'ask' | 'see'
   /** One sentence for a person. */
   readonly summary: string
   /** An edit of the belief. */
-  readonly change?: Edits
-  /** Another way to ask. */
-  readonly ask?: { readonly scopes?: readonly string[]; readonly budget?: Partial<Budget> }
-  /** The belief to look at. */
-  readonly see?: string
-  /** The belief after the change, where the change is more than an edit. */
-  readonly changed?: Belief
-  readonly caution?: string
-}
-
-export type Remedy = {
-  readonly kind: Candidate['kind']
-  readonly summary: string
   readonly change: Edits | null
-  readonly ask: NonNullable<Candidate['ask']> | null
+  /** Another way to ask. */
+  readonly ask: { readonly scopes?: readonly string[]; readonly budget?: Partial<Budget> } | null
+  /** The belief to look at. */
   readonly see: string | null
   /** Whether a dry run fulfils the wish. */
   readonly achieves: boolean
@@ -56,6 +44,10 @@ export type Remedy = {
   /** Its effects on other messages; null where nothing is written. */
   readonly effects: Effects | null
 }
+
+/** A possible remedy, before the dry run. `changed`: the belief after the change, where the change is more than an edit. */
+export type Candidate = Pick<Remedy, 'kind' | 'summary'> &
+  Partial<Pick<Remedy, 'change' | 'ask' | 'see' | 'caution'>> & { readonly changed?: Belief }
 
 /** A change that would fulfil the wish and do harm elsewhere. */
 type WithheldRemedy = { readonly summary: string; readonly reason: string }
@@ -118,21 +110,19 @@ function harmOf({ kind }: Pick<Remedy, 'kind'>, effects: Effects, isOwn: boolean
 
 async function attempt(situation: RemedyContext, candidate: Candidate): Promise<Omit<Remedy, 'effects'> | null> {
   const { belief, context, request, ports } = situation
-  const { kind, summary, change = null, ask = null, see = null, changed, caution = null } = candidate
+  const { kind, summary, change = null, ask = null, see = null, caution = null, changed } = candidate
   const remedy = { kind, summary, change, ask, see, caution, achieves: kind === 'correct' }
   if (change === null && ask === null && changed === undefined) return { ...remedy, appearing: [], disappearing: [] }
   try {
     const budget = { ...request.budget, ...ask?.budget }
-    const tried =
-      change !== null
-        ? await contextAfter(situation, change)
-        : (await assemble(changed === undefined ? ports : dryRun(ports, changed), { ...request, ...ask, budget }))
-            .context
+    const after = change === null ? changed : editedBelief(belief, change)
+    const asked = { ...request, ...ask, budget }
+    const { context: tried } = await assemble(after === undefined ? ports : dryRun(ports, after), asked)
     if (isShown(tried, belief.id) !== (request.wish === 'present')) return null
-    const [before, after] = [idsIn(context), idsIn(tried)]
+    const [now, then] = [idsIn(context), idsIn(tried)]
     const others = (ids: ReadonlySet<string>, without: ReadonlySet<string>): readonly string[] =>
       [...ids].filter((id) => id !== belief.id && !without.has(id))
-    return { ...remedy, achieves: true, appearing: others(after, before), disappearing: others(before, after) }
+    return { ...remedy, achieves: true, appearing: others(then, now), disappearing: others(now, then) }
   } catch (error) {
     // An edit that the belief does not allow, such as an alias of nothing but a comma, is no remedy.
     if (error instanceof MemoryError && error.code === 'invalid') return null
@@ -229,17 +219,9 @@ async function waysIn(situation: RemedyContext): Promise<readonly Candidate[]> {
   for (const scope of active)
     if (await isNameFree(ports, belief, scope))
       places.push({ where: `let it hold in ${scope} too`, moved: { scopes: [...belief.scopes, scope].sort() } })
-  const [home] = belief.scopes
-  const wider: readonly Candidate[] =
-    home === undefined
-      ? []
-      : [
-          {
-            kind: 'ask',
-            summary: `Ask with ${home} active too.`,
-            ask: { scopes: [...new Set([...request.scopes, home])] },
-          },
-        ]
+  const wider = belief.scopes.slice(0, 1).map((home): Candidate => {
+    return { kind: 'ask', summary: `Ask with ${home} active too.`, ask: { scopes: [...request.scopes, home] } }
+  })
   return [
     ...places.flatMap(({ where, moved }) =>
       aliases.map((alias) => ({

@@ -59,7 +59,6 @@ export function storeWith(unchanged: Store, belief: Belief): Store {
       const all = isStandingHere && isVisible(belief, view) ? [...others, belief].sort(byStanding) : others
       return all.slice(0, limit)
     },
-    secondWords: async () => new Map(),
     // Lengths and words of the old version stay in the answers: they only cause look-ups that find nothing.
     formLengths: async (asked, heads) =>
       withOwn(asked, heads, await store.formLengths(asked, heads), (head) =>

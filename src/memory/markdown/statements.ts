@@ -35,7 +35,7 @@ const tooDeep = /^(?:[ \t]{0,8}(?:>|[*+-][ \t]|\d{1,9}[.)][ \t])){101}/mu
 export function statementsIn(document: string): readonly DocumentStatement[] {
   if (tooDeep.test(document))
     throw invalid('The document nests quotes or lists more than 100 levels deep.', 'Reduce the nesting and try again.')
-  return new DocumentReader(withoutFrontMatter(document)).read()
+  return readDocument(withoutFrontMatter(document))
 }
 
 /** Earlier versions wrote another end. */
@@ -55,117 +55,106 @@ type Heading = {
   readonly type: BeliefType | null
 }
 
-class DocumentReader {
-  readonly #text: string
-  readonly #statements: DocumentStatement[] = []
-  #headings: readonly Heading[] = []
-  #section = 0
+function readDocument(text: string): readonly DocumentStatement[] {
+  const statements: DocumentStatement[] = []
+  let headings: readonly Heading[] = []
+  let section = 0
   /** A paragraph such as "We use:", which the list below it belongs to. */
-  #introduction: string | null = null
+  let intro: string | null = null
 
-  constructor(text: string) {
-    this.#text = text
-  }
-
-  read(): readonly DocumentStatement[] {
-    for (const node of fromMarkdown(this.#text).children) this.#readNode(node, [])
-    return this.#statements
-  }
-
-  #readNode(node: Node, context: readonly string[]): void {
+  function readNode(node: Node, context: readonly string[]): void {
     switch (node.type) {
       case 'heading':
-        this.#enter(
+        enter(
           node.depth,
-          withoutComments(this.#source(node).replace(/^ *#+\s*|(?<![\s#])[\s#]+$|\n[=-]+\s*$/gu, '')).trim(),
+          withoutComments(sourceOf(node).replace(/^ *#+\s*|(?<![\s#])[\s#]+$|\n[=-]+\s*$/gu, '')).trim(),
         )
         return
       case 'paragraph':
-        this.#readParagraph(node, context)
+        readParagraph(node, context)
         return
       case 'list': {
-        const within = this.#introduction === null ? context : [...context, this.#introduction]
-        this.#introduction = null
-        for (const item of node.children) this.#readItem(item, within)
+        const within = intro === null ? context : [...context, intro]
+        intro = null
+        for (const item of node.children) readItem(item, within)
         return
       }
       case 'code':
-        this.#readCode(node, context)
+        readCode(node, context)
         return
       case 'blockquote':
-        for (const child of node.children) this.#readNode(child, context)
+        for (const child of node.children) readNode(child, context)
         return
       default:
         // Rules, comments, markup and definitions state nothing.
-        this.#introduction = null
+        intro = null
     }
   }
 
-  #enter(depth: number, title: string): void {
-    this.#headings = [
-      ...this.#headings.filter((heading) => heading.depth < depth),
+  function enter(depth: number, title: string): void {
+    headings = [
+      ...headings.filter((heading) => heading.depth < depth),
       { depth, title: withoutMarkup(title), scope: scopeOf(title), type: typeOf(title) },
     ]
-    this.#section += 1
-    this.#introduction = null
+    section += 1
+    intro = null
   }
 
-  #readParagraph(node: Node, context: readonly string[]): void {
-    const text = dedented(withoutComments(this.#source(node)))
+  function readParagraph(node: Node, context: readonly string[]): void {
+    const text = dedented(withoutComments(sourceOf(node)))
     const rows = tableRows(text)
     if (rows !== null) {
-      for (const { name, content, row } of rows) this.#add(lineOf(node) + row, { name, content }, context)
-    } else if (/[:：]$/u.test(text) && !text.includes('\n')) this.#introduction = withoutMarkup(text.slice(0, -1))
-    else this.#add(lineOf(node), readItemText(text, []), context)
+      for (const { name, content, row } of rows) add(lineOf(node) + row, { name, content }, context)
+    } else if (/[:：]$/u.test(text) && !text.includes('\n')) intro = withoutMarkup(text.slice(0, -1))
+    else add(lineOf(node), readItemText(text, []), context)
   }
 
   /** A block of code belongs to what stands right before it; alone it is named by what is above it. */
-  #readCode(node: Node, context: readonly string[]): void {
-    const code = dedented(this.#source(node))
-    const before = this.#statements.at(-1)
-    if (this.#introduction !== null) {
-      this.#add(lineOf(node), { name: this.#introduction, content: code }, context)
-      this.#introduction = null
-    } else if (before !== undefined && before.section === this.#section) {
-      this.#statements[this.#statements.length - 1] = { ...before, content: `${before.content}\n\n${code}` }
-    } else if (this.#headings.length > 0)
-      this.#add(lineOf(node), { name: this.#headings.at(-1)?.title ?? null, content: code }, context)
+  function readCode(node: Node, context: readonly string[]): void {
+    const code = dedented(sourceOf(node))
+    const before = statements.at(-1)
+    if (intro !== null) {
+      add(lineOf(node), { name: intro, content: code }, context)
+      intro = null
+    } else if (before !== undefined && before.section === section) {
+      statements[statements.length - 1] = { ...before, content: `${before.content}\n\n${code}` }
+    } else if (headings.length > 0) add(lineOf(node), { name: headings.at(-1)?.title ?? null, content: code }, context)
   }
 
-  #readItem(item: ListItem, context: readonly string[]): void {
+  function readItem(item: ListItem, context: readonly string[]): void {
     const [first, ...others] = item.children
     if (first === undefined) return
     if (first.type !== 'paragraph') {
-      for (const child of item.children) this.#readNode(child, context)
+      for (const child of item.children) readNode(child, context)
       return
     }
-    const head = dedented(withoutComments(this.#source(first)))
+    const head = dedented(withoutComments(sourceOf(first)))
     const lists = others.filter((child) => child.type === 'list')
     if (/[:：](?:\*\*)?$/u.test(head) && lists.length > 0) {
       const above = withoutMarkup(head.replace(/[:：]((?:\*\*)?)$/u, '$1'))
-      for (const child of others) this.#readNode(child, [...context, above])
+      for (const child of others) readNode(child, [...context, above])
       return
     }
     const end = item.position?.end.offset ?? 0
     const start = first.position?.end.offset ?? 0
     const indent = (first.position?.start.column ?? 1) - 1
-    const rest = withoutComments(this.#text.slice(start, end))
+    const rest = withoutComments(text.slice(start, end))
       .split(/\r\n|\n|\r/u)
       .map((line) => line.slice(Math.min(indent, line.length - line.trimStart().length)))
-    this.#add(lineOf(item), readItemText(head, rest), context)
+    add(lineOf(item), readItemText(head, rest), context)
   }
 
-  #add(
+  function add(
     line: number,
     said: Partial<DocumentStatement> & { readonly content: string },
     context: readonly string[],
   ): void {
-    this.#introduction = null
+    intro = null
     if (said.content.trim() === '' || isPointer(said.content) || said.content.startsWith(introductionStart)) return
     const nearest = <Value>(of: (heading: Heading) => Value | null): Value | null =>
-      this.#headings.map(of).findLast((value) => value !== null) ?? null
+      headings.map(of).findLast((value) => value !== null) ?? null
     const scope = nearest((heading) => heading.scope)
-    this.#statements.push({
+    statements.push({
       line,
       name: null,
       why: '',
@@ -173,14 +162,17 @@ class DocumentReader {
       ...said,
       scopes: said.scopes ?? (scope === null ? null : [scope]),
       type: nearest((heading) => heading.type),
-      context: [...this.#headings.filter((heading) => heading.scope === null).map(({ title }) => title), ...context],
-      section: this.#section,
+      context: [...headings.filter((heading) => heading.scope === null).map(({ title }) => title), ...context],
+      section,
     })
   }
 
-  #source(node: { readonly position?: Node['position'] }): string {
-    return this.#text.slice(node.position?.start.offset ?? 0, node.position?.end.offset ?? 0)
+  function sourceOf(node: { readonly position?: Node['position'] }): string {
+    return text.slice(node.position?.start.offset ?? 0, node.position?.end.offset ?? 0)
   }
+
+  for (const node of fromMarkdown(text).children) readNode(node, [])
+  return statements
 }
 
 /** Reads the parts of a statement that our own files have: a bold name, why, aliases and scopes. */

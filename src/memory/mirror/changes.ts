@@ -1,8 +1,9 @@
 import { join } from 'node:path'
+import { diffArrays } from 'diff'
+import { nameKey } from '../../beliefs/identity.ts'
 import type { JournalEntry } from '../../beliefs/journal.ts'
 import type { Store } from '../ports.ts'
-import { openFiles, type ReadFile } from './merge/plan.ts'
-import { versionMark } from './parse/blocks.ts'
+import { type Block, parseBlocks, versionMark } from './parse/blocks.ts'
 import { readLiveFile, signatureAt } from './parse/read-file.ts'
 import { baseOf, loadBase } from './state/bases.ts'
 import { type Held, type MirrorPaths, type MirrorState, mirrorFile } from './state/state.ts'
@@ -11,7 +12,7 @@ import { beginningOf, type MirrorFile } from './write/layout.ts'
 import { appended, type Displaced, linesAdded, mergeLate } from './write/swap.ts'
 
 /** Why a file cannot be relied on; `read` is empty unless its writer may not have finished. */
-type HeldFile = Pick<Held, 'kind' | 'file' | 'reason'> & { readonly read: readonly Pick<ReadFile, 'name' | 'live'>[] }
+type HeldFile = Pick<Held, 'kind' | 'file' | 'reason'> & { readonly read: readonly Pick<MirrorFile, 'name' | 'live'>[] }
 
 type Reading = {
   readonly displaced: readonly Displaced[]
@@ -24,7 +25,7 @@ type Reading = {
 /** Reads MEMORY.md and every topic file that changed since the last sync, and merges late saves and unseen lines in. */
 export function readFiles(paths: MirrorPaths, state: MirrorState, reading: Reading): readonly MirrorFile[] | HeldFile {
   const { files } = state
-  const read: ReadFile[] = []
+  const read: (Pick<MirrorFile, 'name' | 'live' | 'isChanged'> & { readonly text: string })[] = []
   for (const name of [mirrorFile, ...Object.keys(files).filter((one) => one !== mirrorFile)]) {
     const known = files[name]
     const path = join(paths.dir, name)
@@ -56,7 +57,13 @@ export function readFiles(paths: MirrorPaths, state: MirrorState, reading: Readi
     if (!isOurs || text !== given) text = withUnseenLines(paths, name, text)
     read.push({ name, live, text, isChanged: !isOurs || isLeft || text !== given })
   }
-  return openFiles(paths, state, read)
+  const present = new Set(read.flatMap(({ text, isChanged }) => (isChanged ? new MirrorDocument(text).ids() : [])))
+  return read.map(({ name, live, text, isChanged }) => {
+    // A file that is missing was not edited: none of its items count as removed.
+    const base = isChanged && live !== null ? baseOf(paths, name, text) : null
+    const document = new MirrorDocument(base === null ? text : withoutOrphans(text, base, present))
+    return { name, scope: files[name]?.scope ?? null, live, document, isChanged, base }
+  })
 }
 
 /** A person's own file stays as it is, and ours begins below it. */
@@ -76,6 +83,47 @@ function withUnseenLines(paths: MirrorPaths, name: string, text: string): string
   const linesOf = (document: MirrorDocument): string => document.ownLines({ withNewItems: true }).join('\n')
   return appended(text, linesAdded(linesOf(base), linesOf(newest), text))
 }
+
+/**
+ * The text without the lines that stood below an item whose bullet was removed. They belonged to that item; otherwise
+ * they would become part of the item above. `present` are the ids in all changed files.
+ */
+function withoutOrphans(text: string, base: MirrorDocument, present: ReadonlySet<string>): string {
+  if (base.ids().every((id) => present.has(id))) return text
+  const before = ownedLines(base.blocks, present)
+  const after = ownedLines(parseBlocks(text), present)
+  const owners = new Set(after.map(({ owner }) => owner))
+  const orphans = new Set<OwnedLine>()
+  let [from, to] = [0, 0]
+  for (const { count, added, removed } of diffArrays(before.map(keyOf), after.map(keyOf))) {
+    for (let offset = 0; offset < count && !added && !removed; offset += 1) {
+      const line = before[from + offset] as OwnedLine
+      if (line.key !== line.owner && line.key !== '' && !owners.has(line.owner))
+        orphans.add(after[to + offset] as OwnedLine)
+    }
+    from += added ? 0 : count
+    to += removed ? 0 : count
+  }
+  return after
+    .filter((line) => !orphans.has(line))
+    .map(({ raw }) => raw)
+    .join('')
+}
+
+/** A line with the item it belongs to. The first line of an item has the item itself as its key. */
+type OwnedLine = { readonly raw: string; readonly key: string; readonly owner: string | null }
+
+const keyOf = ({ key }: OwnedLine): string => key
+
+/** Items are known by id, or by name where a program has dropped the comment. */
+const ownedLines = (blocks: readonly Block[], present: ReadonlySet<string>): readonly OwnedLine[] =>
+  blocks.flatMap((block) => {
+    const { id, name, content } = block.kind === 'item' ? block.item : { id: null, name: null, content: null }
+    const byName = content === null ? null : `name ${nameKey(name ?? content)}`
+    const owner = id !== null && present.has(id) ? `id ${id}` : byName
+    const lines = block.raw.match(/[^\r\n]*(?:\r\n|\n|\r)|[^\r\n]+$/gu) ?? []
+    return lines.map((raw, index) => ({ raw, owner, key: owner !== null && index === 0 ? owner : raw.trimEnd() }))
+  })
 
 type JournalChanges = {
   /** Number of the newest event. */

@@ -31,14 +31,12 @@ export function syncOnCommit<AnyStore extends Store>(
 ): Ports & { readonly store: AnyStore; readonly catchUp: () => Promise<void> } {
   const { store } = ports
   const { dir, user } = options
-  const state = stateFile(dir)
-  const queue = new SyncQueue(ports, options)
+  const queue = openSyncQueue(ports, options)
   const synced: AnyStore = {
     ...store,
     commit: async (commit) => {
       const result = await store.commit(commit)
-      if (result.outcome === 'committed' && commit.user === user && (queue.mustMake || existsSync(state)))
-        await queue.sync()
+      if (result.outcome === 'committed' && commit.user === user && queue.isDue()) await queue.sync()
       return result
     },
     close: async () => {
@@ -47,7 +45,7 @@ export function syncOnCommit<AnyStore extends Store>(
     },
   }
   const catchUp = async (): Promise<void> => {
-    if (existsSync(state) && (await isEdited(dir))) await queue.sync()
+    if (existsSync(stateFile(dir)) && (await isEdited(dir))) await queue.sync()
   }
   return { ...ports, store: synced, catchUp }
 }
@@ -63,50 +61,45 @@ export async function syncIfThere(
 }
 
 /** Syncs on demand, one sync at a time, and a moment later once more if displaced files are left. */
-class SyncQueue {
-  readonly #ports: Ports
-  readonly #options: MirrorSyncOptions
-  #reported: string | null = null
-  #timer: NodeJS.Timeout | undefined
-  #working: Promise<void> = Promise.resolve()
-  #next: Promise<void> | null = null
-  mustMake: boolean
-
-  constructor(ports: Ports, options: MirrorSyncOptions) {
-    this.#ports = ports
-    this.#options = options
-    this.mustMake = options.make
-  }
+function openSyncQueue(ports: Ports, { dir, user, authority, make, onProblem }: MirrorSyncOptions) {
+  let reported: string | null = null
+  let timer: NodeJS.Timeout | undefined
+  let working: Promise<void> = Promise.resolve()
+  let next: Promise<void> | null = null
+  let mustMake = make
 
   /** A sync that has not begun yet will see this change too, so many changes at once share it. */
-  sync(): Promise<void> {
-    this.#next ??= this.#working.then(() => {
-      this.#next = null
-      return this.#syncOnce()
+  function sync(): Promise<void> {
+    next ??= working.then(() => {
+      next = null
+      return syncOnce()
     })
-    this.#working = this.#next
-    return this.#working
+    working = next
+    return working
   }
 
-  async end(): Promise<void> {
-    if (this.mustMake) await this.sync()
-    clearTimeout(this.#timer)
-    await this.#working
-    clearTimeout(this.#timer)
-  }
-
-  async #syncOnce(): Promise<void> {
-    const { dir, user, authority, onProblem } = this.#options
+  async function syncOnce(): Promise<void> {
     const { syncQuietly } = await import('./sync.ts')
-    const { synced, error, hasDisplaced } = await syncQuietly(this.#ports, { dir, user, authority })
+    const { synced, error, hasDisplaced } = await syncQuietly(ports, { dir, user, authority })
     const problem = error === null ? problemIn(synced) : syncFailed(error)
-    this.mustMake = false
+    mustMake = false
     // A server reports a problem once, not with every change.
-    const isNew = problem !== null && problem.message !== this.#reported
-    this.#reported = problem?.message ?? null
-    clearTimeout(this.#timer)
-    this.#timer = hasDisplaced ? setTimeout(() => void this.sync(), secondSyncMs).unref() : undefined
+    const isNew = problem !== null && problem.message !== reported
+    reported = problem?.message ?? null
+    clearTimeout(timer)
+    timer = hasDisplaced ? setTimeout(() => void sync(), secondSyncMs).unref() : undefined
     if (isNew) reportTo(onProblem, problem)
+  }
+
+  return {
+    sync,
+    isDue: (): boolean => mustMake || existsSync(stateFile(dir)),
+    end: async (): Promise<void> => {
+      if (mustMake) await sync()
+      clearTimeout(timer)
+      await working
+      clearTimeout(timer)
+    },
   }
 }
 

@@ -6,7 +6,7 @@ import { sweepLeftovers } from '../../files/leftovers.ts'
 import { takeLock } from '../../files/lock.ts'
 import type { Ports } from '../ports.ts'
 import { changesSince, readFiles } from './changes.ts'
-import { type Applied, applyPlan, type EditCounts, fileAuthors, type MirrorAuthority } from './merge/apply.ts'
+import { applyPlan, type EditCounts, fileAuthors, type MirrorAuthority } from './merge/apply.ts'
 import {
   conflictText,
   forgetInConflicts,
@@ -14,8 +14,8 @@ import {
   openConflicts,
   writeConflictFile,
 } from './merge/conflicts.ts'
-import { planMerge, type ReadFile } from './merge/plan.ts'
-import { type Settled, settleWaiting, type UndecidedEdit, undecidedEdits, withdrawOutdated } from './merge/waiting.ts'
+import { planMerge } from './merge/plan.ts'
+import { settleWaiting, type UndecidedEdit, undecidedEdits, withdrawOutdated } from './merge/waiting.ts'
 import { signatureAt } from './parse/read-file.ts'
 import { forgetInBases, loadBase } from './state/bases.ts'
 import {
@@ -29,7 +29,7 @@ import {
   saveProblem,
   saveState,
 } from './state/state.ts'
-import { Layout, type MirrorFile } from './write/layout.ts'
+import { type MirrorFile, openLayout } from './write/layout.ts'
 import { displacedFiles, hasDisplaced, settleDisplaced, settleMs, writeFiles } from './write/swap.ts'
 
 export type MirrorRequest = {
@@ -89,7 +89,7 @@ export async function syncMirror(ports: Ports, request: MirrorRequest): Promise<
       )
     // Drafts of processes that died are rare, so only a sync that may take its time looks for them.
     if (request.settle === true) await sweepLeftovers(paths.dir)
-    return await new SyncSession(ports, paths, state, request).run()
+    return await runSync(ports, paths, state, request)
   } finally {
     release()
   }
@@ -116,154 +116,121 @@ export async function syncQuietly(ports: Ports, request: MirrorRequest) {
   }
 }
 
-/** The input and the result of one round. */
-type Round = {
-  readonly head: number
-  readonly edited: readonly MirrorFile[]
-  readonly applied: Applied
-  readonly settled: Settled
-  readonly layout: Layout
-}
+async function runSync(ports: Ports, paths: MirrorPaths, state: MirrorState, request: MirrorRequest): Promise<Synced> {
+  const writtenNames = new Set<string>()
+  const taken: EditCounts = { corrected: 0, added: 0, retired: 0, conflicts: 0, proposed: 0, restored: 0 }
+  let leftAlone = 0
+  let hasForgotten = false
+  let restlessWaits = 0
 
-class SyncSession {
-  readonly #ports: Ports
-  readonly #paths: MirrorPaths
-  readonly #state: MirrorState
-  readonly #request: MirrorRequest
-  readonly #written = new Set<string>()
-  readonly #taken: EditCounts = { corrected: 0, added: 0, retired: 0, conflicts: 0, proposed: 0, restored: 0 }
-  #leftAlone = 0
-  #hasForgotten = false
-  #restlessWaits = 0
-
-  constructor(ports: Ports, paths: MirrorPaths, state: MirrorState, request: MirrorRequest) {
-    this.#ports = ports
-    this.#paths = paths
-    this.#state = state
-    this.#request = request
-  }
-
-  async run(): Promise<Synced> {
-    let outcome = await this.#round(false)
-    for (let round = 1; round < mostRounds && outcome === 'again'; round += 1) outcome = await this.#round(false)
-    const mustSettle = this.#request.settle === true || this.#hasForgotten
-    for (let round = 0; round < mostRounds && mustSettle && hasDisplaced(this.#paths); round += 1) {
-      if (outcome === 'held') break
-      await pause(settleMs + 10)
-      outcome = await this.#round(true)
-    }
-    const { held, refused } = this.#state
-    return {
-      outcome: held === null ? 'synced' : 'held',
-      held,
-      file: join(this.#paths.dir, mirrorFile),
-      written: [...this.#written],
-      taken: this.#taken,
-      refused,
-      undecided: await undecidedEdits(this.#ports.store, this.#state),
-      conflicts: await openConflicts(this.#ports.store, this.#paths, this.#state),
-      leftAlone: this.#leftAlone,
-    }
-  }
-
-  async #round(hasWaited: boolean): Promise<'done' | 'again' | 'held'> {
-    const { store } = this.#ports
-    const { user } = this.#state
-    const displaced = displacedFiles(this.#paths)
-    const read = readFiles(this.#paths, this.#state, {
+  async function runRound(hasWaited: boolean): Promise<'done' | 'again' | 'held'> {
+    const { store } = ports
+    const { user } = state
+    const displaced = displacedFiles(paths)
+    const read = readFiles(paths, state, {
       displaced,
-      acceptsEmpty: this.#request.accept === true,
-      onTorn: (late) => this.#writeConflict(late, []),
+      acceptsEmpty: request.accept === true,
+      onTorn: (late) => writeConflict(late, []),
     })
-    if ('reason' in read)
-      return read.kind === 'removal' && (await this.#isRestless(read.read)) ? 'again' : this.#hold(read)
+    if ('reason' in read) return read.kind === 'removal' && (await isRestless(read.read)) ? 'again' : hold(read)
 
-    const layout = new Layout(this.#paths, this.#state, read)
+    const layout = openLayout(paths, state, read)
     const edited = read.filter(({ isChanged }) => isChanged)
-    this.#leftAlone = read.find(({ name }) => name === mirrorFile)?.document.countOwnItems() ?? 0
+    leftAlone = read.find(({ name }) => name === mirrorFile)?.document.countOwnItems() ?? 0
     // Beliefs that our last version showed, so that old copies get them back.
-    const unseen = edited.flatMap(({ name }) => loadBase(this.#paths, name)?.ids() ?? [])
-    const settled = await settleWaiting(store, this.#state, layout, edited)
+    const unseen = edited.flatMap(({ name }) => loadBase(paths, name)?.ids() ?? [])
+    const settled = await settleWaiting(store, state, layout, edited)
     const plan = await planMerge({ store, user }, edited, settled.waiting)
     const isRemoval = plan.removed.length > 0 || plan.massRemoval !== null
-    if (isRemoval && (await this.#isRestless(read))) return 'again'
-    if (plan.massRemoval !== null && this.#request.accept !== true)
-      return this.#hold({ kind: 'removal', ...plan.massRemoval })
+    if (isRemoval && (await isRestless(read))) return 'again'
+    if (plan.massRemoval !== null && request.accept !== true) return hold({ kind: 'removal', ...plan.massRemoval })
 
-    const author = fileAuthors[this.#request.authority ?? 'document']
-    await withdrawOutdated(this.#ports, author, settled.outdated)
-    const applied = await applyPlan({ ports: this.#ports, user, author, layout }, plan)
-    this.#taken.restored += settled.restored
-    for (const kind of Object.keys(this.#taken) as (keyof EditCounts)[]) this.#taken[kind] += applied.counts[kind]
+    const author = fileAuthors[request.authority ?? 'document']
+    await withdrawOutdated(ports, author, settled.outdated)
+    const applied = await applyPlan({ ports, user, author, layout }, plan)
+    taken.restored += settled.restored
+    for (const kind of Object.keys(taken) as (keyof EditCounts)[]) taken[kind] += applied.counts[kind]
     if (applied.clashes.length > 0) {
       const beliefs = applied.clashes.flatMap(({ said }) => said?.id ?? [])
-      this.#writeConflict(conflictText(applied.clashes), beliefs)
+      writeConflict(conflictText(applied.clashes), beliefs)
     }
-    const news = await changesSince(store, user, this.#state.watermark)
-    const isNew = this.#state.watermark === 0 || read.some(({ name, live }) => name === mirrorFile && live === null)
+    const news = await changesSince(store, user, state.watermark)
+    const isNew = state.watermark === 0 || read.some(({ name, live }) => name === mirrorFile && live === null)
     const changed = [...plan.touched, ...unseen, ...settled.shown, ...applied.ids, ...(news.ids ?? [])]
-    const left = new Map([...settled.left, ...[...applied.left].map(([block, { stored }]) => [block, stored] as const)])
+    const left = new Map([...settled.left, ...applied.left])
     const waiting = [...settled.waiting, ...applied.waiting]
     await layout.update(store, isNew || news.ids === null ? 'all' : changed, {
       blocks: new Set(left.keys()),
       absent: new Set(waiting.flatMap(({ target, inPlace }) => (inPlace && target !== null ? [target] : []))),
     })
     if (news.forgotten.length > 0) {
-      this.#hasForgotten = true
-      forgetInConflicts(this.#paths, news.forgotten)
-      forgetInBases(this.#paths, news.forgotten, layout.forget(news.forgotten))
+      hasForgotten = true
+      forgetInConflicts(paths, news.forgotten)
+      forgetInBases(paths, news.forgotten, layout.forget(news.forgotten))
     }
-    const written = await writeFiles(
-      { paths: this.#paths, state: this.#state, now: this.#ports.now },
-      layout.files(),
-      left,
-    )
-    for (const name of written) this.#written.add(name)
+    const written = await writeFiles({ paths, state, now: ports.now }, layout.files(), left)
+    for (const name of written) writtenNames.add(name)
     layout.save()
-    this.#saveState({ head: news.head, edited, applied, settled, layout })
-    const now = this.#ports.now().getTime()
-    settleDisplaced(this.#paths, displaced, (at) => hasWaited || now - at >= settleMs)
-    return applied.isStale || displacedFiles(this.#paths).some(({ late }) => late !== null) ? 'again' : 'done'
+    const documents = new Map(layout.files().map(({ name, document }) => [name, document]))
+    const refused = applied.refused.map(({ file, block, reason }) => {
+      return { file, line: documents.get(file)?.lineOf(block) ?? 0, reason }
+    })
+    const begun = applied.waiting.map((edit) => ({ ...edit, version: documents.get(edit.file)?.version() ?? 0 }))
+    state.waiting = [...settled.waiting, ...begun]
+    const isEdited = (name: string): boolean => edited.some((file) => file.name === name)
+    state.refused = [...state.refused.filter(({ file }) => !isEdited(file)), ...refused]
+    state.conflicts = state.conflicts.slice(-mostConflicts)
+    state.watermark = Math.max(state.watermark, news.head)
+    state.held = null
+    state.syncedAt = ports.now().toISOString()
+    saveProblem(paths, null)
+    saveState(paths, state)
+    const now = ports.now().getTime()
+    settleDisplaced(paths, displaced, (at) => hasWaited || now - at >= settleMs)
+    return applied.isStale || displacedFiles(paths).some(({ late }) => late !== null) ? 'again' : 'done'
   }
 
   /** Whether a file with missing lines was written so lately that its writer may not have finished. */
-  async #isRestless(read: readonly Pick<ReadFile, 'name' | 'live'>[]): Promise<boolean> {
-    if (this.#restlessWaits >= mostRestlessWaits) return false
-    this.#restlessWaits += 1
+  async function isRestless(read: readonly Pick<MirrorFile, 'name' | 'live'>[]): Promise<boolean> {
+    if (restlessWaits >= mostRestlessWaits) return false
+    restlessWaits += 1
     await pause(settleMs)
-    return read.some(({ name, live }) => signatureAt(join(this.#paths.dir, name)) !== (live?.signature ?? null))
+    return read.some(({ name, live }) => signatureAt(join(paths.dir, name)) !== (live?.signature ?? null))
   }
 
-  #hold({ kind, file, reason }: Pick<Held, 'kind' | 'file' | 'reason'>): 'held' {
-    const { held } = this.#state
-    const since = held?.reason === reason ? held.since : this.#ports.now().toISOString()
-    const signature = signatureAt(join(this.#paths.dir, mirrorFile)) ?? ''
-    this.#state.held = { kind, file, reason, since, signature }
-    saveState(this.#paths, this.#state)
+  function hold({ kind, file, reason }: Pick<Held, 'kind' | 'file' | 'reason'>): 'held' {
+    const { held } = state
+    const since = held?.reason === reason ? held.since : ports.now().toISOString()
+    const signature = signatureAt(join(paths.dir, mirrorFile)) ?? ''
+    state.held = { kind, file, reason, since, signature }
+    saveState(paths, state)
     return 'held'
   }
 
-  #writeConflict(content: string | Buffer, beliefs: string[]): void {
-    const at = this.#ports.now()
-    const file = writeConflictFile(this.#paths, at, content)
-    this.#state.conflicts.push({ at: at.toISOString(), file, beliefs })
+  function writeConflict(content: string | Buffer, beliefs: string[]): void {
+    const at = ports.now()
+    const file = writeConflictFile(paths, at, content)
+    state.conflicts.push({ at: at.toISOString(), file, beliefs })
   }
 
-  #saveState({ head, edited, applied, settled, layout }: Round): void {
-    const state = this.#state
-    const documents = new Map(layout.files().map(({ name, document }) => [name, document]))
-    const refused = [...applied.left].flatMap(([block, { file, refusal: reason }]) =>
-      reason === null ? [] : [{ file, line: documents.get(file)?.lineOf(block) ?? 0, reason }],
-    )
-    const versionOf = (file: string): number => documents.get(file)?.version() ?? 0
-    state.waiting = [...settled.waiting, ...applied.waiting.map((edit) => ({ ...edit, version: versionOf(edit.file) }))]
-    const names = new Set(edited.map(({ name }) => name))
-    state.refused = [...state.refused.filter(({ file }) => !names.has(file)), ...refused]
-    state.conflicts = state.conflicts.slice(-mostConflicts)
-    state.watermark = Math.max(state.watermark, head)
-    state.held = null
-    state.syncedAt = this.#ports.now().toISOString()
-    saveProblem(this.#paths, null)
-    saveState(this.#paths, state)
+  let outcome = await runRound(false)
+  for (let round = 1; round < mostRounds && outcome === 'again'; round += 1) outcome = await runRound(false)
+  const mustSettle = request.settle === true || hasForgotten
+  for (let round = 0; round < mostRounds && mustSettle && hasDisplaced(paths); round += 1) {
+    if (outcome === 'held') break
+    await pause(settleMs + 10)
+    outcome = await runRound(true)
+  }
+  const { held, refused } = state
+  return {
+    outcome: held === null ? 'synced' : 'held',
+    held,
+    file: join(paths.dir, mirrorFile),
+    written: [...writtenNames],
+    taken,
+    refused,
+    undecided: await undecidedEdits(ports.store, state),
+    conflicts: await openConflicts(ports.store, paths, state),
+    leftAlone,
   }
 }

@@ -41,13 +41,10 @@ export async function* watchMirror(ports: Ports, { signal, ...request }: WatchRe
 const didSomething = ({ written, taken }: Synced): boolean =>
   written.length > 0 || Object.values(taken).some((count) => count > 0)
 
+type Waiting = Pick<Synced, 'held' | 'refused' | 'undecided' | 'conflicts'>
+
 /** The waiting decisions, as text that can be compared. */
-const waitingText = ({
-  held,
-  refused,
-  undecided,
-  conflicts,
-}: Pick<Synced, 'held' | 'refused' | 'undecided' | 'conflicts'>) =>
+const waitingText = ({ held, refused, undecided, conflicts }: Waiting): string =>
   JSON.stringify([held?.file, held?.reason, refused, undecided.map(({ proposal }) => proposal.id), conflicts])
 
 /** Null where the system has no file events; then the interval must do. */

@@ -30,21 +30,16 @@ export async function asOf(ports: Ports, user: string, time: string): Promise<Po
       'Leave out the time to change the current memory.',
     )
   }
-  const { knownTurns, getTurn, listTurns, listSessions, turnPostings, turnSpeakers, lastStep, unitsAround, turnsAt } =
-    ports.store
-  const said = {
-    knownTurns,
-    getTurn,
-    listTurns,
-    listSessions,
-    turnPostings,
-    turnSpeakers,
-    lastStep,
-    unitsAround,
-    turnsAt,
-  }
+  const said = Object.fromEntries(turnReads.map((call) => [call, ports.store[call]])) as unknown as TurnReads
   return { ...ports, store: { ...past, ...said, commit: refuse }, now: () => new Date(until) }
 }
+
+/** Turns are never changed, so those of the store itself are read. */
+const turnReads = [
+  ...(['knownTurns', 'getTurn', 'listTurns', 'listSessions', 'turnPostings', 'turnSpeakers', 'lastStep'] as const),
+  ...(['unitsAround', 'turnsAt'] as const),
+]
+type TurnReads = Pick<Store, (typeof turnReads)[number]>
 
 async function beliefsAt(store: Store, user: string, until: number): Promise<readonly Belief[]> {
   const events = (await store.events(user, { limit: Number.MAX_SAFE_INTEGER })).filter(

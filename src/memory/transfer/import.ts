@@ -149,7 +149,7 @@ async function planImport(ports: Ports, situation: ImportContext): Promise<Impor
   const user = placed[0]?.record.user ?? ''
   const ids = placed.map(({ record }) => record.id)
   const stored = new Map((await ports.store.getMany(user, ids)).map((belief) => [belief.id, belief]))
-  const planner = new Planner(ports, situation)
+  const planner = openPlanner(ports, situation)
   for (const one of placed) {
     const known = stored.get(one.record.id)
     if (known !== undefined) await planner.update(one, known)
@@ -162,186 +162,169 @@ async function planImport(ports: Ports, situation: ImportContext): Promise<Impor
 }
 
 /** The memory as it would be after the records seen so far. */
-class Planner {
-  readonly changes = new Map<string, BeliefChange>()
-  readonly tally = { added: 0, unchanged: 0, reinforced: 0, corrected: 0, proposed: 0 }
-  readonly warnings: string[] = []
+function openPlanner(ports: Ports, { author, trusted, at, removed }: ImportContext) {
+  const changes = new Map<string, BeliefChange>()
+  const tally = { added: 0, unchanged: 0, reinforced: 0, corrected: 0, proposed: 0 }
+  const warnings: string[] = []
+  /** The authority that a record can have at most. */
+  const ceiling = author.actor === 'person' && !trusted ? 'document' : author.actor
   /** Planned beliefs by the scope and name they hold. */
-  readonly #holding = new Map<string, Set<Belief>>()
-  readonly #ports: Ports
-  readonly #situation: ImportContext
-
-  constructor(ports: Ports, situation: ImportContext) {
-    this.#ports = ports
-    this.#situation = situation
-  }
+  const holding = new Map<string, Set<Belief>>()
 
   /** A record whose id is stored already replaces the stored state, as far as its author may. */
-  async update({ record, place }: PlacedRecord, known: Belief): Promise<void> {
-    const actor = this.#ceiling
+  async function update({ record, place }: PlacedRecord, known: Belief): Promise<void> {
     const createdAt = earlier(known.createdAt, record.createdAt)
-    const read = { ...this.#imported(record), createdAt }
-    const predecessors = await this.#predecessorsOf(known)
+    const read = { ...imported(record), createdAt }
+    const predecessors = await predecessorsOf(known)
     const isSame = (one: Belief): boolean =>
-      isSameRecord(known, one) || isSameRecord(known, keepRetired(known, one, actor))
-    const { belief, refused } = await this.#allowed(read)
+      isSameRecord(known, one) || isSameRecord(known, keepRetired(known, one, ceiling))
+    const { belief, refused } = await allowed(read)
     const successor = inherit(belief, predecessors)
     if ([{ ...record, version: 1 }, read, inherit(read, predecessors), belief, successor].some(isSame)) {
-      this.tally.unchanged += 1
+      tally.unchanged += 1
       return
     }
-    this.#warn(place, refused)
-    if (mayChange(writerOf(belief), known) && !(await this.#waits(belief))) {
-      const isProposal = known.proposedFor !== null && actor !== 'person'
-      this.#put(known.version, keepRetired(known, isProposal ? successor : belief, actor))
-      this.tally[isProposal ? 'proposed' : 'corrected'] += 1
+    warnings.push(...refused.map((warning) => `${place}: ${warning}`))
+    if (mayChange(writerOf(belief), known) && !(await waits(belief))) {
+      const isProposal = known.proposedFor !== null && ceiling !== 'person'
+      put(known.version, keepRetired(known, isProposal ? successor : belief, ceiling))
+      tally[isProposal ? 'proposed' : 'corrected'] += 1
     } else if (isCurrent(known) && isCurrent(belief)) {
-      await this.#propose({ ...belief, id: this.#ports.newId() }, known)
+      await propose({ ...belief, id: ports.newId() }, known)
     } else {
-      this.warnings.push(`${place}: "${known.name}" stays as it is; a higher authority wrote it.`)
-      this.tally.unchanged += 1
+      warnings.push(`${place}: "${known.name}" stays as it is; a higher authority wrote it.`)
+      tally.unchanged += 1
     }
   }
 
   /** Another belief may hold the name of an updated one: it is superseded or, where it is protected, a proposal is made. */
-  async takeName(known: Belief): Promise<void> {
-    const belief = this.changes.get(known.id)?.after
+  async function takeName(known: Belief): Promise<void> {
+    const belief = changes.get(known.id)?.after
     if (!belief || !isCurrent(belief)) return
-    const holders = await this.#holders(belief)
+    const holders = await holdersOf(belief)
     const protectedOne = holders.find((holder) => !mayChange(writerOf(belief), holder))
     if (protectedOne === undefined) {
-      for (const holder of holders) this.#supersede(holder, belief)
+      for (const holder of holders) supersedeBy(holder, belief)
       return
     }
-    this.changes.delete(known.id)
-    this.tally.corrected -= 1
-    await this.#propose({ ...belief, id: this.#ports.newId(), version: 1 }, protectedOne)
+    changes.delete(known.id)
+    tally.corrected -= 1
+    await propose({ ...belief, id: ports.newId(), version: 1 }, protectedOne)
   }
 
-  async add({ record, place }: PlacedRecord): Promise<void> {
-    const { removed } = this.#situation
+  async function add({ record, place }: PlacedRecord): Promise<void> {
     const lastVersion = removed.get(record.id) ?? 0
     if (removed.get(record.id) === null) {
-      this.warnings.push(`${place}: ${record.id} was forgotten and is left out; give it another id to have it back.`)
+      warnings.push(`${place}: ${record.id} was forgotten and is left out; give it another id to have it back.`)
       return
     }
-    const { belief, refused } = await this.#allowed({ ...this.#imported(record), version: lastVersion + 1 })
-    this.#warn(place, refused)
-    const holders = isCurrent(belief) ? await this.#holders(belief) : []
+    const { belief, refused } = await allowed({ ...imported(record), version: lastVersion + 1 })
+    warnings.push(...refused.map((warning) => `${place}: ${warning}`))
+    const holders = isCurrent(belief) ? await holdersOf(belief) : []
     const [holder] = holders
-    const waits = isCurrent(belief) && (await this.#waits(belief))
-    const protectedOne = holders.find((held) => waits || !mayChange(writerOf(belief), held))
+    const isWaiting = isCurrent(belief) && (await waits(belief))
+    const protectedOne = holders.find((held) => isWaiting || !mayChange(writerOf(belief), held))
     if (holder === undefined) {
-      this.#put(lastVersion, waits ? { ...belief, status: 'exploratory', candidate: true } : belief)
-      this.tally[waits ? 'proposed' : 'added'] += 1
+      put(lastVersion, isWaiting ? { ...belief, status: 'exploratory', candidate: true } : belief)
+      tally[isWaiting ? 'proposed' : 'added'] += 1
     } else if (holders.length === 1 && isSameStatement(holder.content, belief.content)) {
-      await this.#sayAgain(holder, belief)
+      await sayAgain(holder, belief)
     } else if (protectedOne !== undefined) {
-      await this.#propose(inherit(belief, holders), protectedOne, lastVersion)
+      await propose(inherit(belief, holders), protectedOne, lastVersion)
     } else {
       const successor = inherit(belief, holders)
-      for (const held of holders) this.#supersede(held, successor)
-      this.#put(lastVersion, successor)
-      this.tally.corrected += 1
+      for (const held of holders) supersedeBy(held, successor)
+      put(lastVersion, successor)
+      tally.corrected += 1
     }
   }
 
   /** The same statement again. It reinforces the belief only if it is newer and comes from another source. */
-  async #sayAgain(holder: Belief, belief: Belief): Promise<void> {
-    const { at } = this.#situation
+  async function sayAgain(holder: Belief, belief: Belief): Promise<void> {
     const merged = enriched(holder, belief)
     const { type, subtype } = holder
     const said = { ...belief, type, subtype, ...merged }
-    const writer = { ...writerOf(belief), actor: this.#ceiling }
-    if (adds(holder, merged) && (!mayChange(writer, holder) || (await this.#waits(said)))) {
-      await this.#propose(said, holder, belief.version - 1)
+    const writer = { ...writerOf(belief), actor: ceiling }
+    if (adds(holder, merged) && (!mayChange(writer, holder) || (await waits(said)))) {
+      await propose(said, holder, belief.version - 1)
       return
     }
     const isNews =
       belief.provenance.origin !== holder.provenance.origin && belief.reinforcement.at > holder.reinforcement.at
     if (!isNews && !adds(holder, merged)) {
-      this.tally.unchanged += 1
+      tally.unchanged += 1
       return
     }
     const { count } = holder.reinforcement
     const reinforcement = isNews ? { count: count + 1, at: belief.reinforcement.at } : holder.reinforcement
     const { expectedVersion, after } = revised(holder, at, { ...merged, reinforcement })
-    this.#put(expectedVersion, after)
-    this.tally.reinforced += 1
+    put(expectedVersion, after)
+    tally.reinforced += 1
   }
 
-  async #propose(belief: Belief, target: Belief, lastVersion = 0): Promise<void> {
-    const waiting = await this.#ports.store.proposalsFor(target.user, target.id)
+  async function propose(belief: Belief, target: Belief, lastVersion = 0): Promise<void> {
+    const waiting = await ports.store.proposalsFor(target.user, target.id)
     if (waiting.some((proposal) => isSameWish(proposal, belief))) {
-      this.tally.unchanged += 1
+      tally.unchanged += 1
       return
     }
-    this.#put(lastVersion, { ...belief, status: 'exploratory', proposedFor: target.id })
-    this.tally.proposed += 1
-  }
-
-  /** The authority that a record can have at most. */
-  get #ceiling(): ActorKind {
-    const { author, trusted } = this.#situation
-    return author.actor === 'person' && !trusted ? 'document' : author.actor
+    put(lastVersion, { ...belief, status: 'exploratory', proposedFor: target.id })
+    tally.proposed += 1
   }
 
   /** A record keeps the authority it was written with, but never has more than its importer gives it. */
-  #imported(record: BeliefRecord): Belief {
-    const ceiling = this.#ceiling
+  function imported(record: BeliefRecord): Belief {
     if (ceiling === 'person') return { ...record, version: 1 }
     const written = record.provenance.actor === 'person' ? 'document' : record.provenance.actor
-    const writer = ceiling === 'document' ? { actor: written } : this.#situation.author
+    const writer = ceiling === 'document' ? { actor: written } : author
     return { ...record, editedByPerson: false, provenance: { ...record.provenance, ...writer }, version: 1 }
   }
 
   /** The record as its importer may say it: without aliases that only a person may give. */
-  async #allowed(belief: Belief): Promise<{ readonly belief: Belief; readonly refused: readonly string[] }> {
-    if (this.#ceiling === 'person' || belief.aliases.length === 0) return { belief, refused: [] }
+  async function allowed(belief: Belief): Promise<{ readonly belief: Belief; readonly refused: readonly string[] }> {
+    if (ceiling === 'person' || belief.aliases.length === 0) return { belief, refused: [] }
     const { allowedAliases, refusalText } = await import('../change/aliases.ts')
-    const { aliases, refused } = await allowedAliases(this.#ports, writerOf(belief), belief)
+    const { aliases, refused } = await allowedAliases(ports, writerOf(belief), belief)
     return { belief: { ...belief, aliases }, refused: refused.map(refusalText) }
   }
 
-  #warn(place: string, warnings: readonly string[]): void {
-    this.warnings.push(...warnings.map((warning) => `${place}: ${warning}`))
+  async function waits(belief: Belief): Promise<boolean> {
+    return ceiling !== 'person' && (await reasonToWait(writerOf(belief), belief)) !== null
   }
 
-  async #waits(belief: Belief): Promise<boolean> {
-    return this.#ceiling !== 'person' && (await reasonToWait(writerOf(belief), belief)) !== null
-  }
-
-  #supersede(belief: Belief, successor: Belief): void {
-    const { expectedVersion, after } = superseded(belief, successor, this.#situation.at)
-    this.#put(expectedVersion, after)
+  function supersedeBy(belief: Belief, successor: Belief): void {
+    const { expectedVersion, after } = superseded(belief, successor, at)
+    put(expectedVersion, after)
   }
 
   /** Several changes of one belief become one change, from the stored version to the last state. */
-  #put(readVersion: number, belief: Belief): void {
-    const expectedVersion = this.changes.get(belief.id)?.expectedVersion ?? readVersion
+  function put(readVersion: number, belief: Belief): void {
+    const expectedVersion = changes.get(belief.id)?.expectedVersion ?? readVersion
     const after = { ...belief, version: expectedVersion + 1 }
-    this.changes.set(belief.id, { beliefId: belief.id, expectedVersion, outcome: 'present', after })
+    changes.set(belief.id, { beliefId: belief.id, expectedVersion, outcome: 'present', after })
     for (const scope of after.scopes) {
       const key = identity(scope, after.name)
-      this.#holding.set(key, (this.#holding.get(key) ?? new Set()).add(after))
+      holding.set(key, (holding.get(key) ?? new Set()).add(after))
     }
   }
 
   /** Other beliefs that would hold the name, planned or stored. */
-  async #holders(belief: Belief): Promise<readonly Belief[]> {
-    const planned = belief.scopes.flatMap((scope) => [...(this.#holding.get(identity(scope, belief.name)) ?? [])])
-    const stored = await this.#ports.store.holders(belief.user, belief.name, belief.scopes)
-    const now = [...planned, ...stored].map((holder) => this.changes.get(holder.id)?.after ?? holder)
-    const holding = now.filter(
+  async function holdersOf(belief: Belief): Promise<readonly Belief[]> {
+    const planned = belief.scopes.flatMap((scope) => [...(holding.get(identity(scope, belief.name)) ?? [])])
+    const stored = await ports.store.holders(belief.user, belief.name, belief.scopes)
+    const now = [...planned, ...stored].map((holder) => changes.get(holder.id)?.after ?? holder)
+    const others = now.filter(
       (holder) => holder.id !== belief.id && isCurrent(holder) && holdsName(holder, belief.name, belief.scopes),
     )
-    return [...new Map(holding.map((holder) => [holder.id, holder])).values()]
+    return [...new Map(others.map((holder) => [holder.id, holder])).values()]
   }
 
-  async #predecessorsOf({ user, id, proposedFor }: Belief): Promise<readonly Belief[]> {
-    const { store } = this.#ports
+  async function predecessorsOf({ user, id, proposedFor }: Belief): Promise<readonly Belief[]> {
+    const { store } = ports
     return proposedFor === null ? store.supersededBy(user, id) : store.getMany(user, [proposedFor])
   }
+
+  return { changes, tally, warnings, update, takeName, add }
 }
 
 const identity = (scope: string, name: string): string => `${scope}\n${nameKey(name)}`

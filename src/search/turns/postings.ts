@@ -20,22 +20,18 @@ function tellingTerms(terms: readonly WeightedTerm[]): readonly WeightedTerm[] {
   })
 }
 
-/** A table for each row of the store, which is kept from one search to the next: to make one takes longer than to use it. */
-class Scratch<Table extends Float32Array | Int32Array | Uint8Array> {
-  readonly #make: (size: number) => Table
-  #table: Table | null = null
-
-  constructor(make: (size: number) => Table) {
-    this.#make = make
-  }
-
-  /** Calls `work` with a table of zeros, which has to leave zeros behind. */
-  use<Result>(size: number, work: (table: Table) => Result): Result {
-    const table = this.#table !== null && this.#table.length >= size ? this.#table : this.#make(size)
+/**
+ * Gives work a table for each row of the store, of zeros, which it has to leave behind. The table is kept from one search to
+ * the next: to make one takes longer than to use it.
+ */
+function scratch<Table extends Float32Array | Int32Array | Uint8Array>(make: (size: number) => Table) {
+  let kept: Table | null = null
+  return <Result>(size: number, work: (table: Table) => Result): Result => {
+    const table = kept !== null && kept.length >= size ? kept : make(size)
     // Not given back after an error, since it may hold anything then.
-    this.#table = null
+    kept = null
     const result = work(table)
-    if (table.length <= mostKept) this.#table = table
+    if (table.length <= mostKept) kept = table
     return result
   }
 }
@@ -43,9 +39,9 @@ class Scratch<Table extends Float32Array | Int32Array | Uint8Array> {
 /** Larger tables are not kept. */
 const mostKept = 4_000_000
 
-const totalsOfRows = new Scratch((size) => new Float32Array(size))
-const offeredRows = new Scratch((size) => new Uint8Array(size))
-const placesOfRows = new Scratch((size) => new Int32Array(size))
+const withTotals = scratch((size) => new Float32Array(size))
+const withOffered = scratch((size) => new Uint8Array(size))
+const withPlaces = scratch((size) => new Int32Array(size))
 
 /** The rows in view whose own words weigh most, at most `most` of them, in no particular order. */
 export function heaviestRows(
@@ -55,28 +51,44 @@ export function heaviestRows(
 ): readonly number[] {
   const terms = tellingTerms(all)
   const { lowest, size } = rangeOf(terms.map(({ postings }) => postings.rows))
-  return totalsOfRows.use(size, (totals) =>
-    offeredRows.use(size, (offered) => {
+  return withTotals(size, (totals) =>
+    withOffered(size, (offered) => {
       for (const { weight, postings } of terms) addWeights(totals, postings, lowest, weight)
-      const heap = new Heaviest(totals, most)
+      /** The heaviest so far, the lightest of them first; of equal ones the later are heavier. */
+      const heaviest: number[] = []
+      let lightest = Number.NEGATIVE_INFINITY
+      const isLess = (one: number, other: number): boolean => {
+        const difference = (totals[one] as number) - (totals[other] as number)
+        return difference < 0 || (difference === 0 && one < other)
+      }
+      const offer = (at: number): void => {
+        let [low, high] = [0, heaviest.length]
+        while (low < high) {
+          const middle = (low + high) >> 1
+          if (isLess(heaviest[middle] as number, at)) low = middle + 1
+          else high = middle
+        }
+        heaviest.splice(low, 0, at)
+        if (heaviest.length > most) heaviest.shift()
+        if (heaviest.length === most) lightest = totals[heaviest[0] as number] as number
+      }
       const seen: number[] = []
       for (const { postings } of terms) {
         const { rows } = postings
         for (let place = 0; place < rows.length; place += 1) {
           const at = (rows[place] as number) - lowest
           // Most rows are no match for the lightest of those taken so far, and are done with at a glance.
-          if ((totals[at] as number) < heap.lightest || offered[at] === 1) continue
+          if ((totals[at] as number) < lightest || offered[at] === 1) continue
           offered[at] = 1
           seen.push(at)
-          if (totals[at] !== 0 && (inView === null || inView.has(at + lowest))) heap.offer(at)
+          if (totals[at] !== 0 && (inView === null || inView.has(at + lowest))) offer(at)
         }
       }
-      const rows = heap.places.map((at) => at + lowest)
       for (const at of seen) offered[at] = 0
       for (const { postings } of terms)
         for (let place = 0; place < postings.rows.length; place += 1)
           totals[(postings.rows[place] as number) - lowest] = 0
-      return rows
+      return heaviest.map((at) => at + lowest)
     }),
   )
 }
@@ -95,61 +107,11 @@ function addWeights(totals: Float32Array, { rows, counts }: TermPostings, lowest
   }
 }
 
-/** The places with the largest totals, at most `most` of them; of equal ones the later. */
-class Heaviest {
-  readonly #totals: Float32Array
-  readonly #most: number
-  /** A binary heap with the lightest on top, once it is full. */
-  readonly places: number[] = []
-  /** What a place has to reach to be among them. */
-  lightest = Number.NEGATIVE_INFINITY
-
-  constructor(totals: Float32Array, most: number) {
-    this.#totals = totals
-    this.#most = most
-  }
-
-  offer(at: number): void {
-    const { places } = this
-    if (places.length < this.#most) {
-      places.push(at)
-      if (places.length < this.#most) return
-      for (let node = (this.#most >> 1) - 1; node >= 0; node -= 1) this.#sink(node)
-    } else if (this.#isLess(places[0] as number, at)) {
-      places[0] = at
-      this.#sink(0)
-    }
-    this.lightest = this.#totals[places[0] as number] as number
-  }
-
-  #isLess(one: number, other: number): boolean {
-    const difference = (this.#totals[one] as number) - (this.#totals[other] as number)
-    return difference < 0 || (difference === 0 && one < other)
-  }
-
-  /** Restores the order of the heap below one node. */
-  #sink(from: number): void {
-    const { places } = this
-    for (let at = from; ; ) {
-      const left = 2 * at + 1
-      let least = at
-      if (left < places.length && this.#isLess(places[left] as number, places[least] as number)) least = left
-      if (left + 1 < places.length && this.#isLess(places[left + 1] as number, places[least] as number))
-        least = left + 1
-      if (least === at) return
-      const held = places[at] as number
-      places[at] = places[least] as number
-      places[least] = held
-      at = least
-    }
-  }
-}
-
 /** How often each term occurs in each of the units: `counts[term][unit]`. */
 export function countsIn(terms: readonly WeightedTerm[], units: readonly TurnUnit[]): readonly Uint8Array[] {
   const unitRows = Int32Array.from(units, ({ row }) => row)
   const { lowest, size } = rangeOf([unitRows])
-  return placesOfRows.use(size, (places) => {
+  return withPlaces(size, (places) => {
     // From 1 on, because 0 stands for a row that is none of the units.
     for (const [place, row] of unitRows.entries()) places[row - lowest] = place + 1
     const counts = terms.map(({ postings }) => {

@@ -105,16 +105,16 @@ function askedOf({ terms, steps }: Question): Asked {
 
 /** BM25 over the actions plus BM25 over what was new in the results, each with the statistics of its own field. */
 function wordScores(fields: readonly Fields[], asked: Asked): readonly number[] {
-  const actions = bm25(
-    fields.map(({ action }) => action),
-    asked,
-    stepConstants.actionLength,
-  )
-  const results = bm25(
-    fields.map(({ result }) => result),
-    asked,
-    stepConstants.resultLength,
-  )
+  const scoresOf = (part: 'action' | 'result', b: number) =>
+    bm25(
+      fields.map((one) => one[part]),
+      asked,
+      b,
+    )
+  const [actions, results] = [
+    scoresOf('action', stepConstants.actionLength),
+    scoresOf('result', stepConstants.resultLength),
+  ]
   return actions.map((score, at) => score + (results[at] as number))
 }
 

@@ -1,62 +1,34 @@
 import { hash } from 'node:crypto'
-import type { EventKind } from '../../beliefs/journal.ts'
 import { conflict } from '../../errors.ts'
 import type { WrittenChange } from '../journal-chain.ts'
 import type { ChangeRow, EventRow } from '../journal-rows.ts'
 
-/** The columns of a turn that was not forgotten. */
-export type SaidTurn = {
-  readonly session: string
-  readonly place: number
-  readonly givenIndex: number | null
-  readonly role: number
-  readonly speaker: string | null
-  readonly at: number
-  readonly scope: string
-  readonly host: string
-  readonly origin: number
-  readonly key: Buffer
-  readonly asks: boolean
-  readonly lengths: string
-  readonly text: string
-}
+/** The columns of a turn that both databases have, with the names of session and scope. Most are null when it was forgotten. */
+export const turnColumns = [
+  ...(['id', 'passages', 'hash', 'salt', 'message_id', 'session', 'place', 'given_index', 'role', 'speaker'] as const),
+  ...(['at', 'scope', 'host', 'origin', 'key', 'asks', 'lengths', 'text'] as const),
+]
+type TurnColumn = (typeof turnColumns)[number]
 
-export type TurnRecord = {
+export type TurnRow = Readonly<Record<TurnColumn, unknown>> & {
   readonly id: string
   readonly passages: number
-  readonly hash: Buffer
-  readonly salt: Buffer | null
-  readonly messageId: string | null
-  /** Null when it was forgotten. */
-  readonly said: SaidTurn | null
+  readonly session: string | null
+  readonly scope: string | null
 }
+
+/** The columns of a turn in a SELECT; `from` says where those come from that have another name in the database. */
+export const selectTurn = (from: Readonly<Partial<Record<TurnColumn, string>>>): string =>
+  turnColumns.map((column) => (from[column] === undefined ? column : `${from[column]} AS ${column}`)).join(', ')
 
 /** One event of a user with everything it wrote. Numbers count the events of the user, from 1. */
-export type JournalRecord = {
-  readonly number: number
-  readonly kind: EventKind
-  readonly actor: string
-  readonly origin: string
-  readonly at: string
-  readonly key: string | null
-  readonly fingerprint: string | null
-  readonly requestSalt: Buffer | null
-  readonly undoes: number | null
+export type JournalRecord = Pick<EventRow, 'number' | 'kind' | 'actor' | 'origin' | 'at' | 'undoes'> & {
+  readonly key: { readonly value: string; readonly fingerprint: string; readonly salt: Buffer | null } | null
   readonly changesHash: Buffer
   readonly changes: readonly WrittenChange[]
-  readonly turns: readonly TurnRecord[]
+  readonly turns: readonly TurnRow[]
   readonly erasedTurns: readonly string[]
 }
-
-/** The columns of a turn as a database gives them. */
-export type TurnRow = Omit<SaidTurn, 'session' | 'givenIndex' | 'asks'> &
-  Omit<TurnRecord, 'messageId' | 'said'> & {
-    readonly message_id: string | null
-    /** Null when it was forgotten. */
-    readonly session: string | null
-    readonly given_index: number | null
-    readonly asks: boolean | number
-  }
 
 type Written = {
   readonly requestSalt: Buffer | null
@@ -68,24 +40,16 @@ type Written = {
 export function recordOf(event: EventRow, { requestSalt, changes, turns, erasedTurns }: Written): JournalRecord {
   const { number, kind, actor, origin, at, key, fingerprint, undoes } = event
   return {
-    ...{ number, kind, actor, origin, at, key, fingerprint, requestSalt, undoes, changesHash: event.changes_hash },
+    ...{ number, kind, actor, origin, at, undoes, changesHash: event.changes_hash },
+    key: key === null ? null : { value: key, fingerprint: fingerprint ?? '', salt: requestSalt },
     changes: changes.map(({ belief: beliefId, version, outcome, body_hash: bodyHash, salt, body }) => {
       return { beliefId, version, outcome, bodyHash, salt, body }
     }),
-    turns: turns.map(turnRecordOf),
+    turns: turns.map((row) => {
+      const columns = turnColumns.map((column) => [column, row[column]])
+      return { ...(Object.fromEntries(columns) as TurnRow), asks: row.asks === null ? null : Boolean(row.asks) }
+    }),
     erasedTurns,
-  }
-}
-
-function turnRecordOf(row: TurnRow): TurnRecord {
-  const { id, passages, hash, salt, message_id: messageId, session, given_index: givenIndex } = row
-  const { place, role, speaker, at, scope, host, origin, key, lengths, text } = row
-  const turn = { id, passages, hash, salt, messageId }
-  if (session === null) return { ...turn, said: null }
-  const asks = Boolean(row.asks)
-  return {
-    ...turn,
-    said: { session, place, givenIndex, role, speaker, at, scope, host, origin, key, asks, lengths, text },
   }
 }
 

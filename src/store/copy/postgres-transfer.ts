@@ -20,7 +20,9 @@ import {
   readAccess,
   recordOf,
   replacing,
+  selectTurn,
   type TurnRow,
+  turnColumns,
 } from './journal-transfer.ts'
 
 /** An analysis that no program has, so that the next program to open the user's memory derives it again. */
@@ -88,8 +90,7 @@ async function readRecords(run: Run, user: string, after: number, limit: number)
   const [changes, turns, erased] = await Promise.all([
     run<ChangeRow>(`${selectChanges} AND event = ANY($2::bigint[]) ORDER BY event, ordinal`, [user, numbers]),
     run<TurnRow & { readonly event: number }>(
-      `SELECT event, turns.id, passages, hash, salt, message_id, sessions.name AS session, place, given_index, role, speaker, at,
-         scope, host, origin, key, asks, lengths, text
+      `SELECT event, ${selectTurn({ id: 'turns.id', session: 'sessions.name' })}
        FROM credence.turns LEFT JOIN credence.sessions ON sessions.owner = $1 AND sessions.id = turns.session
        WHERE turns.owner = $1 AND event = ANY($2::bigint[]) ORDER BY event, ordinal`,
       [user, numbers],
@@ -111,6 +112,9 @@ async function readRecords(run: Run, user: string, after: number, limit: number)
   })
 }
 
+const insertTurn = `INSERT INTO credence.turns (owner, row, event, ordinal, ${turnColumns.join(', ')})
+  VALUES ($1, $2, $3, $4, ${turnColumns.map((_, at) => `$${at + 5}`).join(', ')})`
+
 async function append(run: Run, user: string, records: readonly JournalRecord[]): Promise<void> {
   await run(
     `INSERT INTO credence.owners (owner, head, hash, next_row, next_session, analysis) VALUES ($1, 0, $2, 0, 0, ${underWay})
@@ -126,62 +130,29 @@ async function append(run: Run, user: string, records: readonly JournalRecord[])
   for (const record of records) {
     // A retry after a lost connection, or another copy: these are there.
     if (record.number <= head) continue
-    const { number, kind, actor, origin, at, key, fingerprint, undoes, changesHash } = record
-    const sealedKey = key === null ? null : { value: key, fingerprint: fingerprint ?? '' }
-    const fields = { number, user, kind, actor, origin, at, key: sealedKey, undoes }
-    const hash = Buffer.from(hashEvent(fields as Parameters<typeof hashEvent>[0], changesHash, previous))
+    const { number, kind, actor, origin, at, key, undoes, changesHash } = record
+    const fields = { number, user, kind, actor, origin, at, key, undoes }
+    const hash = Buffer.from(hashEvent(fields, changesHash, previous))
     const erased = record.changes.filter(({ outcome }) => outcome === 'erased').map(({ beliefId }) => beliefId)
     if (erased.length > 0) await eraseTexts(run, user, erased)
     await insertEvent(run, {
-      ...{ number, user, kind, actor, origin, at, undoes, changesHash, previousHash: previous, hash },
-      key: key === null ? null : { value: key, fingerprint, salt: record.requestSalt },
-      attempt: randomUUID(),
+      ...{ ...fields, changesHash, previousHash: previous, hash, attempt: randomUUID() },
       beliefs: record.changes.length,
       turns: record.turns.length + record.erasedTurns.length,
     })
     await insertChanges(run, { user, number }, record.changes)
     for (const [ordinal, turn] of record.turns.entries()) {
-      const { said } = turn
-      let session = said === null ? null : sessions.get(said.session)
-      if (said !== null && session === undefined) {
-        const [known] = await run<{ id: number }>('SELECT id FROM credence.sessions WHERE owner = $1 AND name = $2', [
-          user,
-          said.session,
-        ])
+      let session = turn.session === null ? null : sessions.get(turn.session)
+      if (turn.session !== null && session === undefined) {
+        const find = 'SELECT id FROM credence.sessions WHERE owner = $1 AND name = $2'
+        const [known] = await run<{ id: number }>(find, [user, turn.session])
         session = known?.id ?? nextSession++
         if (known === undefined)
-          await run('INSERT INTO credence.sessions VALUES ($1, $2, $3)', [user, session, said.session])
-        sessions.set(said.session, session)
+          await run('INSERT INTO credence.sessions VALUES ($1, $2, $3)', [user, session, turn.session])
+        sessions.set(turn.session, session)
       }
-      await run(
-        `INSERT INTO credence.turns (owner, row, id, event, ordinal, passages, hash, salt, message_id, session, place, given_index,
-           role, speaker, at, scope, host, origin, key, asks, lengths, text)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22)`,
-        [
-          user,
-          nextRow,
-          turn.id,
-          number,
-          ordinal,
-          turn.passages,
-          turn.hash,
-          turn.salt,
-          turn.messageId,
-          session ?? null,
-          said?.place,
-          said?.givenIndex,
-          said?.role,
-          said?.speaker,
-          said?.at,
-          said?.scope,
-          said?.host,
-          said?.origin,
-          said?.key,
-          said?.asks,
-          said?.lengths,
-          said?.text,
-        ],
-      )
+      const row = { ...turn, session }
+      await run(insertTurn, [user, nextRow, number, ordinal, ...turnColumns.map((column) => row[column])])
       nextRow += turn.passages
     }
     if (record.erasedTurns.length > 0)

@@ -1,17 +1,19 @@
 import { analysisVersion } from '../belief-row.ts'
-import { hashEvent } from '../journal-chain.ts'
 import type { ChangeRow, EventRow } from '../journal-rows.ts'
 import { Connection } from '../sqlite/connection.ts'
 import { defaultBusyTimeoutMs, openDatabase } from '../sqlite/database.ts'
 import { deriveAgain } from '../sqlite/derivation.ts'
-import { Journal, selectChanges, selectEvents } from '../sqlite/journal.ts'
+import { openJournal, selectChanges, selectEvents } from '../sqlite/journal.ts'
+import { eraseTurn, findOrAdd } from '../sqlite/turns/turn-writing.ts'
 import {
   type JournalRecord,
   type JournalTransfer,
   readAccess,
   recordOf,
   replacing,
+  selectTurn,
   type TurnRow,
+  turnColumns,
 } from './journal-transfer.ts'
 
 /** The journal of a SQLite store that is not open in this process. Reading it changes nothing. */
@@ -40,8 +42,7 @@ export function openSqliteTransfer(file: string, isReadonly: boolean): JournalTr
       const event = connection.get<EventRow>(`${selectEvents} WHERE number = ?`, [number]) as EventRow
       const changes = connection.all<ChangeRow>(`${selectChanges} WHERE event = ? ORDER BY ordinal`, [number])
       const turns = connection.all<TurnRow>(
-        `SELECT turns.id, passages, hash, salt, message_id, sessions.name AS session, place, given_index, role, speaker, at,
-           turn_scopes.name AS scope, host, origin, key, asks, lengths, text
+        `SELECT ${selectTurn({ id: 'turns.id', session: 'sessions.name', scope: 'turn_scopes.name' })}
          FROM turns LEFT JOIN sessions ON sessions.id = turns.session LEFT JOIN turn_scopes ON turn_scopes.id = turns.scope
          LEFT JOIN turn_texts ON turn_texts.row = turns.row WHERE event = ? ORDER BY ordinal`,
         [number],
@@ -62,81 +63,26 @@ export function openSqliteTransfer(file: string, isReadonly: boolean): JournalTr
     const userId =
       idOf(user) ?? (connection.value('INSERT INTO users (name) VALUES (?) RETURNING id', [user]) as number)
     let count = countOf(userId)
-    const findOrAdd = (table: 'sessions' | 'turn_scopes', name: string): number =>
-      connection.value<number>(`SELECT id FROM ${table} WHERE user_id = ? AND name = ?`, [userId, name]) ??
-      (connection.value(`INSERT INTO ${table} (user_id, name) VALUES (?, ?) RETURNING id`, [userId, name]) as number)
+    const journal = openJournal(connection)
+    const idIn = (table: 'sessions' | 'turn_scopes', name: string | null): number | null =>
+      name === null ? null : findOrAdd(connection, table, userId, name)
     for (const record of records) {
       if (record.number <= count) continue
-      const { kind, actor, origin, at, key, fingerprint, changesHash } = record
-      const head = new Journal(connection).head()
-      const number = head.number + 1
-      const undoes = record.undoes === null ? null : (numbersOf(userId, record.undoes - 1, 1)[0] ?? null)
-      const sealedKey = key === null ? null : { value: key, fingerprint: fingerprint ?? '' }
-      const fields = { number, user, kind, actor, origin, at, key: sealedKey, undoes }
-      const hash = hashEvent(fields as Parameters<typeof hashEvent>[0], changesHash, head.hash)
       count = record.number
-      connection.run(
-        `INSERT INTO events (number, user_id, kind, actor, origin, at, key, fingerprint, undoes, changes_hash, previous_hash, hash)
-         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-        [number, userId, kind, actor, origin, at, key, fingerprint, undoes, changesHash, head.hash, hash],
-      )
-      if (record.requestSalt !== null)
-        connection.run('INSERT INTO request_salts (event, salt) VALUES (?, ?)', [number, record.requestSalt])
-      for (const [ordinal, { beliefId, version, outcome, bodyHash, salt, body }] of record.changes.entries()) {
-        if (outcome === 'erased') {
-          connection.run(
-            'DELETE FROM request_salts WHERE event IN (SELECT event FROM changes WHERE user_id = ? AND belief_id = ?)',
-            [userId, beliefId],
-          )
-          connection.run(
-            'UPDATE changes SET salt = NULL, body = NULL WHERE user_id = ? AND belief_id = ? AND body IS NOT NULL',
-            [userId, beliefId],
-          )
-        }
-        connection.run(
-          `INSERT INTO changes (event, ordinal, user_id, belief_id, version, outcome, body_hash, salt, body)
-           VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-          [number, ordinal, userId, beliefId, version, outcome, bodyHash, salt, body],
-        )
-      }
-      for (const [ordinal, { id, passages, hash: turnHash, salt, messageId, said }] of record.turns.entries()) {
+      const undoes = record.undoes === null ? null : (numbersOf(userId, record.undoes - 1, 1)[0] ?? null)
+      const { kind, actor, origin, at, key, changesHash, changes } = record
+      const event = { user, kind, actor, origin, at, key, undoes }
+      const { number } = journal.write(userId, event, changesHash, changes)
+      for (const [ordinal, turn] of record.turns.entries()) {
         const row = connection.value<number>('SELECT row + passages FROM turns ORDER BY row DESC LIMIT 1') ?? 0
-        const place =
-          said === null
-            ? Array(12).fill(null)
-            : [
-                findOrAdd('sessions', said.session),
-                said.place,
-                said.givenIndex,
-                said.role,
-                said.speaker,
-                said.at,
-                findOrAdd('turn_scopes', said.scope),
-                said.host,
-                said.origin,
-                said.key,
-                Number(said.asks),
-                said.lengths,
-              ]
-        connection.run(
-          `INSERT INTO turns (row, user_id, id, event, ordinal, passages, hash, salt, message_id, session, place, given_index,
-             role, speaker, at, scope, host, origin, key, asks, lengths)
-           VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-          [row, userId, id, number, ordinal, passages, turnHash, salt, messageId, ...place],
-        )
-        if (said !== null) connection.run('INSERT INTO turn_texts (row, text) VALUES (?, ?)', [row, said.text])
+        const ids = { session: idIn('sessions', turn.session), scope: idIn('turn_scopes', turn.scope) }
+        const said = { ...turn, ...ids, asks: turn.asks === null ? null : Number(turn.asks) }
+        connection.run(insertTurn, [row, userId, number, ordinal, ...ownColumns.map((column) => said[column])])
+        if (turn.text !== null) connection.run('INSERT INTO turn_texts (row, text) VALUES (?, ?)', [row, turn.text])
       }
       for (const [order, id] of record.erasedTurns.entries()) {
         const row = connection.value<number>('SELECT row FROM turns WHERE user_id = ? AND id = ?', [userId, id])
-        connection.run('DELETE FROM turn_vectors WHERE row = ?', [row])
-        connection.run('DELETE FROM request_salts WHERE event = (SELECT event FROM turns WHERE row = ?)', [row])
-        connection.run('DELETE FROM turn_texts WHERE row = ?', [row])
-        connection.run(
-          `UPDATE turns SET erased_by = ?, erased_order = ?, salt = NULL, session = NULL, place = NULL, given_index = NULL,
-             role = NULL, speaker = NULL, at = NULL, scope = NULL, host = NULL, origin = NULL, key = NULL, asks = NULL,
-             lengths = NULL WHERE row = ?`,
-          [number, order, row],
-        )
+        eraseTurn(connection, row, { event: number, order })
       }
     }
     // Whoever opens the store next derives it again.
@@ -172,6 +118,11 @@ export function openSqliteTransfer(file: string, isReadonly: boolean): JournalTr
     close: async () => connection.close(),
   }
 }
+
+/** Texts are in a table of their own. */
+const ownColumns = turnColumns.filter((column) => column !== 'text')
+const insertTurn = `INSERT INTO turns (row, user_id, event, ordinal, ${ownColumns.join(', ')})
+  VALUES (?, ?, ?, ?, ${ownColumns.map(() => '?').join(', ')})`
 
 /** A statement for PostgreSQL as one for SQLite, whose tables are in no schema. */
 const ofFile = (sql: string): string => sql.replaceAll('credence.', '')

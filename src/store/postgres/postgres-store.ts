@@ -83,7 +83,6 @@ export function openPostgresStore(options: PostgresStoreOptions): PostgresStore 
   const stored: Required<Omit<FormIndex, 'resident'>> = {
     prefetch: (view, announced) => of(view.user, () => forms.prefetch(view, announced)),
     formLengths: (user, words) => of(user, () => forms.formLengths(user, words)),
-    secondWords: async () => new Map(),
     postings: (view, keys) => of(view.user, () => forms.postings(view, keys)),
     everyHolder: (user, keys) => of(user, () => forms.everyHolder(user, keys)),
     wordsNear: (user, words) => of(user, () => forms.wordsNear(user, words)),

@@ -38,29 +38,3 @@ export class BoundedCache<Value> {
     if (this.#old.size > 0) this.#old = new Map()
   }
 }
-
-/** A cache for each of a few owners, so that a word is its own key, and no key has to be composed. */
-export class CachePerOwner<Owner, Value> {
-  readonly #most: number
-  readonly #caches = new Map<Owner, BoundedCache<Value>>()
-
-  constructor(most: number) {
-    this.#most = most
-  }
-
-  of(owner: Owner): BoundedCache<Value> {
-    const known = this.#caches.get(owner)
-    if (known !== undefined) return known
-    const [first] = this.#caches.keys()
-    if (first !== undefined && this.#caches.size >= mostOwners) this.#caches.delete(first)
-    const cache = new BoundedCache<Value>(this.#most)
-    this.#caches.set(owner, cache)
-    return cache
-  }
-
-  clear(): void {
-    this.#caches.clear()
-  }
-}
-
-const mostOwners = 16

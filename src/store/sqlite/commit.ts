@@ -13,8 +13,8 @@ import { advanceAnchor } from './care/journal-anchor.ts'
 import { noteRemains, scrubSoon } from './care/scrub.ts'
 import { dropSeparators } from './care/term-separators.ts'
 import type { Connection } from './connection.ts'
-import { Journal } from './journal.ts'
-import { type Projected, Projection } from './projections.ts'
+import { openJournal } from './journal.ts'
+import { openProjection, type Projected } from './projections.ts'
 import type { Users } from './sqlite-store.ts'
 import { freeBytes, reserveBytes, reserveOf, sizeOf } from './store-file.ts'
 import { eraseTurns, findKnown, insertTurns } from './turns/turn-writing.ts'
@@ -58,7 +58,7 @@ function commitPrepared(
   commit: Commit,
   { changes, written, turns, key }: ReturnType<typeof prepare>,
 ): CommitResult {
-  const journal = new Journal(connection)
+  const journal = openJournal(connection)
   const userId = users.findOrAdd(commit.user)
   const settled = settledBefore(commit, {
     eventByKey: (key) => journal.eventByKey(userId, key),
@@ -82,7 +82,7 @@ function commitPrepared(
 }
 
 function project(connection: Connection, userId: number, changes: readonly CheckedChange[]): void {
-  const projection = new Projection(connection, userId)
+  const projection = openProjection(connection, userId)
   const before = changes.map(({ beliefId, expectedVersion }) =>
     expectedVersion === 0 ? null : storedProjection(connection, userId, beliefId),
   )

@@ -342,6 +342,15 @@ export function logTooLong(file: string, size: number): string {
 /** More parameters in one statement of `insertMany` cost more than they save. */
 const mostParameters = 160
 
+/** Reads for a user on one state of the store. `nothing` is the result for a user that has no rows in it. */
+export type Reading = <Result>(
+  user: string,
+  nothing: NoInfer<Result>,
+  read: (userId: number) => Result,
+) => Promise<Result>
+
+export const noItems = { items: [], total: 0 }
+
 export type Conditions = { readonly where: string; readonly values: readonly unknown[] }
 
 /** Joins conditions, each with its values, and leaves out those that do not apply. */

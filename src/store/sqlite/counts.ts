@@ -16,35 +16,28 @@ type AudienceCounts = {
  * The counts that many beliefs of one user share. Changes are collected and written once per transaction. A count that
  * reaches zero leaves no row behind, so that to add and remove a belief is the same as to do neither.
  */
-export class Counts {
-  readonly #connection: Connection
-  readonly #userId: number
-  readonly #scopes = new Map<string, ScopeCounts>()
-  readonly #audiences = new Map<string, AudienceCounts>()
+export function openCounts(connection: Connection, userId: number) {
+  const scopeCounts = new Map<string, ScopeCounts>()
+  const audienceCounts = new Map<string, AudienceCounts>()
   /** By first word, then by number of words. */
-  readonly #prefixes = new Map<string, Map<number, number>>()
-  readonly #words = new Map<string, number>()
+  const prefixes = new Map<string, Map<number, number>>()
+  const wordCounts = new Map<string, number>()
 
-  constructor(connection: Connection, userId: number) {
-    this.#connection = connection
-    this.#userId = userId
+  function scopeId(name: string): number {
+    return scopeOf(name).id
   }
 
-  scopeId(name: string): number {
-    return this.#scope(name).id
+  function audienceId(derived: DerivedBelief): number {
+    return audienceOf(derived).id
   }
 
-  audienceId(derived: DerivedBelief): number {
-    return this.#audience(derived).id
-  }
-
-  count(derived: DerivedBelief, step: 1 | -1): void {
+  function count(derived: DerivedBelief, step: 1 | -1): void {
     for (const name of derived.scopes) {
-      const scope = this.#scope(name)
+      const scope = scopeOf(name)
       scope.beliefs += step
       if (derived.current) scope.current += step
     }
-    const audience = this.#audience(derived)
+    const audience = audienceOf(derived)
     if (derived.current) {
       audience.current += step
       audience.currentWords += step * derived.words
@@ -54,118 +47,119 @@ export class Counts {
     }
     for (const { words } of derived.forms) {
       const first = words[0] ?? ''
-      const lengths = this.#prefixes.get(first) ?? new Map<number, number>()
-      this.#prefixes.set(first, lengths)
+      const lengths = prefixes.get(first) ?? new Map<number, number>()
+      prefixes.set(first, lengths)
       lengths.set(words.length, (lengths.get(words.length) ?? 0) + step)
     }
-    for (const word of derived.typoTargets) this.#words.set(word, (this.#words.get(word) ?? 0) + step)
+    for (const word of derived.typoTargets) wordCounts.set(word, (wordCounts.get(word) ?? 0) + step)
   }
 
-  write(): void {
-    this.#writePrefixes()
-    this.#writeWords()
-    this.#writeAudiences()
-    this.#writeScopes()
+  function write(): void {
+    writePrefixes()
+    writeWords()
+    writeAudiences()
+    writeScopes()
   }
 
-  #scope(name: string): ScopeCounts {
-    const known = this.#scopes.get(name)
+  function scopeOf(name: string): ScopeCounts {
+    const known = scopeCounts.get(name)
     if (known !== undefined) return known
     const find = 'SELECT id FROM scopes WHERE user_id = ? AND name = ?'
     const add = 'INSERT INTO scopes (user_id, name, beliefs, current) VALUES (?, ?, 0, 0) RETURNING id'
-    const key = [this.#userId, name]
-    const id = this.#connection.value<number>(find, key) ?? (this.#connection.value(add, key) as number)
+    const key = [userId, name]
+    const id = connection.value<number>(find, key) ?? (connection.value(add, key) as number)
     const counts = { id, beliefs: 0, current: 0 }
-    this.#scopes.set(name, counts)
+    scopeCounts.set(name, counts)
     return counts
   }
 
-  #audience(derived: DerivedBelief): AudienceCounts {
-    const known = this.#audiences.get(derived.audience)
+  function audienceOf(derived: DerivedBelief): AudienceCounts {
+    const known = audienceCounts.get(derived.audience)
     if (known !== undefined) return known
     const find = 'SELECT id FROM audiences WHERE user_id = ? AND label = ?'
-    const id = this.#connection.value<number>(find, [this.#userId, derived.audience]) ?? this.#addAudience(derived)
+    const id = connection.value<number>(find, [userId, derived.audience]) ?? addAudience(derived)
     const counts = { id, current: 0, currentWords: 0, retired: 0, retiredWords: 0 }
-    this.#audiences.set(derived.audience, counts)
+    audienceCounts.set(derived.audience, counts)
     return counts
   }
 
-  #addAudience({ agent, audience, scopes }: DerivedBelief): number {
-    const id = this.#connection.value(
+  function addAudience({ agent, audience, scopes }: DerivedBelief): number {
+    const id = connection.value(
       `INSERT INTO audiences (user_id, agent, label, current, current_words, retired, retired_words)
        VALUES (?, ?, ?, 0, 0, 0, 0) RETURNING id`,
-      [this.#userId, agent, audience],
+      [userId, agent, audience],
     ) as number
     const addScope = 'INSERT INTO audience_scopes (user_id, scope, audience) VALUES (?, ?, ?)'
-    for (const scope of scopes) this.#connection.run(addScope, [this.#userId, this.scopeId(scope), id])
+    for (const scope of scopes) connection.run(addScope, [userId, scopeId(scope), id])
     return id
   }
 
-  #writePrefixes(): void {
-    const upsert = this.#connection.statement(
+  function writePrefixes(): void {
+    const upsert = connection.statement(
       `INSERT INTO phrase_prefixes (user_id, word, length, count) VALUES (?, ?, ?, ?)
        ON CONFLICT (user_id, word, length) DO UPDATE SET count = count + excluded.count`,
     )
-    const drop = this.#connection.statement(
+    const drop = connection.statement(
       'DELETE FROM phrase_prefixes WHERE user_id = ? AND word = ? AND length = ? AND count <= 0',
     )
-    for (const [word, lengths] of inKeyOrder(this.#prefixes)) {
+    for (const [word, lengths] of inKeyOrder(prefixes)) {
       for (const [length, count] of lengths) {
-        if (count !== 0) upsert.run(this.#userId, word, length, count)
-        if (count < 0) drop.run(this.#userId, word, length)
+        if (count !== 0) upsert.run(userId, word, length, count)
+        if (count < 0) drop.run(userId, word, length)
       }
     }
   }
 
-  #writeWords(): void {
-    const count = this.#connection.statement(addToWord)
-    const add = this.#connection.statement('INSERT INTO words (user_id, word, count) VALUES (?, ?, ?)')
+  function writeWords(): void {
+    const count = connection.statement(addToWord)
+    const add = connection.statement('INSERT INTO words (user_id, word, count) VALUES (?, ?, ?)')
     const added: (readonly [userId: number, half: number, word: string])[] = []
-    for (const [word, change] of inKeyOrder(this.#words)) {
-      if (change < 0) this.#removeWord(word, change)
-      else if (change > 0 && count.run(change, this.#userId, word).changes === 0) {
-        add.run(this.#userId, word, change)
-        for (const half of typoHashes(word)) added.push([this.#userId, half, word])
+    for (const [word, change] of inKeyOrder(wordCounts)) {
+      if (change < 0) removeWord(word, change)
+      else if (change > 0 && count.run(change, userId, word).changes === 0) {
+        add.run(userId, word, change)
+        for (const half of typoHashes(word)) added.push([userId, half, word])
       }
     }
     const inIndexOrder = added.sort(([, one], [, other]) => one - other)
-    this.#connection.insertMany('typos (user_id, half, word)', inIndexOrder)
+    connection.insertMany('typos (user_id, half, word)', inIndexOrder)
   }
 
-  #removeWord(word: string, change: number): void {
-    const key = [this.#userId, word]
-    this.#connection.run(addToWord, [change, ...key])
-    if (this.#connection.run('DELETE FROM words WHERE user_id = ? AND word = ? AND count <= 0', key).changes === 0)
-      return
-    const drop = this.#connection.statement('DELETE FROM typos WHERE user_id = ? AND half = ? AND word = ?')
-    for (const half of typoHashes(word)) drop.run(this.#userId, half, word)
+  function removeWord(word: string, change: number): void {
+    const key = [userId, word]
+    connection.run(addToWord, [change, ...key])
+    if (connection.run('DELETE FROM words WHERE user_id = ? AND word = ? AND count <= 0', key).changes === 0) return
+    const drop = connection.statement('DELETE FROM typos WHERE user_id = ? AND half = ? AND word = ?')
+    for (const half of typoHashes(word)) drop.run(userId, half, word)
   }
 
-  #writeAudiences(): void {
-    for (const [label, { id, current, currentWords, retired, retiredWords }] of this.#audiences) {
+  function writeAudiences(): void {
+    for (const [label, { id, current, currentWords, retired, retiredWords }] of audienceCounts) {
       if ([current, currentWords, retired, retiredWords].every((change) => change === 0)) continue
-      this.#connection.run(
+      connection.run(
         `UPDATE audiences SET current = current + ?, current_words = current_words + ?, retired = retired + ?,
          retired_words = retired_words + ? WHERE id = ?`,
         [current, currentWords, retired, retiredWords, id],
       )
       const isEmpty = 'SELECT 1 FROM audiences WHERE id = ? AND current + retired <= 0'
-      if (current + retired >= 0 || this.#connection.value(isEmpty, [id]) === undefined) continue
+      if (current + retired >= 0 || connection.value(isEmpty, [id]) === undefined) continue
       const drop = 'DELETE FROM audience_scopes WHERE user_id = ? AND scope = ? AND audience = ?'
       const [, ...scopes] = JSON.parse(label) as [unknown, ...string[]]
-      for (const scope of scopes) this.#connection.run(drop, [this.#userId, this.scopeId(scope), id])
-      this.#connection.run('DELETE FROM audiences WHERE id = ?', [id])
+      for (const scope of scopes) connection.run(drop, [userId, scopeId(scope), id])
+      connection.run('DELETE FROM audiences WHERE id = ?', [id])
     }
   }
 
-  #writeScopes(): void {
-    for (const { id, beliefs, current } of this.#scopes.values()) {
+  function writeScopes(): void {
+    for (const { id, beliefs, current } of scopeCounts.values()) {
       if (beliefs === 0 && current === 0) continue
       const add = 'UPDATE scopes SET beliefs = beliefs + ?, current = current + ? WHERE id = ?'
-      this.#connection.run(add, [beliefs, current, id])
-      if (beliefs < 0) this.#connection.run('DELETE FROM scopes WHERE id = ? AND beliefs <= 0', [id])
+      connection.run(add, [beliefs, current, id])
+      if (beliefs < 0) connection.run('DELETE FROM scopes WHERE id = ? AND beliefs <= 0', [id])
     }
   }
+
+  return { scopeId, audienceId, count, write }
 }
 
 /** Without `RETURNING`, which takes longer than the update: SQLite makes a table in memory for it. */

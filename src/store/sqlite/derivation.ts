@@ -6,8 +6,8 @@ import { type ChangeRow, damagedJournal } from '../journal-rows.ts'
 import { originOf, roleOf } from '../turn-rows.ts'
 import type { Connection } from './connection.ts'
 import { selectChanges } from './journal.ts'
-import { Projection } from './projections.ts'
-import { TurnIndexer } from './turns/turn-writing.ts'
+import { openProjection } from './projections.ts'
+import { openTurnIndexer } from './turns/turn-writing.ts'
 
 const derivedTables =
   'beliefs members forms phrase_prefixes typos words audience_scopes audiences scopes turn_postings turn_speakers'
@@ -19,7 +19,7 @@ export function deriveAgain(connection: Connection, analysis: string): void {
   for (const table of derivedTables.split(' ')) connection.run(`DELETE FROM ${table}`)
   connection.run(`INSERT INTO texts (texts) VALUES ('delete-all')`)
   for (const userId of connection.column<number>('SELECT id FROM users ORDER BY id')) {
-    const projection = new Projection(connection, userId)
+    const projection = openProjection(connection, userId)
     for (const body of newestBodies(connection, userId)) {
       const derived = deriveBelief(parseBody(body))
       if (!projection.enterScopes(derived)) {
@@ -99,7 +99,7 @@ export function* storedTurns(connection: Connection): Generator<StoredTurn> {
 function indexTurns(connection: Connection): void {
   connection.run('UPDATE turn_scopes SET units = 0, length = 0, human_words = 0')
   const setLengths = connection.statement('UPDATE turns SET lengths = ? WHERE row = ?')
-  const index = new TurnIndexer(connection)
+  const index = openTurnIndexer(connection)
   let collected = 0
   for (const { row, scope_id, role, origin, speaker, text } of storedTurns(connection)) {
     const units = unitsOf(text)

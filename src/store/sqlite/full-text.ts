@@ -27,7 +27,7 @@ export function matchText(
   connection: Connection,
   userId: number,
   query: Query,
-  standings: RowStandings | null,
+  standings: ReturnType<typeof openRowStandings> | null,
 ): readonly TextHit[] {
   const { includeRetired, beginning: begun, atLeast = 1 } = query
   const inView = audiencesInView(connection, userId, query)
@@ -112,72 +112,67 @@ const rowsHolding = `SELECT beliefs.row FROM texts CROSS JOIN beliefs ON beliefs
  * the beliefs by their row. To read these from the table for every row of an everyday word takes ten times as long as to
  * find the rows. Each is read when a search first meets it, and again after a belief has changed.
  */
-export class RowStandings {
-  readonly #connection: Connection
-  readonly #changes: ChangedBeliefs
+export function openRowStandings(connection: Connection, changes: ChangedBeliefs) {
   /** Twice the audience, and one more for a current belief; 0 is not known. */
-  #standings = new Int32Array(1_024)
-  readonly #rows = new BoundedCache<readonly number[]>(mostTerms)
-  #lastRow = 0
+  let standings = new Int32Array(1_024)
+  const rowsByTerm = new BoundedCache<readonly number[]>(mostTerms)
+  let knownLast = 0
   /** Kept, because to make one takes longer than to count a few hundred rows. */
-  #counts = new Uint16Array(0)
+  let table = new Uint16Array(0)
 
-  constructor(connection: Connection, changes: ChangedBeliefs) {
-    this.#connection = connection
-    this.#changes = changes
-    changes.onChanged((changed) => {
-      if (changed === null || changed.length > 0) this.#rows.clear()
-      if (changed === null) this.#standings.fill(0)
-      else for (const { user_id, belief_id } of changed) this.#forget(user_id, belief_id)
-    })
-  }
-
+  changes.onChanged((changed) => {
+    if (changed === null || changed.length > 0) rowsByTerm.clear()
+    if (changed === null) standings.fill(0)
+    else for (const { user_id, belief_id } of changed) forget(user_id, belief_id)
+  })
   /** Drops what has changed. To be called before a search, in its transaction. */
-  catchUp(): void {
-    this.#changes.catchUp()
+  function catchUp(): void {
+    changes.catchUp()
     // An index that was made again has other rows, although nothing is new in the journal.
-    const lastRow = this.#connection.value<number | null>('SELECT max(row) FROM beliefs') ?? 0
-    if (lastRow !== this.#lastRow) this.#rows.clear()
-    this.#lastRow = lastRow
+    const lastRow = connection.value<number | null>('SELECT max(row) FROM beliefs') ?? 0
+    if (lastRow !== knownLast) rowsByTerm.clear()
+    knownLast = lastRow
   }
 
   /** The rows in view of a term of the index. */
-  rowsHolding(match: string, audiences: readonly number[], includeRetired: boolean): readonly number[] {
+  function rowsHolding(match: string, audiences: readonly number[], includeRetired: boolean): readonly number[] {
     const inView = new Set(audiences.flatMap((id) => (includeRetired ? [id * 2, id * 2 + 1] : [id * 2 + 1])))
-    return this.#rowsOf(match).filter((row) => inView.has(this.#standings[row] || this.#read(row)))
+    return rowsOf(match).filter((row) => inView.has(standings[row] || readStanding(row)))
   }
 
-  #rowsOf(match: string): readonly number[] {
-    const known = this.#rows.get(match)
+  function rowsOf(match: string): readonly number[] {
+    const known = rowsByTerm.get(match)
     if (known !== undefined) return known
-    const rows = this.#connection.column<number>('SELECT rowid FROM texts WHERE texts MATCH ? ORDER BY rowid', [match])
-    if (rows.length <= mostRows) this.#rows.set(match, rows)
+    const rows = connection.column<number>('SELECT rowid FROM texts WHERE texts MATCH ? ORDER BY rowid', [match])
+    if (rows.length <= mostRows) rowsByTerm.set(match, rows)
     return rows
   }
 
   /** A zero for each of so many rows. The caller sets those that it has used to zero again. */
-  counts(rows: number): Uint16Array {
-    if (this.#counts.length < rows) this.#counts = new Uint16Array(rows * 2)
-    return this.#counts
+  function counts(rows: number): Uint16Array {
+    if (table.length < rows) table = new Uint16Array(rows * 2)
+    return table
   }
 
-  #read(row: number): number {
-    const standing = this.#connection.value<number>('SELECT audience * 2 + current FROM beliefs WHERE row = ?', [row])
-    if (standing === undefined) throw damagedIndex(this.#connection)
-    if (row >= this.#standings.length) {
+  function readStanding(row: number): number {
+    const standing = connection.value<number>('SELECT audience * 2 + current FROM beliefs WHERE row = ?', [row])
+    if (standing === undefined) throw damagedIndex(connection)
+    if (row >= standings.length) {
       const larger = new Int32Array(row * 2)
-      larger.set(this.#standings)
-      this.#standings = larger
+      larger.set(standings)
+      standings = larger
     }
-    this.#standings[row] = standing
+    standings[row] = standing
     return standing
   }
 
   /** A belief that is gone needs no change: its row is found again only once another belief has it, which is new then. */
-  #forget(userId: number, id: string): void {
-    const row = this.#connection.value<number>('SELECT row FROM beliefs WHERE user_id = ? AND id = ?', [userId, id])
-    if (row !== undefined && row < this.#standings.length) this.#standings[row] = 0
+  function forget(userId: number, id: string): void {
+    const row = connection.value<number>('SELECT row FROM beliefs WHERE user_id = ? AND id = ?', [userId, id])
+    if (row !== undefined && row < standings.length) standings[row] = 0
   }
+
+  return { catchUp, rowsHolding, counts }
 }
 
 /** Rows of at least so many terms are kept, unless a term has more rows than this: some 16 megabytes at most. */

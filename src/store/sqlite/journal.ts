@@ -12,6 +12,7 @@ import {
   hashChanges,
   hashEvent,
   requireSameRequest,
+  type SealedEvent,
   type SealedKey,
   type SealedTurn,
   toHex,
@@ -30,102 +31,110 @@ export const selectEvents = `SELECT number, users.name AS user, user_id, kind, a
 export const selectChanges = `SELECT event, user_id, belief_id AS belief, version, outcome, body_hash, salt, body FROM changes`
 
 /** The append-only record of all events. Everything here runs inside the caller's transaction. */
-export class Journal {
-  readonly #connection: Connection
-
-  constructor(connection: Connection) {
-    this.#connection = connection
-  }
-
+export function openJournal(connection: Connection) {
   /** Newest first. */
-  events(userId: number, { limit, before, hearing = false }: EventPage): readonly JournalEntry[] {
-    return this.#connection
+  function events(userId: number, { limit, before, hearing = false }: EventPage): readonly JournalEntry[] {
+    return connection
       .all<OwnEventRow>(
         `${selectEvents} WHERE user_id = ? AND number < ? AND (? OR kind <> 'hear') ORDER BY number DESC LIMIT ?`,
         [userId, before ?? Number.MAX_SAFE_INTEGER, Number(hearing), limit],
       )
-      .map((row) => this.#entryOf(row))
+      .map((row) => entryOf(row))
   }
 
-  event(userId: number, number: number): JournalEvent | null {
-    const row = this.#rowAt(userId, number)
-    return row === undefined ? null : this.#eventOf(row)
+  function eventAt(userId: number, number: number): JournalEvent | null {
+    const row = rowAt(userId, number)
+    return row === undefined ? null : wholeEvent(row)
   }
 
-  eventByKey(userId: number, key: IdempotencyKey): JournalEvent | null {
-    const row = this.#connection.get<OwnEventRow>(`${selectEvents} WHERE user_id = ? AND key = ?`, [userId, key.value])
+  function eventByKey(userId: number, key: IdempotencyKey): JournalEvent | null {
+    const row = connection.get<OwnEventRow>(`${selectEvents} WHERE user_id = ? AND key = ?`, [userId, key.value])
     if (row === undefined) return null
-    const salt = this.#connection.value<Buffer>('SELECT salt FROM request_salts WHERE event = ?', [row.number]) ?? null
+    const salt = connection.value<Buffer>('SELECT salt FROM request_salts WHERE event = ?', [row.number]) ?? null
     requireSameRequest(key, { fingerprint: row.fingerprint ?? '', salt })
-    return this.#eventOf(row)
+    return wholeEvent(row)
   }
 
-  lastUndoable(userId: number): JournalEvent | null {
-    const candidates = this.#connection.statement<{ number: number }>(
+  function lastUndoable(userId: number): JournalEvent | null {
+    const candidates = connection.statement<{ number: number }>(
       `SELECT number FROM events WHERE user_id = ? AND undoes IS NULL AND kind NOT IN ('undo', 'hear') ORDER BY number DESC`,
     )
     for (const { number } of candidates.iterate(userId)) {
-      if (this.#undoneBy(number) === null) return this.event(userId, number)
+      if (undoOf(number) === null) return eventAt(userId, number)
     }
     return null
   }
 
-  history(userId: number, beliefId: string): readonly BeliefRevision[] {
-    return this.#connection
+  function history(userId: number, beliefId: string): readonly BeliefRevision[] {
+    return connection
       .all<ChangeRow>(`${selectChanges} WHERE user_id = ? AND belief_id = ? ORDER BY event`, [userId, beliefId])
       .flatMap((row) => {
-        const event = this.#rowAt(userId, row.event)
-        return event === undefined ? [] : [revisionOf(this.#connection.file, this.#entryOf(event), row)]
+        const event = rowAt(userId, row.event)
+        return event === undefined ? [] : [revisionOf(connection.file, entryOf(event), row)]
       })
   }
 
-  revisions(userId: number, number: number): readonly BeliefRevision[] {
-    const row = this.#rowAt(userId, number)
+  function revisions(userId: number, number: number): readonly BeliefRevision[] {
+    const row = rowAt(userId, number)
     if (row === undefined) return []
-    const event = this.#entryOf(row)
-    const changes = this.#connection.all<ChangeRow>(`${selectChanges} WHERE event = ? ORDER BY ordinal`, [number])
-    return changes.map((change) => revisionOf(this.#connection.file, event, change))
+    const event = entryOf(row)
+    const changes = connection.all<ChangeRow>(`${selectChanges} WHERE event = ? ORDER BY ordinal`, [number])
+    return changes.map((change) => revisionOf(connection.file, event, change))
   }
 
   /** The version of a belief after its last change, 0 when there was none. */
-  versionOf(userId: number, beliefId: string): number {
+  function versionOf(userId: number, beliefId: string): number {
     const newest = 'SELECT version FROM changes WHERE user_id = ? AND belief_id = ? ORDER BY event DESC LIMIT 1'
-    return this.#connection.value<number>(newest, [userId, beliefId]) ?? 0
+    return connection.value<number>(newest, [userId, beliefId]) ?? 0
   }
 
-  head(): { readonly number: number; readonly hash: Uint8Array } {
+  function newestEvent(): { readonly number: number; readonly hash: Uint8Array } {
     const newest = 'SELECT number, hash FROM events ORDER BY number DESC LIMIT 1'
-    return this.#connection.get<{ number: number; hash: Buffer }>(newest) ?? { number: 0, hash: beforeFirst }
+    return connection.get<{ number: number; hash: Buffer }>(newest) ?? { number: 0, hash: beforeFirst }
   }
 
-  /** Writes the event and its changes, and removes the earlier texts of erased beliefs and the salts of their requests. */
-  append(
+  function append(
     userId: number,
     commit: Omit<Commit, 'key'> & { readonly key: SealedKey | null },
     changes: readonly WrittenChange[],
     turns: readonly SealedTurn[],
   ): JournalEvent {
     const { user, kind, actor, origin, at, key, undoes } = commit
-    const head = this.head()
+    const fields = { user, kind, actor, origin, at, undoes }
+    const { number, hash } = write(userId, { ...fields, key }, hashChanges(changes, turns), changes)
+    const beliefIds = changes.map(({ beliefId }) => beliefId)
+    const event = { number, ...fields, key: key?.value ?? null, undoneBy: null, beliefIds }
+    return { ...event, turnCount: turns.length, hash: toHex(hash) }
+  }
+
+  /** Writes an event and its changes, and removes the earlier texts of erased beliefs and the salts of their requests. */
+  function write(
+    userId: number,
+    event: Omit<SealedEvent, 'number' | 'key'> & {
+      readonly key: (IdempotencyKey & { readonly salt: Uint8Array | null }) | null
+    },
+    changesHash: Uint8Array,
+    changes: readonly WrittenChange[],
+  ): { readonly number: number; readonly hash: Uint8Array } {
+    const { kind, actor, origin, at, key, undoes } = event
+    const head = newestEvent()
     const number = head.number + 1
-    const fields = { number, user, kind, actor, origin, at, key, undoes }
-    const changesHash = hashChanges(changes, turns)
-    const hash = hashEvent(fields, changesHash, head.hash)
+    const hash = hashEvent({ ...event, number }, changesHash, head.hash)
     const idempotency = [key?.value ?? null, key?.fingerprint ?? null]
-    this.#connection.run(
+    connection.run(
       `INSERT INTO events (number, user_id, kind, actor, origin, at, key, fingerprint, undoes, changes_hash,
        previous_hash, hash) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
       [number, userId, kind, actor, origin, at, ...idempotency, undoes, changesHash, head.hash, hash],
     )
-    if (key !== null) this.#connection.run('INSERT INTO request_salts (event, salt) VALUES (?, ?)', [number, key.salt])
-    const insert = this.#connection.statement(
+    if (key?.salt) connection.run('INSERT INTO request_salts (event, salt) VALUES (?, ?)', [number, key.salt])
+    const insert = connection.statement(
       `INSERT INTO changes (event, ordinal, user_id, belief_id, version, outcome, body_hash, salt, body)
        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     )
-    const erase = this.#connection.statement(
+    const erase = connection.statement(
       'UPDATE changes SET salt = NULL, body = NULL WHERE user_id = ? AND belief_id = ? AND body IS NOT NULL',
     )
-    const forgetRequests = this.#connection.statement(
+    const forgetRequests = connection.statement(
       'DELETE FROM request_salts WHERE event IN (SELECT event FROM changes WHERE user_id = ? AND belief_id = ?)',
     )
     for (const [ordinal, { beliefId, version, outcome, bodyHash, salt, body }] of changes.entries()) {
@@ -135,43 +144,54 @@ export class Journal {
       }
       insert.run(number, ordinal, userId, beliefId, version, outcome, bodyHash, salt, body)
     }
-    const beliefIds = changes.map(({ beliefId }) => beliefId)
-    const event = { ...fields, key: key?.value ?? null, undoneBy: null, beliefIds }
-    return { ...event, turnCount: turns.length, hash: toHex(hash) }
+    return { number, hash }
   }
 
-  #undoneBy(number: number): number | null {
+  function undoOf(number: number): number | null {
     const undosOf = 'SELECT number FROM events WHERE undoes = ? ORDER BY number DESC'
-    return undoneBy(number, (undone) => this.#connection.column<number>(undosOf, [undone]))
+    return undoneBy(number, (undone) => connection.column<number>(undosOf, [undone]))
   }
 
-  #rowAt(userId: number, number: number): OwnEventRow | undefined {
-    return this.#connection.get(`${selectEvents} WHERE number = ? AND user_id = ?`, [number, userId])
+  function rowAt(userId: number, number: number): OwnEventRow | undefined {
+    return connection.get(`${selectEvents} WHERE number = ? AND user_id = ?`, [number, userId])
   }
 
-  #eventOf(row: OwnEventRow): JournalEvent {
+  function wholeEvent(row: OwnEventRow): JournalEvent {
     const everything = -1
-    return { ...this.#commonFields(row), beliefIds: this.#beliefIds(row.number, everything) }
+    return { ...commonFields(row), beliefIds: beliefIdsOf(row.number, everything) }
   }
 
-  #entryOf(row: OwnEventRow): JournalEntry {
+  function entryOf(row: OwnEventRow): JournalEntry {
     // Ordinals start at 0 and have no gap, so the highest tells the count without counting.
-    const last = this.#connection.value<number>('SELECT max(ordinal) FROM changes WHERE event = ?', [row.number])
-    const beliefIds = this.#beliefIds(row.number, mostListedBeliefs)
-    return { ...this.#commonFields(row), beliefIds, beliefCount: (last ?? -1) + 1 }
+    const last = connection.value<number>('SELECT max(ordinal) FROM changes WHERE event = ?', [row.number])
+    const beliefIds = beliefIdsOf(row.number, mostListedBeliefs)
+    return { ...commonFields(row), beliefIds, beliefCount: (last ?? -1) + 1 }
   }
 
-  #beliefIds(number: number, limit: number): readonly string[] {
+  function beliefIdsOf(number: number, limit: number): readonly string[] {
     const inOrder = 'SELECT belief_id FROM changes WHERE event = ? ORDER BY ordinal LIMIT ?'
-    return this.#connection.column(inOrder, [number, limit])
+    return connection.column(inOrder, [number, limit])
   }
 
-  #commonFields(row: OwnEventRow): Omit<JournalEvent, 'beliefIds'> {
+  function commonFields(row: OwnEventRow): Omit<JournalEvent, 'beliefIds'> {
     const { number } = row
-    const turnCount = this.#connection.value<number>(
+    const turnCount = connection.value<number>(
       'SELECT (SELECT count(*) FROM turns WHERE event = ?) + (SELECT count(*) FROM turns WHERE erased_by = ?)',
       [number, number],
     )
-    return eventOf(row.user, row, { undoneBy: this.#undoneBy(number), turnCount: turnCount ?? 0 })
+    return eventOf(row.user, row, { undoneBy: undoOf(number), turnCount: turnCount ?? 0 })
+  }
+
+  return {
+    events,
+    event: eventAt,
+    eventByKey,
+    lastUndoable,
+    history,
+    revisions,
+    versionOf,
+    head: newestEvent,
+    append,
+    write,
   }
 }

@@ -1,7 +1,7 @@
 import { indexedTerm, statusCode, typeCode } from '../belief-row.ts'
 import { type DerivedBelief, shelfIn } from '../derived-belief.ts'
 import type { Connection } from './connection.ts'
-import { Counts } from './counts.ts'
+import { openCounts } from './counts.ts'
 
 /** A belief as the derived tables hold it now. */
 export type Projected = { readonly row: number; readonly derived: DerivedBelief }
@@ -10,136 +10,130 @@ export type Projected = { readonly row: number; readonly derived: DerivedBelief 
  * Brings the derived tables from one set of beliefs to another, within one transaction. Every belief that changes leaves
  * its scopes before any enters, so that a name can be handed over. `finish` writes the forms and the counts.
  */
-export class Projection {
-  readonly #connection: Connection
-  readonly #userId: number
-  readonly #counts: Counts
-  readonly #forms: { readonly key: string; readonly columns: readonly unknown[] }[] = []
-
-  constructor(connection: Connection, userId: number) {
-    this.#connection = connection
-    this.#userId = userId
-    this.#counts = new Counts(connection, userId)
-  }
+export function openProjection(connection: Connection, userId: number) {
+  const counts = openCounts(connection, userId)
+  const waitingForms: { readonly key: string; readonly columns: readonly unknown[] }[] = []
 
   /** Takes a belief out of its scopes, and with it the name it holds there. */
-  leaveScopes({ derived }: Projected): void {
-    const remove = this.#connection.statement('DELETE FROM members WHERE user_id = ? AND scope = ? AND belief = ?')
-    for (const scope of derived.scopes) remove.run(this.#userId, this.#counts.scopeId(scope), derived.belief.id)
+  function leaveScopes({ derived }: Projected): void {
+    const remove = connection.statement('DELETE FROM members WHERE user_id = ? AND scope = ? AND belief = ?')
+    for (const scope of derived.scopes) remove.run(userId, counts.scopeId(scope), derived.belief.id)
   }
 
   /** False when another belief holds the name in one of the scopes. */
-  enterScopes({ belief, nameKey, current, scopes, agent, isPinned, reinforced }: DerivedBelief): boolean {
-    const insert = this.#connection.statement(
+  function enterScopes({ belief, nameKey, current, scopes, agent, isPinned, reinforced }: DerivedBelief): boolean {
+    const insert = connection.statement(
       `INSERT INTO members (user_id, scope, belief, name_key, current, agent, pinned, edited, shelf, reinforced)
        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (user_id, scope, name_key) WHERE current = 1 DO NOTHING`,
     )
     const common = [belief.id, nameKey, Number(current), agent, Number(isPinned), Number(belief.editedByPerson)]
     return scopes.every((scope) => {
-      const id = this.#counts.scopeId(scope)
-      return insert.run(this.#userId, id, ...common, shelfIn(scope, belief), reinforced).changes === 1
+      const id = counts.scopeId(scope)
+      return insert.run(userId, id, ...common, shelfIn(scope, belief), reinforced).changes === 1
     })
   }
 
   /** `row` is the number of its row; null for the next one. */
-  insert(derived: DerivedBelief, row: number | null = null): void {
-    const { lastInsertRowid } = this.#connection.run(
+  function insert(derived: DerivedBelief, row: number | null = null): void {
+    const { lastInsertRowid } = connection.run(
       `INSERT INTO beliefs (row, user_id, id, audience, current, words, name_key, type, status, pinned, candidate,
        superseded_by, proposed_for, updated_at, version) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-      [row, this.#userId, derived.belief.id, ...this.#columns(derived)],
+      [row, userId, derived.belief.id, ...columnsOf(derived)],
     )
-    this.#insertForms(derived)
-    this.#writeText(Number(lastInsertRowid), derived)
-    this.#counts.count(derived, 1)
+    insertForms(derived)
+    writeText(Number(lastInsertRowid), derived)
+    counts.count(derived, 1)
   }
 
-  remove({ row, derived }: Projected): void {
-    this.#connection.run('DELETE FROM beliefs WHERE row = ?', [row])
-    this.#deleteForms(derived)
-    this.#eraseText(row, derived)
-    this.#counts.count(derived, -1)
+  function remove({ row, derived }: Projected): void {
+    connection.run('DELETE FROM beliefs WHERE row = ?', [row])
+    deleteForms(derived)
+    eraseText(row, derived)
+    counts.count(derived, -1)
   }
 
   /** Most changes leave most of a belief as it was, so only what differs is written. */
-  update({ row, derived: before }: Projected, after: DerivedBelief): void {
-    this.#connection.run(
+  function update({ row, derived: before }: Projected, after: DerivedBelief): void {
+    connection.run(
       `UPDATE beliefs SET audience = ?, current = ?, words = ?, name_key = ?, type = ?, status = ?, pinned = ?,
        candidate = ?, superseded_by = ?, proposed_for = ?, updated_at = ?, version = ? WHERE row = ?`,
-      [...this.#columns(after), row],
+      [...columnsOf(after), row],
     )
     if (!isSame(formsOf(before), formsOf(after))) {
-      this.#deleteForms(before)
-      this.#insertForms(after)
+      deleteForms(before)
+      insertForms(after)
     }
     if (!isSame(before.texts, after.texts)) {
-      this.#eraseText(row, before)
-      this.#writeText(row, after)
+      eraseText(row, before)
+      writeText(row, after)
     }
-    this.#counts.count(before, -1)
-    this.#counts.count(after, 1)
+    counts.count(before, -1)
+    counts.count(after, 1)
   }
 
-  finish(): void {
-    this.#writeForms()
-    this.#counts.write()
+  function finish(): void {
+    writeForms()
+    counts.write()
   }
 
-  #columns(derived: DerivedBelief): readonly unknown[] {
+  function columnsOf(derived: DerivedBelief): readonly unknown[] {
     const { type, status, pinned, candidate, supersededBy, proposedFor, updatedAt, version } = derived.belief
-    const keys = [this.#counts.audienceId(derived), Number(derived.current), derived.words, derived.nameKey]
+    const keys = [counts.audienceId(derived), Number(derived.current), derived.words, derived.nameKey]
     const codes = [typeCode(type), statusCode(status), Number(pinned), Number(candidate)]
     return [...keys, ...codes, supersededBy, proposedFor, updatedAt, version]
   }
 
   /** Rows are written by `finish`, or earlier when there are very many. */
-  #insertForms(derived: DerivedBelief): void {
+  function insertForms(derived: DerivedBelief): void {
     const { agent, belief, flags, reinforced } = derived
     const current = Number(derived.current)
-    for (const scope of derived.scopes.map((name) => this.#counts.scopeId(name))) {
+    for (const scope of derived.scopes.map((name) => counts.scopeId(name))) {
       for (const { key, ordinal, breaks } of derived.forms) {
-        const columns = [this.#userId, key, current, scope, agent, belief.id, ordinal, breaks, flags, reinforced]
-        this.#forms.push({ key, columns })
+        const columns = [userId, key, current, scope, agent, belief.id, ordinal, breaks, flags, reinforced]
+        waitingForms.push({ key, columns })
       }
     }
-    if (this.#forms.length >= mostFormsKept) this.#writeForms()
+    if (waitingForms.length >= mostFormsKept) writeForms()
   }
 
   /** Writes in the order of the index, so that each of its pages is touched once. */
-  #writeForms(): void {
-    const forms = this.#forms.splice(0).sort((one, other) => (one.key < other.key ? -1 : one.key > other.key ? 1 : 0))
-    this.#connection.insertMany(
+  function writeForms(): void {
+    const forms = waitingForms.splice(0).sort((one, other) => (one.key < other.key ? -1 : one.key > other.key ? 1 : 0))
+    connection.insertMany(
       'forms (user_id, key, current, scope, agent, belief, ordinal, breaks, flags, reinforced)',
       forms.map(({ columns }) => columns),
     )
   }
 
-  #deleteForms({ forms, scopes, agent, belief, current }: DerivedBelief): void {
-    const remove = this.#connection.statement(
+  function deleteForms({ forms, scopes, agent, belief, current }: DerivedBelief): void {
+    const remove = connection.statement(
       'DELETE FROM forms WHERE user_id = ? AND key = ? AND current = ? AND scope = ? AND agent = ? AND belief = ?',
     )
-    for (const scope of scopes.map((name) => this.#counts.scopeId(name))) {
-      for (const { key } of forms) remove.run(this.#userId, key, Number(current), scope, agent, belief.id)
+    for (const scope of scopes.map((name) => counts.scopeId(name))) {
+      for (const { key } of forms) remove.run(userId, key, Number(current), scope, agent, belief.id)
     }
   }
 
-  #writeText(row: number, { texts }: DerivedBelief): void {
-    this.#connection.run('INSERT INTO texts (rowid, name, aliases, content, why) VALUES (?, ?, ?, ?, ?)', [
+  function writeText(row: number, { texts }: DerivedBelief): void {
+    connection.run('INSERT INTO texts (rowid, name, aliases, content, why) VALUES (?, ?, ?, ?, ?)', [
       row,
-      ...this.#indexedTexts(texts),
+      ...indexedTexts(texts),
     ])
   }
 
   /** The full-text index keeps no copy of the text, so a removal has to give the text again. */
-  #eraseText(row: number, { texts }: DerivedBelief): void {
-    this.#connection.run(
-      `INSERT INTO texts (texts, rowid, name, aliases, content, why) VALUES ('delete', ?, ?, ?, ?, ?)`,
-      [row, ...this.#indexedTexts(texts)],
-    )
+  function eraseText(row: number, { texts }: DerivedBelief): void {
+    connection.run(`INSERT INTO texts (texts, rowid, name, aliases, content, why) VALUES ('delete', ?, ?, ?, ?, ?)`, [
+      row,
+      ...indexedTexts(texts),
+    ])
   }
 
-  #indexedTexts(texts: DerivedBelief['texts']): readonly string[] {
-    return texts.map((words) => words.reduce((text, word) => `${text} ${indexedTerm(this.#userId, word)}`, ''))
+  function indexedTexts(texts: DerivedBelief['texts']): readonly string[] {
+    return texts.map((words) => words.reduce((text, word) => `${text} ${indexedTerm(userId, word)}`, ''))
   }
+
+  return { leaveScopes, enterScopes, insert, remove, update, finish }
 }
 
 const mostFormsKept = 200_000

@@ -29,42 +29,21 @@ type ResidentOptions = {
 }
 
 /** The form indexes of users in memory, made from the form table, and brought up to date from the journal. */
-export class SqliteResidentIndexes {
-  readonly #connection: Connection
-  readonly #changes: ChangedBeliefs
-  readonly #indexes: ResidentIndexes<number>
-
-  constructor({ connection, changes, mostBytes }: ResidentOptions) {
-    this.#connection = connection
-    this.#changes = changes
-    const start = async (userId: number) => {
-      const count = 'SELECT sum(current + retired) FROM audiences WHERE user_id = ?'
-      return { beliefs: connection.value<number | null>(count, [userId]) ?? 0, event: changes.newestEvent }
-    }
-    this.#indexes = new ResidentIndexes({ start, forms: (userId) => this.#forms(userId) }, mostBytes)
+export function openResidentForms({ connection, changes, mostBytes }: ResidentOptions) {
+  const start = async (userId: number) => {
+    const count = 'SELECT sum(current + retired) FROM audiences WHERE user_id = ?'
+    return { beliefs: connection.value<number | null>(count, [userId]) ?? 0, event: changes.newestEvent }
   }
+  const indexes = new ResidentIndexes({ start, forms }, mostBytes)
 
-  /** Runs inside the caller's transaction. */
-  view(userId: number, view: Viewpoint, population: () => Promise<number>): ResidentView | null {
-    this.#changes.catchUp()
-    const index = this.#indexes.find(userId)
-    if (index === null) return null
-    if (index.event !== this.#changes.newestEvent && !this.#bringUpToDate(userId, index)) return null
-    return { link: (message) => index.link(message, view, population) }
-  }
-
-  close(): void {
-    this.#indexes.close()
-  }
-
-  *#forms(userId: number): Generator<readonly ResidentForm[]> {
+  function* forms(userId: number): Generator<readonly ResidentForm[]> {
     const places = new Map<string, Place>()
     const kinds = new Map<number, BeliefKind>()
     let last: FormRow | undefined
     for (;;) {
       const after =
         last === undefined ? ['', -1, -1, '', ''] : [last.key, last.current, last.scope, last.agent, last.belief]
-      const rows = this.#connection.read(() => this.#connection.all<FormRow>(nextForms, [userId, ...after, rowsAtOnce]))
+      const rows = connection.read(() => connection.all<FormRow>(nextForms, [userId, ...after, rowsAtOnce]))
       yield rows.map((row) => formOf(row, places, kinds))
       if (rows.length < rowsAtOnce) return
       last = rows.at(-1)
@@ -72,23 +51,35 @@ export class SqliteResidentIndexes {
   }
 
   /** False when too much has changed, so that the index is made again. */
-  #bringUpToDate(userId: number, index: ResidentIndex): boolean {
-    const { newestEvent } = this.#changes
-    const changed = this.#connection.column<string>(
+  function bringUpToDate(userId: number, index: ResidentIndex): boolean {
+    const { newestEvent } = changes
+    const changed = connection.column<string>(
       `SELECT DISTINCT belief_id FROM events CROSS JOIN changes ON changes.event = events.number
        WHERE events.user_id = ? AND events.number > ? LIMIT ?`,
       [userId, index.event, mostChanged + 1],
     )
     if (index.event > newestEvent || changed.length > mostChanged) {
-      this.#indexes.drop(userId)
+      indexes.drop(userId)
       return false
     }
     const beliefs = changed.map((id) => {
-      const row = this.#connection.get<StoredText>(newestText, [userId, id])
+      const row = connection.get<StoredText>(newestText, [userId, id])
       return [id, row === undefined ? null : readText(id, row)] as const
     })
     index.update(new Map(beliefs), newestEvent)
     return true
+  }
+
+  return {
+    /** Runs inside the caller's transaction. */
+    view(userId: number, view: Viewpoint, population: () => Promise<number>): ResidentView | null {
+      changes.catchUp()
+      const index = indexes.find(userId)
+      if (index === null) return null
+      if (index.event !== changes.newestEvent && !bringUpToDate(userId, index)) return null
+      return { link: (message) => index.link(message, view, population) }
+    },
+    close: () => indexes.close(),
   }
 }
 

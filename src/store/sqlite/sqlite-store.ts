@@ -9,20 +9,19 @@ import { MemoryError } from '../../errors.ts'
 import type { FormIndex, FullText } from '../../search/form-index.ts'
 import type { MeaningIndex, TurnIndex } from '../../search/turns/turn-index.ts'
 import { analysisVersion } from '../belief-row.ts'
-import { BeliefLookups } from './belief-lookups.ts'
+import { beliefReads } from './belief-lookups.ts'
 import type { Share } from './care/expected-rows.ts'
 import type { Half, ShareOfIndex } from './care/verify.ts'
-import { ChangedBeliefs } from './changed-beliefs.ts'
-import { Connection } from './connection.ts'
+import { followChanges } from './changed-beliefs.ts'
+import { Connection, type Reading } from './connection.ts'
 import { type DatabaseOptions, defaultBusyTimeoutMs, openDatabase } from './database.ts'
-import { FormLookups } from './form-lookups.ts'
-import type { RowStandings } from './full-text.ts'
-import type { Journal } from './journal.ts'
-import type { SqliteResidentIndexes } from './resident-indexes.ts'
+import { formReads } from './form-lookups.ts'
+import type { openRowStandings } from './full-text.ts'
+import type { openJournal } from './journal.ts'
 import { mayBeWritten, sizeOf } from './store-file.ts'
 import type { openStoreThread } from './store-thread.ts'
-import type { ResidentTurns } from './turns/resident-turns.ts'
-import { readTurn, TurnLookups } from './turns/turn-lookups.ts'
+import type { openResidentTurns } from './turns/resident-turns.ts'
+import { readTurn, turnReads } from './turns/turn-lookups.ts'
 
 export type SqliteStoreOptions = DatabaseOptions & {
   /** Unguessable bytes, for the salts of the journal. */
@@ -64,17 +63,14 @@ export function openSqliteStore(options: SqliteStoreOptions): SqliteStore {
   const open = () => openDatabase({ ...options, readonly: isReadonly })
   const connection = new Connection({ file, isReadonly, busyTimeoutMs, open })
   const users = new Users(connection)
-  const changes = new ChangedBeliefs(connection)
-  const beliefs = new BeliefLookups(connection, changes)
-  const forms = new FormLookups(connection)
-  let residentTurns: ResidentTurns | null = null
-  let standings: RowStandings | null = null
+  const changes = followChanges(connection)
+  let residentTurns: ReturnType<typeof openResidentTurns> | null = null
+  let standings: ReturnType<typeof openRowStandings> | null = null
   // An import takes long, also of a module that is loaded.
   let fullText: typeof import('./full-text.ts') | null = null
   let committer: Promise<typeof import('./commit.ts')> | null = null
   let journals: Promise<typeof import('./journal.ts')> | null = null
   const resident = residentBytes > 0 ? makeResident(residentBytes) : null
-  const turns = new TurnLookups(connection, () => residentTurns)
   const committing = { connection, users, random }
   let accessing: Connection | null = null
   let upToDate: Promise<void> | null = null
@@ -88,13 +84,13 @@ export function openSqliteStore(options: SqliteStoreOptions): SqliteStore {
   // A failure is reported by the calls that wait for it.
   upToDate?.catch(() => {})
 
-  async function makeResident(mostBytes: number): Promise<SqliteResidentIndexes> {
-    const [{ SqliteResidentIndexes }, { ResidentTurns }] = await Promise.all([
+  async function makeResident(mostBytes: number) {
+    const [{ openResidentForms }, { openResidentTurns }] = await Promise.all([
       import('./resident-indexes.ts'),
       import('./turns/resident-turns.ts'),
     ])
-    residentTurns = new ResidentTurns({ connection, changes, mostBytes: mostBytes * shareOfTurns })
-    return new SqliteResidentIndexes({ connection, changes, mostBytes: mostBytes * (1 - shareOfTurns) })
+    residentTurns = openResidentTurns({ connection, changes, mostBytes: mostBytes * shareOfTurns })
+    return openResidentForms({ connection, changes, mostBytes: mostBytes * (1 - shareOfTurns) })
   }
 
   async function bringUpToDate(due: ReturnType<typeof dueAtOpening>): Promise<void> {
@@ -113,32 +109,28 @@ export function openSqliteStore(options: SqliteStoreOptions): SqliteStore {
     (await import('./care/journal-anchor.ts')).requireWholeJournal(connection)
 
   async function head(): ReturnType<StoreCare['head']> {
-    const { Journal } = await loaded(import('./journal.ts'))
-    const { number, hash } = connection.read(() => new Journal(connection).head())
+    const { openJournal } = await loaded(import('./journal.ts'))
+    const { number, hash } = connection.read(() => openJournal(connection).head())
     return { number, hash: Buffer.from(hash).toString('hex') }
   }
 
-  /** Reads on one state of the store. `nothing` is the result for a user that has no rows in it. */
-  async function reading<Result>(
-    user: string,
-    nothing: NoInfer<Result>,
-    read: (userId: number) => Result,
-  ): Promise<Result> {
+  const reading: Reading = async (user, nothing, read) => {
     if (upToDate !== null) await upToDate
     return connection.read(() => {
       const userId = users.find(user)
       return userId === null ? nothing : read(userId)
     })
   }
+  const forms = formReads(connection, reading)
 
   async function readingJournal<Result>(
     user: string,
     nothing: NoInfer<Result>,
-    read: (journal: Journal, userId: number) => Result,
+    read: (journal: ReturnType<typeof openJournal>, userId: number) => Result,
   ): Promise<Result> {
     journals ??= import('./journal.ts')
-    const { Journal } = await journals
-    return reading(user, nothing, (userId) => read(new Journal(connection), userId))
+    const { openJournal } = await journals
+    return reading(user, nothing, (userId) => read(openJournal(connection), userId))
   }
 
   /** A module that is needed once the store is up to date. */
@@ -148,23 +140,13 @@ export function openSqliteStore(options: SqliteStoreOptions): SqliteStore {
   }
 
   return {
+    ...beliefReads(connection, changes, reading),
+    ...forms,
+    ...turnReads(connection, () => residentTurns, reading),
     commit: async (commit) => {
       committer ??= import('./commit.ts')
       return (await loaded(committer)).commitChanges(committing, commit)
     },
-    get: (user, id) => reading(user, null, (userId) => beliefs.get(userId, id)),
-    getMany: async (user, ids) => (ids.length === 0 ? [] : reading(user, [], (userId) => beliefs.getMany(userId, ids))),
-    idsStartingWith: (user, prefix, limit) =>
-      reading(user, [], (userId) => beliefs.idsStartingWith(userId, prefix, limit)),
-    named: (user, name) => reading(user, [], (userId) => beliefs.named(userId, name)),
-    holders: (user, name, scopes) => reading(user, [], (userId) => beliefs.holders(userId, name, scopes)),
-    supersededBy: (user, id) => reading(user, [], (userId) => beliefs.supersededBy(userId, id)),
-    proposalsFor: (user, id) => reading(user, [], (userId) => beliefs.proposalsFor(userId, id)),
-    list: (filter, page) => reading(filter.user, noItems, (userId) => beliefs.list(userId, filter, page)),
-    scopes: (user) => reading(user, [], (userId) => beliefs.scopes(userId)),
-    pinned: (view, { editedEverywhere }) =>
-      reading(view.user, [], (userId) => beliefs.pinned(userId, view, editedEverywhere)),
-    standing: (view, limit) => reading(view.user, [], (userId) => beliefs.standing(userId, view, limit)),
     countRecalls: async (user, tallies) => {
       const { addTallies } = await loaded(import('./recall-counts.ts'))
       if (isReadonly) return
@@ -188,22 +170,15 @@ export function openSqliteStore(options: SqliteStoreOptions): SqliteStore {
     lastUndoable: (user) => readingJournal(user, null, (journal, userId) => journal.lastUndoable(userId)),
     history: (user, beliefId) => readingJournal(user, [], (journal, userId) => journal.history(userId, beliefId)),
     revisions: (user, event) => readingJournal(user, [], (journal, userId) => journal.revisions(userId, event)),
-    formLengths: (user, words) => reading(user, new Map(), (userId) => forms.formLengths(userId, words)),
-    secondWords: (user, words) => reading(user, new Map(), (userId) => forms.secondWords(userId, words)),
-    postings: (view, keys) => reading(view.user, new Map(), (userId) => forms.postings(userId, view, keys)),
-    everyHolder: (user, keys) => reading(user, new Map(), (userId) => forms.everyHolder(userId, keys)),
-    wordsNear: (user, words) => reading(user, new Map(), (userId) => forms.wordsNear(userId, words)),
-    population: (view) => reading(view.user, 0, (userId) => forms.population(userId, view)),
     resident: async (view) => {
       if (resident === null) return null
       const indexes = await resident
-      const population = () => reading(view.user, 0, (userId) => forms.population(userId, view))
-      return reading(view.user, null, (userId) => indexes.view(userId, view, population))
+      return reading(view.user, null, (userId) => indexes.view(userId, view, () => forms.population(view)))
     },
     matchText: async (query) => {
       fullText ??= await import('./full-text.ts')
-      const { matchText, RowStandings } = fullText
-      if (residentBytes > 0) standings ??= new RowStandings(connection, changes)
+      const { matchText, openRowStandings } = fullText
+      if (residentBytes > 0) standings ??= openRowStandings(connection, changes)
       return reading(query.user, [], (userId) => matchText(connection, userId, query, standings))
     },
     knownTurns: async (user, heard) => {
@@ -219,19 +194,7 @@ export function openSqliteStore(options: SqliteStoreOptions): SqliteStore {
         }),
       )
     },
-    getTurn: (user, id) => reading(user, null, (userId) => turns.get(userId, id)),
-    listTurns: (filter, page) => reading(filter.user, noItems, (userId) => turns.list(userId, filter, page)),
-    listSessions: (filter, page) => reading(filter.user, noItems, (userId) => turns.sessions(userId, filter, page)),
-    exportTurns: (user, page) => reading(user, { turns: [], next: null }, (userId) => turns.export(userId, page)),
-    turnPostings: (view, terms) => reading(view.user, noPostings, (userId) => turns.postings(userId, view, terms)),
     hasTurnsInMemory: (user) => reading(user, false, (userId) => (residentTurns?.of(userId) ?? null) !== null),
-    turnSpeakers: (view) => reading(view.user, [], (userId) => turns.speakers(userId, view)),
-    lastStep: (view) => reading(view.user, null, (userId) => turns.lastStep(userId, view)),
-    unitsAround: (view, rows, reach) =>
-      reading(view.user, [], (userId) => turns.unitsAround(userId, view, rows, reach)),
-    vectorsAt: (user, model, rows) => reading(user, new Map(), () => turns.vectorsAt(model, rows)),
-    turnsWithoutVectors: (user, model, page) =>
-      reading(user, [], (userId) => turns.withoutVectors(userId, model, page)),
     keepVectors: async (user, model, vectors) => {
       const { insertVectors } = await loaded(import('./turns/turn-writing.ts'))
       connection.write(() => {
@@ -239,7 +202,6 @@ export function openSqliteStore(options: SqliteStoreOptions): SqliteStore {
         if (userId !== null) insertVectors(connection, userId, model, vectors)
       })
     },
-    turnsAt: (user, rows) => reading(user, new Map(), () => turns.turnsAt(rows)),
     verify: async (onProgress?: OnProgress, half?: Half) => {
       const { verifyStore, verifyWithThread, largeStore } = await loaded(import('./care/verify.ts'))
       if (half !== undefined || !inspect || sizeOf(file) < largeStore) return verifyStore(connection, onProgress, half)
@@ -293,9 +255,6 @@ export function openSqliteStore(options: SqliteStoreOptions): SqliteStore {
 
 /** The share of the memory for indexes that turns may take; the names of beliefs may take the rest. */
 const shareOfTurns = 0.25
-
-const noItems = { items: [], total: 0 }
-const noPostings = { units: 0, length: 0, humanWords: 0, terms: new Map(), inView: null }
 
 /** Whether this version has filled the derived tables, and none of them has been emptied since. */
 const isDerivedHere = (connection: Connection): boolean =>

@@ -3,7 +3,7 @@ import { isSameStatement, nameKey } from '../../../beliefs/identity.ts'
 import { MemoryError } from '../../../errors.ts'
 import { allowedAliases, everydayReason } from '../../change/aliases.ts'
 import { reasonToWait, requireRoom } from '../../change/authority.ts'
-import { type BeliefDraft, parseDraft, type Statement } from '../../change/draft.ts'
+import { type BeliefDraft, fieldsOfType, parseDraft, type Statement } from '../../change/draft.ts'
 import { inherit, newBelief, proposal, sameCandidate, superseded } from '../../change/remember.ts'
 import { change, created, type Decision, withdrawn } from '../../change/transaction.ts'
 import { requireFreeName } from '../../find-belief.ts'
@@ -58,43 +58,24 @@ export type EditCounts = {
   restored: number
 }
 
-/** A line that stays as it is. */
-type LeftLine = {
-  readonly file: string
-  /** The belief that it would change, if any. */
-  readonly stored: Belief | null
-  /** Why it cannot be taken in; null when it waits for a person. */
-  readonly refusal: string | null
-}
-
-export type Applied = {
-  readonly counts: EditCounts
-  /** Beliefs that were changed. */
-  readonly ids: readonly string[]
-  readonly left: ReadonlyMap<ItemBlock, LeftLine>
-  /** Edits that began to wait for a person. */
-  readonly waiting: readonly Omit<WaitingEdit, 'version'>[]
-  readonly clashes: readonly Clash[]
-  /** Whether the store changed after the plan was made, so that a new plan is needed. */
-  readonly isStale: boolean
-}
-
 type Target = { readonly ports: Ports; readonly user: string; readonly author: Author; readonly layout: Layout }
 
 /** Carries out a plan: each edit in the store, and its result in the open files. */
-export async function applyPlan(
-  { ports, user, author, layout }: Target,
-  { edits, removed, kept }: MergePlan,
-): Promise<Applied> {
+export async function applyPlan({ ports, user, author, layout }: Target, { edits, removed, kept }: MergePlan) {
   const counts: EditCounts = { corrected: 0, added: 0, retired: 0, conflicts: kept.length, proposed: 0, restored: 0 }
+  /** Beliefs that were changed. */
   const ids: string[] = kept.map(({ id }) => id)
-  const left = new Map<ItemBlock, LeftLine>()
+  /** Lines that stay as they are, with the belief that each would change, and of these the ones that cannot be taken in. */
+  const left = new Map<ItemBlock, Belief | null>()
+  const refused: { readonly file: string; readonly block: ItemBlock; readonly reason: string }[] = []
+  /** Edits that began to wait for a person. */
   const waiting: Omit<WaitingEdit, 'version'>[] = []
   const clashes: Clash[] = kept.map((stored) => ({
     stored,
     said: null,
     note: 'It was taken out of the file, and changed in the store meanwhile; it stays.',
   }))
+  /** Whether the store changed after the plan was made, so that a new plan is needed. */
   let isStale = false
   for (const { file, block, edit } of edits) {
     if (edit.kind === 'duplicate') {
@@ -105,14 +86,12 @@ export async function applyPlan(
       layout.replace(file, block, edit.belief)
       continue
     }
-    const stored = edit.kind === 'correct' ? edit.old : edit.kind === 'conflict' ? edit.current : null
+    const stored = edit.kind === 'add' ? null : edit.current
     try {
-      const committed = await commitEdit(ports, { user, author, file: file.name, edit })
-      const { outcome, belief } = committed
+      const { outcome, belief, target } = await commitEdit(ports, { user, author, file: file.name, edit })
       if (outcome === 'stale') isStale = true
       else if (outcome === 'waiting') {
-        const { target } = committed
-        left.set(block, { file: file.name, stored, refusal: null })
+        left.set(block, stored)
         const line = lineKey(block)
         // A second copy of the line waits with the first.
         if (!waiting.some((known) => known.line === line && known.id === belief.id))
@@ -129,7 +108,8 @@ export async function applyPlan(
       }
     } catch (error) {
       if (!(error instanceof MemoryError) || error.code === 'unavailable') throw error
-      left.set(block, { file: file.name, stored, refusal: error.message })
+      left.set(block, stored)
+      refused.push({ file: file.name, block, reason: error.message })
     }
   }
   const { retired, removals } = await retire(ports, { user, author }, removed)
@@ -139,15 +119,18 @@ export async function applyPlan(
   counts.proposed = waiting.length
   ids.push(...retired)
   isStale ||= retired.length + removals.length < removed.length
-  return { counts, ids, left, waiting, clashes, isStale }
+  return { counts, ids, left, refused, waiting, clashes, isStale }
 }
 
 type Committed =
-  | { readonly outcome: 'corrected' | 'added' | 'known' | 'proposed'; readonly belief: Belief }
-  /** The edit became a proposal for `target`, or a candidate. */
-  | { readonly outcome: 'waiting'; readonly belief: Belief; readonly target: Belief | null }
+  /** `waiting`: the edit became a proposal for `target`, or a candidate. */
+  | {
+      readonly outcome: 'corrected' | 'added' | 'known' | 'proposed' | 'waiting'
+      readonly belief: Belief
+      readonly target?: Belief | null
+    }
   /** The belief changed after the plan was made. */
-  | { readonly outcome: 'stale'; readonly belief: null }
+  | { readonly outcome: 'stale'; readonly belief: null; readonly target?: null }
 
 const stale = { kind: 'nothing', result: { outcome: 'stale', belief: null } } as const
 
@@ -194,8 +177,8 @@ async function commitEdit(ports: Ports, { user, author, file, edit }: EditCommit
     }
     switch (edit.kind) {
       case 'correct': {
-        const old = await store.get(user, edit.old.id)
-        if (old === null || old.version !== edit.old.version) return stale
+        const old = await store.get(user, edit.current.id)
+        if (old === null || old.version !== edit.current.version) return stale
         refuseSecret(edit.fields, old)
         const belief = beliefFrom(parseDraft(correctedDraft(old, edit.fields)))
         const hint = () => 'Use another name in this line, or rename the other belief.'
@@ -319,10 +302,5 @@ const removalOf = (target: Belief, id: string, author: Author, at: string): Beli
 function correctedDraft(old: Belief, fields: ItemFields): BeliefDraft {
   const isRenamed = nameKey(old.name) !== nameKey(fields.name)
   const aliases = isRenamed ? [...fields.aliases, old.name] : fields.aliases
-  const draft = { ...fields, pinned: old.pinned, aliases }
-  if (fields.type === 'preference' && old.type === 'preference')
-    return { ...draft, subtype: old.subtype, expertise: old.expertise }
-  if (fields.type === 'relation' && old.type === 'relation')
-    return { ...draft, participants: old.participants, relation: old.relation }
-  return draft
+  return { ...fields, pinned: old.pinned, aliases, ...fieldsOfType(fields.type, old) }
 }

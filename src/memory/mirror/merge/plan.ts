@@ -1,19 +1,15 @@
-import { diffArrays } from 'diff'
 import type { Belief } from '../../../beliefs/belief.ts'
 import { isSameStatement, nameKey } from '../../../beliefs/identity.ts'
 import { lastSuccessor } from '../../find-belief.ts'
 import type { Store } from '../../ports.ts'
-import { type Block, type ItemBlock, parseBlocks } from '../parse/blocks.ts'
+import type { ItemBlock } from '../parse/blocks.ts'
 import { fieldsOfBelief, fieldsOfItem, homeScope, type ItemFields, isSameItem, mergeFields } from '../parse/item.ts'
-import { baseOf } from '../state/bases.ts'
-import type { MirrorPaths, MirrorState } from '../state/state.ts'
-import { MirrorDocument } from '../write/document.ts'
 import { isMirrored, type MirrorFile } from '../write/layout.ts'
 import { lineKey, type WaitingEdit } from './waiting.ts'
 
 /** A change of the store that one item of a file asks for. */
 export type Edit =
-  | { readonly kind: 'correct'; readonly old: Belief; readonly fields: ItemFields }
+  | { readonly kind: 'correct'; readonly current: Belief; readonly fields: ItemFields }
   | {
       readonly kind: 'add'
       readonly fields: ItemFields
@@ -28,19 +24,7 @@ export type Edit =
   /** A line without its comment that says what the store says. */
   | { readonly kind: 'known'; readonly belief: Belief }
 
-type ItemEdit = { readonly file: MirrorFile; readonly block: ItemBlock; readonly edit: Edit }
-
-export type MergePlan = {
-  readonly edits: readonly ItemEdit[]
-  /** Items that are gone from the file and unchanged in the store: to be retired. */
-  readonly removed: readonly Belief[]
-  /** Items that are gone from the file and changed in the store: they stay. */
-  readonly kept: readonly Belief[]
-  /** Beliefs whose items may not say what the store says. */
-  readonly touched: readonly string[]
-  /** Set when so many items are gone at once that it looks like an accident. */
-  readonly massRemoval: { readonly file: string; readonly reason: string } | null
-}
+export type MergePlan = Awaited<ReturnType<typeof planMerge>>
 
 type Source = { readonly store: Store; readonly user: string }
 
@@ -52,10 +36,15 @@ export async function planMerge(
   { store, user }: Source,
   changed: readonly MirrorFile[],
   waiting: readonly WaitingEdit[],
-): Promise<MergePlan> {
-  const plan = { edits: [] as ItemEdit[], removed: [] as Belief[], kept: [] as Belief[] }
+) {
+  const edits: { readonly file: MirrorFile; readonly block: ItemBlock; readonly edit: Edit }[] = []
+  /** Items that are gone from the file: unchanged in the store they are to be retired, changed there they stay. */
+  const removed: Belief[] = []
+  const kept: Belief[] = []
+  /** Beliefs whose items may not say what the store says. */
   const touched: string[] = []
-  let massRemoval: MergePlan['massRemoval'] = null
+  /** Set when so many items are gone at once that it looks like an accident. */
+  let massRemoval: { readonly file: string; readonly reason: string } | null = null
   const waitingLines = new Set(waiting.map(({ line }) => line))
   const isWaiting = (block: ItemBlock): boolean => waitingLines.size > 0 && waitingLines.has(lineKey(block))
   const present = new Set([
@@ -76,26 +65,24 @@ export async function planMerge(
       const isCopy = id !== null && planned.has(id)
       if (id !== null) planned.add(id)
       const current = id === null ? null : await currentVersion(store, user, id)
-      const edit = await planItem(
-        { store, user },
-        { block, id, isCopy, current, base: baseBlocks.get(id ?? '') ?? null },
-      )
-      if (edit !== null) plan.edits.push({ file, block, edit })
+      const before = baseBlocks.get(id ?? '') ?? null
+      const edit = await planItem({ store, user }, { block, id, isCopy, current, base: before })
+      if (edit !== null) edits.push({ file, block, edit })
       touched.push(...(id === null ? [] : [id]), ...(current === null ? [] : [current.id]))
     }
     const matched = new Set([...matches.values()].map(({ id }) => id))
     let gone = 0
     for (const belief of missing.filter(({ id }) => !matched.has(id))) {
       const { item, section } = baseBlocks.get(belief.id) as ItemBlock
-      if (isSameItem(fieldsOfItem(item, section, belief), fieldsOfBelief(belief))) plan.removed.push(belief)
-      else plan.kept.push(belief)
+      if (isSameItem(fieldsOfItem(item, section, belief), fieldsOfBelief(belief))) removed.push(belief)
+      else kept.push(belief)
       gone += 1
     }
     // One line removed is an edit. Many at once look like an accident, or like a program that wipes the memory.
     if (gone >= 2 && (gone * 2 >= known.length || (gone > 10 && gone * 5 > known.length)))
       massRemoval ??= { file: name, reason: `${gone} of ${known.length} items are gone from it` }
   }
-  return { ...plan, touched, massRemoval }
+  return { edits, removed, kept, touched, massRemoval }
 }
 
 type PlannedItem = {
@@ -136,11 +123,10 @@ async function planItem(
     return isOld || isForgotten ? null : add(said)
   }
   const merged = before === null ? null : mergeFields(before, stored, said)
-  if (merged !== null) return { kind: 'correct', old: current, fields: merged }
+  if (merged !== null) return { kind: 'correct', current, fields: merged }
   if (before === null && isOld) return null
-  return before === null && id === current.id
-    ? { kind: 'correct', old: current, fields: said }
-    : { kind: 'conflict', current, fields: said }
+  const isOwn = before === null && id === current.id
+  return { kind: isOwn ? 'correct' : 'conflict', current, fields: said }
 }
 
 /** The belief itself, or the one that superseded it, if that one is shown in the files. */
@@ -170,61 +156,3 @@ function matchByName(items: readonly ItemBlock[], missing: readonly Belief[]): R
   }
   return matches
 }
-
-/** The text of a file that is to be opened. */
-export type ReadFile = Pick<MirrorFile, 'name' | 'live' | 'isChanged'> & { readonly text: string }
-
-export function openFiles(
-  paths: MirrorPaths,
-  { files }: MirrorState,
-  read: readonly ReadFile[],
-): readonly MirrorFile[] {
-  const present = new Set(read.flatMap(({ text, isChanged }) => (isChanged ? new MirrorDocument(text).ids() : [])))
-  return read.map(({ name, live, text, isChanged }) => {
-    // A file that is missing was not edited: none of its items count as removed.
-    const base = isChanged && live !== null ? baseOf(paths, name, text) : null
-    const document = new MirrorDocument(base === null ? text : withoutOrphans(text, base, present))
-    return { name, scope: files[name]?.scope ?? null, live, document, isChanged, base }
-  })
-}
-
-/**
- * The text without the lines that stood below an item whose bullet was removed. They belonged to that item; otherwise
- * they would become part of the item above. `present` are the ids in all changed files.
- */
-function withoutOrphans(text: string, base: MirrorDocument, present: ReadonlySet<string>): string {
-  if (base.ids().every((id) => present.has(id))) return text
-  const before = ownedLines(base.blocks, present)
-  const after = ownedLines(parseBlocks(text), present)
-  const owners = new Set(after.map(({ owner }) => owner))
-  const orphans = new Set<OwnedLine>()
-  let [from, to] = [0, 0]
-  for (const { count, added, removed } of diffArrays(before.map(keyOf), after.map(keyOf))) {
-    for (let offset = 0; offset < count && !added && !removed; offset += 1) {
-      const line = before[from + offset] as OwnedLine
-      if (line.key !== line.owner && line.key !== '' && !owners.has(line.owner))
-        orphans.add(after[to + offset] as OwnedLine)
-    }
-    from += added ? 0 : count
-    to += removed ? 0 : count
-  }
-  return after
-    .filter((line) => !orphans.has(line))
-    .map(({ raw }) => raw)
-    .join('')
-}
-
-/** A line with the item it belongs to. The first line of an item has the item itself as its key. */
-type OwnedLine = { readonly raw: string; readonly key: string; readonly owner: string | null }
-
-const keyOf = ({ key }: OwnedLine): string => key
-
-/** Items are known by id, or by name where a program has dropped the comment. */
-const ownedLines = (blocks: readonly Block[], present: ReadonlySet<string>): readonly OwnedLine[] =>
-  blocks.flatMap((block) => {
-    const { id, name, content } = block.kind === 'item' ? block.item : { id: null, name: null, content: null }
-    const byName = content === null ? null : `name ${nameKey(name ?? content)}`
-    const owner = id !== null && present.has(id) ? `id ${id}` : byName
-    const lines = block.raw.match(/[^\r\n]*(?:\r\n|\n|\r)|[^\r\n]+$/gu) ?? []
-    return lines.map((raw, index) => ({ raw, owner, key: owner !== null && index === 0 ? owner : raw.trimEnd() }))
-  })

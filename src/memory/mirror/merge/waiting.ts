@@ -25,28 +25,11 @@ export async function undecidedEdits(
 ): Promise<readonly UndecidedEdit[]> {
   const ids = waiting.flatMap(({ id, target }) => [id, target ?? id])
   const beliefs = new Map((await store.getMany(user, [...new Set(ids)])).map((belief) => [belief.id, belief]))
-  const found = new Map(
-    waiting.map(({ id, target }) => [
-      id,
-      { proposal: beliefs.get(id) ?? null, target: beliefs.get(target ?? '') ?? null },
-    ]),
-  )
-  return [...found.values()].flatMap(({ proposal, target }) =>
-    proposal !== null && isUndecided(proposal) ? [{ proposal, target }] : [],
-  )
-}
-
-export type Settled = {
-  /** Edits that go on waiting. */
-  readonly waiting: readonly WaitingEdit[]
-  /** Their lines, which stay as they are, with the belief in whose place each stands. */
-  readonly left: ReadonlyMap<ItemBlock, Belief | null>
-  /** Proposals whose edits were taken back in the file. */
-  readonly outdated: readonly Belief[]
-  /** Beliefs whose removal was rejected, so that the file shows them again. */
-  readonly shown: readonly string[]
-  /** How many rejected edits were replaced by what the store says. */
-  readonly restored: number
+  const targets = new Map(waiting.map(({ id, target }) => [id, beliefs.get(target ?? '') ?? null]))
+  return [...targets].flatMap(([id, target]) => {
+    const proposal = beliefs.get(id)
+    return proposal !== undefined && isUndecided(proposal) ? [{ proposal, target }] : []
+  })
 }
 
 /**
@@ -58,14 +41,18 @@ export async function settleWaiting(
   { user, waiting: edits }: Pick<MirrorState, 'user' | 'waiting'>,
   layout: Layout,
   files: readonly MirrorFile[],
-): Promise<Settled> {
+) {
   const present = new Set(files.flatMap(({ document }) => document.ids()))
   const places = files.flatMap((file) => file.document.items().map((block) => ({ file, block })))
   const byKey = Map.groupBy(edits.length === 0 ? [] : places, ({ block }) => lineKey(block))
+  /** Edits that go on waiting, and their lines, which stay as they are, with the belief in whose place each stands. */
   const waiting: WaitingEdit[] = []
   const left = new Map<ItemBlock, Belief | null>()
+  /** Proposals whose edits were taken back in the file. */
   const outdated: Belief[] = []
+  /** Beliefs whose removal was rejected, so that the file shows them again. */
   const shown: string[] = []
+  /** How many rejected edits were replaced by what the store says. */
   let restored = 0
   for (const edit of edits) {
     const proposal = await store.get(user, edit.id)

@@ -55,8 +55,6 @@ export const splitLines = (text: string): readonly string[] => text.split(/\r\n|
 
 type Line = { readonly text: string; readonly raw: string }
 
-export const parseBlocks = (text: string): readonly Block[] => new BlockParser(linesOf(text)).parse()
-
 function linesOf(text: string): readonly Line[] {
   return [...text.matchAll(/([^\r\n]*)(\r\n|\n|\r|$)/gu)]
     .filter(([raw]) => raw !== '')
@@ -70,139 +68,132 @@ function linesOf(text: string): readonly Line[] {
     .map((raw) => ({ raw, text: raw.replace(/^\ufeff|(?<![\r\n])[\r\n]+$/gu, '') }))
 }
 
-class BlockParser {
-  readonly #lines: readonly Line[]
-  readonly #blocks: Block[] = []
-  #text = ''
-  #section: Section | null = null
+export function parseBlocks(file: string): readonly Block[] {
+  const lines = linesOf(file)
+  const blocks: Block[] = []
+  let ownText = ''
+  let currentSection: Section | null = null
   /** Whether list items are new beliefs here: in a section of ours or the inbox, not below a person's own heading. */
-  #takesItems = false
-  #isManaged: boolean
-  #at = 0
+  let takesItems = false
+  let isManaged = !lines.some(({ text }) => mark.test(text))
+  let place = 0
   /** Where the search for the end of a fence or comment gave up, so that it is not repeated for every line. */
-  readonly #unclosed = new Map<string, { readonly length: number; readonly until: number }>()
+  const unclosed = new Map<string, { readonly length: number; readonly until: number }>()
 
-  constructor(lines: readonly Line[]) {
-    this.#lines = lines
-    this.#isManaged = !lines.some(({ text }) => mark.test(text))
-  }
-
-  parse(): readonly Block[] {
-    while (this.#at < this.#lines.length) {
-      const line = this.#lines[this.#at] as Line
-      const end = this.#endOfVerbatim(line)
-      if (end > this.#at) this.#takeText(end)
-      else this.#parseLine(line)
-    }
-    this.#flush()
-    return this.#blocks
-  }
-
-  #parseLine({ text, raw }: Line): void {
+  function parseLine({ text, raw }: Line): void {
     const version = mark.exec(text)?.[1]
     const [, marks, title] = heading.exec(text) ?? []
     const isBullet = bullet.test(text) && !horizontalRule.test(text)
     const topic = isBullet ? topicComment.exec(text)?.[1] : undefined
     if (version !== undefined) {
-      this.#isManaged = true
-      this.#enter(null, false)
-      this.#push({ kind: 'mark', raw, version: Number(version) })
-    } else if (marks !== undefined) this.#parseHeading(marks.length, titleOf(title ?? ''), raw)
-    else if (topic !== undefined) this.#push({ kind: 'topic', raw, scope: topic })
-    else if (isBullet && (idCommentPattern.test(text) || this.#takesItems)) this.#parseItem(text)
-    else this.#takeText(this.#at + 1)
+      isManaged = true
+      enter(null, false)
+      push({ kind: 'mark', raw, version: Number(version) })
+    } else if (marks !== undefined) parseHeading(marks.length, titleOf(title ?? ''), raw)
+    else if (topic !== undefined) push({ kind: 'topic', raw, scope: topic })
+    else if (isBullet && (idCommentPattern.test(text) || takesItems)) takeItem(text)
+    else takeText(place + 1)
   }
 
-  #parseHeading(level: number, title: string, raw: string): void {
+  function parseHeading(level: number, title: string, raw: string): void {
     const type = level === 3 ? typeOf(title) : null
-    const scope = level === 2 && this.#isManaged ? scopeOf(title) : null
+    const scope = level === 2 && isManaged ? scopeOf(title) : null
     if (level > 2) {
-      if (type !== null && this.#section !== null) {
-        this.#enter({ scope: this.#section.scope, type }, true)
-        this.#push({ kind: 'type', raw, scope: this.#section.scope, type })
+      if (type !== null && currentSection !== null) {
+        enter({ scope: currentSection.scope, type }, true)
+        push({ kind: 'type', raw, scope: currentSection.scope, type })
       } else {
-        this.#takesItems = false
-        this.#takeText(this.#at + 1)
+        takesItems = false
+        takeText(place + 1)
       }
     } else if (scope !== null) {
-      this.#enter({ scope, type: null }, true)
-      this.#push({ kind: 'scope', raw, scope })
+      enter({ scope, type: null }, true)
+      push({ kind: 'scope', raw, scope })
     } else if (level === 2 && newComment.test(title)) {
-      this.#enter(null, this.#isManaged)
-      this.#push({ kind: 'new', raw })
+      enter(null, isManaged)
+      push({ kind: 'new', raw })
     } else if (level === 2 && topicsComment.test(title)) {
-      this.#enter(null, false)
-      this.#push({ kind: 'topics', raw })
+      enter(null, false)
+      push({ kind: 'topics', raw })
     } else {
-      this.#enter(null, false)
+      enter(null, false)
       // A block of its own, so that the end of the section before it is the end of a block.
-      this.#flush()
-      this.#takeText(this.#at + 1)
+      flush()
+      takeText(place + 1)
     }
   }
 
-  #enter(section: Section | null, takesItems: boolean): void {
-    this.#section = section
-    this.#takesItems = takesItems
+  function enter(section: Section | null, isTaking: boolean): void {
+    currentSection = section
+    takesItems = isTaking
   }
 
-  #parseItem(text: string): void {
-    let end = this.#at + 1
-    for (let next = end; next < this.#lines.length; next += 1) {
-      const below = (this.#lines[next] as Line).text
+  function takeItem(text: string): void {
+    let end = place + 1
+    for (let next = end; next < lines.length; next += 1) {
+      const below = (lines[next] as Line).text
       if (below.trim() === '') continue
       if (!indented.test(below)) break
       end = next + 1
     }
-    const lines = this.#lines.slice(this.#at, end)
-    const below = lines.slice(1).map((line) => line.text)
+    const own = lines.slice(place, end)
+    const below = own.slice(1).map((line) => line.text)
     const item = parseItem(text.replace(bullet, ''), below)
-    const raw = lines.map((line) => line.raw).join('')
-    const section = this.#takesItems ? this.#section : null
-    this.#push({ kind: 'item', raw, item, section, inInbox: this.#takesItems && section === null }, end)
+    const raw = own.map((line) => line.raw).join('')
+    const section = takesItems ? currentSection : null
+    push({ kind: 'item', raw, item, section, inInbox: takesItems && section === null }, end)
   }
 
   /**
    * The end of a fenced block or of a comment over several lines that begins here; 0 if it has no end. One that would
    * swallow a line of ours was left open by mistake: beliefs must not vanish behind it.
    */
-  #endOfVerbatim({ text }: Line): number {
+  function endOfVerbatim({ text }: Line): number {
     const [, fence] = /^ ?(`{3,}(?=[^`]*$)|~{3,})/u.exec(text) ?? []
     if (fence !== undefined) {
       const closing = new RegExp(`^ ?${fence[0]}{${fence.length},}[ \\t]*$`, 'u')
-      return this.#find(fence[0] as string, fence.length, (line) => closing.test(line))
+      return findEnd(fence[0] as string, fence.length, (line) => closing.test(line))
     }
-    if (/^ ?<!--/u.test(text) && !text.includes('-->')) return this.#find('<', 0, (line) => line.includes('-->'))
+    if (/^ ?<!--/u.test(text) && !text.includes('-->')) return findEnd('<', 0, (line) => line.includes('-->'))
     return 0
   }
 
-  #find(what: string, length: number, closes: (line: string) => boolean): number {
-    const known = this.#unclosed.get(what)
-    if (known !== undefined && length >= known.length && this.#at < known.until) return 0
-    let next = this.#at + 1
-    for (; next < this.#lines.length; next += 1) {
-      const { text } = this.#lines[next] as Line
+  function findEnd(what: string, length: number, closes: (line: string) => boolean): number {
+    const known = unclosed.get(what)
+    if (known !== undefined && length >= known.length && place < known.until) return 0
+    let next = place + 1
+    for (; next < lines.length; next += 1) {
+      const { text } = lines[next] as Line
       if (anyComment.test(text)) break
       if (closes(text)) return next + 1
     }
-    this.#unclosed.set(what, { length, until: next })
+    unclosed.set(what, { length, until: next })
     return 0
   }
 
-  #takeText(end: number): void {
-    for (; this.#at < end; this.#at += 1) this.#text += (this.#lines[this.#at] as Line).raw
+  function takeText(end: number): void {
+    for (; place < end; place += 1) ownText += (lines[place] as Line).raw
   }
 
-  #push(block: Block, end = this.#at + 1): void {
-    this.#flush()
-    this.#blocks.push(block)
-    this.#at = end
+  function push(block: Block, end = place + 1): void {
+    flush()
+    blocks.push(block)
+    place = end
   }
 
-  #flush(): void {
-    if (this.#text !== '') this.#blocks.push({ kind: 'text', raw: this.#text })
-    this.#text = ''
+  function flush(): void {
+    if (ownText !== '') blocks.push({ kind: 'text', raw: ownText })
+    ownText = ''
   }
+
+  while (place < lines.length) {
+    const line = lines[place] as Line
+    const end = endOfVerbatim(line)
+    if (end > place) takeText(end)
+    else parseLine(line)
+  }
+  flush()
+  return blocks
 }
 
 /** The title of a heading without closing marks; empty for one that is too long to be ours. */

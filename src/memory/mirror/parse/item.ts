@@ -17,17 +17,10 @@ export type Item = {
 /** The section of an item. Type is null between the heading of a scope and the first heading of a type. */
 export type Section = { readonly scope: string; readonly type: BeliefType | null }
 
-/** The fields that are compared and merged: those of an item and of its section. */
-export type ItemFields = {
-  readonly name: string
-  readonly content: string
-  readonly why: string
-  readonly aliases: readonly string[]
-  readonly scopes: readonly string[]
-  readonly type: BeliefType
-}
+const fieldNames = ['name', 'content', 'why', 'aliases', 'scopes', 'type'] as const
 
-const fieldNames = ['name', 'content', 'why', 'aliases', 'scopes', 'type'] as const satisfies (keyof ItemFields)[]
+/** The fields that are compared and merged: those of an item and of its section. */
+export type ItemFields = Pick<Belief, (typeof fieldNames)[number]>
 
 /** The scope whose section lists the belief. */
 export const homeScope = (belief: Belief): string => belief.scopes[0] as string
@@ -114,14 +107,8 @@ function splitName(said: string): { readonly name: string | null; readonly first
   return name === '' ? { name: null, first: said } : { name, first: rest }
 }
 
-export const fieldsOfBelief = ({ name, content, why, aliases, scopes, type }: Belief): ItemFields => ({
-  name,
-  content,
-  why,
-  aliases,
-  scopes,
-  type,
-})
+export const fieldsOfBelief = (belief: Belief): ItemFields =>
+  Object.fromEntries(fieldNames.map((field) => [field, belief[field]])) as ItemFields
 
 /** The fields of an item. What neither the item nor its section says is taken from the belief it stands for. */
 export function fieldsOfItem(item: Item, section: Section | null, belief: Belief | null): ItemFields {

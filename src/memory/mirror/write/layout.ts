@@ -61,63 +61,52 @@ type Left = {
   readonly absent: ReadonlySet<string>
 }
 
+export type Layout = ReturnType<typeof openLayout>
+
 /** Decides which file each belief is written to. Topic files are opened when they are needed. */
-export class Layout {
-  readonly #paths: MirrorPaths
-  readonly #state: MirrorState
-  readonly #where: WhereIndex
-  readonly #open = new Map<string, MirrorFile>()
+export function openLayout(paths: MirrorPaths, state: MirrorState, opened: readonly MirrorFile[]) {
+  const where = openWhereIndex(paths)
+  const openFiles = new Map<string, MirrorFile>()
   /** The open file of each belief. */
-  readonly #placed = new Map<string, string>()
-  #left: Left = { blocks: new Set(), absent: new Set() }
+  const placed = new Map<string, string>()
+  let leftEdits: Left = { blocks: new Set(), absent: new Set() }
 
-  constructor(paths: MirrorPaths, state: MirrorState, files: readonly MirrorFile[]) {
-    this.#paths = paths
-    this.#state = state
-    this.#where = new WhereIndex(paths)
-    for (const file of files) this.#add(file)
-  }
+  for (const file of opened) addFile(file)
+  const mirror = openFiles.get(mirrorFile) as MirrorFile
 
-  #add(file: MirrorFile): MirrorFile {
+  function addFile(file: MirrorFile): MirrorFile {
     const { name, scope, document, isChanged } = file
-    this.#open.set(name, file)
+    openFiles.set(name, file)
     for (const id of document.ids()) {
-      this.#placed.set(id, name)
+      placed.set(id, name)
       // Another program may have moved items of other files into it.
-      if (isChanged && scope !== null) this.#where.set(id, name)
+      if (isChanged && scope !== null) where.set(id, name)
     }
     return file
   }
 
-  files(): readonly MirrorFile[] {
-    return [...this.#open.values()]
-  }
-
-  get #mirror(): MirrorFile {
-    return this.#open.get(mirrorFile) as MirrorFile
+  function files(): readonly MirrorFile[] {
+    return [...openFiles.values()]
   }
 
   /** Shows a belief in the place of an item, which becomes the belief's item; removes the item when it has one already. */
-  replace(file: MirrorFile, block: ItemBlock, belief: Belief): void {
+  function replace(file: MirrorFile, block: ItemBlock, belief: Belief): void {
     const { id } = block.item
-    const hasPlace = id !== belief.id && this.#find(belief.id) !== undefined
+    const hasPlace = id !== belief.id && findItem(belief.id) !== undefined
     if (hasPlace) file.document.remove(block)
     else {
       file.document.replace(block, belief)
-      this.#place(belief.id, file)
+      noteFile(belief.id, file)
     }
-    if (id !== null && id !== belief.id && !file.document.ids().includes(id)) this.#placed.delete(id)
+    if (id !== null && id !== belief.id && !file.document.ids().includes(id)) placed.delete(id)
   }
 
   /** Makes the files say what the store says about these beliefs, or about all, except where edits are left. */
-  async update(store: Store, changed: Iterable<string> | 'all', left: Left): Promise<void> {
-    const { user } = this.#state
-    this.#left = left
+  async function update(store: Store, changed: Iterable<string> | 'all', left: Left): Promise<void> {
+    const { user } = state
+    leftEdits = left
     // Lines of beliefs that the store does not know go too: it may have been replaced by a backup.
-    const all = async () => [
-      ...(await store.idsStartingWith(user, '', Number.MAX_SAFE_INTEGER)),
-      ...this.#placed.keys(),
-    ]
+    const all = async () => [...(await store.idsStartingWith(user, '', Number.MAX_SAFE_INTEGER)), ...placed.keys()]
     const ids = [...new Set(changed === 'all' ? await all() : changed)]
     const unplaced: Belief[] = []
     for (let from = 0; from < ids.length; from += pageSize) {
@@ -125,33 +114,28 @@ export class Layout {
       const beliefs = new Map((await store.getMany(user, page)).map((belief) => [belief.id, belief]))
       for (const id of page) {
         const belief = beliefs.get(id)
-        const block = this.#find(id)?.block
+        const block = findItem(id)?.block
         if (block !== undefined && left.blocks.has(block)) continue
-        if (belief === undefined || !isMirrored(belief)) this.#hide(id)
-        else if (!this.#show(belief) && !left.absent.has(id)) unplaced.push(belief)
+        if (belief === undefined || !isMirrored(belief)) hideBelief(id)
+        else if (!showBelief(belief) && !left.absent.has(id)) unplaced.push(belief)
       }
     }
-    this.#mirror.document.ensureInbox()
-    await this.#placeAll(unplaced, store)
-  }
-
-  /** Records which topic file each belief is in. */
-  save(): void {
-    this.#where.save()
+    mirror.document.ensureInbox()
+    await placeAll(unplaced, store)
   }
 
   /** The files that beliefs stand or stood in, which are then no longer recorded. Null: in any file. */
-  forget(ids: readonly string[]): ReadonlySet<string> | null {
-    return this.#where.isComplete ? new Set([mirrorFile, ...ids.flatMap((id) => this.#where.forget(id))]) : null
+  function forget(ids: readonly string[]): ReadonlySet<string> | null {
+    return where.isComplete ? new Set([mirrorFile, ...ids.flatMap((id) => where.forget(id))]) : null
   }
 
   /** False when the belief has no place yet. */
-  #show(belief: Belief): boolean {
-    const found = this.#find(belief.id)
+  function showBelief(belief: Belief): boolean {
+    const found = findItem(belief.id)
     if (found === undefined) return false
     const { file, block } = found
     if (file.scope !== null && file.scope !== homeScope(belief)) {
-      this.#hide(belief.id)
+      hideBelief(belief.id)
       return false
     }
     const said = fieldsOfItem(block.item, block.section, belief)
@@ -161,104 +145,104 @@ export class Layout {
     return true
   }
 
-  #hide(id: string): void {
-    for (let found = this.#find(id); found !== undefined; found = this.#find(id)) {
-      if (this.#left.blocks.has(found.block)) return
+  function hideBelief(id: string): void {
+    for (let found = findItem(id); found !== undefined; found = findItem(id)) {
+      if (leftEdits.blocks.has(found.block)) return
       found.file.document.remove(found.block)
       if (!found.file.document.ids().includes(id)) {
-        this.#placed.delete(id)
-        if (found.file.scope !== null) this.#where.set(id, null)
+        placed.delete(id)
+        if (found.file.scope !== null) where.set(id, null)
       }
     }
   }
 
-  #find(id: string): { readonly file: MirrorFile; readonly block: ItemBlock } | undefined {
-    const name = this.#placed.get(id) ?? this.#where.fileOf(id)
-    const file = name === null ? null : this.#openTopic(name)
+  function findItem(id: string): { readonly file: MirrorFile; readonly block: ItemBlock } | undefined {
+    const name = placed.get(id) ?? where.fileOf(id)
+    const file = name === null ? null : openTopic(name)
     const blocks = file?.document.items().filter(({ item }) => item.id === id) ?? []
-    const block = blocks.find((one) => !this.#left.blocks.has(one)) ?? blocks[0]
+    const block = blocks.find((one) => !leftEdits.blocks.has(one)) ?? blocks[0]
     return file === null || block === undefined ? undefined : { file, block }
   }
 
-  #place(id: string, { name, scope }: MirrorFile): void {
-    this.#placed.set(id, name)
-    if (scope !== null) this.#where.set(id, name)
+  function noteFile(id: string, { name, scope }: MirrorFile): void {
+    placed.set(id, name)
+    if (scope !== null) where.set(id, name)
   }
 
   /** Null when the file cannot be read. */
-  #openTopic(name: string): MirrorFile | null {
-    const known = this.#open.get(name)
+  function openTopic(name: string): MirrorFile | null {
+    const known = openFiles.get(name)
     if (known !== undefined) return known
-    const live = readLiveFile(join(this.#paths.dir, name))
-    const scope = this.#state.files[name]?.scope ?? null
+    const live = readLiveFile(join(paths.dir, name))
+    const scope = state.files[name]?.scope ?? null
     if (live.kind !== 'read') return null
-    return this.#add({ name, scope, live, document: new MirrorDocument(live.text), isChanged: false, base: null })
+    return addFile({ name, scope, live, document: new MirrorDocument(live.text), isChanged: false, base: null })
   }
 
   /** Puts new beliefs into MEMORY.md while there is room, and into the topic file of their scope otherwise. */
-  async #placeAll(beliefs: readonly Belief[], store: Store): Promise<void> {
+  async function placeAll(beliefs: readonly Belief[], store: Store): Promise<void> {
     for (const [scope, group] of Map.groupBy(oldestFirst(beliefs), homeScope)) {
-      const shown = this.#mirror.document.items().filter(({ section }) => section?.scope === scope).length
-      const isTopic = this.#state.topics[scope] !== undefined
-      if (isTopic || shown + group.length > mostInMirrorFile) this.#insertInTopic(scope, group)
-      else this.#insert(this.#mirror, group)
+      const shown = mirror.document.items().filter(({ section }) => section?.scope === scope).length
+      const isTopic = state.topics[scope] !== undefined
+      if (isTopic || shown + group.length > mostInMirrorFile) insertInTopic(scope, group)
+      else insertIn(mirror, group)
     }
-    await this.#makeRoom(store)
+    await makeRoom(store)
   }
 
   /** Moves whole scopes out of MEMORY.md, the largest first, until the rest fits. */
-  async #makeRoom(store: Store): Promise<void> {
-    const { document } = this.#mirror
+  async function makeRoom(store: Store): Promise<void> {
+    const { document } = mirror
     for (;;) {
-      this.#setLinks()
+      setLinks()
       const text = document.render()
       if (splitLines(text).length <= mostLines && Buffer.byteLength(text) <= mostBytes) return
-      const items = document.items().filter((block) => !this.#left.blocks.has(block))
+      const items = document.items().filter((block) => !leftEdits.blocks.has(block))
       const scope = largestScope(items)
       const blocks = items.filter(({ section }) => section !== null && section.scope === scope)
       const ids = blocks.flatMap(({ item }) => item.id ?? [])
-      const beliefs = (await store.getMany(this.#state.user, ids)).filter((belief) => homeScope(belief) === scope)
+      const beliefs = (await store.getMany(state.user, ids)).filter((belief) => homeScope(belief) === scope)
       if (scope === null || beliefs.length === 0) return
       const moved = new Set(beliefs.map(({ id }) => id))
       for (const block of blocks) if (moved.has(block.item.id ?? '')) document.remove(block)
-      this.#insertInTopic(scope, oldestFirst(beliefs))
+      insertInTopic(scope, oldestFirst(beliefs))
     }
   }
 
-  #insert(file: MirrorFile, beliefs: readonly Belief[]): void {
-    for (const { id } of beliefs) this.#place(id, file)
+  function insertIn(file: MirrorFile, beliefs: readonly Belief[]): void {
+    for (const { id } of beliefs) noteFile(id, file)
     file.document.insert(beliefs)
   }
 
-  #insertInTopic(scope: string, beliefs: readonly Belief[]): void {
-    this.#state.topics[scope] ??= { slug: this.#topicSlug(scope), parts: 1 }
-    const topic = this.#state.topics[scope]
+  function insertInTopic(scope: string, beliefs: readonly Belief[]): void {
+    state.topics[scope] ??= { slug: topicSlug(scope), parts: 1 }
+    const topic = state.topics[scope]
     for (let rest = beliefs; rest.length > 0; topic.parts += rest.length > 0 ? 1 : 0) {
-      while (this.#isForeign(topicFile(topic.slug, topic.parts), scope)) topic.parts += 1
+      while (isForeign(topicFile(topic.slug, topic.parts), scope)) topic.parts += 1
       const name = topicFile(topic.slug, topic.parts)
-      const file = this.#openTopic(name) ?? this.#newTopic(name, scope, topic.parts)
+      const file = openTopic(name) ?? newTopic(name, scope, topic.parts)
       const room = roomIn(file.document, rest)
-      this.#insert(file, rest.slice(0, room))
+      insertIn(file, rest.slice(0, room))
       rest = rest.slice(room)
     }
   }
 
   /** Whether a file belongs to another scope, or is no file of the mirror. */
-  #isForeign(name: string, scope: string): boolean {
-    const known = this.#state.files[name]
-    return known === undefined ? existsSync(join(this.#paths.dir, name)) : known.scope !== scope
+  function isForeign(name: string, scope: string): boolean {
+    const known = state.files[name]
+    return known === undefined ? existsSync(join(paths.dir, name)) : known.scope !== scope
   }
 
-  #newTopic(name: string, scope: string, part: number): MirrorFile {
-    this.#state.files[name] = { scope, signature: '', hash: '', items: 0 }
+  function newTopic(name: string, scope: string, part: number): MirrorFile {
+    state.files[name] = { scope, signature: '', hash: '', items: 0 }
     const document = new MirrorDocument(beginningOf(scope, part))
-    return this.#add({ name, scope, live: null, document, isChanged: false, base: null })
+    return addFile({ name, scope, live: null, document, isChanged: false, base: null })
   }
 
   /** A file name without ending that no other file has. Letter case does not count: not every file system keeps it. */
-  #topicSlug(scope: string): string {
-    const used = new Set(Object.values(this.#state.topics).map(({ slug }) => slug))
-    const isFree = (slug: string): boolean => !used.has(slug) && !existsSync(join(this.#paths.dir, `${slug}.md`))
+  function topicSlug(scope: string): string {
+    const used = new Set(Object.values(state.topics).map(({ slug }) => slug))
+    const isFree = (slug: string): boolean => !used.has(slug) && !existsSync(join(paths.dir, `${slug}.md`))
     const plain = scope
       .toLowerCase()
       .replace(/[^a-z0-9]+/gu, '-')
@@ -271,30 +255,32 @@ export class Layout {
     return slugs.find(isFree) ?? `${plain || 'scope'}-${digest}`
   }
 
-  #setLinks(): void {
-    const { files, topics } = this.#state
+  function setLinks(): void {
+    const { files, topics } = state
     const counts = new Map<string, number>()
     for (const [name, { scope, items }] of Object.entries(files))
       if (scope !== null)
-        counts.set(scope, (counts.get(scope) ?? 0) + (this.#open.get(name)?.document.items().length ?? items))
+        counts.set(scope, (counts.get(scope) ?? 0) + (openFiles.get(name)?.document.items().length ?? items))
     const scopes = Object.keys(topics).sort(compareScopes)
-    const links = scopes.map((scope) => ({ scope, text: this.#linkTo(scope, counts.get(scope) ?? 0) }))
+    const links = scopes.map((scope) => ({ scope, text: linkTo(scope, counts.get(scope) ?? 0) }))
     const others = links.length - (mostLinks - 1)
     const more = { scope: 'topics', text: `${others} more scopes have files of their own beside this one` }
-    this.#mirror.document.setTopics(links.length > mostLinks ? [...links.slice(0, mostLinks - 1), more] : links)
+    mirror.document.setTopics(links.length > mostLinks ? [...links.slice(0, mostLinks - 1), more] : links)
   }
 
-  #linkTo(scope: string, count: number): string {
-    const { slug, parts } = this.#state.topics[scope] as { readonly slug: string; readonly parts: number }
+  function linkTo(scope: string, count: number): string {
+    const { slug, parts } = state.topics[scope] as { readonly slug: string; readonly parts: number }
     // The beliefs of a deleted part are in another part.
     const names = Array.from({ length: parts }, (_, index) => topicFile(slug, index + 1))
-    const present = names.filter((name) => this.#state.files[name]?.scope === scope)
+    const present = names.filter((name) => state.files[name]?.scope === scope)
     const [first = names[0], last = first] = [present[0], present.at(-1)]
     const beliefs = count === 1 ? '1 belief' : `${count} beliefs`
     const part = names.indexOf(last as string) + 1
     const others = first === last ? '' : ` in ${present.length} files, up to [part ${part}](${last})`
     return `[${scope}](${first}): ${beliefs}${others}`
   }
+
+  return { files, replace, update, save: where.save, forget }
 }
 
 const topicFile = (slug: string, part: number): string => (part === 1 ? `${slug}.md` : `${slug}-${part}.md`)
@@ -334,53 +320,45 @@ const oldestFirst = (beliefs: readonly Belief[]): readonly Belief[] => {
 type Places = readonly [current: string | null, ...before: string[]]
 
 /** Which topic file each belief is in. In 256 files, so that one more belief costs the same however many there are. */
-class WhereIndex {
-  readonly #directory: string
-  readonly #shards = new Map<string, Map<string, Places>>()
-  readonly #changed = new Set<string>()
+function openWhereIndex({ where, bases }: MirrorPaths) {
+  const shards = new Map<string, Map<string, Places>>()
+  const changed = new Set<string>()
   /** Whether it has every file that a belief was ever in: not if it was lost, or begun by an earlier version. */
-  readonly isComplete: boolean
+  const isComplete = existsSync(join(where, completeMark)) || namesIn(bases).every((name) => name === mirrorFile)
 
-  constructor({ where, bases }: MirrorPaths) {
-    this.#directory = where
-    this.isComplete = existsSync(join(where, completeMark)) || namesIn(bases).every((name) => name === mirrorFile)
-  }
-
-  fileOf(id: string): string | null {
-    return this.#shard(id).get(id)?.[0] ?? null
-  }
-
-  set(id: string, file: string | null): void {
-    const [current = null, ...before] = this.#shard(id).get(id) ?? []
-    if (current === file) return
-    const others = [...new Set([...(current === null ? [] : [current]), ...before])].filter((one) => one !== file)
-    this.#shard(id).set(id, [file, ...others])
-    this.#changed.add(shardOf(id))
-  }
-
-  /** The files that a belief is or was in. */
-  forget(id: string): readonly string[] {
-    const places = this.#shard(id).get(id) ?? []
-    if (this.#shard(id).delete(id)) this.#changed.add(shardOf(id))
-    return places.flatMap((file) => file ?? [])
-  }
-
-  save(): void {
-    if (this.#changed.size > 0 && this.isComplete) writeRecord(join(this.#directory, completeMark), '')
-    for (const name of this.#changed)
-      writeRecord(join(this.#directory, name), JSON.stringify(Object.fromEntries(this.#shards.get(name) ?? [])))
-  }
-
-  #shard(id: string): Map<string, Places> {
+  function shardWith(id: string): Map<string, Places> {
     const name = shardOf(id)
-    const loaded = this.#shards.get(name)
+    const loaded = shards.get(name)
     if (loaded !== undefined) return loaded
-    const known = parseJson(readIfPresent(join(this.#directory, name)) ?? '{}')
+    const known = parseJson(readIfPresent(join(where, name)) ?? '{}')
     // Earlier versions recorded one file.
     const entries = Object.entries(known ?? {}).map(([id, value]) => [id, typeof value === 'string' ? [value] : value])
     const shard = new Map(entries.flatMap(([belief, value]) => (isPlaces(value) ? [[belief, value] as const] : [])))
-    this.#shards.set(name, shard)
+    shards.set(name, shard)
     return shard
+  }
+
+  return {
+    isComplete,
+    fileOf: (id: string): string | null => shardWith(id).get(id)?.[0] ?? null,
+    set(id: string, file: string | null): void {
+      const [current = null, ...before] = shardWith(id).get(id) ?? []
+      if (current === file) return
+      const others = [...new Set([...(current === null ? [] : [current]), ...before])].filter((one) => one !== file)
+      shardWith(id).set(id, [file, ...others])
+      changed.add(shardOf(id))
+    },
+    /** The files that a belief is or was in. */
+    forget(id: string): readonly string[] {
+      const places = shardWith(id).get(id) ?? []
+      if (shardWith(id).delete(id)) changed.add(shardOf(id))
+      return places.flatMap((file) => file ?? [])
+    },
+    save(): void {
+      if (changed.size > 0 && isComplete) writeRecord(join(where, completeMark), '')
+      for (const name of changed)
+        writeRecord(join(where, name), JSON.stringify(Object.fromEntries(shards.get(name) ?? [])))
+    },
   }
 }
 

@@ -32,7 +32,8 @@ const contents = {
   text_counts: 'SELECT term, col, doc, cnt FROM text_counts',
   text_lengths: `SELECT users.name, beliefs.id, hex(sz) FROM texts_docsize
     LEFT JOIN beliefs ON beliefs.row = texts_docsize.id ${ofUser('beliefs')}`,
-  turn_scopes: `SELECT users.name, turn_scopes.name, units, length, human_words FROM turn_scopes ${ofUser('turn_scopes')}`,
+  // A scope stays when nothing said in it is left, so that it counts itself too.
+  turn_scopes: `SELECT users.name, turn_scopes.name, 1, units, length, human_words FROM turn_scopes ${ofUser('turn_scopes')}`,
   turn_speakers: `SELECT users.name, turn_scopes.name, turn_speakers.name, turns FROM turn_speakers
     LEFT JOIN turn_scopes ON turn_scopes.id = scope ${ofUser('turn_scopes')}`,
   turn_postings: `SELECT users.name, turn_scopes.name, term, block, hex(entries) FROM turn_postings
@@ -50,6 +51,8 @@ const countColumns: Readonly<Partial<Record<DerivedTable, number>>> = {
   phrase_prefixes: 1,
   words: 1,
   text_counts: 2,
+  turn_scopes: 4,
+  turn_speakers: 1,
 }
 
 /** The rows a table has now, in no particular order. */
@@ -71,63 +74,51 @@ const longText = 100
 
 const once = [1]
 
-/** A checksum of rows that depends neither on their order nor on the parts in which their counts are added. */
-export class RowSum {
-  #high = 0
-  #low = 0
+type Sum = readonly number[]
 
-  add(key: DerivedRow, counts: readonly number[] = once): void {
-    let high = 0x811c9dc5
-    let low = 0x9747b28c
-    for (const value of key) {
-      // Numbers have another start than texts, so that 1 and '1' are not the same.
-      const isLong = typeof value === 'string' && value.length > longText
-      const text = typeof value === 'string' && !isLong ? value : String(isLong ? crc32(value) : value)
-      high = Math.imul(high ^ (typeof value === 'string' ? 1 : 2), 0x01000193)
-      for (let at = 0; at < text.length; at += 1) {
-        const unit = text.charCodeAt(at)
-        high = Math.imul(high ^ unit, 0x01000193)
-        low = Math.imul(low ^ unit, 0x85ebca6b)
-      }
-      // With the length, so that ['ab', 'c'] and ['a', 'bc'] are not the same.
-      high = Math.imul(high ^ text.length, 0x01000193)
+/** Adds a row to a checksum, which depends neither on the order of rows nor on the parts in which their counts are added. */
+function addRow(sum: Uint32Array, key: DerivedRow, counts: readonly number[] = once): void {
+  let high = 0x811c9dc5
+  let low = 0x9747b28c
+  for (const value of key) {
+    // Numbers have another start than texts, so that 1 and '1' are not the same.
+    const isLong = typeof value === 'string' && value.length > longText
+    const text = typeof value === 'string' && !isLong ? value : String(isLong ? crc32(value) : value)
+    high = Math.imul(high ^ (typeof value === 'string' ? 1 : 2), 0x01000193)
+    for (let at = 0; at < text.length; at += 1) {
+      const unit = text.charCodeAt(at)
+      high = Math.imul(high ^ unit, 0x01000193)
+      low = Math.imul(low ^ unit, 0x85ebca6b)
     }
-    for (const count of counts) {
-      // An odd factor, so that no wrong count of one row is lost.
-      high = Math.imul(high, 0x01000193) | 1
-      low = Math.imul(low ^ 0x5bd1e995, 0x85ebca6b) | 1
-      this.#high = (this.#high + Math.imul(high, count)) >>> 0
-      this.#low = (this.#low + Math.imul(low, count)) >>> 0
-    }
+    // With the length, so that ['ab', 'c'] and ['a', 'bc'] are not the same.
+    high = Math.imul(high ^ text.length, 0x01000193)
   }
-
-  /** Adds what was summed elsewhere. */
-  addSum([high, low]: readonly [number, number]): void {
-    this.#high = (this.#high + high) >>> 0
-    this.#low = (this.#low + low) >>> 0
-  }
-
-  value(): readonly [number, number] {
-    return [this.#high, this.#low]
+  for (const count of counts) {
+    // An odd factor, so that no wrong count of one row is lost.
+    high = Math.imul(high, 0x01000193) | 1
+    low = Math.imul(low ^ 0x5bd1e995, 0x85ebca6b) | 1
+    sum[0] = (sum[0] as number) + Math.imul(high, count)
+    sum[1] = (sum[1] as number) + Math.imul(low, count)
   }
 }
 
 /** The checksum of every derived table. */
 export class RowSums {
-  readonly #sums = new Map(derivedTables.map((table) => [table, new RowSum()]))
+  readonly #sums = new Map(derivedTables.map((table) => [table, new Uint32Array(2)]))
   rows = 0
 
   readonly add: Emit = (table, key, counts) => {
     this.rows += 1
-    this.#sums.get(table)?.add(key, counts)
+    addRow(this.#sums.get(table) as Uint32Array, key, counts)
   }
 
-  addSums(sums: Readonly<Record<DerivedTable, readonly [number, number]>>): void {
-    for (const table of derivedTables) this.#sums.get(table)?.addSum(sums[table])
+  /** Adds what was summed elsewhere. */
+  addSums(sums: Readonly<Record<DerivedTable, Sum>>): void {
+    for (const [table, sum] of this.#sums) sum.set(sums[table].map((part, at) => part + (sum[at] ?? 0)))
   }
 
-  values(): Readonly<Record<DerivedTable, readonly [number, number]>> {
-    return Object.fromEntries([...this.#sums].map(([table, sum]) => [table, sum.value()])) as never
+  values(): Readonly<Record<DerivedTable, Sum>> {
+    return Object.fromEntries([...this.#sums].map(([table, sum]) => [table, [...sum]])) as never
   }
 }
 

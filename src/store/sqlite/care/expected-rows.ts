@@ -16,8 +16,8 @@ export type Share = { readonly after?: string; readonly until?: string }
  * without the code that fills them. Only `typos` and `audience_scopes` are computed from `words` and `audiences`, which
  * are compared with the journal themselves.
  */
-export function expectedRows(connection: Connection, emit: Emit): void {
-  emitBeliefs(connection, emit)
+export function expectedRows(connection: Connection, emit: Emit, share: Share = {}): void {
+  emitBeliefs(connection, emit, share)
   emitKeyedRows(connection, emit)
   emitTurns(connection, emit)
 }
@@ -56,7 +56,7 @@ const firstTime = [1, 1]
 const again = [0, 1]
 
 /** The rows of the tables that have one row for each row of another one. */
-export function emitKeyedRows(connection: Connection, emit: Emit): void {
+function emitKeyedRows(connection: Connection, emit: Emit): void {
   eachStoredRow(connection, 'words', (_, [user = null, word]) => {
     for (const half of typoHashes(String(word))) emit('typos', [user, half, String(word)])
   })
@@ -93,33 +93,14 @@ function encodeLengths(lengths: readonly number[]): string {
   return Buffer.from(bytes).toString('hex').toUpperCase()
 }
 
-/** Numbers by a key of several parts. */
-class Totals {
-  readonly #totals = new Map<string, number[]>()
-
-  add(key: readonly (string | number)[], ...amounts: readonly number[]): void {
-    const text = JSON.stringify(key)
-    const totals = this.#totals.get(text)
-    if (totals === undefined) this.#totals.set(text, [...amounts])
-    else for (const [at, amount] of amounts.entries()) totals[at] = (totals[at] ?? 0) + amount
-  }
-
-  /** The parts of each key and its totals. */
-  *rows(): Generator<(string | number)[]> {
-    for (const [key, totals] of this.#totals) yield [...(JSON.parse(key) as (string | number)[]), ...totals]
-  }
-}
-
 /** The number of rows in a block of turn postings. */
 const blockSize = 4_096
 
-export function emitTurns(connection: Connection, emit: Emit): void {
-  const scopes = new Totals()
-  const speakers = new Totals()
+function emitTurns(connection: Connection, emit: Emit): void {
   const names = connection.all<{ user: string; scope: string }>(
     'SELECT users.name AS user, turn_scopes.name AS scope FROM turn_scopes JOIN users ON users.id = user_id',
   )
-  for (const { user, scope } of names) scopes.add([user, scope], 0, 0, 0)
+  for (const { user, scope } of names) emit('turn_scopes', [user, scope], [1, 0, 0, 0])
   // Rows come in order, so the postings of one block at a time are kept.
   let postings = new Map<string, string>()
   let block = 0
@@ -129,11 +110,11 @@ export function emitTurns(connection: Connection, emit: Emit): void {
   }
   for (const { row, user, scope, role, origin, speaker, text } of storedTurns(connection)) {
     const units = unitsOf(text)
-    if (roleOf(role) === 'user' && originOf(origin) === 'person')
-      scopes.add([user, scope], 0, 0, wordCount(text, units))
-    if (speaker !== null) speakers.add([user, scope, speaker], 1)
-    for (const [passage, { counts, length }] of units.entries()) {
-      scopes.add([user, scope], 1, length, 0)
+    const isPerson = roleOf(role) === 'user' && originOf(origin) === 'person'
+    const length = units.reduce((sum, unit) => sum + unit.length, 0)
+    emit('turn_scopes', [user, scope], [0, units.length, length, isPerson ? wordCount(text, units) : 0])
+    if (speaker !== null) emit('turn_speakers', [user, scope, speaker], once)
+    for (const [passage, { counts }] of units.entries()) {
       const own = Math.floor((row + passage) / blockSize)
       if (own !== block) finishBlock()
       block = own
@@ -146,6 +127,4 @@ export function emitTurns(connection: Connection, emit: Emit): void {
     }
   }
   finishBlock()
-  for (const row of scopes.rows()) emit('turn_scopes', row)
-  for (const row of speakers.rows()) emit('turn_speakers', row)
 }

@@ -2,22 +2,14 @@ import type { Finding, OnProgress } from '../../../beliefs/store-care.ts'
 import { MemoryError } from '../../../errors.ts'
 import { codeOf } from '../../../files/leftovers.ts'
 import { isAsWritten } from '../../belief-row.ts'
-import {
-  beforeFirst,
-  forgotten,
-  hashBody,
-  hashChanges,
-  hashEvent,
-  type SealedTurn,
-  turnBody,
-} from '../../journal-chain.ts'
+import { beforeFirst, forgotten, hashBody, hashChanges, hashEvent, turnBody } from '../../journal-chain.ts'
 import { eventFields } from '../../journal-rows.ts'
 import { type Connection, logTooLong } from '../connection.ts'
 import { longestLog, safeSettings, sqliteCode, translateSqliteError } from '../database.ts'
 import { type OwnChangeRow, type OwnEventRow, selectChanges, selectEvents } from '../journal.ts'
 import { readTurn } from '../turns/turn-lookups.ts'
 import { type DerivedTable, derivedTables, type Emit, eachStoredRow, RowSums, storedSums } from './derived-rows.ts'
-import { emitBeliefs, emitKeyedRows, emitTurns, expectedRows, type Share } from './expected-rows.ts'
+import { emitBeliefs, expectedRows, type Share } from './expected-rows.ts'
 import { anchorProblem, readAnchor } from './journal-anchor.ts'
 import { remainsOf } from './scrub.ts'
 import { forbidsWriting } from './unused-space.ts'
@@ -42,14 +34,14 @@ export function verifyStore(
 ): readonly Finding[] {
   const anchor = readAnchor(connection.file)
   const first = (): readonly Finding[] => [
-    ...finding(connection, 'settings', verifySettings),
-    ...finding(connection, 'file', () => verifyFile(connection, onProgress)),
-    ...finding(connection, 'journal', () => verifyChain(connection, anchor, onProgress)),
+    finding(connection, 'settings', verifySettings),
+    finding(connection, 'file', () => verifyFile(connection, onProgress)),
+    finding(connection, 'journal', () => verifyChain(connection, anchor, onProgress)),
   ]
   const second = (): readonly Finding[] => [
-    ...finding(connection, 'index', () => index ?? verifyDerived(connection, onProgress)),
-    ...finding(connection, 'forgotten', verifyForgotten),
-    ...finding(connection, 'log', verifyLog),
+    finding(connection, 'index', () => index ?? verifyDerived(connection, onProgress)),
+    finding(connection, 'forgotten', verifyForgotten),
+    finding(connection, 'log', verifyLog),
   ]
   return connection.read(() => [...(half === 'index' ? [] : first()), ...(half === 'journal' ? [] : second())])
 }
@@ -120,32 +112,28 @@ const newestEvent = (connection: Connection): number =>
 /** Checks the pages and the journal of a copy, from which everything else can be derived. */
 export const verifyBackup = (connection: Connection): readonly Finding[] =>
   connection.read(() => [
-    ...finding(connection, 'file', () => verifyFile(connection, () => {})),
-    ...finding(connection, 'journal', () => verifyChain(connection, null, () => {})),
+    finding(connection, 'file', () => verifyFile(connection, () => {})),
+    finding(connection, 'journal', () => verifyChain(connection, null, () => {})),
   ])
 
 /** The complaints of a check, none if all is well. `detail` says what was checked. */
 type CheckResult = { readonly detail: string; readonly complaints: readonly string[] }
 
 /** Runs one check. A check that fails to run is a finding too. */
-function finding(
-  connection: Connection,
-  check: string,
-  verify: (connection: Connection) => CheckResult,
-): readonly Finding[] {
+function finding(connection: Connection, check: string, verify: (connection: Connection) => CheckResult): Finding {
   try {
     const { detail, complaints } = verify(connection)
-    if (complaints.length === 0) return [{ check, ok: true, detail }]
+    if (complaints.length === 0) return { check, ok: true, detail }
     const shown = complaints.slice(0, mostExamples)
     const rest = complaints.length - shown.length
-    return [{ check, ok: false, detail: [...shown, ...(rest > 0 ? [`and ${rest} more`] : [])].join('; ') }]
+    return { check, ok: false, detail: [...shown, ...(rest > 0 ? [`and ${rest} more`] : [])].join('; ') }
   } catch (error) {
     const known = sqliteCode(error) === null ? error : translateSqliteError(error, connection.file)
-    if (known instanceof MemoryError) return [{ check, ok: false, detail: known.message }]
-    if (sqliteCode(error) !== null || error instanceof SyntaxError) return [{ check, ok: false, detail: String(error) }]
+    if (known instanceof MemoryError) return { check, ok: false, detail: known.message }
+    if (sqliteCode(error) !== null || error instanceof SyntaxError) return { check, ok: false, detail: String(error) }
     // A flipped bit can turn a text or a hash into a number, which no function here takes.
     if (codeOf(error) === 'ERR_INVALID_ARG_TYPE')
-      return [{ check, ok: false, detail: 'a row holds a value of a type that its column never has' }]
+      return { check, ok: false, detail: 'a row holds a value of a type that its column never has' }
     throw error
   }
 }
@@ -206,9 +194,14 @@ function verifyChain(
 
 function complaintsAbout(connection: Connection, event: OwnEventRow, rows: readonly OwnChangeRow[]): readonly string[] {
   const { number } = event
+  const turns = connection.all<StoredTurn>(
+    'SELECT row, id, hash, salt, erased_by FROM turns WHERE event = ? ORDER BY ordinal',
+    [number],
+  )
+  const erased = connection.column<string>('SELECT id FROM turns WHERE erased_by = ? ORDER BY erased_order', [number])
   const complaints = [
     ...rows.flatMap((row) => complaintsAboutText(connection, event, row)),
-    ...complaintsAboutTurns(connection, number),
+    ...turns.flatMap((turn) => complaintsAboutTurn(connection, number, turn)),
   ]
   const sealed = rows.map(({ belief, version, outcome, body_hash }) => ({
     beliefId: belief,
@@ -216,7 +209,7 @@ function complaintsAbout(connection: Connection, event: OwnEventRow, rows: reado
     outcome,
     bodyHash: body_hash,
   }))
-  if (!isEqual(hashChanges(sealed, turnsOfEvent(connection, number)), event.changes_hash))
+  if (!isEqual(hashChanges(sealed, [...turns, ...forgotten(erased)]), event.changes_hash))
     complaints.push(`the changes of event ${number} were altered`)
   const expected = hashEvent(eventFields(event.user, event), event.changes_hash, event.previous_hash)
   if (!isEqual(expected, event.hash)) complaints.push(`event ${number} was altered`)
@@ -235,28 +228,22 @@ function complaintsAboutText(connection: Connection, event: OwnEventRow, row: Ow
   return erased === undefined ? [`${place} is gone, although nobody forgot it`] : []
 }
 
-/** The turns of an event, in the order of its hash. */
-const turnsOfEvent = (connection: Connection, event: number): readonly SealedTurn[] => [
-  ...connection.all<{ id: string; hash: Buffer }>('SELECT id, hash FROM turns WHERE event = ? ORDER BY ordinal', [
-    event,
-  ]),
-  ...forgotten(connection.column('SELECT id FROM turns WHERE erased_by = ? ORDER BY erased_order', [event])),
-]
+type StoredTurn = {
+  readonly row: number
+  readonly id: string
+  readonly hash: Buffer
+  readonly salt: Buffer | null
+  readonly erased_by: number | null
+}
 
-/** Turns of an event whose text was altered, or is missing although no event erased it. */
-function complaintsAboutTurns(connection: Connection, event: number): readonly string[] {
-  const rows = connection.all<{ row: number; id: string; hash: Buffer; salt: Buffer | null; erased_by: number | null }>(
-    'SELECT row, id, hash, salt, erased_by FROM turns WHERE event = ? ORDER BY ordinal',
-    [event],
-  )
-  return rows.flatMap(({ row, id, hash, salt, erased_by }) => {
-    const turn = readTurn(connection, row)
-    if (turn === null)
-      return erased_by === null ? [`the turn ${id} of event ${event} is gone, although nobody forgot it`] : []
-    return salt !== null && isEqual(hashBody(salt, turnBody(turn)), hash)
-      ? []
-      : [`the turn ${id} of event ${event} was altered`]
-  })
+/** Its text was altered, or is missing although no event erased it. */
+function complaintsAboutTurn(connection: Connection, event: number, stored: StoredTurn): readonly string[] {
+  const { row, id, hash, salt, erased_by } = stored
+  const turn = readTurn(connection, row)
+  if (turn === null)
+    return erased_by === null ? [`the turn ${id} of event ${event} is gone, although nobody forgot it`] : []
+  const isAsSaid = salt !== null && isEqual(hashBody(salt, turnBody(turn)), hash)
+  return isAsSaid ? [] : [`the turn ${id} of event ${event} was altered`]
 }
 
 const pageSize = 500
@@ -296,9 +283,7 @@ function expectedSums(connection: Connection, onProgress: OnProgress, share: Sha
     if (done % pageSize === 0) onProgress('index', done, Math.ceil(total))
     done += 1
   }
-  emitBeliefs(connection, emit, share)
-  emitKeyedRows(connection, sums.add)
-  emitTurns(connection, sums.add)
+  expectedRows(connection, emit, share)
   return sums
 }
 

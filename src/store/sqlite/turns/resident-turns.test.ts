@@ -4,13 +4,13 @@ import { describe, expect, it } from 'vitest'
 import { tries } from '../../../../test/full-counts.ts'
 import { termsOf } from '../../../search/turns/terms.ts'
 import { commitOf, said } from '../../sample-beliefs.contract.ts'
-import { ChangedBeliefs } from '../changed-beliefs.ts'
+import { followChanges } from '../changed-beliefs.ts'
 import { Connection } from '../connection.ts'
 import { openDatabase } from '../database.ts'
 import type { SqliteStore } from '../sqlite-store.ts'
 import { newFile, openAt } from '../temporary-store.contract.ts'
-import { ResidentTurns } from './resident-turns.ts'
-import { TurnLookups } from './turn-lookups.ts'
+import { openResidentTurns } from './resident-turns.ts'
+import { turnReads } from './turn-lookups.ts'
 
 const words = ['kayak', 'paddle', 'river', 'Voss', 'tent', 'rain', 'boat']
 const scopes = ['project:ledger', 'user:universal']
@@ -56,27 +56,32 @@ function reader(file: string, mostBytes: number | null) {
   const open = () => openDatabase({ file, readonly: true })
   const connection = new Connection({ file, isReadonly: true, busyTimeoutMs: 1_000, open })
   const resident =
-    mostBytes === null ? null : new ResidentTurns({ connection, changes: new ChangedBeliefs(connection), mostBytes })
-  const lookups = new TurnLookups(connection, () => resident)
+    mostBytes === null ? null : openResidentTurns({ connection, changes: followChanges(connection), mostBytes })
   const userId = (name: string): number =>
     connection.value<number>('SELECT id FROM users WHERE name = ?', [name]) as number
+  const lookups = turnReads(
+    connection,
+    () => resident,
+    async (user, _, read) => connection.read(() => read(userId(user))),
+  )
   return {
     isResident: (user: string): boolean => connection.read(() => (resident?.of(userId(user)) ?? null) !== null),
     /** Everything that ranking asks for, whatever the question. */
-    everything: (user: string) =>
-      connection.read(() =>
-        [null, ...scopes.map((scope) => [scope])].flatMap((inView) => {
-          const view = { user, scopes: inView }
-          const terms = termsOf(words.join(' ')).map(({ term }) => term)
-          const found = [...lookups.postings(userId(user), view, terms).terms].map(
-            ([term, postings]) =>
-              [term, [...postings.rows].map((row, at) => [row, postings.counts[at] as number]).sort(byRow)] as const,
-          )
-          const rows = found.flatMap(([, entries]) => entries.map(([row]) => row as number))
-          const around = [0, 1, 5].map((reach) => lookups.unitsAround(userId(user), view, rows.slice(0, 7), reach))
-          return [found, around]
-        }),
-      ),
+    everything: async (user: string) => {
+      const answers: unknown[] = []
+      for (const inView of [null, ...scopes.map((scope) => [scope])]) {
+        const view = { user, scopes: inView }
+        const terms = termsOf(words.join(' ')).map(({ term }) => term)
+        const found = [...(await lookups.turnPostings(view, terms)).terms].map(
+          ([term, postings]) =>
+            [term, [...postings.rows].map((row, at) => [row, postings.counts[at] as number]).sort(byRow)] as const,
+        )
+        const rows = found.flatMap(([, entries]) => entries.map(([row]) => row as number))
+        answers.push(found)
+        for (const reach of [0, 1, 5]) answers.push(await lookups.unitsAround(view, rows.slice(0, 7), reach))
+      }
+      return answers
+    },
     close: () => {
       resident?.close()
       connection.close()
@@ -109,7 +114,7 @@ describe('turns in memory', () => {
           await carryOut(store, change)
           for (const user of ['ada', 'bob']) {
             expect(inMemory.isResident(user)).toBe(true)
-            expect(inMemory.everything(user)).toEqual(onDisk.everything(user))
+            expect(await inMemory.everything(user)).toEqual(await onDisk.everything(user))
           }
         }
         onDisk.close()
@@ -135,7 +140,7 @@ describe('turns in memory', () => {
       await nextTurn()
     }
 
-    expect(inMemory.everything('ada')).toEqual(onDisk.everything('ada'))
+    expect(await inMemory.everything('ada')).toEqual(await onDisk.everything('ada'))
     onDisk.close()
     inMemory.close()
     await store.close()
@@ -152,7 +157,7 @@ describe('turns in memory', () => {
       await nextTurn()
     }
 
-    expect(inMemory.everything('ada')).toEqual(onDisk.everything('ada'))
+    expect(await inMemory.everything('ada')).toEqual(await onDisk.everything('ada'))
     onDisk.close()
     inMemory.close()
     await store.close()

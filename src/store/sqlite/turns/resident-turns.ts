@@ -55,89 +55,82 @@ const columns = 'row, session, place, role, speaker, at, scope, asks, lengths'
  * What ranking needs of the turns of users, in memory: where each stands, and the postings of words that were asked for.
  * Made in the background, in slices, and brought up to date from the journal, whichever process wrote to it.
  */
-export class ResidentTurns {
-  readonly #options: Options
-  readonly #indexes = new Map<number, Index>()
-  readonly #asked = new Map<number, number>()
-  #searches = 0
-  #isBuilding = false
-  #isClosed = false
+export function openResidentTurns({ connection, changes, mostBytes }: Options) {
+  const indexes = new Map<number, Index>()
+  const timesAsked = new Map<number, number>()
+  let searches = 0
+  let isBuilding = false
+  let isClosed = false
 
-  constructor(options: Options) {
-    this.#options = options
-    options.changes.onChanged((changed) => {
-      // The journal is another one, or has gone on far.
-      if (changed === null) this.#indexes.clear()
-    })
-  }
+  changes.onChanged((changed) => {
+    // The journal is another one, or has gone on far.
+    if (changed === null) indexes.clear()
+  })
 
   /** The index of a user; null where there is none, now or ever. Runs inside the caller's transaction. */
-  of(userId: number): Pick<Index, 'units' | 'postings'> | null {
-    const { changes } = this.#options
-    this.#searches += 1
+  function of(userId: number): Pick<Index, 'units' | 'postings'> | null {
+    searches += 1
     changes.catchUp()
-    const index = this.#indexes.get(userId)
-    if (index === undefined) this.#askFor(userId)
+    const index = indexes.get(userId)
+    if (index === undefined) askFor(userId)
     if (index === undefined || !index.isComplete) return null
-    if (index.event !== changes.newestEvent && !this.#bringUpToDate(userId, index)) return null
-    index.lastUsed = this.#searches
+    if (index.event !== changes.newestEvent && !bringUpToDate(userId, index)) return null
+    index.lastUsed = searches
     return index
   }
 
-  close(): void {
-    this.#isClosed = true
-    this.#indexes.clear()
+  function close(): void {
+    isClosed = true
+    indexes.clear()
   }
 
-  #askFor(userId: number): void {
-    const asked = (this.#asked.get(userId) ?? 0) + 1
-    if (this.#asked.size >= mostAsked) this.#asked.clear()
-    this.#asked.set(userId, asked)
-    if (asked < askedBefore || this.#isBuilding) return
-    const { connection, changes, mostBytes } = this.#options
+  function askFor(userId: number): void {
+    const asked = (timesAsked.get(userId) ?? 0) + 1
+    if (timesAsked.size >= mostAsked) timesAsked.clear()
+    timesAsked.set(userId, asked)
+    if (asked < askedBefore || isBuilding) return
     const units = connection.value<number | null>('SELECT sum(units) FROM turn_scopes WHERE user_id = ?', [userId]) ?? 0
-    if (!this.#makeRoom(units * expectedBytesPerTurn, userId)) return
+    if (!makeRoom(units * expectedBytesPerTurn, userId)) return
     const index: Index = {
       units: new ResidentUnits(),
       postings: new RecentPostings(connection, mostBytes / 2),
       event: changes.newestEvent,
       isComplete: false,
-      lastUsed: this.#searches,
+      lastUsed: searches,
     }
-    this.#indexes.set(userId, index)
-    this.#isBuilding = true
+    indexes.set(userId, index)
+    isBuilding = true
     // A read that fails here fails again where its error can be reported: the caller then asks the index on disk.
     const ended = (): void => {
-      this.#isBuilding = false
-      if (!index.isComplete) this.#drop(userId, index)
+      isBuilding = false
+      if (!index.isComplete) drop(userId, index)
     }
-    this.#build(userId, index).then(ended, ended)
+    build(userId, index).then(ended, ended)
   }
 
   /** Whether so many bytes fit beside what is kept, after giving up indexes that were not used for long. */
-  #makeRoom(bytes: number, userId: number): boolean {
+  function makeRoom(bytes: number, userId: number): boolean {
     const used = (): number =>
-      [...this.#indexes.values()].reduce((sum, { units, postings }) => sum + units.bytes + postings.bytes, 0)
-    const oldestFirst = [...this.#indexes].sort(([, one], [, other]) => one.lastUsed - other.lastUsed)
+      [...indexes.values()].reduce((sum, { units, postings }) => sum + units.bytes + postings.bytes, 0)
+    const oldestFirst = [...indexes].sort(([, one], [, other]) => one.lastUsed - other.lastUsed)
     for (const [owner, index] of oldestFirst) {
-      if (used() + bytes <= this.#options.mostBytes) break
-      if (owner !== userId && this.#searches - index.lastUsed >= recentlyUsed) this.#indexes.delete(owner)
+      if (used() + bytes <= mostBytes) break
+      if (owner !== userId && searches - index.lastUsed >= recentlyUsed) indexes.delete(owner)
       else index.postings.clear()
     }
-    return used() + bytes <= this.#options.mostBytes
+    return used() + bytes <= mostBytes
   }
 
-  #drop(userId: number, index: Index): void {
-    if (this.#indexes.get(userId) === index) this.#indexes.delete(userId)
-    this.#asked.delete(userId)
+  function drop(userId: number, index: Index): void {
+    if (indexes.get(userId) === index) indexes.delete(userId)
+    timesAsked.delete(userId)
   }
 
   /**
    * Reads session by session, in slices, between which the store may change. A session that changed after the start is
    * read again when the index is first used.
    */
-  async #build(userId: number, index: Index): Promise<void> {
-    const { connection, mostBytes } = this.#options
+  async function build(userId: number, index: Index): Promise<void> {
     const first = 'SELECT id, name FROM sessions WHERE user_id = ? ORDER BY name LIMIT 1'
     const after = 'SELECT id, name FROM sessions WHERE user_id = ? AND name > ? ORDER BY name LIMIT 1'
     const page = `SELECT ${columns} FROM turns WHERE session = ? AND place > ? ORDER BY place LIMIT ?`
@@ -147,14 +140,14 @@ export class ResidentTurns {
     for (;;) {
       // A timer, because an immediate that keeps no process alive is not run while a process waits for requests.
       await new Promise((resume) => setTimeout(resume, 1).unref())
-      if (this.#isClosed || this.#indexes.get(userId) !== index || index.units.bytes > mostBytes) return
+      if (isClosed || indexes.get(userId) !== index || index.units.bytes > mostBytes) return
       const until = performance.now() + sliceMs
       do {
         if (isAtEnd) {
           const [next, asked] = session === undefined ? [first, [userId]] : [after, [userId, session.name]]
           session = connection.read(() => connection.get<SessionName>(next, asked))
           if (session === undefined) {
-            index.isComplete = this.#makeRoom(0, userId)
+            index.isComplete = makeRoom(0, userId)
             return
           }
           place = -1
@@ -169,8 +162,7 @@ export class ResidentTurns {
   }
 
   /** False when too much has changed, so that the index is made again. */
-  #bringUpToDate(userId: number, index: Index): boolean {
-    const { connection, changes } = this.#options
+  function bringUpToDate(userId: number, index: Index): boolean {
     const { units } = index
     const known = [userId, index.event, mostChanged + 1]
     const added = connection.all<TurnRow>(
@@ -182,7 +174,7 @@ export class ResidentTurns {
       known,
     )
     if (index.event > changes.newestEvent || added.length + erased.length > mostChanged) {
-      this.#drop(userId, index)
+      drop(userId, index)
       return false
     }
     const changed = new Set(erased.map((row) => units.sessionOf(row)))
@@ -203,6 +195,8 @@ export class ResidentTurns {
     index.event = changes.newestEvent
     return true
   }
+
+  return { of, close }
 }
 
 const turnOf = ({ role, asks, lengths, session, ...row }: TurnRow) => ({

@@ -1,7 +1,6 @@
-import type { Page } from '../../../beliefs/belief-store.ts'
 import { longestOpening, type Turn } from '../../../beliefs/turn.ts'
-import type { ExportedTurn, SessionSummary, TurnFilter } from '../../../beliefs/turn-store.ts'
-import type { TurnPostings, TurnUnit, TurnView } from '../../../search/turns/turn-index.ts'
+import type { ExportedTurn, TurnFilter, TurnStore } from '../../../beliefs/turn-store.ts'
+import type { MeaningIndex, TurnIndex, TurnPostings, TurnUnit, TurnView } from '../../../search/turns/turn-index.ts'
 import { BoundedCache } from '../../resident/bounded-cache.ts'
 import {
   exportedPage,
@@ -17,8 +16,8 @@ import {
   type UnitRow,
   unitsIn,
 } from '../../turn-rows.ts'
-import { allOf, type Conditions, type Connection } from '../connection.ts'
-import type { ResidentTurns } from './resident-turns.ts'
+import { allOf, type Conditions, type Connection, noItems, type Reading } from '../connection.ts'
+import type { openResidentTurns } from './resident-turns.ts'
 import { readPostings } from './turn-postings.ts'
 
 const mostViews = 50
@@ -36,51 +35,53 @@ export function readTurn(connection: Connection, row: number): ExportedTurn | nu
   return found === undefined ? null : exportedTurn(found)
 }
 
-/** Reads turns and their index. Everything here runs inside the caller's transaction. */
-export class TurnLookups {
-  readonly #connection: Connection
-  readonly #resident: () => ResidentTurns | null
+type TurnReads = Pick<TurnStore, 'getTurn' | 'listTurns' | 'listSessions' | 'exportTurns'> &
+  TurnIndex &
+  Pick<MeaningIndex, 'vectorsAt' | 'turnsWithoutVectors'>
+
+/** Reads turns and their index. `resident` is null until the index in memory is there, and in processes that keep none. */
+export function turnReads(
+  connection: Connection,
+  resident: () => ReturnType<typeof openResidentTurns> | null,
+  reading: Reading,
+): TurnReads {
   /** The scopes of a view and their counts, which every recall asks for. */
-  readonly #scopes = new BoundedCache<readonly ScopeRow[]>(mostViews)
+  const knownScopes = new BoundedCache<readonly ScopeRow[]>(mostViews)
+  connection.onChange(() => knownScopes.clear())
 
-  /** `resident` is null until the index in memory is there, and in processes that keep none. */
-  constructor(connection: Connection, resident: () => ResidentTurns | null) {
-    this.#connection = connection
-    this.#resident = resident
-    connection.onChange(() => this.#scopes.clear())
+  function scopesOf(userId: number, { scopes }: Pick<TurnView, 'scopes'>): readonly ScopeRow[] {
+    const asked = JSON.stringify([userId, scopes])
+    const known = knownScopes.get(asked)
+    if (known !== undefined) return known
+    const ofUser = 'SELECT id, units, length, human_words FROM turn_scopes WHERE user_id = ?'
+    const found =
+      scopes === null
+        ? connection.all<ScopeRow>(ofUser, [userId])
+        : scopes.flatMap((scope) => connection.all<ScopeRow>(`${ofUser} AND name = ?`, [userId, scope]))
+    knownScopes.set(asked, found)
+    return found
   }
 
-  get(userId: number, id: string): Turn | null {
-    const byId = `${wholeTurns} WHERE turns.user_id = ? AND turns.id = ?`
-    const found = this.#connection.get<TurnRow>(byId, [userId, id])
-    return found === undefined ? null : turnOf(found)
-  }
-
-  list(userId: number, filter: TurnFilter, { limit, offset }: { limit: number; offset: number }): Page<Turn> {
-    const { where, values } = this.#withText(userId, filter)
-    const order = filter.session === undefined ? 'at DESC, turns.row DESC' : 'place'
-    const page = `${wholeTurns} WHERE ${where} ORDER BY ${order} LIMIT ? OFFSET ?`
-    const items = this.#connection.all<TurnRow>(page, [...values, limit, offset])
-    const total = this.#connection.value<number>(`SELECT count(*) ${fromTurns} WHERE ${where}`, values)
-    return { items: items.map(turnOf), total: total ?? 0 }
-  }
-
-  export(userId: number, { after, limit }: { readonly after: number | null; readonly limit: number }) {
-    const rows = this.#connection.all<TurnRow>(
-      `${wholeTurns} WHERE turns.user_id = ? AND turns.row > ? ORDER BY turns.row LIMIT ?`,
-      [userId, after ?? -1, limit],
+  /** The conditions of a filter. Texts are compared here, since SQLite's lower case covers ASCII only. */
+  function withText(userId: number, filter: TurnFilter): Conditions {
+    const { where, values } = conditionsOf(userId, filter)
+    const wanted = filter.containing?.toLowerCase()
+    if (wanted === undefined) return { where, values }
+    const texts = connection.statement<{ row: number; text: string }>(
+      `SELECT turns.row, text ${fromTurns} JOIN turn_texts ON turn_texts.row = turns.row WHERE ${where}`,
     )
-    return exportedPage(rows, limit)
+    const rows: number[] = []
+    for (const { row, text } of texts.iterate(...values)) if (text.toLowerCase().includes(wanted)) rows.push(row)
+    return {
+      where: `${where} AND turns.row IN (SELECT value FROM json_each(?))`,
+      values: [...values, JSON.stringify(rows)],
+    }
   }
 
-  sessions(
-    userId: number,
-    filter: TurnFilter,
-    { limit, offset }: { limit: number; offset: number },
-  ): Page<SessionSummary> {
-    const { where, values } = this.#withText(userId, filter)
-    const ids = this.#latestSessions({ where, values }, offset + limit).slice(offset)
-    const rows = this.#connection.all<SessionRow & { readonly id: number }>(
+  function sessions(userId: number, filter: TurnFilter, { limit, offset }: { limit: number; offset: number }) {
+    const { where, values } = withText(userId, filter)
+    const ids = latestSessions({ where, values }, offset + limit).slice(offset)
+    const rows = connection.all<SessionRow & { readonly id: number }>(
       `SELECT sessions.id, sessions.name AS session, count(*) AS turns, min(at) AS first, max(at) AS last,
          json_group_array(DISTINCT turn_scopes.name) AS scopes, json_group_array(DISTINCT host) AS hosts
        FROM json_each(?) CROSS JOIN turns INDEXED BY turns_in_session ON turns.session = json_each.value JOIN sessions ON sessions.id = turns.session
@@ -95,14 +96,14 @@ export class TurnLookups {
       WHERE session = ? AND (? IS NULL OR turn_scopes.name IN (SELECT value FROM json_each(?)))
       ORDER BY role <> 0, place LIMIT 1`
     const items = rows.map((row) =>
-      sessionOf(row, this.#connection.value<string>(opening, [longestOpening, row.id, inScopes, inScopes])),
+      sessionOf(row, connection.value<string>(opening, [longestOpening, row.id, inScopes, inScopes])),
     )
-    return { items, total: this.#connection.value<number>(count, [userId, ...values]) ?? 0 }
+    return { items, total: connection.value<number>(count, [userId, ...values]) ?? 0 }
   }
 
   /** The sessions with the latest turns, found by reading turns backwards in time until there are enough. */
-  #latestSessions({ where, values }: Conditions, count: number): readonly number[] {
-    const turns = this.#connection.statement<{ session: number }>(
+  function latestSessions({ where, values }: Conditions, count: number): readonly number[] {
+    const turns = connection.statement<{ session: number }>(
       `SELECT turns.session FROM turns INDEXED BY turns_by_time CROSS JOIN sessions ON sessions.id = turns.session
        CROSS JOIN turn_scopes ON turn_scopes.id = turns.scope WHERE ${where} ORDER BY at DESC, turns.session DESC`,
     )
@@ -114,30 +115,14 @@ export class TurnLookups {
     return [...found]
   }
 
-  /** The conditions of a filter. Texts are compared here, since SQLite's lower case covers ASCII only. */
-  #withText(userId: number, filter: TurnFilter): Conditions {
-    const { where, values } = conditionsOf(userId, filter)
-    const wanted = filter.containing?.toLowerCase()
-    if (wanted === undefined) return { where, values }
-    const texts = this.#connection.statement<{ row: number; text: string }>(
-      `SELECT turns.row, text ${fromTurns} JOIN turn_texts ON turn_texts.row = turns.row WHERE ${where}`,
-    )
-    const rows: number[] = []
-    for (const { row, text } of texts.iterate(...values)) if (text.toLowerCase().includes(wanted)) rows.push(row)
-    return {
-      where: `${where} AND turns.row IN (SELECT value FROM json_each(?))`,
-      values: [...values, JSON.stringify(rows)],
-    }
-  }
-
-  postings(userId: number, view: TurnView, terms: readonly string[]): TurnPostings {
-    const scopes = this.#scopesOf(userId, view)
+  function postings(userId: number, view: TurnView, terms: readonly string[]): TurnPostings {
+    const scopes = scopesOf(userId, view)
     const total = (column: 'units' | 'length' | 'human_words'): number =>
       scopes.reduce((sum, scope) => sum + scope[column], 0)
     const ids = scopes.map(({ id }) => id)
-    const resident = terms.length === 0 ? null : (this.#resident()?.of(userId) ?? null)
+    const inMemory = terms.length === 0 ? null : (resident()?.of(userId) ?? null)
     const found = terms.flatMap((term) => {
-      const postings = resident === null ? readPostings(this.#connection, ids, term) : resident.postings.read(ids, term)
+      const postings = inMemory === null ? readPostings(connection, ids, term) : inMemory.postings.read(ids, term)
       return postings === null ? [] : [[term, postings] as const]
     })
     return {
@@ -145,32 +130,25 @@ export class TurnLookups {
       length: total('length'),
       humanWords: total('human_words'),
       terms: new Map(found),
-      inView: this.#rowsInView(userId, view),
+      inView: rowsInView(userId, view),
     }
   }
 
-  speakers(userId: number, view: TurnView): readonly string[] {
-    const inScope = 'SELECT name FROM turn_speakers WHERE scope = ?'
-    const names = this.#scopesOf(userId, view).flatMap(({ id }) => this.#connection.column<string>(inScope, [id]))
-    return [...new Set(names)].sort()
+  /** The rows that pass the filters of a view other than its scopes; null for a view without such filters. */
+  function rowsInView(userId: number, { scopes: _scopes, ...view }: TurnView): ReadonlySet<number> | null {
+    if (!isFiltered(view)) return null
+    const { where, values } = conditionsOf(userId, view)
+    return passageRows(connection.all(`SELECT turns.row, passages ${fromTurns} WHERE ${where}`, values))
   }
 
-  lastStep(userId: number, view: TurnView): number | null {
-    const scopes = JSON.stringify(this.#scopesOf(userId, view).map(({ id }) => id))
-    const sql = `SELECT row FROM turns WHERE user_id = ? AND role = ? AND scope IN (SELECT value FROM json_each(?))
-      AND (? IS NULL OR session = (SELECT id FROM sessions WHERE user_id = turns.user_id AND name = ?)) ORDER BY row DESC LIMIT 1`
-    const session = view.session ?? null
-    return this.#connection.value<number>(sql, [userId, roleCode('tool'), scopes, session, session]) ?? null
-  }
-
-  unitsAround(userId: number, view: TurnView, rows: readonly number[], reach: number): readonly TurnUnit[] {
-    const scopes = new Set(this.#scopesOf(userId, view).map(({ id }) => id))
-    const resident = this.#resident()?.of(userId) ?? null
-    if (resident !== null) return resident.units.unitsAround(scopes, rows, reach)
-    const placeOf = this.#connection.statement<{ session: number | null; place: number }>(
+  function unitsAround(userId: number, view: TurnView, rows: readonly number[], reach: number): readonly TurnUnit[] {
+    const scopes = new Set(scopesOf(userId, view).map(({ id }) => id))
+    const inMemory = resident()?.of(userId) ?? null
+    if (inMemory !== null) return inMemory.units.unitsAround(scopes, rows, reach)
+    const placeOf = connection.statement<{ session: number | null; place: number }>(
       'SELECT session, place FROM turns WHERE row <= ? ORDER BY row DESC LIMIT 1',
     )
-    const between = this.#connection.statement<StoredUnitRow>(
+    const between = connection.statement<StoredUnitRow>(
       `SELECT row, session, place, role, speaker, at, scope, asks, lengths FROM turns
        WHERE session = ? AND place BETWEEN ? AND ? ORDER BY place`,
     )
@@ -195,12 +173,12 @@ export class TurnLookups {
     return found.filter(({ scope }) => scopes.has(scope)).flatMap((row) => unitsIn({ ...row, asks: row.asks === 1 }))
   }
 
-  turnsAt(rows: readonly number[]): ReadonlyMap<number, Turn> {
+  function turnsAt(rows: readonly number[]): ReadonlyMap<number, Turn> {
     const ownTurn = `${wholeTurns} WHERE turns.row = (SELECT max(row) FROM turns WHERE row <= ?)`
     const turns = new Map<number, Turn>()
     for (const asked of rows) {
       if (turns.has(asked)) continue
-      const found = this.#connection.get<OwnTurnRow>(ownTurn, [asked])
+      const found = connection.get<OwnTurnRow>(ownTurn, [asked])
       if (found === undefined) continue
       const turn = turnOf(found)
       // A long turn is read once for all of its passages.
@@ -210,55 +188,69 @@ export class TurnLookups {
     return turns
   }
 
-  vectorsAt(model: string, rows: readonly number[]): ReadonlyMap<number, Int8Array> {
-    const ofTurn =
-      'SELECT vectors FROM turn_vectors WHERE row = (SELECT max(row) FROM turns WHERE row <= ?) AND model = ?'
-    return new Map(
-      rows.flatMap((row) => {
-        const vectors = this.#connection.value<Buffer>(ofTurn, [row, model])
-        return vectors === undefined ? [] : [[row, new Int8Array(vectors)] as const]
+  return {
+    getTurn: (user, id) => {
+      const byId = `${wholeTurns} WHERE turns.user_id = ? AND turns.id = ?`
+      return reading(user, null, (userId) => {
+        const found = connection.get<TurnRow>(byId, [userId, id])
+        return found === undefined ? null : turnOf(found)
+      })
+    },
+    listTurns: (filter, { limit, offset }) =>
+      reading(filter.user, noItems, (userId) => {
+        const { where, values } = withText(userId, filter)
+        const order = filter.session === undefined ? 'at DESC, turns.row DESC' : 'place'
+        const page = `${wholeTurns} WHERE ${where} ORDER BY ${order} LIMIT ? OFFSET ?`
+        const items = connection.all<TurnRow>(page, [...values, limit, offset])
+        const total = connection.value<number>(`SELECT count(*) ${fromTurns} WHERE ${where}`, values)
+        return { items: items.map(turnOf), total: total ?? 0 }
       }),
-    )
-  }
-
-  withoutVectors(
-    userId: number,
-    model: string,
-    { limit, before = Number.MAX_SAFE_INTEGER }: { readonly limit: number; readonly before?: number },
-  ): readonly { row: number; text: string }[] {
-    return this.#connection.all(
-      `SELECT turns.row, text FROM turns JOIN turn_texts USING (row)
-       LEFT JOIN turn_vectors ON turn_vectors.row = turns.row AND model = ?
-       WHERE user_id = ? AND role = 0 AND origin = ? AND turns.row < ? AND turn_vectors.row IS NULL
-       ORDER BY turns.row DESC LIMIT ?`,
-      [model, userId, originCode('person'), before, limit],
-    )
-  }
-
-  #scopesOf(userId: number, { scopes }: TurnView): readonly ScopeRow[] {
-    const asked = JSON.stringify([userId, scopes])
-    const known = this.#scopes.get(asked)
-    if (known !== undefined) return known
-    const ofUser = 'SELECT id, units, length, human_words FROM turn_scopes WHERE user_id = ?'
-    const found =
-      scopes === null
-        ? this.#connection.all<ScopeRow>(ofUser, [userId])
-        : scopes.flatMap((scope) => this.#connection.all<ScopeRow>(`${ofUser} AND name = ?`, [userId, scope]))
-    this.#scopes.set(asked, found)
-    return found
-  }
-
-  /** The rows that pass the filters of a view other than its scopes; null for a view without such filters. */
-  #rowsInView(userId: number, { scopes: _scopes, ...view }: TurnView): ReadonlySet<number> | null {
-    if (!isFiltered(view)) return null
-    const { where, values } = conditionsOf(userId, view)
-    const rows = this.#connection.all<{ row: number; passages: number }>(
-      `SELECT turns.row, passages ${fromTurns} WHERE ${where}`,
-      values,
-    )
-    return passageRows(rows)
+    listSessions: (filter, page) => reading(filter.user, noItems, (userId) => sessions(userId, filter, page)),
+    exportTurns: (user, { after, limit }) => {
+      const page = `${wholeTurns} WHERE turns.user_id = ? AND turns.row > ? ORDER BY turns.row LIMIT ?`
+      return reading(user, { turns: [], next: null }, (userId) =>
+        exportedPage(connection.all<TurnRow>(page, [userId, after ?? -1, limit]), limit),
+      )
+    },
+    turnPostings: (view, terms) => reading(view.user, noPostings, (userId) => postings(userId, view, terms)),
+    turnSpeakers: (view) => {
+      const inScope = 'SELECT name FROM turn_speakers WHERE scope = ?'
+      return reading(view.user, [], (userId) => {
+        const names = scopesOf(userId, view).flatMap(({ id }) => connection.column<string>(inScope, [id]))
+        return [...new Set(names)].sort()
+      })
+    },
+    lastStep: (view) => {
+      const sql = `SELECT row FROM turns WHERE user_id = ? AND role = ? AND scope IN (SELECT value FROM json_each(?))
+        AND (? IS NULL OR session = (SELECT id FROM sessions WHERE user_id = turns.user_id AND name = ?)) ORDER BY row DESC LIMIT 1`
+      const session = view.session ?? null
+      return reading(view.user, null, (userId) => {
+        const scopes = JSON.stringify(scopesOf(userId, view).map(({ id }) => id))
+        return connection.value<number>(sql, [userId, roleCode('tool'), scopes, session, session]) ?? null
+      })
+    },
+    unitsAround: (view, rows, reach) => reading(view.user, [], (userId) => unitsAround(userId, view, rows, reach)),
+    turnsAt: (user, rows) => reading(user, new Map(), () => turnsAt(rows)),
+    vectorsAt: (user, model, rows) => {
+      const ofTurn =
+        'SELECT vectors FROM turn_vectors WHERE row = (SELECT max(row) FROM turns WHERE row <= ?) AND model = ?'
+      return reading(user, new Map(), () => {
+        const found = rows.map((row) => [row, connection.value<Buffer>(ofTurn, [row, model])] as const)
+        return new Map(found.flatMap(([row, bytes]) => (bytes === undefined ? [] : [[row, new Int8Array(bytes)]])))
+      })
+    },
+    turnsWithoutVectors: (user, model, { limit, before = Number.MAX_SAFE_INTEGER }) => {
+      const missing = `SELECT turns.row, text FROM turns JOIN turn_texts USING (row)
+        LEFT JOIN turn_vectors ON turn_vectors.row = turns.row AND model = ?
+        WHERE user_id = ? AND role = 0 AND origin = ? AND turns.row < ? AND turn_vectors.row IS NULL
+        ORDER BY turns.row DESC LIMIT ?`
+      const rest = [originCode('person'), before, limit]
+      return reading(user, [], (userId) => connection.all(missing, [model, userId, ...rest]))
+    },
   }
 }
+
+const noPostings = { units: 0, length: 0, humanWords: 0, terms: new Map(), inView: null }
 
 const fromTurns =
   'FROM turns JOIN sessions ON sessions.id = turns.session JOIN turn_scopes ON turn_scopes.id = turns.scope'

@@ -76,7 +76,7 @@ export function insertTurns(
      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   )
   const insertText = connection.statement('INSERT INTO turn_texts (row, text) VALUES (?, ?)')
-  const index = new TurnIndexer(connection)
+  const index = openTurnIndexer(connection)
   const sessions = new Map<string, Session>()
   let row = connection.value<number>('SELECT row + passages FROM turns ORDER BY row DESC LIMIT 1') ?? 0
   for (const [ordinal, { turn, hash, salt, units }] of prepared.entries()) {
@@ -96,7 +96,12 @@ export function insertTurns(
   index.finish()
 }
 
-function findOrAdd(connection: Connection, table: 'sessions' | 'turn_scopes', userId: number, name: string): number {
+export function findOrAdd(
+  connection: Connection,
+  table: 'sessions' | 'turn_scopes',
+  userId: number,
+  name: string,
+): number {
   const find = `SELECT id FROM ${table} WHERE user_id = ? AND name = ?`
   const add = `INSERT INTO ${table} (user_id, name) VALUES (?, ?) RETURNING id`
   return connection.value<number>(find, [userId, name]) ?? (connection.value(add, [userId, name]) as number)
@@ -134,51 +139,48 @@ type SpokenTurn = {
 }
 
 /** Brings the derived tables up to date with turns that were written or erased. `finish` writes what was collected. */
-export class TurnIndexer {
-  readonly #connection: Connection
-  readonly #postings = new PostingsDraft<number>()
-  readonly #totals = new Map<number, { units: number; length: number; humanWords: number }>()
+export function openTurnIndexer(connection: Connection) {
+  const postings = new PostingsDraft<number>()
+  const totals = new Map<number, { units: number; length: number; humanWords: number }>()
 
-  constructor(connection: Connection) {
-    this.#connection = connection
-  }
-
-  add({ row, scope, units, turn }: SpokenTurn & { readonly units: readonly IndexedUnit[] }): void {
-    this.#postings.add(scope, row, units)
-    this.#count(scope, units, turn, 1)
+  function add({ row, scope, units, turn }: SpokenTurn & { readonly units: readonly IndexedUnit[] }): void {
+    postings.add(scope, row, units)
+    count(scope, units, turn, 1)
     if (turn.speaker === null) return
-    this.#connection.run(
+    connection.run(
       `INSERT INTO turn_speakers (scope, name, turns) VALUES (?, ?, 1) ON CONFLICT DO UPDATE SET turns = turns + 1`,
       [scope, turn.speaker],
     )
   }
 
-  remove({ row, scope, turn }: SpokenTurn): void {
+  function remove({ row, scope, turn }: SpokenTurn): void {
     const units = unitsOf(turn.text)
-    removePostings(this.#connection, scope, row, units)
-    this.#count(scope, units, turn, -1)
+    removePostings(connection, scope, row, units)
+    count(scope, units, turn, -1)
     if (turn.speaker === null) return
     const speaker = [scope, turn.speaker]
-    this.#connection.run('UPDATE turn_speakers SET turns = turns - 1 WHERE scope = ? AND name = ?', speaker)
-    this.#connection.run('DELETE FROM turn_speakers WHERE scope = ? AND name = ? AND turns <= 0', speaker)
+    connection.run('UPDATE turn_speakers SET turns = turns - 1 WHERE scope = ? AND name = ?', speaker)
+    connection.run('DELETE FROM turn_speakers WHERE scope = ? AND name = ? AND turns <= 0', speaker)
   }
 
-  finish(): void {
-    writePostings(this.#connection, this.#postings)
-    const update = this.#connection.statement(
+  function finish(): void {
+    writePostings(connection, postings)
+    const update = connection.statement(
       'UPDATE turn_scopes SET units = units + ?, length = length + ?, human_words = human_words + ? WHERE id = ?',
     )
-    for (const [scope, { units, length, humanWords }] of this.#totals) update.run(units, length, humanWords, scope)
-    this.#totals.clear()
+    for (const [scope, { units, length, humanWords }] of totals) update.run(units, length, humanWords, scope)
+    totals.clear()
   }
 
-  #count(scope: number, units: readonly IndexedUnit[], turn: SpokenTurn['turn'], sign: 1 | -1): void {
-    const total = this.#totals.get(scope) ?? { units: 0, length: 0, humanWords: 0 }
-    this.#totals.set(scope, total)
+  function count(scope: number, units: readonly IndexedUnit[], turn: SpokenTurn['turn'], sign: 1 | -1): void {
+    const total = totals.get(scope) ?? { units: 0, length: 0, humanWords: 0 }
+    totals.set(scope, total)
     total.units += sign * units.length
     total.length += sign * units.reduce((sum, { length }) => sum + length, 0)
     if (turn.role === 'user' && turn.origin === 'person') total.humanWords += sign * wordCount(turn.text, units)
   }
+
+  return { add, remove, finish }
 }
 
 /** Stores the vectors of turns that still exist. */
@@ -198,7 +200,7 @@ export function insertVectors(
 
 /** Removes every text of turns; only their hashes stay. False when one of them does not exist. */
 export function eraseTurns(connection: Connection, { userId, event }: EventOfUser, ids: readonly string[]): boolean {
-  const index = new TurnIndexer(connection)
+  const index = openTurnIndexer(connection)
   const sessions = new Set<number>()
   for (const [order, id] of ids.entries()) {
     const found = connection.get<{ row: number; session: number; place: number; scope: number }>(
@@ -209,15 +211,7 @@ export function eraseTurns(connection: Connection, { userId, event }: EventOfUse
     if (found === undefined || turn === null) return false
     const { row, session, place, scope } = found
     index.remove({ row, scope, turn })
-    connection.run('DELETE FROM turn_vectors WHERE row = ?', [row])
-    connection.run('DELETE FROM turn_texts WHERE row = ?', [row])
-    connection.run('DELETE FROM request_salts WHERE event = (SELECT event FROM turns WHERE row = ?)', [row])
-    connection.run(
-      `UPDATE turns SET erased_by = ?, erased_order = ?, salt = NULL, session = NULL, place = NULL, given_index = NULL,
-       role = NULL, speaker = NULL, at = NULL, scope = NULL, host = NULL, origin = NULL, key = NULL, asks = NULL,
-       lengths = NULL WHERE row = ?`,
-      [event, order, row],
-    )
+    eraseTurn(connection, row, { event, order })
     connection.run('UPDATE turns SET place = place - 1 WHERE session = ? AND place > ?', [session, place])
     sessions.add(session)
   }
@@ -226,4 +220,21 @@ export function eraseTurns(connection: Connection, { userId, event }: EventOfUse
     'DELETE FROM sessions WHERE id = ? AND NOT EXISTS (SELECT 1 FROM turns WHERE session = sessions.id)'
   for (const session of sessions) connection.run(removeEmpty, [session])
   return true
+}
+
+/** Removes what a turn says, and the salt of its request. */
+export function eraseTurn(
+  connection: Connection,
+  row: number | undefined,
+  { event, order }: { readonly event: number; readonly order: number },
+): void {
+  connection.run('DELETE FROM turn_vectors WHERE row = ?', [row])
+  connection.run('DELETE FROM turn_texts WHERE row = ?', [row])
+  connection.run('DELETE FROM request_salts WHERE event = (SELECT event FROM turns WHERE row = ?)', [row])
+  connection.run(
+    `UPDATE turns SET erased_by = ?, erased_order = ?, salt = NULL, session = NULL, place = NULL, given_index = NULL,
+     role = NULL, speaker = NULL, at = NULL, scope = NULL, host = NULL, origin = NULL, key = NULL, asks = NULL,
+     lengths = NULL WHERE row = ?`,
+    [event, order, row],
+  )
 }
