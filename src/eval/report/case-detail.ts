@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs'
 import { z } from 'zod'
 import type { PackPlace } from '../kinds/kind.ts'
-import { askedIn, loadPack, type Pack, recallRunners } from '../kinds/retrieval/pack.ts'
+import { createdIn, loadPack, recallRunners } from '../kinds/retrieval/pack.ts'
 import type { CaseRecord } from '../store/schemas/run.ts'
 
 const ExpectedBelief = z.object({
@@ -53,10 +53,9 @@ export async function questionTexts(
 /** What a case of a retrieval or session pack asks and expects, with the texts of the beliefs; null if it has no such case. */
 export function caseTexts(packDirectory: string, caseId: string, records: readonly CaseRecord[]) {
   const { pack } = loadPack(packDirectory, { strict: false })
-  const all = askedIn(pack)
-  const found = all.find(({ id }) => id === caseId)
+  const found = pack.cases.find(({ id }) => id === caseId)
   if (found === undefined) return null
-  const { message, scopes, expect } = found.asked
+  const { message, scopes, expect } = found
   const { pinnedFacts = {}, relevantBeliefs = {}, openQuestions = {}, noiseCheck = {} } = expect
   const listed = (
     ids: readonly string[] | undefined,
@@ -73,24 +72,17 @@ export function caseTexts(packDirectory: string, caseId: string, records: readon
     ...listed(openQuestions.mustExclude, 'question', 'exclude'),
     ...listed(noiseCheck.mustNotSurface, 'any', 'exclude'),
   ]
-  const known = beliefsOf(pack)
   const needed = new Set([
     ...expected.map(({ id }) => id),
     ...records.flatMap((one) => one.returned.map(({ id }) => id)),
   ])
-  const shown = known.filter(({ id }) => needed.has(id))
+  const shown = [...pack.beliefs, ...createdIn(pack)].filter(({ id }) => needed.has(id))
   const beliefs = Object.fromEntries(shown.map(({ id, name, content }) => [id, { name, content }]))
   return { message, scopes, expected, beliefs } satisfies z.infer<typeof CaseTexts>
 }
 
 /** Whether the cases of a pack expect beliefs by id. */
 export const hasBeliefs = ({ runner }: PackPlace['manifest']): boolean => recallRunners.some((name) => name === runner)
-
-/** Those of the start, and those that its sessions add. */
-function beliefsOf(pack: Pack) {
-  const made = askedIn(pack).flatMap(({ asked }) => ('updates' in asked ? asked.updates : []))
-  return [...pack.beliefs, ...made.flatMap((one) => (one.kind === 'create' ? [one.belief] : []))]
-}
 
 /** In failures an id ends before a space or a comma; captured copies have a dot inside. */
 const beliefIds = /[\w.-]+/g
@@ -104,5 +96,6 @@ export function namesIn({ directory, manifest }: PackPlace, texts: readonly stri
   if (texts.length === 0 || !hasBeliefs(manifest)) return {}
   const { pack } = loadPack(directory, { strict: false })
   const words = new Set(texts.flatMap((text) => text.match(beliefIds) ?? []))
-  return Object.fromEntries(beliefsOf(pack).flatMap(({ id, name }) => (words.has(id) ? [[id, name]] : [])))
+  const beliefs = [...pack.beliefs, ...createdIn(pack)]
+  return Object.fromEntries(beliefs.flatMap(({ id, name }) => (words.has(id) ? [[id, name]] : [])))
 }

@@ -1,6 +1,6 @@
 import { explanationOf, idsIn, namesNoise } from '../kinds/retrieval/carry-out.ts'
 import { noiseIn, type PassType, passTypes } from '../kinds/retrieval/expectations.ts'
-import { askedIn } from '../kinds/retrieval/pack.ts'
+import type { AskedCase } from '../kinds/retrieval/pack.ts'
 import type { PackRun } from '../kinds/retrieval/run-pack.ts'
 import type { CaseOutcome } from '../run/run.ts'
 import { answerTimes, summariseCases } from '../score/figures.ts'
@@ -8,31 +8,31 @@ import { mean, round4, wilsonInterval } from '../score/statistics.ts'
 
 /** The cases or turns of a run in the published report format. */
 export function entriesOf({ pack, outcomes }: PackRun) {
-  const asked = new Map(askedIn(pack).map((one) => [one.id, one]))
+  const asked = new Map(pack.cases.map((one) => [one.id, one]))
   return outcomes.flatMap((outcome) => {
     const one = asked.get(outcome.caseId)
     return one === undefined ? [] : [{ pack: pack.id, ...entryOf(one, outcome) }]
   })
 }
 
-function entryOf({ caseId, asked }: ReturnType<typeof askedIn>[number], outcome: CaseOutcome) {
+function entryOf({ caseId, turnIndex, group, description, expect }: AskedCase, outcome: CaseOutcome) {
   const { verdict, scores, failures, timings, error } = outcome
   const { query: expandedQuery, prelude, matches, passType } = explanationOf(outcome)
   const [relevant, pinned, questions] = ['relevant', 'pinned', 'question'].map((tier) => idsIn(outcome, tier))
   const found = { relevant: relevant ?? [], pinned: pinned ?? [] }
   const own =
-    'label' in asked
+    turnIndex !== null
       ? {
-          ...{ caseId, turnIndex: asked.turnIndex, label: asked.label, expandedQuery },
+          ...{ caseId, turnIndex, label: group, expandedQuery },
           ...{ retrievedBeliefIds: relevant, pinnedBeliefIds: pinned, retrievedQuestions: questions },
-          noiseBeliefIds: noiseIn(asked.expect, found),
+          noiseBeliefIds: noiseIn(expect, found),
           /** Null when the system did not answer. */
           driftScore: verdict === 'error' ? null : (scores.driftScore ?? 0),
           /** Whether the turn names noise at all; without, its drift is 0 by definition. */
-          checksNoise: namesNoise(asked.expect),
+          checksNoise: namesNoise(expect),
         }
       : {
-          ...{ caseId, category: asked.category, description: asked.description, expandedQuery },
+          ...{ caseId, category: group, description, expandedQuery },
           ...{ pinnedBeliefs: pinned, relevantBeliefs: relevant, retrievedQuestions: questions },
         }
   return {

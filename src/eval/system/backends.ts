@@ -106,7 +106,7 @@ async function vectorPartsOf({ openEmbedder, packsDirectory }: BackendParts): Pr
   const known = new Map(directories.flatMap((directory) => [...readVectors(directory, embedder)]))
   for (const directory of directories) {
     const { runner, pack } = loadPack(directory)
-    if (runner !== 'calibration' || pack.kind !== 'retrieval') continue
+    if (runner !== 'calibration') continue
     return { embedder, known, calibration: await calibrate(pack, embedder, known) }
   }
   throw new MemoryError('unavailable', 'There is no pack to choose a similarity threshold on.', {

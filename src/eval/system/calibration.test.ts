@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { belief, letterEmbedder, staticCase } from '../../../test/eval/sample-corpus.ts'
 import { readRecords } from '../../memory/transfer/belief-record.ts'
 import { readRetrievalCases } from '../kinds/retrieval/case-file.ts'
-import type { RetrievalPack } from '../kinds/retrieval/pack.ts'
+import type { Pack } from '../kinds/retrieval/pack.ts'
 import { calibrate } from './calibration.ts'
 
 /** Beliefs whose text is one repeated letter, so that every cosine is 0 or the share of that letter in the message. */
@@ -16,7 +16,7 @@ const beliefs = readRecords(
   },
 ).records.map(({ record }) => record)
 
-const packOf = (...cases: (readonly [string, readonly string[]])[]): RetrievalPack => ({
+const packOf = (...cases: (readonly [string, readonly string[]])[]): Pack => ({
   kind: 'retrieval',
   id: 'cal',
   title: 'Cal',

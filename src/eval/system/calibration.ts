@@ -1,6 +1,6 @@
 import type { Embedder } from '../../search/embedder.ts'
 import { expectedRelevant } from '../kinds/retrieval/expectations.ts'
-import type { RetrievalPack } from '../kinds/retrieval/pack.ts'
+import type { Pack } from '../kinds/retrieval/pack.ts'
 import { mean } from '../score/statistics.ts'
 import { Corpus } from './corpus.ts'
 import type { System } from './system.ts'
@@ -19,7 +19,7 @@ const thresholdsTried = Array.from({ length: 101 }, (_, step) => step / 100)
  * Chooses k and threshold where the mean F1 over the calibration cases is highest. Of equally good choices it takes
  * the smallest k, and the threshold in the middle, which is the least likely to be good by chance.
  */
-export async function calibrate(pack: RetrievalPack, embedder: Embedder, known: KnownVectors) {
+export async function calibrate(pack: Pack, embedder: Embedder, known: KnownVectors) {
   const system = vectorSystem({ name: 'ranking', description: '', embedder, known, ...everything, notes: [] })
   const rankings = await rankingsOf(pack, system)
   return {
@@ -59,7 +59,7 @@ export function bestCut(
 }
 
 /** The rankings of a system that returns everything in view, for every case that says what is relevant. */
-export async function rankingsOf(pack: RetrievalPack, system: System): Promise<readonly Ranking[]> {
+export async function rankingsOf(pack: Pack, system: System): Promise<readonly Ranking[]> {
   const corpus = new Corpus(pack.beliefs)
   await system.ingest(pack.beliefs)
   const rankings: Ranking[] = []

@@ -65,36 +65,17 @@ export function noiseIn(
  * Whether any answer at all could fail the case. An empty list of what must be there demands nothing; an empty list of
  * what may be there demands that nothing is.
  */
-export function demandsSomething(expect: Expectations): boolean {
-  const { personaPrelude = {}, pinnedFacts = {}, relevantBeliefs = {}, openQuestions = {}, noiseCheck = {} } = expect
-  const excluded = [pinnedFacts, relevantBeliefs, openQuestions].map(({ mustExclude }) => mustExclude)
-  const given = [
-    personaPrelude.nonEmpty,
-    personaPrelude.isNull,
-    relevantBeliefs.shouldOnlyInclude,
-    relevantBeliefs.maxCount,
-  ]
-  return (
-    expectsSomething(expect) ||
-    [...excluded, personaPrelude.mustNotContain, noiseCheck.mustNotSurface].some(isFilled) ||
-    given.some((value) => value !== undefined)
-  )
-}
+export const demandsSomething = (expect: Expectations): boolean =>
+  Object.values(expect)
+    .flatMap((checks) => Object.entries<unknown>(checks ?? {}))
+    .some(([name, value]) => {
+      if (Array.isArray(value)) return value.length > 0 || name === 'shouldOnlyInclude'
+      return value !== undefined && (name !== 'minCount' || value !== 0)
+    })
 
 /** Whether something must come back, so that an empty context fails the case. */
-export function expectsSomething(expect: Expectations): boolean {
-  const { personaPrelude = {}, pinnedFacts = {}, relevantBeliefs = {}, openQuestions = {} } = expect
-  const included = [pinnedFacts, relevantBeliefs, openQuestions].map(({ mustInclude }) => mustInclude)
-  const { shouldInclude, shouldOnlyInclude, orderedBefore, minCount = 0 } = relevantBeliefs
-  return (
-    [...included, personaPrelude.contains, shouldInclude, shouldOnlyInclude, orderedBefore].some(isFilled) ||
-    personaPrelude.nonEmpty === true ||
-    personaPrelude.isNull === false ||
-    minCount > 0
-  )
-}
-
-const isFilled = (items: readonly unknown[] | undefined): boolean => items !== undefined && items.length > 0
+export const expectsSomething = (expect: Expectations): boolean =>
+  checkExpectations(expect, { prelude: null, pinned: [], relevant: [], questions: [] }).length > 0
 
 function checkPrelude(
   { nonEmpty, isNull, contains = [], mustNotContain = [] }: NonNullable<Expectations['personaPrelude']>,

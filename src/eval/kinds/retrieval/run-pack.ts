@@ -3,7 +3,7 @@ import type { CaseOutcome } from '../../run/run.ts'
 import type { BackendName, Backends } from '../../system/backends.ts'
 import type { Subject } from '../../system/subject.ts'
 import { carryOutRecall } from './carry-out.ts'
-import { askedIn, type Pack } from './pack.ts'
+import type { Pack } from './pack.ts'
 
 /** A pack that was run without a store; `credence eval` makes its tables and reports of it. */
 export type PackRun = {
@@ -43,7 +43,7 @@ export async function runPack(pack: Pack, subject: Subject, options: RunOptions 
   return { pack, subject: { name, version, description, notes, hasSuppliedTiers }, ...ingested, outcomes }
 }
 
-const idsOf = (pack: Pack): ReadonlySet<string> => new Set(askedIn(pack).map(({ id }) => id))
+const idsOf = ({ cases }: Pack): ReadonlySet<string> => new Set(cases.map(({ id }) => id))
 
 /** One backend with all its runs, or the reason why it did not run. */
 type BackendResult =
