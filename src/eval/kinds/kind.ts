@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { MemoryError } from '../../errors.ts'
+import { invalid } from '../../errors.ts'
 import { hashOfFiles, manifestOf, packHashOf } from '../pack/manifest.ts'
 import type { CaseOutcome, ExecutionRequest, RunnableBenchmark } from '../run/run.ts'
 import { manifestName } from '../store/documents.ts'
@@ -93,9 +93,8 @@ export const defineKind = <Content extends PackContent, System extends Tested>(k
     const open = async (system: string, { explain = false, ablation }: OpenOptions): Promise<OpenPack> => {
       const ablate = ablation === undefined ? (whole: System) => whole : kind.ablate[ablation]
       if (ablate === undefined) {
-        throw new MemoryError('invalid', `Packs of the kind ${kind.name} have no ablation "${ablation}".`, {
-          hint: `Use ${Object.keys(kind.ablate).join(' or ')}.`,
-        })
+        const hint = `Use ${Object.keys(kind.ablate).join(' or ')}.`
+        throw invalid(`Packs of the kind ${kind.name} have no ablation "${ablation}".`, hint)
       }
       const whole = await kind.open(system, content)
       const tested = { ...ablate(whole), name: ablation === undefined ? whole.name : `${whole.name} (${ablation})` }
@@ -116,15 +115,13 @@ export const defineKind = <Content extends PackContent, System extends Tested>(k
 /** The kind that a manifest names. */
 export function kindOf({ directory, manifest }: PackPlace, kinds: readonly Kind[]): Kind {
   if (manifest.runner === undefined) {
-    throw new MemoryError('invalid', `The pack ${manifest.benchmarkId} names no runner, so nothing can execute it.`, {
-      hint: 'Results made elsewhere can be put into the store as runs; see docs/harness.md.',
-    })
+    const hint = 'Results made elsewhere can be put into the store as runs; see docs/harness.md.'
+    throw invalid(`The pack ${manifest.benchmarkId} names no runner, so nothing can execute it.`, hint)
   }
   const kind = kinds.find(({ name }) => name === manifest.runner)
   if (kind !== undefined) return kind
-  throw new MemoryError('invalid', `${join(directory, manifestName)}: runner is "${manifest.runner}".`, {
-    hint: `Use one of ${kinds.map(({ name }) => name).join(', ')}.`,
-  })
+  const hint = `Use one of ${kinds.map(({ name }) => name).join(', ')}.`
+  throw invalid(`${join(directory, manifestName)}: runner is "${manifest.runner}".`, hint)
 }
 
 /** Opens a pack in a folder with a system, ready to be run. The kind that its manifest names decides how. */

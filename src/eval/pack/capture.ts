@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { z } from 'zod'
 import { type Belief, isCurrent } from '../../beliefs/belief.ts'
 import { visibleScopes } from '../../beliefs/scope.ts'
-import { MemoryError } from '../../errors.ts'
+import { conflict, invalid, MemoryError } from '../../errors.ts'
 import { asJson } from '../../files/atomic-write.ts'
 import { type Eraser, forgottenMark } from '../../files/erase-texts.ts'
 import { leftoverName } from '../../files/leftovers.ts'
@@ -68,9 +68,8 @@ export async function captureCase(
       request.replace && JSON.stringify([query, scope]) === JSON.stringify([message, context.scopes])
     const replaced = new Set(pack.cases.filter(isReplaced).map((one) => one.caseId))
     if (pack.cases.some((one) => one.caseId === caseId && !replaced.has(caseId))) {
-      throw new MemoryError('conflict', `The case ${caseId} was captured before.`, {
-        hint: `\`credence benchmark capture … --replace\` captures it again, with the beliefs of today. It is in ${join(pack.directory, 'cases.json')}.`,
-      })
+      const hint = `\`credence benchmark capture … --replace\` captures it again, with the beliefs of today. It is in ${join(pack.directory, 'cases.json')}.`
+      throw conflict(`The case ${caseId} was captured before.`, hint)
     }
     const listed = { id: caseId, prompt: message, expectedSignals: [captured.category] }
     const staged = await write({
@@ -227,9 +226,8 @@ function readShaped<Value>(schema: z.ZodType<Value>, path: string): Value {
   const shaped = json.ok ? schema.safeParse(json.value) : null
   if (shaped?.success) return shaped.data
   const problem = json.ok ? `${path} does not have the form of a pack` : problemText(json.problems[0])
-  throw new MemoryError('invalid', `The pack ${ownPack} cannot be added to. ${problem}.`, {
-    hint: 'Repair the file, or move the pack away to begin a new one.',
-  })
+  const hint = 'Repair the file, or move the pack away to begin a new one.'
+  throw invalid(`The pack ${ownPack} cannot be added to. ${problem}.`, hint)
 }
 
 /** A case with more beliefs is too large to read. */
@@ -251,9 +249,8 @@ async function neededBeliefs(memory: Memory, context: Context, named: readonly B
     if (needed.has(belief.id)) continue
     needed.set(belief.id, belief)
     if (needed.size > mostBeliefs) {
-      throw new MemoryError('invalid', `The case would need more than ${mostBeliefs} beliefs.`, {
-        hint: 'Narrow it down to fewer scopes, or to a message that mentions less.',
-      })
+      const hint = 'Narrow it down to fewer scopes, or to a message that mentions less.'
+      throw invalid(`The case would need more than ${mostBeliefs} beliefs.`, hint)
     }
     const links = [belief.supersededBy, belief.resolvedBy, belief.proposedFor, ...belief.participants]
     waiting.push(...(await findLinked(memory, links.filter((link) => link !== null && !needed.has(link)) as string[])))
@@ -298,7 +295,7 @@ function capturedCase(judgement: Judgement) {
   const { message, scopes, expected, rejected, exactly, note } = judgement
   for (const belief of expected) refuseImpossible(belief, scopes)
   const both = expected.find(({ id }) => rejected.some((other) => other.id === id))
-  if (both !== undefined) throw new MemoryError('invalid', `"${both.name}" is both expected and rejected.`)
+  if (both !== undefined) throw invalid(`"${both.name}" is both expected and rejected.`)
 
   const caseId = idOf(judgement)
   const idsOf = (beliefs?: readonly Belief[]) => beliefs?.map(({ id }) => copiedId(caseId, id))
@@ -343,9 +340,7 @@ function refuseImpossible(belief: Belief, scopes: readonly string[]): void {
   const visible = visibleScopes(scopes)
   if (belief.scopes.some((scope) => visible.includes(scope))) return
   const where = `it belongs to ${belief.scopes.join(' ')}, and ${scopes.join(' ')} is in view`
-  throw new MemoryError('invalid', `"${belief.name}" cannot be expected here: ${where}.`, {
-    hint: 'Give the scope it should be recalled in.',
-  })
+  throw invalid(`"${belief.name}" cannot be expected here: ${where}.`, 'Give the scope it should be recalled in.')
 }
 
 function descriptionOf({ expected, rejected, exactly }: Judgement): string {

@@ -3,7 +3,7 @@ import { createReadStream, existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import type { z } from 'zod'
-import { invalid, MemoryError } from '../../errors.ts'
+import { invalid, type MemoryError } from '../../errors.ts'
 import { canonicalJson } from '../../json.ts'
 import { manifestName } from '../store/documents.ts'
 import { readArtifact, required } from '../store/parse-artifact.ts'
@@ -52,7 +52,7 @@ export function parseJsonFile(file: string, text: string): unknown {
     return JSON.parse(text)
   } catch (cause) {
     const message = `${file}: not JSON (${(cause as Error).message}).`
-    throw new MemoryError('invalid', message, { hint: 'Correct the file and try again.', cause })
+    throw invalid(message, 'Correct the file and try again.', cause)
   }
 }
 

@@ -1,4 +1,4 @@
-import { MemoryError } from '../../errors.ts'
+import { notFound } from '../../errors.ts'
 import { type BenchmarkComparison, compareBenchmark } from '../compare/compare.ts'
 import { type CaseDiff, diffRuns, Explained } from '../compare/diff.ts'
 import { changeSentence, verdictOf } from '../gate/gate.ts'
@@ -34,11 +34,8 @@ export async function htmlReport(root: string, { runIds, snapshotId, now }: Repo
   const latest = [...new Map(completed.map((run) => [keyOf(run), run])).values()]
   latest.sort((one, other) => (keyOf(one) < keyOf(other) ? -1 : 1))
   const wanted = runIds.length === 0 ? latest : runIds.map((id) => requireRun(root, id))
-  if (wanted.length === 0) {
-    throw new MemoryError('not_found', 'There is no completed run to show.', {
-      hint: 'Run a benchmark first: `credence benchmark run ID`.',
-    })
-  }
+  if (wanted.length === 0)
+    throw notFound('There is no completed run to show.', 'Run a benchmark first: `credence benchmark run ID`.')
   const baseline = snapshotId === undefined ? null : required(requireBaseline(root, snapshotId), 'baseline')
   const accepted = baseline?.benchmarks.map(figuresOfBaseline)
   const runs: ReportedRun[] = []

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { MemoryError } from '../../errors.ts'
+import { conflict, invalid, type MemoryError } from '../../errors.ts'
 import { sweepLeftovers } from '../../files/leftovers.ts'
 import { takeLock } from '../../files/lock.ts'
 import { omitUndefined } from '../../omit-undefined.ts'
@@ -138,7 +138,7 @@ export function optionsOf(
   const environment = readEnvironment(root, runId)
   if (environment?.ok) return { run, given: environment.value.given, settings: environment.value.settings }
   const message = `The run "${runId}" cannot be resumed: its environment.json is missing or invalid.`
-  throw new MemoryError('invalid', message, { hint: 'Start a new run.' })
+  throw invalid(message, 'Start a new run.')
 }
 
 async function carryOn(benchmark: RunnableBenchmark, run: RunSummary, context: RunContext): Promise<RunSummary> {
@@ -199,9 +199,7 @@ async function breakSeal(root: string, run: RunSummary): Promise<void> {
   if (seal === undefined) return
   const problem = sealProblem(root, run, null)
   if (problem !== null)
-    throw new MemoryError('invalid', `The run "${run.runId}" cannot be resumed: ${problemText(problem)}.`, {
-      hint: 'Start a new run.',
-    })
+    throw invalid(`The run "${run.runId}" cannot be resumed: ${problemText(problem)}.`, 'Start a new run.')
   await writeRun(root, { ...unsealed, status: 'running' })
 }
 
@@ -243,7 +241,7 @@ function nothingWanted(benchmarkId: string, { filter, shard }: Selection): Memor
           `No case of ${benchmarkId} holds "${filter}".`,
           'The filter is looked for in the id, the prompt, the signals, the category and the description of a case.',
         ]
-  return new MemoryError('invalid', message, { hint })
+  return invalid(message, hint)
 }
 
 const keyOf = (caseId: string, repeat: number): string => `${repeat} ${caseId}`
@@ -257,9 +255,7 @@ function refuseChanges(run: RunSummary, { manifest, packHash, system }: Runnable
     run.system?.version === system.version ? null : `the version of ${system.name} was ${run.system?.version}`,
   ].filter((change) => change !== null)
   if (changes.length === 0) return
-  throw new MemoryError('conflict', `The run "${run.runId}" cannot be resumed: ${changes.join(', ')}.`, {
-    hint: 'Start a new run.',
-  })
+  throw conflict(`The run "${run.runId}" cannot be resumed: ${changes.join(', ')}.`, 'Start a new run.')
 }
 
 /** A readable, unique run id that sorts by time. */

@@ -1,7 +1,7 @@
 import { type Dir, type Dirent, lstatSync, opendirSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
-import { MemoryError } from '../../errors.ts'
+import { conflict, invalid, notFound } from '../../errors.ts'
 import { asJson, writeAtomically } from '../../files/atomic-write.ts'
 import { codeOf } from '../../files/leftovers.ts'
 import {
@@ -35,9 +35,8 @@ export type Held<Tree extends StoreTree> = Artifact<(typeof holdings)[Tree]['kin
 /** Refuses an id that could lead a path elsewhere. `field` is the caller's name for it. */
 export function safeId(id: string, field: string): string {
   if (isSafeId(id)) return id
-  throw new MemoryError('invalid', `The ${field} is ${JSON.stringify(id).slice(0, 80)}, which is not a safe id.`, {
-    hint: 'Use 1 to 128 letters, digits, dots, dashes or underscores, without /, \\ or "..".',
-  })
+  const hint = 'Use 1 to 128 letters, digits, dots, dashes or underscores, without /, \\ or "..".'
+  throw invalid(`The ${field} is ${JSON.stringify(id).slice(0, 80)}, which is not a safe id.`, hint)
 }
 
 export const manifestName = 'manifest.json'
@@ -209,9 +208,8 @@ export function readBaseline(root: string, snapshotId: string): Found<BaselineSn
 export function requireBaseline(root: string, snapshotId: string): Checked<BaselineSnapshot> {
   const found = readBaseline(root, snapshotId)
   if (found !== null) return found
-  throw new MemoryError('not_found', `There is no baseline "${snapshotId}" in ${root}.`, {
-    hint: `Make one with \`credence benchmark snapshot --snapshot-id ${snapshotId}\`.`,
-  })
+  const hint = `Make one with \`credence benchmark snapshot --snapshot-id ${snapshotId}\`.`
+  throw notFound(`There is no baseline "${snapshotId}" in ${root}.`, hint)
 }
 
 export function readManifest(root: string, benchmarkId: string): Found<Manifest> {
@@ -230,9 +228,8 @@ export function readEnvironment(root: string, runId: string): Found<Environment>
 export function requireRun(root: string, runId: string): RunSummary {
   const found = readRun(root, safeId(runId, 'runId'))
   if (found !== null) return required(found, 'run-summary')
-  throw new MemoryError('not_found', `There is no run "${runId}" in the eval store.`, {
-    hint: 'The latest runs are listed by `credence benchmark status`.',
-  })
+  const hint = 'The latest runs are listed by `credence benchmark status`.'
+  throw notFound(`There is no run "${runId}" in the eval store.`, hint)
 }
 
 const exists = (path: string): boolean => lstatSync(path, { throwIfNoEntry: false }) !== undefined
@@ -244,7 +241,7 @@ export const writeRun = (root: string, run: RunSummary): Promise<boolean> =>
 /** Claims the id of a new run by writing its first summary. */
 export async function createRun(root: string, run: RunSummary): Promise<void> {
   if (await writeDocument('run-summary', run, runPath(root, run.runId), 'keep')) return
-  throw new MemoryError('conflict', `A run "${run.runId}" exists already.`, { hint: 'Choose another run id.' })
+  throw conflict(`A run "${run.runId}" exists already.`, 'Choose another run id.')
 }
 
 export const writeEnvironment = (root: string, environment: Environment): Promise<boolean> =>

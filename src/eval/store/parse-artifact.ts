@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer'
 import { closeSync, constants, openSync, readSync } from 'node:fs'
 import type { z } from 'zod'
-import { MemoryError } from '../../errors.ts'
+import { invalid } from '../../errors.ts'
 import { codeOf } from '../../files/leftovers.ts'
 import { Manifest } from './schemas/manifest.ts'
 import { BaselineSnapshot, CaseRecord, Environment, RunSummary } from './schemas/run.ts'
@@ -196,9 +196,8 @@ export function required<Value>(checked: Checked<Value>, kind: ArtifactKind): Va
   if (checked.ok) return checked.value
   const [first, ...rest] = checked.problems
   const more = rest.length === 0 ? '' : ` ${rest.length} more: ${rest.map(({ field }) => field).join(', ')}.`
-  throw new MemoryError('invalid', `The ${artifactTitles[kind]} is not valid. ${problemText(first)}.${more}`, {
-    hint: `The format is described in docs/reference/schemas/${kind}.schema.json.`,
-  })
+  const hint = `The format is described in docs/reference/schemas/${kind}.schema.json.`
+  throw invalid(`The ${artifactTitles[kind]} is not valid. ${problemText(first)}.${more}`, hint)
 }
 
 /** A path as one writes it: `cases[2].prompt`. */

@@ -1,4 +1,4 @@
-import { MemoryError } from '../../errors.ts'
+import { invalid, unavailable } from '../../errors.ts'
 import type { Store } from '../../memory/ports.ts'
 import { cachedEmbedder, type Embedder } from '../../search/embedder.ts'
 import { findPacks, loadPack } from '../kinds/retrieval/pack.ts'
@@ -35,9 +35,7 @@ export const backendForms: string = [...backendNames, ...outsideForms].join(', '
 
 export function readBackendName(name: string): BackendName {
   if (isBackendName(name)) return name
-  throw new MemoryError('invalid', `Unknown system "${name}".`, {
-    hint: `Use one of ${backendForms}.`,
-  })
+  throw invalid(`Unknown system "${name}".`, `Use one of ${backendForms}.`)
 }
 
 export type BackendParts = {
@@ -109,9 +107,8 @@ async function vectorPartsOf({ openEmbedder, packsDirectory }: BackendParts): Pr
     if (runner !== 'calibration') continue
     return { embedder, known, calibration: await calibrate(pack, embedder, known) }
   }
-  throw new MemoryError('unavailable', 'There is no pack to choose a similarity threshold on.', {
-    hint: 'Put a pack whose runner is "calibration" beside the others.',
-  })
+  const hint = 'Put a pack whose runner is "calibration" beside the others.'
+  throw unavailable('There is no pack to choose a similarity threshold on.', hint)
 }
 
 const paperVector = ({ embedder, known }: VectorParts): System =>

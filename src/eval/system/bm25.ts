@@ -1,4 +1,4 @@
-import { MemoryError } from '../../errors.ts'
+import { conflict } from '../../errors.ts'
 import type { Store } from '../../memory/ports.ts'
 import type { Context, MatchedForm, NearMissReason } from '../../memory/recall/context.ts'
 import { recall } from '../../memory/recall/recall.ts'
@@ -87,5 +87,5 @@ function reasonText({ kind, ...details }: NearMissReason): string {
 }
 
 function refuseNewId(): never {
-  throw new MemoryError('conflict', 'Importing the corpus would create beliefs that are not in it.')
+  throw conflict('Importing the corpus would create beliefs that are not in it.')
 }

@@ -1,7 +1,7 @@
 import { isAbsolute, posix, win32 } from 'node:path'
 import { z } from 'zod'
 import { didYouMean } from '../../did-you-mean.ts'
-import { MemoryError } from '../../errors.ts'
+import { invalid, type MemoryError } from '../../errors.ts'
 import { fieldAt, type Problem, shown as shownValue } from '../../eval/store/parse-artifact.ts'
 import { isSafeId } from '../../eval/store/schemas/primitives.ts'
 import { isObject, type JsonObject } from '../../json.ts'
@@ -51,9 +51,8 @@ export function invalidTask(problems: readonly Problem[]): MemoryError {
   const [first, ...rest] = problems
   if (first === undefined) throw new Error('An invalid task must have a problem.')
   const more = rest.length === 0 ? '' : ` ${rest.length} more: ${rest.map(({ field }) => field).join(', ')}.`
-  return new MemoryError('invalid', `${first.file}: ${first.field} ${first.message}.${more}`, {
-    hint: 'See every problem with `credence task validate`.',
-  })
+  const hint = 'See every problem with `credence task validate`.'
+  return invalid(`${first.file}: ${first.field} ${first.message}.${more}`, hint)
 }
 
 /** A path that stays below the folder it is meant for, with forward slashes; null for any other value. */

@@ -1,4 +1,4 @@
-import { MemoryError } from '../../errors.ts'
+import { notFound } from '../../errors.ts'
 import { mean } from '../../eval/score/statistics.ts'
 import { casesOf } from '../../eval/store/case-log.ts'
 import { readEnvironment, requireRun, runFolder } from '../../eval/store/documents.ts'
@@ -52,9 +52,8 @@ export async function readTaskRun(root: string, runId: string): Promise<ReadTask
     const grade = await readGrade(runFolder(root, runId), caseId, repeat + 1)
     if (task === undefined || grade === null) {
       const missing = task === undefined ? 'evidence' : 'grade'
-      throw new MemoryError('not_found', `The run "${runId}" has no ${missing} of "${caseId}".`, {
-        hint: 'Name a run that `credence task run` or `credence task regrade` made.',
-      })
+      const hint = 'Name a run that `credence task run` or `credence task regrade` made.'
+      throw notFound(`The run "${runId}" has no ${missing} of "${caseId}".`, hint)
     }
     const { evidence, folder, task: filled } = await obtain(task, { repeat })
     const changed = await changedFiles(folder, evidence)

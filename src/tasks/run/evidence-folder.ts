@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { constants } from 'node:fs'
 import { mkdir, open, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
-import { MemoryError } from '../../errors.ts'
+import { conflict, invalid, notFound } from '../../errors.ts'
 import { parseJson, problemText } from '../../eval/store/parse-artifact.ts'
 import { asJson, writeAtomically } from '../../files/atomic-write.ts'
 import { codeOf } from '../../files/leftovers.ts'
@@ -31,11 +31,8 @@ export async function prepareFolder(folder: string): Promise<void> {
   const there = (await readdir(folder)).filter((name) => ours.includes(name))
   if (there.length === 0) return
   const found = await readEvidence(folder).catch(() => null)
-  if (found === null || found.isComplete) {
-    throw new MemoryError('conflict', `${folder} already holds ${there.toSorted().join(', ')}.`, {
-      hint: 'Name another folder for the evidence.',
-    })
-  }
+  if (found === null || found.isComplete)
+    throw conflict(`${folder} already holds ${there.toSorted().join(', ')}.`, 'Name another folder for the evidence.')
   for (const name of there) await rm(join(folder, name), { recursive: true, force: true })
 }
 
@@ -141,16 +138,14 @@ async function readPlain(source: string): Promise<Buffer> {
 export async function readEvidence(folder: string): Promise<Evidence> {
   const file = join(folder, evidenceNames.evidence)
   const bytes = await readFile(file).catch((cause: unknown) => {
-    throw new MemoryError('not_found', `There is no evidence in ${folder}.`, { hint, cause })
+    throw notFound(`There is no evidence in ${folder}.`, hint, cause)
   })
   const parsed = parseJson(bytes, file)
-  if (!parsed.ok) throw new MemoryError('invalid', `${problemText(parsed.problems[0])}.`, { hint })
+  if (!parsed.ok) throw invalid(`${problemText(parsed.problems[0])}.`, hint)
   const checked = Evidence.safeParse(parsed.value)
   if (checked.success) return checked.data
   const [issue] = checked.error.issues
-  throw new MemoryError('invalid', `${file}: ${issue?.path.join('.') ?? ''} ${issue?.message ?? 'is not valid'}.`, {
-    hint,
-  })
+  throw invalid(`${file}: ${issue?.path.join('.') ?? ''} ${issue?.message ?? 'is not valid'}.`, hint)
 }
 
 /** The transcripts and the workspace. */
@@ -170,10 +165,10 @@ export async function changedFiles(folder: string, evidence: Evidence): Promise<
 /** The bytes of a kept file. Throws when they are not those that were written. */
 export async function readKept(folder: string, { path, sha256 }: KeptFile): Promise<Buffer> {
   const bytes = await readFile(join(folder, path)).catch((cause: unknown) => {
-    throw new MemoryError('invalid', `${path} is missing from the evidence in ${folder}.`, { hint, cause })
+    throw invalid(`${path} is missing from the evidence in ${folder}.`, hint, cause)
   })
   if (digestOf(bytes) === sha256) return bytes
-  throw new MemoryError('invalid', `${path} in ${folder} was changed since the evidence was written.`, { hint })
+  throw invalid(`${path} in ${folder} was changed since the evidence was written.`, hint)
 }
 
 export async function readTranscript(folder: string, kept: KeptFile | null): Promise<readonly TranscriptEntry[]> {

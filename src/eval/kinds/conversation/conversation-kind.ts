@@ -1,14 +1,15 @@
 import { createHash } from 'node:crypto'
-import { closeSync, openSync, readdirSync, readSync, statSync } from 'node:fs'
+import { readdirSync, statSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { setImmediate as yieldToEvents } from 'node:timers/promises'
-import { MemoryError } from '../../../errors.ts'
+import { invalid, MemoryError } from '../../../errors.ts'
 import type { CaseOutcome, ExecutionRequest } from '../../run/run.ts'
 import { manifestName } from '../../store/documents.ts'
 import { type Answer, emptyAnswer, type HearingSystem } from '../../system/system.ts'
 import { brokenOutcome, defineKind, type Kind, type PackContent, type PackPlace, type Tested } from '../kind.ts'
 import { amaBench } from './ama-bench.ts'
 import { beam } from './beam.ts'
+import { chunksOf } from './data-file.ts'
 import { factConsolidation } from './factconsolidation.ts'
 import { loCoMo } from './locomo.ts'
 import { longMemEval, pooledLongMemEval } from './longmemeval.ts'
@@ -87,9 +88,8 @@ export function questionOf(place: PackPlace, data: string | undefined, caseId: s
 function readContent({ directory, manifest }: PackPlace, data: string | undefined, onProgress: ReadProgress): Content {
   const suite = suites.find(({ name }) => name === manifest.suite)
   if (suite === undefined) {
-    throw new MemoryError('invalid', `${join(directory, manifestName)}: suite is "${manifest.suite}".`, {
-      hint: `Use one of ${suites.map(({ name }) => name).join(', ')}.`,
-    })
+    const hint = `Use one of ${suites.map(({ name }) => name).join(', ')}.`
+    throw invalid(`${join(directory, manifestName)}: suite is "${manifest.suite}".`, hint)
   }
   const path = dataPath({ directory, manifest }, data)
   const cases = []
@@ -219,21 +219,9 @@ async function outcomeOf(
 /** The digest of a file, or of every file below a folder. */
 function hashOf(path: string): string {
   const hash = createHash('sha256')
-  const buffer = Buffer.alloc(1 << 20)
   const add = (one: string): void => {
-    if (statSync(one).isDirectory()) {
-      for (const name of readdirSync(one).sort()) add(join(one, name))
-      return
-    }
-    const descriptor = openSync(one, 'r')
-    try {
-      for (let length = 1; length > 0; ) {
-        length = readSync(descriptor, buffer)
-        hash.update(buffer.subarray(0, length))
-      }
-    } finally {
-      closeSync(descriptor)
-    }
+    if (!statSync(one).isDirectory()) for (const { chunk } of chunksOf(one)) hash.update(chunk)
+    else for (const name of readdirSync(one).sort()) add(join(one, name))
   }
   add(path)
   return `sha256:${hash.digest('hex')}`

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type CallToolResult, Client, ProtocolError, SdkError, SdkErrorCode } from '@modelcontextprotocol/client'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
-import { MemoryError } from '../../../errors.ts'
+import { invalid, MemoryError, unavailable } from '../../../errors.ts'
 import { fillTemplate, fillText, type McpMapping, type TemplateValues, type ToolCall } from './mcp-mapping.ts'
 
 /** A running server and its temporary directory, which is removed when the server is closed. */
@@ -43,7 +43,7 @@ export async function openMcpConnection(mapping: McpMapping) {
         throw server.failure(`the tool ${tool}`, cause)
       })
       if (result.isError !== true) return result
-      throw new MemoryError('unavailable', `${name}: the tool ${tool} failed: ${textIn(result).slice(0, 200)}`)
+      throw unavailable(`${name}: the tool ${tool} failed: ${textIn(result).slice(0, 200)}`)
     },
     close,
   }
@@ -89,7 +89,7 @@ class ServerProcess {
     const said = this.#complaint.trim()
     const reason = `${name}: ${what} ${this.#reasonOf(cause)}.${said === '' ? '' : ` It said: ${said}`}`
     const hint = `Does \`${[command, ...args].join(' ')}\` run, and print nothing but MCP on standard output?`
-    return new MemoryError('unavailable', reason, { hint, cause })
+    return unavailable(reason, hint, cause)
   }
 
   async #startIn(mode: 'legacy' | 'auto'): Promise<Client> {
@@ -129,7 +129,6 @@ class ServerProcess {
 function refuseMissingTools({ name, reset = [], add, update = [], search }: McpMapping, known: ReadonlySet<string>) {
   const missing = [...reset, ...add, ...update, search].find(({ tool }) => !known.has(tool))
   if (missing === undefined) return
-  throw new MemoryError('invalid', `${name}: the server has no tool "${missing.tool}".`, {
-    hint: known.size === 0 ? 'It has no tools at all.' : `It has ${[...known].sort().join(', ')}.`,
-  })
+  const hint = known.size === 0 ? 'It has no tools at all.' : `It has ${[...known].sort().join(', ')}.`
+  throw invalid(`${name}: the server has no tool "${missing.tool}".`, hint)
 }

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { MemoryError } from '../../../errors.ts'
+import { invalid } from '../../../errors.ts'
 import { readTextFile } from '../../../files/read-text.ts'
 import { parseJsonFile } from '../../pack/manifest.ts'
 
@@ -153,9 +153,8 @@ export function parseMcpMapping(value: unknown, source: string): McpMapping {
     ? placeholderProblems(parsed.data)
     : parsed.error.issues.map(({ path, message }) => `${path.join('.') || 'mapping'}: ${message}.`)
   if (parsed.success && problems.length === 0) return parsed.data
-  throw new MemoryError('invalid', problems.map((problem) => `${source}: ${problem}`).join('\n'), {
-    hint: 'docs/systems.md describes the mapping file.',
-  })
+  const hint = 'docs/systems.md describes the mapping file.'
+  throw invalid(problems.map((problem) => `${source}: ${problem}`).join('\n'), hint)
 }
 
 function placeholderProblems({ args, env, reset = [], add, update = [], search }: McpMapping): readonly string[] {

@@ -1,5 +1,5 @@
 import type { CallToolResult } from '@modelcontextprotocol/client'
-import { MemoryError } from '../../../errors.ts'
+import { type MemoryError, unavailable } from '../../../errors.ts'
 import { defaultBudget } from '../../../memory/recall/context.ts'
 import type { BeliefRecord } from '../../../memory/transfer/belief-record.ts'
 import { withoutRepeats } from '../subject.ts'
@@ -58,9 +58,7 @@ export function mcpSystem({ mapping }: { readonly mapping: McpMapping }): Hearin
     update: async ({ kind, belief }) => {
       if (kind === 'create') return add(belief)
       if (mapping.update === undefined)
-        throw new MemoryError('unavailable', `${name}: its mapping names no tool to update a belief with.`, {
-          hint: 'Add "update" to the mapping.',
-        })
+        throw unavailable(`${name}: its mapping names no tool to update a belief with.`, 'Add "update" to the mapping.')
       await callAll(await running(), mapping.update, beliefValues(belief))
     },
     recall: async (query) => {
@@ -201,7 +199,4 @@ function placeOf(id: string, text: string): number {
 }
 
 const unusable = (message: string, cause?: unknown): MemoryError =>
-  new MemoryError('unavailable', message, {
-    hint: 'Check that "results" in the mapping names the path of the ids.',
-    cause,
-  })
+  unavailable(message, 'Check that "results" in the mapping names the path of the ids.', cause)
