@@ -1,6 +1,7 @@
 import type { Evidence, SessionRecord } from '../evidence.ts'
+import type { AnswerCheck } from '../parse/fields.ts'
 import { pathInWorkspace, readMessages } from '../run/evidence-folder.ts'
-import type { AnswerCheck, Task } from '../task.ts'
+import type { Task } from '../task.ts'
 import type { ToolCallBlock, TranscriptMessage } from '../transcript.ts'
 
 export type CheckResult = {

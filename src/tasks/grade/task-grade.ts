@@ -35,25 +35,7 @@ export const gradingVersion = 'credence-grading-5'
 type Parts = AnswerGrade & { readonly automated: AutomatedGrade; readonly judge: JudgeGrade }
 
 /** The grade of a task carried out once. Kept beside the evidence, and made again by regrading. */
-export type TaskGrade = Parts &
-  Ending & {
-    readonly schemaVersion: 1
-    readonly gradingVersion: string
-    readonly taskId: string
-    readonly repeat: number
-    /** By the weights of the task; null when no part could be graded. */
-    readonly score: number | null
-    /** Whether the score has every part that the task asks for. */
-    readonly isComplete: boolean
-    readonly automatedScore: number | null
-    readonly judgeScore: number | null
-    readonly criteria: readonly CriterionScore[]
-    readonly notes: readonly string[]
-    /** The evidence folder, below the eval store. */
-    readonly evidence: string
-    readonly gradedAt: string
-    readonly gradingMs: number
-  }
+export type TaskGrade = Readonly<Awaited<ReturnType<typeof gradeTask>>>
 
 export type Graders = { readonly sandbox: Sandbox; readonly judge: Judge | null }
 
@@ -64,7 +46,7 @@ type GradingRequest = Obtained & {
 }
 
 /** Grades the evidence of a task. Reads nothing but the evidence, so that it can be done again at any time. */
-export async function gradeTask(request: GradingRequest): Promise<TaskGrade> {
+export async function gradeTask(request: GradingRequest) {
   const { task, evidence, folder, storePath, now } = request
   const begun = performance.now()
   const obstacle = await whyUngradable(evidence, folder)
@@ -74,7 +56,9 @@ export async function gradeTask(request: GradingRequest): Promise<TaskGrade> {
   const judgeScore = judge.state === 'scored' ? judge.score : null
   const total = combined(task, automatedScore, judgeScore)
   return {
-    ...{ schemaVersion: 1, gradingVersion, taskId: task.id, repeat: evidence.repeat, evidence: storePath },
+    ...{ schemaVersion: 1 as const, gradingVersion, taskId: task.id, repeat: evidence.repeat },
+    /** The evidence folder, below the eval store. */
+    evidence: storePath,
     ...parts,
     ...(obstacle ?? endingOf(evidence, parts, total.score !== null || parts.checks.length > 0)),
     ...total,
@@ -128,12 +112,12 @@ function endingOf({ outcome, reason }: Evidence, { automated, judge }: Parts, is
   return { state: 'skipped', reason: reasons.join(' ') || 'The task has nothing to be graded by.' }
 }
 
-/** A part that could not be graded is left out of the score, which is then marked as incomplete. */
+/** The score by the weights of the task. A part that could not be graded is left out, and the score marked as incomplete. */
 function combined(
   { gradingType, gradingWeights }: Pick<Task, 'gradingType' | 'gradingWeights'>,
   automated: number | null,
   judge: number | null,
-): Pick<TaskGrade, 'score' | 'isComplete'> {
+): { readonly score: number | null; readonly isComplete: boolean } {
   if (gradingType === 'automated') return { score: automated, isComplete: automated !== null }
   if (gradingType === 'llm_judge') return { score: judge, isComplete: judge !== null }
   if (automated === null || judge === null) return { score: automated ?? judge, isComplete: false }

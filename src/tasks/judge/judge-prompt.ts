@@ -116,13 +116,8 @@ function messageText(message: TranscriptMessage, { id }: SessionRecord, shown: S
   })
 }
 
-export type JudgedCriterion = {
-  /** `c1`, `c2` …: what the judge's answer is keyed by. */
-  readonly id: string
-  readonly name: string
-  /** Of all weights together; they sum to 1. */
-  readonly weight: number
-}
+/** The judge's answer is keyed by the id: `c1`, `c2` …. The weights sum to 1. */
+export type JudgedCriterion = { readonly id: string; readonly name: string; readonly weight: number }
 
 export type JudgedRubric = {
   readonly criteria: readonly JudgedCriterion[]

@@ -5,8 +5,7 @@ import { invalid, type MemoryError } from '../../errors.ts'
 import { fieldAt, type Problem, shown as shownValue } from '../../eval/store/parse-artifact.ts'
 import { isSafeId } from '../../eval/store/schemas/primitives.ts'
 import { isObject, type JsonObject } from '../../json.ts'
-import { type AnswerCheck, gradingTypes, type TaskSession, type WorkspaceFile } from '../task.ts'
-import { Draw, type DrawRules } from './draw.ts'
+import { Draw } from './draw.ts'
 
 /** Collects the problems of a task file, so that its author sees all of them at once. */
 export class Findings {
@@ -87,6 +86,7 @@ const Path = z.unknown().transform((value, context) => {
   return z.NEVER
 })
 
+/** A file that lies in the workspace before the first session. `asset` is a path below the assets of the task's folder. */
 const Workspace = z.preprocess(
   (item) => (isObject(item) ? { ...item, kind: item.source === undefined ? 'inline' : 'asset' } : item),
   z.discriminatedUnion(
@@ -99,11 +99,12 @@ const Workspace = z.preprocess(
     ],
     'must be { path, content } or { source, dest }',
   ),
-) satisfies z.ZodType<WorkspaceFile>
+)
 
 const weightRule = 'must be a number of 0 or more'
 const Weight = or(z.number(weightRule).min(0, weightRule), 0.5)
 
+const gradingTypes = ['automated', 'llm_judge', 'hybrid'] as const
 const longestTimeoutSeconds = 24 * 60 * 60
 const timeoutRule = `must be a number above 0 and at most ${longestTimeoutSeconds}`
 const prerequisiteRule = 'must be text such as cli:git'
@@ -132,6 +133,8 @@ const Fields = z.object({
 
 const knownKeys = [...Object.keys(Fields.shape), 'sessions', 'credence']
 
+export type TaskFields = Readonly<ReturnType<typeof readFields>>
+
 /** The fields of the front matter. Where `findings` gets problems, they are not those of a task. */
 export function readFields(frontMatter: JsonObject, findings: Findings) {
   warnOfUnknown(frontMatter, findings)
@@ -143,10 +146,12 @@ export function readFields(frontMatter: JsonObject, findings: Findings) {
     name: fields.name || fields.id,
     category: fields.category || 'uncategorised',
     gradingType: fields.grading_type,
+    /** For all sessions together. */
     timeoutSeconds: fields.timeout_seconds,
     workspaceFiles: fields.workspace_files,
     gradingWeights: { automated: fields.grading_weights.automated, judge: fields.grading_weights.llm_judge },
     prerequisites: fields.prerequisites,
+    /** In a task there is at least one: one without sessions is one session with its prompt. */
     sessions: readSessions(frontMatter.sessions, findings),
   }
 }
@@ -165,6 +170,9 @@ function warnOfUnknown(frontMatter: JsonObject, findings: Findings): void {
     }
   }
 }
+
+/** One message to the agent. The first always begins a new conversation. */
+export type TaskSession = { readonly id: string; readonly prompt: string; readonly isFresh: boolean }
 
 /** Invalid entries are left out with a warning, as the original runner does. */
 function readSessions(value: unknown, findings: Findings): readonly TaskSession[] {
@@ -214,14 +222,21 @@ const Sought = z
 
 const conditions = 'expect, forbid, must_not_know or memory_read'
 
+/** A check of the answer of a session. All conditions must hold. */
 const Check = z
   .strictObject({
     id: z.string().min(1),
     session: Sought,
-    expect: z.array(z.union([z.array(Sought).min(1), Sought.transform((one) => [one])])).default([]),
+    /** Each inner list holds ways to say the same thing, of which one must be there. Compared without case and layout. */
+    expect: z
+      .array(z.union([z.array(Sought).min(1), Sought.transform((one) => [one])]).readonly())
+      .readonly()
+      .default([]),
+    /** Compares `expect` character for character. */
     exact: z.boolean().default(false),
+    /** False where `expect` names no value that was told, such as words that confirm storing. */
     recall: z.boolean().default(true),
-    forbid: z.array(Sought).default([]),
+    forbid: z.array(Sought).readonly().default([]),
     must_not_know: z.boolean().default(false),
     memory_read: z.boolean().default(false),
   })
@@ -231,24 +246,18 @@ const Check = z
     `must have ${conditions}`,
   )
   .refine(({ expect, exact }) => !exact || expect.length > 0, 'has exact, which is only for expect')
-  .transform(
-    ({ must_not_know: mustNotKnow, memory_read: memoryRead, ...check }): AnswerCheck => ({
-      ...check,
-      mustNotKnow,
-      memoryRead,
-    }),
-  )
+  .transform(({ must_not_know: mustNotKnow, memory_read: memoryRead, ...check }) => ({
+    ...{ ...check, mustNotKnow, memoryRead },
+  }))
+export type AnswerCheck = Readonly<z.output<typeof Check>>
 
 /** The key `credence` of the front matter: additions to the format that other runners ignore. See docs/tasks.md. */
-const OwnAdditions = z.strictObject({ answer_checks: z.array(Check).default([]), draw: Draw.default({}) })
+const Additions = z.strictObject({ answer_checks: z.array(Check).readonly().default([]), draw: Draw.default({}) })
+export type OwnAdditions = Readonly<ReturnType<typeof readOwnAdditions>>
 
 /** Reads the value of the key `credence`. Problems go into `findings`. */
-export function readOwnAdditions(
-  value: unknown,
-  sessions: readonly TaskSession[],
-  findings: Findings,
-): { readonly answerChecks: readonly AnswerCheck[]; readonly draw: DrawRules } {
-  const result = OwnAdditions.safeParse(value ?? {}, { reportInput: true })
+export function readOwnAdditions(value: unknown, sessions: readonly TaskSession[], findings: Findings) {
+  const result = Additions.safeParse(value ?? {}, { reportInput: true })
   if (!result.success) {
     findings.invalid(result.error, ['credence'], ([key]) =>
       key === undefined
@@ -270,5 +279,6 @@ export function readOwnAdditions(
       findings.wrong(`${field}.session`, `is ${shown(session)}; it must be one of ${ids.join(', ')}`)
     }
   }
+  /** `instantiate` fills the variables in. */
   return { answerChecks, draw }
 }

@@ -2,7 +2,8 @@ import { addUsage, noUsage, type Usage } from '../../models/chat-model.ts'
 import { type Agent, type AgentAtWork, AgentFailure, type Conversation, messageOf } from '../agent.ts'
 import type { Control, Evidence, EvidenceEvent, SessionRecord } from '../evidence.ts'
 import { instantiate } from '../parse/draw.ts'
-import type { Task, TaskSession } from '../task.ts'
+import type { TaskSession } from '../parse/fields.ts'
+import type { Task } from '../task.ts'
 import type { TranscriptMessage } from '../transcript.ts'
 import {
   keepTaskFile,

@@ -2,20 +2,12 @@ import { MemoryError } from '../../../errors.ts'
 import type { CaseOutcome } from '../../run/run.ts'
 import type { BackendName, Backends } from '../../system/backends.ts'
 import type { Subject } from '../../system/subject.ts'
+import type { Observer } from '../kind.ts'
 import { carryOutRecall } from './carry-out.ts'
 import type { Pack } from './pack.ts'
 
 /** A pack that was run without a store; `credence eval` makes its tables and reports of it. */
-export type PackRun = {
-  readonly pack: Pack
-  readonly subject: Pick<Subject, 'name' | 'version' | 'description' | 'notes' | 'hasSuppliedTiers'>
-  /** Null when the corpus could not be taken in. */
-  readonly ingestMs: number | null
-  /** Beliefs that the subject could not take in as given, in sentences. */
-  readonly notices: readonly string[]
-  /** In the order of the pack. */
-  readonly outcomes: readonly CaseOutcome[]
-}
+export type PackRun = Readonly<Awaited<ReturnType<typeof runPack>>>
 
 type RunOptions = {
   /** The cases to ask; without them all. */
@@ -27,13 +19,18 @@ type RunOptions = {
 }
 
 /** Asks a subject the cases of a pack, in order. */
-export async function runPack(pack: Pack, subject: Subject, options: RunOptions = {}): Promise<PackRun> {
+export async function runPack(pack: Pack, subject: Subject, options: RunOptions = {}) {
   const { wanted = idsOf(pack), explain = false, onCase } = options
-  let ingested: Pick<PackRun, 'ingestMs' | 'notices'> = { ingestMs: null, notices: [] }
-  const onIngested = (ingestMs: number | null, notices: readonly string[] = []): void => {
+  /** The time is null when the corpus could not be taken in; notices are sentences about beliefs that were changed. */
+  let ingested: { readonly ingestMs: number | null; readonly notices: readonly string[] } = {
+    ingestMs: null,
+    notices: [],
+  }
+  const onIngested: Observer['onIngested'] = (ingestMs, notices = []) => {
     ingested = { ingestMs, notices }
   }
   const request = { repeat: 0, seed: 0, wanted, jobs: 1, signal: new AbortController().signal, folder: null }
+  /** In the order of the pack. */
   const outcomes: CaseOutcome[] = []
   for await (const outcome of carryOutRecall(pack, subject, request, { explain, onIngested })) {
     outcomes.push(outcome)
