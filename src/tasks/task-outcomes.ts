@@ -122,7 +122,6 @@ export type Obtained = {
   readonly task: Task
   readonly evidence: Evidence
   readonly folder: string
-  /** The path of the folder below the eval store. */
   readonly storePath: string
 }
 

@@ -11,7 +11,6 @@ export type Task = TaskFields &
     readonly rubric: string | null
     readonly frontMatter: Readonly<Record<string, unknown>>
     readonly file: string
-    /** Hash of the file's bytes. */
     readonly sha256: string
     readonly warnings: readonly string[]
   }

@@ -30,8 +30,8 @@ type SnapshotRequest = {
 }
 
 /**
- * Accepts the latest completed run of every benchmark and system under a name. Never replaces a snapshot unless forced,
- * and never lowers a figure of it without a reason, which the new snapshot then holds.
+ * Accepts the latest completed runs under a name. Never replaces a snapshot unless forced, and lowers a figure only
+ * with a reason.
  */
 export async function createSnapshot(root: string, request: SnapshotRequest) {
   const { createdAt, sourceRootDir, system, force = false, notes: remarks, gitRef } = request

@@ -139,10 +139,7 @@ const isDirectory = (path: string): boolean => statSync(path, { throwIfNoEntry: 
 export type InvalidCounts = Readonly<Record<'benchmarks' | 'runs' | 'shadows' | 'baselines', number>>
 const noneInvalid: InvalidCounts = { benchmarks: 0, runs: 0, shadows: 0, baselines: 0 }
 
-/**
- * The side of a store's latest runs; `name` is its name in reasons. Every invalid document is a reason against it, and
- * with `requireCleanTree` every run that was made with uncommitted changes or does not say.
- */
+/** The side of a store's latest runs; `name` is its name in reasons. Every invalid document is a reason against it. */
 async function storeSide(
   root: string,
   name: string,

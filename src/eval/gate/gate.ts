@@ -36,7 +36,6 @@ export type Standing = {
   readonly figures: Figures | null
   /** The seal of the run; absent for a baseline, and for a run of another program. */
   readonly seal?: string | undefined
-  /** Reasons not to believe the run. */
   readonly problems: readonly string[]
   /** Why the run cannot be compared although it is valid. */
   readonly outdated: string | null
@@ -76,9 +75,7 @@ export function judge(base: Side, candidate: Side, { acceptedChanges = {} }: Jud
     verdicts,
     reasons,
     comparedBenchmarks: compared.length,
-    /** Benchmarks of the base without a run in the candidate. */
     missingCandidateBenchmarks: verdicts.filter((one) => one.candidate === null).map(nameOf),
-    /** Benchmarks of the candidate only. */
     newBenchmarks: [...new Set(added)].sort(),
   }
 }
@@ -120,7 +117,6 @@ function judgeBenchmark(ours: Standing, side: Side, acceptedChange: string | nul
     ...about,
     verdict,
     reason: `${nameOf(about)}: ${reason}`,
-    /** The next step; null when there is none. */
     next,
     base: ours.taken,
     candidate: theirs?.taken ?? null,

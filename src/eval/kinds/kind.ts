@@ -43,18 +43,15 @@ export type Tested = {
 type OpenOptions = {
   /** Whether every answer shall say what was left out, and why. */
   readonly explain?: boolean
-  /** The part that is switched off, to show that the cases measure it. */
   readonly ablation?: string | undefined
 }
 
-/** An opened pack with its system. */
 type OpenPack = Required<Pick<RunnableBenchmark, 'execute' | 'ingestMs'>> & { readonly tested: Tested }
 
 /** How a kind of pack is read, carried out and scored. Manifests name it as their `runner`. */
 export type Kind = {
   readonly name: string
   readonly defaultSystem: string
-  /** The parts of a system that can be switched off. */
   readonly ablations: readonly string[]
   readonly read: (place: PackPlace) => PackContent & {
     readonly open: (system: string, options: OpenOptions) => Promise<OpenPack>
@@ -67,10 +64,7 @@ export type Observer = {
   readonly onIngested: (ms: number | null, notices?: readonly string[]) => void
 }
 
-/**
- * Makes a kind of two functions: `read` checks the files of a pack, and `carryOut` puts its cases to the system under
- * test and scores each. The composition root passes `open`, because only it builds systems.
- */
+/** Makes a kind of two functions: `read` checks the files of a pack, `carryOut` puts its cases to a system and scores each. */
 export const defineKind = <Content extends PackContent, System extends Tested>(kind: {
   readonly name: string
   readonly defaultSystem: string
@@ -158,8 +152,8 @@ export const brokenOutcome = (caseId: string, error: NonNullable<CaseOutcome['er
 }
 
 /**
- * Carries out independent items, `jobs` at a time, and yields the results in their order, so that the result is the same
- * for any number of jobs. Items that were begun before the signal are finished and yielded.
+ * Carries out independent items, `jobs` at a time, and yields the results in their order. Items begun before the
+ * signal are finished.
  */
 export async function* carriedOut<Item, Result>(
   items: readonly Item[],

@@ -44,10 +44,7 @@ export type CaptureRequest = {
 
 export type Captured = Awaited<ReturnType<typeof captureCase>>
 
-/**
- * Adds a recall that was wrong, or right and worth keeping, to the user's own pack as a case, with copies of the beliefs
- * it needs, and asks `subject` the case at once.
- */
+/** Adds a recall to the user's own pack as a case, with copies of the beliefs it needs, and asks `subject` the case at once. */
 export async function captureCase(
   memory: Memory,
   request: CaptureRequest,
@@ -88,7 +85,6 @@ export async function captureCase(
       packDir: pack.directory,
       case: captured,
       beliefsCopied: beliefs.length,
-      /** Whether recall passes the case today. */
       passesNow: outcome?.verdict === 'pass',
       failures: (outcome?.failures ?? []).map((failure) => withNames(failure, names)),
       /** Whether the copy answers as the memory does; if not, the case cannot be relied on. */
@@ -182,10 +178,7 @@ async function withOwnPack<Result>(
   }
 }
 
-/**
- * Removes the captured cases that expect or reject a forgotten belief, with their beliefs: they can no longer be asked.
- * Erases forgotten texts in the others. Returns the files that changed.
- */
+/** Removes captured cases about a forgotten belief, and erases forgotten texts in the others. Returns the files that changed. */
 export async function eraseCases(root: string, eraser: Eraser): Promise<readonly string[]> {
   if (!existsSync(packPath(root, ownPack))) return []
   return withOwnPack(root, { waitMs: longestWaitMs }, async ({ directory, manifest, cases, beliefs }, write) => {
@@ -234,8 +227,8 @@ function readShaped<Value>(schema: z.ZodType<Value>, path: string): Value {
 const mostBeliefs = 500
 
 /**
- * Every belief that has a part in an answer: recalled ones, near misses, those that the case names, and all that these
- * link to. A store with only these answers the message as the whole store does.
+ * Every belief that has a part in an answer, and all that these link to: a store with only these answers as the whole
+ * store does.
  */
 async function neededBeliefs(memory: Memory, context: Context, named: readonly Belief[]): Promise<readonly Belief[]> {
   const needed = new Map<string, Belief>()
@@ -277,20 +270,15 @@ async function findLinked(memory: Memory, references: readonly string[]): Promis
   return beliefs
 }
 
-/** A person's judgement of an answer. */
 type Judgement = {
   readonly message: string
   readonly scopes: readonly string[]
-  /** Beliefs that must come back. */
   readonly expected: readonly Belief[]
-  /** Beliefs that must not come back. */
   readonly rejected: readonly Belief[]
-  /** Nothing but what is expected may be found for the message. */
   readonly exactly: boolean
   readonly note: string | null
 }
 
-/** A case in the format of the retrieval packs. */
 function capturedCase(judgement: Judgement) {
   const { message, scopes, expected, rejected, exactly, note } = judgement
   for (const belief of expected) refuseImpossible(belief, scopes)
@@ -371,10 +359,7 @@ function idOf({ message, scopes, expected, rejected, exactly }: Judgement): stri
 const digestOf = (text: string, length: number): string =>
   createHash('sha256').update(text).digest('hex').slice(0, length)
 
-/**
- * Copies beliefs into a case as they are now, under ids and a user of this case alone: a later case about the same
- * belief, by then corrected, changes nothing here.
- */
+/** Copies beliefs under ids and a user of this case alone, so that a later correction changes nothing here. */
 function copiedBeliefs(beliefs: readonly Belief[], caseId: string): readonly BeliefRecord[] {
   const ids = new Set(beliefs.map(({ id }) => id))
   const copied = (id: string): string => (ids.has(id) ? copiedId(caseId, id) : id)

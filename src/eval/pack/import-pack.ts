@@ -72,10 +72,7 @@ export async function validatePack(path: string): Promise<PackSummary> {
   return summaryOf(path, source, source.directory, source.manifest)
 }
 
-/**
- * Copies a pack into the store. The copy is checked before it replaces an earlier one, which stays whole until then;
- * without `force` an earlier one is never replaced.
- */
+/** Copies a pack into the store. The copy is checked before it replaces an earlier one, which needs `force`. */
 export async function importPack(root: string, path: string, { force = false }: { readonly force?: boolean } = {}) {
   const source = packSource(path)
   const packs = treePath(root, 'benchmarks')
@@ -119,7 +116,6 @@ async function summaryOf(sourcePath: string, source: PackSource, directory: stri
     ...{ sourcePath, manifestPath, benchmarkId, benchmarkType, title },
     ...omitUndefined({ attackClass, targetSurface }),
     ...{ totalCases: manifest.cases.length, tags, sourceLinks, packHash, files: source.files.length },
-    /** Absent when nothing can execute the pack. */
     ...omitUndefined({ runner }),
   }
 }

@@ -90,10 +90,7 @@ const descriptive: ReadonlySet<string> = new Set(
 
 type PackHash = { readonly packHash: string; readonly packFiles: Readonly<Record<string, string>> }
 
-/**
- * The hash of a pack's content: of the questions in its manifest and of every file that it names. Titles, declarations of
- * metrics and files that no runner reads are not part of it, so that correcting them keeps results comparable.
- */
+/** The hash of the questions and of every file that the manifest names. Titles and other files may be corrected freely. */
 export async function packHashOf(directory: string, manifest: Manifest): Promise<PackHash> {
   const asked = Object.fromEntries(Object.entries(manifest).filter(([name]) => !descriptive.has(name)))
   const packFiles: Record<string, string> = { 'manifest.json': sha256(canonicalJson(asked)) }

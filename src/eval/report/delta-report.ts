@@ -212,7 +212,6 @@ const entities: Readonly<Record<string, string>> = {
   "'": '&apos;',
 }
 
-/** Escapes text for XML and drops the characters that XML does not allow. */
 const xml = (text: string): string =>
   text
     .replace(/(?![\t\n\r])[\p{Cc}\p{Cs}\uFFFE\uFFFF]/gu, '')

@@ -17,9 +17,7 @@ type ReportRequest = {
   readonly now: Date
 }
 
-/** One run on the page, and what it is compared with. */
 type ReportedRun = Awaited<ReturnType<typeof reportedRun>> & {
-  /** The name of the run or baseline it is compared with; null for none. */
   readonly reference: string | null
   /** Completed runs of the same benchmark on the same system, oldest first, this one among them. */
   readonly history: readonly RunSummary[]
@@ -207,7 +205,6 @@ function changes(reported: ReportedRun): Markup | null {
   return lines.length === 0 ? null : html`${titleOf(reported)}${list(lines)}`
 }
 
-/** Each figure over the runs of the same benchmark and system, and the figures they are compared with. */
 function trend(reported: ReportedRun): Markup {
   const { history, comparison, reference } = reported
   const names = [...new Set(history.flatMap(({ metrics = {} }) => Object.keys(metrics)))].sort()
@@ -298,7 +295,6 @@ function difference(diff: CaseDiff | undefined, reference: string | null): Marku
   return html`<p>Compared with ${reference}: ${base} then, ${candidate} now${stage}</p>${moved.length === 0 ? null : table(['tier', 'id', 'rank then', 'rank now'], moved)}`
 }
 
-/** Everything that is needed to repeat the run. */
 function provenance(reported: ReportedRun): Markup {
   const { run, environment } = reported
   const { git, node, os, settings } = environment ?? {}

@@ -48,9 +48,7 @@ function entryOf({ caseId, turnIndex, group, description, expect }: AskedCase, o
     failures,
     /** `error`: the system did not answer. It is counted apart, neither as a pass nor as a zero. */
     status: verdict === 'pass' ? 'passed' : verdict === 'fail' ? 'failed' : 'error',
-    /** Null unless passed. */
     passType,
-    /** Why the system did not answer. */
     error: error?.message ?? null,
     retrievalLatencyMs: timings.recall ?? null,
   }
@@ -78,7 +76,6 @@ export function summarise(outcomes: readonly CaseOutcome[]) {
     passRateInterval95: wilsonInterval(totalPassed, judged),
     meanPrecision: meanOf('retrievalPrecision'),
     meanRecall: meanOf('retrievalRecall'),
-    /** Over the turns that name noise; null when none does. */
     meanDriftScore: meanOf('driftScore'),
     activeRetrievalPasses: countOf('activeRetrieval'),
     passTypes: Object.fromEntries(passTypes.map((type) => [type, countOf(type)])) as Record<PassType, number>,
@@ -113,7 +110,6 @@ export function reportOf(runs: readonly [PackRun, ...PackRun[]]) {
       return { id, title, hash, recall, totalPassed, totalCases }
     }),
     notes: [...subject.notes, ...runs.flatMap(({ pack, notices }) => notices.map((notice) => `${pack.id}: ${notice}`))],
-    /** Content of the files that nothing checks. */
     warnings: runs.flatMap(({ pack }) => pack.warnings),
     retrieval: {
       ...summarise(outcomes),

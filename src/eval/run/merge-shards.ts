@@ -5,7 +5,6 @@ import type { CaseRecord, Environment, RunSummary } from '../store/schemas/run.t
 import { sealOf, sealProblem } from '../store/seal.ts'
 import { caseOrder } from './run.ts'
 
-/** A shard, and the store it was found in. */
 type FoundShard = {
   readonly root: string
   readonly run: RunSummary
@@ -19,10 +18,7 @@ type Merged =
   /** Why the shards cannot be merged, in sentences. */
   | { readonly ok: false; readonly problems: readonly string[] }
 
-/**
- * Joins the shards of some stores into one run in another, equal to an unsharded run but for times and machine. Shards
- * that are missing, doubled, unfinished or of another run are problems, and then nothing is written.
- */
+/** Joins shards into one run, equal to an unsharded one but for times and machine. After any problem nothing is written. */
 export async function mergeShards(
   directories: readonly string[],
   { root, runId }: { readonly root: string; readonly runId: (runIds: readonly string[], first: RunSummary) => string },
@@ -59,7 +55,6 @@ async function shardsIn(directories: readonly string[]) {
   return { shards: shards.sort((one, other) => one.shard.index - other.shard.index), problems }
 }
 
-/** The properties that all shards of a run share. */
 const identityOf = ({ run, shard, environment }: FoundShard): Readonly<Record<string, unknown>> => ({
   benchmark: run.benchmarkId,
   'pack hash': run.packHash,

@@ -43,14 +43,12 @@ export type ExecutionRequest = {
 /** A pack together with a system. */
 export type RunnableBenchmark = {
   readonly manifest: Pick<Manifest, 'benchmarkId' | 'cases' | 'deterministic' | 'metrics'>
-  /** Further texts that a filter searches, by case. */
   readonly words?: ReadonlyMap<string, readonly string[]>
   readonly packHash: string
   readonly packFiles: Readonly<Record<string, string>>
   readonly system: { readonly name: string; readonly version: string }
   /** Yields each outcome as soon as it is judged. A case that breaks is an outcome with the verdict `error`; throwing ends the run. */
   readonly execute: (request: ExecutionRequest) => AsyncIterable<CaseOutcome>
-  /** Whether the seed decides the order of the cases. */
   readonly isShuffled?: boolean
   /** Milliseconds of the last ingestion, where there was one. */
   readonly ingestMs?: () => number | null
@@ -72,11 +70,9 @@ export type RunOptions = {
 export type Shard = { readonly index: number; readonly count: number }
 
 export type RunContext = {
-  /** The eval store. */
   readonly root: string
   readonly now: () => Date
   readonly signal: AbortSignal
-  /** The number of cases in parallel; 1 unless given. */
   readonly jobs?: number
   /** The environment of the run; the runner adds the pack, the system and the seed. */
   readonly environment: Pick<Environment, 'given' | 'settings' | 'git' | 'node' | 'os'>
@@ -84,8 +80,8 @@ export type RunContext = {
 }
 
 /**
- * Runs a benchmark from its beginning. Every case that was reported by `onProgress` is kept when the run is interrupted,
- * breaks or is killed: its record has been handed to the operating system. A power cut can lose records until the run ends.
+ * Runs a benchmark from its beginning. Records of reported cases survive the end of the process, and a power cut once
+ * the run has ended.
  */
 export async function runBenchmark(
   benchmark: RunnableBenchmark,
@@ -246,7 +242,6 @@ function nothingWanted(benchmarkId: string, { filter, shard }: Selection): Memor
 
 const keyOf = (caseId: string, repeat: number): string => `${repeat} ${caseId}`
 
-/** Refuses to resume a run with another pack or system. */
 function refuseChanges(run: RunSummary, { manifest, packHash, system }: RunnableBenchmark): void {
   const changes = [
     run.benchmarkId === manifest.benchmarkId ? null : `the benchmark was ${run.benchmarkId}`,

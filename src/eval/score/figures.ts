@@ -5,7 +5,6 @@ import { clusterBootstrap, type Interval, mean, percentile, wilsonInterval, z95 
 /** The mark of a pack that the default system passes whole: it shows that nothing broke, and no more. */
 export const saturated = 'regression suite (saturated)'
 
-/** A case that was run once. */
 type Measured = Pick<CaseRecord, 'caseId' | 'verdict' | 'scores' | 'timings'> & {
   readonly repeat?: number
   readonly cluster?: string | undefined
@@ -37,7 +36,6 @@ export function summariseCases(records: readonly Measured[]) {
       skippedCases: count('skipped'),
       unjudgedCases: count('unjudged'),
     },
-    /** Cases that passed in some repeats and failed in others. */
     flaky: byCase.filter(([, repeats]) => has(repeats, 'pass') && has(repeats, 'fail')).map(([id]) => id),
     metrics: Object.fromEntries(metrics),
     intervals: intervalsOf(results, new Map(records.map(({ caseId, cluster }) => [caseId, cluster]))),
@@ -209,12 +207,10 @@ export function judgeAblation(
   const without = shareOf(runs.without, (id) => expecting.has(id))
   return {
     ablation,
-    /** Over the cases that expect something. */
     whole,
     without,
     /** Over the cases in which silence is right, which a system that is switched off passes too. */
     silent: shareOf(runs.without, (id) => !expecting.has(id)),
-    /** Why the pack does not measure the part; null when it does. */
     problem: ablationProblem(ablation, whole, without),
   }
 }

@@ -24,10 +24,7 @@ export type Observation = {
   readonly durationMs: number
 }
 
-/**
- * The secret key of a store's hashes, made on first use. Without it nobody can find the text of a hash by trying; each
- * store has its own, so records of two stores cannot be joined.
- */
+/** The secret key of a store's hashes, made on first use: without it nobody can find the text of a hash by trying. */
 export async function shadowKey(root: string): Promise<Buffer> {
   const path = join(root, 'shadow.key')
   const existing = await readKey(path)
@@ -134,7 +131,6 @@ export async function pruneShadows(root: string, now: Date, retention: Retention
 
 const entriesOf = (directory: string) => orIfAbsent(readdir(directory, { withFileTypes: true }), [])
 
-/** Newest first. */
 async function byAge(files: readonly string[]): Promise<readonly string[]> {
   const dated: { readonly file: string; readonly at: number }[] = []
   for (const file of files) dated.push({ file, at: (await orIfAbsent(lstat(file), null))?.mtimeMs ?? 0 })
@@ -142,12 +138,10 @@ async function byAge(files: readonly string[]): Promise<readonly string[]> {
 }
 
 export type ShadowOptions = {
-  /** The eval store. */
   readonly root: string
   readonly sessionKey?: string | null
   readonly source?: Observation['source']
   readonly now: () => Date
-  /** A monotonic clock in milliseconds. */
   readonly clock: () => number
   /** Called when a record could not be kept. Recall itself never fails because of it. */
   readonly onProblem: (error: unknown) => void

@@ -58,10 +58,7 @@ export const shadowPath = (root: string, recordedAt: string, traceId: string): s
 /** Other tasks wait at most this long while a large store is read. */
 const longestTurnMs = 10
 
-/**
- * Passes every document of one folder to `see`, invalid ones too. A callback and not an iterator, because a hundred
- * thousand awaits would cost as much as the checking.
- */
+/** Passes every document of a folder to `see`, invalid ones too. A hundred thousand awaits would cost as much as the checking. */
 export async function scan<Tree extends StoreTree>(
   root: string,
   tree: Tree,

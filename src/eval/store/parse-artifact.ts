@@ -60,8 +60,8 @@ export function readBounded(path: string, file: string, largest: number = larges
 }
 
 /**
- * The same without a copy: the bytes are valid until the next read. Synchronous, because a store has up to a hundred
- * thousand small files, and a promise for each costs more than reading it.
+ * The same without a copy: the bytes are valid until the next read. Synchronous, because a promise costs more than a
+ * small file.
  */
 function readShared(path: string, file: string, largest: number): Checked<Uint8Array> {
   let descriptor: number | undefined
@@ -85,7 +85,6 @@ const readErrors: Readonly<Record<string, string>> = {
   EAGAIN: 'is not a plain file',
 }
 
-/** Null when there is more than `largest`. */
 function readAll(descriptor: number, largest: number): Uint8Array | null {
   const parts: Buffer[] = []
   let total = 0

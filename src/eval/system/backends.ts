@@ -39,7 +39,6 @@ export function readBackendName(name: string): BackendName {
 }
 
 export type BackendParts = {
-  /** A new, empty store each time. */
   readonly openStore: () => Store
   readonly version: string
   readonly clock: Clock
@@ -64,7 +63,6 @@ export class Backends {
     return this.subjectOf(await this.#system(name))
   }
 
-  /** Any system as a subject that sees no case. */
   subjectOf(system: System): Subject {
     return systemSubject(system, { ours: this.ours, clock: this.#parts.clock })
   }

@@ -15,10 +15,7 @@ export const paperProtocol = { k: 20, threshold: null } as const
 const kTried = [1, 2, 3, 4, 5, 6, 8, 10, 15, 20]
 const thresholdsTried = Array.from({ length: 101 }, (_, step) => step / 100)
 
-/**
- * Chooses k and threshold where the mean F1 over the calibration cases is highest. Of equally good choices it takes
- * the smallest k, and the threshold in the middle, which is the least likely to be good by chance.
- */
+/** Chooses k and threshold with the highest mean F1: of equally good ones the smallest k and the threshold in the middle. */
 export async function calibrate(pack: Pack, embedder: Embedder, known: KnownVectors) {
   const system = vectorSystem({ name: 'ranking', description: '', embedder, known, ...everything, notes: [] })
   const rankings = await rankingsOf(pack, system)
@@ -34,7 +31,6 @@ export async function calibrate(pack: Pack, embedder: Embedder, known: KnownVect
 /** Returns everything in view, without a threshold. */
 export const everything = { k: Number.POSITIVE_INFINITY, threshold: null } as const
 
-/** The expected beliefs of one case, and the hits of a system, best first. */
 type Ranking = {
   readonly expected: readonly string[]
   readonly hits: readonly { readonly id: string; readonly score: number }[]

@@ -118,10 +118,7 @@ async function measureTime<Value>(clock: Clock, run: () => Promise<Value>): Prom
   return { value, ms: clock() - start }
 }
 
-/**
- * Maps the ids of a case file to hashes and back: ids in fixtures often say what a belief is about, and sometimes which
- * case it serves. The system under test must not see `salt`.
- */
+/** Maps ids to hashes and back, because ids in fixtures say what a belief is about. The system under test must not see `salt`. */
 export function opaqueIds(ids: Iterable<string>, salt: string) {
   const hash = (text: string): string =>
     `m-${createHash('sha256').update(`${salt}\n${text}`).digest('hex').slice(0, 20)}`

@@ -16,7 +16,6 @@ type VectorOptions = {
   readonly embedder: Embedder
   /** Stored vectors. A missing or outdated one is computed when the belief is taken in. */
   readonly known: KnownVectors
-  /** At most this many. */
   readonly k: number
   /** Only what is at least this near; null for no bound. */
   readonly threshold: number | null

@@ -13,7 +13,6 @@ export type AgentParts = {
   readonly environment: Readonly<Record<string, string | undefined>>
   /** Names of further environment variables for an agent that is a program. */
   readonly passThrough?: readonly string[]
-  /** Relative paths begin here. */
   readonly workingDirectory: string
 }
 

@@ -20,7 +20,6 @@ type TaskState =
 /** `reason` says why the state is not `scored`. */
 type Ending = { readonly state: TaskState; readonly reason: string | null }
 
-/** One line of the rubric or of the automated checks. */
 type CriterionScore = {
   readonly part: 'automated' | 'judge'
   readonly name: string
@@ -57,7 +56,6 @@ export async function gradeTask(request: GradingRequest) {
   const total = combined(task, automatedScore, judgeScore)
   return {
     ...{ schemaVersion: 1 as const, gradingVersion, taskId: task.id, repeat: evidence.repeat },
-    /** The evidence folder, below the eval store. */
     evidence: storePath,
     ...parts,
     ...(obstacle ?? endingOf(evidence, parts, total.score !== null || parts.checks.length > 0)),

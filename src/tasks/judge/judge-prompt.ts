@@ -89,7 +89,6 @@ export async function judgedMaterial(
   return { sessions: sessions.join('\n\n'), workspace: files.length === 0 ? 'No files.' : files.join('\n\n'), cuts }
 }
 
-/** Shows a text, cut where it is too long. */
 type Show = (text: string, what: string) => string
 
 function headOf({ index, id, isFresh, priorMessages, outcome, problem }: SessionRecord): string {

@@ -10,7 +10,6 @@ import { type CheckedTask, checkTask, largestTaskFile } from './parse-task.ts'
 
 /** Where tasks are looked for. */
 export type TaskPlaces = {
-  /** Relative paths begin here. */
   readonly workingDirectory: string
   /** Folders of packs: a task is named by its id, all tasks of a pack by the name of the pack. */
   readonly packs: readonly string[]
@@ -75,7 +74,6 @@ function filesOf(name: string, { workingDirectory }: TaskPlaces, packs: readonly
   )
 }
 
-/** Folders of the packs that hold tasks. */
 const packFolders = ({ packs }: TaskPlaces): readonly string[] =>
   packs.flatMap((folder) =>
     namesIn(folder)
@@ -83,7 +81,6 @@ const packFolders = ({ packs }: TaskPlaces): readonly string[] =>
       .filter((path) => statSync(path, { throwIfNoEntry: false })?.isDirectory() && tasksIn(path).length > 0),
   )
 
-/** The task files of a folder, by name. */
 const tasksIn = (folder: string): readonly string[] =>
   namesIn(folder)
     .filter((name) => name.endsWith('.md'))

@@ -59,7 +59,6 @@ export function coverageOf(grades: readonly TaskGrade[]) {
   return {
     tasks: grades.length,
     graded: grades.filter(({ score }) => score !== null).length,
-    /** Those whose score has every part that the task asks for. */
     complete: grades.filter(({ isComplete }) => isComplete).length,
     unjudged: grades.filter(({ judge }) => judge.state === 'unjudged').length,
     byState,

@@ -131,7 +131,6 @@ const table = (head: readonly string[], rows: readonly (readonly string[])[]): r
     ? []
     : ['', ...[head, head.map(() => '---'), ...rows.map((row) => row.map(cell))].map((row) => `| ${row.join(' | ')} |`)]
 
-/** The limits of the figures. */
 function limits({ evidence, grade, changed }: TaskRun): readonly string[] {
   const { judge, automated } = grade
   return [

@@ -140,7 +140,6 @@ async function inTime<Result>(
 type WorkAssignment = Assignment & { readonly totalMs: number; readonly workspace: string }
 type SessionEnding = Pick<SessionRecord, 'outcome' | 'problem' | 'answer'>
 
-/** One task being carried out: session after session, until one of them fails. */
 class Work {
   readonly #assignment: WorkAssignment
   readonly #save: (changes: Partial<Evidence>) => Promise<Evidence>
@@ -162,7 +161,6 @@ class Work {
     this.#records = assignment.task.sessions.map(notReached)
   }
 
-  /** Holds the sessions, stops the agent and keeps the workspace. */
   async run(): Promise<Evidence> {
     const { workspace, folder, task, now } = this.#assignment
     let problem: string | null

@@ -13,7 +13,6 @@ export type Program = {
   /** The whole environment; nothing is inherited. */
   readonly env: Readonly<Record<string, string>>
   readonly input?: string | Uint8Array
-  /** Aborting it ends the whole group. */
   readonly signal: AbortSignal
   /** Most bytes on standard output and standard error together; more end the group. Default 16 MiB. */
   readonly mostOutput?: number
@@ -31,7 +30,6 @@ export type Ending = {
   readonly stdout: Buffer
   /** The last part of standard error, which holds the reason of a failure. */
   readonly stderr: string
-  /** The bytes written to descriptor 3. */
   readonly result: Buffer
   /** The stream that was longer than allowed. */
   readonly exceeded: 'output' | 'result' | null
@@ -117,7 +115,6 @@ export async function runInGroup(given: Program): Promise<Ending> {
   }
 }
 
-/** Asks every process of a group to end, and kills those that do not. */
 async function endGroup(pid: number, graceMs: number = defaultGraceMs): Promise<void> {
   if (isWindows) {
     spawnSync('taskkill', ['/pid', String(pid), '/T', '/F'], { windowsHide: true })

@@ -26,11 +26,9 @@ import {
 const suites: readonly Suite[] = [longMemEval, pooledLongMemEval, loCoMo, beam, amaBench, factConsolidation]
 
 export type ConversationOptions = {
-  /** A memory of conversations, by name. */
   readonly open: (system: string) => Promise<HearingSystem>
   /** Where the published data is. Without it the sample of the pack is run. */
   readonly data: string | undefined
-  /** Milliseconds, for timing. */
   readonly clock: () => number
   readonly onProgress?: ReadProgress
 }
@@ -178,7 +176,6 @@ function resolver({ turns }: Conversation): (answer: Answer) => SuiteAnswer {
   })
 }
 
-/** Turns of a ranking that are stored with a case. */
 const mostKept = 10
 /** Turns that a memory is asked for. Ten of them may belong to very few sessions. */
 const mostAsked = 100
@@ -216,7 +213,6 @@ async function outcomeOf(
   }
 }
 
-/** The digest of a file, or of every file below a folder. */
 function hashOf(path: string): string {
   const hash = createHash('sha256')
   const add = (one: string): void => {

@@ -7,10 +7,7 @@ import { JsonObjects } from '../../../files/json-objects.ts'
 import { parseJsonAs } from '../../pack/manifest.ts'
 import type { ReadProgress } from './suite.ts'
 
-/**
- * The objects of a file of JSON Lines or of one JSON array, one after the other, so that a file of several hundred
- * megabytes is never held whole. A file that ends in `.gz` is unpacked first.
- */
+/** The objects of JSON Lines or of one JSON array, one after the other, because files have several hundred megabytes. */
 export function* readObjects<Shape extends z.ZodType>(
   file: string,
   shape: Shape,

@@ -15,7 +15,6 @@ import {
   turnId,
 } from './suite.ts'
 
-/** One question of LongMemEval with its haystack of chat sessions. */
 const Row = z.object({
   question_id: z.string().min(1),
   question_type: z.string(),

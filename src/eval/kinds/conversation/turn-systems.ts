@@ -69,7 +69,6 @@ function ownSystem(name: TurnSystemName, parts: TurnSystemParts): HearingSystem 
 const keepsNoBeliefs = async (): Promise<never> => {
   throw invalid('This memory keeps conversations only.', 'Run a conversation pack on it.')
 }
-/** What systems of conversations alone have in common. */
 const turnsOnly = { tiers: 'relevant', ingest: keepsNoBeliefs, update: keepsNoBeliefs } as const
 
 const author = { actor: 'person', origin: 'suite' } as const

@@ -12,12 +12,9 @@ import { brokenOutcome, carriedOut, defineKind, type Kind, type PackPlace } from
 import { judgeLearning } from './judge-learning.ts'
 
 export type LearningOptions = {
-  /** Opens an extractor by name. */
   readonly open: (system: string) => Promise<Extractor>
-  /** Opens an empty memory for each case. */
   readonly openPorts: () => Ports
   readonly version: string
-  /** Milliseconds, for timing. */
   readonly clock: () => number
 }
 
@@ -113,7 +110,6 @@ export const everythingExtractor: Extractor = {
 
 const texts = z.array(z.string().min(1))
 
-/** A statement that has to be taken. */
 const ExpectedFact = z.strictObject({
   /** Texts that the kept statement contains, letter by letter. */
   says: texts.min(1),

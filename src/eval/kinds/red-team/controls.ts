@@ -56,7 +56,6 @@ class Defenceless implements Target {
 
 type Said = Pick<Kept, 'name' | 'content' | 'why' | 'aliases'>
 
-/** Everything that a step says, as statements. */
 function statementsIn(step: Step): readonly Said[] {
   const plain = (content: string): Said => ({ name: content, content, why: '', aliases: [] })
   switch (step.door) {

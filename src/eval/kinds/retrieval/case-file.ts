@@ -26,7 +26,6 @@ const budget = z
 
 const scope = z.array(z.string().refine(isScope, 'must be a scope such as domain:code')).min(1)
 
-/** One question with one answer to check. */
 const RetrievalCase = z
   .strictObject({
     caseId: z.string().min(1),

@@ -62,8 +62,8 @@ export function noiseIn(
 }
 
 /**
- * Whether any answer at all could fail the case. An empty list of what must be there demands nothing; an empty list of
- * what may be there demands that nothing is.
+ * Whether any answer could fail the case. An empty list of what must be there demands nothing, one of all that may be
+ * there silence.
  */
 export const demandsSomething = (expect: Expectations): boolean =>
   Object.values(expect)
@@ -145,10 +145,7 @@ const quote = (text: string): string => JSON.stringify(text.length > 80 ? `${tex
 
 type Metrics = ReturnType<typeof measure>
 
-/**
- * Measures an answer against the sets that a case names; null where it names none. `pinnedInCorpus` are left out of what
- * the relevant tier must hold: a pinned belief is shown by its pin and never found again.
- */
+/** Measures an answer against the sets that a case names. `pinnedInCorpus` are shown by their pin and never found again. */
 export function measure(expect: Expectations, outcome: Outcome, pinnedInCorpus: ReadonlySet<string>) {
   const expected = expectedRelevant(expect, pinnedInCorpus)
   const { relevant, pinned, questions } = outcome
@@ -184,10 +181,7 @@ export function driftScore(expect: Expectations, outcome: Outcome): number {
   return shown === 0 ? 0 : noiseIn(expect, outcome).length / shown
 }
 
-/**
- * The kinds of a pass. `activeRetrieval`: the right belief was found. `structural`: nothing had to be found, but a
- * boundary had to hold. `triviallyEmpty`: silence was enough.
- */
+/** `activeRetrieval`: the right belief was found. `structural`: a boundary had to hold. `triviallyEmpty`: silence was enough. */
 export const passTypes = ['activeRetrieval', 'structural', 'triviallyEmpty'] as const
 export type PassType = (typeof passTypes)[number]
 

@@ -28,7 +28,6 @@ export type Pack = {
   readonly recall: RecallOptions
   /** Of everything a result depends on: both files and the recall options. */
   readonly hash: string
-  /** Content of the files that nothing checks. */
   readonly warnings: readonly string[]
 }
 
@@ -155,10 +154,7 @@ function commonestUser(beliefs: readonly BeliefRecord[]): string {
   return first?.[0] ?? 'nobody'
 }
 
-/**
- * Refuses an expectation about a belief that does not exist: it would fail, or worse hold, for no reason. A belief that
- * must be there must exist by then; one that must not be there may be created later in the file.
- */
+/** Refuses an expectation about a belief that does not exist. One that must not be there may be created later in the file. */
 function refuseUnknownBeliefs(beliefs: readonly BeliefRecord[], cases: readonly AskedCase[], file: string): void {
   const known = new Set(beliefs.map(({ id }) => id))
   const ever = new Set([...known, ...cases.flatMap(({ updates }) => updates.map(({ belief }) => belief.id))])
@@ -191,7 +187,6 @@ const unknownBelief = (place: string, id: string, isCreatedLater: boolean): Erro
 export const recallRunners = ['retrieval', 'session', 'calibration'] as const
 
 type ReadOptions = {
-  /** Turns every warning into an error, so that no expectation goes unchecked. */
   readonly strict?: boolean
   readonly recall?: RecallOptions
 }

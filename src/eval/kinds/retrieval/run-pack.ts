@@ -10,11 +10,8 @@ import type { Pack } from './pack.ts'
 export type PackRun = Readonly<Awaited<ReturnType<typeof runPack>>>
 
 type RunOptions = {
-  /** The cases to ask; without them all. */
   readonly wanted?: ReadonlySet<string> | undefined
-  /** Whether every answer shall say what was left out, and why. */
   readonly explain?: boolean | undefined
-  /** Called after every case. */
   readonly onCase?: () => void
 }
 
@@ -30,7 +27,6 @@ export async function runPack(pack: Pack, subject: Subject, options: RunOptions 
     ingested = { ingestMs, notices }
   }
   const request = { repeat: 0, seed: 0, wanted, jobs: 1, signal: new AbortController().signal, folder: null }
-  /** In the order of the pack. */
   const outcomes: CaseOutcome[] = []
   for await (const outcome of carryOutRecall(pack, subject, request, { explain, onIngested })) {
     outcomes.push(outcome)
@@ -42,7 +38,6 @@ export async function runPack(pack: Pack, subject: Subject, options: RunOptions 
 
 const idsOf = ({ cases }: Pack): ReadonlySet<string> => new Set(cases.map(({ id }) => id))
 
-/** One backend with all its runs, or the reason why it did not run. */
 type BackendResult =
   | { readonly backend: string; readonly runs: readonly PackRun[] }
   | { readonly backend: string; readonly skipped: string }
@@ -55,7 +50,6 @@ type ComparisonOptions = {
   /** Backends that were asked for by name: when one of them is missing, nothing is compared. */
   readonly required?: readonly BackendName[]
   readonly explain?: boolean
-  /** The cases to ask of each pack; without it all. */
   readonly wanted?: (pack: Pack) => ReadonlySet<string>
 }
 

@@ -10,7 +10,6 @@ import {
   Words,
 } from './primitives.ts'
 
-/** The goals of attacks. */
 const attackClasses = [
   'provenance-spoofing',
   'prompt-injection',
@@ -21,7 +20,6 @@ const attackClasses = [
   'denial-of-service',
 ] as const
 
-/** The targets of attacks. */
 const targetSurfaces = [
   'ingest',
   'extraction',

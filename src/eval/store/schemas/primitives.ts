@@ -1,9 +1,6 @@
 import { z } from 'zod'
 
-/**
- * Control characters, line separators and halves of surrogate pairs, for use inside a character class. Spelled out,
- * because readers of the published schemas do not all know `\p{…}`.
- */
+/** For use inside a character class. Spelled out, because readers of the published schemas do not all know `\p{…}`. */
 export const unprintable = String.raw`\u0000-\u001f\u007f-\u009f\u2028\u2029\ud800-\udfff`
 
 /** Longest id, in characters; with its ending it must still fit into a file name. */

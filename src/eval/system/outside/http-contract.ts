@@ -4,10 +4,7 @@ import type { BeliefRecord } from '../../../memory/transfer/belief-record.ts'
 import type { SystemTurn } from '../system.ts'
 import { embeddedText } from '../vector.ts'
 
-/**
- * The HTTP contract between a harness and a memory under evaluation. `http-system.ts` is a client of it, and
- * `credence eval serve` a server.
- */
+/** The HTTP contract between a harness and a memory. `http-system.ts` is a client of it, `credence eval serve` a server. */
 export const routes = {
   reset: { method: 'DELETE', path: '/reset' },
   add: { method: 'POST', path: '/add' },
@@ -38,7 +35,6 @@ export const searchMessage = z.object({
   limit: z.int().min(0).max(mostResults).default(defaultBudget.maxBeliefs),
   /** The first active scope, for systems that know one only. */
   scope: z.union([scope, z.array(scope)]).nullish(),
-  /** All active scopes. */
   scopes: z.array(scope).optional(),
   /** When it is asked, where that is not now. */
   at: z.string().optional(),

@@ -7,11 +7,9 @@ import { type AnswerHit, emptyAnswer, type HearingSystem } from '../system.ts'
 import { messageFor, routes, type SearchMessage, searchAnswer, turnMessageFor } from './http-contract.ts'
 
 export type HttpSystemOptions = {
-  /** The base address of the contract's routes. Only http and https. */
   readonly url: string
   /** Whether everything known of a belief is sent, or only its text, aliases, id and first scope. Default true. */
   readonly fullMetadata?: boolean
-  /** How long one request may take. Default 30 seconds. */
   readonly timeoutMs?: number
   readonly fetch?: typeof fetch
 }

@@ -124,7 +124,6 @@ const queryValues = ({ user, scopes, budget, at = '' }: SystemQuery, query: stri
   scopes,
 })
 
-/** Distinct words of a message, as written. */
 const wordsOf = (message: string): readonly string[] => {
   const words = message.match(/[\p{L}\p{N}]+/gu) ?? []
   return [...new Map(words.map((word) => [word.toLowerCase(), word])).values()]
@@ -142,7 +141,6 @@ async function mostFound(
   return [...found].sort(([, one], [, other]) => other - one).map(([id, count]) => ({ id, score: count }))
 }
 
-/** The beliefs that a result names, in its order. */
 function hitsIn(
   result: CallToolResult,
   { name, search: { tool, results } }: McpMapping,
