@@ -114,11 +114,7 @@ export async function runBenchmark(
 }
 
 /** Completes a run that was interrupted. Cases that have a result are not repeated. */
-export async function resumeBenchmark(
-  benchmark: RunnableBenchmark,
-  runId: string,
-  context: RunContext,
-): Promise<RunSummary> {
+export async function resumeBenchmark(benchmark: RunnableBenchmark, runId: string, context: RunContext) {
   const run = requireRun(context.root, runId)
   if (run.status === 'completed') return run
   refuseChanges(run, benchmark)
@@ -126,10 +122,7 @@ export async function resumeBenchmark(
 }
 
 /** The options an interrupted run was begun with. */
-export function optionsOf(
-  root: string,
-  runId: string,
-): Pick<Environment, 'given' | 'settings'> & { readonly run: RunSummary } {
+export function optionsOf(root: string, runId: string) {
   const run = requireRun(root, runId)
   const environment = readEnvironment(root, runId)
   if (environment?.ok) return { run, given: environment.value.given, settings: environment.value.settings }

@@ -102,11 +102,7 @@ export function oracleSubject(ours: () => System): Subject {
   }
 }
 
-function wantedBy(
-  { relevantBeliefs = {}, noiseCheck }: Expectations,
-  corpus: Corpus,
-  query: SystemQuery,
-): readonly string[] {
+function wantedBy({ relevantBeliefs = {}, noiseCheck }: Expectations, corpus: Corpus, query: SystemQuery) {
   const { shouldOnlyInclude, mustInclude = [], shouldInclude = [], mustExclude = [] } = relevantBeliefs
   const { orderedBefore = [], minCount = 0 } = relevantBeliefs
   const found = corpus.candidates(query)

@@ -105,11 +105,7 @@ export function readVectors(directory: string, { model, dimensions }: Model): Kn
 const regenerate = 'Make it again with `credence eval embed`.'
 
 /** The vector file of a pack: its path and text. */
-export async function vectorsFor(
-  directory: string,
-  beliefs: readonly BeliefRecord[],
-  embedder: Embedder,
-): Promise<{ readonly file: string; readonly text: string }> {
+export async function vectorsFor(directory: string, beliefs: readonly BeliefRecord[], embedder: Embedder) {
   const texts = beliefs.map(embeddedText)
   const vectors = await embedder.embed(texts)
   const { model, dimensions } = embedder

@@ -189,10 +189,7 @@ process.on('exit', () => {
 })
 
 /** Why a task cannot be carried out here, in one sentence; null when it can. Only programs can be checked. */
-export async function missingPrerequisite(
-  prerequisites: readonly string[],
-  searchPath: string,
-): Promise<string | null> {
+export async function missingPrerequisite(prerequisites: readonly string[], searchPath: string) {
   for (const prerequisite of prerequisites) {
     const [, name] = /^cli:(\S+)$/u.exec(prerequisite) ?? []
     if (name === undefined) return `The task needs "${prerequisite}", which cannot be checked here; use cli:NAME.`

@@ -141,10 +141,7 @@ async function* carryOut(suite: Suite, path: string, work: Work): AsyncGenerator
 }
 
 /** Puts a whole conversation into an empty memory. Returns the error, if any: questions about a part would measure nothing. */
-async function tell(
-  { turns }: Conversation,
-  { memory, request: { signal }, onProgress }: Work,
-): Promise<string | null> {
+async function tell({ turns }: Conversation, { memory, request: { signal }, onProgress }: Work) {
   try {
     await memory.reset()
     for (let from = 0; from < turns.length && !signal.aborted; from += batchSize) {

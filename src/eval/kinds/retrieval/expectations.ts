@@ -53,10 +53,7 @@ export function checkExpectations(expect: Expectations, outcome: Outcome): reado
 }
 
 /** The beliefs that a turn names as noise and that surfaced all the same, pinned or relevant. */
-export function noiseIn(
-  expect: Expectations,
-  { relevant, pinned }: Pick<Outcome, 'relevant' | 'pinned'>,
-): readonly string[] {
+export function noiseIn(expect: Expectations, { relevant, pinned }: Pick<Outcome, 'relevant' | 'pinned'>) {
   const surfaced = new Set([...relevant, ...pinned])
   return [...new Set(expect.noiseCheck?.mustNotSurface ?? [])].filter((id) => surfaced.has(id))
 }
@@ -104,10 +101,7 @@ function checkMembership(tier: string, expect: Membership, ids: readonly string[
   ]
 }
 
-function checkRelevant(
-  expect: NonNullable<Expectations['relevantBeliefs']>,
-  { relevant, pinned }: Outcome,
-): readonly string[] {
+function checkRelevant(expect: NonNullable<Expectations['relevantBeliefs']>, { relevant, pinned }: Outcome) {
   // A pinned belief is in the context as surely as one that was found.
   const shown = [...pinned, ...relevant]
   const failures = [...checkMembership('relevant beliefs', expect, shown)]
@@ -187,10 +181,7 @@ export type PassType = (typeof passTypes)[number]
 
 const structuralCategories = /^(?:scope disambiguation|supersession|type routing|budget|cross-user|ranking|persona)/iu
 
-export function passTypeOf(
-  category: string | null,
-  { retrievalPrecision }: Pick<Metrics, 'retrievalPrecision'>,
-): PassType {
+export function passTypeOf(category: string | null, { retrievalPrecision }: Pick<Metrics, 'retrievalPrecision'>) {
   if (retrievalPrecision !== null && retrievalPrecision > 0) return 'activeRetrieval'
   return structuralCategories.test(category ?? '') ? 'structural' : 'triviallyEmpty'
 }
