@@ -24,7 +24,7 @@ import {
   type Standing,
   storeReason,
 } from './gate.ts'
-import { auditRun, type ChosenRun, chosenOf, runGroups } from './latest-runs.ts'
+import { auditRun, chosenOf, type ExplainedRun, runGroups } from './latest-runs.ts'
 
 /** The snapshot of a gate that names none. */
 export const requiredSnapshot = 'required-main'
@@ -158,7 +158,7 @@ async function storeSide(
 
 async function standingOf(
   root: string,
-  { run, why }: ChosenRun,
+  { run, why }: ExplainedRun,
   { name, requireCleanTree, now }: Pick<GateRequest, 'requireCleanTree' | 'now'> & { readonly name: string },
 ): Promise<Standing> {
   const { benchmarkId, runId, status } = run

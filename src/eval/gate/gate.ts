@@ -3,7 +3,7 @@ import { type Figures, figuresOfBaseline } from '../score/figures.ts'
 import { type Problem, problemText } from '../store/parse-artifact.ts'
 import type { BaselineSnapshot, RunStatus } from '../store/schemas/run.ts'
 import { isControlName } from '../system/system.ts'
-import type { LeftOut } from './latest-runs.ts'
+import type { ExplainedRun } from './latest-runs.ts'
 
 /** The exit code of each verdict, the worst verdict first. Only `pass` lets a change through. */
 export const gateExitCodes = { invalid: 3, regression: 1, 'cannot tell': 4, pass: 0 } as const
@@ -45,7 +45,7 @@ export type Standing = {
 export type Side = {
   readonly standings: readonly Standing[]
   /** Runs that were not whole and stand for nothing. */
-  readonly leftOut?: readonly LeftOut[]
+  readonly leftOut?: readonly ExplainedRun[]
   readonly reasons: readonly GateReason[]
 }
 
@@ -129,7 +129,7 @@ type Decision = { readonly verdict: GateVerdict; readonly reason: string; readon
 function decide(
   ours: Standing,
   theirs: Standing | null,
-  { acceptedChange, parts }: { readonly acceptedChange: string | null; readonly parts: readonly LeftOut[] },
+  { acceptedChange, parts }: { readonly acceptedChange: string | null; readonly parts: readonly ExplainedRun[] },
 ): Decision & { readonly comparison: BenchmarkComparison | null } {
   const unseen = (verdict: GateVerdict, reason: string, next: string) => ({ verdict, reason, next, comparison: null })
   const how = ours.system === null ? '' : ` on ${ours.system}, with the options of ${ours.taken.runId}`

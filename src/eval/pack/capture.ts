@@ -52,7 +52,8 @@ export async function captureCase(
 ) {
   const { message, scopes, note, exactly } = request
   const context = await memory.recall(message, { scopes, nearMisses: true })
-  const [expected, rejected] = [await findAll(memory, request.expect), await findAll(memory, request.reject)]
+  const findAll = (references: readonly string[]) => Promise.all(references.map((one) => memory.get(one)))
+  const [expected, rejected] = [await findAll(request.expect), await findAll(request.reject)]
   const judged = request.asIs
     ? { expected: shownIn(context), rejected: [], exactly: true }
     : { expected, rejected, exactly }
@@ -251,12 +252,6 @@ async function neededBeliefs(memory: Memory, context: Context, named: readonly B
   return [...needed.values()].sort((one, other) => (one.id < other.id ? -1 : 1))
 }
 
-async function findAll(memory: Memory, references: readonly string[]): Promise<readonly Belief[]> {
-  const beliefs: Belief[] = []
-  for (const reference of references) beliefs.push(await memory.get(reference))
-  return beliefs
-}
-
 /** The targets of links. A target that is gone, or a name that several beliefs have, is left out: nothing depends on it. */
 async function findLinked(memory: Memory, references: readonly string[]): Promise<readonly Belief[]> {
   const beliefs: Belief[] = []
@@ -270,13 +265,9 @@ async function findLinked(memory: Memory, references: readonly string[]): Promis
   return beliefs
 }
 
-type Judgement = {
-  readonly message: string
-  readonly scopes: readonly string[]
+type Judgement = Pick<CaptureRequest, 'message' | 'scopes' | 'exactly' | 'note'> & {
   readonly expected: readonly Belief[]
   readonly rejected: readonly Belief[]
-  readonly exactly: boolean
-  readonly note: string | null
 }
 
 function capturedCase(judgement: Judgement) {

@@ -36,18 +36,22 @@ export async function questionTexts(
   if (found === null) return null
   const { conversation, question } = found
   const expected = [...question.gold.turns].map((id) => ({ id, tier: 'any', must: 'include' }) as const)
-  const needed = new Set([
-    ...expected.map(({ id }) => id),
-    ...records.flatMap((one) => one.returned.map(({ id }) => id)),
-  ])
-  const shown = conversation.turns.filter(({ id }) => needed.has(id))
-  const beliefs = Object.fromEntries(
-    shown.map(({ id, speaker, role, at, text }) => [
-      id,
-      { name: `${speaker ?? role}, ${at.slice(0, 10)}`, content: text.slice(0, longestTurn) },
-    ]),
-  )
-  return { message: question.text, scopes: [], expected, beliefs } satisfies z.infer<typeof CaseTexts>
+  const turns = conversation.turns.map(({ id, speaker, role, at, text }) => {
+    return { id, name: `${speaker ?? role}, ${at.slice(0, 10)}`, content: text.slice(0, longestTurn) }
+  })
+  const texts = { message: question.text, scopes: [], expected, beliefs: textsOf(turns, expected, records) }
+  return texts satisfies z.infer<typeof CaseTexts>
+}
+
+/** Names and contents of what a case expects, rejects or got. */
+function textsOf(
+  all: readonly { readonly id: string; readonly name: string; readonly content: string }[],
+  expected: readonly ExpectedBelief[],
+  records: readonly CaseRecord[],
+) {
+  const needed = new Set([...expected, ...records.flatMap(({ returned }) => returned)].map(({ id }) => id))
+  const shown = all.filter(({ id }) => needed.has(id))
+  return Object.fromEntries(shown.map(({ id, name, content }) => [id, { name, content }]))
 }
 
 /** What a case of a retrieval or session pack asks and expects, with the texts of the beliefs; null if it has no such case. */
@@ -72,12 +76,7 @@ export function caseTexts(packDirectory: string, caseId: string, records: readon
     ...listed(openQuestions.mustExclude, 'question', 'exclude'),
     ...listed(noiseCheck.mustNotSurface, 'any', 'exclude'),
   ]
-  const needed = new Set([
-    ...expected.map(({ id }) => id),
-    ...records.flatMap((one) => one.returned.map(({ id }) => id)),
-  ])
-  const shown = [...pack.beliefs, ...createdIn(pack)].filter(({ id }) => needed.has(id))
-  const beliefs = Object.fromEntries(shown.map(({ id, name, content }) => [id, { name, content }]))
+  const beliefs = textsOf([...pack.beliefs, ...createdIn(pack)], expected, records)
   return { message, scopes, expected, beliefs } satisfies z.infer<typeof CaseTexts>
 }
 

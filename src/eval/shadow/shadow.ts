@@ -1,4 +1,5 @@
 import { createHmac, randomBytes } from 'node:crypto'
+import { existsSync } from 'node:fs'
 import { lstat, readdir, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
@@ -27,19 +28,9 @@ export type Observation = {
 /** The secret key of a store's hashes, made on first use: without it nobody can find the text of a hash by trying. */
 export async function shadowKey(root: string): Promise<Buffer> {
   const path = join(root, 'shadow.key')
-  const existing = await readKey(path)
-  if (existing !== null) return existing
   // Of two processes that make one at once, the first to finish decides for both.
-  await writeAtomically(path, `${randomBytes(32).toString('hex')}\n`, { existing: 'keep' })
-  const made = await readKey(path)
-  if (made === null) throw new Error(`${path} vanished while it was being made.`)
-  return made
-}
-
-async function readKey(path: string): Promise<Buffer | null> {
-  const text = await orIfAbsent(readFile(path, 'utf8'), null)
-  if (text === null) return null
-  const key = Buffer.from(text.trim(), 'hex')
+  if (!existsSync(path)) await writeAtomically(path, `${randomBytes(32).toString('hex')}\n`, { existing: 'keep' })
+  const key = Buffer.from((await readFile(path, 'utf8')).trim(), 'hex')
   if (key.length >= 32) return key
   throw new Error(`${path} does not hold a key of 32 bytes in hexadecimal.`)
 }

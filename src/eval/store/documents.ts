@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import { conflict, invalid, notFound } from '../../errors.ts'
 import { asJson, writeAtomically } from '../../files/atomic-write.ts'
-import { codeOf } from '../../files/leftovers.ts'
+import { codeOf, ifPresent } from '../../files/leftovers.ts'
 import {
   type Artifact,
   type ArtifactKind,
@@ -184,22 +184,24 @@ export async function readRuns(root: string): Promise<readonly RunSummary[]> {
 /** A document by its id, or null where there is none. Invalid is never the same as absent. */
 export type Found<Value> = Checked<Value> | null
 
-export function readRun(root: string, runId: string): Found<RunSummary> {
-  const path = runPath(root, runId)
-  if (exists(path)) return readPlace({ path, file: `runs/${runId}.json`, id: runId }, 'runs')
-  // Other programs keep the runs of their stores in folders by day.
-  const runs = treePath(root, 'runs')
-  for (const day of exists(runs) ? readdirSync(runs).filter((name) => dayName.test(name)) : []) {
-    const file = `runs/${day}/${runId}.json`
-    if (exists(join(root, file))) return readPlace({ path: join(root, file), file, id: runId }, 'runs')
-  }
-  return null
+const readFound = <Tree extends StoreTree>(root: string, tree: Tree, file: string, id: string): Found<Held<Tree>> => {
+  const path = join(root, file)
+  return exists(path) ? readPlace({ path, file, id }, tree) : null
 }
 
-export function readBaseline(root: string, snapshotId: string): Found<BaselineSnapshot> {
-  const path = baselinePath(root, snapshotId)
-  return exists(path) ? readPlace({ path, file: `baselines/${snapshotId}.json`, id: snapshotId }, 'baselines') : null
+export function readRun(root: string, runId: string): Found<RunSummary> {
+  const id = safeId(runId, 'runId')
+  const usual = readFound(root, 'runs', `runs/${id}.json`, id)
+  if (usual !== null) return usual
+  // Other programs keep the runs of their stores in folders by day.
+  const days = (ifPresent(() => readdirSync(treePath(root, 'runs'))) ?? []).filter((name) => dayName.test(name))
+  const files = days.map((day) => `runs/${day}/${id}.json`)
+  const file = files.find((one) => exists(join(root, one)))
+  return file === undefined ? null : readFound(root, 'runs', file, id)
 }
+
+export const readBaseline = (root: string, snapshotId: string): Found<BaselineSnapshot> =>
+  readFound(root, 'baselines', `baselines/${safeId(snapshotId, 'snapshotId')}.json`, snapshotId)
 
 /** The baseline, or an error that says that there is none or why it is invalid. */
 export function requireBaseline(root: string, snapshotId: string): Checked<BaselineSnapshot> {
@@ -210,10 +212,10 @@ export function requireBaseline(root: string, snapshotId: string): Checked<Basel
 }
 
 export function readManifest(root: string, benchmarkId: string): Found<Manifest> {
-  const path = packPath(root, benchmarkId)
-  if (!exists(path)) return null
+  // A folder without a manifest is an invalid pack, and not an absent one.
+  if (!exists(packPath(root, benchmarkId))) return null
   const file = `benchmarks/${benchmarkId}/${manifestName}`
-  return readPlace({ path: join(path, manifestName), file, id: benchmarkId }, 'benchmarks')
+  return readPlace({ path: join(root, file), file, id: benchmarkId }, 'benchmarks')
 }
 
 export function readEnvironment(root: string, runId: string): Found<Environment> {
@@ -223,7 +225,7 @@ export function readEnvironment(root: string, runId: string): Found<Environment>
 
 /** The run, or an error that says that there is none or why it is invalid. */
 export function requireRun(root: string, runId: string): RunSummary {
-  const found = readRun(root, safeId(runId, 'runId'))
+  const found = readRun(root, runId)
   if (found !== null) return required(found, 'run-summary')
   const hint = 'The latest runs are listed by `credence benchmark status`.'
   throw notFound(`There is no run "${runId}" in the eval store.`, hint)

@@ -19,13 +19,7 @@ const thresholdsTried = Array.from({ length: 101 }, (_, step) => step / 100)
 export async function calibrate(pack: Pack, embedder: Embedder, known: KnownVectors) {
   const system = vectorSystem({ name: 'ranking', description: '', embedder, known, ...everything, notes: [] })
   const rankings = await rankingsOf(pack, system)
-  return {
-    ...bestCut(rankings, thresholdsTried),
-    /** The mean F1 of the paper's protocol on the same cases. */
-    uncalibratedMeanF1: meanF1Of(rankings, paperProtocol.k, paperProtocol.threshold),
-    pack: pack.id,
-    cases: rankings.length,
-  }
+  return { ...bestCut(rankings, thresholdsTried), pack: pack.id, cases: rankings.length }
 }
 
 /** Returns everything in view, without a threshold. */
@@ -36,7 +30,7 @@ type Ranking = {
   readonly hits: readonly { readonly id: string; readonly score: number }[]
 }
 
-const meanF1Of = (rankings: readonly Ranking[], k: number, threshold: number | null): number =>
+const meanF1Of = (rankings: readonly Ranking[], k: number, threshold: number): number =>
   mean(rankings.map((ranking) => f1(ranking, k, threshold))) ?? 0
 
 /** The k and the threshold with the highest mean F1. */
@@ -67,8 +61,8 @@ export async function rankingsOf(pack: Pack, system: System): Promise<readonly R
 }
 
 /** The harmonic mean of precision and recall; silence where silence was expected is perfect. */
-function f1({ expected, hits }: Ranking, k: number, threshold: number | null): number {
-  const returned = hits.filter(({ score }) => threshold === null || score >= threshold).slice(0, k)
+function f1({ expected, hits }: Ranking, k: number, threshold: number): number {
+  const returned = hits.filter(({ score }) => score >= threshold).slice(0, k)
   if (expected.length === 0 && returned.length === 0) return 1
   const right = returned.filter(({ id }) => expected.includes(id)).length
   return (2 * right) / (expected.length + returned.length)

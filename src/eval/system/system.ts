@@ -62,8 +62,6 @@ export type Answer = {
   readonly questions: readonly string[]
   /** Whether any turn would be put into the context unasked. Absent for a system that only searches. */
   readonly pushes?: boolean
-  /** The text that was really searched for, when it is not the message. */
-  readonly expandedQuery?: string
   readonly nearMisses?: readonly { readonly id: string; readonly reason: string }[]
 }
 

@@ -36,10 +36,6 @@ export class Findings {
       else this.wrong(field, `is ${issue.input === undefined ? 'missing' : shown(issue.input)}; it ${issue.message}`)
     }
   }
-
-  warn(message: string): void {
-    this.warnings.push(message)
-  }
 }
 
 /** A value of a task file in a message. */
@@ -161,12 +157,13 @@ function warnOfUnknown(frontMatter: JsonObject, findings: Findings): void {
   const missing = knownKeys.filter((key) => frontMatter[key] === undefined)
   for (const key of Object.keys(frontMatter).filter((one) => !knownKeys.includes(one))) {
     const meant = didYouMean(key, missing)
-    if (meant !== undefined) findings.warn(`${key} is no key of a task; did you mean ${meant}? It is kept as it is.`)
+    if (meant !== undefined)
+      findings.warnings.push(`${key} is no key of a task; did you mean ${meant}? It is kept as it is.`)
   }
   const { grading_weights: weights } = frontMatter
   for (const name of isObject(weights) ? Object.keys(weights) : []) {
     if (name !== 'automated' && name !== 'llm_judge') {
-      findings.warn(`grading_weights.${name} is not known and counts for nothing.`)
+      findings.warnings.push(`grading_weights.${name} is not known and counts for nothing.`)
     }
   }
 }
@@ -185,13 +182,13 @@ function readSessions(value: unknown, findings: Findings): readonly TaskSession[
   for (const [index, item] of value.entries()) {
     const field = `sessions[${index}]`
     if (typeof item !== 'string' && !isObject(item)) {
-      findings.warn(`${field} is ${shown(item)} and neither text nor a mapping; it is left out.`)
+      findings.warnings.push(`${field} is ${shown(item)} and neither text nor a mapping; it is left out.`)
       continue
     }
     const { id: written, prompt, message, new_session: fresh } = typeof item === 'string' ? { prompt: item } : item
     const text = prompt ?? message
     if (typeof text !== 'string' || text.trim() === '') {
-      findings.warn(`${field} has no prompt; it is left out.`)
+      findings.warnings.push(`${field} has no prompt; it is left out.`)
       continue
     }
     if (fresh !== undefined && fresh !== null && typeof fresh !== 'boolean') {
@@ -205,7 +202,7 @@ function readSessions(value: unknown, findings: Findings): readonly TaskSession[
     const isTaken = (name: string): boolean => sessions.some((session) => session.id === name)
     let id = wanted
     for (let number = 2; isTaken(id); number += 1) id = `${wanted}_${number}`
-    if (id !== wanted) findings.warn(`${field}.id "${wanted}" is there twice; it is called "${id}".`)
+    if (id !== wanted) findings.warnings.push(`${field}.id "${wanted}" is there twice; it is called "${id}".`)
     sessions.push({ id, prompt: text, isFresh: fresh === true || sessions.length === 0 })
   }
   if (value.length > 0 && sessions.length === 0) {

@@ -1,11 +1,9 @@
 import { createHash } from 'node:crypto'
-import { constants } from 'node:fs'
-import { mkdir, open, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { conflict, invalid, notFound } from '../../errors.ts'
-import { parseJson, problemText } from '../../eval/store/parse-artifact.ts'
+import { parseJson, problemText, readBounded } from '../../eval/store/parse-artifact.ts'
 import { asJson, writeAtomically } from '../../files/atomic-write.ts'
-import { codeOf } from '../../files/leftovers.ts'
 import { Evidence, type KeptFile, type SessionRecord } from '../evidence.ts'
 import type { Task } from '../task.ts'
 import type { TranscriptEntry, TranscriptMessage } from '../transcript.ts'
@@ -107,14 +105,13 @@ export async function keepWorkspace(
       left.push({ path, reason: `has ${size} bytes, and only ${mostBytesKept} in all are kept` })
       continue
     }
-    let bytes: Buffer
-    try {
-      bytes = await readPlain(join(workspace, path))
-    } catch (error) {
-      // A file that cannot be read is no reason to lose the others.
-      left.push({ path, reason: `cannot be read (${codeOf(error) ?? error})` })
+    // Since it was listed it may have become a link or a pipe; one file is no reason to lose the others.
+    const read = readBounded(join(workspace, path), path, mostBytesKept)
+    if (!read.ok) {
+      left.push({ path, reason: read.problems[0].message })
       continue
     }
+    const bytes = read.value
     const target = `${evidenceNames.workspace}/${path}`
     await mkdir(dirname(join(folder, target)), { recursive: true, mode: 0o700 })
     await writeFile(join(folder, target), bytes, { mode: 0o600 })
@@ -122,16 +119,6 @@ export async function keepWorkspace(
     total += bytes.length
   }
   return { kept, left }
-}
-
-/** Between being listed and being read a file may have become a link or a pipe. */
-async function readPlain(source: string): Promise<Buffer> {
-  const file = await open(source, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0))
-  try {
-    return await file.readFile()
-  } finally {
-    await file.close()
-  }
 }
 
 /** Reads the evidence in a folder. Throws a MemoryError when there is none, or when it is invalid. */

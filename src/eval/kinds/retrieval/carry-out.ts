@@ -137,7 +137,7 @@ function outcomeOf(
   const explanation: RecallExplanation = {
     group,
     passType: failures.length === 0 ? passTypeOf(isTurn ? null : group, metrics) : null,
-    query: answer.expandedQuery ?? message,
+    query: message,
     prelude,
     matches: relevant,
     ...(nearMisses && { nearMisses }),
