@@ -82,24 +82,22 @@ function problemsOf(shards: readonly FoundShard[]): readonly string[] {
   const missing = Array.from({ length: first.shard.count }, (_, position) => position + 1).filter(
     (index) => !held.includes(index),
   )
-  return [
-    ...missing.map((index) => `Shard ${index}/${first.shard.count} is missing.`),
-    ...shards
-      .filter(({ shard }, position) => held.indexOf(shard.index) !== position)
-      .map((shard) => `${nameOf(shard)} is there twice.`),
-    ...shards
-      .filter(({ run }) => run.status !== 'completed')
-      .map((shard) => `${nameOf(shard)} is ${shard.run.status}, not completed.`),
-    ...shards
-      .filter(({ records, shard, run }) => records.length !== shard.caseIds.length * (run.repeats ?? 1))
-      .map((shard) => `${nameOf(shard)} has lost records of its cases.`),
-    // The merged run is sealed anew. That must not hide the broken seal of a shard.
-    ...shards
-      .filter(
-        ({ root, run, environment }) => run.status === 'completed' && sealProblem(root, run, environment) !== null,
-      )
-      .map((shard) => `${nameOf(shard)} was changed after the run: its seal does not fit.`),
-  ]
+  const faults = shards.flatMap((found, position) => {
+    const { root, run, environment, shard, records } = found
+    const isCompleted = run.status === 'completed'
+    const all: readonly (readonly [isFault: boolean, words: string])[] = [
+      [held.indexOf(shard.index) !== position, 'is there twice.'],
+      [!isCompleted, `is ${run.status}, not completed.`],
+      [records.length !== shard.caseIds.length * (run.repeats ?? 1), 'has lost records of its cases.'],
+      // The merged run is sealed anew. That must not hide the broken seal of a shard.
+      [
+        isCompleted && sealProblem(root, run, environment) !== null,
+        'was changed after the run: its seal does not fit.',
+      ],
+    ]
+    return all.filter(([isFault]) => isFault).map(([, words]) => `${nameOf(found)} ${words}`)
+  })
+  return [...missing.map((index) => `Shard ${index}/${first.shard.count} is missing.`), ...faults]
 }
 
 async function writeMerged(shards: readonly FoundShard[], root: string, runId: string): Promise<RunSummary> {

@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer'
-import { closeSync, constants, openSync, readSync } from 'node:fs'
+import { closeSync, constants, fstatSync, openSync, readFileSync, readSync } from 'node:fs'
 import type { z } from 'zod'
 import { invalid } from '../../errors.ts'
 import { codeOf } from '../../files/leftovers.ts'
@@ -86,18 +86,10 @@ const readErrors: Readonly<Record<string, string>> = {
 }
 
 function readAll(descriptor: number, largest: number): Uint8Array | null {
-  const parts: Buffer[] = []
-  let total = 0
-  while (true) {
-    const read = readSync(descriptor, chunk, 0, chunk.length, null)
-    total += read
-    if (total > largest) return null
-    // A read of a plain file that returns less than was asked for has reached the end.
-    const isEnd = read < chunk.length
-    if (isEnd && parts.length === 0) return chunk.subarray(0, read)
-    parts.push(Buffer.from(chunk.subarray(0, read)))
-    if (isEnd) return Buffer.concat(parts)
-  }
+  const first = readSync(descriptor, chunk, 0, chunk.length, null)
+  // A read of a plain file that returns less than was asked for has reached the end.
+  if (first < chunk.length) return first > largest ? null : chunk.subarray(0, first)
+  return fstatSync(descriptor).size > largest ? null : Buffer.concat([chunk, readFileSync(descriptor)])
 }
 
 /** Reads a file as JSON that is UTF-8, of bounded size and depth, and without the key `__proto__`. Never throws. */

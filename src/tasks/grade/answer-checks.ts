@@ -17,19 +17,12 @@ export type CheckResult = {
 }
 
 /** Each score is the share of checks that passed; null when there was none. */
-export type AnswerGrade = {
-  readonly checks: readonly CheckResult[]
-  readonly answerScore: number | null
-  /** Of these, values that had to be remembered from an earlier session. */
-  readonly recallScore: number | null
-  /** Checks of the other sessions, which can be answered from the conversation itself. */
-  readonly sameSessionScore: number | null
-}
+export type AnswerGrade = Readonly<Awaited<ReturnType<typeof gradeAnswers>>>
 
 export const noAnswers: AnswerGrade = { checks: [], answerScore: null, recallScore: null, sameSessionScore: null }
 
 /** Checks the answers of every session, without a model. */
-export async function gradeAnswers(task: Task, evidence: Evidence, folder: string): Promise<AnswerGrade> {
+export async function gradeAnswers(task: Task, evidence: Evidence, folder: string) {
   const checked: CheckResult[] = []
   for (const session of evidence.sessions) {
     const own = task.answerChecks.filter((check) => check.session === session.id)
@@ -41,7 +34,9 @@ export async function gradeAnswers(task: Task, evidence: Evidence, folder: strin
   return {
     checks,
     answerScore: shareOf(checks.filter(({ isNewSession }) => isNewSession)),
+    /** Of these, values that had to be remembered from an earlier session. */
     recallScore: shareOf(checks.filter(({ isRecall }) => isRecall)),
+    /** Of the other sessions, which can be answered from the conversation itself. */
     sameSessionScore: shareOf(checks.filter(({ isNewSession }) => !isNewSession)),
   }
 }

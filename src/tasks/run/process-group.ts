@@ -23,17 +23,7 @@ export type Program = {
   readonly graceMs?: number
 }
 
-export type Ending = {
-  readonly pid: number
-  readonly exitCode: number | null
-  readonly killedBy: string | null
-  readonly stdout: Buffer
-  /** The last part of standard error, which holds the reason of a failure. */
-  readonly stderr: string
-  readonly result: Buffer
-  /** The stream that was longer than allowed. */
-  readonly exceeded: 'output' | 'result' | null
-}
+export type Ending = Readonly<Awaited<ReturnType<typeof runInGroup>>>
 
 const longestStderr = 1024 * 1024
 const defaultGraceMs = 2_000
@@ -45,7 +35,7 @@ const isWindows = process.platform === 'win32'
  * Runs a program in a process group of its own and ends the whole group when the program exits or `signal` is aborted:
  * a process left behind would write into the next session. Rejects only when the program cannot be started.
  */
-export async function runInGroup(given: Program): Promise<Ending> {
+export async function runInGroup(given: Program) {
   const { program, args, cwd, env, input, signal, mostOutput = 16 * 1024 * 1024, mostResult, graceMs } = given
   signal.throwIfAborted()
   const stdio = ['pipe', 'pipe', 'pipe', ...(mostResult === undefined ? [] : ['pipe' as const])] as 'pipe'[]
@@ -57,12 +47,13 @@ export async function runInGroup(given: Program): Promise<Ending> {
 
   const [stdout, result]: [Buffer[], Buffer[]] = [[], []]
   let [stderr, outputBytes, resultBytes] = ['', 0, 0]
-  let exceeded: Ending['exceeded'] = null
+  /** The stream that was longer than allowed. */
+  let exceeded: 'output' | 'result' | null = null
   let ending: Promise<void> | null = null
   const end = (): void => {
     ending ??= endGroup(pid, graceMs)
   }
-  const refuse = (stream: NonNullable<Ending['exceeded']>): void => {
+  const refuse = (stream: 'output' | 'result'): void => {
     exceeded ??= stream
     end()
   }
@@ -104,7 +95,7 @@ export async function runInGroup(given: Program): Promise<Ending> {
     await Promise.race([closed, pause(drainMs, undefined, { signal: drained.signal }).catch(() => {})])
     drained.abort()
     return {
-      ...{ pid, exitCode, killedBy, stderr, exceeded },
+      ...{ pid, exitCode, killedBy, stderr, exceeded: exceeded as 'output' | 'result' | null },
       stdout: Buffer.concat(stdout),
       result: Buffer.concat(result),
     }

@@ -6,7 +6,7 @@ import { invalid, MemoryError } from '../../../errors.ts'
 import type { CaseOutcome, ExecutionRequest } from '../../run/run.ts'
 import { manifestName } from '../../store/documents.ts'
 import { type Answer, emptyAnswer, type HearingSystem } from '../../system/system.ts'
-import { brokenOutcome, defineKind, type Kind, type PackContent, type PackPlace, type Tested } from '../kind.ts'
+import { brokenOutcome, defineKind, type Kind, type PackPlace } from '../kind.ts'
 import { amaBench } from './ama-bench.ts'
 import { beam } from './beam.ts'
 import { chunksOf } from './data-file.ts'
@@ -33,18 +33,10 @@ export type ConversationOptions = {
   readonly onProgress?: ReadProgress
 }
 
-type Content = PackContent & {
-  readonly suite: Suite
-  readonly path: string
-  /** The digest of data that is not the pack's own. */
-  readonly hashed: Tested['hashed']
-}
-type TestedMemory = Tested & { readonly memory: HearingSystem }
-
 /** The kind of pack that asks what was said in conversations and done in trajectories. */
 export function conversationKind({ open, data, clock, onProgress = () => {} }: ConversationOptions): Kind {
   // The data may be large, and is the same for every system.
-  const contents = new Map<string, Content>()
+  const contents = new Map<string, ReturnType<typeof readContent>>()
   return defineKind({
     name: 'conversation',
     defaultSystem: 'credence',
@@ -53,7 +45,7 @@ export function conversationKind({ open, data, clock, onProgress = () => {} }: C
       contents.set(place.directory, content)
       return content
     },
-    open: async (system, { hashed }): Promise<TestedMemory> => {
+    open: async (system, { hashed }) => {
       const memory = await open(system)
       const { name, version } = memory
       return { memory, name, version, ...(hashed && { hashed }), close: () => memory.close() }
@@ -83,7 +75,7 @@ export function questionOf(place: PackPlace, data: string | undefined, caseId: s
   return null
 }
 
-function readContent({ directory, manifest }: PackPlace, data: string | undefined, onProgress: ReadProgress): Content {
+function readContent({ directory, manifest }: PackPlace, data: string | undefined, onProgress: ReadProgress) {
   const suite = suites.find(({ name }) => name === manifest.suite)
   if (suite === undefined) {
     const hint = `Use one of ${suites.map(({ name }) => name).join(', ')}.`

@@ -3,9 +3,8 @@ import { type MemoryError, unavailable } from '../../../errors.ts'
 import { defaultBudget } from '../../../memory/recall/context.ts'
 import type { BeliefRecord } from '../../../memory/transfer/belief-record.ts'
 import { withoutRepeats } from '../subject.ts'
-import { type AnswerHit, emptyAnswer, type HearingSystem, type SystemQuery, type SystemTurn } from '../system.ts'
-import { embeddedText } from '../vector.ts'
-import { fullMetadata, turnMetadata } from './http-contract.ts'
+import { type AnswerHit, emptyAnswer, type HearingSystem, type SystemQuery } from '../system.ts'
+import { toldBelief, toldTurn } from './http-contract.ts'
 import { type McpConnection, openMcpConnection, textIn } from './mcp-connection.ts'
 import { type JsonPath, type McpMapping, type TemplateValues, type ToolCall, valuesAt } from './mcp-mapping.ts'
 
@@ -31,7 +30,7 @@ export function mcpSystem({ mapping }: { readonly mapping: McpMapping }): Hearin
   const running = async (): Promise<McpConnection> => connection ?? start()
   const add = async (belief: BeliefRecord): Promise<void> => {
     ids.add(belief.id)
-    await callAll(await running(), mapping.add, beliefValues(belief))
+    await callAll(await running(), mapping.add, toldBelief(belief))
   }
 
   return {
@@ -52,14 +51,14 @@ export function mcpSystem({ mapping }: { readonly mapping: McpMapping }): Hearin
     hear: async (turns) => {
       for (const turn of turns) {
         ids.add(turn.id).add(turn.session)
-        await callAll(await running(), mapping.add, turnValues(turn))
+        await callAll(await running(), mapping.add, { aliases: [], ...toldTurn(turn) })
       }
     },
     update: async ({ kind, belief }) => {
       if (kind === 'create') return add(belief)
       if (mapping.update === undefined)
         throw unavailable(`${name}: its mapping names no tool to update a belief with.`, 'Add "update" to the mapping.')
-      await callAll(await running(), mapping.update, beliefValues(belief))
+      await callAll(await running(), mapping.update, toldBelief(belief))
     },
     recall: async (query) => {
       const server = await running()
@@ -77,43 +76,6 @@ export function mcpSystem({ mapping }: { readonly mapping: McpMapping }): Hearin
 async function callAll(server: McpConnection, calls: readonly ToolCall[], values: TemplateValues): Promise<void> {
   for (const call of calls) await server.call(call, values)
 }
-
-const beliefValues = (belief: BeliefRecord): TemplateValues => ({
-  id: belief.id,
-  text: embeddedText(belief),
-  name: belief.name.replaceAll('_', ' '),
-  aliases: belief.aliases,
-  content: belief.content,
-  why: belief.why,
-  type: belief.type,
-  user: belief.user,
-  scope: belief.scopes[0] ?? '',
-  scopes: belief.scopes,
-  session: '',
-  role: '',
-  speaker: '',
-  at: belief.createdAt,
-  metadata: fullMetadata(belief),
-})
-
-/** A turn has the fields of a belief too, so that one mapping serves both. */
-const turnValues = (turn: SystemTurn): TemplateValues => ({
-  id: turn.id,
-  text: turn.text,
-  name: turn.id,
-  aliases: [],
-  content: turn.text,
-  why: '',
-  type: 'turn',
-  user: turn.user,
-  scope: turn.scope,
-  scopes: [turn.scope],
-  session: turn.session,
-  role: turn.role,
-  speaker: turn.speaker ?? '',
-  at: turn.at,
-  metadata: turnMetadata(turn),
-})
 
 const queryValues = ({ user, scopes, budget, at = '' }: SystemQuery, query: string): TemplateValues => ({
   query,
