@@ -77,17 +77,16 @@ export function caseFileOf({
 }
 
 /** Fields of a manifest that change neither the questions nor the expectations. */
-const descriptive: ReadonlySet<string> = new Set(
-  'title description tags sourceLinks licence license notes contentHash metrics ablations provenance schemaVersion'.split(
-    ' ',
-  ),
-)
+const descriptive: readonly string[] = [
+  ...['title', 'description', 'tags', 'sourceLinks', 'licence', 'license', 'notes', 'schemaVersion'],
+  ...['contentHash', 'metrics', 'ablations', 'provenance'],
+]
 
 type PackHash = { readonly packHash: string; readonly packFiles: Readonly<Record<string, string>> }
 
 /** The hash of the questions and of every file that the manifest names. Titles and other files may be corrected freely. */
 export async function packHashOf(directory: string, manifest: Manifest): Promise<PackHash> {
-  const asked = Object.fromEntries(Object.entries(manifest).filter(([name]) => !descriptive.has(name)))
+  const asked = Object.fromEntries(Object.entries(manifest).filter(([name]) => !descriptive.includes(name)))
   const packFiles: Record<string, string> = { 'manifest.json': sha256(canonicalJson(asked)) }
   for (const path of new Set(Object.values(manifest.files ?? {}))) {
     const hash = createHash('sha256')

@@ -18,12 +18,10 @@ export function bm25System({ openStore, version }: Pick<BackendParts, 'openStore
     return store
   }
   const ports = () => ({ store: opened(), now: () => new Date(0), newId: refuseNewId })
-  const takeIn = (beliefs: readonly BeliefRecord[]) =>
-    importRecords(
-      ports(),
-      { user: '', author, trusted: true },
-      beliefs.map((record) => ({ place: `belief ${record.id}`, record })),
-    )
+  const takeIn = (beliefs: readonly BeliefRecord[]) => {
+    const records = beliefs.map((record) => ({ place: `belief ${record.id}`, record }))
+    return importRecords(ports(), { user: '', author, trusted: true }, records)
+  }
 
   const reset = async () => {
     await store?.close()

@@ -43,11 +43,8 @@ export class Corpus {
       belief.pinned &&
       isCurrent(asBelief(belief)) &&
       (isIn(belief, visible) || (recall.editedPins === 'everywhere' && belief.editedByPerson))
-    return new Set(
-      this.all()
-        .filter(isPinned)
-        .map(({ id }) => id),
-    )
+    const pinned = this.all().filter(isPinned)
+    return new Set(pinned.map(({ id }) => id))
   }
 
   /** The participants of the relations among `found` that may be shown and are not in it yet. */

@@ -49,10 +49,8 @@ export function vectorSystem({ name, description, embedder, known, k, threshold,
         .filter(({ score }) => threshold === null || score >= threshold)
         .sort((one, other) => other.score - one.score)
         .slice(0, k)
-      const pulled = corpus.participantsOf(
-        found.map(({ belief }) => belief),
-        query,
-      )
+      const beliefs = found.map(({ belief }) => belief)
+      const pulled = corpus.participantsOf(beliefs, query)
       return [
         ...found.map(({ belief, score }) => ({ id: belief.id, score })),
         ...pulled.map(({ id }) => ({ id, score: 0 })),

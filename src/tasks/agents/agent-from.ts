@@ -54,10 +54,8 @@ export async function agentFrom(spec: string, parts: AgentParts): Promise<Agent>
   }
   const meant = didYouMean(name, Object.keys(agentForms))
   const all = `There are ${Object.values(agentForms).join(', ')}.`
-  throw invalid(
-    `There is no agent "${spec}".`,
-    meant === undefined ? all : `Did you mean ${agentForms[meant as keyof typeof agentForms]}? ${all}`,
-  )
+  const hint = meant === undefined ? all : `Did you mean ${agentForms[meant as keyof typeof agentForms]}? ${all}`
+  throw invalid(`There is no agent "${spec}".`, hint)
 }
 
 async function programAgent(profile: CommandProfile, { environment, passThrough = [] }: AgentParts): Promise<Agent> {

@@ -4,17 +4,7 @@ import { pathInWorkspace, readMessages } from '../run/evidence-folder.ts'
 import type { Task } from '../task.ts'
 import type { ToolCallBlock, TranscriptMessage } from '../transcript.ts'
 
-export type CheckResult = {
-  readonly id: string
-  readonly session: string
-  /** Whether the session began a new, empty conversation after an earlier one. Only such sessions count for the score. */
-  readonly isNewSession: boolean
-  /** Whether the answer needs memory: a new session must give a value that only an earlier prompt says. */
-  readonly isRecall: boolean
-  readonly passed: boolean
-  readonly expected: string
-  readonly found: string
-}
+export type CheckResult = Readonly<ReturnType<typeof runCheck>>
 
 /** Each score is the share of checks that passed; null when there was none. */
 export type AnswerGrade = Readonly<Awaited<ReturnType<typeof gradeAnswers>>>
@@ -62,7 +52,7 @@ type Context = {
   readonly messages: readonly TranscriptMessage[]
 }
 
-function runCheck(check: AnswerCheck, context: Context): CheckResult {
+function runCheck(check: AnswerCheck, context: Context) {
   const { session } = context
   const answer = session.answer ?? ''
   const isSilent = answer.trim() === ''
@@ -71,7 +61,9 @@ function runCheck(check: AnswerCheck, context: Context): CheckResult {
   return {
     id: check.id,
     session: session.id,
+    /** Whether the session began a new, empty conversation after an earlier one. Only such sessions count for the score. */
     isNewSession,
+    /** Whether the answer needs memory: a new session must give a value that only an earlier prompt says. */
     isRecall: isNewSession && check.recall !== false && needsMemory(check, context),
     passed: problems.length === 0,
     expected: expectedBy(check).join(', '),

@@ -8,25 +8,10 @@ import { type AutomatedGrade, gradeAutomatically } from './automated-checks.ts'
 import type { Sandbox } from './sandbox.ts'
 
 /** Only `scored` measures the agent; a fault of the harness is never a zero. */
-type TaskState =
-  | 'scored'
-  | 'agent_failed'
-  | 'agent_timeout'
-  | 'infra_error'
-  | 'grader_error'
-  | 'judge_error'
-  | 'skipped'
+type TaskState = 'scored' | 'grader_error' | 'judge_error' | Exclude<Evidence['outcome'], 'done'>
 
 /** `reason` says why the state is not `scored`. */
 type Ending = { readonly state: TaskState; readonly reason: string | null }
-
-type CriterionScore = {
-  readonly part: 'automated' | 'judge'
-  readonly name: string
-  readonly score: number
-  readonly weight: number | null
-  readonly reason: string
-}
 
 /** Raised whenever the same evidence would be graded differently. */
 export const gradingVersion = 'credence-grading-5'
@@ -124,7 +109,7 @@ function combined(
   return { score: (automated * ours + judge * theirs) / (ours + theirs), isComplete: true }
 }
 
-function criteriaOf({ automated, judge }: Parts): readonly CriterionScore[] {
+function criteriaOf({ automated, judge }: Parts) {
   const checked = automated.state === 'scored' ? Object.entries(automated.scores) : []
   const judged = judge.state === 'scored' ? judge.criteria : []
   return [

@@ -4,6 +4,7 @@ import { didYouMean } from '../../did-you-mean.ts'
 import { invalid, notFound } from '../../errors.ts'
 import { readBounded } from '../../eval/store/parse-artifact.ts'
 import { isSafeId } from '../../eval/store/schemas/primitives.ts'
+import { ifPresent } from '../../files/leftovers.ts'
 import type { Task } from '../task.ts'
 import { invalidTask } from './fields.ts'
 import { type CheckedTask, checkTask, largestTaskFile } from './parse-task.ts'
@@ -64,14 +65,10 @@ function filesOf(name: string, { workingDirectory }: TaskPlaces, packs: readonly
     if (tasks.length > 0) return tasks
     throw notFound(`There are no tasks in ${path}.`, 'A task is a Markdown file that begins with a line ---.')
   }
-  const meant = didYouMean(
-    name,
-    [...packs, ...known].map((file) => basename(file, '.md')),
-  )
-  throw notFound(
-    `There is no task "${name}": no such file, and no task or pack of that name.`,
-    meant === undefined ? 'See them all with `credence task list`.' : `Did you mean "${meant}"?`,
-  )
+  const names = [...packs, ...known].map((file) => basename(file, '.md'))
+  const meant = didYouMean(name, names)
+  const hint = meant === undefined ? 'See them all with `credence task list`.' : `Did you mean "${meant}"?`
+  throw notFound(`There is no task "${name}": no such file, and no task or pack of that name.`, hint)
 }
 
 const packFolders = ({ packs }: TaskPlaces): readonly string[] =>
@@ -93,11 +90,5 @@ function looksLikeTask(file: string): boolean {
   return !read.ok || /^(?:\uFEFF)?---[ \t]*\r?\n/u.test(Buffer.from(read.value.subarray(0, 64)).toString('utf8'))
 }
 
-function namesIn(folder: string): readonly string[] {
-  try {
-    return readdirSync(folder).toSorted()
-  } catch {
-    // A missing folder holds no tasks. One that was named by hand is reported by the caller.
-    return []
-  }
-}
+/** A missing folder holds no tasks. One that was named by hand is reported by the caller. */
+const namesIn = (folder: string): readonly string[] => (ifPresent(() => readdirSync(folder)) ?? []).toSorted()

@@ -33,12 +33,8 @@ export function fileIn(path: string, name: RegExp, example: string): string {
   if (statSync(path).isFile()) return path
   const fitting = readdirSync(path).filter((one) => name.test(one))
   if (fitting.length === 1) return join(path, fitting[0] as string)
-  throw invalid(
-    fitting.length === 0
-      ? `${path}: no file such as ${example} in this folder.`
-      : `${path}: several files such as ${example} (${fitting.join(', ')}).`,
-    'Give the path of one file with --data.',
-  )
+  const there = fitting.length === 0 ? 'no file' : `several files (${fitting.join(', ')})`
+  throw invalid(`${path}: ${there} such as ${example} in this folder.`, 'Give the path of one file with --data.')
 }
 
 const asPublished = 'Give the file as it was published; docs/conversations.md says where.'

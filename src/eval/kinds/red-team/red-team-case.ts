@@ -112,10 +112,8 @@ export function readRedTeamCases(place: PackPlace): readonly RedTeamCase[] {
   for (const kind of ['attack', 'benign'] as const)
     if (!cases.some((one) => one.kind === kind))
       throw invalid(`${file}: there is no ${kind} case, so only half of the memory would be measured.`, seeFormat)
-  refuseUnlike(
-    place,
-    cases.map(({ caseId, about }) => ({ id: caseId, prompt: about })),
-  )
+  const listed = cases.map(({ caseId, about }) => ({ id: caseId, prompt: about }))
+  refuseUnlike(place, listed)
   return cases
 }
 

@@ -53,12 +53,10 @@ export const redTeamKind = (options: RedTeamOptions): Kind =>
     read: readContent,
     open: async (system) => ({ ...(await options.open(system)), version: options.version, close: async () => {} }),
     ablate: { 'doors closed': (tested) => ({ ...tested, open: refusing(tested.open) }) },
-    carryOut: ({ redTeam }, { open }, request) =>
-      carriedOut(
-        redTeam.filter(({ caseId }) => request.wanted.has(caseId)),
-        request,
-        (one) => outcomeOf(one, open, options),
-      ),
+    carryOut: ({ redTeam }, { open }, request) => {
+      const wanted = redTeam.filter(({ caseId }) => request.wanted.has(caseId))
+      return carriedOut(wanted, request, (one) => outcomeOf(one, open, options))
+    },
   })
 
 function readContent(place: PackPlace) {

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import type { Answer } from '../../system/system.ts'
 
 const texts = z.array(z.string().min(1)).readonly()
 const count = z.int().min(0)
@@ -33,12 +34,7 @@ export type Expectations = z.infer<typeof Expectations>
 type Membership = z.infer<typeof Membership>
 
 /** An answer reduced to the ids and texts that expectations are about. */
-export type Outcome = {
-  readonly prelude: string | null
-  readonly pinned: readonly string[]
-  readonly relevant: readonly string[]
-  readonly questions: readonly string[]
-}
+export type Outcome = Pick<Answer, 'prelude' | 'pinned' | 'questions'> & { readonly relevant: readonly string[] }
 
 /** Every expectation that does not hold, as one sentence each. Empty when the case passed. */
 export function checkExpectations(expect: Expectations, outcome: Outcome): readonly string[] {
@@ -104,26 +100,17 @@ function checkMembership(tier: string, expect: Membership, ids: readonly string[
 function checkRelevant(expect: NonNullable<Expectations['relevantBeliefs']>, { relevant, pinned }: Outcome) {
   // A pinned belief is in the context as surely as one that was found.
   const shown = [...pinned, ...relevant]
-  const failures = [...checkMembership('relevant beliefs', expect, shown)]
-  const fail = (ids: readonly string[], why: string): void => {
-    if (ids.length > 0) failures.push(`relevant beliefs: ${ids.join(', ')} ${why}`)
-  }
   const { shouldInclude = [], shouldOnlyInclude: only, orderedBefore = [] } = expect
   const { minCount = 0, maxCount = Number.POSITIVE_INFINITY } = expect
-  fail(
-    shouldInclude.filter((id) => !shown.includes(id)),
-    'should be there.',
-  )
-  if (only !== undefined) {
-    fail(
-      only.filter((id) => !relevant.includes(id)),
-      'is missing.',
-    )
-    fail(
-      relevant.filter((id) => !only.includes(id)),
-      'was not expected.',
-    )
-  }
+  const wrong: readonly (readonly [ids: readonly string[], why: string])[] = [
+    [shouldInclude.filter((id) => !shown.includes(id)), 'should be there.'],
+    [(only ?? []).filter((id) => !relevant.includes(id)), 'is missing.'],
+    [only === undefined ? [] : relevant.filter((id) => !only.includes(id)), 'was not expected.'],
+  ]
+  const failures = [
+    ...checkMembership('relevant beliefs', expect, shown),
+    ...wrong.flatMap(([ids, why]) => (ids.length === 0 ? [] : [`relevant beliefs: ${ids.join(', ')} ${why}`])),
+  ]
   for (const [first, second] of orderedBefore) {
     const gone = [first, second].filter((id) => !relevant.includes(id))
     const order = `order: ${first} must come before ${second}, but`

@@ -49,10 +49,7 @@ export type AskedCase = {
   readonly updates: readonly BeliefUpdate[]
 }
 
-type PackFiles = {
-  readonly kind: Pack['kind']
-  readonly id: string
-  readonly title: string
+type PackFiles = Pick<Pack, 'kind' | 'id' | 'title'> & {
   readonly beliefsFile: string
   readonly casesFile: string
   readonly defaultUser?: string | undefined
@@ -221,10 +218,7 @@ export function readFolder(place: PackPlace, { strict = false, recall = {} }: Re
     recall: omitUndefined({ editedPins: recall.editedPins ?? manifest.recall?.editedPins }),
     strict,
   })
-  refuseUnlike(
-    place,
-    pack.cases.map(({ id, message }) => ({ id, prompt: message })),
-  )
+  refuseUnlike(place, contentOf(pack).cases)
   return { directory, runner, pack: { ...pack, warnings: [...misspelt, ...pack.warnings] } }
 }
 

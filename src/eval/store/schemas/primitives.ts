@@ -79,11 +79,7 @@ export const MetricDeclaration = z
     direction: z.enum(['higher', 'lower']).describe('Which way is better.'),
     unit: Words.optional(),
     range: z.tuple([z.number(), z.number()]).optional().describe('Lowest and highest possible value.'),
-    minEffect: z
-      .number()
-      .nonnegative()
-      .optional()
-      .describe('The smallest change that matters. A smaller one is neither a regression nor an improvement.'),
+    minEffect: z.number().nonnegative().optional().describe('The smallest change that matters; a smaller one is none.'),
     primary: z.boolean().optional().describe('The figure to look at first.'),
   })
   .refine(({ range }) => range === undefined || range[0] < range[1], {

@@ -103,11 +103,8 @@ function requestTo(
     } catch (cause) {
       if (cause instanceof MemoryError) throw cause
       if (signal.aborted) throw unavailable(`${what} did not answer within ${timeoutMs} ms.`, undefined, cause)
-      throw unavailable(
-        `${what} failed: ${reasonIn(cause)}.`,
-        'Check that the system is running at this address.',
-        cause,
-      )
+      const hint = 'Check that the system is running at this address.'
+      throw unavailable(`${what} failed: ${reasonIn(cause)}.`, hint, cause)
     }
     const isFine = (status >= 200 && status < 300) || tolerated.includes(status)
     if (isFine) return { what, status, body: text }
