@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { createRequire } from 'node:module'
 import { fileURLToPath } from 'node:url'
 import { MemoryError } from '../../src/errors.ts'
-import { loadPack, type Pack, type RetrievalPack } from '../../src/eval/kinds/retrieval/pack.ts'
+import { loadPack, type Pack } from '../../src/eval/kinds/retrieval/pack.ts'
 import { runPack } from '../../src/eval/kinds/retrieval/run-pack.ts'
 import { type ComparisonRow, comparisonRow } from '../../src/eval/report/comparison.ts'
 import { Backends } from '../../src/eval/system/backends.ts'
@@ -61,7 +61,7 @@ function contestants(backends: Backends, quick: boolean): readonly Contestant[] 
   const own = (quick ? (['bm25'] as const) : (['bm25', 'vector', 'vector-calibrated', 'hybrid', 'none'] as const)).map(
     (name) => ({ name: `credence ${name}`, open: () => backends.open(name) }),
   )
-  const calibration = loadPack(`${packsDirectory}/calibration`).pack as RetrievalPack
+  const calibration = loadPack(`${packsDirectory}/calibration`).pack
   const peers = libraries.flatMap((peer) => [
     {
       name: peer.name,
@@ -83,7 +83,7 @@ function contestants(backends: Backends, quick: boolean): readonly Contestant[] 
 }
 
 /** The k and threshold that suit a peer best, chosen on cases that are in none of the packs. */
-async function cutFor(peer: Peer, calibration: RetrievalPack) {
+async function cutFor(peer: Peer, calibration: Pack) {
   const rankings = await rankingsOf(calibration, uncutSystem(peer))
   const scores = rankings.flatMap(({ hits }) => hits.map(({ score }) => score)).sort((one, other) => one - other)
   const thresholds = peer.hasScores

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { messageFor } from '../eval/system/outside/http-contract.ts'
+import { messageFor, toldBelief } from '../eval/system/outside/http-contract.ts'
 import { type BeliefRecord, parseRecord } from '../memory/transfer/belief-record.ts'
 import { receivedBelief } from './recall-app.ts'
 
@@ -38,7 +38,7 @@ describe('a belief sent with all its metadata', () => {
       reinforcement: { count: 7, at: '2025-07-03T09:00:00.000Z' },
     })
 
-    const received = receivedBelief(messageFor(sent, { full: true }), surroundings)
+    const received = receivedBelief(messageFor(toldBelief(sent), { full: true }), surroundings)
 
     // Where it came from is settled by how it arrived.
     expect({ ...received, provenance: null }).toEqual({ ...sent, provenance: null })
@@ -50,7 +50,7 @@ describe('a belief sent with all its metadata, much of it empty', () => {
   it('is received as it was', () => {
     const sent = belief({ name: 'levain', aliases: [], why: '' })
 
-    expect(receivedBelief(messageFor(sent, { full: true }), surroundings)).toEqual(sent)
+    expect(receivedBelief(messageFor(toldBelief(sent), { full: true }), surroundings)).toEqual(sent)
   })
 })
 
@@ -58,7 +58,7 @@ describe('a belief sent with little', () => {
   it('is named by what stands before the aliases', () => {
     const sent = belief({ name: 'sourdough_starter', aliases: ['levain', 'wild yeast'], why: '' })
 
-    const received = receivedBelief(messageFor(sent, { full: false }), surroundings)
+    const received = receivedBelief(messageFor(toldBelief(sent), { full: false }), surroundings)
 
     expect(received).toMatchObject({
       id: 'm-1',
@@ -122,7 +122,7 @@ describe('a belief sent with little', () => {
         const sent = belief({ name, aliases })
         fc.pre(!` ${name}`.includes(` ${aliases[0]}`))
 
-        const received = receivedBelief(messageFor(sent, { full: false }), surroundings)
+        const received = receivedBelief(messageFor(toldBelief(sent), { full: false }), surroundings)
 
         expect(received.name).toBe(name)
         expect(received.aliases.every((alias) => aliases.includes(alias))).toBe(true)

@@ -5,9 +5,7 @@ import type { TranscriptMessage } from './transcript.ts'
 
 /** The work of an agent on one prompt. */
 export type Turn = {
-  /** All messages after the prompt, in order. */
   readonly messages: readonly TranscriptMessage[]
-  /** The last text. */
   readonly answer: string
   readonly usage: Usage
 }
@@ -27,7 +25,6 @@ export type Conversation = {
 /** An agent at work on one task. */
 export type AgentAtWork = {
   open(): Promise<Conversation>
-  /** Ends every process it started. */
   stop(): Promise<void>
 }
 

@@ -39,9 +39,7 @@ const happened = { at: z.string(), session: z.string() }
 
 /** Something that happened besides what the agent said, in order. */
 const EvidenceEvent = z.discriminatedUnion('kind', [
-  /** Files of the workspace that a session wrote or removed. */
   z.strictObject({ ...happened, kind: z.literal('files_changed'), written: Paths, removed: Paths }),
-  /** The control removed the memory before this session. */
   z.strictObject({ ...happened, kind: z.literal('memory_removed'), paths: Paths }),
   /** A file that is not part of the evidence, and why: a link, a device, too large. */
   z.strictObject({ ...happened, kind: z.literal('not_kept'), path: z.string(), reason: z.string() }),
@@ -71,7 +69,6 @@ export const Evidence = z.strictObject({
   startedAt: z.string(),
   endedAt: z.string(),
   sessions: z.array(SessionRecord).readonly(),
-  /** All sessions one after the other, with boundaries. */
   transcript: KeptFile.nullable(),
   /** The final files of the workspace, below `workspace/`. */
   workspace: z.array(KeptFile).readonly(),

@@ -1,4 +1,4 @@
-import { defineKind, type Kind, type PackContent, type PackPlace, type Tested } from '../eval/kinds/kind.ts'
+import { defineKind, type Kind, type PackPlace } from '../eval/kinds/kind.ts'
 import { hashOfFiles, refuseUnlike, sha256 } from '../eval/pack/manifest.ts'
 import type { RunnableBenchmark } from '../eval/run/run.ts'
 import type { MetricDeclaration } from '../eval/store/schemas/primitives.ts'
@@ -20,17 +20,9 @@ type TaskKindParts = Required<Pick<Workers, 'searchPath' | 'temporary' | 'now'>>
   readonly graders: () => Promise<Graders>
 }
 
-type TaskContent = PackContent & { readonly tasks: readonly Task[] }
-type Worker = Tested & {
-  readonly agent: () => Promise<Agent>
-  readonly forgetful: () => Promise<Agent>
-  readonly control: Control
-  readonly graders: Graders
-}
-
 /** The kind of pack that has an agent carry out tasks: a case is a task, and the system is the agent. */
 export const taskKind = ({ agent: openAgent, graders: openGraders, ...parts }: TaskKindParts): Kind =>
-  defineKind<TaskContent, Worker>({
+  defineKind({
     name: 'task',
     defaultSystem: 'reference',
     read: readContent,
@@ -41,7 +33,7 @@ export const taskKind = ({ agent: openAgent, graders: openGraders, ...parts }: T
         isDeterministic: isDeterministic(agent, graders.judge),
         agent: async () => agent,
         forgetful: () => openAgent(spec, { isForgetful: true }),
-        control: 'none',
+        control: 'none' as Control,
         graders,
         hashed: gradingHashes({ graders, passAt: defaultPassAt }),
         close: async () => {},
@@ -49,7 +41,7 @@ export const taskKind = ({ agent: openAgent, graders: openGraders, ...parts }: T
     },
     ablate: {
       'recall off': (worker) => ({ ...worker, agent: worker.forgetful }),
-      'memory off': (worker) => ({ ...worker, control: 'no-memory' }),
+      'memory off': (worker) => ({ ...worker, control: 'no-memory' as const }),
     },
     carryOut: async function* ({ tasks }, { agent: open, graders, control }, request) {
       if (request.folder === null) throw new Error('Tasks keep their evidence, so they need a folder.')
@@ -58,7 +50,7 @@ export const taskKind = ({ agent: openAgent, graders: openGraders, ...parts }: T
     },
   })
 
-function readContent(place: PackPlace): TaskContent {
+function readContent(place: PackPlace) {
   const tasks = loadTasks([place.directory], { workingDirectory: place.directory, packs: [] })
   const cases = tasks.map((task) => ({
     id: task.id,

@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs'
 import { mkdir, readdir, readFile } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
-import { MemoryError } from '../errors.ts'
+import { MemoryError, notFound } from '../errors.ts'
 import { carriedOut } from '../eval/kinds/kind.ts'
 import type { CaseOutcome, ExecutionRequest } from '../eval/run/run.ts'
 import type { Verdict } from '../eval/store/schemas/run.ts'
@@ -122,7 +122,6 @@ export type Obtained = {
   readonly task: Task
   readonly evidence: Evidence
   readonly folder: string
-  /** The path of the folder below the eval store. */
   readonly storePath: string
 }
 
@@ -178,15 +177,11 @@ export async function tasksOfRun(runFolder: string): Promise<readonly Task[]> {
     const [repeat = '1'] = (await readdir(join(root, id))).toSorted()
     const file = join(root, id, repeat, evidenceNames.task)
     const bytes = await readFile(file).catch((cause: unknown) => {
-      throw new MemoryError('not_found', `The evidence of "${id}" has no copy of its task, ${file}.`, {
-        hint: 'Only a run whose task file was readable can be graded again.',
-        cause,
-      })
+      const hint = 'Only a run whose task file was readable can be graded again.'
+      throw notFound(`The evidence of "${id}" has no copy of its task, ${file}.`, hint, cause)
     })
     tasks.push(parseTask(bytes, file))
   }
   if (tasks.length > 0) return tasks
-  throw new MemoryError('not_found', `There is no evidence of tasks in ${runFolder}.`, {
-    hint: 'Name a run that `credence task run` made.',
-  })
+  throw notFound(`There is no evidence of tasks in ${runFolder}.`, 'Name a run that `credence task run` made.')
 }

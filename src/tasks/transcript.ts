@@ -30,7 +30,6 @@ export type TranscriptMessage =
       readonly isError: boolean
     }
 
-/** The beginning of a session in a merged transcript. */
 type Boundary = {
   readonly session: string
   readonly conversationId: string

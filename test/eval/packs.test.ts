@@ -46,12 +46,7 @@ describe.each(found.map((one) => [one.pack.id, one] as const))('the pack %s', (_
 
 describe('the packs together', () => {
   it('hold what was promised of them', () => {
-    const sizes = Object.fromEntries(
-      counting.map((pack) => [
-        pack.id,
-        pack.kind === 'retrieval' ? pack.cases.length : pack.sessions.flatMap(({ turns }) => turns).length,
-      ]),
-    )
+    const sizes = Object.fromEntries(counting.map((pack) => [pack.id, pack.cases.length]))
 
     expect(sizes).toMatchObject({ 'retrieval-precision': 60, 'session-drift': 12 })
     expect(sizes['retrieval-hard']).toBeGreaterThanOrEqual(80)

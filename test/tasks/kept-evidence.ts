@@ -3,7 +3,8 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { noUsage } from '../../src/models/chat-model.ts'
 import type { Evidence, KeptFile, SessionRecord } from '../../src/tasks/evidence.ts'
-import type { Task, TaskSession } from '../../src/tasks/task.ts'
+import type { TaskSession } from '../../src/tasks/parse/fields.ts'
+import type { Task } from '../../src/tasks/task.ts'
 import type { TranscriptEntry, TranscriptMessage } from '../../src/tasks/transcript.ts'
 
 /** One session that took place: what was asked, what was done, what was said. */

@@ -17,9 +17,8 @@ import type { CaseResult } from '../store/schemas/run.ts'
 export const dust = 1e-9
 
 /**
- * `same`, `better` and `worse` are certain where nothing varies. Where results vary, `better` and `worse` are beyond
- * chance and at least as large as the smallest effect that matters; `cannot tell` is a fall of that size that could be
- * chance; `no evidence` says that a change that matters would have been seen, `underpowered` that it would not.
+ * `better` and `worse` are certain, or beyond chance and large enough to matter; `cannot tell` is such a fall that
+ * could be chance; `no evidence`: a change that matters would have been seen; `underpowered`: it would not.
  */
 export const figureVerdicts = [
   'better',
@@ -44,7 +43,6 @@ export type FigureComparison = {
   readonly test: FigureTest | null
 }
 
-/** The statistics of one figure. */
 type FigureTest = {
   readonly method: 'exact McNemar' | 'sign flip and paired bootstrap'
   readonly pairs: number
@@ -60,10 +58,7 @@ type FigureTest = {
 
 export type BenchmarkComparison = ReturnType<typeof compareBenchmark>
 
-/**
- * Compares a benchmark with its counterpart. Its figures share one correction for their number. `acceptedChange` is the
- * reason given for a change of the pack.
- */
+/** Compares a benchmark with its counterpart. `acceptedChange` is the reason given for a change of the pack. */
 export function compareBenchmark({
   base,
   candidate,
@@ -94,7 +89,6 @@ export function compareBenchmark({
     candidatePassRate: theirs.passRate,
     /** Why the two sides cannot be compared; no figure was compared unless it is empty. */
     obstacles: blocked,
-    /** The remedy for the obstacles. */
     remedy: remedy ?? (isEmpty ? `${samePack}.` : 'Repeat the run of the base so that its cases pass or fail.'),
     /** Which cases lost their verdict or a score in the candidate, in a sentence; null unless they are too many to be left out. */
     unjudged: lostJudgements(ours, theirs, shared),
@@ -115,9 +109,8 @@ export const named = (ids: readonly string[]): string =>
   ids.length <= mostNamed ? ids.join(', ') : `${ids.slice(0, mostNamed).join(', ')} and ${ids.length - mostNamed} more`
 
 /**
- * Whether two sides measured the same thing: an obstacle forbids the comparison, a note is shown with it.
- * `acceptedChange` is the reason given for changing the pack: differences of the pack become notes, and only the cases
- * of both sides are compared.
+ * Whether two sides measured the same thing: an obstacle forbids the comparison, a note is shown with it. With an
+ * `acceptedChange` differences of the pack are notes.
  */
 export function comparability(base: Figures, candidate: Figures, acceptedChange: string | null = null) {
   const ofPack = packDifferences(base, candidate)
@@ -198,7 +191,6 @@ function sharedCases({ cases: ours }: Figures, { cases: theirs }: Figures): read
   })
 }
 
-/** The figures of one side over the cases that both have. */
 function restrictTo(side: Figures, shared: readonly SharedCase[]): Figures {
   const results = shared.flatMap(({ id }) => side.cases?.get(id) ?? [])
   const metrics = Object.keys(side.metrics).flatMap((name) => {
@@ -235,15 +227,8 @@ function compareFigures(base: Figures, candidate: Figures): readonly FigureCompa
   return adjustForMultipleTests(tested).map((figure) => ({ ...figure, verdict: testedVerdict(figure) }))
 }
 
-/**
- * The metrics of one side over the cases that both sides answered. The score of a case has no counterpart where the
- * other side ended in an error; errors are compared by themselves.
- */
-function answeredMetrics(
-  { metrics }: Figures,
-  side: 'base' | 'candidate',
-  shared: readonly SharedCase[],
-): Figures['metrics'] {
+/** The metrics over the cases that both sides answered. A score has no counterpart where the other side ended in an error. */
+function answeredMetrics({ metrics }: Figures, side: 'base' | 'candidate', shared: readonly SharedCase[]) {
   const answered = shared.filter(({ base, candidate }) => isAnswered(base) && isAnswered(candidate))
   if (answered.length === shared.length) return metrics
   const overAnswered = (name: string): number | null => mean(answered.map((one) => one[side].scores?.[name] ?? null))

@@ -22,7 +22,6 @@ export const CaseDiff = z.object({
   firstStage: z.enum(stages).nullable(),
   /** Returned ids that came, went or moved, with their ranks. */
   returned: z.array(z.object({ id: z.string(), tier: z.string(), from: rank, to: rank })),
-  /** The failures of the candidate. */
   failures: z.array(z.string()),
 })
 export type CaseDiff = z.infer<typeof CaseDiff>
@@ -70,7 +69,6 @@ export async function diffRuns(root: string, baseId: string, candidateId: string
     removedCases: [...before.keys()].filter((id) => !isShared(id)).sort(),
     /** Passed in some repeats and failed in others, in either run. */
     flaky: [...new Set([...base.figures.flaky, ...candidate.figures.flaky])].sort(),
-    /** Passed in both, with another answer. */
     changed: bothPass.filter(({ firstStage }) => firstStage !== null),
     unchanged: bothPass.filter(({ firstStage }) => firstStage === null).length,
   }

@@ -1,4 +1,4 @@
-import { MemoryError } from '../../errors.ts'
+import { conflict, invalid, notFound } from '../../errors.ts'
 import { omitUndefined } from '../../omit-undefined.ts'
 import { dust } from '../compare/compare.ts'
 import { judgedCasesOf } from '../score/figures.ts'
@@ -30,8 +30,8 @@ type SnapshotRequest = {
 }
 
 /**
- * Accepts the latest completed run of every benchmark and system under a name. Never replaces a snapshot unless forced,
- * and never lowers a figure of it without a reason, which the new snapshot then holds.
+ * Accepts the latest completed runs under a name. Never replaces a snapshot unless forced, and lowers a figure only
+ * with a reason.
  */
 export async function createSnapshot(root: string, request: SnapshotRequest) {
   const { createdAt, sourceRootDir, system, force = false, notes: remarks, gitRef } = request
@@ -54,7 +54,7 @@ export async function createSnapshot(root: string, request: SnapshotRequest) {
     problems.push(...audited.problems)
     if (audited.outdated !== null) {
       const hint = `Run it again: \`credence benchmark run ${completed.benchmarkId}\`.`
-      throw new MemoryError('conflict', `${completed.benchmarkId}: ${audited.outdated}`, { hint })
+      throw conflict(`${completed.benchmarkId}: ${audited.outdated}`, hint)
     }
     benchmarks.push(baselineOf(completed, audited.results))
   }
@@ -67,7 +67,7 @@ export async function createSnapshot(root: string, request: SnapshotRequest) {
 
   const existing = readBaseline(root, snapshotId)
   const hint = 'Add --force to replace it.'
-  const exists = new MemoryError('conflict', `A baseline "${snapshotId}" exists already.`, { hint })
+  const exists = conflict(`A baseline "${snapshotId}" exists already.`, hint)
   if (existing !== null && !force) throw exists
   const acceptedLower = acceptFalls(existing, benchmarks, request)
   const snapshot: BaselineSnapshot = {
@@ -106,14 +106,12 @@ function withoutNulls({ id, verdict, scores = {} }: CaseResult): CaseResult {
 function refuseUnusable([first, ...rest]: readonly Problem[], benchmarks: readonly BaselineBenchmark[]): void {
   if (first !== undefined) {
     const more = rest.length === 0 ? '' : ` and ${rest.length} more`
-    throw new MemoryError('invalid', `The runs cannot be used as a baseline. ${problemText(first)}${more}.`, {
-      hint: 'Repeat the run, or remove the file.',
-    })
+    const hint = 'Repeat the run, or remove the file.'
+    throw invalid(`The runs cannot be used as a baseline. ${problemText(first)}${more}.`, hint)
   }
   if (benchmarks.length > 0) return
-  throw new MemoryError('not_found', 'There is no completed run to take a snapshot of.', {
-    hint: 'Run a benchmark first: `credence benchmark run ID`.',
-  })
+  const hint = 'Run a benchmark first: `credence benchmark run ID`.'
+  throw notFound('There is no completed run to take a snapshot of.', hint)
 }
 
 /** The figures that would get worse, with the reason given for it; throws when there is none. */
@@ -128,7 +126,7 @@ function acceptFalls(
     if (reason !== '') return []
     const message = `The baseline to be replaced is not valid. ${problemText(existing.problems[0])}.`
     const hint = 'Its figures cannot be compared. Replace it anyway with --accept-lower "reason".'
-    throw new MemoryError('invalid', message, { hint })
+    throw invalid(message, hint)
   }
   const falls = existing.value.benchmarks.flatMap((before) => fallsOf(before, successorOf(before, benchmarks)))
   if (falls.length > 0 && reason === '') {
@@ -136,9 +134,8 @@ function acceptFalls(
       const name = nameOf({ benchmarkId, system })
       return to === null ? `${name} loses ${figure}` : `${name} ${figure} goes from ${shown(from)} to ${shown(to)}`
     })
-    throw new MemoryError('conflict', `The baseline "${snapshotId}" would get worse: ${lines.join('; ')}.`, {
-      hint: 'If this is intended, give the reason with --accept-lower "reason".',
-    })
+    const hint = 'If this is intended, give the reason with --accept-lower "reason".'
+    throw conflict(`The baseline "${snapshotId}" would get worse: ${lines.join('; ')}.`, hint)
   }
   return falls.map((fall) => ({ ...fall, reason }))
 }

@@ -24,7 +24,7 @@ import {
   type Standing,
   storeReason,
 } from './gate.ts'
-import { auditRun, type ChosenRun, chosenOf, runGroups } from './latest-runs.ts'
+import { auditRun, chosenOf, type ExplainedRun, runGroups } from './latest-runs.ts'
 
 /** The snapshot of a gate that names none. */
 export const requiredSnapshot = 'required-main'
@@ -53,7 +53,7 @@ export async function gateStores(request: GateRequest): Promise<DeltaReport> {
     const next = 'Check the path; `credence benchmark run PACK --store DIRECTORY` creates a store.'
     const absent = storeReason('invalid', `The candidate has no eval store at ${candidate}.`, next)
     const judgement = judge({ standings: [], reasons: [absent] }, nothing)
-    return deltaReport([judgement], { ...about, reference: noReference, invalid: { candidate: noneInvalid } })
+    return deltaReport([judgement], { ...about, reference: null, invalid: { candidate: noneInvalid } })
   }
   const { sides, reference, invalid } = await resolveBase(request)
   const theirs = await storeSide(candidate, 'candidate', { requireCleanTree, now })
@@ -72,7 +72,7 @@ export async function reportAgainstBaseline(
   const found = requireBaseline(root, snapshotId)
   const candidate = await storeSide(root, 'store', { now })
   // An invalid snapshot is among the invalid documents of the store already.
-  const { sides, reference } = found.ok ? ofSnapshot(found.value, 'base') : { sides: [nothing], reference: noReference }
+  const { sides, reference } = found.ok ? ofSnapshot(found.value, 'base') : { sides: [nothing], reference: null }
   return deltaReport(
     sides.map((base) => judge(base, candidate, options)),
     { reference, baseRootDir: null, candidateRootDir: root, invalid: { candidate: candidate.invalid } },
@@ -102,7 +102,7 @@ async function resolveBase(request: GateRequest): Promise<ResolvedBase> {
   const runs = await storeSide(base, 'base', { now: request.now })
   const isEmpty = runs.standings.length === 0 && runs.reasons.length === 0
   if (isEmpty) return candidatesOwn(candidate, snapshotId)
-  if (request.snapshotId === undefined) return { sides: [runs], reference: { kind: 'store' }, invalid: runs.invalid }
+  if (request.snapshotId === undefined) return { sides: [runs], reference: null, invalid: runs.invalid }
   const { sides, reference } = candidatesOwn(candidate, snapshotId)
   return { sides: [runs, ...sides], reference, invalid: runs.invalid }
 }
@@ -117,16 +117,15 @@ function candidatesOwn(candidate: string, snapshotId: string): ResolvedBase {
 
 const ofSnapshot = (snapshot: BaselineSnapshot, resolvedFrom: 'base' | 'candidate'): ResolvedBase => ({
   sides: [baselineSide(snapshot)],
-  reference: { kind: 'snapshot', snapshot, resolvedFrom },
+  reference: { snapshot, resolvedFrom },
   invalid: null,
 })
 
 const nothing: Side = { standings: [], reasons: [] }
-const noReference: Reference = { kind: 'nothing' }
 
 const blocked = (reasons: readonly GateReason[]): ResolvedBase => ({
   sides: [{ standings: [], reasons }],
-  reference: noReference,
+  reference: null,
   invalid: null,
 })
 
@@ -139,10 +138,7 @@ const isDirectory = (path: string): boolean => statSync(path, { throwIfNoEntry: 
 export type InvalidCounts = Readonly<Record<'benchmarks' | 'runs' | 'shadows' | 'baselines', number>>
 const noneInvalid: InvalidCounts = { benchmarks: 0, runs: 0, shadows: 0, baselines: 0 }
 
-/**
- * The side of a store's latest runs; `name` is its name in reasons. Every invalid document is a reason against it, and
- * with `requireCleanTree` every run that was made with uncommitted changes or does not say.
- */
+/** The side of a store's latest runs; `name` is its name in reasons. Every invalid document is a reason against it. */
 async function storeSide(
   root: string,
   name: string,
@@ -161,7 +157,7 @@ async function storeSide(
 
 async function standingOf(
   root: string,
-  { run, why }: ChosenRun,
+  { run, why }: ExplainedRun,
   { name, requireCleanTree, now }: Pick<GateRequest, 'requireCleanTree' | 'now'> & { readonly name: string },
 ): Promise<Standing> {
   const { benchmarkId, runId, status } = run

@@ -3,7 +3,7 @@ import { type Figures, figuresOfBaseline } from '../score/figures.ts'
 import { type Problem, problemText } from '../store/parse-artifact.ts'
 import type { BaselineSnapshot, RunStatus } from '../store/schemas/run.ts'
 import { isControlName } from '../system/system.ts'
-import type { LeftOut } from './latest-runs.ts'
+import type { ExplainedRun } from './latest-runs.ts'
 
 /** The exit code of each verdict, the worst verdict first. Only `pass` lets a change through. */
 export const gateExitCodes = { invalid: 3, regression: 1, 'cannot tell': 4, pass: 0 } as const
@@ -36,7 +36,6 @@ export type Standing = {
   readonly figures: Figures | null
   /** The seal of the run; absent for a baseline, and for a run of another program. */
   readonly seal?: string | undefined
-  /** Reasons not to believe the run. */
   readonly problems: readonly string[]
   /** Why the run cannot be compared although it is valid. */
   readonly outdated: string | null
@@ -46,7 +45,7 @@ export type Standing = {
 export type Side = {
   readonly standings: readonly Standing[]
   /** Runs that were not whole and stand for nothing. */
-  readonly leftOut?: readonly LeftOut[]
+  readonly leftOut?: readonly ExplainedRun[]
   readonly reasons: readonly GateReason[]
 }
 
@@ -76,9 +75,7 @@ export function judge(base: Side, candidate: Side, { acceptedChanges = {} }: Jud
     verdicts,
     reasons,
     comparedBenchmarks: compared.length,
-    /** Benchmarks of the base without a run in the candidate. */
     missingCandidateBenchmarks: verdicts.filter((one) => one.candidate === null).map(nameOf),
-    /** Benchmarks of the candidate only. */
     newBenchmarks: [...new Set(added)].sort(),
   }
 }
@@ -120,7 +117,6 @@ function judgeBenchmark(ours: Standing, side: Side, acceptedChange: string | nul
     ...about,
     verdict,
     reason: `${nameOf(about)}: ${reason}`,
-    /** The next step; null when there is none. */
     next,
     base: ours.taken,
     candidate: theirs?.taken ?? null,
@@ -133,7 +129,7 @@ type Decision = { readonly verdict: GateVerdict; readonly reason: string; readon
 function decide(
   ours: Standing,
   theirs: Standing | null,
-  { acceptedChange, parts }: { readonly acceptedChange: string | null; readonly parts: readonly LeftOut[] },
+  { acceptedChange, parts }: { readonly acceptedChange: string | null; readonly parts: readonly ExplainedRun[] },
 ): Decision & { readonly comparison: BenchmarkComparison | null } {
   const unseen = (verdict: GateVerdict, reason: string, next: string) => ({ verdict, reason, next, comparison: null })
   const how = ours.system === null ? '' : ` on ${ours.system}, with the options of ${ours.taken.runId}`

@@ -8,11 +8,8 @@ import type { CaseResult, RunStatus, RunSummary } from '../store/schemas/run.ts'
 import { sealProblem } from '../store/seal.ts'
 import { isControlName } from '../system/system.ts'
 
-/** The run that stands for a benchmark and a system, and why this one was chosen. */
-export type ChosenRun = { readonly run: RunSummary; readonly why: string }
-
-/** A run that stands for nothing, and why. */
-export type LeftOut = { readonly run: RunSummary; readonly why: string }
+/** A run that stands for a benchmark and a system, or for nothing, and why. */
+export type ExplainedRun = { readonly run: RunSummary; readonly why: string }
 
 /** Whether a run counts at all: whole ones whose records are as they were made, of systems under test. */
 export const counts = (run: RunSummary): boolean => whyPart(run) === null && isUnderTest(run)
@@ -29,7 +26,7 @@ function whyPart({ filter, shard, editedAt }: RunSummary): string | null {
 /** The runs of a store that count, grouped by benchmark and system; the parts of runs; and the files that are invalid. */
 export async function runGroups(root: string) {
   const runs: RunSummary[] = []
-  const leftOut: LeftOut[] = []
+  const leftOut: ExplainedRun[] = []
   const invalid = invalidFiles()
   await scan(root, 'runs', ({ checked }) => {
     invalid.see(checked)
@@ -54,7 +51,7 @@ const timeOf = ({ completedAt, startedAt }: RunSummary): number => Date.parse(co
  * only where there is no other. A run that did not complete counts from its beginning, because its end is not known; so
  * it hides a completed run that began before it.
  */
-export function chosenOf(runs: readonly RunSummary[]): ChosenRun {
+export function chosenOf(runs: readonly RunSummary[]): ExplainedRun {
   const latest = (...statuses: readonly RunStatus[]): RunSummary | undefined =>
     runs.filter(({ status }) => statuses.includes(status)).sort(latestFirst)[0]
   const [completed, ended, running] = [latest('completed'), latest('failed', 'partial'), latest('running')]

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { MemoryError } from '../../errors.ts'
+import { invalid } from '../../errors.ts'
 import { hashOfFiles, manifestOf, packHashOf } from '../pack/manifest.ts'
 import type { CaseOutcome, ExecutionRequest, RunnableBenchmark } from '../run/run.ts'
 import { manifestName } from '../store/documents.ts'
@@ -43,18 +43,15 @@ export type Tested = {
 type OpenOptions = {
   /** Whether every answer shall say what was left out, and why. */
   readonly explain?: boolean
-  /** The part that is switched off, to show that the cases measure it. */
   readonly ablation?: string | undefined
 }
 
-/** An opened pack with its system. */
 type OpenPack = Required<Pick<RunnableBenchmark, 'execute' | 'ingestMs'>> & { readonly tested: Tested }
 
 /** How a kind of pack is read, carried out and scored. Manifests name it as their `runner`. */
 export type Kind = {
   readonly name: string
   readonly defaultSystem: string
-  /** The parts of a system that can be switched off. */
   readonly ablations: readonly string[]
   readonly read: (place: PackPlace) => PackContent & {
     readonly open: (system: string, options: OpenOptions) => Promise<OpenPack>
@@ -67,10 +64,7 @@ export type Observer = {
   readonly onIngested: (ms: number | null, notices?: readonly string[]) => void
 }
 
-/**
- * Makes a kind of two functions: `read` checks the files of a pack, and `carryOut` puts its cases to the system under
- * test and scores each. The composition root passes `open`, because only it builds systems.
- */
+/** Makes a kind of two functions: `read` checks the files of a pack, `carryOut` puts its cases to a system and scores each. */
 export const defineKind = <Content extends PackContent, System extends Tested>(kind: {
   readonly name: string
   readonly defaultSystem: string
@@ -93,9 +87,8 @@ export const defineKind = <Content extends PackContent, System extends Tested>(k
     const open = async (system: string, { explain = false, ablation }: OpenOptions): Promise<OpenPack> => {
       const ablate = ablation === undefined ? (whole: System) => whole : kind.ablate[ablation]
       if (ablate === undefined) {
-        throw new MemoryError('invalid', `Packs of the kind ${kind.name} have no ablation "${ablation}".`, {
-          hint: `Use ${Object.keys(kind.ablate).join(' or ')}.`,
-        })
+        const hint = `Use ${Object.keys(kind.ablate).join(' or ')}.`
+        throw invalid(`Packs of the kind ${kind.name} have no ablation "${ablation}".`, hint)
       }
       const whole = await kind.open(system, content)
       const tested = { ...ablate(whole), name: ablation === undefined ? whole.name : `${whole.name} (${ablation})` }
@@ -116,15 +109,13 @@ export const defineKind = <Content extends PackContent, System extends Tested>(k
 /** The kind that a manifest names. */
 export function kindOf({ directory, manifest }: PackPlace, kinds: readonly Kind[]): Kind {
   if (manifest.runner === undefined) {
-    throw new MemoryError('invalid', `The pack ${manifest.benchmarkId} names no runner, so nothing can execute it.`, {
-      hint: 'Results made elsewhere can be put into the store as runs; see docs/harness.md.',
-    })
+    const hint = 'Results made elsewhere can be put into the store as runs; see docs/harness.md.'
+    throw invalid(`The pack ${manifest.benchmarkId} names no runner, so nothing can execute it.`, hint)
   }
   const kind = kinds.find(({ name }) => name === manifest.runner)
   if (kind !== undefined) return kind
-  throw new MemoryError('invalid', `${join(directory, manifestName)}: runner is "${manifest.runner}".`, {
-    hint: `Use one of ${kinds.map(({ name }) => name).join(', ')}.`,
-  })
+  const hint = `Use one of ${kinds.map(({ name }) => name).join(', ')}.`
+  throw invalid(`${join(directory, manifestName)}: runner is "${manifest.runner}".`, hint)
 }
 
 /** Opens a pack in a folder with a system, ready to be run. The kind that its manifest names decides how. */
@@ -161,8 +152,8 @@ export const brokenOutcome = (caseId: string, error: NonNullable<CaseOutcome['er
 }
 
 /**
- * Carries out independent items, `jobs` at a time, and yields the results in their order, so that the result is the same
- * for any number of jobs. Items that were begun before the signal are finished and yielded.
+ * Carries out independent items, `jobs` at a time, and yields the results in their order. Items begun before the
+ * signal are finished.
  */
 export async function* carriedOut<Item, Result>(
   items: readonly Item[],

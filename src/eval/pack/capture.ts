@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { z } from 'zod'
 import { type Belief, isCurrent } from '../../beliefs/belief.ts'
 import { visibleScopes } from '../../beliefs/scope.ts'
-import { MemoryError } from '../../errors.ts'
+import { conflict, invalid, MemoryError } from '../../errors.ts'
 import { asJson } from '../../files/atomic-write.ts'
 import { type Eraser, forgottenMark } from '../../files/erase-texts.ts'
 import { leftoverName } from '../../files/leftovers.ts'
@@ -44,10 +44,7 @@ export type CaptureRequest = {
 
 export type Captured = Awaited<ReturnType<typeof captureCase>>
 
-/**
- * Adds a recall that was wrong, or right and worth keeping, to the user's own pack as a case, with copies of the beliefs
- * it needs, and asks `subject` the case at once.
- */
+/** Adds a recall to the user's own pack as a case, with copies of the beliefs it needs, and asks `subject` the case at once. */
 export async function captureCase(
   memory: Memory,
   request: CaptureRequest,
@@ -55,7 +52,8 @@ export async function captureCase(
 ) {
   const { message, scopes, note, exactly } = request
   const context = await memory.recall(message, { scopes, nearMisses: true })
-  const [expected, rejected] = [await findAll(memory, request.expect), await findAll(memory, request.reject)]
+  const findAll = (references: readonly string[]) => Promise.all(references.map((one) => memory.get(one)))
+  const [expected, rejected] = [await findAll(request.expect), await findAll(request.reject)]
   const judged = request.asIs
     ? { expected: shownIn(context), rejected: [], exactly: true }
     : { expected, rejected, exactly }
@@ -68,9 +66,8 @@ export async function captureCase(
       request.replace && JSON.stringify([query, scope]) === JSON.stringify([message, context.scopes])
     const replaced = new Set(pack.cases.filter(isReplaced).map((one) => one.caseId))
     if (pack.cases.some((one) => one.caseId === caseId && !replaced.has(caseId))) {
-      throw new MemoryError('conflict', `The case ${caseId} was captured before.`, {
-        hint: `\`credence benchmark capture … --replace\` captures it again, with the beliefs of today. It is in ${join(pack.directory, 'cases.json')}.`,
-      })
+      const hint = `\`credence benchmark capture … --replace\` captures it again, with the beliefs of today. It is in ${join(pack.directory, 'cases.json')}.`
+      throw conflict(`The case ${caseId} was captured before.`, hint)
     }
     const listed = { id: caseId, prompt: message, expectedSignals: [captured.category] }
     const staged = await write({
@@ -89,7 +86,6 @@ export async function captureCase(
       packDir: pack.directory,
       case: captured,
       beliefsCopied: beliefs.length,
-      /** Whether recall passes the case today. */
       passesNow: outcome?.verdict === 'pass',
       failures: (outcome?.failures ?? []).map((failure) => withNames(failure, names)),
       /** Whether the copy answers as the memory does; if not, the case cannot be relied on. */
@@ -183,10 +179,7 @@ async function withOwnPack<Result>(
   }
 }
 
-/**
- * Removes the captured cases that expect or reject a forgotten belief, with their beliefs: they can no longer be asked.
- * Erases forgotten texts in the others. Returns the files that changed.
- */
+/** Removes captured cases about a forgotten belief, and erases forgotten texts in the others. Returns the files that changed. */
 export async function eraseCases(root: string, eraser: Eraser): Promise<readonly string[]> {
   if (!existsSync(packPath(root, ownPack))) return []
   return withOwnPack(root, { waitMs: longestWaitMs }, async ({ directory, manifest, cases, beliefs }, write) => {
@@ -227,17 +220,16 @@ function readShaped<Value>(schema: z.ZodType<Value>, path: string): Value {
   const shaped = json.ok ? schema.safeParse(json.value) : null
   if (shaped?.success) return shaped.data
   const problem = json.ok ? `${path} does not have the form of a pack` : problemText(json.problems[0])
-  throw new MemoryError('invalid', `The pack ${ownPack} cannot be added to. ${problem}.`, {
-    hint: 'Repair the file, or move the pack away to begin a new one.',
-  })
+  const hint = 'Repair the file, or move the pack away to begin a new one.'
+  throw invalid(`The pack ${ownPack} cannot be added to. ${problem}.`, hint)
 }
 
 /** A case with more beliefs is too large to read. */
 const mostBeliefs = 500
 
 /**
- * Every belief that has a part in an answer: recalled ones, near misses, those that the case names, and all that these
- * link to. A store with only these answers the message as the whole store does.
+ * Every belief that has a part in an answer, and all that these link to: a store with only these answers as the whole
+ * store does.
  */
 async function neededBeliefs(memory: Memory, context: Context, named: readonly Belief[]): Promise<readonly Belief[]> {
   const needed = new Map<string, Belief>()
@@ -251,20 +243,13 @@ async function neededBeliefs(memory: Memory, context: Context, named: readonly B
     if (needed.has(belief.id)) continue
     needed.set(belief.id, belief)
     if (needed.size > mostBeliefs) {
-      throw new MemoryError('invalid', `The case would need more than ${mostBeliefs} beliefs.`, {
-        hint: 'Narrow it down to fewer scopes, or to a message that mentions less.',
-      })
+      const hint = 'Narrow it down to fewer scopes, or to a message that mentions less.'
+      throw invalid(`The case would need more than ${mostBeliefs} beliefs.`, hint)
     }
     const links = [belief.supersededBy, belief.resolvedBy, belief.proposedFor, ...belief.participants]
     waiting.push(...(await findLinked(memory, links.filter((link) => link !== null && !needed.has(link)) as string[])))
   }
   return [...needed.values()].sort((one, other) => (one.id < other.id ? -1 : 1))
-}
-
-async function findAll(memory: Memory, references: readonly string[]): Promise<readonly Belief[]> {
-  const beliefs: Belief[] = []
-  for (const reference of references) beliefs.push(await memory.get(reference))
-  return beliefs
 }
 
 /** The targets of links. A target that is gone, or a name that several beliefs have, is left out: nothing depends on it. */
@@ -280,25 +265,16 @@ async function findLinked(memory: Memory, references: readonly string[]): Promis
   return beliefs
 }
 
-/** A person's judgement of an answer. */
-type Judgement = {
-  readonly message: string
-  readonly scopes: readonly string[]
-  /** Beliefs that must come back. */
+type Judgement = Pick<CaptureRequest, 'message' | 'scopes' | 'exactly' | 'note'> & {
   readonly expected: readonly Belief[]
-  /** Beliefs that must not come back. */
   readonly rejected: readonly Belief[]
-  /** Nothing but what is expected may be found for the message. */
-  readonly exactly: boolean
-  readonly note: string | null
 }
 
-/** A case in the format of the retrieval packs. */
 function capturedCase(judgement: Judgement) {
   const { message, scopes, expected, rejected, exactly, note } = judgement
   for (const belief of expected) refuseImpossible(belief, scopes)
   const both = expected.find(({ id }) => rejected.some((other) => other.id === id))
-  if (both !== undefined) throw new MemoryError('invalid', `"${both.name}" is both expected and rejected.`)
+  if (both !== undefined) throw invalid(`"${both.name}" is both expected and rejected.`)
 
   const caseId = idOf(judgement)
   const idsOf = (beliefs?: readonly Belief[]) => beliefs?.map(({ id }) => copiedId(caseId, id))
@@ -343,9 +319,7 @@ function refuseImpossible(belief: Belief, scopes: readonly string[]): void {
   const visible = visibleScopes(scopes)
   if (belief.scopes.some((scope) => visible.includes(scope))) return
   const where = `it belongs to ${belief.scopes.join(' ')}, and ${scopes.join(' ')} is in view`
-  throw new MemoryError('invalid', `"${belief.name}" cannot be expected here: ${where}.`, {
-    hint: 'Give the scope it should be recalled in.',
-  })
+  throw invalid(`"${belief.name}" cannot be expected here: ${where}.`, 'Give the scope it should be recalled in.')
 }
 
 function descriptionOf({ expected, rejected, exactly }: Judgement): string {
@@ -376,10 +350,7 @@ function idOf({ message, scopes, expected, rejected, exactly }: Judgement): stri
 const digestOf = (text: string, length: number): string =>
   createHash('sha256').update(text).digest('hex').slice(0, length)
 
-/**
- * Copies beliefs into a case as they are now, under ids and a user of this case alone: a later case about the same
- * belief, by then corrected, changes nothing here.
- */
+/** Copies beliefs under ids and a user of this case alone, so that a later correction changes nothing here. */
 function copiedBeliefs(beliefs: readonly Belief[], caseId: string): readonly BeliefRecord[] {
   const ids = new Set(beliefs.map(({ id }) => id))
   const copied = (id: string): string => (ids.has(id) ? copiedId(caseId, id) : id)

@@ -1,5 +1,5 @@
-import { constants, existsSync, lstatSync, readdirSync } from 'node:fs'
-import { mkdir, open, rename, rm } from 'node:fs/promises'
+import { existsSync, lstatSync, readdirSync } from 'node:fs'
+import { mkdir, rename, rm, writeFile } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
 import { conflict, invalid, notFound } from '../../errors.ts'
 import { syncDirectory } from '../../files/atomic-write.ts'
@@ -7,7 +7,7 @@ import { leftoverName, sweepLeftovers } from '../../files/leftovers.ts'
 import { takeLock } from '../../files/lock.ts'
 import { omitUndefined } from '../../omit-undefined.ts'
 import { manifestName, packPath, treePath } from '../store/documents.ts'
-import { readArtifact, required } from '../store/parse-artifact.ts'
+import { readArtifact, readBounded, required } from '../store/parse-artifact.ts'
 import { PackPath } from '../store/schemas/manifest.ts'
 import { packHashOf } from './manifest.ts'
 
@@ -72,10 +72,7 @@ export async function validatePack(path: string): Promise<PackSummary> {
   return summaryOf(path, source, source.directory, source.manifest)
 }
 
-/**
- * Copies a pack into the store. The copy is checked before it replaces an earlier one, which stays whole until then;
- * without `force` an earlier one is never replaced.
- */
+/** Copies a pack into the store. The copy is checked before it replaces an earlier one, which needs `force`. */
 export async function importPack(root: string, path: string, { force = false }: { readonly force?: boolean } = {}) {
   const source = packSource(path)
   const packs = treePath(root, 'benchmarks')
@@ -87,7 +84,10 @@ export async function importPack(root: string, path: string, { force = false }: 
     for (const { path: file } of source.files) {
       const copy = join(staged, file === source.manifest ? manifestName : file)
       await mkdir(dirname(copy), { recursive: true, mode: 0o700 })
-      await copyFile(join(source.directory, file), copy, file)
+      // It may have been exchanged since it was listed.
+      const read = readBounded(join(source.directory, file), file, packLimits.fileBytes)
+      if (!read.ok) throw conflict(`${file} was changed while the pack was being imported.`, 'Try again.')
+      await writeFile(copy, read.value, { flag: 'wx', mode: 0o600, flush: true })
     }
     const summary = await summaryOf(path, source, staged, manifestName)
     const target = packPath(root, summary.benchmarkId)
@@ -119,28 +119,7 @@ async function summaryOf(sourcePath: string, source: PackSource, directory: stri
     ...{ sourcePath, manifestPath, benchmarkId, benchmarkType, title },
     ...omitUndefined({ attackClass, targetSurface }),
     ...{ totalCases: manifest.cases.length, tags, sourceLinks, packHash, files: source.files.length },
-    /** Absent when nothing can execute the pack. */
     ...omitUndefined({ runner }),
-  }
-}
-
-/** Checks the file that it has really opened: it may have been exchanged since it was listed. */
-async function copyFile(from: string, to: string, name: string): Promise<void> {
-  const input = await open(from, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0))
-  try {
-    const stats = await input.stat()
-    if (!stats.isFile() || stats.size > packLimits.fileBytes) {
-      throw conflict(`${name} was changed while the pack was being imported.`, 'Try again.')
-    }
-    const output = await open(to, 'wx', 0o600)
-    try {
-      await output.writeFile(await input.readFile())
-      await output.sync()
-    } finally {
-      await output.close()
-    }
-  } finally {
-    await input.close()
   }
 }
 

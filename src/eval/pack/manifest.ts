@@ -3,7 +3,7 @@ import { createReadStream, existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import type { z } from 'zod'
-import { invalid, MemoryError } from '../../errors.ts'
+import { invalid, type MemoryError } from '../../errors.ts'
 import { canonicalJson } from '../../json.ts'
 import { manifestName } from '../store/documents.ts'
 import { readArtifact, required } from '../store/parse-artifact.ts'
@@ -52,17 +52,12 @@ export function parseJsonFile(file: string, text: string): unknown {
     return JSON.parse(text)
   } catch (cause) {
     const message = `${file}: not JSON (${(cause as Error).message}).`
-    throw new MemoryError('invalid', message, { hint: 'Correct the file and try again.', cause })
+    throw invalid(message, 'Correct the file and try again.', cause)
   }
 }
 
 /** The value of a JSON text in the form of a schema. The error names every field that is wrong. */
-export function parseJsonAs<Schema extends z.ZodType>(
-  place: string,
-  text: string,
-  schema: Schema,
-  hint: string,
-): z.output<Schema> {
+export function parseJsonAs<Schema extends z.ZodType>(place: string, text: string, schema: Schema, hint: string) {
   const { data, error } = schema.safeParse(parseJsonFile(place, text))
   if (error === undefined) return data
   const wrong = error.issues.map(({ path, message }) => `${place}: ${path.join('.') || 'value'}: ${message}.`)
@@ -82,20 +77,16 @@ export function caseFileOf({
 }
 
 /** Fields of a manifest that change neither the questions nor the expectations. */
-const descriptive: ReadonlySet<string> = new Set(
-  'title description tags sourceLinks licence license notes contentHash metrics ablations provenance schemaVersion'.split(
-    ' ',
-  ),
-)
+const descriptive: readonly string[] = [
+  ...['title', 'description', 'tags', 'sourceLinks', 'licence', 'license', 'notes', 'schemaVersion'],
+  ...['contentHash', 'metrics', 'ablations', 'provenance'],
+]
 
 type PackHash = { readonly packHash: string; readonly packFiles: Readonly<Record<string, string>> }
 
-/**
- * The hash of a pack's content: of the questions in its manifest and of every file that it names. Titles, declarations of
- * metrics and files that no runner reads are not part of it, so that correcting them keeps results comparable.
- */
+/** The hash of the questions and of every file that the manifest names. Titles and other files may be corrected freely. */
 export async function packHashOf(directory: string, manifest: Manifest): Promise<PackHash> {
-  const asked = Object.fromEntries(Object.entries(manifest).filter(([name]) => !descriptive.has(name)))
+  const asked = Object.fromEntries(Object.entries(manifest).filter(([name]) => !descriptive.includes(name)))
   const packFiles: Record<string, string> = { 'manifest.json': sha256(canonicalJson(asked)) }
   for (const path of new Set(Object.values(manifest.files ?? {}))) {
     const hash = createHash('sha256')

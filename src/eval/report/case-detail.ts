@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs'
 import { z } from 'zod'
 import type { PackPlace } from '../kinds/kind.ts'
-import { askedIn, loadPack, type Pack, recallRunners } from '../kinds/retrieval/pack.ts'
+import { createdIn, loadPack, recallRunners } from '../kinds/retrieval/pack.ts'
 import type { CaseRecord } from '../store/schemas/run.ts'
 
 const ExpectedBelief = z.object({
@@ -36,27 +36,30 @@ export async function questionTexts(
   if (found === null) return null
   const { conversation, question } = found
   const expected = [...question.gold.turns].map((id) => ({ id, tier: 'any', must: 'include' }) as const)
-  const needed = new Set([
-    ...expected.map(({ id }) => id),
-    ...records.flatMap((one) => one.returned.map(({ id }) => id)),
-  ])
-  const shown = conversation.turns.filter(({ id }) => needed.has(id))
-  const beliefs = Object.fromEntries(
-    shown.map(({ id, speaker, role, at, text }) => [
-      id,
-      { name: `${speaker ?? role}, ${at.slice(0, 10)}`, content: text.slice(0, longestTurn) },
-    ]),
-  )
-  return { message: question.text, scopes: [], expected, beliefs } satisfies z.infer<typeof CaseTexts>
+  const turns = conversation.turns.map(({ id, speaker, role, at, text }) => {
+    return { id, name: `${speaker ?? role}, ${at.slice(0, 10)}`, content: text.slice(0, longestTurn) }
+  })
+  const texts = { message: question.text, scopes: [], expected, beliefs: textsOf(turns, expected, records) }
+  return texts satisfies z.infer<typeof CaseTexts>
+}
+
+/** Names and contents of what a case expects, rejects or got. */
+function textsOf(
+  all: readonly { readonly id: string; readonly name: string; readonly content: string }[],
+  expected: readonly ExpectedBelief[],
+  records: readonly CaseRecord[],
+) {
+  const needed = new Set([...expected, ...records.flatMap(({ returned }) => returned)].map(({ id }) => id))
+  const shown = all.filter(({ id }) => needed.has(id))
+  return Object.fromEntries(shown.map(({ id, name, content }) => [id, { name, content }]))
 }
 
 /** What a case of a retrieval or session pack asks and expects, with the texts of the beliefs; null if it has no such case. */
 export function caseTexts(packDirectory: string, caseId: string, records: readonly CaseRecord[]) {
   const { pack } = loadPack(packDirectory, { strict: false })
-  const all = askedIn(pack)
-  const found = all.find(({ id }) => id === caseId)
+  const found = pack.cases.find(({ id }) => id === caseId)
   if (found === undefined) return null
-  const { message, scopes, expect } = found.asked
+  const { message, scopes, expect } = found
   const { pinnedFacts = {}, relevantBeliefs = {}, openQuestions = {}, noiseCheck = {} } = expect
   const listed = (
     ids: readonly string[] | undefined,
@@ -73,24 +76,12 @@ export function caseTexts(packDirectory: string, caseId: string, records: readon
     ...listed(openQuestions.mustExclude, 'question', 'exclude'),
     ...listed(noiseCheck.mustNotSurface, 'any', 'exclude'),
   ]
-  const known = beliefsOf(pack)
-  const needed = new Set([
-    ...expected.map(({ id }) => id),
-    ...records.flatMap((one) => one.returned.map(({ id }) => id)),
-  ])
-  const shown = known.filter(({ id }) => needed.has(id))
-  const beliefs = Object.fromEntries(shown.map(({ id, name, content }) => [id, { name, content }]))
+  const beliefs = textsOf([...pack.beliefs, ...createdIn(pack)], expected, records)
   return { message, scopes, expected, beliefs } satisfies z.infer<typeof CaseTexts>
 }
 
 /** Whether the cases of a pack expect beliefs by id. */
 export const hasBeliefs = ({ runner }: PackPlace['manifest']): boolean => recallRunners.some((name) => name === runner)
-
-/** Those of the start, and those that its sessions add. */
-function beliefsOf(pack: Pack) {
-  const made = askedIn(pack).flatMap(({ asked }) => ('updates' in asked ? asked.updates : []))
-  return [...pack.beliefs, ...made.flatMap((one) => (one.kind === 'create' ? [one.belief] : []))]
-}
 
 /** In failures an id ends before a space or a comma; captured copies have a dot inside. */
 const beliefIds = /[\w.-]+/g
@@ -104,5 +95,6 @@ export function namesIn({ directory, manifest }: PackPlace, texts: readonly stri
   if (texts.length === 0 || !hasBeliefs(manifest)) return {}
   const { pack } = loadPack(directory, { strict: false })
   const words = new Set(texts.flatMap((text) => text.match(beliefIds) ?? []))
-  return Object.fromEntries(beliefsOf(pack).flatMap(({ id, name }) => (words.has(id) ? [[id, name]] : [])))
+  const beliefs = [...pack.beliefs, ...createdIn(pack)]
+  return Object.fromEntries(beliefs.flatMap(({ id, name }) => (words.has(id) ? [[id, name]] : [])))
 }

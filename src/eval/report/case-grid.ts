@@ -2,15 +2,10 @@ import { worstVerdict } from '../score/figures.ts'
 import type { CaseRecord, RunSummary, Verdict } from '../store/schemas/run.ts'
 
 /** The verdict of each case in each of some runs, oldest run first. */
-type CaseGrid = {
-  readonly runs: readonly RunSummary[]
-  readonly cases: readonly { readonly caseId: string; readonly verdicts: readonly (Verdict | null)[] }[]
-}
-
 export async function caseGrid(
   runs: readonly RunSummary[],
   recordsOf: (runId: string) => Promise<readonly CaseRecord[]>,
-): Promise<CaseGrid> {
+) {
   const columns: ReadonlyMap<string, readonly CaseRecord[]>[] = []
   for (const { runId } of runs) columns.push(Map.groupBy(await recordsOf(runId), ({ caseId }) => caseId))
   const ids = [...new Set(columns.toReversed().flatMap((column) => [...column.keys()]))]
@@ -20,18 +15,8 @@ export async function caseGrid(
   }
 }
 
-/** Where a pack stands against the run it is compared with. */
-type Standing = {
-  readonly broken: readonly string[]
-  readonly fixed: readonly string[]
-  readonly failing: number
-  readonly total: number
-  /** The first run in which the cases that are broken now did not pass any more; the latest of them. */
-  readonly since: RunSummary | null
-}
-
 /** Compares the last run of a grid with one of its columns. */
-export function standingOf({ runs, cases }: CaseGrid, referenceId: string | null): Standing {
+export function standingOf({ runs, cases }: Awaited<ReturnType<typeof caseGrid>>, referenceId: string | null) {
   const last = runs.length - 1
   const reference = runs.findIndex(({ runId }) => runId === referenceId)
   const isPass = (verdicts: readonly (Verdict | null)[], at: number): boolean => verdicts[at] === 'pass'
@@ -45,6 +30,7 @@ export function standingOf({ runs, cases }: CaseGrid, referenceId: string | null
     fixed: fixed.map(({ caseId }) => caseId),
     failing: measured.filter(({ verdicts }) => !isPass(verdicts, last)).length,
     total: measured.length,
+    /** The first run in which the cases that are broken now did not pass any more; the latest of them. */
     since: broken.length === 0 ? null : (runs[Math.max(...began)] ?? null),
   }
 }

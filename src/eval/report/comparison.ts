@@ -2,7 +2,6 @@ import type { PackRun } from '../kinds/retrieval/run-pack.ts'
 import { saturated } from '../score/figures.ts'
 import { outcomesOf, type Summary, summarise } from './retrieval-report.ts'
 
-/** A count of passes: `60/60`. */
 type Tally = Pick<Summary, 'totalPassed' | 'totalCases' | 'errors'>
 
 /** One line of the table of results. */

@@ -37,7 +37,7 @@ function reportOf(
     reasons: own,
   })
   const judgement = judge(sideOf(base, []), sideOf(candidate, reasons))
-  const about = { reference: { kind: 'store' } as const, baseRootDir: 'base', candidateRootDir: 'candidate' }
+  const about = { reference: null, baseRootDir: 'base', candidateRootDir: 'candidate' }
   return deltaReport([judgement], { ...about, invalid: { base: none, candidate: none } })
 }
 

@@ -3,11 +3,8 @@ import type { InvalidCounts } from '../gate/ci-gate.ts'
 import { changeSentence, gateExitCodes, type Judgement, nameOf, shown, type TakenRun, worstOf } from '../gate/gate.ts'
 import type { BaselineSnapshot } from '../store/schemas/run.ts'
 
-/** The reference of a comparison. */
-export type Reference =
-  | { readonly kind: 'snapshot'; readonly snapshot: BaselineSnapshot; readonly resolvedFrom: 'base' | 'candidate' }
-  | { readonly kind: 'store' }
-  | { readonly kind: 'nothing' }
+/** The snapshot that was compared with; null for the latest runs of a store, or for nothing. */
+export type Reference = { readonly snapshot: BaselineSnapshot; readonly resolvedFrom: 'base' | 'candidate' } | null
 
 /** The result of a comparison as JSON; the other formats are made from it. */
 export type DeltaReport = ReturnType<typeof deltaReport>
@@ -23,7 +20,7 @@ export function deltaReport(
   },
 ) {
   const verdict = worstOf(judgements.map((judgement) => judgement.verdict))
-  const snapshot = about.reference.kind === 'snapshot' ? about.reference.snapshot : null
+  const { snapshot = null, resolvedFrom = null } = about.reference ?? {}
   const verdicts = judgements.flatMap((judgement) => judgement.verdicts)
   const deltas = verdicts.flatMap(({ comparison }) => (comparison === null ? [] : [deltaOf(comparison)]))
   const lines = (of: (delta: BenchmarkDelta) => readonly string[]): readonly string[] =>
@@ -42,7 +39,7 @@ export function deltaReport(
     baselineCreatedAt: snapshot?.createdAt ?? null,
     baselineSourceRootDir: snapshot?.sourceRootDir ?? null,
     /** Which side's snapshot decided. `candidate`: the base has never had one, so the candidate's own is the first. */
-    baselineResolvedFrom: about.reference.kind === 'snapshot' ? about.reference.resolvedFrom : null,
+    baselineResolvedFrom: resolvedFrom,
     baseRootDir: about.baseRootDir,
     candidateRootDir: about.candidateRootDir,
     comparedBenchmarks: Math.max(...judgements.map(({ comparedBenchmarks }) => comparedBenchmarks)),
@@ -212,7 +209,6 @@ const entities: Readonly<Record<string, string>> = {
   "'": '&apos;',
 }
 
-/** Escapes text for XML and drops the characters that XML does not allow. */
 const xml = (text: string): string =>
   text
     .replace(/(?![\t\n\r])[\p{Cc}\p{Cs}\uFFFE\uFFFF]/gu, '')

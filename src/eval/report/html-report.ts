@@ -1,4 +1,4 @@
-import { MemoryError } from '../../errors.ts'
+import { notFound } from '../../errors.ts'
 import { type BenchmarkComparison, compareBenchmark } from '../compare/compare.ts'
 import { type CaseDiff, diffRuns, Explained } from '../compare/diff.ts'
 import { changeSentence, verdictOf } from '../gate/gate.ts'
@@ -17,9 +17,7 @@ type ReportRequest = {
   readonly now: Date
 }
 
-/** One run on the page, and what it is compared with. */
 type ReportedRun = Awaited<ReturnType<typeof reportedRun>> & {
-  /** The name of the run or baseline it is compared with; null for none. */
   readonly reference: string | null
   /** Completed runs of the same benchmark on the same system, oldest first, this one among them. */
   readonly history: readonly RunSummary[]
@@ -34,11 +32,8 @@ export async function htmlReport(root: string, { runIds, snapshotId, now }: Repo
   const latest = [...new Map(completed.map((run) => [keyOf(run), run])).values()]
   latest.sort((one, other) => (keyOf(one) < keyOf(other) ? -1 : 1))
   const wanted = runIds.length === 0 ? latest : runIds.map((id) => requireRun(root, id))
-  if (wanted.length === 0) {
-    throw new MemoryError('not_found', 'There is no completed run to show.', {
-      hint: 'Run a benchmark first: `credence benchmark run ID`.',
-    })
-  }
+  if (wanted.length === 0)
+    throw notFound('There is no completed run to show.', 'Run a benchmark first: `credence benchmark run ID`.')
   const baseline = snapshotId === undefined ? null : required(requireBaseline(root, snapshotId), 'baseline')
   const accepted = baseline?.benchmarks.map(figuresOfBaseline)
   const runs: ReportedRun[] = []
@@ -210,7 +205,6 @@ function changes(reported: ReportedRun): Markup | null {
   return lines.length === 0 ? null : html`${titleOf(reported)}${list(lines)}`
 }
 
-/** Each figure over the runs of the same benchmark and system, and the figures they are compared with. */
 function trend(reported: ReportedRun): Markup {
   const { history, comparison, reference } = reported
   const names = [...new Set(history.flatMap(({ metrics = {} }) => Object.keys(metrics)))].sort()
@@ -301,7 +295,6 @@ function difference(diff: CaseDiff | undefined, reference: string | null): Marku
   return html`<p>Compared with ${reference}: ${base} then, ${candidate} now${stage}</p>${moved.length === 0 ? null : table(['tier', 'id', 'rank then', 'rank now'], moved)}`
 }
 
-/** Everything that is needed to repeat the run. */
 function provenance(reported: ReportedRun): Markup {
   const { run, environment } = reported
   const { git, node, os, settings } = environment ?? {}

@@ -3,7 +3,7 @@ import { backendsFor, belief, staticCase } from '../../../test/eval/sample-corpu
 import { MemoryError } from '../../errors.ts'
 import { readRecords } from '../../memory/transfer/belief-record.ts'
 import { readRetrievalCases } from '../kinds/retrieval/case-file.ts'
-import { casesHolding, type RetrievalPack } from '../kinds/retrieval/pack.ts'
+import { casesHolding, type Pack } from '../kinds/retrieval/pack.ts'
 import { compareBackends, type PackRun } from '../kinds/retrieval/run-pack.ts'
 import type { BackendName } from '../system/backends.ts'
 import { comparisonRow, overallTable, packTable } from './comparison.ts'
@@ -12,7 +12,7 @@ import { reportFileName, reportsOf } from './retrieval-report.ts'
 const packs = new URL('../../../packs', import.meta.url).pathname
 const backends = backendsFor(packs)
 
-const pack: RetrievalPack = {
+const pack: Pack = {
   kind: 'retrieval',
   id: 'boats',
   title: 'Boats',

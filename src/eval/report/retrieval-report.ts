@@ -1,6 +1,6 @@
 import { explanationOf, idsIn, namesNoise } from '../kinds/retrieval/carry-out.ts'
 import { noiseIn, type PassType, passTypes } from '../kinds/retrieval/expectations.ts'
-import { askedIn } from '../kinds/retrieval/pack.ts'
+import type { AskedCase } from '../kinds/retrieval/pack.ts'
 import type { PackRun } from '../kinds/retrieval/run-pack.ts'
 import type { CaseOutcome } from '../run/run.ts'
 import { answerTimes, summariseCases } from '../score/figures.ts'
@@ -8,31 +8,31 @@ import { mean, round4, wilsonInterval } from '../score/statistics.ts'
 
 /** The cases or turns of a run in the published report format. */
 export function entriesOf({ pack, outcomes }: PackRun) {
-  const asked = new Map(askedIn(pack).map((one) => [one.id, one]))
+  const asked = new Map(pack.cases.map((one) => [one.id, one]))
   return outcomes.flatMap((outcome) => {
     const one = asked.get(outcome.caseId)
     return one === undefined ? [] : [{ pack: pack.id, ...entryOf(one, outcome) }]
   })
 }
 
-function entryOf({ caseId, asked }: ReturnType<typeof askedIn>[number], outcome: CaseOutcome) {
+function entryOf({ caseId, turnIndex, group, description, expect }: AskedCase, outcome: CaseOutcome) {
   const { verdict, scores, failures, timings, error } = outcome
   const { query: expandedQuery, prelude, matches, passType } = explanationOf(outcome)
   const [relevant, pinned, questions] = ['relevant', 'pinned', 'question'].map((tier) => idsIn(outcome, tier))
   const found = { relevant: relevant ?? [], pinned: pinned ?? [] }
   const own =
-    'label' in asked
+    turnIndex !== null
       ? {
-          ...{ caseId, turnIndex: asked.turnIndex, label: asked.label, expandedQuery },
+          ...{ caseId, turnIndex, label: group, expandedQuery },
           ...{ retrievedBeliefIds: relevant, pinnedBeliefIds: pinned, retrievedQuestions: questions },
-          noiseBeliefIds: noiseIn(asked.expect, found),
+          noiseBeliefIds: noiseIn(expect, found),
           /** Null when the system did not answer. */
           driftScore: verdict === 'error' ? null : (scores.driftScore ?? 0),
           /** Whether the turn names noise at all; without, its drift is 0 by definition. */
-          checksNoise: namesNoise(asked.expect),
+          checksNoise: namesNoise(expect),
         }
       : {
-          ...{ caseId, category: asked.category, description: asked.description, expandedQuery },
+          ...{ caseId, category: group, description, expandedQuery },
           ...{ pinnedBeliefs: pinned, relevantBeliefs: relevant, retrievedQuestions: questions },
         }
   return {
@@ -48,9 +48,7 @@ function entryOf({ caseId, asked }: ReturnType<typeof askedIn>[number], outcome:
     failures,
     /** `error`: the system did not answer. It is counted apart, neither as a pass nor as a zero. */
     status: verdict === 'pass' ? 'passed' : verdict === 'fail' ? 'failed' : 'error',
-    /** Null unless passed. */
     passType,
-    /** Why the system did not answer. */
     error: error?.message ?? null,
     retrievalLatencyMs: timings.recall ?? null,
   }
@@ -78,7 +76,6 @@ export function summarise(outcomes: readonly CaseOutcome[]) {
     passRateInterval95: wilsonInterval(totalPassed, judged),
     meanPrecision: meanOf('retrievalPrecision'),
     meanRecall: meanOf('retrievalRecall'),
-    /** Over the turns that name noise; null when none does. */
     meanDriftScore: meanOf('driftScore'),
     activeRetrievalPasses: countOf('activeRetrieval'),
     passTypes: Object.fromEntries(passTypes.map((type) => [type, countOf(type)])) as Record<PassType, number>,
@@ -113,7 +110,6 @@ export function reportOf(runs: readonly [PackRun, ...PackRun[]]) {
       return { id, title, hash, recall, totalPassed, totalCases }
     }),
     notes: [...subject.notes, ...runs.flatMap(({ pack, notices }) => notices.map((notice) => `${pack.id}: ${notice}`))],
-    /** Content of the files that nothing checks. */
     warnings: runs.flatMap(({ pack }) => pack.warnings),
     retrieval: {
       ...summarise(outcomes),

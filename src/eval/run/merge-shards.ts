@@ -5,7 +5,6 @@ import type { CaseRecord, Environment, RunSummary } from '../store/schemas/run.t
 import { sealOf, sealProblem } from '../store/seal.ts'
 import { caseOrder } from './run.ts'
 
-/** A shard, and the store it was found in. */
 type FoundShard = {
   readonly root: string
   readonly run: RunSummary
@@ -19,10 +18,7 @@ type Merged =
   /** Why the shards cannot be merged, in sentences. */
   | { readonly ok: false; readonly problems: readonly string[] }
 
-/**
- * Joins the shards of some stores into one run in another, equal to an unsharded run but for times and machine. Shards
- * that are missing, doubled, unfinished or of another run are problems, and then nothing is written.
- */
+/** Joins shards into one run, equal to an unsharded one but for times and machine. After any problem nothing is written. */
 export async function mergeShards(
   directories: readonly string[],
   { root, runId }: { readonly root: string; readonly runId: (runIds: readonly string[], first: RunSummary) => string },
@@ -59,7 +55,6 @@ async function shardsIn(directories: readonly string[]) {
   return { shards: shards.sort((one, other) => one.shard.index - other.shard.index), problems }
 }
 
-/** The properties that all shards of a run share. */
 const identityOf = ({ run, shard, environment }: FoundShard): Readonly<Record<string, unknown>> => ({
   benchmark: run.benchmarkId,
   'pack hash': run.packHash,
@@ -87,24 +82,22 @@ function problemsOf(shards: readonly FoundShard[]): readonly string[] {
   const missing = Array.from({ length: first.shard.count }, (_, position) => position + 1).filter(
     (index) => !held.includes(index),
   )
-  return [
-    ...missing.map((index) => `Shard ${index}/${first.shard.count} is missing.`),
-    ...shards
-      .filter(({ shard }, position) => held.indexOf(shard.index) !== position)
-      .map((shard) => `${nameOf(shard)} is there twice.`),
-    ...shards
-      .filter(({ run }) => run.status !== 'completed')
-      .map((shard) => `${nameOf(shard)} is ${shard.run.status}, not completed.`),
-    ...shards
-      .filter(({ records, shard, run }) => records.length !== shard.caseIds.length * (run.repeats ?? 1))
-      .map((shard) => `${nameOf(shard)} has lost records of its cases.`),
-    // The merged run is sealed anew. That must not hide the broken seal of a shard.
-    ...shards
-      .filter(
-        ({ root, run, environment }) => run.status === 'completed' && sealProblem(root, run, environment) !== null,
-      )
-      .map((shard) => `${nameOf(shard)} was changed after the run: its seal does not fit.`),
-  ]
+  const faults = shards.flatMap((found, position) => {
+    const { root, run, environment, shard, records } = found
+    const isCompleted = run.status === 'completed'
+    const all: readonly (readonly [isFault: boolean, words: string])[] = [
+      [held.indexOf(shard.index) !== position, 'is there twice.'],
+      [!isCompleted, `is ${run.status}, not completed.`],
+      [records.length !== shard.caseIds.length * (run.repeats ?? 1), 'has lost records of its cases.'],
+      // The merged run is sealed anew. That must not hide the broken seal of a shard.
+      [
+        isCompleted && sealProblem(root, run, environment) !== null,
+        'was changed after the run: its seal does not fit.',
+      ],
+    ]
+    return all.filter(([isFault]) => isFault).map(([, words]) => `${nameOf(found)} ${words}`)
+  })
+  return [...missing.map((index) => `Shard ${index}/${first.shard.count} is missing.`), ...faults]
 }
 
 async function writeMerged(shards: readonly FoundShard[], root: string, runId: string): Promise<RunSummary> {

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { MemoryError } from '../../errors.ts'
+import { conflict, invalid, type MemoryError } from '../../errors.ts'
 import { sweepLeftovers } from '../../files/leftovers.ts'
 import { takeLock } from '../../files/lock.ts'
 import { omitUndefined } from '../../omit-undefined.ts'
@@ -43,14 +43,12 @@ export type ExecutionRequest = {
 /** A pack together with a system. */
 export type RunnableBenchmark = {
   readonly manifest: Pick<Manifest, 'benchmarkId' | 'cases' | 'deterministic' | 'metrics'>
-  /** Further texts that a filter searches, by case. */
   readonly words?: ReadonlyMap<string, readonly string[]>
   readonly packHash: string
   readonly packFiles: Readonly<Record<string, string>>
   readonly system: { readonly name: string; readonly version: string }
   /** Yields each outcome as soon as it is judged. A case that breaks is an outcome with the verdict `error`; throwing ends the run. */
   readonly execute: (request: ExecutionRequest) => AsyncIterable<CaseOutcome>
-  /** Whether the seed decides the order of the cases. */
   readonly isShuffled?: boolean
   /** Milliseconds of the last ingestion, where there was one. */
   readonly ingestMs?: () => number | null
@@ -72,11 +70,9 @@ export type RunOptions = {
 export type Shard = { readonly index: number; readonly count: number }
 
 export type RunContext = {
-  /** The eval store. */
   readonly root: string
   readonly now: () => Date
   readonly signal: AbortSignal
-  /** The number of cases in parallel; 1 unless given. */
   readonly jobs?: number
   /** The environment of the run; the runner adds the pack, the system and the seed. */
   readonly environment: Pick<Environment, 'given' | 'settings' | 'git' | 'node' | 'os'>
@@ -84,8 +80,8 @@ export type RunContext = {
 }
 
 /**
- * Runs a benchmark from its beginning. Every case that was reported by `onProgress` is kept when the run is interrupted,
- * breaks or is killed: its record has been handed to the operating system. A power cut can lose records until the run ends.
+ * Runs a benchmark from its beginning. Records of reported cases survive the end of the process, and a power cut once
+ * the run has ended.
  */
 export async function runBenchmark(
   benchmark: RunnableBenchmark,
@@ -118,11 +114,7 @@ export async function runBenchmark(
 }
 
 /** Completes a run that was interrupted. Cases that have a result are not repeated. */
-export async function resumeBenchmark(
-  benchmark: RunnableBenchmark,
-  runId: string,
-  context: RunContext,
-): Promise<RunSummary> {
+export async function resumeBenchmark(benchmark: RunnableBenchmark, runId: string, context: RunContext) {
   const run = requireRun(context.root, runId)
   if (run.status === 'completed') return run
   refuseChanges(run, benchmark)
@@ -130,15 +122,12 @@ export async function resumeBenchmark(
 }
 
 /** The options an interrupted run was begun with. */
-export function optionsOf(
-  root: string,
-  runId: string,
-): Pick<Environment, 'given' | 'settings'> & { readonly run: RunSummary } {
+export function optionsOf(root: string, runId: string) {
   const run = requireRun(root, runId)
   const environment = readEnvironment(root, runId)
   if (environment?.ok) return { run, given: environment.value.given, settings: environment.value.settings }
   const message = `The run "${runId}" cannot be resumed: its environment.json is missing or invalid.`
-  throw new MemoryError('invalid', message, { hint: 'Start a new run.' })
+  throw invalid(message, 'Start a new run.')
 }
 
 async function carryOn(benchmark: RunnableBenchmark, run: RunSummary, context: RunContext): Promise<RunSummary> {
@@ -199,9 +188,7 @@ async function breakSeal(root: string, run: RunSummary): Promise<void> {
   if (seal === undefined) return
   const problem = sealProblem(root, run, null)
   if (problem !== null)
-    throw new MemoryError('invalid', `The run "${run.runId}" cannot be resumed: ${problemText(problem)}.`, {
-      hint: 'Start a new run.',
-    })
+    throw invalid(`The run "${run.runId}" cannot be resumed: ${problemText(problem)}.`, 'Start a new run.')
   await writeRun(root, { ...unsealed, status: 'running' })
 }
 
@@ -243,12 +230,11 @@ function nothingWanted(benchmarkId: string, { filter, shard }: Selection): Memor
           `No case of ${benchmarkId} holds "${filter}".`,
           'The filter is looked for in the id, the prompt, the signals, the category and the description of a case.',
         ]
-  return new MemoryError('invalid', message, { hint })
+  return invalid(message, hint)
 }
 
 const keyOf = (caseId: string, repeat: number): string => `${repeat} ${caseId}`
 
-/** Refuses to resume a run with another pack or system. */
 function refuseChanges(run: RunSummary, { manifest, packHash, system }: RunnableBenchmark): void {
   const changes = [
     run.benchmarkId === manifest.benchmarkId ? null : `the benchmark was ${run.benchmarkId}`,
@@ -257,9 +243,7 @@ function refuseChanges(run: RunSummary, { manifest, packHash, system }: Runnable
     run.system?.version === system.version ? null : `the version of ${system.name} was ${run.system?.version}`,
   ].filter((change) => change !== null)
   if (changes.length === 0) return
-  throw new MemoryError('conflict', `The run "${run.runId}" cannot be resumed: ${changes.join(', ')}.`, {
-    hint: 'Start a new run.',
-  })
+  throw conflict(`The run "${run.runId}" cannot be resumed: ${changes.join(', ')}.`, 'Start a new run.')
 }
 
 /** A readable, unique run id that sorts by time. */

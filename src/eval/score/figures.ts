@@ -1,12 +1,10 @@
 import type { PackCase } from '../kinds/kind.ts'
-import type { MetricDeclaration } from '../store/schemas/primitives.ts'
 import type { BaselineBenchmark, CaseRecord, CaseResult, RunStatus, RunSummary, Verdict } from '../store/schemas/run.ts'
 import { clusterBootstrap, type Interval, mean, percentile, wilsonInterval, z95 } from './statistics.ts'
 
 /** The mark of a pack that the default system passes whole: it shows that nothing broke, and no more. */
 export const saturated = 'regression suite (saturated)'
 
-/** A case that was run once. */
 type Measured = Pick<CaseRecord, 'caseId' | 'verdict' | 'scores' | 'timings'> & {
   readonly repeat?: number
   readonly cluster?: string | undefined
@@ -38,7 +36,6 @@ export function summariseCases(records: readonly Measured[]) {
       skippedCases: count('skipped'),
       unjudgedCases: count('unjudged'),
     },
-    /** Cases that passed in some repeats and failed in others. */
     flaky: byCase.filter(([, repeats]) => has(repeats, 'pass') && has(repeats, 'fail')).map(([id]) => id),
     metrics: Object.fromEntries(metrics),
     intervals: intervalsOf(results, new Map(records.map(({ caseId, cluster }) => [caseId, cluster]))),
@@ -152,24 +149,7 @@ function statusOf(counts: CaseFigures['counts'], pendingCases: number, end: RunE
 }
 
 /** One side of a comparison. What was not recorded is null, never zero. */
-export type Figures = {
-  readonly benchmarkId: string
-  readonly runId: string
-  readonly passRate: number
-  readonly totalCases: number | null
-  readonly errorCases: number | null
-  /** All cases but those that were skipped or not judged. */
-  readonly judgedCases: number | null
-  readonly metrics: Readonly<Record<string, number>>
-  readonly packHash: string | null
-  readonly system: { readonly name: string; readonly version: string } | null
-  readonly seed: number | null
-  readonly repeats: number | null
-  /** Whether results vary between runs of the same build, so that statistics must decide. */
-  readonly isNoisy: boolean
-  readonly declarations: readonly MetricDeclaration[]
-  readonly cases: ReadonlyMap<string, CaseResult> | null
-}
+export type Figures = Readonly<ReturnType<typeof figuresOf>>
 
 /** The figures of a run; `results` are its cases, where it kept them. */
 export const figuresOfRun = (run: RunSummary, results: readonly CaseResult[] | null): Figures =>
@@ -194,14 +174,15 @@ function figuresOf(
   source: (RunSummary | BaselineBenchmark) & { readonly judgedCases?: number | undefined },
   passRate: number,
   results: readonly CaseResult[] | null,
-): Figures {
+) {
   const { benchmarkId, runId, metrics = {}, packHash = null, system = null, seed = null } = source
   const { totalCases = null, errorCases = null, judgedCases = null } = source
   const { deterministic, repeats = null, metricDeclarations = [] } = source
   return {
-    ...{ benchmarkId, runId, passRate, totalCases, errorCases, judgedCases, metrics, packHash, system, seed },
-    repeats,
-    // A run is repeated where results vary, unless its pack declares that they do not.
+    ...{ benchmarkId, runId, passRate, totalCases, errorCases, metrics, packHash, system, seed, repeats },
+    /** All cases but those that were skipped or not judged. */
+    judgedCases,
+    /** Whether results vary between runs of the same build: a run is repeated there, unless its pack declares otherwise. */
     isNoisy: deterministic === false || (deterministic === undefined && repeats !== null && repeats > 1),
     declarations: metricDeclarations,
     cases: results === null ? null : new Map(results.map((result) => [result.id, result])),
@@ -226,12 +207,10 @@ export function judgeAblation(
   const without = shareOf(runs.without, (id) => expecting.has(id))
   return {
     ablation,
-    /** Over the cases that expect something. */
     whole,
     without,
     /** Over the cases in which silence is right, which a system that is switched off passes too. */
     silent: shareOf(runs.without, (id) => !expecting.has(id)),
-    /** Why the pack does not measure the part; null when it does. */
     problem: ablationProblem(ablation, whole, without),
   }
 }

@@ -16,10 +16,7 @@ export type Interval = { readonly low: number; readonly high: number }
 /** The two-sided 95 % quantile of the normal distribution. */
 export const z95 = 1.959963984540054
 
-/**
- * Where the true pass rate lies with 95 % confidence (Wilson, "Probable Inference", 1927). Stays within 0 and 1 and
- * says something even when all or none passed. Null without trials.
- */
+/** The 95 % interval of a pass rate (Wilson, "Probable Inference", 1927): within 0 and 1, also when all or none passed. */
 export function wilsonInterval(passed: number, trials: number): Interval | null {
   if (trials === 0) return null
   const rate = passed / trials
@@ -36,10 +33,7 @@ export function wilsonInterval(passed: number, trials: number): Interval | null 
 /** Four decimals, as reports show means. */
 export const round4 = (value: number | null): number | null => (value === null ? null : Math.round(value * 1e4) / 1e4)
 
-/**
- * A stream of numbers from 0 to below 1 that the seed decides (mulberry32). Made for resampling, not for secrets: the
- * same seed gives the same verdict everywhere.
- */
+/** Numbers from 0 to below 1 that the seed decides (mulberry32). Made for resampling, not for secrets. */
 export function randomFrom(seed: number): () => number {
   let state = seed >>> 0
   return () => {
@@ -56,10 +50,7 @@ export const alpha = 0.05
 const zAlpha = z95
 const zPower = 0.8416212335729143
 
-/**
- * How likely a split at least as uneven is when broken and fixed cases were equally likely (McNemar, exact and
- * two-sided). Cases that ended alike on both sides say nothing and are not counted.
- */
+/** How likely a split at least as uneven is when broken and fixed cases were equally likely (McNemar, exact, two-sided). */
 export function mcNemarExact({ broken, fixed }: { readonly broken: number; readonly fixed: number }): number {
   const discordant = broken + fixed
   // In logarithms, because the coefficients of a few hundred cases do not fit into a number.

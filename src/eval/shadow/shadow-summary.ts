@@ -34,7 +34,6 @@ export async function summariseShadows(root: string) {
 const sortedGroups = (records: readonly ShadowRecord[], keyOf: (record: ShadowRecord) => string) =>
   [...Map.groupBy(records, keyOf)].sort(([one], [other]) => (one < other ? -1 : 1))
 
-/** Null when there are no values. */
 const spread = (values: readonly number[]) => ({
   mean: mean(values),
   p50: percentile(values, 50),

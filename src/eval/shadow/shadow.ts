@@ -1,4 +1,5 @@
 import { createHmac, randomBytes } from 'node:crypto'
+import { existsSync } from 'node:fs'
 import { lstat, readdir, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
@@ -24,25 +25,12 @@ export type Observation = {
   readonly durationMs: number
 }
 
-/**
- * The secret key of a store's hashes, made on first use. Without it nobody can find the text of a hash by trying; each
- * store has its own, so records of two stores cannot be joined.
- */
+/** The secret key of a store's hashes, made on first use: without it nobody can find the text of a hash by trying. */
 export async function shadowKey(root: string): Promise<Buffer> {
   const path = join(root, 'shadow.key')
-  const existing = await readKey(path)
-  if (existing !== null) return existing
   // Of two processes that make one at once, the first to finish decides for both.
-  await writeAtomically(path, `${randomBytes(32).toString('hex')}\n`, { existing: 'keep' })
-  const made = await readKey(path)
-  if (made === null) throw new Error(`${path} vanished while it was being made.`)
-  return made
-}
-
-async function readKey(path: string): Promise<Buffer | null> {
-  const text = await orIfAbsent(readFile(path, 'utf8'), null)
-  if (text === null) return null
-  const key = Buffer.from(text.trim(), 'hex')
+  if (!existsSync(path)) await writeAtomically(path, `${randomBytes(32).toString('hex')}\n`, { existing: 'keep' })
+  const key = Buffer.from((await readFile(path, 'utf8')).trim(), 'hex')
   if (key.length >= 32) return key
   throw new Error(`${path} does not hold a key of 32 bytes in hexadecimal.`)
 }
@@ -134,7 +122,6 @@ export async function pruneShadows(root: string, now: Date, retention: Retention
 
 const entriesOf = (directory: string) => orIfAbsent(readdir(directory, { withFileTypes: true }), [])
 
-/** Newest first. */
 async function byAge(files: readonly string[]): Promise<readonly string[]> {
   const dated: { readonly file: string; readonly at: number }[] = []
   for (const file of files) dated.push({ file, at: (await orIfAbsent(lstat(file), null))?.mtimeMs ?? 0 })
@@ -142,12 +129,10 @@ async function byAge(files: readonly string[]): Promise<readonly string[]> {
 }
 
 export type ShadowOptions = {
-  /** The eval store. */
   readonly root: string
   readonly sessionKey?: string | null
   readonly source?: Observation['source']
   readonly now: () => Date
-  /** A monotonic clock in milliseconds. */
   readonly clock: () => number
   /** Called when a record could not be kept. Recall itself never fails because of it. */
   readonly onProblem: (error: unknown) => void

@@ -17,7 +17,6 @@ export async function openCaseLog(root: string, runId: string) {
   const file = await open(path, 'a', 0o600)
   await file.truncate(length)
   return {
-    /** Returns the record as it was kept. */
     append: (record: CaseRecord): CaseRecord => {
       const valid = required(checkArtifact('case-record', record, logName(runId)), 'case-record')
       // Synchronous: writing a few hundred bytes to the page cache takes less time than waiting for a promise.

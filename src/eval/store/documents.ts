@@ -1,9 +1,9 @@
 import { type Dir, type Dirent, lstatSync, opendirSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
-import { MemoryError } from '../../errors.ts'
+import { conflict, invalid, notFound } from '../../errors.ts'
 import { asJson, writeAtomically } from '../../files/atomic-write.ts'
-import { codeOf } from '../../files/leftovers.ts'
+import { codeOf, ifPresent } from '../../files/leftovers.ts'
 import {
   type Artifact,
   type ArtifactKind,
@@ -35,9 +35,8 @@ export type Held<Tree extends StoreTree> = Artifact<(typeof holdings)[Tree]['kin
 /** Refuses an id that could lead a path elsewhere. `field` is the caller's name for it. */
 export function safeId(id: string, field: string): string {
   if (isSafeId(id)) return id
-  throw new MemoryError('invalid', `The ${field} is ${JSON.stringify(id).slice(0, 80)}, which is not a safe id.`, {
-    hint: 'Use 1 to 128 letters, digits, dots, dashes or underscores, without /, \\ or "..".',
-  })
+  const hint = 'Use 1 to 128 letters, digits, dots, dashes or underscores, without /, \\ or "..".'
+  throw invalid(`The ${field} is ${JSON.stringify(id).slice(0, 80)}, which is not a safe id.`, hint)
 }
 
 export const manifestName = 'manifest.json'
@@ -59,10 +58,7 @@ export const shadowPath = (root: string, recordedAt: string, traceId: string): s
 /** Other tasks wait at most this long while a large store is read. */
 const longestTurnMs = 10
 
-/**
- * Passes every document of one folder to `see`, invalid ones too. A callback and not an iterator, because a hundred
- * thousand awaits would cost as much as the checking.
- */
+/** Passes every document of a folder to `see`, invalid ones too. A hundred thousand awaits would cost as much as the checking. */
 export async function scan<Tree extends StoreTree>(
   root: string,
   tree: Tree,
@@ -188,37 +184,38 @@ export async function readRuns(root: string): Promise<readonly RunSummary[]> {
 /** A document by its id, or null where there is none. Invalid is never the same as absent. */
 export type Found<Value> = Checked<Value> | null
 
-export function readRun(root: string, runId: string): Found<RunSummary> {
-  const path = runPath(root, runId)
-  if (exists(path)) return readPlace({ path, file: `runs/${runId}.json`, id: runId }, 'runs')
-  // Other programs keep the runs of their stores in folders by day.
-  const runs = treePath(root, 'runs')
-  for (const day of exists(runs) ? readdirSync(runs).filter((name) => dayName.test(name)) : []) {
-    const file = `runs/${day}/${runId}.json`
-    if (exists(join(root, file))) return readPlace({ path: join(root, file), file, id: runId }, 'runs')
-  }
-  return null
+const readFound = <Tree extends StoreTree>(root: string, tree: Tree, file: string, id: string): Found<Held<Tree>> => {
+  const path = join(root, file)
+  return exists(path) ? readPlace({ path, file, id }, tree) : null
 }
 
-export function readBaseline(root: string, snapshotId: string): Found<BaselineSnapshot> {
-  const path = baselinePath(root, snapshotId)
-  return exists(path) ? readPlace({ path, file: `baselines/${snapshotId}.json`, id: snapshotId }, 'baselines') : null
+export function readRun(root: string, runId: string): Found<RunSummary> {
+  const id = safeId(runId, 'runId')
+  const usual = readFound(root, 'runs', `runs/${id}.json`, id)
+  if (usual !== null) return usual
+  // Other programs keep the runs of their stores in folders by day.
+  const days = (ifPresent(() => readdirSync(treePath(root, 'runs'))) ?? []).filter((name) => dayName.test(name))
+  const files = days.map((day) => `runs/${day}/${id}.json`)
+  const file = files.find((one) => exists(join(root, one)))
+  return file === undefined ? null : readFound(root, 'runs', file, id)
 }
+
+export const readBaseline = (root: string, snapshotId: string): Found<BaselineSnapshot> =>
+  readFound(root, 'baselines', `baselines/${safeId(snapshotId, 'snapshotId')}.json`, snapshotId)
 
 /** The baseline, or an error that says that there is none or why it is invalid. */
 export function requireBaseline(root: string, snapshotId: string): Checked<BaselineSnapshot> {
   const found = readBaseline(root, snapshotId)
   if (found !== null) return found
-  throw new MemoryError('not_found', `There is no baseline "${snapshotId}" in ${root}.`, {
-    hint: `Make one with \`credence benchmark snapshot --snapshot-id ${snapshotId}\`.`,
-  })
+  const hint = `Make one with \`credence benchmark snapshot --snapshot-id ${snapshotId}\`.`
+  throw notFound(`There is no baseline "${snapshotId}" in ${root}.`, hint)
 }
 
 export function readManifest(root: string, benchmarkId: string): Found<Manifest> {
-  const path = packPath(root, benchmarkId)
-  if (!exists(path)) return null
+  // A folder without a manifest is an invalid pack, and not an absent one.
+  if (!exists(packPath(root, benchmarkId))) return null
   const file = `benchmarks/${benchmarkId}/${manifestName}`
-  return readPlace({ path: join(path, manifestName), file, id: benchmarkId }, 'benchmarks')
+  return readPlace({ path: join(root, file), file, id: benchmarkId }, 'benchmarks')
 }
 
 export function readEnvironment(root: string, runId: string): Found<Environment> {
@@ -228,11 +225,10 @@ export function readEnvironment(root: string, runId: string): Found<Environment>
 
 /** The run, or an error that says that there is none or why it is invalid. */
 export function requireRun(root: string, runId: string): RunSummary {
-  const found = readRun(root, safeId(runId, 'runId'))
+  const found = readRun(root, runId)
   if (found !== null) return required(found, 'run-summary')
-  throw new MemoryError('not_found', `There is no run "${runId}" in the eval store.`, {
-    hint: 'The latest runs are listed by `credence benchmark status`.',
-  })
+  const hint = 'The latest runs are listed by `credence benchmark status`.'
+  throw notFound(`There is no run "${runId}" in the eval store.`, hint)
 }
 
 const exists = (path: string): boolean => lstatSync(path, { throwIfNoEntry: false }) !== undefined
@@ -244,7 +240,7 @@ export const writeRun = (root: string, run: RunSummary): Promise<boolean> =>
 /** Claims the id of a new run by writing its first summary. */
 export async function createRun(root: string, run: RunSummary): Promise<void> {
   if (await writeDocument('run-summary', run, runPath(root, run.runId), 'keep')) return
-  throw new MemoryError('conflict', `A run "${run.runId}" exists already.`, { hint: 'Choose another run id.' })
+  throw conflict(`A run "${run.runId}" exists already.`, 'Choose another run id.')
 }
 
 export const writeEnvironment = (root: string, environment: Environment): Promise<boolean> =>

@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer'
-import { closeSync, constants, openSync, readSync } from 'node:fs'
+import { closeSync, constants, fstatSync, openSync, readFileSync, readSync } from 'node:fs'
 import type { z } from 'zod'
-import { MemoryError } from '../../errors.ts'
+import { invalid } from '../../errors.ts'
 import { codeOf } from '../../files/leftovers.ts'
 import { Manifest } from './schemas/manifest.ts'
 import { BaselineSnapshot, CaseRecord, Environment, RunSummary } from './schemas/run.ts'
@@ -60,8 +60,8 @@ export function readBounded(path: string, file: string, largest: number = larges
 }
 
 /**
- * The same without a copy: the bytes are valid until the next read. Synchronous, because a store has up to a hundred
- * thousand small files, and a promise for each costs more than reading it.
+ * The same without a copy: the bytes are valid until the next read. Synchronous, because a promise costs more than a
+ * small file.
  */
 function readShared(path: string, file: string, largest: number): Checked<Uint8Array> {
   let descriptor: number | undefined
@@ -85,20 +85,11 @@ const readErrors: Readonly<Record<string, string>> = {
   EAGAIN: 'is not a plain file',
 }
 
-/** Null when there is more than `largest`. */
 function readAll(descriptor: number, largest: number): Uint8Array | null {
-  const parts: Buffer[] = []
-  let total = 0
-  while (true) {
-    const read = readSync(descriptor, chunk, 0, chunk.length, null)
-    total += read
-    if (total > largest) return null
-    // A read of a plain file that returns less than was asked for has reached the end.
-    const isEnd = read < chunk.length
-    if (isEnd && parts.length === 0) return chunk.subarray(0, read)
-    parts.push(Buffer.from(chunk.subarray(0, read)))
-    if (isEnd) return Buffer.concat(parts)
-  }
+  const first = readSync(descriptor, chunk, 0, chunk.length, null)
+  // A read of a plain file that returns less than was asked for has reached the end.
+  if (first < chunk.length) return first > largest ? null : chunk.subarray(0, first)
+  return fstatSync(descriptor).size > largest ? null : Buffer.concat([chunk, readFileSync(descriptor)])
 }
 
 /** Reads a file as JSON that is UTF-8, of bounded size and depth, and without the key `__proto__`. Never throws. */
@@ -108,20 +99,12 @@ export function readJson(path: string, file: string): Checked<unknown> {
 }
 
 /** Reads and checks a document of one kind. Never throws. */
-export function readArtifact<Kind extends ArtifactKind>(
-  kind: Kind,
-  path: string,
-  file: string,
-): Checked<Artifact<Kind>> {
+export function readArtifact<Kind extends ArtifactKind>(kind: Kind, path: string, file: string) {
   const json = readJson(path, file)
   return json.ok ? checkArtifact(kind, json.value, file) : json
 }
 
-export function parseArtifact<Kind extends ArtifactKind>(
-  kind: Kind,
-  bytes: Uint8Array,
-  file: string,
-): Checked<Artifact<Kind>> {
+export function parseArtifact<Kind extends ArtifactKind>(kind: Kind, bytes: Uint8Array, file: string) {
   const json = parseJson(bytes, file)
   return json.ok ? checkArtifact(kind, json.value, file) : json
 }
@@ -196,9 +179,8 @@ export function required<Value>(checked: Checked<Value>, kind: ArtifactKind): Va
   if (checked.ok) return checked.value
   const [first, ...rest] = checked.problems
   const more = rest.length === 0 ? '' : ` ${rest.length} more: ${rest.map(({ field }) => field).join(', ')}.`
-  throw new MemoryError('invalid', `The ${artifactTitles[kind]} is not valid. ${problemText(first)}.${more}`, {
-    hint: `The format is described in docs/reference/schemas/${kind}.schema.json.`,
-  })
+  const hint = `The format is described in docs/reference/schemas/${kind}.schema.json.`
+  throw invalid(`The ${artifactTitles[kind]} is not valid. ${problemText(first)}.${more}`, hint)
 }
 
 /** A path as one writes it: `cases[2].prompt`. */

@@ -6,10 +6,7 @@ import { caseLogPath, environmentPath, runPath } from './documents.ts'
 import type { Problem } from './parse-artifact.ts'
 import type { Environment, RunSummary } from './schemas/run.ts'
 
-/**
- * The hash of everything a run left: its summary, its case records and its environment. It shows that one of them was
- * edited afterwards. Somebody who edits them and computes the hash anew is not seen: that takes a copy kept elsewhere.
- */
+/** The hash of everything a run left, which shows later edits. An edit together with a new hash is not seen. */
 export function sealOf(root: string, { seal: _, ...run }: Pick<RunSummary, 'runId' | 'seal'>): string {
   const hash = createHash('sha256').update(canonicalJson(run))
   for (const path of [caseLogPath(root, run.runId), environmentPath(root, run.runId)])

@@ -92,7 +92,6 @@ async function runStatus(root: string) {
   return { figures: { ...figures, ...byStatus }, invalid, latest: latest.value(), latestCompletedAt }
 }
 
-/** Counts the documents of a folder and passes each valid one to `see`. */
 async function countDocuments<Tree extends StoreTree>(root: string, tree: Tree, see: (document: Held<Tree>) => void) {
   const figures = { total: 0, valid: 0, invalid: 0 }
   const invalid: { readonly path: string; readonly field: string; readonly error: string }[] = []

@@ -1,4 +1,4 @@
-import { MemoryError } from '../../errors.ts'
+import { invalid, unavailable } from '../../errors.ts'
 import type { Store } from '../../memory/ports.ts'
 import { cachedEmbedder, type Embedder } from '../../search/embedder.ts'
 import { findPacks, loadPack } from '../kinds/retrieval/pack.ts'
@@ -35,13 +35,10 @@ export const backendForms: string = [...backendNames, ...outsideForms].join(', '
 
 export function readBackendName(name: string): BackendName {
   if (isBackendName(name)) return name
-  throw new MemoryError('invalid', `Unknown system "${name}".`, {
-    hint: `Use one of ${backendForms}.`,
-  })
+  throw invalid(`Unknown system "${name}".`, `Use one of ${backendForms}.`)
 }
 
 export type BackendParts = {
-  /** A new, empty store each time. */
   readonly openStore: () => Store
   readonly version: string
   readonly clock: Clock
@@ -66,7 +63,6 @@ export class Backends {
     return this.subjectOf(await this.#system(name))
   }
 
-  /** Any system as a subject that sees no case. */
   subjectOf(system: System): Subject {
     return systemSubject(system, { ours: this.ours, clock: this.#parts.clock })
   }
@@ -106,12 +102,11 @@ async function vectorPartsOf({ openEmbedder, packsDirectory }: BackendParts): Pr
   const known = new Map(directories.flatMap((directory) => [...readVectors(directory, embedder)]))
   for (const directory of directories) {
     const { runner, pack } = loadPack(directory)
-    if (runner !== 'calibration' || pack.kind !== 'retrieval') continue
+    if (runner !== 'calibration') continue
     return { embedder, known, calibration: await calibrate(pack, embedder, known) }
   }
-  throw new MemoryError('unavailable', 'There is no pack to choose a similarity threshold on.', {
-    hint: 'Put a pack whose runner is "calibration" beside the others.',
-  })
+  const hint = 'Put a pack whose runner is "calibration" beside the others.'
+  throw unavailable('There is no pack to choose a similarity threshold on.', hint)
 }
 
 const paperVector = ({ embedder, known }: VectorParts): System =>

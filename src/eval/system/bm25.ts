@@ -1,4 +1,4 @@
-import { MemoryError } from '../../errors.ts'
+import { conflict } from '../../errors.ts'
 import type { Store } from '../../memory/ports.ts'
 import type { Context, MatchedForm, NearMissReason } from '../../memory/recall/context.ts'
 import { recall } from '../../memory/recall/recall.ts'
@@ -18,12 +18,10 @@ export function bm25System({ openStore, version }: Pick<BackendParts, 'openStore
     return store
   }
   const ports = () => ({ store: opened(), now: () => new Date(0), newId: refuseNewId })
-  const takeIn = (beliefs: readonly BeliefRecord[]) =>
-    importRecords(
-      ports(),
-      { user: '', author, trusted: true },
-      beliefs.map((record) => ({ place: `belief ${record.id}`, record })),
-    )
+  const takeIn = (beliefs: readonly BeliefRecord[]) => {
+    const records = beliefs.map((record) => ({ place: `belief ${record.id}`, record }))
+    return importRecords(ports(), { user: '', author, trusted: true }, records)
+  }
 
   const reset = async () => {
     await store?.close()
@@ -87,5 +85,5 @@ function reasonText({ kind, ...details }: NearMissReason): string {
 }
 
 function refuseNewId(): never {
-  throw new MemoryError('conflict', 'Importing the corpus would create beliefs that are not in it.')
+  throw conflict('Importing the corpus would create beliefs that are not in it.')
 }

@@ -1,6 +1,6 @@
 import type { Embedder } from '../../search/embedder.ts'
 import { expectedRelevant } from '../kinds/retrieval/expectations.ts'
-import type { RetrievalPack } from '../kinds/retrieval/pack.ts'
+import type { Pack } from '../kinds/retrieval/pack.ts'
 import { mean } from '../score/statistics.ts'
 import { Corpus } from './corpus.ts'
 import type { System } from './system.ts'
@@ -15,39 +15,26 @@ export const paperProtocol = { k: 20, threshold: null } as const
 const kTried = [1, 2, 3, 4, 5, 6, 8, 10, 15, 20]
 const thresholdsTried = Array.from({ length: 101 }, (_, step) => step / 100)
 
-/**
- * Chooses k and threshold where the mean F1 over the calibration cases is highest. Of equally good choices it takes
- * the smallest k, and the threshold in the middle, which is the least likely to be good by chance.
- */
-export async function calibrate(pack: RetrievalPack, embedder: Embedder, known: KnownVectors) {
+/** Chooses k and threshold with the highest mean F1: of equally good ones the smallest k and the threshold in the middle. */
+export async function calibrate(pack: Pack, embedder: Embedder, known: KnownVectors) {
   const system = vectorSystem({ name: 'ranking', description: '', embedder, known, ...everything, notes: [] })
   const rankings = await rankingsOf(pack, system)
-  return {
-    ...bestCut(rankings, thresholdsTried),
-    /** The mean F1 of the paper's protocol on the same cases. */
-    uncalibratedMeanF1: meanF1Of(rankings, paperProtocol.k, paperProtocol.threshold),
-    pack: pack.id,
-    cases: rankings.length,
-  }
+  return { ...bestCut(rankings, thresholdsTried), pack: pack.id, cases: rankings.length }
 }
 
 /** Returns everything in view, without a threshold. */
 export const everything = { k: Number.POSITIVE_INFINITY, threshold: null } as const
 
-/** The expected beliefs of one case, and the hits of a system, best first. */
 type Ranking = {
   readonly expected: readonly string[]
   readonly hits: readonly { readonly id: string; readonly score: number }[]
 }
 
-const meanF1Of = (rankings: readonly Ranking[], k: number, threshold: number | null): number =>
+const meanF1Of = (rankings: readonly Ranking[], k: number, threshold: number): number =>
   mean(rankings.map((ranking) => f1(ranking, k, threshold))) ?? 0
 
 /** The k and the threshold with the highest mean F1. */
-export function bestCut(
-  rankings: readonly Ranking[],
-  thresholds: readonly number[],
-): { readonly k: number; readonly threshold: number; readonly meanF1: number } {
+export function bestCut(rankings: readonly Ranking[], thresholds: readonly number[]) {
   const tried = kTried.flatMap((k) =>
     thresholds.map((threshold) => ({ k, threshold, meanF1: meanF1Of(rankings, k, threshold) })),
   )
@@ -59,7 +46,7 @@ export function bestCut(
 }
 
 /** The rankings of a system that returns everything in view, for every case that says what is relevant. */
-export async function rankingsOf(pack: RetrievalPack, system: System): Promise<readonly Ranking[]> {
+export async function rankingsOf(pack: Pack, system: System): Promise<readonly Ranking[]> {
   const corpus = new Corpus(pack.beliefs)
   await system.ingest(pack.beliefs)
   const rankings: Ranking[] = []
@@ -74,8 +61,8 @@ export async function rankingsOf(pack: RetrievalPack, system: System): Promise<r
 }
 
 /** The harmonic mean of precision and recall; silence where silence was expected is perfect. */
-function f1({ expected, hits }: Ranking, k: number, threshold: number | null): number {
-  const returned = hits.filter(({ score }) => threshold === null || score >= threshold).slice(0, k)
+function f1({ expected, hits }: Ranking, k: number, threshold: number): number {
+  const returned = hits.filter(({ score }) => score >= threshold).slice(0, k)
   if (expected.length === 0 && returned.length === 0) return 1
   const right = returned.filter(({ id }) => expected.includes(id)).length
   return (2 * right) / (expected.length + returned.length)

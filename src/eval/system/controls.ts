@@ -4,7 +4,6 @@ import { Corpus, corpusSystem } from './corpus.ts'
 import { type Subject, tierSupplier } from './subject.ts'
 import { emptyAnswer, type System, type SystemQuery } from './system.ts'
 
-/** A system that shows what a simple method achieves. */
 const controlSystem = (
   name: string,
   description: string,
@@ -26,10 +25,7 @@ export const everythingSystem = (): System =>
     corpus.candidates(query),
   )
 
-/**
- * Shows what string matching achieves. It knows nothing of plurals, typos, markup inside a form, ordinary words or
- * ranking, and shares no code with the engine.
- */
+/** Shows what string matching achieves, without plurals, typos, markup or ranking. Shares no code with the engine. */
 export const exactSystem = (): System =>
   controlSystem(
     'exact',
@@ -79,10 +75,7 @@ export function hybridSystem({ precise, similar }: { readonly precise: System; r
   }
 }
 
-/**
- * The ceiling: returns what a case expects, as far as the boundaries and the budget allow it. A case that it fails
- * contradicts itself or asks for something that no memory may show.
- */
+/** The ceiling: returns what a case expects within boundaries and budget. A case that it fails cannot be passed. */
 export function oracleSubject(ours: () => System): Subject {
   const supplier = tierSupplier(ours())
   let corpus = new Corpus()
@@ -109,11 +102,7 @@ export function oracleSubject(ours: () => System): Subject {
   }
 }
 
-function wantedBy(
-  { relevantBeliefs = {}, noiseCheck }: Expectations,
-  corpus: Corpus,
-  query: SystemQuery,
-): readonly string[] {
+function wantedBy({ relevantBeliefs = {}, noiseCheck }: Expectations, corpus: Corpus, query: SystemQuery) {
   const { shouldOnlyInclude, mustInclude = [], shouldInclude = [], mustExclude = [] } = relevantBeliefs
   const { orderedBefore = [], minCount = 0 } = relevantBeliefs
   const found = corpus.candidates(query)

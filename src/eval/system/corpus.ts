@@ -6,10 +6,7 @@ import { type AnswerHit, emptyAnswer, type System, type SystemQuery } from './sy
 
 type Standpoint = Pick<SystemQuery, 'user' | 'scopes' | 'recall'>
 
-/**
- * The beliefs of a run with the boundaries that hold for every backend compared: user, scope, life cycle, type and
- * pins. Systems that only differ in how they match share it, so that nothing else differs.
- */
+/** The beliefs of a run with the boundaries that every backend shares: user, scope, life cycle, type and pins. */
 export class Corpus {
   readonly #beliefs = new Map<string, BeliefRecord>()
 
@@ -46,11 +43,8 @@ export class Corpus {
       belief.pinned &&
       isCurrent(asBelief(belief)) &&
       (isIn(belief, visible) || (recall.editedPins === 'everywhere' && belief.editedByPerson))
-    return new Set(
-      this.all()
-        .filter(isPinned)
-        .map(({ id }) => id),
-    )
+    const pinned = this.all().filter(isPinned)
+    return new Set(pinned.map(({ id }) => id))
   }
 
   /** The participants of the relations among `found` that may be shown and are not in it yet. */

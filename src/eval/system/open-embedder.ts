@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { MemoryError } from '../../errors.ts'
+import { invalid, MemoryError, unavailable } from '../../errors.ts'
 import type { Embedder } from '../../search/embedder.ts'
 import { openMiniLm } from '../../search/minilm/minilm.ts'
 
@@ -18,9 +18,9 @@ export function openEmbedder(
   if (spec === 'minilm') return openMiniLm()
   const { url = 'http://127.0.0.1:11434', model } = (openAi.exec(spec) ?? ollama.exec(spec))?.groups ?? {}
   if (model !== undefined) return openHttpEmbedder({ url, model, name: spec.replace(`${url}:`, ''), apiKey })
-  throw new MemoryError('invalid', `"${spec}" is not an embedder.`, {
-    hint: 'Write minilm, ollama:<model> or openai:<url>:<model>, for example openai:https://api.openai.com/v1:text-embedding-3-small.',
-  })
+  const hint =
+    'Write minilm, ollama:<model> or openai:<url>:<model>, for example openai:https://api.openai.com/v1:text-embedding-3-small.'
+  throw invalid(`"${spec}" is not an embedder.`, hint)
 }
 
 const Answer = z.object({
@@ -72,9 +72,7 @@ async function openHttpEmbedder(server: { url: string; model: string; name: stri
 }
 
 const wrongAnswer = (whose: string, why: string): MemoryError =>
-  new MemoryError('unavailable', `The answer of ${whose} cannot be used: ${why}.`, {
-    hint: 'Check that it is an embedding model.',
-  })
+  unavailable(`The answer of ${whose} cannot be used: ${why}.`, 'Check that it is an embedding model.')
 
 /** Accepts the base address, with or without its version, or the whole address. */
 function endpointOf(url: string): string {

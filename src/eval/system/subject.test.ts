@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { belief, openStore, staticCase, tickingClock } from '../../../test/eval/sample-corpus.ts'
 import { readRecords } from '../../memory/transfer/belief-record.ts'
 import { readRetrievalCases, readSessionCases } from '../kinds/retrieval/case-file.ts'
-import { findPacks, loadPack, type Pack } from '../kinds/retrieval/pack.ts'
+import { createdIn, findPacks, loadPack, type Pack } from '../kinds/retrieval/pack.ts'
 import { runPack } from '../kinds/retrieval/run-pack.ts'
 import { entriesOf } from '../report/retrieval-report.ts'
 import { bm25System } from './bm25.ts'
@@ -96,10 +96,9 @@ const markedPack = (): Pack => {
   ])
   const [made] = recordsOf(cases[0]?.turns[0]?.createBelief)
   if (made === undefined) throw new Error('no belief is created')
-  const ready = cases.map((session) => ({
-    ...session,
-    turns: session.turns.map(({ createBelief, updateBelief, ...turn }) => ({
-      ...turn,
+  const ready = cases.flatMap(({ caseId, description, turns: own }) =>
+    own.map(({ createBelief, updateBelief, label, ...turn }) => ({
+      ...{ ...turn, id: `${caseId}#${turn.turnIndex}`, caseId, description, group: label },
       user: 'ann',
       updates: [
         ...(createBelief === null ? [] : [{ kind: 'create' as const, belief: made }]),
@@ -108,7 +107,7 @@ const markedPack = (): Pack => {
           : [{ kind: 'replace' as const, belief: { ...made, aliases: updateBelief.addAliases ?? [] } }]),
       ],
     })),
-  }))
+  )
   return {
     kind: 'session',
     id: 'fixture-pack',
@@ -117,7 +116,7 @@ const markedPack = (): Pack => {
     recall: {},
     hash: 'fixture-hash',
     warnings: [],
-    sessions: ready,
+    cases: ready,
   }
 }
 
@@ -145,18 +144,9 @@ describe('a system under test', () => {
       await runPack(pack, systemSubject(spy, parts))
 
       const everything = spy.seen.join('\n')
-      const cases = pack.kind === 'retrieval' ? pack.cases : pack.sessions
-      const created =
-        pack.kind === 'retrieval'
-          ? []
-          : pack.sessions.flatMap(({ turns }) =>
-              turns.flatMap(({ updates }) =>
-                updates.flatMap((update) => (update.kind === 'create' ? [update.belief] : [])),
-              ),
-            )
       const secrets = [
-        ...[...pack.beliefs, ...created].map(({ id }) => id),
-        ...cases.flatMap(({ caseId, description }) => [caseId, description]),
+        ...[...pack.beliefs, ...createdIn(pack)].map(({ id }) => id),
+        ...pack.cases.flatMap(({ caseId, description }) => [caseId, description]),
       ]
       expect(secrets.length).toBeGreaterThan(15)
       expect(secrets.filter((secret) => everything.includes(JSON.stringify(secret).slice(1, -1)))).toEqual([])

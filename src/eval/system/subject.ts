@@ -11,56 +11,45 @@ export type Clock = () => number
 export type Timed<Value> = { readonly value: Value; readonly ms: number }
 
 /** The subject of a run: a `System` that sees no case, or the oracle, the only one that sees expectations. */
-export type Subject = {
-  readonly name: string
-  readonly version: string
-  readonly description: string
-  readonly notes: readonly string[]
-  /** Whether the harness added prelude, pins and questions to what was found. */
-  readonly hasSuppliedTiers: boolean
-  /** Empties the subject and gives it the corpus. `idsToCome` are beliefs that will be created during the run. */
-  begin(corpus: {
-    readonly beliefs: readonly BeliefRecord[]
-    readonly idsToCome: readonly string[]
-    readonly salt: string
-  }): Promise<Timed<readonly string[]>>
-  change(update: BeliefUpdate): Promise<void>
-  answer(query: SystemQuery, expect: Expectations): Promise<Timed<Answer>>
-  close(): Promise<void>
+export type Subject = Readonly<ReturnType<typeof systemSubject>>
+
+type GivenCorpus = {
+  readonly beliefs: readonly BeliefRecord[]
+  readonly idsToCome: readonly string[]
+  readonly salt: string
 }
 
 /**
  * Hides a case from a system: ids are replaced by opaque ones and mapped back, only the query of a case is passed, and a
  * system that only finds relevant beliefs gets the other tiers from `ours`, Credence's own recall.
  */
-export function systemSubject(
-  system: System,
-  { ours, clock }: { readonly ours: () => System; readonly clock: Clock },
-): Subject {
+export function systemSubject(system: System, { ours, clock }: { readonly ours: () => System; readonly clock: Clock }) {
   let screen = opaqueIds([], '')
   const supplier = system.tiers === 'all' ? null : tierSupplier(ours())
   const { name, version, description, notes = [] } = system
   return {
     ...{ name, version, description, notes },
+    /** Whether the harness added prelude, pins and questions to what was found. */
     hasSuppliedTiers: supplier !== null,
-    begin: async ({ beliefs, idsToCome, salt }) => {
+    /** Empties the subject and gives it the corpus. `idsToCome` are beliefs that will be created during the run. */
+    begin: async ({ beliefs, idsToCome, salt }: GivenCorpus): Promise<Timed<readonly string[]>> => {
       screen = opaqueIds([...beliefs.map(({ id }) => id), ...idsToCome], salt)
       const hidden = beliefs.map(screen.hideBelief)
       await supplier?.begin(hidden)
       await system.reset()
       return measureTime(clock, () => system.ingest(hidden))
     },
-    change: async (update) => {
+    change: async (update: BeliefUpdate): Promise<void> => {
       const hidden = { ...update, belief: screen.hideBelief(update.belief) }
       await supplier?.change(hidden)
       await system.update(hidden)
     },
-    answer: async (query) => {
+    answer: async (query: SystemQuery, _expect: Expectations): Promise<Timed<Answer>> => {
       const { value, ms } = await measureTime(clock, () => system.recall(query))
       const whole = supplier === null ? value : await supplier.complete(query, value)
       return { value: screen.revealAnswer(whole), ms }
     },
-    close: async () => {
+    close: async (): Promise<void> => {
       await supplier?.close()
       await system.close()
     },
@@ -118,10 +107,7 @@ async function measureTime<Value>(clock: Clock, run: () => Promise<Value>): Prom
   return { value, ms: clock() - start }
 }
 
-/**
- * Maps the ids of a case file to hashes and back: ids in fixtures often say what a belief is about, and sometimes which
- * case it serves. The system under test must not see `salt`.
- */
+/** Maps ids to hashes and back, because ids in fixtures say what a belief is about. The system under test must not see `salt`. */
 export function opaqueIds(ids: Iterable<string>, salt: string) {
   const hash = (text: string): string =>
     `m-${createHash('sha256').update(`${salt}\n${text}`).digest('hex').slice(0, 20)}`

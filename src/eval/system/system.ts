@@ -13,7 +13,6 @@ export type SystemQuery = {
   readonly message: string
   readonly budget: Partial<Budget>
   readonly recall: RecallOptions
-  /** When it is asked. Default now. */
   readonly at?: string
   /** Asks for the optional parts of the answer that say how it was reached. */
   readonly explain?: boolean
@@ -63,8 +62,6 @@ export type Answer = {
   readonly questions: readonly string[]
   /** Whether any turn would be put into the context unasked. Absent for a system that only searches. */
   readonly pushes?: boolean
-  /** The text that was really searched for, when it is not the message. */
-  readonly expandedQuery?: string
   readonly nearMisses?: readonly { readonly id: string; readonly reason: string }[]
 }
 
@@ -77,14 +74,12 @@ export const emptyAnswer: Answer = { prelude: null, pinned: [], relevant: [], qu
 export type System = {
   readonly name: string
   readonly version: string
-  /** One line that is printed under every table. */
   readonly description: string
   /** `relevant`: it only finds relevant beliefs; the harness adds prelude, pins and questions from Credence's own recall. */
   readonly tiers: 'all' | 'relevant'
   /** Remarks for readers of its figures, such as the protocol it was run under. */
   readonly notes?: readonly string[]
 
-  /** Forgets everything. */
   reset(): Promise<void>
   /** Takes in a whole corpus. Returns a sentence for each belief that it could not take in as given. */
   ingest(beliefs: readonly BeliefRecord[]): Promise<readonly string[]>

@@ -16,7 +16,6 @@ type VectorOptions = {
   readonly embedder: Embedder
   /** Stored vectors. A missing or outdated one is computed when the belief is taken in. */
   readonly known: KnownVectors
-  /** At most this many. */
   readonly k: number
   /** Only what is at least this near; null for no bound. */
   readonly threshold: number | null
@@ -50,10 +49,8 @@ export function vectorSystem({ name, description, embedder, known, k, threshold,
         .filter(({ score }) => threshold === null || score >= threshold)
         .sort((one, other) => other.score - one.score)
         .slice(0, k)
-      const pulled = corpus.participantsOf(
-        found.map(({ belief }) => belief),
-        query,
-      )
+      const beliefs = found.map(({ belief }) => belief)
+      const pulled = corpus.participantsOf(beliefs, query)
       return [
         ...found.map(({ belief, score }) => ({ id: belief.id, score })),
         ...pulled.map(({ id }) => ({ id, score: 0 })),
@@ -106,11 +103,7 @@ export function readVectors(directory: string, { model, dimensions }: Model): Kn
 const regenerate = 'Make it again with `credence eval embed`.'
 
 /** The vector file of a pack: its path and text. */
-export async function vectorsFor(
-  directory: string,
-  beliefs: readonly BeliefRecord[],
-  embedder: Embedder,
-): Promise<{ readonly file: string; readonly text: string }> {
+export async function vectorsFor(directory: string, beliefs: readonly BeliefRecord[], embedder: Embedder) {
   const texts = beliefs.map(embeddedText)
   const vectors = await embedder.embed(texts)
   const { model, dimensions } = embedder

@@ -13,7 +13,6 @@ export type AgentParts = {
   readonly environment: Readonly<Record<string, string | undefined>>
   /** Names of further environment variables for an agent that is a program. */
   readonly passThrough?: readonly string[]
-  /** Relative paths begin here. */
   readonly workingDirectory: string
 }
 
@@ -55,10 +54,8 @@ export async function agentFrom(spec: string, parts: AgentParts): Promise<Agent>
   }
   const meant = didYouMean(name, Object.keys(agentForms))
   const all = `There are ${Object.values(agentForms).join(', ')}.`
-  throw invalid(
-    `There is no agent "${spec}".`,
-    meant === undefined ? all : `Did you mean ${agentForms[meant as keyof typeof agentForms]}? ${all}`,
-  )
+  const hint = meant === undefined ? all : `Did you mean ${agentForms[meant as keyof typeof agentForms]}? ${all}`
+  throw invalid(`There is no agent "${spec}".`, hint)
 }
 
 async function programAgent(profile: CommandProfile, { environment, passThrough = [] }: AgentParts): Promise<Agent> {

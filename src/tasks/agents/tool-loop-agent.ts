@@ -18,7 +18,6 @@ type ToolLoopParts = {
   readonly openMemory: (directory: string) => UsedMemory | Promise<UsedMemory>
 }
 
-/** How many times the model may be asked for one prompt. */
 const maxSteps = 24
 
 const system = [

@@ -34,11 +34,7 @@ export function defineTool<Given>(
   }
 }
 
-export async function useTool(
-  tools: readonly Tool[],
-  name: string,
-  given: Arguments,
-): Promise<{ readonly text: string; readonly isError: boolean }> {
+export async function useTool(tools: readonly Tool[], name: string, given: Arguments) {
   const tool = tools.find((one) => one.name === name)
   if (tool === undefined) {
     const known = tools.map((one) => one.name).join(', ')

@@ -2,7 +2,8 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { keptEvidence, type Played, taskWith } from '../../../test/tasks/kept-evidence.ts'
 import { temporaryDirectory } from '../../../test/temporary-directory.ts'
-import type { AnswerCheck, Task, TaskSession } from '../task.ts'
+import type { AnswerCheck, TaskSession } from '../parse/fields.ts'
+import type { Task } from '../task.ts'
 import { gradeAnswers, saysUnknown } from './answer-checks.ts'
 
 const prompts = {
@@ -18,7 +19,16 @@ const sessions: readonly TaskSession[] = [
   { id: 'recall', prompt: prompts.recall, isFresh: true },
 ]
 const check = (id: string, rest: Partial<AnswerCheck>): AnswerCheck => ({
-  ...{ id, session: 'recall', expect: [], forbid: [], mustNotKnow: false },
+  ...{
+    id,
+    session: 'recall',
+    expect: [],
+    exact: false,
+    recall: true,
+    forbid: [],
+    mustNotKnow: false,
+    memoryRead: false,
+  },
   ...rest,
 })
 const stating = (...answerChecks: readonly AnswerCheck[]): Task => taskWith(sessions, { answerChecks })

@@ -1,34 +1,18 @@
 import type { Evidence, SessionRecord } from '../evidence.ts'
+import type { AnswerCheck } from '../parse/fields.ts'
 import { pathInWorkspace, readMessages } from '../run/evidence-folder.ts'
-import type { AnswerCheck, Task } from '../task.ts'
+import type { Task } from '../task.ts'
 import type { ToolCallBlock, TranscriptMessage } from '../transcript.ts'
 
-export type CheckResult = {
-  readonly id: string
-  readonly session: string
-  /** Whether the session began a new, empty conversation after an earlier one. Only such sessions count for the score. */
-  readonly isNewSession: boolean
-  /** Whether the answer needs memory: a new session must give a value that only an earlier prompt says. */
-  readonly isRecall: boolean
-  readonly passed: boolean
-  readonly expected: string
-  readonly found: string
-}
+export type CheckResult = Readonly<ReturnType<typeof runCheck>>
 
 /** Each score is the share of checks that passed; null when there was none. */
-export type AnswerGrade = {
-  readonly checks: readonly CheckResult[]
-  readonly answerScore: number | null
-  /** Of these, values that had to be remembered from an earlier session. */
-  readonly recallScore: number | null
-  /** Checks of the other sessions, which can be answered from the conversation itself. */
-  readonly sameSessionScore: number | null
-}
+export type AnswerGrade = Readonly<Awaited<ReturnType<typeof gradeAnswers>>>
 
 export const noAnswers: AnswerGrade = { checks: [], answerScore: null, recallScore: null, sameSessionScore: null }
 
 /** Checks the answers of every session, without a model. */
-export async function gradeAnswers(task: Task, evidence: Evidence, folder: string): Promise<AnswerGrade> {
+export async function gradeAnswers(task: Task, evidence: Evidence, folder: string) {
   const checked: CheckResult[] = []
   for (const session of evidence.sessions) {
     const own = task.answerChecks.filter((check) => check.session === session.id)
@@ -40,7 +24,9 @@ export async function gradeAnswers(task: Task, evidence: Evidence, folder: strin
   return {
     checks,
     answerScore: shareOf(checks.filter(({ isNewSession }) => isNewSession)),
+    /** Of these, values that had to be remembered from an earlier session. */
     recallScore: shareOf(checks.filter(({ isRecall }) => isRecall)),
+    /** Of the other sessions, which can be answered from the conversation itself. */
     sameSessionScore: shareOf(checks.filter(({ isNewSession }) => !isNewSession)),
   }
 }
@@ -66,7 +52,7 @@ type Context = {
   readonly messages: readonly TranscriptMessage[]
 }
 
-function runCheck(check: AnswerCheck, context: Context): CheckResult {
+function runCheck(check: AnswerCheck, context: Context) {
   const { session } = context
   const answer = session.answer ?? ''
   const isSilent = answer.trim() === ''
@@ -75,7 +61,9 @@ function runCheck(check: AnswerCheck, context: Context): CheckResult {
   return {
     id: check.id,
     session: session.id,
+    /** Whether the session began a new, empty conversation after an earlier one. Only such sessions count for the score. */
     isNewSession,
+    /** Whether the answer needs memory: a new session must give a value that only an earlier prompt says. */
     isRecall: isNewSession && check.recall !== false && needsMemory(check, context),
     passed: problems.length === 0,
     expected: expectedBy(check).join(', '),

@@ -80,7 +80,6 @@ export type GraderJob = {
   readonly transcript: readonly unknown[]
 }
 
-/** The scores by name, or why there are none. */
 type GraderScores = Readonly<Record<string, number>> | string
 
 /** Runs the driver with a grader, and kills its processes when time or output runs out, or when `signal` is aborted. */
@@ -205,7 +204,6 @@ const Reported = z.union([
   z.strictObject({ error: z.string() }),
 ])
 
-/** The scores of a result: names with finite numbers from 0 to 1. */
 function scoresIn(text: string): GraderScores {
   let document: z.infer<typeof Reported>
   try {

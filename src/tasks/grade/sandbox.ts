@@ -97,8 +97,8 @@ function systemArguments(prefix: string): readonly string[] {
 }
 
 /**
- * Builds a root in memory and changes into it: the system and the evidence read-only, an empty workspace of a bounded
- * size, nothing else. Steps come as arguments until `--`: `link TARGET PATH`, `show PATH`, `device PATH`.
+ * Builds a root in memory and changes into it. Steps come as arguments until `--`: `link TARGET PATH`, `show PATH`,
+ * `device PATH`.
  */
 const outsideScript = [
   'set -eu',

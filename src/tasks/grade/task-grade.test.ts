@@ -31,12 +31,13 @@ const sessions = [
   { id: 'ask', prompt: 'What is my cat called?', isFresh: true },
 ]
 const half = 'def grade(transcript, workspace_path):\n    return {"a": 1, "b": 0}\n'
+const plainCheck = { exact: false, recall: true, forbid: [], mustNotKnow: false, memoryRead: false }
 const hybrid = taskWith(sessions, {
   gradingType: 'hybrid',
   gradingWeights: { automated: 3, judge: 1 },
   automatedChecks: half,
   rubric: '### A (Weight: 100%)',
-  answerChecks: [{ id: 'cat', session: 'ask', expect: [['Miso']], forbid: [], mustNotKnow: false }],
+  answerChecks: [{ ...plainCheck, id: 'cat', session: 'ask', expect: [['Miso']] }],
 })
 
 type Given = {
@@ -136,7 +137,7 @@ describe.skipIf(real.state === 'none')('a hybrid task', () => {
 
 describe('a task that states its checks and has no Python', () => {
   const cat = (expected: string): Task['answerChecks'][number] => ({
-    ...{ id: expected, session: 'ask', expect: [[expected]], forbid: [], mustNotKnow: false },
+    ...{ ...plainCheck, id: expected, session: 'ask', expect: [[expected]] },
   })
   const stating = (...names: readonly string[]): Task => taskWith(sessions, { answerChecks: names.map(cat) })
 

@@ -8,26 +8,10 @@ import { type AutomatedGrade, gradeAutomatically } from './automated-checks.ts'
 import type { Sandbox } from './sandbox.ts'
 
 /** Only `scored` measures the agent; a fault of the harness is never a zero. */
-type TaskState =
-  | 'scored'
-  | 'agent_failed'
-  | 'agent_timeout'
-  | 'infra_error'
-  | 'grader_error'
-  | 'judge_error'
-  | 'skipped'
+type TaskState = 'scored' | 'grader_error' | 'judge_error' | Exclude<Evidence['outcome'], 'done'>
 
 /** `reason` says why the state is not `scored`. */
 type Ending = { readonly state: TaskState; readonly reason: string | null }
-
-/** One line of the rubric or of the automated checks. */
-type CriterionScore = {
-  readonly part: 'automated' | 'judge'
-  readonly name: string
-  readonly score: number
-  readonly weight: number | null
-  readonly reason: string
-}
 
 /** Raised whenever the same evidence would be graded differently. */
 export const gradingVersion = 'credence-grading-5'
@@ -35,25 +19,7 @@ export const gradingVersion = 'credence-grading-5'
 type Parts = AnswerGrade & { readonly automated: AutomatedGrade; readonly judge: JudgeGrade }
 
 /** The grade of a task carried out once. Kept beside the evidence, and made again by regrading. */
-export type TaskGrade = Parts &
-  Ending & {
-    readonly schemaVersion: 1
-    readonly gradingVersion: string
-    readonly taskId: string
-    readonly repeat: number
-    /** By the weights of the task; null when no part could be graded. */
-    readonly score: number | null
-    /** Whether the score has every part that the task asks for. */
-    readonly isComplete: boolean
-    readonly automatedScore: number | null
-    readonly judgeScore: number | null
-    readonly criteria: readonly CriterionScore[]
-    readonly notes: readonly string[]
-    /** The evidence folder, below the eval store. */
-    readonly evidence: string
-    readonly gradedAt: string
-    readonly gradingMs: number
-  }
+export type TaskGrade = Readonly<Awaited<ReturnType<typeof gradeTask>>>
 
 export type Graders = { readonly sandbox: Sandbox; readonly judge: Judge | null }
 
@@ -64,7 +30,7 @@ type GradingRequest = Obtained & {
 }
 
 /** Grades the evidence of a task. Reads nothing but the evidence, so that it can be done again at any time. */
-export async function gradeTask(request: GradingRequest): Promise<TaskGrade> {
+export async function gradeTask(request: GradingRequest) {
   const { task, evidence, folder, storePath, now } = request
   const begun = performance.now()
   const obstacle = await whyUngradable(evidence, folder)
@@ -74,7 +40,8 @@ export async function gradeTask(request: GradingRequest): Promise<TaskGrade> {
   const judgeScore = judge.state === 'scored' ? judge.score : null
   const total = combined(task, automatedScore, judgeScore)
   return {
-    ...{ schemaVersion: 1, gradingVersion, taskId: task.id, repeat: evidence.repeat, evidence: storePath },
+    ...{ schemaVersion: 1 as const, gradingVersion, taskId: task.id, repeat: evidence.repeat },
+    evidence: storePath,
     ...parts,
     ...(obstacle ?? endingOf(evidence, parts, total.score !== null || parts.checks.length > 0)),
     ...total,
@@ -128,12 +95,12 @@ function endingOf({ outcome, reason }: Evidence, { automated, judge }: Parts, is
   return { state: 'skipped', reason: reasons.join(' ') || 'The task has nothing to be graded by.' }
 }
 
-/** A part that could not be graded is left out of the score, which is then marked as incomplete. */
+/** The score by the weights of the task. A part that could not be graded is left out, and the score marked as incomplete. */
 function combined(
   { gradingType, gradingWeights }: Pick<Task, 'gradingType' | 'gradingWeights'>,
   automated: number | null,
   judge: number | null,
-): Pick<TaskGrade, 'score' | 'isComplete'> {
+): { readonly score: number | null; readonly isComplete: boolean } {
   if (gradingType === 'automated') return { score: automated, isComplete: automated !== null }
   if (gradingType === 'llm_judge') return { score: judge, isComplete: judge !== null }
   if (automated === null || judge === null) return { score: automated ?? judge, isComplete: false }
@@ -142,7 +109,7 @@ function combined(
   return { score: (automated * ours + judge * theirs) / (ours + theirs), isComplete: true }
 }
 
-function criteriaOf({ automated, judge }: Parts): readonly CriterionScore[] {
+function criteriaOf({ automated, judge }: Parts) {
   const checked = automated.state === 'scored' ? Object.entries(automated.scores) : []
   const judged = judge.state === 'scored' ? judge.criteria : []
   return [

@@ -22,11 +22,7 @@ Each score is a number from 0 to 1, not a percentage. Do not compute a total.`
 /** The digest of the words that are the same for every task. Runs with another prompt are not compared. */
 export const judgePromptHash = createHash('sha256').update(`${system}\n${question}`).digest('hex')
 
-export function judgePrompt(
-  task: Task,
-  rubric: JudgedRubric,
-  material: JudgedMaterial,
-): { readonly system: string; readonly user: string } {
+export function judgePrompt(task: Task, rubric: JudgedRubric, material: JudgedMaterial) {
   const prompts = task.sessions.map(
     ({ id, prompt, isFresh }, index) =>
       `Session ${index + 1} "${id}"${isFresh && index > 0 ? ' (fresh)' : ''}: ${prompt}`,
@@ -89,7 +85,6 @@ export async function judgedMaterial(
   return { sessions: sessions.join('\n\n'), workspace: files.length === 0 ? 'No files.' : files.join('\n\n'), cuts }
 }
 
-/** Shows a text, cut where it is too long. */
 type Show = (text: string, what: string) => string
 
 function headOf({ index, id, isFresh, priorMessages, outcome, problem }: SessionRecord): string {
@@ -116,13 +111,8 @@ function messageText(message: TranscriptMessage, { id }: SessionRecord, shown: S
   })
 }
 
-export type JudgedCriterion = {
-  /** `c1`, `c2` …: what the judge's answer is keyed by. */
-  readonly id: string
-  readonly name: string
-  /** Of all weights together; they sum to 1. */
-  readonly weight: number
-}
+/** The judge's answer is keyed by the id: `c1`, `c2` …. The weights sum to 1. */
+export type JudgedCriterion = { readonly id: string; readonly name: string; readonly weight: number }
 
 export type JudgedRubric = {
   readonly criteria: readonly JudgedCriterion[]

@@ -1,12 +1,11 @@
 import { isAbsolute, posix, win32 } from 'node:path'
 import { z } from 'zod'
 import { didYouMean } from '../../did-you-mean.ts'
-import { MemoryError } from '../../errors.ts'
+import { invalid, type MemoryError } from '../../errors.ts'
 import { fieldAt, type Problem, shown as shownValue } from '../../eval/store/parse-artifact.ts'
 import { isSafeId } from '../../eval/store/schemas/primitives.ts'
 import { isObject, type JsonObject } from '../../json.ts'
-import { type AnswerCheck, gradingTypes, type TaskSession, type WorkspaceFile } from '../task.ts'
-import { Draw, type DrawRules } from './draw.ts'
+import { Draw } from './draw.ts'
 
 /** Collects the problems of a task file, so that its author sees all of them at once. */
 export class Findings {
@@ -37,10 +36,6 @@ export class Findings {
       else this.wrong(field, `is ${issue.input === undefined ? 'missing' : shown(issue.input)}; it ${issue.message}`)
     }
   }
-
-  warn(message: string): void {
-    this.warnings.push(message)
-  }
 }
 
 /** A value of a task file in a message. */
@@ -51,9 +46,8 @@ export function invalidTask(problems: readonly Problem[]): MemoryError {
   const [first, ...rest] = problems
   if (first === undefined) throw new Error('An invalid task must have a problem.')
   const more = rest.length === 0 ? '' : ` ${rest.length} more: ${rest.map(({ field }) => field).join(', ')}.`
-  return new MemoryError('invalid', `${first.file}: ${first.field} ${first.message}.${more}`, {
-    hint: 'See every problem with `credence task validate`.',
-  })
+  const hint = 'See every problem with `credence task validate`.'
+  return invalid(`${first.file}: ${first.field} ${first.message}.${more}`, hint)
 }
 
 /** A path that stays below the folder it is meant for, with forward slashes; null for any other value. */
@@ -88,6 +82,7 @@ const Path = z.unknown().transform((value, context) => {
   return z.NEVER
 })
 
+/** A file that lies in the workspace before the first session. `asset` is a path below the assets of the task's folder. */
 const Workspace = z.preprocess(
   (item) => (isObject(item) ? { ...item, kind: item.source === undefined ? 'inline' : 'asset' } : item),
   z.discriminatedUnion(
@@ -100,11 +95,12 @@ const Workspace = z.preprocess(
     ],
     'must be { path, content } or { source, dest }',
   ),
-) satisfies z.ZodType<WorkspaceFile>
+)
 
 const weightRule = 'must be a number of 0 or more'
 const Weight = or(z.number(weightRule).min(0, weightRule), 0.5)
 
+const gradingTypes = ['automated', 'llm_judge', 'hybrid'] as const
 const longestTimeoutSeconds = 24 * 60 * 60
 const timeoutRule = `must be a number above 0 and at most ${longestTimeoutSeconds}`
 const prerequisiteRule = 'must be text such as cli:git'
@@ -133,6 +129,8 @@ const Fields = z.object({
 
 const knownKeys = [...Object.keys(Fields.shape), 'sessions', 'credence']
 
+export type TaskFields = Readonly<ReturnType<typeof readFields>>
+
 /** The fields of the front matter. Where `findings` gets problems, they are not those of a task. */
 export function readFields(frontMatter: JsonObject, findings: Findings) {
   warnOfUnknown(frontMatter, findings)
@@ -144,10 +142,12 @@ export function readFields(frontMatter: JsonObject, findings: Findings) {
     name: fields.name || fields.id,
     category: fields.category || 'uncategorised',
     gradingType: fields.grading_type,
+    /** For all sessions together. */
     timeoutSeconds: fields.timeout_seconds,
     workspaceFiles: fields.workspace_files,
     gradingWeights: { automated: fields.grading_weights.automated, judge: fields.grading_weights.llm_judge },
     prerequisites: fields.prerequisites,
+    /** In a task there is at least one: one without sessions is one session with its prompt. */
     sessions: readSessions(frontMatter.sessions, findings),
   }
 }
@@ -157,15 +157,19 @@ function warnOfUnknown(frontMatter: JsonObject, findings: Findings): void {
   const missing = knownKeys.filter((key) => frontMatter[key] === undefined)
   for (const key of Object.keys(frontMatter).filter((one) => !knownKeys.includes(one))) {
     const meant = didYouMean(key, missing)
-    if (meant !== undefined) findings.warn(`${key} is no key of a task; did you mean ${meant}? It is kept as it is.`)
+    if (meant !== undefined)
+      findings.warnings.push(`${key} is no key of a task; did you mean ${meant}? It is kept as it is.`)
   }
   const { grading_weights: weights } = frontMatter
   for (const name of isObject(weights) ? Object.keys(weights) : []) {
     if (name !== 'automated' && name !== 'llm_judge') {
-      findings.warn(`grading_weights.${name} is not known and counts for nothing.`)
+      findings.warnings.push(`grading_weights.${name} is not known and counts for nothing.`)
     }
   }
 }
+
+/** One message to the agent. The first always begins a new conversation. */
+export type TaskSession = { readonly id: string; readonly prompt: string; readonly isFresh: boolean }
 
 /** Invalid entries are left out with a warning, as the original runner does. */
 function readSessions(value: unknown, findings: Findings): readonly TaskSession[] {
@@ -178,13 +182,13 @@ function readSessions(value: unknown, findings: Findings): readonly TaskSession[
   for (const [index, item] of value.entries()) {
     const field = `sessions[${index}]`
     if (typeof item !== 'string' && !isObject(item)) {
-      findings.warn(`${field} is ${shown(item)} and neither text nor a mapping; it is left out.`)
+      findings.warnings.push(`${field} is ${shown(item)} and neither text nor a mapping; it is left out.`)
       continue
     }
     const { id: written, prompt, message, new_session: fresh } = typeof item === 'string' ? { prompt: item } : item
     const text = prompt ?? message
     if (typeof text !== 'string' || text.trim() === '') {
-      findings.warn(`${field} has no prompt; it is left out.`)
+      findings.warnings.push(`${field} has no prompt; it is left out.`)
       continue
     }
     if (fresh !== undefined && fresh !== null && typeof fresh !== 'boolean') {
@@ -198,7 +202,7 @@ function readSessions(value: unknown, findings: Findings): readonly TaskSession[
     const isTaken = (name: string): boolean => sessions.some((session) => session.id === name)
     let id = wanted
     for (let number = 2; isTaken(id); number += 1) id = `${wanted}_${number}`
-    if (id !== wanted) findings.warn(`${field}.id "${wanted}" is there twice; it is called "${id}".`)
+    if (id !== wanted) findings.warnings.push(`${field}.id "${wanted}" is there twice; it is called "${id}".`)
     sessions.push({ id, prompt: text, isFresh: fresh === true || sessions.length === 0 })
   }
   if (value.length > 0 && sessions.length === 0) {
@@ -215,14 +219,21 @@ const Sought = z
 
 const conditions = 'expect, forbid, must_not_know or memory_read'
 
+/** A check of the answer of a session. All conditions must hold. */
 const Check = z
   .strictObject({
     id: z.string().min(1),
     session: Sought,
-    expect: z.array(z.union([z.array(Sought).min(1), Sought.transform((one) => [one])])).default([]),
+    /** Each inner list holds ways to say the same thing, of which one must be there. Compared without case and layout. */
+    expect: z
+      .array(z.union([z.array(Sought).min(1), Sought.transform((one) => [one])]).readonly())
+      .readonly()
+      .default([]),
+    /** Compares `expect` character for character. */
     exact: z.boolean().default(false),
+    /** False where `expect` names no value that was told, such as words that confirm storing. */
     recall: z.boolean().default(true),
-    forbid: z.array(Sought).default([]),
+    forbid: z.array(Sought).readonly().default([]),
     must_not_know: z.boolean().default(false),
     memory_read: z.boolean().default(false),
   })
@@ -232,24 +243,18 @@ const Check = z
     `must have ${conditions}`,
   )
   .refine(({ expect, exact }) => !exact || expect.length > 0, 'has exact, which is only for expect')
-  .transform(
-    ({ must_not_know: mustNotKnow, memory_read: memoryRead, ...check }): AnswerCheck => ({
-      ...check,
-      mustNotKnow,
-      memoryRead,
-    }),
-  )
+  .transform(({ must_not_know: mustNotKnow, memory_read: memoryRead, ...check }) => ({
+    ...{ ...check, mustNotKnow, memoryRead },
+  }))
+export type AnswerCheck = Readonly<z.output<typeof Check>>
 
 /** The key `credence` of the front matter: additions to the format that other runners ignore. See docs/tasks.md. */
-const OwnAdditions = z.strictObject({ answer_checks: z.array(Check).default([]), draw: Draw.default({}) })
+const Additions = z.strictObject({ answer_checks: z.array(Check).readonly().default([]), draw: Draw.default({}) })
+export type OwnAdditions = Readonly<ReturnType<typeof readOwnAdditions>>
 
 /** Reads the value of the key `credence`. Problems go into `findings`. */
-export function readOwnAdditions(
-  value: unknown,
-  sessions: readonly TaskSession[],
-  findings: Findings,
-): { readonly answerChecks: readonly AnswerCheck[]; readonly draw: DrawRules } {
-  const result = OwnAdditions.safeParse(value ?? {}, { reportInput: true })
+export function readOwnAdditions(value: unknown, sessions: readonly TaskSession[], findings: Findings) {
+  const result = Additions.safeParse(value ?? {}, { reportInput: true })
   if (!result.success) {
     findings.invalid(result.error, ['credence'], ([key]) =>
       key === undefined
@@ -271,5 +276,6 @@ export function readOwnAdditions(
       findings.wrong(`${field}.session`, `is ${shown(session)}; it must be one of ${ids.join(', ')}`)
     }
   }
+  /** `instantiate` fills the variables in. */
   return { answerChecks, draw }
 }

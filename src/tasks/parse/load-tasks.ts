@@ -4,13 +4,13 @@ import { didYouMean } from '../../did-you-mean.ts'
 import { invalid, notFound } from '../../errors.ts'
 import { readBounded } from '../../eval/store/parse-artifact.ts'
 import { isSafeId } from '../../eval/store/schemas/primitives.ts'
+import { ifPresent } from '../../files/leftovers.ts'
 import type { Task } from '../task.ts'
 import { invalidTask } from './fields.ts'
 import { type CheckedTask, checkTask, largestTaskFile } from './parse-task.ts'
 
 /** Where tasks are looked for. */
 export type TaskPlaces = {
-  /** Relative paths begin here. */
   readonly workingDirectory: string
   /** Folders of packs: a task is named by its id, all tasks of a pack by the name of the pack. */
   readonly packs: readonly string[]
@@ -65,17 +65,12 @@ function filesOf(name: string, { workingDirectory }: TaskPlaces, packs: readonly
     if (tasks.length > 0) return tasks
     throw notFound(`There are no tasks in ${path}.`, 'A task is a Markdown file that begins with a line ---.')
   }
-  const meant = didYouMean(
-    name,
-    [...packs, ...known].map((file) => basename(file, '.md')),
-  )
-  throw notFound(
-    `There is no task "${name}": no such file, and no task or pack of that name.`,
-    meant === undefined ? 'See them all with `credence task list`.' : `Did you mean "${meant}"?`,
-  )
+  const names = [...packs, ...known].map((file) => basename(file, '.md'))
+  const meant = didYouMean(name, names)
+  const hint = meant === undefined ? 'See them all with `credence task list`.' : `Did you mean "${meant}"?`
+  throw notFound(`There is no task "${name}": no such file, and no task or pack of that name.`, hint)
 }
 
-/** Folders of the packs that hold tasks. */
 const packFolders = ({ packs }: TaskPlaces): readonly string[] =>
   packs.flatMap((folder) =>
     namesIn(folder)
@@ -83,7 +78,6 @@ const packFolders = ({ packs }: TaskPlaces): readonly string[] =>
       .filter((path) => statSync(path, { throwIfNoEntry: false })?.isDirectory() && tasksIn(path).length > 0),
   )
 
-/** The task files of a folder, by name. */
 const tasksIn = (folder: string): readonly string[] =>
   namesIn(folder)
     .filter((name) => name.endsWith('.md'))
@@ -96,11 +90,5 @@ function looksLikeTask(file: string): boolean {
   return !read.ok || /^(?:\uFEFF)?---[ \t]*\r?\n/u.test(Buffer.from(read.value.subarray(0, 64)).toString('utf8'))
 }
 
-function namesIn(folder: string): readonly string[] {
-  try {
-    return readdirSync(folder).toSorted()
-  } catch {
-    // A missing folder holds no tasks. One that was named by hand is reported by the caller.
-    return []
-  }
-}
+/** A missing folder holds no tasks. One that was named by hand is reported by the caller. */
+const namesIn = (folder: string): readonly string[] => (ifPresent(() => readdirSync(folder)) ?? []).toSorted()

@@ -30,7 +30,8 @@ export function checkTask(bytes: Uint8Array, file: string): CheckedTask {
 
   const fields = readFields(text.frontMatter, findings)
   const { byName, repeated } = readSections(text.body)
-  for (const name of repeated) findings.warn(`The section "${name}" is there more than once; the last one counts.`)
+  for (const name of repeated)
+    findings.warnings.push(`The section "${name}" is there more than once; the last one counts.`)
 
   const textOf = (name: SectionName): string => byName.get(name)?.text ?? ''
   const prompt = textOf('Prompt')
@@ -42,11 +43,13 @@ export function checkTask(bytes: Uint8Array, file: string): CheckedTask {
   const rubric = textOf('LLM Judge Rubric')
   const criteria = checklist(textOf('Grading Criteria'))
   if (fields.gradingType !== 'automated' && rubric === '' && criteria.length === 0) {
-    findings.warn(`grading_type is ${fields.gradingType}, but there is neither a rubric nor a list of criteria.`)
+    findings.warnings.push(
+      `grading_type is ${fields.gradingType}, but there is neither a rubric nor a list of criteria.`,
+    )
   }
   const own = readOwnAdditions(text.frontMatter.credence, sessions, findings)
   if (fields.gradingType !== 'llm_judge' && automatedChecks === null && own.answerChecks.length === 0) {
-    findings.warn(
+    findings.warnings.push(
       `grading_type is ${fields.gradingType}, but the task has neither Python in "Automated Checks" nor answer_checks.`,
     )
   }

@@ -97,7 +97,6 @@ function breakdownOf({ taskId: task, repeat, criteria, checks }: TaskRun['grade'
   ]
 }
 
-/** The result of a task, with the hashes of its evidence. */
 const taskEntry = ({ task, evidence, grade }: TaskRun) => ({
   task_id: task.id,
   task_sha256: task.sha256,

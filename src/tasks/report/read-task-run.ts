@@ -1,33 +1,16 @@
-import { MemoryError } from '../../errors.ts'
+import { notFound } from '../../errors.ts'
 import { mean } from '../../eval/score/statistics.ts'
 import { casesOf } from '../../eval/store/case-log.ts'
 import { readEnvironment, requireRun, runFolder } from '../../eval/store/documents.ts'
-import type { CaseRecord, RunSummary } from '../../eval/store/schemas/run.ts'
 import type { TaskGrade } from '../grade/task-grade.ts'
 import { changedFiles, readTranscript } from '../run/evidence-folder.ts'
-import { fromRun, type Obtained, readGrade, tasksOfRun } from '../task-outcomes.ts'
-import type { TranscriptEntry } from '../transcript.ts'
+import { fromRun, readGrade, tasksOfRun } from '../task-outcomes.ts'
 
+export type ReadTaskRun = Readonly<Awaited<ReturnType<typeof readTaskRun>>>
 /** One repeat of one task of a run, with its evidence and its grade. */
-export type TaskRun = Pick<Obtained, 'task' | 'evidence' | 'folder'> & {
-  readonly grade: TaskGrade
-  readonly record: CaseRecord
-  readonly transcript: readonly TranscriptEntry[]
-  /** Files of the evidence that are missing or were changed. */
-  readonly changed: readonly string[]
-}
+export type TaskRun = ReadTaskRun['tasks'][number]
 
-export type ReadTaskRun = {
-  readonly run: RunSummary
-  /** The run that made the evidence: this one, or the one that was graded again. */
-  readonly evidenceRun: string
-  readonly tasks: readonly TaskRun[]
-}
-
-export function taskSettings(
-  root: string,
-  runId: string,
-): { readonly regradeOf: string | null; readonly passAt: number | null } {
+export function taskSettings(root: string, runId: string) {
   const environment = readEnvironment(root, runId)
   const { regradeOf, passAt } = environment?.ok ? environment.value.settings : {}
   return {
@@ -37,29 +20,28 @@ export function taskSettings(
 }
 
 /** Everything about a run of tasks, by task and repeat. */
-export async function readTaskRun(root: string, runId: string): Promise<ReadTaskRun> {
+export async function readTaskRun(root: string, runId: string) {
   const run = requireRun(root, runId)
+  /** The run that made the evidence: this one, or the one that was graded again. */
   const evidenceRun = taskSettings(root, runId).regradeOf ?? runId
   const { records } = await casesOf(root, runId)
   // Interrupted before anything was graded: there may not even be evidence.
-  if (records.length === 0) return { run, evidenceRun, tasks: [] }
-  const found = new Map((await tasksOfRun(runFolder(root, evidenceRun))).map((task) => [task.id, task]))
+  const kept = records.length === 0 ? [] : await tasksOfRun(runFolder(root, evidenceRun))
   const obtain = fromRun(runFolder(root, evidenceRun))
-  const tasks: TaskRun[] = []
+  const tasks = []
   for (const record of records) {
     const { caseId, repeat } = record
-    const task = found.get(caseId)
+    const task = kept.find(({ id }) => id === caseId)
     const grade = await readGrade(runFolder(root, runId), caseId, repeat + 1)
     if (task === undefined || grade === null) {
-      const missing = task === undefined ? 'evidence' : 'grade'
-      throw new MemoryError('not_found', `The run "${runId}" has no ${missing} of "${caseId}".`, {
-        hint: 'Name a run that `credence task run` or `credence task regrade` made.',
-      })
+      const hint = 'Name a run that `credence task run` or `credence task regrade` made.'
+      throw notFound(`The run "${runId}" has no ${task === undefined ? 'evidence' : 'grade'} of "${caseId}".`, hint)
     }
     const { evidence, folder, task: filled } = await obtain(task, { repeat })
+    /** Files of the evidence that are missing or were changed. */
     const changed = await changedFiles(folder, evidence)
-    const kept = evidence.transcript
-    const transcript = kept === null || changed.includes(kept.path) ? [] : await readTranscript(folder, kept)
+    const isSound = evidence.transcript !== null && !changed.includes(evidence.transcript.path)
+    const transcript = isSound ? await readTranscript(folder, evidence.transcript) : []
     tasks.push({ task: filled, evidence, folder, grade, record, transcript, changed })
   }
   return { run, evidenceRun, tasks }
@@ -74,7 +56,6 @@ export function coverageOf(grades: readonly TaskGrade[]) {
   return {
     tasks: grades.length,
     graded: grades.filter(({ score }) => score !== null).length,
-    /** Those whose score has every part that the task asks for. */
     complete: grades.filter(({ isComplete }) => isComplete).length,
     unjudged: grades.filter(({ judge }) => judge.state === 'unjudged').length,
     byState,

@@ -29,19 +29,14 @@ function taskPart(one: TaskRun, isOneOfMany: boolean): readonly string[] {
   const { task, evidence } = one
   const depth = isOneOfMany ? '###' : '##'
   const section = (name: string, lines: readonly string[]): readonly string[] => [`${depth} ${name}`, '', ...lines, '']
+  const sessions = evidence.sessions.flatMap((session) => sessionPart(session, one, depth))
   return [
     ...(isOneOfMany ? [`## ${task.name} (\`${task.id}\`, repeat ${evidence.repeat})`, ''] : []),
     ...section('Understanding', understanding(one)),
-    ...section(
-      'Sessions',
-      evidence.sessions.flatMap((session) => sessionPart(session, one, depth)),
-    ),
+    ...section('Sessions', sessions),
     ...section('Evidence', evidencePart(one)),
     ...section('Self-assessment', assessment(one)),
-    ...section(
-      'Limits',
-      limits(one).map((line) => `- ${line}`),
-    ),
+    ...section('Limits', limits(one)),
   ]
 }
 
@@ -96,30 +91,23 @@ function eventText(event: EvidenceEvent): string {
 }
 
 function evidencePart({ evidence, grade }: TaskRun): readonly string[] {
+  const files = keptFiles(evidence).map(({ path, bytes, sha256 }) => [path, String(bytes), `\`${sha256}\``])
   return [
     `Kept in \`${grade.evidence}\` of the eval store; task file sha256 \`${evidence.taskSha256}\`, seed ${evidence.seed}.`,
-    ...table(
-      ['file', 'bytes', 'sha256'],
-      keptFiles(evidence).map(({ path, bytes, sha256 }) => [path, String(bytes), `\`${sha256}\``]),
-    ),
+    ...table(['file', 'bytes', 'sha256'], files),
   ]
 }
 
 function assessment({ grade }: TaskRun): readonly string[] {
   const passed = grade.checks.filter((check) => check.passed).length
+  const criteria = grade.criteria.map(({ part, name, score, weight, reason }) => {
+    return [part, name, weight === null ? '' : `${Math.round(weight * 100)} %`, score.toFixed(2), reason]
+  })
+  const checks = grade.checks.map((one) => [one.session, one.id, one.expected, one.passed ? 'yes' : 'no'])
   return [
     `State \`${grade.state}\`${grade.reason === null ? '.' : `: ${grade.reason}`} Score ${figure(grade.score)}${grade.isComplete ? '' : ' (incomplete)'}: automated ${figure(grade.automatedScore)}, judge ${figure(grade.judgeScore)}. ${passed} of ${grade.checks.length} checks of the answers passed.`,
-    ...table(
-      ['part', 'criterion', 'weight', 'score', 'reason'],
-      grade.criteria.map(({ part, name, score, weight, reason }) => [
-        ...[part, name, weight === null ? '' : `${Math.round(weight * 100)} %`],
-        ...[score.toFixed(2), reason],
-      ]),
-    ),
-    ...table(
-      ['session', 'check', 'expected', 'passed'],
-      grade.checks.map((check) => [check.session, check.id, check.expected, check.passed ? 'yes' : 'no']),
-    ),
+    ...table(['part', 'criterion', 'weight', 'score', 'reason'], criteria),
+    ...table(['session', 'check', 'expected', 'passed'], checks),
   ]
 }
 
@@ -131,10 +119,9 @@ const table = (head: readonly string[], rows: readonly (readonly string[])[]): r
     ? []
     : ['', ...[head, head.map(() => '---'), ...rows.map((row) => row.map(cell))].map((row) => `| ${row.join(' | ')} |`)]
 
-/** The limits of the figures. */
 function limits({ evidence, grade, changed }: TaskRun): readonly string[] {
   const { judge, automated } = grade
-  return [
+  const lines = [
     ...(judge.state === 'unjudged' ? [`The rubric was not applied: ${judge.reason}`] : []),
     ...(judge.state === 'scored' ? judge.cuts.map((cut) => `The judge did not see everything: ${cut}.`) : []),
     ...(automated.state === 'skipped' ? [`The automated checks did not run: ${automated.reason}`] : []),
@@ -146,4 +133,5 @@ function limits({ evidence, grade, changed }: TaskRun): readonly string[] {
     ...(changed.length === 0 ? [] : [`Files of the evidence that were changed: ${changed.join(', ')}.`]),
     'Within a session only its beginning and its end have times of their own.',
   ]
+  return lines.map((line) => `- ${line}`)
 }

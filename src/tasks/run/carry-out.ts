@@ -2,7 +2,8 @@ import { addUsage, noUsage, type Usage } from '../../models/chat-model.ts'
 import { type Agent, type AgentAtWork, AgentFailure, type Conversation, messageOf } from '../agent.ts'
 import type { Control, Evidence, EvidenceEvent, SessionRecord } from '../evidence.ts'
 import { instantiate } from '../parse/draw.ts'
-import type { Task, TaskSession } from '../task.ts'
+import type { TaskSession } from '../parse/fields.ts'
+import type { Task } from '../task.ts'
 import type { TranscriptMessage } from '../transcript.ts'
 import {
   keepTaskFile,
@@ -110,11 +111,7 @@ const notReached = ({ id, prompt, isFresh }: TaskSession, index: number): Sessio
 const deadlineIn = (ms: number): number => performance.now() + ms
 
 /** Does something before a deadline. Work that ignores `limit` is not waited for. */
-async function inTime<Result>(
-  deadline: number,
-  signal: AbortSignal,
-  work: (limit: AbortSignal) => Promise<Result>,
-): Promise<Result> {
+async function inTime<Result>(deadline: number, signal: AbortSignal, work: (limit: AbortSignal) => Promise<Result>) {
   const over = new AbortController()
   const end = (): void => over.abort(new DOMException('The time is used up.', 'TimeoutError'))
   const limit = AbortSignal.any([signal, over.signal])
@@ -139,7 +136,6 @@ async function inTime<Result>(
 type WorkAssignment = Assignment & { readonly totalMs: number; readonly workspace: string }
 type SessionEnding = Pick<SessionRecord, 'outcome' | 'problem' | 'answer'>
 
-/** One task being carried out: session after session, until one of them fails. */
 class Work {
   readonly #assignment: WorkAssignment
   readonly #save: (changes: Partial<Evidence>) => Promise<Evidence>
@@ -161,7 +157,6 @@ class Work {
     this.#records = assignment.task.sessions.map(notReached)
   }
 
-  /** Holds the sessions, stops the agent and keeps the workspace. */
   async run(): Promise<Evidence> {
     const { workspace, folder, task, now } = this.#assignment
     let problem: string | null

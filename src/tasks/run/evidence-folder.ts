@@ -1,11 +1,9 @@
 import { createHash } from 'node:crypto'
-import { constants } from 'node:fs'
-import { mkdir, open, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
-import { MemoryError } from '../../errors.ts'
-import { parseJson, problemText } from '../../eval/store/parse-artifact.ts'
+import { conflict, invalid, notFound } from '../../errors.ts'
+import { parseJson, problemText, readBounded } from '../../eval/store/parse-artifact.ts'
 import { asJson, writeAtomically } from '../../files/atomic-write.ts'
-import { codeOf } from '../../files/leftovers.ts'
 import { Evidence, type KeptFile, type SessionRecord } from '../evidence.ts'
 import type { Task } from '../task.ts'
 import type { TranscriptEntry, TranscriptMessage } from '../transcript.ts'
@@ -31,11 +29,8 @@ export async function prepareFolder(folder: string): Promise<void> {
   const there = (await readdir(folder)).filter((name) => ours.includes(name))
   if (there.length === 0) return
   const found = await readEvidence(folder).catch(() => null)
-  if (found === null || found.isComplete) {
-    throw new MemoryError('conflict', `${folder} already holds ${there.toSorted().join(', ')}.`, {
-      hint: 'Name another folder for the evidence.',
-    })
-  }
+  if (found === null || found.isComplete)
+    throw conflict(`${folder} already holds ${there.toSorted().join(', ')}.`, 'Name another folder for the evidence.')
   for (const name of there) await rm(join(folder, name), { recursive: true, force: true })
 }
 
@@ -110,14 +105,13 @@ export async function keepWorkspace(
       left.push({ path, reason: `has ${size} bytes, and only ${mostBytesKept} in all are kept` })
       continue
     }
-    let bytes: Buffer
-    try {
-      bytes = await readPlain(join(workspace, path))
-    } catch (error) {
-      // A file that cannot be read is no reason to lose the others.
-      left.push({ path, reason: `cannot be read (${codeOf(error) ?? error})` })
+    // Since it was listed it may have become a link or a pipe; one file is no reason to lose the others.
+    const read = readBounded(join(workspace, path), path, mostBytesKept)
+    if (!read.ok) {
+      left.push({ path, reason: read.problems[0].message })
       continue
     }
+    const bytes = read.value
     const target = `${evidenceNames.workspace}/${path}`
     await mkdir(dirname(join(folder, target)), { recursive: true, mode: 0o700 })
     await writeFile(join(folder, target), bytes, { mode: 0o600 })
@@ -127,30 +121,18 @@ export async function keepWorkspace(
   return { kept, left }
 }
 
-/** Between being listed and being read a file may have become a link or a pipe. */
-async function readPlain(source: string): Promise<Buffer> {
-  const file = await open(source, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0))
-  try {
-    return await file.readFile()
-  } finally {
-    await file.close()
-  }
-}
-
 /** Reads the evidence in a folder. Throws a MemoryError when there is none, or when it is invalid. */
 export async function readEvidence(folder: string): Promise<Evidence> {
   const file = join(folder, evidenceNames.evidence)
   const bytes = await readFile(file).catch((cause: unknown) => {
-    throw new MemoryError('not_found', `There is no evidence in ${folder}.`, { hint, cause })
+    throw notFound(`There is no evidence in ${folder}.`, hint, cause)
   })
   const parsed = parseJson(bytes, file)
-  if (!parsed.ok) throw new MemoryError('invalid', `${problemText(parsed.problems[0])}.`, { hint })
+  if (!parsed.ok) throw invalid(`${problemText(parsed.problems[0])}.`, hint)
   const checked = Evidence.safeParse(parsed.value)
   if (checked.success) return checked.data
   const [issue] = checked.error.issues
-  throw new MemoryError('invalid', `${file}: ${issue?.path.join('.') ?? ''} ${issue?.message ?? 'is not valid'}.`, {
-    hint,
-  })
+  throw invalid(`${file}: ${issue?.path.join('.') ?? ''} ${issue?.message ?? 'is not valid'}.`, hint)
 }
 
 /** The transcripts and the workspace. */
@@ -170,10 +152,10 @@ export async function changedFiles(folder: string, evidence: Evidence): Promise<
 /** The bytes of a kept file. Throws when they are not those that were written. */
 export async function readKept(folder: string, { path, sha256 }: KeptFile): Promise<Buffer> {
   const bytes = await readFile(join(folder, path)).catch((cause: unknown) => {
-    throw new MemoryError('invalid', `${path} is missing from the evidence in ${folder}.`, { hint, cause })
+    throw invalid(`${path} is missing from the evidence in ${folder}.`, hint, cause)
   })
   if (digestOf(bytes) === sha256) return bytes
-  throw new MemoryError('invalid', `${path} in ${folder} was changed since the evidence was written.`, { hint })
+  throw invalid(`${path} in ${folder} was changed since the evidence was written.`, hint)
 }
 
 export async function readTranscript(folder: string, kept: KeptFile | null): Promise<readonly TranscriptEntry[]> {
@@ -183,10 +165,7 @@ export async function readTranscript(folder: string, kept: KeptFile | null): Pro
   return lines.filter((line) => line !== '').map((line) => JSON.parse(line) as TranscriptEntry)
 }
 
-export const readMessages = async (
-  folder: string,
-  { transcript }: SessionRecord,
-): Promise<readonly TranscriptMessage[]> =>
+export const readMessages = async (folder: string, { transcript }: SessionRecord) =>
   (await readTranscript(folder, transcript)).flatMap((entry) => (entry.type === 'message' ? [entry.message] : []))
 
 export const pathInWorkspace = ({ path }: KeptFile): string => path.slice(`${evidenceNames.workspace}/`.length)

@@ -13,7 +13,6 @@ export type Program = {
   /** The whole environment; nothing is inherited. */
   readonly env: Readonly<Record<string, string>>
   readonly input?: string | Uint8Array
-  /** Aborting it ends the whole group. */
   readonly signal: AbortSignal
   /** Most bytes on standard output and standard error together; more end the group. Default 16 MiB. */
   readonly mostOutput?: number
@@ -24,18 +23,7 @@ export type Program = {
   readonly graceMs?: number
 }
 
-export type Ending = {
-  readonly pid: number
-  readonly exitCode: number | null
-  readonly killedBy: string | null
-  readonly stdout: Buffer
-  /** The last part of standard error, which holds the reason of a failure. */
-  readonly stderr: string
-  /** The bytes written to descriptor 3. */
-  readonly result: Buffer
-  /** The stream that was longer than allowed. */
-  readonly exceeded: 'output' | 'result' | null
-}
+export type Ending = Readonly<Awaited<ReturnType<typeof runInGroup>>>
 
 const longestStderr = 1024 * 1024
 const defaultGraceMs = 2_000
@@ -47,7 +35,7 @@ const isWindows = process.platform === 'win32'
  * Runs a program in a process group of its own and ends the whole group when the program exits or `signal` is aborted:
  * a process left behind would write into the next session. Rejects only when the program cannot be started.
  */
-export async function runInGroup(given: Program): Promise<Ending> {
+export async function runInGroup(given: Program) {
   const { program, args, cwd, env, input, signal, mostOutput = 16 * 1024 * 1024, mostResult, graceMs } = given
   signal.throwIfAborted()
   const stdio = ['pipe', 'pipe', 'pipe', ...(mostResult === undefined ? [] : ['pipe' as const])] as 'pipe'[]
@@ -59,12 +47,13 @@ export async function runInGroup(given: Program): Promise<Ending> {
 
   const [stdout, result]: [Buffer[], Buffer[]] = [[], []]
   let [stderr, outputBytes, resultBytes] = ['', 0, 0]
-  let exceeded: Ending['exceeded'] = null
+  /** The stream that was longer than allowed. */
+  let exceeded: 'output' | 'result' | null = null
   let ending: Promise<void> | null = null
   const end = (): void => {
     ending ??= endGroup(pid, graceMs)
   }
-  const refuse = (stream: NonNullable<Ending['exceeded']>): void => {
+  const refuse = (stream: 'output' | 'result'): void => {
     exceeded ??= stream
     end()
   }
@@ -106,7 +95,7 @@ export async function runInGroup(given: Program): Promise<Ending> {
     await Promise.race([closed, pause(drainMs, undefined, { signal: drained.signal }).catch(() => {})])
     drained.abort()
     return {
-      ...{ pid, exitCode, killedBy, stderr, exceeded },
+      ...{ pid, exitCode, killedBy, stderr, exceeded: exceeded as 'output' | 'result' | null },
       stdout: Buffer.concat(stdout),
       result: Buffer.concat(result),
     }
@@ -117,7 +106,6 @@ export async function runInGroup(given: Program): Promise<Ending> {
   }
 }
 
-/** Asks every process of a group to end, and kills those that do not. */
 async function endGroup(pid: number, graceMs: number = defaultGraceMs): Promise<void> {
   if (isWindows) {
     spawnSync('taskkill', ['/pid', String(pid), '/T', '/F'], { windowsHide: true })
@@ -192,10 +180,7 @@ process.on('exit', () => {
 })
 
 /** Why a task cannot be carried out here, in one sentence; null when it can. Only programs can be checked. */
-export async function missingPrerequisite(
-  prerequisites: readonly string[],
-  searchPath: string,
-): Promise<string | null> {
+export async function missingPrerequisite(prerequisites: readonly string[], searchPath: string) {
   for (const prerequisite of prerequisites) {
     const [, name] = /^cli:(\S+)$/u.exec(prerequisite) ?? []
     if (name === undefined) return `The task needs "${prerequisite}", which cannot be checked here; use cli:NAME.`

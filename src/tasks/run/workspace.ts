@@ -1,7 +1,7 @@
 import { copyFile, lstat, mkdir, mkdtemp, readdir, realpath, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { basename, dirname, join, relative, sep } from 'node:path'
-import { MemoryError } from '../../errors.ts'
+import { notFound } from '../../errors.ts'
 import { codeOf } from '../../files/leftovers.ts'
 import type { Task } from '../task.ts'
 
@@ -36,9 +36,7 @@ export async function findAsset(taskFile: string, asset: string): Promise<string
     const found = await plainFileBelow(assets, named)
     if (found !== null) return found
   }
-  throw new MemoryError('not_found', `There is no asset "${asset}" for ${taskFile}.`, {
-    hint: `Put it into ${join(folder, 'assets')}.`,
-  })
+  throw notFound(`There is no asset "${asset}" for ${taskFile}.`, `Put it into ${join(folder, 'assets')}.`)
 }
 
 /** Null when there is none, or when a link leads out of the folder. */

@@ -1,6 +1,6 @@
 import { basename, join, resolve } from 'node:path'
 import { answerOf } from '../../../eval/kinds/retrieval/carry-out.ts'
-import { askedIn, casesHolding, findPacks, loadPack, type Pack, readPack } from '../../../eval/kinds/retrieval/pack.ts'
+import { casesHolding, findPacks, loadPack, type Pack, readPack } from '../../../eval/kinds/retrieval/pack.ts'
 import { compareBackends, type PackRun } from '../../../eval/kinds/retrieval/run-pack.ts'
 import { type ComparisonRow, comparisonRow, overallTable, packTable } from '../../../eval/report/comparison.ts'
 import { entriesOf, reportsOf } from '../../../eval/report/retrieval-report.ts'
@@ -222,7 +222,7 @@ async function oneCase(
   session: Session,
   { case: id = '', explain, packs, ...asked }: Asked & { readonly case: string | undefined; readonly explain: boolean },
 ): Promise<Answer> {
-  const pack = packs.find((one) => askedIn(one).some((known) => known.id === id))
+  const pack = packs.find(({ cases }) => cases.some((known) => known.id === id))
   if (pack === undefined)
     throw new UsageError(`There is no case "${id}".`, 'A turn of a session is written session#turn.')
   const { ran } = await compare(session, {

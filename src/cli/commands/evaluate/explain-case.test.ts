@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { backendsFor, belief, staticCase } from '../../../../test/eval/sample-corpus.ts'
 import { readRetrievalCases } from '../../../eval/kinds/retrieval/case-file.ts'
-import type { RetrievalPack } from '../../../eval/kinds/retrieval/pack.ts'
+import type { Pack } from '../../../eval/kinds/retrieval/pack.ts'
 import { runPack } from '../../../eval/kinds/retrieval/run-pack.ts'
 import { readRecords } from '../../../memory/transfer/belief-record.ts'
 import { plain } from '../../text/output.ts'
@@ -13,7 +13,7 @@ const beliefs = [
   belief('b-jib', { scope: ['domain:cars'] }),
 ]
 const clock = { now: () => new Date(0), newId: () => 'unused' }
-const pack: RetrievalPack = {
+const pack: Pack = {
   kind: 'retrieval',
   id: 'boats',
   title: 'Boats',

@@ -1,6 +1,6 @@
 import { answerOf, explanationOf } from '../../../eval/kinds/retrieval/carry-out.ts'
 import { checkExpectations, type Expectations, type Outcome } from '../../../eval/kinds/retrieval/expectations.ts'
-import { askedIn, type Pack } from '../../../eval/kinds/retrieval/pack.ts'
+import type { Pack } from '../../../eval/kinds/retrieval/pack.ts'
 import type { PackRun } from '../../../eval/kinds/retrieval/run-pack.ts'
 import type { Answer, AnswerHit } from '../../../eval/system/system.ts'
 import { harmless, type Style } from '../../text/output.ts'
@@ -28,7 +28,7 @@ export function explanationText(run: PackRun, id: string, style: Style): string 
   const paints = style.bold('x') !== 'x'
   const mark = (words: string): string => (paints ? style.bold(style.underline(words)) : `[${words}]`)
   const outcome = run.outcomes.find(({ caseId }) => caseId === id)
-  const { asked } = askedIn(run.pack).find((one) => one.id === id) ?? {}
+  const asked = run.pack.cases.find((one) => one.id === id)
   if (outcome === undefined || asked === undefined) return null
   const answer = answerOf(outcome)
   const { group } = explanationOf(outcome)
@@ -37,7 +37,7 @@ export function explanationText(run: PackRun, id: string, style: Style): string 
   const ending = { pass: 'passed', fail: 'FAILED', error: 'ERROR' }[outcome.verdict as 'pass' | 'fail' | 'error']
   const whole = [
     `${run.subject.name}: ${id} (${run.pack.id}${group ? `, ${group}` : ''}): ${ending}`,
-    ...('description' in asked && asked.description !== '' ? [`  ${asked.description}`] : []),
+    ...(asked.turnIndex === null && asked.description !== '' ? [`  ${asked.description}`] : []),
     '',
     ...section('message', [markedMessage(asked.message, answer, mark)]),
     ...section('asked by', [`${asked.user} in ${asked.scopes.join(' ')}${within}`]),

@@ -53,7 +53,6 @@ export const beam: Suite = {
   },
 }
 
-/** The folders that hold a chat: the one given, or those inside it. */
 function chatFolders(path: string): readonly string[] {
   if (!existsSync(path)) throw invalid(`${path}: no such directory.`, 'Give the folder of the chats with --data.')
   if (!statSync(path).isDirectory()) throw invalid(`${path}: not a folder.`, 'Give the folder 100K, 500K or 1M.')

@@ -1,14 +1,15 @@
 import { createHash } from 'node:crypto'
-import { closeSync, openSync, readdirSync, readSync, statSync } from 'node:fs'
+import { readdirSync, statSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { setImmediate as yieldToEvents } from 'node:timers/promises'
-import { MemoryError } from '../../../errors.ts'
+import { invalid, MemoryError } from '../../../errors.ts'
 import type { CaseOutcome, ExecutionRequest } from '../../run/run.ts'
 import { manifestName } from '../../store/documents.ts'
 import { type Answer, emptyAnswer, type HearingSystem } from '../../system/system.ts'
-import { brokenOutcome, defineKind, type Kind, type PackContent, type PackPlace, type Tested } from '../kind.ts'
+import { brokenOutcome, defineKind, type Kind, type PackPlace } from '../kind.ts'
 import { amaBench } from './ama-bench.ts'
 import { beam } from './beam.ts'
+import { chunksOf } from './data-file.ts'
 import { factConsolidation } from './factconsolidation.ts'
 import { loCoMo } from './locomo.ts'
 import { longMemEval, pooledLongMemEval } from './longmemeval.ts'
@@ -25,27 +26,17 @@ import {
 const suites: readonly Suite[] = [longMemEval, pooledLongMemEval, loCoMo, beam, amaBench, factConsolidation]
 
 export type ConversationOptions = {
-  /** A memory of conversations, by name. */
   readonly open: (system: string) => Promise<HearingSystem>
   /** Where the published data is. Without it the sample of the pack is run. */
   readonly data: string | undefined
-  /** Milliseconds, for timing. */
   readonly clock: () => number
   readonly onProgress?: ReadProgress
 }
 
-type Content = PackContent & {
-  readonly suite: Suite
-  readonly path: string
-  /** The digest of data that is not the pack's own. */
-  readonly hashed: Tested['hashed']
-}
-type TestedMemory = Tested & { readonly memory: HearingSystem }
-
 /** The kind of pack that asks what was said in conversations and done in trajectories. */
 export function conversationKind({ open, data, clock, onProgress = () => {} }: ConversationOptions): Kind {
   // The data may be large, and is the same for every system.
-  const contents = new Map<string, Content>()
+  const contents = new Map<string, ReturnType<typeof readContent>>()
   return defineKind({
     name: 'conversation',
     defaultSystem: 'credence',
@@ -54,7 +45,7 @@ export function conversationKind({ open, data, clock, onProgress = () => {} }: C
       contents.set(place.directory, content)
       return content
     },
-    open: async (system, { hashed }): Promise<TestedMemory> => {
+    open: async (system, { hashed }) => {
       const memory = await open(system)
       const { name, version } = memory
       return { memory, name, version, ...(hashed && { hashed }), close: () => memory.close() }
@@ -84,12 +75,11 @@ export function questionOf(place: PackPlace, data: string | undefined, caseId: s
   return null
 }
 
-function readContent({ directory, manifest }: PackPlace, data: string | undefined, onProgress: ReadProgress): Content {
+function readContent({ directory, manifest }: PackPlace, data: string | undefined, onProgress: ReadProgress) {
   const suite = suites.find(({ name }) => name === manifest.suite)
   if (suite === undefined) {
-    throw new MemoryError('invalid', `${join(directory, manifestName)}: suite is "${manifest.suite}".`, {
-      hint: `Use one of ${suites.map(({ name }) => name).join(', ')}.`,
-    })
+    const hint = `Use one of ${suites.map(({ name }) => name).join(', ')}.`
+    throw invalid(`${join(directory, manifestName)}: suite is "${manifest.suite}".`, hint)
   }
   const path = dataPath({ directory, manifest }, data)
   const cases = []
@@ -143,10 +133,7 @@ async function* carryOut(suite: Suite, path: string, work: Work): AsyncGenerator
 }
 
 /** Puts a whole conversation into an empty memory. Returns the error, if any: questions about a part would measure nothing. */
-async function tell(
-  { turns }: Conversation,
-  { memory, request: { signal }, onProgress }: Work,
-): Promise<string | null> {
+async function tell({ turns }: Conversation, { memory, request: { signal }, onProgress }: Work) {
   try {
     await memory.reset()
     for (let from = 0; from < turns.length && !signal.aborted; from += batchSize) {
@@ -178,7 +165,6 @@ function resolver({ turns }: Conversation): (answer: Answer) => SuiteAnswer {
   })
 }
 
-/** Turns of a ranking that are stored with a case. */
 const mostKept = 10
 /** Turns that a memory is asked for. Ten of them may belong to very few sessions. */
 const mostAsked = 100
@@ -216,24 +202,11 @@ async function outcomeOf(
   }
 }
 
-/** The digest of a file, or of every file below a folder. */
 function hashOf(path: string): string {
   const hash = createHash('sha256')
-  const buffer = Buffer.alloc(1 << 20)
   const add = (one: string): void => {
-    if (statSync(one).isDirectory()) {
-      for (const name of readdirSync(one).sort()) add(join(one, name))
-      return
-    }
-    const descriptor = openSync(one, 'r')
-    try {
-      for (let length = 1; length > 0; ) {
-        length = readSync(descriptor, buffer)
-        hash.update(buffer.subarray(0, length))
-      }
-    } finally {
-      closeSync(descriptor)
-    }
+    if (!statSync(one).isDirectory()) for (const { chunk } of chunksOf(one)) hash.update(chunk)
+    else for (const name of readdirSync(one).sort()) add(join(one, name))
   }
   add(path)
   return `sha256:${hash.digest('hex')}`

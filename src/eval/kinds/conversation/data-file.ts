@@ -7,12 +7,7 @@ import { JsonObjects } from '../../../files/json-objects.ts'
 import { parseJsonAs } from '../../pack/manifest.ts'
 import type { ReadProgress } from './suite.ts'
 
-const chunkBytes = 1 << 20
-
-/**
- * The objects of a file of JSON Lines or of one JSON array, one after the other, so that a file of several hundred
- * megabytes is never held whole. A file that ends in `.gz` is unpacked first.
- */
+/** The objects of JSON Lines or of one JSON array, one after the other, because files have several hundred megabytes. */
 export function* readObjects<Shape extends z.ZodType>(
   file: string,
   shape: Shape,
@@ -38,12 +33,8 @@ export function fileIn(path: string, name: RegExp, example: string): string {
   if (statSync(path).isFile()) return path
   const fitting = readdirSync(path).filter((one) => name.test(one))
   if (fitting.length === 1) return join(path, fitting[0] as string)
-  throw invalid(
-    fitting.length === 0
-      ? `${path}: no file such as ${example} in this folder.`
-      : `${path}: several files such as ${example} (${fitting.join(', ')}).`,
-    'Give the path of one file with --data.',
-  )
+  const there = fitting.length === 0 ? 'no file' : `several files (${fitting.join(', ')})`
+  throw invalid(`${path}: ${there} such as ${example} in this folder.`, 'Give the path of one file with --data.')
 }
 
 const asPublished = 'Give the file as it was published; docs/conversations.md says where.'
@@ -64,7 +55,8 @@ function readBytes(file: string): Buffer {
 /** The text of every object at the top, or in the array at the top, and where in how many bytes it ends. */
 function* objectTexts(file: string): Generator<{ readonly text: string; readonly end: number; readonly size: number }> {
   const objects = new JsonObjects()
-  for (const { chunk, size } of chunksOf(file))
+  const unpacked = file.endsWith('.gz') ? readBytes(file) : null
+  for (const { chunk, size } of unpacked === null ? chunksOf(file) : [{ chunk: unpacked, size: unpacked.length }])
     for (const { text, end } of objects.take(chunk)) if (text !== null) yield { text, end, size }
   const { unfinished } = objects
   if (unfinished !== null)
@@ -74,21 +66,14 @@ function* objectTexts(file: string): Generator<{ readonly text: string; readonly
     )
 }
 
-function* chunksOf(file: string): Generator<{ readonly chunk: Buffer; readonly size: number }> {
-  if (file.endsWith('.gz')) {
-    const chunk = readBytes(file)
-    yield { chunk, size: chunk.length }
-    return
-  }
+/** A file in parts, each of which is valid until the next is taken, and its size. */
+export function* chunksOf(file: string): Generator<{ readonly chunk: Buffer; readonly size: number }> {
   const descriptor = openSync(file, 'r')
   try {
-    const buffer = Buffer.alloc(chunkBytes)
+    const buffer = Buffer.alloc(1 << 20)
     const { size } = fstatSync(descriptor)
-    for (;;) {
-      const length = readSync(descriptor, buffer, 0, chunkBytes, null)
-      if (length === 0) return
+    for (let length = readSync(descriptor, buffer); length > 0; length = readSync(descriptor, buffer))
       yield { chunk: buffer.subarray(0, length), size }
-    }
   } finally {
     closeSync(descriptor)
   }

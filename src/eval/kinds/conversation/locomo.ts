@@ -80,7 +80,6 @@ function conversationOf({ sample_id: id, conversation, qa }: z.infer<typeof Samp
       return turn
     })
   })
-  // Asked on the day after the last session.
   const askedAt = new Date(last + 86_400_000).toISOString()
   const questions = qa.flatMap(({ question, category, evidence }, place) => {
     // Some evidence names several turns in one string, and some is written D8:06 or D:8:6.

@@ -15,7 +15,6 @@ import {
   turnId,
 } from './suite.ts'
 
-/** One question of LongMemEval with its haystack of chat sessions. */
 const Row = z.object({
   question_id: z.string().min(1),
   question_type: z.string(),
@@ -62,40 +61,20 @@ export const pooledLongMemEval: Suite = {
   name: 'longmemeval-pooled',
   decisive: ['any@10', 'silence'],
   read: function* (path, onProgress) {
+    // Many haystacks share a session. It has the same name in all of them.
     const names = new Map<string, string>()
+    const nameOf = (id: string): string => {
+      if (!names.has(id)) names.set(id, `s${names.size + 1}`)
+      return names.get(id) as string
+    }
     const turns: SuiteTurn[] = []
     const questions: SuiteQuestion[] = []
     const file = dataFile(path)
     for (const row of readObjects(file, Row, onProgress)) {
-      const own = conversationOf(row, file)
-      // Many haystacks share a session. It has the same id in all of them.
-      const ids = new Map(
-        sessionsInOrder(row).map((place, rank) => [`s${rank + 1}`, row.haystack_session_ids[place] as string]),
-      )
-      const rename = (session: string): string => {
-        const id = ids.get(session) ?? session
-        const name = names.get(id) ?? `s${names.size + 1}`
-        names.set(id, name)
-        return name
-      }
-      const known = new Set(names.keys())
-      for (const turn of own.turns)
-        if (!known.has(ids.get(turn.session) ?? '')) {
-          const session = rename(turn.session)
-          turns.push({ ...turn, id: turnId(session, turn.index), session })
-        }
-      for (const question of own.questions) {
-        const { gold } = question
-        const renameId = (id: string): string => id.replace(/^[^-]+/u, rename)
-        questions.push({
-          ...question,
-          gold: {
-            turns: new Set([...gold.turns].map(renameId)),
-            sessions: new Set([...gold.sessions].map(rename)),
-            ...(gold.newest === undefined ? {} : { newest: rename(gold.newest) }),
-          },
-        })
-      }
+      const known = new Set(names.values())
+      const own = conversationOf(row, file, nameOf)
+      turns.push(...own.turns.filter(({ session }) => !known.has(session)))
+      questions.push(...own.questions)
     }
     turns.sort((one, other) => (one.at < other.at ? -1 : one.at > other.at ? 1 : 0))
     yield { id: 'pooled', turns, questions }
@@ -106,24 +85,29 @@ const dataFile = (path: string): string =>
   fileIn(path, /^longmemeval_(?:s|m|oracle).*\.jsonl?(?:\.gz)?$/u, 'longmemeval_s.json')
 
 /** Sessions in the order of their dates. A session id that begins with `answer_` gives the answer away, so all are renamed. */
-function conversationOf(row: Row, file: string): Conversation {
+function conversationOf(
+  row: Row,
+  file: string,
+  nameOf = (_id: string, rank: number): string => `s${rank + 1}`,
+): Conversation {
   const { haystack_sessions: sessions, haystack_dates: dates, haystack_session_ids: ids } = row
   if (sessions.length !== dates.length || sessions.length !== ids.length)
     throw unpublished(
       `${file}: ${row.question_id} has ${sessions.length} sessions, ${dates.length} dates and ${ids.length} session ids.`,
     )
-  const wanted = new Set(row.answer_session_ids)
-  const evidence = { turns: new Set<string>(), sessions: new Set<string>() }
+  const inOrder = sessions
+    .map((said, place) => ({ said, id: ids[place] as string, start: timeOf(dates[place]) }))
+    .sort((one, other) => one.start - other.start)
+  const gold = { turns: new Set<string>(), sessions: new Set<string>() }
   let newest: string | undefined
-  const turns = sessionsInOrder(row).flatMap((place, rank) => {
-    const session = `s${rank + 1}`
-    const isWanted = wanted.has(ids[place] as string)
-    if (isWanted) evidence.sessions.add(session)
+  const turns = inOrder.flatMap(({ said, id: sessionId, start }, rank) => {
+    const session = nameOf(sessionId, rank)
+    const isWanted = row.answer_session_ids.includes(sessionId)
+    if (isWanted) gold.sessions.add(session)
     if (isWanted) newest = session
-    const start = timeOf(dates[place])
-    return (sessions[place] ?? []).map(({ role, content, has_answer: holdsAnswer }, index): SuiteTurn => {
+    return said.map(({ role, content, has_answer: holdsAnswer }, index): SuiteTurn => {
       const id = turnId(session, index)
-      if (isWanted && holdsAnswer === true) evidence.turns.add(id)
+      if (isWanted && holdsAnswer === true) gold.turns.add(id)
       return { id, session, index, role, at: new Date(start + index * 60_000).toISOString(), text: content }
     })
   })
@@ -132,14 +116,11 @@ function conversationOf(row: Row, file: string): Conversation {
     text: row.question,
     askedAt: new Date(timeOf(row.question_date)).toISOString(),
     group: row.question_type,
-    gold: { ...evidence, ...(newest === undefined ? {} : { newest }) },
+    gold: { ...gold, ...(newest === undefined ? {} : { newest }) },
     expectsSilence: row.question_id.endsWith('_abs'),
   }
   return { id: row.question_id, turns, questions: [question] }
 }
-
-const sessionsInOrder = ({ haystack_dates: dates }: Row): readonly number[] =>
-  dates.map((_, place) => place).sort((one, other) => timeOf(dates[one]) - timeOf(dates[other]))
 
 /** `2023/05/20 (Sat) 02:21`, in milliseconds. */
 function timeOf(date: string | undefined): number {

@@ -21,7 +21,6 @@ export type SuiteQuestion = {
   /** The text and the time are all that a system is given. */
   readonly text: string
   readonly askedAt: string
-  /** The type of the question, for the tables. */
   readonly group: string
   readonly gold: Gold
   /** Nothing in the conversation answers it: the right push is none. */

@@ -1,4 +1,4 @@
-import { MemoryError } from '../../../errors.ts'
+import { invalid } from '../../../errors.ts'
 import { hear } from '../../../memory/conversation/hear.ts'
 import { embedTurns } from '../../../memory/conversation/meaning.ts'
 import { searchTurns } from '../../../memory/conversation/search-turns.ts'
@@ -35,9 +35,7 @@ export async function openTurnSystem(given: string, parts: TurnSystemParts): Pro
   if (isOutsideName(given)) return openOutside(given)
   const name = turnSystemNames.find((known) => known === given)
   if (name !== undefined) return ownSystem(name, parts)
-  throw new MemoryError('invalid', `Unknown system "${given}".`, {
-    hint: `Use one of ${[...turnSystemNames, ...outsideForms].join(', ')}.`,
-  })
+  throw invalid(`Unknown system "${given}".`, `Use one of ${[...turnSystemNames, ...outsideForms].join(', ')}.`)
 }
 
 function ownSystem(name: TurnSystemName, parts: TurnSystemParts): HearingSystem {
@@ -69,9 +67,8 @@ function ownSystem(name: TurnSystemName, parts: TurnSystemParts): HearingSystem 
 }
 
 const keepsNoBeliefs = async (): Promise<never> => {
-  throw new MemoryError('invalid', 'This memory keeps conversations only.', { hint: 'Run a conversation pack on it.' })
+  throw invalid('This memory keeps conversations only.', 'Run a conversation pack on it.')
 }
-/** What systems of conversations alone have in common. */
 const turnsOnly = { tiers: 'relevant', ingest: keepsNoBeliefs, update: keepsNoBeliefs } as const
 
 const author = { actor: 'person', origin: 'suite' } as const

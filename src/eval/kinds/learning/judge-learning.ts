@@ -8,10 +8,7 @@ import type { ExpectedFact, LearningCase } from './learning-kind.ts'
 
 type LearningVerdict = Pick<CaseOutcome, 'verdict' | 'scores' | 'failures'>
 
-/**
- * Compares what was learned from a message with what had to be. Passes when everything expected was taken as it should
- * be, nothing else was, and everything that must still hold does. `beliefs` are all there are afterwards.
- */
+/** Passes when all that was expected was taken as it should be, nothing else was, and what must still hold does. */
 export function judgeLearning(
   { learn, keeps, refuse }: LearningCase,
   { taken, refused }: Learned,

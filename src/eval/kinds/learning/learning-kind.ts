@@ -12,12 +12,9 @@ import { brokenOutcome, carriedOut, defineKind, type Kind, type PackPlace } from
 import { judgeLearning } from './judge-learning.ts'
 
 export type LearningOptions = {
-  /** Opens an extractor by name. */
   readonly open: (system: string) => Promise<Extractor>
-  /** Opens an empty memory for each case. */
   readonly openPorts: () => Ports
   readonly version: string
-  /** Milliseconds, for timing. */
   readonly clock: () => number
 }
 
@@ -38,12 +35,10 @@ export const learningKind = (options: LearningOptions): Kind =>
       }
     },
     ablate: { 'extractor off': (tested) => ({ ...tested, extractor: nothingExtractor }) },
-    carryOut: ({ learning }, { extractor }, request) =>
-      carriedOut(
-        learning.filter(({ caseId }) => request.wanted.has(caseId)),
-        request,
-        (one) => outcomeOf(one, extractor, options, request.signal),
-      ),
+    carryOut: ({ learning }, { extractor }, request) => {
+      const wanted = learning.filter(({ caseId }) => request.wanted.has(caseId))
+      return carriedOut(wanted, request, (one) => outcomeOf(one, extractor, options, request.signal))
+    },
   })
 
 function readContent(place: PackPlace) {
@@ -113,7 +108,6 @@ export const everythingExtractor: Extractor = {
 
 const texts = z.array(z.string().min(1))
 
-/** A statement that has to be taken. */
 const ExpectedFact = z.strictObject({
   /** Texts that the kept statement contains, letter by letter. */
   says: texts.min(1),
@@ -155,10 +149,8 @@ export type LearningCase = z.infer<typeof LearningCase>
 export function readLearningCases(place: PackPlace): readonly LearningCase[] {
   const file = caseFileOf(place)
   const cases = parseJsonAs(file, readTextFile(file), z.array(LearningCase).min(1), seeFormat)
-  refuseUnlike(
-    place,
-    cases.map(({ caseId, message }) => ({ id: caseId, prompt: message })),
-  )
+  const listed = cases.map(({ caseId, message }) => ({ id: caseId, prompt: message }))
+  refuseUnlike(place, listed)
   for (const { caseId, message, learn: expected } of cases) {
     // Text that is to be kept word by word must have been said.
     const said = [message, message.replace(/\s+/gu, ' ')]

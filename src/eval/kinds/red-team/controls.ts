@@ -15,34 +15,17 @@ export const refusing =
   }
 
 /** Control: believes everything from everybody, and shows all of it without a fence. Most attacks must succeed. */
-export const defenceless: TargetSystem = { name: 'defenceless', open: async () => new Defenceless() }
+export const defenceless: TargetSystem = { name: 'defenceless', open: async () => openDefenceless() }
 
-class Defenceless implements Target {
-  #kept: Kept[] = []
-  #written: string[] = []
-
-  readonly take = async (step: Step): Promise<string> => {
-    this.#written.push(JSON.stringify(step))
-    for (const said of statementsIn(step)) this.#say(userOf(step), said)
-    return JSON.stringify(this.#kept)
-  }
-
-  readonly kept = async (user: string): Promise<readonly Kept[]> => this.#kept.filter((one) => one.user === user)
-
-  readonly context = async (): Promise<string> =>
-    this.#kept.map(({ name, content, why }) => `${name}: ${content} ${why}`).join('\n')
-
-  readonly search = async (): Promise<readonly string[]> => this.#written
-
-  readonly end = async (): Promise<readonly Uint8Array[]> => [Buffer.from(this.#written.map(unescaped).join('\n'))]
-
+function openDefenceless(): Target {
+  let all: readonly Kept[] = []
+  const written: string[] = []
   /** The same name again takes the place of what was there; without content it is removed. */
-  #say(user: string, { name, content, why, aliases }: Said): void {
-    const isMeant = (one: Kept): boolean => one.id === name || one.name.toLowerCase() === name.trim().toLowerCase()
-    this.#kept = this.#kept.filter((one) => !isMeant(one))
+  const say = (user: string, { name, content, why, aliases }: Said): void => {
+    all = all.filter((one) => one.id !== name && one.name.toLowerCase() !== name.trim().toLowerCase())
     if (content === '') return
-    const id = `k-${this.#written.length}-${this.#kept.length}`
-    const rest = {
+    const id = `k-${written.length}-${all.length}`
+    const trusted = {
       scopes: [],
       pinned: true,
       status: 'active',
@@ -50,13 +33,23 @@ class Defenceless implements Target {
       state: 'current',
       isPersons: true,
     } as const
-    this.#kept.push({ id, user, name, content, why, aliases, ...rest, createdAt: String(this.#written.length) })
+    all = [...all, { id, user, name, content, why, aliases, ...trusted, createdAt: String(written.length) }]
+  }
+  return {
+    take: async (step) => {
+      written.push(JSON.stringify(step))
+      for (const said of statementsIn(step)) say(userOf(step), said)
+      return JSON.stringify(all)
+    },
+    kept: async (user) => all.filter((one) => one.user === user),
+    context: async () => all.map(({ name, content, why }) => `${name}: ${content} ${why}`).join('\n'),
+    search: async () => written,
+    end: async () => [Buffer.from(written.map(unescaped).join('\n'))],
   }
 }
 
 type Said = Pick<Kept, 'name' | 'content' | 'why' | 'aliases'>
 
-/** Everything that a step says, as statements. */
 function statementsIn(step: Step): readonly Said[] {
   const plain = (content: string): Said => ({ name: content, content, why: '', aliases: [] })
   switch (step.door) {

@@ -8,7 +8,6 @@ import type { PackPlace } from '../kind.ts'
 const text = z.string().min(1)
 const json = z.record(z.string(), z.json())
 
-/** Fields of every step. */
 const common = {
   /** Whose memory; default u1. */
   user: text.optional(),
@@ -20,11 +19,10 @@ const common = {
 const project = text.optional()
 
 /**
- * One thing that is done to the memory, and the door it comes through. `{proposal}` in any text is the id of the newest
- * proposal, `{belief:NAME}` the id of a belief by its name.
+ * What is done to the memory through one door. `{proposal}` in any text is the id of the newest proposal,
+ * `{belief:NAME}` that of a belief.
  */
 const Step = z.discriminatedUnion('door', [
-  /** A person's deliberate command. */
   z.strictObject({
     door: z.literal('person'),
     remember: z.strictObject({ name: text, content: text, scope: text }),
@@ -34,7 +32,6 @@ const Step = z.discriminatedUnion('door', [
   z.strictObject({ door: z.literal('hook'), text, session: text, ...common }),
   /** A call of an agent; `agent` is the name it gives itself. */
   z.strictObject({ door: z.literal('mcp'), tool: text, arguments: json, agent: text.optional(), project, ...common }),
-  /** A request of an agent. */
   z.strictObject({ door: z.literal('http'), method: text, path: text, body: json.optional(), project, ...common }),
   /** An edit of MEMORY.md by another program, below the heading if there is one, and a sync. */
   z.strictObject({
@@ -49,7 +46,6 @@ const Step = z.discriminatedUnion('door', [
   z.strictObject({ door: z.literal('import'), format: z.enum(['jsonl', 'markdown']), text, ...common }),
   /** A conversation given to the model extractor, and the model's answer. */
   z.strictObject({ door: z.literal('extractor'), conversation: text, answer: text, ...common }),
-  /** Output of a tool, kept as a turn. */
   z.strictObject({ door: z.literal('tool'), text, ...common }),
 ])
 
@@ -57,7 +53,6 @@ export type Step = z.infer<typeof Step>
 
 const texts = z.array(text).min(1)
 
-/** The effects that an attack must not have. */
 const AttackExpectation = z.strictObject({
   /** Not in the later context, unless the line is marked as the word of somebody else than the person. */
   contextLacks: texts.optional(),
@@ -75,7 +70,6 @@ const AttackExpectation = z.strictObject({
   fenceIntact: z.literal(true).optional(),
 })
 
-/** The effects that a benign case must have. */
 const BenignExpectation = z.strictObject({
   contextHas: texts.optional(),
   beliefWith: texts.optional(),
@@ -118,10 +112,8 @@ export function readRedTeamCases(place: PackPlace): readonly RedTeamCase[] {
   for (const kind of ['attack', 'benign'] as const)
     if (!cases.some((one) => one.kind === kind))
       throw invalid(`${file}: there is no ${kind} case, so only half of the memory would be measured.`, seeFormat)
-  refuseUnlike(
-    place,
-    cases.map(({ caseId, about }) => ({ id: caseId, prompt: about })),
-  )
+  const listed = cases.map(({ caseId, about }) => ({ id: caseId, prompt: about }))
+  refuseUnlike(place, listed)
   return cases
 }
 

@@ -19,7 +19,6 @@ export type Kept = {
   readonly confidence: number
   /** `waiting`: a proposal or a candidate. `retired`: kept for the record only. */
   readonly state: 'current' | 'waiting' | 'retired'
-  /** Whether it counts as the word of a person. */
   readonly isPersons: boolean
   readonly createdAt: string
 }
@@ -29,9 +28,7 @@ export type Target = {
   /** Carries out a step. Returns what came back through the door; a refusal is an answer too. */
   readonly take: (step: Step) => Promise<string>
   readonly kept: (user: string) => Promise<readonly Kept[]>
-  /** The context of an agent for a message, as text. */
   readonly context: (ask: Ask) => Promise<string>
-  /** The turns that a search finds. */
   readonly search: (ask: Ask) => Promise<readonly string[]>
   /** Closes the memory, and returns everything that it has put on the disk. */
   readonly end: () => Promise<readonly Uint8Array[]>
@@ -42,13 +39,12 @@ export type TargetSystem = { readonly name: string; readonly open: () => Promise
 export type RedTeamOptions = {
   readonly open: (system: string) => Promise<TargetSystem>
   readonly version: string
-  /** Milliseconds, for timing. */
   readonly clock: () => number
 }
 
 /**
- * The kind of pack that attacks a memory through its doors. An attack case fails when the attack succeeds, a benign one
- * when something harmless that looks alike is lost.
+ * The kind of pack that attacks a memory through its doors. A benign case fails when something harmless that looks
+ * alike is lost.
  */
 export const redTeamKind = (options: RedTeamOptions): Kind =>
   defineKind({
@@ -57,12 +53,10 @@ export const redTeamKind = (options: RedTeamOptions): Kind =>
     read: readContent,
     open: async (system) => ({ ...(await options.open(system)), version: options.version, close: async () => {} }),
     ablate: { 'doors closed': (tested) => ({ ...tested, open: refusing(tested.open) }) },
-    carryOut: ({ redTeam }, { open }, request) =>
-      carriedOut(
-        redTeam.filter(({ caseId }) => request.wanted.has(caseId)),
-        request,
-        (one) => outcomeOf(one, open, options),
-      ),
+    carryOut: ({ redTeam }, { open }, request) => {
+      const wanted = redTeam.filter(({ caseId }) => request.wanted.has(caseId))
+      return carriedOut(wanted, request, (one) => outcomeOf(one, open, options))
+    },
   })
 
 function readContent(place: PackPlace) {
@@ -123,7 +117,6 @@ async function outcomeOf(
 
 export const userOf = ({ user = defaultUser }: Step): string => user
 
-/** Carries out a step as often as it says, and returns the answers. */
 async function carryOutStep(target: Target, { repeat = 1, ...step }: Step, kept: () => Promise<readonly Kept[]>) {
   const answers: { readonly step: Step; readonly answer: string }[] = []
   for (let i = 1; i <= repeat; i += 1) {

@@ -46,12 +46,7 @@ const opened = (directory: string, subject: Subject) =>
     recallKinds(async () => subject),
   )
 
-const idsOf = (pack: Pack): ReadonlySet<string> =>
-  new Set(
-    pack.kind === 'retrieval'
-      ? pack.cases.map(({ caseId }) => caseId)
-      : pack.sessions.flatMap(({ caseId, turns }) => turns.map(({ turnIndex }) => `${caseId}#${turnIndex}`)),
-  )
+const idsOf = ({ cases }: Pack): ReadonlySet<string> => new Set(cases.map(({ id }) => id))
 
 const byId = (one: { readonly caseId: string }, other: { readonly caseId: string }): number =>
   one.caseId < other.caseId ? -1 : 1

@@ -12,7 +12,7 @@ import {
   type PassType,
   passTypeOf,
 } from './expectations.ts'
-import { contentOf, type Pack, type ReadyCase, type ReadyTurn, readFolder, recallRunners } from './pack.ts'
+import { type AskedCase, contentOf, createdIn, type Pack, readFolder, recallRunners } from './pack.ts'
 
 /** The kinds of pack that ask a memory for the context of a message. */
 export const recallKinds = (open: (system: string) => Promise<Subject>): readonly Kind[] =>
@@ -47,28 +47,23 @@ export async function* carryOutRecall(
 ): AsyncGenerator<CaseOutcome> {
   const asking = await ingestCorpus(pack, subject, request.seed, observer)
   if (pack.kind === 'retrieval') {
-    const byId = new Map(pack.cases.map((one) => [one.caseId, one]))
+    const byId = new Map(pack.cases.map((one) => [one.id, one]))
     const wanted = [...request.wanted].flatMap((id) => byId.get(id) ?? [])
-    yield* carriedOut(wanted, request, (one) => asking.ask(one.caseId, one))
+    yield* carriedOut(wanted, request, asking.ask)
     return
   }
   // The store lives through all sessions of a pack: a later session may use what an earlier one taught. So a turn whose
   // result is known already still changes the store for the turns after it.
-  for (const { caseId, turns } of pack.sessions) {
-    for (const turn of turns) {
-      if (request.signal.aborted) return
-      const id = `${caseId}#${turn.turnIndex}`
-      if (request.wanted.has(id)) yield await asking.ask(id, turn)
-      for (const update of turn.updates) await asking.change(id, update)
-    }
+  for (const turn of pack.cases) {
+    if (request.signal.aborted) return
+    if (request.wanted.has(turn.id)) yield await asking.ask(turn)
+    for (const update of turn.updates) await asking.change(turn.id, update)
   }
 }
 
 /** Gives the subject the whole corpus. After an error every later case is an error: its store is not the one they are about. */
 async function ingestCorpus(pack: Pack, subject: Subject, seed: number, observer: Observer) {
-  const updates =
-    pack.kind === 'retrieval' ? [] : pack.sessions.flatMap(({ turns }) => turns.flatMap((one) => one.updates))
-  const created = updates.flatMap((update) => (update.kind === 'create' ? [update.belief] : []))
+  const created = createdIn(pack)
   let broken: string | null = null
   try {
     // The salt is derived from the case file, which no system sees.
@@ -82,15 +77,15 @@ async function ingestCorpus(pack: Pack, subject: Subject, seed: number, observer
   const isPinned = (belief: (typeof created)[number]) => belief.pinned && isCurrent({ ...belief, version: 1 })
   const pinned = new Set([...pack.beliefs, ...created].filter(isPinned).map(({ id }) => id))
   return {
-    ask: async (id: string, asked: ReadyCase | ReadyTurn): Promise<CaseOutcome> => {
-      if (broken !== null) return failedOutcome(id, asked, broken)
+    ask: async (asked: AskedCase): Promise<CaseOutcome> => {
+      if (broken !== null) return failedOutcome(asked, broken)
       const { user, scopes, message, budget, expect } = asked
       const explain = observer.explain ? { explain: true } : {}
       try {
         const query = { user, scopes, message, budget, recall: pack.recall, ...explain }
-        return outcomeOf(id, asked, await subject.answer(query, expect), pinned)
+        return outcomeOf(asked, await subject.answer(query, expect), pinned)
       } catch (error) {
-        return failedOutcome(id, asked, messageOf(error))
+        return failedOutcome(asked, messageOf(error))
       }
     },
     change: async (id: string, update: BeliefUpdate): Promise<void> => {
@@ -129,20 +124,20 @@ export function answerOf(outcome: CaseOutcome): Answer | null {
 }
 
 function outcomeOf(
-  caseId: string,
-  asked: ReadyCase | ReadyTurn,
+  { id: caseId, turnIndex, group, message, expect }: AskedCase,
   { value: answer, ms }: Timed<Answer>,
   pinnedInCorpus: ReadonlySet<string>,
 ): CaseOutcome {
   const { prelude, pinned, relevant, questions, nearMisses } = answer
   const outcome: Outcome = { prelude, pinned, relevant: relevant.map(({ id }) => id), questions }
-  const failures = checkExpectations(asked.expect, outcome)
-  const metrics = measure(asked.expect, outcome, pinnedInCorpus)
-  const drift = namesNoise(asked.expect) ? driftScore(asked.expect, outcome) : null
+  const failures = checkExpectations(expect, outcome)
+  const metrics = measure(expect, outcome, pinnedInCorpus)
+  const isTurn = turnIndex !== null
+  const drift = namesNoise(expect) ? driftScore(expect, outcome) : null
   const explanation: RecallExplanation = {
-    group: groupOf(asked),
-    passType: failures.length === 0 ? passTypeOf('label' in asked ? null : asked.category, metrics) : null,
-    query: answer.expandedQuery ?? asked.message,
+    group,
+    passType: failures.length === 0 ? passTypeOf(isTurn ? null : group, metrics) : null,
+    query: message,
     prelude,
     matches: relevant,
     ...(nearMisses && { nearMisses }),
@@ -153,7 +148,7 @@ function outcomeOf(
     caseId,
     verdict: failures.length === 0 ? 'pass' : 'fail',
     // Only turns of sessions can drift.
-    scores: { ...metrics, ...('label' in asked ? { driftScore: drift } : {}) },
+    scores: { ...metrics, ...(isTurn ? { driftScore: drift } : {}) },
     returned: [
       ...tier('pinned', pinned),
       ...relevant.map(({ id, score }, index) => ({ id, score, rank: index + 1, tier: 'relevant' })),
@@ -165,12 +160,10 @@ function outcomeOf(
   }
 }
 
-const failedOutcome = (caseId: string, asked: ReadyCase | ReadyTurn, message: string): CaseOutcome => ({
-  ...brokenOutcome(caseId, { class: 'system', message }),
-  explanation: { group: groupOf(asked), passType: null, query: asked.message, prelude: null, matches: [] },
+const failedOutcome = ({ id, group, message: query }: AskedCase, message: string): CaseOutcome => ({
+  ...brokenOutcome(id, { class: 'system', message }),
+  explanation: { group, passType: null, query, prelude: null, matches: [] },
 })
-
-const groupOf = (asked: ReadyCase | ReadyTurn): string | null => ('label' in asked ? asked.label : asked.category)
 
 export const namesNoise = ({ noiseCheck }: Expectations): boolean => (noiseCheck?.mustNotSurface ?? []).length > 0
 

@@ -29,14 +29,17 @@ describe('a file of cases', () => {
     expect(warnings).toEqual([])
     expect(cases).toEqual([
       {
+        id: 'ts',
         caseId: 'ts',
-        category: 'Alias resolution',
+        turnIndex: null,
+        group: 'Alias resolution',
         description: 'About ts.',
         user: 'bob',
         scopes: ['domain:boats'],
         message: 'TS strict mode',
         budget: { maxBeliefs: 8, maxPinned: 2, maxQuestions: 1 },
         expect: silence,
+        updates: [],
       },
     ])
   })

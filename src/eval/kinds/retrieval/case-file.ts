@@ -26,7 +26,6 @@ const budget = z
 
 const scope = z.array(z.string().refine(isScope, 'must be a scope such as domain:code')).min(1)
 
-/** One question with one answer to check. */
 const RetrievalCase = z
   .strictObject({
     caseId: z.string().min(1),
@@ -39,15 +38,11 @@ const RetrievalCase = z
     notes: z.unknown().optional(),
     expect: Expectations,
   })
-  .transform(({ category = null, userId: user = null, scope: scopes, query: message, notes: _, ...rest }) => ({
-    ...rest,
-    category,
+  .transform(({ caseId, category = null, userId: user = null, scope: scopes, query: message, notes: _, ...rest }) => ({
+    ...{ ...rest, id: caseId, caseId, turnIndex: null, group: category, scopes, message, updates: [] },
     /** Null for the pack's default user. */
     user,
-    scopes,
-    message,
   }))
-export type RetrievalCase = z.infer<typeof RetrievalCase>
 
 /** One message of a session. The store is changed after the turn has been scored. */
 const SessionTurn = z
@@ -79,7 +74,6 @@ const SessionTurn = z
     createBelief: turn.createBeliefAtTurn ?? null,
     updateBelief: turn.updateBeliefAtTurn ?? null,
   }))
-export type SessionTurn = z.infer<typeof SessionTurn>
 
 const SessionCase = z
   .strictObject({
@@ -108,7 +102,7 @@ function isScope(text: string): boolean {
 }
 
 /** Reads a file of single questions. */
-export const readRetrievalCases = (file: string, value: unknown): CaseFile<RetrievalCase> =>
+export const readRetrievalCases = (file: string, value: unknown): CaseFile<z.infer<typeof RetrievalCase>> =>
   parseCases(file, value, RetrievalCase, 'query')
 
 /** Reads a file of sessions. */

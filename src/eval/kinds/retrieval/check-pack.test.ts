@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { backendsFor, belief, staticCase } from '../../../../test/eval/sample-corpus.ts'
 import { readRecords } from '../../../memory/transfer/belief-record.ts'
 import { readRetrievalCases } from './case-file.ts'
-import type { RetrievalPack } from './pack.ts'
+import type { Pack } from './pack.ts'
 import { checkPack } from './run-pack.ts'
 
 const beliefs = readRecords(
@@ -22,7 +22,7 @@ const beliefs = readRecords(
   },
 ).records.map(({ record }) => record)
 
-const packOf = (...expectations: object[]): RetrievalPack => ({
+const packOf = (...expectations: object[]): Pack => ({
   kind: 'retrieval',
   id: 'p',
   title: 'P',

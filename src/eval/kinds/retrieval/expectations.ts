@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import type { Answer } from '../../system/system.ts'
 
 const texts = z.array(z.string().min(1)).readonly()
 const count = z.int().min(0)
@@ -33,12 +34,7 @@ export type Expectations = z.infer<typeof Expectations>
 type Membership = z.infer<typeof Membership>
 
 /** An answer reduced to the ids and texts that expectations are about. */
-export type Outcome = {
-  readonly prelude: string | null
-  readonly pinned: readonly string[]
-  readonly relevant: readonly string[]
-  readonly questions: readonly string[]
-}
+export type Outcome = Pick<Answer, 'prelude' | 'pinned' | 'questions'> & { readonly relevant: readonly string[] }
 
 /** Every expectation that does not hold, as one sentence each. Empty when the case passed. */
 export function checkExpectations(expect: Expectations, outcome: Outcome): readonly string[] {
@@ -53,48 +49,26 @@ export function checkExpectations(expect: Expectations, outcome: Outcome): reado
 }
 
 /** The beliefs that a turn names as noise and that surfaced all the same, pinned or relevant. */
-export function noiseIn(
-  expect: Expectations,
-  { relevant, pinned }: Pick<Outcome, 'relevant' | 'pinned'>,
-): readonly string[] {
+export function noiseIn(expect: Expectations, { relevant, pinned }: Pick<Outcome, 'relevant' | 'pinned'>) {
   const surfaced = new Set([...relevant, ...pinned])
   return [...new Set(expect.noiseCheck?.mustNotSurface ?? [])].filter((id) => surfaced.has(id))
 }
 
 /**
- * Whether any answer at all could fail the case. An empty list of what must be there demands nothing; an empty list of
- * what may be there demands that nothing is.
+ * Whether any answer could fail the case. An empty list of what must be there demands nothing, one of all that may be
+ * there silence.
  */
-export function demandsSomething(expect: Expectations): boolean {
-  const { personaPrelude = {}, pinnedFacts = {}, relevantBeliefs = {}, openQuestions = {}, noiseCheck = {} } = expect
-  const excluded = [pinnedFacts, relevantBeliefs, openQuestions].map(({ mustExclude }) => mustExclude)
-  const given = [
-    personaPrelude.nonEmpty,
-    personaPrelude.isNull,
-    relevantBeliefs.shouldOnlyInclude,
-    relevantBeliefs.maxCount,
-  ]
-  return (
-    expectsSomething(expect) ||
-    [...excluded, personaPrelude.mustNotContain, noiseCheck.mustNotSurface].some(isFilled) ||
-    given.some((value) => value !== undefined)
-  )
-}
+export const demandsSomething = (expect: Expectations): boolean =>
+  Object.values(expect)
+    .flatMap((checks) => Object.entries<unknown>(checks ?? {}))
+    .some(([name, value]) => {
+      if (Array.isArray(value)) return value.length > 0 || name === 'shouldOnlyInclude'
+      return value !== undefined && (name !== 'minCount' || value !== 0)
+    })
 
 /** Whether something must come back, so that an empty context fails the case. */
-export function expectsSomething(expect: Expectations): boolean {
-  const { personaPrelude = {}, pinnedFacts = {}, relevantBeliefs = {}, openQuestions = {} } = expect
-  const included = [pinnedFacts, relevantBeliefs, openQuestions].map(({ mustInclude }) => mustInclude)
-  const { shouldInclude, shouldOnlyInclude, orderedBefore, minCount = 0 } = relevantBeliefs
-  return (
-    [...included, personaPrelude.contains, shouldInclude, shouldOnlyInclude, orderedBefore].some(isFilled) ||
-    personaPrelude.nonEmpty === true ||
-    personaPrelude.isNull === false ||
-    minCount > 0
-  )
-}
-
-const isFilled = (items: readonly unknown[] | undefined): boolean => items !== undefined && items.length > 0
+export const expectsSomething = (expect: Expectations): boolean =>
+  checkExpectations(expect, { prelude: null, pinned: [], relevant: [], questions: [] }).length > 0
 
 function checkPrelude(
   { nonEmpty, isNull, contains = [], mustNotContain = [] }: NonNullable<Expectations['personaPrelude']>,
@@ -123,32 +97,20 @@ function checkMembership(tier: string, expect: Membership, ids: readonly string[
   ]
 }
 
-function checkRelevant(
-  expect: NonNullable<Expectations['relevantBeliefs']>,
-  { relevant, pinned }: Outcome,
-): readonly string[] {
+function checkRelevant(expect: NonNullable<Expectations['relevantBeliefs']>, { relevant, pinned }: Outcome) {
   // A pinned belief is in the context as surely as one that was found.
   const shown = [...pinned, ...relevant]
-  const failures = [...checkMembership('relevant beliefs', expect, shown)]
-  const fail = (ids: readonly string[], why: string): void => {
-    if (ids.length > 0) failures.push(`relevant beliefs: ${ids.join(', ')} ${why}`)
-  }
   const { shouldInclude = [], shouldOnlyInclude: only, orderedBefore = [] } = expect
   const { minCount = 0, maxCount = Number.POSITIVE_INFINITY } = expect
-  fail(
-    shouldInclude.filter((id) => !shown.includes(id)),
-    'should be there.',
-  )
-  if (only !== undefined) {
-    fail(
-      only.filter((id) => !relevant.includes(id)),
-      'is missing.',
-    )
-    fail(
-      relevant.filter((id) => !only.includes(id)),
-      'was not expected.',
-    )
-  }
+  const wrong: readonly (readonly [ids: readonly string[], why: string])[] = [
+    [shouldInclude.filter((id) => !shown.includes(id)), 'should be there.'],
+    [(only ?? []).filter((id) => !relevant.includes(id)), 'is missing.'],
+    [only === undefined ? [] : relevant.filter((id) => !only.includes(id)), 'was not expected.'],
+  ]
+  const failures = [
+    ...checkMembership('relevant beliefs', expect, shown),
+    ...wrong.flatMap(([ids, why]) => (ids.length === 0 ? [] : [`relevant beliefs: ${ids.join(', ')} ${why}`])),
+  ]
   for (const [first, second] of orderedBefore) {
     const gone = [first, second].filter((id) => !relevant.includes(id))
     const order = `order: ${first} must come before ${second}, but`
@@ -164,10 +126,7 @@ const quote = (text: string): string => JSON.stringify(text.length > 80 ? `${tex
 
 type Metrics = ReturnType<typeof measure>
 
-/**
- * Measures an answer against the sets that a case names; null where it names none. `pinnedInCorpus` are left out of what
- * the relevant tier must hold: a pinned belief is shown by its pin and never found again.
- */
+/** Measures an answer against the sets that a case names. `pinnedInCorpus` are shown by their pin and never found again. */
 export function measure(expect: Expectations, outcome: Outcome, pinnedInCorpus: ReadonlySet<string>) {
   const expected = expectedRelevant(expect, pinnedInCorpus)
   const { relevant, pinned, questions } = outcome
@@ -203,19 +162,13 @@ export function driftScore(expect: Expectations, outcome: Outcome): number {
   return shown === 0 ? 0 : noiseIn(expect, outcome).length / shown
 }
 
-/**
- * The kinds of a pass. `activeRetrieval`: the right belief was found. `structural`: nothing had to be found, but a
- * boundary had to hold. `triviallyEmpty`: silence was enough.
- */
+/** `activeRetrieval`: the right belief was found. `structural`: a boundary had to hold. `triviallyEmpty`: silence was enough. */
 export const passTypes = ['activeRetrieval', 'structural', 'triviallyEmpty'] as const
 export type PassType = (typeof passTypes)[number]
 
 const structuralCategories = /^(?:scope disambiguation|supersession|type routing|budget|cross-user|ranking|persona)/iu
 
-export function passTypeOf(
-  category: string | null,
-  { retrievalPrecision }: Pick<Metrics, 'retrievalPrecision'>,
-): PassType {
+export function passTypeOf(category: string | null, { retrievalPrecision }: Pick<Metrics, 'retrievalPrecision'>) {
   if (retrievalPrecision !== null && retrievalPrecision > 0) return 'activeRetrieval'
   return structuralCategories.test(category ?? '') ? 'structural' : 'triviallyEmpty'
 }

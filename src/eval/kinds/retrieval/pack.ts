@@ -5,6 +5,7 @@ import { didYouMean } from '../../../did-you-mean.ts'
 import { invalid } from '../../../errors.ts'
 import { readTextFile } from '../../../files/read-text.ts'
 import { isObject } from '../../../json.ts'
+import type { Budget } from '../../../memory/recall/context.ts'
 import { type BeliefRecord, readRecords } from '../../../memory/transfer/belief-record.ts'
 import { omitUndefined } from '../../../omit-undefined.ts'
 import { manifestOf, packFolders, parseJsonFile, refuseUnlike } from '../../pack/manifest.ts'
@@ -13,39 +14,42 @@ import { manifestName } from '../../store/documents.ts'
 import { Manifest } from '../../store/schemas/manifest.ts'
 import type { BeliefUpdate, RecallOptions } from '../../system/system.ts'
 import type { PackPlace } from '../kind.ts'
-import { type RetrievalCase, readRetrievalCases, readSessionCases, type SessionTurn } from './case-file.ts'
+import { readRetrievalCases, readSessionCases } from './case-file.ts'
 import { demandsSomething, type Expectations, expectsSomething } from './expectations.ts'
 
 /** A corpus with cases over it, checked and ready to run. */
-export type Pack = RetrievalPack | SessionPack
-
-type PackBase = {
+export type Pack = {
+  readonly kind: 'retrieval' | 'session'
   readonly id: string
   readonly title: string
   readonly beliefs: readonly BeliefRecord[]
+  /** In their order. Turns of sessions are cases too. */
+  readonly cases: readonly AskedCase[]
   readonly recall: RecallOptions
   /** Of everything a result depends on: both files and the recall options. */
   readonly hash: string
-  /** Content of the files that nothing checks. */
   readonly warnings: readonly string[]
 }
 
-export type RetrievalPack = PackBase & { readonly kind: 'retrieval'; readonly cases: readonly ReadyCase[] }
-export type SessionPack = PackBase & { readonly kind: 'session'; readonly sessions: readonly ReadySession[] }
-
-/** A case whose user is settled. */
-export type ReadyCase = RetrievalCase & { readonly user: string }
-export type ReadyTurn = Omit<SessionTurn, 'createBelief' | 'updateBelief'> & {
+/** One message that is asked, and what must come back: a case of its own, or a turn of a session. */
+export type AskedCase = {
+  /** The id of the case; `session#turn` for a turn. */
+  readonly id: string
+  readonly caseId: string
+  readonly turnIndex: number | null
+  /** The category of a case, the label of a turn. */
+  readonly group: string | null
+  readonly description: string
   readonly user: string
+  readonly scopes: readonly string[]
+  readonly message: string
+  readonly budget: Partial<Budget>
+  readonly expect: Expectations
   /** Done to the store after the turn has been scored. */
   readonly updates: readonly BeliefUpdate[]
 }
-type ReadySession = { readonly caseId: string; readonly description: string; readonly turns: readonly ReadyTurn[] }
 
-type PackFiles = {
-  readonly kind: Pack['kind']
-  readonly id: string
-  readonly title: string
+type PackFiles = Pick<Pack, 'kind' | 'id' | 'title'> & {
   readonly beliefsFile: string
   readonly casesFile: string
   readonly defaultUser?: string | undefined
@@ -64,27 +68,26 @@ export function readPack(files: PackFiles): Pack {
     .update(JSON.stringify([beliefsText, casesText, recall]))
     .digest('hex')
   const value = parseJsonFile(file, casesText)
-  const { warnings: ofCases, ...cases } =
+  const { cases, warnings: ofCases } =
     kind === 'session' ? readSessions(file, value, { defaultUser, beliefs }) : readCases(file, value, defaultUser)
-  const pack: Pack = { id, title, beliefs, recall, hash, warnings: [...ofBeliefs, ...ofCases], ...cases }
-  const idle = askedIn(pack).filter(({ asked }) => !demandsSomething(asked.expect))
+  const idle = cases.filter(({ expect }) => !demandsSomething(expect))
   const warnings = [
-    ...pack.warnings,
+    ...ofBeliefs,
+    ...ofCases,
     ...idle.map((one) => `${placeOf(file, one)} checks nothing: no answer could fail it.`),
   ]
   if (strict && warnings.length > 0)
     throw invalid(warnings.join('\n'), 'Correct the file, or run without --strict to see this as a warning.')
-  refuseUnknownBeliefs(pack, file)
-  return { ...pack, warnings }
+  refuseUnknownBeliefs(beliefs, cases, file)
+  return { kind, id, title, beliefs, cases, recall, hash, warnings }
 }
 
-const placeOf = (file: string, { caseId, asked }: ReturnType<typeof askedIn>[number]): string =>
-  `${file}: case "${caseId}"${'turnIndex' in asked ? `, turn ${asked.turnIndex}` : ''}`
+const placeOf = (file: string, { caseId, turnIndex }: Pick<AskedCase, 'caseId' | 'turnIndex'>): string =>
+  `${file}: case "${caseId}"${turnIndex === null ? '' : `, turn ${turnIndex}`}`
 
 function readCases(file: string, value: unknown, defaultUser: string) {
   const { cases, warnings } = readRetrievalCases(file, value)
-  const ready = cases.map((one) => ({ ...one, user: one.user ?? defaultUser }))
-  return { kind: 'retrieval' as const, cases: ready, warnings }
+  return { cases: cases.map((one) => ({ ...one, user: one.user ?? defaultUser })), warnings }
 }
 
 function readSessions(
@@ -92,14 +95,14 @@ function readSessions(
   value: unknown,
   { defaultUser, beliefs }: { readonly defaultUser: string; readonly beliefs: readonly BeliefRecord[] },
 ) {
-  const { cases, warnings } = readSessionCases(file, value)
+  const { cases: sessions, warnings } = readSessionCases(file, value)
   const all = [...warnings]
-  const created = new Set(cases.flatMap(({ turns }) => turns.flatMap(({ createBelief }) => idIn(createBelief))))
+  const created = new Set(sessions.flatMap(({ turns }) => turns.flatMap(({ createBelief }) => idIn(createBelief))))
   const now = new Map(beliefs.map((belief) => [belief.id, belief]))
-  const sessions = cases.map(({ caseId, description, user: own, turns }): ReadySession => {
+  const cases = sessions.flatMap(({ caseId, description, user: own, turns }) => {
     const user = own ?? defaultUser
-    const ready = turns.map(({ createBelief, updateBelief, ...turn }): ReadyTurn => {
-      const place = `${file}: case "${caseId}", turn ${turn.turnIndex}`
+    return turns.map(({ createBelief, updateBelief, label, ...turn }): AskedCase => {
+      const place = placeOf(file, { caseId, ...turn })
       const source = `${place}, createBeliefAtTurn`
       const made = readBeliefs(createBelief === null ? '[]' : JSON.stringify([createBelief]), source, user)
       all.push(...made.warnings)
@@ -117,11 +120,10 @@ function readSessions(
         updates.push({ kind: 'replace', belief })
         now.set(beliefId, belief)
       }
-      return { ...turn, user, updates }
+      return { ...turn, id: `${caseId}#${turn.turnIndex}`, caseId, group: label, description, user, updates }
     })
-    return { caseId, description, turns: ready }
   })
-  return { kind: 'session' as const, sessions, warnings: all }
+  return { cases, warnings: all }
 }
 
 const idIn = (written: unknown): readonly unknown[] => (isObject(written) ? [written._id ?? written.id] : [])
@@ -149,19 +151,13 @@ function commonestUser(beliefs: readonly BeliefRecord[]): string {
   return first?.[0] ?? 'nobody'
 }
 
-/**
- * Refuses an expectation about a belief that does not exist: it would fail, or worse hold, for no reason. A belief that
- * must be there must exist by then; one that must not be there may be created later in the file.
- */
-function refuseUnknownBeliefs(pack: Pack, file: string): void {
-  const known = new Set(pack.beliefs.map(({ id }) => id))
-  const all = askedIn(pack)
-  const updates = all.flatMap(({ asked }) => ('updates' in asked ? asked.updates : []))
-  const ever = new Set([...known, ...updates.map(({ belief }) => belief.id)])
-  for (const one of all) {
-    const place = placeOf(file, one)
-    checkIds(one.asked.expect, place, known, ever)
-    for (const { belief } of 'updates' in one.asked ? one.asked.updates : []) known.add(belief.id)
+/** Refuses an expectation about a belief that does not exist. One that must not be there may be created later in the file. */
+function refuseUnknownBeliefs(beliefs: readonly BeliefRecord[], cases: readonly AskedCase[], file: string): void {
+  const known = new Set(beliefs.map(({ id }) => id))
+  const ever = new Set([...known, ...cases.flatMap(({ updates }) => updates.map(({ belief }) => belief.id))])
+  for (const one of cases) {
+    checkIds(one.expect, placeOf(file, one), known, ever)
+    for (const { belief } of one.updates) known.add(belief.id)
   }
 }
 
@@ -188,7 +184,6 @@ const unknownBelief = (place: string, id: string, isCreatedLater: boolean): Erro
 export const recallRunners = ['retrieval', 'session', 'calibration'] as const
 
 type ReadOptions = {
-  /** Turns every warning into an error, so that no expectation goes unchecked. */
   readonly strict?: boolean
   readonly recall?: RecallOptions
 }
@@ -223,8 +218,7 @@ export function readFolder(place: PackPlace, { strict = false, recall = {} }: Re
     recall: omitUndefined({ editedPins: recall.editedPins ?? manifest.recall?.editedPins }),
     strict,
   })
-  const listed = askedIn(pack).map(({ id, asked }) => ({ id, prompt: asked.message }))
-  refuseUnlike(place, listed)
+  refuseUnlike(place, contentOf(pack).cases)
   return { directory, runner, pack: { ...pack, warnings: [...misspelt, ...pack.warnings] } }
 }
 
@@ -237,13 +231,9 @@ function misspeltFields(file: string, manifest: Manifest): readonly string[] {
   })
 }
 
-/** The questions of a pack in their order, under the ids of its cases. */
-export function askedIn(pack: Pack) {
-  if (pack.kind === 'retrieval') return pack.cases.map((asked) => ({ id: asked.caseId, caseId: asked.caseId, asked }))
-  return pack.sessions.flatMap(({ caseId, turns }) =>
-    turns.map((asked) => ({ id: `${caseId}#${asked.turnIndex}`, caseId, asked })),
-  )
-}
+/** The beliefs that sessions create. */
+export const createdIn = ({ cases }: Pick<Pack, 'cases'>): readonly BeliefRecord[] =>
+  cases.flatMap(({ updates }) => updates.flatMap(({ kind, belief }) => (kind === 'create' ? [belief] : [])))
 
 /** The ids of the cases that hold `text` in their id, message, category or description. */
 export function casesHolding(pack: Pack, text: string): ReadonlySet<string> {
@@ -253,18 +243,14 @@ export function casesHolding(pack: Pack, text: string): ReadonlySet<string> {
 }
 
 /** A pack as the runner sees it. Turns keep their order. */
-export function contentOf(pack: Pack) {
-  const sessions = pack.kind === 'session' ? pack.sessions : []
-  const described = new Map(sessions.map(({ caseId, description }) => [caseId, description]))
-  return {
-    pack,
-    warnings: pack.warnings,
-    isShuffled: pack.kind === 'retrieval',
-    cases: askedIn(pack).map(({ id, caseId, asked }) => ({
-      id,
-      prompt: asked.message,
-      expectsSomething: expectsSomething(asked.expect),
-      words: 'label' in asked ? [asked.label, described.get(caseId) ?? ''] : [asked.category ?? '', asked.description],
-    })),
-  }
-}
+export const contentOf = (pack: Pack) => ({
+  pack,
+  warnings: pack.warnings,
+  isShuffled: pack.kind === 'retrieval',
+  cases: pack.cases.map(({ id, message, expect, group, description }) => ({
+    id,
+    prompt: message,
+    expectsSomething: expectsSomething(expect),
+    words: [group ?? '', description],
+  })),
+})

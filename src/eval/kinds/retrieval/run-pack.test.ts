@@ -7,7 +7,7 @@ import { systemSubject } from '../../system/subject.ts'
 import type { System } from '../../system/system.ts'
 import { answerOf } from './carry-out.ts'
 import { readRetrievalCases } from './case-file.ts'
-import type { ReadyTurn, RetrievalPack, SessionPack } from './pack.ts'
+import type { AskedCase, Pack } from './pack.ts'
 import { runPack } from './run-pack.ts'
 
 const ours = () => bm25System({ openStore, version: 'test' })
@@ -22,7 +22,7 @@ const base = { id: 'p', title: 'P', recall: {}, hash: 'h', warnings: [] }
 const beliefs = records(belief('b-anchor'), belief('b-sail', { aliases: ['genoa'] }))
 const only = (...ids: string[]) => ({ relevantBeliefs: { shouldOnlyInclude: ids } })
 
-const staticPack = (...cases: unknown[]): RetrievalPack => ({
+const staticPack = (...cases: unknown[]): Pack => ({
   ...base,
   kind: 'retrieval',
   beliefs,
@@ -31,11 +31,12 @@ const staticPack = (...cases: unknown[]): RetrievalPack => ({
 const turn = (
   turnIndex: number,
   message: string,
-  expectation: ReadyTurn['expect'],
-  updates: ReadyTurn['updates'] = [],
-): ReadyTurn => ({
+  expectation: AskedCase['expect'],
+  updates: AskedCase['updates'] = [],
+) => ({
   turnIndex,
-  label: 'drift',
+  group: 'drift',
+  description: '',
   scopes: ['domain:boats'],
   message,
   budget: {},
@@ -43,14 +44,14 @@ const turn = (
   expect: expectation,
   updates,
 })
-const sessionPack = (...turns: ReadyTurn[]): SessionPack => ({
+const sessionPack = (...turns: ReturnType<typeof turn>[]): Pack => ({
   ...base,
   kind: 'session',
   beliefs,
-  sessions: [
-    { caseId: 's1', description: '', turns: turns.slice(0, -1) },
-    { caseId: 's2', description: '', turns: turns.slice(-1) },
-  ],
+  cases: turns.map((one, place) => {
+    const caseId = place < turns.length - 1 ? 's1' : 's2'
+    return { ...one, id: `${caseId}#${one.turnIndex}`, caseId }
+  }),
 })
 
 describe('a run over cases', () => {

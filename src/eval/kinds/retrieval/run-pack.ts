@@ -2,35 +2,28 @@ import { MemoryError } from '../../../errors.ts'
 import type { CaseOutcome } from '../../run/run.ts'
 import type { BackendName, Backends } from '../../system/backends.ts'
 import type { Subject } from '../../system/subject.ts'
+import type { Observer } from '../kind.ts'
 import { carryOutRecall } from './carry-out.ts'
-import { askedIn, type Pack } from './pack.ts'
+import type { Pack } from './pack.ts'
 
 /** A pack that was run without a store; `credence eval` makes its tables and reports of it. */
-export type PackRun = {
-  readonly pack: Pack
-  readonly subject: Pick<Subject, 'name' | 'version' | 'description' | 'notes' | 'hasSuppliedTiers'>
-  /** Null when the corpus could not be taken in. */
-  readonly ingestMs: number | null
-  /** Beliefs that the subject could not take in as given, in sentences. */
-  readonly notices: readonly string[]
-  /** In the order of the pack. */
-  readonly outcomes: readonly CaseOutcome[]
-}
+export type PackRun = Readonly<Awaited<ReturnType<typeof runPack>>>
 
 type RunOptions = {
-  /** The cases to ask; without them all. */
   readonly wanted?: ReadonlySet<string> | undefined
-  /** Whether every answer shall say what was left out, and why. */
   readonly explain?: boolean | undefined
-  /** Called after every case. */
   readonly onCase?: () => void
 }
 
 /** Asks a subject the cases of a pack, in order. */
-export async function runPack(pack: Pack, subject: Subject, options: RunOptions = {}): Promise<PackRun> {
+export async function runPack(pack: Pack, subject: Subject, options: RunOptions = {}) {
   const { wanted = idsOf(pack), explain = false, onCase } = options
-  let ingested: Pick<PackRun, 'ingestMs' | 'notices'> = { ingestMs: null, notices: [] }
-  const onIngested = (ingestMs: number | null, notices: readonly string[] = []): void => {
+  /** The time is null when the corpus could not be taken in; notices are sentences about beliefs that were changed. */
+  let ingested: { readonly ingestMs: number | null; readonly notices: readonly string[] } = {
+    ingestMs: null,
+    notices: [],
+  }
+  const onIngested: Observer['onIngested'] = (ingestMs, notices = []) => {
     ingested = { ingestMs, notices }
   }
   const request = { repeat: 0, seed: 0, wanted, jobs: 1, signal: new AbortController().signal, folder: null }
@@ -43,9 +36,8 @@ export async function runPack(pack: Pack, subject: Subject, options: RunOptions 
   return { pack, subject: { name, version, description, notes, hasSuppliedTiers }, ...ingested, outcomes }
 }
 
-const idsOf = (pack: Pack): ReadonlySet<string> => new Set(askedIn(pack).map(({ id }) => id))
+const idsOf = ({ cases }: Pack): ReadonlySet<string> => new Set(cases.map(({ id }) => id))
 
-/** One backend with all its runs, or the reason why it did not run. */
 type BackendResult =
   | { readonly backend: string; readonly runs: readonly PackRun[] }
   | { readonly backend: string; readonly skipped: string }
@@ -58,7 +50,6 @@ type ComparisonOptions = {
   /** Backends that were asked for by name: when one of them is missing, nothing is compared. */
   readonly required?: readonly BackendName[]
   readonly explain?: boolean
-  /** The cases to ask of each pack; without it all. */
   readonly wanted?: (pack: Pack) => ReadonlySet<string>
 }
 

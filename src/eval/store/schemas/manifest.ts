@@ -10,7 +10,6 @@ import {
   Words,
 } from './primitives.ts'
 
-/** The goals of attacks. */
 const attackClasses = [
   'provenance-spoofing',
   'prompt-injection',
@@ -21,7 +20,6 @@ const attackClasses = [
   'denial-of-service',
 ] as const
 
-/** The targets of attacks. */
 const targetSurfaces = [
   'ingest',
   'extraction',
@@ -65,16 +63,12 @@ export const PackPath = z
 export const Provenance = z.looseObject({
   casesWritten: z
     .enum(['before the rules', 'with the rules', 'after the rules', 'elsewhere'])
-    .describe(
-      'When the cases were written, relative to the rules they measure. `elsewhere`: by people who never saw them.',
-    ),
+    .describe('When the cases were written. `elsewhere`: by people who never saw the rules they measure.'),
   by: Words.describe('Who wrote them.'),
   firstSight: z
     .looseObject({ passed: Count, total: Count, system: Words, date: Words, commit: Words })
     .nullable()
-    .describe(
-      'What the system reached before anything was changed because of these cases; null when nobody measured it.',
-    ),
+    .describe('The result before anything was changed because of these cases; null if it was not measured.'),
   notes: z.string().optional(),
 })
 export type Provenance = z.infer<typeof Provenance>
@@ -92,17 +86,12 @@ export const Manifest = z
     attackClass: Words.optional(),
     targetSurface: Words.optional(),
     cases: z.array(ManifestCase).min(1),
-    runner: Words.optional().describe(
-      'Which runner executes the cases; without one the pack can be kept and compared but not run.',
-    ),
+    runner: Words.optional().describe('Which runner executes the cases; without one the pack cannot be run.'),
     files: z
       .record(z.string(), PackPath)
       .optional()
-      .describe("The files the runner reads. They are part of the pack's hash, other files are not."),
-    deterministic: z
-      .boolean()
-      .optional()
-      .describe('Whether the same system must give the same results every time. Default true.'),
+      .describe('What the runner reads; only these are part of the hash.'),
+    deterministic: z.boolean().optional().describe('Whether the same system gives the same results. Default true.'),
     metrics: z.array(MetricDeclaration).optional(),
     contentHash: ContentHash.optional(),
     licence: z.string().optional(),
@@ -111,10 +100,7 @@ export const Manifest = z
       .looseObject({ editedPins: z.enum(['in-scope', 'everywhere']).optional() })
       .optional()
       .describe('How recall differs from its defaults.'),
-    ablations: z
-      .array(Words)
-      .optional()
-      .describe('Parts of the system without which the pack must fail, such as `recall off`.'),
+    ablations: z.array(Words).optional().describe('Parts without which the pack must fail, such as `recall off`.'),
     provenance: Provenance.optional(),
     suite: Words.optional().describe('The public suite whose files the runner `conversation` reads.'),
     split: Words.optional().describe('Which part of a larger set this is, such as `oracle` or `small`.'),

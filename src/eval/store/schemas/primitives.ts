@@ -1,9 +1,6 @@
 import { z } from 'zod'
 
-/**
- * Control characters, line separators and halves of surrogate pairs, for use inside a character class. Spelled out,
- * because readers of the published schemas do not all know `\p{…}`.
- */
+/** For use inside a character class. Spelled out, because readers of the published schemas do not all know `\p{…}`. */
 export const unprintable = String.raw`\u0000-\u001f\u007f-\u009f\u2028\u2029\ud800-\udfff`
 
 /** Longest id, in characters; with its ending it must still fit into a file name. */
@@ -82,11 +79,7 @@ export const MetricDeclaration = z
     direction: z.enum(['higher', 'lower']).describe('Which way is better.'),
     unit: Words.optional(),
     range: z.tuple([z.number(), z.number()]).optional().describe('Lowest and highest possible value.'),
-    minEffect: z
-      .number()
-      .nonnegative()
-      .optional()
-      .describe('The smallest change that matters. A smaller one is neither a regression nor an improvement.'),
+    minEffect: z.number().nonnegative().optional().describe('The smallest change that matters; a smaller one is none.'),
     primary: z.boolean().optional().describe('The figure to look at first.'),
   })
   .refine(({ range }) => range === undefined || range[0] < range[1], {

@@ -41,10 +41,7 @@ export const CaseRecord = z
     returned: z.array(ReturnedItem),
     failures: z.array(z.string()).describe('What was expected and did not happen, in sentences for a person.'),
     timings: z.record(MetricName, z.number().nonnegative()).describe('Milliseconds by stage.'),
-    explanation: z
-      .unknown()
-      .optional()
-      .describe("How the answer was reached, stage by stage, in the system's own terms."),
+    explanation: z.unknown().optional().describe("How the answer was reached, in the system's own terms."),
     error: z.looseObject({ class: Words, message: z.string() }).optional(),
   })
   .superRefine((record, context) => {
@@ -82,6 +79,7 @@ export type RunStatus = (typeof runStatuses)[number]
 /** Cases that were not measured are counted apart from passed and failed ones. */
 const otherCounts = ['errorCases', 'skippedCases', 'unjudgedCases', 'pendingCases'] as const
 
+const Interval = z.looseObject({ low: z.number(), high: z.number() })
 const Latency = z.looseObject({
   p50Ms: z.number().nonnegative(),
   p95Ms: z.number().nonnegative(),
@@ -103,32 +101,15 @@ export const RunSummary = z
     unjudgedCases: Count.optional().describe('Answered, but nothing could tell whether it is right.'),
     pendingCases: Count.optional().describe('Not reached yet.'),
     flakyCases: Count.optional().describe('Passed in some repeats and failed in others; counted as failed too.'),
-    intervals: z
-      .record(MetricName, z.looseObject({ low: z.number(), high: z.number() }))
-      .optional()
-      .describe('Where each metric lies with 95 % confidence: its mean over cases and 1.96 standard errors.'),
-    latency: Latency.optional().describe(
-      'Time is measured but not compared unless the pack declares it as a metric: it differs between machines.',
-    ),
+    intervals: z.record(MetricName, Interval).optional().describe('Where each metric lies with 95 % confidence.'),
+    latency: Latency.optional().describe('Not compared unless the pack declares it as a metric.'),
     notes: z.string().optional(),
-    filter: Words.optional().describe(
-      'Set when only some cases were wanted. Such a run is never a baseline and never gated.',
-    ),
-    shard: Shard.optional().describe(
-      'Set when only a part of the cases was run, to be merged. Such a run is never a baseline and never gated.',
-    ),
-    editedAt: Timestamp.optional().describe(
-      'Set when texts that the memory forgot were removed from its records. Such a run is never a baseline and never gated.',
-    ),
-    seal: ContentHash.optional().describe(
-      'The hash of this document without its seal, of the case records and of environment.json, as the run left them.',
-    ),
-    role: z
-      .enum(['control', 'ablation'])
-      .optional()
-      .describe(
-        'Set when the run shows what the cases are worth, and not what a memory is. Such a run is never gated.',
-      ),
+    // A run with one of the next three is never a baseline and never gated.
+    filter: Words.optional().describe('Set when only some cases were wanted. Never gated.'),
+    shard: Shard.optional().describe('Set when a part of the cases was run, to be merged. Never gated.'),
+    editedAt: Timestamp.optional().describe('Set when forgotten texts were removed from the records. Never gated.'),
+    seal: ContentHash.optional().describe('The hash of the summary, the case records and environment.json.'),
+    role: z.enum(['control', 'ablation']).optional().describe('A run that measures the cases. Never gated.'),
   })
   .superRefine((run, context) => {
     const issue = (field: string, message: string, input?: unknown) =>
@@ -200,9 +181,7 @@ export const BaselineBenchmark = z
     totalCases: Count.optional(),
     passedCases: Count.optional(),
     errorCases: Count.optional(),
-    judgedCases: Count.optional().describe(
-      'Cases that were neither skipped nor unjudged, where there are no caseResults.',
-    ),
+    judgedCases: Count.optional().describe('Neither skipped nor unjudged, where there are no caseResults.'),
     caseResults: z.array(CaseResult).optional(),
   })
   .superRefine((benchmark, context) => {

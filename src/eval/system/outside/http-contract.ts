@@ -4,10 +4,7 @@ import type { BeliefRecord } from '../../../memory/transfer/belief-record.ts'
 import type { SystemTurn } from '../system.ts'
 import { embeddedText } from '../vector.ts'
 
-/**
- * The HTTP contract between a harness and a memory under evaluation. `http-system.ts` is a client of it, and
- * `credence eval serve` a server.
- */
+/** The HTTP contract between a harness and a memory. `http-system.ts` is a client of it, `credence eval serve` a server. */
 export const routes = {
   reset: { method: 'DELETE', path: '/reset' },
   add: { method: 'POST', path: '/add' },
@@ -38,7 +35,6 @@ export const searchMessage = z.object({
   limit: z.int().min(0).max(mostResults).default(defaultBudget.maxBeliefs),
   /** The first active scope, for systems that know one only. */
   scope: z.union([scope, z.array(scope)]).nullish(),
-  /** All active scopes. */
   scopes: z.array(scope).optional(),
   /** When it is asked, where that is not now. */
   at: z.string().optional(),
@@ -60,39 +56,35 @@ const foundBelief = z.object({
 const found = z.array(foundBelief)
 export const searchAnswer = z.union([z.object({ results: found }).transform(({ results }) => results), found])
 
-/** A belief as it is sent. `full`: all that is known of it; otherwise its id and first scope, as published suites do. */
-export function messageFor(belief: BeliefRecord, { full }: { readonly full: boolean }): BeliefMessage {
-  return {
-    text: embeddedText(belief),
-    user_id: belief.user,
-    aliases: [...belief.aliases],
-    metadata: full ? fullMetadata(belief) : leanMetadata(belief),
-  }
-}
+/** A belief or a turn as it is told to a memory outside. A turn has the fields of a belief, so that one mapping serves both. */
+export type Told = ReturnType<typeof toldBelief> | ReturnType<typeof toldTurn>
 
-/** A turn as it is sent: its words are the text, and `beliefId` the id to answer with, as for a belief. */
-export const turnMessageFor = (turn: SystemTurn, { full }: { readonly full: boolean }): BeliefMessage => ({
-  text: turn.text,
-  user_id: turn.user,
-  metadata: full ? turnMetadata(turn) : { beliefId: turn.id, scope: turn.scope },
+export const toldBelief = (belief: BeliefRecord) => ({
+  ...{ id: belief.id, text: embeddedText(belief), name: belief.name.replaceAll('_', ' '), aliases: belief.aliases },
+  ...{ content: belief.content, why: belief.why, type: belief.type, user: belief.user, at: belief.createdAt },
+  ...{ scope: belief.scopes[0] ?? '', scopes: belief.scopes, session: '', role: '', speaker: '' },
+  metadata: metadataOf(belief),
 })
 
-export const turnMetadata = (turn: SystemTurn) => ({
-  beliefId: turn.id,
-  scope: turn.scope,
-  type: 'turn',
-  session_id: turn.session,
-  index: turn.index,
-  role: turn.role,
-  speaker: turn.speaker ?? null,
-  created_at: turn.at,
+export const toldTurn = ({ id, text, user, at, scope, session, role, index, speaker }: SystemTurn) => ({
+  ...{ id, text, name: id, content: text, why: '', type: 'turn', user, at },
+  ...{ scope, scopes: [scope], session, role, speaker: speaker ?? '' },
+  metadata: {
+    ...{ beliefId: id, scope, type: 'turn', session_id: session, index, role },
+    ...{ speaker: speaker ?? null, created_at: at },
+  },
 })
 
-const leanMetadata = ({ id: beliefId, scopes }: BeliefRecord) => ({ beliefId, scope: scopes[0] ?? null })
+/** `full`: all that is known of it; otherwise its id and first scope, as published suites do. */
+export const messageFor = (told: Told, { full }: { readonly full: boolean }): BeliefMessage => ({
+  ...{ text: told.text, user_id: told.user, ...('aliases' in told ? { aliases: [...told.aliases] } : {}) },
+  metadata: full ? told.metadata : { beliefId: told.id, scope: told.scope === '' ? null : told.scope },
+})
 
 /** Spelt as the belief files of published suites are, where they have a word for it. */
-export const fullMetadata = (belief: BeliefRecord) => ({
-  ...leanMetadata(belief),
+const metadataOf = (belief: BeliefRecord) => ({
+  beliefId: belief.id,
+  scope: belief.scopes[0] ?? null,
   name: belief.name,
   content: belief.content,
   why: belief.why,

@@ -1,17 +1,22 @@
 import { MemoryError, unavailable } from '../../../errors.ts'
 import { defaultBudget } from '../../../memory/recall/context.ts'
-import type { BeliefRecord } from '../../../memory/transfer/belief-record.ts'
 import { boundedText } from '../../../models/endpoint.ts'
 import { omitUndefined } from '../../../omit-undefined.ts'
 import { type AnswerHit, emptyAnswer, type HearingSystem } from '../system.ts'
-import { messageFor, routes, type SearchMessage, searchAnswer, turnMessageFor } from './http-contract.ts'
+import {
+  messageFor,
+  routes,
+  type SearchMessage,
+  searchAnswer,
+  type Told,
+  toldBelief,
+  toldTurn,
+} from './http-contract.ts'
 
 export type HttpSystemOptions = {
-  /** The base address of the contract's routes. Only http and https. */
   readonly url: string
   /** Whether everything known of a belief is sent, or only its text, aliases, id and first scope. Default true. */
   readonly fullMetadata?: boolean
-  /** How long one request may take. Default 30 seconds. */
   readonly timeoutMs?: number
   readonly fetch?: typeof fetch
 }
@@ -22,12 +27,12 @@ export function httpSystem({ url, fullMetadata = true, ...options }: HttpSystemO
   const request = requestTo(base, options)
   const sent = fullMetadata ? 'every field of each belief' : 'the text, aliases and first scope of each belief'
 
-  const add = (belief: BeliefRecord) => request(routes.add, messageFor(belief, { full: fullMetadata }))
-  const replace = async (belief: BeliefRecord): Promise<void> => {
-    const message = { beliefId: belief.id, ...messageFor(belief, { full: fullMetadata }) }
+  const add = (told: Told) => request(routes.add, messageFor(told, { full: fullMetadata }))
+  const replace = async (told: Told): Promise<void> => {
+    const message = { beliefId: told.id, ...messageFor(told, { full: fullMetadata }) }
     const { status } = await request(routes.update, message, missingRoute)
     // A system without this route replaces a belief that is added again with the same id, as published suites expect.
-    if (missingRoute.includes(status)) await add(belief)
+    if (missingRoute.includes(status)) await add(told)
   }
 
   return {
@@ -40,14 +45,14 @@ export function httpSystem({ url, fullMetadata = true, ...options }: HttpSystemO
     },
     ingest: async (beliefs) => {
       // One after the other: the order of beliefs is part of the corpus, and a system may merge.
-      for (const belief of beliefs) await add(belief)
+      for (const belief of beliefs) await add(toldBelief(belief))
       return []
     },
     hear: async (turns) => {
-      for (const turn of turns) await request(routes.add, turnMessageFor(turn, { full: fullMetadata }))
+      for (const turn of turns) await add(toldTurn(turn))
     },
     update: async ({ kind, belief }) => {
-      await (kind === 'create' ? add(belief) : replace(belief))
+      await (kind === 'create' ? add : replace)(toldBelief(belief))
     },
     recall: async ({ user, scopes, message, budget, at }) => {
       const question: SearchMessage = {
@@ -98,11 +103,8 @@ function requestTo(
     } catch (cause) {
       if (cause instanceof MemoryError) throw cause
       if (signal.aborted) throw unavailable(`${what} did not answer within ${timeoutMs} ms.`, undefined, cause)
-      throw unavailable(
-        `${what} failed: ${reasonIn(cause)}.`,
-        'Check that the system is running at this address.',
-        cause,
-      )
+      const hint = 'Check that the system is running at this address.'
+      throw unavailable(`${what} failed: ${reasonIn(cause)}.`, hint, cause)
     }
     const isFine = (status >= 200 && status < 300) || tolerated.includes(status)
     if (isFine) return { what, status, body: text }

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { MemoryError } from '../../../errors.ts'
+import { invalid } from '../../../errors.ts'
 import { readTextFile } from '../../../files/read-text.ts'
 import { parseJsonFile } from '../../pack/manifest.ts'
 
@@ -35,7 +35,6 @@ export function valuesAt(value: unknown, [first, ...rest]: JsonPath): readonly u
   return inner === undefined ? [] : valuesAt(inner, rest)
 }
 
-/** The value of a placeholder: a text, a number, several texts, or an object. */
 type TemplateValue = string | number | readonly string[] | { readonly [key: string]: Template }
 export type TemplateValues = Readonly<Record<string, TemplateValue>>
 
@@ -114,16 +113,13 @@ const jsonPath = z.string().transform((text, context): JsonPath => {
 })
 
 const mapping = z.strictObject({
-  /** The name of the system in tables and reports. */
   name: z.string().regex(/^[a-z0-9][a-z0-9-]*$/u, 'must be lower-case letters, digits and hyphens'),
   version: z.string().min(1).default('unknown'),
   description: z.string().min(1).optional(),
-  /** Remarks that a reader of its figures must know. */
   notes: z.array(z.string().min(1)).default([]),
   command: z.string().min(1),
   args: z.array(z.string()).default([]),
   env: z.record(z.string(), z.string()).default({}),
-  /** The time limit of the start and of each call. */
   timeoutMs: z.int().min(1).max(600_000).default(30_000),
   reset: calls.optional(),
   add: calls,
@@ -153,9 +149,8 @@ export function parseMcpMapping(value: unknown, source: string): McpMapping {
     ? placeholderProblems(parsed.data)
     : parsed.error.issues.map(({ path, message }) => `${path.join('.') || 'mapping'}: ${message}.`)
   if (parsed.success && problems.length === 0) return parsed.data
-  throw new MemoryError('invalid', problems.map((problem) => `${source}: ${problem}`).join('\n'), {
-    hint: 'docs/systems.md describes the mapping file.',
-  })
+  const hint = 'docs/systems.md describes the mapping file.'
+  throw invalid(problems.map((problem) => `${source}: ${problem}`).join('\n'), hint)
 }
 
 function placeholderProblems({ args, env, reset = [], add, update = [], search }: McpMapping): readonly string[] {

@@ -1,11 +1,10 @@
 import type { CallToolResult } from '@modelcontextprotocol/client'
-import { MemoryError } from '../../../errors.ts'
+import { type MemoryError, unavailable } from '../../../errors.ts'
 import { defaultBudget } from '../../../memory/recall/context.ts'
 import type { BeliefRecord } from '../../../memory/transfer/belief-record.ts'
 import { withoutRepeats } from '../subject.ts'
-import { type AnswerHit, emptyAnswer, type HearingSystem, type SystemQuery, type SystemTurn } from '../system.ts'
-import { embeddedText } from '../vector.ts'
-import { fullMetadata, turnMetadata } from './http-contract.ts'
+import { type AnswerHit, emptyAnswer, type HearingSystem, type SystemQuery } from '../system.ts'
+import { toldBelief, toldTurn } from './http-contract.ts'
 import { type McpConnection, openMcpConnection, textIn } from './mcp-connection.ts'
 import { type JsonPath, type McpMapping, type TemplateValues, type ToolCall, valuesAt } from './mcp-mapping.ts'
 
@@ -31,7 +30,7 @@ export function mcpSystem({ mapping }: { readonly mapping: McpMapping }): Hearin
   const running = async (): Promise<McpConnection> => connection ?? start()
   const add = async (belief: BeliefRecord): Promise<void> => {
     ids.add(belief.id)
-    await callAll(await running(), mapping.add, beliefValues(belief))
+    await callAll(await running(), mapping.add, toldBelief(belief))
   }
 
   return {
@@ -52,16 +51,14 @@ export function mcpSystem({ mapping }: { readonly mapping: McpMapping }): Hearin
     hear: async (turns) => {
       for (const turn of turns) {
         ids.add(turn.id).add(turn.session)
-        await callAll(await running(), mapping.add, turnValues(turn))
+        await callAll(await running(), mapping.add, { aliases: [], ...toldTurn(turn) })
       }
     },
     update: async ({ kind, belief }) => {
       if (kind === 'create') return add(belief)
       if (mapping.update === undefined)
-        throw new MemoryError('unavailable', `${name}: its mapping names no tool to update a belief with.`, {
-          hint: 'Add "update" to the mapping.',
-        })
-      await callAll(await running(), mapping.update, beliefValues(belief))
+        throw unavailable(`${name}: its mapping names no tool to update a belief with.`, 'Add "update" to the mapping.')
+      await callAll(await running(), mapping.update, toldBelief(belief))
     },
     recall: async (query) => {
       const server = await running()
@@ -80,43 +77,6 @@ async function callAll(server: McpConnection, calls: readonly ToolCall[], values
   for (const call of calls) await server.call(call, values)
 }
 
-const beliefValues = (belief: BeliefRecord): TemplateValues => ({
-  id: belief.id,
-  text: embeddedText(belief),
-  name: belief.name.replaceAll('_', ' '),
-  aliases: belief.aliases,
-  content: belief.content,
-  why: belief.why,
-  type: belief.type,
-  user: belief.user,
-  scope: belief.scopes[0] ?? '',
-  scopes: belief.scopes,
-  session: '',
-  role: '',
-  speaker: '',
-  at: belief.createdAt,
-  metadata: fullMetadata(belief),
-})
-
-/** A turn has the fields of a belief too, so that one mapping serves both. */
-const turnValues = (turn: SystemTurn): TemplateValues => ({
-  id: turn.id,
-  text: turn.text,
-  name: turn.id,
-  aliases: [],
-  content: turn.text,
-  why: '',
-  type: 'turn',
-  user: turn.user,
-  scope: turn.scope,
-  scopes: [turn.scope],
-  session: turn.session,
-  role: turn.role,
-  speaker: turn.speaker ?? '',
-  at: turn.at,
-  metadata: turnMetadata(turn),
-})
-
 const queryValues = ({ user, scopes, budget, at = '' }: SystemQuery, query: string): TemplateValues => ({
   query,
   at,
@@ -126,17 +86,13 @@ const queryValues = ({ user, scopes, budget, at = '' }: SystemQuery, query: stri
   scopes,
 })
 
-/** Distinct words of a message, as written. */
 const wordsOf = (message: string): readonly string[] => {
   const words = message.match(/[\p{L}\p{N}]+/gu) ?? []
   return [...new Map(words.map((word) => [word.toLowerCase(), word])).values()]
 }
 
 /** Beliefs by the number of words that find them, most first; of equal ones the one found first. */
-async function mostFound(
-  words: readonly string[],
-  ask: (word: string) => Promise<readonly AnswerHit[]>,
-): Promise<readonly AnswerHit[]> {
+async function mostFound(words: readonly string[], ask: (word: string) => Promise<readonly AnswerHit[]>) {
   const found = new Map<string, number>()
   for (const word of words) {
     for (const { id } of withoutRepeats(await ask(word))) found.set(id, (found.get(id) ?? 0) + 1)
@@ -144,7 +100,6 @@ async function mostFound(
   return [...found].sort(([, one], [, other]) => other - one).map(([id, count]) => ({ id, score: count }))
 }
 
-/** The beliefs that a result names, in its order. */
 function hitsIn(
   result: CallToolResult,
   { name, search: { tool, results } }: McpMapping,
@@ -201,7 +156,4 @@ function placeOf(id: string, text: string): number {
 }
 
 const unusable = (message: string, cause?: unknown): MemoryError =>
-  new MemoryError('unavailable', message, {
-    hint: 'Check that "results" in the mapping names the path of the ids.',
-    cause,
-  })
+  unavailable(message, 'Check that "results" in the mapping names the path of the ids.', cause)

@@ -16,8 +16,8 @@ import {
 } from './read-output.ts'
 
 /**
- * OpenClaw, run in its own process and not through its gateway. It has been seen to continue an older session whatever id
- * it is given, so every conversation gets an agent of its own, on the same workspace.
+ * OpenClaw without its gateway. It may continue an older session whatever id it is given, so every conversation gets
+ * its own agent.
  */
 export function openclaw(model: string | null, environment: Environment): CommandProfile {
   const agentOf = (session: string): string => `credence-${session.slice(0, 8)}`

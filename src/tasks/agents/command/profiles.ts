@@ -1,5 +1,5 @@
 import { basename, isAbsolute, resolve } from 'node:path'
-import { MemoryError } from '../../../errors.ts'
+import { invalid } from '../../../errors.ts'
 import type { CommandProfile } from './command-agent.ts'
 import { readAnything, readEventStream } from './read-output.ts'
 
@@ -11,14 +11,13 @@ import { readAnything, readEventStream } from './read-output.ts'
 export function anyCommand(line: string, { workingDirectory }: { readonly workingDirectory: string }): CommandProfile {
   const [first, ...words] = splitWords(line)
   if (first === undefined) {
-    throw new MemoryError('invalid', 'The command has no program.', {
-      hint: "Write for example --agent 'command:my-agent --session {session} {prompt}'.",
-    })
+    const hint = "Write for example --agent 'command:my-agent --session {session} {prompt}'."
+    throw invalid('The command has no program.', hint)
   }
   for (const word of words) {
     for (const [written] of word.matchAll(/\{[a-z]+\}/gu)) {
       if (placeholders.includes(written)) continue
-      throw new MemoryError('invalid', `The command has ${written}; known are ${placeholders.join(', ')}.`)
+      throw invalid(`The command has ${written}; known are ${placeholders.join(', ')}.`)
     }
   }
   // A path means the place where the command was written, not the workspace it runs in.
@@ -88,9 +87,8 @@ export function splitWords(line: string): readonly string[] {
     } else word = (word ?? '') + mark
   }
   if (quote !== null) {
-    throw new MemoryError('invalid', `The command ${JSON.stringify(line)} has a quote ${quote} that is never closed.`, {
-      hint: 'Close it, or put a backslash before it.',
-    })
+    const hint = 'Close it, or put a backslash before it.'
+    throw invalid(`The command ${JSON.stringify(line)} has a quote ${quote} that is never closed.`, hint)
   }
   if (word !== null) words.push(word)
   return words

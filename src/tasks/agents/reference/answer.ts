@@ -41,21 +41,16 @@ export function answersTo(ask: Ask, told: readonly Told[]): readonly Answer[] {
 export const hasTopic = ({ text, about, lead }: Ask): boolean =>
   [...termsIn(`${text} ${about} ${lead}`)].some((term) => !isAskingTerm(term))
 
-/** An answer must hold one term of each name, which counts half. Terms of `about` only tell better answers from worse. */
-type Wanted = {
-  readonly points: ReadonlyMap<string, number>
-  /** The weight of a term that an answer lacks: less for explanations, and for the kind of thing ("which car"). */
-  readonly missing: (term: string) => number
-  readonly about: readonly string[]
-  readonly names: readonly (readonly string[])[]
-}
+type Wanted = ReturnType<typeof wordsOf>
 
-function wordsOf({ text, about }: Ask): Wanted {
+/** An answer must hold one term of each name, which counts half. Terms of `about` only tell better answers from worse. */
+function wordsOf({ text, about }: Ask) {
   const [main = ''] = /^.*?(?:(?=[,(?;]|\s[-–—]|\b(?:so|because|if)\b)|$)/su.exec(text) ?? []
   const [, kind = ''] = /\b(?:what|which|how many|how much)\s+(\p{L}+)/iu.exec(text) ?? []
   const [core, kindTerms, names] = [heldBy(main), heldBy(kind), namesIn(main)]
   const weightOf = (term: string): number => (names.some((name) => name.includes(term)) ? 0.5 : 1)
   const points = new Map([...heldBy(text)].map((term) => [term, weightOf(term) * pointsOf(term)]))
+  /** The weight of a term that an answer lacks: less for explanations, and for the kind of thing ("which car"). */
   const missing = (term: string): number => (core.size > 0 && !core.has(term) ? 0 : kindTerms.has(term) ? 0.5 : 1)
   return { points, missing, about: [...heldBy(about)], names }
 }
@@ -67,15 +62,9 @@ const namesIn = (text: string): readonly (readonly string[])[] =>
     .filter((terms) => terms.length > 0)
 
 /** How well a statement answers, by its own terms and by those of its context. */
-type Fit = {
-  readonly told: Told
-  readonly share: number
-  readonly found: ReadonlySet<string>
-  readonly context: readonly string[]
-  readonly isAnswer: boolean
-}
+type Fit = ReturnType<typeof fitOf>
 
-function fitOf(told: Told, { points, missing, about, names }: Wanted): Fit {
+function fitOf(told: Told, { points, missing, about, names }: Wanted) {
   const terms = [...points.keys()]
   const own = heldBy(told.text)
   const around = told.context.map((text) => ({ text, held: heldBy(text) }))

@@ -59,7 +59,6 @@ async function takeTurn(prompt: string, { workspace, memory, session }: Environm
   messages.push({ role: 'assistant', content: [{ type: 'text', text }], stopReason: 'stop' })
   return { messages, answer: text, usage: noUsage }
 
-  /** Writes the statements of the prompt before the text that the file holds already. */
   async function write(): Promise<string> {
     const [path = notesFile] = pieces.filter((piece) => asksToStore(piece.text)).flatMap((piece) => filesIn(piece.text))
     const note = noteOf(open, pieces)
@@ -100,7 +99,6 @@ async function takeTurn(prompt: string, { workspace, memory, session }: Environm
     })
   }
 
-  /** The result of a file tool; null where it refused. */
   async function useFile(name: string, given: Readonly<Record<string, unknown>>): Promise<string | null> {
     const { text: result, isError } = await useTool(fileTools(workspace), name, given)
     messages.push(...toolUse(name, given, result, isError))
@@ -108,7 +106,6 @@ async function takeTurn(prompt: string, { workspace, memory, session }: Environm
   }
 }
 
-/** The pieces of a message that are neither questions nor requests. */
 function statementsOf(pieces: readonly Piece[]): readonly Piece[] {
   const asking = askingPieces(pieces)
   return pieces.flatMap((piece) => {
@@ -117,7 +114,6 @@ function statementsOf(pieces: readonly Piece[]): readonly Piece[] {
   })
 }
 
-/** The text of a message without its questions and requests. */
 function noteOf(message: string, pieces: readonly Piece[]): string {
   const told = new Map(statementsOf(pieces).map((piece) => [piece.end, piece.start]))
   return pieces
