@@ -19,8 +19,17 @@ const mostAnswers = 10_000
 const mostBeliefs = 10_000
 const formsAtOnce = 5_000
 
-type Head = { readonly head: number; readonly hash: Buffer; readonly next_row: number; readonly analysis: number }
-const headOf = 'SELECT head, hash, next_row, analysis FROM credence.owners WHERE owner = $1'
+/** The columns by which a state of an owner is told from every other one, as one text. */
+const state = `head || ' ' || analysis || ' ' || encode(hash, 'hex') AS state`
+type State = { readonly state: string }
+type Head = State & {
+  readonly head: number
+  readonly hash: Buffer
+  readonly next_row: number
+  readonly analysis: number
+}
+const headOf = `SELECT ${state}, head, hash, next_row, analysis FROM credence.owners WHERE owner = $1`
+const stateOf = `SELECT ${state} FROM credence.owners WHERE owner = $1`
 
 /** What is known of an owner after the event `head.head`. */
 type KnownOwner = {
@@ -125,8 +134,8 @@ export class KnownOwners {
   /** Reads beliefs, and with the same statement whether the owner is as the snapshot assumes. */
   async #readMissing(user: string, known: KnownOwner, ids: readonly string[]): Promise<readonly Belief[]> {
     const { head } = known
-    const rows = await this.#connection.readChecked<Head & (StoredBody | { readonly id: null })>(
-      `SELECT head, hash, next_row, analysis, id, crc, body FROM credence.owners
+    const rows = await this.#connection.readChecked<State & (StoredBody | { readonly id: null })>(
+      `SELECT ${state}, id, crc, body FROM credence.owners
        LEFT JOIN credence.beliefs ON beliefs.owner = $1 AND id = ANY($2::text[]) WHERE owners.owner = $1`,
       [user, ids],
       ([row]) => noteState(known, head, row),
@@ -206,8 +215,8 @@ export class KnownOwners {
   }
 
   async #isStill(run: Run, user: string, known: KnownOwner, assumed: Head): Promise<boolean> {
-    const [head] = await run<Head>(headOf, [user])
-    return noteState(known, assumed, head)
+    const [found] = await run<State>(stateOf, [user])
+    return noteState(known, assumed, found)
   }
 
   /** Reads what has changed since, in one round trip. */
@@ -225,7 +234,7 @@ export class KnownOwners {
       return null
     }
     if (head.analysis > before.analysis) throw newerProgram(user)
-    if (known.head !== before) return isSame(known.head, head) ? { known, number: head.head } : null
+    if (known.head !== before) return known.head.state === head.state ? { known, number: head.head } : null
     const leadsOn = before.head === 0 || event?.hash.equals(before.hash) === true
     if (changed === null || !leadsOn || head.head < before.head) {
       this.#indexes.drop(user)
@@ -278,14 +287,11 @@ export class KnownOwners {
 const isUpToDate = ({ known, number }: OwnerAt): boolean => !known.isBehind && known.head.head === number
 
 /** Whether an owner is as a snapshot has assumed; else it is noted that more has to be read. */
-function noteState(known: KnownOwner, assumed: Head, found: Head | undefined): boolean {
-  const isStill = found !== undefined && isSame(found, assumed)
+function noteState(known: KnownOwner, assumed: State, found: State | undefined): boolean {
+  const isStill = found?.state === assumed.state
   if (!isStill) known.isBehind = true
   return isStill
 }
-
-const isSame = (one: Head, other: Head): boolean =>
-  one.head === other.head && one.analysis === other.analysis && one.hash.equals(other.hash)
 
 /** What became of the beliefs that changed after an event; null where they are too many. */
 async function readChanged(run: Run, user: string, after: number): Promise<ReadonlyMap<string, Belief | null> | null> {

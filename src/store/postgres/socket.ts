@@ -76,13 +76,12 @@ export class Socket extends pg.Client {
     const name = values.length > 0 && !this.isPooled ? nameOf(sql) : undefined
     this.#wait()
     return new Promise((resolve, reject) => {
-      const statement = new Statement(sql, values.map(encodeValue), (error, result) => {
+      const statement = new Statement(sql, values.map(encodeValue), name, (error, result) => {
         this.#heard()
         if (error) reject(error)
         else resolve(result.rows)
       })
-      statement.name = name
-      super.query(statement)
+      super.query(statement as unknown as pg.Submittable)
     })
   }
 
@@ -131,14 +130,48 @@ export class Socket extends pg.Client {
   }
 }
 
-type Rows = { readonly rows: readonly never[] }
+type Done = (error: Error | null | undefined, result: { readonly rows: readonly never[] }) => void
+type Columns = { readonly fields: readonly unknown[] }
+type DriverConnection = { readonly stream: Duplex; readonly _send: (message: Buffer) => unknown }
 
-/** A statement with a name. The driver would copy settings of a statement property by property, which takes long. */
-class Statement extends pg.Query {
-  declare name: string | undefined
+/** The parts of the driver's query that its types do not show. */
+type DriverQuery = {
+  name: string | undefined
+  submit(connection: DriverConnection): Error | null
+  prepare(connection: DriverConnection): void
+  hasBeenParsed(connection: DriverConnection): boolean
+  handleRowDescription(columns: Columns): void
+}
+const Query = pg.Query as unknown as new (sql: string, values: unknown[], done: Done) => DriverQuery
 
-  constructor(sql: string, values: unknown[], done: (error: Error | null | undefined, result: Rows) => void) {
-    super(sql, values, done as (error: Error | undefined) => void)
+/** The columns of prepared statements, which are the same for every execution. */
+const columnsOf = new Map<string, Columns>()
+
+/** A statement with a name. After its first execution, PostgreSQL is not asked for its columns, and all messages are one piece. */
+class Statement extends Query {
+  constructor(sql: string, values: unknown[], name: string | undefined, done: Done) {
+    // The driver would copy a name that is given with the text, and all settings, property by property.
+    super(sql, values, done)
+    this.name = name
+  }
+
+  override handleRowDescription(columns: Columns): void {
+    if (this.name !== undefined) columnsOf.set(this.name, columns)
+    super.handleRowDescription(columns)
+  }
+
+  override submit(connection: DriverConnection): Error | null {
+    const columns = this.name === undefined ? undefined : columnsOf.get(this.name)
+    if (columns === undefined || !this.hasBeenParsed(connection)) return super.submit(connection)
+    super.handleRowDescription(columns)
+    const messages: Buffer[] = []
+    const brief = Object.assign(Object.create(connection), {
+      describe: () => {},
+      _send: (message: Buffer) => messages.push(message),
+    })
+    this.prepare(brief)
+    if (connection.stream.writable) connection.stream.write(Buffer.concat(messages))
+    return null
   }
 }
 
