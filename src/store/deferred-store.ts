@@ -26,11 +26,18 @@ const calls: Readonly<Record<keyof Deferred, true>> = {
 /** A store whose module is loaded with the first call. Every call of a port returns a promise, so none can tell. */
 export function deferredStore(open: () => Promise<Deferred>): Deferred {
   let opened: Promise<Deferred> | null = null
+  let store: Deferred | null = null
   const forward = (call: string) => {
-    return async (...values: readonly unknown[]) => {
-      if (call === 'close' && opened === null) return
-      opened ??= open()
-      return ((await opened)[call as keyof Deferred] as (...given: readonly unknown[]) => unknown)(...values)
+    const run = (on: Deferred, values: readonly unknown[]): unknown =>
+      (on[call as keyof Deferred] as (...given: readonly unknown[]) => unknown)(...values)
+    return (...values: readonly unknown[]): unknown => {
+      if (store !== null) return run(store, values)
+      if (call === 'close' && opened === null) return Promise.resolve()
+      opened ??= open().then((loaded) => {
+        store = loaded
+        return loaded
+      })
+      return opened.then((loaded) => run(loaded, values))
     }
   }
   // Each entry has the type of the call that it forwards.

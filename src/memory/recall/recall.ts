@@ -93,13 +93,10 @@ export async function assemble(
     linkMessage(message, view, store),
     quoting(),
   ])
-  const allPinned = [...pins]
   const budget = new ContextBudget(limits)
-  const isQuestion = ({ type }: Belief): boolean => type === 'open_question'
-  allPinned.sort((one, other) => Number(other.editedByPerson) - Number(one.editedByPerson) || byRecency(one, other))
-  const questions = budget.takeQuestions(allPinned.filter(isQuestion))
-  const pinned = budget.takePinned(allPinned.filter((belief) => !isQuestion(belief)))
-  const pinnedIds = new Set(allPinned.map(({ id }) => id))
+  const { pinnedIds, ...inOrder } = pinsInOrder(pins)
+  const questions = budget.takeQuestions(inOrder.questions)
+  const pinned = budget.takePinned(inOrder.beliefs)
 
   const candidates = await rankedCandidates(store, linked, { view, pinnedIds, limits })
   const participants = await participantsOf(store, view, candidates, pinnedIds)
@@ -157,6 +154,31 @@ let quotesModule: Promise<typeof import('../../search/turns/push.ts')> | undefin
 const loadQuotes = () => {
   quotesModule ??= import('../../search/turns/push.ts')
   return quotesModule
+}
+
+type Pins = {
+  readonly questions: readonly Belief[]
+  readonly beliefs: readonly Belief[]
+  readonly pinnedIds: ReadonlySet<string>
+}
+
+/** The pins that were last made of each list of beliefs. */
+const knownPins = new WeakMap<readonly Belief[], Pins>()
+
+/** Pinned beliefs in the order in which they are shown, made once: stores return the same list as long as nothing has changed. */
+function pinsInOrder(pinned: readonly Belief[]): Pins {
+  const known = knownPins.get(pinned)
+  if (known !== undefined) return known
+  const sorted = pinned.toSorted(
+    (one, other) => Number(other.editedByPerson) - Number(one.editedByPerson) || byRecency(one, other),
+  )
+  const pins = {
+    questions: sorted.filter(({ type }) => type === 'open_question'),
+    beliefs: sorted.filter(({ type }) => type !== 'open_question'),
+    pinnedIds: new Set(sorted.map(({ id }) => id)),
+  }
+  knownPins.set(pinned, pins)
+  return pins
 }
 
 type Candidate = { readonly belief: Belief; readonly link: Link; readonly score: number; readonly scored: Score }

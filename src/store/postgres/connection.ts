@@ -16,6 +16,8 @@ const defaultPatienceMs = 30_000
 const longestPauseMs = 500
 /** After this time without an answer, PostgreSQL is asked whether it is at work on the statement. */
 const defaultSilentMs = 5_000
+/** A shared connection that is not used for this time goes back to the pool. */
+const restMs = 1_000
 /** A transaction whose program died without closing its connection ends after this time, and its locks with it. */
 const idleTransactionMs = 10_000
 
@@ -160,7 +162,7 @@ export class Connection {
     if (this.#snapshots.getStore() !== undefined) return work()
     return this.#patiently(async () => {
       if (this.#ended !== null) throw this.#ended
-      const snapshot = new Snapshot(this.#connect)
+      const snapshot = new Snapshot(() => this.#takeSocket())
       let lost: Error | undefined
       try {
         const result = await this.#snapshots.run(snapshot, work)
@@ -220,7 +222,7 @@ export class Connection {
 
   async #withSocket<Result>(work: (socket: Socket) => Promise<Result>): Promise<Result> {
     if (this.#ended !== null) throw this.#ended
-    const socket = await this.#connect()
+    const socket = await this.#takeSocket()
     let lost: Error | undefined
     try {
       return await work(socket)
@@ -232,27 +234,69 @@ export class Connection {
     }
   }
 
-  /** The connection of single statements, while there are any. They are pipelined: none waits for the answer to another. */
-  #shared: { readonly socket: Promise<Socket>; users: number; lost: Error | undefined } | null = null
+  /** A connection for the caller alone. */
+  #takeSocket(): Promise<Socket> {
+    if (this.#shared?.users === 0) this.#endSharing(this.#shared)
+    return this.#connect()
+  }
+
+  /** The connection of single statements. They are pipelined: none waits for the answer to another. */
+  #shared: SharedSocket | null = null
 
   async #withSharedSocket<Result>(work: (socket: Socket) => Promise<Result>): Promise<Result> {
     if (this.#ended !== null) throw this.#ended
-    this.#shared ??= { socket: this.#connect(), users: 0, lost: undefined }
+    if (this.#shared?.users === 0 && this.#shared.socket?.isLost === true) this.#endSharing(this.#shared)
+    this.#shared ??= this.#share()
     const shared = this.#shared
+    if (shared.users === 0) shared.socket?.ref()
     shared.users += 1
-    let socket: Socket | null = null
+    shared.isInUse = true
     try {
-      socket = await shared.socket
-      return await work(socket)
+      return await work(shared.socket ?? (await shared.connected))
     } catch (error) {
       if (isLostConnection(error)) shared.lost = error as Error
       throw error
     } finally {
       shared.users -= 1
-      const isLast = shared.users === 0
-      if (this.#shared === shared && (isLast || socket === null || shared.lost !== undefined)) this.#shared = null
-      if (isLast) socket?.release(shared.lost)
+      if (shared.socket === null || shared.lost !== undefined) this.#endSharing(shared)
+      else if (shared.users === 0) this.#rest(shared)
     }
+  }
+
+  #share(): SharedSocket {
+    const connected = this.#connect()
+    const shared: SharedSocket = { connected, socket: null, users: 0, isInUse: true, rest: null, lost: undefined }
+    connected.then(
+      (socket) => {
+        shared.socket = socket
+      },
+      () => {},
+    )
+    return shared
+  }
+
+  /**
+   * Between statements, the shared connection is kept for a while: to take it from the pool for each would take half as long as the
+   * statement. It goes back for others who wait for a connection, and meanwhile lets the process end.
+   */
+  #rest(shared: SharedSocket): void {
+    if (this.#shared !== shared || this.#ended !== null || this.#pool.waitingCount > 0) {
+      this.#endSharing(shared)
+      return
+    }
+    shared.socket?.unref()
+    shared.rest ??= setInterval(() => {
+      if (shared.users === 0 && !shared.isInUse) this.#endSharing(shared)
+      shared.isInUse = false
+    }, restMs).unref()
+  }
+
+  /** Gives the shared connection back to the pool, as soon as nothing waits on it. */
+  #endSharing(shared: SharedSocket): void {
+    if (this.#shared === shared) this.#shared = null
+    if (shared.users > 0) return
+    if (shared.rest !== null) clearInterval(shared.rest)
+    shared.socket?.release(shared.lost ?? (shared.socket.isLost ? new Error('Connection terminated') : undefined))
   }
 
   async #patiently<Result>(work: (attempt: number) => Promise<Result>): Promise<Result> {
@@ -282,11 +326,23 @@ export class Connection {
 
   async close(): Promise<void> {
     this.#ended ??= new MemoryError('unavailable', 'The store has been closed.')
+    if (this.#shared?.users === 0) this.#endSharing(this.#shared)
     if (!this.#pool.ending) await this.#pool.end()
   }
 }
 
 class StandbyError extends Error {}
+
+type SharedSocket = {
+  readonly connected: Promise<Socket>
+  /** Null until it is connected. */
+  socket: Socket | null
+  users: number
+  /** Whether it was used since the timer last looked. */
+  isInUse: boolean
+  rest: NodeJS.Timeout | null
+  lost: Error | undefined
+}
 
 function tlsOptions({ tls, rootCertificate }: PostgresAddress): false | TlsOptions {
   if (tls === 'off') return false

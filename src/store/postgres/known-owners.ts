@@ -19,8 +19,17 @@ const mostAnswers = 10_000
 const mostBeliefs = 10_000
 const formsAtOnce = 5_000
 
-type Head = { readonly head: number; readonly hash: Buffer; readonly next_row: number; readonly analysis: number }
-const headOf = 'SELECT head, hash, next_row, analysis FROM credence.owners WHERE owner = $1'
+/** The columns by which a state of an owner is told from every other one, as one text. */
+const state = `head || ' ' || analysis || ' ' || encode(hash, 'hex') AS state`
+type State = { readonly state: string }
+type Head = State & {
+  readonly head: number
+  readonly hash: Buffer
+  readonly next_row: number
+  readonly analysis: number
+}
+const headOf = `SELECT ${state}, head, hash, next_row, analysis FROM credence.owners WHERE owner = $1`
+const stateOf = `SELECT ${state} FROM credence.owners WHERE owner = $1`
 
 /** What is known of an owner after the event `head.head`. */
 type KnownOwner = {
@@ -35,6 +44,9 @@ type KnownOwner = {
 
 /** An owner as the caller's snapshot sees it. */
 type OwnerAt = { readonly known: KnownOwner; readonly number: number }
+
+/** There at once where the snapshot assumes that nothing has changed: a promise for each step of a recall takes long. */
+type MaybeOwner = OwnerAt | null | Promise<OwnerAt | null>
 
 type KnownOptions = {
   readonly connection: Connection
@@ -86,36 +98,44 @@ export class KnownOwners {
   }
 
   /** A value that depends on nothing but the owner's state and `asked`. */
-  async answer<Value>(user: string, asked: readonly unknown[], read: () => Promise<Value>): Promise<Value> {
-    const at = await this.#at(user)
+  answer<Value>(user: string, asked: readonly unknown[], read: () => Promise<Value>): Promise<Value> {
+    const at = this.#at(user)
+    return at instanceof Promise
+      ? at.then((found) => this.#answerAt(found, asked, read))
+      : this.#answerAt(at, asked, read)
+  }
+
+  #answerAt<Value>(at: OwnerAt | null, asked: readonly unknown[], read: () => Promise<Value>): Promise<Value> {
     if (at === null) return read()
     const key = `${at.known.serial} ${at.number} ${JSON.stringify(asked)}`
     const cached = this.#answers.get(key) as Value | undefined
-    if (cached !== undefined) return cached
-    const value = await read()
-    if (isUpToDate(at)) this.#answers.set(key, value)
-    return value
+    if (cached !== undefined) return Promise.resolve(cached)
+    return read().then((value) => {
+      if (isUpToDate(at)) this.#answers.set(key, value)
+      return value
+    })
   }
 
   async getMany(user: string, ids: readonly string[]): Promise<readonly Belief[]> {
-    const at = await this.#at(user)
+    let at = this.#at(user)
+    if (at instanceof Promise) at = await at
     if (at === null || !isUpToDate(at)) return this.#beliefs.getMany(user, ids)
-    const keyOf = (id: string): string => `${at.known.serial} ${id}`
-    const asked = [...new Set(ids)]
-    const found = new Map(asked.map((id) => [id, this.#texts.get(keyOf(id))]))
-    const missing = asked.filter((id) => found.get(id) === undefined)
-    for (const belief of missing.length === 0 ? [] : await this.#readMissing(user, at.known, missing)) {
+    const { known } = at
+    const found = new Map<string, Belief | undefined>()
+    for (const id of ids) if (!found.has(id)) found.set(id, this.#texts.get(`${known.serial} ${id}`))
+    const missing = [...found.keys()].filter((id) => found.get(id) === undefined)
+    for (const belief of missing.length === 0 ? [] : await this.#readMissing(user, known, missing)) {
       found.set(belief.id, belief)
-      if (isUpToDate(at)) this.#texts.set(keyOf(belief.id), belief)
+      if (isUpToDate(at)) this.#texts.set(`${known.serial} ${belief.id}`, belief)
     }
-    return asked.flatMap((id) => found.get(id) ?? [])
+    return [...found.values()].filter((belief) => belief !== undefined)
   }
 
   /** Reads beliefs, and with the same statement whether the owner is as the snapshot assumes. */
   async #readMissing(user: string, known: KnownOwner, ids: readonly string[]): Promise<readonly Belief[]> {
     const { head } = known
-    const rows = await this.#connection.readChecked<Head & (StoredBody | { readonly id: null })>(
-      `SELECT head, hash, next_row, analysis, id, crc, body FROM credence.owners
+    const rows = await this.#connection.readChecked<State & (StoredBody | { readonly id: null })>(
+      `SELECT ${state}, id, crc, body FROM credence.owners
        LEFT JOIN credence.beliefs ON beliefs.owner = $1 AND id = ANY($2::text[]) WHERE owners.owner = $1`,
       [user, ids],
       ([row]) => noteState(known, head, row),
@@ -126,7 +146,8 @@ export class KnownOwners {
 
   async resident(view: Viewpoint): Promise<ResidentView | null> {
     const { user } = view
-    const at = await this.#at(user)
+    let at = this.#at(user)
+    if (at instanceof Promise) at = await at
     const index = this.#indexes.find(user)
     if (at === null || index === null) return null
     const { known, number } = at
@@ -156,16 +177,18 @@ export class KnownOwners {
   }
 
   /** The owner as this snapshot sees it; null where nothing may be answered from memory. */
-  #at(user: string): Promise<OwnerAt | null> {
+  #at(user: string): MaybeOwner {
     const { memo } = this.#connection
-    if (memo === null) return Promise.resolve(null)
+    if (memo === null) return null
     const key = `owner ${user}`
-    const asked = (memo.get(key) as Promise<OwnerAt | null> | undefined) ?? this.#look(user, memo)
-    memo.set(key, asked)
-    return asked
+    const before = memo.get(key) as MaybeOwner | undefined
+    if (before !== undefined) return before
+    const found = this.#look(user, memo)
+    memo.set(key, found)
+    return found
   }
 
-  async #look(user: string, memo: Map<string, unknown>): Promise<OwnerAt | null> {
+  #look(user: string, memo: Map<string, unknown>): MaybeOwner {
     const known = this.#owners.get(user)
     if (known === undefined) {
       // Known to the next recall. This one does not wait for it.
@@ -175,9 +198,13 @@ export class KnownOwners {
     }
     const { head } = known
     const isAssumed = !known.isBehind && this.#connection.assume((run) => this.#isStill(run, user, known, head))
-    const at = isAssumed ? { known, number: head.head } : await this.#catchUp(user, known)
-    if (at?.known.head.next_row === 0) memo.set(noTurns(user), true)
-    return at
+    if (!isAssumed)
+      return this.#catchUp(user, known).then((at) => {
+        if (at?.known.head.next_row === 0) memo.set(noTurns(user), true)
+        return at
+      })
+    if (head.next_row === 0) memo.set(noTurns(user), true)
+    return { known, number: head.head }
   }
 
   #remember(user: string, head: Head): KnownOwner {
@@ -188,8 +215,8 @@ export class KnownOwners {
   }
 
   async #isStill(run: Run, user: string, known: KnownOwner, assumed: Head): Promise<boolean> {
-    const [head] = await run<Head>(headOf, [user])
-    return noteState(known, assumed, head)
+    const [found] = await run<State>(stateOf, [user])
+    return noteState(known, assumed, found)
   }
 
   /** Reads what has changed since, in one round trip. */
@@ -207,7 +234,7 @@ export class KnownOwners {
       return null
     }
     if (head.analysis > before.analysis) throw newerProgram(user)
-    if (known.head !== before) return isSame(known.head, head) ? { known, number: head.head } : null
+    if (known.head !== before) return known.head.state === head.state ? { known, number: head.head } : null
     const leadsOn = before.head === 0 || event?.hash.equals(before.hash) === true
     if (changed === null || !leadsOn || head.head < before.head) {
       this.#indexes.drop(user)
@@ -260,14 +287,11 @@ export class KnownOwners {
 const isUpToDate = ({ known, number }: OwnerAt): boolean => !known.isBehind && known.head.head === number
 
 /** Whether an owner is as a snapshot has assumed; else it is noted that more has to be read. */
-function noteState(known: KnownOwner, assumed: Head, found: Head | undefined): boolean {
-  const isStill = found !== undefined && isSame(found, assumed)
+function noteState(known: KnownOwner, assumed: State, found: State | undefined): boolean {
+  const isStill = found?.state === assumed.state
   if (!isStill) known.isBehind = true
   return isStill
 }
-
-const isSame = (one: Head, other: Head): boolean =>
-  one.head === other.head && one.analysis === other.analysis && one.hash.equals(other.hash)
 
 /** What became of the beliefs that changed after an event; null where they are too many. */
 async function readChanged(run: Run, user: string, after: number): Promise<ReadonlyMap<string, Belief | null> | null> {

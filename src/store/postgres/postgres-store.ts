@@ -42,21 +42,28 @@ export function openPostgresStore(options: PostgresStoreOptions): PostgresStore 
   const counts = recallCountsIn(connection)
   const checked = new Set<string>()
   let migrated: Promise<number> | null = null
+  let isReady = false
 
   /** The number of this program's text analysis, once the schema is up to date. */
   function ready(): Promise<number> {
-    migrated ??= migrate(connection, analysisName)
-    // A server that is away now may be there for the next call.
-    migrated.catch(() => {
-      migrated = null
-    })
+    if (migrated === null) {
+      migrated = migrate(connection, analysisName)
+      // A server that is away now may be there for the next call.
+      migrated.then(
+        () => {
+          isReady = true
+        },
+        () => {
+          migrated = null
+        },
+      )
+    }
     return migrated
   }
 
   /** Waits until the index of an owner is this program's, and derives it again where an older program has made it. */
-  async function of<Result>(user: string, read: () => Promise<Result>): Promise<Result> {
-    if (!checked.has(user)) await checkIndex(user)
-    return read()
+  function of<Result>(user: string, read: () => Promise<Result>): Promise<Result> {
+    return checked.has(user) ? read() : checkIndex(user).then(read)
   }
 
   async function checkIndex(user: string): Promise<void> {
@@ -104,7 +111,7 @@ export function openPostgresStore(options: PostgresStoreOptions): PostgresStore 
     },
     get: (user, id) => of(user, async () => (await beliefs.getMany(user, [id]))[0] ?? null),
     getMany: (user, ids) => of(user, () => known?.getMany(user, ids) ?? beliefs.getMany(user, ids)),
-    resident: (view) => of(view.user, async () => (await known?.resident(view)) ?? null),
+    resident: (view) => of(view.user, () => known?.resident(view) ?? Promise.resolve(null)),
     idsStartingWith: (user, prefix, limit) => of(user, () => beliefs.idsStartingWith(user, prefix, limit)),
     named: (user, name) => of(user, () => beliefs.named(user, name)),
     holders: (user, name, scopes) => of(user, () => beliefs.holders(user, name, scopes)),
@@ -153,10 +160,8 @@ export function openPostgresStore(options: PostgresStoreOptions): PostgresStore 
     vectorsAt: (user, model, rows) => of(user, () => turns.vectorsAt(user, model, rows)),
     turnsWithoutVectors: (user, model, page) => of(user, () => turns.withoutVectors(user, model, page)),
     keepVectors: (user, model, vectors) => of(user, () => turns.keepVectors(user, model, vectors)),
-    withSnapshot: async (work) => {
-      await ready()
-      return connection.withSnapshot(work)
-    },
+    withSnapshot: (work) =>
+      isReady ? connection.withSnapshot(work) : ready().then(() => connection.withSnapshot(work)),
     verify: (onProgress) => caring(({ verifyStore }, analysis) => verifyStore(connection, analysis, onProgress)),
     rebuild: () => caring(({ rebuild }, analysis) => rebuild(connection, analysis)),
     fingerprint: () => caring(({ fingerprint }) => fingerprint(connection)),

@@ -14,6 +14,7 @@ export class Snapshot {
   #begun: Promise<Run> | null = null
   #check: ((run: Run) => Promise<boolean>) | null = null
   #checked: Promise<boolean> | null = null
+  #hasFound = false
   #hasEnded = false
   isOutdated = false
 
@@ -52,7 +53,8 @@ export class Snapshot {
 
   /** Notes whether the assumption holds, as a statement of its own has found. */
   found(isStill: boolean): void {
-    this.#ask(Promise.resolve(isStill))
+    this.isOutdated ||= !isStill
+    this.#hasFound = true
   }
 
   assume(check: (run: Run) => Promise<boolean>): boolean {
@@ -64,7 +66,7 @@ export class Snapshot {
   /** Throws where what the reads assumed does not hold. */
   async confirm(alone: (check: (run: Run) => Promise<boolean>) => Promise<boolean>): Promise<void> {
     if (this.#check === null) return
-    if (this.#checked === null) this.#ask(alone(this.#check))
+    if (this.#checked === null && !this.#hasFound) this.#ask(alone(this.#check))
     await this.#checked
     if (this.isOutdated) throw new OutdatedError()
   }
