@@ -15,6 +15,12 @@ export const nameKey = (name: string): string => (plainName.test(name) ? name : 
 /** Names that are their own key already, which is most of them. */
 const plainName = /^[a-z\d]+(?: [a-z\d]+)*$/u
 
+/** The name of the first, second, … statement under one name: "staging port", "staging port (2)". */
+export const numberedName = (name: string, number: number): string => (number === 1 ? name : `${name} (${number})`)
+
+/** The name as people say it, without the number that tells statements under one name apart. */
+export const saidName = (name: string): string => name.replace(/ \(\d+\)$/u, '')
+
 /** Whether two texts say the same thing, apart from case, spacing and closing punctuation. */
 export const isSameStatement = (one: string, other: string): boolean => statementKey(one) === statementKey(other)
 

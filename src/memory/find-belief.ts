@@ -1,5 +1,5 @@
 import { type Belief, isCurrent } from '../beliefs/belief.ts'
-import { nameKey } from '../beliefs/identity.ts'
+import { nameKey, numberedName } from '../beliefs/identity.ts'
 import { visibleScopes } from '../beliefs/scope.ts'
 import { conflict, notFound } from '../errors.ts'
 import { formKeys } from '../search/forms.ts'
@@ -125,7 +125,7 @@ export async function freeName(
   isTaken: (name: string) => boolean = () => false,
 ): Promise<string> {
   for (let number = 1; ; number += 1) {
-    const tried = number === 1 ? name : `${name} (${number})`
+    const tried = numberedName(name, number)
     if (!isTaken(tried) && (await store.holders(user, tried, scopes)).length === 0) return tried
   }
 }

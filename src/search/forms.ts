@@ -1,4 +1,5 @@
 import type { Belief } from '../beliefs/belief.ts'
+import { saidName } from '../beliefs/identity.ts'
 import { analyse, type Token } from './analyse.ts'
 import { isOrdinaryWord } from './ordinary-words.ts'
 import { singular } from './singular.ts'
@@ -40,13 +41,18 @@ export function formKeys(form: string, tokens: readonly Token[] = analyse(form))
   return [...distinct.values()]
 }
 
-/** All keys of a belief, each once. A key of both the name and an alias counts as the name's. */
+/**
+ * All keys of a belief, each once. A key of both the name and an alias counts as the name's. A name with a number has the
+ * keys of the name alone too, so that the newest of several statements under one name is found as well as the first.
+ */
 export function beliefFormKeys(
   belief: Pick<Belief, 'name' | 'aliases'>,
   tokensOf: (form: string) => readonly Token[] = analyse,
 ): readonly FormKeyOf[] {
   const keys = new Map<string, FormKeyOf>()
-  for (const [ordinal, form] of [belief.name, ...belief.aliases].entries()) {
+  const said = saidName(belief.name)
+  const forms = [belief.name, ...belief.aliases].map((form, ordinal) => ({ form, ordinal }))
+  for (const { form, ordinal } of said === belief.name ? forms : [{ form: said, ordinal: 0 }, ...forms]) {
     for (const formKey of formKeys(form, tokensOf(form))) {
       const known = keys.get(formKey.key)
       keys.set(formKey.key, known ? { ...known, breaks: known.breaks | formKey.breaks } : { ...formKey, ordinal })

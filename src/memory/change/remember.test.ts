@@ -13,6 +13,7 @@ import {
 } from '../../../test/memory/at-hand.ts'
 import { person, ports } from '../../../test/recall/beliefs-at-hand.ts'
 import { recall } from '../recall/recall.ts'
+import { renderContext } from '../recall/render.ts'
 import { accept, proposals } from './proposals.ts'
 import { remember } from './remember.ts'
 
@@ -34,9 +35,33 @@ describe('remembering without a name', () => {
 
     const { outcome, belief } = await say(memory, 'We use PostgreSQL for storage.')
 
-    expect({ outcome, name: belief.name }).toEqual({ outcome: 'remembered', name: 'PostgreSQL 2' })
+    expect({ outcome, name: belief.name }).toEqual({ outcome: 'remembered', name: 'PostgreSQL (2)' })
     expect(await names(memory, 'postgresql 2?')).toContain('We use PostgreSQL for storage.')
     expect(await everything(memory)).toHaveLength(2)
+  })
+
+  it('recalls every statement under one name by the name, the newest first', async () => {
+    const memory = ports()
+    const statements = [5433, 5434, 5435].map((port) => `The staging port is ${port}.`)
+    for (const content of statements) await say(memory, content)
+
+    expect(await names(memory, 'What is the staging port?')).toEqual(statements.toReversed())
+    const context = await recall(memory, { user: 'ann', scopes: ['domain:code'], message: 'What is the staging port?' })
+    expect(renderContext(context).match(/^- .*$/gmu)).toEqual([
+      '- staging port: The staging port is 5435.',
+      '- (earlier) staging port: The staging port is 5434.',
+      '- (earlier) staging port: The staging port is 5433.',
+    ])
+  })
+
+  it("does not call a person's statement earlier because an agent says something else later", async () => {
+    const memory = ports()
+    await say(memory, 'The staging port is 5433.')
+    await tell(memory, 'staging port (2)', 'The staging port is 9999.', { author: agent })
+
+    const context = await recall(memory, { user: 'ann', scopes: ['domain:code'], message: 'What is the staging port?' })
+
+    expect(renderContext(context)).toContain('- staging port: The staging port is 5433.')
   })
 
   it.each(['Always answer in British English.', 'From now on give all dates in ISO format.'])(

@@ -1,5 +1,5 @@
 import { type BeliefType, isCurrent } from '../../beliefs/belief.ts'
-import { isSameStatement, nameKey } from '../../beliefs/identity.ts'
+import { isSameStatement, nameKey, numberedName } from '../../beliefs/identity.ts'
 import { parseScopes } from '../../beliefs/scope.ts'
 import { invalid, MemoryError } from '../../errors.ts'
 import { isSurfaceForm } from '../../search/forms.ts'
@@ -125,7 +125,7 @@ async function freeName(
     return same.name
   }
   for (let attempt = 1; ; attempt += 1) {
-    const candidate = attempt === 1 ? name : `${name} ${attempt}`
+    const candidate = numberedName(name, attempt)
     const key = keyOf(candidate, scopes)
     const before = taken.get(key)
     if (before !== undefined && isSameStatement(before, content)) return null

@@ -1,5 +1,5 @@
 import { type Belief, isCurrent } from '../../beliefs/belief.ts'
-import { isSameStatement } from '../../beliefs/identity.ts'
+import { isSameStatement, numberedName } from '../../beliefs/identity.ts'
 import { invalid } from '../../errors.ts'
 import { askedWords } from '../../search/searchable-text.ts'
 import { type StatementTexts, secretTold } from '../learn/secrets.ts'
@@ -20,7 +20,7 @@ export async function freeNameFor(
   const same = await sameStatement(ports, statement)
   if (same !== null) return { name: same.name, same }
   for (let number = 1; ; number += 1) {
-    const name = number === 1 ? wanted : `${wanted} ${number}`
+    const name = numberedName(wanted, number)
     const holders = await ports.store.holders(user, name, scopes)
     if (holders.every((holder) => isSameStatement(holder.content, content))) return { name, same: holders[0] ?? null }
   }

@@ -1,4 +1,5 @@
 import { authorityOf, type Belief } from '../../beliefs/belief.ts'
+import { nameKey, saidName } from '../../beliefs/identity.ts'
 import { teamOf } from '../../beliefs/scope.ts'
 import { preludeTitle } from './budget.ts'
 import { type Context, lowConfidence, type Quote } from './context.ts'
@@ -34,12 +35,15 @@ export function renderContext(context: ShownContext): string {
       preludeTitle,
       context.prelude === null ? [] : context.prelude.text.split('\n').map((line) => `- ${safe(line)}`),
     ),
-    section('Always holds here', context.pinned.filter(({ id }) => !inPrelude.has(id)).map(beliefLine)),
     section(
-      'Relevant to this message',
-      context.relevant.map(({ belief }) => beliefLine(belief)),
+      'Always holds here',
+      context.pinned.filter(({ id }) => !inPrelude.has(id)).map((belief) => beliefLine(belief)),
     ),
-    section('Still open', context.questions.map(beliefLine)),
+    section('Relevant to this message', relevantLines(context.relevant.map(({ belief }) => belief))),
+    section(
+      'Still open',
+      context.questions.map((belief) => beliefLine(belief)),
+    ),
     section('Said earlier, word for word', context.quotes.map(quoteLine)),
   ].filter((text) => text !== '')
   if (sections.length === 0) return ''
@@ -57,8 +61,21 @@ export function renderContext(context: ShownContext): string {
 const section = (title: string, items: readonly string[]): string =>
   items.length === 0 ? '' : [`## ${title}`, ...items].join('\n')
 
+/** Of several statements under one name, all but the newest are marked; a person's only beside a newer one of a person. */
+function relevantLines(beliefs: readonly Belief[]): readonly string[] {
+  const byName = Map.groupBy(beliefs, ({ name }) => nameKey(saidName(name)))
+  const isByPerson = (belief: Belief): boolean => authorityOf(belief) === 'person'
+  return beliefs.map((belief) => {
+    const others = byName.get(nameKey(saidName(belief.name))) ?? []
+    const isEarlier = others.some(
+      (other) => other.provenance.at > belief.provenance.at && (isByPerson(other) || !isByPerson(belief)),
+    )
+    return beliefLine(belief, isEarlier)
+  })
+}
+
 /** A belief as one line of a list, fit for a prompt. */
-export function beliefLine(belief: Belief): string {
+export function beliefLine(belief: Belief, isEarlier = false): string {
   const { actor, origin } = belief.provenance
   const team = teamOf(belief.user)
   const doubts = [
@@ -68,6 +85,7 @@ export function beliefLine(belief: Belief): string {
         ? []
         : [`from ${safe(origin)}`]
       : [`from the ${actor} ${safe(origin)}`]),
+    ...(isEarlier ? ['earlier'] : []),
     ...(belief.status === 'inferred' ? ['inferred'] : []),
     ...(belief.status === 'exploratory' && belief.type !== 'open_question' ? ['not settled'] : []),
     ...(belief.confidence < lowConfidence ? [`confidence ${belief.confidence}`] : []),
@@ -75,7 +93,7 @@ export function beliefLine(belief: Belief): string {
   // Before everything else, so that no name can speak before its author is known.
   const marks = doubts.length === 0 ? '' : `(${doubts.join(', ')}) `
   const why = belief.why === '' ? '' : ` [${safe(belief.why)}]`
-  return `- ${marks}${safe(belief.name)}: ${safe(belief.content)}${why}`
+  return `- ${marks}${safe(saidName(belief.name))}: ${safe(belief.content)}${why}`
 }
 
 /** A quote as one line of a list, with its day and speaker. */

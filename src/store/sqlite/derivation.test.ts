@@ -16,6 +16,7 @@ const probes: readonly string[] = [
     "O'Neil’s",
     'Crème brûlée',
     'C++17 and C#',
+    'staging port (2)',
   ],
   ...['.NET', 'HTTPS', 'Teams', 'analytics', 'microservices', 'PostgreSQL', 'GraphQLServer', '数据库', 'สวัสดี', 'हिन्दी'],
   ...[

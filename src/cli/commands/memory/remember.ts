@@ -1,9 +1,11 @@
-import { beliefTypes, expertiseDepths, subtypes } from '../../../beliefs/belief.ts'
+import { type Belief, beliefTypes, expertiseDepths, subtypes } from '../../../beliefs/belief.ts'
+import { saidName } from '../../../beliefs/identity.ts'
 import { universalScope } from '../../../beliefs/scope.ts'
 import { everydayReason, refusalText } from '../../../memory/change/aliases.ts'
 import { parseForm } from '../../../memory/change/draft.ts'
 import type { Remembered } from '../../../memory/change/remember.ts'
 import { isPersonal } from '../../../memory/learn/rules.ts'
+import type { Memory } from '../../../memory/memory.ts'
 import type { Author } from '../../../memory/ports.ts'
 import { omitUndefined } from '../../../omit-undefined.ts'
 import { defineCommand, UsageError } from '../../command/command.ts'
@@ -98,7 +100,7 @@ export const remember = defineCommand({
     const notes = [
       ...warned,
       ...refused,
-      ...(isDerived ? [derived] : []),
+      ...(isDerived ? [derived, ...(await sameNameNotes(memory, remembered.belief))] : []),
       ...everywhere,
       ...former,
       ...pausedNotes(dir, session),
@@ -134,6 +136,17 @@ export const correct = defineCommand({
     return { document: corrected, text: (style) => rememberedText(corrected, style) }
   },
 })
+
+/** Says which other belief has the name that was derived, since the new statement may be meant to replace it. */
+async function sameNameNotes(memory: Memory, { name, content }: Belief): Promise<readonly string[]> {
+  const given = saidName(name)
+  if (given === name) return []
+  const other = await memory.get(given)
+  const replace = `credence undo, then credence correct ${JSON.stringify(harmless(given))} ${JSON.stringify(harmless(content))}`
+  return [
+    `${called(other)} says: ${short(other.content)} Both are recalled, the newest first. To replace it: ${replace}`,
+  ]
+}
 
 /** Warns of aliases that many messages would hold by chance, and asks in a terminal. */
 export async function confirmAliases(
