@@ -12,6 +12,8 @@ import {
   tell,
 } from '../../../test/memory/at-hand.ts'
 import { person, ports } from '../../../test/recall/beliefs-at-hand.ts'
+import { temporaryDirectory } from '../../../test/temporary-directory.ts'
+import { openMemory } from '../../index.ts'
 import type { Author, Ports } from '../ports.ts'
 import { recall } from '../recall/recall.ts'
 import { importBeliefs } from '../transfer/import.ts'
@@ -27,6 +29,19 @@ const state = async (memory: Ports) =>
   (await everything(memory)).map(lasting).sort((one, other) => (one.id < other.id ? -1 : 1))
 
 describe('undo', () => {
+  it('refuses a change that only stored what was said, and names the way to remove it', async () => {
+    using directory = temporaryDirectory()
+    const memory = openMemory({ dir: directory.path })
+    await memory.hear({ text: 'It rained all day.', session: 's' })
+
+    await expect(memory.undo(1)).rejects.toMatchObject({
+      code: 'conflict',
+      message: 'Change 1 (hear) changed no belief, so there is nothing to undo.',
+      hint: expect.stringContaining('credence forget'),
+    })
+    await memory.close()
+  })
+
   it('shows a reviewer the change and its beliefs, and changes nothing if the answer is no', async () => {
     const memory = ports()
     const { belief } = await tell(memory, 'db', 'Postgres')

@@ -74,6 +74,11 @@ async function eventToUndo({ store }: Ports, { user, author, event: number }: Un
       `Change ${event.number} erased text and cannot be undone.`,
       'Forgotten text is gone. Give the number of another change, from `credence history`.',
     )
+  if (event.beliefIds.length === 0)
+    throw conflict(
+      `Change ${event.number} (${event.kind}) changed no belief, so there is nothing to undo.`,
+      'To remove stored turns, use `credence forget --session` or `credence forget --containing`.',
+    )
   if (author.actor !== 'person' && (event.actor !== author.actor || event.origin !== author.origin))
     throw forbidden(
       `Change ${event.number} was made by ${event.actor} "${event.origin}".`,

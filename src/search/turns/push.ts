@@ -4,7 +4,7 @@ import { type Sentence, sentencesOf } from '../sentences.ts'
 import { Slices } from '../slices.ts'
 import { newestFirst } from './newest-first.ts'
 import { passagesOf } from './passages.ts'
-import { announcesPaste, type OwnPart, ownParts } from './pasted.ts'
+import { announcesPaste, endsInColon, type OwnPart, ownParts } from './pasted.ts'
 import { countsIn, heaviestRows, reachOf } from './postings.ts'
 import { parseQuestion, type Question } from './question.ts'
 import { termsOf, type WantedTerms, wantedTerms } from './terms.ts'
@@ -319,12 +319,14 @@ function memoizedParts(): (turn: Turn) => TurnParts {
   }
 }
 
-/** The sentences of a turn's passage that may be quoted. */
+/** The sentences of a turn's passage that may be quoted. One that announces a pasted text says nothing without it. */
 function ownSentences(text: string, { passages, own }: TurnParts, place: number): readonly OwnSentence[] {
   const start = passages.slice(0, place).reduce((length, passage) => length + passage.length, 0)
   const end = start + (passages[place] ?? '').length
   return own.flatMap((part) =>
-    joinedSentences(text.slice(Math.max(start, part.start), Math.min(end, part.end))).map((one) => ({ ...one, part })),
+    joinedSentences(text.slice(Math.max(start, part.start), Math.min(end, part.end)))
+      .filter((one) => part.end === text.length || !endsInColon(one.text))
+      .map((one) => ({ ...one, part })),
   )
 }
 

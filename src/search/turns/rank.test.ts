@@ -282,6 +282,13 @@ describe('pushing quotes', () => {
     ])
   })
 
+  it('does not quote the line that announces a pasted text, since it says nothing itself', async () => {
+    const mail = 'Dear tenants, the heating will be off on Saturday 14 November between 8 and 12.'
+    const store = await storeOf([said(`Here is the mail from the landlord:\n\n${mail}`, { session: 'a' })])
+
+    expect((await pushQuotes(store, view, 'What did the landlord write about the heating?')).quotes).toEqual([])
+  })
+
   it('never quotes a document, a tool or an assistant unasked', async () => {
     const text = 'The zanzibar kayak expedition leaves from the Voss harbour.'
     const store = await storeOf([
