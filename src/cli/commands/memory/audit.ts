@@ -1,5 +1,4 @@
 import { basename, relative, resolve } from 'node:path'
-import { html } from 'hono/html'
 import { invalid } from '../../../errors.ts'
 import { writeAtomically } from '../../../files/atomic-write.ts'
 import { filesAt, readTextFile } from '../../../files/read-text.ts'
@@ -87,7 +86,14 @@ function reportText({ files, entries, counts, findings }: Report, style: Style):
   )
 }
 
-const escaped = (words: string): string => String(html`${harmless(words)}`)
+const escapes: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+}
+const escaped = (words: string): string => harmless(words).replace(/[&<>"']/gu, (character) => escapes[character] ?? '')
 
 /** One page without scripts, so that no text of the memory can do anything. */
 function auditPage({ files, entries, counts, findings }: Report, now: Date): string {
