@@ -1,3 +1,5 @@
+import { execFile } from 'node:child_process'
+import { promisify } from 'node:util'
 import pg from 'pg'
 import { describe, expect, it } from 'vitest'
 import { recall } from '../../src/memory/recall/recall.ts'
@@ -79,6 +81,39 @@ describe.skipIf(postgresPrograms === null)('A PostgreSQL store whose connection 
     await expectExactly(store, 'ada', ['b1', 'b2'])
     await client.end()
     await store.close()
+  })
+
+  it('writes and reads on its only connection in turns, also after that was closed while it was kept for the next statement', {
+    timeout,
+  }, async () => {
+    const server = await cluster()
+    const address = await server.newDatabase()
+    const store = openAt(address, { connections: 1 })
+    const ended = `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '${address.split('/').at(-1)}'
+      AND application_name = 'credence'`
+
+    for (const id of ['b1', 'b2']) {
+      expect(await store.memberships('ada')).toEqual([])
+      expect(await store.commit(beliefCommit('ada', id, false))).toMatchObject({ outcome: 'committed' })
+      await Promise.all([store.memberships('ada'), store.get('ada', id), store.memberships('ada')])
+      expect(await server.query(ended)).toHaveLength(1)
+    }
+
+    expect(await store.memberships('ada')).toEqual([])
+    await expectExactly(store, 'ada', ['b1', 'b2'])
+    await store.close()
+  })
+
+  it('does not keep a program alive that has not closed it', { timeout }, async () => {
+    const address = await (await cluster()).newDatabase()
+    const module = new URL('../../src/store/postgres/postgres-store.ts', import.meta.url)
+    const program = `const { openPostgresStore } = await import('${module}')
+      const store = openPostgresStore({ address: '${address}', random: (bytes) => new Uint8Array(bytes) })
+      console.log(JSON.stringify([await store.memberships('ada'), await store.memberships('bob')]))`
+
+    const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', program])
+
+    expect(stdout).toBe('[[],[]]\n')
   })
 
   it('says that people and teams were added and removed, at whatever step it is cut', { timeout }, async () => {
