@@ -29,6 +29,7 @@ export function openDatabase(options: DatabaseOptions): Database.Database {
     const problem = existsSync(file) ? 'it is empty' : 'its file is missing'
     throw damagedStore(file, `${problem}, although changes were made to it`)
   }
+  requireNode(process.versions.node)
   if (readonly) requireFile(file)
   else prepareFile(file)
   let db: Database.Database | null = null
@@ -96,6 +97,15 @@ function copyInMemory(file: string): Database.Database {
 }
 
 const mostCopiedBytes = 2 ** 30
+
+/** The driver of SQLite does not fail on an older Node: it ends the process. */
+export function requireNode(version: string): void {
+  const [major = 0, minor = 0] = version.split('.').map(Number)
+  if (major > 22 || (major === 22 && minor >= 14)) return
+  throw new MemoryError('unavailable', `Node ${version} is too old; Credence needs Node 22.14 or newer.`, {
+    hint: 'Run the program with a newer Node. A clone has one in node_modules/node/bin.',
+  })
+}
 
 function requireVersion(db: Database.Database): void {
   const version = String(db.prepare('SELECT sqlite_version()').pluck().get())

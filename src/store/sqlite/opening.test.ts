@@ -5,11 +5,16 @@ import { describe, expect, it } from 'vitest'
 import { linkMessage } from '../../search/link.ts'
 import { committed } from '../opened-stores.contract.ts'
 import { commitOf, next, present, sample } from '../sample-beliefs.contract.ts'
-import { safeSettings } from './database.ts'
+import { requireNode, safeSettings } from './database.ts'
 import { migrations } from './migrations/migrate.ts'
 import { newFile, openAt, tamper } from './temporary-store.contract.ts'
 
 const modeOf = (path: string): number => statSync(path).mode & 0o777
+
+it('refuses a Node whose process the driver would end', () => {
+  for (const version of ['20.20.2', '22.13.1']) expect(() => requireNode(version)).toThrow('needs Node 22.14 or newer')
+  for (const version of ['22.14.0', '24.0.0']) requireNode(version)
+})
 
 describe('opening a store', () => {
   it('makes files that nobody else may read', async () => {
