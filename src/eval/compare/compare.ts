@@ -56,18 +56,11 @@ type FigureTest = {
   readonly smallestDetectable: number | null
 }
 
+type Compared = { readonly base: Figures; readonly candidate: Figures; readonly acceptedChange?: string | null }
 export type BenchmarkComparison = ReturnType<typeof compareBenchmark>
 
 /** Compares a benchmark with its counterpart. `acceptedChange` is the reason given for a change of the pack. */
-export function compareBenchmark({
-  base,
-  candidate,
-  acceptedChange = null,
-}: {
-  readonly base: Figures
-  readonly candidate: Figures
-  readonly acceptedChange?: string | null
-}) {
+export function compareBenchmark({ base, candidate, acceptedChange = null }: Compared) {
   const { obstacles, notes, remedy } = comparability(base, candidate, acceptedChange)
   const shared = sharedCases(base, candidate)
   const isWhole = acceptedChange === null || shared === null

@@ -86,7 +86,8 @@ export async function importPack(root: string, path: string, { force = false }: 
       await mkdir(dirname(copy), { recursive: true, mode: 0o700 })
       // It may have been exchanged since it was listed.
       const read = readBounded(join(source.directory, file), file, packLimits.fileBytes)
-      if (!read.ok) throw conflict(`${file} was changed while the pack was being imported.`, 'Try again.')
+      if (!read.ok)
+        throw conflict(`${file} was listed, but now it ${read.problems[0].message}.`, 'Import the pack again.')
       await writeFile(copy, read.value, { flag: 'wx', mode: 0o600, flush: true })
     }
     const summary = await summaryOf(path, source, staged, manifestName)

@@ -5,6 +5,7 @@ import { pipeline } from 'node:stream/promises'
 import type { z } from 'zod'
 import { invalid, type MemoryError } from '../../errors.ts'
 import { canonicalJson } from '../../json.ts'
+import type { PackPlace } from '../kinds/kind.ts'
 import { manifestName } from '../store/documents.ts'
 import { readArtifact, required } from '../store/parse-artifact.ts'
 import type { Manifest } from '../store/schemas/manifest.ts'
@@ -27,7 +28,7 @@ export function packFolders(directory: string): readonly string[] {
 
 /** Refuses a manifest that lists other cases than the case file: counts come from one and results from the other. */
 export function refuseUnlike(
-  { directory, manifest }: { readonly directory: string; readonly manifest: Manifest },
+  { directory, manifest }: PackPlace,
   cases: readonly { readonly id: string; readonly prompt: string }[],
 ): void {
   const unlike = (message: string): MemoryError =>
@@ -65,13 +66,7 @@ export function parseJsonAs<Schema extends z.ZodType>(place: string, text: strin
 }
 
 /** The file of a pack that its manifest names as `files.cases`. */
-export function caseFileOf({
-  directory,
-  manifest,
-}: {
-  readonly directory: string
-  readonly manifest: Manifest
-}): string {
+export function caseFileOf({ directory, manifest }: PackPlace): string {
   if (manifest.files?.cases !== undefined) return join(directory, manifest.files.cases)
   throw invalid(`${join(directory, manifestName)}: files.cases is missing.`, 'See docs/harness.md for the format.')
 }

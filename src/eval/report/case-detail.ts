@@ -61,21 +61,17 @@ export function caseTexts(packDirectory: string, caseId: string, records: readon
   if (found === undefined) return null
   const { message, scopes, expect } = found
   const { pinnedFacts = {}, relevantBeliefs = {}, openQuestions = {}, noiseCheck = {} } = expect
-  const listed = (
-    ids: readonly string[] | undefined,
-    tier: ExpectedBelief['tier'],
-    must: ExpectedBelief['must'],
-  ): readonly ExpectedBelief[] => (ids ?? []).map((id) => ({ id, tier, must }))
   const wanted = [relevantBeliefs.mustInclude, relevantBeliefs.shouldInclude, relevantBeliefs.shouldOnlyInclude]
-  const expected = [
-    ...listed(pinnedFacts.mustInclude, 'pinned', 'include'),
-    ...listed([...new Set(wanted.flatMap((ids) => ids ?? []))], 'relevant', 'include'),
-    ...listed(openQuestions.mustInclude, 'question', 'include'),
-    ...listed(pinnedFacts.mustExclude, 'pinned', 'exclude'),
-    ...listed(relevantBeliefs.mustExclude, 'relevant', 'exclude'),
-    ...listed(openQuestions.mustExclude, 'question', 'exclude'),
-    ...listed(noiseCheck.mustNotSurface, 'any', 'exclude'),
-  ]
+  const lists = [
+    [pinnedFacts.mustInclude, 'pinned', 'include'],
+    [[...new Set(wanted.flatMap((ids) => ids ?? []))], 'relevant', 'include'],
+    [openQuestions.mustInclude, 'question', 'include'],
+    [pinnedFacts.mustExclude, 'pinned', 'exclude'],
+    [relevantBeliefs.mustExclude, 'relevant', 'exclude'],
+    [openQuestions.mustExclude, 'question', 'exclude'],
+    [noiseCheck.mustNotSurface, 'any', 'exclude'],
+  ] as const
+  const expected = lists.flatMap(([ids = [], tier, must]) => ids.map((id) => ({ id, tier, must })))
   const beliefs = textsOf([...pack.beliefs, ...createdIn(pack)], expected, records)
   return { message, scopes, expected, beliefs } satisfies z.infer<typeof CaseTexts>
 }

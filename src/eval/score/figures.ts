@@ -152,12 +152,10 @@ function statusOf(counts: CaseFigures['counts'], pendingCases: number, end: RunE
 export type Figures = Readonly<ReturnType<typeof figuresOf>>
 
 /** The figures of a run; `results` are its cases, where it kept them. */
-export const figuresOfRun = (run: RunSummary, results: readonly CaseResult[] | null): Figures =>
-  figuresOf(
-    { ...run, judgedCases: judgedCasesOf(run) },
-    run.passedCases / run.totalCases,
-    results?.length === 0 ? null : results,
-  )
+export function figuresOfRun(run: RunSummary, results: readonly CaseResult[] | null): Figures {
+  const kept = results?.length === 0 ? null : results
+  return figuresOf({ ...run, judgedCases: judgedCasesOf(run) }, run.passedCases / run.totalCases, kept)
+}
 
 export function figuresOfBaseline(benchmark: BaselineBenchmark): Figures {
   const { passRate, caseResults: results = null } = benchmark

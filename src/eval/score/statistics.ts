@@ -141,17 +141,13 @@ export function detectableShift(differences: readonly number[], width = 1): numb
   return Math.max((zAlpha + zPower) * Math.sqrt(variance / count), (width * fewestSignificant) / count)
 }
 
+type Flips = { readonly pairs: number; readonly discordant: number }
+
 /**
  * The smallest change of the pass rate that as many cases would show four times out of five, when they flip as often
  * as these did (Connor, 1987). Never below what the exact test can see at all.
  */
-export function detectableFlip({
-  pairs,
-  discordant,
-}: {
-  readonly pairs: number
-  readonly discordant: number
-}): number | null {
+export function detectableFlip({ pairs, discordant }: Flips): number | null {
   if (pairs === 0) return null
   const flips = Math.max(discordant, fewestSignificant) / pairs
   // Solved by repetition for d = (zAlpha √flips + zPower √(flips - d²)) / √pairs; it settles within a few steps.

@@ -78,12 +78,10 @@ export function writeSessionTranscript(folder: string, session: SessionTranscrip
 }
 
 /** Writes all sessions one after the other, with a header where a conversation begins. */
-export const writeMergedTranscript = (folder: string, sessions: readonly SessionTranscript[]): Promise<KeptFile> =>
-  writeLines(
-    folder,
-    evidenceNames.transcript,
-    sessions.flatMap((session) => entriesOf(session).slice(session.record.isFresh ? 0 : 1)),
-  )
+export function writeMergedTranscript(folder: string, sessions: readonly SessionTranscript[]): Promise<KeptFile> {
+  const entries = sessions.flatMap((session) => entriesOf(session).slice(session.record.isFresh ? 0 : 1))
+  return writeLines(folder, evidenceNames.transcript, entries)
+}
 
 async function writeLines(folder: string, path: string, entries: readonly TranscriptEntry[]): Promise<KeptFile> {
   const bytes = Buffer.from(entries.map((entry) => `${JSON.stringify(entry)}\n`).join(''))

@@ -66,6 +66,9 @@ function ownSystem(name: TurnSystemName, parts: TurnSystemParts): HearingSystem 
   }
 }
 
+type About = Pick<HearingSystem, 'name' | 'version' | 'description'>
+type Order = (turns: readonly SystemTurn[]) => readonly SystemTurn[]
+
 const keepsNoBeliefs = async (): Promise<never> => {
   throw invalid('This memory keeps conversations only.', 'Run a conversation pack on it.')
 }
@@ -133,11 +136,7 @@ function credenceTurns(
 }
 
 /** A control: the same memory, with the times of the turns exchanged. Scores that depend on time must fall. */
-function retimed(
-  memory: HearingSystem,
-  name: string,
-  order: (turns: readonly SystemTurn[]) => readonly SystemTurn[],
-): HearingSystem {
+function retimed(memory: HearingSystem, name: string, order: Order): HearingSystem {
   let turns: readonly SystemTurn[] = []
   return {
     ...memory,
@@ -203,10 +202,7 @@ function lookingThrough<Index>({
   index: indexOf,
   find,
   ...about
-}: {
-  readonly name: string
-  readonly version: string
-  readonly description: string
+}: About & {
   readonly index: (turns: readonly SystemTurn[]) => Promise<Index>
   readonly find: (index: Index, query: SystemQuery) => Promise<readonly AnswerHit[]>
 }): HearingSystem {
@@ -265,10 +261,7 @@ const vectorsAlone = (openEmbedder: () => Promise<Embedder>, version: string): H
   })
 
 /** A control that orders turns by something else than what they say. */
-const inOrder = (
-  about: { readonly name: TurnSystemName; readonly version: string; readonly description: string },
-  order: (turns: readonly SystemTurn[]) => readonly SystemTurn[],
-): HearingSystem =>
+const inOrder = (about: About, order: Order): HearingSystem =>
   lookingThrough({
     ...about,
     index: async (turns) => order(turns).map(({ id }) => ({ id, score: null })),
