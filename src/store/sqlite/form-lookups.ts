@@ -7,6 +7,7 @@ import { BoundedCache } from '../resident/bounded-cache.ts'
 import type { Connection, Reading } from './connection.ts'
 
 const mostViews = 50
+const mostWords = 20_000
 
 type FormRow = {
   readonly key: string
@@ -19,23 +20,30 @@ type FormRow = {
 
 type FormReads = Pick<FormIndex, 'formLengths' | 'everyHolder' | 'postings' | 'wordsNear' | 'population'>
 
-/** Reads of the form index, each by a key, for processes that recall once: others have the forms in memory. */
+/**
+ * Reads of the form index, each by a key. Results for words, empty ones too, are cached until the store changes: messages of
+ * one conversation share most of their words. Where the forms are in memory, only the population is asked for here.
+ */
 export function formReads(connection: Connection, reading: Reading): FormReads {
-  /** Asked for by every recall, also where the forms are in memory. */
+  const lengths = new BoundedCache<readonly number[]>(mostWords)
+  const near = new BoundedCache<readonly string[]>(mostWords)
+  const wordPostings = new BoundedCache<readonly Posting[]>(mostWords)
   const populations = new BoundedCache<number>(mostViews)
-  connection.onChange(() => populations.clear())
+  connection.onChange(() => {
+    for (const cache of [lengths, near, wordPostings, populations]) cache.clear()
+  })
 
   const scopeIds = (userId: number, { scopes }: Viewpoint): readonly number[] => {
     const named = 'SELECT id FROM scopes WHERE user_id = ? AND name = ?'
     return [...new Set(scopes)].flatMap((scope) => connection.column<number>(named, [userId, scope]))
   }
 
-  function readPostings(userId: number, view: Viewpoint, keys: readonly string[]) {
+  function readPostings(userId: number, view: Viewpoint, scopes: readonly number[], keys: readonly string[]) {
     // By key, then by belief: one in several visible scopes has a row for each, and all are equal but for the scope.
     const read = new Map<string, Map<string, Posting>>()
     // One query per owner: with both in one query SQLite steps through the rows of both for every key.
     const owners = [...new Set([agentKey(null), agentKey(view.agent)])]
-    const places = scopeIds(userId, view).flatMap((scope) => owners.map((owner) => [scope, owner] as const))
+    const places = scopes.flatMap((scope) => owners.map((owner) => [scope, owner] as const))
     for (const [scope, owner] of places) {
       for (const batch of batches([...new Set(keys)])) {
         const rows = connection.all<FormRow>(
@@ -60,7 +68,7 @@ export function formReads(connection: Connection, reading: Reading): FormReads {
       typoProbes(written).map((half) => ({ written, half: textHash(half) })),
     )
     const writtenAs = Map.groupBy(probes, ({ half }) => half)
-    const near = new Map<string, Set<string>>()
+    const meant = new Map<string, Set<string>>()
     for (const batch of batches([...writtenAs.keys()])) {
       const rows = connection.all<{ half: number; word: string }>(
         `WITH asked (value) AS (VALUES ${slots})
@@ -69,9 +77,9 @@ export function formReads(connection: Connection, reading: Reading): FormReads {
       )
       for (const { half, word } of rows)
         for (const { written } of writtenAs.get(half) ?? [])
-          if (isOneEditApart(written, word)) near.set(written, (near.get(written) ?? new Set()).add(word))
+          if (isOneEditApart(written, word)) meant.set(written, (meant.get(written) ?? new Set()).add(word))
     }
-    return found(words, (written) => [...(near.get(written) ?? [])].sort(compareText))
+    return found(words, (written) => [...(meant.get(written) ?? [])].sort(compareText))
   }
 
   function populationOf(userId: number, view: Viewpoint): number {
@@ -90,7 +98,9 @@ export function formReads(connection: Connection, reading: Reading): FormReads {
     formLengths: (user, words) => {
       const withWord = 'SELECT length FROM phrase_prefixes WHERE user_id = ? AND word = ? ORDER BY length'
       return reading(user, new Map(), (userId) =>
-        found(words, (word) => connection.column<number>(withWord, [userId, word])),
+        cached(lengths, `${userId}`, words, (unknown) =>
+          found(unknown, (word) => connection.column<number>(withWord, [userId, word])),
+        ),
       )
     },
     everyHolder: (user, keys) => {
@@ -99,10 +109,32 @@ export function formReads(connection: Connection, reading: Reading): FormReads {
         found(keys, (key) => connection.column<string>(holding, [userId, key])),
       )
     },
-    postings: (view, keys) => reading(view.user, new Map(), (userId) => readPostings(userId, view, keys)),
-    wordsNear: (user, words) => reading(user, new Map(), (userId) => readNear(userId, words)),
+    postings: (view, keys) =>
+      reading(view.user, new Map(), (userId) => {
+        const scopes = scopeIds(userId, view)
+        // As JSON, so that no name of an agent can produce the key of another view.
+        const seenFrom = JSON.stringify([userId, view.agent, scopes])
+        return cached(wordPostings, seenFrom, keys, (unknown) => readPostings(userId, view, scopes, unknown))
+      }),
+    wordsNear: (user, words) =>
+      reading(user, new Map(), (userId) => cached(near, `${userId}`, words, (unknown) => readNear(userId, unknown))),
     population: (view) => reading(view.user, 0, (userId) => populationOf(userId, view)),
   }
+}
+
+/** The items of every key that has some, from a cache, or else read all at once. */
+function cached<Item>(
+  cache: BoundedCache<readonly Item[]>,
+  owner: string,
+  keys: readonly string[],
+  read: (unknown: readonly string[]) => ReadonlyMap<string, readonly Item[]>,
+): ReadonlyMap<string, readonly Item[]> {
+  // Single words come again in a conversation. Most phrases do not, and would evict the words.
+  const known = new Map(keys.map((key) => [key, key.includes(' ') ? undefined : cache.get(`${owner} ${key}`)] as const))
+  const unknown = [...known].flatMap(([key, items]) => (items === undefined ? [key] : []))
+  const fresh = read(unknown)
+  for (const key of unknown) if (!key.includes(' ')) cache.set(`${owner} ${key}`, fresh.get(key) ?? [])
+  return found(keys, (key) => known.get(key) ?? fresh.get(key) ?? [])
 }
 
 /** The items of every key that has some. */
