@@ -221,7 +221,11 @@ function compareFigures(base: Figures, candidate: Figures): readonly FigureCompa
 }
 
 /** The metrics over the cases that both sides answered. A score has no counterpart where the other side ended in an error. */
-function answeredMetrics({ metrics }: Figures, side: 'base' | 'candidate', shared: readonly SharedCase[]) {
+function answeredMetrics(
+  { metrics }: Figures,
+  side: 'base' | 'candidate',
+  shared: readonly SharedCase[],
+): Figures['metrics'] {
   const answered = shared.filter(({ base, candidate }) => isAnswered(base) && isAnswered(candidate))
   if (answered.length === shared.length) return metrics
   const overAnswered = (name: string): number | null => mean(answered.map((one) => one[side].scores?.[name] ?? null))

@@ -58,7 +58,12 @@ export function parseJsonFile(file: string, text: string): unknown {
 }
 
 /** The value of a JSON text in the form of a schema. The error names every field that is wrong. */
-export function parseJsonAs<Schema extends z.ZodType>(place: string, text: string, schema: Schema, hint: string) {
+export function parseJsonAs<Schema extends z.ZodType>(
+  place: string,
+  text: string,
+  schema: Schema,
+  hint: string,
+): z.output<Schema> {
   const { data, error } = schema.safeParse(parseJsonFile(place, text))
   if (error === undefined) return data
   const wrong = error.issues.map(({ path, message }) => `${place}: ${path.join('.') || 'value'}: ${message}.`)

@@ -114,7 +114,11 @@ export async function runBenchmark(
 }
 
 /** Completes a run that was interrupted. Cases that have a result are not repeated. */
-export async function resumeBenchmark(benchmark: RunnableBenchmark, runId: string, context: RunContext) {
+export async function resumeBenchmark(
+  benchmark: RunnableBenchmark,
+  runId: string,
+  context: RunContext,
+): Promise<RunSummary> {
   const run = requireRun(context.root, runId)
   if (run.status === 'completed') return run
   refuseChanges(run, benchmark)
@@ -122,7 +126,10 @@ export async function resumeBenchmark(benchmark: RunnableBenchmark, runId: strin
 }
 
 /** The options an interrupted run was begun with. */
-export function optionsOf(root: string, runId: string) {
+export function optionsOf(
+  root: string,
+  runId: string,
+): Pick<Environment, 'given' | 'settings'> & { readonly run: RunSummary } {
   const run = requireRun(root, runId)
   const environment = readEnvironment(root, runId)
   if (environment?.ok) return { run, given: environment.value.given, settings: environment.value.settings }

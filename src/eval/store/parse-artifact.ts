@@ -99,12 +99,20 @@ export function readJson(path: string, file: string): Checked<unknown> {
 }
 
 /** Reads and checks a document of one kind. Never throws. */
-export function readArtifact<Kind extends ArtifactKind>(kind: Kind, path: string, file: string) {
+export function readArtifact<Kind extends ArtifactKind>(
+  kind: Kind,
+  path: string,
+  file: string,
+): Checked<Artifact<Kind>> {
   const json = readJson(path, file)
   return json.ok ? checkArtifact(kind, json.value, file) : json
 }
 
-export function parseArtifact<Kind extends ArtifactKind>(kind: Kind, bytes: Uint8Array, file: string) {
+export function parseArtifact<Kind extends ArtifactKind>(
+  kind: Kind,
+  bytes: Uint8Array,
+  file: string,
+): Checked<Artifact<Kind>> {
   const json = parseJson(bytes, file)
   return json.ok ? checkArtifact(kind, json.value, file) : json
 }

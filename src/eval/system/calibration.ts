@@ -34,7 +34,10 @@ const meanF1Of = (rankings: readonly Ranking[], k: number, threshold: number): n
   mean(rankings.map((ranking) => f1(ranking, k, threshold))) ?? 0
 
 /** The k and the threshold with the highest mean F1. */
-export function bestCut(rankings: readonly Ranking[], thresholds: readonly number[]) {
+export function bestCut(
+  rankings: readonly Ranking[],
+  thresholds: readonly number[],
+): { readonly k: number; readonly threshold: number; readonly meanF1: number } {
   const tried = kTried.flatMap((k) =>
     thresholds.map((threshold) => ({ k, threshold, meanF1: meanF1Of(rankings, k, threshold) })),
   )

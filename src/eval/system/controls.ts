@@ -102,7 +102,11 @@ export function oracleSubject(ours: () => System): Subject {
   }
 }
 
-function wantedBy({ relevantBeliefs = {}, noiseCheck }: Expectations, corpus: Corpus, query: SystemQuery) {
+function wantedBy(
+  { relevantBeliefs = {}, noiseCheck }: Expectations,
+  corpus: Corpus,
+  query: SystemQuery,
+): readonly string[] {
   const { shouldOnlyInclude, mustInclude = [], shouldInclude = [], mustExclude = [] } = relevantBeliefs
   const { orderedBefore = [], minCount = 0 } = relevantBeliefs
   const found = corpus.candidates(query)

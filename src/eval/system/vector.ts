@@ -103,7 +103,11 @@ export function readVectors(directory: string, { model, dimensions }: Model): Kn
 const regenerate = 'Make it again with `credence eval embed`.'
 
 /** The vector file of a pack: its path and text. */
-export async function vectorsFor(directory: string, beliefs: readonly BeliefRecord[], embedder: Embedder) {
+export async function vectorsFor(
+  directory: string,
+  beliefs: readonly BeliefRecord[],
+  embedder: Embedder,
+): Promise<{ readonly file: string; readonly text: string }> {
   const texts = beliefs.map(embeddedText)
   const vectors = await embedder.embed(texts)
   const { model, dimensions } = embedder

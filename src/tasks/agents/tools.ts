@@ -34,7 +34,11 @@ export function defineTool<Given>(
   }
 }
 
-export async function useTool(tools: readonly Tool[], name: string, given: Arguments) {
+export async function useTool(
+  tools: readonly Tool[],
+  name: string,
+  given: Arguments,
+): Promise<{ readonly text: string; readonly isError: boolean }> {
   const tool = tools.find((one) => one.name === name)
   if (tool === undefined) {
     const known = tools.map((one) => one.name).join(', ')

@@ -22,7 +22,11 @@ Each score is a number from 0 to 1, not a percentage. Do not compute a total.`
 /** The digest of the words that are the same for every task. Runs with another prompt are not compared. */
 export const judgePromptHash = createHash('sha256').update(`${system}\n${question}`).digest('hex')
 
-export function judgePrompt(task: Task, rubric: JudgedRubric, material: JudgedMaterial) {
+export function judgePrompt(
+  task: Task,
+  rubric: JudgedRubric,
+  material: JudgedMaterial,
+): { readonly system: string; readonly user: string } {
   const prompts = task.sessions.map(
     ({ id, prompt, isFresh }, index) =>
       `Session ${index + 1} "${id}"${isFresh && index > 0 ? ' (fresh)' : ''}: ${prompt}`,

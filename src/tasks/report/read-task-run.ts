@@ -10,7 +10,10 @@ export type ReadTaskRun = Readonly<Awaited<ReturnType<typeof readTaskRun>>>
 /** One repeat of one task of a run, with its evidence and its grade. */
 export type TaskRun = ReadTaskRun['tasks'][number]
 
-export function taskSettings(root: string, runId: string) {
+export function taskSettings(
+  root: string,
+  runId: string,
+): { readonly regradeOf: string | null; readonly passAt: number | null } {
   const environment = readEnvironment(root, runId)
   const { regradeOf, passAt } = environment?.ok ? environment.value.settings : {}
   return {

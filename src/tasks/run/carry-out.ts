@@ -111,7 +111,11 @@ const notReached = ({ id, prompt, isFresh }: TaskSession, index: number): Sessio
 const deadlineIn = (ms: number): number => performance.now() + ms
 
 /** Does something before a deadline. Work that ignores `limit` is not waited for. */
-async function inTime<Result>(deadline: number, signal: AbortSignal, work: (limit: AbortSignal) => Promise<Result>) {
+async function inTime<Result>(
+  deadline: number,
+  signal: AbortSignal,
+  work: (limit: AbortSignal) => Promise<Result>,
+): Promise<Result> {
   const over = new AbortController()
   const end = (): void => over.abort(new DOMException('The time is used up.', 'TimeoutError'))
   const limit = AbortSignal.any([signal, over.signal])

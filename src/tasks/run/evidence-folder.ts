@@ -163,7 +163,10 @@ export async function readTranscript(folder: string, kept: KeptFile | null): Pro
   return lines.filter((line) => line !== '').map((line) => JSON.parse(line) as TranscriptEntry)
 }
 
-export const readMessages = async (folder: string, { transcript }: SessionRecord) =>
+export const readMessages = async (
+  folder: string,
+  { transcript }: SessionRecord,
+): Promise<readonly TranscriptMessage[]> =>
   (await readTranscript(folder, transcript)).flatMap((entry) => (entry.type === 'message' ? [entry.message] : []))
 
 export const pathInWorkspace = ({ path }: KeptFile): string => path.slice(`${evidenceNames.workspace}/`.length)

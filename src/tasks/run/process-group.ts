@@ -180,7 +180,10 @@ process.on('exit', () => {
 })
 
 /** Why a task cannot be carried out here, in one sentence; null when it can. Only programs can be checked. */
-export async function missingPrerequisite(prerequisites: readonly string[], searchPath: string) {
+export async function missingPrerequisite(
+  prerequisites: readonly string[],
+  searchPath: string,
+): Promise<string | null> {
   for (const prerequisite of prerequisites) {
     const [, name] = /^cli:(\S+)$/u.exec(prerequisite) ?? []
     if (name === undefined) return `The task needs "${prerequisite}", which cannot be checked here; use cli:NAME.`

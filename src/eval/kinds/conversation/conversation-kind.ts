@@ -133,7 +133,10 @@ async function* carryOut(suite: Suite, path: string, work: Work): AsyncGenerator
 }
 
 /** Puts a whole conversation into an empty memory. Returns the error, if any: questions about a part would measure nothing. */
-async function tell({ turns }: Conversation, { memory, request: { signal }, onProgress }: Work) {
+async function tell(
+  { turns }: Conversation,
+  { memory, request: { signal }, onProgress }: Work,
+): Promise<string | null> {
   try {
     await memory.reset()
     for (let from = 0; from < turns.length && !signal.aborted; from += batchSize) {

@@ -49,7 +49,10 @@ export function checkExpectations(expect: Expectations, outcome: Outcome): reado
 }
 
 /** The beliefs that a turn names as noise and that surfaced all the same, pinned or relevant. */
-export function noiseIn(expect: Expectations, { relevant, pinned }: Pick<Outcome, 'relevant' | 'pinned'>) {
+export function noiseIn(
+  expect: Expectations,
+  { relevant, pinned }: Pick<Outcome, 'relevant' | 'pinned'>,
+): readonly string[] {
   const surfaced = new Set([...relevant, ...pinned])
   return [...new Set(expect.noiseCheck?.mustNotSurface ?? [])].filter((id) => surfaced.has(id))
 }
@@ -97,7 +100,10 @@ function checkMembership(tier: string, expect: Membership, ids: readonly string[
   ]
 }
 
-function checkRelevant(expect: NonNullable<Expectations['relevantBeliefs']>, { relevant, pinned }: Outcome) {
+function checkRelevant(
+  expect: NonNullable<Expectations['relevantBeliefs']>,
+  { relevant, pinned }: Outcome,
+): readonly string[] {
   // A pinned belief is in the context as surely as one that was found.
   const shown = [...pinned, ...relevant]
   const { shouldInclude = [], shouldOnlyInclude: only, orderedBefore = [] } = expect
@@ -168,7 +174,10 @@ export type PassType = (typeof passTypes)[number]
 
 const structuralCategories = /^(?:scope disambiguation|supersession|type routing|budget|cross-user|ranking|persona)/iu
 
-export function passTypeOf(category: string | null, { retrievalPrecision }: Pick<Metrics, 'retrievalPrecision'>) {
+export function passTypeOf(
+  category: string | null,
+  { retrievalPrecision }: Pick<Metrics, 'retrievalPrecision'>,
+): PassType {
   if (retrievalPrecision !== null && retrievalPrecision > 0) return 'activeRetrieval'
   return structuralCategories.test(category ?? '') ? 'structural' : 'triviallyEmpty'
 }

@@ -92,7 +92,10 @@ const wordsOf = (message: string): readonly string[] => {
 }
 
 /** Beliefs by the number of words that find them, most first; of equal ones the one found first. */
-async function mostFound(words: readonly string[], ask: (word: string) => Promise<readonly AnswerHit[]>) {
+async function mostFound(
+  words: readonly string[],
+  ask: (word: string) => Promise<readonly AnswerHit[]>,
+): Promise<readonly AnswerHit[]> {
   const found = new Map<string, number>()
   for (const word of words) {
     for (const { id } of withoutRepeats(await ask(word))) found.set(id, (found.get(id) ?? 0) + 1)

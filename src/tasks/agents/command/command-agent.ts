@@ -142,7 +142,11 @@ function complaintOf({ name }: CommandProfile, { exitCode, killedBy, stderr }: E
   return said === '' ? `${name} ${how}.` : `${name} ${how}: ${said}`
 }
 
-async function versionOf(program: string, args: readonly string[], env: Readonly<Record<string, string>>) {
+async function versionOf(
+  program: string,
+  args: readonly string[],
+  env: Readonly<Record<string, string>>,
+): Promise<string> {
   try {
     const signal = AbortSignal.timeout(versionMs)
     const { stdout, exitCode } = await runInGroup({ program, args, cwd: tmpdir(), env, signal })
