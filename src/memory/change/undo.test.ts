@@ -13,7 +13,7 @@ import {
 } from '../../../test/memory/at-hand.ts'
 import { person, ports } from '../../../test/recall/beliefs-at-hand.ts'
 import { temporaryDirectory } from '../../../test/temporary-directory.ts'
-import { openMemory } from '../../index.ts'
+import { openMemory } from '../../open-memory.ts'
 import type { Author, Ports } from '../ports.ts'
 import { recall } from '../recall/recall.ts'
 import { importBeliefs } from '../transfer/import.ts'

@@ -61,12 +61,16 @@ export function renderContext(context: ShownContext): string {
 const section = (title: string, items: readonly string[]): string =>
   items.length === 0 ? '' : [`## ${title}`, ...items].join('\n')
 
-/** Of several statements under one name, all but the newest are marked; a person's only beside a newer one of a person. */
+/**
+ * Of several statements under one name in one scope, all but the newest are marked; a person's only beside a newer one of a
+ * person.
+ */
 function relevantLines(beliefs: readonly Belief[]): readonly string[] {
-  const byName = Map.groupBy(beliefs, ({ name }) => nameKey(saidName(name)))
+  const keyOf = ({ user, scopes, name }: Belief): string => JSON.stringify([user, scopes, nameKey(saidName(name))])
+  const byName = Map.groupBy(beliefs, keyOf)
   const isByPerson = (belief: Belief): boolean => authorityOf(belief) === 'person'
   return beliefs.map((belief) => {
-    const others = byName.get(nameKey(saidName(belief.name))) ?? []
+    const others = byName.get(keyOf(belief)) ?? []
     const isEarlier = others.some(
       (other) => other.provenance.at > belief.provenance.at && (isByPerson(other) || !isByPerson(belief)),
     )
