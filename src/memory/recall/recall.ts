@@ -1,4 +1,4 @@
-import { type Belief, isCurrent, isVisibleTo } from '../../beliefs/belief.ts'
+import { authorityOf, type Belief, isCurrent, isVisibleTo } from '../../beliefs/belief.ts'
 import type { Viewpoint } from '../../beliefs/belief-store.ts'
 import { compareStrings, isSameStatement, nameKey } from '../../beliefs/identity.ts'
 import { parseScopes, visibleScopes } from '../../beliefs/scope.ts'
@@ -101,7 +101,10 @@ export async function assemble(
   const pinned = budget.takePinned(allPinned.filter((belief) => !isQuestion(belief)))
   const pinnedIds = new Set(allPinned.map(({ id }) => id))
 
-  const candidates = await rankedCandidates(store, linked, { view, pinnedIds, limits })
+  const named = await rankedCandidates(store, linked, { view, pinnedIds, limits })
+  const isByPerson = named.every(({ belief }) => authorityOf(belief) === 'person')
+  const asides = isByPerson ? new Set<string>() : (await import('./asides.ts')).asidesIn(message, linked, named)
+  const candidates = named.filter(({ belief }) => !asides.has(belief.id))
   const participants = await participantsOf(store, view, candidates, pinnedIds)
   const relevant: RelevantBelief[] = []
   const slices = new Slices()
@@ -119,7 +122,7 @@ export async function assemble(
     quoteDecision: { asked: push.asked, threshold: push.threshold, best: push.best && quoteOf(push.best) },
     misses: async () => {
       const { nearMissesOf } = await import('../explain/near-misses.ts')
-      return nearMissesOf(store, { view, linked, context, leftOut: budget.leftOut })
+      return nearMissesOf(store, { view, linked, context, leftOut: budget.leftOut, asides })
     },
     namedAnyway: async () => {
       const always = new Set([...pinned, ...questions].map(({ id }) => id).concat(shown.prelude?.beliefIds ?? []))
