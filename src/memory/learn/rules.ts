@@ -4,7 +4,7 @@ import { atOnce, type Steps } from '../../search/slices.ts'
 import { longestTyped } from '../../search/turns/pasted.ts'
 import type { Extraction, Extractor, Finding, Refusal, Slot } from './extraction.ts'
 import { calendarWords, isFunctionWord, nameOf, phrasesOf } from './name-of.ts'
-import { listMark, type MessageSentence, pointsAtText, sentencesIn, TextAbove } from './own-words.ts'
+import { listMark, type MessageSentence, pointsAtPerson, pointsAtText, sentencesIn, TextAbove } from './own-words.ts'
 import { redacted, secretIn } from './secrets.ts'
 
 const mostSentences = 200
@@ -38,8 +38,9 @@ export function* findStatementsInSteps(message: string): Steps<Extraction> {
   /** What the list is for: "remember this for the Lisbon trip:". */
   let topic: readonly string[] = []
   const above = new TextAbove(message)
-  /** So many findings stand before a sentence that speaks of them as of a text. */
+  /** So many findings stand before a sentence that speaks of them as of a text, and before one that speaks of its writer. */
   let spokenOf = 0
+  let writtenBy = 0
   for (const sentence of sentences) {
     yield
     const { foreign, text, paragraph } = sentence
@@ -55,18 +56,27 @@ export function* findStatementsInSteps(message: string): Steps<Extraction> {
     if (found.length === 0) {
       above.add(sentence)
       if (foreign === null && pointsAtText(sentence.plain)) spokenOf = findings.length
+      if (foreign === null && pointsAtPerson.test(sentence.plain)) writtenBy = findings.length
     }
     for (const one of found) {
       const refusal = refusalOf(sentence, one, isRolePlay)
-      if (refusal === null) findings.push(above.mayBePasted(sentence, one) ? { ...one, isDoubtful: true } : one)
+      if (refusal === null) findings.push(above.mayBePasted(sentence, one) ? asPasted(one) : one)
       else refused.push({ text: redacted(one.content === '' ? text : one.content), span: one.span, ...refusal })
     }
   }
-  return {
-    findings: findings.map((finding, at) => (at < spokenOf ? { ...finding, isDoubtful: true } : finding)),
-    refused,
-  }
+  // What is to be remembered may be about somebody; a rule, a correction or one's own name is nobody else's.
+  const isSpokenOf = ({ kind }: Finding, at: number): boolean =>
+    at < spokenOf || (at < writtenBy && kind !== 'request' && kind !== 'preference')
+  return { findings: findings.map((one, at) => (isSpokenOf(one, at) ? asPasted(one) : one)), refused }
 }
+
+const asPasted = (finding: Finding): Finding => ({ ...finding, isDoubtful: true, isPerhapsPasted: true })
+
+/** Whether a quote of a message has a statement that the person may have pasted. */
+export const quotesPasted = (message: string, quote: string): boolean =>
+  findStatements(message).findings.some(
+    ({ isPerhapsPasted, content }) => isPerhapsPasted === true && quote.includes(content.slice(0, 40)),
+  )
 
 export const refusedWhole = (message: string, reason: Refusal['reason'], explanation: string): Extraction => ({
   findings: [],

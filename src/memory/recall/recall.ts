@@ -115,8 +115,8 @@ export async function assemble(
   }
 
   const shown = { prelude: preludeOf(standing, limits.maxPrelude), pinned, relevant, questions }
-  const news = push.quotes.filter(({ text }) => !isShownAlready(text, shown))
-  const context = { user, agent, scopes, ...shown, quotes: news.slice(0, limits.maxQuotes).map(quoteOf) }
+  const news = push.quotes.filter(({ text }) => !isShownAlready(text, shown)).slice(0, limits.maxQuotes)
+  const context = { user, agent, scopes, ...shown, quotes: (await withDoubt(news)).map(quoteOf) }
   return {
     context,
     quoteDecision: { asked: push.asked, threshold: push.threshold, best: push.best && quoteOf(push.best) },
@@ -154,6 +154,14 @@ const endsOf = (message: string): string =>
   message.length <= 2 * readAtEachEnd
     ? message
     : `${message.slice(0, readAtEachEnd)}\n\n${message.slice(-readAtEachEnd)}`
+
+/** Marks what waits for the person because they may have pasted it: it is not quoted as their word in the meantime. */
+async function withDoubt(quotes: readonly PushedQuote[]): Promise<readonly PushedQuote[]> {
+  const isTyped = ({ turn, perhapsPasted }: PushedQuote): boolean => turn.role === 'user' && !perhapsPasted
+  if (!quotes.some(isTyped)) return quotes
+  const { quotesPasted } = await import('../learn/rules.ts')
+  return quotes.map((one) => (isTyped(one) ? { ...one, perhapsPasted: quotesPasted(one.turn.text, one.text) } : one))
+}
 
 /** Loaded when something can be quoted: a one-shot command pays for every module. */
 let quotesModule: Promise<typeof import('../../search/turns/push.ts')> | undefined
