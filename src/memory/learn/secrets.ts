@@ -40,10 +40,6 @@ function isRandom(value: string): boolean {
   return inWords < value.length / 2
 }
 
-/** The word for a password in languages with spaces; endings may follow. */
-const passwordWords =
-  "passwort|kennwort|contraseña|mot de passe|senha|palavra-passe|parola d['’]ordine|wachtwoord|lösenord|adgangskode|passord|salasana|hasł[oa]|hesl[oa]|jelsz[óa]|parolă|şifre|парол[ья]"
-
 /**
  * White space is always bounded, and a long match cannot begin in the middle of itself, so that each pattern takes time
  * in proportion to the text.
@@ -117,12 +113,8 @@ const patterns: readonly SecretPattern[] = [
     what: 'a name and a password to log in with',
     hint: /[/|]/u,
   },
-  // The word for a password, in its case, and a word of letters and digits.
   {
-    pattern: new RegExp(
-      String.raw`(?:\b(?:pass(?:word|code)|pwd?)|(?<!\p{L})(?:${passwordWords})\p{L}{0,4})\s{1,8}(?<value>[^\s"']{5,200})`,
-      'dgiu',
-    ),
+    pattern: /\b(?:pass(?:word|code)|pwd?)\s{1,8}(?<value>[^\s"']{5,200})/dgiu,
     what: passwordOrKey,
     isSecret: (value) => isLiteral(value) && /\d/u.test(value) && /\p{L}/u.test(value),
   },
@@ -165,12 +157,11 @@ const patterns: readonly SecretPattern[] = [
     hint: markWithin,
     isSecret: (value) => isMixed(value) && markWithin.test(value),
   },
-  // "Das Passwort für den Router ist …": the word in other languages, followed by what is no plain word.
+  // "Das Passwort für den Router ist …": the word in other languages, followed by what is no plain word, or at once by a
+  // word of letters and digits.
   {
-    pattern: new RegExp(
-      String.raw`(?:(?<!\p{L})(?:${passwordWords})|密码|密碼|パスワード|비밀번호)[^\n:=：]{0,60}?(?:\s(?:ist|lautet|war|es|est|é|è|is|är|er|on|to|je|este)\s|[:=：]|は|是)\s{0,4}["'“„«]?(?<value>[^\s"'”“»]{4,200})`,
-      'dgiu',
-    ),
+    pattern:
+      /(?:(?<!\p{L})(?:passwort|kennwort|contraseña|mot de passe|senha|palavra-passe|parola d['’]ordine|wachtwoord|lösenord|adgangskode|passord|salasana|hasł[oa]|hesl[oa]|jelsz[óa]|parolă|şifre|парол[ья])|密码|密碼|パスワード|비밀번호)(?:[^\n:=：]{0,60}?(?:\s(?:ist|lautet|war|es|est|é|è|is|är|er|on|to|je|este)\s|[:=：]|は|是)\s{0,4}["'“„«]?|\p{L}{0,4}\s{1,8}(?=[^\s"']{0,40}\d)(?=[^\s"']{0,40}\p{L}))(?<value>[^\s"'”“»]{4,200})/dgiu,
     what: passwordOrKey,
     isSecret: (written) => {
       const value = written.replace(/[.,;:!?)]{1,20}$/u, '')
