@@ -32,7 +32,8 @@ describe('a name that is said like a greeting', () => {
     'is the café Good Morning open?',
     'good morning',
     'Good Morning???!!! again???',
-    'good morning: where is that café?',
+    'good morning, where is that café?',
+    'Good Morning: how long do they stay open?',
     'compare tea, good morning, and cake',
   ])('asks for it inside a message, nearly alone, or with another word of the belief: %s', async (message) => {
     expect(await recalled(message, 'Good Morning', 'Good Morning is the café next door.', agent)).toBe(true)

@@ -34,4 +34,5 @@ export function asidesIn(message: string, { tokens, links }: Linked, named: read
   )
 }
 
-const separators = /[,.;:!?…、。，；：！？–—\n]/u
+/** A colon or a dash sets apart what the message is about. */
+const separators = /[,.!?、。，！？\n]/u
