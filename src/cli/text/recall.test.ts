@@ -63,6 +63,7 @@ describe('reasonText', () => {
     { kind: 'over-budget', limit: 'maxBeliefs' },
     { kind: 'over-budget', limit: 'maxCharacters' },
     { kind: 'other-agent', agent: 'codex' },
+    { kind: 'aside' },
     { kind: 'proposed', for: 'b-1' },
   ]
 

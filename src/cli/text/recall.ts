@@ -72,6 +72,8 @@ export function reasonText(reason: NearMissReason): string {
       return `it is only proposed, to replace ${harmless(reason.for)}`
     case 'candidate':
       return 'it is a candidate, which a person has not confirmed yet'
+    case 'aside':
+      return 'the message only says its name as it would say a greeting, and a person did not write it'
   }
 }
 

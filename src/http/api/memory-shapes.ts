@@ -103,6 +103,7 @@ export const NearMissReason = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('other-agent'), agent: z.string() }),
   z.object({ kind: z.literal('proposed'), for: z.string() }),
   z.object({ kind: z.literal('candidate') }),
+  z.object({ kind: z.literal('aside') }),
 ]) satisfies z.ZodType<context.NearMissReason>
 
 export const NearMiss = z.object({

@@ -4,7 +4,7 @@ import { analyse, isUnspaced } from '../../search/analyse.ts'
 import { formKeys } from '../../search/forms.ts'
 import { isOrdinaryWord } from '../../search/ordinary-words.ts'
 import { singular } from '../../search/singular.ts'
-import { isFunctionWord, nameOf } from '../learn/name-of.ts'
+import { calendarWords, isFunctionWord, nameOf } from '../learn/name-of.ts'
 import type { Author, Ports } from '../ports.ts'
 
 /** An alias that was left out, why, and what to call the belief instead. */
@@ -57,16 +57,27 @@ function isStrange(form: string, { name, content }: Pick<Belief, 'name' | 'conte
  * proper name that the content does not mention.
  */
 export function nameReason(name: string, content: string): string | null {
-  const words = tellingWords(name)
-  if (words.length === 0) return 'It has only everyday words, which many messages contain.'
-  const [word, ...others] = words as [string, ...string[]]
-  if (others.length === 0 && isSign(word)) return 'It is a single letter or a number.'
-  // "Can you help" is what people say to an agent, whatever about.
-  if (others.length === 0 && isOrdinaryWord(word) && /\b(?:i|me|my|you|your|we|us|our)\b/iu.test(name))
-    return 'It has only everyday words, which many messages contain.'
-  const isUnknown = !/\p{Lu}/u.test(name) && !words.every(isOrdinaryWord) && isStrange(name, { name: '', content })
-  return isUnknown ? 'Its content does not mention it; say there what it means.' : null
+  const reason = saidOfAnything(name)
+  if (reason !== null) return reason
+  const isKnown = /\p{Lu}/u.test(name) || tellingWords(name).every(isOrdinaryWord)
+  return !isKnown && isStrange(name, { name: '', content })
+    ? 'Its content does not mention it; say there what it means.'
+    : null
 }
+
+/** Why people say a name whatever they speak of; null where they do not. */
+export function saidOfAnything(name: string): string | null {
+  const words = tellingWords(name)
+  const [word = '', ...others] = words
+  if (words.length === 1 && isSign(word)) return 'It is a single letter or a number.'
+  // "Can you help" and "last night" mean something else each time they are said.
+  const isDeictic = others.length === 0 && isOrdinaryWord(word) && deictic.test(name)
+  return isDeictic || words.every((one) => calendarWords.has(one))
+    ? 'It has only everyday words, which many messages contain.'
+    : null
+}
+
+const deictic = /\b(?:i|me|my|you|your|we|us|our|this|that|next|last|every|each)\b/iu
 
 const isSign = (word: string): boolean => word.length < 2 || /^\p{N}+$/u.test(word)
 

@@ -19,6 +19,7 @@ import type { Ports } from '../ports.ts'
 import { recall } from '../recall/recall.ts'
 import { renderContext } from '../recall/render.ts'
 import { everydayReason } from './aliases.ts'
+import { reasonToWait } from './authority.ts'
 import { correct } from './correct.ts'
 import { editBelief } from './edit.ts'
 import { accept, candidates } from './proposals.ts'
@@ -236,6 +237,17 @@ describe('aliases', () => {
     expect(belief.aliases).toEqual([])
     expect(refusedAliases.map(({ reason }) => reason)).toEqual(aliases.map(() => expect.stringContaining('mention')))
   })
+
+  it.each(['last night', 'this week', 'every day', 'Monday', 'can you help'])(
+    'and names that mean something else each time are refused, or wait for the person: %s',
+    async (name) => {
+      const content = `${name}: ask at tillmed.example.`
+
+      await expect(tell(ports(), name, content, { author: agent })).rejects.toThrow('everyday words')
+      expect(await reasonToWait(importer, (await tell(ports(), name, content)).belief)).toContain('whatever')
+      expect(await reasonToWait(importer, (await tell(ports(), 'night shift', content)).belief)).toBeNull()
+    },
+  )
 
   it.each(['je veux', 'danke schön', 'por favor', "s'il te plaît", 'ещё раз', 'どうもありがとう'])(
     'and names of several words that are in no list, and that the belief does not say, are left out: %s',

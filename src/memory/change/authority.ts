@@ -13,7 +13,11 @@ export async function reasonToWait({ actor }: Author, belief: Belief): Promise<s
   const { isStandingInstruction, speaksForPerson } = await import('../learn/rules.ts')
   const { name, content, why } = belief
   if ([name, content, why].some(isStandingInstruction)) return 'It reads as a standing instruction.'
-  return speaksForPerson(content) ? 'It speaks for the person.' : null
+  if (speaksForPerson(content)) return 'It speaks for the person.'
+  // An agent is told to use another name; a document cannot be.
+  if (actor !== 'document') return null
+  const { saidOfAnything } = await import('./aliases.ts')
+  return saidOfAnything(name) === null ? null : 'People say its name whatever they speak of.'
 }
 
 /**

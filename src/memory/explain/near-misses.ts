@@ -16,7 +16,14 @@ export async function nearMissesOf(
     linked,
     context,
     leftOut,
-  }: { view: Viewpoint; linked: Linked; context: Context; leftOut: readonly LeftOut[] },
+    asides,
+  }: {
+    view: Viewpoint
+    linked: Linked
+    context: Context
+    leftOut: readonly LeftOut[]
+    asides: ReadonlySet<string>
+  },
 ): Promise<readonly NearMiss[]> {
   const shown = idsIn(context)
   const misses = new Map<string, NearMiss>()
@@ -35,7 +42,11 @@ export async function nearMissesOf(
   for (const ids of partsOf(others, 100)) {
     for (const belief of await store.getMany(view.user, ids)) {
       if (!linkedIds.has(belief.id) && !isMentioned(belief, linked)) continue
-      misses.set(belief.id, { belief, reason: reasonFor(belief, view), score: null })
+      misses.set(belief.id, {
+        belief,
+        reason: asides.has(belief.id) ? { kind: 'aside' } : reasonFor(belief, view),
+        score: null,
+      })
     }
     if (slices.areOver) await slices.pause()
   }

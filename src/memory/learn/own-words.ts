@@ -106,14 +106,19 @@ const auxiliaries = new Set(
 
 /**
  * Whether a sentence speaks of a text before it as people do who have pasted one: "is this genuine?", "that can't be
- * right". "This recipe" and "the one that I sent" name what they are about.
+ * right". "This recipe" and "the one that I sent" name what they are about, and "summarise this:" points ahead.
  */
 export function pointsAtText(text: string): boolean {
-  const words = analyse(text.slice(0, 400)).map(({ word }) => word)
-  return words.some((word, at) => {
-    const next = words[at + 1]
+  if (endsInColon(text)) return false
+  const tokens = analyse(text.slice(0, 400))
+  return tokens.some(({ word, end }, at) => {
+    const next = tokens[at + 1]?.word
     if (word !== 'this' && word !== 'that') return false
-    if (next === undefined || auxiliaries.has(words[at - 1] ?? '')) return true
+    if (next === undefined || /[,;.!?)]/u.test(text[end] ?? '') || auxiliaries.has(tokens[at - 1]?.word ?? ''))
+      return true
     return word === 'that' ? at === 0 : isFunctionWord(next)
   })
 }
+
+/** Whether a sentence speaks of another person whom it does not name: "should we invite him?". */
+export const pointsAtPerson = /\b(?:he|she|him|her|his|hers)\b/iu

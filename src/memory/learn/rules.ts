@@ -1,10 +1,10 @@
 import { analyse } from '../../search/analyse.ts'
 import { isOrdinaryWord } from '../../search/ordinary-words.ts'
 import { atOnce, type Steps } from '../../search/slices.ts'
-import { longestTyped } from '../../search/turns/pasted.ts'
+import { endsInColon, longestTyped } from '../../search/turns/pasted.ts'
 import type { Extraction, Extractor, Finding, Refusal, Slot } from './extraction.ts'
 import { calendarWords, isFunctionWord, nameOf, phrasesOf } from './name-of.ts'
-import { listMark, type MessageSentence, pointsAtText, sentencesIn, TextAbove } from './own-words.ts'
+import { listMark, type MessageSentence, pointsAtPerson, pointsAtText, sentencesIn, TextAbove } from './own-words.ts'
 import { redacted, secretIn } from './secrets.ts'
 
 const mostSentences = 200
@@ -38,8 +38,8 @@ export function* findStatementsInSteps(message: string): Steps<Extraction> {
   /** What the list is for: "remember this for the Lisbon trip:". */
   let topic: readonly string[] = []
   const above = new TextAbove(message)
-  /** So many findings stand before a sentence that speaks of them as of a text. */
-  let spokenOf = 0
+  /** What the person says beside statements. */
+  const others: MessageSentence[] = []
   for (const sentence of sentences) {
     yield
     const { foreign, text, paragraph } = sentence
@@ -54,19 +54,43 @@ export function* findStatementsInSteps(message: string): Steps<Extraction> {
     }
     if (found.length === 0) {
       above.add(sentence)
-      if (foreign === null && pointsAtText(sentence.plain)) spokenOf = findings.length
+      if (foreign === null) others.push(sentence)
     }
     for (const one of found) {
       const refusal = refusalOf(sentence, one, isRolePlay)
-      if (refusal === null) findings.push(above.mayBePasted(sentence, one) ? { ...one, isDoubtful: true } : one)
+      if (refusal === null) findings.push(above.mayBePasted(sentence, one) ? asPasted(one) : one)
       else refused.push({ text: redacted(one.content === '' ? text : one.content), span: one.span, ...refusal })
     }
   }
-  return {
-    findings: findings.map((finding, at) => (at < spokenOf ? { ...finding, isDoubtful: true } : finding)),
-    refused,
+  const mayBePasted = commentedOn(others)
+  return { findings: findings.map((one) => (mayBePasted(one) ? asPasted(one) : one)), refused }
+}
+
+/** Whether what follows a statement in its message speaks of it as of a text from elsewhere. */
+function commentedOn(others: readonly MessageSentence[]): (finding: Finding) => boolean {
+  const lastOfText = others.findLast(({ plain }) => pointsAtText(plain))?.start ?? -1
+  return ({ kind, span }) => {
+    if (lastOfText >= span.end) return true
+    // What is to be remembered may be about somebody. A rule, a correction or one's own name is nobody else's.
+    if (kind === 'request' || kind === 'preference') return false
+    const below = others.filter(({ start }) => start >= span.end)
+    const person = below.findIndex(({ plain }) => pointsAtPerson.test(plain))
+    if (person >= 0 && !below.slice(0, person + 1).some(({ plain }) => namesSomebody.test(plain))) return true
+    // A correction replaces what the person said, so a remark may say whose it is: "Says a flyer."
+    const next = below.find(({ text }) => analyse(text.slice(0, 100)).length > 3)?.text
+    return kind === 'correction' && next !== undefined && !isQuestion(next) && !isOrder(next) && !endsInColon(next)
   }
 }
+
+const namesSomebody = /[\p{L}\p{N},]\s{1,4}\p{Lu}\p{Ll}/u
+
+const asPasted = (finding: Finding): Finding => ({ ...finding, isDoubtful: true, isPerhapsPasted: true })
+
+/** Whether a quote of a message has a statement that the person may have pasted. */
+export const quotesPasted = (message: string, quote: string): boolean =>
+  findStatements(message).findings.some(
+    ({ isPerhapsPasted, content }) => isPerhapsPasted === true && quote.includes(content.slice(0, 40)),
+  )
 
 export const refusedWhole = (message: string, reason: Refusal['reason'], explanation: string): Extraction => ({
   findings: [],

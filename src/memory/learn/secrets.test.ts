@@ -43,6 +43,13 @@ describe('what is a secret', () => {
     '3782-822463-10005 is the company card',
     'router pw: t9Kq2Wm7Zr',
     'MAIL_PW=t9Kq2Wm7Zr',
+    'WIFI:T:WPA;S:CasaNoa;P:mosquito-bay-lamp;;',
+    'WIFI:S:Home\\;net;P:plum\\;tree;T:WPA;;',
+    'to restore my wallet enter walnut orbit tuna lumber cactus viola gravity ethics maple dune rocket silver',
+    'https://portal.example/magic?token=brisk-otter-seven-lamps',
+    'https://portal.example/magic-login/q7h2m9x4k1v8w3z6 is that safe?',
+    'a nyaraló wifi jelszava kiskacsa-fürdik-88, írd meg',
+    'the admin password for the till is blue kettle 77 rain, can you remind me',
     'post to hooks.slack.com/services/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',
   ])('%s', (text) => {
     expect(secretIn(text)).not.toBeNull()
@@ -53,6 +60,13 @@ describe('what is none', () => {
   it.each([
     'our code phrase is "purple elephant sunrise"',
     'the safe word is marmalade',
+    'the password is at least 12 characters',
+    'password: minimum 8 characters, one digit',
+    'the password is changed every 90 days.',
+    'WIFI: T is the type, P the password of the code',
+    'https://portal.example/login/forgotten-password-help',
+    'https://portal.example/sign-in?next=/orders/2024-05-01',
+    'my wallet holds what people need when they travel like cards, keys, coins and one small photo from home',
     'the password is stored in the vault',
     'the token is refreshed every hour',
     'we keep passwords in Bitwarden',

@@ -118,6 +118,38 @@ const patterns: readonly SecretPattern[] = [
     what: passwordOrKey,
     isSecret: (value) => isLiteral(value) && /\d/u.test(value) && /\p{L}/u.test(value),
   },
+  // Several words, one of them a number: a count stands before a plural.
+  {
+    pattern:
+      /\bpass(?:word|code)(?:\s{1,4}(?:for|of|to|on)\s{1,4}[^:=\n,.]{1,60}?)?\s{0,4}(?:is|was|:|=)\s{0,4}(?<value>(?:[\p{L}\p{N}-]{2,20} ){1,5}[\p{L}\p{N}-]{2,20})(?=[,.;!?\n]|$)/dgiu,
+    what: passwordOrKey,
+    hint: /pass/iu,
+    isSecret: (value) =>
+      /(?<![^ ])\d+(?![^ ]| \p{L}+s(?: |$))/iu.test(value) && !commonAfterIs.test(value.split(' ', 1)[0] as string),
+  },
+  // The text of a Wi-Fi code.
+  { pattern: /\bWIFI:[^\n]{0,200}?;P:(?<value>(?:\\.|[^;\n\\]){3,100})/dgu, what: passwordOrKey, hint: /WIFI:/u },
+  // An address that logs in whoever has it.
+  {
+    pattern: /[?&#](?<name>[\w-]{1,40})=(?<value>[^\s"'<>&#]{8,400})/dgu,
+    what: 'an access token',
+    hint: /:\/\//u,
+    isSecret: (value, { groups }) =>
+      /(?:token|passw(?:or)?d|secret|otp)$/iu.test(groups?.name ?? '') && isLiteral(value),
+  },
+  {
+    pattern:
+      /\/[\w-]{0,20}(?:log-?in|sign-?in|auth|token|magic)[\w-]{0,20}\/(?<value>(?=[a-z]{0,40}\d)[a-z\d]{12,200})(?![\w-])/dgiu,
+    what: 'an access token',
+    hint: /:\/\//u,
+  },
+  // The words of a wallet.
+  {
+    pattern: /(?<![\p{L}\p{N}'’-])(?:[a-z]{3,8} ){11,23}[a-z]{3,8}(?![\p{L}\p{N}'’-])/gu,
+    what: 'a recovery phrase',
+    hint: /wallet|mnemonic|seed|recover/iu,
+    isSecret: (words) => !/\b(?:the|and|for|are|was|but|not|your|that|with|from|they|when)\b/u.test(words),
+  },
   // What a password is made of and nothing else: small letters, capitals, digits, and a mark between them.
   {
     pattern: /(?<![^\s"'“„«:：=(])[^\s"'“”„«»`()[\]{}<>/\\=.,;:：|%*]{8,40}(?=["'”“»]?[.,;:!?)]{0,3}(?:\s|$))/gu,
@@ -125,10 +157,11 @@ const patterns: readonly SecretPattern[] = [
     hint: markWithin,
     isSecret: (value) => isMixed(value) && markWithin.test(value),
   },
-  // "Das Passwort für den Router ist …": the word in other languages, followed by what is no plain word.
+  // "Das Passwort für den Router ist …": the word in other languages, followed by what is no plain word, or at once by a
+  // word of letters and digits.
   {
     pattern:
-      /(?:(?<!\p{L})(?:passwort|kennwort|contraseña|mot de passe|senha|palavra-passe|parola d['’]ordine|wachtwoord|lösenord|adgangskode|passord|salasana|hasło|heslo|jelszó|parolă|şifre|парол[ья])|密码|密碼|パスワード|비밀번호)[^\n:=：]{0,60}?(?:\s(?:ist|lautet|war|es|est|é|è|is|är|er|on|to|je|este)\s|[:=：]|は|是)\s{0,4}["'“„«]?(?<value>[^\s"'”“»]{4,200})/dgiu,
+      /(?:(?<!\p{L})(?:passwort|kennwort|contraseña|mot de passe|senha|palavra-passe|parola d['’]ordine|wachtwoord|lösenord|adgangskode|passord|salasana|hasł[oa]|hesl[oa]|jelsz[óa]|parolă|şifre|парол[ья])|密码|密碼|パスワード|비밀번호)(?:[^\n:=：]{0,60}?(?:\s(?:ist|lautet|war|es|est|é|è|is|är|er|on|to|je|este)\s|[:=：]|は|是)\s{0,4}["'“„«]?|\p{L}{0,4}\s{1,8}(?=[^\s"']{0,40}\d)(?=[^\s"']{0,40}\p{L}))(?<value>[^\s"'”“»]{4,200})/dgiu,
     what: passwordOrKey,
     isSecret: (written) => {
       const value = written.replace(/[.,;:!?)]{1,20}$/u, '')

@@ -111,6 +111,7 @@ export type NearMissReason =
   | { readonly kind: 'other-agent'; readonly agent: string }
   | { readonly kind: 'proposed'; readonly for: string }
   | { readonly kind: 'candidate' }
+  | { readonly kind: 'aside' }
 
 /** A belief that is in the context whatever the message says, and which the message also names. */
 export type NamedAnyway = { readonly beliefId: string; readonly matches: readonly MatchedForm[] }

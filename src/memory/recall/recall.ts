@@ -1,4 +1,4 @@
-import { type Belief, isCurrent, isVisibleTo } from '../../beliefs/belief.ts'
+import { authorityOf, type Belief, isCurrent, isVisibleTo } from '../../beliefs/belief.ts'
 import type { Viewpoint } from '../../beliefs/belief-store.ts'
 import { compareStrings, isSameStatement, nameKey } from '../../beliefs/identity.ts'
 import { parseScopes, visibleScopes } from '../../beliefs/scope.ts'
@@ -98,7 +98,10 @@ export async function assemble(
   const questions = budget.takeQuestions(inOrder.questions)
   const pinned = budget.takePinned(inOrder.beliefs)
 
-  const candidates = await rankedCandidates(store, linked, { view, pinnedIds, limits })
+  const named = await rankedCandidates(store, linked, { view, pinnedIds, limits })
+  const isByPerson = named.every(({ belief }) => authorityOf(belief) === 'person')
+  const asides = isByPerson ? new Set<string>() : (await import('./asides.ts')).asidesIn(message, linked, named)
+  const candidates = named.filter(({ belief }) => !asides.has(belief.id))
   const participants = await participantsOf(store, view, candidates, pinnedIds)
   const relevant: RelevantBelief[] = []
   const slices = new Slices()
@@ -109,14 +112,14 @@ export async function assemble(
   }
 
   const shown = { prelude: preludeOf(standing, limits.maxPrelude), pinned, relevant, questions }
-  const news = push.quotes.filter(({ text }) => !isShownAlready(text, shown))
-  const context = { user, agent, scopes, ...shown, quotes: news.slice(0, limits.maxQuotes).map(quoteOf) }
+  const news = push.quotes.filter(({ text }) => !isShownAlready(text, shown)).slice(0, limits.maxQuotes)
+  const context = { user, agent, scopes, ...shown, quotes: (await withDoubt(news)).map(quoteOf) }
   return {
     context,
     quoteDecision: { asked: push.asked, threshold: push.threshold, best: push.best && quoteOf(push.best) },
     misses: async () => {
       const { nearMissesOf } = await import('../explain/near-misses.ts')
-      return nearMissesOf(store, { view, linked, context, leftOut: budget.leftOut })
+      return nearMissesOf(store, { view, linked, context, leftOut: budget.leftOut, asides })
     },
     namedAnyway: async () => {
       const always = new Set([...pinned, ...questions].map(({ id }) => id).concat(shown.prelude?.beliefIds ?? []))
@@ -148,6 +151,14 @@ const endsOf = (message: string): string =>
   message.length <= 2 * readAtEachEnd
     ? message
     : `${message.slice(0, readAtEachEnd)}\n\n${message.slice(-readAtEachEnd)}`
+
+/** Marks what waits for the person because they may have pasted it: it is not quoted as their word in the meantime. */
+async function withDoubt(quotes: readonly PushedQuote[]): Promise<readonly PushedQuote[]> {
+  const isTyped = ({ turn, perhapsPasted }: PushedQuote): boolean => turn.role === 'user' && !perhapsPasted
+  if (!quotes.some(isTyped)) return quotes
+  const { quotesPasted } = await import('../learn/rules.ts')
+  return quotes.map((one) => (isTyped(one) ? { ...one, perhapsPasted: quotesPasted(one.turn.text, one.text) } : one))
+}
 
 /** Loaded when something can be quoted: a one-shot command pays for every module. */
 let quotesModule: Promise<typeof import('../../search/turns/push.ts')> | undefined

@@ -30,6 +30,8 @@ export function reasonWords(reason: NearMissReason): string {
       return 'It is only proposed; nobody has accepted it yet.'
     case 'candidate':
       return 'It is a candidate; nobody has confirmed it yet.'
+    case 'aside':
+      return 'The message only says its name as it would say a greeting, and a person did not write it.'
   }
 }
 
