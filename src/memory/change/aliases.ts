@@ -10,16 +10,19 @@ import type { Author, Ports } from '../ports.ts'
 /** An alias that was left out, why, and what to call the belief instead. */
 export type RefusedAlias = { readonly alias: string; readonly reason: string; readonly instead: string }
 
+const onlyEveryday = 'It has only everyday words, which many messages contain.'
+
 /**
  * Why a form would be found in messages that have nothing to do with its belief: apart from words such as "the" and
  * "how" it has none, or one everyday word, letter or number. Null for other forms.
  */
 export function everydayReason(form: string): string | null {
   const [word, ...others] = tellingWords(form)
-  if (word === undefined) return 'It has only everyday words, which many messages contain.'
+  if (word === undefined) return onlyEveryday
   if (others.length > 0) return null
   if (isSign(word)) return 'It is a single letter or a number.'
-  return isOrdinaryWord(word) ? 'It is an everyday word.' : null
+  if (!isOrdinaryWord(word)) return null
+  return analyse(form).length > 1 ? onlyEveryday : 'It is an everyday word.'
 }
 
 const tellingWords = (form: string): readonly string[] =>
@@ -58,12 +61,12 @@ function isStrange(form: string, { name, content }: Pick<Belief, 'name' | 'conte
  */
 export function nameReason(name: string, content: string): string | null {
   const words = tellingWords(name)
-  if (words.length === 0) return 'It has only everyday words, which many messages contain.'
+  if (words.length === 0) return onlyEveryday
   const [word, ...others] = words as [string, ...string[]]
   if (others.length === 0 && isSign(word)) return 'It is a single letter or a number.'
   // "Can you help" is what people say to an agent, whatever about.
   if (others.length === 0 && isOrdinaryWord(word) && /\b(?:i|me|my|you|your|we|us|our)\b/iu.test(name))
-    return 'It has only everyday words, which many messages contain.'
+    return onlyEveryday
   const isUnknown = !/\p{Lu}/u.test(name) && !words.every(isOrdinaryWord) && isStrange(name, { name: '', content })
   return isUnknown ? 'Its content does not mention it; say there what it means.' : null
 }
