@@ -444,6 +444,17 @@ describe('search', () => {
     expect(stdout).toMatch(/16:00\.\n.*\n {4}Noted\.\n {4}A turn beside it has the words\.\n$/)
   })
 
+  it('names the scope of a turn that is not in an active one', async () => {
+    using place = workplace()
+    await place.run('hear', 'The deploy window is 14:00 to 16:00.', '--session', 's', '--scope', 'project:a')
+
+    const elsewhere = await place.run('search', 'deploy window')
+    const here = await place.run('search', 'deploy window', '--scope', 'project:a')
+
+    expect(elsewhere.stdout).toMatch(/^\w+ +[\d-]+, you said {2}t-\w+ {2}project:a\n/)
+    expect(here.stdout).toMatch(/^\w+ +[\d-]+, you said {2}t-\w+\n/)
+  })
+
   it('marks exact and possible hits, and what was found only where there is a way to', async () => {
     using place = workplace()
     await place.run('remember', 'Cached on port 6380.', '--name', 'Redis', '--scope', 'project:a')
