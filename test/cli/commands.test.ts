@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, statSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { workplace } from './workplace.ts'
@@ -341,6 +341,25 @@ describe('recall', () => {
     expect(stderr).toMatch(/^There is no memory in .*credence yet; `credence remember` makes one\.\n/)
     expect(readdirSync(place.home)).toEqual([])
   })
+
+  it.each([['recall', 'anything'], ['search', 'anything'], ['beliefs'], ['history']])(
+    'refuses a directory that does not exist: %s',
+    async (...argv) => {
+      using place = workplace()
+      mkdirSync(join(place.work, 'empty'))
+
+      const missing = await place.run(...argv, '--dir', 'nowhere')
+      const empty = await place.run(...argv, '--dir', 'empty')
+
+      expect(missing).toEqual({
+        exitCode: 3,
+        stdout: '',
+        stderr: `error: There is no directory ${join(place.work, 'nowhere')}.\nhint: \`credence init --dir nowhere\` makes a memory there.\n`,
+      })
+      expect(empty.exitCode).toBe(0)
+      expect(readdirSync(place.work)).toEqual(['empty'])
+    },
+  )
 })
 
 describe('recall that names nothing', () => {
