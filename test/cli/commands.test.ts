@@ -271,7 +271,7 @@ describe('recall', () => {
       exitCode: 0,
       stdout: '',
       stderr:
-        'Nothing in project:empty belongs to this message.\nNo belief there shares a word with it. `credence search` also looks in conversations; `credence remember` adds a belief.\n',
+        'Nothing in the beliefs and conversations of project:empty belongs to this message.\n`credence search` looks in every scope; `credence remember` adds a belief.\n',
     })
     expect(document).toMatchObject({ prelude: null, pinned: [], relevant: [], questions: [] })
     expect(document).not.toHaveProperty('nearMisses')
@@ -387,6 +387,49 @@ describe('recall that names nothing', () => {
     expect(rendered.stderr).toBe('')
     expect(recalled.relevant).toMatchObject([{ belief: { name: 'payment terms' } }])
     expect(recalled).not.toHaveProperty('suggestions')
+  })
+})
+
+describe('recall that finds nothing', () => {
+  const asked = 'Is Tobias allergic to peanuts?'
+  const nothing = 'Nothing in the beliefs and conversations of user:universal belongs to this message.\n'
+
+  it('says which other scopes of the user would answer, without their texts', async () => {
+    using place = workplace()
+    await place.run('hear', 'My brother Tobias is allergic to peanuts.', '--session', 's', '--scope', 'project:a')
+    for (const [name, scope] of [['Tobias', 'project:a'] as const, ['peanuts', 'project:b'] as const])
+      await place.run('remember', 'A fact about food.', '--name', name, '--scope', scope)
+    await place.run('remember', 'A fact about food.', '--name', 'Tobias', '--scope', 'project:a', '--user', 'ben')
+
+    const { exitCode, stdout, stderr } = await place.run('recall', asked)
+    const other = await place.run('recall', asked, '--user', 'eve')
+    const rendered = await place.run('recall', asked, '--render')
+    const there = await place.json('recall', asked, '--scope', 'project:a')
+
+    expect({ exitCode, stdout }).toEqual({ exitCode: 0, stdout: '' })
+    expect(stderr.startsWith(nothing)).toBe(true)
+    expect(stderr).toContain(
+      '1 quote and 1 belief in project:a match, but that scope is not active here (--scope project:a).\n',
+    )
+    expect(stderr).toContain('1 belief in project:b matches, but that scope is not active here (--scope project:b).\n')
+    expect(stderr).not.toMatch(/brother|food/)
+    expect(there).toMatchObject({ quotes: [{}], relevant: [{}] })
+    expect(other.stderr).not.toContain('project:')
+    expect(rendered.stderr).toBe(nothing)
+  })
+
+  it('says so below what every message gets', async () => {
+    using place = workplace()
+    await place.run('remember', 'Answer in British English.', '--type', 'preference', '--name', 'language')
+
+    const { stdout, stderr } = await place.run('recall', 'Where is the kayak?')
+    const rendered = await place.run('recall', 'Where is the kayak?', '--render')
+
+    expect(stdout).toContain('British English')
+    expect(stderr).toBe(
+      'Nothing else in the beliefs and conversations of user:universal belongs to this message.\n`credence search` looks in every scope; `credence remember` adds a belief.\n',
+    )
+    expect(rendered.stderr).toBe('')
   })
 })
 
