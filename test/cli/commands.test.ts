@@ -454,6 +454,29 @@ describe('why', () => {
     expect(document.verdict).toMatchObject({ kind: 'not-mentioned', inPrelude: false })
   })
 
+  it('names the scope when it is the only reason why a turn is not shown, and words as they are written', async () => {
+    using place = workplace()
+    const said = ['hear', 'My brother Tobias is allergic to peanuts.', '--session', 's', '--scope', 'project:a']
+    await place.run(...said)
+    const id = (await place.json('search', 'Tobias')).quotes[0].turn
+
+    const elsewhere = await place.run('why', 'Is Tobias allergic to peanuts?', id)
+    const there = await place.run('why', 'Is Tobias allergic to peanuts?', id, '--scope', 'project:a')
+    const little = await place.run(
+      'why',
+      'Which of my relatives are allergic to cats or dogs?',
+      id,
+      '--scope',
+      'project:a',
+    )
+
+    expect(elsewhere.stdout).toContain(
+      'is not shown for this message.\n  It was said in project:a, which is not one of the active scopes. With --scope project:a it is shown.\n',
+    )
+    expect(there.stdout).toMatch(/^It is shown, with a score of/)
+    expect(little.stdout).toContain('It shares: allergic. A quote needs a score of')
+  })
+
   it('lists what would change the verdict, and makes one of the changes', async () => {
     using place = workplace()
     await place.run(...terms)
