@@ -84,7 +84,7 @@ export async function assemble(
     const isQuoting = mayQuote && (request.nearMisses === true || (await store.turnPostings(said, [])).units > 0)
     return isQuoting
       ? (await loadQuotes()).pushQuotes(store, said, endsOf(message))
-      : { quotes: [], asked: [], threshold: 0, best: null }
+      : { quotes: [], asked: [], common: [], threshold: 0, best: null, unmet: null }
   }
   // Asked for together, since a store behind a network answers them in one round trip.
   const [standing, pins, linked, push] = await Promise.all([
@@ -109,11 +109,12 @@ export async function assemble(
   }
 
   const shown = { prelude: preludeOf(standing, limits.maxPrelude), pinned, relevant, questions }
+  const { asked, common, threshold, unmet } = push
   const news = push.quotes.filter(({ text }) => !isShownAlready(text, shown))
   const context = { user, agent, scopes, ...shown, quotes: news.slice(0, limits.maxQuotes).map(quoteOf) }
   return {
     context,
-    quoteDecision: { asked: push.asked, threshold: push.threshold, best: push.best && quoteOf(push.best) },
+    quoteDecision: { asked, common, threshold, best: push.best && quoteOf(push.best), unmet },
     misses: async () => {
       const { nearMissesOf } = await import('../explain/near-misses.ts')
       return nearMissesOf(store, { view, linked, context, leftOut: budget.leftOut })
