@@ -59,9 +59,6 @@ export type Strength = 'strong' | 'possible'
 export const strengthOf = ({ matches }: Pick<RelevantBelief, 'matches'>): Strength =>
   matches.some(({ words, holders }) => holders <= 3 && words.some(({ typo }) => typo === null)) ? 'strong' : 'possible'
 
-export const quoteStrength = ({ score }: Quote, threshold: number): Strength =>
-  score >= threshold ? 'strong' : 'possible'
-
 const listed = (words: readonly string[]): string => words.map((word) => `“${word}”`).join(', ')
 
 const shareWords = (held: number, of: number): string =>
