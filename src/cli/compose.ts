@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { homedir, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Readable } from 'node:stream'
@@ -175,6 +175,12 @@ export function compose(
     const standpoint = { user, scopes, agent: options.agent ?? null, author: options.as ?? defaultAuthor }
     if (store === undefined && !hasStore(dir)) {
       if (isReading) {
+        // A default directory comes with the first belief; a path that somebody typed is a mistake.
+        if (options.dir !== undefined && !existsSync(dir))
+          throw notFound(
+            `There is no directory ${dir}.`,
+            `\`credence init --dir ${options.dir}\` makes a memory there.`,
+          )
         await talk(`There is no memory in ${dir} yet; \`credence remember\` makes one.`)
         return closedAtEnd(await emptyMemory(standpoint))
       }

@@ -16,7 +16,12 @@ export type Listening = {
   close(): Promise<void>
 }
 
-type Address = { readonly host: string; readonly port: number }
+type Address = {
+  readonly host: string
+  readonly port: number
+  /** The words that a person typed to start the server, where options have to follow them. */
+  readonly typed?: string | undefined
+}
 /** `env` has the request and the response of Node. */
 type Fetch = (request: Request, env: object) => Response | Promise<Response>
 
@@ -46,7 +51,8 @@ export async function listen(fetch: Fetch, address: Address): Promise<Listening>
 }
 
 /** The same for a server of the caller's own. */
-export async function listenWith(server: Server, { host, port }: Address): Promise<Listening> {
+export async function listenWith(server: Server, address: Address): Promise<Listening> {
+  const { host } = address
   server.headersTimeout = longestRequestMs / 3
   server.requestTimeout = longestRequestMs
   server.keepAliveTimeout = keepAliveMs
@@ -57,10 +63,10 @@ export async function listenWith(server: Server, { host, port }: Address): Promi
     socket.once('close', () => connections.delete(socket))
   })
   try {
-    server.listen(port, host)
+    server.listen(address.port, host)
     await once(server, 'listening')
   } catch (cause) {
-    throw await listenError({ host, port }, cause)
+    throw await listenError(address, cause)
   }
   // A server that listens on a port has an address of the network.
   const { port: actual } = server.address() as AddressInfo
@@ -95,10 +101,14 @@ async function pendingReads(): Promise<void> {
   for (let turn = 0; turn < 3; turn += 1) await nextTurn()
 }
 
-async function listenError({ host, port }: Address, cause: unknown): Promise<unknown> {
+async function listenError({ host, port, typed }: Address, cause: unknown): Promise<unknown> {
   switch (codeOf(cause)) {
     case 'EADDRINUSE': {
-      const hint = `Try --port ${await freePort(host)}, or --port 0 for any free port.`
+      const free = await freePort(host)
+      const hint =
+        typed === undefined
+          ? `Try --port ${free}, or --port 0 for any free port.`
+          : `Try \`${typed} --port ${free}\`, or \`${typed} --port 0\` for any free port.`
       return new MemoryError('unavailable', `Port ${port} of ${host} is in use.`, { hint, cause })
     }
     case 'EACCES': {

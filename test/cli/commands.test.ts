@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, statSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { workplace } from './workplace.ts'
@@ -271,7 +271,7 @@ describe('recall', () => {
       exitCode: 0,
       stdout: '',
       stderr:
-        'Nothing in project:empty belongs to this message.\nNo belief there shares a word with it. `credence search` also looks in conversations; `credence remember` adds a belief.\n',
+        'Nothing in the beliefs and conversations of project:empty belongs to this message.\n`credence search` looks in every scope; `credence remember` adds a belief.\n',
     })
     expect(document).toMatchObject({ prelude: null, pinned: [], relevant: [], questions: [] })
     expect(document).not.toHaveProperty('nearMisses')
@@ -341,6 +341,25 @@ describe('recall', () => {
     expect(stderr).toMatch(/^There is no memory in .*credence yet; `credence remember` makes one\.\n/)
     expect(readdirSync(place.home)).toEqual([])
   })
+
+  it.each([['recall', 'anything'], ['search', 'anything'], ['beliefs'], ['history']])(
+    'refuses a directory that does not exist: %s',
+    async (...argv) => {
+      using place = workplace()
+      mkdirSync(join(place.work, 'empty'))
+
+      const missing = await place.run(...argv, '--dir', 'nowhere')
+      const empty = await place.run(...argv, '--dir', 'empty')
+
+      expect(missing).toEqual({
+        exitCode: 3,
+        stdout: '',
+        stderr: `error: There is no directory ${join(place.work, 'nowhere')}.\nhint: \`credence init --dir nowhere\` makes a memory there.\n`,
+      })
+      expect(empty.exitCode).toBe(0)
+      expect(readdirSync(place.work)).toEqual(['empty'])
+    },
+  )
 })
 
 describe('recall that names nothing', () => {
@@ -371,6 +390,49 @@ describe('recall that names nothing', () => {
   })
 })
 
+describe('recall that finds nothing', () => {
+  const asked = 'Is Tobias allergic to peanuts?'
+  const nothing = 'Nothing in the beliefs and conversations of user:universal belongs to this message.\n'
+
+  it('says which other scopes of the user would answer, without their texts', async () => {
+    using place = workplace()
+    await place.run('hear', 'My brother Tobias is allergic to peanuts.', '--session', 's', '--scope', 'project:a')
+    for (const [name, scope] of [['Tobias', 'project:a'] as const, ['peanuts', 'project:b'] as const])
+      await place.run('remember', 'A fact about food.', '--name', name, '--scope', scope)
+    await place.run('remember', 'A fact about food.', '--name', 'Tobias', '--scope', 'project:a', '--user', 'ben')
+
+    const { exitCode, stdout, stderr } = await place.run('recall', asked)
+    const other = await place.run('recall', asked, '--user', 'eve')
+    const rendered = await place.run('recall', asked, '--render')
+    const there = await place.json('recall', asked, '--scope', 'project:a')
+
+    expect({ exitCode, stdout }).toEqual({ exitCode: 0, stdout: '' })
+    expect(stderr.startsWith(nothing)).toBe(true)
+    expect(stderr).toContain(
+      '1 quote and 1 belief in project:a match, but that scope is not active here (--scope project:a).\n',
+    )
+    expect(stderr).toContain('1 belief in project:b matches, but that scope is not active here (--scope project:b).\n')
+    expect(stderr).not.toMatch(/brother|food/)
+    expect(there).toMatchObject({ quotes: [{}], relevant: [{}] })
+    expect(other.stderr).not.toContain('project:')
+    expect(rendered.stderr).toBe(nothing)
+  })
+
+  it('says so below what every message gets', async () => {
+    using place = workplace()
+    await place.run('remember', 'Answer in British English.', '--type', 'preference', '--name', 'language')
+
+    const { stdout, stderr } = await place.run('recall', 'Where is the kayak?')
+    const rendered = await place.run('recall', 'Where is the kayak?', '--render')
+
+    expect(stdout).toContain('British English')
+    expect(stderr).toBe(
+      'Nothing else in the beliefs and conversations of user:universal belongs to this message.\n`credence search` looks in every scope; `credence remember` adds a belief.\n',
+    )
+    expect(rendered.stderr).toBe('')
+  })
+})
+
 describe('why', () => {
   it('gives the verdict in words, and a remedy for a belief that is not mentioned', async () => {
     using place = workplace()
@@ -390,6 +452,29 @@ describe('why', () => {
     expect(missed.stdout).toContain('It also lives in user:universal, which is not one of the active scopes.')
     expect(missed.stdout).toMatch(/credence alias b-\w+ add "the words"\nThe same command with --fix lists words .*\n$/)
     expect(document.verdict).toMatchObject({ kind: 'not-mentioned', inPrelude: false })
+  })
+
+  it('names the scope when it is the only reason why a turn is not shown, and words as they are written', async () => {
+    using place = workplace()
+    const said = ['hear', 'My brother Tobias is allergic to peanuts.', '--session', 's', '--scope', 'project:a']
+    await place.run(...said)
+    const id = (await place.json('search', 'Tobias')).quotes[0].turn
+
+    const elsewhere = await place.run('why', 'Is Tobias allergic to peanuts?', id)
+    const there = await place.run('why', 'Is Tobias allergic to peanuts?', id, '--scope', 'project:a')
+    const little = await place.run(
+      'why',
+      'Which of my relatives are allergic to cats or dogs?',
+      id,
+      '--scope',
+      'project:a',
+    )
+
+    expect(elsewhere.stdout).toContain(
+      'is not shown for this message.\n  It was said in project:a, which is not one of the active scopes. With --scope project:a it is shown.\n',
+    )
+    expect(there.stdout).toMatch(/^It is shown, with a score of/)
+    expect(little.stdout).toContain('It shares: allergic. A quote needs a score of')
   })
 
   it('lists what would change the verdict, and makes one of the changes', async () => {
@@ -442,6 +527,17 @@ describe('search', () => {
     const { stdout } = await place.run('search', 'deploy window')
 
     expect(stdout).toMatch(/16:00\.\n.*\n {4}Noted\.\n {4}A turn beside it has the words\.\n$/)
+  })
+
+  it('names the scope of a turn that is not in an active one', async () => {
+    using place = workplace()
+    await place.run('hear', 'The deploy window is 14:00 to 16:00.', '--session', 's', '--scope', 'project:a')
+
+    const elsewhere = await place.run('search', 'deploy window')
+    const here = await place.run('search', 'deploy window', '--scope', 'project:a')
+
+    expect(elsewhere.stdout).toMatch(/^\w+ +[\d-]+, you said {2}t-\w+ {2}project:a\n/)
+    expect(here.stdout).toMatch(/^\w+ +[\d-]+, you said {2}t-\w+\n/)
   })
 
   it('marks exact and possible hits, and what was found only where there is a way to', async () => {
@@ -544,10 +640,33 @@ describe('show and history', () => {
       .map((line) => line.split(/ {2,}/)[2])
     expect(kinds).toEqual(['forget', 'undo', 'pin', 'remember', 'remember'])
     expect(stdout).toContain('undone by 4')
-    expect(stdout).toMatch(/b-\w+, rejected, withdrawn or forgotten/)
+    expect(stdout.match(/b-\w+, .*$/gm)).toEqual([
+      expect.stringMatching(/^b-\w+, forgotten$/),
+      expect.stringMatching(/^b-\w+, forgotten$/),
+    ])
     expect(stdout).not.toContain('Secret')
     expect(two.events.map(({ number }: { number: number }) => number)).toEqual([3, 2])
   })
+})
+
+it('history says of a belief that is gone whether it was rejected or withdrawn, as far as it is listed', async () => {
+  using place = workplace()
+  await place.run('remember', 'A dinghy.', '--name', 'Albatross')
+  await place.run('undo')
+  await place.run('learn', 'I prefer canvas sails.')
+  const [{ belief }] = (await place.json('review')).items
+  await place.run('proposals', 'reject', belief.id)
+
+  const { stdout } = await place.run('history')
+  const older = await place.run('history', '--before', '2')
+
+  expect(stdout.match(/(?<=b-\w+, ).*$/gm)?.map((how) => how.split(' ')[0])).toEqual([
+    'rejected',
+    'rejected',
+    'withdrawn',
+    'withdrawn',
+  ])
+  expect(older.stdout).toMatch(/b-\w+, rejected, withdrawn or forgotten/)
 })
 
 describe('the names other programs give these commands', () => {

@@ -134,7 +134,7 @@ describe('a wrong belief, file or memory', () => {
     [['resolve', 'payment terms'], 'invalid', '"payment terms" is not an open question; its type is entity.'],
     [['alias', 'payment terms', 'remove', 'x'], 'not_found', '"payment terms" has no alias "x".'],
     [['proposals', 'accept', 'payment terms'], 'not_found', 'There is no proposal for "payment terms".'],
-    [['remember', ' ', '--name', 'empty'], 'invalid', 'The content is empty.'],
+    [['remember', ' ', '--name', 'empty'], 'invalid', 'The statement is empty.'],
     [
       ['forget', 'payment terms', '--yes', '--as', 'agent:codex'],
       'forbidden',

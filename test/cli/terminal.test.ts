@@ -112,10 +112,27 @@ describe('what is told to a person', () => {
     using place = workplace()
     await place.run('hear', 'Remember that Ada Okafor signs off every release.', '--session', 'a', '--at', '2026-03-01')
 
-    const { stdout } = await place.run('recall', 'Who signs off every release?', '--near-misses')
+    const { stdout, stderr } = await place.run('recall', 'Who signs off every release?', '--near-misses')
+    const told = await place.run('recall', 'Ada signs every release off.', '--near-misses')
 
-    expect(stdout).toContain('a quote must also share uncommon words with the message')
+    expect(stdout).toMatch(
+      /Its score of [\d.]+ reaches the threshold of [\d.]+, but a question about no person must also share an uncommon word with it; too common: "signs", "off", "every", "release"\.\n/,
+    )
     expect(stdout).not.toContain('below the threshold')
+    expect(stderr).not.toContain('shares a word')
+    expect(told.stdout).toContain('a message that asks nothing must also share two uncommon words with one sentence')
+  })
+
+  it('recall explains the score of a quote by points that are named', async () => {
+    using place = workplace()
+    await place.run('hear', 'I rented a kayak near Voss in Norway.', '--session', 'a')
+
+    const { stdout } = await place.run('recall', 'Where did I rent that kayak in Norway?', '--explain')
+
+    expect(stdout).toMatch(
+      /\n {4}\d+ × 0\.\d+ \(1 \/ \d+: the points of all words of the message, and 12\) = 0\.\d+ \(score: the share of all points\)\n/,
+    )
+    expect(stdout).toMatch(/\n {8}10 \(points for its rarity\) × 1 \(in the sentence\) = 10 \(kayak\)\n/)
   })
 
   it('capture sends a belief that waits for review to the review', async () => {

@@ -56,6 +56,19 @@ describe('connect --status', () => {
     expect(Date.parse(lastHook.at)).not.toBeNaN()
     expect((await statusOf(place, 'claude-code')).lastHook).toBeNull()
   })
+
+  it.each([
+    ['no host', ['UserPromptSubmit']],
+    ['no host and an unknown event', ['nonsense']],
+    ['an unknown event', ['nonsense', '--host', 'claude-code']],
+  ])('does not take a hook with %s for one that a host ran', async (_, argv) => {
+    using place = workplace()
+    const stdin = JSON.stringify({ cwd: place.work, session_id: 's', prompt: 'Hello there.' })
+
+    await place.runWith({ stdin, startedAt: performance.now() + 60_000 }, 'hook', ...argv)
+
+    expect((await statusOf(place, 'claude-code')).lastHook).toBeNull()
+  })
 })
 
 describe('the connection of Claude Code', () => {

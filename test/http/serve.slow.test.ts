@@ -147,6 +147,19 @@ describe('credence serve', () => {
     expect(readdirSync(place.temporary)).toEqual([])
   })
 
+  it('names the port as it is typed after npm start', async () => {
+    using place = workplace()
+    const other = createServer().listen(0, '127.0.0.1')
+    await once(other, 'listening')
+    const { port } = other.address() as { port: number }
+    const env = { npm_command: 'start', npm_lifecycle_event: 'start' }
+
+    const { stderr } = await place.runWith({ env }, 'serve', '--demo', '--port', String(port))
+    other.close()
+
+    expect(stderr).toMatch(/Try `npm start -- --port \d+`, or `npm start -- --port 0` for any free port\./u)
+  })
+
   it('refuses a token file that holds something else', async () => {
     using place = workplace()
     await place.run('init', '--dir', 'memory')

@@ -33,6 +33,8 @@ describe('credence review', () => {
     const { exitCode, stdout, stderr } = await walk(place, 'ars')
 
     expect(exitCode).toBe(0)
+    expect(stderr).toMatch(/\n {2}Accepted: "[^"]*push to main[^"]*" \(b-\w+\)\.\n/iu)
+    expect(stderr).toMatch(/\n {2}Rejected: "I prefer tabs[^"]*" \(b-\w+\)\.\n/u)
     expect(stdout).toBe('1 accepted, 0 edited, 1 rejected, 1 left.\n')
     expect(stderr.indexOf('Never push')).toBeLessThan(stderr.indexOf('I prefer tabs'))
     expect(stderr).toContain('Said 2026-05-01 in import, conversation c.')
@@ -44,8 +46,9 @@ describe('credence review', () => {
     using place = workplace()
     await imported(place)
 
-    const { stdout } = await walk(place, `e${clearLine}Never push to main on Fridays.\nq`)
+    const { stdout, stderr } = await walk(place, `e${clearLine}Never push to main on Fridays.\nq`)
 
+    expect(stderr).toContain('\n  Edited and accepted: Never push to main on Fridays.\n')
     expect(stdout).toContain('0 accepted, 1 edited, 0 rejected, 2 left.')
     expect(await contents(place)).toEqual(['Never push to main on Fridays.'])
     expect((await place.json('review')).total).toBe(2)
@@ -115,7 +118,8 @@ describe('credence review', () => {
     const interrupted = await walk(place, 'r\u0003')
 
     expect(ended).toMatchObject({ exitCode: 0, stdout: '1 accepted, 0 edited, 0 rejected, 2 left.\n' })
-    expect(interrupted.exitCode).toBe(130)
+    expect(interrupted).toMatchObject({ exitCode: 130, stdout: '0 accepted, 0 edited, 1 rejected, 1 left.\n' })
+    expect(interrupted.stderr).toMatch(/\[q\]uit \n$/u)
     expect((await place.json('review')).total).toBe(1)
   })
 

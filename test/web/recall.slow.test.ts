@@ -64,6 +64,9 @@ describe.skipIf(noBrowser !== null)('the page of recall', () => {
     expect(await quotes.first().locator('time').getAttribute('datetime')).toBe('2026-05-02T10:00:00.000Z')
     await sees(quotes.first(), /It has (all \d|\d of the \d) words you asked with: “.*trampoline.*”/)
     await sees(page, /and 2 quotes in/)
+    // Whether a quote matches strongly is what a search says.
+    expect(await quotes.getByText(/^(strong|possible)$/).count()).toBe(0)
+    await sees(page, 'The message names no belief. A quote of what was said earlier matches it.')
   })
 
   it('says what was left out and why, and finds it when its scope is in view', async () => {

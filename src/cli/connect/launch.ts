@@ -15,6 +15,10 @@ export const launchFrom = (machine: Machine, isShared: boolean): Launch =>
 export const typedCommand = (machine: Pick<Machine, 'env' | 'platform'>): string =>
   machine.env.npm_command === undefined || isOnPath(machine) ? 'credence' : 'npx credence'
 
+/** What options have to follow where npm ran the script `start`, which takes none of them itself. */
+export const typedBeforeOptions = ({ env }: Pick<Machine, 'env'>): string | undefined =>
+  env.npm_lifecycle_event === 'start' ? 'npm start --' : undefined
+
 /** A text with the commands in it as a person types them. */
 export const withTypedCommands = (text: string, command: string): string =>
   text.replace(/(?<=`(?:[A-Z_]+=\S+ )?|: |^ +)credence (?=[a-z-])/gmu, `${command} `)

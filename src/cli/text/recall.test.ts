@@ -63,7 +63,6 @@ describe('reasonText', () => {
     { kind: 'over-budget', limit: 'maxBeliefs' },
     { kind: 'over-budget', limit: 'maxCharacters' },
     { kind: 'other-agent', agent: 'codex' },
-    { kind: 'aside' },
     { kind: 'proposed', for: 'b-1' },
   ]
 

@@ -12,7 +12,7 @@ import type {
 import type { Explanation } from '../../search/explanation.ts'
 import { kebab } from '../command/command.ts'
 import { beliefBlock, called, dayOf } from './beliefs.ts'
-import { harmless, indented, lines, type Style } from './output.ts'
+import { counted, harmless, indented, lines, type Style } from './output.ts'
 
 export const rounded = (value: number): string => String(Number(value.toFixed(3)))
 
@@ -72,8 +72,6 @@ export function reasonText(reason: NearMissReason): string {
       return `it is only proposed, to replace ${harmless(reason.for)}`
     case 'candidate':
       return 'it is a candidate, which a person has not confirmed yet'
-    case 'aside':
-      return 'the message only says its name as it would say a greeting, and a person did not write it'
   }
 }
 
@@ -133,26 +131,37 @@ function quoteBlock(quote: Quote, decision: QuoteDecision | undefined, explain: 
 export const speakerOf = ({ speaker, role }: Pick<Quote, 'speaker' | 'role'>): string =>
   harmless(speaker ?? (role === 'user' ? 'you' : role))
 
-/** "You asked with 4 telling words; this sentence holds 3 of them: …" */
+/** "3 words of the message count ("rent", "kayak", "Norway"); this contains "rent", "kayak"." */
 export function sharedText({ shared, nearby }: Quote, asked: readonly string[]): string {
   const beside = nearby.length === 0 ? '' : `; right beside it: ${quoted(nearby)}`
-  const held = shared.length === 0 ? 'it contains none of them itself' : `this contains ${quoted(shared)}`
+  const held = shared.length === 0 ? 'this contains none of them itself' : `this contains ${quoted(shared)}`
   return asked.length === 0
     ? `It shares ${quoted([...shared, ...nearby])} with the message.`
-    : `You asked with ${asked.length} distinctive words (${quoted(asked)}); ${held}${beside}.`
+    : `${counted(asked.length, 'word')} of the message ${asked.length === 1 ? 'counts' : 'count'} (${quoted(asked)}); ${held}${beside}.`
 }
 
-/** With `--explain`: the best quote that was not shown, and why. One that reaches the threshold shares only common words. */
+/** With `--explain`: the best quote that was not shown, and why. */
 function silenceLines(quotes: readonly Quote[], decision: QuoteDecision | undefined, style: Style): readonly string[] {
   if (quotes.length > 0 || decision === undefined || decision.best === null) return []
-  const { best, threshold, asked } = decision
-  const scores =
-    best.score < threshold
-      ? `${rounded(best.score)}, below the threshold of ${rounded(threshold)}`
-      : `${rounded(best.score)}, above the threshold of ${rounded(threshold)}; but a quote must also share uncommon words with the message`
+  const { best, asked } = decision
   return [
-    indented(`The best was "${harmless(best.text)}" (${dayOf(best.at)}): ${scores}.`, 2, style.width),
+    indented(`The best was "${harmless(best.text)}" (${dayOf(best.at)}). ${unmetText(best, decision)}`, 2, style.width),
     dimmed(sharedText(best, asked), style),
     style.dim(indented(`\`${style.command} search\` shows it anyway.`, 4)),
   ]
+}
+
+/** The one condition that kept a quote back. */
+function unmetText({ score, shared, nearby }: Quote, { threshold, unmet, common }: QuoteDecision): string {
+  const [reached, needed] = [rounded(score), rounded(threshold)]
+  if (unmet === 'score') return `Its score of ${reached} is below the threshold of ${needed}.`
+  const isReached = `Its score of ${reached} reaches the threshold of ${needed}`
+  if (unmet === null) return `${isReached}, but a belief above says the same.`
+  const rule =
+    unmet === 'an uncommon word'
+      ? 'a question about no person must also share an uncommon word with it'
+      : 'a message that asks nothing must also share two uncommon words with one sentence'
+  const ordinary = [...shared, ...nearby].filter((word) => common.includes(word))
+  const which = ordinary.length === 0 ? '' : `; too common: ${quoted(ordinary)}`
+  return `${isReached}, but ${rule}${which}.`
 }

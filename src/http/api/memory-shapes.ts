@@ -103,7 +103,6 @@ export const NearMissReason = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('other-agent'), agent: z.string() }),
   z.object({ kind: z.literal('proposed'), for: z.string() }),
   z.object({ kind: z.literal('candidate') }),
-  z.object({ kind: z.literal('aside') }),
 ]) satisfies z.ZodType<context.NearMissReason>
 
 export const NearMiss = z.object({
@@ -142,8 +141,13 @@ export const QuoteHit = QuotedText.extend({
 
 export const QuoteDecision = z.object({
   asked: z.array(z.string()).describe('The words of the message that a quote is looked for by.'),
+  common: z.array(z.string()).describe('Those of them that are too common to tell a topic.'),
   threshold: z.number().describe('A quote is shown from this score on.'),
   best: Quote.nullable().describe('The best one there was, shown or not.'),
+  unmet: z
+    .enum(['score', 'an uncommon word', 'two uncommon words'])
+    .nullable()
+    .describe('What the best one lacks. Null when it passed, or when there is none.'),
 }) satisfies z.ZodType<context.QuoteDecision>
 
 export const RecallContext = z.object({

@@ -10,16 +10,19 @@ import type { Author, Ports } from '../ports.ts'
 /** An alias that was left out, why, and what to call the belief instead. */
 export type RefusedAlias = { readonly alias: string; readonly reason: string; readonly instead: string }
 
+const onlyEveryday = 'It has only everyday words, which many messages contain.'
+
 /**
  * Why a form would be found in messages that have nothing to do with its belief: apart from words such as "the" and
  * "how" it has none, or one everyday word, letter or number. Null for other forms.
  */
 export function everydayReason(form: string): string | null {
   const [word, ...others] = tellingWords(form)
-  if (word === undefined) return 'It has only everyday words, which many messages contain.'
+  if (word === undefined) return onlyEveryday
   if (others.length > 0) return null
   if (isSign(word)) return 'It is a single letter or a number.'
-  return isOrdinaryWord(word) ? 'It is an everyday word.' : null
+  if (!isOrdinaryWord(word)) return null
+  return analyse(form).length > 1 ? onlyEveryday : 'It is an everyday word.'
 }
 
 const tellingWords = (form: string): readonly string[] =>
@@ -72,9 +75,7 @@ export function saidOfAnything(name: string): string | null {
   if (words.length === 1 && isSign(word)) return 'It is a single letter or a number.'
   // "Can you help" and "last night" mean something else each time they are said.
   const isDeictic = others.length === 0 && isOrdinaryWord(word) && deictic.test(name)
-  return isDeictic || words.every((one) => calendarWords.has(one))
-    ? 'It has only everyday words, which many messages contain.'
-    : null
+  return isDeictic || words.every((one) => calendarWords.has(one)) ? onlyEveryday : null
 }
 
 const deictic = /\b(?:i|me|my|you|your|we|us|our|this|that|next|last|every|each)\b/iu

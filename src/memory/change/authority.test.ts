@@ -190,6 +190,12 @@ describe('aliases', () => {
     (form) => expect(everydayReason(form)).not.toBeNull(),
   )
 
+  it.each([
+    ['release', 'It is an everyday word.'],
+    ['do we release', 'It has only everyday words, which many messages contain.'],
+    ['the 2', 'It is a single letter or a number.'],
+  ])('"%s" is said to be one word or several', (form, reason) => expect(everydayReason(form)).toBe(reason))
+
   it.each(['k8s', 'release train', 'SHOP-418', 'Sascha', 'pricing.ts', 'The Daily Leaf', '煎茶'])(
     '"%s" is not',
     (form) => expect(everydayReason(form)).toBeNull(),

@@ -78,7 +78,7 @@ export function parseDraft(draft: BeliefDraft): Statement {
   if (draft.expertise) oneOf('expertise depth', draft.expertise.depth, expertiseDepths)
   return {
     name,
-    content: parseText('content', draft.content, limits.content),
+    content: parseText('statement', draft.content, limits.content),
     scopes: parseScopes(draft.scopes),
     type,
     subtype,

@@ -85,7 +85,7 @@ type NamedDraft = BeliefDraft & { readonly isGiven: boolean }
 
 async function withName({ name, ...draft }: RememberRequest['draft']): Promise<NamedDraft> {
   if (name !== undefined) return { ...draft, name, isGiven: true }
-  const content = parseText('content', draft.content, limits.content)
+  const content = parseText('statement', draft.content, limits.content)
   const { nameOf, nameStatement, openingOf } = await import('../learn/name-of.ts')
   if (draft.type === undefined && draft.subtype === undefined) {
     const { isStandingInstruction } = await import('../learn/rules.ts')

@@ -16,13 +16,11 @@ export async function nearMissesOf(
     linked,
     context,
     leftOut,
-    asides,
   }: {
     view: Viewpoint
     linked: Linked
     context: Context
     leftOut: readonly LeftOut[]
-    asides: ReadonlySet<string>
   },
 ): Promise<readonly NearMiss[]> {
   const shown = idsIn(context)
@@ -44,7 +42,7 @@ export async function nearMissesOf(
       if (!linkedIds.has(belief.id) && !isMentioned(belief, linked)) continue
       misses.set(belief.id, {
         belief,
-        reason: asides.has(belief.id) ? { kind: 'aside' } : reasonFor(belief, view),
+        reason: reasonFor(belief, view),
         score: null,
       })
     }

@@ -2,6 +2,7 @@ import type { Belief } from '../../beliefs/belief.ts'
 import type { TurnRole } from '../../beliefs/turn.ts'
 import type { Explanation } from '../../search/explanation.ts'
 import type { Clause } from '../../search/score.ts'
+import type { Push } from '../../search/turns/push.ts'
 
 /** How much a context may hold. Pinned beliefs come first, then relevant ones by score. */
 export type Budget = {
@@ -90,8 +91,12 @@ export type Quote = {
 /** Why these quotes were chosen: the terms of the message, the threshold, and the best quote whether it passed or not. */
 export type QuoteDecision = {
   readonly asked: readonly string[]
+  /** Those of the terms that are too common to tell a topic. */
+  readonly common: readonly string[]
   readonly threshold: number
   readonly best: Quote | null
+  /** What the best one lacks; null when it passed, or when there is none. A question about no person needs an uncommon word, a statement two. */
+  readonly unmet: Push['unmet']
 }
 
 /** A lower confidence is shown to the agent. */
@@ -111,7 +116,6 @@ export type NearMissReason =
   | { readonly kind: 'other-agent'; readonly agent: string }
   | { readonly kind: 'proposed'; readonly for: string }
   | { readonly kind: 'candidate' }
-  | { readonly kind: 'aside' }
 
 /** A belief that is in the context whatever the message says, and which the message also names. */
 export type NamedAnyway = { readonly beliefId: string; readonly matches: readonly MatchedForm[] }

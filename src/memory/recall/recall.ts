@@ -1,4 +1,4 @@
-import { authorityOf, type Belief, isCurrent, isVisibleTo } from '../../beliefs/belief.ts'
+import { type Belief, isCurrent, isVisibleTo } from '../../beliefs/belief.ts'
 import type { Viewpoint } from '../../beliefs/belief-store.ts'
 import { compareStrings, isSameStatement, nameKey } from '../../beliefs/identity.ts'
 import { parseScopes, visibleScopes } from '../../beliefs/scope.ts'
@@ -84,7 +84,7 @@ export async function assemble(
     const isQuoting = mayQuote && (request.nearMisses === true || (await store.turnPostings(said, [])).units > 0)
     return isQuoting
       ? (await loadQuotes()).pushQuotes(store, said, endsOf(message))
-      : { quotes: [], asked: [], threshold: 0, best: null }
+      : { quotes: [], asked: [], common: [], threshold: 0, best: null, unmet: null }
   }
   // Asked for together, since a store behind a network answers them in one round trip.
   const [standing, pins, linked, push] = await Promise.all([
@@ -98,10 +98,7 @@ export async function assemble(
   const questions = budget.takeQuestions(inOrder.questions)
   const pinned = budget.takePinned(inOrder.beliefs)
 
-  const named = await rankedCandidates(store, linked, { view, pinnedIds, limits })
-  const isByPerson = named.every(({ belief }) => authorityOf(belief) === 'person')
-  const asides = isByPerson ? new Set<string>() : (await import('./asides.ts')).asidesIn(message, linked, named)
-  const candidates = named.filter(({ belief }) => !asides.has(belief.id))
+  const candidates = await rankedCandidates(store, linked, { view, pinnedIds, limits })
   const participants = await participantsOf(store, view, candidates, pinnedIds)
   const relevant: RelevantBelief[] = []
   const slices = new Slices()
@@ -112,14 +109,15 @@ export async function assemble(
   }
 
   const shown = { prelude: preludeOf(standing, limits.maxPrelude), pinned, relevant, questions }
+  const { asked, common, threshold, unmet } = push
   const news = push.quotes.filter(({ text }) => !isShownAlready(text, shown)).slice(0, limits.maxQuotes)
   const context = { user, agent, scopes, ...shown, quotes: (await withDoubt(news)).map(quoteOf) }
   return {
     context,
-    quoteDecision: { asked: push.asked, threshold: push.threshold, best: push.best && quoteOf(push.best) },
+    quoteDecision: { asked, common, threshold, best: push.best && quoteOf(push.best), unmet },
     misses: async () => {
       const { nearMissesOf } = await import('../explain/near-misses.ts')
-      return nearMissesOf(store, { view, linked, context, leftOut: budget.leftOut, asides })
+      return nearMissesOf(store, { view, linked, context, leftOut: budget.leftOut })
     },
     namedAnyway: async () => {
       const always = new Set([...pinned, ...questions].map(({ id }) => id).concat(shown.prelude?.beliefIds ?? []))

@@ -70,8 +70,11 @@ export type Push = {
   readonly threshold: number
   /** The best that was found, shown or not. */
   readonly best: PushedQuote | null
-  /** The telling words of the message. */
+  /** What the best one lacks; null when it passed. */
+  readonly unmet: 'score' | 'an uncommon word' | 'two uncommon words' | null
+  /** The telling words of the message, and those of them that are too common to tell a topic. */
   readonly asked: readonly string[]
+  readonly common: readonly string[]
 }
 
 export async function pushQuotes(index: TurnIndex, view: TurnView, message: string): Promise<Push> {
@@ -79,12 +82,18 @@ export async function pushQuotes(index: TurnIndex, view: TurnView, message: stri
   const words = wordsOf(message, question)
   const postings = await index.turnPostings(view, [...words.keys()])
   const threshold = thresholdFor(question, postings)
-  const asked = [...words.values()]
+  const isCommon = (term: string): boolean => pointsIn(postings, term) < uncommonPoints
+  const common = [...words].flatMap(([term, word]) => (isCommon(term) ? [word] : []))
+  const asked = { asked: [...words.values()], common }
   const candidates = await candidatesFor(index, view, { question, words, postings, threshold })
   const mayShow = candidates.filter((candidate) => isTelling(candidate, question))
   const [best] = mayShow
-  if (best === undefined || best.quote.score < threshold)
-    return { quotes: [], threshold, best: (best ?? candidates[0])?.quote ?? null, asked }
+  if (best === undefined || best.quote.score < threshold) {
+    const nearest = (best ?? candidates[0])?.quote ?? null
+    const needed = question.isQuestion ? 'an uncommon word' : 'two uncommon words'
+    const unmet = nearest === null ? null : nearest.score < threshold ? 'score' : needed
+    return { quotes: [], threshold, best: nearest, unmet, ...asked }
+  }
   const seen = new Set<string>()
   const shown = mayShow
     .filter(({ quote }) => quote.score >= constants.keep * threshold && !seen.has(quote.text) && seen.add(quote.text))
@@ -98,7 +107,7 @@ export async function pushQuotes(index: TurnIndex, view: TurnView, message: stri
         () => true,
       )
   const quotes = ordered.map(({ item, isEarlier }) => ({ ...item.quote, isEarlier }))
-  return { quotes, threshold, best: best.quote, asked }
+  return { quotes, threshold, best: best.quote, unmet: null, ...asked }
 }
 
 /** The telling terms of a message, each with the word it was written as. Times and the names of speakers say nothing here. */
@@ -141,11 +150,13 @@ type Asked = {
   readonly threshold: number
 }
 
+const pointsIn = ({ terms, units }: TurnPostings, term: string): number =>
+  pointsAmong(term, { docFreq: terms.get(term)?.rows.length ?? 0, units })
+
 /** The best sentence of each turn that may be quoted, best first; of equal ones the newer. */
 async function candidatesFor(index: TurnIndex, view: TurnView, asked: Asked): Promise<readonly Candidate[]> {
   const { question, words, postings, threshold } = asked
-  const points = (term: string): number =>
-    pointsAmong(term, { docFreq: postings.terms.get(term)?.rows.length ?? 0, units: postings.units })
+  const points = (term: string): number => pointsIn(postings, term)
   const terms = [...words.keys()].flatMap((term) => {
     const found = postings.terms.get(term)
     return found === undefined ? [] : [{ term, weight: points(term), postings: found }]
@@ -279,13 +290,13 @@ function bestSentence(turn: Turn, sentences: readonly OwnSentence[], scoring: Sc
   const isUncommon = ({ points }: FoundTerm): boolean => points >= uncommonPoints
   const shareOf = ({ term, points, place: near }: FoundTerm): Explanation =>
     product(words.get(term) ?? term, [
-      leaf('points', points),
+      leaf('points for its rarity', points),
       held.has(term) ? leaf('in the sentence', 1) : leaf('near it', near),
     ])
-  const explanation = product('share of the telling words', [
-    sum('found', found.filter((one) => one.place > 0).map(shareOf)),
-    leaf(`of ${total} points`, 1 / total),
-    leaf(factor === 1 ? 'anybody' : 'said by somebody else', factor),
+  const explanation = product('score: the share of all points', [
+    sum('points found', found.filter((one) => one.place > 0).map(shareOf)),
+    leaf(`1 / ${total}: the points of all words of the message, and ${constants.unknown}`, 1 / total),
+    ...(factor === 1 ? [] : [leaf('not said by the person asked about', factor)]),
   ])
   const written = (terms: readonly FoundTerm[]): readonly string[] => terms.map(({ term }) => words.get(term) ?? term)
   const shared = written(found.filter(({ term }) => held.has(term)))

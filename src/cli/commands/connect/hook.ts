@@ -27,30 +27,36 @@ export const hook = defineCommand({
       'Prints the context for the prompt on standard input, and stores the prompt.',
     'credence hook SessionStart': 'Prints standing instructions, preferences and pinned beliefs, for Claude Code.',
   },
-  async run({ args, options: { host = 'claude-code', ...options } }, session) {
+  async run({ args, options: { host: given, ...options } }, session) {
+    const host = given ?? 'claude-code'
     const { dir, ...numbers } = await runHook({ host, event: args.event, options }, session)
-    note(session, dir, { at: new Date().toISOString(), host, event: args.event, ...numbers, ms: msSince(session) })
+    const record = { at: new Date().toISOString(), host, event: args.event, ...numbers, ms: msSince(session) }
+    note(session, dir, record, given !== undefined)
     return { document: numbers, text: () => '' }
   },
   async failOpen(error, session, argv) {
     const known = argv.map((word) => hookEventNamed(word)).find((name) => name !== undefined)
     const host = hookHosts.find((name) => argv.includes(name) || argv.includes(`--host=${name}`))
     const dir = argv[argv.indexOf('--dir') + 1]
-    note(session, session.directory(argv.includes('--dir') ? dir : undefined), {
+    const record = {
       at: new Date().toISOString(),
       host: host ?? (argv.some((word) => word.startsWith('--host')) ? 'unknown' : 'claude-code'),
       event: known ?? 'unknown',
       outcome: failureOf(error),
       ms: msSince(session),
-    })
+    }
+    note(session, session.directory(argv.includes('--dir') ? dir : undefined), record, host !== undefined)
   },
 })
 
-/** Leaves a line in the log of the memory, and the time for `connect --status`. */
-function note({ machine }: Session, dir: string, record: HookRecord): void {
+/**
+ * Leaves a line in the log of the memory, and the time for `connect --status`. Hosts name themselves and a known event; a
+ * hook without either was run by hand.
+ */
+function note({ machine }: Session, dir: string, record: HookRecord, isHostNamed: boolean): void {
   logHook(dir, record)
   const { at, host, event, outcome } = record
-  if (event !== 'hear' && host !== 'unknown') noteSeen(machine, host, 'hook', { at, event, outcome })
+  if (isHostNamed && event !== 'hear' && event !== 'unknown') noteSeen(machine, host, 'hook', { at, event, outcome })
 }
 
 const msSince = (session: Session): number => Math.round(performance.now() - session.startedAt)

@@ -9,6 +9,7 @@ import { type HostNames, loopbackNames } from '../../../http/same-origin.ts'
 import { defaultUser } from '../../../open-memory.ts'
 import { type Answer, defineCommand, UsageError } from '../../command/command.ts'
 import { flag, memoryOptions, option, text, viewOptions, wholeNumber } from '../../command/options.ts'
+import { typedBeforeOptions } from '../../connect/launch.ts'
 import { forgetOldTurns } from '../../hooks/hear-queue.ts'
 import { evaluateExample, fillDemoWithPast } from '../../serve/demo-memory.ts'
 import { openServerDeps, type ServedMemory, type ServedStore, servedApp } from '../../serve/server-deps.ts'
@@ -162,7 +163,8 @@ async function answerRequests(
     onBug,
   }
   const { app, mcp, close } = servedApp(open, serving, (options.scope ?? []).length > 0)
-  const listening = await listen((request, env) => app.fetch(request, env), { host, port })
+  const address = { host, port, typed: typedBeforeOptions(session.machine) }
+  const listening = await listen((request, env) => app.fetch(request, env), address)
   const stopForgetting = isDemo ? () => {} : lookingAfterTurns(session, open, options)
   const interruption = new AbortController()
   let evaluated = Promise.resolve()

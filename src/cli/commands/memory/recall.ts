@@ -1,10 +1,11 @@
+import { visibleScopes } from '../../../beliefs/scope.ts'
 import type { Memory } from '../../../memory/memory.ts'
 import { type Budget, type Context, defaultBudget } from '../../../memory/recall/context.ts'
 import { omitUndefined } from '../../../omit-undefined.ts'
 import { defineCommand, UsageError } from '../../command/command.ts'
 import { date, flag, memoryOptions, readerOptions, viewOptions, wholeNumber, words } from '../../command/options.ts'
 import { called, short } from '../../text/beliefs.ts'
-import { harmless } from '../../text/output.ts'
+import { counted, harmless } from '../../text/output.ts'
 
 const limit = (name: keyof Budget, help: string) => wholeNumber(help, { min: 0, default: defaultBudget[name] })
 
@@ -31,7 +32,7 @@ export const recall = defineCommand({
     ...memoryOptions,
   },
   description:
-    'Prints nothing if nothing is relevant. If the message names no belief, the nearest beliefs are listed on standard error, each with the command that adds an alias.',
+    'If nothing belongs to the message, that is said on standard error, with the other scopes of yours that would match, and the nearest beliefs, each with the command that adds an alias.',
   examples: {
     'credence recall "When is the invoice due?" --explain': 'Shows the recalled beliefs and explains each score.',
     'credence recall --render - < message.txt': 'Prints the block for a prompt.',
@@ -51,10 +52,11 @@ export const recall = defineCommand({
       nearMisses: explain || nearMisses,
     })
     const { prelude, pinned, relevant, questions, quotes } = context
-    const isNamed = relevant.length + quotes.length > 0
-    const suggestions =
-      render || isNamed || asOf !== undefined ? null : await suggestionsFor(memory, message, context.scopes)
-    const isEmpty = prelude === null && pinned.length + relevant.length + questions.length + quotes.length === 0
+    const isFound = relevant.length + quotes.length > 0
+    const isLookedFor = !render && !isFound && asOf === undefined
+    const suggestions = isLookedFor ? await suggestionsFor(memory, message, context.scopes) : null
+    const elsewhere = isLookedFor ? await matchesElsewhere(memory, message, context.scopes) : []
+    const isEmpty = prelude === null && pinned.length + questions.length === 0
     return {
       document: render
         ? { prompt: await promptOf(context) }
@@ -64,8 +66,9 @@ export const recall = defineCommand({
         else yield (await import('../../text/recall.ts')).contextText(context, { explain }, style)
       },
       notes: [
-        ...(isEmpty ? [`Nothing in ${context.scopes.join(' and ')} belongs to this message.`] : []),
-        ...(isEmpty && suggestions?.length === 0 ? [nextSteps] : suggestionLines(suggestions ?? [])),
+        ...(isFound || (render && !isEmpty) ? [] : [nothingFound(context.scopes, { isEmpty, maxQuotes })]),
+        ...elsewhere,
+        ...(suggestions?.length === 0 ? [nextSteps] : suggestionLines(suggestions ?? [])),
         ...(suggestions === null ? [] : await session.formerProjectNotes(options, memory)),
       ],
     }
@@ -100,8 +103,49 @@ async function suggestionsFor(
   return suggestions
 }
 
-const nextSteps =
-  'No belief there shares a word with it. `credence search` also looks in conversations; `credence remember` adds a belief.'
+/** Says what was looked at. Below beliefs that every message gets, the message itself may still bring nothing. */
+function nothingFound(
+  scopes: readonly string[],
+  { isEmpty, maxQuotes }: { readonly isEmpty: boolean; readonly maxQuotes: number | undefined },
+): string {
+  const where = maxQuotes === 0 ? 'the beliefs' : 'the beliefs and conversations'
+  return `Nothing ${isEmpty ? '' : 'else '}in ${where} of ${harmless(scopes.join(' and '))} belongs to this message.`
+}
+
+const nextSteps = '`credence search` looks in every scope; `credence remember` adds a belief.'
+
+/** Other scopes that are asked, so that a message costs the same in a memory of many projects. */
+const mostScopes = 5
+/** Hits of a search among which other scopes are looked for. */
+const mostHits = 50
+
+/** A line for each other scope of the user in which the message would recall something. Their texts are not shown. */
+async function matchesElsewhere(
+  memory: Memory,
+  message: string,
+  active: readonly string[],
+): Promise<readonly string[]> {
+  const inView = visibleScopes(active)
+  const { beliefs, quotes } = await memory.search(message, { limit: mostHits })
+  const scopes = new Set([
+    ...beliefs.filter(({ strength }) => strength === 'exact').flatMap(({ belief }) => belief.scopes),
+    ...quotes.map(({ scope }) => scope),
+  ])
+  const lines: string[] = []
+  for (const scope of [...scopes].filter((one) => !inView.includes(one)).slice(0, mostScopes)) {
+    // With near misses it does not count as a use of the memory.
+    const { quotes: said, relevant } = await memory.recall(message, { scopes: [scope], nearMisses: true })
+    const counts = [
+      ...(said.length > 0 ? [counted(said.length, 'quote')] : []),
+      ...(relevant.length > 0 ? [counted(relevant.length, 'belief')] : []),
+    ]
+    const verb = said.length + relevant.length === 1 ? 'matches' : 'match'
+    const name = harmless(scope)
+    if (counts.length > 0)
+      lines.push(`${counts.join(' and ')} in ${name} ${verb}, but that scope is not active here (--scope ${name}).`)
+  }
+  return lines
+}
 
 function suggestionLines(suggestions: readonly Suggestion[]): readonly string[] {
   if (suggestions.length === 0) return []

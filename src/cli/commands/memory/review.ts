@@ -8,7 +8,7 @@ import type { ReviewItem } from '../../../memory/change/review.ts'
 import type { Extractor } from '../../../memory/learn/extraction.ts'
 import type { Memory } from '../../../memory/memory.ts'
 import { omitUndefined } from '../../../omit-undefined.ts'
-import { defineCommand, UsageError } from '../../command/command.ts'
+import { defineCommand, exitCodes, UsageError } from '../../command/command.ts'
 import {
   authorOptions,
   changeOptions,
@@ -53,6 +53,7 @@ export const review = defineCommand({
     'credence review --extractor openai:qwen3:8b@http://127.0.0.1:11434/v1':
       'First asks a local model for candidates in your latest turns.',
   },
+  exitCodes: [exitCodes.interrupted],
   async run({ options }, session) {
     const { extractor: spec, turns = usualTurns, limit = usualLimit, scope } = options
     const isWalk = session.isInteractive() && !session.printsJson()
@@ -73,8 +74,9 @@ export const review = defineCommand({
         ],
       }
     }
-    const decided = await walk(memory, session, items)
+    const { isInterrupted, ...decided } = await walk(memory, session, items)
     return {
+      ...(isInterrupted ? { exitCode: exitCodes.interrupted } : {}),
       document: { total, decided },
       text: (style) =>
         `${style.green(`${decided.accepted} accepted`)}, ${decided.edited} edited, ${decided.rejected} rejected, ${total - decided.accepted - decided.edited - decided.rejected} left.`,
@@ -86,7 +88,11 @@ export const review = defineCommand({
 type Decided = { accepted: number; edited: number; rejected: number }
 
 /** Asks about one item after the other. Every decision is made at once, so that leaving loses none. */
-async function walk(memory: Memory, session: Session, items: readonly ReviewItem[]): Promise<Decided> {
+async function walk(
+  memory: Memory,
+  session: Session,
+  items: readonly ReviewItem[],
+): Promise<Decided & { readonly isInterrupted: boolean }> {
   const { stdin, stderr } = session.streams()
   const style = styleFor(stderr, session.machine.env)
   const keys = keysOf(stdin)
@@ -97,7 +103,12 @@ async function walk(memory: Memory, session: Session, items: readonly ReviewItem
       await say(`\n${style.bold(`${index + 1} of ${items.length}`)}  ${itemText(item, style)}\n`)
       if ((await decide(item)) === 'quit') break
     }
-    return decided
+    return { ...decided, isInterrupted: false }
+  } catch (error) {
+    const isUndecided = decided.accepted + decided.edited + decided.rejected === 0
+    if (isUndecided || !(error instanceof Error && error.name === 'AbortError')) throw error
+    await say('\n')
+    return { ...decided, isInterrupted: true }
   } finally {
     keys.close()
   }
@@ -113,11 +124,13 @@ async function walk(memory: Memory, session: Session, items: readonly ReviewItem
         if (key === 'a') {
           await memory.accept(item.belief.id)
           decided.accepted += 1
+          await say(`  ${item.kind === 'removal' ? 'Retired' : 'Accepted'}: ${called(item.belief)}.\n`)
           return 'next'
         }
         if (key === 'r') {
           await memory.reject(item.belief.id)
           decided.rejected += 1
+          await say(`  Rejected: ${called(item.belief)}.\n`)
           return 'next'
         }
         if (key === 'e' && item.kind !== 'removal') {
@@ -127,6 +140,7 @@ async function walk(memory: Memory, session: Session, items: readonly ReviewItem
           if (line === '') continue
           await acceptEdited(memory, item, line === shown ? item.belief.content : line)
           decided.edited += 1
+          await say(`  Edited and accepted: ${short(line)}\n`)
           return 'next'
         }
         await say(`  Press ${item.kind === 'removal' ? 'a, r, s or q' : 'a, e, r, s or q'}.\n`)

@@ -1,4 +1,5 @@
 import { beliefTypes, statuses } from '../../../beliefs/belief.ts'
+import { visibleScopes } from '../../../beliefs/scope.ts'
 import type { QuoteHit } from '../../../memory/conversation/search-turns.ts'
 import { type Highlight, type SearchHit, searchPlaces } from '../../../memory/recall/search.ts'
 import { omitUndefined } from '../../../omit-undefined.ts'
@@ -57,12 +58,13 @@ export const search = defineCommand({
       includeRetired: retired || status.includes('superseded'),
     })
     const { beliefs, quotes, total } = found
+    const active = visibleScopes(session.locate(options).scopes)
     return {
       document: found,
       text: (style) =>
         lines(
           beliefs.map((hit) => beliefBlock(hit, style)),
-          quotes.map((hit) => quoteBlock(hit, explain, style)),
+          quotes.map((hit) => quoteBlock(hit, { explain, active }, style)),
         ),
       notes: [
         ...(beliefs.length + quotes.length === 0 ? [`Nothing was found for "${query.trim()}".`] : []),
@@ -92,10 +94,15 @@ function beliefBlock({ strength, belief, highlights }: SearchHit, style: Style):
   )
 }
 
-function quoteBlock(hit: QuoteHit, explain: boolean, style: Style): string {
+type QuoteView = { readonly explain: boolean; readonly active: readonly string[] }
+
+function quoteBlock(hit: QuoteHit, { explain, active }: QuoteView, style: Style): string {
   const when = `${hit.earlier ? 'earlier, ' : ''}${dayOf(hit.at)}`
+  const did = hit.role === 'user' && hit.origin === 'document' ? 'pasted' : 'said'
+  // Recall does not quote a turn of another scope here.
+  const marks = [hit.turn, ...(active.includes(hit.scope) ? [] : [hit.scope])].map(harmless)
   return lines(
-    `${strengthText(hit.strength, style)}  ${when}, ${speakerOf(hit)} ${hit.role === 'user' && hit.origin === 'document' ? 'pasted' : 'said'}  ${style.dim(harmless(hit.turn))}`,
+    `${strengthText(hit.strength, style)}  ${when}, ${speakerOf(hit)} ${did}  ${style.dim(marks.join('  '))}`,
     indented(harmless(hit.text), 4, style.width),
     hit.found.length === 0 && indented(style.dim(foundBy(hit.explanation)), 4),
     explain && explanationTree(hit.explanation).map((line) => indented(line, 4)),

@@ -2,6 +2,7 @@ import { visibleScopes } from '../../../beliefs/scope.ts'
 import type { Remedy } from '../../../memory/explain/remedies.ts'
 import type { Why } from '../../../memory/explain/why.ts'
 import type { Memory } from '../../../memory/memory.ts'
+import { termsOf } from '../../../search/turns/terms.ts'
 import { type Answer, defineCommand, kebab, UsageError } from '../../command/command.ts'
 import { flag, memoryOptions, one, oneText, readerOptions, viewOptions, wholeNumber } from '../../command/options.ts'
 import { called, dayOf, editedText } from '../../text/beliefs.ts'
@@ -32,7 +33,7 @@ export const why = defineCommand({
     const memory = await (apply === undefined ? session.reading(options) : session.memory(options))
     if (/^t-[0-9a-z]+$/u.test(belief)) {
       if (fix || apply !== undefined) throw new UsageError('--fix is for beliefs; a turn cannot be changed.')
-      return whyTurn(memory, message, belief)
+      return whyTurn(memory, message, belief, scopes)
     }
     if (fix || apply !== undefined) return remedied(memory, message, belief, apply)
     const verdict = await memory.why(message, belief)
@@ -91,28 +92,51 @@ function insteadOf({ kind, ask, see }: Remedy): string {
   return `credence recall "the message"${[...scopes, ...budget].join('')}`
 }
 
-/** Whether a turn is quoted for a message, and how near it comes to the threshold. */
-async function whyTurn(memory: Memory, message: string, id: string): Promise<Answer> {
+/** Whether a turn is quoted for a message: if not, whether only its scope is the reason, or how near it comes to the threshold. */
+async function whyTurn(memory: Memory, message: string, id: string, active: readonly string[]): Promise<Answer> {
   const turn = await memory.turn(id)
-  const { quotes, quoteDecision } = await memory.recall(message, { nearMisses: true })
-  const quote = quotes.find((shown) => shown.turn === id) ?? null
+  const quoteFor = async (options: { readonly scopes?: readonly string[] }) => {
+    const { quotes, quoteDecision } = await memory.recall(message, { ...options, nearMisses: true })
+    return { quote: quotes.find((shown) => shown.turn === id) ?? null, decision: quoteDecision }
+  }
+  const isElsewhere = !visibleScopes(active).includes(turn.scope)
+  const { quote, decision } = await quoteFor({})
+  const there = isElsewhere ? await quoteFor({ scopes: [turn.scope] }) : null
   const { quotes: found } = await memory.search(message, { in: 'turns', session: turn.session, limit: 100 })
   const hit = found.find((shown) => shown.turn === id) ?? null
-  const shared =
-    hit === null ? 'It shares no word with the message.' : `It shares: ${hit.found.map(harmless).join(', ')}.`
-  const threshold = rounded(quoteDecision?.threshold ?? 0)
-  const advice = `${shared} A quote needs a score of ${threshold}; recall --explain shows the best one.`
+  const threshold = rounded((there?.decision ?? decision)?.threshold ?? 0)
+  const scope = harmless(turn.scope)
+  const reasons = [
+    ...(isElsewhere ? [`It was said in ${scope}, which is not one of the active scopes.`] : []),
+    ...(there?.quote != null
+      ? [`With --scope ${scope} it is shown.`]
+      : [
+          hit === null
+            ? 'It shares no word with the message.'
+            : `It shares: ${wordsAsWritten(message, hit.found).map(harmless).join(', ')}.`,
+          `A quote needs a score of ${threshold}; recall --explain shows the best one.`,
+        ]),
+  ]
   return {
-    document: { turn, quote, hit, threshold: quoteDecision?.threshold ?? null },
+    document: { turn, quote, hit, threshold: decision?.threshold ?? null },
     text: (style) =>
       quote === null
-        ? lines(`What was said on ${dayOf(turn.at)} is not shown for this message.`, indented(advice, 2, style.width))
+        ? lines(
+            `What was said on ${dayOf(turn.at)} is not shown for this message.`,
+            indented(reasons.join(' '), 2, style.width),
+          )
         : lines(
             `It is shown, with a score of ${rounded(quote.score)}; the threshold is ${threshold}:`,
-            indented(sharedText(quote, quoteDecision?.asked ?? []), 2, style.width),
+            indented(sharedText(quote, decision?.asked ?? []), 2, style.width),
             explanationTree(quote.explanation).map((line) => indented(line, 4)),
           ),
   }
+}
+
+/** The words of a message that stand for these terms. */
+function wordsAsWritten(message: string, terms: readonly string[]): readonly string[] {
+  const words = new Map(termsOf(message).map(({ term, start, end }) => [term, message.slice(start, end)]))
+  return terms.map((term) => words.get(term) ?? term)
 }
 
 /** Whether and why one belief is recalled for one message, in words. */

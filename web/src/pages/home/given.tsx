@@ -2,14 +2,14 @@ import type { Answer } from '../../../../src/http/api/contract.ts'
 import { counted } from '../../format/numbers.ts'
 import { dayOf } from '../../format/time.ts'
 import { Link } from '../../navigation/link.tsx'
-import { matchWords, quoteStrength, quoteWords, type Strength, strengthOf } from '../recall/reason-words.ts'
+import { matchWords, quoteWords, type Strength, strengthOf } from '../recall/reason-words.ts'
 import { StrengthChip } from '../recall/strength-chip.tsx'
 
 type Line = {
   readonly key: string
   readonly text: string
   readonly reason: string
-  /** Null for what is in every context. */
+  /** Null for quotes, which are shown or not, and for what is in every context. */
   readonly strength: Strength | null
 }
 
@@ -91,7 +91,7 @@ function linesOf({ context, namedAnyway, quoteDecision }: Answer<'recall'>) {
       key: `${quote.turn}-${quote.text}`,
       text: `“${quote.text}”`,
       reason: `Said on ${dayOf(quote.at)}. ${quoteWords(quote, quoteDecision?.asked ?? [])}`,
-      strength: quoteStrength(quote, quoteDecision?.threshold ?? 0),
+      strength: null,
     })),
   ]
   const always = [

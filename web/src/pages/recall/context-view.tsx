@@ -9,7 +9,7 @@ import { Button } from '../../ui/button.tsx'
 import { Icon } from '../../ui/icon.tsx'
 import { ExplanationTree } from './explanation-tree.tsx'
 import { LeftOutView } from './left-out-view.tsx'
-import { matchWords, quoteStrength, quoteWords, strengthOf } from './reason-words.ts'
+import { matchWords, quoteWords, strengthOf } from './reason-words.ts'
 import { pointedAt } from './recall-state.ts'
 import { ScoreBar } from './score-bar.tsx'
 import { StrengthChip } from './strength-chip.tsx'
@@ -66,12 +66,7 @@ export function ContextView({ answer, isAsked, onWish }: ContextViewProps) {
       </Tier>
       <Tier title="Said earlier" note="Quotes, word for word" count={quotes.length}>
         {quotes.map((quote) => (
-          <Quoted
-            key={`${quote.turn}-${quote.text}`}
-            quote={quote}
-            asked={quoteDecision?.asked ?? []}
-            threshold={quoteDecision?.threshold ?? 0}
-          />
+          <Quoted key={`${quote.turn}-${quote.text}`} quote={quote} asked={quoteDecision?.asked ?? []} />
         ))}
       </Tier>
       <LeftOutView misses={leftOut} onWish={onWish} />
@@ -83,7 +78,7 @@ function emptyWords(isAsked: boolean, isNamed: boolean, quotes: number): string 
   if (!isAsked) return 'Write a message to see which beliefs it brings, and why.'
   if (isNamed) return 'The message names only what is always here.'
   return quotes > 0
-    ? 'The message names no belief. What was said earlier answers it.'
+    ? 'The message names no belief. A quote of what was said earlier matches it.'
     : 'The message names nothing that is remembered here.'
 }
 
@@ -188,9 +183,9 @@ const Reasons = ({ matches }: { readonly matches: readonly MatchedForm[] }) => (
   </>
 )
 
-type QuotedProps = { readonly quote: Quote; readonly asked: readonly string[]; readonly threshold: number }
+type QuotedProps = { readonly quote: Quote; readonly asked: readonly string[] }
 
-function Quoted({ quote, asked, threshold }: QuotedProps) {
+function Quoted({ quote, asked }: QuotedProps) {
   const { text, at, speaker, role, earlier, explanation, session, turn } = quote
   const who = speaker ?? speakers[role]
   return (
@@ -202,7 +197,6 @@ function Quoted({ quote, asked, threshold }: QuotedProps) {
             {dayOf(at)}
           </time>
         </span>
-        <StrengthChip strength={quoteStrength(quote, threshold)} />
         {earlier ? <Badge>earlier</Badge> : null}
         <Link
           class="soft small to-end"

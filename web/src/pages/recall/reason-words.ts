@@ -30,8 +30,6 @@ export function reasonWords(reason: NearMissReason): string {
       return 'It is only proposed; nobody has accepted it yet.'
     case 'candidate':
       return 'It is a candidate; nobody has confirmed it yet.'
-    case 'aside':
-      return 'The message only says its name as it would say a greeting, and a person did not write it.'
   }
 }
 
@@ -60,9 +58,6 @@ export type Strength = 'strong' | 'possible'
 /** A name that stands in the message as it is, and that few others have, is surely meant. */
 export const strengthOf = ({ matches }: Pick<RelevantBelief, 'matches'>): Strength =>
   matches.some(({ words, holders }) => holders <= 3 && words.some(({ typo }) => typo === null)) ? 'strong' : 'possible'
-
-export const quoteStrength = ({ score }: Quote, threshold: number): Strength =>
-  score >= threshold ? 'strong' : 'possible'
 
 const listed = (words: readonly string[]): string => words.map((word) => `“${word}”`).join(', ')
 

@@ -111,16 +111,18 @@ export async function decide({ proposal, target }: ProposalValue, isAccepted: bo
     proposal.resolvedAt === null ? 'Accepted. It holds from now on.' : 'Removed. It is no longer recalled.'
   const done = isAccepted
     ? await makeOrSay(accepted, () => ask('acceptProposal', { params, query: over }))
-    : await makeOrSay('Rejected. Nothing has changed.', () => ask('rejectProposal', { params }))
+    : await makeOrSay(`Rejected the proposal for “${(target ?? proposal).name}”.`, () =>
+        ask('rejectProposal', { params }),
+      )
   return done !== null
 }
 
 /** Decides on a candidate. False when it was refused. */
-export async function decideCandidate({ id }: Belief, isAccepted: boolean): Promise<boolean> {
+export async function decideCandidate({ id, name }: Belief, isAccepted: boolean): Promise<boolean> {
   const params = { id }
   const done = isAccepted
     ? await makeOrSay('Confirmed. It is your own word now.', () => ask('acceptProposal', { params }))
-    : await makeOrSay('Rejected. Nothing has changed.', () => ask('rejectProposal', { params }))
+    : await makeOrSay(`Rejected “${name}”. It is not remembered.`, () => ask('rejectProposal', { params }))
   return done !== null
 }
 
