@@ -156,7 +156,32 @@ describe('a directory of sessions', () => {
     const scopes = new Map((await kept(place)).map(({ text, scope }) => [text, scope]))
     expect(scopes.get('In the ledger.')).toMatch(/^project:ledger-[0-9a-f]{8}$/u)
     expect(scopes.get('In the other.')).toMatch(/^project:other-[0-9a-f]{8}$/u)
-    expect(scopes.get('In what is gone.')).toMatch(/^project:gone-[0-9a-f]{8}$/u)
+    expect(scopes.get('In what is gone.')).toBe('user:universal')
+  })
+
+  it('names the scopes with their counts, also before anything is stored', async () => {
+    using place = workplace()
+    const ledger = join(place.home, 'ledger')
+    execFileSync('git', ['init', '-q', ledger])
+    const root = join(place.home, 'sessions')
+    write(root, '1.jsonl', claudeCodeSession(ledger, 'In the ledger.', answer))
+    write(root, '2.jsonl', jsonLines({ session: 's', text: 'Elsewhere.' }))
+
+    const dry = await place.run('import', 'chats', root, '--dry-run')
+    const imported = await place.json('import', 'chats', root)
+    const again = await place.run('import', 'chats', root)
+
+    expect(dry.stdout).toMatch(/^ {2}In project:ledger-\w{8}: 4 would be stored, 0 known already\.$/mu)
+    expect(dry.stdout).toMatch(/^ {2}In user:universal: 1 would be stored, 0 known already\.$/mu)
+    expect(imported.scopes).toEqual({
+      [String(Object.keys(imported.scopes).find((scope) => scope.startsWith('project:ledger-')))]: {
+        kept: 4,
+        known: 0,
+      },
+      'user:universal': { kept: 1, known: 0 },
+    })
+    expect(again.stdout).toMatch(/^ {2}In project:ledger-\w{8}: 0 stored, 4 known already\.$/mu)
+    expect(again.stderr).not.toContain('known turn')
   })
 
   it('leaves the lists of prompts alone that Codex and Claude Code keep beside their sessions', async () => {
@@ -230,6 +255,37 @@ describe('a turn that a hook has kept', () => {
     const path = write(place.work, 'a.jsonl', claudeCodeSession(place.work, prompt, answer))
 
     expect(await place.json('import', 'chats', path)).toMatchObject({ kept: 3, known: 1 })
+  })
+})
+
+describe('conversations that name no directory', () => {
+  it('go to user:universal, also inside a repository, unless a scope is given', async () => {
+    using place = workplace()
+    execFileSync('git', ['init', '-q', place.work])
+    const chats = write(place.home, 'conversations.json', JSON.stringify([chatgptConversation(prompt, answer)]))
+    const others = write(place.home, 'others.jsonl', jsonLines({ session: 's', text: 'Bye.' }))
+
+    const personal = await place.json('import', 'chats', chats)
+    const given = await place.json('import', 'chats', others, '--scope', 'project:a')
+
+    expect(personal.scopes).toEqual({ 'user:universal': { kept: 4, known: 0 } })
+    expect(given.scopes).toEqual({ 'project:a': { kept: 1, known: 0 } })
+  })
+
+  it('that are known in another scope stay there, and the import says where', async () => {
+    using place = workplace()
+    const chats = write(place.home, 'conversations.json', JSON.stringify([chatgptConversation(prompt, answer)]))
+    await place.run('import', 'chats', chats, '--scope', 'project:a')
+
+    const again = await place.run('import', 'chats', chats)
+
+    expect(again.stdout).toContain('In project:a: 0 stored, 4 known already.')
+    expect(again.stderr).toContain(
+      '4 known turns left in project:a. Turns cannot be moved; --scope project:a reads them there.',
+    )
+    expect(JSON.parse((await place.run('import', 'chats', chats, '--json')).stdout).knownElsewhere).toEqual({
+      'project:a': 4,
+    })
   })
 })
 
