@@ -201,7 +201,9 @@ describe('a directory of sessions', () => {
     expect(exitCode).toBe(3)
     expect(stderr).toContain('damaged.jsonl, line 1: The line is not JSON.')
     expect(stderr).toContain('3 files in no known format left alone.')
-    expect(stderr).not.toMatch(/history|session_index|prompts/)
+    expect(stderr.match(/.*(?:history|session_index|prompts).*/gu)).toEqual(
+      ['history', 'prompts', 'session_index'].map((name) => `  ${name}.jsonl: its format is unknown`),
+    )
   })
 
   it('of an excluded directory, or before the given day, is left out', async () => {
@@ -245,6 +247,30 @@ describe('a directory of sessions', () => {
       exitCode: 3,
       stderr: expect.stringContaining('is unknown'),
     })
+  })
+})
+
+describe('a file that is not JSON', () => {
+  it('is said to be that, with the place', async () => {
+    using place = workplace()
+
+    const { exitCode, stderr } = await place.run('import', 'chats', write(place.work, 'b.json', '{broken'))
+
+    expect(exitCode).toBe(3)
+    expect(stderr).toMatch(/b\.json is not valid JSON: .*\(line 1 column 2\)\./u)
+    expect(stderr).not.toContain('is unknown')
+  })
+
+  it('is named among the files left alone in a directory, of which five are named', async () => {
+    using place = workplace()
+    for (const name of ['a', 'b', 'c', 'd', 'e', 'f']) write(place.work, `${name}.json`, '{"a": 1}')
+    write(place.work, 'g.json', '{broken')
+
+    const { stderr } = await place.run('import', 'chats', place.work)
+
+    expect(stderr).toContain('7 files in no known format left alone.')
+    expect(stderr).toMatch(/alone\.\n {2}g\.json: not valid JSON: .*\(line 1 column 2\)$/mu)
+    expect(stderr).toContain('  d.json: its format is unknown\n  and 2 more files\n')
   })
 })
 

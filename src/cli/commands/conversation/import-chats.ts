@@ -1,4 +1,4 @@
-import { existsSync, statSync } from 'node:fs'
+import { existsSync, readFileSync, statSync } from 'node:fs'
 import { basename, relative } from 'node:path'
 import { universalScope } from '../../../beliefs/scope.ts'
 import { invalid, type MemoryError } from '../../../errors.ts'
@@ -9,7 +9,7 @@ import { type ChatItem, readArchive, readChats, recogniseChats } from '../../../
 import { defineCommand } from '../../command/command.ts'
 import { choice, flag, one, timeOptions, writeOptions } from '../../command/options.ts'
 import type { LocationOptions, Session } from '../../session.ts'
-import { counted } from '../../text/output.ts'
+import { counted, harmless } from '../../text/output.ts'
 import { heardLinesAnswer, hearLines, lineFormat, nothingHeard } from './hear.ts'
 
 export const importChats = defineCommand({
@@ -46,7 +46,7 @@ export const importChats = defineCommand({
     const isDirectory = statSync(path).isDirectory()
     const heard = nothingHeard()
     let before = 0
-    let recognised = 0
+    const leftAlone: { readonly file: string; readonly reason: string }[] = []
     await session.withProgress(async (bar) => {
       const memory = await (dryRun ? session.reading(options) : session.memory(options))
       for (const file of files) {
@@ -55,9 +55,12 @@ export const importChats = defineCommand({
         if (items === null) {
           // A directory may hold other things.
           if (!isDirectory) throw unknownFormat(file)
+          const wrong = wrongJson(file)
+          if (wrong === null) leftAlone.push({ file: source, reason: 'its format is unknown' })
+          // Of many files the damaged ones are named first.
+          else leftAlone.unshift({ file: source, reason: `not valid JSON: ${wrong}` })
           continue
         }
-        recognised += 1
         const onProgress = (bytes: number): void => {
           const seen = heard.kept + heard.known + heard.leftOut
           bar.show(`MB, ${seen} turns`, mega(before + bytes), mega(total))
@@ -69,13 +72,15 @@ export const importChats = defineCommand({
       }
     })
     const answer = heardLinesAnswer(heard, dryRun)
-    const others = files.length - recognised
+    const isNoted = leftAlone.length > 0 && !heard.wasInterrupted
     return {
-      document: { file: path, files: recognised, dryRun, ...heard },
+      document: { file: path, files: files.length - leftAlone.length, leftAlone, dryRun, ...heard },
       ...answer,
       notes: [
         ...answer.notes,
-        others > 0 && !heard.wasInterrupted && `${counted(others, 'file')} in no known format left alone.`,
+        isNoted && `${counted(leftAlone.length, 'file')} in no known format left alone.`,
+        isNoted && leftAlone.slice(0, mostNamed).map(({ file, reason }) => `  ${harmless(`${file}: ${reason}`)}`),
+        isNoted && leftAlone.length > mostNamed && `  and ${counted(leftAlone.length - mostNamed, 'more file')}`,
         heard.wasInterrupted && 'Interrupted. The turns stored so far are kept; run the import again to continue.',
         heard.learnedCount > 0 && !dryRun && 'Review what was found with `credence review`.',
         heard.kept + heard.known + heard.leftOut + heard.problemCount === 0 && `${path} holds no turns.`,
@@ -96,8 +101,28 @@ function itemsIn(file: string, given: ChatFormat | undefined, isDirectory: boole
   return isMeant || statSync(file).size === 0 ? readChats(file, 'jsonl') : null
 }
 
-const unknownFormat = (file: string): MemoryError =>
-  invalid(`The format of ${file} is unknown.`, `Give the format with --from: ${chatFormats.join(', ')}.`)
+/** Files left alone that are named. */
+const mostNamed = 5
+/** A larger file is not read whole only to say what is wrong with it. */
+const largestChecked = 64 * 1024 * 1024
+
+/** What is wrong with a file that should be JSON, with the place; null for one that is right, or is lines of JSON. */
+function wrongJson(file: string): string | null {
+  if (!/\.json$/iu.test(file) || statSync(file).size > largestChecked) return null
+  try {
+    JSON.parse(readFileSync(file, 'utf8'))
+    return null
+  } catch (error) {
+    return (error as Error).message.replace(/\s+/gu, ' ')
+  }
+}
+
+function unknownFormat(file: string): MemoryError {
+  const wrong = wrongJson(file)
+  return wrong === null
+    ? invalid(`The format of ${file} is unknown.`, `Give the format with --from: ${chatFormats.join(', ')}.`)
+    : invalid(`${file} is not valid JSON: ${wrong}.`, 'Correct the file, or export the conversations again.')
+}
 
 /**
  * The scopes of what was said in a directory, as if the person had started there: those of its repository or of its
