@@ -58,11 +58,14 @@ export const forget = defineCommand({
         'Give a belief, or select turns with --turn, --session, --since, --until or --containing.',
       )
     if (isOfTurns && given.chain) throw new UsageError('--chain is for beliefs.', 'Leave it out to forget turns.')
-    if (!given.yes && !given.dryRun && !session.isInteractive())
+    if (!given.yes && !given.dryRun && !session.isInteractive()) {
+      // There is nothing to confirm about a belief that does not exist.
+      if (reference !== undefined) await (await session.reading(given)).get(reference)
       throw new UsageError(
         'Forgetting cannot be undone, and there is no terminal to ask for confirmation.',
         'Give --dry-run to see what would be forgotten, and --yes to forget it.',
       )
+    }
     if (given.verify && given.dryRun)
       throw new UsageError('--verify cannot be combined with --dry-run.', 'Leave out --dry-run or --verify.')
     const copies: Copies = { forgotten: [], changed: new Set(), unchanged: [] }
