@@ -120,7 +120,19 @@ it('does not take the words of others for a remnant', async () => {
 
   const answer = await place.json('forget', 'office one', '--yes', '--verify', ...at)
 
-  expect(answer.proof).toMatchObject({ found: [], alsoSaidByOthers: 1 })
+  expect(answer.proof).toMatchObject({ found: [], alsoSaidByOthers: 1, others: [expect.stringMatching(/^t-/)] })
+})
+
+it('says in one sentence what is gone and which beliefs and turns still say it', async () => {
+  using place = workplace()
+  const at = ['--dir', join(place.work, 'memory')] as const
+  await place.run('remember', 'The office is in Ghent.', '--name', 'Ghent headquarters', ...at)
+  await place.run('hear', 'The office is in Ghent. I like it.', ...at)
+
+  const { stdout } = await place.run('forget', 'Ghent headquarters', '--yes', '--verify', ...at)
+
+  expect(stdout).toMatch(/Verified: .* Only this is left: 1 text of it, because what stays says the same: t-\w+\.$/mu)
+  expect(stdout).not.toMatch(/Nothing is left|Still stored/u)
 })
 
 it('names the message that a belief was learned from, which stays', async () => {

@@ -149,18 +149,21 @@ async function withCopies(answer: Answer, copies: Copies, proof: Proof | null, {
 const mostFiles = 10
 
 function proofText(
-  { files, bytes, texts, alsoSaidByOthers, found }: Proof,
+  { files, bytes, texts, alsoSaidByOthers, others, found }: Proof,
   at: (file: string) => string,
   style: Style,
 ): string {
   const searched = `${counted(files, 'file')}, ${bytes} bytes searched for ${counted(texts, 'text')}`
+  const shown = others.slice(0, mostFiles).map(harmless).join(', ')
+  const more = others.length > mostFiles ? ` and ${others.length - mostFiles} more` : ''
+  const stays = `${counted(alsoSaidByOthers, 'text')} of it, because what stays says the same: ${shown}${more}.`
+  const nothing = alsoSaidByOthers > 0 ? `Only this is left: ${stays}` : 'Nothing is left.'
   return lines(
     found.length === 0
-      ? texts > 0 && `${style.green('Verified')}: ${searched}. Nothing is left.`
+      ? texts > 0 && `${style.green('Verified')}: ${searched}. ${nothing}`
       : `${style.red('Left')}: ${searched}. Found in ${counted(found.length, 'file')}:`,
     found.map(({ file, times }) => `  ${at(file)}: ${times === 1 ? 'once' : `${times} times`}`),
-    alsoSaidByOthers > 0 &&
-      `${style.yellow('Still stored')}: ${counted(alsoSaidByOthers, 'text')} of it, because beliefs or turns that stay say the same.`,
+    alsoSaidByOthers > 0 && (found.length > 0 || texts === 0) && `${style.yellow('Still stored')}: ${stays}`,
   )
 }
 
