@@ -1,5 +1,6 @@
 import { join, relative } from 'node:path'
 import type { Belief } from '../../../beliefs/belief.ts'
+import { isSameStatement } from '../../../beliefs/identity.ts'
 import { MemoryError } from '../../../errors.ts'
 import type { ForgottenTexts } from '../../../files/erase-texts.ts'
 import type { ForgottenTurns, TurnSelection } from '../../../memory/conversation/turns.ts'
@@ -180,30 +181,48 @@ async function forgetBelief(
   { chain, yes, dryRun, key }: Options,
 ): Promise<Answer> {
   const found = await memory.history(reference)
-  const selected = chain ? found.chain : [found.belief]
+  const { belief } = found
+  const isSelected = ({ id, content }: Belief): boolean =>
+    chain || id === belief.id || isSameStatement(content, belief.content)
+  const selected = found.chain.filter(isSelected)
+  const kept = found.chain.filter((one) => !isSelected(one))
   const shown = selected.map((one) => beliefBlock(one, plain(80))).join('\n')
   const sources = await sourceNotes(memory, selected)
+  const keptIds = kept.map(({ id }) => id)
+  const versions = kept.map(
+    (one) => `  ${one.supersededBy === null ? 'newest' : 'earlier'} version ${harmless(one.id)}: ${short(one.content)}`,
+  )
+  const keptNotes =
+    kept.length === 0
+      ? []
+      : [
+          'Kept, because only one version was named:',
+          ...versions,
+          `\`credence forget ${harmless(belief.id)} --chain\` forgets all versions.`,
+        ]
   if (dryRun)
     return {
-      document: { forgotten: false, beliefIds: selected.map(({ id }) => id) },
+      document: { forgotten: false, beliefIds: selected.map(({ id }) => id), kept: keptIds },
       text: () => `Would be forgotten:\n${shown}`,
-      notes: sources,
+      notes: [...keptNotes, ...sources],
     }
-  const question = `${[shown, ...sources].join('\n')}\nForget ${selected.length === 1 ? 'this' : 'these'} for good?`
+  const question = `${[shown, ...keptNotes, ...sources].join('\n')}\nForget ${selected.length === 1 ? 'this' : 'these'} for good?`
   if (!yes && !(await session.confirm(question))) return nothingForgotten
   // By id, so that exactly what was shown is forgotten.
   const receipt = await memory.forget(found.belief.id, { wholeChain: chain, ...omitUndefined({ key }) })
   const { beliefIds, event, hash } = receipt
-  const kept = found.chain.filter(({ id }) => !beliefIds.includes(id)).map(({ id }) => harmless(id))
   return {
-    document: receipt,
+    document: { ...receipt, kept: keptIds },
     text: (style) =>
       lines(
         `${style.green('Forgotten')}: ${counted(beliefIds.length, 'belief')} (${beliefIds.map(harmless).join(', ')}).`,
         receiptText(event, hash),
       ),
     notes: [
-      ...kept.map((id) => `${id} of the same chain is kept; \`credence forget ${id}\` forgets it too.`),
+      ...keptIds.map(
+        (id) =>
+          `${harmless(id)}, another version of it, is kept; \`credence forget ${harmless(id)} --chain\` forgets it too.`,
+      ),
       ...sources,
     ],
   }
