@@ -1,6 +1,7 @@
 import { beliefTypes, expertiseDepths, subtypes } from '../../../beliefs/belief.ts'
 import { universalScope } from '../../../beliefs/scope.ts'
 import { everydayReason, refusalText } from '../../../memory/change/aliases.ts'
+import type { Corrected } from '../../../memory/change/correct.ts'
 import { parseForm } from '../../../memory/change/draft.ts'
 import type { Remembered } from '../../../memory/change/remember.ts'
 import { isPersonal } from '../../../memory/learn/rules.ts'
@@ -155,7 +156,7 @@ export async function confirmAliases(
 }
 
 export function rememberedText(
-  { outcome, belief: kept, replaced }: Pick<Remembered, 'outcome' | 'belief' | 'replaced'>,
+  { outcome, belief: kept, replaced }: Pick<Remembered | Corrected, 'outcome' | 'belief' | 'replaced'>,
   style: Style,
 ): string {
   const what = `${called(kept)} in ${style.cyan(harmless(kept.scopes.join(' and ')))}`
@@ -166,6 +167,8 @@ export function rememberedText(
       return lines(`${style.green('Remembered')} ${what}.`, forms)
     case 'reinforced':
       return lines(`${style.green('Reinforced')} ${what}: it was known, and has now been said again.`, forms)
+    case 'unchanged':
+      return `Unchanged: ${what} says this already.`
     case 'corrected':
       return lines(`${style.green('Corrected')} ${what}.`, `  Now: ${short(kept.content)}`, others('Before'), forms)
     case 'proposed':
