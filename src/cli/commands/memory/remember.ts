@@ -1,10 +1,11 @@
-import { beliefTypes, expertiseDepths, subtypes } from '../../../beliefs/belief.ts'
+import { type Belief, beliefTypes, expertiseDepths, subtypes } from '../../../beliefs/belief.ts'
 import { universalScope } from '../../../beliefs/scope.ts'
 import { everydayReason, refusalText } from '../../../memory/change/aliases.ts'
 import type { Corrected } from '../../../memory/change/correct.ts'
 import { parseForm } from '../../../memory/change/draft.ts'
 import type { Remembered } from '../../../memory/change/remember.ts'
 import { isPersonal } from '../../../memory/learn/rules.ts'
+import { secretTold } from '../../../memory/learn/secrets.ts'
 import type { Author } from '../../../memory/ports.ts'
 import { omitUndefined } from '../../../omit-undefined.ts'
 import { defineCommand, UsageError } from '../../command/command.ts'
@@ -97,6 +98,7 @@ export const remember = defineCommand({
     const isDerived = name === undefined && remembered.outcome === 'remembered'
     const refused = remembered.refusedAliases.map(refusalText)
     const notes = [
+      ...secretWarning(remembered.belief),
       ...warned,
       ...refused,
       ...(isDerived ? [derived] : []),
@@ -132,9 +134,22 @@ export const correct = defineCommand({
       ...omitUndefined({ name, why, type, status, key }),
       ...(alias.length === 0 ? {} : { aliases: alias }),
     })
-    return { document: corrected, text: (style) => rememberedText(corrected, style) }
+    return {
+      document: corrected,
+      text: (style) => rememberedText(corrected, style),
+      notes: corrected.outcome === 'unchanged' ? [] : secretWarning(corrected.belief),
+    }
   },
 })
+
+/** A person may store a secret of theirs, but should know that it is one to everybody who reads the memory. */
+function secretWarning({ id, name, content, why, aliases }: Belief): readonly string[] {
+  const secret = secretTold({ name, content, why, aliases })
+  if (secret === null) return []
+  return [
+    `warning: It looks as if it contains ${secret}, and every agent that reads this memory can see it. To remove it: credence forget ${harmless(id)}`,
+  ]
+}
 
 /** Warns of aliases that many messages would hold by chance, and asks in a terminal. */
 export async function confirmAliases(
