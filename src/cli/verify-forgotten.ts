@@ -24,18 +24,24 @@ const shortestInOthers = 16
  */
 export async function textsToFind(memory: Memory, { said, names }: ForgottenTexts) {
   const parts = new Set([...said, ...names.filter(isTelling)].flatMap(partsOf))
-  const all = parts.size
-  const drop = (text: string): void => {
-    const lower = text.toLowerCase()
-    for (const part of parts) if (lower.includes(part.toLowerCase())) parts.delete(part)
+  const all = [...parts]
+  const others = new Set<string>()
+  const drop = (id: string, texts: readonly string[]): void => {
+    const lower = texts.map((text) => text.toLowerCase())
+    for (const part of all)
+      if (lower.some((text) => text.includes(part.toLowerCase()))) {
+        parts.delete(part)
+        others.add(id)
+      }
   }
-  for await (const { name, aliases, content, why, scopes } of memory.export())
-    for (const text of [name, ...aliases, content, why, ...scopes]) drop(text)
-  for await (const { text, session } of memory.exportTurns()) for (const one of [text, session]) drop(one)
+  for await (const { id, name, aliases, content, why, scopes } of memory.export())
+    drop(id, [name, ...aliases, content, why, ...scopes])
+  for await (const { id, text, session } of memory.exportTurns()) drop(id, [text, session])
   return {
     texts: [...parts],
-    /** Not searched for, because beliefs or turns that stay say the same. */
-    alsoSaidByOthers: all - parts.size,
+    /** Not searched for, because beliefs or turns that stay say the same; and their ids. */
+    alsoSaidByOthers: all.length - parts.size,
+    others: [...others],
   }
 }
 
@@ -55,7 +61,7 @@ function partsOf(text: string): readonly string[] {
  */
 export function searchFiles(
   { dir, evals }: { readonly dir: string; readonly evals: string },
-  { texts, alsoSaidByOthers }: Awaited<ReturnType<typeof textsToFind>>,
+  { texts, alsoSaidByOthers, others }: Awaited<ReturnType<typeof textsToFind>>,
   onProgress: (files: number) => void,
 ) {
   const needles = [...new Set(texts.flatMap(formsOf))].map((form) => ({ bytes: Buffer.from(form), size: form.length }))
@@ -72,7 +78,7 @@ export function searchFiles(
       bytes += size
       if (times > 0) found.push({ file, times })
     }
-  return { files, bytes, texts: texts.length, alsoSaidByOthers, found }
+  return { files, bytes, texts: texts.length, alsoSaidByOthers, others, found }
 }
 
 const formsOf = (text: string): readonly string[] =>

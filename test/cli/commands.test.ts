@@ -816,6 +816,15 @@ describe('forget', () => {
     })
     expect((await place.json('beliefs')).total).toBe(1)
   })
+
+  it('says first that there is no such belief', async () => {
+    using place = workplace()
+    await place.run(...terms)
+
+    const refused = await place.run('forget', 'nothere')
+
+    expect(refused).toMatchObject({ exitCode: 3, stderr: expect.stringContaining('There is no belief "nothere".') })
+  })
 })
 
 describe('the memory directory and its user', () => {

@@ -120,7 +120,48 @@ it('does not take the words of others for a remnant', async () => {
 
   const answer = await place.json('forget', 'office one', '--yes', '--verify', ...at)
 
-  expect(answer.proof).toMatchObject({ found: [], alsoSaidByOthers: 1 })
+  expect(answer.proof).toMatchObject({ found: [], alsoSaidByOthers: 1, others: [expect.stringMatching(/^t-/)] })
+})
+
+it('says in one sentence what is gone and which beliefs and turns still say it', async () => {
+  using place = workplace()
+  const at = ['--dir', join(place.work, 'memory')] as const
+  await place.run('remember', 'The office is in Ghent.', '--name', 'Ghent headquarters', ...at)
+  await place.run('hear', 'The office is in Ghent. I like it.', ...at)
+
+  const { stdout } = await place.run('forget', 'Ghent headquarters', '--yes', '--verify', ...at)
+
+  expect(stdout).toMatch(/Verified: .* Only this is left: 1 text of it, because what stays says the same: t-\w+\.$/mu)
+  expect(stdout).not.toMatch(/Nothing is left|Still stored/u)
+})
+
+it('lists the earlier versions that stay, before and after, and the command that forgets all', async () => {
+  using place = workplace()
+  const at = ['--dir', join(place.work, 'memory')] as const
+  const { belief: first } = await place.json('remember', 'It is 48213.', '--name', 'vault code', ...at)
+  const { belief: newest } = await place.json('correct', 'vault code', 'It is 99121.', ...at)
+
+  const preview = await place.run('forget', 'vault code', '--dry-run', ...at)
+  const document = await place.json('forget', 'vault code', '--dry-run', ...at)
+  const asked = await place.runWith(
+    { columns: 80, stdin: 'n\n', env: { NO_COLOR: '1' } },
+    'forget',
+    'vault code',
+    ...at,
+  )
+  const forgotten = await place.run('forget', 'vault code', '--yes', ...at)
+  const rest = await place.json('forget', first.id, '--chain', '--yes', ...at)
+
+  const command = `\`credence forget ${newest.id} --chain\` forgets all versions.`
+  for (const { stderr } of [preview, asked]) {
+    expect(stderr).toContain(`earlier version ${first.id}: It is 48213.`)
+    expect(stderr).toContain(command)
+  }
+  expect(document).toEqual({ forgotten: false, beliefIds: [newest.id], kept: [first.id] })
+  expect(forgotten.stderr).toContain(
+    `${first.id}, another version of it, is kept; \`credence forget ${first.id} --chain\``,
+  )
+  expect(rest).toMatchObject({ beliefIds: [first.id], kept: [] })
 })
 
 it('names the message that a belief was learned from, which stays', async () => {

@@ -61,6 +61,24 @@ describe('import', () => {
     expect(stderr).toContain('`credence import chats`')
   })
 
+  it('says why beliefs wait and how to go on, and a second import with --trusted makes them active', async () => {
+    using place = workplace()
+    const [mine, copy] = ['mine', 'copy'].map((name) => ['--dir', join(place.work, name)] as const)
+    await place.run('remember', 'I am allergic to peanuts.', '--name', 'peanuts', ...(mine ?? []))
+    const file = join(place.work, 'x.jsonl')
+    await place.run('export', '--out', file, ...(mine ?? []))
+
+    const first = await place.run('import', file, ...(copy ?? []))
+    const again = await place.json('import', file, ...(copy ?? []))
+    const trusted = await place.json('import', file, '--trusted', ...(copy ?? []))
+
+    expect(first.stderr).toMatch(/^1 belief not recalled yet: .* user:universal, .* wait for your consent/mu)
+    expect(first.stderr).toContain('import it again with --trusted; otherwise decide on each with `credence review`.')
+    expect(again).toMatchObject({ unchanged: 1, proposed: 0, warnings: [] })
+    expect(trusted).toMatchObject({ corrected: 1, proposed: 0 })
+    expect((await place.json('beliefs', ...(copy ?? []))).items).toMatchObject([{ name: 'peanuts', status: 'active' }])
+  })
+
   it.each([
     ['a JSON array', JSON.stringify([ours, theirs])],
     ['JSON Lines', `${JSON.stringify(ours)}\n\n${JSON.stringify(theirs)}\n`],

@@ -66,7 +66,9 @@ describe('hear', () => {
     const { exitCode, stdout, stderr } = await place.runWith({ stdin }, 'hear', '-', '--session', 's1')
 
     expect(exitCode).toBe(3)
-    expect(stdout).toBe('2 turns stored, 0 known already, 0 left out, 8 lines could not be read.\n')
+    expect(stdout).toBe(
+      '2 turns stored, 0 known already, 0 left out, 8 lines could not be read.\n  In user:universal: 2 stored, 0 known already.\n',
+    )
     expect(stderr).toContain(
       'warning: standard input, line 11: ignored unknown field "sesion"; did you mean "session"?',
     )

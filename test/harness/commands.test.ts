@@ -518,6 +518,35 @@ describe('benchmark capture', () => {
     expect(shown.stdout).toContain(`"${message}": relevant beliefs: "Sunday race" must not be there.`)
   })
 
+  it('says that quotes are shown and no part of the case, and that a turn cannot be expected', async () => {
+    using place = harness()
+    await place.run('hear', 'The boathouse key hangs behind the green cupboard.', '--at', '2026-05-03T10:00:00Z')
+    const message = 'Where does the boathouse key hang?'
+    const { quotes } = JSON.parse((await place.run('recall', message, '--json')).stdout)
+    const turn: string = quotes[0].turn
+
+    const asIs = await place.run('benchmark', 'capture', message, '--as-is')
+    const expected = await place.run('benchmark', 'capture', message, '--expect', turn)
+
+    expect(asIs.stdout).toContain('Recalls no belief.')
+    expect(asIs.stderr).toContain('Recall also shows 1 quote for this message. The case checks beliefs only')
+    expect(expected).toMatchObject({ exitCode: 3 })
+    expect(expected.stderr).toContain(`${turn} is a turn; a case can only expect or reject beliefs.`)
+    expect(expected.stderr).toContain('`credence remember "…"`')
+  })
+
+  it('with --replace says so when there was nothing to replace', async () => {
+    using place = harness()
+    await place.run('remember', 'A dinghy.', '--name', 'Albatross')
+    const capture = ['benchmark', 'capture', 'Is the Albatross ready?', '--as-is', '--replace']
+
+    const first = await place.run(...capture)
+    const second = await place.run(...capture)
+
+    expect(first.stderr).toContain('Nothing was replaced')
+    expect(second.stderr).not.toContain('Nothing was replaced')
+  })
+
   it.each([
     ['names a command that runs as printed', switchedOn, 'with `credence benchmark run my-cases`'],
     ['turns on the setting that the command needs', {}, 'with `CREDENCE_EVAL_HARNESS_ENABLED=true credence bench'],

@@ -175,7 +175,7 @@ describe('an edit that needs the word of a person', () => {
     expect(asked).toContain('Edit 1 of 3 waits for you: change "one", stated by a person.')
     expect(asked).toContain('  - what one is\n  + what one became\n')
     expect(asked.match(/Accept \(a\), reject \(r\), leave it waiting \(Enter\)/gu)).toHaveLength(3)
-    expect(stripVTControlCharacters(stdout)).toContain('1 edit waiting for your decision')
+    expect(stripVTControlCharacters(stdout)).toContain('1 edit waiting for your decision: accepted 1 edit; ')
     // Edits of lines come before removals.
     const [first, second, third] = [...asked.matchAll(/Edit \d of 3 waits for you: (change|remove|a new line)/gu)].map(
       ([, what]) => what,
@@ -196,7 +196,22 @@ describe('an edit that needs the word of a person', () => {
 
     expect(before).toEqual(['what one is', 'what three is', 'what two is'])
     expect(all).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('In sync') })
+    expect(stripVTControlCharacters(all.stdout)).toMatch(/^In sync: accepted 3 edits; /u)
     expect(await contents(place)).toEqual(['Answer in verse.', 'what one became', 'what three is'])
+  })
+
+  it('is asked about again after another key', async () => {
+    using place = await edited()
+
+    const { stdout, stderr } = await place.runWith({ columns: 100, stdin: 'yes\nx\na\nq\n' }, 'mirror', 'sync')
+
+    const asked = stripVTControlCharacters(stderr)
+    expect(asked).toMatch(
+      /"yes" is none of the answers\.\nAccept \(a\), reject \(r\), leave it waiting \(Enter\), .* \(q\): /u,
+    )
+    expect(asked).toContain('"x" is none of the answers.')
+    expect(stripVTControlCharacters(stdout)).toContain('2 edits waiting for your decision: accepted 1 edit; ')
+    expect(await contents(place)).toEqual(['what one became', 'what three is', 'what two is'])
   })
 
   it('is decided with credence proposals, which says that a removal is one', async () => {

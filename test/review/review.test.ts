@@ -42,6 +42,21 @@ describe('credence review', () => {
     expect((await place.json('review')).items).toMatchObject([{ belief: { content: turns[0]?.text } }])
   })
 
+  it('is not shown as an edit; a later edit is', async () => {
+    using place = workplace()
+    await imported(place)
+    await walk(place, 'aq')
+    const [{ id }] = (await place.json('beliefs')).items
+
+    const accepted = await place.run('show', id)
+    await place.run('pin', id)
+    const edited = await place.run('show', id)
+
+    expect(accepted.stdout).toMatch(/^ +accepted +by a person$/mu)
+    expect(accepted.stdout).not.toMatch(/^ +edited/mu)
+    expect(edited.stdout).toMatch(/^ +edited +by a person$/mu)
+  })
+
   it('takes new words for a statement, which become a belief in place of those that were found', async () => {
     using place = workplace()
     await imported(place)

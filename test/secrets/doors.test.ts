@@ -22,6 +22,38 @@ function memoryInFiles() {
   return { memoryAs, ports, isOnDisk: (text: string) => isIn(directory.path, text), ...disposing(directory) }
 }
 
+describe('a person who stores a secret at the command line', () => {
+  const password = ['Zx81!!', 'kQ77pm'].join('')
+
+  it.each([
+    `The vault password is ${password} and the token is ${secret}.`,
+    secret,
+    `password: ${password}`,
+    `Always use the password ${password} for staging.`,
+  ])('is warned, and no name or alias is made of it: %#', async (statement) => {
+    using place = workplace()
+
+    const { exitCode, stdout, stderr } = await place.run('remember', statement)
+
+    expect(exitCode).toBe(0)
+    expect(stderr).toMatch(/^warning: It looks as if it contains .* To remove it: credence forget b-\w+$/mu)
+    for (const word of [password, 'Zx81', 'kQ77pm', secret]) expect(stdout).not.toContain(word)
+    const [{ name, aliases, content }] = (await place.json('beliefs')).items
+    for (const word of ['zx81', 'kq77pm', 'ghp', 'zk3v8'])
+      expect([name, ...aliases].join(' ').toLowerCase()).not.toContain(word)
+    expect(content).toBe(statement)
+  })
+
+  it('in a correction is warned too', async () => {
+    using place = workplace()
+    await place.run('remember', 'It is in the safe.', '--name', 'vault note')
+
+    const { stderr } = await place.run('correct', 'vault note', `The password is ${password}.`)
+
+    expect(stderr).toContain('warning: It looks as if it contains a password or key')
+  })
+})
+
 const disposing = (directory: Disposable) => ({ [Symbol.dispose]: () => directory[Symbol.dispose]() })
 
 const isIn = (directory: string, text: string): boolean =>

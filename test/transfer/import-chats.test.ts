@@ -156,7 +156,32 @@ describe('a directory of sessions', () => {
     const scopes = new Map((await kept(place)).map(({ text, scope }) => [text, scope]))
     expect(scopes.get('In the ledger.')).toMatch(/^project:ledger-[0-9a-f]{8}$/u)
     expect(scopes.get('In the other.')).toMatch(/^project:other-[0-9a-f]{8}$/u)
-    expect(scopes.get('In what is gone.')).toMatch(/^project:gone-[0-9a-f]{8}$/u)
+    expect(scopes.get('In what is gone.')).toBe('user:universal')
+  })
+
+  it('names the scopes with their counts, also before anything is stored', async () => {
+    using place = workplace()
+    const ledger = join(place.home, 'ledger')
+    execFileSync('git', ['init', '-q', ledger])
+    const root = join(place.home, 'sessions')
+    write(root, '1.jsonl', claudeCodeSession(ledger, 'In the ledger.', answer))
+    write(root, '2.jsonl', jsonLines({ session: 's', text: 'Elsewhere.' }))
+
+    const dry = await place.run('import', 'chats', root, '--dry-run')
+    const imported = await place.json('import', 'chats', root)
+    const again = await place.run('import', 'chats', root)
+
+    expect(dry.stdout).toMatch(/^ {2}In project:ledger-\w{8}: 4 would be stored, 0 known already\.$/mu)
+    expect(dry.stdout).toMatch(/^ {2}In user:universal: 1 would be stored, 0 known already\.$/mu)
+    expect(imported.scopes).toEqual({
+      [String(Object.keys(imported.scopes).find((scope) => scope.startsWith('project:ledger-')))]: {
+        kept: 4,
+        known: 0,
+      },
+      'user:universal': { kept: 1, known: 0 },
+    })
+    expect(again.stdout).toMatch(/^ {2}In project:ledger-\w{8}: 0 stored, 4 known already\.$/mu)
+    expect(again.stderr).not.toContain('known turn')
   })
 
   it('leaves the lists of prompts alone that Codex and Claude Code keep beside their sessions', async () => {
@@ -176,7 +201,9 @@ describe('a directory of sessions', () => {
     expect(exitCode).toBe(3)
     expect(stderr).toContain('damaged.jsonl, line 1: The line is not JSON.')
     expect(stderr).toContain('3 files in no known format left alone.')
-    expect(stderr).not.toMatch(/history|session_index|prompts/)
+    expect(stderr.match(/.*(?:history|session_index|prompts).*/gu)).toEqual(
+      ['history', 'prompts', 'session_index'].map((name) => `  ${name}.jsonl: its format is unknown`),
+    )
   })
 
   it('of an excluded directory, or before the given day, is left out', async () => {
@@ -223,6 +250,30 @@ describe('a directory of sessions', () => {
   })
 })
 
+describe('a file that is not JSON', () => {
+  it('is said to be that, with the place', async () => {
+    using place = workplace()
+
+    const { exitCode, stderr } = await place.run('import', 'chats', write(place.work, 'b.json', '{broken'))
+
+    expect(exitCode).toBe(3)
+    expect(stderr).toMatch(/b\.json is not valid JSON: .*\(line 1 column 2\)\./u)
+    expect(stderr).not.toContain('is unknown')
+  })
+
+  it('is named among the files left alone in a directory, of which five are named', async () => {
+    using place = workplace()
+    for (const name of ['a', 'b', 'c', 'd', 'e', 'f']) write(place.work, `${name}.json`, '{"a": 1}')
+    write(place.work, 'g.json', '{broken')
+
+    const { stderr } = await place.run('import', 'chats', place.work)
+
+    expect(stderr).toContain('7 files in no known format left alone.')
+    expect(stderr).toMatch(/alone\.\n {2}g\.json: not valid JSON: .*\(line 1 column 2\)$/mu)
+    expect(stderr).toContain('  d.json: its format is unknown\n  and 2 more files\n')
+  })
+})
+
 describe('a turn that a hook has kept', () => {
   it('is known when its transcript is imported', async () => {
     using place = workplace()
@@ -230,6 +281,37 @@ describe('a turn that a hook has kept', () => {
     const path = write(place.work, 'a.jsonl', claudeCodeSession(place.work, prompt, answer))
 
     expect(await place.json('import', 'chats', path)).toMatchObject({ kept: 3, known: 1 })
+  })
+})
+
+describe('conversations that name no directory', () => {
+  it('go to user:universal, also inside a repository, unless a scope is given', async () => {
+    using place = workplace()
+    execFileSync('git', ['init', '-q', place.work])
+    const chats = write(place.home, 'conversations.json', JSON.stringify([chatgptConversation(prompt, answer)]))
+    const others = write(place.home, 'others.jsonl', jsonLines({ session: 's', text: 'Bye.' }))
+
+    const personal = await place.json('import', 'chats', chats)
+    const given = await place.json('import', 'chats', others, '--scope', 'project:a')
+
+    expect(personal.scopes).toEqual({ 'user:universal': { kept: 4, known: 0 } })
+    expect(given.scopes).toEqual({ 'project:a': { kept: 1, known: 0 } })
+  })
+
+  it('that are known in another scope stay there, and the import says where', async () => {
+    using place = workplace()
+    const chats = write(place.home, 'conversations.json', JSON.stringify([chatgptConversation(prompt, answer)]))
+    await place.run('import', 'chats', chats, '--scope', 'project:a')
+
+    const again = await place.run('import', 'chats', chats)
+
+    expect(again.stdout).toContain('In project:a: 0 stored, 4 known already.')
+    expect(again.stderr).toContain(
+      '4 known turns left in project:a. Turns cannot be moved; --scope project:a reads them there.',
+    )
+    expect(JSON.parse((await place.run('import', 'chats', chats, '--json')).stdout).knownElsewhere).toEqual({
+      'project:a': 4,
+    })
   })
 })
 

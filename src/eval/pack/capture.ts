@@ -52,7 +52,7 @@ export async function captureCase(
 ) {
   const { message, scopes, note, exactly } = request
   const context = await memory.recall(message, { scopes, nearMisses: true })
-  const findAll = (references: readonly string[]) => Promise.all(references.map((one) => memory.get(one)))
+  const findAll = (references: readonly string[]) => Promise.all(references.map((one) => judgedBelief(memory, one)))
   const [expected, rejected] = [await findAll(request.expect), await findAll(request.reject)]
   const judged = request.asIs
     ? { expected: shownIn(context), rejected: [], exactly: true }
@@ -86,12 +86,27 @@ export async function captureCase(
       packDir: pack.directory,
       case: captured,
       beliefsCopied: beliefs.length,
+      casesReplaced: replaced.size,
+      /** Quotes that the message shows beside beliefs. No case checks them. */
+      quotesShown: context.quotes.length,
       passesNow: outcome?.verdict === 'pass',
       failures: (outcome?.failures ?? []).map((failure) => withNames(failure, names)),
       /** Whether the copy answers as the memory does; if not, the case cannot be relied on. */
       isFaithful: outcome !== undefined && JSON.stringify(returnedIn(outcome, 'relevant')) === JSON.stringify(live),
     }
   })
+}
+
+/** A belief that a case is to expect or to reject. */
+async function judgedBelief(memory: Memory, reference: string): Promise<Belief> {
+  try {
+    return await memory.get(reference)
+  } catch (error) {
+    const isUnknown = error instanceof MemoryError && error.code === 'not_found'
+    if (!isUnknown || !reference.startsWith('t-')) throw error
+    const hint = 'Make a belief of it with `credence remember "…"`, and name that.'
+    throw invalid(`${reference} is a turn; a case can only expect or reject beliefs.`, hint)
+  }
 }
 
 /** The expectations of the captured cases, with the ids that the beliefs have in the memory. */
@@ -324,9 +339,9 @@ function refuseImpossible(belief: Belief, scopes: readonly string[]): void {
 
 function descriptionOf({ expected, rejected, exactly }: Judgement): string {
   const names = (beliefs: readonly Belief[]): string => beliefs.map(({ name }) => name).join(', ')
-  const wanted = expected.length === 0 ? 'nothing' : names(expected)
+  const none = exactly ? ['Recalls no belief'] : []
   const parts = [
-    ...(exactly ? [`Recalls ${wanted} and nothing else`] : expected.length === 0 ? [] : [`Recalls ${wanted}`]),
+    ...(expected.length === 0 ? none : [`Recalls ${names(expected)}${exactly ? ' and no other belief' : ''}`]),
     ...(rejected.length === 0 ? [] : [`does not recall ${names(rejected)}`]),
   ]
   const text = parts.join('; ')

@@ -24,7 +24,9 @@ export const correctTool = defineTool({
     key: field.key,
   }),
   output: z.object({
-    outcome: z.enum(['corrected', 'proposed']).describe('proposed: nothing has changed yet; a person has to decide.'),
+    outcome: z
+      .enum(['corrected', 'proposed', 'unchanged'])
+      .describe('proposed: nothing has changed yet; a person has to decide. unchanged: the belief says this already.'),
     belief: field.beliefAnswer.describe('As it is now, or as it is proposed.'),
     replaced: z.array(z.string()).describe('Ids of what it replaced, or would replace.'),
   }),

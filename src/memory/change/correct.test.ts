@@ -38,6 +38,32 @@ describe('correcting a belief', () => {
     expect(context.pinned.map(({ id }) => id)).toEqual([heir.id])
   })
 
+  it('writes nothing when the text and everything else are the same', async () => {
+    const memory = ports()
+    const { belief: old } = await tell(memory, 'ESLint', 'Lint with ESLint', { aliases: ['linter'] })
+
+    const same = await correct(memory, { ...about('eslint'), content: ' Lint with ESLint ' })
+    const byAgent = await correct(memory, { ...about('eslint'), content: 'Lint with ESLint', author: agent })
+    const more = await correct(memory, { ...about('eslint'), content: 'Lint with ESLint', why: 'Before committing.' })
+
+    for (const outcome of [same, byAgent])
+      expect(outcome).toEqual({ outcome: 'unchanged', belief: old, replaced: [], event: null })
+    expect(more).toMatchObject({
+      outcome: 'corrected',
+      belief: { why: 'Before committing.' },
+      replaced: [{ id: old.id }],
+    })
+  })
+
+  it('of another author in the same words makes it the word of the person', async () => {
+    const memory = ports()
+    await tell(memory, 'tabs', 'Prefers tabs', { author: agent })
+
+    const { outcome, belief: own } = await correct(memory, { ...about('tabs'), content: 'Prefers tabs' })
+
+    expect([outcome, own.editedByPerson]).toEqual(['corrected', true])
+  })
+
   it('keeps the whole chain, oldest first', async () => {
     const memory = ports()
     await tell(memory, 'db', 'one')

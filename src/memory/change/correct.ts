@@ -1,4 +1,5 @@
-import { type Belief, type BeliefType, mayChange } from '../../beliefs/belief.ts'
+import { isDeepStrictEqual } from 'node:util'
+import { authorityOf, type Belief, type BeliefType, mayChange } from '../../beliefs/belief.ts'
 import { nameKey } from '../../beliefs/identity.ts'
 import { omitUndefined } from '../../omit-undefined.ts'
 import { type BeliefReference, currentBelief, requireFreeName, type VersionExpectation } from '../find-belief.ts'
@@ -19,10 +20,12 @@ export type CorrectRequest = ChangeRequest &
   }
 
 export type Corrected = {
-  readonly outcome: 'corrected' | 'proposed'
+  /** `unchanged`: the belief says this already, and nothing was written. */
+  readonly outcome: 'corrected' | 'proposed' | 'unchanged'
   readonly belief: Belief
   readonly replaced: readonly Belief[]
-  readonly event: number
+  /** Null when nothing was written. */
+  readonly event: number | null
 }
 
 /** Replaces a belief by a newer one. The old one is kept and never recalled again. */
@@ -46,6 +49,8 @@ export async function correct(ports: Ports, request: CorrectRequest): Promise<Co
       })
       const provenance = { ...author, sourceId: request.sourceId ?? null, model: request.model ?? null, at }
       const belief = inherit(newBelief(ports, { user, statement, provenance }), [old])
+      if (saysTheSame(old, belief))
+        return { kind: 'nothing', result: { outcome: 'unchanged', belief: old, replaced: [], event: null } }
       if (nameKey(old.name) !== nameKey(belief.name))
         await requireFreeName(ports, belief, {
           except: [old.id],
@@ -66,6 +71,16 @@ export async function correct(ports: Ports, request: CorrectRequest): Promise<Co
     },
   )
 }
+
+const compared = [
+  ...(['name', 'content', 'scopes', 'type', 'subtype', 'aliases', 'why', 'status', 'confidence', 'pinned'] as const),
+  ...(['agent', 'participants', 'relation', 'expertise'] as const),
+]
+
+/** Whether a correction has no effect. A person who repeats what another author wrote makes it their own. */
+const saysTheSame = (old: Belief, belief: Belief): boolean =>
+  compared.every((field) => isDeepStrictEqual(old[field], belief[field])) &&
+  (!belief.editedByPerson || authorityOf(old) === 'person')
 
 /** The fields that a correction keeps by default. The confidence in the old statement says nothing about the new one. */
 function draftOf(belief: Belief, type: BeliefType): BeliefDraft {

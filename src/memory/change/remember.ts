@@ -2,6 +2,7 @@ import { authorityOf, type Belief, mayChange, type Provenance } from '../../beli
 import { isSameStatement, mergeAliases, nameKey } from '../../beliefs/identity.ts'
 import type { JournalEvent } from '../../beliefs/journal.ts'
 import { invalid } from '../../errors.ts'
+import { isSurfaceForm } from '../../search/forms.ts'
 import type { Author, Ports } from '../ports.ts'
 import type { RefusedAlias } from './aliases.ts'
 import { reasonToWait, requireRoom } from './authority.ts'
@@ -87,18 +88,30 @@ async function withName({ name, ...draft }: RememberRequest['draft']): Promise<N
   if (name !== undefined) return { ...draft, name, isGiven: true }
   const content = parseText('statement', draft.content, limits.content)
   const { nameOf, nameStatement, openingOf } = await import('../learn/name-of.ts')
+  const { redacted, secretIn } = await import('../learn/secrets.ts')
+  // A secret that a person stores is not to be a name: names are shown in lists, and everything that finds it is in the index.
+  const shown = redacted(content)
+  const isSecret = shown !== content
   if (draft.type === undefined && draft.subtype === undefined) {
     const { isStandingInstruction } = await import('../learn/rules.ts')
     if (isStandingInstruction(content))
-      return { ...draft, name: openingOf(content), type: 'preference', subtype: 'instruction', isGiven: false }
+      return { ...draft, name: openingOf(shown), type: 'preference', subtype: 'instruction', isGiven: false }
   }
-  const derived = nameStatement(content)
+  const { name: subject, ...derived } = nameStatement(shown)
   // The name is what the sentence is about; the phrases and rare words in it are what people will ask with.
   const { name: phrase, aliases } = nameOf(derived.content)
+  const derivedName = isSurfaceForm(subject) ? subject : (secretIn(content) ?? subject)
   return {
     ...draft,
     ...derived,
-    aliases: mergeAliases(derived.name, draft.aliases ?? [], [...derived.aliases, phrase, ...aliases]),
+    ...(isSecret ? { content } : {}),
+    name: derivedName,
+    // Nothing is left of a form that was a secret.
+    aliases: mergeAliases(
+      derivedName,
+      draft.aliases ?? [],
+      [...derived.aliases, phrase, ...aliases].filter(isSurfaceForm),
+    ),
   }
 }
 

@@ -121,7 +121,8 @@ describe('undo', () => {
   it('says what was restored and what was withdrawn', async () => {
     const memory = ports()
     const { belief: old } = await tell(memory, 'db', 'Postgres')
-    const { belief: heir, event } = await correct(memory, { ...about('db'), content: 'MySQL' })
+    const { belief: heir, event: made } = await correct(memory, { ...about('db'), content: 'MySQL' })
+    const event = made as number
     const { restored, withdrawn, undone } = await takeBack(memory, event)
 
     expect(undone).toMatchObject({ number: event, kind: 'correct' })
@@ -195,7 +196,9 @@ describe('undo', () => {
     })
     const renamed = await correct(memory, { ...about('db'), content: 'MySQL', name: 'storage' })
     await tell(memory, 'db', 'Oracle')
-    await expect(takeBack(memory, renamed.event)).rejects.toMatchObject({ message: expect.stringContaining('"db"') })
+    await expect(takeBack(memory, renamed.event as number)).rejects.toMatchObject({
+      message: expect.stringContaining('"db"'),
+    })
   })
 
   it('by an agent takes back its own changes only', async () => {

@@ -333,10 +333,11 @@ const earlier = (one: string, other: string): string => (one < other ? one : oth
 
 const writerOf = (belief: Belief): Author => ({ actor: authorityOf(belief), origin: belief.provenance.origin })
 
-/** A file never revives a belief that was superseded or resolved since, and only a person accepts a proposal. */
+/** A file never revives a belief that was superseded or resolved since, and only a person accepts a proposal or a candidate. */
 function keepRetired(known: Belief, belief: Belief, actor: ActorKind): Belief {
-  const { status, supersededBy, resolvedAt, resolvedBy, proposedFor } = known
-  if (proposedFor !== null) return actor === 'person' ? belief : { ...belief, status: 'exploratory', proposedFor }
+  const { status, supersededBy, resolvedAt, resolvedBy, proposedFor, candidate } = known
+  if (proposedFor !== null || candidate)
+    return actor === 'person' ? belief : { ...belief, status, proposedFor, candidate }
   return isCurrent(known) ? belief : { ...belief, status, supersededBy, resolvedAt, resolvedBy }
 }
 

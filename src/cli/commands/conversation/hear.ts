@@ -1,3 +1,4 @@
+import { compareStrings } from '../../../beliefs/identity.ts'
 import { turnRoles } from '../../../beliefs/turn.ts'
 import { MemoryError } from '../../../errors.ts'
 import { linesOf } from '../../../files/lines.ts'
@@ -21,6 +22,9 @@ export const nothingHeard = () => ({
   kept: 0,
   /** Kept before. */
   known: 0,
+  /** Both by scope; and how many of the known turns are in another scope than the one they would go to now. */
+  scopes: {} as Record<string, { kept: number; known: number }>,
+  knownElsewhere: {} as Record<string, number>,
   /** Off the record, forgotten before, or of a directory or time that is left out; and how many for each reason. */
   leftOut: 0,
   leftOutBecause: {} as Record<string, number>,
@@ -72,13 +76,20 @@ export async function hearLines(
     heard.leftOut += 1
     heard.leftOutBecause[reason] = (heard.leftOutBecause[reason] ?? 0) + 1
   }
+  const count = (outcome: 'kept' | 'known', found: string | undefined, target = ''): void => {
+    const scope = found ?? target
+    heard[outcome] += 1
+    heard.scopes[scope] ??= { kept: 0, known: 0 }
+    heard.scopes[scope][outcome] += 1
+    if (scope !== target) heard.knownElsewhere[scope] = (heard.knownElsewhere[scope] ?? 0) + 1
+  }
   const flush = async (): Promise<void> => {
     if (batch.length === 0) return
     const said = batch.map(({ turn }) => turn)
     const { turns, taken } = await memory.hear(said, { ...options, scopes })
-    for (const [place, { outcome, reason }] of turns.entries()) {
+    for (const [place, { outcome, turn, reason }] of turns.entries()) {
       if (outcome === 'refused') report(batch[place]?.line ?? 0, reason ?? 'It was refused.')
-      else if (outcome === 'kept' || outcome === 'known') heard[outcome] += 1
+      else if (outcome === 'kept' || outcome === 'known') count(outcome, turn?.scope, said[place]?.scope ?? scopes[0])
       else leaveOut(outcome === 'forgotten' ? 'forgotten before' : outcome)
     }
     heard.learnedCount += taken.length
@@ -135,6 +146,11 @@ export function heardLinesAnswer(heard: HeardLines, isDryRun: boolean) {
     text: (style) =>
       lines(
         `${style.green(`${counted(kept, 'turn')} ${would}stored`)}, ${known} known already, ${leftOut} left out${because}, ${counted(problemCount, 'line')} could not be read.`,
+        Object.entries(heard.scopes)
+          .sort(([one], [other]) => compareStrings(one, other))
+          .map(([scope, { kept, known }]) => {
+            return `  In ${style.cyan(harmless(scope))}: ${kept} ${would}stored, ${known} known already.`
+          }),
         learnedCount > 0 && `${counted(learnedCount, 'statement')} found:`,
         learned.map((one) => takenText(one, style, isDryRun)),
         moreLearned > 0 && `  and ${moreLearned} more`,
@@ -145,6 +161,10 @@ export function heardLinesAnswer(heard: HeardLines, isDryRun: boolean) {
         harmless(line === 0 ? `${file}: ${reason}` : `${file}, line ${line}: ${reason}`),
       ),
       ...(moreProblems > 0 ? [`and ${counted(moreProblems, 'more line')} that could not be read`] : []),
+      ...Object.entries(heard.knownElsewhere).map(
+        ([scope, count]) =>
+          `${counted(count, 'known turn')} left in ${harmless(scope)}. Turns cannot be moved; --scope ${harmless(scope)} reads them there.`,
+      ),
     ],
     exitCode: heard.wasInterrupted ? exitCodes.interrupted : problemCount > 0 ? exitCodes.invalid : exitCodes.fine,
   } satisfies Partial<Answer>

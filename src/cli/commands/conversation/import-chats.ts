@@ -1,6 +1,6 @@
-import { createHash } from 'node:crypto'
-import { existsSync, statSync } from 'node:fs'
+import { existsSync, readFileSync, statSync } from 'node:fs'
 import { basename, relative } from 'node:path'
+import { universalScope } from '../../../beliefs/scope.ts'
 import { invalid, type MemoryError } from '../../../errors.ts'
 import { filesAt } from '../../../files/read-text.ts'
 import { isWithin } from '../../../memory/conversation/pause.ts'
@@ -8,9 +8,8 @@ import { type ChatFormat, chatFormats } from '../../../memory/transfer/chats/cha
 import { type ChatItem, readArchive, readChats, recogniseChats } from '../../../memory/transfer/chats/read-chats.ts'
 import { defineCommand } from '../../command/command.ts'
 import { choice, flag, one, timeOptions, writeOptions } from '../../command/options.ts'
-import { slug } from '../../memory-location.ts'
 import type { LocationOptions, Session } from '../../session.ts'
-import { counted } from '../../text/output.ts'
+import { counted, harmless } from '../../text/output.ts'
 import { heardLinesAnswer, hearLines, lineFormat, nothingHeard } from './hear.ts'
 
 export const importChats = defineCommand({
@@ -25,8 +24,12 @@ export const importChats = defineCommand({
     since: timeOptions.since,
     dryRun: flag('Count the turns that would be stored, and store nothing.'),
     ...writeOptions,
+    scope: {
+      ...writeOptions.scope,
+      default: 'the repository that a conversation took place in; without one, user:universal',
+    },
   },
-  description: `Reads the transcripts of Claude Code, Codex and OpenClaw, the archives that ChatGPT and Claude export (zip or conversations.json), and JSON Lines. Stores every turn word for word, with secrets masked; tool steps are turns too. Statements in them become candidates for review, never beliefs. A conversation goes to the scope of its repository, unless --scope is given. Each turn is stored once, so an interrupted import can be run again. A line of JSON Lines is ${lineFormat}; only text is required. Unreadable input is reported with file and line, and the rest is stored. See docs/import.md.`,
+  description: `Reads the transcripts of Claude Code, Codex and OpenClaw, the archives that ChatGPT and Claude export (zip or conversations.json), and JSON Lines. Stores every turn word for word, with secrets masked; tool steps are turns too. Statements in them become candidates for review, never beliefs. A conversation goes to the scope of the repository that it took place in; all others go to user:universal, unless --scope is given. Each turn is stored once, so an interrupted import can be run again. A line of JSON Lines is ${lineFormat}; only text is required. Unreadable input is reported with file and line, and the rest is stored. See docs/import.md.`,
   examples: {
     'credence import chats ~/.claude/projects --since 2026-01-01':
       'Stores the conversations of Claude Code since that day, each project in its scope.',
@@ -43,7 +46,7 @@ export const importChats = defineCommand({
     const isDirectory = statSync(path).isDirectory()
     const heard = nothingHeard()
     let before = 0
-    let recognised = 0
+    const leftAlone: { readonly file: string; readonly reason: string }[] = []
     await session.withProgress(async (bar) => {
       const memory = await (dryRun ? session.reading(options) : session.memory(options))
       for (const file of files) {
@@ -52,9 +55,12 @@ export const importChats = defineCommand({
         if (items === null) {
           // A directory may hold other things.
           if (!isDirectory) throw unknownFormat(file)
+          const wrong = wrongJson(file)
+          if (wrong === null) leftAlone.push({ file: source, reason: 'its format is unknown' })
+          // Of many files the damaged ones are named first.
+          else leftAlone.unshift({ file: source, reason: `not valid JSON: ${wrong}` })
           continue
         }
-        recognised += 1
         const onProgress = (bytes: number): void => {
           const seen = heard.kept + heard.known + heard.leftOut
           bar.show(`MB, ${seen} turns`, mega(before + bytes), mega(total))
@@ -66,13 +72,15 @@ export const importChats = defineCommand({
       }
     })
     const answer = heardLinesAnswer(heard, dryRun)
-    const others = files.length - recognised
+    const isNoted = leftAlone.length > 0 && !heard.wasInterrupted
     return {
-      document: { file: path, files: recognised, dryRun, ...heard },
+      document: { file: path, files: files.length - leftAlone.length, leftAlone, dryRun, ...heard },
       ...answer,
       notes: [
         ...answer.notes,
-        others > 0 && !heard.wasInterrupted && `${counted(others, 'file')} in no known format left alone.`,
+        isNoted && `${counted(leftAlone.length, 'file')} in no known format left alone.`,
+        isNoted && leftAlone.slice(0, mostNamed).map(({ file, reason }) => `  ${harmless(`${file}: ${reason}`)}`),
+        isNoted && leftAlone.length > mostNamed && `  and ${counted(leftAlone.length - mostNamed, 'more file')}`,
         heard.wasInterrupted && 'Interrupted. The turns stored so far are kept; run the import again to continue.',
         heard.learnedCount > 0 && !dryRun && 'Review what was found with `credence review`.',
         heard.kept + heard.known + heard.leftOut + heard.problemCount === 0 && `${path} holds no turns.`,
@@ -93,27 +101,47 @@ function itemsIn(file: string, given: ChatFormat | undefined, isDirectory: boole
   return isMeant || statSync(file).size === 0 ? readChats(file, 'jsonl') : null
 }
 
-const unknownFormat = (file: string): MemoryError =>
-  invalid(`The format of ${file} is unknown.`, `Give the format with --from: ${chatFormats.join(', ')}.`)
+/** Files left alone that are named. */
+const mostNamed = 5
+/** A larger file is not read whole only to say what is wrong with it. */
+const largestChecked = 64 * 1024 * 1024
+
+/** What is wrong with a file that should be JSON, with the place; null for one that is right, or is lines of JSON. */
+function wrongJson(file: string): string | null {
+  if (!/\.json$/iu.test(file) || statSync(file).size > largestChecked) return null
+  try {
+    JSON.parse(readFileSync(file, 'utf8'))
+    return null
+  } catch (error) {
+    return (error as Error).message.replace(/\s+/gu, ' ')
+  }
+}
+
+function unknownFormat(file: string): MemoryError {
+  const wrong = wrongJson(file)
+  return wrong === null
+    ? invalid(`The format of ${file} is unknown.`, `Give the format with --from: ${chatFormats.join(', ')}.`)
+    : invalid(`${file} is not valid JSON: ${wrong}.`, 'Correct the file, or export the conversations again.')
+}
 
 /**
  * The scopes of what was said in a directory, as if the person had started there: those of its repository or of its
- * `.credence.json`. A directory that is gone gets a scope of its own, because its repository is unknown.
- * Null for directories of which nothing is kept.
+ * `.credence.json`. What names no directory, or one that is gone, belongs to the person and not to the project that the
+ * import runs in. Null for directories of which nothing is kept.
  */
 function scopesByDirectory(session: Session, options: LocationOptions) {
-  const { homeScopes, dir } = session.locate(options)
+  const { dir } = session.locate(options)
   const { excludedDirectories } = session.settings(options)
+  const given = options.scope ?? []
   const known = new Map<string, readonly string[] | null>()
   const find = (directory: string): readonly string[] | null => {
     if (excludedDirectories.some((excluded) => isWithin(directory, excluded))) return null
-    if ((options.scope ?? []).length > 0) return homeScopes
-    if (existsSync(directory)) return session.inDirectory(directory).locate({ dir, user: options.user }).homeScopes
-    const hash = createHash('sha256').update(directory).digest('hex').slice(0, 8)
-    return [`project:${slug(basename(directory))}-${hash}`]
+    if (given.length > 0) return given
+    if (!existsSync(directory)) return [universalScope]
+    return session.inDirectory(directory).locate({ dir, user: options.user }).homeScopes
   }
   return (directory: string | null) => {
-    if (directory === null) return homeScopes
+    if (directory === null) return given.length > 0 ? given : [universalScope]
     const found = known.has(directory) ? (known.get(directory) ?? null) : find(directory)
     known.set(directory, found)
     return found

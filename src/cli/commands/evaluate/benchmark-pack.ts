@@ -122,7 +122,12 @@ export const benchmarkCapture = defineCommand({
       return {
         document: { ok: true, ...captured },
         text: (style) => capturedText(captured, style),
-        notes: notesOf(captured, settings),
+        notes: [
+          ...(replace && captured.casesReplaced === 0
+            ? ['Nothing was replaced: no case was captured for this message in these scopes before.']
+            : []),
+          ...notesOf(captured, settings),
+        ],
       }
     } finally {
       await subject.close()
@@ -140,7 +145,15 @@ function capturedText({ caseId, case: { description }, passesNow, failures, beli
   ].join('\n')
 }
 
-const notesOf = ({ packDir, isFaithful, passesNow }: Captured, { evalHarnessEnabled }: Settings): readonly string[] => [
+const notesOf = (
+  { packDir, isFaithful, passesNow, quotesShown }: Captured,
+  { evalHarnessEnabled }: Settings,
+): readonly string[] => [
+  ...(quotesShown === 0
+    ? []
+    : [
+        `Recall also shows ${counted(quotesShown, 'quote')} for this message. The case checks beliefs only; to have the statement checked, make a belief of it with \`credence remember "…"\`.`,
+      ]),
   ...(isFaithful
     ? []
     : [

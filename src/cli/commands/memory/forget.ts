@@ -1,5 +1,6 @@
 import { join, relative } from 'node:path'
 import type { Belief } from '../../../beliefs/belief.ts'
+import { isSameStatement } from '../../../beliefs/identity.ts'
 import { MemoryError } from '../../../errors.ts'
 import type { ForgottenTexts } from '../../../files/erase-texts.ts'
 import type { ForgottenTurns, TurnSelection } from '../../../memory/conversation/turns.ts'
@@ -58,11 +59,14 @@ export const forget = defineCommand({
         'Give a belief, or select turns with --turn, --session, --since, --until or --containing.',
       )
     if (isOfTurns && given.chain) throw new UsageError('--chain is for beliefs.', 'Leave it out to forget turns.')
-    if (!given.yes && !given.dryRun && !session.isInteractive())
+    if (!given.yes && !given.dryRun && !session.isInteractive()) {
+      // There is nothing to confirm about a belief that does not exist.
+      if (reference !== undefined) await (await session.reading(given)).get(reference)
       throw new UsageError(
         'Forgetting cannot be undone, and there is no terminal to ask for confirmation.',
         'Give --dry-run to see what would be forgotten, and --yes to forget it.',
       )
+    }
     if (given.verify && given.dryRun)
       throw new UsageError('--verify cannot be combined with --dry-run.', 'Leave out --dry-run or --verify.')
     const copies: Copies = { forgotten: [], changed: new Set(), unchanged: [] }
@@ -146,18 +150,21 @@ async function withCopies(answer: Answer, copies: Copies, proof: Proof | null, {
 const mostFiles = 10
 
 function proofText(
-  { files, bytes, texts, alsoSaidByOthers, found }: Proof,
+  { files, bytes, texts, alsoSaidByOthers, others, found }: Proof,
   at: (file: string) => string,
   style: Style,
 ): string {
   const searched = `${counted(files, 'file')}, ${bytes} bytes searched for ${counted(texts, 'text')}`
+  const shown = others.slice(0, mostFiles).map(harmless).join(', ')
+  const more = others.length > mostFiles ? ` and ${others.length - mostFiles} more` : ''
+  const stays = `${counted(alsoSaidByOthers, 'text')} of it, because what stays says the same: ${shown}${more}.`
+  const nothing = alsoSaidByOthers > 0 ? `Only this is left: ${stays}` : 'Nothing is left.'
   return lines(
     found.length === 0
-      ? texts > 0 && `${style.green('Verified')}: ${searched}. Nothing is left.`
+      ? texts > 0 && `${style.green('Verified')}: ${searched}. ${nothing}`
       : `${style.red('Left')}: ${searched}. Found in ${counted(found.length, 'file')}:`,
     found.map(({ file, times }) => `  ${at(file)}: ${times === 1 ? 'once' : `${times} times`}`),
-    alsoSaidByOthers > 0 &&
-      `${style.yellow('Still stored')}: ${counted(alsoSaidByOthers, 'text')} of it, because beliefs or turns that stay say the same.`,
+    alsoSaidByOthers > 0 && (found.length > 0 || texts === 0) && `${style.yellow('Still stored')}: ${stays}`,
   )
 }
 
@@ -174,30 +181,48 @@ async function forgetBelief(
   { chain, yes, dryRun, key }: Options,
 ): Promise<Answer> {
   const found = await memory.history(reference)
-  const selected = chain ? found.chain : [found.belief]
+  const { belief } = found
+  const isSelected = ({ id, content }: Belief): boolean =>
+    chain || id === belief.id || isSameStatement(content, belief.content)
+  const selected = found.chain.filter(isSelected)
+  const kept = found.chain.filter((one) => !isSelected(one))
   const shown = selected.map((one) => beliefBlock(one, plain(80))).join('\n')
   const sources = await sourceNotes(memory, selected)
+  const keptIds = kept.map(({ id }) => id)
+  const versions = kept.map(
+    (one) => `  ${one.supersededBy === null ? 'newest' : 'earlier'} version ${harmless(one.id)}: ${short(one.content)}`,
+  )
+  const keptNotes =
+    kept.length === 0
+      ? []
+      : [
+          'Kept, because only one version was named:',
+          ...versions,
+          `\`credence forget ${harmless(belief.id)} --chain\` forgets all versions.`,
+        ]
   if (dryRun)
     return {
-      document: { forgotten: false, beliefIds: selected.map(({ id }) => id) },
+      document: { forgotten: false, beliefIds: selected.map(({ id }) => id), kept: keptIds },
       text: () => `Would be forgotten:\n${shown}`,
-      notes: sources,
+      notes: [...keptNotes, ...sources],
     }
-  const question = `${[shown, ...sources].join('\n')}\nForget ${selected.length === 1 ? 'this' : 'these'} for good?`
+  const question = `${[shown, ...keptNotes, ...sources].join('\n')}\nForget ${selected.length === 1 ? 'this' : 'these'} for good?`
   if (!yes && !(await session.confirm(question))) return nothingForgotten
   // By id, so that exactly what was shown is forgotten.
   const receipt = await memory.forget(found.belief.id, { wholeChain: chain, ...omitUndefined({ key }) })
   const { beliefIds, event, hash } = receipt
-  const kept = found.chain.filter(({ id }) => !beliefIds.includes(id)).map(({ id }) => harmless(id))
   return {
-    document: receipt,
+    document: { ...receipt, kept: keptIds },
     text: (style) =>
       lines(
         `${style.green('Forgotten')}: ${counted(beliefIds.length, 'belief')} (${beliefIds.map(harmless).join(', ')}).`,
         receiptText(event, hash),
       ),
     notes: [
-      ...kept.map((id) => `${id} of the same chain is kept; \`credence forget ${id}\` forgets it too.`),
+      ...keptIds.map(
+        (id) =>
+          `${harmless(id)}, another version of it, is kept; \`credence forget ${harmless(id)} --chain\` forgets it too.`,
+      ),
       ...sources,
     ],
   }

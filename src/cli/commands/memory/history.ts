@@ -1,5 +1,5 @@
 import type { Belief } from '../../../beliefs/belief.ts'
-import type { BeliefRevision, JournalEntry } from '../../../beliefs/journal.ts'
+import type { BeliefRevision, EventKind, JournalEntry } from '../../../beliefs/journal.ts'
 import { parseScopes, visibleScopes } from '../../../beliefs/scope.ts'
 import { MemoryError } from '../../../errors.ts'
 import type { Undoing } from '../../../memory/change/undo.ts'
@@ -39,7 +39,7 @@ export const show = defineCommand({
           style.bold(harmless(found.name)),
           indented(harmless(found.content), 2, style.width),
           '',
-          columns([...fieldsOf(found), ['changed', changed]], { width: style.width }),
+          columns([...fieldsOf(found, revisions), ['changed', changed]], { width: style.width }),
           supersessionLines(chain, found.id, style),
         ),
     }
@@ -49,7 +49,11 @@ export const show = defineCommand({
 const supersessionLines = (chain: readonly Belief[], id: string, style: Style): readonly string[] =>
   chain.length < 2 ? [] : ['', 'Supersession chain, oldest first:', chainText(chain, id, style)]
 
-function fieldsOf(shown: Belief): readonly (readonly string[])[] {
+const edits: readonly EventKind[] = ['edit', 'pin', 'unpin', 'alias']
+
+function fieldsOf(shown: Belief, revisions: readonly BeliefRevision[]): readonly (readonly string[])[] {
+  const byPerson = new Set(revisions.filter(({ event }) => event.actor === 'person').map(({ event }) => event.kind))
+  const isOnlyAccepted = byPerson.has('accept') && !edits.some((kind) => byPerson.has(kind))
   const { provenance, expertise, reinforcement, resolvedAt, resolvedBy } = shown
   const settled = resolvedBy === null ? '' : ` by ${resolvedBy}`
   const fields = {
@@ -71,7 +75,7 @@ function fieldsOf(shown: Belief): readonly (readonly string[])[] {
     'written by': `${provenance.actor} through ${provenance.origin}, ${minuteOf(provenance.at)} UTC`,
     'taken from': provenance.sourceId,
     model: provenance.model,
-    edited: shown.editedByPerson ? 'by a person' : '',
+    [isOnlyAccepted ? 'accepted' : 'edited']: shown.editedByPerson ? 'by a person' : '',
     confirmed:
       reinforcement.count > 0 && `${counted(reinforcement.count, 'time')}, last ${minuteOf(reinforcement.at)} UTC`,
   }

@@ -30,8 +30,9 @@ export const mirrorSync = defineCommand({
     const request = { dir, user, authority, accept: options.accept, settle: true, waitMs: 10_000 }
     const synced = await session.withPorts(dir, async (ports) => {
       const first = await syncMirror(ports, request)
-      const isDecided = session.isInteractive() && (await decide(ports, session, user, first.undecided))
-      return isDecided ? after(first, await syncMirror(ports, request)) : first
+      const decided = session.isInteractive() ? await decide(ports, session, user, first.undecided) : nothingDecided
+      const isDecided = decided.accepted + decided.rejected > 0
+      return { ...(isDecided ? after(first, await syncMirror(ports, request)) : first), accepted: decided.accepted }
     })
     return {
       document: synced,
@@ -95,30 +96,35 @@ async function* watched(session: Session, request: WatchRequest): AsyncGenerator
   }
 }
 
-/** Shows each waiting edit at the terminal and asks the person. Returns whether anything was decided. */
+const nothingDecided = { accepted: 0, rejected: 0 }
+
+/** Shows each waiting edit at the terminal and asks the person, again after another key. Returns how many were decided. */
 async function decide(ports: Ports, session: Session, user: string, undecided: readonly UndecidedEdit[]) {
   const style = styleFor(session.streams().stderr, session.machine.env)
-  let isDecided = false
+  const decided = { ...nothingDecided }
   let takesAll = false
   for (const [index, edit] of undecided.entries()) {
     const shown = [`Edit ${index + 1} of ${undecided.length} waits for you: ${wishOf(edit)}`, ...diffOf(edit, style)]
     const choices = 'Accept (a), reject (r), leave it waiting (Enter), accept all that follow (all), stop asking (q): '
-    const typed: string | null = takesAll ? 'a' : await session.ask(`${shown.join('\n')}\n${choices}`)
-    const answer = (typed ?? 'q').trim().toLowerCase()
+    const read = async (question: string): Promise<string> =>
+      ((await session.ask(question)) ?? 'q').trim().toLowerCase()
+    let answer: string = takesAll ? 'a' : await read(`${shown.join('\n')}\n${choices}`)
+    while (!['a', 'r', '', 'all', 'q'].includes(answer))
+      answer = await read(`"${harmless(answer)}" is none of the answers.\n${choices}`)
     if (answer === 'q') break
     takesAll ||= answer === 'all'
     const settle = takesAll || answer === 'a' ? accept : answer === 'r' ? reject : null
     if (settle === null) continue
     try {
       await settle(ports, { user, author: defaultAuthor, reference: edit.proposal.id })
-      isDecided = true
+      decided[settle === accept ? 'accepted' : 'rejected'] += 1
     } catch (error) {
       // An earlier answer, or another program, has changed what this edit is about.
       if (!(error instanceof MemoryError)) throw error
       session.streams().stderr.write(`It is still waiting: ${harmless(error.message)}\n`)
     }
   }
-  return isDecided
+  return decided
 }
 
 /** The second of two syncs, with what both imported. */
@@ -183,11 +189,15 @@ const countsText = (counts: object): string =>
     .map(([what, count]) => `${count} ${what}`)
     .join(', ')
 
-function headline({ held, taken, written, undecided, conflicts }: Synced, style: Style): readonly string[] {
+function headline(
+  { held, taken, written, undecided, conflicts, accepted = 0 }: Synced & { readonly accepted?: number },
+  style: Style,
+): readonly string[] {
   if (held !== null) return remark('Held', style.red, `${heldText(held)} Nothing was changed.`, style)
   const { conflicts: torn, proposed: _, restored, ...changes } = taken
   const took = countsText(changes)
   const did = [
+    accepted === 0 ? '' : `accepted ${counted(accepted, 'edit')}`,
     took === '' ? '' : `imported ${took}`,
     torn === 0 ? '' : counted(torn, 'conflict'),
     restored === 0 ? '' : `put the stored text back for ${counted(restored, 'rejected edit')}`,

@@ -2,9 +2,11 @@ import { type Belief, beliefTypes, expertiseDepths, subtypes } from '../../../be
 import { saidName } from '../../../beliefs/identity.ts'
 import { universalScope } from '../../../beliefs/scope.ts'
 import { everydayReason, refusalText } from '../../../memory/change/aliases.ts'
+import type { Corrected } from '../../../memory/change/correct.ts'
 import { parseForm } from '../../../memory/change/draft.ts'
 import type { Remembered } from '../../../memory/change/remember.ts'
 import { isPersonal } from '../../../memory/learn/rules.ts'
+import { secretTold } from '../../../memory/learn/secrets.ts'
 import type { Memory } from '../../../memory/memory.ts'
 import type { Author } from '../../../memory/ports.ts'
 import { omitUndefined } from '../../../omit-undefined.ts'
@@ -98,6 +100,7 @@ export const remember = defineCommand({
     const isDerived = name === undefined && remembered.outcome === 'remembered'
     const refused = remembered.refusedAliases.map(refusalText)
     const notes = [
+      ...secretWarning(remembered.belief),
       ...warned,
       ...refused,
       ...(isDerived ? [derived, ...(await sameNameNotes(memory, remembered.belief))] : []),
@@ -133,7 +136,11 @@ export const correct = defineCommand({
       ...omitUndefined({ name, why, type, status, key }),
       ...(alias.length === 0 ? {} : { aliases: alias }),
     })
-    return { document: corrected, text: (style) => rememberedText(corrected, style) }
+    return {
+      document: corrected,
+      text: (style) => rememberedText(corrected, style),
+      notes: corrected.outcome === 'unchanged' ? [] : secretWarning(corrected.belief),
+    }
   },
 })
 
@@ -145,6 +152,15 @@ async function sameNameNotes(memory: Memory, { name, content }: Belief): Promise
   const replace = `credence undo, then credence correct ${JSON.stringify(harmless(given))} ${JSON.stringify(harmless(content))}`
   return [
     `${called(other)} says: ${short(other.content)} Both are recalled, the newest first. To replace it: ${replace}`,
+  ]
+}
+
+/** A person may store a secret of theirs, but should know that it is one to everybody who reads the memory. */
+function secretWarning({ id, name, content, why, aliases }: Belief): readonly string[] {
+  const secret = secretTold({ name, content, why, aliases })
+  if (secret === null) return []
+  return [
+    `warning: It looks as if it contains ${secret}, and every agent that reads this memory can see it. To remove it: credence forget ${harmless(id)}`,
   ]
 }
 
@@ -168,7 +184,7 @@ export async function confirmAliases(
 }
 
 export function rememberedText(
-  { outcome, belief: kept, replaced }: Pick<Remembered, 'outcome' | 'belief' | 'replaced'>,
+  { outcome, belief: kept, replaced }: Pick<Remembered | Corrected, 'outcome' | 'belief' | 'replaced'>,
   style: Style,
 ): string {
   const what = `${called(kept)} in ${style.cyan(harmless(kept.scopes.join(' and ')))}`
@@ -179,6 +195,8 @@ export function rememberedText(
       return lines(`${style.green('Remembered')} ${what}.`, forms)
     case 'reinforced':
       return lines(`${style.green('Reinforced')} ${what}: it was known, and has now been said again.`, forms)
+    case 'unchanged':
+      return `Unchanged: ${what} says this already.`
     case 'corrected':
       return lines(`${style.green('Corrected')} ${what}.`, `  Now: ${short(kept.content)}`, others('Before'), forms)
     case 'proposed':

@@ -33,10 +33,10 @@ export const importCommand = defineCommand({
         `${file} cannot be read: it is a directory.`,
         'Give a file of beliefs. For conversations use `credence import chats`.',
       )
-    const given = isStdin ? await session.readStdin() : readTextFile(file)
+    const text = isStdin ? await session.readStdin() : readTextFile(file)
     const { homeScopes } = session.locate(options)
     const memory = await session.memory(options)
-    const imported = await memory.import(given, {
+    const imported = await memory.import(text, {
       source: isStdin ? 'standard input' : basename(file),
       scopes: homeScopes,
       format: options.markdown ? 'markdown' : 'records',
@@ -49,7 +49,8 @@ export const importCommand = defineCommand({
       text: () => table(counts.map(([what, count]) => [what, String(count)])),
       notes: [
         ...warnings.map((warning) => `warning: ${warning}`),
-        ...(proposed === 0 ? [] : [`${counted(proposed, 'belief')} to decide on: credence proposals`]),
+        proposed > 0 &&
+          `${counted(proposed, 'belief')} not recalled yet: pinned beliefs, beliefs of user:universal, standing instructions and changes of your beliefs wait for your consent when they come from a file. If the file is your own, import it again with --trusted; otherwise decide on each with \`credence review\`.`,
       ],
     }
   },

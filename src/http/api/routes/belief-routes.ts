@@ -123,7 +123,10 @@ export const beliefRoutes = {
     body: draft
       .pick({ content: true, why: true, aliases: true, type: true, status: true, confidence: true })
       .extend({ name: text(200).optional(), expectedVersion: version.optional() }),
-    answer: shape.Changed.extend({ outcome: z.enum(['corrected', 'proposed']) }),
+    answer: shape.Changed.extend({
+      outcome: z.enum(['corrected', 'proposed', 'unchanged']),
+      event: z.int().nullable().describe('Null when nothing was written.'),
+    }),
   }),
   confirmBelief: route('POST', '/beliefs/:id/confirm', {
     summary: 'Make an unconfirmed belief the person’s own word, which agents can only propose to change.',
