@@ -768,6 +768,20 @@ describe('resolve', () => {
   })
 })
 
+describe('correct', () => {
+  it('with the text that is stored says so, and makes no new version', async () => {
+    using place = workplace()
+    await place.run(...terms)
+    const { belief } = await place.json('show', 'payment terms')
+
+    const { exitCode, stdout } = await place.run('correct', 'payment terms', belief.content)
+
+    expect(exitCode).toBe(0)
+    expect(stdout).toBe(`Unchanged: "payment terms" (${belief.id}) in ${belief.scopes[0]} says this already.\n`)
+    expect((await place.json('show', 'payment terms')).chain).toHaveLength(1)
+  })
+})
+
 describe('forget', () => {
   it('removes the text for good, of the whole line when asked', async () => {
     using place = workplace()

@@ -143,6 +143,7 @@ it('lists the earlier versions that stay, before and after, and the command that
 
   const preview = await place.run('forget', 'vault code', '--dry-run', ...at)
   const document = await place.json('forget', 'vault code', '--dry-run', ...at)
+  const ofOld = await place.run('forget', first.id, '--dry-run', ...at)
   const asked = await place.runWith(
     { columns: 80, stdin: 'n\n', env: { NO_COLOR: '1' } },
     'forget',
@@ -157,6 +158,7 @@ it('lists the earlier versions that stay, before and after, and the command that
     expect(stderr).toContain(`earlier version ${first.id}: It is 48213.`)
     expect(stderr).toContain(command)
   }
+  expect(ofOld.stderr).toContain(`later version ${newest.id}: It is 99121.`)
   expect(document).toEqual({ forgotten: false, beliefIds: [newest.id], kept: [first.id] })
   expect(forgotten.stderr).toContain(
     `${first.id}, another version of it, is kept; \`credence forget ${first.id} --chain\``,

@@ -188,9 +188,10 @@ async function forgetBelief(
   const kept = found.chain.filter((one) => !isSelected(one))
   const shown = selected.map((one) => beliefBlock(one, plain(80))).join('\n')
   const sources = await sourceNotes(memory, selected)
-  const keptIds = kept.map(({ id }) => id)
+  const ids = found.chain.map(({ id }) => id)
+  const isEarlier = ({ id }: Belief): boolean => ids.indexOf(id) < ids.indexOf(belief.id)
   const versions = kept.map(
-    (one) => `  ${one.supersededBy === null ? 'newest' : 'earlier'} version ${harmless(one.id)}: ${short(one.content)}`,
+    (one) => `  ${isEarlier(one) ? 'earlier' : 'later'} version ${harmless(one.id)}: ${short(one.content)}`,
   )
   const keptNotes =
     kept.length === 0
@@ -202,7 +203,7 @@ async function forgetBelief(
         ]
   if (dryRun)
     return {
-      document: { forgotten: false, beliefIds: selected.map(({ id }) => id), kept: keptIds },
+      document: { forgotten: false, beliefIds: selected.map(({ id }) => id), kept: kept.map(({ id }) => id) },
       text: () => `Would be forgotten:\n${shown}`,
       notes: [...keptNotes, ...sources],
     }
@@ -211,15 +212,16 @@ async function forgetBelief(
   // By id, so that exactly what was shown is forgotten.
   const receipt = await memory.forget(found.belief.id, { wholeChain: chain, ...omitUndefined({ key }) })
   const { beliefIds, event, hash } = receipt
+  const stillThere = ids.filter((id) => !beliefIds.includes(id))
   return {
-    document: { ...receipt, kept: keptIds },
+    document: { ...receipt, kept: stillThere },
     text: (style) =>
       lines(
         `${style.green('Forgotten')}: ${counted(beliefIds.length, 'belief')} (${beliefIds.map(harmless).join(', ')}).`,
         receiptText(event, hash),
       ),
     notes: [
-      ...keptIds.map(
+      ...stillThere.map(
         (id) =>
           `${harmless(id)}, another version of it, is kept; \`credence forget ${harmless(id)} --chain\` forgets it too.`,
       ),
