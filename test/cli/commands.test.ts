@@ -640,10 +640,33 @@ describe('show and history', () => {
       .map((line) => line.split(/ {2,}/)[2])
     expect(kinds).toEqual(['forget', 'undo', 'pin', 'remember', 'remember'])
     expect(stdout).toContain('undone by 4')
-    expect(stdout).toMatch(/b-\w+, rejected, withdrawn or forgotten/)
+    expect(stdout.match(/b-\w+, .*$/gm)).toEqual([
+      expect.stringMatching(/^b-\w+, forgotten$/),
+      expect.stringMatching(/^b-\w+, forgotten$/),
+    ])
     expect(stdout).not.toContain('Secret')
     expect(two.events.map(({ number }: { number: number }) => number)).toEqual([3, 2])
   })
+})
+
+it('history says of a belief that is gone whether it was rejected or withdrawn, as far as it is listed', async () => {
+  using place = workplace()
+  await place.run('remember', 'A dinghy.', '--name', 'Albatross')
+  await place.run('undo')
+  await place.run('learn', 'I prefer canvas sails.')
+  const [{ belief }] = (await place.json('review')).items
+  await place.run('proposals', 'reject', belief.id)
+
+  const { stdout } = await place.run('history')
+  const older = await place.run('history', '--before', '2')
+
+  expect(stdout.match(/(?<=b-\w+, ).*$/gm)?.map((how) => how.split(' ')[0])).toEqual([
+    'rejected',
+    'rejected',
+    'withdrawn',
+    'withdrawn',
+  ])
+  expect(older.stdout).toMatch(/b-\w+, rejected, withdrawn or forgotten/)
 })
 
 describe('the names other programs give these commands', () => {

@@ -28,6 +28,26 @@ describe.skipIf(noBrowser !== null)('the pages of journal and health', () => {
     await sees(page, 'Undone.')
     await expect(dashboard.memoryAs().get('what an agent said')).rejects.toThrow()
     await row('Undone by change').waitFor()
+    const text = (await row('Undone by change').locator('.journal-text p').first().textContent()) ?? ''
+    expect(text).toMatch(/^The agent some-agent remembered a withdrawn belief\. Undone by change \d+\.$/)
+    await row('You undid change')
+      .getByText(/^You undid change \d+ of a withdrawn belief in the dashboard\.$/)
+      .waitFor()
+  })
+
+  it('tells which change was undone if it names no belief', async () => {
+    await page.route('**/api/v1/journal?*', async (route) => {
+      const response = await route.fetch()
+      const { items } = await response.json()
+      const nothing = { beliefIds: [], beliefCount: 0, turnCount: 0 }
+      const undoing = { kind: 'undo', actor: 'person', origin: 'cli', undoes: 27, undoneBy: null }
+      const event = { ...items[0].event, ...undoing, ...nothing }
+      await route.fulfill({ response, json: { items: [{ event, names: {}, gone: {} }], nextBefore: null } })
+    })
+    await page.reload()
+    await page.getByText(/^You undid change 27 on the command line\.$/).waitFor()
+    await page.unrouteAll()
+    await page.reload()
   })
 
   it('tells what was learned from a conversation, and how much of one was forgotten', async () => {

@@ -2,8 +2,10 @@ import { describe, expect, it } from 'vitest'
 import { about, agent, pin, tell } from '../../../test/memory/at-hand.ts'
 import { belief, person, ports, portsWith } from '../../../test/recall/beliefs-at-hand.ts'
 import { correct } from '../change/correct.ts'
+import { forget } from '../change/forget.ts'
+import { reject } from '../change/proposals.ts'
 import { undo } from '../change/undo.ts'
-import { history, recentEvents } from './history.ts'
+import { history, recentEvents, removalOf } from './history.ts'
 
 describe('the history of a belief', () => {
   it('is every change of it, oldest first, with who made it and what it read then', async () => {
@@ -34,6 +36,21 @@ describe('the history of a belief', () => {
       const { chain } = await history(memory, { user: 'ann', reference: id })
       expect(chain.map((known) => known.id)).toEqual([one.id, two.id, both.id, last.id])
     }
+  })
+
+  it('says how a belief went that is no longer there', async () => {
+    const memory = ports()
+    const { belief: withdrawn } = await tell(memory, 'db', 'Postgres')
+    await undo(memory, { user: 'ann', author: person })
+    const { belief: forgotten } = await tell(memory, 'cache', 'Redis')
+    await forget(memory, about('cache'))
+    await tell(memory, 'queue', 'Kafka')
+    const { belief: rejected } = await correct(memory, { ...about('queue', agent), content: 'NATS' })
+    await reject(memory, about(rejected.id))
+
+    const removals = [withdrawn, forgotten, rejected].map(({ id }) => removalOf(memory, 'ann', id))
+
+    expect(await Promise.all(removals)).toEqual(['withdrawn', 'forgotten', 'rejected'])
   })
 
   it('orders a line of thousands, visiting each belief once', async () => {

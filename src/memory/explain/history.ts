@@ -23,6 +23,17 @@ export async function history(ports: Ports, reference: BeliefReference): Promise
 export const recentEvents = ({ store }: Ports, user: string, page: EventPage): Promise<readonly JournalEntry[]> =>
   store.events(user, page)
 
+/** How a belief went: an undo withdrew it, a person rejected it, or its text was erased. */
+export const removals = ['withdrawn', 'rejected', 'forgotten'] as const
+export type Removal = (typeof removals)[number]
+
+/** How a belief went that is no longer there. */
+export async function removalOf({ store }: Ports, user: string, id: string): Promise<Removal> {
+  const last = (await store.history(user, id)).at(-1)
+  if (last === undefined || last.outcome === 'erased') return 'forgotten'
+  return last.event.kind === 'reject' ? 'rejected' : 'withdrawn'
+}
+
 /** The change of a belief by one event. */
 type Changed = {
   readonly beliefId: string

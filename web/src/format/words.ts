@@ -63,5 +63,5 @@ export const eventWords: Readonly<Record<EventKind, string>> = {
   forget: 'forgot',
   import: 'imported',
   review: 'listed for review',
-  undo: 'undid a change of',
+  undo: 'undid',
 }

@@ -151,10 +151,18 @@ async function namesOf(memory: Memory, events: readonly JournalEntry[]): Promise
       names.set(id, called(await memory.get(id)))
     } catch (error) {
       if (!(error instanceof MemoryError && error.code === 'not_found')) throw error
-      names.set(id, `${harmless(id)}, rejected, withdrawn or forgotten`)
+      names.set(id, `${harmless(id)}, ${removalIn(events, id)}`)
     }
   }
   return names
+}
+
+/** How a belief went that is no longer there, where its last change is among these. */
+function removalIn(events: readonly JournalEntry[], id: string): string {
+  const last = events.find(({ beliefIds }) => beliefIds.includes(id))
+  if (last?.kind === 'forget') return 'forgotten'
+  if (last?.kind === 'reject') return 'rejected'
+  return last?.kind === 'undo' ? 'withdrawn' : 'rejected, withdrawn or forgotten'
 }
 
 const changeNumber: Argument<number | undefined> = {

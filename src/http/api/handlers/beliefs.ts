@@ -1,6 +1,6 @@
 import type { Belief } from '../../../beliefs/belief.ts'
 import { type JournalEntry as DomainEntry, entryOf, mostListedBeliefs } from '../../../beliefs/journal.ts'
-import { changesOf, filteredEvents } from '../../../memory/explain/history.ts'
+import { changesOf, filteredEvents, type Removal, removalOf } from '../../../memory/explain/history.ts'
 import { linkableBeliefs, linksOf, proposalsAbout } from '../../../memory/explain/links.ts'
 import { omitUndefined } from '../../../omit-undefined.ts'
 import type { JournalEntry } from '../contract.ts'
@@ -80,10 +80,16 @@ export function beliefHandlers(deps: ServerDeps): Handlers<BeliefRoute> {
       const named = ({ beliefIds }: DomainEntry): readonly string[] => beliefIds.slice(0, mostNames)
       const beliefs = await store.getMany(user, [...new Set(entries.flatMap(named))])
       const names = new Map(beliefs.map(({ id, name }) => [id, name]))
+      const removals: Record<string, Removal> = {}
+      for (const id of new Set(entries.flatMap(named)))
+        if (!names.has(id)) removals[id] = await removalOf(deps.ports, user, id)
+      const goneOf = (entry: DomainEntry): Readonly<Record<string, Removal>> =>
+        Object.fromEntries(Object.entries(removals).filter(([id]) => named(entry).includes(id)))
       return {
         items: entries.map((entry) => ({
           event: sentEntry(entry),
           names: Object.fromEntries(named(entry).map((id) => [id, names.get(id) ?? null])),
+          gone: goneOf(entry),
         })),
         nextBefore,
       }

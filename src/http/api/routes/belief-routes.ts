@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { beliefTypes, statuses } from '../../../beliefs/belief.ts'
 import { beliefOrders } from '../../../beliefs/belief-store.ts'
 import { eventKinds } from '../../../beliefs/journal.ts'
+import { removals } from '../../../memory/explain/history.ts'
 import * as shape from '../memory-shapes.ts'
 import { beliefId, digits, flag, forAgents, limit, listOf, paging, route, scopes, text, version } from '../route.ts'
 
@@ -207,6 +208,9 @@ export const journalRoutes = {
           names: z
             .record(z.string(), z.string().nullable())
             .describe('Names of the first beliefs by id; null if gone.'),
+          gone: z
+            .record(z.string(), z.enum(removals))
+            .describe('How those without a name went: withdrawn by an undo, rejected by a person, or forgotten.'),
         }),
       ),
       nextBefore: z.int().nullable().describe('For `before`, to see older ones; null when there are none.'),

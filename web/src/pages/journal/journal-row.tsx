@@ -33,10 +33,10 @@ export function JournalRow({ entry }: { readonly entry: Entry }) {
       <Badge tone={tones[event.kind] ?? 'plain'}>{event.kind}</Badge>
       <div class="journal-text break">
         <p>
-          {whoWords(event)} {eventWords[event.kind]} <Names entry={entry} />
+          {whoWords(event)} {eventWords[event.kind]} <Undone event={event} />
+          <Names entry={entry} />
           <Turns event={event} />
-          <span class="soft">{throughWords(event)}</span>
-          {event.undoes === null ? null : <span class="soft"> (change {event.undoes})</span>}
+          <span class="soft">{throughWords(event)}.</span>
           {event.undoneBy === null ? null : <span class="soft"> Undone by change {event.undoneBy}.</span>}
         </p>
         {event.beliefCount === 0 || event.kind === 'forget' ? null : <Details number={event.number} />}
@@ -119,13 +119,19 @@ function Changed({ before, after, target, all }: ChangedProps) {
   )
 }
 
+/** Which change an undo took back. It may have touched no belief, and then only its number says which one it was. */
+function Undone({ event: { undoes, beliefCount, turnCount } }: { readonly event: JournalEntry }) {
+  if (undoes === null) return null
+  return `change ${undoes}${beliefCount + turnCount === 0 ? '' : ' of '}`
+}
+
 /** How many turns a change kept or forgot, where that is more than the message something was learned from. */
 function Turns({ event: { kind, turnCount, beliefCount } }: { readonly event: JournalEntry }) {
   if (turnCount === 0 || (kind === 'learn' && turnCount === 1)) return null
   return `${beliefCount === 0 ? '' : ' and '}${counted(turnCount, 'turn')} of conversation`
 }
 
-function Names({ entry: { event, names } }: { readonly entry: Entry }) {
+function Names({ entry: { event, names, gone } }: { readonly entry: Entry }) {
   // A correction touches the old and the new of the same name; the name is said once.
   const distinct = event.beliefIds.filter((id, at) => {
     const name = names[id] ?? null
@@ -141,7 +147,7 @@ function Names({ entry: { event, names } }: { readonly entry: Entry }) {
           <span key={id}>
             {index === 0 ? '' : ', '}
             {name === null ? (
-              <span class="soft">a forgotten belief</span>
+              <span class="soft">a {gone[id] ?? 'forgotten'} belief</span>
             ) : (
               <Link href={address('beliefs', id)}>
                 <bdi>{name}</bdi>
