@@ -195,7 +195,7 @@ describe.skipIf(noBrowser !== null)('home, review, conversations, hosts and the 
     await go(page, `/beliefs/${belief.id}`)
     await sees(page.getByRole('region', { name: 'Candidate' }), /^The agent some-agent wants it remembered\./)
     await page.getByRole('button', { name: 'Reject' }).click()
-    await sees(page, 'Rejected “tea”. It is not remembered.')
+    await sees(page, 'Rejected “tea”.')
   })
 
   it('decides by keys, and on many at once', async () => {

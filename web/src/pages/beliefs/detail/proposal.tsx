@@ -103,26 +103,24 @@ export function Proposal({ value, shownOn, onDecided }: ProposalProps) {
   )
 }
 
-/** Decides, says so and offers the way back. False when it was refused. */
-export async function decide({ proposal, target }: ProposalValue, isAccepted: boolean): Promise<boolean> {
-  const params = { id: proposal.id }
+/** Decides on a proposal. False when it was refused. */
+export function decide({ proposal, target }: ProposalValue, isAccepted: boolean): Promise<boolean> {
   const over = target !== null && target.id !== proposal.proposedFor ? { over: target.id } : {}
   const accepted =
     proposal.resolvedAt === null ? 'Accepted. It holds from now on.' : 'Removed. It is no longer recalled.'
-  const done = isAccepted
-    ? await makeOrSay(accepted, () => ask('acceptProposal', { params, query: over }))
-    : await makeOrSay(`Rejected the proposal for “${(target ?? proposal).name}”.`, () =>
-        ask('rejectProposal', { params }),
-      )
-  return done !== null
+  return settle(proposal, isAccepted, accepted, over)
 }
 
 /** Decides on a candidate. False when it was refused. */
-export async function decideCandidate({ id, name }: Belief, isAccepted: boolean): Promise<boolean> {
+export const decideCandidate = (belief: Belief, isAccepted: boolean): Promise<boolean> =>
+  settle(belief, isAccepted, 'Confirmed. It is your own word now.')
+
+/** Decides, says so and offers the way back. */
+async function settle({ id, name }: Belief, isAccepted: boolean, accepted: string, query = {}): Promise<boolean> {
   const params = { id }
-  const done = isAccepted
-    ? await makeOrSay('Confirmed. It is your own word now.', () => ask('acceptProposal', { params }))
-    : await makeOrSay(`Rejected “${name}”. It is not remembered.`, () => ask('rejectProposal', { params }))
+  const done = await makeOrSay<{ readonly event: number }>(isAccepted ? accepted : `Rejected “${name}”.`, () =>
+    isAccepted ? ask('acceptProposal', { params, query }) : ask('rejectProposal', { params }),
+  )
   return done !== null
 }
 
