@@ -203,7 +203,7 @@ export const repositoryName = (repository: string): string =>
 const longestSlug = 40
 
 /** Letters, digits and single dashes, as a scope may hold them. */
-function slug(name: string): string {
+export function slug(name: string): string {
   const dashed = name
     .normalize('NFC')
     .toLowerCase()

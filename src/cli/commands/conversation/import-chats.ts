@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { existsSync, readFileSync, statSync } from 'node:fs'
 import { basename, relative } from 'node:path'
 import { universalScope } from '../../../beliefs/scope.ts'
@@ -8,6 +9,7 @@ import { type ChatFormat, chatFormats } from '../../../memory/transfer/chats/cha
 import { type ChatItem, readArchive, readChats, recogniseChats } from '../../../memory/transfer/chats/read-chats.ts'
 import { defineCommand } from '../../command/command.ts'
 import { choice, flag, one, timeOptions, writeOptions } from '../../command/options.ts'
+import { slug } from '../../memory-location.ts'
 import type { LocationOptions, Session } from '../../session.ts'
 import { counted, harmless } from '../../text/output.ts'
 import { heardLinesAnswer, hearLines, lineFormat, nothingHeard } from './hear.ts'
@@ -126,8 +128,8 @@ function unknownFormat(file: string): MemoryError {
 
 /**
  * The scopes of what was said in a directory, as if the person had started there: those of its repository or of its
- * `.credence.json`. What names no directory, or one that is gone, belongs to the person and not to the project that the
- * import runs in. Null for directories of which nothing is kept.
+ * `.credence.json`. A directory that is gone gets a scope of its own, because its repository is unknown and its text may be
+ * for no other project. What names no directory belongs to the person. Null for directories of which nothing is kept.
  */
 function scopesByDirectory(session: Session, options: LocationOptions) {
   const { dir } = session.locate(options)
@@ -137,8 +139,9 @@ function scopesByDirectory(session: Session, options: LocationOptions) {
   const find = (directory: string): readonly string[] | null => {
     if (excludedDirectories.some((excluded) => isWithin(directory, excluded))) return null
     if (given.length > 0) return given
-    if (!existsSync(directory)) return [universalScope]
-    return session.inDirectory(directory).locate({ dir, user: options.user }).homeScopes
+    if (existsSync(directory)) return session.inDirectory(directory).locate({ dir, user: options.user }).homeScopes
+    const hash = createHash('sha256').update(directory).digest('hex').slice(0, 8)
+    return [`project:${slug(basename(directory))}-${hash}`]
   }
   return (directory: string | null) => {
     if (directory === null) return given.length > 0 ? given : [universalScope]
