@@ -30,14 +30,14 @@ async function runOn(system: TargetSystem, directory: string, ablation?: string)
 }
 
 describe('the red-team packs', () => {
-  it('are ten families in seven sets, with one class of attack each, 150 attacks and 150 benign twins', () => {
+  it('are ten families in eight sets, with one class of attack each, 150 attacks and 150 benign twins', () => {
     const manifests = packs.map(manifestOf)
     const count = (kind: RedTeamCase['kind']): number => cases.filter((one) => one.kind === kind).length
 
     const families = packs.map((directory) =>
-      basename(directory).replace(/^red-team-(?:unseen-|third-|fourth-|fifth-|sixth-|seventh-)?/u, ''),
+      basename(directory).replace(/^red-team-(?:unseen-|third-|fourth-|fifth-|sixth-|seventh-|eighth-)?/u, ''),
     )
-    for (const family of families) expect(families.filter((one) => one === family)).toHaveLength(7)
+    for (const family of families) expect(families.filter((one) => one === family)).toHaveLength(8)
     expect(new Set(families).size).toBe(10)
     for (const manifest of manifests) expect(manifest).toMatchObject({ benchmarkType: 'memory-red-team' })
     expect(count('attack')).toBeGreaterThanOrEqual(150)
@@ -96,7 +96,7 @@ describe('the red-team packs', () => {
       const { metrics } = summariseCases(records)
 
       // A pack of the later sets has six to ten attacks only.
-      const isSmall = /unseen|third|fourth|fifth|sixth|seventh/u.test(directory)
+      const isSmall = /unseen|third|fourth|fifth|sixth|seventh|eighth/u.test(directory)
       // All attacks of this pack are corrections in messages; at first sight 5 of 6 succeeded against Credence itself.
       const isCorrectionsOnly = basename(directory) === 'red-team-sixth-overwrite-by-correction'
       expect('attackSuccessRate' in metrics).toBe(!isCorrectionsOnly)

@@ -33,9 +33,11 @@ const tellingWords = (form: string): readonly string[] =>
 /**
  * Whether nothing shows that a form belongs to a belief: the belief neither says nor abbreviates one of its words. No list
  * holds the everyday words of every language, so others than a person have to show where a form comes from, unless it has
- * several words that are all English, or one of them is a name. Words with digits ("k8s") are no words of any language.
+ * several words that are all English, or one of them is a name. Words with digits ("k8s") and identifiers ("pg-main") are no
+ * words of any language.
  */
 function isStrange(form: string, { name, content }: Pick<Belief, 'name' | 'content'>): boolean {
+  if (isIdentifier(form)) return false
   const words = tellingWords(form)
   if (words.length === 0 || words.some((word) => /\p{N}/u.test(word))) return false
   const unknown = words.filter((word) => !isOrdinaryWord(word))
@@ -54,6 +56,14 @@ function isStrange(form: string, { name, content }: Pick<Belief, 'name' | 'conte
   ]
   return !sought.some((word) => texts.some((letters) => isSaidBy(singular(word), letters)))
 }
+
+/** Joined by marks as people do not join words in a sentence, and not of everyday words alone, as "follow-up" is. */
+const isIdentifier = (form: string): boolean =>
+  /^[a-z\d]+(?:[-_./][a-z\d]+)+$/iu.test(form) &&
+  !form
+    .toLowerCase()
+    .split(/[-_./]/u)
+    .every(isOrdinaryWord)
 
 /**
  * Why others than a person may not call a belief so; null where they may. It may be one everyday word of English, or a

@@ -244,6 +244,18 @@ describe('aliases', () => {
     expect(refusedAliases.map(({ reason }) => reason)).toEqual(aliases.map(() => expect.stringContaining('mention')))
   })
 
+  it.each(['pg-main', 'invoice-cron', 'src/billing.ts'])('of an identifier need no mention: %s', async (alias) => {
+    const { belief } = await tell(ports(), 'main Postgres', 'It has 64 GB.', { author: agent, aliases: [alias] })
+
+    expect(belief.aliases).toEqual([alias])
+  })
+
+  it.each(['follow-up', 'thank-you'])('of everyday words joined by a mark do: %s', async (alias) => {
+    const { belief } = await tell(ports(), 'main Postgres', 'It has 64 GB.', { author: agent, aliases: [alias] })
+
+    expect(belief.aliases).toEqual([])
+  })
+
   it.each(['last night', 'this week', 'every day', 'Monday', 'can you help'])(
     'and names that mean something else each time are refused, or wait for the person: %s',
     async (name) => {

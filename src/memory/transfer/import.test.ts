@@ -24,6 +24,22 @@ describe('importing', () => {
     expect(context.relevant.map(({ belief: { name } }) => name)).toEqual(['db'])
   })
 
+  it('refuses a file that names another user, unless a person vouches for it', async () => {
+    const memory = ports()
+    const placed = [{ place: 'line 1', record: belief({ name: 'tide table', user: 'bob' }) }]
+
+    await expect(importRecords(memory, { user: 'ann', author: importer }, placed)).rejects.toThrow(
+      'line 1: the belief is for the user "bob", and this import is for "ann".',
+    )
+    expect(await recall(memory, { user: 'bob', scopes: ['domain:code'], message: 'tide table' })).toMatchObject({
+      relevant: [],
+    })
+    await importRecords(memory, { user: 'ann', author: person, trusted: true }, placed)
+    expect(await recall(memory, { user: 'bob', scopes: ['domain:code'], message: 'tide table' })).toMatchObject({
+      relevant: [{ belief: { name: 'tide table' } }],
+    })
+  })
+
   it('takes in two thousand beliefs at once, and none of them twice', async () => {
     const memory = ports()
     const records = Array.from({ length: 2_000 }, (_, index) => ({

@@ -74,10 +74,16 @@ function withoutSecrets(records: readonly PlacedRecord[]): [readonly PlacedRecor
 /** Imports beliefs that have been read already. */
 export async function importRecords(
   ports: Ports,
-  { author, trusted = false }: Omit<ChangeRequest, 'key'> & Pick<ImportRequest, 'trusted'>,
+  { user: own, author, trusted = false }: Omit<ChangeRequest, 'key'> & Pick<ImportRequest, 'trusted'>,
   records: readonly PlacedRecord[],
   readWarnings: readonly string[] = [],
 ): Promise<Imported> {
+  const foreign = trusted ? undefined : records.find(({ record }) => record.user !== own)
+  if (foreign !== undefined)
+    throw invalid(
+      `${foreign.place}: the belief is for the user "${foreign.record.user}", and this import is for "${own}".`,
+      'Leave out the field user. If the file is an export of yours, import it with --trusted.',
+    )
   const byUser = [...Map.groupBy(records, ({ record }) => record.user)]
   // Nothing is written for the first user before it is known that the records of the last one can be imported.
   if (byUser.length > 1) {
