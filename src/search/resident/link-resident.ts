@@ -5,7 +5,7 @@ import { singularOf } from '../forms.ts'
 import { type Linked, linksOf } from '../link.ts'
 import { Slices, type Steps } from '../slices.ts'
 import type { ResidentForms } from './resident-forms.ts'
-import { messageWord, type WordIndex } from './word-index.ts'
+import type { WordIndex } from './word-index.ts'
 
 /** One way to read the words of a message, as texts and as their numbers in the index. */
 type Spelling = { readonly texts: string[]; readonly ids: number[] }
@@ -98,21 +98,15 @@ class MessageWords {
     const { literal, singular } = this
     for (let at = from; at < Math.min(from + stepLength, tokens.length); at += 1) {
       const token = tokens[at] as Token
-      const word = messageWord(token.word)
-      const id = words.idOf(word.text, word.hash)
+      const known = words.know(token.word)
       literal.texts[at] = token.word
-      literal.ids[at] = id
+      literal.ids[at] = known.id
       // Capitals decide whether a word is a plural.
-      if (token.isAllCaps || token.isAcronymPlural) {
-        const one = singularOf(token)
-        singular.texts[at] = one
-        singular.ids[at] = words.idOf(one)
-      } else {
-        singular.texts[at] = word.singular
-        singular.ids[at] = word.singular === word.text ? id : words.idOf(word.singular, word.singularHash)
-      }
-      const meant = words.meantBy(word)
-      if (meant.length > 0) this.meantBy.push({ at, meant })
+      const isSpecial = token.isAllCaps || token.isAcronymPlural
+      const one = isSpecial ? singularOf(token) : (known.singular ?? token.word)
+      singular.texts[at] = one
+      singular.ids[at] = isSpecial ? words.idOf(one) : known.singularId
+      if (known.meant.length > 0) this.meantBy.push({ at, meant: known.meant })
     }
   }
 }

@@ -37,16 +37,20 @@ export class IntList {
   }
 }
 
-/** What there is to know of a word of a message, whoever asks. */
-type MessageWord = {
-  readonly text: string
-  readonly hash: number
-  readonly singular: string
-  readonly singularHash: number
-  readonly letters: number
-  /** The hashes that the halves of a word may have for which this one is a typo. Null where it is none. */
-  readonly probes: readonly number[] | null
+/** What is known of a word of a message. Numbers are -1 for words that no form has. */
+type KnownWord = {
+  readonly id: number
+  /** Null where it is the word itself, or no form has either. */
+  readonly singular: string | null
+  readonly singularId: number
+  /** The words of forms that it may be a typo for. */
+  readonly meant: readonly string[]
 }
+
+/** Most words of messages have nothing to do with any form, and share this. */
+const unknownWord: KnownWord = { id: -1, singular: null, singularId: -1, meant: [] }
+/** Words of messages that are kept; more than a person uses. */
+const mostAsked = 50_000
 
 /** Where a half is in the list of halves: its hash, the word, the letters of the word, and one more than the next half of the chain. */
 const half = { hash: 0, word: 1, letters: 2, next: 3, size: 4 } as const
@@ -58,6 +62,9 @@ export class WordIndex {
   #chains: Int32Array
   /** All that is known of a half is side by side: what takes the time is each place in memory that is looked at. */
   readonly #halves = new IntList()
+  /** Words of messages, and what is known of each. */
+  #asked = new WordTable()
+  #known: KnownWord[] = []
 
   /** `expected` words fit before the tables are made anew, which takes long where there are many. */
   constructor(expected = 0) {
@@ -66,7 +73,7 @@ export class WordIndex {
   }
 
   get bytes(): number {
-    return this.#table.bytes + this.#chains.byteLength + this.#halves.bytes
+    return this.#table.bytes + this.#chains.byteLength + this.#halves.bytes + this.#asked.bytes
   }
 
   get size(): number {
@@ -74,8 +81,8 @@ export class WordIndex {
   }
 
   /** The number of a word, -1 for one that no form has. */
-  idOf(word: string, hash = hashOf(word)): number {
-    return this.#table.idOf(word, hash)
+  idOf(word: string): number {
+    return this.#table.idOf(word)
   }
 
   add(word: string): number {
@@ -87,33 +94,58 @@ export class WordIndex {
       this.#addHalf(firstHash(word, cut, word.length), id, letters)
       this.#addHalf(secondHash(word, cut, word.length), id, letters)
     }
+    if (this.#known.length > 0) this.#forgetAsked()
     return id
   }
 
-  /** The words of forms that a word of a message may be a typo for. */
-  meantBy(word: MessageWord): readonly string[] {
-    const { text, letters, probes } = word
-    if (probes === null) return none
-    let found: string[] | null = null
-    for (const hash of probes) found = this.#collect(hash, letters, text, found)
-    if (found === null) return none
-    return [...new Set(found)].sort(compareText).filter((meant) => isPlausibleTypo(text, meant))
+  /** What is known of a word of a message, which is looked up once. */
+  know(word: string): KnownWord {
+    const asked = this.#asked.idOf(word)
+    if (asked >= 0) return this.#known[asked] as KnownWord
+    const known = this.#lookUp(word)
+    if (word.length > longestKept) return known
+    if (this.#known.length >= mostAsked) this.#forgetAsked()
+    this.#known[this.#asked.add(word)] = known
+    return known
   }
 
-  /** Adds the words one edit apart that have a half with this hash. */
-  #collect(hash: number, letters: number, written: string, before: string[] | null): string[] | null {
-    let found = before
+  #forgetAsked(): void {
+    this.#asked = new WordTable()
+    this.#known = []
+  }
+
+  #lookUp(word: string): KnownWord {
+    const id = this.idOf(word)
+    const one = singular(word)
+    const singularId = one === word ? id : this.idOf(one)
+    const meant = isForgivable(word) ? this.#near(word).filter((other) => isPlausibleTypo(word, other)) : []
+    if (id < 0 && singularId < 0 && meant.length === 0) return unknownWord
+    return { id, singular: one === word ? null : one, singularId, meant }
+  }
+
+  /** The words one edit apart. See `typoProbes`, which asks a store for the same keys. */
+  #near(written: string): readonly string[] {
+    const found: string[] = []
+    const letters = lettersOf(written)
+    for (let length = written.length - 1; length <= written.length + 1; length += 1) {
+      const cut = cutOf(length)
+      this.#collect(firstHash(written, cut, length), letters, written, found)
+      this.#collect(secondHash(written, written.length - (length - cut), length), letters, written, found)
+      if (length === written.length && written[cut - 1] !== written[cut])
+        this.#collect(firstHash(written.slice(0, cut - 1) + written[cut], cut, length), letters, written, found)
+    }
+    return found.length > 1 ? [...new Set(found)].sort(compareText) : found
+  }
+
+  #collect(hash: number, letters: number, written: string, found: string[]): void {
     const halves = this.#halves.numbers
     let at = this.#chains[hash & (this.#chains.length - 1)] as number
     for (; at > 0; at = halves[at - 1 + half.next] as number) {
       const from = at - 1
       if (halves[from + half.hash] !== hash || !mayBeOneEdit(letters, halves[from + half.letters] as number)) continue
       const word = this.#table.words[halves[from + half.word] as number] as string
-      if (!isOneEditApart(written, word)) continue
-      found ??= []
-      found.push(word)
+      if (isOneEditApart(written, word)) found.push(word)
     }
-    return found
   }
 
   #addHalf(hash: number, id: number, letters: number): void {
@@ -137,7 +169,6 @@ export class WordIndex {
 
 /** Longer words hardly occur twice. */
 const longestKept = 40
-const none: readonly string[] = []
 
 /** A bit for each letter that a word has; letters of other alphabets share bits. */
 function lettersOf(word: string): number {
@@ -185,13 +216,15 @@ export class WordTable {
   }
 
   /** The number of a word, -1 for one that is not there. */
-  idOf(word: string, hash = hashOf(word)): number {
+  idOf(word: string): number {
+    const hash = hashOf(word)
     const at = this.#placeOf(word, hash)
     return (this.#pairs[at + 1] as number) - 1
   }
 
   /** The number of a word, which is added where it is not there. */
-  add(word: string, hash = hashOf(word)): number {
+  add(word: string): number {
+    const hash = hashOf(word)
     const at = this.#placeOf(word, hash)
     const known = (this.#pairs[at + 1] as number) - 1
     if (known >= 0) return known
@@ -239,44 +272,4 @@ function hashOf(text: string, from = 0, to = text.length, seed = 0x811c9dc5): nu
   for (let at = from; at < to; at += 1) hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193)
   hash = Math.imul(hash ^ (hash >>> 15), 0x2c1b3c6d)
   return hash ^ (hash >>> 12)
-}
-
-/** Words of messages that are kept; more than a person uses. */
-const mostSeen = 50_000
-let seen = new WordTable()
-let seenWords: MessageWord[] = []
-
-/** Users share most of their words, and what a dictionary says of one takes long to find out. */
-export function messageWord(text: string): MessageWord {
-  const hash = hashOf(text)
-  const known = seen.idOf(text, hash)
-  if (known >= 0) return seenWords[known] as MessageWord
-  if (text.length > longestKept) return describeWord(text, hash)
-  if (seenWords.length >= mostSeen) {
-    seen = new WordTable()
-    seenWords = []
-  }
-  const at = seen.add(text, hash)
-  const word = describeWord(seen.words[at] as string, hash)
-  seenWords[at] = word
-  return word
-}
-
-function describeWord(text: string, hash: number): MessageWord {
-  const one = singular(text)
-  const singularHash = one === text ? hash : hashOf(one)
-  const probes = isForgivable(text) ? probesOf(text) : null
-  return { text, hash, singular: one, singularHash, letters: lettersOf(text), probes }
-}
-
-/** See `typoProbes`, which asks a store for the same keys. */
-function probesOf(written: string): readonly number[] {
-  const probes: number[] = []
-  for (let length = written.length - 1; length <= written.length + 1; length += 1) {
-    const cut = cutOf(length)
-    probes.push(firstHash(written, cut, length), secondHash(written, written.length - (length - cut), length))
-    if (length === written.length && written[cut - 1] !== written[cut])
-      probes.push(firstHash(written.slice(0, cut - 1) + written[cut], cut, length))
-  }
-  return probes
 }
