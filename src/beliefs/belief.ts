@@ -129,7 +129,8 @@ export const passesFilter = (
 const rank: Record<ActorKind, number> = { person: 3, document: 2, agent: 1, tool: 1, model: 1 }
 
 /** The highest authority that ever wrote or edited a belief. */
-export const authorityOf = (belief: Belief): ActorKind => (belief.editedByPerson ? 'person' : belief.provenance.actor)
+export const authorityOf = (belief: Pick<Belief, 'editedByPerson' | 'provenance'>): ActorKind =>
+  belief.editedByPerson ? 'person' : belief.provenance.actor
 
 /**
  * Whether an author may change what a belief says: everybody what a lower authority wrote, and of their own rank persons

@@ -1,5 +1,12 @@
 import { describe, expect, it } from 'vitest'
+import { sample } from '../store/sample-beliefs.contract.ts'
 import { beliefFormKeys, formKeys, isSurfaceForm } from './forms.ts'
+
+const by = (actor: 'person' | 'agent' | 'document') =>
+  sample({
+    id: 'b',
+    provenance: { actor, origin: 'test', sourceId: null, model: null, at: '2026-03-01T12:00:00.000Z' },
+  })
 
 const keys = (form: string): readonly string[] => formKeys(form).map(({ key }) => key)
 
@@ -44,10 +51,22 @@ describe('formKeys', () => {
   })
 
   it('gives the name precedence over an alias that reads the same', () => {
-    expect(beliefFormKeys({ name: 'redis', aliases: ['Redis', 'cache'] })).toMatchObject([
+    expect(beliefFormKeys({ ...by('person'), name: 'redis', aliases: ['Redis', 'cache'] })).toMatchObject([
       { key: 'redis', ordinal: 0 },
       { key: 'cache', ordinal: 2 },
     ])
+  })
+
+  it('leaves out the number of a name, for statements of a person alone', () => {
+    const said = (actor: 'person' | 'agent' | 'document') =>
+      beliefFormKeys({ ...by(actor), name: 'staging port (2)', aliases: [] }).map(({ key, ordinal }) => [key, ordinal])
+
+    expect(said('person')).toEqual([
+      ['staging port', 0],
+      ['staging port 2', 0],
+    ])
+    for (const actor of ['agent', 'document'] as const) expect(said(actor)).toEqual([['staging port 2', 0]])
+    expect(beliefFormKeys({ ...by('agent'), editedByPerson: true, name: 'port (2)', aliases: [] })).toHaveLength(2)
   })
 
   it('refuses what holds no letter or digit', () => {

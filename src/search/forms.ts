@@ -1,4 +1,4 @@
-import type { Belief } from '../beliefs/belief.ts'
+import { authorityOf, type Belief } from '../beliefs/belief.ts'
 import { saidName } from '../beliefs/identity.ts'
 import { analyse, type Token } from './analyse.ts'
 import { isOrdinaryWord } from './ordinary-words.ts'
@@ -41,16 +41,20 @@ export function formKeys(form: string, tokens: readonly Token[] = analyse(form))
   return [...distinct.values()]
 }
 
+/** What the forms of a belief are derived from. */
+type Named = Pick<Belief, 'name' | 'aliases' | 'editedByPerson' | 'provenance'>
+
 /**
- * All keys of a belief, each once. A key of both the name and an alias counts as the name's. A name with a number has the
- * keys of the name alone too, so that the newest of several statements under one name is found as well as the first.
+ * All keys of a belief, each once. A key of both the name and an alias counts as the name's. A person's name with a number has
+ * the keys of the name alone too, so that the newest of several statements under one name is found as well as the first.
+ * Others could take the name of a person's belief that way.
  */
 export function beliefFormKeys(
-  belief: Pick<Belief, 'name' | 'aliases'>,
+  belief: Named,
   tokensOf: (form: string) => readonly Token[] = analyse,
 ): readonly FormKeyOf[] {
   const keys = new Map<string, FormKeyOf>()
-  const said = saidName(belief.name)
+  const said = authorityOf(belief) === 'person' ? saidName(belief.name) : belief.name
   const forms = [belief.name, ...belief.aliases].map((form, ordinal) => ({ form, ordinal }))
   for (const { form, ordinal } of said === belief.name ? forms : [{ form: said, ordinal: 0 }, ...forms]) {
     for (const formKey of formKeys(form, tokensOf(form))) {
@@ -68,10 +72,7 @@ export type IndexEntries = {
   readonly typoTargets: readonly string[]
 }
 
-export function indexEntries(
-  belief: Pick<Belief, 'name' | 'aliases'>,
-  tokensOf: (form: string) => readonly Token[] = analyse,
-): IndexEntries {
+export function indexEntries(belief: Named, tokensOf: (form: string) => readonly Token[] = analyse): IndexEntries {
   const forms = beliefFormKeys(belief, tokensOf)
   return { forms, typoTargets: [...new Set(forms.flatMap((form) => form.words))].filter(isTypoTarget) }
 }

@@ -87,7 +87,8 @@ describe('what only a person may say', () => {
       fc.asyncProperty(operations(undefined, [person]), operations(undefined, others), async (said, attack) => {
         const memory = ports()
         await performAll(memory, said)
-        const isWord = (one: Parameters<typeof authorityOf>[0]) => isCurrent(one) && authorityOf(one) === 'person'
+        const isWord = (one: Parameters<typeof isCurrent>[0] & Parameters<typeof authorityOf>[0]) =>
+          isCurrent(one) && authorityOf(one) === 'person'
         const words = async () =>
           (await everything(memory))
             .filter(isWord)

@@ -61,6 +61,7 @@ describe('remembering without a name', () => {
 
     const context = await recall(memory, { user: 'ann', scopes: ['domain:code'], message: 'What is the staging port?' })
 
+    expect(context.relevant.map(({ belief }) => belief.content)).toEqual(['The staging port is 5433.'])
     expect(renderContext(context)).toContain('- staging port: The staging port is 5433.')
   })
 
