@@ -56,7 +56,9 @@ export type Option<Value = unknown> = {
 export type Argument<Value = unknown> = {
   readonly help: string
   readonly count: 'one' | 'optional' | 'words' | 'rest'
+  /** Whether `-` means standard input. */
   readonly takesStdin: boolean
+  /** The allowed values, where they are a fixed set. */
   readonly choices?: readonly string[]
   readonly read: (texts: readonly string[]) => Value
 }
@@ -79,6 +81,7 @@ export type ValuesOf<Specs> = {
 }
 
 type Definition<Args, Options> = {
+  /** In their order on the command line. */
   readonly args: Args
   readonly options: Options
   /** Follows the summary in the help. */
