@@ -71,7 +71,7 @@ function commentedOn(others: readonly MessageSentence[]): (finding: Finding) => 
   const lastOfText = others.findLast(({ plain }) => pointsAtText(plain))?.start ?? -1
   return ({ kind, span }) => {
     if (lastOfText >= span.end) return true
-    // What is to be remembered may be about somebody. A rule, a correction or one's own name is nobody else's.
+    // A request to remember may be about another person. A rule, a correction or a name is about the speaker.
     if (kind === 'request' || kind === 'preference') return false
     const below = others.filter(({ start }) => start >= span.end)
     const person = below.findIndex(({ plain }) => pointsAtPerson.test(plain))

@@ -129,7 +129,7 @@ const patterns: readonly SecretPattern[] = [
   },
   // The text of a Wi-Fi code.
   { pattern: /\bWIFI:[^\n]{0,200}?;P:(?<value>(?:\\.|[^;\n\\]){3,100})/dgu, what: passwordOrKey, hint: /WIFI:/u },
-  // An address that logs in whoever has it.
+  // A link that logs in anybody who opens it.
   {
     pattern: /[?&#](?<name>[\w-]{1,40})=(?<value>[^\s"'<>&#]{8,400})/dgu,
     what: 'an access token',
