@@ -58,7 +58,7 @@ export async function candidates({ store }: Ports, user: string): Promise<readon
 export function reasonOf({ provenance: { model, origin, actor }, proposedFor, status }: Belief): string {
   if (proposedFor !== null)
     return actor === 'person' && origin !== 'file'
-      ? 'It corrects what is remembered, in a conversation that was imported.'
+      ? 'It may correct what is remembered.'
       : `The ${actor} ${origin} contradicts what is remembered.`
   if (origin === 'file') return 'Written in MEMORY.md. Any program can write to a file, so only a person decides on it.'
   if (model !== null) return `The model ${model} found it in a message.`

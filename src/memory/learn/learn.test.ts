@@ -179,6 +179,43 @@ describe('nothing is replaced but', () => {
     expect(await current(memory)).toEqual(['PRs need two approvals.'])
   })
 
+  it.each([
+    ['the server restarts at 03:00 every night.', 'Actually the server restarts at 04:30 now.'],
+    ['the change log needs two approvals.', 'Actually the change log needs three approvals.'],
+    ['the staging port is 5433.', 'Sorry, the staging port is 5434.'],
+    [
+      'the kiln reaches 1040 degrees after nine hours.',
+      'Correction: the kiln reaches 1040 degrees after eleven hours.',
+    ],
+  ])('after confirmation, where a sentence says most of a belief again: %s', async (content, text) => {
+    const memory = ports()
+    await learn(memory, said(`Remember that ${content} Remember that PRs need two approvals.`))
+    const target = (await all(memory)).find((one) => one.content === content)
+
+    const { taken } = await learn(memory, said(text))
+
+    expect(taken).toMatchObject([
+      {
+        outcome: 'candidate',
+        belief: { name: target?.name, content: text.replace(/^\w+[,:]? /u, ''), proposedFor: target?.id },
+      },
+    ])
+    expect(await current(memory)).toEqual(['PRs need two approvals.', content])
+  })
+
+  it.each([
+    'Actually the staging server is slow.',
+    'No, the staging one.',
+    'Actually the server room is at 03:00 degrees.',
+  ])('and not where it says less: %s', async (text) => {
+    const memory = ports()
+    await learn(memory, said('Remember that the staging server restarts at 03:00 for backups.'))
+
+    const { taken } = await learn(memory, said(text))
+
+    expect(taken).toEqual([])
+  })
+
   it('not in another scope, for another user, or by what only looks alike', async () => {
     const memory = await portsWith(
       belief({ name: 'law port', content: 'The port is 5432.', scopes: ['domain:law'] }),

@@ -258,7 +258,11 @@ class Plan {
       informativeWords(`${name} ${content}`).some((word) => subject.includes(word)),
     )
     const [target, ...others] = meant
-    if (old.length === 0) return isFragment(finding.content) && meant.length > 0 ? unclear(finding, meant) : null
+    if (old.length === 0) {
+      const [again, ...more] = meant.filter(({ content }) => saysMostOf(finding.content, content))
+      if (again !== undefined && more.length === 0) return this.#propose(finding, again)
+      return isFragment(finding.content) && meant.length > 0 ? unclear(finding, meant) : null
+    }
     if (target === undefined) return alike.length > 0 ? unclear(finding, alike) : null
     if (others.length > 0) return unclear(finding, meant)
     if (finding.isDoubtful === true) return this.#propose(finding, target)
@@ -308,7 +312,7 @@ class Plan {
   }
 
   #take(finding: Finding, outcome: LearnOutcome, belief: Belief, replaced: readonly Belief[]): void {
-    this.taken = [...this.taken, { finding, outcome, belief, replaced, because: becauseOf(finding, outcome) }]
+    this.taken = [...this.taken, { finding, outcome, belief, replaced, because: becauseOf(finding, outcome, belief) }]
   }
 }
 
@@ -318,6 +322,14 @@ const informativeWords = (text: string): readonly string[] =>
 /** Whether the words contain the run, in this order and without gaps. */
 const hasRun = (words: readonly string[], run: readonly string[]): boolean =>
   ` ${words.join(' ')} `.includes(` ${run.join(' ')} `)
+
+/** Whether a sentence says most of another again, as one with a new value does. Numbers mostly are values. */
+function saysMostOf(sentence: string, content: string): boolean {
+  const words = searchableWords(sentence)
+  const known = [...new Set(searchableWords(content))].filter((word) => words.includes(word) || !/\d/u.test(word))
+  const shared = known.filter((word) => words.includes(word))
+  return shared.length * 2 > known.length && informativeWords(shared.join(' ')).length >= 2
+}
 
 /** Words of the longest fragment; more make a whole sentence. */
 const longestFragment = 8
@@ -340,7 +352,8 @@ const reasons: Readonly<Record<Finding['kind'], string>> = {
   model: 'A model found it in the message',
 }
 
-function becauseOf({ kind, slot }: Finding, outcome: LearnOutcome): string {
+function becauseOf({ kind, slot }: Finding, outcome: LearnOutcome, { proposedFor }: Belief): string {
+  if (proposedFor !== null) return 'It may correct a belief, which holds until you accept the correction.'
   const more: Readonly<Record<LearnOutcome, string>> = {
     remembered: '',
     reinforced: '; it was known already',
