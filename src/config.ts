@@ -91,7 +91,7 @@ export const settingsSchema = {
     ['document', 'person'],
     'The authority of an edit of `MEMORY.md`. `document`: an edit that concerns `user:universal` or a standing instruction, or changes or removes a belief of a person or an agent, waits until a person accepts it. `person`: edits apply at once with your authority; only for a file that no other program can write.',
   ),
-  evalHarnessEnabled: flag('Store benchmark runs in the evaluation store.'),
+  evalHarnessEnabled: flag('Allow shadow mode. Benchmarks run without it.'),
   evalShadowModeEnabled: flag(
     'Record what each live recall did, in ids, hashes and numbers; needs `evalHarnessEnabled`. Does not change what is recalled.',
   ),

@@ -23,7 +23,7 @@ registerHooks({
 function modulesOf(dir: string, name: string, argv: readonly string[]) {
   const list = join(dir, `${name}.txt`)
   const program = ['--import', `data:text/javascript,${encodeURIComponent(hook)}`, join(root, 'bin', 'credence.js')]
-  const env = { PATH: process.env.PATH, HOME: dir, MODULES: list, CREDENCE_EVAL_HARNESS_ENABLED: 'true' }
+  const env = { PATH: process.env.PATH, HOME: dir, MODULES: list }
   const memory = ['--dir', join(dir, 'memory')]
   const ended = spawnSync(process.execPath, [...program, ...argv, ...memory], { cwd: dir, env, encoding: 'utf8' })
   return { ...ended, modules: new Set(readFileSync(list, 'utf8').trimEnd().split('\n')) }

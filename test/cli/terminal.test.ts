@@ -6,7 +6,6 @@ import { workplace } from './workplace.ts'
 type Workplace = ReturnType<typeof workplace>
 
 const evals = {
-  CREDENCE_EVAL_HARNESS_ENABLED: 'true',
   CREDENCE_BENCHMARK_BASELINE_SNAPSHOTS_ENABLED: 'true',
 }
 /** A command line at a terminal with colours, with these characters typed. */

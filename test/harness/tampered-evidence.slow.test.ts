@@ -155,7 +155,7 @@ describe('evidence that was tampered with', () => {
   it('is found in the records of a run and in the pack that it was made with', async () => {
     using place = workplace()
     const root = join(place.work, 'evals')
-    const env = { CREDENCE_EVAL_HARNESS_ENABLED: 'true', CREDENCE_EVAL_STORE_DIR: root }
+    const env = { CREDENCE_EVAL_STORE_DIR: root }
     const pack = 'red-team-unseen-bridging'
     cpSync(join('packs', pack), join(root, 'benchmarks', pack), { recursive: true })
     const { stdout } = await place.runWith({ env }, 'benchmark', 'run', pack, '--system', 'defenceless', '--json')

@@ -92,7 +92,6 @@ describe('credence learn', () => {
 
 describe('credence benchmark run learning', () => {
   const env = (store: string) => ({
-    CREDENCE_EVAL_HARNESS_ENABLED: 'true',
     CREDENCE_BENCHMARK_BASELINE_SNAPSHOTS_ENABLED: 'true',
     CREDENCE_BENCHMARK_DELTA_REPORTER_ENABLED: 'true',
     CREDENCE_EVAL_STORE_DIR: store,

@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { workplace } from '../cli/workplace.ts'
 
-const env = (store: string) => ({ CREDENCE_EVAL_HARNESS_ENABLED: 'true', CREDENCE_EVAL_STORE_DIR: store })
+const env = (store: string) => ({ CREDENCE_EVAL_STORE_DIR: store })
 
 it('runs every pack whose id begins like a name with a star, and shows both figures for each and for all', async () => {
   using place = workplace()

@@ -5,8 +5,6 @@ import { loadTasks } from '../../src/tasks/parse/load-tasks.ts'
 import { promptOf } from '../../src/tasks/task-kind.ts'
 import { workplace } from '../cli/workplace.ts'
 
-const env = { CREDENCE_EVAL_HARNESS_ENABLED: 'true' }
-
 /** A folder with one of the tasks that ship, as a pack. */
 function onePack(directory: string): void {
   mkdirSync(directory)
@@ -29,17 +27,7 @@ describe('a pack of tasks', () => {
     using place = workplace()
     onePack(join(place.work, 'pack'))
 
-    const ending = await place.runWith(
-      { env },
-      'benchmark',
-      'run',
-      './pack',
-      '--system',
-      'none',
-      '--store',
-      'evals',
-      '--json',
-    )
+    const ending = await place.run('benchmark', 'run', './pack', '--system', 'none', '--store', 'evals', '--json')
 
     const { runs } = JSON.parse(ending.stdout)
     expect(ending.exitCode).toBe(1)
@@ -56,7 +44,7 @@ describe('a pack of tasks', () => {
     onePack(join(place.work, 'pack'))
 
     const argv = ['benchmark', 'run', './pack', '--ablations', '--store', 'evals', '--json']
-    const ending = await place.runWith({ env }, ...argv)
+    const ending = await place.run(...argv)
 
     expect(JSON.parse(ending.stdout)).toMatchObject({
       runs: [{ system: { name: 'reference' } }, { system: { name: 'reference (memory off)' }, passedCases: 0 }],

@@ -224,8 +224,7 @@ describe.skipIf(noBrowser !== null)('the pages of evaluation', () => {
 
     const { dir, send } = dashboard.server
     const argv = ['benchmark', 'run', 'locomo', '--system', 'none', '--dir', dir]
-    const env = { ...process.env, CREDENCE_EVAL_HARNESS_ENABLED: '1' }
-    await promisify(execFile)(process.execPath, ['bin/credence.js', ...argv], { env }).catch(() => undefined)
+    await promisify(execFile)(process.execPath, ['bin/credence.js', ...argv]).catch(() => undefined)
     const { body } = await send<Answer<'runs'>>('GET', '/api/v1/evals/runs?benchmark=locomo')
     await go(page, `/evaluation/runs/${body.items[0]?.run.runId}/cases/sample-1-1`)
     await sees(page.locator('.asked'), 'What happened to the first bowl that Tomas made?')

@@ -1,6 +1,5 @@
 import { statSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { environmentName, type Settings } from '../../../config.ts'
 import { kindOf } from '../../../eval/kinds/kind.ts'
 import { type Captured, captureCase } from '../../../eval/pack/capture.ts'
 import { importPack, type PackSummary, validatePack } from '../../../eval/pack/import-pack.ts'
@@ -126,7 +125,7 @@ export const benchmarkCapture = defineCommand({
           ...(replace && captured.casesReplaced === 0
             ? ['Nothing was replaced: no case was captured for this message in these scopes before.']
             : []),
-          ...notesOf(captured, settings),
+          ...notesOf(captured),
         ],
       }
     } finally {
@@ -145,10 +144,7 @@ function capturedText({ caseId, case: { description }, passesNow, failures, beli
   ].join('\n')
 }
 
-const notesOf = (
-  { packDir, isFaithful, passesNow, quotesShown }: Captured,
-  { evalHarnessEnabled }: Settings,
-): readonly string[] => [
+const notesOf = ({ packDir, isFaithful, passesNow, quotesShown }: Captured): readonly string[] => [
   ...(quotesShown === 0
     ? []
     : [
@@ -162,5 +158,5 @@ const notesOf = (
   ...(passesNow
     ? []
     : ['The case tests the copies. When you have changed the beliefs themselves, capture it again with --replace.']),
-  `Stored in ${packDir}. Run it with \`${evalHarnessEnabled ? '' : `${environmentName('evalHarnessEnabled')}=true `}credence benchmark run my-cases\`.`,
+  `Stored in ${packDir}. Run it with \`credence benchmark run my-cases\`.`,
 ]

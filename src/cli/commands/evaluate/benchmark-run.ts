@@ -31,7 +31,6 @@ import {
   evalStore,
   machine,
   refuseChanges,
-  requireSetting,
   seedOption,
   settledOptions,
   storeOptions,
@@ -111,7 +110,7 @@ export const benchmarkRun = defineCommand({
   args: { packs: rest('Pack folders, or ids of packs in the store or shipped with Credence. An id may end in *.') },
   options,
   description:
-    'Stores a summary, every case and the environment. An interrupted run is partial, and --resume completes it without repeating a case. Needs the setting evalHarnessEnabled.',
+    'Stores a summary, every case and the environment. An interrupted run is partial, and --resume completes it without repeating a case.',
   exitCodes: [exitCodes.failed, exitCodes.interrupted],
   examples: {
     'credence benchmark run retrieval-precision session-drift': 'Runs two packs on Credence.',
@@ -126,8 +125,7 @@ export const benchmarkRun = defineCommand({
     'credence benchmark run --resume 20260306-100000-session-drift-bm25-1a2b': 'Completes a run.',
   },
   async run({ args: { packs }, options: given }, session) {
-    const { root, settings } = evalStore(session, given)
-    requireSetting(settings, 'evalHarnessEnabled', 'Nothing was run,')
+    const { root } = evalStore(session, given)
     const isResuming = given.resume !== undefined
     if (isResuming && packs.length > 0)
       throw new UsageError('--resume takes no packs; it uses the pack of the run.', 'Leave out the packs.')
