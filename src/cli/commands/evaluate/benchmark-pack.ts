@@ -105,7 +105,7 @@ export const benchmarkCapture = defineCommand({
     if (!asIs && !isJudged && !exactly) {
       throw new UsageError('No expectation is given.', 'Give --expect or --reject with a belief, or --as-is.')
     }
-    const { root, settings } = evalStore(session, options)
+    const { root } = evalStore(session, options)
     const place = { ...options, store: undefined }
     const memory = await session.reading(place)
     const evaluation = await session.evaluation()
