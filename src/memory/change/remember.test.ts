@@ -40,6 +40,23 @@ describe('remembering without a name', () => {
     expect(await everything(memory)).toHaveLength(2)
   })
 
+  it.each([
+    ['I live in Oslo.', 'Will it rain in Oslo?'],
+    ['Dr. Amari is my dentist, in Harbour Street.', 'Write to my dentist, please.'],
+    ['The kiln takes nine hours to reach 1040 degrees.', 'How long does the kiln take?'],
+  ])('finds a statement without a name by its uncommon words: %s', async (content, message) => {
+    const memory = ports()
+    await say(memory, content)
+
+    expect(await names(memory, message)).toEqual([content])
+  })
+
+  it('leaves a word to the short phrase that has it, and common words out', async () => {
+    const { belief } = await say(ports(), 'The invoice template is where I take my coffee.')
+
+    expect([belief.name, ...belief.aliases]).toEqual(['invoice template'])
+  })
+
   it('recalls every statement under one name by the name, the newest first', async () => {
     const memory = ports()
     const statements = [5433, 5434, 5435].map((port) => `The staging port is ${port}.`)
