@@ -8,6 +8,10 @@ const abbreviations = new Set(
   ),
 )
 
+/** How a sentence begins that corrects what was said before it. */
+export const correctionCue =
+  /^(?:actually|correction|no|nope|sorry|wait|oops|scratch that|update|change of plans?|i was wrong|my mistake|i meant?)\b[\s,:;.!–—-]{1,4}/iu
+
 const closing = new Set(['"', "'", '”', '’', ')', ']', '»', '*', '_', '`'])
 
 /**

@@ -135,9 +135,14 @@ export const speakerOf = ({ speaker, role }: Pick<Quote, 'speaker' | 'role'>): s
 export function sharedText({ shared, nearby }: Quote, asked: readonly string[]): string {
   const beside = nearby.length === 0 ? '' : `; right beside it: ${quoted(nearby)}`
   const held = shared.length === 0 ? 'this contains none of them itself' : `this contains ${quoted(shared)}`
-  return asked.length === 0
-    ? `It shares ${quoted([...shared, ...nearby])} with the message.`
-    : `${counted(asked.length, 'word')} of the message ${asked.length === 1 ? 'counts' : 'count'} (${quoted(asked)}); ${held}${beside}.`
+  if (asked.length === 0)
+    return [
+      shared.length === 0 ? '' : `It shares ${quoted(shared)} with the message. `,
+      nearby.length === 0 ? '' : `What was said beside it has ${quoted(nearby)}.`,
+    ]
+      .join('')
+      .trim()
+  return `${counted(asked.length, 'word')} of the message ${asked.length === 1 ? 'counts' : 'count'} (${quoted(asked)}); ${held}${beside}.`
 }
 
 /** With `--explain`: the best quote that was not shown, and why. */
@@ -159,7 +164,7 @@ function unmetText({ score, shared, nearby }: Quote, { threshold, unmet, common 
   if (unmet === null) return `${isReached}, but a belief above says the same.`
   const rule =
     unmet === 'an uncommon word'
-      ? 'a question about no person must also share an uncommon word with it'
+      ? 'a question about no person must also share an uncommon word with it, or three words and no other'
       : 'a message that asks nothing must also share two uncommon words with one sentence'
   const ordinary = [...shared, ...nearby].filter((word) => common.includes(word))
   const which = ordinary.length === 0 ? '' : `; too common: ${quoted(ordinary)}`

@@ -216,6 +216,61 @@ describe('recall', () => {
     expect(quotes).toEqual([])
   })
 
+  it('quotes a sentence with those that follow it, but no question', async () => {
+    const { memory } = memories()
+    const moved = 'Mr. Okafor cannot make it on that Thursday after all. He is coming on Monday at 8:30 instead.'
+    await memory.hear({ text: `Hi! ${moved} What should I tell the neighbours?` })
+
+    expect((await memory.recall('When does Mr. Okafor come?')).quotes).toMatchObject([{ text: `Hi! ${moved}` }])
+  })
+
+  it('quotes what the person said next to correct it, and marks the first as earlier', async () => {
+    const { memory, robot } = memories()
+    await memory.hear({ text: 'The tyre pressure of the trailer is 2.3 bar.', session: 's1' })
+    await robot.hear({ text: 'Noted.', session: 's1', role: 'assistant' })
+    await memory.hear({ text: 'Wait no, 2.5 bar, it says so on the sticker.', session: 's1' })
+    await memory.hear({ text: 'The oven of the bakery is at 240 degrees.', session: 's2' })
+    await memory.hear({ text: 'No thanks, that is all.', session: 's2' })
+
+    const quoted = async (message: string) =>
+      (await memory.recall(message)).quotes.map(({ text, earlier }) => [text, earlier])
+    expect(await quoted('What is the tyre pressure of the trailer?')).toEqual([
+      ['Wait no, 2.5 bar, it says so on the sticker.', false],
+      ['The tyre pressure of the trailer is 2.3 bar.', true],
+    ])
+    expect(await quoted('How hot is the oven of the bakery?')).toEqual([
+      ['The oven of the bakery is at 240 degrees.', false],
+    ])
+  })
+
+  it('marks as earlier what was said before the person stated a belief about the same thing', async () => {
+    const { memory } = memories()
+    await memory.hear({ text: 'By the way, the kiln reaches 1040 degrees.', at: '2020-05-01T10:00:00Z' })
+    await memory.remember({ name: 'kiln', content: 'The kiln reaches 1080 degrees now.' })
+
+    const { relevant, quotes } = await memory.recall('How many degrees does the kiln reach?')
+
+    expect(relevant.map(({ belief }) => belief.name)).toEqual(['kiln'])
+    expect(quotes).toMatchObject([{ text: 'By the way, the kiln reaches 1040 degrees.', earlier: true }])
+  })
+
+  it('does not quote a standing instruction, which the session begins with', async () => {
+    const { memory } = memories()
+    await memory.hear({ text: 'From now on, always run the linter before committing.' })
+
+    const { quotes } = await memory.recall('Did I run the linter before committing?', { budget: { maxPrelude: 0 } })
+
+    expect(quotes).toEqual([])
+  })
+
+  it('answers a question of everyday words that are all in one sentence', async () => {
+    const { memory } = memories()
+    await memory.hear({ text: 'The release train leaves every Wednesday at 14:00.' })
+
+    expect((await memory.recall('When does the release train leave?')).quotes).toHaveLength(1)
+    expect((await memory.recall('When does the last train leave?')).quotes).toEqual([])
+  })
+
   it('stays within user and scopes', async () => {
     const { memory, bob } = memories()
     await memory.hear({ text: kayak, scope: 'project:secret' })

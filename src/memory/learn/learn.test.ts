@@ -153,6 +153,17 @@ describe('nothing is replaced but', () => {
     expect(await current(memory)).toEqual(['the mail port is 25.', 'the staging port is 5433, not 5432.'])
   })
 
+  it('with the word that says so: no longer', async () => {
+    const memory = ports()
+    await learn(memory, said('Remember that the staging database is called heron and listens on port 5439.'))
+
+    const text = "The staging database moved to port 5440, it's no longer 5439."
+    const { taken } = await learn(memory, said(text))
+
+    expect(taken).toMatchObject([{ outcome: 'corrected' }])
+    expect(await current(memory)).toEqual([text])
+  })
+
   it('and never by a name that is taken', async () => {
     const memory = ports()
     await learn(memory, said('Remember that the release train leaves on Wednesdays.'))

@@ -1,5 +1,6 @@
 import { analyse } from '../../search/analyse.ts'
 import { isOrdinaryWord } from '../../search/ordinary-words.ts'
+import { correctionCue } from '../../search/sentences.ts'
 import { atOnce, type Steps } from '../../search/slices.ts'
 import { endsInColon, longestTyped } from '../../search/turns/pasted.ts'
 import type { Extraction, Extractor, Finding, Refusal, Slot } from './extraction.ts'
@@ -160,7 +161,7 @@ function beginningOf(text: string): number {
 function statementsIn(sentence: MessageSentence, hasOrder: boolean): readonly Finding[] | 'announcement' {
   const begin = beginningOf(sentence.plain)
   // "Actually, remember that …" is a request, whatever it corrects.
-  const cue = correcting.exec(sentence.plain.slice(begin))?.[0].length ?? 0
+  const cue = correctionCue.exec(sentence.plain.slice(begin))?.[0].length ?? 0
   const start = requestLength(sentence.plain.slice(begin + cue)) === null ? begin : begin + cue
   const text = sentence.plain.slice(start)
   const request = requestLength(text)
@@ -443,9 +444,7 @@ function preference(sentence: MessageSentence, start: number): Finding | null {
   return { kind: 'preference', type: 'preference', subtype: null, about, content, span }
 }
 
-const correcting =
-  /^(?:actually|correction|no|nope|sorry|wait|oops|scratch that|update|change of plans?|i was wrong|my mistake|i meant?)\b[\s,:;.!–—-]{1,4}/iu
-const notOld = /,\s(?:and )?not (?<old>[^,.;!?]{1,80})[.!]?\s{0,4}$/u
+const notOld = /,\s(?:(?:and|but|it is|it['’]s|that['’]s) ){0,2}(?:not|no longer) (?<old>[^,.;!?]{1,80})[.!]?\s{0,4}$/u
 /** Only after a cue such as "actually". */
 const cuedOld = /\b(?:not|instead of|rather than) (?<old>[^,.;!?]{1,40})[.!]?\s{0,4}$/iu
 const oldToNew =
@@ -454,7 +453,7 @@ const oldToNew =
 /** "Actually the port is 5433, not 5432". Whether a belief holds the old words is checked later. */
 function correction(sentence: MessageSentence, start: number): Finding | null {
   const text = sentence.text.slice(start)
-  const cue = correcting.exec(text)?.[0].length ?? 0
+  const cue = correctionCue.exec(text)?.[0].length ?? 0
   const old = (notOld.exec(text) ?? oldToNew.exec(text) ?? (cue > 0 ? cuedOld.exec(text) : null))?.groups?.old
   if (old === undefined && cue === 0) return null
   const place = placed(sentence, start + cue)

@@ -110,8 +110,9 @@ export async function assemble(
 
   const shown = { prelude: preludeOf(standing, limits.maxPrelude), pinned, relevant, questions }
   const { asked, common, threshold, unmet } = push
-  const news = push.quotes.filter(({ text }) => !isShownAlready(text, shown)).slice(0, limits.maxQuotes)
-  const context = { user, agent, scopes, ...shown, quotes: (await withDoubt(news)).map(quoteOf) }
+  const news = push.quotes.filter(({ text }) => !isShownAlready(text, standing, shown)).slice(0, limits.maxQuotes)
+  const quotes = await withDoubt(await withOvertaken(news, relevant, message))
+  const context = { user, agent, scopes, ...shown, quotes: quotes.map(quoteOf) }
   return {
     context,
     quoteDecision: { asked, common, threshold, best: push.best && quoteOf(push.best), unmet },
@@ -156,6 +157,20 @@ async function withDoubt(quotes: readonly PushedQuote[]): Promise<readonly Pushe
   if (!quotes.some(isTyped)) return quotes
   const { quotesPasted } = await import('../learn/rules.ts')
   return quotes.map((one) => (isTyped(one) ? { ...one, perhapsPasted: quotesPasted(one.turn.text, one.text) } : one))
+}
+
+/** Marks as earlier what was said before the person stated a belief about the same thing that is shown too. */
+async function withOvertaken(
+  quotes: readonly PushedQuote[],
+  relevant: readonly RelevantBelief[],
+  message: string,
+): Promise<readonly PushedQuote[]> {
+  const stated = relevant.flatMap(({ belief: { content, provenance } }) =>
+    provenance.actor === 'person' ? [{ text: content, at: Date.parse(provenance.at) }] : [],
+  )
+  return quotes.length === 0 || stated.length === 0
+    ? quotes
+    : (await loadQuotes()).markOvertaken(quotes, stated, endsOf(message))
 }
 
 /** Loaded when something can be quoted: a one-shot command pays for every module. */
@@ -327,9 +342,11 @@ async function successorByName(store: Store, belief: Belief): Promise<Belief> {
 /** Whether a belief in the context says the same as a quote, or one of the two texts contains the other. */
 function isShownAlready(
   quote: string,
+  standing: readonly Belief[],
   { prelude, pinned, relevant, questions }: Pick<Context, 'prelude' | 'pinned' | 'relevant' | 'questions'>,
 ): boolean {
-  const beliefs = [...pinned, ...relevant.map(({ belief }) => belief), ...questions]
+  // Standing instructions are given at the beginning of a session, and not with every message.
+  const beliefs = [...standing, ...pinned, ...relevant.map(({ belief }) => belief), ...questions]
   const statements = [...beliefs.map(({ content }) => content), ...(prelude?.text.split('\n') ?? [])]
   return statements.some((statement) => {
     const [one, other] = [words(quote), words(statement)]

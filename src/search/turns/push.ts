@@ -1,6 +1,6 @@
 import type { Turn } from '../../beliefs/turn.ts'
 import { type Explanation, leaf, product, sum } from '../explanation.ts'
-import { type Sentence, sentencesOf } from '../sentences.ts'
+import { correctionCue, type Sentence, sentencesOf } from '../sentences.ts'
 import { Slices } from '../slices.ts'
 import { newestFirst } from './newest-first.ts'
 import { passagesOf } from './passages.ts'
@@ -46,9 +46,10 @@ const mostTexts = 30
 const reach = 2
 /** Fewer words than this are counted as this many. */
 const fewestWords = 200
-/** A quote is clipped to so many characters; a sentence shorter than `shortQuote` is shown with the next one. */
+/** A quote is clipped to so many characters. The sentences that follow are shown as long as there is room. */
 const longestQuote = 240
-const shortQuote = 60
+/** A turn up to so many characters speaks of one thing. */
+const shortTurn = 500
 
 export type PushedQuote = {
   readonly turn: Turn
@@ -86,7 +87,7 @@ export async function pushQuotes(index: TurnIndex, view: TurnView, message: stri
   const common = [...words].flatMap(([term, word]) => (isCommon(term) ? [word] : []))
   const asked = { asked: [...words.values()], common }
   const candidates = await candidatesFor(index, view, { question, words, postings, threshold })
-  const mayShow = candidates.filter((candidate) => isTelling(candidate, question))
+  const mayShow = candidates.filter((candidate) => isTelling(candidate, question, words.size))
   const [best] = mayShow
   if (best === undefined || best.quote.score < threshold) {
     const nearest = (best ?? candidates[0])?.quote ?? null
@@ -102,12 +103,75 @@ export async function pushQuotes(index: TurnIndex, view: TurnView, message: stri
     ? shown.map((item) => ({ item, isEarlier: false }))
     : newestFirst(
         shown,
-        ({ quote }) => ({ text: quote.text, at: Date.parse(quote.turn.at), session: quote.turn.session }),
+        ({ quote }) => ({ text: textOf(quote), at: Date.parse(quote.turn.at), session: quote.turn.session }),
         question.terms,
         () => true,
       )
-  const quotes = ordered.map(({ item, isEarlier }) => ({ ...item.quote, isEarlier }))
-  return { quotes, threshold, best: best.quote, unmet: null, ...asked }
+  const corrections = question.asksPast ? new Map() : await correctionsOf(index, view, shown)
+  const quotes = ordered.flatMap(({ item, isEarlier }) => {
+    const correction = corrections.get(item)
+    const quote = { ...item.quote, isEarlier: isEarlier || correction !== undefined }
+    return correction === undefined ? [quote] : [correction, quote]
+  })
+  return { quotes: quotes.slice(0, mostQuotes), threshold, best: best.quote, unmet: null, ...asked }
+}
+
+/** Marks the quotes that are older than a statement about the same thing. */
+export function markOvertaken(
+  quotes: readonly PushedQuote[],
+  statements: readonly { readonly text: string; readonly at: number }[],
+  message: string,
+): readonly PushedQuote[] {
+  const { terms, asksPast } = parseQuestion(message, [])
+  if (asksPast) return quotes
+  return quotes.map((quote) => {
+    const said = { text: textOf(quote), at: Date.parse(quote.turn.at), session: quote.turn.session }
+    const isOvertaken = statements.some((statement) => {
+      const both = newestFirst(
+        [{ ...statement, session: '' }, said],
+        (one) => one,
+        terms,
+        () => true,
+      )
+      return both.some(({ item, isEarlier }) => item === said && isEarlier)
+    })
+    return isOvertaken ? { ...quote, isEarlier: true } : quote
+  })
+}
+
+/** What a quote is about: the whole turn, where it is short. */
+const textOf = ({ turn, text }: PushedQuote): string => (turn.text.length <= shortTurn ? turn.text : text)
+
+/** What the same person said next to correct a quote ("Wait no, 2.5 bar"): such a turn has few words to be found by. */
+async function correctionsOf(
+  index: TurnIndex,
+  view: TurnView,
+  shown: readonly Candidate[],
+): Promise<ReadonlyMap<Candidate, PushedQuote>> {
+  const rows = shown.flatMap(({ quote, following }) => (quote.turn.role === 'user' ? following : []))
+  const turns = rows.length === 0 ? new Map<number, Turn>() : await index.turnsAt(view.user, rows)
+  const known = new Set(shown.map(({ quote }) => quote.turn.id))
+  const found = new Map<Candidate, PushedQuote>()
+  for (const candidate of shown) {
+    const { quote, following } = candidate
+    const next = following
+      .flatMap((row) => turns.get(row) ?? [])
+      .find((turn) => turn.origin === 'person' && !known.has(turn.id) && isCorrectionOf(quote.text, turn.text))
+    if (next === undefined || quote.turn.role !== 'user') continue
+    known.add(next.id)
+    const text = quoteAt(ownSentences(next.text, memoizedParts()(next), 0), 0)
+    found.set(candidate, { ...quote, turn: next, text, shared: [], nearby: [...quote.shared, ...quote.nearby] })
+  }
+  return found
+}
+
+/** Begins like a correction, and has a word or a number where the corrected text has one. */
+function isCorrectionOf(corrected: string, text: string): boolean {
+  const cue = correctionCue.exec(text.slice(0, 100))?.[0]
+  if (cue === undefined) return false
+  const rest = text.slice(cue.length, shortTurn)
+  const terms = new Set(termsOf(corrected).map(({ term }) => term))
+  return termsOf(rest).some(({ term }) => terms.has(term)) || [corrected, rest].every((one) => /\d/u.test(one))
 }
 
 /** The telling terms of a message, each with the word it was written as. Times and the names of speakers say nothing here. */
@@ -131,14 +195,24 @@ function thresholdFor(question: Question, { humanWords }: TurnPostings): number 
 
 const mayQuoteAssistant = ({ asksAssistant, asksEither }: Question): boolean => asksAssistant || asksEither
 
-/** A question about oneself or a person named speaks for itself; others need uncommon words, statements two in one sentence. */
-function isTelling({ uncommonInTurn, uncommonInSentence }: Candidate, question: Question): boolean {
+/**
+ * A question about oneself or a person named speaks for itself; others need uncommon words, or three words that are all in
+ * one sentence. Statements need two uncommon words in one sentence.
+ */
+function isTelling(
+  { quote, uncommonInTurn, uncommonInSentence }: Candidate,
+  question: Question,
+  asked: number,
+): boolean {
   if (!question.isQuestion) return uncommonInSentence >= 2
-  return question.isFirstPerson || question.namesSpeaker || mayQuoteAssistant(question) || uncommonInTurn >= 1
+  if (question.isFirstPerson || question.namesSpeaker || mayQuoteAssistant(question)) return true
+  return uncommonInTurn >= 1 || (asked >= 3 && quote.shared.length === asked)
 }
 
 type Candidate = {
   readonly quote: PushedQuote
+  /** Rows of the person's next turns. */
+  readonly following: readonly number[]
   readonly uncommonInTurn: number
   readonly uncommonInSentence: number
 }
@@ -180,7 +254,7 @@ async function candidatesFor(index: TurnIndex, view: TurnView, asked: Asked): Pr
       found[index_] = place
       most += (terms[index_] as (typeof terms)[number]).weight * (own[at] === 0 ? place : constants.inSentence)
     }
-    return most === 0 ? [] : [{ unit, at, found, most, previous: near.previous }]
+    return most === 0 ? [] : [{ unit, at, found, most, previous: near.previous, following: near.following }]
   })
   // What cannot reach the threshold is not read, but for a few that tell how near it came.
   const close = placed
@@ -196,7 +270,7 @@ async function candidatesFor(index: TurnIndex, view: TurnView, asked: Asked): Pr
   const partsOfTurn = memoizedParts()
   const read = new Set<string>()
   const candidates: Candidate[] = []
-  for (const { unit, at, found, previous } of close) {
+  for (const { unit, at, found, previous, following } of close) {
     if (slices.areOver) await slices.pause()
     const turn = turns.get(unit.row)
     if (turn === undefined || (turn.role === 'user' && turn.origin !== 'person')) continue
@@ -214,7 +288,7 @@ async function candidatesFor(index: TurnIndex, view: TurnView, asked: Asked): Pr
       return { term, points: weight, isOwn, place: found[index_] as number }
     })
     const best = bestSentence(turn, sentences, { found: foundTerms, words, wanted, total, factor })
-    if (best !== null) candidates.push(best)
+    if (best !== null) candidates.push({ ...best, following })
   }
   return candidates.sort(
     (one, other) =>
@@ -229,8 +303,9 @@ type FoundTerm = { readonly term: string; readonly points: number; readonly isOw
 type NearPlaces = {
   readonly places: readonly number[]
   readonly shares: readonly number[]
-  /** The row of the last unit of an earlier turn of a person. */
+  /** The row of the last unit of an earlier turn of a person, and the rows of later turns. */
   readonly previous: number | null
+  readonly following: readonly number[]
 }
 
 function placesNear(units: readonly TurnUnit[], at: number): NearPlaces {
@@ -239,11 +314,13 @@ function placesNear(units: readonly TurnUnit[], at: number): NearPlaces {
   const places: number[] = []
   const shares: number[] = []
   let previous: TurnUnit | null = null
+  const following: number[] = []
   for (let other = from; other <= to; other += 1) {
     const unit = units[other] as TurnUnit
     if (other === at) continue
     const distance = unit.place - own.place
     if (distance < 0 && unit.role === 'user') previous = unit
+    if (distance > 0 && unit.role === 'user' && unit.row === unit.first) following.push(unit.row)
     const isAnswered =
       distance === -1 && unit.asks && unit.role === 'user' && own.role === 'user' && unit.speaker !== own.speaker
     places.push(other)
@@ -253,7 +330,7 @@ function placesNear(units: readonly TurnUnit[], at: number): NearPlaces {
         : ([constants.inTurn, constants.nextTurn, constants.secondTurn][Math.abs(distance)] as number),
     )
   }
-  return { places, shares, previous: previous?.row ?? null }
+  return { places, shares, previous: previous?.row ?? null, following }
 }
 
 /** What a term counts by where it is found: in the unit itself, in the question it answers, or in the turns beside it. */
@@ -274,7 +351,11 @@ type Scoring = {
 }
 
 /** The sentence that scores best; null where there is none. */
-function bestSentence(turn: Turn, sentences: readonly OwnSentence[], scoring: Scoring): Candidate | null {
+function bestSentence(
+  turn: Turn,
+  sentences: readonly OwnSentence[],
+  scoring: Scoring,
+): Omit<Candidate, 'following'> | null {
   const { found, words, wanted, total, factor } = scoring
   let best: { place: number; score: number; held: ReadonlySet<string> } | null = null
   for (const [place, { text }] of sentences.entries()) {
@@ -353,10 +434,14 @@ function joinedSentences(text: string): readonly Sentence[] {
   return joined.slice(0, mostSentences)
 }
 
+/** The sentence, with those that follow it: "Mr. Okafor cannot come on Thursday. He comes on Monday instead." */
 function quoteAt(sentences: readonly OwnSentence[], place: number): string {
-  const own = sentences[place]?.text ?? ''
-  const next = sentences[place + 1]
-  const isLonger = own.length < shortQuote && next !== undefined && next.part === sentences[place]?.part
-  const text = (isLonger ? `${own} ${next.text}` : own).replace(/\s+/gu, ' ')
+  let text = ''
+  for (const { text: next, part } of sentences.slice(place)) {
+    const longer = `${text} ${next}`.replace(/\s+/gu, ' ').trim()
+    const isLast = part !== sentences[place]?.part || longer.length > longestQuote || next.endsWith('?')
+    if (text !== '' && isLast) break
+    text = longer
+  }
   return text.length > longestQuote ? `${text.slice(0, longestQuote - 1).trimEnd()}…` : text
 }
