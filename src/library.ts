@@ -23,7 +23,7 @@ export type MemoryOptions = {
   readonly agent?: string | null
   /** Who is writing. Default a person through `library`; give `{ actor: 'agent', origin: 'your-agent' }` for a model. */
   readonly author?: Author
-  /** How long a call waits for another process that is writing, in milliseconds. Default 10000. */
+  /** How long a call waits for another process that is writing, in milliseconds. Default 30000. */
   readonly busyTimeoutMs?: number
   /** Writes in a thread of its own, so that a server goes on answering while a change waits for the disk. Default false. */
   readonly thread?: boolean

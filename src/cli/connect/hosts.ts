@@ -192,7 +192,7 @@ export const hosts: Readonly<Record<ConnectHost, Host>> = {
   },
   openclaw: {
     levels: ['user'],
-    next: 'Restart the gateway. Current versions warn that the plugin is not from ClawHub; `openclaw plugins doctor` shows problems.',
+    next: 'Restart the gateway. `openclaw plugins doctor` reports that the plugin is not from ClawHub and that memory-core is not selected; both are expected.',
     program: 'openclaw',
     // `plugins doctor` complains of every plugin that does not come from npm or ClawHub.
     checks: [

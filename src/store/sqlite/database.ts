@@ -103,7 +103,7 @@ export function requireNode(version: string): void {
   const [major = 0, minor = 0] = version.split('.').map(Number)
   if (major > 22 || (major === 22 && minor >= 14)) return
   throw new MemoryError('unavailable', `Node ${version} is too old; Credence needs Node 22.14 or newer.`, {
-    hint: 'Run the program with a newer Node. A clone has one in node_modules/node/bin.',
+    hint: 'Run it with a newer Node, such as the one of the npm package `node`, which is in node_modules/node/bin of a clone.',
   })
 }
 
