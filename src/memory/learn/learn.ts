@@ -265,7 +265,8 @@ class Plan {
     }
     if (target === undefined) return alike.length > 0 ? unclear(finding, alike) : null
     if (others.length > 0) return unclear(finding, meant)
-    if (finding.isDoubtful === true) return this.#propose(finding, target)
+    const lost = informativeWords(target.content).filter((word) => !said.includes(word) && !old.includes(word))
+    if (finding.isDoubtful === true || lost.length > mostLost) return this.#propose(finding, target)
     const { name, type, subtype, scopes } = target
     const about = scopes.includes(universalScope) ? 'person' : 'work'
     const correcting = this.#beliefOf({ ...finding, type, subtype, about })
@@ -330,6 +331,9 @@ function saysMostOf(sentence: string, content: string): boolean {
   const shared = known.filter((word) => words.includes(word))
   return shared.length * 2 > known.length && informativeWords(shared.join(' ')).length >= 2
 }
+
+/** With more informative words that a correction does not repeat, a belief says something else as well. */
+const mostLost = 2
 
 /** Words of the longest fragment; more make a whole sentence. */
 const longestFragment = 8
@@ -400,7 +404,9 @@ export async function datedWords(text: string, at: string): Promise<string> {
       start.isCertain('weekday') &&
       !start.isCertain('day') &&
       !/\b(?:last|past|previous|this|next|coming)\b/iu.test(words)
-    if (date === null || isNoDay || isRepeated || isAnyWeek) continue
+    // "My birthday is on 3 May" means every year.
+    const isAnyYear = start.isCertain('day') && start.isCertain('month') && !start.isCertain('year')
+    if (date === null || isNoDay || isRepeated || isAnyWeek || isAnyYear) continue
     dated += `${text.slice(from, end)} [${date}]`
     from = end
   }

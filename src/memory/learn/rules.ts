@@ -444,11 +444,19 @@ function preference(sentence: MessageSentence, start: number): Finding | null {
   return { kind: 'preference', type: 'preference', subtype: null, about, content, span }
 }
 
-const notOld = /,\s(?:(?:and|but|it is|it['’]s|that['’]s) ){0,2}(?:not|no longer) (?<old>[^,.;!?]{1,80})[.!]?\s{0,4}$/u
+/** Up to the next mark, but for the one in "6.50". */
+const value = (length: number, lazy = ''): string => String.raw`(?<old>(?:[^,.;!?]|[.,](?=\d)){1,${length}}${lazy})`
+const atEnd = String.raw`[.!]?\s{0,4}$`
+const notOld = new RegExp(
+  String.raw`,\s(?:(?:and|but|it is|it['’]s|that['’]s) ){0,2}(?:not|no longer) ${value(80)}${atEnd}`,
+  'u',
+)
 /** Only after a cue such as "actually". */
-const cuedOld = /\b(?:not|instead of|rather than) (?<old>[^,.;!?]{1,40})[.!]?\s{0,4}$/iu
-const oldToNew =
-  /\b(?:changed|moved|switched|migrated|renamed|went)\b[^.;!?]{0,80}?\bfrom (?<old>[^,.;!?]{1,60}?) to\b/iu
+const cuedOld = new RegExp(String.raw`\b(?:not|instead of|rather than) ${value(40)}${atEnd}`, 'iu')
+const oldToNew = new RegExp(
+  String.raw`\b(?:changed|moved|switched|migrated|renamed|went)\b[^.;!?]{0,80}?\bfrom ${value(60, '?')} to\b`,
+  'iu',
+)
 
 /** "Actually the port is 5433, not 5432". Whether a belief holds the old words is checked later. */
 function correction(sentence: MessageSentence, start: number): Finding | null {

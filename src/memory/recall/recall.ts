@@ -354,9 +354,11 @@ function isShownAlready(
   })
 }
 
+/** The dates that are put beside relative days are not part of what was said. */
 const words = (text: string): string =>
   text
     .toLowerCase()
+    .replace(/ \[\d{4}-\d{2}(?:-\d{2})?\]/gu, '')
     .replace(/[^\p{L}\p{N}]+/gu, ' ')
     .trim()
 

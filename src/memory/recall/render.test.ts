@@ -73,6 +73,26 @@ describe('the rendered context', () => {
     )
   })
 
+  it('says of a belief that the person has said something since', () => {
+    const stated = (at: string) =>
+      relevant(
+        whole({
+          name: 'demo',
+          content: 'Tuesday',
+          provenance: { ...whole({ name: 'demo' }).provenance, at },
+          reinforcement: { count: 0, at },
+        }),
+      )
+    const quote = { turn: 't', session: 's', text: 'The demo is on Thursday.', speaker: null, role: 'user' as const }
+    const quotes = [{ ...quote, at: '2026-05-03T10:00:00.000Z', perhapsPasted: false, earlier: false }]
+    const shown = (at: string, perhapsPasted: boolean) =>
+      renderContext({ ...empty, relevant: [stated(at)], quotes: quotes.map((one) => ({ ...one, perhapsPasted })) })
+
+    expect(shown('2026-05-01T10:00:00.000Z', false)).toContain('- (older than a quote below) demo: Tuesday')
+    expect(shown('2026-05-01T10:00:00.000Z', true)).toContain('- demo: Tuesday')
+    expect(shown('2026-05-04T10:00:00.000Z', false)).toContain('- demo: Tuesday')
+  })
+
   it('is nothing at all for a context with nothing in it', () => {
     expect(renderContext(empty)).toBe('')
   })

@@ -39,7 +39,7 @@ export function renderContext(context: ShownContext): string {
       'Always holds here',
       context.pinned.filter(({ id }) => !inPrelude.has(id)).map((belief) => beliefLine(belief)),
     ),
-    section('Relevant to this message', relevantLines(context.relevant.map(({ belief }) => belief))),
+    section('Relevant to this message', relevantLines(context)),
     section(
       'Still open',
       context.questions.map((belief) => beliefLine(belief)),
@@ -63,9 +63,11 @@ const section = (title: string, items: readonly string[]): string =>
 
 /**
  * Of several statements under one name in one scope, all but the newest are marked; a person's only beside a newer one of a
- * person.
+ * person. What the person said since may have changed a belief, so that its line says which came first.
  */
-function relevantLines(beliefs: readonly Belief[]): readonly string[] {
+function relevantLines({ relevant, quotes }: Pick<ShownContext, 'relevant' | 'quotes'>): readonly string[] {
+  const beliefs = relevant.map(({ belief }) => belief)
+  const said = quotes.filter(({ role, perhapsPasted }) => role === 'user' && !perhapsPasted).map(({ at }) => at)
   const keyOf = ({ user, scopes, name }: Belief): string => JSON.stringify([user, scopes, nameKey(saidName(name))])
   const byName = Map.groupBy(beliefs, keyOf)
   const isByPerson = (belief: Belief): boolean => authorityOf(belief) === 'person'
@@ -74,12 +76,13 @@ function relevantLines(beliefs: readonly Belief[]): readonly string[] {
     const isEarlier = others.some(
       (other) => other.provenance.at > belief.provenance.at && (isByPerson(other) || !isByPerson(belief)),
     )
-    return beliefLine(belief, isEarlier)
+    const isOlder = said.some((at) => at > belief.provenance.at && at > belief.reinforcement.at)
+    return beliefLine(belief, isEarlier ? 'earlier' : isOlder ? 'older than a quote below' : null)
   })
 }
 
 /** A belief as one line of a list, fit for a prompt. */
-export function beliefLine(belief: Belief, isEarlier = false): string {
+export function beliefLine(belief: Belief, age: string | null = null): string {
   const { actor, origin } = belief.provenance
   const team = teamOf(belief.user)
   const doubts = [
@@ -89,7 +92,7 @@ export function beliefLine(belief: Belief, isEarlier = false): string {
         ? []
         : [`from ${safe(origin)}`]
       : [`from the ${actor} ${safe(origin)}`]),
-    ...(isEarlier ? ['earlier'] : []),
+    ...(age === null ? [] : [age]),
     ...(belief.status === 'inferred' ? ['inferred'] : []),
     ...(belief.status === 'exploratory' && belief.type !== 'open_question' ? ['not settled'] : []),
     ...(belief.confidence < lowConfidence ? [`confidence ${belief.confidence}`] : []),
