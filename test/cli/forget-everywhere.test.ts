@@ -131,7 +131,7 @@ it('says in one sentence what is gone and which beliefs and turns still say it',
 
   const { stdout } = await place.run('forget', 'Ghent headquarters', '--yes', '--verify', ...at)
 
-  expect(stdout).toMatch(/Verified: .* Only this is left: 1 text of it, because what stays says the same: t-\w+\.$/mu)
+  expect(stdout).toMatch(/Verified: .* Only this is left: 1 text of it, which you did not forget elsewhere: t-\w+\.$/mu)
   expect(stdout).not.toMatch(/Nothing is left|Still stored/u)
 })
 

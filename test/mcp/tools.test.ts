@@ -107,6 +107,7 @@ describe('memory_search', () => {
       origin: 'person',
       strength: expect.stringMatching(/^(?:strong|possible)$/),
       earlier: false,
+      onlyBeside: false,
       session: 'may',
     })
     expect(listIn(found, 'quotes')[1]).toMatchObject({ session: 'march', earlier: true })

@@ -41,6 +41,7 @@ const quote = z.object({
   role: z.enum(turnRoles).describe('user: the person said it. assistant: an agent did. tool: output of a tool.'),
   strength,
   earlier: z.boolean().describe('Something newer about the same thing stands before it.'),
+  onlyBeside: z.boolean().describe('It has no word of the question; a turn beside it has.'),
   session: z.string().describe('The conversation, which memory://conversation/{session} shows.'),
 })
 
@@ -108,8 +109,8 @@ export const searchTool = defineTool({
     return {
       beliefs,
       leftOut: exact.length + others.length - those('exact').length - beliefs.length,
-      quotes: quotes.map(({ text, at, speaker, role, origin, strength, earlier, session }) => {
-        return { text, at, speaker, role, origin, strength, earlier, session }
+      quotes: quotes.map(({ text, at, speaker, role, origin, strength, earlier, session, found: words }) => {
+        return { text, at, speaker, role, origin, strength, earlier, onlyBeside: words.length === 0, session }
       }),
       scopes: [...scopes],
       note: noteOn([...beliefs, ...quotes], scopes),

@@ -157,7 +157,7 @@ function proofText(
   const searched = `${counted(files, 'file')}, ${bytes} bytes searched for ${counted(texts, 'text')}`
   const shown = others.slice(0, mostFiles).map(harmless).join(', ')
   const more = others.length > mostFiles ? ` and ${others.length - mostFiles} more` : ''
-  const stays = `${counted(alsoSaidByOthers, 'text')} of it, because what stays says the same: ${shown}${more}.`
+  const stays = `${counted(alsoSaidByOthers, 'text')} of it, which you did not forget elsewhere: ${shown}${more}.`
   const nothing = alsoSaidByOthers > 0 ? `Only this is left: ${stays}` : 'Nothing is left.'
   return lines(
     found.length === 0

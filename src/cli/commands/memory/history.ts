@@ -170,7 +170,7 @@ function removalIn(events: readonly JournalEntry[], id: string): string {
 }
 
 const changeNumber: Argument<number | undefined> = {
-  help: 'The number of the change, from `credence history`. Without one, the latest change.',
+  help: 'The number of the change, from `credence history`. Without one, the latest change that is not undone yet.',
   count: 'optional',
   takesStdin: false,
   read: ([text]) => (text === undefined ? undefined : readWholeNumber(text, { min: 1 })),
@@ -190,7 +190,7 @@ export const undo = defineCommand({
     ...keyOptions,
   },
   description:
-    'Asks first if the change was made in another project. Undoing an undo redoes the change. A forget cannot be undone.',
+    'Asks first if the change was made in another project. Undoing an undo by its number redoes the change. A forget cannot be undone.',
   examples: {
     'credence undo': 'Undoes the latest change.',
     'credence undo 12': 'Undoes change 12, unless a later change depends on it.',

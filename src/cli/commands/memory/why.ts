@@ -114,7 +114,7 @@ async function whyTurn(memory: Memory, message: string, id: string, active: read
           hit === null
             ? 'It shares no word with the message.'
             : `It shares: ${wordsAsWritten(message, hit.found).map(harmless).join(', ')}.`,
-          `A quote needs a score of ${threshold}; recall --explain shows the best one.`,
+          `A quote needs a score of ${threshold} and words that are uncommon enough; recall --explain says what the best one lacks.`,
         ]),
   ]
   return {
