@@ -358,7 +358,7 @@ describe('connecting', () => {
     const { exitCode, stderr } = await run(place, 'claude-desktop', '--project', '--yes')
 
     expect(exitCode).toBe(3)
-    expect(stderr).toContain('It has one for a user.')
+    expect(stderr).toContain('Use --user.')
   })
 
   it('asks at a terminal, with the difference, and writes after a yes', async () => {

@@ -46,7 +46,7 @@ export const audit = defineCommand({
       notes: [
         ...problems.slice(0, 20).map(({ file, line, reason }) => harmless(`${file}, line ${line}: ${reason}`)),
         ...(problems.length > 20 ? [`and ${problems.length - 20} more that could not be read`] : []),
-        ...(entries.length === 0 ? [`${path} holds no entries.`] : []),
+        ...(entries.length === 0 ? [`${path} contains no entries.`] : []),
         ...(page === null ? [] : [`Wrote ${page}.`]),
       ],
     }
