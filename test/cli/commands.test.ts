@@ -450,7 +450,9 @@ describe('why', () => {
       '  payment terms  has "payment", lacks "terms"\n  due date       lacks "due", "date"\n',
     )
     expect(missed.stdout).toContain('It belongs to user:universal, which is not one of the active scopes.')
-    expect(missed.stdout).toMatch(/credence alias b-\w+ add "the words"\nThe same command with --fix lists aliases .*\n$/)
+    expect(missed.stdout).toMatch(
+      /credence alias b-\w+ add "the words"\nThe same command with --fix lists aliases .*\n$/,
+    )
     expect(document.verdict).toMatchObject({ kind: 'not-mentioned', inPrelude: false })
   })
 

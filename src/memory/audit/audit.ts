@@ -143,7 +143,7 @@ function formsOf({ name, text }: AuditEntry): readonly string[] {
 
 function neverFound(entry: AuditEntry): AuditFinding | null {
   const isFound = [...formsOf(entry), entry.text].some((form) => everydayReason(form) === null)
-  const reason = 'No word of it tells it from other entries.'
+  const reason = 'No word distinguishes it from other entries.'
   return isFound ? null : { kind: 'never found', entries: [entry], reason }
 }
 
