@@ -471,7 +471,7 @@ describe('pause, resume and status', () => {
       stdout: 'Resumed. Hooks store messages again.\n',
       stderr: `Still paused in ${secret} until resumed; \`credence resume --in ${secret}\` ends it.\n`,
     })
-    expect(again.stdout).toBe('Hooks are not paused everywhere.\n')
+    expect(again.stdout).toBe('There was no pause for all directories.\n')
     expect(last.stdout).toBe(`Resumed in ${secret}. Hooks store messages again.\n`)
     expect((await place.json('status')).pauses).toEqual([])
   })

@@ -229,7 +229,8 @@ const undecidedLines = (undecided: readonly UndecidedEdit[], style: Style): read
     .flatMap((edit) => [
       ...remark('Waiting', style.yellow, wishOf(edit), style),
       ...diffOf(edit, style),
-      `  ${style.command} proposals accept ${edit.proposal.id}, or reject ${edit.proposal.id}`,
+      `  Accept it: ${style.command} proposals accept ${edit.proposal.id}`,
+      `  Reject it: ${style.command} proposals reject ${edit.proposal.id}`,
     ]),
   ...(undecided.length > mostShown ? [`And ${undecided.length - mostShown} more: ${style.command} proposals`] : []),
 ]
@@ -284,7 +285,7 @@ function statusText(status: MirrorStatus, style: Style): string {
     held !== null && below(remedyOf(held), style),
     problem !== null && remark(`Failed at ${problem.at}`, style.red, problem.message, style),
     changes.length > 0 &&
-      plain(`${changes.join('; ')}${held === null ? ': `credence mirror sync` synchronises them.' : '.'}`),
+      plain(`${changes.join('; ')}${held === null ? '; `credence mirror sync` synchronises both.' : '.'}`),
     status.isInSync && style.green('The file and the store agree.'),
     status.conflicts.flatMap((conflict) => conflictLines(conflict, style)),
     undecidedLines(status.undecided, style),
