@@ -156,7 +156,7 @@ export function compose(
       clock: () => performance.now(),
       // A recall does not fail because its record is lost.
       onProblem: (error) => {
-        if (env.CREDENCE_DEBUG === '1') void talk(`No shadow record was kept: ${String(error)}`)
+        if (env.CREDENCE_DEBUG === '1') void talk(`No shadow record was stored: ${String(error)}`)
       },
     })
   }
@@ -179,9 +179,9 @@ export function compose(
         if (options.dir !== undefined && !existsSync(dir))
           throw notFound(
             `There is no directory ${dir}.`,
-            `\`credence init --dir ${options.dir}\` makes a memory there.`,
+            `\`credence init --dir ${options.dir}\` creates a memory there.`,
           )
-        await talk(`There is no memory in ${dir} yet; \`credence remember\` makes one.`)
+        await talk(`There is no memory in ${dir} yet; \`credence remember\` creates one.`)
         return closedAtEnd(await emptyMemory(standpoint))
       }
       made.add(dir)

@@ -37,7 +37,7 @@ export function memoryDirectory({ given, env, project, cwd, home }: DirectorySou
 
 /** Shown when a memory is made, and before an agent is connected. */
 export const keepingNotice = (dir: string): string =>
-  `What you tell connected agents is kept word for word on this machine, in ${dir}, with secrets masked. \`credence pause\` stops that, and \`credence forget\` removes what was kept.`
+  `What you tell connected agents is stored word for word on this machine, in ${dir}, with secrets masked. \`credence pause\` stops that, and \`credence forget\` erases stored messages.`
 
 /** The XDG specification says that relative paths are ignored. */
 export const xdgDirectory = (given: string | undefined, otherwise: string): string =>

@@ -36,7 +36,7 @@ describe('credence backup', () => {
     const nothing = await place.run('backup', join(place.work, 'other.db'), '--dir', join(place.work, 'none'))
 
     expect([again.exitCode, nothing.exitCode]).toEqual([3, 3])
-    expect(again.stderr).toContain('is there already')
+    expect(again.stderr).toContain('already exists')
     expect(nothing.stderr).toContain('There is no memory')
     expect(existsSync(join(place.work, 'none'))).toBe(false)
   })

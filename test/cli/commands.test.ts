@@ -15,7 +15,7 @@ describe('init', () => {
 
     // Where what is said is kept, and how to stop that.
     expect(first.exitCode).toBe(0)
-    expect(first.stderr).toContain(`kept word for word on this machine, in ${dir}, with secrets masked.`)
+    expect(first.stderr).toContain(`stored word for word on this machine, in ${dir}, with secrets masked.`)
     expect(first.stderr).toContain('`credence pause` stops that')
     expect(first.stdout).toContain(`Created a memory in ${dir}.`)
     expect(first.stdout).toContain('credence remember')
@@ -56,7 +56,7 @@ describe('remember', () => {
     expect(remembered.stdout).toMatch(
       /^Remembered "staging database.*\n {2}Found by: staging database.*, port 5433\b.*\n$/,
     )
-    expect(remembered.stderr).toMatch(/derived from the statement\. To add words: credence alias b-\w+ add /)
+    expect(remembered.stderr).toMatch(/derived from the statement\. To add an alias: credence alias b-\w+ add /)
     expect(again.stdout).toMatch(/^Reinforced "staging database/)
     expect(again.stderr).toBe('')
     expect(another.stdout).toMatch(/^Remembered "staging database/)
@@ -271,7 +271,7 @@ describe('recall', () => {
       exitCode: 0,
       stdout: '',
       stderr:
-        'Nothing in the beliefs and conversations of project:empty belongs to this message.\n`credence search` looks in every scope; `credence remember` adds a belief.\n',
+        'No belief or quote in project:empty matches this message.\n`credence search` looks in every scope; `credence remember` adds a belief.\n',
     })
     expect(document).toMatchObject({ prelude: null, pinned: [], relevant: [], questions: [] })
     expect(document).not.toHaveProperty('nearMisses')
@@ -338,7 +338,7 @@ describe('recall', () => {
     const { exitCode, stdout, stderr } = await place.run('recall', 'anything')
 
     expect({ exitCode, stdout }).toEqual({ exitCode: 0, stdout: '' })
-    expect(stderr).toMatch(/^There is no memory in .*credence yet; `credence remember` makes one\.\n/)
+    expect(stderr).toMatch(/^There is no memory in .*credence yet; `credence remember` creates one\.\n/)
     expect(readdirSync(place.home)).toEqual([])
   })
 
@@ -354,7 +354,7 @@ describe('recall', () => {
       expect(missing).toEqual({
         exitCode: 3,
         stdout: '',
-        stderr: `error: There is no directory ${join(place.work, 'nowhere')}.\nhint: \`credence init --dir nowhere\` makes a memory there.\n`,
+        stderr: `error: There is no directory ${join(place.work, 'nowhere')}.\nhint: \`credence init --dir nowhere\` creates a memory there.\n`,
       })
       expect(empty.exitCode).toBe(0)
       expect(readdirSync(place.work)).toEqual(['empty'])
@@ -392,7 +392,7 @@ describe('recall that names nothing', () => {
 
 describe('recall that finds nothing', () => {
   const asked = 'Is Tobias allergic to peanuts?'
-  const nothing = 'Nothing in the beliefs and conversations of user:universal belongs to this message.\n'
+  const nothing = 'No belief or quote in user:universal matches this message.\n'
 
   it('says which other scopes of the user would answer, without their texts', async () => {
     using place = workplace()
@@ -427,7 +427,7 @@ describe('recall that finds nothing', () => {
 
     expect(stdout).toContain('British English')
     expect(stderr).toBe(
-      'Nothing else in the beliefs and conversations of user:universal belongs to this message.\n`credence search` looks in every scope; `credence remember` adds a belief.\n',
+      'No other belief or quote in user:universal matches this message.\n`credence search` looks in every scope; `credence remember` adds a belief.\n',
     )
     expect(rendered.stderr).toBe('')
   })
@@ -445,12 +445,14 @@ describe('why', () => {
     expect(found.stdout).toMatch(
       /^"payment terms" \(b-\w+\) is recalled, as number 1 of the relevant beliefs, with a score of [\d.]+:\n/,
     )
-    expect(missed.stdout).toContain('is not recalled: the message holds neither its name nor an alias.')
+    expect(missed.stdout).toContain('is not recalled: the message contains neither its name nor an alias.')
     expect(missed.stdout).toContain(
       '  payment terms  has "payment", lacks "terms"\n  due date       lacks "due", "date"\n',
     )
-    expect(missed.stdout).toContain('It also lives in user:universal, which is not one of the active scopes.')
-    expect(missed.stdout).toMatch(/credence alias b-\w+ add "the words"\nThe same command with --fix lists words .*\n$/)
+    expect(missed.stdout).toContain('It belongs to user:universal, which is not one of the active scopes.')
+    expect(missed.stdout).toMatch(
+      /credence alias b-\w+ add "the words"\nThe same command with --fix lists aliases .*\n$/,
+    )
     expect(document.verdict).toMatchObject({ kind: 'not-mentioned', inPrelude: false })
   })
 
@@ -496,7 +498,7 @@ describe('why', () => {
     expect(remedies[0]).toMatchObject({ kind: 'add-alias', achieves: true })
     expect(applied.stdout).toMatch(/^Done: "payment terms".*\n {2}Add the alias "/)
     expect(recalled.relevant).toMatchObject([{ belief: { name: 'payment terms' } }])
-    expect(back.stdout).toMatch(/is recalled for this message\..*\n {2}1 {2}Drop the alias "/)
+    expect(back.stdout).toMatch(/is recalled for this message\..*\n {2}1 {2}Remove the alias "/)
     expect(back.stdout).toMatch(/credence correct b-\w+ "what is true now"/)
     expect(undone.exitCode).toBe(0)
     expect((await place.json('recall', 'When is the payment of the invoice settled?')).relevant).toEqual([])
@@ -709,7 +711,7 @@ describe('pin, alias and undo', () => {
     const redone = await place.json('undo', '6')
 
     expect(pinned.stdout).toMatch(/^Pinned: "payment terms"/)
-    expect(again.stdout).toMatch(/^It was pinned already: /)
+    expect(again.stdout).toMatch(/^Already pinned: /)
     expect(unpinned.stdout).toMatch(/^Unpinned: /)
     expect(added.stdout).toContain('Found by: payment terms, due date, net 14, terms')
     expect(removed.belief.aliases).toEqual(['net 14', 'terms'])

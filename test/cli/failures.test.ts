@@ -18,7 +18,7 @@ describe('a wrong command line', () => {
     [['recall'], '<message> is missing.', 'For example: credence recall "When is the invoice due?" --explain'],
     [
       ['recall', 'x', '--max-beliefs', 'many'],
-      '--max-beliefs: "many" is not a whole number 0 or more.',
+      '--max-beliefs: "many" is not a whole number of 0 or more.',
       'See `credence recall --help`.',
     ],
     [
@@ -61,7 +61,7 @@ describe('a wrong command line', () => {
       '--expertise: "rust" is not an expertise.',
       'Write domain:depth, such as "rust:deep"; depths are learning, working, deep, expert.',
     ],
-    [['undo', 'twelve'], '<change>: "twelve" is not a whole number 1 or more.', 'See `credence undo --help`.'],
+    [['undo', 'twelve'], '<change>: "twelve" is not a whole number of 1 or more.', 'See `credence undo --help`.'],
     [
       ['resolve', 'q', '--decision', 'x'],
       'A new decision needs both --decision and --name.',

@@ -34,7 +34,7 @@ describe('import chats', () => {
 
     const { stdout } = await place.run('import', 'chats', chat(place))
 
-    expect(stdout).toContain('2 left out (1 forgotten before, 1 off the record), ')
+    expect(stdout).toContain('2 skipped (1 forgotten before, 1 off the record), ')
   })
 
   it('names no ids in a dry run, because nothing has them afterwards', async () => {

@@ -101,7 +101,7 @@ describe('what is told to a person', () => {
 
     const { stdout, stderr } = await place.run('resume')
 
-    expect(stdout).toBe('Hooks are not paused everywhere.\n')
+    expect(stdout).toBe('There was no pause for all directories.\n')
     expect(stderr).toBe(
       `Still paused in ${place.work} until resumed; \`credence resume --in ${place.work}\` ends it.\n`,
     )

@@ -67,7 +67,7 @@ describe('hear', () => {
 
     expect(exitCode).toBe(3)
     expect(stdout).toBe(
-      '2 turns stored, 0 known already, 0 left out, 8 lines could not be read.\n  In user:universal: 2 stored, 0 known already.\n',
+      '2 turns stored, 0 already known, 0 skipped, 8 lines could not be read.\n  In user:universal: 2 stored, 0 already known.\n',
     )
     expect(stderr).toContain(
       'warning: standard input, line 11: ignored unknown field "sesion"; did you mean "session"?',
@@ -123,7 +123,7 @@ describe('import chats', () => {
 
     const { stdout } = await place.run('import', 'chats', path, '--dry-run')
 
-    expect(stdout).toMatch(/^3 turns would be stored, 0 known already, 0 left out, 0 lines could not be read\.\n/)
+    expect(stdout).toMatch(/^3 turns would be stored, 0 already known, 0 skipped, 0 lines could not be read\.\n/)
     expect(existsSync(join(place.home, '.local', 'share', 'credence'))).toBe(false)
   })
 
@@ -151,12 +151,12 @@ describe('import chats', () => {
     const empty = await place.run('import', 'chats', file(place, '\n\n'))
 
     expect(missing).toMatchObject({ exitCode: 3, stderr: expect.stringContaining('There is no file') })
-    expect(directory).toMatchObject({ exitCode: 0, stderr: expect.stringContaining('holds no turns.') })
+    expect(directory).toMatchObject({ exitCode: 0, stderr: expect.stringContaining('contains no turns.') })
     expect(format).toMatchObject({
       exitCode: 2,
       stderr: expect.stringContaining('"telegram" is not one of claude-code'),
     })
-    expect(empty).toMatchObject({ exitCode: 0, stderr: expect.stringContaining('holds no turns.') })
+    expect(empty).toMatchObject({ exitCode: 0, stderr: expect.stringContaining('contains no turns.') })
   })
 
   it('shows how far it is at a terminal; the time left only when it takes seconds', async () => {
@@ -282,7 +282,7 @@ describe('conversations', () => {
     await filled(place)
     const filtered = await place.run('conversations', '--since', '2030-01-01')
 
-    expect(empty.stderr).toContain('No conversations are kept yet. `credence connect` sets up an agent')
+    expect(empty.stderr).toContain('There are no conversations yet. `credence connect` connects an agent')
     expect(filtered.stderr).toBe('No conversation matches.\n')
   })
 
@@ -471,7 +471,7 @@ describe('pause, resume and status', () => {
       stdout: 'Resumed. Hooks store messages again.\n',
       stderr: `Still paused in ${secret} until resumed; \`credence resume --in ${secret}\` ends it.\n`,
     })
-    expect(again.stdout).toBe('Hooks are not paused everywhere.\n')
+    expect(again.stdout).toBe('There was no pause for all directories.\n')
     expect(last.stdout).toBe(`Resumed in ${secret}. Hooks store messages again.\n`)
     expect((await place.json('status')).pauses).toEqual([])
   })
@@ -532,7 +532,7 @@ describe('what is kept', () => {
       const removed = await place.run('connect', host, '--remove', '--yes')
 
       for (const { stderr } of [printed, written]) {
-        expect(stderr).toContain(`kept word for word on this machine, in ${dir}, with secrets masked.`)
+        expect(stderr).toContain(`stored word for word on this machine, in ${dir}, with secrets masked.`)
         expect(stderr).toContain('`credence pause` stops that')
       }
       expect(removed.stderr).not.toContain('credence pause')

@@ -73,7 +73,7 @@ describe.each(connectHosts)('connecting %s', (host) => {
       expect(second.stdout).toContain('is connected already')
       expect(repeated).toEqual(connected)
       expect(after).toEqual(before)
-      expect(again.stdout).toContain('Nothing of Credence')
+      expect(again.stdout).toContain('has no entries of Credence')
     },
   )
 
@@ -279,7 +279,7 @@ describe('connecting', () => {
     expect(fresh.stderr).toContain(`${join(place.home, '.claude', 'settings.json')} cannot be written`)
     expect(isThere).toBe(false)
     expect(edited.exitCode).toBe(3)
-    expect(removed.stdout).toContain('Nothing of Credence')
+    expect(removed.stdout).toContain('has no entries of Credence')
     expect(textOf(servers)).toBe('{"mcpServers": {}}')
   })
 
@@ -358,7 +358,7 @@ describe('connecting', () => {
     const { exitCode, stderr } = await run(place, 'claude-desktop', '--project', '--yes')
 
     expect(exitCode).toBe(3)
-    expect(stderr).toContain('It has one for a user.')
+    expect(stderr).toContain('Use --user.')
   })
 
   it('asks at a terminal, with the difference, and writes after a yes', async () => {

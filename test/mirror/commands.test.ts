@@ -140,7 +140,7 @@ describe('an edit that needs the word of a person', () => {
     expect(stdout).toMatch(/^3 edits waiting for your decision: no edits to import; /u)
     for (const text of [stdout, status.stdout]) {
       expect(text).toMatch(
-        /Waiting: change "one", stated by a person\.\n.* - what one is\n.* \+ what one became\n.*credence proposals accept (b-\w+), or reject \1/u,
+        /Waiting: change "one", stated by a person\.\n.* - what one is\n.* \+ what one became\n.*credence proposals accept (b-\w+)\n.*credence proposals reject \1/u,
       )
       expect(text).toMatch(/Waiting: remove "two", stated by a person\.\n.* - what two is\n/u)
       expect(text).toMatch(/Waiting: a new line, .* for every context of user:universal\.\n.* \+ Answer in verse\.\n/u)
@@ -307,7 +307,7 @@ describe('what a mirror says', () => {
 
     expect(stdout).toMatch(/^Held since .*: MEMORY\.md, because it is empty\.$/mu)
     expect(stdout).toContain('Put the lines back, or accept the removal: credence mirror sync --accept')
-    expect(stdout).not.toContain('synchronises them')
+    expect(stdout).not.toContain('synchronises both')
   })
 
   it('fits a terminal', async () => {

@@ -19,9 +19,9 @@ describe('what is remembered', () => {
 
     expect(place.text().replace(/credence:b-\w+/gu, 'credence:ID')).toBe(`# Memory
 
-What is remembered here, kept in step with the store beside it by Credence. Edit it as you like: a changed line is a
-correction, a new line a new belief, a line taken out is retired. What only a person may change waits for one in
-\`credence proposals\`. Words outside of these lists are left alone.
+The beliefs of a memory, synchronised with its store by Credence. Edit them as you like: a changed line corrects a
+belief, a new line adds one, a deleted line retires one. Edits that need your decision wait in \`credence proposals\`.
+Text outside of these lists is ignored.
 
 <!-- credence:mirror 3 -->
 

@@ -27,7 +27,7 @@ describe('a file full of somebody’s own notes', () => {
 
     for (const { stdout } of [place.made, status])
       expect(stdout).toContain(
-        `3 list items outside the managed sections are left alone and not remembered; to take them in: credence import --markdown ${place.file}`,
+        `3 list items outside the managed sections are ignored; to import them: credence import --markdown ${place.file}`,
       )
     expect(await place.json('mirror', 'status')).toMatchObject({ leftAlone: 3, items: 0 })
   })
@@ -35,8 +35,8 @@ describe('a file full of somebody’s own notes', () => {
   it('is not mentioned where there is none', async () => {
     using place = await mirrored()
 
-    expect(place.made.stdout).not.toContain('left alone')
-    expect((await place.run('mirror', 'status')).stdout).not.toContain('left alone')
+    expect(place.made.stdout).not.toContain('outside the managed')
+    expect((await place.run('mirror', 'status')).stdout).not.toContain('outside the managed')
   })
 })
 

@@ -36,7 +36,7 @@ describe('a person who stores a secret at the command line', () => {
     const { exitCode, stdout, stderr } = await place.run('remember', statement)
 
     expect(exitCode).toBe(0)
-    expect(stderr).toMatch(/^warning: It looks as if it contains .* To remove it: credence forget b-\w+$/mu)
+    expect(stderr).toMatch(/^warning: The statement seems to contain .* To remove it: credence forget b-\w+$/mu)
     for (const word of [password, 'Zx81', 'kQ77pm', secret]) expect(stdout).not.toContain(word)
     const [{ name, aliases, content }] = (await place.json('beliefs')).items
     for (const word of ['zx81', 'kq77pm', 'ghp', 'zk3v8'])
@@ -50,7 +50,7 @@ describe('a person who stores a secret at the command line', () => {
 
     const { stderr } = await place.run('correct', 'vault note', `The password is ${password}.`)
 
-    expect(stderr).toContain('warning: It looks as if it contains a password or key')
+    expect(stderr).toContain('warning: The statement seems to contain a password or key')
   })
 })
 

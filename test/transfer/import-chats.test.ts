@@ -151,7 +151,7 @@ describe('a directory of sessions', () => {
 
     expect(imported).toMatchObject({
       exitCode: 0,
-      stderr: expect.stringContaining('1 file in no known format left alone.'),
+      stderr: expect.stringContaining('1 file skipped.'),
     })
     const scopes = new Map((await kept(place)).map(({ text, scope }) => [text, scope]))
     expect(scopes.get('In the ledger.')).toMatch(/^project:ledger-[0-9a-f]{8}$/u)
@@ -171,8 +171,8 @@ describe('a directory of sessions', () => {
     const imported = await place.json('import', 'chats', root)
     const again = await place.run('import', 'chats', root)
 
-    expect(dry.stdout).toMatch(/^ {2}In project:ledger-\w{8}: 4 would be stored, 0 known already\.$/mu)
-    expect(dry.stdout).toMatch(/^ {2}In user:universal: 1 would be stored, 0 known already\.$/mu)
+    expect(dry.stdout).toMatch(/^ {2}In project:ledger-\w{8}: 4 would be stored, 0 already known\.$/mu)
+    expect(dry.stdout).toMatch(/^ {2}In user:universal: 1 would be stored, 0 already known\.$/mu)
     expect(imported.scopes).toEqual({
       [String(Object.keys(imported.scopes).find((scope) => scope.startsWith('project:ledger-')))]: {
         kept: 4,
@@ -180,7 +180,7 @@ describe('a directory of sessions', () => {
       },
       'user:universal': { kept: 1, known: 0 },
     })
-    expect(again.stdout).toMatch(/^ {2}In project:ledger-\w{8}: 0 stored, 4 known already\.$/mu)
+    expect(again.stdout).toMatch(/^ {2}In project:ledger-\w{8}: 0 stored, 4 already known\.$/mu)
     expect(again.stderr).not.toContain('known turn')
   })
 
@@ -200,7 +200,7 @@ describe('a directory of sessions', () => {
     expect(await said(place)).toEqual([['user', 'Bye.'], ...conversation])
     expect(exitCode).toBe(3)
     expect(stderr).toContain('damaged.jsonl, line 1: The line is not JSON.')
-    expect(stderr).toContain('3 files in no known format left alone.')
+    expect(stderr).toContain('3 files skipped.')
     expect(stderr.match(/.*(?:history|session_index|prompts).*/gu)).toEqual(
       ['history', 'prompts', 'session_index'].map((name) => `  ${name}.jsonl: its format is unknown`),
     )
@@ -268,8 +268,8 @@ describe('a file that is not JSON', () => {
 
     const { stderr } = await place.run('import', 'chats', place.work)
 
-    expect(stderr).toContain('7 files in no known format left alone.')
-    expect(stderr).toMatch(/alone\.\n {2}g\.json: not valid JSON: .*\(line 1 column 2\)$/mu)
+    expect(stderr).toContain('7 files skipped.')
+    expect(stderr).toMatch(/skipped\.\n {2}g\.json: not valid JSON: .*\(line 1 column 2\)$/mu)
     expect(stderr).toContain('  d.json: its format is unknown\n  and 2 more files\n')
   })
 })
@@ -305,7 +305,7 @@ describe('conversations that name no directory', () => {
 
     const again = await place.run('import', 'chats', chats)
 
-    expect(again.stdout).toContain('In project:a: 0 stored, 4 known already.')
+    expect(again.stdout).toContain('In project:a: 0 stored, 4 already known.')
     expect(again.stderr).toContain(
       '4 known turns left in project:a. Turns cannot be moved; --scope project:a reads them there.',
     )

@@ -281,7 +281,7 @@ describe.skipIf(noBrowser !== null)('the page of beliefs', () => {
     await sees(waiting, 'It is not recalled until you confirm it.')
 
     await waiting.getByRole('button', { name: 'Confirm' }).click()
-    await sees(page, 'Confirmed. It is your own word now.')
+    await sees(page, 'Confirmed as your own.')
     await waiting.waitFor({ state: 'detached' })
     await page.locator('.belief-row', { hasText: 'canvas sails' }).click()
     await waiting.getByRole('button', { name: 'Reject' }).click()

@@ -107,7 +107,7 @@ describe.skipIf(noBrowser !== null)('the page of recall', () => {
     await remedy.getByText('tried out: it works').waitFor()
     await remedy.getByRole('button', { name: 'Apply' }).click()
 
-    await sees(page, /Recall does it right now. Kept as /)
+    await sees(page, /Recall is correct now. Kept as /)
     await named('tax form').waitFor({ state: 'detached' })
     expect((await dashboard.memoryAs().get('tax form')).aliases).toEqual([])
     await go(page, '/evaluation')
@@ -131,7 +131,7 @@ describe.skipIf(noBrowser !== null)('the page of recall', () => {
 
     await named('holiday plan').waitFor()
     await page
-      .locator('.toast', { hasText: 'Recall does it right now.' })
+      .locator('.toast', { hasText: 'Recall is correct now.' })
       .last()
       .getByRole('button', { name: 'Undo' })
       .click()

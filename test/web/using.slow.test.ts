@@ -86,7 +86,7 @@ describe.skipIf(noBrowser !== null)('the dashboard at work', () => {
     await go(page, '/recall')
     await page.getByRole('textbox', { name: 'Message' }).fill('Where is the session cache?')
     await page.getByRole('button', { name: 'Should not be here: Redis' }).click()
-    await page.getByRole('checkbox', { name: /Keep this as a case/ }).uncheck()
+    await page.getByRole('checkbox', { name: /Keep this as a regression case/ }).uncheck()
     await page
       .locator('.remedy', { hasText: 'session cache' })
       .getByRole('button', { name: /^Apply/ })

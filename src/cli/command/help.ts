@@ -11,6 +11,11 @@ import {
   type Option,
 } from './command.ts'
 
+const introduction = `Memory for AI agents that can show it is right.
+
+A belief is a stored statement, with a name. A turn is a stored message of a
+conversation. A scope is where a belief applies, such as a project.`
+
 /** Lists the commands, or those of one group, without loading any. */
 export function programHelp(table: readonly CommandEntry[], topic: string | null, style: Style): string {
   const prefix = topic === null ? '' : `${topic} `
@@ -21,7 +26,7 @@ export function programHelp(table: readonly CommandEntry[], topic: string | null
     return `${style.bold(group)}\n${columns(rows, { width: Math.min(style.width, 80) })}`
   })
   return [
-    ...(topic === null ? ['Memory for AI agents that can show it is right.', ''] : []),
+    ...(topic === null ? [introduction, ''] : []),
     `Usage: credence ${prefix}<command> [options]`,
     '',
     sections.join('\n\n'),

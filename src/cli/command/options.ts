@@ -66,7 +66,7 @@ export const wholeNumber = (help: string, range: Range): Option<number | undefin
 export function readWholeNumber(given: string, { min, max = Number.MAX_SAFE_INTEGER }: Range): number {
   const number = /^\d+$/.test(given) ? Number(given) : Number.NaN
   if (number >= min && number <= max) return number
-  const allowed = max === Number.MAX_SAFE_INTEGER ? `${min} or more` : `from ${min} to ${max}`
+  const allowed = max === Number.MAX_SAFE_INTEGER ? `of ${min} or more` : `from ${min} to ${max}`
   throw new UsageError(`"${given}" is not a whole number ${allowed}.`)
 }
 

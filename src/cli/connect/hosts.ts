@@ -67,7 +67,7 @@ export function filesFor(host: ConnectHost, request: ConnectRequest): readonly C
   if (!levels.includes(request.level)) {
     throw invalid(
       `${host} has no configuration for a ${request.level}.`,
-      `It has one for a ${levels.join(' and for a ')}.`,
+      `Use ${levels.map((level) => `--${level}`).join(' or ')}.`,
     )
   }
   return files(request, launchFrom(request.machine, request.level === 'project'))

@@ -33,7 +33,7 @@ function memoryOf({ user, scopes, homeScopes }: View): Memory {
     root: shadowRoot,
     now: () => new Date(),
     clock: () => performance.now(),
-    onProblem: (error) => console.error(`No shadow record was kept: ${String(error)}`),
+    onProblem: (error) => console.error(`No shadow record was stored: ${String(error)}`),
   })
   return opened.set(key, shadowed)
 }

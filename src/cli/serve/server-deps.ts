@@ -104,7 +104,7 @@ export async function openServerDeps(
         root: evalRoot,
         now: () => new Date(),
         clock: () => performance.now(),
-        onProblem: (error) => onProblem(`No shadow record was kept: ${String(error)}`),
+        onProblem: (error) => onProblem(`No shadow record was stored: ${String(error)}`),
       })
     return watched.get(who) ?? watched.set(who, shadowed())
   }

@@ -63,7 +63,7 @@ export function editedText({ outcome, belief }: Edited, done: string, unchanged:
       return `${unchanged}: ${called(belief)}.`
     case 'proposed':
       return lines(
-        `${style.yellow('Proposed')} ${called(belief)}: someone with more authority has to decide.`,
+        `${style.yellow('Proposed')} ${called(belief)}: another author wrote it, so a person has to decide.`,
         `  A person decides with: ${style.command} proposals accept ${harmless(belief.id)}`,
       )
   }

@@ -227,7 +227,7 @@ export function readEnvironment(root: string, runId: string): Found<Environment>
 export function requireRun(root: string, runId: string): RunSummary {
   const found = readRun(root, runId)
   if (found !== null) return required(found, 'run-summary')
-  const hint = 'The latest runs are listed by `credence benchmark status`.'
+  const hint = '`credence benchmark status` shows the latest run.'
   throw notFound(`There is no run "${runId}" in the eval store.`, hint)
 }
 

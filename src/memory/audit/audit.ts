@@ -132,7 +132,7 @@ const escaped = (text: string): string => text.replace(/[.*+?^${}()|[\]\\]/gu, '
 
 function secret(entry: AuditEntry): AuditFinding | null {
   const [found] = secretsIn(`${entry.name ?? ''} ${entry.text}`)
-  return found === undefined ? null : { kind: 'secret', entries: [entry], reason: `It holds ${found.what}.` }
+  return found === undefined ? null : { kind: 'secret', entries: [entry], reason: `It contains ${found.what}.` }
 }
 
 /** The name and the subject of an entry; a message finds the entry only if it contains one of them. */
@@ -143,7 +143,7 @@ function formsOf({ name, text }: AuditEntry): readonly string[] {
 
 function neverFound(entry: AuditEntry): AuditFinding | null {
   const isFound = [...formsOf(entry), entry.text].some((form) => everydayReason(form) === null)
-  const reason = 'No word of it tells it from other entries.'
+  const reason = 'No word distinguishes it from other entries.'
   return isFound ? null : { kind: 'never found', entries: [entry], reason }
 }
 

@@ -157,7 +157,7 @@ async function waysOut(situation: RemedyContext): Promise<readonly Candidate[]> 
     const summary = `Ask with only ${otherScopes.join(' and ')} active.`
     ways.push({ kind: 'ask', summary, ask: { scopes: otherScopes } })
   }
-  const correct = 'If it is no longer true, say what is: the newer statement takes its place.'
+  const correct = 'If it is no longer true, replace it with a new statement.'
   return [...ways, { kind: 'correct', summary: correct, see: belief.id }]
 }
 
@@ -172,7 +172,7 @@ async function withoutForms(situation: RemedyContext): Promise<readonly Candidat
     seen = await contextAfter(situation, { ...unpinned, removeAliases: dropped })
   }
   if (dropped.length === 0) return belief.pinned ? [{ kind: 'unpin', summary: 'Unpin it.', change: unpinned }] : []
-  const drop = `drop the alias ${dropped.map((alias) => `"${alias}"`).join(' and ')}`
+  const drop = `remove the alias ${dropped.map((alias) => `"${alias}"`).join(' and ')}`
   const summary = sentence(belief.pinned ? `unpin it and ${drop}` : drop)
   return [{ kind: 'drop-alias', summary, change: { ...unpinned, removeAliases: dropped } }]
 }

@@ -266,7 +266,7 @@ function factorOf(unit: TurnUnit, text: string, question: Question): Explanation
     ...(isPerson && question.asksWhen && tellsTime(text) ? [leaf('tells a time', constants.tellsTime)] : []),
     ...(isPerson && question.asksHowMany && tellsNumber(text) ? [leaf('tells a number', constants.tellsNumber)] : []),
   ]
-  return sum('what it tells', [leaf('as it is', 1), ...parts])
+  return sum('speaker, time and number', [leaf('base', 1), ...parts])
 }
 
 /** What `factorOf` is at most, whatever the text says. */

@@ -95,8 +95,8 @@ export function scorerOf(units: readonly TurnUnit[], terms: readonly AskedTerm[]
         return [
           product(`${term}${holds(at)(one, index) ? '' : ' (beside it)'}`, [
             leaf(`idf^${constants.rarity} of ${postings.rows.length} turns`, idf),
-            leaf(asked === 1 ? 'asked once' : 'how much it asks', asked),
-            leaf('how much it occurs', saturationOf(frequency, near)),
+            leaf('weight in the question', asked),
+            leaf('tf', saturationOf(frequency, near)),
           ]),
         ]
       })

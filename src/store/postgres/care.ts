@@ -60,7 +60,7 @@ export function verifyStore(
         findingOf('journal', `events: ${events}, users: ${owners}, one chain each`, journal),
         findingOf(
           'index',
-          `${rows} rows say what the journal says${waiting === 0 ? '' : `; ${waiting} users of another version wait to be derived again`}`,
+          `${rows} rows match the journal${waiting === 0 ? '' : `; ${waiting} users of another version wait to be derived again`}`,
           index,
         ),
       ]

@@ -94,7 +94,7 @@ export function setAsideCorruptStore(file: string, at: Date = new Date()): strin
   const moves = ['', '-wal', '-shm', '-head'].filter((suffix) => existsSync(file + suffix))
   const taken = moves.find((suffix) => existsSync(target + suffix))
   if (taken !== undefined) {
-    throw new MemoryError('conflict', `${target}${taken} is there already.`, { hint: 'Move it away, or try again.' })
+    throw new MemoryError('conflict', `${target}${taken} already exists.`, { hint: 'Move it away, or try again.' })
   }
   for (const suffix of moves) renameSync(file + suffix, target + suffix)
   return target

@@ -43,7 +43,7 @@ function HowToSignIn({ error }: { readonly error: Refusal | null }) {
       <p>Does the server belong to a team? Then the link ends with your own token.</p>
       <p class="soft small">
         The link is only needed once for each browser. The token in it leaves the address bar as soon as it is used.
-        Opened in another tab, it lets this one go on too.
+        Opened in another tab, it also signs in this one.
       </p>
     </>
   )

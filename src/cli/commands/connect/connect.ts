@@ -82,7 +82,7 @@ export const connect = defineCommand({
           ? []
           : [...(wasAsked ? [] : notice), ...problems, ...(isTemporary(machine) && !remove ? [npxNote] : [])],
     })
-    if (changes.length === 0 && remove) return answer(false, `Nothing of Credence is in the configuration of ${host}.`)
+    if (changes.length === 0 && remove) return answer(false, `The configuration of ${host} has no entries of Credence.`)
     if (dryRun) return answer(false, changes.length === 0 ? `${host} is connected already.` : '')
     if (changes.length > 0 && !options.yes) {
       if (!session.isInteractive())

@@ -21,7 +21,7 @@ export const doctor = defineCommand({
   args: {},
   options: { ...maintenance, ...memoryOptions },
   description:
-    'Checks the file, the journal, every belief, every index and the mirror. Without --rebuild, --accept-loss or --set-aside it only reads. The journal is compared with its last known event in state/credence.db-head: events missing at its end are reported until you restore a backup or give --accept-loss.',
+    'Checks the file, the journal, every belief, every index and MEMORY.md. Without --rebuild, --accept-loss or --set-aside it only reads. The journal is compared with its last known event in state/credence.db-head: events missing at its end are reported until you restore a backup or give --accept-loss.',
   exitCodes: [exitCodes.degraded],
   examples: {
     'credence doctor': 'Shows the result of every check.',
@@ -48,7 +48,7 @@ type Report = { readonly findings: readonly Finding[]; readonly hints: readonly 
 
 const nothingThere = (store: string): Report => ({
   findings: [{ check: 'store', ok: true, detail: `there is none at ${store} yet` }],
-  hints: ['`credence init` makes a memory; so does `credence remember`.'],
+  hints: ['`credence init` or `credence remember` creates a memory.'],
 })
 
 async function checkStore(
@@ -76,15 +76,15 @@ async function checkStore(
     if (!options.setAside) return { findings: [...privacy, broken], hints: [error.hint ?? remedy] }
     if (error.code !== 'invalid') throw error
   }
-  const detail = `moved to ${setAsideCorruptStore(store)}; the next command begins a new store`
-  const hints = ['Take beliefs back in from an export or a backup.']
+  const detail = `moved to ${setAsideCorruptStore(store)}; the next command creates a new store`
+  const hints = ['Get your beliefs back with `credence restore` or `credence import`.']
   return { findings: [{ check: 'set aside', ok: true, detail }], hints }
 }
 
-const mirrorRemedy = '`credence mirror status` says more about MEMORY.md; the store itself is not concerned.'
+const mirrorRemedy = '`credence mirror status` shows details about MEMORY.md. The store itself is not affected.'
 
 const remedy =
-  '`credence doctor --rebuild` derives everything again from the journal. If the journal itself is damaged or not whole, restore a backup; `credence doctor --accept-loss` takes the journal as it is, `credence doctor --set-aside` renames the store so that a new one is made.'
+  '`credence doctor --rebuild` rebuilds the store from the journal. If the journal itself is damaged or incomplete, restore a backup; `credence doctor --accept-loss` accepts the journal as it is, `credence doctor --set-aside` renames the store, so that a new one is created.'
 
 /** Findings about MEMORY.md are apart: they are no reason to set the store aside. */
 async function examined(session: Session, { dir, user }: MemoryLocation, options: ValuesOf<typeof maintenance>) {

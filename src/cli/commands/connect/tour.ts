@@ -106,8 +106,7 @@ async function explaining(memory: Memory): Promise<Scene> {
       {
         command: 'credence alias "release day" add "ship the release"',
         result: edited,
-        text: (style) =>
-          indented(editedText(edited, 'The aliases are changed', 'Nothing had to be changed', style), 2, style.width),
+        text: (style) => indented(editedText(edited, 'Aliases changed', 'Aliases unchanged', style), 2, style.width),
       },
       await recallStep(memory, message, 'relevant'),
     ],

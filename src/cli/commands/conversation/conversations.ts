@@ -43,7 +43,7 @@ export const conversations = defineCommand({
 })
 
 const emptyText =
-  'No conversations are kept yet. `credence connect` sets up an agent, `credence hear` keeps a turn, and `credence import chats` keeps a file of them.'
+  'There are no conversations yet. `credence connect` connects an agent, `credence hear` stores a message, and `credence import chats` imports a file.'
 
 const listText = (items: readonly SessionSummary[], style: Style): string =>
   [...Map.groupBy(items, ({ lastAt }) => dayOf(lastAt))]

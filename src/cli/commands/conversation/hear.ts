@@ -145,11 +145,11 @@ export function heardLinesAnswer(heard: HeardLines, isDryRun: boolean) {
   return {
     text: (style) =>
       lines(
-        `${style.green(`${counted(kept, 'turn')} ${would}stored`)}, ${known} known already, ${leftOut} left out${because}, ${counted(problemCount, 'line')} could not be read.`,
+        `${style.green(`${counted(kept, 'turn')} ${would}stored`)}, ${known} already known, ${leftOut} skipped${because}, ${counted(problemCount, 'line')} could not be read.`,
         Object.entries(heard.scopes)
           .sort(([one], [other]) => compareStrings(one, other))
           .map(([scope, { kept, known }]) => {
-            return `  In ${style.cyan(harmless(scope))}: ${kept} ${would}stored, ${known} known already.`
+            return `  In ${style.cyan(harmless(scope))}: ${kept} ${would}stored, ${known} already known.`
           }),
         learnedCount > 0 && `${counted(learnedCount, 'statement')} found:`,
         learned.map((one) => takenText(one, style, isDryRun)),

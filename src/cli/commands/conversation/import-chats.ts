@@ -80,12 +80,12 @@ export const importChats = defineCommand({
       ...answer,
       notes: [
         ...answer.notes,
-        isNoted && `${counted(leftAlone.length, 'file')} in no known format left alone.`,
+        isNoted && `${counted(leftAlone.length, 'file')} skipped.`,
         isNoted && leftAlone.slice(0, mostNamed).map(({ file, reason }) => `  ${harmless(`${file}: ${reason}`)}`),
         isNoted && leftAlone.length > mostNamed && `  and ${counted(leftAlone.length - mostNamed, 'more file')}`,
         heard.wasInterrupted && 'Interrupted. The turns stored so far are kept; run the import again to continue.',
         heard.learnedCount > 0 && !dryRun && 'Review what was found with `credence review`.',
-        heard.kept + heard.known + heard.leftOut + heard.problemCount === 0 && `${path} holds no turns.`,
+        heard.kept + heard.known + heard.leftOut + heard.problemCount === 0 && `${path} contains no turns.`,
       ],
     }
   },

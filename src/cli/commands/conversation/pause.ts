@@ -103,7 +103,7 @@ export const resume = defineCommand({
         wasPaused
           ? `${style.green('Resumed')}${where}. Hooks store messages again.`
           : directory === null && left.length > 0
-            ? 'Hooks are not paused everywhere.'
+            ? 'There was no pause for all directories.'
             : `There was no pause${where}.`,
       notes: left.map((pause) => `Still paused ${pauseText(pause)}; \`${resumeCommand(pause)}\` ends it.`),
     }

@@ -15,15 +15,15 @@ export const vectors = defineCommand({
   async run({ options }, session) {
     if (!session.settings(options).sentenceVectors)
       throw new UsageError(
-        'Searches by meaning are switched off.',
-        'Set sentenceVectors to true in config.json, or CREDENCE_SENTENCE_VECTORS=true.',
+        'The setting sentenceVectors is off.',
+        'Put {"sentenceVectors": true} into config.json in the memory directory, or set CREDENCE_SENTENCE_VECTORS=true.',
       )
     const memory = await session.memory(options)
     const { signal } = session.interruption()
     const { embedded } = await memory.embedTurns({ signal, ...omitUndefined({ limit: options.limit }) })
     return {
       document: { embedded },
-      text: () => (embedded === 0 ? 'Nothing is new.' : `Computed vectors for ${counted(embedded, 'turn')}.`),
+      text: () => (embedded === 0 ? 'There are no new turns.' : `Computed vectors for ${counted(embedded, 'turn')}.`),
     }
   },
 })

@@ -60,7 +60,7 @@ export async function takeSnapshot(
   session: Session,
 ) {
   const { root, settings } = evalStore(session, options)
-  requireSetting(settings, 'benchmarkBaselineSnapshotsEnabled', 'No baseline was kept,')
+  requireSetting(settings, 'benchmarkBaselineSnapshotsEnabled', 'No baseline was stored,')
   const { targetPath, snapshot, overwritten, notes } = await createSnapshot(root, {
     ...options,
     createdAt: options.createdAt ?? new Date().toISOString(),

@@ -14,7 +14,6 @@ import { evalStore, requireSetting, storeOptions } from './benchmark-store.ts'
 export const benchmarkStatus = defineCommand({
   args: {},
   options: storeOptions,
-  description: 'Reads the whole store once. Needs no setting.',
   examples: {
     'credence benchmark status': 'Shows packs, runs, shadow records, baselines and invalid files.',
     'credence benchmark status --store ./evals --json': 'Prints the same as JSON.',
@@ -37,7 +36,7 @@ export const statusDocument = ({ baselines, ...status }: StoreStatus, settings: 
   baselines: { enabled: settings.benchmarkBaselineSnapshotsEnabled, ...baselines },
 })
 
-const onOff = (isOn: boolean, setting: string): string => (isOn ? 'on' : `off (${setting})`)
+const onOff = (isOn: boolean, setting: string): string => (isOn ? 'on' : `off (setting ${setting})`)
 
 export function statusText(status: ReportedStatus, style: Style): string {
   const { benchmarks, runs, shadows, baselines, latestRun: run, latestShadow: shadow, latestBaseline } = status
@@ -103,7 +102,7 @@ function summaryText(summary: ShadowSummary, isRecording: boolean): string {
   const days = Object.keys(byDay)
   const sources = Object.entries(bySource).map(([source, count]) => `${source} ${count}`)
   const facts = [
-    ['recording', isRecording ? 'on' : 'off (evalHarnessEnabled and evalShadowModeEnabled)'],
+    ['recording', isRecording ? 'on' : 'off (settings evalHarnessEnabled and evalShadowModeEnabled)'],
     ['records', `${records}${invalid === 0 ? '' : `, ${invalid} invalid`}`],
   ]
   if (records === 0) return table(facts)

@@ -31,7 +31,7 @@ const sharedOptions = {
   editedPins: choice(
     '<where>',
     ['in-scope', 'everywhere'] as const,
-    'Where pinned beliefs that a person edited are recalled. The results of the published suite were made with everywhere.',
+    'Recall pinned beliefs that a person edited only in their scope, or everywhere, as the published suite did.',
   ),
   embedder: embedderOption,
   case: text('<id>', 'Only this case; a turn is written session#turn.'),

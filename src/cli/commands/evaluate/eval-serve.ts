@@ -35,7 +35,7 @@ export const evalServe = defineCommand({
     })
     return {
       document: { url: listening.url, port: listening.port },
-      text: () => `Serving on ${listening.url} until interrupted; nothing is kept afterwards.`,
+      text: () => `Serving on ${listening.url} until interrupted; its data is then deleted.`,
     }
   },
 })

@@ -46,7 +46,7 @@ export const audit = defineCommand({
       notes: [
         ...problems.slice(0, 20).map(({ file, line, reason }) => harmless(`${file}, line ${line}: ${reason}`)),
         ...(problems.length > 20 ? [`and ${problems.length - 20} more that could not be read`] : []),
-        ...(entries.length === 0 ? [`${path} holds no entries.`] : []),
+        ...(entries.length === 0 ? [`${path} contains no entries.`] : []),
         ...(page === null ? [] : [`Wrote ${page}.`]),
       ],
     }
@@ -74,14 +74,16 @@ type Report = {
 
 const placeOf = ({ file, line }: AuditEntry): string => `${file}:${line}`
 
+const sizeText = (entries: number, files: number): string =>
+  `${counted(entries, 'entry').replace('entrys', 'entries')} in ${counted(files, 'file')}`
+
 function reportText({ files, entries, counts, findings }: Report, style: Style): string {
   const rows = findings.flatMap(({ kind, entries: [first, ...others], reason }) => [
     [kind, first === undefined ? '' : placeOf(first), harmless(`${reason} ${short(first?.text ?? '')}`)],
     ...others.map((other) => ['', placeOf(other), short(other.text)]),
   ])
-  const head = `${counted(entries, 'entry').replace('entrys', 'entries')} in ${counted(files, 'file')}`
   return lines(
-    `${style.bold(head)}: ${auditKinds.map((kind) => `${counts[kind]} ${kind}`).join(', ')}.`,
+    `${style.bold(sizeText(entries, files))}: ${auditKinds.map((kind) => `${counts[kind]} ${kind}`).join(', ')}.`,
     rows.length > 0 && table(rows),
   )
 }
@@ -108,7 +110,7 @@ function auditPage({ files, entries, counts, findings }: Report, now: Date): str
 <style>body{font:16px/1.5 system-ui,sans-serif;margin:2rem auto;max-width:60rem;padding:0 1rem;color-scheme:light dark}
 table{border-collapse:collapse;width:100%}td,th{border-bottom:1px solid #8884;padding:.5rem;text-align:left;vertical-align:top}</style></head>
 <body><h1>Audit of a memory</h1>
-<p>${entries} entries in ${files} files, compared with ${now.toISOString().slice(0, 10)}.</p>
+<p>${sizeText(entries, files)}. Dates are compared with ${now.toISOString().slice(0, 10)}.</p>
 <table><thead><tr>${auditKinds.map((kind) => `<th>${kind}</th>`).join('')}</tr></thead>
 <tbody><tr>${auditKinds.map((kind) => `<td>${counts[kind]}</td>`).join('')}</tr></tbody></table>
 <h2>Findings</h2>

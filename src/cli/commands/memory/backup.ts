@@ -41,7 +41,7 @@ export const backup = defineCommand({
       return {
         document: { file, bytes: size, head },
         text: (style) => `${style.green('Backed up')} to ${file}: ${megabytes(size)}, complete and checked.`,
-        notes: [`\`credence restore ${args.file}\` puts it back.`],
+        notes: [`\`credence restore ${args.file}\` restores it.`],
       }
     })
   },

@@ -37,7 +37,7 @@ export const alias = defineCommand({
       document: edited,
       notes,
       text: (style) =>
-        `${editedText(edited, 'The aliases are changed', 'Its aliases are unchanged', style)}\n  ${foundBy(edited.belief)}`,
+        `${editedText(edited, 'Aliases changed', 'Aliases unchanged', style)}\n  ${foundBy(edited.belief)}`,
     }
   },
 })
@@ -53,7 +53,7 @@ export const pin = defineCommand({
     const memory = await session.memory(options)
     const change = options.off ? memory.unpin : memory.pin
     const edited = await change(args.belief, omitUndefined({ key: options.key }))
-    const [done, unchanged] = options.off ? ['Unpinned', 'It was not pinned'] : ['Pinned', 'It was pinned already']
+    const [done, unchanged] = options.off ? ['Unpinned', 'Not pinned'] : ['Pinned', 'Already pinned']
     return { document: edited, text: (style) => editedText(edited, done, unchanged, style) }
   },
 })
@@ -68,7 +68,7 @@ export const confirm = defineCommand({
   },
   async run({ args, options }, session) {
     const edited = await (await session.memory(options)).confirm(args.belief, omitUndefined({ key: options.key }))
-    return { document: edited, text: (style) => editedText(edited, 'Confirmed', 'Confirmed already', style) }
+    return { document: edited, text: (style) => editedText(edited, 'Confirmed', 'Already confirmed', style) }
   },
 })
 

@@ -135,7 +135,7 @@ async function withCopies(answer: Answer, copies: Copies, proof: Proof | null, {
       ...(answer.notes ?? []),
       unchanged.map(({ file, reason }) => `warning: ${at(file)} could not be changed: ${harmless(reason)}`),
       backups.map(({ file, at: made }) => {
-        return `${harmless(file)}, a backup of ${dayOf(made)}, is not changed; delete it if it may hold this.`
+        return `${harmless(file)}, a backup of ${dayOf(made)}, is not changed; delete it if it may contain the text.`
       }),
       proof !== null &&
         store !== undefined &&

@@ -108,7 +108,7 @@ export const history = defineCommand({
       return {
         document: { events },
         text: () => table(events.map((event) => eventRow(event, names))),
-        notes: events.length === 0 ? ['Nothing has happened yet.'] : [],
+        notes: events.length === 0 ? ['There are no changes yet.'] : [],
       }
     }
     const found = await memory.history(reference)

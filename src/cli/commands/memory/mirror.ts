@@ -229,7 +229,8 @@ const undecidedLines = (undecided: readonly UndecidedEdit[], style: Style): read
     .flatMap((edit) => [
       ...remark('Waiting', style.yellow, wishOf(edit), style),
       ...diffOf(edit, style),
-      `  ${style.command} proposals accept ${edit.proposal.id}, or reject ${edit.proposal.id}`,
+      `  Accept it: ${style.command} proposals accept ${edit.proposal.id}`,
+      `  Reject it: ${style.command} proposals reject ${edit.proposal.id}`,
     ]),
   ...(undecided.length > mostShown ? [`And ${undecided.length - mostShown} more: ${style.command} proposals`] : []),
 ]
@@ -269,7 +270,7 @@ function conflictLines({ file, proposals }: OpenConflict, style: Style): readonl
 }
 
 function statusText(status: MirrorStatus, style: Style): string {
-  if (!status.exists) return `There is no mirror at ${status.file}; \`credence mirror sync\` makes one.`
+  if (!status.exists) return `There is no file ${status.file} yet; \`credence mirror sync\` creates it.`
   const { file, items, topicFiles, pendingEvents: pending, editedFiles, held, problem, unconfirmed, leftAlone } = status
   const changes = [
     pending > 0 && `${counted(pending, 'change')} of the store ${pending === 1 ? 'is' : 'are'} not in it yet`,
@@ -284,21 +285,21 @@ function statusText(status: MirrorStatus, style: Style): string {
     held !== null && below(remedyOf(held), style),
     problem !== null && remark(`Failed at ${problem.at}`, style.red, problem.message, style),
     changes.length > 0 &&
-      plain(`${changes.join('; ')}${held === null ? ': `credence mirror sync` synchronises them.' : '.'}`),
+      plain(`${changes.join('; ')}${held === null ? '; `credence mirror sync` synchronises both.' : '.'}`),
     status.isInSync && style.green('The file and the store agree.'),
     status.conflicts.flatMap((conflict) => conflictLines(conflict, style)),
     undecidedLines(status.undecided, style),
     status.refused.flatMap(({ file: name, line, reason }) =>
-      remark('Not taken in', style.yellow, `${name}, line ${line}: ${reason}`, style),
+      remark('Not imported', style.yellow, `${name}, line ${line}: ${reason}`, style),
     ),
     status.isWritableByOthers &&
-      remark('Careful', style.yellow, `anybody on this machine may write to it; run: chmod o-w ${file}`, style),
+      remark('Warning', style.yellow, `every user of this machine can change the file; run: chmod o-w ${file}`, style),
     unconfirmed.length > 0 &&
-      `Unconfirmed, from the file (${unconfirmed.length}); \`credence confirm\` makes it your word:`,
+      `Unconfirmed, from the file (${unconfirmed.length}); \`credence confirm <id>\` confirms one:`,
     unconfirmed.map(({ id, name, content }) => `  ${harmless(id)}  ${harmless(name)}: ${short(content)}`),
   )
 }
 
 /** Lists that the person wrote outside the managed sections are not part of the memory; how to import them. */
 export const leftAloneText = (count: number, file: string): string =>
-  `${counted(count, 'list item')} outside the managed sections ${count === 1 ? 'is' : 'are'} left alone and not remembered; to take ${count === 1 ? 'it' : 'them'} in: credence import --markdown ${file}`
+  `${counted(count, 'list item')} outside the managed sections ${count === 1 ? 'is' : 'are'} ignored; to import ${count === 1 ? 'it' : 'them'}: credence import --markdown ${file}`

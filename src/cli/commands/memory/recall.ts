@@ -14,7 +14,7 @@ export const recall = defineCommand({
   options: {
     explain: flag('Explain each score, and show which mentioned beliefs were left out.'),
     nearMisses: flag('Show which mentioned beliefs were left out, and why.'),
-    render: flag('Print the block for a prompt instead.'),
+    render: flag('Print the text for a prompt instead, as an agent gets it.'),
     maxBeliefs: limit('maxBeliefs', 'Maximum number of pinned and relevant beliefs together.'),
     maxPinned: limit('maxPinned', 'Maximum number of pinned beliefs.'),
     maxFromAgents: wholeNumber(
@@ -32,10 +32,10 @@ export const recall = defineCommand({
     ...memoryOptions,
   },
   description:
-    'If nothing belongs to the message, that is said on standard error, with the other scopes of yours that would match, and the nearest beliefs, each with the command that adds an alias.',
+    'If nothing matches, standard error names your other scopes that match, and the nearest beliefs, each with the command that adds an alias.',
   examples: {
     'credence recall "When is the invoice due?" --explain': 'Shows the recalled beliefs and explains each score.',
-    'credence recall --render - < message.txt': 'Prints the block for a prompt.',
+    'credence recall --render - < message.txt': 'Prints the text for a prompt.',
   },
   async run({ args: { message }, options }, session) {
     const { explain, nearMisses, render, asOf } = options
@@ -108,8 +108,8 @@ function nothingFound(
   scopes: readonly string[],
   { isEmpty, maxQuotes }: { readonly isEmpty: boolean; readonly maxQuotes: number | undefined },
 ): string {
-  const where = maxQuotes === 0 ? 'the beliefs' : 'the beliefs and conversations'
-  return `Nothing ${isEmpty ? '' : 'else '}in ${where} of ${harmless(scopes.join(' and '))} belongs to this message.`
+  const what = maxQuotes === 0 ? 'belief' : 'belief or quote'
+  return `No ${isEmpty ? '' : 'other '}${what} in ${harmless(scopes.join(' and '))} matches this message.`
 }
 
 const nextSteps = '`credence search` looks in every scope; `credence remember` adds a belief.'

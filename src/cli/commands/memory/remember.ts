@@ -67,7 +67,7 @@ export const remember = defineCommand({
   },
   examples: {
     'credence remember "The staging database listens on port 5433."':
-      'The name "staging database" is derived from the statement.',
+      'The name is derived from the statement; "staging database" recalls it.',
     'credence remember "I am allergic to peanuts."':
       'About you, so it is stored in user:universal, also inside a repository.',
     'credence remember "Invoices are due after 14 days." --name "payment terms" --alias "due date"':
@@ -91,7 +91,7 @@ export const remember = defineCommand({
       scopes: isEverywhere ? [universalScope] : homeScopes,
     })
     const id = harmless(remembered.belief.id)
-    const derived = `The name was derived from the statement. To add words: credence alias ${id} add "the words"`
+    const derived = `The name was derived from the statement. To add an alias: credence alias ${id} add "the words"`
     const [home = universalScope] = homeScopes
     const everywhere =
       isEverywhere && home !== universalScope
@@ -149,7 +149,7 @@ async function sameNameNotes(memory: Memory, { name, content }: Belief): Promise
   const given = saidName(name)
   if (given === name) return []
   const other = await memory.get(given)
-  const replace = `credence undo, then credence correct ${JSON.stringify(harmless(given))} ${JSON.stringify(harmless(content))}`
+  const replace = `credence undo && credence correct ${JSON.stringify(harmless(given))} ${JSON.stringify(harmless(content))}`
   return [
     `${called(other)} says: ${short(other.content)} Both are recalled, the newest first. To replace it: ${replace}`,
   ]
@@ -160,7 +160,7 @@ function secretWarning({ id, name, content, why, aliases }: Belief): readonly st
   const secret = secretTold({ name, content, why, aliases })
   if (secret === null) return []
   return [
-    `warning: It looks as if it contains ${secret}, and every agent that reads this memory can see it. To remove it: credence forget ${harmless(id)}`,
+    `warning: The statement seems to contain ${secret}, and every agent that reads this memory can see it. To remove it: credence forget ${harmless(id)}`,
   ]
 }
 
@@ -194,7 +194,10 @@ export function rememberedText(
     case 'remembered':
       return lines(`${style.green('Remembered')} ${what}.`, forms)
     case 'reinforced':
-      return lines(`${style.green('Reinforced')} ${what}: it was known, and has now been said again.`, forms)
+      return lines(
+        `${style.green('Reinforced')} ${what}: the statement was already stored, and is counted again.`,
+        forms,
+      )
     case 'unchanged':
       return `Unchanged: ${what} says this already.`
     case 'corrected':
@@ -205,7 +208,7 @@ export function rememberedText(
           ? `${style.yellow('Proposed')} ${what}: it is not recalled until a person accepts it.`
           : `${style.yellow('Proposed')} ${what}: another author wrote the belief that it would replace, so a person has to decide.`,
         `  Proposed: ${short(kept.content)}`,
-        others('In force'),
+        others('Now'),
         `  A person decides with: ${style.command} proposals accept ${harmless(kept.id)}`,
       )
   }

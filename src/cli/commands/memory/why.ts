@@ -53,7 +53,11 @@ async function remedied(memory: Memory, message: string, reference: string, appl
     return {
       document: { belief, wish, remedies },
       text: () => lines(`${called(belief)} ${state} for this message. This would change that:`, blocks),
-      notes: [remedies.length === 0 ? 'No such change was found.' : 'Make a change of the belief with --apply.'],
+      notes: [
+        remedies.length === 0
+          ? 'No change of the belief would do that.'
+          : 'To make a change, add --apply and its number.',
+      ],
     }
   }
   const remedy = remedies[apply - 1]
@@ -161,13 +165,12 @@ export function verdictText({ belief, verdict }: Why, activeScopes: readonly str
       const isElsewhere = !belief.scopes.some((scope) => inView.includes(scope))
       const forms = verdict.forms.map(({ form, present, missing }) => [harmless(form), presence(present, missing)])
       return lines(
-        `${what} is not recalled: the message holds neither its name nor an alias.`,
+        `${what} is not recalled: the message contains neither its name nor an alias.`,
         columns(forms, { width: style.width }),
-        verdict.inPrelude && 'It is part of the prelude, which every context begins with.',
-        isElsewhere &&
-          `It also lives in ${harmless(belief.scopes.join(' and '))}, which is not one of the active scopes.`,
-        `To find it by other words: ${style.command} alias ${harmless(belief.id)} add "the words"`,
-        'The same command with --fix lists words that would work.',
+        verdict.inPrelude && 'It is among the preferences that every context begins with.',
+        isElsewhere && `It belongs to ${harmless(belief.scopes.join(' and '))}, which is not one of the active scopes.`,
+        `To add an alias: ${style.command} alias ${harmless(belief.id)} add "the words"`,
+        'The same command with --fix lists aliases that would work.',
       )
     }
   }

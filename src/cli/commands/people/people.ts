@@ -15,7 +15,7 @@ export const storeOptions = { dir: memoryOptions.dir, store: memoryOptions.store
 
 /** Needed where a person or a team is removed. */
 export const memoryFate: Option<(typeof access.memoryFates)[number]> = {
-  ...text('<fate>', `What to do with the memory: ${access.memoryFates.join(' or ')}. Erasing cannot be undone.`),
+  ...text('<keep|erase>', 'Keep or erase the memory. Erasing cannot be undone. Required.'),
   read: ([given]) => {
     if (given !== undefined) return oneOf(access.memoryFates, given)
     throw new UsageError('A value is needed.', 'Add --memory keep or --memory erase.')
@@ -117,7 +117,7 @@ export const peopleRemove = defineCommand({
     'Revokes every token of the person and ends their memberships. A memory that is kept can be given to a person of the same name later, with `credence people add --take-over`. What the person wrote in a team stays with the team.',
   examples: {
     'credence people remove ana --memory keep': 'Removes ana, and keeps her memory in the store.',
-    'credence people remove ana --memory erase': 'Removes ana and every text of her memory, for good.',
+    'credence people remove ana --memory erase': 'Removes ana, and erases her memory permanently.',
   },
   async run({ args, options: { memory, ...options } }, session) {
     await withAccess(session, options, (ports) => access.removePerson(ports, args.person, memory))
@@ -145,9 +145,10 @@ export const tokenCreate = defineCommand({
   },
   description: 'Prints the token once. The store keeps only a hash of it.',
   examples: {
-    'credence token create ana --label laptop': 'Makes a token that opens the whole memory of ana.',
-    'credence token create ana --agent --scope project:ledger --scope team:platform': 'Makes one for an agent of ana.',
-    'credence token create --admin': 'Makes one for an administrator.',
+    'credence token create ana --label laptop': 'Creates a token for the whole memory of ana.',
+    'credence token create ana --agent --scope project:ledger --scope team:platform':
+      'Creates one for an agent of ana.',
+    'credence token create --admin': 'Creates one for an administrator.',
   },
   async run({ args, options: { agent, admin, invite, scope, label, ...options } }, session) {
     const kind = kindOf({ agent, admin, invite })
@@ -162,7 +163,7 @@ export const tokenCreate = defineCommand({
     )
     return {
       document: made,
-      text: (style) => lines(`${style.green('Made')} the token ${made.token.id}.`, `  ${made.secret}`),
+      text: (style) => lines(`${style.green('Created')} the token ${made.token.id}.`, `  ${made.secret}`),
       notes: ['The token is shown only now.'],
     }
   },
@@ -198,7 +199,7 @@ export const tokenList = defineCommand({
     return {
       document: tokens,
       text: (style) => table(shown.map(row), style.width),
-      notes: tokens.length === 0 ? ['There are no tokens; `credence token create` makes one.'] : [],
+      notes: tokens.length === 0 ? ['There are no tokens yet; `credence token create` creates one.'] : [],
     }
   },
 })
@@ -223,14 +224,14 @@ const member = one('The name of the person.')
 export const teamCreate = defineCommand({
   args: { team },
   options: {
-    owner: text('<name>', 'The person who owns the team and adds its members.'),
+    owner: text('<name>', 'The person who owns the team and adds its members. Required.'),
     takeOver: flag(takeOverHelp),
     ...storeOptions,
   },
   description:
     'The beliefs of a team have the scope team:NAME. Its members recall them together with their own. A team does not see the memory of its members.',
   examples: {
-    'credence team create platform --owner ana': 'Makes the team platform, owned by ana.',
+    'credence team create platform --owner ana': 'Creates the team platform, owned by ana.',
     'credence team create platform --owner ana --json': 'The same, with the answer as JSON.',
   },
   async run({ args, options: { owner, takeOver, ...options } }, session) {
@@ -238,7 +239,7 @@ export const teamCreate = defineCommand({
     const made = await withAccess(session, options, (ports) =>
       access.createTeam(ports, { name: args.team, owner, takeOver }),
     )
-    return { document: made, text: (style) => `${style.green('Made')} the team ${args.team}, owned by ${owner}.` }
+    return { document: made, text: (style) => `${style.green('Created')} the team ${args.team}, owned by ${owner}.` }
   },
 })
 
@@ -258,7 +259,7 @@ export const teamList = defineCommand({
           teams.map(({ name, members }) => [name, members.map((one) => `${one.person} (${one.role})`).join(', ')]),
           style.width,
         ),
-      notes: teams.length === 0 ? ['There are no teams; `credence team create` makes one.'] : [],
+      notes: teams.length === 0 ? ['There are no teams yet; `credence team create` creates one.'] : [],
     }
   },
 })
@@ -268,7 +269,7 @@ export const teamRemove = defineCommand({
   options: { memory: memoryFate, ...storeOptions },
   examples: {
     'credence team remove platform --memory keep': 'Removes the team, and keeps its memory in the store.',
-    'credence team remove platform --memory erase': 'Removes the team and every text of its memory, for good.',
+    'credence team remove platform --memory erase': 'Removes the team, and erases its memory permanently.',
   },
   async run({ args, options: { memory, ...options } }, session) {
     await withAccess(session, options, (ports) => access.removeTeam(ports, args.team, memory))

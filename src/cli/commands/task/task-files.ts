@@ -54,7 +54,6 @@ export const taskValidate = defineCommand({
   args: { paths: taskPaths },
   options: {},
   description: 'Changes and runs nothing. Lists every problem with its place in the file.',
-  exitCodes: [exitCodes.invalid],
   examples: {
     'credence task validate tasks/mine.md': 'Lists the problems, with file and field.',
     'credence task validate ./tasks --json': 'Checks a folder.',

@@ -150,7 +150,7 @@ export const beliefRoutes = {
     summary: 'Remove every text of a belief for good. It cannot be undone: a page that offers that must wait first.',
     params: beliefId,
     query: z.strictObject({
-      wholeChain: flag.optional().describe('Also what it replaced and what replaced it.'),
+      wholeChain: flag.optional().describe('Also its earlier and later versions.'),
       expectedVersion: digits.pipe(version).optional(),
     }),
     answer: z.object({ beliefIds: z.array(z.string()), event: z.int(), at: z.string(), hash: z.string() }),

@@ -25,9 +25,9 @@ const pageSize = 500
 
 /** The introduction of MEMORY.md. */
 export const introduction =
-  'What is remembered here, kept in step with the store beside it by Credence. Edit it as you like: a changed line is a\n' +
-  'correction, a new line a new belief, a line taken out is retired. What only a person may change waits for one in\n' +
-  '`credence proposals`. Words outside of these lists are left alone.'
+  'The beliefs of a memory, synchronised with its store by Credence. Edit them as you like: a changed line corrects a\n' +
+  'belief, a new line adds one, a deleted line retires one. Edits that need your decision wait in `credence proposals`.\n' +
+  'Text outside of these lists is ignored.'
 
 /** Whether a belief has a place in the files: it is current and belongs to no single agent. */
 export const isMirrored = (belief: Belief): boolean => isCurrent(belief) && belief.agent === null

@@ -102,7 +102,7 @@ function give(draft: string, file: string): void {
 }
 
 const alreadyThere = (file: string): MemoryError =>
-  new MemoryError('conflict', `${file} is there already.`, { hint: 'Name a new file for the backup.' })
+  new MemoryError('conflict', `${file} already exists.`, { hint: 'Name a new file for the backup.' })
 
 function synchronise(file: string): void {
   const descriptor = openSync(file, 'r+')
@@ -185,10 +185,14 @@ export async function restoreStore({ from, confirm, onStage, ...options }: Resto
 function requireBackup(from: string, file: string): void {
   const found = statSync(from, { throwIfNoEntry: false })
   if (found === undefined)
-    throw new MemoryError('not_found', `There is no file ${from}.`, { hint: 'Name a backup of `credence backup`.' })
+    throw new MemoryError('not_found', `There is no file ${from}.`, {
+      hint: 'Name a file that `credence backup` has written.',
+    })
   const store = statSync(file, { throwIfNoEntry: false })
   if (store !== undefined && store.ino === found.ino && store.dev === found.dev)
-    throw new MemoryError('invalid', `${from} is the store itself.`, { hint: 'Name a backup of `credence backup`.' })
+    throw new MemoryError('invalid', `${from} is the store itself.`, {
+      hint: 'Name a file that `credence backup` has written.',
+    })
   if (!found.isFile() || found.size === 0) throw notABackup(from, found.isFile() ? 'it is empty' : 'it is not a file')
   // Changes that are only in the log would be missing from a copy.
   if (existsSync(`${from}-wal`)) throw notABackup(from, 'it is a store in use, with a write-ahead log beside it')

@@ -148,7 +148,7 @@ function verifySettings(connection: Connection): CheckResult {
     return found === wanted ? [] : [`${name} is ${found}, not ${wanted}`]
   })
   if (forbidsWriting(connection.file)) complaints.push('the header of the file forbids writing')
-  return { detail: `the ${settings.length} settings of SQLite that keep the store safe are in force`, complaints }
+  return { detail: `all ${settings.length} SQLite safety settings are on`, complaints }
 }
 
 /** Includes the structure of the full-text index, which SQLite checks along with the rest. */
@@ -292,12 +292,11 @@ function wrongTables(expected: RowSums, stored: RowSums): readonly DerivedTable[
   return derivedTables.filter((table) => should[table].join() !== is[table].join())
 }
 
-const derivedDetail = ({ rows }: RowSums): string =>
-  `${rows} rows of ${derivedTables.length} tables say what the journal says`
+const derivedDetail = ({ rows }: RowSums): string => `${rows} rows of ${derivedTables.length} tables match the journal`
 
 function verifyLog({ file, logSize }: Connection): CheckResult {
   const complaints = logSize > longestLog ? [logTooLong(file, logSize)] : []
-  return { detail: `${Math.ceil(logSize / 1024)} KiB are waiting in the write-ahead log`, complaints }
+  return { detail: `${Math.ceil(logSize / 1024)} KiB in the write-ahead log`, complaints }
 }
 
 function verifyForgotten(connection: Connection): CheckResult {

@@ -156,14 +156,14 @@ function NoRows({ filters, onCreate }: { readonly filters: Filters; readonly onC
   if (filters.show === 'proposals')
     return (
       <EmptyState icon="check" title="Nothing is waiting for you">
-        When an agent or an edit of MEMORY.md wants to change something you said, it lands here for you to decide.
+        When an agent or an edit of MEMORY.md wants to change something you said, it waits here for your decision.
       </EmptyState>
     )
   if (filters.show === 'candidates')
     return (
       <EmptyState icon="check" title="Nothing is waiting for you">
         A preference that you state once in a conversation, or a line in MEMORY.md that is meant for every context,
-        lands here, and holds when you confirm it.
+        waits here until you confirm it.
       </EmptyState>
     )
   if (isFiltered(filters))

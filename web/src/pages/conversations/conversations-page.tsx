@@ -126,8 +126,8 @@ function Sessions({ chosen }: { readonly chosen: string | null }) {
     <Loaded resource={found} waiting={<SkeletonRows rows={8} label="Loading conversations" />}>
       {(total) =>
         total === 0 ? (
-          <EmptyState icon="chat" title="Nothing was kept yet">
-            <p>When an agent is connected, what you say to it is kept here, on this machine.</p>
+          <EmptyState icon="chat" title="No conversations yet">
+            <p>What you say to a connected agent is stored here, on this machine.</p>
             <code class="command">{typed('connect claude-code')}</code>
           </EmptyState>
         ) : (

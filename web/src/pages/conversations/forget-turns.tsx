@@ -77,7 +77,7 @@ function Preview({ selection, onClose }: { readonly selection: Selection; readon
     }
   }
   return (
-    <Loaded resource={found} waiting={<SkeletonRows rows={3} label="Looking for what would go" />}>
+    <Loaded resource={found} waiting={<SkeletonRows rows={3} label="Searching" />}>
       {(preview) => (
         <div class="stack tight">
           <p>

@@ -79,9 +79,7 @@ const currentWords = (): string => {
 
 function Recalls({ days }: { readonly days: Growth['recalls'] }) {
   if (days.length === 0)
-    return (
-      <p class="panel panel-pad soft">No recall has been counted yet. Recalls of agents and of the command count.</p>
-    )
+    return <p class="panel panel-pad soft">No recall has been counted yet. Recalls of agents and of the CLI count.</p>
   const bars = everyDay(days.map(({ day, recalls }) => ({ day, value: recalls })))
   const total = bars.reduce((sum, { value }) => sum + value, 0)
   const point = (day: string, value: number, label: string) => ({

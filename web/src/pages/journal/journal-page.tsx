@@ -28,8 +28,8 @@ export function JournalPage() {
       <header class="page-head">
         <h1>Journal</h1>
         <p>
-          Every change of a belief: who made it, when, and what it changed. Most changes can be undone; forgotten text
-          cannot be brought back.
+          Every change of a belief: who made it, when, and what it changed. Most changes can be undone; forgetting
+          cannot.
         </p>
       </header>
       <Filters />

@@ -37,7 +37,7 @@ export function ContextView({ answer, isAsked, onWish }: ContextViewProps) {
     <>
       <Tier
         title="Preferences and standing instructions"
-        note="Told in every context"
+        note="In every context"
         count={prelude?.beliefIds.length ?? 0}
       >
         {(prelude?.text.split('\n') ?? []).map((line, index) => (

@@ -78,7 +78,7 @@ export function RemedyDialog({ belief, wish, message, scopes, onClose }: RemedyD
             <ul class="remedies" aria-busy={found.isLoading}>
               {isFulfilled ? <li class="changed-note">Recall does this already.</li> : null}
               {remedies.length === 0 && !isFulfilled ? (
-                <li class="soft">Nothing that can be changed about this belief would do it.</li>
+                <li class="soft">No change of this belief would help.</li>
               ) : null}
               {remedies.map((remedy, index) => (
                 <RemedyCard
@@ -134,7 +134,7 @@ export function RemedyDialog({ belief, wish, message, scopes, onClose }: RemedyD
       <div class="actions apart">
         <label class="check">
           <input type="checkbox" checked={keepsCase} onChange={(event) => setKeepsCase(event.currentTarget.checked)} />
-          Keep this as a case of my-cases, so that it cannot go wrong again unnoticed
+          Keep this as a regression case in my-cases
         </label>
         <Button isBusy={isBusy} onClick={() => void captureOnly()}>
           Only keep the case
@@ -149,8 +149,8 @@ function outcomeWords({ isFulfilled, captured, captureProblem, edited }: Answer<
     edited.outcome === 'proposed'
       ? 'Proposed; a person has to accept it.'
       : isFulfilled
-        ? 'Done. Recall does it right now.'
-        : 'Changed, but recall still does not do it.'
+        ? 'Done. Recall is correct now.'
+        : 'Changed, but recall is not correct yet.'
   const kept =
     captured === null
       ? captureProblem === null

@@ -22,7 +22,7 @@ export function BeliefActions({ belief, chainLength }: { readonly belief: Belief
     void makeOrSay(belief.pinned ? 'Unpinned.' : 'Pinned. It is recalled in its scope whatever the message says.', () =>
       ask('editBelief', { params, body: { pinned: !belief.pinned } }),
     )
-  const confirm = () => void makeOrSay('Confirmed. It is your own word now.', () => ask('confirmBelief', { params }))
+  const confirm = () => void makeOrSay('Confirmed as your own.', () => ask('confirmBelief', { params }))
   const correct = () => setOpen('correct')
   const forget = () => setOpen('forget')
   useKeys({
@@ -47,7 +47,7 @@ export function BeliefActions({ belief, chainLength }: { readonly belief: Belief
             Correct
           </Button>
           {canConfirm ? (
-            <Button icon="check" onClick={confirm} title="Make it your own word (y)">
+            <Button icon="check" onClick={confirm} title="Confirm it as your own (y)">
               Confirm
             </Button>
           ) : null}

@@ -173,7 +173,7 @@ function Part({ title, children }: { readonly title: string; readonly children: 
 const GoneNote = ({ isGone }: { readonly isGone: boolean }) =>
   isGone ? (
     <p class="refused" role="alert">
-      <Icon name="warn" /> This belief was forgotten or withdrawn elsewhere. What you see is the last this page knew.
+      <Icon name="warn" /> This belief was forgotten or withdrawn elsewhere. This is its last known state.
     </p>
   ) : null
 

@@ -113,7 +113,7 @@ export function decide({ proposal, target }: ProposalValue, isAccepted: boolean)
 
 /** Decides on a candidate. False when it was refused. */
 export const decideCandidate = (belief: Belief, isAccepted: boolean): Promise<boolean> =>
-  settle(belief, isAccepted, 'Confirmed. It is your own word now.')
+  settle(belief, isAccepted, 'Confirmed as your own.')
 
 /** Decides, says so and offers the way back. */
 async function settle({ id, name }: Belief, isAccepted: boolean, accepted: string, query = {}): Promise<boolean> {

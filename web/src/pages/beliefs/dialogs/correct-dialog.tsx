@@ -18,7 +18,7 @@ export function CorrectDialog({ belief, onClose }: { readonly belief: Belief; re
   const isSame = content.trim() === seen.content && name.trim() === seen.name
   const save = async (expectedVersion: number) => {
     const { result, error: refusal } = await make(
-      ({ outcome }) => (outcome === 'proposed' ? 'Proposed.' : 'Corrected. The old one is kept in the chain.'),
+      ({ outcome }) => (outcome === 'proposed' ? 'Proposed.' : 'Corrected. The old one is in the history.'),
       () =>
         ask('correctBelief', {
           params: { id: belief.id },
@@ -57,9 +57,7 @@ export function CorrectDialog({ belief, onClose }: { readonly belief: Belief; re
       onClose={onClose}
       onSubmit={() => save(seen.version)}
     >
-      <p class="soft">
-        What you write takes its place. The old statement is kept for the record and never recalled again.
-      </p>
+      <p class="soft">Your text replaces it. The old statement stays in the history and is never recalled.</p>
       <TextArea label="What is true now" value={content} onInput={setContent} maxLength={10_000} isRequired />
       <Field
         label="Name"

@@ -12,8 +12,8 @@ import { FormDialog } from '../../../ui/form-dialog.tsx'
 
 const outcomes = {
   remembered: 'Remembered.',
-  reinforced: 'That was known already; it counts as confirmed.',
-  corrected: 'Remembered in place of what was known under this name.',
+  reinforced: 'Already known; it is counted again.',
+  corrected: 'Remembered. It replaces the belief of this name.',
   proposed: 'Proposed.',
 } as const
 
@@ -34,8 +34,8 @@ async function holderOf(name: string, scope: string): Promise<Belief | null> {
 const Existing = ({ belief }: { readonly belief: Belief }) => (
   <div class="changed-note" role="alert">
     <p>
-      <b>{belief.name}</b> is known already and says: “{belief.content}” What you write would take its place. Choose
-      another name to keep both.
+      <b>{belief.name}</b> already says: “{belief.content}” Your text would replace it. Choose another name to keep
+      both.
     </p>
   </div>
 )

@@ -14,12 +14,12 @@ export function ForgetDialog({ belief, chainLength, onClose }: ForgetDialogProps
     <Dialog title="Forget this belief?" onClose={onClose}>
       <p class="break">
         Every text of <b>{belief.name}</b> is erased from the store, its history and its search index. The journal keeps
-        only that something was forgotten, when and by whom. It cannot be brought back.
+        only that something was forgotten, when and by whom. It cannot be undone.
       </p>
       {chainLength > 1 ? (
         <label class="check">
           <input type="checkbox" checked={isWhole} onChange={(event) => setWhole(event.currentTarget.checked)} />
-          Also what it replaced and what replaced it ({counted(chainLength - 1, 'more belief')})
+          Also its earlier and later versions ({counted(chainLength - 1, 'more belief')})
         </label>
       ) : null}
       <div class="actions">

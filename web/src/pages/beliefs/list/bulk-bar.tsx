@@ -85,7 +85,7 @@ export function BulkBar({ beliefs, marked, onMark, onDone }: BulkBarProps) {
         <Dialog title={titles[open](counted(chosen.length, 'belief'))} onClose={() => setOpen(null)}>
           <div class="stack">
             {open === 'forget' ? (
-              <p>Every text of them is erased from the store, its history and its index. It cannot be undone.</p>
+              <p>Their texts are erased from the store, its history and its index. It cannot be undone.</p>
             ) : (
               <Field
                 label={open === 'scope' ? 'The scope they are to hold in' : 'Another name for all of them'}

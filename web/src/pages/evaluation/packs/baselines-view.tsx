@@ -19,7 +19,7 @@ export function BaselinesView() {
         items.length === 0 ? (
           <div class="panel">
             <EmptyState icon="check" title="No baseline has been accepted">
-              <p>A baseline is a set of figures that later runs are held against. Accept the latest runs with:</p>
+              <p>Later runs are compared with a baseline. Accept the latest runs with:</p>
               <code class="command">
                 CREDENCE_BENCHMARK_BASELINE_SNAPSHOTS_ENABLED=true{' '}
                 {typed(`benchmark snapshot --snapshot-id main --store "${health.value?.evals.root}"`)}

@@ -105,7 +105,7 @@ const stageWords: Readonly<Record<NonNullable<CaseDiff['firstStage']>, string>> 
   rank: 'The order differs.',
   pinned: 'The pinned beliefs differ.',
   questions: 'The open questions differ.',
-  prelude: 'What is said about the person differs.',
+  prelude: 'The preferences differ.',
   judged: 'The same answer was judged differently.',
 }
 
