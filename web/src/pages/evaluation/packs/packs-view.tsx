@@ -160,7 +160,7 @@ function PackRow({ pack, others }: { readonly pack: ListedPack; readonly others:
                 <Sparkline values={pack.recent} label={`Pass rates of the last ${pack.recent.length} runs`} />
               </span>
               <span class="soft small number">
-                {system === null ? '' : `${system}: `}
+                {system === null ? '' : `${system === 'bm25' ? 'Credence' : system}: `}
                 {percent(latest.passRate)} of {counted(latest.run.totalCases, 'case')} passed,{' '}
                 <Time at={whenOf(latest)} />
               </span>
