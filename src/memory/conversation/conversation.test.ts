@@ -243,6 +243,24 @@ describe('recall', () => {
     ])
   })
 
+  it.each([
+    ['another speaker', { speaker: 'Bo' }],
+    ['what was said after the time asked about', { at: '2026-05-09T10:00:00Z' }],
+    ['a quotation', { text: '> Wait no, 2.5 bar, it says so on the sticker.' }],
+  ])('takes no correction from %s', async (_, more) => {
+    const { memory } = memories()
+    const at = '2026-05-03T10:00:00Z'
+    const said = { session: 's1', speaker: 'Ann', at }
+    await memory.hear({ ...said, text: 'The tyre pressure of the trailer is 2.3 bar.' })
+    await memory.hear({ ...said, text: 'Wait no, 2.5 bar, it says so on the sticker.', ...more })
+
+    const { quotes } = await memory.recall('What is the tyre pressure of the trailer?', { asOf: '2026-05-05' })
+
+    expect(quotes.map(({ text, earlier }) => [text, earlier])).toEqual([
+      ['The tyre pressure of the trailer is 2.3 bar.', false],
+    ])
+  })
+
   it('marks as earlier what was said before the person stated a belief about the same thing', async () => {
     const { memory } = memories()
     await memory.hear({ text: 'By the way, the kiln reaches 1040 degrees.', at: '2020-05-01T10:00:00Z' })

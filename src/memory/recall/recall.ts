@@ -1,4 +1,4 @@
-import { type Belief, isCurrent, isVisibleTo } from '../../beliefs/belief.ts'
+import { authorityOf, type Belief, isCurrent, isVisibleTo } from '../../beliefs/belief.ts'
 import type { Viewpoint } from '../../beliefs/belief-store.ts'
 import { compareStrings, isSameStatement, nameKey } from '../../beliefs/identity.ts'
 import { parseScopes, visibleScopes } from '../../beliefs/scope.ts'
@@ -165,9 +165,9 @@ async function withOvertaken(
   relevant: readonly RelevantBelief[],
   message: string,
 ): Promise<readonly PushedQuote[]> {
-  const stated = relevant.flatMap(({ belief: { content, provenance } }) =>
-    provenance.actor === 'person' ? [{ text: content, at: Date.parse(provenance.at) }] : [],
-  )
+  const stated = relevant
+    .filter(({ belief }) => authorityOf(belief) === 'person')
+    .map(({ belief: { content, provenance } }) => ({ text: content, at: Date.parse(provenance.at) }))
   return quotes.length === 0 || stated.length === 0
     ? quotes
     : (await loadQuotes()).markOvertaken(quotes, stated, endsOf(message))

@@ -107,7 +107,7 @@ export async function pushQuotes(index: TurnIndex, view: TurnView, message: stri
         question.terms,
         () => true,
       )
-  const corrections = question.asksPast ? new Map() : await correctionsOf(index, view, shown)
+  const corrections = await correctionsOf(index, view, question.asksPast ? [] : shown)
   const quotes = ordered.flatMap(({ item, isEarlier }) => {
     const correction = corrections.get(item)
     const quote = { ...item.quote, isEarlier: isEarlier || correction !== undefined }
@@ -154,13 +154,16 @@ async function correctionsOf(
   const found = new Map<Candidate, PushedQuote>()
   for (const candidate of shown) {
     const { quote, following } = candidate
+    const isBySame = ({ origin, speaker }: Turn): boolean => origin === 'person' && speaker === quote.turn.speaker
     const next = following
       .flatMap((row) => turns.get(row) ?? [])
-      .find((turn) => turn.origin === 'person' && !known.has(turn.id) && isCorrectionOf(quote.text, turn.text))
-    if (next === undefined || quote.turn.role !== 'user') continue
+      .find((turn) => isBySame(turn) && !known.has(turn.id) && isCorrectionOf(quote.text, turn.text))
+    const sentences = next === undefined ? [] : ownSentences(next.text, memoizedParts()(next), 0)
+    const [first] = sentences
+    if (next === undefined || first === undefined) continue
     known.add(next.id)
-    const text = quoteAt(ownSentences(next.text, memoizedParts()(next), 0), 0)
-    found.set(candidate, { ...quote, turn: next, text, shared: [], nearby: [...quote.shared, ...quote.nearby] })
+    const said = { turn: next, text: quoteAt(sentences, 0), perhapsPasted: first.part.perhapsPasted }
+    found.set(candidate, { ...quote, ...said, shared: [], nearby: [...quote.shared, ...quote.nearby] })
   }
   return found
 }
@@ -254,7 +257,8 @@ async function candidatesFor(index: TurnIndex, view: TurnView, asked: Asked): Pr
       found[index_] = place
       most += (terms[index_] as (typeof terms)[number]).weight * (own[at] === 0 ? place : constants.inSentence)
     }
-    return most === 0 ? [] : [{ unit, at, found, most, previous: near.previous, following: near.following }]
+    const following = near.following.filter((row) => postings.inView?.has(row) ?? true)
+    return most === 0 ? [] : [{ unit, at, found, most, previous: near.previous, following }]
   })
   // What cannot reach the threshold is not read, but for a few that tell how near it came.
   const close = placed
