@@ -168,13 +168,14 @@ async function correctionsOf(
   return found
 }
 
-/** Begins like a correction, and has a word or a number where the corrected text has one. */
+/** Begins like a correction, and has two words of the corrected text, or a number where that has one. */
 function isCorrectionOf(corrected: string, text: string): boolean {
   const cue = correctionCue.exec(text.slice(0, 100))?.[0]
   if (cue === undefined) return false
   const rest = text.slice(cue.length, shortTurn)
   const terms = new Set(termsOf(corrected).map(({ term }) => term))
-  return termsOf(rest).some(({ term }) => terms.has(term)) || [corrected, rest].every((one) => /\d/u.test(one))
+  const shared = new Set(termsOf(rest).flatMap(({ term }) => (terms.has(term) ? [term] : [])))
+  return shared.size >= 2 || [corrected, rest].every((one) => /\d/u.test(one))
 }
 
 /** The telling terms of a message, each with the word it was written as. Times and the names of speakers say nothing here. */
