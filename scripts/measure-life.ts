@@ -1,0 +1,132 @@
+/**
+ * Measures search and recall on invented lives: the chats of one person with an assistant, and messages of six kinds that
+ * the person sends afterwards. `node scripts/measure-life.ts <folder>…`, each with history.jsonl and questions.json (the
+ * README of such a folder describes both). Everything goes through the library, on SQLite, without vectors.
+ * `--list KIND` also prints every message of that kind with its result.
+ */
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { basename, join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { type HeardTurn, type Memory, openMemory } from '../src/index.ts'
+
+const kinds = ['told-once', 'changed', 'paraphrase', 'needed-by-task', 'never-told', 'unrelated'] as const
+type Kind = (typeof kinds)[number]
+
+type Place = { readonly session: string; readonly index: number }
+type Question = {
+  readonly id: string
+  readonly kind: Kind
+  readonly message: string
+  /** The turns to be found; of a changed fact only the newest. */
+  readonly goldTurns: readonly Place[]
+  /** Other turns with the answer, neither required nor wrong. */
+  readonly also: readonly Place[]
+  /** Outdated turns. */
+  readonly earlier: readonly Place[]
+}
+
+type Line = Required<Pick<HeardTurn, 'session' | 'role' | 'at' | 'text'>>
+const turnOf = ({ session, role, at, text }: Line): HeardTurn => ({ session, role, at, text })
+
+const { values, positionals: folders } = parseArgs({ allowPositionals: true, options: { list: { type: 'string' } } })
+const absent = folders.find((folder) => !existsSync(join(folder, 'history.jsonl')))
+if (folders.length === 0 || absent !== undefined) {
+  console.error(
+    absent === undefined
+      ? 'Name the folders of the lives: node scripts/measure-life.ts <folder>…'
+      : `There is no history.jsonl in ${absent}. Name folders with history.jsonl and questions.json.`,
+  )
+  process.exit(2)
+}
+
+const keyOf = ({ session, index }: Place): string => `${session}:${index}`
+const includesAny = (places: readonly Place[], wanted: readonly Place[]): boolean => {
+  const keys = new Set(wanted.map(keyOf))
+  return places.some((place) => keys.has(keyOf(place)))
+}
+
+/** Whether the newest turn comes before every outdated one. */
+function isNewestFirst(ranked: readonly Place[], { goldTurns, earlier }: Question): boolean {
+  const [newest, oldest] = [goldTurns, earlier].map((wanted) =>
+    ranked.findIndex((place) => wanted.some((one) => keyOf(one) === keyOf(place))),
+  ) as [number, number]
+  return newest >= 0 && (oldest < 0 || newest < oldest)
+}
+
+/** `outdated`: outdated turns without the newest. `wrong`: only turns that have nothing to do with the answer. */
+type Shown = 'right' | 'outdated' | 'wrong' | 'silent'
+
+function judge(shown: readonly Place[], { goldTurns, also, earlier }: Question): Shown {
+  if (shown.length === 0) return 'silent'
+  if (includesAny(shown, goldTurns)) return 'right'
+  if (includesAny(shown, earlier)) return 'outdated'
+  return includesAny(shown, also) ? 'right' : 'wrong'
+}
+
+type Result = {
+  readonly question: Question
+  readonly shown: Shown
+  readonly isUnmarked: boolean
+  readonly isFirst: boolean
+  readonly isFound: boolean
+  readonly isNewestFirst: boolean
+  readonly quotes: readonly string[]
+}
+
+async function measure(memory: Memory, question: Question): Promise<Result> {
+  const { quotes } = await memory.recall(question.message)
+  const shown = await Promise.all(quotes.map(async (quote) => ({ ...(await memory.turn(quote.turn)), quote })))
+  const hits = (await memory.search(question.message, { in: 'turns', limit: 10 })).quotes
+  return {
+    question,
+    shown: judge(shown, question),
+    isUnmarked: shown.some((one) => includesAny([one], question.earlier) && !one.quote.earlier),
+    isFirst: includesAny(hits.slice(0, 1), question.goldTurns),
+    isFound: includesAny(hits, question.goldTurns),
+    isNewestFirst: isNewestFirst(hits, question),
+    quotes: shown.map(
+      (one) => `${keyOf(one)} ${one.quote.earlier ? '(earlier) ' : ''}${one.quote.score.toFixed(2)} ${one.quote.text}`,
+    ),
+  }
+}
+
+const root = mkdtempSync(join(tmpdir(), 'credence-life-'))
+const results = new Map<string, readonly Result[]>()
+try {
+  for (const folder of folders) {
+    const memory = openMemory({ dir: join(root, String(results.size)) })
+    const history = readFileSync(join(folder, 'history.jsonl'), 'utf8').trim().split('\n')
+    await memory.hear(history.map((line) => turnOf(JSON.parse(line) as Line)))
+    const questions = JSON.parse(readFileSync(join(folder, 'questions.json'), 'utf8')) as readonly Question[]
+    const measured: Result[] = []
+    for (const question of questions) measured.push(await measure(memory, question))
+    results.set(basename(folder), measured)
+    await memory.close()
+  }
+} finally {
+  rmSync(root, { recursive: true, force: true })
+}
+
+const count = (all: readonly Result[], isCounted: (result: Result) => boolean): number => all.filter(isCounted).length
+
+const all = [...results.values()].flat()
+console.log(`Lives: ${[...results.keys()].join(', ')}\n`)
+console.log(
+  '| kind | messages | search: first | first ten | newest before outdated | recall: right | outdated without newest | only wrong | outdated unmarked | silent |',
+)
+console.log('|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|')
+for (const kind of kinds) {
+  const some = all.filter(({ question }) => question.kind === kind)
+  const shows = (shown: Shown) => count(some, (result) => result.shown === shown)
+  const needsMemory = some.some(({ question }) => question.goldTurns.length > 0)
+  const search = needsMemory ? [count(some, (one) => one.isFirst), count(some, (one) => one.isFound)] : ['', '']
+  const order = kind === 'changed' ? count(some, (one) => one.isNewestFirst) : ''
+  const recall = [needsMemory ? shows('right') : '', shows('outdated'), shows('wrong'), count(some, (one) => one.isUnmarked)]
+  console.log(`| ${[kind, some.length, ...search, order, ...recall, shows('silent')].join(' | ')} |`)
+}
+for (const { question, ...result } of all.filter(({ question }) => question.kind === values.list)) {
+  console.log(`\n${question.id} ${result.shown}${result.isNewestFirst ? ', newest first in search' : ''}: ${question.message}`)
+  console.log(`  newest ${question.goldTurns.map(keyOf).join(' ')}; outdated ${question.earlier.map(keyOf).join(' ')}`)
+  for (const quote of result.quotes) console.log(`  ${quote}`)
+}
