@@ -2,7 +2,6 @@ import { authorityOf, type Belief, mayChange, type Provenance } from '../../beli
 import { isSameStatement, mergeAliases, nameKey } from '../../beliefs/identity.ts'
 import type { JournalEvent } from '../../beliefs/journal.ts'
 import { invalid } from '../../errors.ts'
-import { analyse } from '../../search/analyse.ts'
 import { isSurfaceForm } from '../../search/forms.ts'
 import type { Author, Ports } from '../ports.ts'
 import type { RefusedAlias } from './aliases.ts'
@@ -35,7 +34,7 @@ export type Remembered = {
 /** Stores a statement. The same name in the same scope is the same belief: said again, or corrected. */
 export async function remember(ports: Ports, request: RememberRequest): Promise<Remembered> {
   const { user, author, draft, sourceId = null, model = null } = request
-  const { isGiven, ...named } = await withName(draft, author)
+  const { isGiven, ...named } = await withName(draft)
   const drafted = parseDraft(named)
   await refuseSecrets(author, { ...drafted, domain: drafted.expertise?.domain, sourceId, model })
   const { parsed, refusedAliases } = await withAllowedForms(ports, author, { user, statement: drafted, isGiven })
@@ -83,12 +82,12 @@ async function withAllowedForms(
   return { parsed: { ...statement, aliases }, refusedAliases: refused }
 }
 
-/** Phrases and words by which a statement without a given name is found, beside its name. */
+/** Phrases and names by which a statement without a given name is found, beside its own name. */
 const mostForms = 7
 
 type NamedDraft = BeliefDraft & { readonly isGiven: boolean }
 
-async function withName({ name, ...draft }: RememberRequest['draft'], { actor }: Author): Promise<NamedDraft> {
+async function withName({ name, ...draft }: RememberRequest['draft']): Promise<NamedDraft> {
   if (name !== undefined) return { ...draft, name, isGiven: true }
   const content = parseText('statement', draft.content, limits.content)
   const { nameStatement, openingOf, phrasesOf } = await import('../learn/name-of.ts')
@@ -102,10 +101,8 @@ async function withName({ name, ...draft }: RememberRequest['draft'], { actor }:
       return { ...draft, name: openingOf(shown), type: 'preference', subtype: 'instruction', isGiven: false }
   }
   const { name: subject, ...derived } = nameStatement(shown)
-  // The name is what the sentence is about; the phrases and rare words in it are what people will ask with. Others than a
-  // person may not claim an everyday word.
-  const phrases = phrasesOf(derived.content)
-  const forms = actor === 'person' ? [...phrases, ...(await uncommonWords(derived.content, phrases))] : phrases
+  // The name is the subject of the sentence; people ask with the phrases and names in it.
+  const forms = phrasesOf(derived.content)
   const derivedName = isSurfaceForm(subject) ? subject : (secretIn(content) ?? subject)
   return {
     ...draft,
@@ -119,31 +116,6 @@ async function withName({ name, ...draft }: RememberRequest['draft'], { actor }:
       [...derived.aliases, ...forms.slice(0, mostForms)].filter(isSurfaceForm),
     ),
   }
-}
-
-/** English words that are uncommon enough to tell a topic ("dentist"), but for those that a phrase of two words has. */
-async function uncommonWords(sentence: string, phrases: readonly string[]): Promise<readonly string[]> {
-  const [{ calendarWords, isFunctionWord }, { isOrdinaryWord }, { termOf }, { pointsOf, uncommonPoints }] =
-    await Promise.all([
-      import('../learn/name-of.ts'),
-      import('../../search/ordinary-words.ts'),
-      import('../../search/turns/terms.ts'),
-      import('../../search/turns/word-points.ts'),
-    ])
-  const inPhrases = new Set(
-    phrases
-      .map((phrase) => analyse(phrase).map(({ word }) => word))
-      .filter((words) => words.length <= 2)
-      .flat(),
-  )
-  const isTopic = (word: string): boolean =>
-    isOrdinaryWord(word) &&
-    !isFunctionWord(word) &&
-    !calendarWords.has(word) &&
-    pointsOf(termOf(word)) >= uncommonPoints
-  return analyse(sentence)
-    .filter(({ word }) => isTopic(word) && !inPhrases.has(word))
-    .map(({ start, end }) => sentence.slice(start, end))
 }
 
 /** A derived name never replaces another belief. */
