@@ -138,6 +138,76 @@ describe('remembering without a name', () => {
   })
 })
 
+describe('remembering another value of the same thing', () => {
+  const say = (memory: ReturnType<typeof ports>, content: string, { replace = false, scope = 'domain:code' } = {}) =>
+    remember(memory, { user: 'ann', author: person, draft: { content, scopes: [scope] }, replace })
+
+  it.each([
+    ['The build server is larch.', 'The build server is birch.'],
+    ['I take 5 mg of cetirizine.', 'I take 10 mg of cetirizine now.'],
+    ['The gym opens at 06:30 in winter.', 'The gym opens at 07:00 in winter.'],
+  ])('stores a second belief and returns the first: %s', async (first, second) => {
+    const memory = ports()
+    const { belief: old } = await say(memory, first)
+
+    const { outcome, replaced, otherValues } = await say(memory, second)
+
+    expect({ outcome, replaced }).toEqual({ outcome: 'remembered', replaced: [] })
+    expect(otherValues).toEqual([old])
+    expect(await everything(memory)).toHaveLength(2)
+  })
+
+  it.each(['before it is stored', 'after it was stored'])('replaces the other value if asked to, %s', async (when) => {
+    const memory = ports()
+    const { belief: old } = await say(memory, 'The build server is larch.')
+    if (when === 'after it was stored') await say(memory, 'The build server is birch.')
+
+    const { outcome, belief, replaced, otherValues } = await say(memory, 'The build server is birch.', { replace: true })
+
+    expect({ outcome, name: belief.name, otherValues }).toEqual({
+      outcome: 'corrected',
+      name: 'build server',
+      otherValues: [],
+    })
+    expect(replaced.map(({ id }) => id)).toContain(old.id)
+    expect(await names(memory, 'Is the build server up?')).toEqual(['The build server is birch.'])
+  })
+
+  it('only stores a statement that replaces nothing', async () => {
+    const memory = ports()
+    await say(memory, 'The build server is larch.')
+
+    const { outcome, otherValues } = await say(memory, 'The print server is oak.', { replace: true })
+
+    expect({ outcome, otherValues }).toEqual({ outcome: 'remembered', otherValues: [] })
+  })
+
+  it('leaves out other scopes, other things, questions and replaced beliefs', async () => {
+    const memory = ports()
+    await say(memory, 'The build server is larch.', { scope: 'project:ledger' })
+    await say(memory, 'The print server is oak.')
+    await tell(memory, 'build server', 'Which one?', { type: 'open_question' })
+    await tell(memory, 'build server', 'It is ash.')
+
+    const { otherValues } = await say(memory, 'The build server is birch.')
+
+    expect(otherValues.map(({ content }) => content)).toEqual(['It is ash.'])
+  })
+
+  it('tells an agent of the value that a person stated', async () => {
+    const memory = ports()
+    const { belief: old } = await say(memory, 'The build server is larch.')
+    const draft = { content: 'The build server is birch.', scopes: ['domain:code'] }
+
+    const { otherValues } = await remember(memory, { user: 'ann', author: agent, draft })
+    const asked = await remember(memory, { user: 'ann', author: agent, draft, replace: true })
+
+    expect(otherValues).toEqual([old])
+    expect(asked.outcome).toBe('proposed')
+    expect(await names(memory, 'Is the build server up?')).toContain('The build server is larch.')
+  })
+})
+
 describe('remembering something new', () => {
   it('keeps it with who said it, where and when', async () => {
     const memory = ports()

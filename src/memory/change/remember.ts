@@ -1,8 +1,9 @@
-import { authorityOf, type Belief, mayChange, type Provenance } from '../../beliefs/belief.ts'
-import { isSameStatement, mergeAliases, nameKey } from '../../beliefs/identity.ts'
+import { authorityOf, type Belief, isCurrent, mayChange, type Provenance } from '../../beliefs/belief.ts'
+import { compareStrings, isSameStatement, mergeAliases, nameKey, saidName } from '../../beliefs/identity.ts'
 import type { JournalEvent } from '../../beliefs/journal.ts'
 import { invalid } from '../../errors.ts'
 import { isSurfaceForm } from '../../search/forms.ts'
+import { askedWords, informativeWords } from '../../search/searchable-text.ts'
 import type { Author, Ports } from '../ports.ts'
 import type { RefusedAlias } from './aliases.ts'
 import { reasonToWait, requireRoom } from './authority.ts'
@@ -14,6 +15,8 @@ export type RememberRequest = ChangeRequest & {
   readonly draft: Omit<BeliefDraft, 'name'> & { readonly name?: string }
   readonly sourceId?: string
   readonly model?: string
+  /** Also replaces the beliefs that give another value of the same thing. Default false. */
+  readonly replace?: boolean
 }
 
 /**
@@ -27,13 +30,15 @@ export type Remembered = {
   /** The beliefs that it replaced, or would replace. */
   readonly replaced: readonly Belief[]
   readonly event: number
+  /** Current beliefs in the same scopes that give another value of the same thing, newest first. */
+  readonly otherValues: readonly Belief[]
   /** Aliases that were left out because their author may not give them. */
   readonly refusedAliases: readonly RefusedAlias[]
 }
 
 /** Stores a statement. The same name in the same scope is the same belief: said again, or corrected. */
 export async function remember(ports: Ports, request: RememberRequest): Promise<Remembered> {
-  const { user, author, draft, sourceId = null, model = null } = request
+  const { user, author, draft, sourceId = null, model = null, replace = false } = request
   const { isGiven, ...named } = await withName(draft)
   const drafted = parseDraft(named)
   await refuseSecrets(author, { ...drafted, domain: drafted.expertise?.domain, sourceId, model })
@@ -42,8 +47,10 @@ export async function remember(ports: Ports, request: RememberRequest): Promise<
     ports,
     { ...request, operation: 'remember' },
     async (at) => {
-      const statement = isGiven ? parsed : await withFreeName(ports, user, parsed)
-      const holders = await ports.store.holders(user, statement.name, statement.scopes)
+      const others = replace ? await replaceable(ports, { user, ...parsed }) : []
+      const statement = isGiven ? parsed : await withFreeName(ports, user, parsed, others)
+      const named = await ports.store.holders(user, statement.name, statement.scopes)
+      const holders = [...named, ...others.filter(({ id }) => !named.some((holder) => holder.id === id))]
       if (author.actor === 'agent' && holders.length === 0) {
         const said = await saidByPerson(ports, user, statement)
         if (said !== null) return reinforced(said, at)
@@ -59,7 +66,40 @@ export async function remember(ports: Ports, request: RememberRequest): Promise<
       return { outcome: outcomes[event.kind] ?? 'remembered', belief, replaced, event: event.number }
     },
   )
-  return { ...made, refusedAliases }
+  const isStored = made.outcome === 'remembered' || made.outcome === 'reinforced'
+  return { ...made, otherValues: isStored ? await otherValuesOf(ports, made.belief) : [], refusedAliases }
+}
+
+/** The other values of the same thing, with the belief that has this one already, if the statement was stored before. */
+async function replaceable(ports: Ports, statement: OneStatement): Promise<readonly Belief[]> {
+  const others = await otherValuesOf(ports, statement)
+  if (others.length === 0) return []
+  const { sameStatement } = await import('../markdown/same-statement.ts')
+  return [...others, (await sameStatement(ports, statement)) ?? []].flat()
+}
+
+type OneStatement = Pick<Belief, 'user' | 'agent' | 'scopes' | 'name' | 'content'>
+
+/** How many beliefs with the same words are compared. */
+const maxCompared = 50
+
+/** The current beliefs that give another value of the same thing, newest first. */
+async function otherValuesOf({ store }: Ports, statement: OneStatement): Promise<readonly Belief[]> {
+  const { user, agent, scopes, content } = statement
+  const topic = informativeWords(content).filter((word) => !/\p{N}/u.test(word))
+  const found: string[] = []
+  for (const words of [askedWords(saidName(statement.name)), [...new Set(topic)]]) {
+    const filter = { user, agent, scopes, words, atLeast: words.length, includeRetired: false, limit: maxCompared }
+    if (words.length > 0) found.push(...(await store.matchText(filter)).map(({ beliefId }) => beliefId))
+  }
+  const compared = (await store.getMany(user, [...new Set(found)])).filter(
+    (belief) => isCurrent(belief) && belief.type !== 'open_question' && belief.agent === agent && belief.content !== content,
+  )
+  if (compared.length === 0) return []
+  const { isOtherValue } = await import('./other-value.ts')
+  return compared
+    .filter((belief) => isOtherValue(belief, statement))
+    .sort((a, b) => compareStrings(b.provenance.at, a.provenance.at))
 }
 
 /** A name of such words would be found everywhere; aliases of that kind are left out. */
@@ -118,8 +158,14 @@ async function withName({ name, ...draft }: RememberRequest['draft']): Promise<N
   }
 }
 
-/** A derived name never replaces another belief. */
-async function withFreeName(ports: Ports, user: string, statement: Statement): Promise<Statement> {
+/** A derived name belongs to one belief only; `replaced` are beliefs that give theirs up. */
+async function withFreeName(
+  ports: Ports,
+  user: string,
+  statement: Statement,
+  replaced: readonly Belief[],
+): Promise<Statement> {
+  if (replaced.some(({ name }) => nameKey(name) === nameKey(statement.name))) return statement
   const { freeNameFor } = await import('../markdown/same-statement.ts')
   return { ...statement, name: (await freeNameFor(ports, { user, ...statement })).name }
 }
@@ -153,7 +199,7 @@ type RememberContext = { author: Author; holders: readonly Belief[]; belief: Bel
 async function decide(
   ports: Ports,
   { author, holders, belief, at }: RememberContext,
-): Promise<Decision<Omit<Remembered, 'refusedAliases'>>> {
+): Promise<Decision<Omit<Remembered, 'refusedAliases' | 'otherValues'>>> {
   const [holder] = holders
   if (holder === undefined) {
     const candidate = await sameCandidate(ports, belief)
