@@ -37,13 +37,26 @@ describe('two values of one thing', () => {
     expect(isOtherValue(one, { name: 'Editor (2)', content: 'Zed' })).toBe(true)
     expect(isOtherValue(one, { name: 'shell', content: 'Zed' })).toBe(false)
     expect(isOtherValue(one, named('Editor: Zed'))).toBe(true)
-    expect(isOtherValue({ name: 'ci', content: 'The build server is larch.' }, named('The build server is birch.'))).toBe(
-      true,
-    )
+    expect(
+      isOtherValue({ name: 'ci', content: 'The build server is larch.' }, named('The build server is birch.')),
+    ).toBe(true)
   })
 
   it('is symmetric, and false for the same statement', () => {
-    const word = fc.constantFrom('the', 'port', 'is', 'now', 'staging', '5433', '5434', 'not', 'Redis', 'larch', 'I', '.')
+    const word = fc.constantFrom(
+      'the',
+      'port',
+      'is',
+      'now',
+      'staging',
+      '5433',
+      '5434',
+      'not',
+      'Redis',
+      'larch',
+      'I',
+      '.',
+    )
     const statement = fc
       .tuple(fc.constantFrom('port', 'port (2)', 'Redis'), fc.array(word, { minLength: 1, maxLength: 6 }))
       .map(([name, words]) => ({ name, content: words.join(' ') }))

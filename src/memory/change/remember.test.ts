@@ -162,7 +162,9 @@ describe('remembering another value of the same thing', () => {
     const { belief: old } = await say(memory, 'The build server is larch.')
     if (when === 'after it was stored') await say(memory, 'The build server is birch.')
 
-    const { outcome, belief, replaced, otherValues } = await say(memory, 'The build server is birch.', { replace: true })
+    const { outcome, belief, replaced, otherValues } = await say(memory, 'The build server is birch.', {
+      replace: true,
+    })
 
     expect({ outcome, name: belief.name, otherValues }).toEqual({
       outcome: 'corrected',

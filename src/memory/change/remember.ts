@@ -93,7 +93,8 @@ async function otherValuesOf({ store }: Ports, statement: OneStatement): Promise
     if (words.length > 0) found.push(...(await store.matchText(filter)).map(({ beliefId }) => beliefId))
   }
   const compared = (await store.getMany(user, [...new Set(found)])).filter(
-    (belief) => isCurrent(belief) && belief.type !== 'open_question' && belief.agent === agent && belief.content !== content,
+    (belief) =>
+      isCurrent(belief) && belief.type !== 'open_question' && belief.agent === agent && belief.content !== content,
   )
   if (compared.length === 0) return []
   const { isOtherValue } = await import('./other-value.ts')
