@@ -13,6 +13,7 @@ export const isOtherValue = (one: Named, other: Named): boolean => areOtherValue
 
 /** For each belief, those of the others that give another value of the same thing. */
 export function otherValuesAmong<One extends Named>(beliefs: readonly One[]): ReadonlyMap<One, readonly One[]> {
+  if (beliefs.length < 2) return new Map(beliefs.map((belief) => [belief, []]))
   const parts = new Map(beliefs.map((belief) => [belief, partsOf(belief)]))
   const othersOf = (own: Parts): readonly One[] =>
     [...parts].filter(([, other]) => areOtherValues(own, other)).map(([belief]) => belief)

@@ -77,9 +77,9 @@ describe('remembering without a name', () => {
     expect(await names(memory, 'What is the staging port?')).toEqual(statements.toReversed())
     const context = await recall(memory, { user: 'ann', scopes: ['domain:code'], message: 'What is the staging port?' })
     expect(renderContext(context).match(/^- .*$/gmu)).toEqual([
-      '- staging port: The staging port is 5435.',
-      '- (earlier) staging port: The staging port is 5434.',
-      '- (earlier) staging port: The staging port is 5433.',
+      '- (stated 2026-03-01) staging port: The staging port is 5435.',
+      '- (earlier, stated 2026-03-01) staging port: The staging port is 5434.',
+      '- (earlier, stated 2026-03-01) staging port: The staging port is 5433.',
     ])
   })
 
