@@ -168,6 +168,7 @@ const methods: { readonly [Name in keyof api.Memory]: readonly Argument[] } = {
       participants: texts,
       relation: text.nullable(),
       expertise: expertise.nullable(),
+      replace: flag,
     }),
   ],
   learn: [

@@ -9,7 +9,7 @@ import type { BeliefDraft } from './change/draft.ts'
 import type { Edited, Edits } from './change/edit.ts'
 import type { Receipt } from './change/forget.ts'
 import type { Proposal, ReviewCandidate } from './change/proposals.ts'
-import type { Remembered } from './change/remember.ts'
+import type { Remembered, RememberRequest } from './change/remember.ts'
 import type { Resolved, ResolveRequest } from './change/resolve.ts'
 import type { ReviewItem, ReviewRequest } from './change/review.ts'
 import type { Undone, UndoRequest } from './change/undo.ts'
@@ -42,7 +42,8 @@ type Paging = { readonly limit?: number; readonly offset?: number }
 
 export type Statement = Omit<BeliefDraft, 'name' | 'scopes'> &
   Partial<Pick<BeliefDraft, 'name'>> &
-  KeyOption & { readonly scopes?: readonly string[]; readonly sourceId?: string; readonly model?: string }
+  KeyOption &
+  Pick<RememberRequest, 'sourceId' | 'model' | 'replace'> & { readonly scopes?: readonly string[] }
 export type Correction = Omit<CorrectRequest, 'user' | 'author' | 'reference'>
 export type LearnOptions = Partial<Omit<LearnRequest, 'user' | 'author' | 'agent' | 'view' | 'text'>>
 export type HearOptions = Partial<Omit<HearRequest, 'user' | 'author' | 'agent' | 'view' | 'turns'>>
@@ -175,9 +176,9 @@ export function memoryFrom(ports: Ports, standpoint: Standpoint): Memory {
   const edit: Memory['edit'] = async (reference, edits, options) =>
     (await load()).editBelief(ports, { ...at(reference, options), edits })
   return {
-    remember: async ({ key, sourceId, model, ...draft }) => {
+    remember: async ({ key, sourceId, model, replace, ...draft }) => {
       remembering ??= import('./change/remember.ts')
-      const given = { draft: { scopes, ...draft }, ...omitUndefined({ key, sourceId, model }) }
+      const given = { draft: { scopes, ...draft }, ...omitUndefined({ key, sourceId, model, replace }) }
       return (await remembering).remember(ports, { user, author, ...given })
     },
     learn: async (text, options = {}) =>

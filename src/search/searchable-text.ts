@@ -15,6 +15,10 @@ const questionWords = new Set(
 /** Whether a word says what a question is about, and not how it is put. */
 export const isInformative = (word: string): boolean => !questionWords.has(word)
 
+/** The words of a statement that tell its topic or its value. A changed value is often marked by "now" or "not". */
+export const informativeWords = (text: string): readonly string[] =>
+  searchableWords(text).filter((word) => isInformative(word) && !['not', 'no', 'now'].includes(word))
+
 /** A beginning of fewer letters would bring half of all words. */
 const shortestBeginning = 3
 

@@ -64,6 +64,40 @@ describe('remember', () => {
     expect(recalled.relevant).toHaveLength(1)
   })
 
+  it('names another value of the same thing, and the command that replaces it', async () => {
+    using place = workplace()
+    await place.run('remember', "Tom's build server is larch.", '--scope', 'project:a')
+
+    const second = await place.run('remember', "Tom's build server is birch.", '--scope', 'project:a')
+    const command = /To replace it: credence (.*)\n/u.exec(second.stderr)?.[1] ?? ''
+    const words = [...command.matchAll(/'((?:[^']|'\\'')*)'|(\S+)/gu)]
+    const argv = words.map(([, quoted, word]) => quoted?.replaceAll("'\\''", "'") ?? word ?? '')
+    const replaced = await place.run(...argv)
+    const recalled = await place.json('recall', 'Is the build server up?', '--scope', 'project:a')
+
+    expect(second.stdout).toMatch(/^Remembered /)
+    expect(second.stderr).toMatch(
+      /another value of the same thing.*\n {2}Stated \d{4}-\d\d-\d\d: Tom's build server is larch\. /,
+    )
+    expect(replaced.stdout).toMatch(/^Corrected /)
+    expect(replaced.stderr).not.toContain('another value')
+    expect(recalled.relevant.map(({ belief }: { belief: { content: string } }) => belief.content)).toEqual([
+      "Tom's build server is birch.",
+    ])
+  })
+
+  it('replaces another value with --replace', async () => {
+    using place = workplace()
+    await place.run('remember', 'I take 5 mg of cetirizine.')
+
+    const { stdout, stderr } = await place.run('remember', 'I take 10 mg of cetirizine now.', '--replace')
+
+    expect(stdout).toMatch(
+      /^Corrected .*\n {2}Now: I take 10 mg of cetirizine now\.\n {2}Before: I take 5 mg of cetirizine\./,
+    )
+    expect(stderr).not.toContain('another value')
+  })
+
   it('lets an agent only propose against a person, and the person decide', async () => {
     using place = workplace()
     await place.run(...terms)

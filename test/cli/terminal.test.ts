@@ -33,6 +33,21 @@ describe('at a terminal', () => {
     }
   })
 
+  it.each([
+    ['y\n', 1, /Corrected/],
+    ['\n', 2, /Remembered/],
+  ])('remember asks once whether another value is replaced: %j', async (typed, count, outcome) => {
+    using place = workplace()
+    await place.run('remember', 'The build server is larch.')
+
+    const { stdout, stderr } = await atTerminal(place, typed, 'remember', 'The build server is birch.')
+    const { relevant } = await place.json('recall', 'Is the build server up?')
+
+    expect(stderr.split('Replace it? [y/N]').length - 1).toBe(1)
+    expect(stdout).toMatch(outcome)
+    expect(relevant).toHaveLength(count)
+  })
+
   it('connect says once what will be stored', async () => {
     using place = workplace()
 

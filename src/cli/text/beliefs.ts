@@ -21,13 +21,17 @@ export function marksOf(belief: Belief): readonly string[] {
     .map(harmless)
 }
 
-export const headline = (belief: Belief, style: Style): string =>
-  `${style.bold(harmless(belief.name))}  ${style.dim(`${harmless(belief.id)}  ${marksOf(belief).join(', ')}`)}`
+export const headline = (belief: Belief, style: Style, age: readonly string[] = []): string =>
+  `${style.bold(harmless(belief.name))}  ${style.dim(`${harmless(belief.id)}  ${[...marksOf(belief), ...age].join(', ')}`)}`
 
 /** Headline, statement and reason: one belief in a list. */
-export const beliefBlock = (belief: Belief, style: Style, { before = '' }: { readonly before?: string } = {}): string =>
+export const beliefBlock = (
+  belief: Belief,
+  style: Style,
+  { before = '', age = [] }: { readonly before?: string; readonly age?: readonly string[] | undefined } = {},
+): string =>
   lines(
-    `  ${before}${headline(belief, style)}`,
+    `  ${before}${headline(belief, style, age)}`,
     indented(harmless(belief.content), 4, style.width),
     belief.why !== '' && indented(`Why: ${harmless(belief.why)}`, 4, style.width),
   )

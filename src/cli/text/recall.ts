@@ -83,14 +83,17 @@ const budgetText: Readonly<Record<BudgetLimit, string>> = {
   maxCharacters: 'the belief has too many characters for the remaining budget',
 }
 
+/** How to show a context; `ages` has the marks of beliefs whose age matters, by id. */
+type ContextView = { readonly explain: boolean; readonly ages: ReadonlyMap<string, readonly string[]> }
+
 /** A context for people: the same tiers as an agent gets, in the same order. */
-export function contextText(context: Context, { explain }: { readonly explain: boolean }, style: Style): string {
+export function contextText(context: Context, { explain, ages }: ContextView, style: Style): string {
   const { prelude, pinned, relevant, questions, quotes, quoteDecision, nearMisses = [] } = context
   const misses = nearMisses.map(({ belief, reason }) => `${called(belief)}: ${reasonText(reason)}`)
   const sections: readonly (readonly [string, readonly string[]])[] = [
     [preludeTitle, prelude === null ? [] : [indented(harmless(prelude.text), 2, style.width)]],
-    ['Always holds here', pinned.map((belief) => beliefBlock(belief, style))],
-    ['Relevant to this message', relevant.map((one) => relevantBlock(one, explain, style))],
+    ['Always holds here', pinned.map((belief) => beliefBlock(belief, style, { age: ages.get(belief.id) }))],
+    ['Relevant to this message', relevant.map((one) => relevantBlock(one, { explain, ages }, style))],
     ['Still open', questions.map((question) => beliefBlock(question, style))],
     ['Said earlier', quotes.map((quote) => quoteBlock(quote, quoteDecision, explain, style))],
     ['Why no quote is shown', silenceLines(quotes, quoteDecision, style)],
@@ -104,12 +107,12 @@ export function contextText(context: Context, { explain }: { readonly explain: b
 
 const dimmed = (line: string, style: Style): string => style.dim(indented(line, 4, style.width))
 
-function relevantBlock(relevant: RelevantBelief, explain: boolean, style: Style): string {
+function relevantBlock(relevant: RelevantBelief, { explain, ages }: ContextView, style: Style): string {
   const { belief, score, matches, explanation } = relevant
   const found = matches.length === 0 ? harmless(explanation.label) : matches.map(matchText).join('; ')
   const reasons = explain ? explanationLines(relevant) : [`Because ${found}.`]
   return lines(
-    beliefBlock(belief, style, { before: `${style.cyan(rounded(score))}  ` }),
+    beliefBlock(belief, style, { before: `${style.cyan(rounded(score))}  `, age: ages.get(belief.id) }),
     reasons.map((line) => dimmed(line, style)),
   )
 }

@@ -56,6 +56,11 @@ export const rememberTool = defineTool({
       .describe('reinforced: it was known. corrected: it replaced what was known. proposed: a person has to decide.'),
     belief: field.beliefAnswer,
     replaced: z.array(z.string()).describe('Ids of what it replaced, or would replace.'),
+    otherValues: z
+      .array(field.beliefAnswer)
+      .describe(
+        'Beliefs that give another value of the same thing. If the new value replaces one, correct that one with memory_correct.',
+      ),
     refusedAliases: z
       .array(z.object({ alias: z.string(), reason: z.string(), instead: z.string() }))
       .describe('Names that were left out, and better ones.'),
@@ -63,7 +68,7 @@ export const rememberTool = defineTool({
   annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: false, openWorldHint: false },
   async run({ statement, kind, where, names = [], key }, call) {
     const [name, ...aliases] = names
-    const { outcome, belief, replaced, refusedAliases } = await call.memory.remember({
+    const { outcome, belief, replaced, otherValues, refusedAliases } = await call.memory.remember({
       content: statement,
       ...(kind === undefined ? {} : kinds[kind]),
       ...omitUndefined({ name, key }),
@@ -74,6 +79,7 @@ export const rememberTool = defineTool({
       outcome,
       belief: field.answerWith(belief),
       replaced: replaced.map(({ id }) => id),
+      otherValues: otherValues.map((other) => field.answerWith(other)),
       refusedAliases: [...refusedAliases],
     }
   },

@@ -1,9 +1,9 @@
-import { authorityOf, type Belief, mayChange, type Provenance } from '../../beliefs/belief.ts'
-import { isSameStatement, mergeAliases, nameKey } from '../../beliefs/identity.ts'
+import { authorityOf, type Belief, isCurrent, mayChange, type Provenance } from '../../beliefs/belief.ts'
+import { compareStrings, isSameStatement, mergeAliases, nameKey, saidName } from '../../beliefs/identity.ts'
 import type { JournalEvent } from '../../beliefs/journal.ts'
 import { invalid } from '../../errors.ts'
-import { analyse } from '../../search/analyse.ts'
 import { isSurfaceForm } from '../../search/forms.ts'
+import { askedWords, informativeWords } from '../../search/searchable-text.ts'
 import type { Author, Ports } from '../ports.ts'
 import type { RefusedAlias } from './aliases.ts'
 import { reasonToWait, requireRoom } from './authority.ts'
@@ -15,6 +15,8 @@ export type RememberRequest = ChangeRequest & {
   readonly draft: Omit<BeliefDraft, 'name'> & { readonly name?: string }
   readonly sourceId?: string
   readonly model?: string
+  /** Also replaces the beliefs that give another value of the same thing. Default false. */
+  readonly replace?: boolean
 }
 
 /**
@@ -28,14 +30,16 @@ export type Remembered = {
   /** The beliefs that it replaced, or would replace. */
   readonly replaced: readonly Belief[]
   readonly event: number
+  /** Current beliefs in the same scopes that give another value of the same thing, newest first. */
+  readonly otherValues: readonly Belief[]
   /** Aliases that were left out because their author may not give them. */
   readonly refusedAliases: readonly RefusedAlias[]
 }
 
 /** Stores a statement. The same name in the same scope is the same belief: said again, or corrected. */
 export async function remember(ports: Ports, request: RememberRequest): Promise<Remembered> {
-  const { user, author, draft, sourceId = null, model = null } = request
-  const { isGiven, ...named } = await withName(draft, author)
+  const { user, author, draft, sourceId = null, model = null, replace = false } = request
+  const { isGiven, ...named } = await withName(draft)
   const drafted = parseDraft(named)
   await refuseSecrets(author, { ...drafted, domain: drafted.expertise?.domain, sourceId, model })
   const { parsed, refusedAliases } = await withAllowedForms(ports, author, { user, statement: drafted, isGiven })
@@ -43,8 +47,10 @@ export async function remember(ports: Ports, request: RememberRequest): Promise<
     ports,
     { ...request, operation: 'remember' },
     async (at) => {
-      const statement = isGiven ? parsed : await withFreeName(ports, user, parsed)
-      const holders = await ports.store.holders(user, statement.name, statement.scopes)
+      const others = replace ? await replaceable(ports, { user, ...parsed }) : []
+      const statement = isGiven ? parsed : await withFreeName(ports, user, parsed, others)
+      const named = await ports.store.holders(user, statement.name, statement.scopes)
+      const holders = [...named, ...others.filter(({ id }) => !named.some((holder) => holder.id === id))]
       if (author.actor === 'agent' && holders.length === 0) {
         const said = await saidByPerson(ports, user, statement)
         if (said !== null) return reinforced(said, at)
@@ -60,7 +66,41 @@ export async function remember(ports: Ports, request: RememberRequest): Promise<
       return { outcome: outcomes[event.kind] ?? 'remembered', belief, replaced, event: event.number }
     },
   )
-  return { ...made, refusedAliases }
+  const isStored = made.outcome === 'remembered' || made.outcome === 'reinforced'
+  return { ...made, otherValues: isStored ? await otherValuesOf(ports, made.belief) : [], refusedAliases }
+}
+
+/** The other values of the same thing, with the belief that has this one already, if the statement was stored before. */
+async function replaceable(ports: Ports, statement: OneStatement): Promise<readonly Belief[]> {
+  const others = await otherValuesOf(ports, statement)
+  if (others.length === 0) return []
+  const { sameStatement } = await import('../markdown/same-statement.ts')
+  return [...others, (await sameStatement(ports, statement)) ?? []].flat()
+}
+
+type OneStatement = Pick<Belief, 'user' | 'agent' | 'scopes' | 'name' | 'content'>
+
+/** How many beliefs with the same words are compared. */
+const maxCompared = 50
+
+/** The current beliefs that give another value of the same thing, newest first. */
+async function otherValuesOf({ store }: Ports, statement: OneStatement): Promise<readonly Belief[]> {
+  const { user, agent, scopes, content } = statement
+  const topic = informativeWords(content).filter((word) => !/\p{N}/u.test(word))
+  const found: string[] = []
+  for (const words of [askedWords(saidName(statement.name)), [...new Set(topic)]]) {
+    const filter = { user, agent, scopes, words, atLeast: words.length, includeRetired: false, limit: maxCompared }
+    if (words.length > 0) found.push(...(await store.matchText(filter)).map(({ beliefId }) => beliefId))
+  }
+  const compared = (await store.getMany(user, [...new Set(found)])).filter(
+    (belief) =>
+      isCurrent(belief) && belief.type !== 'open_question' && belief.agent === agent && belief.content !== content,
+  )
+  if (compared.length === 0) return []
+  const { isOtherValue } = await import('./other-value.ts')
+  return compared
+    .filter((belief) => isOtherValue(belief, statement))
+    .sort((a, b) => compareStrings(b.provenance.at, a.provenance.at))
 }
 
 /** A name of such words would be found everywhere; aliases of that kind are left out. */
@@ -83,12 +123,12 @@ async function withAllowedForms(
   return { parsed: { ...statement, aliases }, refusedAliases: refused }
 }
 
-/** Phrases and words by which a statement without a given name is found, beside its name. */
+/** Phrases and names by which a statement without a given name is found, beside its own name. */
 const mostForms = 7
 
 type NamedDraft = BeliefDraft & { readonly isGiven: boolean }
 
-async function withName({ name, ...draft }: RememberRequest['draft'], { actor }: Author): Promise<NamedDraft> {
+async function withName({ name, ...draft }: RememberRequest['draft']): Promise<NamedDraft> {
   if (name !== undefined) return { ...draft, name, isGiven: true }
   const content = parseText('statement', draft.content, limits.content)
   const { nameStatement, openingOf, phrasesOf } = await import('../learn/name-of.ts')
@@ -102,10 +142,8 @@ async function withName({ name, ...draft }: RememberRequest['draft'], { actor }:
       return { ...draft, name: openingOf(shown), type: 'preference', subtype: 'instruction', isGiven: false }
   }
   const { name: subject, ...derived } = nameStatement(shown)
-  // The name is what the sentence is about; the phrases and rare words in it are what people will ask with. Others than a
-  // person may not claim an everyday word.
-  const phrases = phrasesOf(derived.content)
-  const forms = actor === 'person' ? [...phrases, ...(await uncommonWords(derived.content, phrases))] : phrases
+  // The name is the subject of the sentence; people ask with the phrases and names in it.
+  const forms = phrasesOf(derived.content)
   const derivedName = isSurfaceForm(subject) ? subject : (secretIn(content) ?? subject)
   return {
     ...draft,
@@ -121,33 +159,14 @@ async function withName({ name, ...draft }: RememberRequest['draft'], { actor }:
   }
 }
 
-/** English words that are uncommon enough to tell a topic ("dentist"), but for those that a phrase of two words has. */
-async function uncommonWords(sentence: string, phrases: readonly string[]): Promise<readonly string[]> {
-  const [{ calendarWords, isFunctionWord }, { isOrdinaryWord }, { termOf }, { pointsOf, uncommonPoints }] =
-    await Promise.all([
-      import('../learn/name-of.ts'),
-      import('../../search/ordinary-words.ts'),
-      import('../../search/turns/terms.ts'),
-      import('../../search/turns/word-points.ts'),
-    ])
-  const inPhrases = new Set(
-    phrases
-      .map((phrase) => analyse(phrase).map(({ word }) => word))
-      .filter((words) => words.length <= 2)
-      .flat(),
-  )
-  const isTopic = (word: string): boolean =>
-    isOrdinaryWord(word) &&
-    !isFunctionWord(word) &&
-    !calendarWords.has(word) &&
-    pointsOf(termOf(word)) >= uncommonPoints
-  return analyse(sentence)
-    .filter(({ word }) => isTopic(word) && !inPhrases.has(word))
-    .map(({ start, end }) => sentence.slice(start, end))
-}
-
-/** A derived name never replaces another belief. */
-async function withFreeName(ports: Ports, user: string, statement: Statement): Promise<Statement> {
+/** A derived name belongs to one belief only; `replaced` are beliefs that give theirs up. */
+async function withFreeName(
+  ports: Ports,
+  user: string,
+  statement: Statement,
+  replaced: readonly Belief[],
+): Promise<Statement> {
+  if (replaced.some(({ name }) => nameKey(name) === nameKey(statement.name))) return statement
   const { freeNameFor } = await import('../markdown/same-statement.ts')
   return { ...statement, name: (await freeNameFor(ports, { user, ...statement })).name }
 }
@@ -181,7 +200,7 @@ type RememberContext = { author: Author; holders: readonly Belief[]; belief: Bel
 async function decide(
   ports: Ports,
   { author, holders, belief, at }: RememberContext,
-): Promise<Decision<Omit<Remembered, 'refusedAliases'>>> {
+): Promise<Decision<Omit<Remembered, 'refusedAliases' | 'otherValues'>>> {
   const [holder] = holders
   if (holder === undefined) {
     const candidate = await sameCandidate(ports, belief)

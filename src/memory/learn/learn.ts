@@ -5,7 +5,7 @@ import type { BeliefChange } from '../../beliefs/journal.ts'
 import { universalScope, visibleScopes } from '../../beliefs/scope.ts'
 import { MemoryError } from '../../errors.ts'
 import { formKeys } from '../../search/forms.ts'
-import { isInformative, searchableWords } from '../../search/searchable-text.ts'
+import { informativeWords, searchableWords } from '../../search/searchable-text.ts'
 import { Slices } from '../../search/slices.ts'
 import { allowedAliases } from '../change/aliases.ts'
 import { hasRoomForMessages, mostForBelief } from '../change/authority.ts'
@@ -316,9 +316,6 @@ class Plan {
     this.taken = [...this.taken, { finding, outcome, belief, replaced, because: becauseOf(finding, outcome, belief) }]
   }
 }
-
-const informativeWords = (text: string): readonly string[] =>
-  searchableWords(text).filter((word) => isInformative(word) && !['not', 'no', 'now'].includes(word))
 
 /** Whether the words contain the run, in this order and without gaps. */
 const hasRun = (words: readonly string[], run: readonly string[]): boolean =>

@@ -11,7 +11,11 @@ it.each<readonly [string, string, readonly string[]]>([
   ['the audit_events table must be partitioned', 'audit_events table', ['audit_events']],
   ['PRs need two approvals.', 'PRs', []],
   ['Kofi has the badge for node.js', 'node.js', ['Kofi']],
-  ['the last good build was commit 9f2c1e7ab34d', 'good build', []],
+  ['the last good build was commit 9f2c1e7ab34d', 'good build', ['9f2c1e7ab34d']],
+  ['our backups go to the bucket in New York', 'New York', ['York']],
+  ['we meet Ruby at the Slack office', 'Slack office', ['Ruby', 'Slack']],
+  ['THE BOILER IS IN THE CELLAR', 'THE BOILER IS IN THE CELLAR', []],
+  ['cetirizine makes me sleepy', 'cetirizine', []],
   ['our fiscal year starts in April', 'fiscal year', ['fiscal year starts']],
   ["I've been there before", "I've been there before", []],
   ['we never deploy on Fridays', 'we never deploy on Fridays', []],
@@ -75,11 +79,13 @@ describe('the name of a statement', () => {
     ['Anna Schmidt is our lawyer', 'Anna Schmidt', null],
     ['I prefer dark mode in every editor', 'dark mode', null],
     ['We use PostgreSQL for storage', 'PostgreSQL', null],
-    ['Prefer tabs over spaces', 'tabs', null],
-    ["Don't use semicolons", 'semicolons', null],
+    ['Prefer tabs over spaces', 'Prefer tabs over spaces', null],
+    ["Don't use semicolons", "Don't use semicolons", null],
     ['`npm run build` builds it', 'npm run build', null],
     ['Which backup tool do we use?', 'backup tool', null],
-    ['Note: the build is slow', 'build', null],
+    ['Note: the build is slow', 'the build is slow', null],
+    ['I park my car in the garage.', 'I park my car', null],
+    ['We keep the money at Stripe.', 'We keep the money at Stripe', null],
     ['**Queue** We use NATS.', 'Queue', 'We use NATS.'],
     ['**NATS** is our queue.', 'NATS', null],
     ['**Never** Push to main.', 'Push', null],
@@ -88,8 +94,11 @@ describe('the name of a statement', () => {
     expect(nameStatement(statement)).toMatchObject({ name, content: value ?? statement, isGiven: value !== null })
   })
 
-  it('keeps what is stressed inside the statement as other words for it', () => {
-    expect(nameStatement('We deploy with `fly deploy` to **Fly.io**.').aliases).toEqual(['fly deploy', 'Fly.io'])
+  it('keeps what is stressed inside the statement as other words for it, but no everyday word', () => {
+    expect(nameStatement('We **never** deploy with `fly deploy` to **Fly.io**.').aliases).toEqual([
+      'fly deploy',
+      'Fly.io',
+    ])
   })
 
   it('is found in any text, is the same every time, and leaves no word of the statement out', () => {

@@ -93,19 +93,12 @@ export function nameStatement(statement: string): NamedStatement {
   return { name: named, content, aliases: markedIn(content, named), isGiven: false }
 }
 
-/** The first words that name something; one everyday word only as the subject or object of a verb that is known. */
+/** The first words that name something. One everyday word is no name. */
 function subjectOf(text: string): string | null {
   const tokens = runsOf(text, linkingWords)[0]?.tokens.slice(0, longestName) ?? []
-  const [first, last] = [tokens[0], tokens.at(-1)]
-  if (first === undefined || last === undefined) return null
-  const all = analyse(text)
-  const isVerb = (token: Token | undefined): boolean => {
-    const word = text.slice(token?.start ?? 0, token?.end ?? 0).toLowerCase()
-    return linkingWords.has(word) || commonVerbs.includes(word)
-  }
-  const at = all.findIndex(({ start }) => start === first.start)
-  const isTelling = tokens.length > 1 || !isOrdinaryWord(first.word) || isVerb(all[at - 1]) || isVerb(all[at + 1])
-  return isTelling ? text.slice(first.start, last.end) : null
+  const subject = writtenIn(text, tokens)
+  const isTelling = tokens.length > 1 || isRare(tokens) || namesIn(text, tokens).includes(subject)
+  return isTelling ? subject : null
 }
 
 /** `payment terms: 14 days`, the same with a dash, or a bold name before a sentence: `**Queue** We use NATS.` */
@@ -131,6 +124,7 @@ function markedIn(content: string, name: string): readonly string[] {
   const forms = [...content.matchAll(/\*\*([^*\n]{2,60})\*\*|`([^`\n]{2,60})`/gu)]
     .map(([, bold, code]) => (bold ?? code ?? '').replace(/:$/u, '').trim())
     .filter((form) => form !== name && isSurfaceForm(form) && form.split(/\s+/u).length <= longestName)
+    .filter((form) => !isOrdinaryWord(form.toLowerCase()))
   return [...new Set(forms)].slice(0, mostMarked)
 }
 
@@ -145,31 +139,66 @@ export const withoutMarkup = (text: string): string =>
 
 /**
  * The name and aliases of a sentence that was said in a conversation: phrases of two or three words that follow a determiner ("our staging port") or
- * contain a rare word, and rare words alone. Without any, the name is the first words of the sentence.
+ * contain a rare word, and names. Without any, the name is a rare word or the first words of the sentence.
  */
 export function nameOf(sentence: string): { readonly name: string; readonly aliases: readonly string[] } {
   const forms = phrasesOf(sentence)
-  const name = forms[0] ?? openingOf(sentence)
+  const name = forms[0] ?? rareWordIn(sentence) ?? openingOf(sentence)
   return { name, aliases: mergeAliases(name, [], forms.slice(1)).slice(0, mostAliases) }
 }
 
-/** The phrases and rare words of a sentence that name something; none where it has only everyday words. */
+/** The phrases and names in a sentence; none if it has only everyday words. One word is a form only if it is a name. */
 export function phrasesOf(sentence: string): readonly string[] {
   const runs = runsOf(sentence)
-  const written = ({ tokens }: Pick<Run, 'tokens'>): string => sentence.slice(tokens[0]?.start, tokens.at(-1)?.end)
   const phrases = runs
     .filter(({ isDetermined, tokens }) => isDetermined || joinedWords(tokens).some(isRare))
-    .flatMap(({ tokens }) =>
-      isInflected(tokens.at(-1)) ? [{ tokens: tokens.slice(0, -1) }, { tokens }] : [{ tokens }],
-    )
-    .filter(({ tokens }) => tokens.length > 1 && tokens.length <= longestAlias)
-    .map(written)
-  const rareWords = runs
+    .flatMap(({ tokens }) => (isInflected(tokens.at(-1)) ? [tokens.slice(0, -1), tokens] : [tokens]))
+    .filter((tokens) => tokens.length > 1 && tokens.length <= longestAlias)
+    .map((tokens) => writtenIn(sentence, tokens))
+  return [...phrases, ...runs.flatMap(({ tokens }) => namesIn(sentence, tokens))].filter(isSurfaceForm)
+}
+
+const rareWordIn = (sentence: string): string | undefined =>
+  runsOf(sentence)
     .flatMap(({ tokens }) => joinedWords(tokens))
     .filter(isRare)
-    .map((tokens) => written({ tokens }))
-  return [...phrases, ...rareWords].filter(isSurfaceForm)
+    .map((tokens) => writtenIn(sentence, tokens))
+    .find(isSurfaceForm)
+
+const writtenIn = (sentence: string, tokens: readonly Token[]): string =>
+  sentence.slice(tokens[0]?.start ?? 0, tokens.at(-1)?.end ?? 0)
+
+/**
+ * The names among the words of a run: identifiers, and words with a capital letter together with the capitalised words
+ * next to them ("New York"). An everyday word at the beginning of the sentence or within a longer name is no name.
+ */
+function namesIn(sentence: string, run: readonly Token[]): readonly string[] {
+  // In a sentence without lower case, capital letters tell nothing.
+  const hasLowerCase = /(?<!\p{L})\p{Ll}/u.test(sentence)
+  const isCapitalised = (word: readonly Token[]): boolean => hasLowerCase && /^\p{Lu}/u.test(writtenIn(sentence, word))
+  const groups: (readonly Token[])[][] = []
+  for (const word of joinedWords(run)) {
+    const before = groups.at(-1)
+    if (before !== undefined && isCapitalised(word) && before.every(isCapitalised)) before.push(word)
+    else groups.push([word])
+  }
+  return groups.flatMap((words) => {
+    const isOne = words.length === 1
+    const alone = words.filter(
+      (word) => isCode(word) || (isCapitalised(word) && ((isOne && word[0]?.gap !== 'broken') || isRare(word))),
+    )
+    return [...(isOne ? [] : [words.flat()]), ...alone]
+      .filter((word) => word.reduce((length, token) => length + token.word.length, 0) >= shortestWord)
+      .map((word) => writtenIn(sentence, word))
+  })
 }
+
+/** `audit_events`, `node.js`, `redisCache`, `k8s`, `PRs`. */
+const isCode = (word: readonly Token[]): boolean =>
+  word.some(
+    ({ joint, word: letters, parts, isAcronymPlural }) =>
+      (joint !== '' && joint !== '-') || /\p{L}\p{N}/u.test(letters) || parts.length > 1 || isAcronymPlural,
+  )
 
 /**
  * The first words of a sentence, but no "to" or "the" at the end: a name that no other text holds by chance. Function words

@@ -87,10 +87,36 @@ describe('the rendered context', () => {
     const quotes = [{ ...quote, at: '2026-05-03T10:00:00.000Z', perhapsPasted: false, earlier: false }]
     const shown = (at: string, perhapsPasted: boolean) =>
       renderContext({ ...empty, relevant: [stated(at)], quotes: quotes.map((one) => ({ ...one, perhapsPasted })) })
+    const pinned = renderContext({ ...empty, pinned: [stated('2026-05-01T10:00:00.000Z').belief], quotes })
 
+    expect(pinned).toContain('- (older than a quote below) demo: Tuesday')
     expect(shown('2026-05-01T10:00:00.000Z', false)).toContain('- (older than a quote below) demo: Tuesday')
     expect(shown('2026-05-01T10:00:00.000Z', true)).toContain('- demo: Tuesday')
     expect(shown('2026-05-04T10:00:00.000Z', false)).toContain('- demo: Tuesday')
+  })
+
+  it.each(['pinned', 'relevant'] as const)('gives %s beliefs with two values of one thing a date', (tier) => {
+    const stated = (day: string, content: string, name = content) => {
+      const at = `2026-05-${day}T10:00:00.000Z`
+      const provenance = { ...whole({ name }).provenance, at }
+      return whole({ id: day, name, content, provenance, reinforcement: { count: 0, at } })
+    }
+    const beliefs = [
+      stated('01', 'I take 5 mg of cetirizine.'),
+      stated('02', 'The build server is larch.', 'build server'),
+      stated('03', 'I take 10 mg of cetirizine now.'),
+      stated('04', 'The build server is birch.', 'build server (2)'),
+      stated('05', 'The front door is red.'),
+    ]
+    const context = tier === 'pinned' ? { pinned: beliefs } : { relevant: beliefs.map(relevant) }
+
+    expect(renderContext({ ...empty, ...context }).match(/^- .*$/gmu)).toEqual([
+      '- (earlier, stated 2026-05-01) I take 5 mg of cetirizine.: I take 5 mg of cetirizine.',
+      '- (earlier, stated 2026-05-02) build server: The build server is larch.',
+      '- (stated 2026-05-03) I take 10 mg of cetirizine now.: I take 10 mg of cetirizine now.',
+      '- (stated 2026-05-04) build server: The build server is birch.',
+      '- The front door is red.: The front door is red.',
+    ])
   })
 
   it('is nothing at all for a context with nothing in it', () => {

@@ -1,6 +1,7 @@
 import { authorityOf, type Belief } from '../../beliefs/belief.ts'
-import { nameKey, saidName } from '../../beliefs/identity.ts'
+import { saidName } from '../../beliefs/identity.ts'
 import { teamOf } from '../../beliefs/scope.ts'
+import { otherValuesAmong } from '../change/other-value.ts'
 import { preludeTitle } from './budget.ts'
 import { type Context, lowConfidence, type Quote } from './context.ts'
 
@@ -30,16 +31,18 @@ export const shownOf = ({ prelude, pinned, relevant, questions, quotes }: Contex
  */
 export function renderContext(context: ShownContext): string {
   const inPrelude = new Set(context.prelude?.beliefIds ?? [])
+  const ages = agesOf(context)
+  const lineOf = (belief: Belief): string => beliefLine(belief, ages.get(belief.id))
   const sections = [
     section(
       preludeTitle,
       context.prelude === null ? [] : context.prelude.text.split('\n').map((line) => `- ${safe(line)}`),
     ),
+    section('Always holds here', context.pinned.filter(({ id }) => !inPrelude.has(id)).map(lineOf)),
     section(
-      'Always holds here',
-      context.pinned.filter(({ id }) => !inPrelude.has(id)).map((belief) => beliefLine(belief)),
+      'Relevant to this message',
+      context.relevant.map(({ belief }) => lineOf(belief)),
     ),
-    section('Relevant to this message', relevantLines(context)),
     section(
       'Still open',
       context.questions.map((belief) => beliefLine(belief)),
@@ -62,27 +65,36 @@ const section = (title: string, items: readonly string[]): string =>
   items.length === 0 ? '' : [`## ${title}`, ...items].join('\n')
 
 /**
- * Of several statements under one name in one scope, all but the newest are marked; a person's only beside a newer one of a
- * person. What the person said since may have changed a belief, so that its line says which came first.
+ * The age of shown beliefs, by id, if it matters. Beliefs of one scope that give two values of one thing have the day of
+ * their statement, and all but the newest are marked as earlier; a person's belief only if a person stated the newer one.
+ * A belief that is older than a quote of the person is marked too, since the quote may have changed it.
  */
-function relevantLines({ relevant, quotes }: Pick<ShownContext, 'relevant' | 'quotes'>): readonly string[] {
-  const beliefs = relevant.map(({ belief }) => belief)
+export function agesOf({
+  pinned,
+  relevant,
+  quotes,
+}: Pick<ShownContext, 'pinned' | 'relevant' | 'quotes'>): ReadonlyMap<string, readonly string[]> {
   const said = quotes.filter(({ role, perhapsPasted }) => role === 'user' && !perhapsPasted).map(({ at }) => at)
-  const keyOf = ({ user, scopes, name }: Belief): string => JSON.stringify([user, scopes, nameKey(saidName(name))])
-  const byName = Map.groupBy(beliefs, keyOf)
   const isByPerson = (belief: Belief): boolean => authorityOf(belief) === 'person'
-  return beliefs.map((belief) => {
-    const others = byName.get(keyOf(belief)) ?? []
+  const ages = [...otherValuesAmong([...pinned, ...relevant.map(({ belief }) => belief)])].map(([belief, alike]) => {
+    const others = alike.filter(
+      ({ user, scopes }) => user === belief.user && scopes.some((scope) => belief.scopes.includes(scope)),
+    )
     const isEarlier = others.some(
       (other) => other.provenance.at > belief.provenance.at && (isByPerson(other) || !isByPerson(belief)),
     )
     const isOlder = said.some((at) => at > belief.provenance.at && at > belief.reinforcement.at)
-    return beliefLine(belief, isEarlier ? 'earlier' : isOlder ? 'older than a quote below' : null)
+    const marks = [
+      ...(isEarlier ? ['earlier'] : isOlder ? ['older than a quote below'] : []),
+      ...(others.length > 0 ? [`stated ${belief.provenance.at.slice(0, 10)}`] : []),
+    ]
+    return [belief.id, marks] as const
   })
+  return new Map(ages.filter(([, marks]) => marks.length > 0))
 }
 
 /** A belief as one line of a list, fit for a prompt. */
-export function beliefLine(belief: Belief, age: string | null = null): string {
+export function beliefLine(belief: Belief, age: readonly string[] = []): string {
   const { actor, origin } = belief.provenance
   const team = teamOf(belief.user)
   const doubts = [
@@ -92,7 +104,7 @@ export function beliefLine(belief: Belief, age: string | null = null): string {
         ? []
         : [`from ${safe(origin)}`]
       : [`from the ${actor} ${safe(origin)}`]),
-    ...(age === null ? [] : [age]),
+    ...age,
     ...(belief.status === 'inferred' ? ['inferred'] : []),
     ...(belief.status === 'exploratory' && belief.type !== 'open_question' ? ['not settled'] : []),
     ...(belief.confidence < lowConfidence ? [`confidence ${belief.confidence}`] : []),

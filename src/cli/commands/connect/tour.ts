@@ -150,7 +150,7 @@ async function recallStep(memory: Memory, message: string, showing: RecallView):
     command: `credence recall "${message}"${explain ? ' --explain' : ''}${showing === 'near misses' ? ' --near-misses' : ''}`,
     result: context,
     text: (style) => {
-      const text = contextText(shown, { explain }, { ...style, width: style.width - 2 })
+      const text = contextText(shown, { explain, ages: new Map() }, { ...style, width: style.width - 2 })
       return indented(text === '' ? 'Nothing is relevant to this message.' : text, 2)
     },
   }

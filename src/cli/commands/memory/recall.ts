@@ -63,7 +63,12 @@ export const recall = defineCommand({
         : { ...context, ...(suggestions === null ? {} : { suggestions }) },
       text: async function* (style) {
         if (render) yield promptOf(context)
-        else yield (await import('../../text/recall.ts')).contextText(context, { explain }, style)
+        else
+          yield (await import('../../text/recall.ts')).contextText(
+            context,
+            { explain, ages: await agesIn(context) },
+            style,
+          )
       },
       notes: [
         ...(isFound || (render && !isEmpty) ? [] : [nothingFound(context.scopes, { isEmpty, maxQuotes })]),
@@ -157,6 +162,12 @@ function suggestionLines(suggestions: readonly Suggestion[]): readonly string[] 
     ]),
   ]
 }
+
+/** One belief alone has no other value, and no quote that may have changed it. */
+const agesIn = async (context: Context): Promise<ReadonlyMap<string, readonly string[]>> =>
+  context.pinned.length + context.relevant.length + context.quotes.length < 2
+    ? new Map()
+    : (await import('../../../memory/recall/render.ts')).agesOf(context)
 
 // Hosts run recall for every message and read only one of its formats, so each format is loaded when it is asked for.
 const promptOf = async (context: Context): Promise<string> =>

@@ -1,5 +1,4 @@
 import { type Belief, beliefTypes, expertiseDepths, subtypes } from '../../../beliefs/belief.ts'
-import { saidName } from '../../../beliefs/identity.ts'
 import { universalScope } from '../../../beliefs/scope.ts'
 import { everydayReason, refusalText } from '../../../memory/change/aliases.ts'
 import type { Corrected } from '../../../memory/change/correct.ts'
@@ -7,7 +6,6 @@ import { parseForm } from '../../../memory/change/draft.ts'
 import type { Remembered } from '../../../memory/change/remember.ts'
 import { isPersonal } from '../../../memory/learn/rules.ts'
 import { secretTold } from '../../../memory/learn/secrets.ts'
-import type { Memory } from '../../../memory/memory.ts'
 import type { Author } from '../../../memory/ports.ts'
 import { omitUndefined } from '../../../omit-undefined.ts'
 import { defineCommand, UsageError } from '../../command/command.ts'
@@ -27,7 +25,7 @@ import {
   words,
 } from '../../command/options.ts'
 import type { Session } from '../../session.ts'
-import { called, foundBy, short } from '../../text/beliefs.ts'
+import { called, dayOf, foundBy, short } from '../../text/beliefs.ts'
 import { harmless, lines, type Style } from '../../text/output.ts'
 import { pausedNotes } from '../conversation/pause.ts'
 
@@ -52,6 +50,7 @@ export const remember = defineCommand({
     status: statusOption,
     confidence: share('<number>', 'How certain it is, from 0 to 1.', '1'),
     pin: flag('Recall it for every message in its scope.'),
+    replace: flag('Replace beliefs that give another value of the same thing, without asking.'),
     participant: texts('<belief>', 'For a relation: a belief it connects, by id or name. May be given several times.'),
     relation: text('<text>', 'For a relation: how they are connected, such as "depends on".'),
     expertise: option(
@@ -65,9 +64,13 @@ export const remember = defineCommand({
     ...authorOptions,
     ...keyOptions,
   },
+  description:
+    'A statement in the same words is only counted again. With --name, a statement replaces the belief of that name in the same scope. Without --name it is stored as another belief: if one with another value of the same thing exists ("The build server is larch." and "… is birch."), you are asked whether to replace it; if there is no terminal, standard error has the command that replaces it.',
   examples: {
     'credence remember "The staging database listens on port 5433."':
       'The name is derived from the statement; "staging database" recalls it.',
+    'credence remember "The staging database listens on port 5434." --replace':
+      'Replaces the statement about port 5433; the history keeps it.',
     'credence remember "I am allergic to peanuts."':
       'About you, so it is stored in user:universal, also inside a repository.',
     'credence remember "Invoices are due after 14 days." --name "payment terms" --alias "due date"':
@@ -82,14 +85,18 @@ export const remember = defineCommand({
     const former = await session.formerProjectNotes(options, memory)
     const warned = await confirmAliases(alias, options.as, session)
     const isEverywhere = options.scope.length === 0 && scopes.includes(universalScope) && isPersonal(statement)
-    const remembered = await memory.remember({
+    const given = {
       ...omitUndefined({ ...draft, name }),
       content: statement,
       aliases: alias,
       pinned: pin,
       participants: participant,
       scopes: isEverywhere ? [universalScope] : homeScopes,
-    })
+    }
+    const stored = await memory.remember(given)
+    const { key: _key, ...again } = given
+    const isReplaced = await confirmReplacement(stored, session)
+    const remembered = isReplaced ? await memory.remember({ ...again, replace: true }) : stored
     const id = harmless(remembered.belief.id)
     const derived = `The name was derived from the statement. To add an alias: credence alias ${id} add "the words"`
     const [home = universalScope] = homeScopes
@@ -103,7 +110,8 @@ export const remember = defineCommand({
       ...secretWarning(remembered.belief),
       ...warned,
       ...refused,
-      ...(isDerived ? [derived, ...(await sameNameNotes(memory, remembered.belief))] : []),
+      ...(isDerived ? [derived] : []),
+      ...(await otherValueNotes(remembered, options, session)),
       ...everywhere,
       ...former,
       ...pausedNotes(dir, session),
@@ -144,14 +152,44 @@ export const correct = defineCommand({
   },
 })
 
-/** Says which other belief has the name that was derived, since the new statement may be meant to replace it. */
-async function sameNameNotes(memory: Memory, { name, content }: Belief): Promise<readonly string[]> {
-  const given = saidName(name)
-  if (given === name) return []
-  const other = await memory.get(given)
-  const replace = `credence undo && credence correct ${JSON.stringify(harmless(given))} ${JSON.stringify(harmless(content))}`
+/** Asks at a terminal whether a new statement replaces the beliefs that give another value of the same thing. */
+async function confirmReplacement({ otherValues }: Remembered, session: Session): Promise<boolean> {
+  if (otherValues.length === 0 || !session.isInteractive() || session.printsJson()) return false
+  const which = otherValues.length === 1 ? 'it' : 'them'
+  return session.confirm(`${otherValues.map(otherValueText).join('\n')}\nReplace ${which}?`)
+}
+
+const otherValueText = (other: Belief): string =>
+  `Stated ${dayOf(other.provenance.at)}: ${short(other.content)} ${called(other)}`
+
+/** The beliefs that give another value of the same thing, and the command that replaces them. */
+async function otherValueNotes(
+  { otherValues, belief: kept }: Remembered,
+  {
+    dir,
+    store,
+    user,
+    name,
+    as,
+  }: Partial<Record<'dir' | 'store' | 'user' | 'name', string | undefined>> & {
+    readonly as: Author | undefined
+  },
+  session: Session,
+): Promise<readonly string[]> {
+  if (otherValues.length === 0) return []
+  const { shellLine } = await import('../../connect/launch.ts')
+  const given = omitUndefined({ name, user, store, dir, as: as && `${as.actor}:${as.origin}` })
+  const flags = [
+    ...kept.scopes.flatMap((scope) => ['--scope', scope]),
+    ...Object.entries(given).flatMap(([option, value]) => [`--${option}`, value]),
+  ]
+  const launch = { command: 'credence', args: ['remember', '--replace', ...flags, '--'] }
+  const command = harmless(shellLine(launch, [kept.content], session.machine.platform))
+  const which = otherValues.length === 1 ? 'Another belief gives' : 'Other beliefs give'
   return [
-    `${called(other)} says: ${short(other.content)} Both are recalled, the newest first. To replace it: ${replace}`,
+    `${which} another value of the same thing; both are recalled, the newest first.`,
+    ...otherValues.map((other) => `  ${otherValueText(other)}`),
+    `  To replace ${otherValues.length === 1 ? 'it' : 'them'}: ${command}`,
   ]
 }
 

@@ -1,4 +1,4 @@
-import { beliefTypes, statuses } from '../../../beliefs/belief.ts'
+import { beliefTypes, isCurrent, statuses } from '../../../beliefs/belief.ts'
 import { visibleScopes } from '../../../beliefs/scope.ts'
 import type { QuoteHit } from '../../../memory/conversation/search-turns.ts'
 import { type Highlight, type SearchHit, searchPlaces } from '../../../memory/recall/search.ts'
@@ -59,11 +59,14 @@ export const search = defineCommand({
     })
     const { beliefs, quotes, total } = found
     const active = visibleScopes(session.locate(options).scopes)
+    const current = beliefs.filter(({ belief }) => isCurrent(belief))
+    const { agesOf } = await import('../../../memory/recall/render.ts')
+    const ages = agesOf({ pinned: [], relevant: current, quotes: [] })
     return {
       document: found,
       text: (style) =>
         lines(
-          beliefs.map((hit) => beliefBlock(hit, style)),
+          beliefs.map((hit) => beliefBlock(hit, ages.get(hit.belief.id) ?? [], style)),
           quotes.map((hit) => quoteBlock(hit, { explain, active }, style)),
         ),
       notes: [
@@ -79,13 +82,13 @@ const strengthText = (strength: Strength, style: Style): string => {
   return strength === 'possible' ? style.yellow(padded) : style.green(padded)
 }
 
-function beliefBlock({ strength, belief, highlights }: SearchHit, style: Style): string {
+function beliefBlock({ strength, belief, highlights }: SearchHit, age: readonly string[], style: Style): string {
   const field = (name: Highlight['field'], given: string): string => {
     const own = highlights.filter((one) => one.field === name && given.slice(one.start, one.end) === one.text)
     return highlighted(given, own, style)
   }
   const aliases = belief.aliases.map((alias) => field('alias', alias)).join(', ')
-  const marks = style.dim(`${harmless(belief.id)}  ${marksOf(belief).join(', ')}`)
+  const marks = style.dim(`${harmless(belief.id)}  ${[...marksOf(belief), ...age].join(', ')}`)
   return lines(
     `${strengthText(strength, style)}  ${field('name', belief.name)}  ${marks}`,
     indented(field('content', belief.content), 4),

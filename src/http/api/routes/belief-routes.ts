@@ -65,6 +65,9 @@ export const beliefRoutes = {
     body: draft,
     answer: shape.Changed.extend({
       outcome: z.enum(['remembered', 'reinforced', 'corrected', 'proposed']),
+      otherValues: z
+        .array(shape.Belief)
+        .describe('Current beliefs in the same scopes that give another value of the same thing, newest first.'),
       refusedAliases: z
         .array(z.object({ alias: z.string(), reason: z.string(), instead: z.string() }))
         .describe('Aliases that an agent may not give, and better ones.'),

@@ -1,0 +1,51 @@
+import type { Belief } from '../../beliefs/belief.ts'
+import { isSameStatement, nameKey, saidName } from '../../beliefs/identity.ts'
+import { informativeWords, isInformative, searchableWords } from '../../search/searchable-text.ts'
+import { nameStatement } from '../learn/name-of.ts'
+
+type Named = Pick<Belief, 'name' | 'content'>
+
+/**
+ * Whether two statements give two values of the same thing: they have one name, or the same informative words with other
+ * numbers ("I take 5 mg of cetirizine", "I take 10 mg of cetirizine now"). Symmetric, and false for the same words.
+ */
+export const isOtherValue = (one: Named, other: Named): boolean => areOtherValues(partsOf(one), partsOf(other))
+
+/** For each belief, those of the others that give another value of the same thing. */
+export function otherValuesAmong<One extends Named>(beliefs: readonly One[]): ReadonlyMap<One, readonly One[]> {
+  if (beliefs.length < 2) return new Map(beliefs.map((belief) => [belief, []]))
+  const parts = new Map(beliefs.map((belief) => [belief, partsOf(belief)]))
+  const othersOf = (own: Parts): readonly One[] =>
+    [...parts].filter(([, other]) => areOtherValues(own, other)).map(([belief]) => belief)
+  return new Map([...parts].map(([belief, own]) => [belief, othersOf(own)]))
+}
+
+type Parts = ReturnType<typeof partsOf>
+
+/** What two statements are compared by. */
+function partsOf({ name, content }: Named) {
+  const words = [...new Set(informativeWords(content))].sort()
+  const topic = words.filter((word) => !hasDigit(word))
+  // The number of "Room 214 is for samples" is part of a name, and "Room 215" is another thing.
+  const [first = '', second = ''] = searchableWords(content).filter((word) => !determiners.includes(word))
+  return {
+    content,
+    names: [nameKey(saidName(name)), nameKey(nameStatement(content).name)],
+    topic: topic.join(' '),
+    topicSize: topic.length,
+    numbers: words.filter(hasDigit).join(' '),
+    hasNumberedName: isInformative(first) && !hasDigit(first) && hasDigit(second),
+  }
+}
+
+function areOtherValues(one: Parts, other: Parts): boolean {
+  const hasSameTopic = one.topic === other.topic
+  if (isSameStatement(one.content, other.content) || (hasSameTopic && one.numbers === other.numbers)) return false
+  if (one.names.some((name) => other.names.includes(name))) return true
+  const isNumbered = [one, other].every(({ numbers, hasNumberedName }) => numbers !== '' && !hasNumberedName)
+  return isNumbered && hasSameTopic && one.topicSize > 1
+}
+
+const hasDigit = (word: string): boolean => /\p{N}/u.test(word)
+
+const determiners = ['a', 'an', 'the', 'my', 'our']
