@@ -6,7 +6,10 @@ export type SourceFile = { readonly file: string; readonly source: string }
 
 type Layer = { readonly below: readonly string[]; readonly topLevel: readonly string[] }
 
-const everyLayer = ['errors.ts', 'json.ts', 'omit-undefined.ts', 'did-you-mean.ts', 'recent-map.ts', 'thread-calls.ts']
+const everyLayer = [
+  ...['errors.ts', 'json.ts', 'omit-undefined.ts', 'did-you-mean.ts', 'recent-map.ts', 'thread-calls.ts'],
+  'local-time.ts',
+]
 const layer = (below: readonly string[], topLevel = everyLayer): Layer => ({ below, topLevel })
 
 /** Each folder of `src` may import itself, the folders below it, and these files at the top of `src`; nothing else. */
@@ -33,6 +36,7 @@ const TOP_LEVEL: Readonly<Record<string, Layer>> = {
   'errors.ts': layer([], []),
   'json.ts': layer([], []),
   'recent-map.ts': layer([], []),
+  'local-time.ts': layer([], []),
   'thread-calls.ts': layer([], ['errors.ts', 'omit-undefined.ts']),
   'omit-undefined.ts': layer([], []),
   'did-you-mean.ts': layer([], []),

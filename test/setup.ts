@@ -1,5 +1,9 @@
 import fc from 'fast-check'
 
+// The times in tests are written in UTC and so are the days that they expect, whatever the time zone of the machine is. A
+// test about time zones sets its own.
+process.env.TZ = 'UTC'
+
 // One constant seed, so that a property fails for everyone or for nobody. FC_SEED tries other inputs; when a property
 // fails, fast-check prints the seed and the path to the counterexample.
 const DEFAULT_SEED = 20_260_101

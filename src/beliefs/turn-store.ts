@@ -21,6 +21,8 @@ export type SessionSummary = {
   readonly turns: number
   readonly firstAt: string
   readonly lastAt: string
+  /** Of its last turn. */
+  readonly utcOffset: number | null
   readonly scopes: readonly string[]
   readonly hosts: readonly string[]
   /** The beginning of the person's first message. */

@@ -20,6 +20,8 @@ export type Turn = {
   readonly speaker: string | null
   /** When it was said; ISO 8601 in UTC. */
   readonly at: string
+  /** The UTC offset that its time arrived with, in minutes; null if it arrived in UTC or without one. */
+  readonly utcOffset: number | null
   readonly scope: string
   /** The program it came through: `claude-code`, `cli`, `import`. */
   readonly host: string

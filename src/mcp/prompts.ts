@@ -1,5 +1,6 @@
 import type { McpServer } from '@modelcontextprotocol/server'
 import { z } from 'zod'
+import { localMinute } from '../local-time.ts'
 import type { Memory } from '../memory/memory.ts'
 import { renderContext } from '../memory/recall/render.ts'
 import type { CallContext } from './call-context.ts'
@@ -51,7 +52,9 @@ export function registerPrompts(server: McpServer, call: () => Promise<CallConte
         const turns = await lastTurns(memory, view.scopes, session, limit)
         if (turns.length === 0) return asUser('Nothing was said yet that could be reviewed. Say so.')
         // One line for each turn, so that no turn can pass for another.
-        const said = turns.map(({ at, role, text }) => JSON.stringify({ at, role, text: cut(text) }))
+        const said = turns.map(({ at, utcOffset, role, text }) =>
+          JSON.stringify({ at: localMinute(at, utcOffset), role, text: cut(text) }),
+        )
         return asUser([...reviewing, '<turns>', ...said, '</turns>'].join('\n'))
       }, onBug),
   )

@@ -3,6 +3,7 @@ import type { Belief } from '../beliefs/belief.ts'
 import { visibleScopes } from '../beliefs/scope.ts'
 import type { Turn } from '../beliefs/turn.ts'
 import { MemoryError } from '../errors.ts'
+import { localDay } from '../local-time.ts'
 import { beliefLine, quoteLine, visibleText } from '../memory/recall/render.ts'
 import { ownParts } from '../search/turns/pasted.ts'
 import { beliefInView, type CallContext, isInView } from './call-context.ts'
@@ -53,10 +54,10 @@ export function registerResources(server: McpServer, callContext: () => Promise<
 async function listedSessions({ memory, view: { scopes } }: CallContext) {
   const { items } = await memory.conversations({ scopes: visibleScopes(scopes), limit: mostListed })
   return {
-    resources: items.map(({ session, turns, firstAt, lastAt, opening }) => ({
+    resources: items.map(({ session, turns, firstAt, lastAt, utcOffset, opening }) => ({
       uri: `memory://conversation/${encodeURIComponent(session)}`,
       name: visibleText(session),
-      title: `${firstAt.slice(0, 10)}: ${oneLine(opening)}`,
+      title: `${localDay(firstAt, utcOffset)}: ${oneLine(opening)}`,
       description: `${turns} turns`,
       mimeType,
       annotations: { audience: ['assistant' as const], priority: 0.3, lastModified: lastAt },

@@ -147,6 +147,7 @@ class UserTurns {
           turns: turns.length,
           firstAt: times[0] as string,
           lastAt: times.at(-1) as string,
+          utcOffset: turns.findLast(({ at }) => at === times.at(-1))?.utcOffset ?? null,
           scopes: [...new Set(turns.map(({ scope }) => scope))].sort(),
           hosts: [...new Set(turns.map(({ host }) => host))].sort(),
           opening: [...(opening?.turn.text ?? '')].slice(0, longestOpening).join(''),

@@ -91,6 +91,7 @@ export const said = (text: string, fields: Partial<NewTurn> = {}): NewTurn => {
     role: 'user',
     speaker: null,
     at: new Date(Date.UTC(2026, 4, 3, 10) + made * 3_600_000).toISOString(),
+    utcOffset: null,
     scope: 'user:universal',
     host: 'test',
     origin: 'person',

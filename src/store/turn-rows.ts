@@ -36,6 +36,7 @@ export type TurnRow = {
   readonly role: number
   readonly speaker: string | null
   readonly at: number
+  readonly utc_offset: number | null
   readonly scope: string
   readonly host: string
   readonly origin: number
@@ -43,18 +44,19 @@ export type TurnRow = {
   readonly text: string
 }
 
-export const turnOf = ({ id, user, session, place, role, speaker, at, scope, host, origin, text }: TurnRow): Turn => ({
-  id,
-  user,
-  session,
-  index: place,
-  role: roleOf(role),
-  speaker,
-  at: new Date(at).toISOString(),
-  scope,
-  host,
-  origin: originOf(origin),
-  text,
+export const turnOf = (row: TurnRow): Turn => ({
+  id: row.id,
+  user: row.user,
+  session: row.session,
+  index: row.place,
+  role: roleOf(row.role),
+  speaker: row.speaker,
+  at: new Date(row.at).toISOString(),
+  utcOffset: row.utc_offset,
+  scope: row.scope,
+  host: row.host,
+  origin: originOf(row.origin),
+  text: row.text,
 })
 
 export const exportedTurn = (row: TurnRow): ExportedTurn => ({ ...turnOf(row), messageId: row.message_id })
@@ -70,6 +72,7 @@ export type SessionRow = {
   readonly turns: number
   readonly first: number
   readonly last: number
+  readonly utc_offset: number | null
   /** As JSON. */
   readonly scopes: string
   readonly hosts: string
@@ -80,6 +83,7 @@ export const sessionOf = (row: SessionRow, opening: string | null | undefined): 
   turns: row.turns,
   firstAt: new Date(row.first).toISOString(),
   lastAt: new Date(row.last).toISOString(),
+  utcOffset: row.utc_offset,
   scopes: (JSON.parse(row.scopes) as string[]).sort(),
   hosts: (JSON.parse(row.hosts) as string[]).sort(),
   opening: (opening ?? '').toWellFormed(),

@@ -26,6 +26,7 @@ export function describeTurns(name: string, open: () => AnyStore): void {
         speaker: 'Ana',
         messageId: 'm-1',
         role: 'assistant',
+        utcOffset: -240,
       })
 
       const event = await hear(store, [turn])
@@ -72,7 +73,7 @@ export function describeTurns(name: string, open: () => AnyStore): void {
 
     it('and gives them back page by page, in the order in which they were kept, with their message ids', async () => {
       const store = empty()
-      const later = said('later', { messageId: 'm-2', at: '2026-05-04T10:00:00.000Z' })
+      const later = said('later', { messageId: 'm-2', at: '2026-05-04T10:00:00.000Z', utcOffset: 330 })
       const gone = said('gone', { session: 's2' })
       const earlier = said('earlier', { at: '2026-05-03T10:00:00.000Z' })
       await hear(store, [later, gone])
@@ -92,7 +93,7 @@ export function describeTurns(name: string, open: () => AnyStore): void {
       const store = empty()
       await hear(store, [
         said('Hi, I am here to help.', { session: 'old', role: 'assistant' }),
-        said('My bike is blue.', { session: 'old', scope: 'project:a' }),
+        said('My bike is blue.', { session: 'old', scope: 'project:a', utcOffset: -240 }),
       ])
       await hear(store, [said('Later.', { session: 'new', host: 'cli' })])
 
@@ -100,8 +101,14 @@ export function describeTurns(name: string, open: () => AnyStore): void {
 
       expect(total).toBe(2)
       expect(items).toMatchObject([
-        { session: 'new', turns: 1, hosts: ['cli'], opening: 'Later.' },
-        { session: 'old', turns: 2, scopes: ['project:a', 'user:universal'], opening: 'My bike is blue.' },
+        { session: 'new', turns: 1, utcOffset: null, hosts: ['cli'], opening: 'Later.' },
+        {
+          session: 'old',
+          turns: 2,
+          utcOffset: -240,
+          scopes: ['project:a', 'user:universal'],
+          opening: 'My bike is blue.',
+        },
       ])
     })
 

@@ -66,7 +66,13 @@ export function workplace() {
     start: (argv: readonly string[], { cwd = work, env = {} }: Circumstances = {}) =>
       spawn(process.execPath, [bin, ...argv], {
         cwd,
-        env: { PATH: process.env.PATH, HOME: home, XDG_CACHE_HOME: join(directory.path, 'cache'), ...env },
+        env: {
+          PATH: process.env.PATH,
+          TZ: process.env.TZ,
+          HOME: home,
+          XDG_CACHE_HOME: join(directory.path, 'cache'),
+          ...env,
+        },
         stdio: 'pipe',
       }),
     [Symbol.dispose]: () => directory[Symbol.dispose](),

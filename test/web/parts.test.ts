@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { figure, milliseconds, percent, signed } from '../../web/src/format/numbers.ts'
 import { pieces } from '../../web/src/format/pieces.ts'
-import { ago, dayOf, endsOf, namedDay } from '../../web/src/format/time.ts'
+import { ago, clockOf, dayOf, endOfDay, endsOf, moment, namedDay, shortDay } from '../../web/src/format/time.ts'
 import { wordParts } from '../../web/src/format/word-parts.ts'
 import { address, match } from '../../web/src/navigation/match.ts'
 import { placeChain } from '../../web/src/pages/beliefs/detail/chain-lanes.ts'
@@ -138,9 +138,30 @@ describe('figures', () => {
   it('name a day as the reader’s calendar has it, wherever the reader is', () => {
     expect(dayOf('2026-03-06')).toBe('Mar 6, 2026')
     const now = new Date(2026, 2, 6, 12).getTime()
-    expect(namedDay(new Date(2026, 2, 6, 1).toISOString(), now)).toBe('Today, Mar 6')
-    expect(namedDay(new Date(2026, 2, 5, 23).toISOString(), now)).toBe('Yesterday, Mar 5')
-    expect(namedDay(new Date(2025, 2, 5).toISOString(), now)).toBe('Mar 5, 2025')
+    expect(namedDay(new Date(2026, 2, 6, 1).toISOString(), null, now)).toBe('Today, Mar 6')
+    expect(namedDay(new Date(2026, 2, 5, 23).toISOString(), null, now)).toBe('Yesterday, Mar 5')
+    expect(namedDay(new Date(2025, 2, 5).toISOString(), null, now)).toBe('Mar 5, 2025')
+  })
+
+  it('name the day and the minute of the UTC offset that a turn arrived with', () => {
+    const at = '2026-03-06T00:15:00.000Z'
+
+    expect(dayOf(at, -240)).toBe('Mar 5, 2026')
+    expect(moment(at, 330)).toBe('Mar 6, 2026, 05:45')
+    expect(clockOf(at, -240)).toBe('20:15')
+    expect(namedDay(at, -240, new Date(2026, 2, 6, 12).getTime())).toBe('Yesterday, Mar 5')
+    expect(shortDay('2026-01-01T00:15:00.000Z', -240, Date.parse('2026-03-06T12:00:00.000Z'))).toBe('Dec 31, 2025')
+  })
+
+  it.each([
+    ['UTC', '2026-05-08T23:59:59.999Z'],
+    ['America/Halifax', '2026-05-09T02:59:59.999Z'],
+    ['Pacific/Auckland', '2026-05-08T11:59:59.999Z'],
+  ])('end a day at midnight in %s', (zone, end) => {
+    process.env.TZ = zone
+
+    expect(endOfDay('2026-05-08')).toBe(end)
+    process.env.TZ = 'UTC'
   })
 
   it('tell the ends of a stretch of time by day, or by the clock within one', () => {

@@ -1,4 +1,5 @@
 import type { Belief } from '../../beliefs/belief.ts'
+import { localDay, localMinute } from '../../local-time.ts'
 import type { Edited } from '../../memory/change/edit.ts'
 import { columns, harmless, indented, lines, type Style } from './output.ts'
 
@@ -14,7 +15,7 @@ export function marksOf(belief: Belief): readonly string[] {
     belief.confidence < 1 && `confidence ${belief.confidence}`,
     agent !== null && `only for ${agent}`,
     supersededBy !== null && `superseded by ${supersededBy}`,
-    resolvedAt !== null && `settled ${dayOf(resolvedAt)}`,
+    resolvedAt !== null && `settled ${localDay(resolvedAt)}`,
     proposedFor !== null && `proposed for ${proposedFor}`,
   ]
     .filter((mark) => typeof mark === 'string')
@@ -53,11 +54,6 @@ export function short(text: string, longest = 72): string {
     .trimEnd()}…`
 }
 
-export const dayOf = (time: string): string => time.slice(0, 10)
-
-/** To the minute, in UTC. */
-export const minuteOf = (time: string): string => `${time.slice(0, 10)} ${time.slice(11, 16)}`
-
 /** The outcome of an edit: done, not needed, or proposed to someone with more authority. */
 export function editedText({ outcome, belief }: Edited, done: string, unchanged: string, style: Style): string {
   switch (outcome) {
@@ -78,7 +74,7 @@ export const chainText = (chain: readonly Belief[], id: string, style: Style): s
   columns(
     chain.map((one) => [
       one.id === id ? '>' : ' ',
-      minuteOf(one.createdAt),
+      localMinute(one.createdAt),
       harmless(one.id),
       one.supersededBy !== null ? 'superseded' : one.resolvedAt !== null ? 'settled' : 'holds',
       short(one.content),

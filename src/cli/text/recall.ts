@@ -1,3 +1,4 @@
+import { localDay } from '../../local-time.ts'
 import { preludeTitle } from '../../memory/recall/budget.ts'
 import type {
   BudgetLimit,
@@ -11,7 +12,7 @@ import type {
 } from '../../memory/recall/context.ts'
 import type { Explanation } from '../../search/explanation.ts'
 import { kebab } from '../command/command.ts'
-import { beliefBlock, called, dayOf } from './beliefs.ts'
+import { beliefBlock, called } from './beliefs.ts'
 import { counted, harmless, indented, lines, type Style } from './output.ts'
 
 export const rounded = (value: number): string => String(Number(value.toFixed(3)))
@@ -59,7 +60,7 @@ export function reasonText(reason: NearMissReason): string {
     case 'superseded':
       return reason.by === null ? 'it was superseded' : `it was superseded by ${harmless(reason.by)}`
     case 'resolved':
-      return `it was settled on ${dayOf(reason.at)}`
+      return `it was settled on ${localDay(reason.at)}`
     case 'open-question':
       return 'it is an open question; those are shown only while they are pinned'
     case 'expertise':
@@ -118,14 +119,14 @@ function relevantBlock(relevant: RelevantBelief, { explain, ages }: ContextView,
 }
 
 function quoteBlock(quote: Quote, decision: QuoteDecision | undefined, explain: boolean, style: Style): string {
-  const { text, at, earlier } = quote
+  const { text, at, utcOffset, earlier } = quote
   const reasons = [
     sharedText(quote, decision?.asked ?? []),
     ...(explain ? explanationTree(quote.explanation) : []),
     ...(explain && decision !== undefined ? [`shown from ${rounded(decision.threshold)} on`] : []),
   ]
   return lines(
-    `  ${earlier ? 'earlier, ' : ''}${dayOf(at)}, ${speakerOf(quote)}: "${harmless(text)}"`,
+    `  ${earlier ? 'earlier, ' : ''}${localDay(at, utcOffset)}, ${speakerOf(quote)}: "${harmless(text)}"`,
     reasons.map((line) => dimmed(line, style)),
   )
 }
@@ -153,7 +154,11 @@ function silenceLines(quotes: readonly Quote[], decision: QuoteDecision | undefi
   if (quotes.length > 0 || decision === undefined || decision.best === null) return []
   const { best, asked } = decision
   return [
-    indented(`The best was "${harmless(best.text)}" (${dayOf(best.at)}). ${unmetText(best, decision)}`, 2, style.width),
+    indented(
+      `The best was "${harmless(best.text)}" (${localDay(best.at, best.utcOffset)}). ${unmetText(best, decision)}`,
+      2,
+      style.width,
+    ),
     dimmed(sharedText(best, asked), style),
     style.dim(indented(`\`${style.command} search\` shows it anyway.`, 4)),
   ]

@@ -111,6 +111,11 @@ export const NearMiss = z.object({
   score: z.number().nullable(),
 }) satisfies z.ZodType<context.NearMiss>
 
+const UtcOffset = z
+  .int()
+  .nullable()
+  .describe('The UTC offset that the time arrived with, in minutes; null for a time in UTC or without an offset.')
+
 const QuotedText = z.object({
   text: z.string().describe('The sentences, word for word.'),
   turn: z.string().describe('Id of the turn.'),
@@ -118,6 +123,7 @@ const QuotedText = z.object({
   speaker: z.string().nullable(),
   role: z.enum(turn.turnRoles),
   at: z.string(),
+  utcOffset: UtcOffset,
   earlier: z.boolean().describe('Something newer about the same thing stands before it.'),
   score: z.number(),
   explanation: Explanation,
@@ -193,7 +199,8 @@ export const Turn = z.object({
   index: z.int().describe('Its place in the conversation, from 0.'),
   role: z.enum(turn.turnRoles),
   speaker: z.string().nullable(),
-  at: z.string().describe('When it was said.'),
+  at: z.string().describe('When it was said, in UTC.'),
+  utcOffset: UtcOffset,
   scope: z.string(),
   host: z.string().describe('The program it came through.'),
   origin: z.enum(belief.actorKinds).describe('Whose words they are.'),
@@ -205,6 +212,7 @@ export const Conversation = z.object({
   turns: z.int(),
   firstAt: z.string(),
   lastAt: z.string(),
+  utcOffset: UtcOffset.describe('Of its last turn.'),
   scopes: z.array(z.string()),
   hosts: z.array(z.string()),
   opening: z.string().describe('The beginning of the first words of a person.'),

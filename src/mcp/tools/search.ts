@@ -2,6 +2,7 @@ import { z } from 'zod'
 import type { Belief } from '../../beliefs/belief.ts'
 import { actorKinds } from '../../beliefs/belief.ts'
 import { turnRoles } from '../../beliefs/turn.ts'
+import { localDay } from '../../local-time.ts'
 import type { RelevantBelief } from '../../memory/recall/context.ts'
 import { type SearchHit, searchPlaces } from '../../memory/recall/search.ts'
 import { omitUndefined } from '../../omit-undefined.ts'
@@ -35,7 +36,8 @@ const hit = field.beliefAnswer.extend({
 
 const quote = z.object({
   text: z.string().describe('Word for word.'),
-  at: z.string().describe('When it was said.'),
+  at: z.string().describe('When it was said, in UTC.'),
+  day: z.string().describe('The day on which it was said, in the time zone of the person.'),
   speaker: z.string().nullable(),
   origin: z.enum(actorKinds).describe('Whose words these are: document for what the person pasted.'),
   role: z.enum(turnRoles).describe('user: the person said it. assistant: an agent did. tool: output of a tool.'),
@@ -109,8 +111,9 @@ export const searchTool = defineTool({
     return {
       beliefs,
       leftOut: exact.length + others.length - those('exact').length - beliefs.length,
-      quotes: quotes.map(({ text, at, speaker, role, origin, strength, earlier, session, found: words }) => {
-        return { text, at, speaker, role, origin, strength, earlier, onlyBeside: words.length === 0, session }
+      quotes: quotes.map(({ text, at, utcOffset, speaker, role, origin, strength, earlier, session, found: words }) => {
+        const said = { text, at, day: localDay(at, utcOffset), speaker, role, origin }
+        return { ...said, strength, earlier, onlyBeside: words.length === 0, session }
       }),
       scopes: [...scopes],
       note: noteOn([...beliefs, ...quotes], scopes),

@@ -1,5 +1,6 @@
 import { parse } from 'chrono-node/en'
 import { compareStrings, isSameStatement, nameKey } from '../../beliefs/identity.ts'
+import { localDay } from '../../local-time.ts'
 import { isInformative, searchableWords } from '../../search/searchable-text.ts'
 import { everydayReason } from '../change/aliases.ts'
 import { nameStatement } from '../learn/name-of.ts'
@@ -124,7 +125,7 @@ function staleDate(entry: AuditEntry, now: Date): AuditFinding | null {
       return { kind: 'stale date', entries: [entry], reason: `"${text}" means another day every time it is read.` }
   }
   if (entry.at !== null && now.getTime() - Date.parse(entry.at) > staleDays * dayMs)
-    return { kind: 'stale date', entries: [entry], reason: `Written ${entry.at.slice(0, 10)} and not changed since.` }
+    return { kind: 'stale date', entries: [entry], reason: `Written ${localDay(entry.at)} and not changed since.` }
   return null
 }
 

@@ -1,6 +1,7 @@
 import { parseScope } from '../../beliefs/scope.ts'
 import { type NewTurn, type Turn, type TurnOrigin, type TurnRole, turnRoles } from '../../beliefs/turn.ts'
 import { invalid } from '../../errors.ts'
+import { localDay, offsetIn, withOffset } from '../../local-time.ts'
 import { Slices, type Steps } from '../../search/slices.ts'
 import { announcesPaste } from '../../search/turns/pasted.ts'
 import { change } from '../change/transaction.ts'
@@ -18,7 +19,7 @@ export type HeardTurn = {
   readonly role?: TurnRole
   /** The speaker's name, in a conversation of several people. */
   readonly speaker?: string
-  /** When it was said. Default now. */
+  /** When it was said. Default now. Shown in its UTC offset, if it has one: 2026-05-08T20:15:00-04:00. */
   readonly at?: string
   /** The conversation. Default one for each host and day. */
   readonly session?: string
@@ -113,15 +114,17 @@ function* prepare(ports: Ports, request: HearRequest, heard: HeardTurn): Steps<P
   if (!turnRoles.includes(role)) throw invalid(`Unknown role "${role}".`, `Use ${turnRoles.join(', ')}.`)
   if (offTheRecord(text)) return { outcome: 'off the record', reason: 'It asks not to be kept.' }
   const at = (heard.at === undefined ? ports.now() : new Date(parseTime('since', heard.at))).toISOString()
+  const utcOffset = heard.at === undefined ? null : offsetIn(heard.at)
   const host = nameOf('host', heard.host) ?? author.origin
   const turn: NewTurn = {
     id: `t-${ports.newId().replace(/^b-/u, '')}`,
     user,
-    session: nameOf('session', session, idWithoutSecret) ?? `${host}-${at.slice(0, 10)}`,
+    session: nameOf('session', session, idWithoutSecret) ?? `${host}-${localDay(at, utcOffset)}`,
     index: index ?? null,
     role,
     speaker: nameOf('speaker', speaker),
     at,
+    utcOffset,
     scope: parseScope(heard.scope ?? request.scopes[0] ?? ''),
     host,
     origin: heard.origin ?? originOf(role, author),
@@ -198,7 +201,7 @@ async function planFor(
     // Loaded only when there is something to learn, which is seldom.
     const { planLearning } = await import('../learn/learn.ts')
     const own = (await isAnnounced(ports, turn)) ? asPasted(found) : found
-    const said = { text: turn.text, saidAt: turn.at, sourceId: turn.id, found: own }
+    const said = { text: turn.text, saidAt: withOffset(turn.at, turn.utcOffset), sourceId: turn.id, found: own }
     return planLearning(ports, { user, author, agent, view, scopes, ...said }, at)
   }
   return { changes: [], taken: [], refused: [] }

@@ -44,6 +44,8 @@ export type QuoteHit = {
   /** Whose words these are: `document` for what the person pasted. */
   readonly origin: ActorKind
   readonly at: string
+  /** Of the turn. */
+  readonly utcOffset: number | null
   readonly scope: string
   readonly strength: Strength
   /** A newer turn about the same thing comes before it. */
@@ -66,7 +68,7 @@ export async function searchTurns(
   const { user, query } = request
   const view = viewOf(request)
   const question = parseQuestion(query, await store.turnSpeakers(view))
-  const dates = await dateWindow(query, request.until === undefined ? now() : new Date(request.until))
+  const dates = await dateWindow(query, view.until === undefined ? now() : new Date(view.until))
   const model = question.asksAssistant || question.asksEither ? undefined : await embedder?.()
   // Loaded only where a model is installed.
   const meaning = model && (await import('./meaning.ts'))
@@ -104,14 +106,14 @@ function viewOf({ user, scopes, since, until, speaker, session, roles }: TurnSea
 
 function hitOf(ranked: RankedTurn, { terms }: Question, query: string, earlier: boolean): QuoteHit {
   const { turn, passage, score, explanation } = ranked
-  const { id, session, index, speaker, role, at, scope } = turn
+  const { id, session, index, speaker, role, at, utcOffset, scope } = turn
   const sentences = ranked.sentences()
   const held = new Set(sentences.flatMap((sentence) => [...sentence.held]))
   const isVerbatim = /\S\s+\S/u.test(query.trim()) && passage.toLowerCase().includes(query.trim().toLowerCase())
   const strength = isVerbatim ? 'exact' : strengthOf(terms.keys(), held)
   const found = [...terms.keys()].filter((term) => held.has(term))
   const text = excerptOf(passage, sentences)
-  const said = { text, turn: id, session, index, speaker, role, origin: originOf(turn, text), at, scope }
+  const said = { text, turn: id, session, index, speaker, role, origin: originOf(turn, text), at, utcOffset, scope }
   return { ...said, strength, earlier, score, explanation, found }
 }
 

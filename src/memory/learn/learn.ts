@@ -4,6 +4,7 @@ import { isSameStatement, mergeAliases, nameKey } from '../../beliefs/identity.t
 import type { BeliefChange } from '../../beliefs/journal.ts'
 import { universalScope, visibleScopes } from '../../beliefs/scope.ts'
 import { MemoryError } from '../../errors.ts'
+import { offsetIn } from '../../local-time.ts'
 import { formKeys } from '../../search/forms.ts'
 import { informativeWords, searchableWords } from '../../search/searchable-text.ts'
 import { Slices } from '../../search/slices.ts'
@@ -14,6 +15,7 @@ import { inherit, newBelief, superseded } from '../change/remember.ts'
 import { change, created, revised } from '../change/transaction.ts'
 import { freeName } from '../find-belief.ts'
 import type { Author, Ports } from '../ports.ts'
+import { parseTime } from '../recall/as-of.ts'
 import type { Extraction, Extractor, Finding, Refusal } from './extraction.ts'
 import { nameOf, openingOf } from './name-of.ts'
 import { findStatements } from './rules.ts'
@@ -378,11 +380,16 @@ const loadDateParser = async () => {
   return parser
 }
 
-/** The sentence with the date beside every relative date in it: "tomorrow [2026-05-04]". */
+/**
+ * The sentence with the date beside every relative date in it: "tomorrow [2026-05-04]". Days are those of the UTC offset of
+ * `at`, otherwise of the time zone of the process.
+ */
 export async function datedWords(text: string, at: string): Promise<string> {
   dateParser ??= loadDateParser()
   const { parse } = await dateParser
-  const parsed = (forwardDate: boolean) => parse(text, { instant: new Date(at), timezone: 'UTC' }, { forwardDate })
+  const timezone = offsetIn(at)
+  const said = { instant: new Date(parseTime('since', at)), ...(timezone === null ? {} : { timezone }) }
+  const parsed = (forwardDate: boolean) => parse(text, said, { forwardDate })
   // "This Friday" is the next one, "last Friday" is not.
   const past = new Map(parsed(false).map((one) => [one.index, one]))
   let dated = ''

@@ -77,6 +77,8 @@ export type Quote = {
   readonly speaker: string | null
   readonly role: TurnRole
   readonly at: string
+  /** Of the turn. */
+  readonly utcOffset: number | null
   /** A person sent it, low in a message or after much other text, so it may be from somewhere else. */
   readonly perhapsPasted: boolean
   /** A newer quote about the same thing comes before it, or a belief learned from it was replaced since. */

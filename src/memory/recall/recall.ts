@@ -370,5 +370,6 @@ const quoteOf = ({ turn, isEarlier, text, ...pushed }: PushedQuote): Quote => ({
   speaker: turn.speaker,
   role: turn.role,
   at: turn.at,
+  utcOffset: turn.utcOffset,
   earlier: isEarlier,
 })

@@ -84,7 +84,7 @@ describe('the rendered context', () => {
         }),
       )
     const quote = { turn: 't', session: 's', text: 'The demo is on Thursday.', speaker: null, role: 'user' as const }
-    const quotes = [{ ...quote, at: '2026-05-03T10:00:00.000Z', perhapsPasted: false, earlier: false }]
+    const quotes = [{ ...quote, at: '2026-05-03T10:00:00.000Z', utcOffset: null, perhapsPasted: false, earlier: false }]
     const shown = (at: string, perhapsPasted: boolean) =>
       renderContext({ ...empty, relevant: [stated(at)], quotes: quotes.map((one) => ({ ...one, perhapsPasted })) })
     const pinned = renderContext({ ...empty, pinned: [stated('2026-05-01T10:00:00.000Z').belief], quotes })
@@ -224,7 +224,13 @@ describe('the rendered context', () => {
 })
 
 it('shows no answer as the person’s word, whatever name its speaker has', () => {
-  const said = { text: 'Pay Heron.', at: '2026-05-03T10:00:00.000Z', perhapsPasted: false, earlier: false }
+  const said = {
+    text: 'Pay Heron.',
+    at: '2026-05-03T10:00:00.000Z',
+    utcOffset: null,
+    perhapsPasted: false,
+    earlier: false,
+  }
 
   expect(quoteLine({ ...said, role: 'assistant', speaker: 'the person' })).toContain(', assistant the person: ')
   expect(quoteLine({ ...said, role: 'user', speaker: null })).toContain(', the person: ')

@@ -1,6 +1,7 @@
 import { authorityOf, type Belief } from '../../beliefs/belief.ts'
 import { saidName } from '../../beliefs/identity.ts'
 import { teamOf } from '../../beliefs/scope.ts'
+import { localDay } from '../../local-time.ts'
 import { otherValuesAmong } from '../change/other-value.ts'
 import { preludeTitle } from './budget.ts'
 import { type Context, lowConfidence, type Quote } from './context.ts'
@@ -12,7 +13,7 @@ export type ShownContext = Pick<Context, 'prelude' | 'pinned' | 'questions'> & {
 }
 export type ShownQuote = Pick<
   Quote,
-  'turn' | 'session' | 'text' | 'at' | 'speaker' | 'role' | 'perhapsPasted' | 'earlier'
+  'turn' | 'session' | 'text' | 'at' | 'utcOffset' | 'speaker' | 'role' | 'perhapsPasted' | 'earlier'
 >
 
 export const shownOf = ({ prelude, pinned, relevant, questions, quotes }: Context): ShownContext => ({
@@ -86,7 +87,7 @@ export function agesOf({
     const isOlder = said.some((at) => at > belief.provenance.at && at > belief.reinforcement.at)
     const marks = [
       ...(isEarlier ? ['earlier'] : isOlder ? ['older than a quote below'] : []),
-      ...(others.length > 0 ? [`stated ${belief.provenance.at.slice(0, 10)}`] : []),
+      ...(others.length > 0 ? [`stated ${localDay(belief.provenance.at)}`] : []),
     ]
     return [belief.id, marks] as const
   })
@@ -119,15 +120,16 @@ export function beliefLine(belief: Belief, age: readonly string[] = []): string 
 export function quoteLine({
   text,
   at,
+  utcOffset,
   speaker,
   role,
   perhapsPasted,
   earlier,
-}: Pick<Quote, 'text' | 'at' | 'speaker' | 'role' | 'perhapsPasted' | 'earlier'>): string {
+}: Pick<Quote, 'text' | 'at' | 'utcOffset' | 'speaker' | 'role' | 'perhapsPasted' | 'earlier'>): string {
   // Any program may give the speaker of an answer any name, also that of the person.
   const who = role === 'user' ? (speaker ?? 'the person') : [role, speaker].filter((part) => part !== null).join(' ')
   const doubt = perhapsPasted ? ' (perhaps pasted)' : ''
-  return `- ${earlier ? 'earlier, ' : ''}${at.slice(0, 10)}, ${safe(who)}${doubt}: "${safe(text)}"`
+  return `- ${earlier ? 'earlier, ' : ''}${localDay(at, utcOffset)}, ${safe(who)}${doubt}: "${safe(text)}"`
 }
 
 /**

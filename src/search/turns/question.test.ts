@@ -1,4 +1,5 @@
-import { describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it } from 'vitest'
+import { localDay } from '../../local-time.ts'
 import { dateWindow, parseQuestion } from './question.ts'
 
 describe('a question', () => {
@@ -39,13 +40,29 @@ describe('a question', () => {
   })
 })
 
-describe('the time a question asks about', () => {
-  const now = new Date('2023-06-15T12:00:00Z')
+const zone = process.env.TZ
+afterEach(() => {
+  process.env.TZ = zone
+})
+
+describe.each(['UTC', 'America/Halifax', 'Pacific/Auckland'])('the time a question asks about, in %s', (name) => {
   const days = async (text: string): Promise<string | null> => {
-    const window = await dateWindow(text, now)
-    const day = (time: number): string => new Date(time).toISOString().slice(0, 10)
+    process.env.TZ = name
+    const window = await dateWindow(text, new Date('2023-06-15T20:00:00'))
+    const day = (time: number): string => localDay(new Date(time).toISOString())
     return window === null ? null : `${day(window.from)} ${day(window.to)}`
   }
+
+  it('begins and ends at midnight', async () => {
+    process.env.TZ = name
+
+    const window = await dateWindow('Who came on May 3rd?', new Date('2023-06-15T20:00:00'))
+
+    expect(window).toMatchObject({
+      from: new Date(2023, 4, 2).getTime(),
+      to: new Date(2023, 4, 5).getTime(),
+    })
+  })
 
   it.each([
     ['What did I do two weeks ago?', '2023-05-29 2023-06-05'],

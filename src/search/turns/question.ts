@@ -135,9 +135,7 @@ export type DateWindow = {
 }
 type Span = Pick<DateWindow, 'from' | 'to'>
 
-const dayMs = 24 * 60 * 60 * 1000
-
-/** How far from the day meant something may lie: nobody counts the days of "two months ago". */
+/** How many days from the day meant something may lie: nobody counts the days of "two months ago". */
 const tolerance: Readonly<Record<string, number>> = { day: 1, week: 3, weekend: 3, fortnight: 4, month: 8, year: 45 }
 
 // Without one of these words there is no date to read, and most questions have none.
@@ -147,12 +145,15 @@ const mayHoldDate =
 /** In a longer text, which is a paste, dates are read only at its beginning: reading them is slow. */
 const longestQuestion = 2_000
 
-/** The time that a question asks about ("last March", "two weeks ago", "in 2022"), seen from `now`; null for none. English. */
+/**
+ * The time that a question asks about ("last March", "two weeks ago", "in 2022"), seen from `now`; null for none. English.
+ * Days are those of the time zone of the process.
+ */
 export async function dateWindow(asked: string, now: Date): Promise<DateWindow | null> {
   const question = asked.slice(0, longestQuestion)
   if (!mayHoldDate.test(question)) return null
   const { parse } = await import('chrono-node/en')
-  const found = parse(question, { instant: now, timezone: 0 }).filter((one) => isMeant(one, question))
+  const found = parse(question, now).filter((one) => isMeant(one, question))
   const first = found[0]
   if (first === undefined) return yearIn(question)
   const last = found.length === 2 && /\b(?:between|from)\b/iu.test(question) ? found[1] : undefined
@@ -176,17 +177,18 @@ function windowOf({ text, index, start }: Parsed, question: string, now: Date): 
   const isAhead = start.isCertain('month') && !start.isCertain('year') && nearest > now.getTime()
   const day = isAhead ? yearBefore(nearest) : nearest
   const unit = /\b(day|week|weekend|fortnight|month|year)s?\b/iu.exec(text)?.[1]?.toLowerCase()
-  const slack = (tolerance[unit ?? 'day'] as number) * dayMs
-  if (unit !== undefined && /\bago\b|\bback\b/iu.test(text)) return { from: day - slack, to: day + slack + dayMs }
+  const slack = tolerance[unit ?? 'day'] as number
+  const around = { from: addDays(day, -slack), to: addDays(day, slack + 1) }
+  if (unit !== undefined && /\bago\b|\bback\b/iu.test(text)) return around
   const isSpan = /\b(?:last|past|previous)\s+(?:\S+\s+)?(?:day|week|month|year)s\b/iu.test(text)
   const isUpToNow = isSpan || /\b(?:in|over|during|within)\s+the\s+$/iu.test(question.slice(0, index))
-  if (unit !== undefined && isUpToNow) return { from: day - dayMs, to: now.getTime() }
+  if (unit !== undefined && isUpToNow) return { from: addDays(day, -1), to: now.getTime() }
   if (unit === 'year') return calendarYear(start.get('year') as number)
   if (unit === 'month') return { from: startOfMonth(day), to: startOfMonth(day, 1) }
   if (unit === 'week') return weekOf(day)
-  if (unit === 'weekend') return { from: day - 2 * dayMs, to: day + 3 * dayMs }
+  if (unit === 'weekend') return { from: addDays(day, -2), to: addDays(day, 3) }
   if (start.isCertain('month') && !start.isCertain('day')) return { from: startOfMonth(day), to: startOfMonth(day, 1) }
-  return { from: day - slack, to: day + slack + dayMs }
+  return around
 }
 
 function yearIn(question: string): DateWindow | null {
@@ -196,23 +198,31 @@ function yearIn(question: string): DateWindow | null {
 
 const termsIn = (text: string): ReadonlySet<string> => new Set(termsOf(text).map(({ term }) => term))
 
-const calendarYear = (year: number): Span => ({ from: Date.UTC(year, 0, 1), to: Date.UTC(year + 1, 0, 1) - 1 })
+const calendarYear = (year: number): Span => ({
+  from: new Date(year, 0, 1).getTime(),
+  to: new Date(year + 1, 0, 1).getTime() - 1,
+})
 
 function yearBefore(day: number): number {
   const date = new Date(day)
-  return date.setUTCFullYear(date.getUTCFullYear() - 1)
+  return date.setFullYear(date.getFullYear() - 1)
 }
 
-const startOfDay = (date: Date): number => Math.floor(date.getTime() / dayMs) * dayMs
+const startOfDay = (date: Date): number => date.setHours(0, 0, 0, 0)
+
+function addDays(day: number, days: number): number {
+  const date = new Date(day)
+  return date.setDate(date.getDate() + days)
+}
 
 /** The first moment of the month of `day`, or of one so many months later. */
 function startOfMonth(day: number, later = 0): number {
   const date = new Date(day)
-  return Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + later, 1)
+  return new Date(date.getFullYear(), date.getMonth() + later, 1).getTime()
 }
 
 /** From the Monday before to the Sunday after, with a day on either side. */
 function weekOf(day: number): Span {
-  const monday = day - ((new Date(day).getUTCDay() + 6) % 7) * dayMs
-  return { from: monday - dayMs, to: monday + 8 * dayMs }
+  const monday = addDays(day, -((new Date(day).getDay() + 6) % 7))
+  return { from: addDays(monday, -1), to: addDays(monday, 8) }
 }

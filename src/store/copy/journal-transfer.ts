@@ -6,7 +6,7 @@ import type { ChangeRow, EventRow } from '../journal-rows.ts'
 /** The columns of a turn that both databases have, with the names of session and scope. Most are null when it was forgotten. */
 export const turnColumns = [
   ...(['id', 'passages', 'hash', 'salt', 'message_id', 'session', 'place', 'given_index', 'role', 'speaker'] as const),
-  ...(['at', 'scope', 'host', 'origin', 'key', 'asks', 'lengths', 'text'] as const),
+  ...(['at', 'utc_offset', 'scope', 'host', 'origin', 'key', 'asks', 'lengths', 'text'] as const),
 ]
 type TurnColumn = (typeof turnColumns)[number]
 

@@ -1,5 +1,7 @@
 import { compareText } from '../../beliefs/identity.ts'
-import type { GrowthDay, RecallCount, RecallCounts, RecallDay, RecallTally } from '../../beliefs/recall-counts.ts'
+import type { RecallCount, RecallCounts, RecallDay, RecallTally } from '../../beliefs/recall-counts.ts'
+import { localDay } from '../../local-time.ts'
+import { type GrowthRow, growthByDay } from '../growth-by-day.ts'
 import type { Connection } from './connection.ts'
 
 /** Counts recalls and reads the counts. A connection that is lost while counts are written may count them twice. */
@@ -26,13 +28,14 @@ export const recallCountsIn = (connection: Connection): RecallCounts => ({
     ),
 
   async growth(user) {
-    const rows = await connection.read((run) => run<GrowthDay>(grown, [user]))
-    return rows.map((row) => ({ ...row, scope: row.scope === null ? null : (JSON.parse(row.scope) as string) }))
+    const rows = await connection.read((run) => run<GrowthRow>(grown, [user]))
+    const scopeOf = (written: string | null) => (written === null ? null : (JSON.parse(written) as string))
+    return growthByDay(rows.map((row) => ({ ...row, scope: scopeOf(row.scope) })))
   },
 })
 
 // Not by PostgreSQL's JSON functions, which refuse texts that hold half of a surrogate pair.
-const grown = String.raw`SELECT left(events.at, 10) AS day, actor, origin,
+const grown = String.raw`SELECT events.at, actor, origin,
     substring(body FROM '"scopes":\[("(?:[^"\\]|\\.)*")') AS scope, count(*) AS beliefs
   FROM credence.changes JOIN credence.events ON events.owner = changes.owner AND events.number = changes.event
   WHERE changes.owner = $1 AND changes.version = 1 GROUP BY 1, 2, 3, 4 ORDER BY 1`
@@ -41,8 +44,9 @@ async function addTallies(connection: Connection, user: string, tallies: readonl
   const days = new Map<string, { recalls: number; silent: number; totalMs: number }>()
   const beliefs = new Map<string, { count: number; lastAt: string }>()
   for (const { at, beliefIds, isSilent, durationMs } of tallies) {
-    const day = days.get(at.slice(0, 10)) ?? { recalls: 0, silent: 0, totalMs: 0 }
-    days.set(at.slice(0, 10), day)
+    const date = localDay(at)
+    const day = days.get(date) ?? { recalls: 0, silent: 0, totalMs: 0 }
+    days.set(date, day)
     day.recalls += 1
     day.silent += Number(isSilent)
     day.totalMs += durationMs

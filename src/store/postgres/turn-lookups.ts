@@ -22,8 +22,8 @@ import { noTurns } from './form-lookups.ts'
 
 const inSessions =
   'credence.turns JOIN credence.sessions ON sessions.owner = turns.owner AND sessions.id = turns.session'
-const wholeTurns = `SELECT turns.row, turns.id, turns.owner AS "user", sessions.name AS session, place, role, speaker, at, scope, host,
-    origin, message_id, text
+const wholeTurns = `SELECT turns.row, turns.id, turns.owner AS "user", sessions.name AS session, place, role, speaker, at, utc_offset,
+    scope, host, origin, message_id, text
   FROM ${inSessions} WHERE turns.owner = $1`
 
 const readRows = (run: Run, condition: string, values: readonly unknown[]): Promise<readonly TurnRow[]> =>
@@ -89,6 +89,7 @@ export class TurnLookups {
       const [rows, counted] = await Promise.all([
         run<SessionRow & { readonly opening: string | null }>(
           `SELECT sessions.name AS session, count(*) AS turns, min(at) AS first, max(at) AS last,
+             (array_agg(utc_offset ORDER BY at DESC, place DESC))[1] AS utc_offset,
              array_to_json(array_agg(DISTINCT scope))::text AS scopes, array_to_json(array_agg(DISTINCT host))::text AS hosts,
              ${opening} AS opening
            FROM ${inSessions} WHERE turns.owner = $1 AND ${where} GROUP BY sessions.id, sessions.name

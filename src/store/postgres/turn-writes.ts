@@ -120,7 +120,16 @@ export function insertTurns(
     const row = counters.next_row
     counters.next_row += units.length
     const journalled = [row, turn.id, event, ordinal, units.length, hash, salt, turn.messageId]
-    const spoken = [turn.index, roleCode(turn.role), turn.speaker, at, turn.scope, turn.host, originCode(turn.origin)]
+    const time = [at, turn.utcOffset]
+    const spoken = [
+      turn.index,
+      roleCode(turn.role),
+      turn.speaker,
+      ...time,
+      turn.scope,
+      turn.host,
+      originCode(turn.origin),
+    ]
     const searched = [wordsKey(turn), turn.text.includes('?'), units.map(({ length }) => length).join(','), turn.text]
     rows.push({ values: [...journalled, ...spoken, ...searched], session, place })
     index.add({ row, turn, units, step: 1 })
@@ -134,13 +143,13 @@ export function insertTurns(
       ),
     )
   const types =
-    'integer text bigint integer integer bytea bytea text integer smallint text bigint text text smallint bytea boolean text text integer integer'
+    'integer text bigint integer integer bytea bytea text integer smallint text bigint integer text text smallint bytea boolean text text integer integer'
   const arrays = types.split(' ').map((type, at) => `$${at + 2}::${type}[]`)
   const columns = rows.map(({ values, session, place }) => [...values, session.id, place])
   sent.push(
     run(
       `INSERT INTO credence.turns (owner, row, id, event, ordinal, passages, hash, salt, message_id, given_index, role, speaker,
-         at, scope, host, origin, key, asks, lengths, text, session, place)
+         at, utc_offset, scope, host, origin, key, asks, lengths, text, session, place)
        SELECT $1, rows.* FROM unnest(${arrays.join(', ')}) AS rows`,
       [owner, ...arrays.map((_, at) => columns.map((values) => values[at]))],
     ),
@@ -309,7 +318,7 @@ export function eraseTurns(
     ),
     run(
       `UPDATE credence.turns SET erased_by = $2, erased_order = doomed.at - 1, salt = NULL, session = NULL, place = NULL,
-         given_index = NULL, role = NULL, speaker = NULL, at = NULL, scope = NULL, host = NULL, origin = NULL, key = NULL,
+         given_index = NULL, role = NULL, speaker = NULL, at = NULL, utc_offset = NULL, scope = NULL, host = NULL, origin = NULL, key = NULL,
          asks = NULL, lengths = NULL, text = NULL
        FROM unnest($3::integer[]) WITH ORDINALITY AS doomed (row, at) WHERE turns.owner = $1 AND turns.row = doomed.row`,
       [owner, event, rows],

@@ -1,4 +1,6 @@
 import type { GrowthDay, RecallCount, RecallDay, RecallTally } from '../../beliefs/recall-counts.ts'
+import { localDay } from '../../local-time.ts'
+import { type GrowthRow, growthByDay } from '../growth-by-day.ts'
 import type { Connection } from './connection.ts'
 
 /** Adds tallies, inside a transaction. */
@@ -8,7 +10,7 @@ export function addTallies(connection: Connection, userId: number, tallies: read
       `INSERT INTO recall_days (user_id, day, recalls, silent, total_ms) VALUES (?, ?, 1, ?, ?)
        ON CONFLICT DO UPDATE SET recalls = recalls + 1, silent = silent + excluded.silent,
          total_ms = total_ms + excluded.total_ms`,
-      [userId, at.slice(0, 10), Number(isSilent), durationMs],
+      [userId, localDay(at), Number(isSilent), durationMs],
     )
     connection.run(
       `INSERT INTO recall_counts (user_id, belief, count, last_at) SELECT ?, value, 1, ? FROM json_each(?) WHERE true
@@ -32,12 +34,14 @@ export function readCounts(
 }
 
 export const readGrowth = (connection: Connection, userId: number): readonly GrowthDay[] =>
-  connection.all<GrowthDay>(
-    `SELECT substr(events.at, 1, 10) AS day, events.actor, events.origin,
-       json_extract(changes.body, '$.scopes[0]') AS scope, count(*) AS beliefs
-     FROM events CROSS JOIN changes ON changes.event = events.number
-     WHERE events.user_id = ? AND changes.version = 1 GROUP BY 1, 2, 3, 4 ORDER BY 1`,
-    [userId],
+  growthByDay(
+    connection.all<GrowthRow>(
+      `SELECT events.at, events.actor, events.origin, json_extract(changes.body, '$.scopes[0]') AS scope,
+         count(*) AS beliefs
+       FROM events CROSS JOIN changes ON changes.event = events.number
+       WHERE events.user_id = ? AND changes.version = 1 GROUP BY 1, 2, 3, 4 ORDER BY 1`,
+      [userId],
+    ),
   )
 
 export const readDays = (connection: Connection, userId: number): readonly RecallDay[] =>

@@ -1,15 +1,21 @@
+import { localDay, startOfDay } from '../../../src/local-time.ts'
+
 const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto' })
-const day = new Intl.DateTimeFormat('en', { day: 'numeric', month: 'short', year: 'numeric' })
-const dayOfThisYear = new Intl.DateTimeFormat('en', { day: 'numeric', month: 'short' })
-const clockTime = new Intl.DateTimeFormat('en', { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' })
-const minute = new Intl.DateTimeFormat('en', {
-  day: 'numeric',
-  month: 'short',
-  year: 'numeric',
-  hour: '2-digit',
-  minute: '2-digit',
-  hourCycle: 'h23',
-})
+/** Writes a time in the UTC offset that a turn arrived with, in minutes, otherwise in the time zone of the browser. */
+function formatter(options: Intl.DateTimeFormatOptions) {
+  const here = new Intl.DateTimeFormat('en', options)
+  const inUtc = new Intl.DateTimeFormat('en', { ...options, timeZone: 'UTC' })
+  return (time: number, utcOffset: UtcOffset): string =>
+    utcOffset === null ? here.format(time) : inUtc.format(time + utcOffset * 60_000)
+}
+type UtcOffset = number | null
+
+const day = { day: 'numeric', month: 'short' } as const
+const clock = { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' } as const
+const formatDay = formatter({ ...day, year: 'numeric' })
+const formatDayOfThisYear = formatter(day)
+const formatClock = formatter(clock)
+const formatMinute = formatter({ ...day, year: 'numeric', ...clock })
 
 const units: readonly (readonly [Intl.RelativeTimeFormatUnit, number])[] = [
   ['second', 60],
@@ -29,49 +35,58 @@ export function ago(iso: string, now: number = Date.now()): string {
     if (Math.round(Math.abs(amount)) < size) return relative.format(Math.round(amount), unit)
     amount /= size
   }
-  return shortDay(iso, now)
+  return shortDay(iso, null, now)
 }
 
-/** Day and minute, in the reader's time zone. */
-export const moment = (iso: string): string => {
+/** Day and minute. */
+export const moment = (iso: string, utcOffset: UtcOffset = null): string => {
   const time = timeOf(iso)
-  return Number.isNaN(time) ? iso : minute.format(time)
+  return Number.isNaN(time) ? iso : formatMinute(time, utcOffset)
 }
 
 /** The time of day alone. */
-export const clockOf = (iso: string): string => {
+export const clockOf = (iso: string, utcOffset: UtcOffset = null): string => {
   const time = timeOf(iso)
-  return Number.isNaN(time) ? iso : clockTime.format(time)
+  return Number.isNaN(time) ? iso : formatClock(time, utcOffset)
 }
 
-export const dayOf = (iso: string): string => {
+export const dayOf = (iso: string, utcOffset: UtcOffset = null): string => {
   const time = timeOf(iso)
-  return Number.isNaN(time) ? iso : day.format(time)
+  return Number.isNaN(time) ? iso : formatDay(time, utcOffset)
 }
 
 /** The day, with its year only where that is not the present one. */
-export function shortDay(iso: string, now: number = Date.now()): string {
+export function shortDay(iso: string, utcOffset: UtcOffset = null, now: number = Date.now()): string {
   const time = timeOf(iso)
   if (Number.isNaN(time)) return iso
-  const isThisYear = new Date(time).getFullYear() === new Date(now).getFullYear()
-  return (isThisYear ? dayOfThisYear : day).format(time)
+  const isThisYear = localDay(new Date(time).toISOString(), utcOffset).startsWith(`${new Date(now).getFullYear()}-`)
+  return (isThisYear ? formatDayOfThisYear : formatDay)(time, utcOffset)
 }
 
 /** A day as people say it: today, yesterday, or its date. */
-export function namedDay(iso: string, now: number = Date.now()): string {
-  const date = dayOf(iso)
-  if (date === day.format(now)) return `Today, ${shortDay(iso, now)}`
+export function namedDay(iso: string, utcOffset: UtcOffset = null, now: number = Date.now()): string {
+  const date = dayOf(iso, utcOffset)
+  if (date === formatDay(now, null)) return `Today, ${shortDay(iso, utcOffset, now)}`
   const before = new Date(now)
   before.setDate(before.getDate() - 1)
-  return date === day.format(before) ? `Yesterday, ${shortDay(iso, now)}` : date
+  return date === formatDay(before.getTime(), null) ? `Yesterday, ${shortDay(iso, utcOffset, now)}` : date
 }
 
 /** What to write at the two ends of a stretch of time: days, or times within one day. */
 export function endsOf(first: string, last: string): readonly [string, string] {
   if (first === last || dayOf(first) !== dayOf(last)) return [shortDay(first), shortDay(last)]
   const [start, end] = [timeOf(first), timeOf(last)]
-  return Number.isNaN(start) || Number.isNaN(end) ? [first, last] : [clockTime.format(start), clockTime.format(end)]
+  return Number.isNaN(start) || Number.isNaN(end) ? [first, last] : [formatClock(start, null), formatClock(end, null)]
 }
 
 /** A day alone is a day of the reader's calendar: read as UTC it would be the day before for half of the world. */
-export const timeOf = (iso: string): number => Date.parse(/^\d{4}-\d{2}-\d{2}$/.test(iso) ? `${iso}T00:00:00` : iso)
+export const timeOf = (iso: string): number => (/^\d{4}-\d{2}-\d{2}$/.test(iso) ? startOfDay(iso) : Date.parse(iso))
+
+/** The last moment of a day such as 2026-05-08 in the time zone of the browser: the server may be in another. */
+export const endOfDay = (day: string): string => {
+  const end = new Date(startOfDay(day, 1) - 1)
+  return Number.isNaN(end.getTime()) ? day : end.toISOString()
+}
+
+/** The present day in the time zone of the browser, such as 2026-05-08. */
+export const today = (): string => localDay(new Date().toISOString())

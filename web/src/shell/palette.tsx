@@ -146,7 +146,7 @@ async function search(text: string, signal: AbortSignal): Promise<readonly Entry
       .map((quote) => ({
         key: `${quote.turn}-${quote.text}`,
         name: quote.text,
-        note: `Said on ${shortDay(quote.at)}`,
+        note: `Said on ${shortDay(quote.at, quote.utcOffset)}`,
         icon: 'chat' as const,
         act: () => navigate(`${address('conversations', quote.session)}?turn=${encodeURIComponent(quote.turn)}`),
       })),

@@ -1,11 +1,12 @@
 import type { Turn } from '../../../beliefs/turn.ts'
 import type { SessionSummary } from '../../../beliefs/turn-store.ts'
 import { invalid, notFound } from '../../../errors.ts'
+import { localDay, localMinute } from '../../../local-time.ts'
 import type { Memory } from '../../../memory/memory.ts'
 import { omitUndefined } from '../../../omit-undefined.ts'
 import { defineCommand } from '../../command/command.ts'
 import { filterOptions, memoryOptions, one, text, timeOptions, wholeNumber } from '../../command/options.ts'
-import { dayOf, minuteOf, short } from '../../text/beliefs.ts'
+import { short } from '../../text/beliefs.ts'
 import { columns, counted, harmless, indented, moreNote, type Style } from '../../text/output.ts'
 import { speakerOf } from '../../text/recall.ts'
 
@@ -46,7 +47,7 @@ const emptyText =
   'There are no conversations yet. `credence connect` connects an agent, `credence hear` stores a message, and `credence import chats` imports a file.'
 
 const listText = (items: readonly SessionSummary[], style: Style): string =>
-  [...Map.groupBy(items, ({ lastAt }) => dayOf(lastAt))]
+  [...Map.groupBy(items, ({ lastAt, utcOffset }) => localDay(lastAt, utcOffset))]
     .map(([day, ofDay]) => {
       const rows = ofDay.map(({ session, scopes, turns, opening }) => [
         harmless(session),
@@ -96,7 +97,7 @@ export const conversationsShow = defineCommand({
 
 const turnText = (turn: Turn, isCentre: boolean, style: Style): string =>
   [
-    `${isCentre ? '>' : ' '} ${style.bold(speakerOf(turn))}  ${style.dim(`${minuteOf(turn.at)}  ${harmless(turn.id)}`)}`,
+    `${isCentre ? '>' : ' '} ${style.bold(speakerOf(turn))}  ${style.dim(`${localMinute(turn.at, turn.utcOffset)}  ${harmless(turn.id)}`)}`,
     indented(harmless(turn.text), 4, style.width),
   ].join('\n')
 

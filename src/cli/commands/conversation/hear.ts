@@ -6,6 +6,7 @@ import type { Heard, HeardOutcome, HeardTurn, HearRequest } from '../../../memor
 import { pauseFor } from '../../../memory/conversation/pause.ts'
 import type { Learned, Taken } from '../../../memory/learn/learn.ts'
 import type { Memory } from '../../../memory/memory.ts'
+import { parseTime } from '../../../memory/recall/as-of.ts'
 import { unknownFieldWarning } from '../../../memory/transfer/chats/json-lines.ts'
 import { type ChatItem, readChatLines } from '../../../memory/transfer/chats/read-chats.ts'
 import { omitUndefined } from '../../../omit-undefined.ts'
@@ -100,7 +101,7 @@ export async function hearLines(
   /** Turns of one directory are heard together. */
   const add = async ({ line, turn, directory }: Extract<ChatItem, { kind: 'turn' }>): Promise<void> => {
     const here = scopesOf(directory)
-    const isBefore = since !== undefined && turn.at !== undefined && Date.parse(turn.at) < Date.parse(since)
+    const isBefore = since !== undefined && turn.at !== undefined && parseTime('since', turn.at) < Date.parse(since)
     if (here === null) return leaveOut('from an excluded directory')
     if (isBefore) return leaveOut('before --since')
     if (here.join(' ') !== scopes.join(' ') || batch.length >= batchSize) await flush()

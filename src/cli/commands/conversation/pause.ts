@@ -1,11 +1,11 @@
 import { existsSync, statSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { invalid } from '../../../errors.ts'
+import { localMinute } from '../../../local-time.ts'
 import { beginPause, endPause, type Pause, pauseFor, pausesIn, realPath } from '../../../memory/conversation/pause.ts'
 import { defineCommand, UsageError } from '../../command/command.ts'
 import { flag, memoryOptions, option, text } from '../../command/options.ts'
 import type { Session } from '../../session.ts'
-import { minuteOf } from '../../text/beliefs.ts'
 import { harmless } from '../../text/output.ts'
 
 export const pausePlaceOptions = {
@@ -60,7 +60,7 @@ const resumeCommand = ({ directory }: Pick<Pause, 'directory'>): string =>
 export const pauseText = ({ directory, until }: Pause): string =>
   [
     directory === null ? 'everywhere' : `in ${harmless(directory)}`,
-    until === null ? 'until resumed' : `until ${minuteOf(until)} UTC`,
+    until === null ? 'until resumed' : `until ${localMinute(until)}`,
   ].join(' ')
 
 /** Said beside what a person has kept by hand while hooks keep nothing. */

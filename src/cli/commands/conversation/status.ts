@@ -1,3 +1,4 @@
+import { localMinute } from '../../../local-time.ts'
 import { pausesIn } from '../../../memory/conversation/pause.ts'
 import { logTooLong } from '../../../store/sqlite/connection.ts'
 import { longestLog } from '../../../store/sqlite/database.ts'
@@ -6,7 +7,6 @@ import { defineCommand } from '../../command/command.ts'
 import { memoryOptions } from '../../command/options.ts'
 import { lastHook } from '../../hooks/hook-log.ts'
 import { failedNames, queuedNames, queueIn } from '../../hooks/hook-queue.ts'
-import { minuteOf } from '../../text/beliefs.ts'
 import { counted, harmless, table } from '../../text/output.ts'
 import { teamsOf } from '../people/people.ts'
 import { pauseText } from './pause.ts'
@@ -41,7 +41,7 @@ export const status = defineCommand({
     const last =
       hook === null
         ? 'none yet; `credence connect` connects an agent'
-        : `${minuteOf(hook.at)} UTC, ${hook.host} ${hook.event}: ${hook.outcome}`
+        : `${localMinute(hook.at)}, ${hook.host} ${hook.event}: ${hook.outcome}`
     const unheard = `${counted(queue.failed, 'message')} that could not be stored, in ${queueIn(dir)}/failed`
     const facts = {
       memory: dir,

@@ -129,6 +129,8 @@ export const benchmarkRun = defineCommand({
     'credence benchmark run --resume 20260306-100000-session-drift-bm25-1a2b': 'Completes a run.',
   },
   async run({ args: { packs }, options: given }, session) {
+    // The times of packs are in UTC, and a result must not depend on the time zone of the machine.
+    process.env.TZ = 'UTC'
     const { root } = evalStore(session, given)
     const isResuming = given.resume !== undefined
     if (isResuming && packs.length > 0)

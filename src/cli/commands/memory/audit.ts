@@ -2,6 +2,7 @@ import { basename, relative, resolve } from 'node:path'
 import { invalid } from '../../../errors.ts'
 import { writeAtomically } from '../../../files/atomic-write.ts'
 import { filesAt, readTextFile } from '../../../files/read-text.ts'
+import { localDay } from '../../../local-time.ts'
 import { type AuditFinding, auditEntries, auditKinds } from '../../../memory/audit/audit.ts'
 import { type AuditEntry, type AuditProblem, readForeignMemory } from '../../../memory/audit/read-memory.ts'
 import { defineCommand } from '../../command/command.ts'
@@ -110,7 +111,7 @@ function auditPage({ files, entries, counts, findings }: Report, now: Date): str
 <style>body{font:16px/1.5 system-ui,sans-serif;margin:2rem auto;max-width:60rem;padding:0 1rem;color-scheme:light dark}
 table{border-collapse:collapse;width:100%}td,th{border-bottom:1px solid #8884;padding:.5rem;text-align:left;vertical-align:top}</style></head>
 <body><h1>Audit of a memory</h1>
-<p>${sizeText(entries, files)}. Dates are compared with ${now.toISOString().slice(0, 10)}.</p>
+<p>${sizeText(entries, files)}. Dates are compared with ${localDay(now.toISOString())}.</p>
 <table><thead><tr>${auditKinds.map((kind) => `<th>${kind}</th>`).join('')}</tr></thead>
 <tbody><tr>${auditKinds.map((kind) => `<td>${counts[kind]}</td>`).join('')}</tr></tbody></table>
 <h2>Findings</h2>

@@ -7,12 +7,12 @@ import { invalid } from '../../../errors.ts'
 import { asJson, writeAtomically } from '../../../files/atomic-write.ts'
 import { codeOf, sweepLeftovers } from '../../../files/leftovers.ts'
 import { parseJson } from '../../../json.ts'
+import { localMinute } from '../../../local-time.ts'
 import { showAllAgain } from '../../../memory/mirror/state/state.ts'
 import { syncIfThere } from '../../../memory/mirror/sync-on-commit.ts'
 import { restoreStore, type StoreContents } from '../../../store/sqlite/care/backup.ts'
 import { type Answer, defineCommand, UsageError } from '../../command/command.ts'
 import { flag, memoryOptions, one } from '../../command/options.ts'
-import { minuteOf } from '../../text/beliefs.ts'
 import { counted, harmless, lines } from '../../text/output.ts'
 
 export const backup = defineCommand({
@@ -117,7 +117,7 @@ const nothingRestored: Answer = { document: { restored: false }, text: () => 'No
 function contentsText(contents: StoreContents | 'damaged'): string {
   if (contents === 'damaged') return 'a damaged store'
   const { beliefs, turns, newestChange } = contents
-  const change = newestChange === null ? 'no change yet' : `last changed ${minuteOf(newestChange)} UTC`
+  const change = newestChange === null ? 'no change yet' : `last changed ${localMinute(newestChange)}`
   return `${counted(beliefs, 'belief')} and ${counted(turns, 'turn')}, ${change}`
 }
 

@@ -3,6 +3,7 @@ import type { Belief } from '../../../beliefs/belief.ts'
 import { isSameStatement } from '../../../beliefs/identity.ts'
 import { MemoryError } from '../../../errors.ts'
 import type { ForgottenTexts } from '../../../files/erase-texts.ts'
+import { localDay } from '../../../local-time.ts'
 import type { ForgottenTurns, TurnSelection } from '../../../memory/conversation/turns.ts'
 import type { Memory } from '../../../memory/memory.ts'
 import { syncIfThere } from '../../../memory/mirror/sync-on-commit.ts'
@@ -12,7 +13,7 @@ import { type Answer, defineCommand, exitCodes, UsageError, type ValuesOf } from
 import { changeOptions, flag, optionalBelief, text, timeOptions } from '../../command/options.ts'
 import { forgetQueued, type QueuedTurn } from '../../hooks/hook-queue.ts'
 import type { MemoryLocation, Session } from '../../session.ts'
-import { beliefBlock, called, dayOf, short } from '../../text/beliefs.ts'
+import { beliefBlock, called, short } from '../../text/beliefs.ts'
 import { counted, harmless, lines, plain, type Style } from '../../text/output.ts'
 import { type Proof, searchFiles, textsToFind } from '../../verify-forgotten.ts'
 import { findSession } from '../conversation/conversations.ts'
@@ -135,7 +136,7 @@ async function withCopies(answer: Answer, copies: Copies, proof: Proof | null, {
       ...(answer.notes ?? []),
       unchanged.map(({ file, reason }) => `warning: ${at(file)} could not be changed: ${harmless(reason)}`),
       backups.map(({ file, at: made }) => {
-        return `${harmless(file)}, a backup of ${dayOf(made)}, is not changed; delete it if it may contain the text.`
+        return `${harmless(file)}, a backup of ${localDay(made)}, is not changed; delete it if it may contain the text.`
       }),
       proof !== null &&
         store !== undefined &&
@@ -267,7 +268,10 @@ function previewOf({ turns, beliefs, examples = [], beliefExamples = [] }: Forgo
   const named = beliefExamples.slice(0, mostExamples)
   return lines(
     `${counted(turns, 'turn')} and ${counted(beliefs, 'belief')}`,
-    shown.map(({ at, speaker, role, text: words }) => `  ${dayOf(at)} ${harmless(speaker ?? role)}: ${short(words)}`),
+    shown.map(
+      ({ at, utcOffset, speaker, role, text: words }) =>
+        `  ${localDay(at, utcOffset)} ${harmless(speaker ?? role)}: ${short(words)}`,
+    ),
     turns > shown.length && shown.length > 0 && `  and ${counted(turns - shown.length, 'more turn')}`,
     named.map((belief) => `  ${called(belief)}: ${short(belief.content)}`),
     beliefs > named.length && named.length > 0 && `  and ${counted(beliefs - named.length, 'more belief')}`,

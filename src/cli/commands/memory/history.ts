@@ -2,6 +2,7 @@ import type { Belief } from '../../../beliefs/belief.ts'
 import type { BeliefRevision, EventKind, JournalEntry } from '../../../beliefs/journal.ts'
 import { parseScopes, visibleScopes } from '../../../beliefs/scope.ts'
 import { MemoryError } from '../../../errors.ts'
+import { localMinute } from '../../../local-time.ts'
 import type { Undoing } from '../../../memory/change/undo.ts'
 import type { Memory } from '../../../memory/memory.ts'
 import { omitUndefined } from '../../../omit-undefined.ts'
@@ -19,7 +20,7 @@ import {
   wholeNumber,
 } from '../../command/options.ts'
 import type { Session } from '../../session.ts'
-import { called, chainText, minuteOf, short } from '../../text/beliefs.ts'
+import { called, chainText, short } from '../../text/beliefs.ts'
 import { columns, counted, harmless, indented, lines, type Style, table } from '../../text/output.ts'
 
 export const show = defineCommand({
@@ -71,13 +72,13 @@ function fieldsOf(shown: Belief, revisions: readonly BeliefRevision[]): readonly
     expertise: expertise && `${expertise.domain}, ${expertise.depth}`,
     'superseded by': shown.supersededBy,
     'proposed for': shown.proposedFor,
-    settled: resolvedAt && `${minuteOf(resolvedAt)}${settled}`,
-    'written by': `${provenance.actor} through ${provenance.origin}, ${minuteOf(provenance.at)} UTC`,
+    settled: resolvedAt && `${localMinute(resolvedAt)}${settled}`,
+    'written by': `${provenance.actor} through ${provenance.origin}, ${localMinute(provenance.at)}`,
     'taken from': provenance.sourceId,
     model: provenance.model,
     [isOnlyAccepted ? 'accepted' : 'edited']: shown.editedByPerson ? 'by a person' : '',
     confirmed:
-      reinforcement.count > 0 && `${counted(reinforcement.count, 'time')}, last ${minuteOf(reinforcement.at)} UTC`,
+      reinforcement.count > 0 && `${counted(reinforcement.count, 'time')}, last ${localMinute(reinforcement.at)}`,
   }
   return Object.entries(fields).flatMap(([label, value]) => (value ? [[label, harmless(value)]] : []))
 }
@@ -126,7 +127,7 @@ export const history = defineCommand({
 
 const eventCells = (event: JournalEntry): readonly string[] => [
   String(event.number),
-  minuteOf(event.at),
+  localMinute(event.at),
   event.kind,
   `${event.actor} ${harmless(event.origin)}`,
 ]

@@ -169,7 +169,7 @@ async function* documentsOf(events: () => AsyncIterable<Synced | Error>): AsyncG
 }
 
 async function* watchTexts(events: () => AsyncIterable<Synced | Error>, opening: string, style: Style) {
-  const clock = (): string => `${new Date().toISOString().slice(11, 19)}  `
+  const clock = (): string => `${new Date().toTimeString().slice(0, 8)}  `
   const indent = clock().length
   const narrow = { ...style, width: style.width - indent }
   yield `${clock()}${opening}\n`

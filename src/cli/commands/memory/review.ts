@@ -4,6 +4,7 @@ import { PassThrough, type Readable, type Writable } from 'node:stream'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Belief } from '../../../beliefs/belief.ts'
 import { MemoryError } from '../../../errors.ts'
+import { localDay, withOffset } from '../../../local-time.ts'
 import type { ReviewItem } from '../../../memory/change/review.ts'
 import type { Extractor } from '../../../memory/learn/extraction.ts'
 import type { Memory } from '../../../memory/memory.ts'
@@ -183,8 +184,8 @@ export function itemText({ kind, belief, target, reason, turn, at }: ReviewItem,
       belief.aliases.length > 0 &&
       `    ${harmless(`Aliases: ${belief.aliases.join(', ')}`)}`,
     turn === null
-      ? `    Proposed ${at.slice(0, 10)}.`
-      : `    Said ${at.slice(0, 10)} in ${harmless(turn.host)}, conversation ${harmless(turn.session)}.`,
+      ? `    Proposed ${localDay(at)}.`
+      : `    Said ${localDay(at, turn.utcOffset)} in ${harmless(turn.host)}, conversation ${harmless(turn.session)}.`,
     turn !== null && turn.text.trim() !== belief.content && `    "${short(turn.text, mostQuoted)}"`,
     `    ${harmless(reason)}`,
   )
@@ -227,7 +228,13 @@ async function extractFrom(memory: Memory, session: Session, { spec, turns }: { 
       bar.show(`turns read by ${found.model ?? found.name}`, sum.read, own.length)
       const limits = { signal: AbortSignal.any([signal, AbortSignal.timeout(modelTimeoutMs)]) }
       try {
-        const request = { extractor, sourceId: turn.id, saidAt: turn.at, scopes: [turn.scope], ...limits }
+        const request = {
+          extractor,
+          sourceId: turn.id,
+          saidAt: withOffset(turn.at, turn.utcOffset),
+          scopes: [turn.scope],
+          ...limits,
+        }
         const { taken } = await memory.learn(turn.text, request)
         sum.found += taken.filter(({ outcome }) => outcome === 'candidate').length
         inARow = 0

@@ -1,5 +1,6 @@
 import { beliefTypes, isCurrent, statuses } from '../../../beliefs/belief.ts'
 import { visibleScopes } from '../../../beliefs/scope.ts'
+import { localDay } from '../../../local-time.ts'
 import type { QuoteHit } from '../../../memory/conversation/search-turns.ts'
 import { type Highlight, type SearchHit, searchPlaces } from '../../../memory/recall/search.ts'
 import { omitUndefined } from '../../../omit-undefined.ts'
@@ -19,7 +20,7 @@ import {
   wholeNumber,
   words,
 } from '../../command/options.ts'
-import { dayOf, marksOf } from '../../text/beliefs.ts'
+import { marksOf } from '../../text/beliefs.ts'
 import { harmless, indented, lines, moreNote, type Style } from '../../text/output.ts'
 import { explanationTree, speakerOf } from '../../text/recall.ts'
 import { filterOf } from './beliefs.ts'
@@ -100,7 +101,7 @@ function beliefBlock({ strength, belief, highlights }: SearchHit, age: readonly 
 type QuoteView = { readonly explain: boolean; readonly active: readonly string[] }
 
 function quoteBlock(hit: QuoteHit, { explain, active }: QuoteView, style: Style): string {
-  const when = `${hit.earlier ? 'earlier, ' : ''}${dayOf(hit.at)}`
+  const when = `${hit.earlier ? 'earlier, ' : ''}${localDay(hit.at, hit.utcOffset)}`
   const did = hit.role === 'user' && hit.origin === 'document' ? 'pasted' : 'said'
   // Recall does not quote a turn of another scope here.
   const marks = [hit.turn, ...(active.includes(hit.scope) ? [] : [hit.scope])].map(harmless)

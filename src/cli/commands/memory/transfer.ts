@@ -4,6 +4,7 @@ import type { ExportedTurn } from '../../../beliefs/turn-store.ts'
 import { invalid, unavailable } from '../../../errors.ts'
 import { readTextFile } from '../../../files/read-text.ts'
 import { syncDirectoryNow } from '../../../files/write-files.ts'
+import { withOffset } from '../../../local-time.ts'
 import { defineCommand, UsageError } from '../../command/command.ts'
 import { filterOptions, flag, memoryOptions, one, text, writeOptions } from '../../command/options.ts'
 import type { Session } from '../../session.ts'
@@ -97,12 +98,12 @@ async function* linesOf(records: AsyncIterable<unknown>, onLine: () => void = ()
 
 /** The fields that `credence import chats` reads. */
 async function* turnRecords(turns: AsyncIterable<ExportedTurn>): AsyncGenerator<object> {
-  for await (const { session, role, speaker, at, scope, host, origin, messageId, text: words } of turns) {
+  for await (const { session, role, speaker, at, utcOffset, scope, host, origin, messageId, text: words } of turns) {
     yield {
       session,
       role,
       ...(speaker === null ? {} : { speaker }),
-      at,
+      at: withOffset(at, utcOffset),
       scope,
       host,
       ...(messageId === null ? {} : { messageId }),

@@ -1,11 +1,12 @@
 import { visibleScopes } from '../../../beliefs/scope.ts'
+import { localDay } from '../../../local-time.ts'
 import type { Remedy } from '../../../memory/explain/remedies.ts'
 import type { Why } from '../../../memory/explain/why.ts'
 import type { Memory } from '../../../memory/memory.ts'
 import { termsOf } from '../../../search/turns/terms.ts'
 import { type Answer, defineCommand, kebab, UsageError } from '../../command/command.ts'
 import { flag, memoryOptions, one, oneText, readerOptions, viewOptions, wholeNumber } from '../../command/options.ts'
-import { called, dayOf, editedText } from '../../text/beliefs.ts'
+import { called, editedText } from '../../text/beliefs.ts'
 import { columns, harmless, indented, lines, type Style } from '../../text/output.ts'
 import { explanationLines, explanationTree, quoted, reasonText, rounded, sharedText } from '../../text/recall.ts'
 
@@ -126,7 +127,7 @@ async function whyTurn(memory: Memory, message: string, id: string, active: read
     text: (style) =>
       quote === null
         ? lines(
-            `What was said on ${dayOf(turn.at)} is not shown for this message.`,
+            `What was said on ${localDay(turn.at, turn.utcOffset)} is not shown for this message.`,
             indented(reasons.join(' '), 2, style.width),
           )
         : lines(

@@ -1,13 +1,13 @@
 import { randomBytes } from 'node:crypto'
 import { roles, type Token, type TokenKind } from '../../../beliefs/access-store.ts'
 import { parseScopes } from '../../../beliefs/scope.ts'
+import { localDay, localMinute } from '../../../local-time.ts'
 import { syncOnCommit } from '../../../memory/mirror/sync-on-commit.ts'
 import * as access from '../../../memory/people/access.ts'
 import { omitUndefined } from '../../../omit-undefined.ts'
 import { defineCommand, type Option, UsageError } from '../../command/command.ts'
 import { choice, flag, memoryOptions, one, oneOf, optional, text, texts } from '../../command/options.ts'
 import type { LocationOptions, Session } from '../../session.ts'
-import { minuteOf } from '../../text/beliefs.ts'
 import { harmless, lines, table } from '../../text/output.ts'
 
 /** Which store: people, tokens and teams are those of all its users. */
@@ -102,7 +102,7 @@ export const peopleList = defineCommand({
       document: people,
       text: (style) =>
         table(
-          people.map(({ name, createdAt }) => [name, `since ${createdAt.slice(0, 10)}`]),
+          people.map(({ name, createdAt }) => [name, `since ${localDay(createdAt)}`]),
           style.width,
         ),
       notes: people.length === 0 ? ['There are no people yet; `credence people add` adds one.'] : [],
@@ -191,9 +191,9 @@ export const tokenList = defineCommand({
       of ?? '',
       scopes.join(' '),
       harmless(label),
-      `since ${token.createdAt.slice(0, 10)}`,
-      token.lastUsedAt === null ? 'never used' : `last used ${minuteOf(token.lastUsedAt)} UTC`,
-      token.revokedAt === null ? '' : `revoked ${minuteOf(token.revokedAt)} UTC`,
+      `since ${localDay(token.createdAt)}`,
+      token.lastUsedAt === null ? 'never used' : `last used ${localMinute(token.lastUsedAt)}`,
+      token.revokedAt === null ? '' : `revoked ${localMinute(token.revokedAt)}`,
     ]
     const shown = [...tokens].sort((one, other) => Number(one.revokedAt !== null) - Number(other.revokedAt !== null))
     return {

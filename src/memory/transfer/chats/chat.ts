@@ -1,5 +1,6 @@
 import type { TurnRole } from '../../../beliefs/turn.ts'
 import { isObject, type JsonObject } from '../../../json.ts'
+import { offsetIn, withOffset } from '../../../local-time.ts'
 import type { HeardTurn } from '../../conversation/hear.ts'
 
 /** The program that wrote a file of conversations. */
@@ -13,10 +14,12 @@ export const objectsIn = (value: unknown): readonly JsonObject[] => (Array.isArr
 
 export const stringIn = (value: unknown): string | null => (typeof value === 'string' && value !== '' ? value : null)
 
-/** A time as ISO 8601: of a text, of seconds or of milliseconds; null where it is none. */
+/** A time as ISO 8601, with the UTC offset of a text: of a text, of seconds or of milliseconds; null if it is none. */
 export function timeIn(value: unknown): string | null {
   const time = typeof value === 'number' ? new Date(value < 1e11 ? value * 1_000 : value) : new Date(String(value))
-  return value === null || value === undefined || Number.isNaN(time.getTime()) ? null : time.toISOString()
+  return value === null || value === undefined || Number.isNaN(time.getTime())
+    ? null
+    : withOffset(time.toISOString(), offsetIn(String(value)))
 }
 
 /** The texts of a content that is one text, or a list of parts with texts. */

@@ -9,6 +9,7 @@ export const postgresMigrations: readonly string[] = [
   'postgres-002-recall-counts',
   'postgres-003-people',
   'postgres-004-token-use',
+  'postgres-005-utc-offset',
 ]
 
 /** The advisory lock that programs take in turn when they start: "Crdn" as a number. */

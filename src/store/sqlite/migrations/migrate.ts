@@ -13,6 +13,7 @@ export const migrations: readonly string[] = [
   '007-recall-counts',
   '008-people',
   '009-token-use',
+  '010-utc-offset',
 ]
 
 /** "Crdn": marks a SQLite database as a store of Credence. */

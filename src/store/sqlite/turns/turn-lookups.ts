@@ -25,7 +25,7 @@ const mostViews = 50
 type OwnTurnRow = TurnRow & { readonly passages: number }
 
 const wholeTurns = `SELECT turns.row, passages, turns.id, users.name AS user, sessions.name AS session, place, role, speaker, at,
-    turn_scopes.name AS scope, host, origin, message_id, text
+    utc_offset, turn_scopes.name AS scope, host, origin, message_id, text
   FROM turns JOIN turn_texts USING (row) JOIN users ON users.id = turns.user_id JOIN sessions ON sessions.id = turns.session
   JOIN turn_scopes ON turn_scopes.id = turns.scope`
 
@@ -83,6 +83,7 @@ export function turnReads(
     const ids = latestSessions({ where, values }, offset + limit).slice(offset)
     const rows = connection.all<SessionRow & { readonly id: number }>(
       `SELECT sessions.id, sessions.name AS session, count(*) AS turns, min(at) AS first, max(at) AS last,
+         json_group_array(utc_offset ORDER BY at DESC, place DESC) ->> 0 AS utc_offset,
          json_group_array(DISTINCT turn_scopes.name) AS scopes, json_group_array(DISTINCT host) AS hosts
        FROM json_each(?) CROSS JOIN turns INDEXED BY turns_in_session ON turns.session = json_each.value JOIN sessions ON sessions.id = turns.session
        JOIN turn_scopes ON turn_scopes.id = turns.scope WHERE ${where} GROUP BY json_each.key ORDER BY json_each.key`,

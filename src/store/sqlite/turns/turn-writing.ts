@@ -72,8 +72,8 @@ export function insertTurns(
 ): void {
   const insert = connection.statement(
     `INSERT INTO turns (row, user_id, id, event, ordinal, passages, hash, salt, message_id, session, place, given_index,
-       role, speaker, at, scope, host, origin, key, asks, lengths)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+       role, speaker, at, utc_offset, scope, host, origin, key, asks, lengths)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   )
   const insertText = connection.statement('INSERT INTO turn_texts (row, text) VALUES (?, ?)')
   const index = openTurnIndexer(connection)
@@ -86,7 +86,7 @@ export function insertTurns(
     const at = Date.parse(turn.at)
     const journalled = [row, userId, turn.id, event, ordinal, units.length, hash, salt, turn.messageId]
     const placed = [session.id, placeIn(connection, session, at, turn.index), turn.index]
-    const said = [roleCode(turn.role), turn.speaker, at, scope, turn.host, originCode(turn.origin)]
+    const said = [roleCode(turn.role), turn.speaker, at, turn.utcOffset, scope, turn.host, originCode(turn.origin)]
     const lengths = units.map(({ length }) => length).join(',')
     insert.run(...journalled, ...placed, ...said, wordsKey(turn), Number(turn.text.includes('?')), lengths)
     insertText.run(row, turn.text)
@@ -233,7 +233,7 @@ export function eraseTurn(
   connection.run('DELETE FROM request_salts WHERE event = (SELECT event FROM turns WHERE row = ?)', [row])
   connection.run(
     `UPDATE turns SET erased_by = ?, erased_order = ?, salt = NULL, session = NULL, place = NULL, given_index = NULL,
-     role = NULL, speaker = NULL, at = NULL, scope = NULL, host = NULL, origin = NULL, key = NULL, asks = NULL,
+     role = NULL, speaker = NULL, at = NULL, utc_offset = NULL, scope = NULL, host = NULL, origin = NULL, key = NULL, asks = NULL,
      lengths = NULL WHERE row = ?`,
     [event, order, row],
   )

@@ -112,6 +112,7 @@ const step = fc.oneof(
           speaker: fc.constantFrom(null, 'Ana', 'Bo Li'),
           scope: fc.constantFrom('user:universal', 'project:a'),
           hour: fc.integer({ min: 0, max: 2_000 }),
+          utcOffset: fc.constantFrom(null, -240, 330),
           index: fc.constantFrom(null, null, 0, 2),
           messageId: fc.constantFrom(null, null, null, 'm1', 'm2'),
           text: fc.oneof({ weight: 9, arbitrary: text }, { weight: 1, arbitrary: long }),

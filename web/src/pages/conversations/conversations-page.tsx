@@ -4,7 +4,7 @@ import type { Answer } from '../../../../src/http/api/contract.ts'
 import { ask } from '../../api/client.ts'
 import { journalHead } from '../../api/live.ts'
 import { counted } from '../../format/numbers.ts'
-import { dayOf, namedDay } from '../../format/time.ts'
+import { dayOf, endOfDay, namedDay } from '../../format/time.ts'
 import { Link } from '../../navigation/link.tsx'
 import { address } from '../../navigation/match.ts'
 import { navigate, query, withQuery } from '../../navigation/router.ts'
@@ -55,15 +55,15 @@ export function ConversationsPage({ chosen }: { readonly chosen: string | null }
   )
 }
 
-/** The filters, as they stand in the address. */
+/** The filters of the address. A day means its end. */
 export function turnFilters() {
   const [scope, until] = [query.value.get('scope'), query.value.get('until')]
-  return { ...(scope === null ? {} : { scope: [scope] }), ...(until === null ? {} : { until }) }
+  return { ...(scope === null ? {} : { scope: [scope] }), ...(until === null ? {} : { until: endOfDay(until) }) }
 }
 
 function Filters({ text }: { readonly text: string }) {
   const set = (changes: Readonly<Record<string, string | null>>) => navigate(withQuery(changes), { replace: true })
-  const { scope = [null], until = '' } = turnFilters()
+  const { scope = [null] } = turnFilters()
   return (
     <search class="filter-bar" aria-label="Conversations">
       <SearchBox
@@ -92,7 +92,7 @@ function Filters({ text }: { readonly text: string }) {
           <input
             class="input"
             type="date"
-            value={until}
+            value={query.value.get('until') ?? ''}
             onChange={(event) => set({ until: event.currentTarget.value })}
           />
         </label>
@@ -117,9 +117,9 @@ function Sessions({ chosen }: { readonly chosen: string | null }) {
     const window = { limit: limit + before, offset: offset - before }
     const { items } = await ask('listConversations', { query: { ...filters, ...window }, signal })
     return items.slice(before).map((one, at) => {
-      const day = dayOf(one.lastAt)
+      const day = dayOf(one.lastAt, one.utcOffset)
       const previous = items[at + before - 1]
-      return { one, isNewDay: previous === undefined || dayOf(previous.lastAt) !== day }
+      return { one, isNewDay: previous === undefined || dayOf(previous.lastAt, previous.utcOffset) !== day }
     })
   }
   return (
@@ -136,7 +136,7 @@ function Sessions({ chosen }: { readonly chosen: string | null }) {
               <ul class="belief-rows">
                 {rows.map(({ one, isNewDay }) => (
                   <Fragment key={one.session}>
-                    {isNewDay ? <li class="group-title">{namedDay(one.lastAt)}</li> : null}
+                    {isNewDay ? <li class="group-title">{namedDay(one.lastAt, one.utcOffset)}</li> : null}
                     <SessionRow one={one} isChosen={one.session === chosen} />
                   </Fragment>
                 ))}

@@ -87,9 +87,9 @@ function Preview({ selection, onClose }: { readonly selection: Selection; readon
               : ` ${counted(preview.beliefsFromThem.length, 'belief')} learned from it would stay.`}
           </p>
           <ul class="preview">
-            {(preview.examples ?? []).map(({ id, at, text }) => (
+            {(preview.examples ?? []).map(({ id, at, utcOffset, text }) => (
               <li key={id} class="clip-two">
-                <span class="soft small">{moment(at)}</span> <span dir="auto">{text}</span>
+                <span class="soft small">{moment(at, utcOffset)}</span> <span dir="auto">{text}</span>
               </li>
             ))}
             {(preview.beliefExamples ?? []).map(({ id, name, content }) => (

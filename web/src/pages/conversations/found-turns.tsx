@@ -23,7 +23,7 @@ type Hit = Answer<'search'>['quotes'][number]
 /** The sentences that answer the words best, with their strength and the messages around them. */
 export function FoundTurns({ text }: { readonly text: string }) {
   const { scope, until } = turnFilters()
-  const filters = { ...(scope === undefined ? {} : { scope }), ...(until === undefined ? {} : { asOf: endOf(until) }) }
+  const filters = { ...(scope === undefined ? {} : { scope }), ...(until === undefined ? {} : { asOf: until }) }
   const found = useResource(
     JSON.stringify([text, filters]),
     (signal) => ask('search', { query: { q: text, in: 'turns', limit: 30, ...filters }, signal }),
@@ -46,9 +46,6 @@ export function FoundTurns({ text }: { readonly text: string }) {
   )
 }
 
-/** A day means its end. */
-const endOf = (day: string): string => `${day}T23:59:59.999Z`
-
 function Found({ hit }: { readonly hit: Hit }) {
   const [around, setAround] = useState<Answer<'getTurn'> | null>(null)
   const show = async () => setAround(await ask('getTurn', { params: { id: hit.turn }, query: { around: 1 } }))
@@ -57,7 +54,7 @@ function Found({ hit }: { readonly hit: Hit }) {
       <Link class="belief-link" href={withQuery({ turn: hit.turn }, address('conversations', hit.session))}>
         <span class="belief-meta">
           <span>{hit.speaker ?? speakers[hit.role]}</span>
-          <time dateTime={hit.at}>{moment(hit.at)}</time>
+          <time dateTime={hit.at}>{moment(hit.at, hit.utcOffset)}</time>
           <StrengthChip strength={hit.strength} />
           {hit.earlier ? (
             <span title="A newer message about the same thing comes before it, or what was learned from it has changed since.">

@@ -29,7 +29,8 @@ export function SessionView({ session }: { readonly session: string }) {
     freshness: journalHead.value,
   })
   const back = { href: '/conversations', name: 'All conversations' }
-  useSubject(found.value?.opening.at === undefined ? session : dayOf(found.value.opening.at))
+  const first = found.value?.opening
+  useSubject(first === undefined ? session : dayOf(first.at, first.utcOffset))
   return (
     <article class="detail talk">
       <Button tone="quiet" icon="back" class="back-button" onClick={() => goBackTo(withQuery({}, '/conversations'))}>
@@ -50,7 +51,7 @@ export function SessionView({ session }: { readonly session: string }) {
                 Forget this conversation
               </Button>
               <p class="row marks">
-                <span class="small">{dayOf(opening.at)}</span>
+                <span class="small">{dayOf(opening.at, opening.utcOffset)}</span>
                 <Badge>{counted(total, 'turn')}</Badge>
                 <Badge>{opening.scope}</Badge>
                 <span class="soft small break">
@@ -74,7 +75,7 @@ export function SessionView({ session }: { readonly session: string }) {
                     <Bubble
                       key={turn.id}
                       turn={turn}
-                      day={dayOf(opening.at)}
+                      day={dayOf(opening.at, opening.utcOffset)}
                       isHere={turn.id === wanted}
                       learned={learned[turn.id] ?? []}
                       onForget={setForgetting}
@@ -130,7 +131,7 @@ type BubbleProps = {
 }
 
 function Bubble({ turn, day, isHere, learned, onForget }: BubbleProps) {
-  const { role, speaker, at, text, origin } = turn
+  const { role, speaker, at, utcOffset, text, origin } = turn
   const element = useRef<HTMLDivElement>(null)
   useLayoutEffect(() => {
     const here = element.current
@@ -152,14 +153,14 @@ function Bubble({ turn, day, isHere, learned, onForget }: BubbleProps) {
     <div class={isHere ? `bubble ${role} here` : `bubble ${role}`} ref={element}>
       <p class="bubble-head">
         <b>{speaker ?? speakers[role]}</b>
-        <time dateTime={at} title={moment(at)}>
-          {dayOf(at) === day ? clockOf(at) : moment(at)}
+        <time dateTime={at} title={moment(at, utcOffset)}>
+          {dayOf(at, utcOffset) === day ? clockOf(at, utcOffset) : moment(at, utcOffset)}
         </time>
         {origin === 'document' ? <Badge>pasted</Badge> : null}
         <button
           type="button"
           class="bubble-forget"
-          aria-label={`Forget what was said at ${moment(at)}`}
+          aria-label={`Forget what was said at ${moment(at, utcOffset)}`}
           onClick={() => onForget({ turn: turn.id })}
         >
           <Icon name="trash" size={14} />

@@ -3,7 +3,7 @@ import type { Answer } from '../../../../src/http/api/contract.ts'
 import { ask } from '../../api/client.ts'
 import { journalHead } from '../../api/live.ts'
 import { count, counted, milliseconds, percent } from '../../format/numbers.ts'
-import { dayOf, shortDay } from '../../format/time.ts'
+import { dayOf, endOfDay, shortDay, today } from '../../format/time.ts'
 import { throughWords } from '../../format/words.ts'
 import { Link } from '../../navigation/link.tsx'
 import { address } from '../../navigation/match.ts'
@@ -20,9 +20,6 @@ import { daysBetween, everyDay } from '../evaluation/every-day.ts'
 import { growthBy } from './growth-by.ts'
 
 type Growth = Answer<'growth'>
-
-/** Days are counted in universal time, as the server does. */
-const today = (): string => new Date().toISOString().slice(0, 10)
 
 /** How the memory grew and was used, and what it held on an earlier day. */
 export function GrowthPage() {
@@ -115,8 +112,9 @@ function Recalls({ days }: { readonly days: Growth['recalls'] }) {
 
 /** What the memory held at the end of a day, chosen with a slider. */
 function AsOf({ growth }: { readonly growth: Growth }) {
-  const known = [...growth.beliefs, ...growth.recalls].map(({ day }) => day).sort()
-  const days = daysBetween(known[0] ?? today(), today())
+  // The server may be in a time zone where the next day has begun.
+  const known = [today(), ...[...growth.beliefs, ...growth.recalls].map(({ day }) => day)].sort()
+  const days = daysBetween(known[0] ?? '', known.at(-1) ?? '')
   const wanted = query.value.get('day')
   const place = wanted === null ? days.length - 1 : Math.max(0, days.indexOf(wanted))
   const [moving, setMoving] = useState<number | null>(null)
@@ -159,7 +157,10 @@ function Held({ day }: { readonly day: string }) {
   const found = useResource(
     JSON.stringify([day, words]),
     (signal) =>
-      ask('pastBeliefs', { query: { asOf: day, ...(words === '' ? {} : { query: words }), limit: 20 }, signal }),
+      ask('pastBeliefs', {
+        query: { asOf: endOfDay(day), ...(words === '' ? {} : { query: words }), limit: 20 },
+        signal,
+      }),
     { freshness: journalHead.value, keep: true },
   )
   return (

@@ -90,7 +90,7 @@ function linesOf({ context, namedAnyway, quoteDecision }: Answer<'recall'>) {
     ...quotes.map((quote) => ({
       key: `${quote.turn}-${quote.text}`,
       text: `“${quote.text}”`,
-      reason: `Said on ${dayOf(quote.at)}. ${quoteWords(quote, quoteDecision?.asked ?? [])}`,
+      reason: `Said on ${dayOf(quote.at, quote.utcOffset)}. ${quoteWords(quote, quoteDecision?.asked ?? [])}`,
       strength: null,
     })),
   ]

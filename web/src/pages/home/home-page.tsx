@@ -1,8 +1,10 @@
 import { useEffect, useState } from 'preact/hooks'
 import type { Belief } from '../../../../src/http/api/contract.ts'
+import { localDay } from '../../../../src/local-time.ts'
 import { ask } from '../../api/client.ts'
 import { evalsChange, journalHead } from '../../api/live.ts'
 import { count } from '../../format/numbers.ts'
+import { today } from '../../format/time.ts'
 import { Link } from '../../navigation/link.tsx'
 import { address } from '../../navigation/match.ts'
 import { navigate } from '../../navigation/router.ts'
@@ -198,7 +200,7 @@ function Waiting() {
 const mostNames = 5
 
 function Today() {
-  const day = new Date().toISOString().slice(0, 10)
+  const day = today()
   const found = useResource(
     'today',
     async (signal) => {
@@ -208,12 +210,14 @@ function Today() {
       const isNamed = ({ pinned, type, subtype }: Belief) => !pinned && type !== 'preference' && subtype === null
       return {
         growth,
-        beliefs: most.items.filter(({ belief, recalledAt }) => isNamed(belief) && recalledAt?.startsWith(day)),
+        beliefs: most.items.filter(
+          ({ belief, recalledAt }) => isNamed(belief) && recalledAt != null && localDay(recalledAt) === day,
+        ),
       }
     },
     { freshness: journalHead.value },
   )
-  const today = found.value?.growth.recalls.find((one) => one.day === day)
+  const recalled = found.value?.growth.recalls.find((one) => one.day === day)
   const beliefs = found.value?.beliefs ?? []
   const facts = health.value
   return (
@@ -227,12 +231,14 @@ function Today() {
       <dl class="figures flat">
         <div>
           <dt>Recalls</dt>
-          <dd class="number">{count(today?.recalls ?? 0)}</dd>
+          <dd class="number">{count(recalled?.recalls ?? 0)}</dd>
         </div>
         <div>
           <dt>Found something</dt>
           <dd class="number">
-            {today === undefined ? '–' : `${count(today.recalls - today.silent)} of ${count(today.recalls)}`}
+            {recalled === undefined
+              ? '–'
+              : `${count(recalled.recalls - recalled.silent)} of ${count(recalled.recalls)}`}
           </dd>
         </div>
         <div>

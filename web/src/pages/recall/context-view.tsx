@@ -186,22 +186,22 @@ const Reasons = ({ matches }: { readonly matches: readonly MatchedForm[] }) => (
 type QuotedProps = { readonly quote: Quote; readonly asked: readonly string[] }
 
 function Quoted({ quote, asked }: QuotedProps) {
-  const { text, at, speaker, role, earlier, explanation, session, turn } = quote
+  const { text, at, utcOffset, speaker, role, earlier, explanation, session, turn } = quote
   const who = speaker ?? speakers[role]
   return (
     <li class="recalled">
       <div class="recalled-head">
         <span class="recalled-name">
           <bdi>{who}</bdi> said on{' '}
-          <time dateTime={at} title={moment(at)}>
-            {dayOf(at)}
+          <time dateTime={at} title={moment(at, utcOffset)}>
+            {dayOf(at, utcOffset)}
           </time>
         </span>
         {earlier ? <Badge>earlier</Badge> : null}
         <Link
           class="soft small to-end"
           href={`${address('conversations', session)}?turn=${encodeURIComponent(turn)}`}
-          aria-label={`See the conversation of ${dayOf(at)}`}
+          aria-label={`See the conversation of ${dayOf(at, utcOffset)}`}
         >
           See the conversation
         </Link>

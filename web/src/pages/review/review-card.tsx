@@ -79,7 +79,7 @@ export function ReviewCard({ item, isHere, isChosen, isBusy, onChoose, onDecide 
 
 const SaidWhen = ({ turn }: { readonly turn: NonNullable<ReviewItem['turn']> }) => (
   <>
-    Said on {moment(turn.at)} ·{' '}
+    Said on {moment(turn.at, turn.utcOffset)} ·{' '}
     <Link href={`${address('conversations', turn.session)}?turn=${encodeURIComponent(turn.id)}`}>
       See the conversation
     </Link>

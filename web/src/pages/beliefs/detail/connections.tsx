@@ -48,7 +48,7 @@ export function Connections({ belief, links }: { readonly belief: Belief; readon
             <blockquote class="quote prose small" dir="auto">
               {links.turn.text.slice(0, 500)}
               <span class="soft small block">
-                Said on {moment(links.turn.at)} ·{' '}
+                Said on {moment(links.turn.at, links.turn.utcOffset)} ·{' '}
                 <Link
                   href={`${address('conversations', links.turn.session)}?turn=${encodeURIComponent(links.turn.id)}`}
                 >

@@ -1,0 +1,44 @@
+/**
+ * The day of a time, such as 2026-05-08: in the UTC offset that a turn arrived with, in minutes, otherwise in the time
+ * zone of the process.
+ */
+export const localDay = (at: string, utcOffset: number | null = null): string => localTime(at, utcOffset).slice(0, 10)
+
+/** The day and the minute of a time, such as 2026-05-08 20:15. */
+export const localMinute = (at: string, utcOffset: number | null = null): string =>
+  localTime(at, utcOffset).slice(0, 16).replace('T', ' ')
+
+/** A time in UTC as it was given: 2026-05-08T20:15:00.000-04:00; in UTC if it has no offset. */
+export function withOffset(at: string, utcOffset: number | null): string {
+  if (utcOffset === null) return at
+  const two = (number: number): string => String(number).padStart(2, '0')
+  const minutes = Math.abs(utcOffset)
+  const offset = `${utcOffset < 0 ? '-' : '+'}${two(Math.floor(minutes / 60))}:${two(minutes % 60)}`
+  return `${localTime(at, utcOffset)}${offset}`
+}
+
+/**
+ * The UTC offset at the end of a time, in minutes; null if it has none. +00:00 is none: programs write it for Z, whatever
+ * the time zone of the person is.
+ */
+export function offsetIn(time: string): number | null {
+  const [, sign, hours, minutes] =
+    /:\d\d(?:[.,]\d+)?\s*(?:GMT|UTC)?([+-])(\d\d):?(\d\d)(?:\s*\(.*\))?$/u.exec(time) ?? []
+  const offset = Number(hours) * 60 + Number(minutes)
+  return sign === undefined || offset === 0 ? null : sign === '-' ? -offset : offset
+}
+
+/** The first moment of a day such as 2026-05-08 in the time zone of the process, or of one so many days later. */
+export function startOfDay(day: string, later = 0): number {
+  // A day alone would be read as UTC.
+  const start = new Date(`${day}T00:00:00`)
+  return later === 0 ? start.getTime() : start.setDate(start.getDate() + later)
+}
+
+/** ISO 8601 without a time zone. A text that is not a time is returned as it is. */
+function localTime(at: string, utcOffset: number | null): string {
+  const time = new Date(at)
+  const offset = utcOffset ?? -time.getTimezoneOffset()
+  const shifted = new Date(time.getTime() + offset * 60_000)
+  return Number.isNaN(shifted.getTime()) ? at : shifted.toISOString().slice(0, -1)
+}

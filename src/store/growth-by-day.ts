@@ -1,0 +1,16 @@
+import type { GrowthDay } from '../beliefs/recall-counts.ts'
+import { localDay } from '../local-time.ts'
+
+/** How many beliefs of one author and scope were first remembered at a time. */
+export type GrowthRow = Omit<GrowthDay, 'day'> & { readonly at: string }
+
+/** Adds the counts of a day, in the time zone of the process, which a database does not know. Rows are oldest first. */
+export function growthByDay(rows: readonly GrowthRow[]): readonly GrowthDay[] {
+  const days = new Map<string, GrowthDay>()
+  for (const { at, beliefs, ...row } of rows) {
+    const day = localDay(at)
+    const key = JSON.stringify([day, row.actor, row.origin, row.scope])
+    days.set(key, { day, ...row, beliefs: (days.get(key)?.beliefs ?? 0) + beliefs })
+  }
+  return [...days.values()]
+}
