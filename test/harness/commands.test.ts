@@ -163,6 +163,8 @@ describe('runs', () => {
 
     const ran = await place.json('benchmark', 'run', 'retrieval-precision', 'session-drift', '--seed', '7')
     const snapshot = await place.json('benchmark', 'snapshot', '--snapshot-id', 'required-main', '--notes', 'first')
+    const unmeasured = await place.json('benchmark-baseline-report', '--snapshot-id', 'required-main')
+    await place.json('benchmark', 'run', 'retrieval-precision', 'session-drift', '--seed', '7')
     const report = await place.json('benchmark-baseline-report', '--snapshot-id', 'required-main')
     const gate = await place.json('benchmark', 'gate', '--base', 'evals', '--candidate', 'evals')
 
@@ -174,6 +176,7 @@ describe('runs', () => {
       exitCode: 0,
       document: { snapshot: { sourceRootDir: 'evals', benchmarkCount: 2 } },
     })
+    expect(unmeasured).toMatchObject({ exitCode: 4, document: { passed: false, comparedBenchmarks: 0 } })
     expect(report).toMatchObject({ exitCode: 0, document: { passed: true, comparedBenchmarks: 2 } })
     expect(gate).toMatchObject({ exitCode: 0, document: { passed: true, baselineSnapshotId: 'required-main' } })
     const [runId] = readdirSync(join(place.store, 'runs')).filter((name) => !name.endsWith('.json'))
@@ -248,8 +251,9 @@ describe('runs', () => {
 
   it('are made in shards by several machines, side by side on each, and merged into one', async () => {
     using place = harness()
-    const kept = (store: string) => recordsOf(store, 'nightly').map((line) => ({ ...JSON.parse(line), timings: null }))
-    await place.run('benchmark', 'run', 'session-drift', '--run-id', 'nightly')
+    const kept = (store: string, runId: string) =>
+      recordsOf(store, runId).map((line) => ({ ...JSON.parse(line), timings: null }))
+    await place.run('benchmark', 'run', 'session-drift', '--run-id', 'whole')
     for (const part of ['1', '2', '3']) {
       const shard = ['--shard', `${part}/3`, '--jobs', '4', '--store', `shard-${part}`]
       await place.run('benchmark', 'run', 'session-drift', '--run-id', 'nightly', ...shard)
@@ -264,7 +268,7 @@ describe('runs', () => {
       exitCode: 0,
       document: { ok: true, shards: 3, run: { runId: 'nightly', passedCases: 12, totalCases: 12 } },
     })
-    expect(kept(join(place.work, 'whole'))).toEqual(kept(place.store))
+    expect(kept(join(place.work, 'whole'), 'nightly')).toEqual(kept(place.store, 'whole'))
     expect(lacking).toEqual({ exitCode: 4, document: { ok: false, problems: ['Shard 2/3 is missing.'] } })
     expect([gate.exitCode, alone.exitCode]).toEqual([0, 1])
   })
@@ -382,11 +386,13 @@ describe('benchmark recall', () => {
       mode: 'snapshot',
       snapshot: { snapshot: { snapshotId: 'a' } },
     })
+    plant(place.store, { 'runs/run-002.json': aRun({ runId: 'run-002' }) })
     expect(await mode('--snapshot-id', 'a')).toMatchObject({
       mode: 'baseline-report',
       baselineReport: { passed: true },
     })
-    expect(await mode('--base', 'evals', '--candidate', 'evals')).toMatchObject({
+    plant(join(place.work, 'base'), { 'runs/run-000.json': aRun({ runId: 'run-000' }) })
+    expect(await mode('--base', 'base', '--candidate', 'evals')).toMatchObject({
       mode: 'ci-gate',
       ciGate: { passed: true },
     })
@@ -418,7 +424,7 @@ describe('the gate', () => {
 
   it('names benchmarks that only the candidate has', async () => {
     using place = harness()
-    plant(join(place.work, 'base'), { 'runs/run-001.json': aRun() })
+    plant(join(place.work, 'base'), { 'runs/run-000.json': aRun({ runId: 'run-000' }) })
     plant(join(place.work, 'candidate'), {
       'runs/run-001.json': aRun(),
       'runs/run-002.json': aRun({ runId: 'run-002', benchmarkId: 'newcomer' }),
@@ -431,7 +437,8 @@ describe('the gate', () => {
 
   it('refuses to accept a change of a benchmark that the base does not have', async () => {
     using place = harness()
-    for (const store of ['base', 'candidate']) plant(join(place.work, store), { 'runs/run-001.json': aRun() })
+    for (const store of ['base', 'candidate'])
+      plant(join(place.work, store), { [`runs/${store}.json`]: aRun({ runId: store }) })
     const gate = (accepted: string) =>
       place.run('benchmark', 'gate', '--base', 'base', '--candidate', 'candidate', '--accept-changed', accepted)
 
@@ -444,7 +451,7 @@ describe('the gate', () => {
 
   it('ends with 0, 1, 3 and 4', async () => {
     using place = harness()
-    plant(join(place.work, 'base'), { 'runs/run-001.json': aRun() })
+    plant(join(place.work, 'base'), { 'runs/run-000.json': aRun({ runId: 'run-000' }) })
     plant(join(place.work, 'same'), { 'runs/run-001.json': aRun() })
     plant(join(place.work, 'worse'), { 'runs/run-001.json': aRun({ passed: 1 }) })
     plant(join(place.work, 'broken'), { 'runs/run-001.json': '{' })

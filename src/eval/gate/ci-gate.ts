@@ -168,7 +168,7 @@ async function standingOf(
   const contradictions = problems.map((problem) => `invalid in the ${name}: ${problemText(problem)}`)
   const unclean = requireCleanTree ? uncleanReasons(root, run) : []
   const doubts = [...misdated, ...contradictions, ...unclean]
-  return { ...about, figures: figuresOfRun(run, results), seal: run.seal, problems: doubts, outdated }
+  return { ...about, figures: figuresOfRun(run, results), problems: doubts, outdated }
 }
 
 async function invalidIn(root: string, tree: StoreTree): Promise<InvalidFiles> {
