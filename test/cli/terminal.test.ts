@@ -15,7 +15,7 @@ const atTerminal = (place: Workplace, typed: string, ...argv: readonly string[])
 describe('at a terminal', () => {
   it('comparisons have colours, not the signs that stand for escape codes', async () => {
     using place = workplace()
-    const run = (...argv: readonly string[]) => atTerminal(place, '', 'benchmark', ...argv, '--store', 'evals')
+    const run = (...argv: readonly string[]) => atTerminal(place, '', 'benchmark', ...argv, '--evals', 'evals')
     await run('run', 'session-drift', '--run-id', 'good')
     await run('run', 'session-drift', '--run-id', 'bad', '--system', 'none')
     await run('snapshot', '--snapshot-id', 'main')

@@ -90,6 +90,38 @@ describe('benchmark status', () => {
   })
 })
 
+describe('--store, the address of a memory', () => {
+  it.each([
+    ['benchmark', 'status'],
+    ['benchmark', 'run', 'session-drift'],
+    ['benchmark', 'report', '--snapshot-id', 'a'],
+    ['benchmark', 'html'],
+    ['task', 'report', 'run'],
+    ['shadow', 'status'],
+  ])('is refused by %s %s, with --evals as the hint', async (...argv) => {
+    using place = harness()
+
+    for (const given of [
+      [...argv, '--store', 'evals'],
+      ['--store', 'evals', ...argv],
+    ]) {
+      const { exitCode, stderr } = await place.run(...given)
+
+      expect(exitCode).toBe(2)
+      expect(stderr).toBe('error: There is no option --store here.\nhint: Write --evals <directory>.\n')
+    }
+  })
+
+  it('is no directory of evals for a command that reads a memory too', async () => {
+    using place = harness()
+
+    const { exitCode, stderr } = await place.run('benchmark', 'capture', 'hello', '--as-is', '--store', 'evals')
+
+    expect(exitCode).toBe(3)
+    expect(stderr).toContain('An eval store is named with --evals.')
+  })
+})
+
 describe('switches that are off', () => {
   it.each([
     [['benchmark', 'snapshot', '--snapshot-id', 'a'], 'benchmarkBaselineSnapshotsEnabled'],
@@ -255,12 +287,12 @@ describe('runs', () => {
       recordsOf(store, runId).map((line) => ({ ...JSON.parse(line), timings: null }))
     await place.run('benchmark', 'run', 'session-drift', '--run-id', 'whole')
     for (const part of ['1', '2', '3']) {
-      const shard = ['--shard', `${part}/3`, '--jobs', '4', '--store', `shard-${part}`]
+      const shard = ['--shard', `${part}/3`, '--jobs', '4', '--evals', `shard-${part}`]
       await place.run('benchmark', 'run', 'session-drift', '--run-id', 'nightly', ...shard)
     }
 
-    const merged = await place.json('benchmark', 'merge', 'shard-3', 'shard-1', 'shard-2', '--store', 'whole')
-    const lacking = await place.json('benchmark', 'merge', 'shard-3', 'shard-1', '--store', 'other')
+    const merged = await place.json('benchmark', 'merge', 'shard-3', 'shard-1', 'shard-2', '--evals', 'whole')
+    const lacking = await place.json('benchmark', 'merge', 'shard-3', 'shard-1', '--evals', 'other')
     const gate = await place.run('benchmark', 'gate', '--base', 'evals', '--candidate', 'whole')
     const alone = await place.run('benchmark', 'gate', '--base', 'evals', '--candidate', 'shard-1')
 
@@ -514,7 +546,7 @@ describe('benchmark capture', () => {
       '--reject',
       'Sunday race',
     )
-    const precious = await place.json('benchmark', 'capture', message, ...at, '--as-is', '--store', place.store)
+    const precious = await place.json('benchmark', 'capture', message, ...at, '--as-is', '--evals', place.store)
     const ran = await place.json('benchmark', 'run', 'my-cases')
     const shown = await place.run('benchmark', 'run', 'my-cases')
 

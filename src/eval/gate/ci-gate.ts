@@ -50,7 +50,7 @@ export async function gateStores(request: GateRequest): Promise<DeltaReport> {
   const { base, candidate, acceptedChanges = {}, requireCleanTree = false, now } = request
   const about = { baseRootDir: base, candidateRootDir: candidate }
   if (!isDirectory(candidate)) {
-    const next = 'Check the path; `credence benchmark run PACK --store DIRECTORY` creates a store.'
+    const next = 'Check the path; `credence benchmark run PACK --evals DIRECTORY` creates a store.'
     const absent = storeReason('invalid', `The candidate has no eval store at ${candidate}.`, next)
     const judgement = judge({ standings: [], reasons: [absent] }, nothing)
     return deltaReport([judgement], { ...about, reference: null, invalid: { candidate: noneInvalid } })

@@ -145,7 +145,7 @@ function decide(
     const only = named(parts.map(({ run, why }) => `${run.runId} (${why})`))
     const none = parts.length === 0 ? 'no run of it' : `no whole run of it, only ${only}`
     const isSharded = parts.some(({ run }) => run.shard !== undefined)
-    const next = isSharded ? 'Join all shards first: `credence benchmark merge DIRECTORIES --store STORE`.' : again
+    const next = isSharded ? 'Join all shards first: `credence benchmark merge DIRECTORIES --evals STORE`.' : again
     return unseen('regression', `missing; the candidate has ${none}.`, next)
   }
   const { taken, figures, outdated } = theirs

@@ -22,7 +22,7 @@ export function BaselinesView() {
               <p>Later runs are compared with a baseline. Accept the latest runs with:</p>
               <code class="command">
                 CREDENCE_BENCHMARK_BASELINE_SNAPSHOTS_ENABLED=true{' '}
-                {typed(`benchmark snapshot --snapshot-id main --store "${health.value?.evals.root}"`)}
+                {typed(`benchmark snapshot --snapshot-id main --evals "${health.value?.evals.root}"`)}
               </code>
             </EmptyState>
           </div>
