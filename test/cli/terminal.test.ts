@@ -5,12 +5,9 @@ import { workplace } from './workplace.ts'
 
 type Workplace = ReturnType<typeof workplace>
 
-const evals = {
-  CREDENCE_BENCHMARK_BASELINE_SNAPSHOTS_ENABLED: 'true',
-}
 /** A command line at a terminal with colours, with these characters typed. */
 const atTerminal = (place: Workplace, typed: string, ...argv: readonly string[]) =>
-  place.runWith({ columns: 100, stdin: typed, env: evals, platform: 'linux' }, ...argv)
+  place.runWith({ columns: 100, stdin: typed, platform: 'linux' }, ...argv)
 
 describe('at a terminal', () => {
   it('comparisons have colours, not the signs that stand for escape codes', async () => {
@@ -153,7 +150,7 @@ describe('what is told to a person', () => {
   ])('%j is answered with %s', async (argv, hint) => {
     using place = workplace()
 
-    const { exitCode, stderr } = await place.runWith({ env: evals }, ...argv)
+    const { exitCode, stderr } = await place.run(...argv)
 
     expect(exitCode).not.toBe(0)
     expect(stderr).toContain(hint)

@@ -5,15 +5,10 @@ import { commandTable } from '../../src/cli/command-table.ts'
 import { endOf, workplace } from '../cli/workplace.ts'
 import { aBaseline, aManifest, aRun, plant } from './eval-store.ts'
 
-const switchedOn = {
-  CREDENCE_EVAL_HARNESS_ENABLED: 'true',
-  CREDENCE_EVAL_SHADOW_MODE_ENABLED: 'true',
-  CREDENCE_BENCHMARK_BASELINE_SNAPSHOTS_ENABLED: 'true',
-  CREDENCE_BENCHMARK_DELTA_REPORTER_ENABLED: 'true',
-}
+const shadowMode = { CREDENCE_EVAL_HARNESS_ENABLED: 'true', CREDENCE_EVAL_SHADOW_MODE_ENABLED: 'true' }
 
-/** A working directory with an eval store, and every switch on unless told otherwise. */
-function harness(env: Readonly<Record<string, string>> = switchedOn) {
+/** A working directory with an eval store, and default settings unless told otherwise. */
+function harness(env: Readonly<Record<string, string>> = {}) {
   const place = workplace()
   const store = join(place.work, 'evals')
   const run = (...argv: readonly string[]) =>
@@ -27,7 +22,7 @@ function harness(env: Readonly<Record<string, string>> = switchedOn) {
 
 describe('benchmark status', () => {
   it('reports everything, with or without a store', async () => {
-    using place = harness()
+    using place = harness(shadowMode)
     const empty = await place.json('benchmark', 'status')
     plant(place.store, {
       'benchmarks/ama-memory/manifest.json': aManifest(),
@@ -128,18 +123,19 @@ describe('switches that are off', () => {
     [['benchmark', 'report', '--snapshot-id', 'a'], 'benchmarkDeltaReporterEnabled'],
     [['benchmark', 'recall', '--snapshot-id', 'a'], 'benchmarkDeltaReporterEnabled'],
     [['benchmark', 'recall', '--snapshot-id', 'a', '--create-snapshot'], 'benchmarkBaselineSnapshotsEnabled'],
-  ])('make %j say which setting turns it on', async (argv, setting) => {
-    using place = harness({})
+  ])('make %j name the setting', async (argv, setting) => {
+    using place = harness()
+    plant(place.home, { 'memory/config.json': { [setting]: false } })
 
-    const { exitCode, stderr } = await place.run(...argv)
+    const { exitCode, stderr } = await place.run(...argv, '--dir', join(place.home, 'memory'))
 
     expect(exitCode).toBe(3)
-    expect(stderr).toContain(setting)
-    expect(stderr).toContain(`{"${setting}": true}`)
+    expect(stderr).toContain(`because the setting ${setting} is off.`)
+    expect(stderr).toContain(`{"${setting}": false}`)
   })
 
   it('leave nothing on disk when something is recalled', async () => {
-    using place = harness({})
+    using place = harness()
     await place.run('remember', 'A dinghy.', '--name', 'Albatross')
 
     await place.run('recall', 'Is the Albatross ready?')
@@ -256,7 +252,7 @@ describe('runs', () => {
   it('are partial when interrupted, and completed by --resume without repeating a case', async () => {
     using place = harness()
     // A system that does not answer in the middle until the interrupt has come.
-    const env = { ...switchedOn, CREDENCE_EVAL_STORE_DIR: place.store }
+    const env = { CREDENCE_EVAL_STORE_DIR: place.store }
     const server = await stallingServer()
     try {
       const child = place.start(
@@ -500,7 +496,7 @@ describe('the gate', () => {
 
 describe('shadow recall', () => {
   it('records recalls without their text', async () => {
-    using place = harness()
+    using place = harness(shadowMode)
     await place.run('remember', 'A dinghy.', '--name', 'Albatross', '--scope', 'domain:sea')
     await place.run('recall', 'Is the Albatross ready?', '--scope', 'domain:sea')
     await place.run('recall', 'Is the Albatross dry?', '--scope', 'domain:sea')
@@ -517,7 +513,7 @@ describe('shadow recall', () => {
   })
 
   it('does not keep recall from working when the store is broken', async () => {
-    using place = harness()
+    using place = harness(shadowMode)
     writeFileSync(place.store, 'a file where the store should be')
     await place.run('remember', 'A dinghy.', '--name', 'Albatross', '--scope', 'domain:sea')
 
@@ -586,7 +582,7 @@ describe('benchmark capture', () => {
   })
 
   it('names a command that runs as printed', async () => {
-    using place = harness({})
+    using place = harness()
     await place.run('remember', 'A dinghy.', '--name', 'Albatross')
 
     const { stderr } = await place.run('benchmark', 'capture', 'Is the Albatross ready?', '--as-is')

@@ -126,16 +126,12 @@ describe.skipIf(!canGrade)('credence task run', () => {
 
   it('keeps its runs where every other command of the harness finds them', async () => {
     using place = harbor()
-    await place.ask('run', place.task, '--agent', 'reference', '--run-id', 'one', '--repeats', '2')
-    await place.ask('run', place.task, '--agent', 'reference', '--run-id', 'two', '--repeats', '2')
-    const env = {
-      CREDENCE_BENCHMARK_BASELINE_SNAPSHOTS_ENABLED: 'true',
-      CREDENCE_BENCHMARK_DELTA_REPORTER_ENABLED: 'true',
-    }
     const at = ['--evals', place.store]
 
-    const snapshot = await place.runWith({ env }, 'benchmark', 'snapshot', '--snapshot-id', 'main', ...at)
-    const report = await place.runWith({ env }, 'benchmark', 'report', '--snapshot-id', 'main', ...at)
+    await place.ask('run', place.task, '--agent', 'reference', '--run-id', 'one', '--repeats', '2')
+    const snapshot = await place.run('benchmark', 'snapshot', '--snapshot-id', 'main', ...at)
+    await place.ask('run', place.task, '--agent', 'reference', '--run-id', 'two', '--repeats', '2')
+    const report = await place.run('benchmark', 'report', '--snapshot-id', 'main', ...at)
     const diff = await place.run('benchmark', 'diff', 'one', 'two', ...at)
     const html = await place.run('benchmark', 'html', '--out', 'page.html', ...at)
 

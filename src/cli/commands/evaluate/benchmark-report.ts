@@ -42,7 +42,7 @@ export const benchmarkSnapshot = defineCommand({
   args: {},
   options: { snapshotId: snapshotIdOption, ...snapshotOptions, ...evalStoreOptions },
   description:
-    'Takes the latest completed run of every benchmark. Needs the setting benchmarkBaselineSnapshotsEnabled.',
+    'Takes the latest completed run of every benchmark. Refused if the setting benchmarkBaselineSnapshotsEnabled is off.',
   examples: {
     'credence benchmark snapshot --snapshot-id main': 'Stores the latest figures as the baseline "main".',
     'credence benchmark snapshot --snapshot-id main --force --accept-lower "the cases became harder"':
@@ -94,7 +94,7 @@ export const benchmarkReport = defineCommand({
   args: {},
   options: { snapshotId: snapshotIdOption, ...reportOptions, ...evalStoreOptions },
   description:
-    'Fails on a worse figure, a missing benchmark or an invalid file. Needs the setting benchmarkDeltaReporterEnabled.',
+    'Fails on a worse figure, a missing benchmark or an invalid file. Refused if the setting benchmarkDeltaReporterEnabled is off.',
   exitCodes: [exitCodes.failed, exitCodes.nothingCompared],
   examples: {
     'credence benchmark report --snapshot-id main': 'Compares the latest runs with the baseline "main".',

@@ -74,11 +74,11 @@ export function evalStore(
 
 type Switch = { [Name in SettingName]: Settings[Name] extends boolean ? Name : never }[SettingName]
 
-/** Fails while a switch is off, and says how to turn it on. */
+/** Throws a MemoryError if a setting that is on by default was switched off. */
 export function requireSetting(settings: Settings, name: Switch, what: string): void {
   if (settings[name]) return
   throw new MemoryError('unavailable', `${what} because the setting ${name} is off.`, {
-    hint: `Put {"${name}": true} into config.json in the memory directory, or set ${environmentName(name)}=true.`,
+    hint: `Remove {"${name}": false} from config.json in the memory directory, or set ${environmentName(name)}=true.`,
   })
 }
 
