@@ -1,7 +1,7 @@
 // Prints which tests failed and why, and how many passed, failed and were skipped, from the JSON reports of the test
 // runner. A test file that could not be loaded has no tests to count, so it counts as one failure: otherwise it would
 // look like success. Where NAME.again.json is beside NAME.json, the failed tests were run a second time: those that
-// passed then are listed as unsteady. With --failed-files, prints only the files with failed tests.
+// passed then are listed as unsteady, and their files as repeated. With --failed-files, prints only the files with failed tests.
 import { existsSync, readFileSync } from 'node:fs'
 import { relative } from 'node:path'
 import { parseArgs } from 'node:util'
@@ -70,7 +70,9 @@ if (values['failed-files']) {
     console.log(`${status === 'failed' ? 'FAILED TEST' : 'UNSTEADY TEST, passed when run again'}: ${name}`)
     for (const line of failure.split('\n').slice(0, linesPerFailure)) console.log(`  ${line}`)
   }
-  if (unsteady.length > 0) console.log(`Of the passed tests, ${unsteady.length} failed at first.`)
+  const repeated = new Set(unsteady.map((test) => test.file))
+  for (const { file } of failures) repeated.delete(file)
+  for (const file of repeated) console.log(`REPEATED: ${file} (failed once, passed alone)`)
   console.log(`${passed} passed, ${failures.length} failed, ${tests.length - passed - failures.length} skipped`)
   if (failures.length > 0 || passed === 0) process.exitCode = 1
 }

@@ -222,6 +222,7 @@ const methods: { readonly [Name in keyof api.Memory]: readonly Argument[] } = {
     }),
   ],
   why: [message, reference, options(recall)],
+  suggestAliases: [message, reference],
   remedies: [
     message,
     reference,

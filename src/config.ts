@@ -17,9 +17,9 @@ type Setting<Value> = {
 
 const truths: Readonly<Record<string, boolean>> = { '1': true, true: true, '0': false, false: false }
 
-const flag = (meaning: string): Setting<boolean> => ({
-  default: false,
-  defaultText: '`false`',
+const flag = (meaning: string, isOn = false): Setting<boolean> => ({
+  default: isOn,
+  defaultText: `\`${isOn}\``,
   meaning,
   isValue: (given) => typeof given === 'boolean',
   allowed: 'Write true or false.',
@@ -95,8 +95,8 @@ export const settingsSchema = {
   evalShadowModeEnabled: flag(
     'Record what each live recall did, in ids, hashes and numbers; needs `evalHarnessEnabled`. Does not change what is recalled.',
   ),
-  benchmarkBaselineSnapshotsEnabled: flag('Allow storing accepted runs as baselines.'),
-  benchmarkDeltaReporterEnabled: flag('Allow comparing the latest runs with a baseline.'),
+  benchmarkBaselineSnapshotsEnabled: flag('Allow storing accepted runs as baselines.', true),
+  benchmarkDeltaReporterEnabled: flag('Allow comparing the latest runs with a baseline.', true),
   // Null, because the default lies below the memory directory, which is known only later.
   evalStoreDir: text(
     null,

@@ -116,7 +116,7 @@ export function compose(
     if (store !== undefined && !/^postgres(?:ql)?:\/\//u.test(store))
       throw invalid(
         'The address of the store does not begin with postgres://.',
-        'Write postgres://user:password@host/database. For SQLite leave --store out and name a directory with --dir.',
+        'Write postgres://user:password@host/database. For SQLite leave --store out and name a directory with --dir. An eval store is named with --evals.',
       )
     servers.set(dir, store)
     if (statSync(dir, { throwIfNoEntry: false })?.isDirectory() === false)

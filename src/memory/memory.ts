@@ -89,6 +89,8 @@ export type Memory = {
   why(message: string, reference: string, options?: RecallOptions): Promise<Why>
   /** Changes that would make a belief appear for a message, or stay away. */
   remedies(message: string, reference: string, options: RemedyOptions): Promise<Remedies>
+  /** Words of a message that would name a belief if they were an alias of it, best first. None is tried, as `remedies` does. */
+  suggestAliases(message: string, reference: string): Promise<readonly string[]>
   correct(reference: string, correction: Correction): Promise<Corrected>
   reinforce(reference: string, options?: KeyOption): Promise<Edited>
   /** Makes an unconfirmed belief the person's own word. Only a person can. */
@@ -209,6 +211,8 @@ export function memoryFrom(ports: Ports, standpoint: Standpoint): Memory {
       (await load()).why(ports, { ...view, ...options, user, message, reference }),
     remedies: async (message, reference, options) =>
       (await load()).remedies(ports, { ...view, ...options, user, message, reference }),
+    suggestAliases: async (message, reference) =>
+      (await load()).suggestAliases(ports, { ...view, user, message, reference }),
     correct: async (reference, correction) => (await load()).correct(ports, at(reference, correction)),
     reinforce: async (reference, options) => (await load()).reinforce(ports, at(reference, options)),
     confirm: async (reference, options) => (await load()).confirm(ports, at(reference, options)),

@@ -17,10 +17,6 @@ async function copiedEverywhere() {
   await place.run('hear', `By the way: ${secret}`, ...at)
   await place.json('benchmark', 'capture', 'How does the vault code work?', '--expect', 'vault code', ...at)
   await place.json('benchmark', 'capture', 'Where are office and vault code?', '--expect', 'office', ...at)
-  writeFileSync(
-    join(dir, 'config.json'),
-    JSON.stringify({ evalHarnessEnabled: true, benchmarkBaselineSnapshotsEnabled: true }),
-  )
   await place.run('benchmark', 'run', 'my-cases', ...at)
   await place.json('backup', join(dir, 'before.db'), ...at)
   await place.json('backup', join(place.work, 'outside.db'), ...at)

@@ -5,17 +5,14 @@ import { workplace } from './workplace.ts'
 
 type Workplace = ReturnType<typeof workplace>
 
-const evals = {
-  CREDENCE_BENCHMARK_BASELINE_SNAPSHOTS_ENABLED: 'true',
-}
 /** A command line at a terminal with colours, with these characters typed. */
 const atTerminal = (place: Workplace, typed: string, ...argv: readonly string[]) =>
-  place.runWith({ columns: 100, stdin: typed, env: evals, platform: 'linux' }, ...argv)
+  place.runWith({ columns: 100, stdin: typed, platform: 'linux' }, ...argv)
 
 describe('at a terminal', () => {
   it('comparisons have colours, not the signs that stand for escape codes', async () => {
     using place = workplace()
-    const run = (...argv: readonly string[]) => atTerminal(place, '', 'benchmark', ...argv, '--store', 'evals')
+    const run = (...argv: readonly string[]) => atTerminal(place, '', 'benchmark', ...argv, '--evals', 'evals')
     await run('run', 'session-drift', '--run-id', 'good')
     await run('run', 'session-drift', '--run-id', 'bad', '--system', 'none')
     await run('snapshot', '--snapshot-id', 'main')
@@ -168,7 +165,7 @@ describe('what is told to a person', () => {
   ])('%j is answered with %s', async (argv, hint) => {
     using place = workplace()
 
-    const { exitCode, stderr } = await place.runWith({ env: evals }, ...argv)
+    const { exitCode, stderr } = await place.run(...argv)
 
     expect(exitCode).not.toBe(0)
     expect(stderr).toContain(hint)

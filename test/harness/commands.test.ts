@@ -5,15 +5,10 @@ import { commandTable } from '../../src/cli/command-table.ts'
 import { endOf, workplace } from '../cli/workplace.ts'
 import { aBaseline, aManifest, aRun, plant } from './eval-store.ts'
 
-const switchedOn = {
-  CREDENCE_EVAL_HARNESS_ENABLED: 'true',
-  CREDENCE_EVAL_SHADOW_MODE_ENABLED: 'true',
-  CREDENCE_BENCHMARK_BASELINE_SNAPSHOTS_ENABLED: 'true',
-  CREDENCE_BENCHMARK_DELTA_REPORTER_ENABLED: 'true',
-}
+const shadowMode = { CREDENCE_EVAL_HARNESS_ENABLED: 'true', CREDENCE_EVAL_SHADOW_MODE_ENABLED: 'true' }
 
-/** A working directory with an eval store, and every switch on unless told otherwise. */
-function harness(env: Readonly<Record<string, string>> = switchedOn) {
+/** A working directory with an eval store, and default settings unless told otherwise. */
+function harness(env: Readonly<Record<string, string>> = {}) {
   const place = workplace()
   const store = join(place.work, 'evals')
   const run = (...argv: readonly string[]) =>
@@ -27,7 +22,7 @@ function harness(env: Readonly<Record<string, string>> = switchedOn) {
 
 describe('benchmark status', () => {
   it('reports everything, with or without a store', async () => {
-    using place = harness()
+    using place = harness(shadowMode)
     const empty = await place.json('benchmark', 'status')
     plant(place.store, {
       'benchmarks/ama-memory/manifest.json': aManifest(),
@@ -90,24 +85,57 @@ describe('benchmark status', () => {
   })
 })
 
+describe('--store, the address of a memory', () => {
+  it.each([
+    ['benchmark', 'status'],
+    ['benchmark', 'run', 'session-drift'],
+    ['benchmark', 'report', '--snapshot-id', 'a'],
+    ['benchmark', 'html'],
+    ['task', 'report', 'run'],
+    ['shadow', 'status'],
+  ])('is refused by %s %s, with --evals as the hint', async (...argv) => {
+    using place = harness()
+
+    for (const given of [
+      [...argv, '--store', 'evals'],
+      ['--store', 'evals', ...argv],
+    ]) {
+      const { exitCode, stderr } = await place.run(...given)
+
+      expect(exitCode).toBe(2)
+      expect(stderr).toBe('error: There is no option --store here.\nhint: Write --evals <directory>.\n')
+    }
+  })
+
+  it('is no directory of evals for a command that reads a memory too', async () => {
+    using place = harness()
+
+    const { exitCode, stderr } = await place.run('benchmark', 'capture', 'hello', '--as-is', '--store', 'evals')
+
+    expect(exitCode).toBe(3)
+    expect(stderr).toContain('An eval store is named with --evals.')
+  })
+})
+
 describe('switches that are off', () => {
   it.each([
     [['benchmark', 'snapshot', '--snapshot-id', 'a'], 'benchmarkBaselineSnapshotsEnabled'],
     [['benchmark', 'report', '--snapshot-id', 'a'], 'benchmarkDeltaReporterEnabled'],
     [['benchmark', 'recall', '--snapshot-id', 'a'], 'benchmarkDeltaReporterEnabled'],
     [['benchmark', 'recall', '--snapshot-id', 'a', '--create-snapshot'], 'benchmarkBaselineSnapshotsEnabled'],
-  ])('make %j say which setting turns it on', async (argv, setting) => {
-    using place = harness({})
+  ])('make %j name the setting', async (argv, setting) => {
+    using place = harness()
+    plant(place.home, { 'memory/config.json': { [setting]: false } })
 
-    const { exitCode, stderr } = await place.run(...argv)
+    const { exitCode, stderr } = await place.run(...argv, '--dir', join(place.home, 'memory'))
 
     expect(exitCode).toBe(3)
-    expect(stderr).toContain(setting)
-    expect(stderr).toContain(`{"${setting}": true}`)
+    expect(stderr).toContain(`because the setting ${setting} is off.`)
+    expect(stderr).toContain(`{"${setting}": false}`)
   })
 
   it('leave nothing on disk when something is recalled', async () => {
-    using place = harness({})
+    using place = harness()
     await place.run('remember', 'A dinghy.', '--name', 'Albatross')
 
     await place.run('recall', 'Is the Albatross ready?')
@@ -163,6 +191,8 @@ describe('runs', () => {
 
     const ran = await place.json('benchmark', 'run', 'retrieval-precision', 'session-drift', '--seed', '7')
     const snapshot = await place.json('benchmark', 'snapshot', '--snapshot-id', 'required-main', '--notes', 'first')
+    const unmeasured = await place.json('benchmark-baseline-report', '--snapshot-id', 'required-main')
+    await place.json('benchmark', 'run', 'retrieval-precision', 'session-drift', '--seed', '7')
     const report = await place.json('benchmark-baseline-report', '--snapshot-id', 'required-main')
     const gate = await place.json('benchmark', 'gate', '--base', 'evals', '--candidate', 'evals')
 
@@ -174,6 +204,7 @@ describe('runs', () => {
       exitCode: 0,
       document: { snapshot: { sourceRootDir: 'evals', benchmarkCount: 2 } },
     })
+    expect(unmeasured).toMatchObject({ exitCode: 4, document: { passed: false, comparedBenchmarks: 0 } })
     expect(report).toMatchObject({ exitCode: 0, document: { passed: true, comparedBenchmarks: 2 } })
     expect(gate).toMatchObject({ exitCode: 0, document: { passed: true, baselineSnapshotId: 'required-main' } })
     const [runId] = readdirSync(join(place.store, 'runs')).filter((name) => !name.endsWith('.json'))
@@ -221,7 +252,7 @@ describe('runs', () => {
   it('are partial when interrupted, and completed by --resume without repeating a case', async () => {
     using place = harness()
     // A system that does not answer in the middle until the interrupt has come.
-    const env = { ...switchedOn, CREDENCE_EVAL_STORE_DIR: place.store }
+    const env = { CREDENCE_EVAL_STORE_DIR: place.store }
     const server = await stallingServer()
     try {
       const child = place.start(
@@ -248,15 +279,16 @@ describe('runs', () => {
 
   it('are made in shards by several machines, side by side on each, and merged into one', async () => {
     using place = harness()
-    const kept = (store: string) => recordsOf(store, 'nightly').map((line) => ({ ...JSON.parse(line), timings: null }))
-    await place.run('benchmark', 'run', 'session-drift', '--run-id', 'nightly')
+    const kept = (store: string, runId: string) =>
+      recordsOf(store, runId).map((line) => ({ ...JSON.parse(line), timings: null }))
+    await place.run('benchmark', 'run', 'session-drift', '--run-id', 'whole')
     for (const part of ['1', '2', '3']) {
-      const shard = ['--shard', `${part}/3`, '--jobs', '4', '--store', `shard-${part}`]
+      const shard = ['--shard', `${part}/3`, '--jobs', '4', '--evals', `shard-${part}`]
       await place.run('benchmark', 'run', 'session-drift', '--run-id', 'nightly', ...shard)
     }
 
-    const merged = await place.json('benchmark', 'merge', 'shard-3', 'shard-1', 'shard-2', '--store', 'whole')
-    const lacking = await place.json('benchmark', 'merge', 'shard-3', 'shard-1', '--store', 'other')
+    const merged = await place.json('benchmark', 'merge', 'shard-3', 'shard-1', 'shard-2', '--evals', 'whole')
+    const lacking = await place.json('benchmark', 'merge', 'shard-3', 'shard-1', '--evals', 'other')
     const gate = await place.run('benchmark', 'gate', '--base', 'evals', '--candidate', 'whole')
     const alone = await place.run('benchmark', 'gate', '--base', 'evals', '--candidate', 'shard-1')
 
@@ -264,7 +296,7 @@ describe('runs', () => {
       exitCode: 0,
       document: { ok: true, shards: 3, run: { runId: 'nightly', passedCases: 12, totalCases: 12 } },
     })
-    expect(kept(join(place.work, 'whole'))).toEqual(kept(place.store))
+    expect(kept(join(place.work, 'whole'), 'nightly')).toEqual(kept(place.store, 'whole'))
     expect(lacking).toEqual({ exitCode: 4, document: { ok: false, problems: ['Shard 2/3 is missing.'] } })
     expect([gate.exitCode, alone.exitCode]).toEqual([0, 1])
   })
@@ -382,11 +414,13 @@ describe('benchmark recall', () => {
       mode: 'snapshot',
       snapshot: { snapshot: { snapshotId: 'a' } },
     })
+    plant(place.store, { 'runs/run-002.json': aRun({ runId: 'run-002' }) })
     expect(await mode('--snapshot-id', 'a')).toMatchObject({
       mode: 'baseline-report',
       baselineReport: { passed: true },
     })
-    expect(await mode('--base', 'evals', '--candidate', 'evals')).toMatchObject({
+    plant(join(place.work, 'base'), { 'runs/run-000.json': aRun({ runId: 'run-000' }) })
+    expect(await mode('--base', 'base', '--candidate', 'evals')).toMatchObject({
       mode: 'ci-gate',
       ciGate: { passed: true },
     })
@@ -418,7 +452,7 @@ describe('the gate', () => {
 
   it('names benchmarks that only the candidate has', async () => {
     using place = harness()
-    plant(join(place.work, 'base'), { 'runs/run-001.json': aRun() })
+    plant(join(place.work, 'base'), { 'runs/run-000.json': aRun({ runId: 'run-000' }) })
     plant(join(place.work, 'candidate'), {
       'runs/run-001.json': aRun(),
       'runs/run-002.json': aRun({ runId: 'run-002', benchmarkId: 'newcomer' }),
@@ -431,7 +465,8 @@ describe('the gate', () => {
 
   it('refuses to accept a change of a benchmark that the base does not have', async () => {
     using place = harness()
-    for (const store of ['base', 'candidate']) plant(join(place.work, store), { 'runs/run-001.json': aRun() })
+    for (const store of ['base', 'candidate'])
+      plant(join(place.work, store), { [`runs/${store}.json`]: aRun({ runId: store }) })
     const gate = (accepted: string) =>
       place.run('benchmark', 'gate', '--base', 'base', '--candidate', 'candidate', '--accept-changed', accepted)
 
@@ -444,7 +479,7 @@ describe('the gate', () => {
 
   it('ends with 0, 1, 3 and 4', async () => {
     using place = harness()
-    plant(join(place.work, 'base'), { 'runs/run-001.json': aRun() })
+    plant(join(place.work, 'base'), { 'runs/run-000.json': aRun({ runId: 'run-000' }) })
     plant(join(place.work, 'same'), { 'runs/run-001.json': aRun() })
     plant(join(place.work, 'worse'), { 'runs/run-001.json': aRun({ passed: 1 }) })
     plant(join(place.work, 'broken'), { 'runs/run-001.json': '{' })
@@ -461,7 +496,7 @@ describe('the gate', () => {
 
 describe('shadow recall', () => {
   it('records recalls without their text', async () => {
-    using place = harness()
+    using place = harness(shadowMode)
     await place.run('remember', 'A dinghy.', '--name', 'Albatross', '--scope', 'domain:sea')
     await place.run('recall', 'Is the Albatross ready?', '--scope', 'domain:sea')
     await place.run('recall', 'Is the Albatross dry?', '--scope', 'domain:sea')
@@ -478,7 +513,7 @@ describe('shadow recall', () => {
   })
 
   it('does not keep recall from working when the store is broken', async () => {
-    using place = harness()
+    using place = harness(shadowMode)
     writeFileSync(place.store, 'a file where the store should be')
     await place.run('remember', 'A dinghy.', '--name', 'Albatross', '--scope', 'domain:sea')
 
@@ -507,7 +542,7 @@ describe('benchmark capture', () => {
       '--reject',
       'Sunday race',
     )
-    const precious = await place.json('benchmark', 'capture', message, ...at, '--as-is', '--store', place.store)
+    const precious = await place.json('benchmark', 'capture', message, ...at, '--as-is', '--evals', place.store)
     const ran = await place.json('benchmark', 'run', 'my-cases')
     const shown = await place.run('benchmark', 'run', 'my-cases')
 
@@ -547,7 +582,7 @@ describe('benchmark capture', () => {
   })
 
   it('names a command that runs as printed', async () => {
-    using place = harness({})
+    using place = harness()
     await place.run('remember', 'A dinghy.', '--name', 'Albatross')
 
     const { stderr } = await place.run('benchmark', 'capture', 'Is the Albatross ready?', '--as-is')

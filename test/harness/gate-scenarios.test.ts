@@ -1,9 +1,10 @@
 import { cpSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import fc from 'fast-check'
 import { expect, it } from 'vitest'
+import { createSnapshot } from '../../src/eval/gate/baselines.ts'
 import { gateStores } from '../../src/eval/gate/ci-gate.ts'
 import type { CaseResult, Verdict } from '../../src/eval/store/schemas/run.ts'
-import { sealOf } from '../../src/eval/store/seal.ts'
 import { temporaryDirectory } from '../temporary-directory.ts'
 import { aBaseline, aRun, plant } from './eval-store.ts'
 import { caseExample } from './example-documents.ts'
@@ -80,21 +81,68 @@ it('fewer repeats are a laxer measurement where results vary', async () => {
   expect(report.reasons[0]?.next).toBe('Run both sides with the same system, seed and repeats.')
 })
 
-it('a run compared with itself shows nothing about the candidate', async () => {
-  using place = temporaryDirectory()
-  const [base, copy] = [join(place.path, 'base'), join(place.path, 'copy')]
-  plant(base, { 'runs/run-001.json': aRun() })
-  plant(base, { 'runs/run-001.json': aRun({ seal: sealOf(base, aRun()) }) })
-  cpSync(base, copy, { recursive: true })
+const acceptRuns = (root: string) =>
+  createSnapshot(root, { snapshotId: 'required-main', createdAt: '2026-03-20T00:00:00Z', sourceRootDir: '.' })
 
-  for (const candidate of [base, copy]) {
-    const report = await gateStores({ base, candidate })
+it.each(['runs', 'snapshot'])(
+  'a run compared with itself shows nothing about the candidate (base of %s)',
+  async (kind) => {
+    using place = temporaryDirectory()
+    const [base, copy] = [join(place.path, 'base'), join(place.path, 'copy')]
+    plant(base, { 'runs/run-001.json': aRun() })
+    cpSync(base, copy, { recursive: true })
+    if (kind === 'snapshot') await acceptRuns(base)
 
-    expect(report).toMatchObject({ verdict: 'cannot tell', exitCode: 4 })
-    expect(report.reasons[0]?.line).toBe(
-      'ama-memory: both sides have the same run run-001, so the candidate was not measured.',
-    )
-  }
+    for (const candidate of [base, copy]) {
+      const report = await gateStores({ base, candidate })
+
+      expect(report).toMatchObject({ verdict: 'cannot tell', exitCode: 4, comparedBenchmarks: 0 })
+      expect(report.reasons[0]?.line).toBe(
+        'ama-memory: both sides have the same run run-001, so the candidate was not measured.',
+      )
+    }
+  },
+)
+
+it('passes only if the candidate has a run of its own for every benchmark of the base', async () => {
+  const drawnRun = fc.record({
+    runId: fc.constantFrom('run-1', 'run-2', 'run-3'),
+    benchmarkId: fc.constantFrom('one', 'two'),
+    passed: fc.constantFrom(8, 9, 9, 9),
+  })
+  const runs = fc.uniqueArray(drawnRun, { selector: ({ runId }) => runId, maxLength: 3 })
+  const store = (drawn: readonly Parameters<typeof aRun>[0][]) =>
+    Object.fromEntries(drawn.map((run) => [`runs/${run?.runId}.json`, aRun(run)]))
+  const seen = new Set<string>()
+
+  await fc.assert(
+    fc.asyncProperty(
+      fc.constantFrom('runs', 'snapshot', "candidate's snapshot"),
+      runs,
+      runs,
+      fc.boolean(),
+      async (kind, ours, theirs, isCopied) => {
+        using place = temporaryDirectory()
+        const [base, candidate] = [join(place.path, 'base'), join(place.path, 'candidate')]
+        plant(base, { 'runs/.keep': '', ...(kind === "candidate's snapshot" ? {} : store(ours)) })
+        plant(candidate, { 'runs/.keep': '', ...store(isCopied ? ours : theirs) })
+        if (kind === 'snapshot' && ours.length > 0) await acceptRuns(base)
+        if (kind === "candidate's snapshot" && theirs.length > 0 && !isCopied) await acceptRuns(candidate)
+
+        const report = await gateStores({ base, candidate, bootstrap: true })
+
+        seen.add(`${kind} ${report.verdict}`)
+        if (report.verdict !== 'pass') return
+        expect(report.comparedBenchmarks).toBeGreaterThan(0)
+        for (const verdict of report.verdicts) {
+          expect(verdict.candidate).not.toBeNull()
+          expect(verdict.candidate?.runId).not.toBe(verdict.base.runId)
+        }
+      },
+    ),
+    { numRuns: 300 },
+  )
+  expect([...seen]).toEqual(expect.arrayContaining(['runs pass', 'snapshot pass', 'snapshot cannot tell']))
 })
 
 it('a run that is dated in the future is invalid, because it hides every later run', async () => {

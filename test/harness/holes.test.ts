@@ -277,14 +277,14 @@ describe('the gate', () => {
       'runs/b.json': of('everything', { runId: 'b', passed: 6 }),
     })
     plant(candidate, {
-      'runs/a.json': of('bm25', { runId: 'a' }),
+      'runs/own.json': of('bm25', { runId: 'own' }),
       'runs/b.json': of('everything', { runId: 'b', passed: 1, ...later }),
       'runs/c.json': of('bm25 without recall', { runId: 'c', passed: 0, role: 'ablation', ...later }),
     })
 
     const report = await gateStores({ base, candidate })
 
-    expect(report).toMatchObject({ exitCode: 0, verdicts: [{ system: 'bm25', candidate: { runId: 'a' } }] })
+    expect(report).toMatchObject({ exitCode: 0, verdicts: [{ system: 'bm25', candidate: { runId: 'own' } }] })
     expect(report.verdicts).toHaveLength(1)
     const benchmarks = ['bm25', 'none'].map((name) => ({ ...benchmark, system: { name, version: '1' } }))
     plant(base, { 'baselines/required-main.json': aBaseline({ benchmarks, benchmarkCount: 2 }) })

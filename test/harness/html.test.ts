@@ -78,7 +78,7 @@ describe('the report page', () => {
     const store = join(place.work, 'evals')
     plantRuns(store)
 
-    const made = await place.json('benchmark', 'html', '--store', store, '--out', 'report.html')
+    const made = await place.json('benchmark', 'html', '--evals', store, '--out', 'report.html')
 
     expect(made).toMatchObject({ ok: true, file: join(place.work, 'report.html'), runs: ['run-002'] })
     expect(readFileSync(made.file, 'utf8')).toContain('<!doctype html>')

@@ -91,11 +91,7 @@ describe('credence learn', () => {
 })
 
 describe('credence benchmark run learning', () => {
-  const env = (store: string) => ({
-    CREDENCE_BENCHMARK_BASELINE_SNAPSHOTS_ENABLED: 'true',
-    CREDENCE_BENCHMARK_DELTA_REPORTER_ENABLED: 'true',
-    CREDENCE_EVAL_STORE_DIR: store,
-  })
+  const env = (store: string) => ({ CREDENCE_EVAL_STORE_DIR: store })
 
   it('keeps a run with its metrics, which a baseline and a report are made of', async () => {
     using place = workplace()
@@ -119,6 +115,7 @@ describe('credence benchmark run learning', () => {
       system: { name: 'learn:none' },
       metrics: { learnRecall: 0 },
     })
+    await run('benchmark', 'run', 'learning')
     const report = await run('benchmark', 'report', '--snapshot-id', 'main')
     expect(report.stdout).toContain('learning')
     expect(report.exitCode).toBe(0)

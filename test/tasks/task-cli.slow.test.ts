@@ -25,7 +25,7 @@ function harbor() {
       { env: { PATH: process.env.PATH ?? '' } },
       'task',
       ...argv,
-      '--store',
+      '--evals',
       store,
       '--json',
     )
@@ -126,16 +126,12 @@ describe.skipIf(!canGrade)('credence task run', () => {
 
   it('keeps its runs where every other command of the harness finds them', async () => {
     using place = harbor()
-    await place.ask('run', place.task, '--agent', 'reference', '--run-id', 'one', '--repeats', '2')
-    await place.ask('run', place.task, '--agent', 'reference', '--run-id', 'two', '--repeats', '2')
-    const env = {
-      CREDENCE_BENCHMARK_BASELINE_SNAPSHOTS_ENABLED: 'true',
-      CREDENCE_BENCHMARK_DELTA_REPORTER_ENABLED: 'true',
-    }
-    const at = ['--store', place.store]
+    const at = ['--evals', place.store]
 
-    const snapshot = await place.runWith({ env }, 'benchmark', 'snapshot', '--snapshot-id', 'main', ...at)
-    const report = await place.runWith({ env }, 'benchmark', 'report', '--snapshot-id', 'main', ...at)
+    await place.ask('run', place.task, '--agent', 'reference', '--run-id', 'one', '--repeats', '2')
+    const snapshot = await place.run('benchmark', 'snapshot', '--snapshot-id', 'main', ...at)
+    await place.ask('run', place.task, '--agent', 'reference', '--run-id', 'two', '--repeats', '2')
+    const report = await place.run('benchmark', 'report', '--snapshot-id', 'main', ...at)
     const diff = await place.run('benchmark', 'diff', 'one', 'two', ...at)
     const html = await place.run('benchmark', 'html', '--out', 'page.html', ...at)
 
@@ -233,7 +229,7 @@ describe.skipIf(!canGrade)('credence task run', () => {
       `command:${process.execPath} ${slow}`,
       '--run-id',
       'cut',
-      '--store',
+      '--evals',
       place.store,
     ]
     const child = place.start(argv)
@@ -268,7 +264,7 @@ describe.skipIf(!canGrade)('credence task run', () => {
 
   it('prints a report that can be read', async () => {
     using place = harbor()
-    const { stdout } = await place.run('task', 'run', place.task, '--agent', 'reference', '--store', place.store)
+    const { stdout } = await place.run('task', 'run', place.task, '--agent', 'reference', '--evals', place.store)
 
     expect(stdout).toMatch(/^task_boat {2}1\.00 {2}scored, incomplete\n {2}scores {4}automated 1\.00, answers 1\.00/u)
     expect(stdout).toMatch(/back {6}(\d) of \1 checks? passed: .*memory-read/u)
@@ -281,7 +277,7 @@ describe.skipIf(!canGrade)('credence task run', () => {
 
     const { stdout } = await place.runWith(
       { columns: 80, env: { PATH: process.env.PATH ?? '' } },
-      ...['task', 'run', place.task, '--agent', place.agent('forget'), '--store', place.store],
+      ...['task', 'run', place.task, '--agent', place.agent('forget'), '--evals', place.store],
     )
 
     // Paths and ids are kept whole.
@@ -334,7 +330,7 @@ describe.skipIf(!canGrade)('credence task regrade', () => {
 
   it('refuses a run that is none of tasks', async () => {
     using place = harbor()
-    const ending = await place.run('task', 'regrade', 'nothing', '--store', place.store)
+    const ending = await place.run('task', 'regrade', 'nothing', '--evals', place.store)
 
     expect(ending).toMatchObject({ exitCode: 3 })
     expect(ending.stderr).toContain('There is no run "nothing"')
@@ -346,8 +342,8 @@ describe.skipIf(!canGrade)('credence task report', () => {
     using place = harbor()
     await place.ask('run', place.task, '--agent', 'none', '--run-id', 'one')
 
-    const over = await place.run('task', 'report', 'one', '--bundle', 'agent.mjs', '--store', place.store)
-    const below = await place.run('task', 'report', 'one', '--bundle', 'agent.mjs/x', '--store', place.store)
+    const over = await place.run('task', 'report', 'one', '--bundle', 'agent.mjs', '--evals', place.store)
+    const below = await place.run('task', 'report', 'one', '--bundle', 'agent.mjs/x', '--evals', place.store)
 
     for (const { exitCode, stderr } of [over, below]) {
       expect(exitCode).toBe(3)
@@ -362,8 +358,8 @@ describe.skipIf(!canGrade)('credence task report', () => {
     await place.ask('run', place.task, '--agent', place.agent(), '--run-id', 'one')
     const read = (folder: string, name: string): Buffer => readFileSync(join(place.work, folder, name))
 
-    await place.run('task', 'report', 'one', '--bundle', 'a', '--store', place.store)
-    await place.run('task', 'report', 'one', '--bundle', 'b', '--store', place.store)
+    await place.run('task', 'report', 'one', '--bundle', 'a', '--evals', place.store)
+    await place.run('task', 'report', 'one', '--bundle', 'b', '--evals', place.store)
 
     for (const name of ['report.md', 'report.json', 'workspace-artifact.zip']) {
       expect(read('a', name).equals(read('b', name)), name).toBe(true)
@@ -397,7 +393,7 @@ describe.skipIf(!canGrade)('credence task report', () => {
     await place.ask('run', place.task, '--agent', place.agent(), '--run-id', 'one')
     writeFileSync(join(place.store, 'runs/one/evidence/task_boat/1/transcript.jsonl'), '{}\n')
 
-    const ending = await place.run('task', 'report', 'one', '--bundle', 'a', '--store', place.store)
+    const ending = await place.run('task', 'report', 'one', '--bundle', 'a', '--evals', place.store)
 
     expect(ending).toMatchObject({
       exitCode: 1,
@@ -414,7 +410,7 @@ describe.skipIf(!canGrade)('credence task report', () => {
     await place.ask('run', place.task, '--agent', place.agent(), '--run-id', 'one')
     writeFileSync(join(place.store, 'runs/one/evidence/task_boat/1/workspace/memory/MEMORY.md'), 'better')
 
-    const ending = await place.run('task', 'report', 'one', '--bundle', 'a', '--store', place.store)
+    const ending = await place.run('task', 'report', 'one', '--bundle', 'a', '--evals', place.store)
 
     expect(ending).toMatchObject({ exitCode: 3, stderr: expect.stringContaining('workspace/memory/MEMORY.md') })
     expect(existsSync(join(place.work, 'a'))).toBe(false)

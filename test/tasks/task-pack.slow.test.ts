@@ -27,7 +27,7 @@ describe('a pack of tasks', () => {
     using place = workplace()
     onePack(join(place.work, 'pack'))
 
-    const ending = await place.run('benchmark', 'run', './pack', '--system', 'none', '--store', 'evals', '--json')
+    const ending = await place.run('benchmark', 'run', './pack', '--system', 'none', '--evals', 'evals', '--json')
 
     const { runs } = JSON.parse(ending.stdout)
     expect(ending.exitCode).toBe(1)
@@ -43,7 +43,7 @@ describe('a pack of tasks', () => {
     using place = workplace()
     onePack(join(place.work, 'pack'))
 
-    const argv = ['benchmark', 'run', './pack', '--ablations', '--store', 'evals', '--json']
+    const argv = ['benchmark', 'run', './pack', '--ablations', '--evals', 'evals', '--json']
     const ending = await place.run(...argv)
 
     expect(JSON.parse(ending.stdout)).toMatchObject({

@@ -9,7 +9,7 @@ export const everywhere = {
 } as const
 
 /** Options with a value that may stand before the command's name. */
-const leading = ['dir', 'store', 'user', 'scope', 'as', 'agent'] as const
+const leading = ['dir', 'store', 'evals', 'user', 'scope', 'as', 'agent'] as const
 
 /** The parsed command line. `argv` is without the words of the command's name. */
 type Request =
@@ -100,7 +100,7 @@ export function sortTexts(argv: readonly string[], { args, options, examples = {
     const name = names.get(token.name)
     const spec = name === undefined ? undefined : specs[name]
     if (name === undefined || spec === undefined || !token.rawName.startsWith('--'))
-      throw unknownOption(token.rawName, [...names.keys()])
+      throw unknownOption(token.rawName, options, [...names.keys()])
     const texts = given[name] ?? []
     given[name] = texts
     if (texts.length > 0 && options[name]?.isRepeatable === false && spec.value !== null)
@@ -153,7 +153,13 @@ function placePositionals(positionals: readonly string[], args: Specs['args'], e
   return placed
 }
 
-function unknownOption(written: string, known: readonly string[]): UsageError {
+function unknownOption(written: string, options: Specs['options'], known: readonly string[]): UsageError {
+  const renamed = Object.entries(options).find(([, { formerName }]) => `--${formerName}` === written)
+  if (renamed !== undefined) {
+    const [name, { value }] = renamed
+    const hint = `Write ${[`--${kebab(name)}`, ...(value === null ? [] : [value])].join(' ')}.`
+    return new UsageError(`There is no option ${written} here.`, hint)
+  }
   const meant = didYouMean(written.replace(/^-+/, ''), known)
   const isText = /^-[^-]|\s/u.test(written)
   const hint = isText ? 'A text that begins with a dash goes after --.' : undefined

@@ -48,6 +48,8 @@ export type Option<Value = unknown> = {
   readonly isRepeatable: boolean
   /** The default as the help shows it. */
   readonly default?: string | undefined
+  /** The name before a renaming. It is refused, with a hint at the new one. */
+  readonly formerName?: string
   /** `texts` are the values given, in order; empty when the option is absent. */
   readonly read: (texts: readonly string[]) => Value
 }

@@ -75,7 +75,7 @@ export function backgroundWork(
       throw conflict(`The pack ${running.pack} is already running.`, 'Wait until it is done.')
     }
     const runId = newRunId(pack, '', new Date())
-    const argv = ['benchmark', 'run', pack, '--run-id', runId, '--explain', '--store', evalRoot, '--dir', dir]
+    const argv = ['benchmark', 'run', pack, '--run-id', runId, '--explain', '--evals', evalRoot, '--dir', dir]
     // A request for a run switches the harness on.
     const env = { CREDENCE_EVAL_HARNESS_ENABLED: 'true' }
     const ended = runProgram(session, argv, { env, signal: stopping.signal })

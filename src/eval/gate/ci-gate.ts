@@ -50,7 +50,7 @@ export async function gateStores(request: GateRequest): Promise<DeltaReport> {
   const { base, candidate, acceptedChanges = {}, requireCleanTree = false, now } = request
   const about = { baseRootDir: base, candidateRootDir: candidate }
   if (!isDirectory(candidate)) {
-    const next = 'Check the path; `credence benchmark run PACK --store DIRECTORY` creates a store.'
+    const next = 'Check the path; `credence benchmark run PACK --evals DIRECTORY` creates a store.'
     const absent = storeReason('invalid', `The candidate has no eval store at ${candidate}.`, next)
     const judgement = judge({ standings: [], reasons: [absent] }, nothing)
     return deltaReport([judgement], { ...about, reference: null, invalid: { candidate: noneInvalid } })
@@ -168,7 +168,7 @@ async function standingOf(
   const contradictions = problems.map((problem) => `invalid in the ${name}: ${problemText(problem)}`)
   const unclean = requireCleanTree ? uncleanReasons(root, run) : []
   const doubts = [...misdated, ...contradictions, ...unclean]
-  return { ...about, figures: figuresOfRun(run, results), seal: run.seal, problems: doubts, outdated }
+  return { ...about, figures: figuresOfRun(run, results), problems: doubts, outdated }
 }
 
 async function invalidIn(root: string, tree: StoreTree): Promise<InvalidFiles> {

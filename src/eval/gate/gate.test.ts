@@ -50,8 +50,12 @@ const standing = (figures: Figures): Standing => ({
 
 const sideOf = (...figures: readonly Figures[]): Side => ({ standings: figures.map(standing), reasons: [] })
 
+/** The side of a candidate that has a run of its own for each of these figures. */
+const measured = (...figures: readonly Figures[]): Side =>
+  sideOf(...figures.map((one) => ({ ...one, runId: `own-${one.runId}` })))
+
 const judged = (base: readonly CaseEnd[], candidate: readonly CaseEnd[], isNoisy: boolean) =>
-  judge(sideOf(figuresOf(base, { isNoisy })), sideOf(figuresOf(candidate, { isNoisy })))
+  judge(sideOf(figuresOf(base, { isNoisy })), measured(figuresOf(candidate, { isNoisy })))
 
 /** 0 for the worst. */
 const rank = (verdict: GateVerdict): number => gateVerdicts.indexOf(verdict)
@@ -111,7 +115,7 @@ describe('the law of the gate', () => {
         const name = { benchmarkId: 'unrelated', isNoisy }
         const beside = judge(
           sideOf(figuresOf(other, name), figuresOf(base, { isNoisy })),
-          sideOf(figuresOf(candidate, { isNoisy }), figuresOf(its, name)),
+          measured(figuresOf(candidate, { isNoisy }), figuresOf(its, name)),
         )
 
         expect(beside.verdicts.find(({ benchmarkId }) => benchmarkId === 'pack')).toEqual(alone.verdicts[0])
@@ -176,8 +180,8 @@ describe('the law of the gate', () => {
           cases: new Map([...(figures.cases ?? [])].reverse()),
         })
 
-        expect(judge(sideOf(other, turned(ours)), sideOf(turned(theirs), other))).toEqual(
-          judge(sideOf(ours, other), sideOf(other, theirs)),
+        expect(judge(sideOf(other, turned(ours)), measured(turned(theirs), other))).toEqual(
+          judge(sideOf(ours, other), measured(other, theirs)),
         )
       }),
       { numRuns: 40 },
@@ -217,23 +221,26 @@ describe('a verdict', () => {
   it('is cannot tell where nothing was compared, or other data', () => {
     const ours = figuresOf(all(3, 'pass'))
 
-    expect(judge(sideOf(), sideOf(ours))).toMatchObject({ verdict: 'cannot tell', newBenchmarks: ['pack, bm25'] })
+    expect(judge(sideOf(), measured(ours))).toMatchObject({ verdict: 'cannot tell', newBenchmarks: ['pack, bm25'] })
     const other = { ...ours, packHash: `sha256:${'b'.repeat(64)}` }
     const known = { ...ours, packHash: `sha256:${'a'.repeat(64)}` }
-    expect(judge(sideOf(known), sideOf(other))).toMatchObject({ verdict: 'cannot tell', comparedBenchmarks: 0 })
+    expect(judge(sideOf(known), measured(other))).toMatchObject({ verdict: 'cannot tell', comparedBenchmarks: 0 })
   })
 
   it('is a regression for what is gone, and belongs to a system', () => {
     const ours = figuresOf(all(3, 'pass'))
     const another = { ...ours, system: { name: 'vector', version: '1' } }
 
-    expect(judge(sideOf(ours), sideOf())).toMatchObject({ verdict: 'regression' })
-    expect(judge(sideOf(ours), sideOf(another))).toMatchObject({
+    expect(judge(sideOf(ours), measured())).toMatchObject({ verdict: 'regression' })
+    expect(judge(sideOf(ours), measured(another))).toMatchObject({
       verdict: 'regression',
       missingCandidateBenchmarks: ['pack, bm25'],
     })
     const worse = { ...figuresOf(all(3, 'fail')), system: another.system }
-    expect(judge(sideOf(ours), sideOf(ours, worse))).toMatchObject({ verdict: 'pass', verdicts: [{ system: 'bm25' }] })
+    expect(judge(sideOf(ours), measured(ours, worse))).toMatchObject({
+      verdict: 'pass',
+      verdicts: [{ system: 'bm25' }],
+    })
   })
 
   it('outranks: a regression stands above cannot tell, and that above a pass', () => {
@@ -241,15 +248,15 @@ describe('a verdict', () => {
     const named = (figures: Figures, benchmarkId: string): Figures => ({ ...figures, benchmarkId })
     const fewer = named(figuresOf(all(2, 'pass')), 'b')
 
-    expect(judge(sideOf(good, named(good, 'b')), sideOf(good, fewer)).verdict).toBe('cannot tell')
-    expect(judge(sideOf(good, named(good, 'b')), sideOf(bad, fewer)).verdict).toBe('regression')
+    expect(judge(sideOf(good, named(good, 'b')), measured(good, fewer)).verdict).toBe('cannot tell')
+    expect(judge(sideOf(good, named(good, 'b')), measured(bad, fewer)).verdict).toBe('regression')
   })
 
   it('says that a case was left out where that is why the pass rate fell', () => {
     const base = figuresOf(all(2, 'pass'))
     const cases = new Map(base.cases).set('c1', { id: 'c1', verdict: 'skipped' })
 
-    expect(judge(sideOf(base), sideOf({ ...base, passRate: 0.5, cases }))).toMatchObject({
+    expect(judge(sideOf(base), measured({ ...base, passRate: 0.5, cases }))).toMatchObject({
       verdict: 'regression',
       verdicts: [
         {
@@ -278,7 +285,7 @@ describe('a verdict', () => {
       [...(base.cases ?? [])].map(([id, result]) => [id, id === 'c1' ? { id, verdict: 'skipped' as const } : result]),
     )
 
-    expect(judge(sideOf(base), sideOf({ ...base, metrics: { f1: 1 }, cases: skipped }))).toMatchObject({
+    expect(judge(sideOf(base), measured({ ...base, metrics: { f1: 1 }, cases: skipped }))).toMatchObject({
       verdict: 'cannot tell',
       verdicts: [{ reason: 'pack, bm25: 1 case that the base judged was skipped or not judged: c1.' }],
     })

@@ -34,8 +34,6 @@ export type Standing = {
   readonly taken: TakenRun
   /** Null unless the run is completed. */
   readonly figures: Figures | null
-  /** The seal of the run; absent for a baseline, and for a run of another program. */
-  readonly seal?: string | undefined
   readonly problems: readonly string[]
   /** Why the run cannot be compared although it is valid. */
   readonly outdated: string | null
@@ -147,7 +145,7 @@ function decide(
     const only = named(parts.map(({ run, why }) => `${run.runId} (${why})`))
     const none = parts.length === 0 ? 'no run of it' : `no whole run of it, only ${only}`
     const isSharded = parts.some(({ run }) => run.shard !== undefined)
-    const next = isSharded ? 'Join all shards first: `credence benchmark merge DIRECTORIES --store STORE`.' : again
+    const next = isSharded ? 'Join all shards first: `credence benchmark merge DIRECTORIES --evals STORE`.' : again
     return unseen('regression', `missing; the candidate has ${none}.`, next)
   }
   const { taken, figures, outdated } = theirs
@@ -166,7 +164,7 @@ function decide(
   if (impossible.length > 0) return unseen('invalid', impossible.join(' '), 'Correct the metric or its declared range.')
   const comparison = compareBenchmark({ base: ours.figures, candidate: figures, acceptedChange })
   const decision = verdictOf(comparison)
-  if (decision.verdict === 'pass' && ours.seal !== undefined && ours.seal === theirs.seal) {
+  if (decision.verdict === 'pass' && ours.taken.runId === taken.runId) {
     const reason = `both sides have the same run ${taken.runId}, so the candidate was not measured.`
     return unseen('cannot tell', reason, again)
   }

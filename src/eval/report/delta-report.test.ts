@@ -36,7 +36,8 @@ function reportOf(
     })),
     reasons: own,
   })
-  const judgement = judge(sideOf(base, []), sideOf(candidate, reasons))
+  const before = base.map((side) => ({ ...side, runId: `base-${side.runId}` }))
+  const judgement = judge(sideOf(before, []), sideOf(candidate, reasons))
   const about = { reference: null, baseRootDir: 'base', candidateRootDir: 'candidate' }
   return deltaReport([judgement], { ...about, invalid: { base: none, candidate: none } })
 }
@@ -80,14 +81,14 @@ describe('a comparison in Markdown', () => {
 
 ## Runs
 
-- a: regression. Base: run-of-a (the only finished run). Candidate: run-of-a (the only finished run).
-- b: pass. Base: run-of-b (the only finished run). Candidate: run-of-b (the only finished run).
+- a: regression. Base: base-run-of-a (the only finished run). Candidate: run-of-a (the only finished run).
+- b: pass. Base: base-run-of-b (the only finished run). Candidate: run-of-b (the only finished run).
 
 ## Benchmarks
 
 ### a
 
-run-of-a → run-of-a
+base-run-of-a → run-of-a
 
 | figure | base | candidate | change | verdict | evidence |
 |---|---:|---:|---:|---|---|
@@ -95,7 +96,7 @@ run-of-a → run-of-a
 
 ### b
 
-run-of-b → run-of-b
+base-run-of-b → run-of-b
 
 | figure | base | candidate | change | verdict | evidence |
 |---|---:|---:|---:|---|---|

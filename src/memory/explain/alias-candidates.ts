@@ -4,6 +4,9 @@ import { isOrdinaryWord } from '../../search/ordinary-words.ts'
 import { isInformative } from '../../search/searchable-text.ts'
 import { singular } from '../../search/singular.ts'
 import { everydayReason } from '../change/aliases.ts'
+import { type BeliefReference, findBelief } from '../find-belief.ts'
+import type { Ports } from '../ports.ts'
+import type { RecallRequest } from '../recall/recall.ts'
 import type { Candidate, RemedyContext } from './remedies.ts'
 
 const longestPhrase = 4
@@ -11,8 +14,24 @@ const mostCandidates = 4
 /** A message may be a whole document; aliases are taken from its beginning. */
 const mostTokens = 200
 
+type AliasContext = Pick<RemedyContext, 'ports' | 'belief'> & {
+  readonly request: Pick<RemedyContext['request'], 'user' | 'message' | 'aliases'>
+}
+
+/** The aliases that `aliasCandidates` finds in a message; none if the message has a form of the belief already. */
+export async function suggestAliases(
+  ports: Ports,
+  request: RecallRequest & BeliefReference,
+): Promise<readonly string[]> {
+  const belief = await findBelief(ports, request)
+  const found = await aliasCandidates({ ports, request, belief })
+  const aliases = found.flatMap(({ change }) => change?.addAliases ?? [])
+  const own = new Set([belief.name, ...belief.aliases].flatMap((form) => formKeys(form).map(({ key }) => key)))
+  return aliases.some((alias) => formKeys(alias).some(({ key }) => own.has(key))) ? [] : aliases
+}
+
 /** Phrases of the message that a belief could be found by, those that share words with it first, and the given aliases. */
-export async function aliasCandidates(situation: RemedyContext): Promise<readonly Candidate[]> {
+export async function aliasCandidates(situation: AliasContext): Promise<readonly Candidate[]> {
   const { request, belief } = situation
   const wordsOf = (texts: readonly string[]): ReadonlySet<string> =>
     new Set(texts.flatMap((text) => analyse(text).map(({ word }) => singular(word))))
@@ -71,7 +90,7 @@ const auxiliaries = new Set(
 )
 
 /** The side effect of an alias, if it has one. */
-async function cautionFor({ ports, request, belief }: RemedyContext, alias: string): Promise<string | null> {
+async function cautionFor({ ports, request, belief }: AliasContext, alias: string): Promise<string | null> {
   const forms = formKeys(alias)
   const [first] = forms
   if (first?.words.length === 1 && isOrdinaryWord(first.words[0] as string))

@@ -9,7 +9,15 @@ import { requirePage, type SearchHit } from '../recall/search.ts'
 
 /** The least role for each call of a team's memory. `none`: what people say is their own, so a team has no turns. */
 const least: Readonly<Record<Exclude<keyof Memory, 'close'>, Role | 'none'>> = {
-  ...{ recall: 'reader', search: 'reader', why: 'reader', remedies: 'reader', get: 'reader', list: 'reader' },
+  ...{
+    recall: 'reader',
+    search: 'reader',
+    why: 'reader',
+    remedies: 'reader',
+    suggestAliases: 'reader',
+    get: 'reader',
+    list: 'reader',
+  },
   ...{ find: 'reader', history: 'reader', events: 'reader', scopes: 'reader', proposals: 'reader' },
   ...{ candidates: 'reader', review: 'reader', export: 'reader' },
   ...{ remember: 'writer', correct: 'writer', reinforce: 'writer', pin: 'writer', unpin: 'writer' },
@@ -244,6 +252,7 @@ function byReference(own: Memory, teams: Teams, [first]: readonly string[]): Par
     events: (options) => home.events(options),
     why: async (message, reference, options) => (await holderOf(reference)).why(message, reference, options),
     remedies: async (message, reference, options) => (await holderOf(reference)).remedies(message, reference, options),
+    suggestAliases: async (message, reference) => (await holderOf(reference)).suggestAliases(message, reference),
   }
 }
 

@@ -10,7 +10,7 @@ import { flag, one, readOptions, text, texts, words } from '../../command/option
 import { packKinds } from '../../evaluation.ts'
 import type { Session } from '../../session.ts'
 import { counted, harmless, type Style, table } from '../../text/output.ts'
-import { evalStore, storeOptions } from './benchmark-store.ts'
+import { evalStore, evalStoreOptions } from './benchmark-store.ts'
 
 export const benchmarkValidate = defineCommand({
   args: { path: one('A manifest, or the folder of a pack.') },
@@ -57,7 +57,7 @@ export function packText(pack: PackSummary): string {
 
 export const benchmarkImport = defineCommand({
   args: { path: one('A manifest, or the folder of a pack.') },
-  options: { force: flag('Replace a pack that has the same id.'), ...storeOptions },
+  options: { force: flag('Replace a pack that has the same id.'), ...evalStoreOptions },
   description: 'Copies the whole folder. Symbolic links, very large files and deeply nested folders are refused.',
   examples: {
     'credence benchmark import ./packs/mine': 'Copies the pack into the store.',
@@ -85,7 +85,7 @@ export const benchmarkCapture = defineCommand({
     replace: flag('Replace the cases that were captured for this message in these scopes.'),
     note: text('<text>', 'A reason, stored with the case.'),
     ...readOptions,
-    store: storeOptions.store,
+    evals: evalStoreOptions.evals,
   },
   description:
     'Adds a wrong recall, or a right one that must stay right, as a case to your own pack my-cases. Its beliefs are copied, so that later changes do not affect the case: when you have mended your memory, capture the message again with --replace.',
@@ -106,13 +106,12 @@ export const benchmarkCapture = defineCommand({
       throw new UsageError('No expectation is given.', 'Give --expect or --reject with a belief, or --as-is.')
     }
     const { root } = evalStore(session, options)
-    const place = { ...options, store: undefined }
-    const memory = await session.reading(place)
+    const memory = await session.reading(options)
     const evaluation = await session.evaluation()
     const { packsDirectory } = evaluation
     const subject = await evaluation.backends({ packsDirectory, embedder: defaultEmbedder }).open('bm25')
     try {
-      const { scopes } = session.locate(place)
+      const { scopes } = session.locate(options)
       const captured = await captureCase(
         memory,
         { message, scopes, expect, reject, exactly, asIs, replace, note: note ?? null },

@@ -18,7 +18,7 @@ import { type Answer, defineCommand, exitCodes, UsageError, type ValuesOf } from
 import { choice, flag, one, option, rest, text, texts } from '../../command/options.ts'
 import type { Session } from '../../session.ts'
 import { harmless, type Style, table } from '../../text/output.ts'
-import { evalStore, portablePath, requireSetting, storeOptions } from './benchmark-store.ts'
+import { evalStore, evalStoreOptions, portablePath, requireSetting } from './benchmark-store.ts'
 
 /** A name that may become a file. */
 export const snapshotIdOption = option('<id>', 'The name of the baseline.', (given) => {
@@ -40,9 +40,9 @@ export const snapshotOptions = {
 
 export const benchmarkSnapshot = defineCommand({
   args: {},
-  options: { snapshotId: snapshotIdOption, ...snapshotOptions, ...storeOptions },
+  options: { snapshotId: snapshotIdOption, ...snapshotOptions, ...evalStoreOptions },
   description:
-    'Takes the latest completed run of every benchmark. Needs the setting benchmarkBaselineSnapshotsEnabled.',
+    'Takes the latest completed run of every benchmark. Refused if the setting benchmarkBaselineSnapshotsEnabled is off.',
   examples: {
     'credence benchmark snapshot --snapshot-id main': 'Stores the latest figures as the baseline "main".',
     'credence benchmark snapshot --snapshot-id main --force --accept-lower "the cases became harder"':
@@ -56,7 +56,7 @@ export const benchmarkSnapshot = defineCommand({
 
 /** `options` are those of the command, with a name for the baseline. */
 export async function takeSnapshot(
-  options: ValuesOf<typeof snapshotOptions & typeof storeOptions> & { readonly snapshotId: string },
+  options: ValuesOf<typeof snapshotOptions & typeof evalStoreOptions> & { readonly snapshotId: string },
   session: Session,
 ) {
   const { root, settings } = evalStore(session, options)
@@ -92,9 +92,9 @@ const reportOptions = {
 
 export const benchmarkReport = defineCommand({
   args: {},
-  options: { snapshotId: snapshotIdOption, ...reportOptions, ...storeOptions },
+  options: { snapshotId: snapshotIdOption, ...reportOptions, ...evalStoreOptions },
   description:
-    'Fails on a worse figure, a missing benchmark or an invalid file. Needs the setting benchmarkDeltaReporterEnabled.',
+    'Fails on a worse figure, a missing benchmark or an invalid file. Refused if the setting benchmarkDeltaReporterEnabled is off.',
   exitCodes: [exitCodes.failed, exitCodes.nothingCompared],
   examples: {
     'credence benchmark report --snapshot-id main': 'Compares the latest runs with the baseline "main".',
@@ -215,7 +215,7 @@ function reportText(report: DeltaReport, style: Style): string {
 
 export const benchmarkDiff = defineCommand({
   args: { base: one('A run.'), candidate: one('The run to compare it with.') },
-  options: storeOptions,
+  options: evalStoreOptions,
   description:
     'Lists the cases that were fixed, broke, still fail, are new, were removed or are flaky; for each broken case the changed results and the first stage of recall that differs.',
   exitCodes: [exitCodes.failed, exitCodes.nothingCompared],
@@ -271,7 +271,7 @@ export const benchmarkHtml = defineCommand({
   options: {
     out: text('<file>', 'The file to write.', defaultOut),
     snapshotId: { ...snapshotIdOption, help: 'Compare with this baseline.', default: 'the run before' },
-    ...storeOptions,
+    ...evalStoreOptions,
   },
   description:
     'The page contains verdicts, trends with intervals, every case with its explanation and what changed, latencies, provenance.',

@@ -29,11 +29,11 @@ import { type RunResult, runsText } from './benchmark-run-text.ts'
 import {
   embedderOption,
   evalStore,
+  evalStoreOptions,
   machine,
   refuseChanges,
   seedOption,
   settledOptions,
-  storeOptions,
 } from './benchmark-store.ts'
 
 /** The folder of a pack: a path, or the id of a pack in the eval store or among the shipped ones. */
@@ -101,7 +101,7 @@ const options = {
   notes: text('<text>', 'Stored with the run.'),
   gitRef: text('<ref>', 'Stored with the run.'),
   embedder: embedderOption,
-  ...storeOptions,
+  ...evalStoreOptions,
 }
 
 function readShard(given: string): { readonly index: number; readonly count: number } {
@@ -312,14 +312,14 @@ export const benchmarkMerge = defineCommand({
   args: { directories: rest('Eval stores, each with a shard of one run.') },
   options: {
     runId: text('<id>', 'The name of the merged run.', 'that of the shards, where they share one'),
-    ...storeOptions,
+    ...evalStoreOptions,
   },
   description:
     'The result equals the run of a single machine. If a shard of `benchmark run --shard` is missing, duplicated, unfinished, edited or of another run, the command exits with 4 and writes nothing.',
   exitCodes: [exitCodes.nothingCompared],
   examples: {
-    'credence benchmark merge shard-1 shard-2 shard-3 --store evals': 'Joins three shards into one run in evals.',
-    'credence benchmark merge shards/* --store evals --run-id nightly --json': 'Names the run, and prints it as JSON.',
+    'credence benchmark merge shard-1 shard-2 shard-3 --evals evals': 'Joins three shards into one run in evals.',
+    'credence benchmark merge shards/* --evals evals --run-id nightly --json': 'Names the run, and prints it as JSON.',
   },
   async run({ args: { directories }, options }, session) {
     if (directories.length === 0) throw new UsageError('No store is given.', 'Give the folders of the shards.')

@@ -9,14 +9,14 @@ import type { Session } from '../../session.ts'
 import { harmless, type Style, table } from '../../text/output.ts'
 import { packText, validateFolder } from './benchmark-pack.ts'
 import { reportAnswer, snapshotIdOption, snapshotOptions, takeSnapshot } from './benchmark-report.ts'
-import { evalStore, requireSetting, storeOptions } from './benchmark-store.ts'
+import { evalStore, evalStoreOptions, requireSetting } from './benchmark-store.ts'
 
 export const benchmarkStatus = defineCommand({
   args: {},
-  options: storeOptions,
+  options: evalStoreOptions,
   examples: {
     'credence benchmark status': 'Shows packs, runs, shadow records, baselines and invalid files.',
-    'credence benchmark status --store ./evals --json': 'Prints the same as JSON.',
+    'credence benchmark status --evals ./evals --json': 'Prints the same as JSON.',
   },
   async run({ options }, session) {
     const { root, settings } = evalStore(session, options)
@@ -80,7 +80,7 @@ function invalidText(status: ReportedStatus, style: Style): readonly string[] {
 
 export const shadowStatus = defineCommand({
   args: {},
-  options: storeOptions,
+  options: evalStoreOptions,
   description: 'Needs the settings evalHarnessEnabled and evalShadowModeEnabled to record recalls.',
   examples: {
     'credence shadow status': 'Shows how many recalls were recorded, and their sizes and times.',
@@ -127,7 +127,7 @@ const options = {
   base: text('<directory>', 'With --candidate: compare two eval stores.'),
   candidate: text('<directory>', 'With --base: the eval store of the change.'),
   ...snapshotOptions,
-  ...storeOptions,
+  ...evalStoreOptions,
 }
 
 type RecallOptions = ValuesOf<typeof options>

@@ -5,14 +5,13 @@ import { environmentName, type SettingName, type Settings } from '../../../confi
 import { MemoryError } from '../../../errors.ts'
 import type { Environment } from '../../../eval/store/schemas/run.ts'
 import { defaultEmbedder } from '../../../eval/system/open-embedder.ts'
-import { isPostgresAddress } from '../../../store/postgres/address.ts'
 import { kebab, UsageError } from '../../command/command.ts'
 import { memoryOptions, text, wholeNumber } from '../../command/options.ts'
 import type { Evaluation } from '../../evaluation.ts'
 import type { Session } from '../../session.ts'
 
 /** The options that may differ when a run is resumed: where it is kept, and how many cases run at once. */
-const free = ['resume', 'jobs', 'store', 'dir']
+const free = ['resume', 'jobs', 'evals', 'dir']
 
 /** The options that were given, of those that are settled when a run begins. */
 export const settledOptions = (given: object): Record<string, unknown> => {
@@ -48,40 +47,38 @@ function gitState(directory: string): Environment['git'] {
   return commit === null || commit === '' ? null : { commit, dirty: git('status', '--porcelain') !== '' }
 }
 
-export const storeOptions = {
-  store: text(
-    '<directory>',
-    'The eval store: the directory of packs, runs and baselines.',
-    'the setting evalStoreDir, else state/evals in the memory directory',
-  ),
+export const evalStoreOptions = {
+  evals: {
+    ...text(
+      '<directory>',
+      'The eval store: the directory of packs, runs and baselines.',
+      'the setting evalStoreDir, else state/evals in the memory directory',
+    ),
+    formerName: 'store',
+  },
   dir: memoryOptions.dir,
 }
 
-type StoreOptions = { readonly store: string | undefined; readonly dir: string | undefined }
+type EvalStoreOptions = { readonly evals: string | undefined; readonly dir: string | undefined }
 
 /** The selected eval store, and the settings in force. */
 export function evalStore(
   session: Session,
-  { store, dir }: StoreOptions,
+  { evals, dir }: EvalStoreOptions,
 ): { readonly root: string; readonly settings: Settings } {
   const settings = session.settings({ dir })
-  if (store !== undefined && isPostgresAddress(store))
-    throw new UsageError(
-      '--store names the eval store here, which is a directory.',
-      'Set CREDENCE_STORE to the address of the memory.',
-    )
-  if (store !== undefined) return { root: resolve(session.workingDirectory(), store), settings }
+  if (evals !== undefined) return { root: resolve(session.workingDirectory(), evals), settings }
   const root = settings.evalStoreDir ?? join(session.locate({ dir }).dir, 'state', 'evals')
   return { root, settings }
 }
 
 type Switch = { [Name in SettingName]: Settings[Name] extends boolean ? Name : never }[SettingName]
 
-/** Fails while a switch is off, and says how to turn it on. */
+/** Throws a MemoryError if a setting that is on by default was switched off. */
 export function requireSetting(settings: Settings, name: Switch, what: string): void {
   if (settings[name]) return
   throw new MemoryError('unavailable', `${what} because the setting ${name} is off.`, {
-    hint: `Put {"${name}": true} into config.json in the memory directory, or set ${environmentName(name)}=true.`,
+    hint: `Remove {"${name}": false} from config.json in the memory directory, or set ${environmentName(name)}=true.`,
   })
 }
 

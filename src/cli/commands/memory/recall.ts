@@ -1,6 +1,6 @@
 import { visibleScopes } from '../../../beliefs/scope.ts'
 import type { Memory } from '../../../memory/memory.ts'
-import { type Budget, type Context, defaultBudget } from '../../../memory/recall/context.ts'
+import { type Budget, type Context, defaultBudget, isShown } from '../../../memory/recall/context.ts'
 import { omitUndefined } from '../../../omit-undefined.ts'
 import { defineCommand, UsageError } from '../../command/command.ts'
 import { date, flag, memoryOptions, readerOptions, viewOptions, wholeNumber, words } from '../../command/options.ts'
@@ -32,7 +32,7 @@ export const recall = defineCommand({
     ...memoryOptions,
   },
   description:
-    'If nothing matches, standard error names your other scopes that match, and the nearest beliefs, each with the command that adds an alias.',
+    'If nothing matches, standard error names your other scopes that match, and the nearest beliefs, with the command that adds an alias if the message has words for one.',
   examples: {
     'credence recall "When is the invoice due?" --explain': 'Shows the recalled beliefs and explains each score.',
     'credence recall --render - < message.txt': 'Prints the text for a prompt.',
@@ -54,7 +54,7 @@ export const recall = defineCommand({
     const { prelude, pinned, relevant, questions, quotes } = context
     const isFound = relevant.length + quotes.length > 0
     const isLookedFor = !render && !isFound && asOf === undefined
-    const suggestions = isLookedFor ? await suggestionsFor(memory, message, context.scopes) : null
+    const suggestions = isLookedFor ? await suggestionsFor(memory, message, context) : null
     const elsewhere = isLookedFor ? await matchesElsewhere(memory, message, context.scopes) : []
     const isEmpty = prelude === null && pinned.length + questions.length === 0
     return {
@@ -91,18 +91,13 @@ type Suggestion = {
 const mostSuggestions = 3
 
 /** The beliefs in view that share words with a message that names none. */
-async function suggestionsFor(
-  memory: Memory,
-  message: string,
-  scopes: readonly string[],
-): Promise<readonly Suggestion[]> {
-  const { beliefs } = await memory.search(message, { in: 'beliefs', scopes, limit: mostSuggestions })
+async function suggestionsFor(memory: Memory, message: string, context: Context): Promise<readonly Suggestion[]> {
+  const { beliefs } = await memory.search(message, { in: 'beliefs', scopes: context.scopes, limit: mostSuggestions })
   const suggestions: Suggestion[] = []
   for (const { belief } of beliefs) {
-    const { isFulfilled, remedies } = await memory.remedies(message, belief.id, { wish: 'present' })
     // A pinned belief is recalled already.
-    if (isFulfilled) continue
-    const alias = remedies.find(({ kind }) => kind === 'add-alias')?.change?.addAliases?.[0] ?? null
+    if (isShown(context, belief.id)) continue
+    const [alias = null] = await memory.suggestAliases(message, belief.id)
     suggestions.push({ beliefId: belief.id, name: belief.name, content: belief.content, alias })
   }
   return suggestions
@@ -155,10 +150,10 @@ async function matchesElsewhere(
 function suggestionLines(suggestions: readonly Suggestion[]): readonly string[] {
   if (suggestions.length === 0) return []
   return [
-    'The message names no belief. These beliefs share words with it; add an alias to recall them:',
+    'The message names no belief. These beliefs share words with it:',
     ...suggestions.flatMap(({ beliefId, name, content, alias }) => [
       `  ${called({ id: beliefId, name })}: ${short(content)}`,
-      `    credence alias ${harmless(beliefId)} add "${harmless(alias ?? 'words that you call it by')}"`,
+      ...(alias === null ? [] : [`    credence alias ${harmless(beliefId)} add "${harmless(alias)}"`]),
     ]),
   ]
 }

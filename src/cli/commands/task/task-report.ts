@@ -10,13 +10,13 @@ import { fromRun, readGrade, tasksOfRun } from '../../../tasks/task-outcomes.ts'
 import { defineCommand, exitCodes } from '../../command/command.ts'
 import { flag, one, text } from '../../command/options.ts'
 import { columns, harmless, type Style } from '../../text/output.ts'
-import { evalStore, machine, storeOptions } from '../evaluate/benchmark-store.ts'
+import { evalStore, evalStoreOptions, machine } from '../evaluate/benchmark-store.ts'
 import { judgeOptions, taskRunDocument } from './task-run.ts'
 import { figure, gradesText, reasonsText, summaryText, titleOf } from './task-text.ts'
 
 export const taskRegrade = defineCommand({
   args: { run: one('The run whose evidence is graded again.') },
-  options: { ...judgeOptions, runId: text('<id>', 'The name of the new run.'), ...storeOptions },
+  options: { ...judgeOptions, runId: text('<id>', 'The name of the new run.'), ...evalStoreOptions },
   description:
     'The grades go into a new run that refers to the same evidence. The old ones stay, and `credence benchmark diff` compares the two.',
   exitCodes: [exitCodes.failed, exitCodes.interrupted],
@@ -125,7 +125,7 @@ export const taskReport = defineCommand({
   options: {
     bundle: text('<directory>', 'Write report.md, workspace-artifact.zip and report.json into this directory.'),
     markdown: flag('Print the report for people as Markdown.'),
-    ...storeOptions,
+    ...evalStoreOptions,
   },
   description:
     'Shows every session with its conversation, tools, files and answer, every check, and the limits of the figures. If evidence files were changed after the run, they are listed and the command fails.',

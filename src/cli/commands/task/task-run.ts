@@ -16,11 +16,11 @@ import type { Session } from '../../session.ts'
 import type { Style } from '../../text/output.ts'
 import {
   evalStore,
+  evalStoreOptions,
   machine,
   refuseChanges,
   seedOption,
   settledOptions,
-  storeOptions,
 } from '../evaluate/benchmark-store.ts'
 import { gradesText } from './task-text.ts'
 
@@ -62,7 +62,7 @@ const options = {
   resume: text('<run>', 'Complete this run, with its original options.'),
   runId: text('<id>', 'The name of the run.'),
   notes: text('<text>', 'Stored with the run.'),
-  ...storeOptions,
+  ...evalStoreOptions,
 }
 
 export const taskRun = defineCommand({

@@ -156,7 +156,7 @@ describe('packs, runs and the gate together', () => {
       for (const id of ['retrieval-precision', 'session-drift', 'retrieval-hard']) {
         await runBenchmark(
           await opened(directoryOf(id), aSubject()),
-          `run-${id}`,
+          `run-${id}-${seed}`,
           { repeats: 1, seed },
           context(store.path),
         )

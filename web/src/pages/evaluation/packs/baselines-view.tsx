@@ -21,8 +21,7 @@ export function BaselinesView() {
             <EmptyState icon="check" title="No baseline has been accepted">
               <p>Later runs are compared with a baseline. Accept the latest runs with:</p>
               <code class="command">
-                CREDENCE_BENCHMARK_BASELINE_SNAPSHOTS_ENABLED=true{' '}
-                {typed(`benchmark snapshot --snapshot-id main --store "${health.value?.evals.root}"`)}
+                {typed(`benchmark snapshot --snapshot-id main --evals "${health.value?.evals.root}"`)}
               </code>
             </EmptyState>
           </div>
