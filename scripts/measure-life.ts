@@ -122,11 +122,18 @@ for (const kind of kinds) {
   const needsMemory = some.some(({ question }) => question.goldTurns.length > 0)
   const search = needsMemory ? [count(some, (one) => one.isFirst), count(some, (one) => one.isFound)] : ['', '']
   const order = kind === 'changed' ? count(some, (one) => one.isNewestFirst) : ''
-  const recall = [needsMemory ? shows('right') : '', shows('outdated'), shows('wrong'), count(some, (one) => one.isUnmarked)]
+  const recall = [
+    needsMemory ? shows('right') : '',
+    shows('outdated'),
+    shows('wrong'),
+    count(some, (one) => one.isUnmarked),
+  ]
   console.log(`| ${[kind, some.length, ...search, order, ...recall, shows('silent')].join(' | ')} |`)
 }
 for (const { question, ...result } of all.filter(({ question }) => question.kind === values.list)) {
-  console.log(`\n${question.id} ${result.shown}${result.isNewestFirst ? ', newest first in search' : ''}: ${question.message}`)
+  console.log(
+    `\n${question.id} ${result.shown}${result.isNewestFirst ? ', newest first in search' : ''}: ${question.message}`,
+  )
   console.log(`  newest ${question.goldTurns.map(keyOf).join(' ')}; outdated ${question.earlier.map(keyOf).join(' ')}`)
   for (const quote of result.quotes) console.log(`  ${quote}`)
 }

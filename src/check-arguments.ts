@@ -195,7 +195,8 @@ const methods: { readonly [Name in keyof api.Memory]: readonly Argument[] } = {
     }),
   ],
   turns: [options<api.TurnListOptions>({ session: text, ...turnFilter, ...paging })],
-  turn: [argument('id')],
+  turn: [reference],
+  learnedFrom: [argument('turn')],
   conversations: [options<Omit<api.TurnListOptions, 'session'>>({ ...turnFilter, ...paging })],
   embedTurns: [options<api.EmbedOptions>({ limit: number, signal, onProgress: callback })],
   forgetTurns: [
@@ -223,6 +224,7 @@ const methods: { readonly [Name in keyof api.Memory]: readonly Argument[] } = {
   ],
   why: [message, reference, options(recall)],
   suggestAliases: [message, reference],
+  whyTurn: [message, argument('turn'), options(recall)],
   remedies: [
     message,
     reference,

@@ -21,6 +21,7 @@ export type { ForgottenTurns, TurnSelection } from './memory/conversation/turns.
 export type { History } from './memory/explain/history.ts'
 export type { Remedies, Remedy } from './memory/explain/remedies.ts'
 export type { Verdict, Why } from './memory/explain/why.ts'
+export type { WhyTurn } from './memory/explain/why-turn.ts'
 export type { Extraction, Extractor, Finding, Refusal } from './memory/learn/extraction.ts'
 export type { Learned, LearnOutcome, Taken } from './memory/learn/learn.ts'
 export type {

@@ -40,6 +40,8 @@ export type TurnStore = {
    */
   knownTurns(user: string, turns: readonly NewTurn[]): Promise<readonly (Turn | 'forgotten' | null)[]>
   getTurn(user: string, id: string): Promise<Turn | null>
+  /** In order. */
+  turnIdsStartingWith(user: string, prefix: string, limit: number): Promise<readonly string[]>
   /** Oldest first within a session; newest first where no session is given. */
   listTurns(filter: TurnFilter, page: { readonly limit: number; readonly offset: number }): Promise<Page<Turn>>
   /** The session that was last spoken in comes first. */

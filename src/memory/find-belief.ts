@@ -6,7 +6,7 @@ import { formKeys } from '../search/forms.ts'
 import type { Ports, Store } from './ports.ts'
 
 /** Shorter references are not tried as the beginning of an id. */
-const shortestPrefix = 4
+export const shortestPrefix = 4
 
 /** Names one belief of a user: by id, by name, by the beginning of its id, or by an alias that only it has. */
 export type BeliefReference = {

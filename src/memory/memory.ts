@@ -19,6 +19,7 @@ import type { ForgottenTurns, TurnSelection } from './conversation/turns.ts'
 import type { History } from './explain/history.ts'
 import type { Remedies, RemedyRequest } from './explain/remedies.ts'
 import type { Why } from './explain/why.ts'
+import type { WhyTurn } from './explain/why-turn.ts'
 import type { Learned, LearnRequest } from './learn/learn.ts'
 import type { Author, Ports } from './ports.ts'
 import type { Context } from './recall/context.ts'
@@ -77,7 +78,10 @@ export type Memory = {
   hear(turns: HeardTurn | readonly HeardTurn[], options?: HearOptions): Promise<Heard>
   /** Turns that were kept: oldest first within a session, else newest first. Default 50 at a time. */
   turns(options?: TurnListOptions): Promise<Page<Turn>>
-  turn(id: string): Promise<Turn>
+  /** A turn by its id, or by the beginning of its id. */
+  turn(reference: string): Promise<Turn>
+  /** The beliefs that were learned from a turn. */
+  learnedFrom(turn: string): Promise<readonly Belief[]>
   /** Conversations, the one last spoken in first. Default 50 at a time. */
   conversations(options?: Omit<TurnListOptions, 'session'>): Promise<Page<SessionSummary>>
   /** Computes the vectors of new sentences, where the memory was opened with `vectors`. */
@@ -87,6 +91,8 @@ export type Memory = {
   recall(message: string, options?: RecallOptions): Promise<Context>
   search(query: string, options?: SearchOptions): Promise<SearchResult>
   why(message: string, reference: string, options?: RecallOptions): Promise<Why>
+  /** Whether and why a turn is quoted for a message. */
+  whyTurn(message: string, turn: string, options?: RecallOptions): Promise<WhyTurn>
   /** Changes that would make a belief appear for a message, or stay away. */
   remedies(message: string, reference: string, options: RemedyOptions): Promise<Remedies>
   /** Words of a message that would name a belief if they were an alias of it, best first. None is tried, as `remedies` does. */
@@ -191,7 +197,8 @@ export function memoryFrom(ports: Ports, standpoint: Standpoint): Memory {
         turns: isList(turns) ? turns : [turns],
       }),
     turns: async (options = {}) => (await load()).listTurns(ports, { ...options, user }),
-    turn: async (id) => (await load()).getTurn(ports, user, id),
+    turn: async (reference) => (await load()).findTurn(ports, user, reference),
+    learnedFrom: async (turn) => (await load()).learnedFromTurn(ports, user, turn),
     conversations: async (options = {}) => (await load()).listConversations(ports, { ...options, user }),
     embedTurns: async (options = {}) =>
       (await import('./conversation/meaning.ts')).embedTurns(ports, { ...options, user }),
@@ -209,6 +216,8 @@ export function memoryFrom(ports: Ports, standpoint: Standpoint): Memory {
       (await import('./recall/search.ts')).search(ports, { agent, ...options, user, query }),
     why: async (message, reference, options = {}) =>
       (await load()).why(ports, { ...view, ...options, user, message, reference }),
+    whyTurn: async (message, turn, options = {}) =>
+      (await load()).whyTurn(ports, { ...view, ...options, user, message, turn }),
     remedies: async (message, reference, options) =>
       (await load()).remedies(ports, { ...view, ...options, user, message, reference }),
     suggestAliases: async (message, reference) =>

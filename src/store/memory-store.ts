@@ -188,6 +188,7 @@ export function openMemoryStore({
 const noTurns: TurnStore & TurnIndex & MeaningIndex = {
   knownTurns: async (_, heard) => heard.map(() => null),
   getTurn: async () => null,
+  turnIdsStartingWith: async () => [],
   listTurns: async () => ({ items: [], total: 0 }),
   listSessions: async () => ({ items: [], total: 0 }),
   exportTurns: async () => ({ turns: [], next: null }),

@@ -35,6 +35,7 @@ export function openModelStore(options: Omit<MemoryStoreOptions, 'turns'>): Retu
     ...store,
     knownTurns: async (user, heard) => saidBy(user).known(heard),
     getTurn: async (user, id) => saidBy(user).get(id),
+    turnIdsStartingWith: async (user, prefix, limit) => saidBy(user).idsStartingWith(prefix).slice(0, limit),
     listTurns: async (filter, page) => saidBy(filter.user).list(filter, page),
     listSessions: async (filter, page) => saidBy(filter.user).sessions(filter, page),
     exportTurns: async (user, page) => saidBy(user).export(page),
@@ -114,6 +115,10 @@ class UserTurns {
   get(id: string): Turn | null {
     const kept = this.#kept.find(({ turn }) => turn.id === id)
     return kept === undefined ? null : this.#turnOf(kept)
+  }
+
+  idsStartingWith(prefix: string): readonly string[] {
+    return this.#kept.flatMap(({ turn }) => (turn.id.startsWith(prefix) ? [turn.id] : [])).sort(compareText)
   }
 
   list(filter: TurnFilter, { limit, offset }: { limit: number; offset: number }): Page<Turn> {

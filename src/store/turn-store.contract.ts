@@ -37,6 +37,21 @@ export function describeTurns(name: string, open: () => AnyStore): void {
       expect(await store.getTurn('bob', turn.id)).toBeNull()
     })
 
+    it('under ids that are found by their beginning, until they are forgotten', async () => {
+      const store = empty()
+      await hear(store, [said('one', { id: 't-ab2' }), said('two', { id: 't-ab1' }), said('three', { id: 't-b' })])
+      await hear(store, [said('four', { id: 't-ab3' })], 'bob')
+
+      const before = await store.turnIdsStartingWith('ada', 't-ab', 10)
+      const first = await store.turnIdsStartingWith('ada', 't-ab', 1)
+      await committed(store, commitOf([], { kind: 'forget', forgottenTurns: ['t-ab1'] }))
+
+      expect(before).toEqual(['t-ab1', 't-ab2'])
+      expect(first).toEqual(['t-ab1'])
+      expect(await store.turnIdsStartingWith('ada', 't-ab', 10)).toEqual(['t-ab2'])
+      expect(await store.turnIdsStartingWith('ada', 't-ab%', 10)).toEqual([])
+    })
+
     it('in the order in which they were said, also when an earlier one comes later', async () => {
       const store = empty()
       await hear(store, [

@@ -99,6 +99,8 @@ it('every operation of a memory keeps the locks that SQLite holds on the files o
     hear: () => memory.hear(turn),
     turns: () => memory.turns(),
     turn: async () => memory.turn((await memory.turns()).items[0]?.id ?? ''),
+    learnedFrom: async () => memory.learnedFrom((await memory.turns()).items[0]?.id ?? ''),
+    whyTurn: async () => memory.whyTurn('the second thing', (await memory.turns()).items[0]?.id ?? ''),
     conversations: () => memory.conversations(),
     // Without a model it says what is missing.
     embedTurns: () => memory.embedTurns().catch(() => {}),

@@ -116,7 +116,7 @@ export const optionalChoice = <const Value extends string>(
   choices: allowed,
 })
 
-const beliefHelp = 'The belief: its id, the beginning of its id, its name or an alias.'
+export const beliefHelp = 'The belief: its id, the beginning of its id, its name or an alias.'
 export const belief = one(beliefHelp)
 export const optionalBelief = (more = ''): Argument<string | undefined> => optional(`${beliefHelp}${more}`)
 

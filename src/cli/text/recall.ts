@@ -165,7 +165,10 @@ function silenceLines(quotes: readonly Quote[], decision: QuoteDecision | undefi
 }
 
 /** The one condition that kept a quote back. */
-function unmetText({ score, shared, nearby }: Quote, { threshold, unmet, common }: QuoteDecision): string {
+export function unmetText(
+  { score, shared, nearby }: Quote,
+  { threshold, unmet, common }: Pick<QuoteDecision, 'threshold' | 'unmet' | 'common'>,
+): string {
   const [reached, needed] = [rounded(score), rounded(threshold)]
   if (unmet === 'score') return `Its score of ${reached} is below the threshold of ${needed}.`
   const isReached = `Its score of ${reached} reaches the threshold of ${needed}`

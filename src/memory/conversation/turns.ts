@@ -3,10 +3,11 @@ import type { Page } from '../../beliefs/belief-store.ts'
 import { parseScopes } from '../../beliefs/scope.ts'
 import type { Turn } from '../../beliefs/turn.ts'
 import type { SessionSummary, TurnFilter } from '../../beliefs/turn-store.ts'
-import { forbidden, invalid, notFound } from '../../errors.ts'
+import { conflict, forbidden, invalid, notFound } from '../../errors.ts'
 import { omitUndefined } from '../../omit-undefined.ts'
 import { keyUsedBefore } from '../change/forget.ts'
 import { type ChangeRequest, change, erased } from '../change/transaction.ts'
+import { shortestPrefix } from '../find-belief.ts'
 import type { Ports } from '../ports.ts'
 import { parseTime } from '../recall/as-of.ts'
 import { requirePage } from '../recall/search.ts'
@@ -33,6 +34,16 @@ export async function getTurn({ store }: Ports, user: string, id: string): Promi
   const turn = await store.getTurn(user, id)
   if (turn !== null) return turn
   throw notFound(`There is no turn ${id.slice(0, 80)}.`, 'List conversations with `credence conversations`.')
+}
+
+/** A turn by its id, or by the beginning of an id that no other turn has. */
+export async function findTurn(ports: Ports, user: string, reference: string): Promise<Turn> {
+  const wanted = reference.trim()
+  const ids = wanted.length < shortestPrefix ? [] : await ports.store.turnIdsStartingWith(user, wanted, 2)
+  // The turn with exactly this id is first in the order of ids.
+  if (ids.length > 1 && ids[0] !== wanted)
+    throw conflict(`Several turns have an id that begins with "${wanted}": ${ids.join(', ')}.`, 'Give more of the id.')
+  return getTurn(ports, user, ids[0] ?? wanted)
 }
 
 /** The filter with its scopes and times as the store compares them. */

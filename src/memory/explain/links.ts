@@ -3,6 +3,7 @@ import { compareStrings, nameKey } from '../../beliefs/identity.ts'
 import type { RecallCount } from '../../beliefs/recall-counts.ts'
 import type { Turn } from '../../beliefs/turn.ts'
 import { type Proposal, withTarget } from '../change/proposals.ts'
+import { findTurn } from '../conversation/turns.ts'
 import { type BeliefReference, findBelief } from '../find-belief.ts'
 import type { Ports } from '../ports.ts'
 import { chainOf } from './history.ts'
@@ -93,6 +94,12 @@ export async function learnedFrom(
     if (items.length < mostLookedThrough || (items.at(-1)?.updatedAt ?? '') < since) break
   }
   return found
+}
+
+/** The beliefs that were learned from one turn, which is named by its id or the beginning of its id. */
+export async function learnedFromTurn(ports: Ports, user: string, reference: string): Promise<readonly Belief[]> {
+  const turn = await findTurn(ports, user, reference)
+  return (await learnedFrom(ports, user, [turn])).get(turn.id) ?? []
 }
 
 /** What waits for a decision about a belief, newest first: the proposal that it is, or those made for it or what it replaced. */

@@ -400,6 +400,9 @@ export const secretIn = (text: string): string | null => secretsIn(text)[0]?.wha
 /** Replaces every character of a secret, so that offsets do not change. */
 const mask = '\u2588'
 
+/** Whether a secret in a text was masked. */
+export const hasMask = (text: string): boolean => text.includes(mask)
+
 /** The text with its secrets masked; of the same length. */
 export const masked = (text: string): string => atOnce(maskedInSteps(text))
 

@@ -24,7 +24,7 @@ const least: Readonly<Record<Exclude<keyof Memory, 'close'>, Role | 'none'>> = {
   ...{ addAliases: 'writer', removeAliases: 'writer', setWhy: 'writer', edit: 'writer', resolve: 'writer' },
   ...{ confirm: 'owner', forget: 'owner', undo: 'owner', accept: 'owner', reject: 'owner', import: 'owner' },
   ...{ learn: 'none', hear: 'none', turns: 'none', turn: 'none', conversations: 'none', embedTurns: 'none' },
-  ...{ forgetTurns: 'none', exportTurns: 'none' },
+  ...{ forgetTurns: 'none', exportTurns: 'none', learnedFrom: 'none', whyTurn: 'none' },
 }
 
 /** The store for a team: every belief that is committed has a scope of the team, and no other. */

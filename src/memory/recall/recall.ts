@@ -146,7 +146,7 @@ const readAtEachEnd = 4_000
  * What quotes are chosen for: in a message so long, people write at its beginning or its end about a pasted text, and to
  * compare every word of that with what was said would hold up a server. Beliefs are found by every word of it.
  */
-const endsOf = (message: string): string =>
+export const endsOf = (message: string): string =>
   message.length <= 2 * readAtEachEnd
     ? message
     : `${message.slice(0, readAtEachEnd)}\n\n${message.slice(-readAtEachEnd)}`
@@ -362,7 +362,7 @@ const words = (text: string): string =>
     .replace(/[^\p{L}\p{N}]+/gu, ' ')
     .trim()
 
-const quoteOf = ({ turn, isEarlier, text, ...pushed }: PushedQuote): Quote => ({
+export const quoteOf = ({ turn, isEarlier, text, ...pushed }: PushedQuote): Quote => ({
   ...pushed,
   text,
   turn: turn.id,

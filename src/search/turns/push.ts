@@ -43,7 +43,7 @@ const mostQuotes = 3
 const mostTerms = 60
 const mostCandidates = 40
 const mostTexts = 30
-const reach = 2
+export const reach = 2
 /** Fewer words than this are counted as this many. */
 const fewestWords = 200
 /** A quote is clipped to so many characters. The sentences that follow are shown as long as there is room. */
@@ -79,21 +79,16 @@ export type Push = {
 }
 
 export async function pushQuotes(index: TurnIndex, view: TurnView, message: string): Promise<Push> {
-  const question = parseQuestion(message, await index.turnSpeakers(view))
-  const words = wordsOf(message, question)
-  const postings = await index.turnPostings(view, [...words.keys()])
-  const threshold = thresholdFor(question, postings)
-  const isCommon = (term: string): boolean => pointsIn(postings, term) < uncommonPoints
-  const common = [...words].flatMap(([term, word]) => (isCommon(term) ? [word] : []))
-  const asked = { asked: [...words.values()], common }
-  const candidates = await candidatesFor(index, view, { question, words, postings, threshold })
+  const read = await readMessage(index, view, message)
+  const { threshold, question, words } = read
+  const asked = askedWords(read)
+  const candidates = await candidatesFor(index, view, read)
   const mayShow = candidates.filter((candidate) => isTelling(candidate, question, words.size))
   const [best] = mayShow
   if (best === undefined || best.quote.score < threshold) {
-    const nearest = (best ?? candidates[0])?.quote ?? null
-    const needed = question.isQuestion ? 'an uncommon word' : 'two uncommon words'
-    const unmet = nearest === null ? null : nearest.score < threshold ? 'score' : needed
-    return { quotes: [], threshold, best: nearest, unmet, ...asked }
+    const nearest = best ?? candidates[0]
+    const unmet = nearest === undefined ? null : unmetBy(nearest, read)
+    return { quotes: [], threshold, best: nearest?.quote ?? null, unmet, ...asked }
   }
   const seen = new Set<string>()
   const shown = mayShow
@@ -114,6 +109,62 @@ export async function pushQuotes(index: TurnIndex, view: TurnView, message: stri
     return correction === undefined ? [quote] : [correction, quote]
   })
   return { quotes: quotes.slice(0, mostQuotes), threshold, best: best.quote, unmet: null, ...asked }
+}
+
+/** One turn and one message: the best sentence of the turn, and the condition that keeps it from being quoted. */
+export type TurnJudgement = Pick<Push, 'threshold' | 'asked' | 'common'> & {
+  /** Null if no sentence of the turn can be quoted. */
+  readonly best: PushedQuote | null
+  /** Null if the best sentence passes. */
+  readonly unmet: Push['unmet'] | 'a shared word' | "the person's own words"
+}
+
+/**
+ * Judges one turn by the rules of `pushQuotes`. Only the view is narrowed, to the turn and its neighbours: the statistics,
+ * and so score and threshold, are those of all turns in the scopes. `around`: the turns up to `reach` places away, and itself.
+ */
+export async function judgeTurn(
+  index: TurnIndex,
+  view: Pick<TurnView, 'user' | 'scopes'>,
+  message: string,
+  { turn, around }: { readonly turn: Turn; readonly around: readonly Turn[] },
+): Promise<TurnJudgement> {
+  const times = around.map(({ at }) => Date.parse(at))
+  const near = { ...view, session: turn.session, since: Math.min(...times), until: Math.max(...times) }
+  const asked = await readMessage(index, near, message)
+  const candidates = await candidatesFor(index, near, asked, Date.parse(turn.at))
+  const candidate = candidates.find(({ quote }) => quote.turn.id === turn.id)
+  const judged = { threshold: asked.threshold, ...askedWords(asked), best: candidate?.quote ?? null }
+  if (candidate !== undefined) return { ...judged, unmet: unmetBy(candidate, asked) }
+  const terms = new Set(termsOf(turn.text).map(({ term }) => term))
+  const sharesWord = [...asked.words.keys()].some((term) => terms.has(term))
+  return { ...judged, unmet: sharesWord ? "the person's own words" : 'a shared word' }
+}
+
+/** Reads a message for quotes: its question, its telling words with their postings, and the threshold. */
+async function readMessage(index: TurnIndex, view: TurnView, message: string): Promise<Asked> {
+  const question = parseQuestion(message, await index.turnSpeakers(view))
+  const words = wordsOf(message, question)
+  const postings = await index.turnPostings(view, [...words.keys()])
+  return { question, words, postings, threshold: thresholdFor(question, postings) }
+}
+
+function askedWords({ words, postings }: Pick<Asked, 'words' | 'postings'>): Pick<Push, 'asked' | 'common'> {
+  const isCommon = (term: string): boolean => pointsIn(postings, term) < uncommonPoints
+  return {
+    asked: [...words.values()],
+    common: [...words].flatMap(([term, word]) => (isCommon(term) ? [word] : [])),
+  }
+}
+
+/** The condition that keeps a candidate from being the first quote; null if it meets all. */
+function unmetBy(
+  candidate: Candidate,
+  { threshold, question, words }: Pick<Asked, 'threshold' | 'question' | 'words'>,
+): Push['unmet'] {
+  if (candidate.quote.score < threshold) return 'score'
+  if (isTelling(candidate, question, words.size)) return null
+  return question.isQuestion ? 'an uncommon word' : 'two uncommon words'
 }
 
 /** Marks the quotes that are older than a statement about the same thing. */
@@ -231,8 +282,13 @@ type Asked = {
 const pointsIn = ({ terms, units }: TurnPostings, term: string): number =>
   pointsAmong(term, { docFreq: terms.get(term)?.rows.length ?? 0, units })
 
-/** The best sentence of each turn that may be quoted, best first; of equal ones the newer. */
-async function candidatesFor(index: TurnIndex, view: TurnView, asked: Asked): Promise<readonly Candidate[]> {
+/** The best sentence of each turn that may be quoted, best first; of equal ones the newer. `at`: only of turns said then. */
+async function candidatesFor(
+  index: TurnIndex,
+  view: TurnView,
+  asked: Asked,
+  at?: number,
+): Promise<readonly Candidate[]> {
   const { question, words, postings, threshold } = asked
   const points = (term: string): number => pointsIn(postings, term)
   const terms = [...words.keys()].flatMap((term) => {
@@ -243,8 +299,9 @@ async function candidatesFor(index: TurnIndex, view: TurnView, asked: Asked): Pr
   const units = await index.unitsAround(view, rows, 2 * reach)
   const counts = countsIn(terms, units)
   const total = [...words.keys()].reduce((sum_, term) => sum_ + points(term), constants.unknown)
-  const mayQuote = ({ role }: TurnUnit): boolean =>
-    role === 'user' || (role === 'assistant' && mayQuoteAssistant(question))
+  const mayQuote = (unit: TurnUnit): boolean =>
+    (at === undefined || unit.at === at) &&
+    (unit.role === 'user' || (unit.role === 'assistant' && mayQuoteAssistant(question)))
 
   const placed = units.flatMap((unit, at) => {
     if (!mayQuote(unit) || (postings.inView !== null && !postings.inView.has(unit.row))) return []

@@ -146,6 +146,7 @@ export function openPostgresStore(options: PostgresStoreOptions): PostgresStore 
         return rows.map((row) => (row === null ? null : (found.get(row) ?? 'forgotten')))
       }),
     getTurn: (user, id) => of(user, () => turns.get(user, id)),
+    turnIdsStartingWith: (user, prefix, limit) => of(user, () => turns.idsStartingWith(user, prefix, limit)),
     listTurns: (filter, page) => of(filter.user, () => turns.list(filter, page)),
     listSessions: (filter, page) => of(filter.user, () => turns.sessions(filter, page)),
     exportTurns: (user, page) => of(user, () => turns.export(user, page)),

@@ -17,6 +17,7 @@ import {
   type UnitRow,
   unitsIn,
 } from '../turn-rows.ts'
+import { lastCharacter } from './belief-lookups.ts'
 import type { Connection, Run } from './connection.ts'
 import { noTurns } from './form-lookups.ts'
 
@@ -48,6 +49,17 @@ export class TurnLookups {
   async get(user: string, id: string): Promise<Turn | null> {
     const [turn] = await this.#connection.read((run) => readRows(run, 'turns.id = $2', [user, id]))
     return turn === undefined ? null : turnOf(turn)
+  }
+
+  idsStartingWith(user: string, prefix: string, limit: number): Promise<readonly string[]> {
+    return this.#connection.read(async (run) => {
+      const rows = await run<{ id: string }>(
+        `SELECT id FROM credence.turns WHERE owner = $1 AND id >= $2 AND id < $3 AND session IS NOT NULL
+         ORDER BY id LIMIT $4`,
+        [user, prefix, prefix + lastCharacter, limit],
+      )
+      return rows.map(({ id }) => id)
+    })
   }
 
   /** The turns at exactly these rows. A row without a text was forgotten, and is absent. */

@@ -22,7 +22,7 @@ const mostViews = 50
 const crowd = 5_000
 
 /** A prefix followed by this sorts after every text that starts with the prefix. */
-const lastCharacter = '\u{10ffff}'
+export const lastCharacter = '\u{10ffff}'
 
 type BeliefReads = Pick<
   BeliefStore,

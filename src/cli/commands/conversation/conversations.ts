@@ -9,6 +9,7 @@ import { filterOptions, memoryOptions, one, text, timeOptions, wholeNumber } fro
 import { short } from '../../text/beliefs.ts'
 import { columns, counted, harmless, indented, moreNote, type Style } from '../../text/output.ts'
 import { speakerOf } from '../../text/recall.ts'
+import { nullIfUnknown } from '../memory/belief-or-turn.ts'
 
 export const conversations = defineCommand({
   args: {},
@@ -63,7 +64,7 @@ const listText = (items: readonly SessionSummary[], style: Style): string =>
 const neighbours = 10
 
 export const conversationsShow = defineCommand({
-  args: { session: one('The id of the conversation, or a unique beginning of it.') },
+  args: { session: one('The conversation: its id, or the beginning of its id. Or the id of a turn in it.') },
   options: {
     around: text('<turn>', `Only this turn, and the ${neighbours} turns before and after it.`),
     limit: wholeNumber('How many turns to show.', { min: 1, max: 1_000, default: 100 }),
@@ -72,13 +73,14 @@ export const conversationsShow = defineCommand({
   },
   examples: {
     'credence conversations show 3f2a': 'Shows what was said, in order.',
-    'credence conversations show 3f2a --around t-7k2m9xq0v3bd':
+    'credence conversations show t-7k2m9xq0v3bd':
       'Shows a turn that `credence search` found, with the turns around it.',
   },
   async run({ args, options }, session) {
     const memory = await session.reading(options)
-    const id = await findSession(memory, args.session)
-    const centre = options.around === undefined ? null : await memory.turn(options.around)
+    const named = await turnNamed(memory, args.session)
+    const id = named?.session ?? (await findSession(memory, args.session))
+    const centre = options.around === undefined ? named : await memory.turn(options.around)
     if (centre !== null && centre.session !== id)
       throw invalid(
         `The turn ${centre.id} belongs to the conversation ${centre.session}.`,
@@ -88,12 +90,23 @@ export const conversationsShow = defineCommand({
     const limit = centre === null ? (options.limit ?? 100) : centre.index - offset + neighbours + 1
     const { items, total } = await memory.turns({ session: id, limit, offset })
     return {
-      document: { session: id, total, offset, turns: items },
+      document: { session: id, total, offset, ...(centre !== null && { around: centre.id }), turns: items },
       text: (style) => items.map((turn) => turnText(turn, turn.id === centre?.id, style)).join('\n'),
       notes: moreNote('turn', total, offset + items.length),
     }
   },
 })
+
+/** The turn that a reference names; null if it names a conversation, or something unknown. */
+async function turnNamed(memory: Memory, reference: string): Promise<Turn | null> {
+  if (!reference.startsWith('t-') || (await nullIfUnknown(() => findSession(memory, reference))) !== null) return null
+  const turn = await nullIfUnknown(() => memory.turn(reference))
+  if (turn !== null) return turn
+  throw notFound(
+    `There is no conversation or turn "${harmless(reference.slice(0, 80))}".`,
+    'List conversations with `credence conversations`, or look for words with `credence search`.',
+  )
+}
 
 const turnText = (turn: Turn, isCentre: boolean, style: Style): string =>
   [

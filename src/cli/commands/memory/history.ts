@@ -1,18 +1,22 @@
 import type { Belief } from '../../../beliefs/belief.ts'
 import type { BeliefRevision, EventKind, JournalEntry } from '../../../beliefs/journal.ts'
 import { parseScopes, visibleScopes } from '../../../beliefs/scope.ts'
+import type { Turn } from '../../../beliefs/turn.ts'
 import { MemoryError } from '../../../errors.ts'
 import { localMinute } from '../../../local-time.ts'
 import type { Undoing } from '../../../memory/change/undo.ts'
+import { hasMask } from '../../../memory/learn/secrets.ts'
 import type { Memory } from '../../../memory/memory.ts'
 import { omitUndefined } from '../../../omit-undefined.ts'
-import { type Argument, defineCommand, UsageError } from '../../command/command.ts'
+import { pastedFrom } from '../../../search/turns/pasted.ts'
+import { type Answer, type Argument, defineCommand, UsageError } from '../../command/command.ts'
 import {
   authorOptions,
-  belief,
+  beliefHelp,
   flag,
   keyOptions,
   memoryOptions,
+  one,
   optionalBelief,
   readWholeNumber,
   referenceOptions,
@@ -20,32 +24,72 @@ import {
   wholeNumber,
 } from '../../command/options.ts'
 import type { Session } from '../../session.ts'
-import { called, chainText, short } from '../../text/beliefs.ts'
+import { beliefBlock, called, chainText, short } from '../../text/beliefs.ts'
 import { columns, counted, harmless, indented, lines, type Style, table } from '../../text/output.ts'
+import { speakerOf } from '../../text/recall.ts'
+import { aboutBeliefOrTurn } from './belief-or-turn.ts'
 
 export const show = defineCommand({
-  args: { belief },
+  args: { belief: one(`${beliefHelp} Or the turn: its id, or the beginning of its id.`) },
   options: { ...referenceOptions, ...memoryOptions },
   examples: {
     'credence show "payment terms"': 'Shows its statement, its origin and the beliefs it replaced.',
     'credence show b-7k2m --json': 'The same as one JSON document, by the beginning of its id.',
+    'credence show t-7k2m9xq0v3bd': 'Shows a turn that `credence search` found, and the beliefs learned from it.',
   },
   async run({ args, options }, session) {
-    const { belief: found, chain, revisions } = await (await session.reporting(options)).history(args.belief)
-    const changed = `${counted(revisions.length, 'time')}; see \`credence history ${found.id}\``
-    return {
-      document: { belief: found, chain },
-      text: (style) =>
-        lines(
-          style.bold(harmless(found.name)),
-          indented(harmless(found.content), 2, style.width),
-          '',
-          columns([...fieldsOf(found, revisions), ['changed', changed]], { width: style.width }),
-          supersessionLines(chain, found.id, style),
-        ),
-    }
+    const memory = await session.reporting(options)
+    return aboutBeliefOrTurn(memory, args.belief, {
+      belief: () => shownBelief(memory, args.belief),
+      turn: (turn) => shownTurn(memory, turn),
+    })
   },
 })
+
+async function shownBelief(memory: Memory, reference: string): Promise<Answer> {
+  const { belief: found, chain, revisions } = await memory.history(reference)
+  const changed = `${counted(revisions.length, 'time')}; see \`credence history ${found.id}\``
+  return {
+    document: { belief: found, chain },
+    text: (style) =>
+      lines(
+        style.bold(harmless(found.name)),
+        indented(harmless(found.content), 2, style.width),
+        '',
+        columns([...fieldsOf(found, revisions), ['changed', changed]], { width: style.width }),
+        supersessionLines(chain, found.id, style),
+      ),
+  }
+}
+
+async function shownTurn(memory: Memory, turn: Turn): Promise<Answer> {
+  const learned = await memory.learnedFrom(turn.id)
+  const isMasked = hasMask(turn.text)
+  const isPasted = turn.origin === 'document' || (turn.role === 'user' && pastedFrom(turn.text) < turn.text.length)
+  const { id, session, scope, host } = turn
+  const fields = {
+    id,
+    'said by': turn.speaker === null ? speakerOf(turn) : `${turn.speaker} (${turn.role})`,
+    'said at': `${localMinute(turn.at, turn.utcOffset)}`,
+    conversation: `${session}; see \`credence conversations show ${id}\``,
+    scope,
+    host,
+    masked: isMasked && 'a secret in it was masked',
+    pasted: isPasted && (turn.origin === 'document' ? 'all of it' : 'part of it; that part is not quoted'),
+    learned: learned.length === 0 && 'nothing',
+  }
+  const rows = Object.entries(fields).flatMap(([label, value]) => (value === false ? [] : [[label, harmless(value)]]))
+  return {
+    document: { turn, learned, isMasked, isPasted },
+    text: (style) =>
+      lines(
+        indented(harmless(turn.text), 2, style.width),
+        '',
+        columns(rows, { width: style.width }),
+        learned.length > 0 && ['', 'Learned from it:', ...learned.map((one) => beliefBlock(one, style))],
+      ),
+  }
+}
 
 const supersessionLines = (chain: readonly Belief[], id: string, style: Style): readonly string[] =>
   chain.length < 2 ? [] : ['', 'Supersession chain, oldest first:', chainText(chain, id, style)]

@@ -1,5 +1,6 @@
 import { type Belief, beliefTypes, expertiseDepths, subtypes } from '../../../beliefs/belief.ts'
 import { universalScope } from '../../../beliefs/scope.ts'
+import { localDay } from '../../../local-time.ts'
 import { everydayReason, refusalText } from '../../../memory/change/aliases.ts'
 import type { Corrected } from '../../../memory/change/correct.ts'
 import { parseForm } from '../../../memory/change/draft.ts'
@@ -25,7 +26,7 @@ import {
   words,
 } from '../../command/options.ts'
 import type { Session } from '../../session.ts'
-import { called, dayOf, foundBy, short } from '../../text/beliefs.ts'
+import { called, foundBy, short } from '../../text/beliefs.ts'
 import { harmless, lines, type Style } from '../../text/output.ts'
 import { pausedNotes } from '../conversation/pause.ts'
 
@@ -160,7 +161,7 @@ async function confirmReplacement({ otherValues }: Remembered, session: Session)
 }
 
 const otherValueText = (other: Belief): string =>
-  `Stated ${dayOf(other.provenance.at)}: ${short(other.content)} ${called(other)}`
+  `Stated ${localDay(other.provenance.at)}: ${short(other.content)} ${called(other)}`
 
 /** The beliefs that give another value of the same thing, and the command that replaces them. */
 async function otherValueNotes(

@@ -2,18 +2,36 @@ import { visibleScopes } from '../../../beliefs/scope.ts'
 import { localDay } from '../../../local-time.ts'
 import type { Remedy } from '../../../memory/explain/remedies.ts'
 import type { Why } from '../../../memory/explain/why.ts'
+import type { WhyTurn } from '../../../memory/explain/why-turn.ts'
 import type { Memory } from '../../../memory/memory.ts'
-import { termsOf } from '../../../search/turns/terms.ts'
 import { type Answer, defineCommand, kebab, UsageError } from '../../command/command.ts'
-import { flag, memoryOptions, one, oneText, readerOptions, viewOptions, wholeNumber } from '../../command/options.ts'
+import {
+  beliefHelp,
+  flag,
+  memoryOptions,
+  one,
+  oneText,
+  readerOptions,
+  viewOptions,
+  wholeNumber,
+} from '../../command/options.ts'
 import { called, editedText } from '../../text/beliefs.ts'
 import { columns, harmless, indented, lines, type Style } from '../../text/output.ts'
-import { explanationLines, explanationTree, quoted, reasonText, rounded, sharedText } from '../../text/recall.ts'
+import {
+  explanationLines,
+  explanationTree,
+  quoted,
+  reasonText,
+  rounded,
+  sharedText,
+  unmetText,
+} from '../../text/recall.ts'
+import { aboutBeliefOrTurn } from './belief-or-turn.ts'
 
 export const why = defineCommand({
   args: {
     message: oneText('What was said.'),
-    belief: one('The belief: its id, the beginning of its id, its name or an alias. Or the id of a turn.'),
+    belief: one(`${beliefHelp} Or the turn: its id, or the beginning of its id.`),
   },
   options: {
     fix: flag('List changes that would make the message recall it, or no longer recall it.'),
@@ -26,19 +44,27 @@ export const why = defineCommand({
     'credence why "When is the invoice due?" "payment terms"': 'Says which words are missing for it to be recalled.',
     'credence why "When is the invoice due?" "payment terms" --fix --apply 1':
       'Makes the first change that `--fix` lists, usually an alias.',
+    'credence why "Where do we moor?" t-7k2m9xq0v3bd':
+      'Says whether that turn is quoted: its score, the threshold and its words.',
     'credence why "Ask Ada" ada --scope project:ledger': 'Says whether it is recalled with that scope active.',
   },
   async run({ args: { message, belief }, options }, session) {
     const { scopes } = session.locate(options)
     const { fix, apply } = options
     const memory = await (apply === undefined ? session.reading(options) : session.memory(options))
-    if (/^t-[0-9a-z]+$/u.test(belief)) {
-      if (fix || apply !== undefined) throw new UsageError('--fix is for beliefs; a turn cannot be changed.')
-      return whyTurn(memory, message, belief, scopes)
-    }
-    if (fix || apply !== undefined) return remedied(memory, message, belief, apply)
-    const verdict = await memory.why(message, belief)
-    return { document: verdict, text: (style) => verdictText(verdict, scopes, style) }
+    return aboutBeliefOrTurn<Answer>(memory, belief, {
+      belief: async () => {
+        if (fix || apply !== undefined) return remedied(memory, message, belief, apply)
+        const verdict = await memory.why(message, belief)
+        return { document: verdict, text: (style) => verdictText(verdict, scopes, style) }
+      },
+      turn: async ({ id }) => {
+        if (fix || apply !== undefined)
+          throw new UsageError('--fix and --apply are for beliefs; a turn cannot be changed.')
+        const verdict = await memory.whyTurn(message, id)
+        return { document: verdict, text: (style) => turnVerdictText(verdict, style) }
+      },
+    })
   },
 })
 
@@ -97,51 +123,43 @@ function insteadOf({ kind, ask, see }: Remedy): string {
   return `credence recall "the message"${[...scopes, ...budget].join('')}`
 }
 
-/** Whether a turn is quoted for a message: if not, whether only its scope is the reason, or how near it comes to the threshold. */
-async function whyTurn(memory: Memory, message: string, id: string, active: readonly string[]): Promise<Answer> {
-  const turn = await memory.turn(id)
-  const quoteFor = async (options: { readonly scopes?: readonly string[] }) => {
-    const { quotes, quoteDecision } = await memory.recall(message, { ...options, nearMisses: true })
-    return { quote: quotes.find((shown) => shown.turn === id) ?? null, decision: quoteDecision }
-  }
-  const isElsewhere = !visibleScopes(active).includes(turn.scope)
-  const { quote, decision } = await quoteFor({})
-  const there = isElsewhere ? await quoteFor({ scopes: [turn.scope] }) : null
-  const { quotes: found } = await memory.search(message, { in: 'turns', session: turn.session, limit: 100 })
-  const hit = found.find((shown) => shown.turn === id) ?? null
-  const threshold = rounded((there?.decision ?? decision)?.threshold ?? 0)
+/** Whether and why one turn is quoted for one message, in words. */
+function turnVerdictText(verdict: WhyTurn, style: Style): string {
+  const { turn, isInView, quote, best, threshold, asked } = verdict
   const scope = harmless(turn.scope)
-  const reasons = [
-    ...(isElsewhere ? [`It was said in ${scope}, which is not one of the active scopes.`] : []),
-    ...(there?.quote != null
-      ? [`With --scope ${scope} it is shown.`]
-      : [
-          hit === null
-            ? 'It shares no word with the message.'
-            : `It shares: ${wordsAsWritten(message, hit.found).map(harmless).join(', ')}.`,
-          `A quote needs a score of ${threshold} and words that are uncommon enough; recall --explain says what the best one lacks.`,
-        ]),
+  const elsewhere = `It was said in ${scope}, which is not one of the active scopes.`
+  const scored = best !== null && [
+    indented(sharedText(best, asked), 2, style.width),
+    ...explanationTree(best.explanation).map((line) => indented(line, 4)),
   ]
-  return {
-    document: { turn, quote, hit, threshold: decision?.threshold ?? null },
-    text: (style) =>
-      quote === null
-        ? lines(
-            `What was said on ${localDay(turn.at, turn.utcOffset)} is not shown for this message.`,
-            indented(reasons.join(' '), 2, style.width),
-          )
-        : lines(
-            `It is shown, with a score of ${rounded(quote.score)}; the threshold is ${threshold}:`,
-            indented(sharedText(quote, decision?.asked ?? []), 2, style.width),
-            explanationTree(quote.explanation).map((line) => indented(line, 4)),
-          ),
-  }
+  if (quote !== null && isInView)
+    return lines(
+      `It is quoted, with a score of ${rounded(quote.score)}; the threshold is ${rounded(threshold)}:`,
+      scored,
+    )
+  const reason = quote === null ? unmetByTurn(verdict) : `With --scope ${scope} it is quoted.`
+  return lines(
+    `What was said on ${localDay(turn.at, turn.utcOffset)} is not quoted for this message.`,
+    indented(isInView ? reason : `${elsewhere} ${reason}`, 2, style.width),
+    scored,
+  )
 }
 
-/** The words of a message that stand for these terms. */
-function wordsAsWritten(message: string, terms: readonly string[]): readonly string[] {
-  const words = new Map(termsOf(message).map(({ term, start, end }) => [term, message.slice(start, end)]))
-  return terms.map((term) => words.get(term) ?? term)
+function unmetByTurn({ turn, best, threshold, asked, common, unmet }: WhyTurn): string {
+  switch (unmet) {
+    case 'a shared word':
+      return asked.length === 0
+        ? 'The message has no word that tells what it is about.'
+        : `It contains none of the words that count: ${quoted(asked)}. The threshold is ${rounded(threshold)}.`
+    case "the person's own words":
+      return turn.role === 'assistant'
+        ? 'The assistant is quoted only for a message that asks what the assistant said.'
+        : "Only the person's own words are quoted; this was pasted, or written by a tool or an agent."
+    case 'other quotes':
+      return `Its score of ${rounded(best?.score ?? 0)} reaches the threshold of ${rounded(threshold)}, but the quotes that are shown score more or have the same words.`
+    default:
+      return best === null ? '' : unmetText(best, { threshold, common, unmet: unmet === 'a belief' ? null : unmet })
+  }
 }
 
 /** Whether and why one belief is recalled for one message, in words. */

@@ -29,6 +29,10 @@ export function turnHandlers(deps: ServerDeps): Handlers<keyof typeof turnRoutes
     listTurns: ({ memory, query }) => memory.turns(filterOf(query)),
     getTurn: async ({ memory, params: { id }, query: { around } }) => {
       const turn = await memory.turn(id)
+      if (turn.id !== id)
+        throw new MemoryError('not_found', `There is no turn with the id "${id}".`, {
+          hint: 'Give the whole id. GET turns lists all turns.',
+        })
       const { session, index } = turn
       const first = Math.max(0, index - around)
       const { items } = await memory.turns({ session, offset: first, limit: index - first + 1 + around })

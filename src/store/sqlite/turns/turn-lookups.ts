@@ -16,6 +16,7 @@ import {
   type UnitRow,
   unitsIn,
 } from '../../turn-rows.ts'
+import { lastCharacter } from '../belief-lookups.ts'
 import { allOf, type Conditions, type Connection, noItems, type Reading } from '../connection.ts'
 import type { openResidentTurns } from './resident-turns.ts'
 import { readPostings } from './turn-postings.ts'
@@ -35,7 +36,7 @@ export function readTurn(connection: Connection, row: number): ExportedTurn | nu
   return found === undefined ? null : exportedTurn(found)
 }
 
-type TurnReads = Pick<TurnStore, 'getTurn' | 'listTurns' | 'listSessions' | 'exportTurns'> &
+type TurnReads = Pick<TurnStore, 'getTurn' | 'turnIdsStartingWith' | 'listTurns' | 'listSessions' | 'exportTurns'> &
   TurnIndex &
   Pick<MeaningIndex, 'vectorsAt' | 'turnsWithoutVectors'>
 
@@ -196,6 +197,11 @@ export function turnReads(
         const found = connection.get<TurnRow>(byId, [userId, id])
         return found === undefined ? null : turnOf(found)
       })
+    },
+    turnIdsStartingWith: (user, prefix, limit) => {
+      const between = `SELECT id FROM turns WHERE user_id = ? AND id >= ? AND id < ? AND session IS NOT NULL
+        ORDER BY id LIMIT ?`
+      return reading(user, [], (userId) => connection.column(between, [userId, prefix, prefix + lastCharacter, limit]))
     },
     listTurns: (filter, { limit, offset }) =>
       reading(filter.user, noItems, (userId) => {
