@@ -10,6 +10,7 @@ import type {
   QuoteDecision,
   RelevantBelief,
 } from '../../memory/recall/context.ts'
+import { correctionMark } from '../../memory/recall/render.ts'
 import type { Explanation } from '../../search/explanation.ts'
 import { kebab } from '../command/command.ts'
 import { beliefBlock, called } from './beliefs.ts'
@@ -119,14 +120,15 @@ function relevantBlock(relevant: RelevantBelief, { explain, ages }: ContextView,
 }
 
 function quoteBlock(quote: Quote, decision: QuoteDecision | undefined, explain: boolean, style: Style): string {
-  const { text, at, utcOffset, earlier } = quote
+  const { text, at, utcOffset, earlier, correctedAt } = quote
+  const before = earlier && correctedAt === null ? 'earlier, ' : ''
   const reasons = [
     sharedText(quote, decision?.asked ?? []),
     ...(explain ? explanationTree(quote.explanation) : []),
     ...(explain && decision !== undefined ? [`shown from ${rounded(decision.threshold)} on`] : []),
   ]
   return lines(
-    `  ${earlier ? 'earlier, ' : ''}${localDay(at, utcOffset)}, ${speakerOf(quote)}: "${harmless(text)}"`,
+    `  ${before}${localDay(at, utcOffset)}, ${speakerOf(quote)}${correctionMark(correctedAt)}: "${harmless(text)}"`,
     reasons.map((line) => dimmed(line, style)),
   )
 }

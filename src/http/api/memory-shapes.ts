@@ -124,7 +124,8 @@ const QuotedText = z.object({
   role: z.enum(turn.turnRoles),
   at: z.string(),
   utcOffset: UtcOffset,
-  earlier: z.boolean().describe('Something newer about the same thing stands before it.'),
+  earlier: z.boolean().describe('Something newer about the same thing comes before it.'),
+  correctedAt: z.string().nullable().describe('When the person corrected it; the correction is among the beliefs.'),
   score: z.number(),
   explanation: Explanation,
 })
@@ -142,6 +143,7 @@ export const QuoteHit = QuotedText.extend({
   origin: ActorKind.describe('Whose words these are: document for what a person pasted.'),
   scope: z.string(),
   strength: z.enum(strengths),
+  correction: Belief.nullable().describe('The statement that holds now in place of an outdated quote.'),
   found: z.array(z.string()).describe('Words of the question that it holds.'),
 }) satisfies z.ZodType<TurnHit>
 

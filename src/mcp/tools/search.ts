@@ -42,7 +42,9 @@ const quote = z.object({
   origin: z.enum(actorKinds).describe('Whose words these are: document for what the person pasted.'),
   role: z.enum(turnRoles).describe('user: the person said it. assistant: an agent did. tool: output of a tool.'),
   strength,
-  earlier: z.boolean().describe('Something newer about the same thing stands before it.'),
+  earlier: z.boolean().describe('Something newer about the same thing comes before it.'),
+  corrected_at: z.string().nullable().describe('When the person corrected it. Use the correction, not this.'),
+  correction: z.string().nullable().describe('The statement that holds now.'),
   onlyBeside: z.boolean().describe('It has no word of the question; a turn beside it has.'),
   session: z.string().describe('The conversation, which memory://conversation/{session} shows.'),
 })
@@ -111,9 +113,10 @@ export const searchTool = defineTool({
     return {
       beliefs,
       leftOut: exact.length + others.length - those('exact').length - beliefs.length,
-      quotes: quotes.map(({ text, at, utcOffset, speaker, role, origin, strength, earlier, session, found: words }) => {
+      quotes: quotes.map(({ text, at, utcOffset, speaker, role, origin, strength, earlier, session, ...hit }) => {
         const said = { text, at, day: localDay(at, utcOffset), speaker, role, origin }
-        return { ...said, strength, earlier, onlyBeside: words.length === 0, session }
+        const age = { earlier, corrected_at: hit.correctedAt, correction: hit.correction?.content ?? null }
+        return { ...said, strength, ...age, onlyBeside: hit.found.length === 0, session }
       }),
       scopes: [...scopes],
       note: noteOn([...beliefs, ...quotes], scopes),

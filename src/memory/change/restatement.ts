@@ -1,6 +1,6 @@
 import { authorityOf, type Belief, isCurrent } from '../../beliefs/belief.ts'
 import { universalScope, visibleScopes } from '../../beliefs/scope.ts'
-import { isInformative, searchableWords } from '../../search/searchable-text.ts'
+import { informativeWords, searchableWords } from '../../search/searchable-text.ts'
 import type { Ports } from '../ports.ts'
 
 /** How many beliefs with the same words are compared. */
@@ -22,7 +22,7 @@ export type RestatementQuery = {
  */
 export async function restatementsOf({ store }: Ports, query: RestatementQuery): Promise<readonly Belief[]> {
   const { user, content, by } = query
-  const words = [...new Set(tellingWords(content))]
+  const words = [...new Set(informativeWords(content))]
   if (words.length === 0) return []
   const scopes = visibleScopes([...query.scopes, universalScope])
   const atLeast = Math.ceil(words.length * leastShared)
@@ -39,14 +39,12 @@ export async function restatementsOf({ store }: Ports, query: RestatementQuery):
  * same in both, since one of them is enough to say something else.
  */
 export function isRestated(one: string, other: string): boolean {
-  const [first, second] = [new Set(tellingWords(one)), new Set(tellingWords(other))]
+  const [first, second] = [new Set(informativeWords(one)), new Set(informativeWords(other))]
   const [shorter, longer] = first.size <= second.size ? [first, second] : [second, first]
   if (shorter.size < 2 || ![...shorter].every((word) => longer.has(word))) return false
   if (decisiveWords(one) !== decisiveWords(other)) return false
   return shorter.size / longer.size > leastShared
 }
-
-const tellingWords = (text: string): readonly string[] => searchableWords(text).filter(isInformative)
 
 const decisiveWords = (text: string): string =>
   [...new Set(searchableWords(text).filter((word) => /\d|^(?:no|not|never|without)$|n['’]t$/u.test(word)))]

@@ -1,4 +1,4 @@
-import type { ActorKind } from '../../beliefs/belief.ts'
+import type { ActorKind, Belief } from '../../beliefs/belief.ts'
 import { parseScopes, visibleScopes } from '../../beliefs/scope.ts'
 import type { Turn, TurnRole } from '../../beliefs/turn.ts'
 import { omitUndefined } from '../../omit-undefined.ts'
@@ -11,8 +11,9 @@ import type { HoldingSentence } from '../../search/turns/sentences-holding.ts'
 import { type Strength, strengthOf } from '../../search/turns/strength.ts'
 import type { TurnView } from '../../search/turns/turn-index.ts'
 import { pointsOf } from '../../search/turns/word-points.ts'
-import type { Ports } from '../ports.ts'
+import type { Ports, Store } from '../ports.ts'
 import { parseTime } from '../recall/as-of.ts'
+import { retirementOf } from '../recall/retired-quotes.ts'
 
 /** Which turns a search looks at. */
 export type TurnSearch = {
@@ -26,6 +27,8 @@ export type TurnSearch = {
   readonly speaker?: string
   readonly session?: string
   readonly roles?: readonly TurnRole[]
+  /** The agent that asks; a correction that belongs to another agent is not shown. */
+  readonly agent?: string | null
   /** How many hits, and after how many. Default all. */
   readonly limit?: number
   readonly offset?: number
@@ -50,6 +53,9 @@ export type QuoteHit = {
   readonly strength: Strength
   /** A newer turn about the same thing comes before it. */
   readonly earlier: boolean
+  /** When the person corrected it, or settled the question; and the statement that holds now, if there is one. */
+  readonly correctedAt: string | null
+  readonly correction: Belief | null
   readonly score: number
   readonly explanation: Explanation
   /** Terms of the question that the passage holds. */
@@ -86,7 +92,22 @@ export async function searchTurns(
           question.terms,
           ({ score }, place) => place < groupDepth && score >= groupShare * best,
         )
-  return ordered.slice(offset, offset + limit).map(({ item, isEarlier }) => hitOf(item, question, query, isEarlier))
+  const hits = ordered
+    .slice(offset, offset + limit)
+    .map(({ item, isEarlier }) => hitOf(item, question, query, isEarlier))
+  return Promise.all(hits.map((hit) => withCorrection(store, view, request.agent ?? null, hit)))
+}
+
+/** An outdated statement is never a strong hit: it does not answer the question any more. */
+async function withCorrection(
+  store: Store,
+  { user, scopes }: TurnView,
+  agent: string | null,
+  hit: QuoteHit,
+): Promise<QuoteHit> {
+  const retirement = await retirementOf(store, { user, agent, scopes }, hit)
+  if (retirement === null) return hit
+  return { ...hit, strength: 'possible', correctedAt: retirement.at, correction: retirement.current }
 }
 
 /** The best passage of each turn. */
@@ -114,7 +135,7 @@ function hitOf(ranked: RankedTurn, { terms }: Question, query: string, earlier: 
   const found = [...terms.keys()].filter((term) => held.has(term))
   const text = excerptOf(passage, sentences)
   const said = { text, turn: id, session, index, speaker, role, origin: originOf(turn, text), at, utcOffset, scope }
-  return { ...said, strength, earlier, score, explanation, found }
+  return { ...said, strength, earlier, correctedAt: null, correction: null, score, explanation, found }
 }
 
 /** The author of a quote; `document` for text that a person pasted. */

@@ -64,7 +64,10 @@ export type RelevantBelief = {
   readonly score: number
   readonly explanation: Explanation
   readonly matches: readonly MatchedForm[]
-  /** Id of the named relation that the belief takes part in; null when the message names the belief itself. */
+  /**
+   * Id of the belief that led to it: the named relation that it takes part in, or a belief that it replaced and a quote
+   * states. Null when the message names the belief itself.
+   */
   readonly through: string | null
 }
 
@@ -81,8 +84,10 @@ export type Quote = {
   readonly utcOffset: number | null
   /** A person sent it, low in a message or after much other text, so it may be from somewhere else. */
   readonly perhapsPasted: boolean
-  /** A newer quote about the same thing comes before it, or a belief learned from it was replaced since. */
+  /** A newer quote about the same thing comes before it. */
   readonly earlier: boolean
+  /** When the person corrected it; the correction is among the beliefs of the context. */
+  readonly correctedAt: string | null
   readonly score: number
   readonly explanation: Explanation
   /** Words of the message that the quote holds, and that were found right beside it. */

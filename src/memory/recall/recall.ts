@@ -21,6 +21,7 @@ import type {
   QuoteDecision,
   RelevantBelief,
 } from './context.ts'
+import type { Retirement } from './retired-quotes.ts'
 
 /** Longest message accepted, in characters. */
 const longestMessage = 1_000_000
@@ -100,19 +101,32 @@ export async function assemble(
 
   const candidates = await rankedCandidates(store, linked, { view, pinnedIds, limits })
   const participants = await participantsOf(store, view, candidates, pinnedIds)
+  const retirements = await retirementsOf(store, view, push.quotes)
+  const named = new Set([...candidates, ...participants].map(({ belief }) => belief.id))
+  const corrections = correctionsIn(retirements).filter(({ belief: { id } }) => !named.has(id) && !pinnedIds.has(id))
   const relevant: RelevantBelief[] = []
   const slices = new Slices()
   const isLong = message.length > 2 * readAtEachEnd
-  for (const one of budget.takeRelevant<Candidate | RelevantBelief>([...candidates, ...participants])) {
+  for (const one of budget.takeRelevant<Candidate | RelevantBelief>([...candidates, ...participants, ...corrections])) {
     relevant.push('scored' in one ? relevantBelief(message, linked, one) : one)
     if (isLong && slices.areOver) await slices.pause()
   }
 
   const shown = { prelude: preludeOf(standing, limits.maxPrelude), pinned, relevant, questions }
   const { asked, common, threshold, unmet } = push
-  const news = push.quotes.filter(({ text }) => !isShownAlready(text, standing, shown)).slice(0, limits.maxQuotes)
-  const quotes = await withDoubt(await withOvertaken(news, relevant, message))
-  const context = { user, agent, scopes, ...shown, quotes: quotes.map(quoteOf) }
+  const told = new Set([...standing, ...pinned, ...relevant.map(({ belief }) => belief)].map(({ id }) => id))
+  const mayShow = (quote: PushedQuote): boolean => {
+    const retirement = retirements.get(quote)
+    // A statement that no longer holds is quoted only after the one that does.
+    if (retirement !== undefined) return retirement.current !== null && told.has(retirement.current.id)
+    return !isShownAlready(quote.text, standing, shown)
+  }
+  const news = push.quotes.filter(mayShow).slice(0, limits.maxQuotes)
+  const correctedAt = new Map(news.map((quote) => [quote.turn.id, retirements.get(quote)?.at ?? null]))
+  const quotes = (await withDoubt(await withOvertaken(news, relevant, message))).map((quote) =>
+    quoteOf(quote, correctedAt.get(quote.turn.id) ?? null),
+  )
+  const context = { user, agent, scopes, ...shown, quotes }
   return {
     context,
     quoteDecision: { asked, common, threshold, best: push.best && quoteOf(push.best), unmet },
@@ -137,6 +151,33 @@ export async function assemble(
       })
     },
   }
+}
+
+/** The quotes that state what no longer holds. */
+async function retirementsOf(
+  store: Store,
+  view: Viewpoint,
+  quotes: readonly PushedQuote[],
+): Promise<ReadonlyMap<PushedQuote, Retirement>> {
+  if (quotes.length === 0) return new Map()
+  const { retirementOf } = await import('./retired-quotes.ts')
+  const found = new Map<PushedQuote, Retirement>()
+  for (const quote of quotes) {
+    const { id, role, at } = quote.turn
+    const retirement = await retirementOf(store, view, { turn: id, role, at, text: quote.text })
+    if (retirement !== null) found.set(quote, retirement)
+  }
+  return found
+}
+
+/** The statements that hold now in place of what is quoted. */
+function correctionsIn(retirements: ReadonlyMap<PushedQuote, Retirement>): readonly RelevantBelief[] {
+  const found = [...retirements.values()].flatMap(({ old, current }) => {
+    if (current === null) return []
+    const explanation = leaf(`corrects "${old.content}"`, 0)
+    return [[current.id, { belief: current, score: 0, explanation, matches: [], through: old.id }] as const]
+  })
+  return [...new Map(found).values()]
 }
 
 /** Characters at each end of a message that quotes are chosen for. */
@@ -362,7 +403,10 @@ const words = (text: string): string =>
     .replace(/[^\p{L}\p{N}]+/gu, ' ')
     .trim()
 
-export const quoteOf = ({ turn, isEarlier, text, ...pushed }: PushedQuote): Quote => ({
+export const quoteOf = (
+  { turn, isEarlier, text, ...pushed }: PushedQuote,
+  correctedAt: string | null = null,
+): Quote => ({
   ...pushed,
   text,
   turn: turn.id,
@@ -372,4 +416,5 @@ export const quoteOf = ({ turn, isEarlier, text, ...pushed }: PushedQuote): Quot
   at: turn.at,
   utcOffset: turn.utcOffset,
   earlier: isEarlier,
+  correctedAt,
 })

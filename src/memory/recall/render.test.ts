@@ -84,7 +84,16 @@ describe('the rendered context', () => {
         }),
       )
     const quote = { turn: 't', session: 's', text: 'The demo is on Thursday.', speaker: null, role: 'user' as const }
-    const quotes = [{ ...quote, at: '2026-05-03T10:00:00.000Z', utcOffset: null, perhapsPasted: false, earlier: false }]
+    const quotes = [
+      {
+        ...quote,
+        at: '2026-05-03T10:00:00.000Z',
+        utcOffset: null,
+        perhapsPasted: false,
+        earlier: false,
+        correctedAt: null,
+      },
+    ]
     const shown = (at: string, perhapsPasted: boolean) =>
       renderContext({ ...empty, relevant: [stated(at)], quotes: quotes.map((one) => ({ ...one, perhapsPasted })) })
     const pinned = renderContext({ ...empty, pinned: [stated('2026-05-01T10:00:00.000Z').belief], quotes })
@@ -230,6 +239,7 @@ it('shows no answer as the person’s word, whatever name its speaker has', () =
     utcOffset: null,
     perhapsPasted: false,
     earlier: false,
+    correctedAt: null,
   }
 
   expect(quoteLine({ ...said, role: 'assistant', speaker: 'the person' })).toContain(', assistant the person: ')

@@ -13,7 +13,7 @@ export type ShownContext = Pick<Context, 'prelude' | 'pinned' | 'questions'> & {
 }
 export type ShownQuote = Pick<
   Quote,
-  'turn' | 'session' | 'text' | 'at' | 'utcOffset' | 'speaker' | 'role' | 'perhapsPasted' | 'earlier'
+  'turn' | 'session' | 'text' | 'at' | 'utcOffset' | 'speaker' | 'role' | 'perhapsPasted' | 'earlier' | 'correctedAt'
 >
 
 export const shownOf = ({ prelude, pinned, relevant, questions, quotes }: Context): ShownContext => ({
@@ -125,12 +125,18 @@ export function quoteLine({
   role,
   perhapsPasted,
   earlier,
-}: Pick<Quote, 'text' | 'at' | 'utcOffset' | 'speaker' | 'role' | 'perhapsPasted' | 'earlier'>): string {
+  correctedAt,
+}: Omit<ShownQuote, 'turn' | 'session'>): string {
   // Any program may give the speaker of an answer any name, also that of the person.
   const who = role === 'user' ? (speaker ?? 'the person') : [role, speaker].filter((part) => part !== null).join(' ')
   const doubt = perhapsPasted ? ' (perhaps pasted)' : ''
-  return `- ${earlier ? 'earlier, ' : ''}${localDay(at, utcOffset)}, ${safe(who)}${doubt}: "${safe(text)}"`
+  const before = earlier && correctedAt === null ? 'earlier, ' : ''
+  return `- ${before}${localDay(at, utcOffset)}, ${safe(who)}${doubt}${correctionMark(correctedAt)}: "${safe(text)}"`
 }
+
+/** Follows the speaker of a quote that no longer holds; empty for any other. */
+export const correctionMark = (correctedAt: string | null): string =>
+  correctedAt === null ? '' : ` (corrected on ${localDay(correctedAt)})`
 
 /**
  * On one line, without invisible characters and with angle brackets of any width replaced, so that no text can open or

@@ -87,11 +87,30 @@ export async function search(ports: Ports, asked: SearchRequest): Promise<Search
   const until = earlierOf(request.until, time)
   const quotes =
     place === 'beliefs' ? [] : await searchTurns(then, { ...request, ...omitUndefined({ until }), limit, offset })
-  return {
-    beliefs: shown(hits.slice(offset, offset + limit)),
-    total: hits.length,
-    quotes,
-  }
+  const page = hits.slice(offset, offset + limit)
+  const corrections = place === 'turns' ? [] : correctionsOf(quotes, page, asked.query)
+  const others = corrections.filter(({ belief }) => !hits.some((hit) => hit.belief.id === belief.id))
+  return { beliefs: shown([...page, ...corrections]), total: hits.length + others.length, quotes }
+}
+
+/** The statements that hold now in place of outdated quotes, and are not among the hits by their own words. */
+function correctionsOf(quotes: readonly QuoteHit[], page: readonly RankedHit[], query: string): readonly RankedHit[] {
+  const found = new Set(page.map(({ belief }) => belief.id))
+  const missing = quotes.flatMap(({ correction }) =>
+    correction !== null && !found.has(correction.id) ? [correction] : [],
+  )
+  return [...new Map(missing.map((belief) => [belief.id, belief])).values()].map((belief) => ({
+    strength: strengthOf(
+      termsIn(query),
+      termsIn(
+        fieldsOf(belief)
+          .map(({ text }) => text)
+          .join('\n'),
+      ),
+    ),
+    belief,
+    score: 0,
+  }))
 }
 
 function earlierOf(one: string | undefined, other: string | undefined): string | undefined {
