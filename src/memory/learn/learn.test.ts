@@ -201,6 +201,7 @@ describe('nothing is replaced but', () => {
     ['the gym code is 9026.', 'the gym code is 1188 now'],
     ['the build server is larch.', 'ok, the build server is birch since this morning.'],
     ['I take 5 mg of cetirizine.', 'I take 10 mg of cetirizine now.'],
+    ['rent is 900 euros.', 'Rent is 950 euros now.'],
     ['choir rehearsal starts at 19:00 on Mondays.', 'Choir rehearsal starts at 19:30 on Mondays. Can you tell Ben?'],
   ])('only after confirmation by a plain statement of another value: %s / %s', async (known, text) => {
     const memory = ports()

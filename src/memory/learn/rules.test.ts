@@ -64,6 +64,7 @@ describe('what a person asks to be remembered', () => {
     'Remember that Priya owns the flags and you should ask her first.',
     'I use she/her pronouns.',
     'Always keep it short.',
+    'From now on do this: greet me in French.',
   ])('learns what the sentence itself names: %s', (message) => {
     expect(found(message)).toHaveLength(1)
   })

@@ -86,17 +86,19 @@ const notStated =
 function plainStatement(sentence: MessageSentence): Finding | null {
   const start = beginningOf(sentence.plain)
   const text = sentence.plain.slice(start)
-  const { length } = analyse(text.slice(0, 400))
+  const words = analyse(text.slice(0, 400)).map(({ word }) => word)
+  // "Rent is 900 euros" is no order.
+  const isOrdered = isOrder(text) && !finite.has(words[1] ?? '')
   // After a colon, and between quotation marks, another person may be speaking.
   if (
     sentence.foreign !== null ||
     sentence.plain !== sentence.text ||
-    length < 3 ||
-    length > maxStatementWords ||
+    words.length < 3 ||
+    words.length > maxStatementWords ||
     /[:：]\s/u.test(text)
   )
     return null
-  if (isQuestion(text) || isOrder(text) || supposes.test(text) || notStated.test(text.toLowerCase())) return null
+  if (isQuestion(text) || isOrdered || supposes.test(text) || notStated.test(text.toLowerCase())) return null
   const about = isAboutPerson(text) ? 'person' : 'work'
   return { kind: 'statement', type: 'entity', subtype: null, about, ...placed(sentence, start) }
 }
@@ -172,8 +174,8 @@ const demonstratives = new Set('this these those'.split(' '))
 
 /**
  * Whether a statement has a reference that nothing in it resolves: a "his" or "them" has no word before it that it may
- * stand for, or a "this" points at something that was not named before it. "In this repo" and "this
- * year" are resolved by the place and the date of the statement, and "those who" by what follows.
+ * stand for, or a "this" points at something that was not named before it. "In this repo" and "this year" are resolved by
+ * the place and the date of the statement, and "those who" by what follows.
  */
 function pointsElsewhere(content: string): boolean {
   const text = content.slice(0, 400)
@@ -187,8 +189,8 @@ function pointsElsewhere(content: string): boolean {
         return !isFunctionWord(word) && !isVerb
       })
   return tokens.some(({ word, start, end }, at) => {
-    // "She/her" is a value.
-    if (text[end] === '/' || text[start - 1] === '/') return false
+    // "She/her" is a value, and "do this:" points ahead.
+    if (text[end] === '/' || text[start - 1] === '/' || text[end] === ':') return false
     if (thirdPersons.has(word)) return named(at).length === 0
     if (!demonstratives.has(word) || tokens[at - 1]?.word === 'in') return false
     const next = tokens[at + 1]
