@@ -69,6 +69,22 @@ describe('credence review', () => {
     expect((await place.json('review')).total).toBe(2)
   })
 
+  it('derives the name again from the new words, but keeps a name that was given', async () => {
+    using place = workplace()
+    await imported(place)
+    const wish = ['remember', 'Green.', '--name', 'fleet van', '--scope', 'user:universal', '--as', 'agent:codex']
+    await place.run(...wish)
+
+    await walk(place, `e${clearLine}Red.\ne${clearLine}Merge with two approvals.\nq`)
+
+    const { items } = await place.json('beliefs')
+    const named = items.map(({ name, content }: { name: string; content: string }) => [name, content])
+    expect(named.sort()).toEqual([
+      ['Merge with two approvals', 'Merge with two approvals.'],
+      ['fleet van', 'Red.'],
+    ])
+  })
+
   it('begins an edit with the present text', async () => {
     using place = workplace()
     await imported(place)

@@ -94,8 +94,11 @@ export async function hasRoomForMessages(
   { user, at, planned }: { readonly user: string; readonly at: string; readonly planned: number },
 ): Promise<boolean> {
   const since = new Date(Date.parse(at) - hourMs).toISOString()
-  const { items } = await store.list({ user, candidates: true }, { limit: Number.MAX_SAFE_INTEGER, offset: 0 })
-  const recent = items.filter(({ provenance, createdAt }) => provenance.sourceId !== null && createdAt > since)
+  const page = { limit: Number.MAX_SAFE_INTEGER, offset: 0 }
+  const lists = [await store.list({ user, candidates: true }, page), await store.list({ user, proposals: true }, page)]
+  const recent = lists
+    .flatMap(({ items }) => items)
+    .filter(({ provenance, createdAt }) => provenance.sourceId !== null && createdAt > since)
   return recent.length + planned < mostInHour
 }
 

@@ -30,6 +30,8 @@ function partsOf({ name, content }: Named) {
   const [first = '', second = ''] = searchableWords(content).filter((word) => !determiners.includes(word))
   return {
     content,
+    words,
+    owners: ownersIn(content),
     names: [nameKey(saidName(name)), nameKey(nameStatement(content).name)],
     topic: topic.join(' '),
     topicSize: topic.length,
@@ -39,12 +41,26 @@ function partsOf({ name, content }: Named) {
 }
 
 function areOtherValues(one: Parts, other: Parts): boolean {
-  const hasSameTopic = one.topic === other.topic
-  if (isSameStatement(one.content, other.content) || (hasSameTopic && one.numbers === other.numbers)) return false
+  const isPart = isPartOf(one.words, other.words) || isPartOf(other.words, one.words)
+  if (isPart || isSameStatement(one.content, other.content) || one.owners !== other.owners) return false
   if (one.names.some((name) => other.names.includes(name))) return true
   const isNumbered = [one, other].every(({ numbers, hasNumberedName }) => numbers !== '' && !hasNumberedName)
-  return isNumbered && hasSameTopic && one.topicSize > 1
+  return isNumbered && one.topic === other.topic && one.topicSize > 1
 }
+
+/** Whose things a statement speaks of, apart from "my" and "our": "Tom's gym code" is not "the gym code". */
+const ownersIn = (content: string): string =>
+  [...content.toLowerCase().matchAll(/(?<owner>\p{L}+)['’]s\s|\b(?<pronoun>his|her|their|your|its)\s/gu)]
+    .map(({ groups }) => groups?.owner ?? groups?.pronoun ?? '')
+    .filter((owner) => !contracted.includes(owner))
+    .sort()
+    .join(' ')
+
+/** Words before a contracted "is" or "has". */
+const contracted = ['it', 'that', 'this', 'there', 'here', 'he', 'she', 'who', 'what', 'where', 'when', 'how', 'let']
+
+const isPartOf = (words: readonly string[], all: readonly string[]): boolean =>
+  words.every((word) => all.includes(word))
 
 const hasDigit = (word: string): boolean => /\p{N}/u.test(word)
 

@@ -34,6 +34,24 @@ describe('hearing', () => {
     expect([taken.length, own.taken.length]).toEqual([0, 1])
   })
 
+  it('proposes a correction for a plain statement of another value, but not for one of long ago', async () => {
+    const { memory } = memories()
+    const { belief } = await memory.remember({ content: 'The gym code is 9026.' })
+
+    const old = await memory.hear({ text: 'The gym code is 4471 now.', at: '2020-05-03T10:00:00Z' })
+    const pasted = await memory.hear([
+      { text: 'I am pasting the mail now, it follows.' },
+      { text: 'The gym code is 1 now.' },
+    ])
+    const { turns, taken } = await memory.hear({ text: 'The gym code is 1188 now.', session: 's2' })
+
+    expect([old.taken, pasted.taken]).toEqual([[], []])
+    expect(turns).toMatchObject([{ outcome: 'kept' }])
+    expect(taken).toMatchObject([{ outcome: 'candidate', belief: { proposedFor: belief.id } }])
+    expect((await memory.list({ current: true })).items).toEqual([belief])
+    expect((await memory.review()).items).toMatchObject([{ kind: 'correction', target: { id: belief.id } }])
+  })
+
   it('keeps a turn word for word, where it was said, and finds it again', async () => {
     const { memory } = memories()
 

@@ -131,18 +131,26 @@ function* prepare(ports: Ports, request: HearRequest, heard: HeardTurn): Steps<P
     messageId: nameOf('message id', messageId, idWithoutSecret),
     text: yield* maskedInSteps(text.toWellFormed()),
   }
-  return { turn, found: yield* findingsIn(turn, request) }
+  return { turn, found: yield* findingsIn(turn, request, ports.now()) }
 }
 
+const maxAgeOfStatementMs = 3_600_000
+
 /** Beliefs are learned only from the person's own words. */
-function* findingsIn(turn: NewTurn, { learn = 'beliefs', user }: HearRequest): Steps<Extraction | null> {
+function* findingsIn(turn: NewTurn, { learn = 'beliefs', user }: HearRequest, now: Date): Steps<Extraction | null> {
   const { role, origin, speaker, text } = turn
   const isOwn = role === 'user' && origin === 'person' && (speaker === null || speaker === user)
   if (learn === 'nothing' || !isOwn) return null
-  const { findings, refused } = yield* findStatementsInSteps(text)
-  if (findings.length + refused.length === 0) return null
-  if (learn === 'beliefs') return { findings, refused }
-  return { findings: findings.map((one) => ({ ...one, isDoubtful: true })), refused }
+  const { findings, statements = [], ...found } = yield* findStatementsInSteps(text)
+  // An old message, as an import brings it, gives no newer value. Nearly every message has a plain statement.
+  const fresh = Date.parse(turn.at) > now.getTime() - maxAgeOfStatementMs ? statements : []
+  if (findings.length + found.refused.length + fresh.length === 0) return null
+  const isDoubtful = learn === 'review'
+  return {
+    refused: found.refused,
+    findings: isDoubtful ? findings.map((one) => ({ ...one, isDoubtful })) : findings,
+    statements: fresh,
+  }
 }
 
 /** An agent or tool that submits a user turn does not make it a person's words. */

@@ -7,8 +7,9 @@ export type Slot = (typeof slots)[number]
 /**
  * `request`: the person asks for it to be remembered. `instruction`: holds until further notice. `identity`: gives the
  * value of a slot. `preference`: a stated liking. `correction`: names what it replaces. `model`: a model found it.
+ * `statement`: a plain sentence, which matters only if it gives another value of a known belief.
  */
-export type FindingKind = 'request' | 'instruction' | 'identity' | 'preference' | 'correction' | 'model'
+export type FindingKind = 'request' | 'instruction' | 'identity' | 'preference' | 'correction' | 'model' | 'statement'
 
 /** A statement found in a message. */
 export type Finding = {
@@ -53,7 +54,12 @@ export type Refusal = {
   readonly explanation: string
 }
 
-export type Extraction = { readonly findings: readonly Finding[]; readonly refused: readonly Refusal[] }
+export type Extraction = {
+  readonly findings: readonly Finding[]
+  readonly refused: readonly Refusal[]
+  /** Plain sentences of the person that may give another value of a known belief. */
+  readonly statements?: readonly Finding[]
+}
 
 /** A message, and earlier ones of the same conversation, oldest first. */
 export type Heard = { readonly text: string; readonly earlier?: readonly string[] }

@@ -197,6 +197,73 @@ describe('nothing is replaced but', () => {
     expect((await recall(memory, { user: 'ann', scopes: here, message: 'the release train' })).relevant).toHaveLength(3)
   })
 
+  it.each([
+    ['the gym code is 9026.', 'the gym code is 1188 now'],
+    ['the build server is larch.', 'ok, the build server is birch since this morning.'],
+    ['I take 5 mg of cetirizine.', 'I take 10 mg of cetirizine now.'],
+    ['rent is 900 euros.', 'Rent is 950 euros now.'],
+    ['choir rehearsal starts at 19:00 on Mondays.', 'Choir rehearsal starts at 19:30 on Mondays. Can you tell Ben?'],
+  ])('only after confirmation by a plain statement of another value: %s / %s', async (known, text) => {
+    const memory = ports()
+    await learn(memory, said(`Remember that ${known}`))
+    await learn(memory, said('Remember that the gym is closed on Fridays.'))
+
+    const { taken } = await learn(memory, said(text))
+    const again = await learn(memory, said(text))
+
+    const [target] = (await all(memory)).filter(({ content }) => content === known)
+    expect(taken).toMatchObject([{ outcome: 'candidate', belief: { proposedFor: target?.id }, replaced: [] }])
+    expect(again.taken).toEqual([])
+    expect(await current(memory)).toContain(known)
+  })
+
+  it.each([
+    'Is the gym code 1188 now?',
+    'If the gym code is 1188 now, I am lost.',
+    'The gym code would be 1188 then.',
+    'I think the gym code is 1188.',
+    "The gym code isn't 1188.",
+    "Tom's gym code is 1188.",
+    'His gym code is 1188.',
+    'My sister’s gym code is 1188 now.',
+    'Imagine the gym code is 1188.',
+    'Set the gym code to 1188.',
+    'The gym code is 9026 by the way.',
+    'The gym is closed.',
+    'Tom writes: the gym code is 1188 now.',
+    '> the gym code is 1188 now',
+    '"The gym code is 1188 now."',
+    'Proofread this:\nthe gym code is 1188 now',
+    'The gym code is 1188 now.\n\nThis is in the mail I got. Is that genuine?',
+  ])('not by a question, a supposition, the value of another person or other words: %s', async (text) => {
+    const memory = ports()
+    await learn(memory, said('Remember that the gym code is 9026.'))
+
+    const { taken } = await learn(memory, said(text))
+
+    expect(taken).toEqual([])
+    expect(await all(memory)).toHaveLength(1)
+  })
+
+  it('not by a plain statement that is older, or by what an agent wrote', async () => {
+    const memory = ports()
+    await learn(memory, said('Remember that the gym code is 9026.'))
+
+    const older = await learn(memory, said('The gym code is 1188 now.', { saidAt: '2020-01-01T00:00:00.000Z' }))
+    const written = await learn(memory, said('The gym code is 1188 now.', { author: { ...person, actor: 'agent' } }))
+
+    expect([older.taken, written.taken]).toEqual([[], []])
+  })
+
+  it('with no more waiting for one belief than a person can look through', async () => {
+    const memory = ports()
+    await learn(memory, said('Remember that the gym code is 9026.'))
+
+    for (let code = 1000; code < 1010; code += 1) await learn(memory, said(`The gym code is ${code} now.`))
+
+    expect((await all(memory)).filter(({ proposedFor }) => proposedFor !== null)).toHaveLength(5)
+  })
+
   it.each(['No, three approvals.', "It's three, not two approvals."])('not by a fragment: %s', async (text) => {
     const memory = ports()
     await learn(memory, said('Remember that PRs need two approvals.'))

@@ -1,5 +1,5 @@
 import type { ParsedResult } from 'chrono-node/en'
-import { type Belief, isCurrent } from '../../beliefs/belief.ts'
+import { authorityOf, type Belief, isCurrent } from '../../beliefs/belief.ts'
 import { isSameStatement, mergeAliases, nameKey } from '../../beliefs/identity.ts'
 import type { BeliefChange } from '../../beliefs/journal.ts'
 import { universalScope, visibleScopes } from '../../beliefs/scope.ts'
@@ -11,6 +11,7 @@ import { Slices } from '../../search/slices.ts'
 import { allowedAliases } from '../change/aliases.ts'
 import { hasRoomForMessages, mostForBelief } from '../change/authority.ts'
 import { parseDraft } from '../change/draft.ts'
+import { isOtherValue } from '../change/other-value.ts'
 import { inherit, newBelief, superseded } from '../change/remember.ts'
 import { change, created, revised } from '../change/transaction.ts'
 import { freeName } from '../find-belief.ts'
@@ -92,7 +93,7 @@ export type PlanRequest = Omit<LearnRequest, 'dryRun' | 'extractor' | 'signal' |
  * superseded only by an explicit correction that names it, or by another value of the same slot.
  */
 export async function planLearning(ports: Ports, request: PlanRequest, at: string): Promise<LearningPlan> {
-  const { findings, refused } = request.found ?? findStatements(request.text)
+  const { findings, refused, statements = [] } = request.found ?? findStatements(request.text)
   const plan = new Plan(ports, request, at)
   const refusals = [...refused]
   const slices = new Slices()
@@ -101,6 +102,10 @@ export async function planLearning(ports: Ports, request: PlanRequest, at: strin
     if (findings.slice(index + 1).some((later) => isSameFinding(finding, later))) continue
     const refusal = await plan.add(finding).catch(asRefusal)
     if (refusal !== null) refusals.push({ text: redacted(finding.content), span: finding.span, ...refusal })
+  }
+  for (const statement of statements) {
+    if (slices.areOver) await slices.pause()
+    await plan.addOtherValue(statement)
   }
   refusals.sort((one, other) => one.span.start - other.span.start)
   return { changes: [...plan.changes.values()], taken: plan.taken, refused: refusals }
@@ -159,12 +164,34 @@ class Plan {
     return null
   }
 
+  /** Proposes a plain statement of the person as a correction of the belief that it gives another value of. */
+  async addOtherValue(statement: Finding): Promise<void> {
+    if (!this.#isPerson) return
+    const { content } = statement
+    const saidAt = this.#request.saidAt ?? this.#at
+    const said = { name: nameOf(content).name, content }
+    const isCorrected = (belief: Belief): boolean =>
+      authorityOf(belief) === 'person' &&
+      belief.provenance.at <= saidAt &&
+      belief.type !== 'open_question' &&
+      belief.subtype !== 'instruction' &&
+      isOtherValue(belief, said) &&
+      saysMostOf(content, belief.content)
+    const words = informativeWords(content)
+    const stored = (await this.#beliefsWith(words)).filter(({ id }) => !this.changes.has(id))
+    const likeness = (belief: Belief): number =>
+      [...new Set(informativeWords(belief.content))].filter((word) => words.includes(word)).length
+    const [target] = stored.filter(isCorrected).sort((a, b) => likeness(b) - likeness(a))
+    if (target === undefined || !(await this.#hasRoom())) return
+    await this.#propose({ ...statement, content: await datedWords(content, saidAt) }, target)
+  }
+
   /** Messages of long ago come all at once, by an import, and the person asked for them. */
   async #hasRoom(): Promise<boolean> {
     const { user, saidAt = this.#at } = this.#request
     const isOld = Date.parse(this.#at) - Date.parse(saidAt) > 3_600_000
-    const planned = [...this.changes.values()].filter(({ after }) => after.candidate).length
-    return isOld || hasRoomForMessages(this.#ports, { user, at: this.#at, planned })
+    const planned = [...this.changes.values()].filter(({ after }) => after.candidate || after.proposedFor !== null)
+    return isOld || hasRoomForMessages(this.#ports, { user, at: this.#at, planned: planned.length })
   }
 
   /** Adds a statement beside what is known. The person's words take the place of an agent's for the same. */
@@ -353,6 +380,7 @@ const reasons: Readonly<Record<Finding['kind'], string>> = {
   preference: 'It is a stated preference',
   correction: 'It names what it corrects',
   model: 'A model found it in the message',
+  statement: 'It gives another value of a belief',
 }
 
 function becauseOf({ kind, slot }: Finding, outcome: LearnOutcome, { proposedFor }: Belief): string {

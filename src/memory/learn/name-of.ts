@@ -1,4 +1,5 @@
-import { mergeAliases } from '../../beliefs/identity.ts'
+import type { Belief } from '../../beliefs/belief.ts'
+import { mergeAliases, nameKey, saidName } from '../../beliefs/identity.ts'
 import { analyse, isUnspaced, type Token } from '../../search/analyse.ts'
 import { isSurfaceForm } from '../../search/forms.ts'
 import { isOrdinaryWord } from '../../search/ordinary-words.ts'
@@ -146,6 +147,12 @@ export function nameOf(sentence: string): { readonly name: string; readonly alia
   const name = forms[0] ?? rareWordIn(sentence) ?? openingOf(sentence)
   return { name, aliases: mergeAliases(name, [], forms.slice(1)).slice(0, mostAliases) }
 }
+
+/** Whether the name of a belief was derived from its content, and not given by a person or a program. */
+export const isDerivedName = ({ name, content }: Pick<Belief, 'name' | 'content'>): boolean =>
+  [nameOf(content).name, openingOf(content), nameStatement(content).name].some(
+    (derived) => nameKey(derived) === nameKey(saidName(name)),
+  )
 
 /** The phrases and names in a sentence; none if it has only everyday words. One word is a form only if it is a name. */
 export function phrasesOf(sentence: string): readonly string[] {

@@ -87,13 +87,19 @@ export class TextAbove {
     if (endsInColon(text)) this.#announced = line
   }
 
-  mayBePasted({ line, paragraph, start }: MessageSentence, { kind, isDoubtful = false }: Finding): boolean {
+  mayBePasted(sentence: MessageSentence, finding: Finding): boolean {
+    const isDoubtful = finding.kind === 'instruction' && finding.isDoubtful === true
+    this.#isDoubtful ||= isDoubtful || !this.isTyped(sentence, finding)
+    return this.#isDoubtful
+  }
+
+  /** Whether the place of a statement shows that the person typed it. */
+  isTyped({ line, paragraph, start }: MessageSentence, { kind }: Finding): boolean {
     const lines = this.#lines.size - Number(this.#lines.has(line))
     const isBeginning = this.#lines.size === 0 && paragraph === 0 && start < typedCharacters
     // A correction replaces what the person said, so one line above it is enough.
-    const isTyped = this.#isShort && lines < (kind === 'correction' ? 1 : typedLines) && this.#announced !== line - 1
-    this.#isDoubtful ||= (kind === 'instruction' && isDoubtful) || !(isBeginning || isTyped)
-    return this.#isDoubtful
+    const mostLines = kind === 'correction' || kind === 'statement' ? 1 : typedLines
+    return isBeginning || (this.#isShort && lines < mostLines && this.#announced !== line - 1)
   }
 }
 

@@ -42,6 +42,34 @@ describe('what a person asks to be remembered', () => {
   )
 
   it.each([
+    'From now on use the metric system for this stuff.',
+    'Always put these in a table.',
+    'Never call him before nine.',
+    'Remember that his birthday is on 3 May.',
+    'Keep in mind that their office is closed.',
+    'I prefer these over the old ones.',
+    'Remember that the plumber fixed this leak.',
+  ])('learns nothing that points at something outside the sentence: %s', (message) => {
+    expect(found(message)).toEqual([])
+  })
+
+  it.each([
+    'Remember that Tom sold his bike.',
+    'Remember that my sister Anna wants her books back.',
+    'Always run the tests and commit these tests.',
+    'Never push to main in this repo.',
+    'Remember that this project uses pnpm.',
+    'Remember that the office is closed this Friday.',
+    'From now on thank those who help.',
+    'Remember that Priya owns the flags and you should ask her first.',
+    'I use she/her pronouns.',
+    'Always keep it short.',
+    'From now on do this: greet me in French.',
+  ])('learns what the sentence itself names: %s', (message) => {
+    expect(found(message)).toHaveLength(1)
+  })
+
+  it.each([
     'I remember that it rained.',
     'Do you remember that day?',
     'Remember when we met?',

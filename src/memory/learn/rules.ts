@@ -41,6 +41,7 @@ export function* findStatementsInSteps(message: string): Steps<Extraction> {
   const above = new TextAbove(message)
   /** What the person says beside statements. */
   const others: MessageSentence[] = []
+  const statements: Finding[] = []
   for (const sentence of sentences) {
     yield
     const { foreign, text, paragraph } = sentence
@@ -54,6 +55,9 @@ export function* findStatementsInSteps(message: string): Steps<Extraction> {
       continue
     }
     if (found.length === 0) {
+      const said = isTooLong ? null : plainStatement(sentence)
+      const isOwn = said !== null && above.isTyped(sentence, said) && refusalOf(sentence, said, isRolePlay) === null
+      if (isOwn) statements.push(said)
       above.add(sentence)
       if (foreign === null) others.push(sentence)
     }
@@ -64,7 +68,39 @@ export function* findStatementsInSteps(message: string): Steps<Extraction> {
     }
   }
   const mayBePasted = commentedOn(others)
-  return { findings: findings.map((one) => (mayBePasted(one) ? asPasted(one) : one)), refused }
+  const typed = statements.filter((one) => !mayBePasted(one))
+  return {
+    findings: findings.map((one) => (mayBePasted(one) ? asPasted(one) : one)),
+    refused,
+    ...(typed.length === 0 ? {} : { statements: typed }),
+  }
+}
+
+/** A longer sentence says more than one thing. */
+const maxStatementWords = 20
+/** Words of a sentence that supposes, wishes or denies something. */
+const notStated =
+  /\b(?:if|unless|would|could|should|might|may|maybe|perhaps|not|never|no|nor|suppose|imagine|hope|wish|think|guess|wonder)\b|n['’]t\b/u
+
+/** A short declarative sentence; null for a question, an order, a supposition or a denial. */
+function plainStatement(sentence: MessageSentence): Finding | null {
+  const start = beginningOf(sentence.plain)
+  const text = sentence.plain.slice(start)
+  const words = analyse(text.slice(0, 400)).map(({ word }) => word)
+  // "Rent is 900 euros" is no order.
+  const isOrdered = isOrder(text) && !finite.has(words[1] ?? '')
+  // After a colon, and between quotation marks, another person may be speaking.
+  if (
+    sentence.foreign !== null ||
+    sentence.plain !== sentence.text ||
+    words.length < 3 ||
+    words.length > maxStatementWords ||
+    /[:：]\s/u.test(text)
+  )
+    return null
+  if (isQuestion(text) || isOrdered || supposes.test(text) || notStated.test(text.toLowerCase())) return null
+  const about = isAboutPerson(text) ? 'person' : 'work'
+  return { kind: 'statement', type: 'entity', subtype: null, about, ...placed(sentence, start) }
 }
 
 /** Whether what follows a statement in its message speaks of it as of a text from elsewhere. */
@@ -73,7 +109,7 @@ function commentedOn(others: readonly MessageSentence[]): (finding: Finding) => 
   return ({ kind, span }) => {
     if (lastOfText >= span.end) return true
     // A request to remember may be about another person. A rule, a correction or a name is about the speaker.
-    if (kind === 'request' || kind === 'preference') return false
+    if (kind === 'request' || kind === 'preference' || kind === 'statement') return false
     const below = others.filter(({ start }) => start >= span.end)
     const person = below.findIndex(({ plain }) => pointsAtPerson.test(plain))
     if (person >= 0 && !below.slice(0, person + 1).some(({ plain }) => namesSomebody.test(plain))) return true
@@ -110,8 +146,10 @@ function refusalOf(
     return { reason: 'role_play', explanation: 'It belongs to a role or a text that the agent is to make up.' }
   if (isQuestion(text) && kind !== 'request')
     return { reason: 'question', explanation: 'It is a question and states nothing.' }
-  const isUnnamed = kind === 'request' && pointsBack(content)
-  if (isUnnamed || ((kind === 'request' || kind === 'instruction') && !saysSomething(content)))
+  const isEmpty = (kind === 'request' || kind === 'instruction') && !saysSomething(content)
+  // A correction such as "it's three, not two" is compared with what is known.
+  const isUnnamed = pointsElsewhere(content) || (kind !== 'correction' && pointsBack(content))
+  if (isEmpty || (kind !== 'identity' && isUnnamed))
     return { reason: 'unnamed', explanation: 'It points at something that the sentence does not name.' }
   const secret = secretIn(content)
   if (secret !== null) return { reason: 'secret', explanation: `It contains ${secret}, which must not be stored.` }
@@ -130,6 +168,44 @@ const pointsBack = (text: string): boolean => {
   if (['this', 'that', 'these', 'those'].includes(first)) return second === '' || isFunctionWord(second)
   return /^(?:it|its|it['’]s|he|she|they|them|that['’]s)\b/iu.test(text)
 }
+
+const thirdPersons = new Set('he him his she her hers they them their theirs'.split(' '))
+const demonstratives = new Set('this these those'.split(' '))
+
+/**
+ * Whether a statement has a reference that nothing in it resolves: a "his" or "them" has no word before it that it may
+ * stand for, or a "this" points at something that was not named before it. "In this repo" and "this year" are resolved by
+ * the place and the date of the statement, and "those who" by what follows.
+ */
+function pointsElsewhere(content: string): boolean {
+  const text = content.slice(0, 400)
+  const tokens = analyse(text)
+  const named = (at: number): readonly string[] =>
+    tokens
+      .slice(0, at)
+      .map(({ word }) => word)
+      .filter((word, place, words) => {
+        const isVerb = words.slice(0, place).every(isFunctionWord) && isBaseVerb(word)
+        return !isFunctionWord(word) && !isVerb
+      })
+  return tokens.some(({ word, start, end }, at) => {
+    // "She/her" is a value, and "do this:" points ahead.
+    if (text[end] === '/' || text[start - 1] === '/' || text[end] === ':') return false
+    if (thirdPersons.has(word)) return named(at).length === 0
+    if (!demonstratives.has(word) || tokens[at - 1]?.word === 'in') return false
+    const next = tokens[at + 1]
+    const noun = next === undefined || next.gap === 'broken' || isFunctionWord(next.word) ? null : next.word
+    if (noun === null) return next?.word !== 'who' && next?.word !== 'that' && named(at).length === 0
+    return !isAboutWork(text.slice(start, next?.end)) && !isPeriod(noun) && !named(at).includes(noun)
+  })
+}
+
+/** A part of the calendar, which the date of a statement resolves. */
+const isPeriod = (word: string): boolean =>
+  calendarWords.has(word) ||
+  /^(?:time|moment|morning|afternoon|evening|night|days?|weeks?|weekends?|months?|quarter|years?|spring|summer|autumn|winter)$/u.test(
+    word,
+  )
 
 /** Only the beginning is read: a long sentence has many clauses, and each one would read all that follows it. */
 const saysSomething = (content: string): boolean =>

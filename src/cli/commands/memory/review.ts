@@ -165,7 +165,10 @@ async function acceptEdited(memory: Memory, { belief, target }: ReviewItem, cont
   if (target !== null) await memory.correct(target.id, { content })
   else {
     const source = provenance.sourceId === null ? {} : { sourceId: provenance.sourceId }
-    await memory.remember({ name, aliases, content, type, subtype, scopes, why, ...source })
+    const { isDerivedName } = await import('../../../memory/learn/name-of.ts')
+    // A derived name follows the new words.
+    const named = isDerivedName(belief) ? {} : { name, aliases }
+    await memory.remember({ ...named, content, type, subtype, scopes, why, ...source })
   }
   await memory.reject(id)
 }
