@@ -123,6 +123,7 @@ const needed = <Options>(name: string, required: readonly (keyof Options)[], sha
   argument(name, object<Options>(shape, required))
 const [message, query, reference] = [argument('message'), argument('query'), argument('reference')]
 const keyed = options<api.KeyOption>(key)
+const forgetOptions = options<api.ForgetOptions>({ ...key, ...version, wholeChain: flag, keepTurns: flag })
 const scoped = options<api.ScopeOption>({ scopes: texts })
 
 const functions = {
@@ -257,7 +258,8 @@ const methods: { readonly [Name in keyof api.Memory]: readonly Argument[] } = {
     argument('by', (value) => (isObject(value) && 'reference' in value ? existing : decision).optional()),
     keyed,
   ],
-  forget: [reference, options<api.ForgetOptions>({ ...key, ...version, wholeChain: flag })],
+  forget: [reference, forgetOptions],
+  previewForget: [reference, forgetOptions],
   undo: [argument('event', number.optional()), options<api.UndoOptions>({ ...key, review })],
   get: [reference, scoped],
   list: [options<api.BeliefListOptions>({ ...beliefFilter, ...paging, order: z.enum(beliefOrders) })],

@@ -57,6 +57,16 @@ const fileProblems: Readonly<Record<string, readonly [problem: string, hint: str
   ENFILE: ['the system has too many files open', closeFiles],
 }
 
+/** The result of a look-up; null if it reports that there is no such thing. */
+export async function nullIfNotFound<Result>(find: () => Promise<Result>): Promise<Result | null> {
+  try {
+    return await find()
+  } catch (error) {
+    if (error instanceof MemoryError && error.code === 'not_found') return null
+    throw error
+  }
+}
+
 /** Calls that report no path, because they work on a file that is open. */
 const callsWithoutPath = ['write', 'fsync', 'fdatasync', 'ftruncate']
 

@@ -9,7 +9,7 @@ export { type MemoryOptions, openMemory, renderContext, type ShadowRecallOptions
 export type { Corrected } from './memory/change/correct.ts'
 export type { BeliefDraft } from './memory/change/draft.ts'
 export type { Edited, Edits } from './memory/change/edit.ts'
-export type { Receipt } from './memory/change/forget.ts'
+export type { ForgetPreview, Receipt } from './memory/change/forget.ts'
 export type { Proposal, ReviewCandidate } from './memory/change/proposals.ts'
 export type { Remembered } from './memory/change/remember.ts'
 export type { Resolved } from './memory/change/resolve.ts'

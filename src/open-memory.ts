@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
-import { existsSync, statSync } from 'node:fs'
+import { existsSync, readFileSync, statSync } from 'node:fs'
 import { totalmem } from 'node:os'
-import { basename, join } from 'node:path'
+import { basename, join, relative } from 'node:path'
 import type { BeliefStore } from './beliefs/belief-store.ts'
 import { isForgetting } from './beliefs/journal.ts'
 import { teamOf, teamOwner, universalScope } from './beliefs/scope.ts'
@@ -227,6 +227,27 @@ export async function eraseCopies(
       await attempt(file, async () => ((await forgetInBackup({ file, random: randomBytes }, erasure)) ? [file] : []))
     }
   return { changed, unchanged }
+}
+
+/** The files of a memory directory besides the store, its backups and the mirror that contain one of the texts. */
+export async function copiesOf(
+  { dir, evalStoreDir }: { readonly dir: string } & Pick<CopyOptions, 'evalStoreDir'>,
+  texts: ForgottenTexts,
+): Promise<readonly string[]> {
+  const { Eraser, filesBelow } = await import('./files/erase-texts.ts')
+  const { isStoreFile } = await import('./store/sqlite/care/backup.ts')
+  const [state, live] = [join(dir, 'state'), storeFile(dir)]
+  const evals = evalStoreDir ?? join(state, 'evals')
+  const eraser = new Eraser(texts)
+  const isOwn = (folder: string): boolean => !['mirror', 'forgetting'].some((name) => folder === join(state, name))
+  const roots = [state, ...(relative(state, evals).startsWith('..') ? [evals] : [])].filter((root) => existsSync(root))
+  return roots
+    .flatMap((root) => [...filesBelow(root, isOwn)])
+    .filter((file) => {
+      if (file.startsWith(live) || isStoreFile(file)) return false
+      const text = readFileSync(file, 'utf8')
+      return eraser.inText(text) !== text
+    })
 }
 
 /** One embedding model for all memories of a process, because it is slow and large to load. */

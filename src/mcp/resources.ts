@@ -75,7 +75,15 @@ async function conversationOf({ memory, view: { scopes } }: CallContext, written
   let length = 0
   const shown = items
     .toReversed()
-    .map((turn) => quoteLine({ ...turn, text: cut(turn.text), perhapsPasted: mayHoldPaste(turn), earlier: false, correctedAt: null }))
+    .map((turn) =>
+      quoteLine({
+        ...turn,
+        text: cut(turn.text),
+        perhapsPasted: mayHoldPaste(turn),
+        earlier: false,
+        correctedAt: null,
+      }),
+    )
     .filter((line) => {
       length += line.length
       return length <= longestPage

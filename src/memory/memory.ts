@@ -7,7 +7,7 @@ import { omitUndefined } from '../omit-undefined.ts'
 import type { Corrected, CorrectRequest } from './change/correct.ts'
 import type { BeliefDraft } from './change/draft.ts'
 import type { Edited, Edits } from './change/edit.ts'
-import type { Receipt } from './change/forget.ts'
+import type { ForgetPreview, ForgetRequest, Receipt } from './change/forget.ts'
 import type { Proposal, ReviewCandidate } from './change/proposals.ts'
 import type { Remembered, RememberRequest } from './change/remember.ts'
 import type { Resolved, ResolveRequest } from './change/resolve.ts'
@@ -59,7 +59,7 @@ export type TurnListOptions = Omit<TurnFilter, 'user'> & Paging
 export type ReviewOptions = Omit<ReviewRequest, 'user'>
 export type UndoOptions = KeyOption & Pick<UndoRequest, 'review'>
 export type EditOptions = KeyOption & VersionOption
-export type ForgetOptions = EditOptions & { readonly wholeChain?: boolean }
+export type ForgetOptions = EditOptions & Pick<ForgetRequest, 'wholeChain' | 'keepTurns'>
 export type ForgetTurnsOptions = KeyOption & { readonly dryRun?: boolean }
 export type ScopeOption = { readonly scopes?: readonly string[] }
 export type ImportOptions = ScopeOption & Partial<Pick<ImportRequest, 'source' | 'format' | 'trusted'>>
@@ -109,7 +109,10 @@ export type Memory = {
   /** Several of these as one change; `scopes` are all that it is to have. */
   edit(reference: string, edits: Edits, options?: EditOptions): Promise<Edited>
   resolve(question: string, by?: ResolvedBy, options?: KeyOption): Promise<Resolved>
+  /** Also forgets the turns that the belief was learned from, unless `keepTurns`. */
   forget(reference: string, options?: ForgetOptions): Promise<Receipt>
+  /** The beliefs and turns that `forget` would take. */
+  previewForget(reference: string, options?: ForgetOptions): Promise<ForgetPreview>
   undo(event?: number, options?: UndoOptions): Promise<Undone>
   /** `scopes`: where to look first when several beliefs have the name. */
   get(reference: string, options?: ScopeOption): Promise<Belief>
@@ -234,6 +237,7 @@ export function memoryFrom(ports: Ports, standpoint: Standpoint): Memory {
     resolve: async (question, by, options) =>
       (await load()).resolve(ports, { ...at(question, options), ...(by === undefined ? {} : { by }) }),
     forget: async (reference, options) => (await load()).forget(ports, at(reference, options)),
+    previewForget: async (reference, options) => (await load()).previewForget(ports, at(reference, options)),
     undo: async (event, options = {}) =>
       (await load()).undo(ports, { ...options, user, author, ...(event === undefined ? {} : { event }) }),
     get: async (reference, options) => (await load()).findBelief(ports, at(reference, options)),

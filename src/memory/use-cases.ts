@@ -2,7 +2,7 @@
 
 export { correct } from './change/correct.ts'
 export { editBelief, reinforce } from './change/edit.ts'
-export { forget } from './change/forget.ts'
+export { forget, previewForget } from './change/forget.ts'
 export { accept, candidates, confirm, proposals, reject } from './change/proposals.ts'
 export { remember } from './change/remember.ts'
 export { resolve } from './change/resolve.ts'

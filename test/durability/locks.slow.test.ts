@@ -120,6 +120,7 @@ it('every operation of a memory keeps the locks that SQLite holds on the files o
     setWhy: () => memory.setWhy('second thing', 'Ask.'),
     edit: () => memory.edit('second thing', { pinned: true }),
     resolve: () => memory.resolve('open thing'),
+    previewForget: () => memory.previewForget('second thing'),
     forget: () => memory.forget('second thing'),
     undo: async () => {
       await fact('third thing')

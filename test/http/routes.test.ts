@@ -98,6 +98,7 @@ const requests: { readonly [Name in RouteName]: () => Promise<Request> } = {
     body: { by: { name: `answer ${made}`, content: 'Yes.' } },
   }),
   forgetBelief: async () => ({ path: `/beliefs/${await freshId()}?wholeChain=true&expectedVersion=1` }),
+  previewForget: async () => ({ path: `/beliefs/${await freshId()}/forget?wholeChain=true` }),
   listProposals: async () => ({ path: '/proposals' }),
   acceptProposal: async () => ({ path: `/proposals/${await freshProposal()}/accept` }),
   rejectProposal: async () => ({ path: `/proposals/${await freshProposal()}/reject` }),

@@ -144,6 +144,10 @@ export const lines = (...parts: readonly Part[]): string =>
 /** `1 belief`, `2 beliefs`. */
 export const counted = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`
 
+/** The first items of a list, and how many more there are. */
+export const listShort = (items: readonly string[], max: number): string =>
+  items.length <= max ? items.join(', ') : `${items.slice(0, max).join(', ')} and ${items.length - max} more`
+
 /** A note about the items of a list that are not shown; none when all are. */
 export function moreNote(noun: string, total: number, end: number): readonly string[] {
   return total > end ? [`${counted(total - end, `more ${noun}`)}; see them with --offset ${end}.`] : []

@@ -1,11 +1,23 @@
 import { isDeepStrictEqual } from 'node:util'
-import { authorityOf, type Belief, type BeliefType, mayChange } from '../../beliefs/belief.ts'
-import { nameKey } from '../../beliefs/identity.ts'
+import { authorityOf, type Belief, type BeliefType, isCurrent, mayChange } from '../../beliefs/belief.ts'
+import { nameKey, saidName } from '../../beliefs/identity.ts'
+import type { Turn } from '../../beliefs/turn.ts'
+import { forbidden, nullIfNotFound } from '../../errors.ts'
 import { omitUndefined } from '../../omit-undefined.ts'
-import { type BeliefReference, currentBelief, requireFreeName, type VersionExpectation } from '../find-belief.ts'
+import { isSurfaceForm } from '../../search/forms.ts'
+import { informativeWords, searchableWords } from '../../search/searchable-text.ts'
+import { sentencesOf } from '../../search/sentences.ts'
+import {
+  type BeliefReference,
+  currentBelief,
+  findBelief,
+  freeName,
+  requireFreeName,
+  type VersionExpectation,
+} from '../find-belief.ts'
 import type { Ports } from '../ports.ts'
 import { reasonToWait } from './authority.ts'
-import { type BeliefDraft, fieldsOfType, parseDraft, refuseSecrets } from './draft.ts'
+import { type BeliefDraft, fieldsOfType, limits, parseDraft, refuseSecrets } from './draft.ts'
 import { inherit, newBelief, proposal, replacedBy, superseded } from './remember.ts'
 import { type ChangeRequest, change, created, stateAfter } from './transaction.ts'
 
@@ -28,14 +40,109 @@ export type Corrected = {
   readonly event: number | null
 }
 
-/** Replaces a belief by a newer one. The old one is kept and never recalled again. */
+/** Replaces a belief, or a statement of a turn, by a newer one. The old one is kept and never recalled as true again. */
 export async function correct(ports: Ports, request: CorrectRequest): Promise<Corrected> {
+  const turn = await referredTurn(ports, request)
+  if (turn === null) return correctBelief(ports, request)
+  const { author, content } = request
+  if (author.actor !== 'person')
+    throw forbidden(
+      `"${author.origin}" may not correct a turn.`,
+      'Only a person can. Remember the new statement instead.',
+    )
+  const statement = statementIn(turn.text, content)
+  const stated = await currentStatement(ports, turn, statement)
+  return stated === null
+    ? correctTurn(ports, request, { turn, statement })
+    : correctBelief(ports, { ...request, reference: stated.id })
+}
+
+/** Max beliefs with the words of a turn that are compared with it. */
+const maxCompared = 50
+
+/** The turn that a reference names; null if it names a belief. */
+async function referredTurn(ports: Ports, request: CorrectRequest): Promise<Turn | null> {
+  if (!request.reference.startsWith('t-')) return null
+  const { findTurn } = await import('../conversation/turns.ts')
+  // A belief may be called "t-shirt", so beliefs are tried first.
+  const belief = await nullIfNotFound(() => findBelief(ports, request))
+  return belief === null ? nullIfNotFound(() => findTurn(ports, request.user, request.reference)) : null
+}
+
+/** The sentence of a turn that shares most words with its correction; the whole text if none shares any. */
+function statementIn(text: string, correction: string): string {
+  const words = new Set(informativeWords(correction))
+  const counts = sentencesOf(text).map((sentence) => ({
+    text: sentence.text,
+    shared: new Set(informativeWords(sentence.text).filter((word) => words.has(word))).size,
+  }))
+  const best = counts.reduce<(typeof counts)[number] | null>(
+    (best, one) => (one.shared > (best?.shared ?? 0) ? one : best),
+    null,
+  )
+  return (best?.text ?? text).slice(0, limits.content)
+}
+
+/** The current belief of the person that makes the statement of a turn. */
+async function currentStatement({ store }: Ports, { user, id }: Turn, statement: string): Promise<Belief | null> {
+  const words = [...new Set(informativeWords(statement))]
+  const query = { user, agent: null, scopes: null, words, includeRetired: false, limit: maxCompared }
+  const ids = words.length === 0 ? [] : (await store.matchText(query)).map(({ beliefId }) => beliefId)
+  const { states } = await import('../recall/retired-quotes.ts')
+  const stating = (await store.getMany(user, ids)).filter((belief) => states({ turn: id, text: statement }, belief))
+  return stating.find((belief) => isCurrent(belief) && authorityOf(belief) === 'person') ?? null
+}
+
+/** Stores the statement of a turn as a superseded belief, and the correction as its successor. */
+async function correctTurn(
+  ports: Ports,
+  request: CorrectRequest,
+  { turn, statement }: { readonly turn: Turn; readonly statement: string },
+): Promise<Corrected> {
+  const { user, author, content, why, confidence, status = 'active', aliases = [] } = request
+  await refuseSecrets(author, request)
+  const { nameStatement } = await import('../learn/name-of.ts')
+  const scopes = [turn.scope]
+  const drafted = (text: string, given: Partial<BeliefDraft>) => {
+    const { name, aliases: derived } = nameStatement(text)
+    return parseDraft({ name, content: text, scopes, ...given, aliases: [...(given.aliases ?? []), ...derived] })
+  }
+  return change<Corrected>(
+    ports,
+    { ...request, operation: 'correct turn' },
+    async (at) => {
+      const said = drafted(statement, { status: 'active' })
+      const provenance = { ...author, sourceId: turn.id, model: null, at: turn.at }
+      const old = newBelief(ports, { user, statement: said, provenance })
+      const draft = drafted(content, { status, aliases, ...omitUndefined({ name: request.name, why, confidence }) })
+      const named = { ...draft, name: await freeName(ports, { user, name: draft.name, scopes }) }
+      const made = newBelief(ports, {
+        user,
+        statement: named,
+        provenance: { ...author, sourceId: request.sourceId ?? null, model: request.model ?? null, at },
+      })
+      const outdated = { ...old, status: 'superseded' as const, supersededBy: made.id }
+      return {
+        kind: 'correct',
+        changes: [created(made), created(outdated)],
+        result: (event) => ({ outcome: 'corrected', belief: made, replaced: [outdated], event: event.number }),
+      }
+    },
+    async (event, made) => {
+      const belief = await stateAfter(ports, event, made)
+      return { outcome: 'corrected', belief, replaced: await replacedBy(ports, event, belief), event: event.number }
+    },
+  )
+}
+
+async function correctBelief(ports: Ports, request: CorrectRequest): Promise<Corrected> {
   return change<Corrected>(
     ports,
     { ...request, operation: 'correct' },
     async (at) => {
       const old = await currentBelief(ports, request)
-      const { user, author, content, name = old.name, why, confidence, status = 'active', aliases = [] } = request
+      const { user, author, content, why, confidence, status = 'active', aliases = [] } = request
+      const name = request.name ?? (await nameAfter(ports, old, content))
       await refuseSecrets(author, { ...request, name })
       const { allowedAliases } = await import('./aliases.ts')
       const allowed = await allowedAliases(ports, author, { ...old, name, content, aliases })
@@ -70,6 +177,19 @@ export async function correct(ports: Ports, request: CorrectRequest): Promise<Co
       return { outcome: event.kind === 'propose' ? 'proposed' : 'corrected', belief, replaced, event: event.number }
     },
   )
+}
+
+/**
+ * The name of a belief after a correction: the one it has, unless that was derived from the old text and contains words
+ * that are no longer true ("I take my coffee black").
+ */
+async function nameAfter(ports: Ports, old: Belief, content: string): Promise<string> {
+  const words = new Set(searchableWords(content))
+  if (informativeWords(saidName(old.name)).every((word) => words.has(word))) return old.name
+  const { isDerivedName, nameStatement } = await import('../learn/name-of.ts')
+  if (!isDerivedName(old)) return old.name
+  const { name } = nameStatement(content)
+  return isSurfaceForm(name) ? freeName(ports, { user: old.user, name, scopes: old.scopes }) : old.name
 }
 
 const compared = [

@@ -1,7 +1,8 @@
 import { type Belief, mayChange } from '../../beliefs/belief.ts'
 import { isSameStatement } from '../../beliefs/identity.ts'
 import type { JournalEvent } from '../../beliefs/journal.ts'
-import { conflict, forbidden, MemoryError } from '../../errors.ts'
+import type { Turn } from '../../beliefs/turn.ts'
+import { conflict, forbidden, type MemoryError, nullIfNotFound } from '../../errors.ts'
 import { chainOf } from '../explain/history.ts'
 import { type BeliefReference, findBelief, requireVersion, type VersionExpectation } from '../find-belief.ts'
 import type { Ports } from '../ports.ts'
@@ -12,19 +13,42 @@ export type ForgetRequest = ChangeRequest &
   VersionExpectation & {
     /** Also forgets everything it superseded and was superseded by. */
     readonly wholeChain?: boolean
+    /** Keeps the turns that it was learned from, and those that state it too. Only a person forgets turns. */
+    readonly keepTurns?: boolean
   }
 
 /** Records that something was forgotten, when and by whom, but not what it said. */
 export type Receipt = {
   readonly beliefIds: readonly string[]
+  /** How many turns were forgotten with them. */
+  readonly turns: number
   readonly event: number
   readonly at: string
   readonly hash: string
 }
 
+/** The texts that go when a belief is forgotten. */
+export type ForgetPreview = { readonly beliefs: readonly Belief[]; readonly turns: readonly Turn[] }
+
+/** The beliefs and turns that `forget` would take. Nothing is written. */
+export async function previewForget(ports: Ports, request: ForgetRequest): Promise<ForgetPreview> {
+  const beliefs = await beliefsToForget(ports, request)
+  return { beliefs, turns: await turnsToForget(ports, request, beliefs) }
+}
+
+/** Turns are the words of the person, so no other author forgets them. */
+const turnsToForget = async (
+  ports: Ports,
+  { user, author, keepTurns = false }: ForgetRequest,
+  beliefs: readonly Belief[],
+): Promise<readonly Turn[]> =>
+  keepTurns || author.actor !== 'person'
+    ? []
+    : (await import('../conversation/turns-stating.ts')).turnsStating(ports, user, beliefs)
+
 /**
- * Removes every text of a belief, from every read path and from the journal, together with what may repeat it: the same
- * statement in its chain of supersession, and proposals for it. It cannot be undone.
+ * Removes every text of a belief, from every read path and from the journal, together with what repeats it: the same
+ * statement in its chain of supersession, proposals for it, and the turns that state it. It cannot be undone.
  */
 export async function forget(ports: Ports, request: ForgetRequest): Promise<Receipt> {
   const { author } = request
@@ -43,7 +67,8 @@ export async function forget(ports: Ports, request: ForgetRequest): Promise<Rece
             `"${belief.name}" was written by another author, so the ${author.actor} ${author.origin} cannot forget it.`,
             'Only a person can forget beliefs of other authors.',
           )
-      return { kind: 'forget', changes: beliefs.map(erased), result: receiptOf }
+      const forgottenTurns = (await turnsToForget(ports, request, beliefs)).map(({ id }) => id)
+      return { kind: 'forget', changes: beliefs.map(erased), forgottenTurns, result: receiptOf }
     },
     async (event) => {
       if (event.kind !== 'forget' || (await wasThere(ports, request, event.number))) throw keyUsedBefore(request)
@@ -52,7 +77,13 @@ export async function forget(ports: Ports, request: ForgetRequest): Promise<Rece
   )
 }
 
-const receiptOf = ({ beliefIds, number, at, hash }: JournalEvent): Receipt => ({ beliefIds, event: number, at, hash })
+const receiptOf = ({ beliefIds, turnCount, number, at, hash }: JournalEvent): Receipt => ({
+  beliefIds,
+  turns: turnCount,
+  event: number,
+  at,
+  hash,
+})
 
 /** A retry finds nothing left that was there before; a request that does is another one under the same key. */
 export const keyUsedBefore = ({ key }: ChangeRequest): MemoryError =>
@@ -60,14 +91,9 @@ export const keyUsedBefore = ({ key }: ChangeRequest): MemoryError =>
 
 /** Whether the request names a belief that is older than the event. */
 async function wasThere(ports: Ports, request: ForgetRequest, event: number): Promise<boolean> {
-  try {
-    const { user, id } = await findBelief(ports, request)
-    const [first] = await ports.store.history(user, id)
-    return first !== undefined && first.event.number < event
-  } catch (error) {
-    if (error instanceof MemoryError && error.code === 'not_found') return false
-    throw error
-  }
+  const belief = await nullIfNotFound(() => findBelief(ports, request))
+  const [first] = belief === null ? [] : await ports.store.history(belief.user, belief.id)
+  return first !== undefined && first.event.number < event
 }
 
 async function beliefsToForget(ports: Ports, request: ForgetRequest): Promise<readonly Belief[]> {

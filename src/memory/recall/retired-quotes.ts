@@ -42,11 +42,13 @@ export async function retirementOf(store: Store, view: View, said: Said): Promis
 
 /** Whether a belief was learned from this sentence, or makes the same statement. */
 export function states({ turn, text }: Pick<Said, 'turn' | 'text'>, { content, provenance }: Belief): boolean {
-  if (provenance.sourceId === turn) {
-    const words = new Set(searchableWords(text))
-    if (informativeWords(content).every((word) => words.has(word))) return true
-  }
+  if (provenance.sourceId === turn && (hasWordsOf(text, content) || hasWordsOf(content, text))) return true
   return sentencesOf(text).some((sentence) => isRestated(sentence.text, content))
+}
+
+const hasWordsOf = (text: string, part: string): boolean => {
+  const words = new Set(searchableWords(text))
+  return informativeWords(part).every((word) => words.has(word))
 }
 
 async function retirementBy(store: Store, view: View, old: Belief): Promise<Retirement | null> {

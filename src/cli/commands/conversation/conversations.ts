@@ -1,6 +1,6 @@
 import type { Turn } from '../../../beliefs/turn.ts'
 import type { SessionSummary } from '../../../beliefs/turn-store.ts'
-import { invalid, notFound } from '../../../errors.ts'
+import { invalid, notFound, nullIfNotFound } from '../../../errors.ts'
 import { localDay, localMinute } from '../../../local-time.ts'
 import type { Memory } from '../../../memory/memory.ts'
 import { omitUndefined } from '../../../omit-undefined.ts'
@@ -9,7 +9,6 @@ import { filterOptions, memoryOptions, one, text, timeOptions, wholeNumber } fro
 import { short } from '../../text/beliefs.ts'
 import { columns, counted, harmless, indented, moreNote, type Style } from '../../text/output.ts'
 import { speakerOf } from '../../text/recall.ts'
-import { nullIfUnknown } from '../memory/belief-or-turn.ts'
 
 export const conversations = defineCommand({
   args: {},
@@ -99,8 +98,8 @@ export const conversationsShow = defineCommand({
 
 /** The turn that a reference names; null if it names a conversation, or something unknown. */
 async function turnNamed(memory: Memory, reference: string): Promise<Turn | null> {
-  if (!reference.startsWith('t-') || (await nullIfUnknown(() => findSession(memory, reference))) !== null) return null
-  const turn = await nullIfUnknown(() => memory.turn(reference))
+  if (!reference.startsWith('t-') || (await nullIfNotFound(() => findSession(memory, reference))) !== null) return null
+  const turn = await nullIfNotFound(() => memory.turn(reference))
   if (turn !== null) return turn
   throw notFound(
     `There is no conversation or turn "${harmless(reference.slice(0, 80))}".`,

@@ -1,5 +1,5 @@
 import type { Turn } from '../../../beliefs/turn.ts'
-import { MemoryError, notFound } from '../../../errors.ts'
+import { notFound, nullIfNotFound } from '../../../errors.ts'
 import type { Memory } from '../../../memory/memory.ts'
 import { harmless } from '../../text/output.ts'
 
@@ -11,21 +11,12 @@ export async function aboutBeliefOrTurn<Result>(
 ): Promise<Result> {
   if (!reference.startsWith('t-')) return belief()
   // A belief may be called "t-shirt", so beliefs are tried first.
-  const about = await nullIfUnknown(belief)
+  const about = await nullIfNotFound(belief)
   if (about !== null) return about
-  const found = await nullIfUnknown(() => memory.turn(reference))
+  const found = await nullIfNotFound(() => memory.turn(reference))
   if (found !== null) return turn(found)
   throw notFound(
     `There is no belief or turn "${harmless(reference.slice(0, 80))}".`,
     'List beliefs with `credence beliefs` and turns with `credence conversations show`, or look for words with `credence search`.',
   )
-}
-
-export async function nullIfUnknown<Result>(find: () => Promise<Result>): Promise<Result | null> {
-  try {
-    return await find()
-  } catch (error) {
-    if (error instanceof MemoryError && error.code === 'not_found') return null
-    throw error
-  }
 }

@@ -1,26 +1,28 @@
 import { join, relative } from 'node:path'
 import type { Belief } from '../../../beliefs/belief.ts'
 import { isSameStatement } from '../../../beliefs/identity.ts'
-import { MemoryError } from '../../../errors.ts'
+import type { Turn } from '../../../beliefs/turn.ts'
 import type { ForgottenTexts } from '../../../files/erase-texts.ts'
 import { localDay } from '../../../local-time.ts'
 import type { ForgottenTurns, TurnSelection } from '../../../memory/conversation/turns.ts'
 import type { Memory } from '../../../memory/memory.ts'
 import { syncIfThere } from '../../../memory/mirror/sync-on-commit.ts'
 import { omitUndefined } from '../../../omit-undefined.ts'
-import { type ErasedCopies, eraseCopies } from '../../../open-memory.ts'
-import { type Answer, defineCommand, exitCodes, UsageError, type ValuesOf } from '../../command/command.ts'
+import { copiesOf, type ErasedCopies, eraseCopies } from '../../../open-memory.ts'
+import { type Answer, defineCommand, exitCodes, kebab, UsageError, type ValuesOf } from '../../command/command.ts'
 import { changeOptions, flag, optionalBelief, text, timeOptions } from '../../command/options.ts'
 import { forgetQueued, type QueuedTurn } from '../../hooks/hook-queue.ts'
 import type { MemoryLocation, Session } from '../../session.ts'
 import { beliefBlock, called, short } from '../../text/beliefs.ts'
-import { counted, harmless, lines, plain, type Style } from '../../text/output.ts'
+import { counted, harmless, lines, listShort, plain, type Style } from '../../text/output.ts'
 import { type Proof, searchFiles, textsToFind } from '../../verify-forgotten.ts'
 import { findSession } from '../conversation/conversations.ts'
 import { knownBackups } from './backup.ts'
+import { aboutBeliefOrTurn } from './belief-or-turn.ts'
 
 const options = {
   chain: flag('Also forget its earlier and later versions, and proposals for it.'),
+  keepTurns: flag('Keep the messages that the belief was learned from, or that state it too.'),
   turn: text('<id>', 'Forget this turn.'),
   session: text('<id>', 'Forget the turns of this conversation.'),
   since: { ...timeOptions.since, help: 'Forget turns of this day or later.' },
@@ -36,13 +38,14 @@ const options = {
 }
 
 export const forget = defineCommand({
-  args: { belief: optionalBelief() },
+  args: { belief: optionalBelief(' Or the id of a turn.') },
   options,
   description:
-    'Erases a belief, or the turns that match all given options of --turn, --session, --since, --until and --containing. Cannot be undone: the text is removed from the journal, the index, MEMORY.md, captured cases, runs, queued messages of hooks and the backups in the memory directory. A run that lost text is marked as edited and is no longer compared; a captured case that expects a forgotten belief is removed. The journal records only that something was forgotten, when and by whom.',
+    'Erases a belief with the messages that state it, or the turns that match all given options of --turn, --session, --since, --until and --containing. Cannot be undone: the text is removed from the journal, the index, MEMORY.md, captured cases, runs, queued messages of hooks and the backups in the memory directory. A run that lost text is marked as edited and is no longer compared; a captured case that expects a forgotten belief is removed. The journal records only that something was forgotten, when and by whom.',
   exitCodes: [exitCodes.degraded],
   examples: {
-    'credence forget "home address"': 'Shows the belief and asks before erasing it.',
+    'credence forget "home address"': 'Shows the belief and the messages that state it, and asks before erasing them.',
+    'credence forget "home address" --keep-turns': 'Erases the belief and keeps the messages.',
     'credence forget b-7k2m --chain --yes': 'Forgets it and every earlier version of it without asking.',
     'credence forget --containing "Elm Street"':
       'Shows which turns and beliefs contain the words, and asks before erasing them.',
@@ -59,10 +62,12 @@ export const forget = defineCommand({
         isOfTurns ? 'Forget a belief and turns in two commands.' : 'Nothing to forget was given.',
         'Give a belief, or select turns with --turn, --session, --since, --until or --containing.',
       )
-    if (isOfTurns && given.chain) throw new UsageError('--chain is for beliefs.', 'Leave it out to forget turns.')
+    for (const option of ['chain', 'keepTurns'] as const)
+      if (isOfTurns && given[option])
+        throw new UsageError(`--${kebab(option)} is for beliefs.`, 'Leave it out to forget turns.')
     if (!given.yes && !given.dryRun && !session.isInteractive()) {
-      // There is nothing to confirm about a belief that does not exist.
-      if (reference !== undefined) await (await session.reading(given)).get(reference)
+      // There is nothing to confirm about a belief or turn that does not exist.
+      if (reference !== undefined) await turnOrBelief(await session.reading(given), reference)
       throw new UsageError(
         'Forgetting cannot be undone, and there is no terminal to ask for confirmation.',
         'Give --dry-run to see what would be forgotten, and --yes to forget it.',
@@ -77,9 +82,12 @@ export const forget = defineCommand({
       copies.unchanged.push(...unchanged)
     }
     const memory = await session.memory({ ...given, onErased: note })
-    const answer = await (reference === undefined
-      ? forgetTurns(memory, session, selection, given)
-      : forgetBelief(memory, session, reference, given))
+    const named = reference?.startsWith('t-') ? await turnOrBelief(memory, reference) : null
+    const answer = await (named !== null
+      ? forgetTurns(memory, session, { turn: named.id }, given)
+      : reference === undefined
+        ? forgetTurns(memory, session, selection, given)
+        : forgetBelief(memory, session, reference, given))
     if (answer === nothingForgotten || given.dryRun) return answer
     if (containing !== undefined) {
       const forgotten = { beliefIds: [], said: [containing], names: [] }
@@ -90,6 +98,16 @@ export const forget = defineCommand({
     return withCopies(answer, copies, proof, session.locate(given))
   },
 })
+
+/** The turn that a reference names; null if it names a belief. */
+const turnOrBelief = (memory: Memory, reference: string): Promise<Turn | null> =>
+  aboutBeliefOrTurn<Turn | null>(memory, reference, {
+    belief: async () => {
+      await memory.get(reference)
+      return null
+    },
+    turn: async (found) => found,
+  })
 
 /** What was forgotten, and what became of copies outside the store. */
 type Copies = {
@@ -129,7 +147,7 @@ async function withCopies(answer: Answer, copies: Copies, proof: Proof | null, {
       lines(
         String(answer.text(style)),
         changed.length > 0 &&
-          `  Also erased in ${counted(changed.length, 'file')}: ${changed.slice(0, mostFiles).map(at).join(', ')}`,
+          `  Also erased in ${counted(changed.length, 'file')}: ${listShort(changed.map(at), maxFiles)}`,
         proof !== null && proofText(proof, at, style),
       ),
     notes: [
@@ -148,7 +166,7 @@ async function withCopies(answer: Answer, copies: Copies, proof: Proof | null, {
   }
 }
 
-const mostFiles = 10
+const maxFiles = 10
 
 function proofText(
   { files, bytes, texts, alsoSaidByOthers, others, found }: Proof,
@@ -156,9 +174,7 @@ function proofText(
   style: Style,
 ): string {
   const searched = `${counted(files, 'file')}, ${bytes} bytes searched for ${counted(texts, 'text')}`
-  const shown = others.slice(0, mostFiles).map(harmless).join(', ')
-  const more = others.length > mostFiles ? ` and ${others.length - mostFiles} more` : ''
-  const stays = `${counted(alsoSaidByOthers, 'text')} of it, which you did not forget elsewhere: ${shown}${more}.`
+  const stays = `${counted(alsoSaidByOthers, 'text')}, because these contain it and were kept on purpose: ${listShort(others.map(harmless), maxFiles)}.`
   const nothing = alsoSaidByOthers > 0 ? `Only this is left: ${stays}` : 'Nothing is left.'
   return lines(
     found.length === 0
@@ -179,7 +195,7 @@ async function forgetBelief(
   memory: Memory,
   session: Session,
   reference: string,
-  { chain, yes, dryRun, key }: Options,
+  { chain, keepTurns, yes, dryRun, key, ...given }: Options,
 ): Promise<Answer> {
   const found = await memory.history(reference)
   const { belief } = found
@@ -188,7 +204,26 @@ async function forgetBelief(
   const selected = found.chain.filter(isSelected)
   const kept = found.chain.filter((one) => !isSelected(one))
   const shown = selected.map((one) => beliefBlock(one, plain(80))).join('\n')
-  const sources = await sourceNotes(memory, selected)
+  // By id, so that exactly what was shown is forgotten.
+  const target = { wholeChain: chain, keepTurns }
+  const { turns } = await memory.previewForget(belief.id, target)
+  const { turns: stating } = keepTurns ? await memory.previewForget(belief.id, { wholeChain: chain }) : { turns: [] }
+  const files = await copiesOf(
+    { dir: session.locate(given).dir, evalStoreDir: session.settings(given).evalStoreDir },
+    { beliefIds: selected.map(({ id }) => id), said: selected.map(({ content }) => content), names: [] },
+  )
+  const sources = [
+    ...turnLines('These messages state it too and go with it (--keep-turns keeps them):', turns),
+    ...turnLines('These messages state it too and are kept:', stating),
+    ...(files.length === 0
+      ? []
+      : [
+          `These files contain it too; it goes from them: ${listShort(
+            files.map((file) => harmless(file)),
+            maxFiles,
+          )}.`,
+        ]),
+  ]
   const ids = found.chain.map(({ id }) => id)
   const isEarlier = ({ id }: Belief): boolean => ids.indexOf(id) < ids.indexOf(belief.id)
   const versions = kept.map(
@@ -204,29 +239,39 @@ async function forgetBelief(
         ]
   if (dryRun)
     return {
-      document: { forgotten: false, beliefIds: selected.map(({ id }) => id), kept: kept.map(({ id }) => id) },
+      document: {
+        forgotten: false,
+        beliefIds: selected.map(({ id }) => id),
+        kept: kept.map(({ id }) => id),
+        turnIds: turns.map(({ id }) => id),
+        keptTurnIds: stating.map(({ id }) => id),
+        files,
+      },
       text: () => `Would be forgotten:\n${shown}`,
       notes: [...keptNotes, ...sources],
     }
-  const question = `${[shown, ...keptNotes, ...sources].join('\n')}\nForget ${selected.length === 1 ? 'this' : 'these'} for good?`
+  const goes = selected.length + turns.length === 1 ? 'this' : 'all of this'
+  const question = `${[shown, ...keptNotes, ...sources].join('\n')}\nForget ${goes} for good?`
   if (!yes && !(await session.confirm(question))) return nothingForgotten
-  // By id, so that exactly what was shown is forgotten.
-  const receipt = await memory.forget(found.belief.id, { wholeChain: chain, ...omitUndefined({ key }) })
+  const receipt = await memory.forget(belief.id, { ...target, ...omitUndefined({ key }) })
   const { beliefIds, event, hash } = receipt
   const stillThere = ids.filter((id) => !beliefIds.includes(id))
   return {
-    document: { ...receipt, kept: stillThere },
-    text: (style) =>
-      lines(
-        `${style.green('Forgotten')}: ${counted(beliefIds.length, 'belief')} (${beliefIds.map(harmless).join(', ')}).`,
+    document: { ...receipt, kept: stillThere, keptTurnIds: stating.map(({ id }) => id) },
+    text: (style) => {
+      const said = receipt.turns === 0 ? '' : `, and ${counted(receipt.turns, 'message')} that stated it`
+      const ids = beliefIds.map(harmless).join(', ')
+      return lines(
+        `${style.green('Forgotten')}: ${counted(beliefIds.length, 'belief')} (${ids})${said}.`,
         receiptText(event, hash),
-      ),
+      )
+    },
     notes: [
       ...stillThere.map(
         (id) =>
           `${harmless(id)}, another version of it, is kept; \`credence forget ${harmless(id)} --chain\` forgets it too.`,
       ),
-      ...sources,
+      ...turnLines('Kept on purpose, these messages state it:', stating),
     ],
   }
 }
@@ -260,48 +305,39 @@ async function forgetTurns(
   }
 }
 
-const mostExamples = 5
-const mostStaying = 20
+const maxExamples = 5
+const maxStaying = 20
 
 function previewOf({ turns, beliefs, examples = [], beliefExamples = [] }: ForgottenTurns): string {
-  const shown = examples.slice(0, mostExamples)
-  const named = beliefExamples.slice(0, mostExamples)
+  const shown = examples.slice(0, maxExamples)
+  const named = beliefExamples.slice(0, maxExamples)
   return lines(
     `${counted(turns, 'turn')} and ${counted(beliefs, 'belief')}`,
-    shown.map(
-      ({ at, utcOffset, speaker, role, text: words }) =>
-        `  ${localDay(at, utcOffset)} ${harmless(speaker ?? role)}: ${short(words)}`,
-    ),
+    shown.map(exampleLine),
     turns > shown.length && shown.length > 0 && `  and ${counted(turns - shown.length, 'more turn')}`,
     named.map((belief) => `  ${called(belief)}: ${short(belief.content)}`),
     beliefs > named.length && named.length > 0 && `  and ${counted(beliefs - named.length, 'more belief')}`,
   )
 }
 
-/** Turns that beliefs were learned from stay; they have their own command. */
-async function sourceNotes(memory: Memory, beliefs: readonly Belief[]): Promise<readonly string[]> {
-  const ids = new Set(beliefs.flatMap(({ provenance }) => provenance.sourceId ?? []))
-  const notes: string[] = []
-  for (const id of [...ids].slice(0, mostStaying)) {
-    // A source may also be a message of another program, or a turn that is forgotten already.
-    const turn = await memory.turn(id).catch(nullIfUnknown)
-    if (turn !== null)
-      notes.push(
-        `The message that it was learned from stays: "${short(turn.text)}" \`credence forget --turn ${harmless(id)}\` forgets it too.`,
-      )
-  }
-  return notes
+/** A title and the messages below it, the first of many; nothing if there are none. */
+function turnLines(title: string, turns: readonly Turn[]): readonly string[] {
+  if (turns.length === 0) return []
+  const more = turns.length - maxExamples
+  return [
+    title,
+    ...turns.slice(0, maxExamples).map(exampleLine),
+    ...(more > 0 ? [`  and ${counted(more, 'more message')}`] : []),
+  ]
 }
 
-function nullIfUnknown(error: unknown): null {
-  if (error instanceof MemoryError && error.code === 'not_found') return null
-  throw error
-}
+const exampleLine = ({ id, at, utcOffset, speaker, role, text: words }: Turn): string =>
+  `  ${localDay(at, utcOffset)} ${harmless(speaker ?? role)} (${harmless(id)}): ${short(words)}`
 
 /** Beliefs that were learned from the turns stay; they have their own command. */
 async function stayingNotes(memory: Memory, { beliefsFromThem }: ForgottenTurns): Promise<readonly string[]> {
   const notes: string[] = []
-  for (const id of beliefsFromThem.slice(0, mostStaying)) {
+  for (const id of beliefsFromThem.slice(0, maxStaying)) {
     const belief = await memory.get(id)
     notes.push(
       `${called(belief)}, learned from them, stays: ${short(belief.content)} \`credence forget ${harmless(id)}\` forgets it too.`,

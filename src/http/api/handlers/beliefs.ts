@@ -61,11 +61,12 @@ export function beliefHandlers(deps: ServerDeps): Handlers<BeliefRoute> {
       const decision = by !== undefined && 'id' in by ? { reference: await existing(by.id) } : by
       return memory.resolve(await existing(id), decision, idempotency)
     },
-    forgetBelief: async ({ memory, params: { id }, query: { wholeChain = false, expectedVersion }, idempotency }) => {
+    forgetBelief: async ({ memory, params: { id }, query: { expectedVersion, ...also }, idempotency }) => {
       // A belief that was undone has no current version, but its text is still in the journal and can be forgotten.
       if ((await store.history(user, id)).length === 0) await beliefById(deps, id)
-      return memory.forget(id, { wholeChain, ...idempotency, ...omitUndefined({ expectedVersion }) })
+      return memory.forget(id, { ...omitUndefined(also), ...idempotency, ...omitUndefined({ expectedVersion }) })
     },
+    previewForget: ({ memory, params: { id }, query }) => memory.previewForget(id, omitUndefined(query)),
     review: ({ memory, query }) => memory.review(query),
     listProposals: async ({ memory }) => {
       const firstOf = <Item>(items: readonly Item[]) => ({ items: items.slice(0, mostItems), total: items.length })

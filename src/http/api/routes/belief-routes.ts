@@ -21,6 +21,11 @@ const draft = z.strictObject({
   relation: text(200).nullable().optional(),
 })
 
+const forgetQuery = {
+  wholeChain: flag.optional().describe('Also its earlier and later versions.'),
+  keepTurns: flag.optional().describe('Keep the messages that state it. An agent always keeps them.'),
+}
+
 export const Proposal = z.object({
   proposal: shape.Belief,
   target: shape.Belief.nullable().describe('What holds now; null when nothing does.'),
@@ -153,10 +158,22 @@ export const beliefRoutes = {
     summary: 'Remove every text of a belief for good. It cannot be undone: a page that offers that must wait first.',
     params: beliefId,
     query: z.strictObject({
-      wholeChain: flag.optional().describe('Also its earlier and later versions.'),
+      ...forgetQuery,
       expectedVersion: digits.pipe(version).optional(),
     }),
-    answer: z.object({ beliefIds: z.array(z.string()), event: z.int(), at: z.string(), hash: z.string() }),
+    answer: z.object({
+      beliefIds: z.array(z.string()),
+      turns: z.int().describe('How many messages that state it were forgotten too.'),
+      event: z.int(),
+      at: z.string(),
+      hash: z.string(),
+    }),
+  }),
+  previewForget: route('GET', '/beliefs/:id/forget', {
+    summary: 'The beliefs and messages that forgetting a belief would remove.',
+    params: beliefId,
+    query: z.strictObject(forgetQuery),
+    answer: z.object({ beliefs: z.array(shape.Belief), turns: z.array(shape.Turn) }),
   }),
 }
 
