@@ -75,3 +75,13 @@ export function expectedError(error: unknown): MemoryError | null {
   if (problem === undefined) return null
   return unavailable(`${path ?? 'A file'} cannot be used: ${problem} (${error.code}).`, hint, error)
 }
+
+/** The result, or null if it throws that something does not exist. */
+export async function nullIfUnknown<Result>(find: () => Promise<Result>): Promise<Result | null> {
+  try {
+    return await find()
+  } catch (error) {
+    if (error instanceof MemoryError && error.code === 'not_found') return null
+    throw error
+  }
+}

@@ -43,7 +43,11 @@ export function composeEvaluation({
   const conversationKinds = new Map<string, Promise<Kind>>()
   const backends = ({ packsDirectory, embedder }: { readonly packsDirectory: string; readonly embedder: string }) =>
     new Backends({
-      openStore: () => openMemoryStore({ random: randomBytes }),
+      openStore: async (turns) => {
+        if (turns === 'without turns') return openMemoryStore({ random: randomBytes })
+        const { openSqliteStore } = await import('../store/sqlite/sqlite-store.ts')
+        return openSqliteStore({ file: ':memory:', random: randomBytes })
+      },
       version,
       clock,
       openEmbedder: () => openModel(embedder),

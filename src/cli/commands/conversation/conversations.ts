@@ -1,6 +1,6 @@
 import type { Turn } from '../../../beliefs/turn.ts'
 import type { SessionSummary } from '../../../beliefs/turn-store.ts'
-import { invalid, notFound } from '../../../errors.ts'
+import { invalid, notFound, nullIfUnknown } from '../../../errors.ts'
 import type { Memory } from '../../../memory/memory.ts'
 import { omitUndefined } from '../../../omit-undefined.ts'
 import { defineCommand } from '../../command/command.ts'
@@ -8,7 +8,6 @@ import { filterOptions, memoryOptions, one, text, timeOptions, wholeNumber } fro
 import { dayOf, minuteOf, short } from '../../text/beliefs.ts'
 import { columns, counted, harmless, indented, moreNote, type Style } from '../../text/output.ts'
 import { speakerOf } from '../../text/recall.ts'
-import { nullIfUnknown } from '../memory/belief-or-turn.ts'
 
 export const conversations = defineCommand({
   args: {},

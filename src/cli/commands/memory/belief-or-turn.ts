@@ -1,5 +1,5 @@
 import type { Turn } from '../../../beliefs/turn.ts'
-import { MemoryError, notFound } from '../../../errors.ts'
+import { notFound, nullIfUnknown } from '../../../errors.ts'
 import type { Memory } from '../../../memory/memory.ts'
 import { harmless } from '../../text/output.ts'
 
@@ -19,13 +19,4 @@ export async function aboutBeliefOrTurn<Result>(
     `There is no belief or turn "${harmless(reference.slice(0, 80))}".`,
     'List beliefs with `credence beliefs` and turns with `credence conversations show`, or look for words with `credence search`.',
   )
-}
-
-export async function nullIfUnknown<Result>(find: () => Promise<Result>): Promise<Result | null> {
-  try {
-    return await find()
-  } catch (error) {
-    if (error instanceof MemoryError && error.code === 'not_found') return null
-    throw error
-  }
 }
