@@ -113,7 +113,9 @@ export async function captureCase(
       /** Quotes that recall shows for the message and that the case does not check. */
       quotesUnchecked: said === null ? context.quotes.length : 0,
       passesNow: outcome?.verdict === 'pass',
-      failures: (outcome?.failures ?? []).map((failure) => withNames(failure, names)),
+      failures: [...(outcome?.error === undefined ? [] : [outcome.error.message]), ...(outcome?.failures ?? [])].map(
+        (failure) => withNames(failure, names),
+      ),
       /** Whether the copy answers as the memory does; if not, the case cannot be relied on. */
       isFaithful:
         outcome !== undefined &&
