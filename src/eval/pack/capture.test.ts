@@ -303,6 +303,24 @@ describe('capturing a quote', () => {
     expect(fileOf(store.path, 'manifest.json').files).toMatchObject({ turns: 'turns.json' })
   })
 
+  it('keeps turns apart that were apart in a conversation', async () => {
+    using store = temporaryDirectory()
+    const memory = await aMemory()
+    const small = Array.from({ length: 9 }, (_, number) => `Let us talk about plan ${number}.`)
+    const texts = ['The gym code is 1188.', ...small, 'The gym door is red.']
+    await memory.hear(texts.map((text, minute) => ({ text, session: 's1', at: `2026-02-02T09:${10 + minute}:00Z` })))
+
+    await captureCase(memory, request({ message: gym, expectQuotes: ['1188'] }), at(store.path))
+
+    const turns: { readonly text: string; readonly session: string; readonly index: number }[] = fileOf(
+      store.path,
+      'turns.json',
+    )
+    const placeOf = (wanted: string) => turns.flatMap(({ text, ...one }) => (text === wanted ? [one] : []))[0]
+    expect(placeOf('The gym code is 1188.')).toMatchObject({ session: 'conversation-1', index: 0 })
+    expect(placeOf('The gym door is red.')).toMatchObject({ session: 'conversation-2' })
+  })
+
   it('keeps the threshold of the whole memory, which the few copied turns alone would not have', async () => {
     using store = temporaryDirectory()
     const { memory } = await aTalkativeMemory()
