@@ -43,7 +43,12 @@ export function composeEvaluation({
   const conversationKinds = new Map<string, Promise<Kind>>()
   const backends = ({ packsDirectory, embedder }: { readonly packsDirectory: string; readonly embedder: string }) =>
     new Backends({
-      openStore: () => openMemoryStore({ random: randomBytes }),
+      openStore: async (turns) => {
+        if (turns === 'without turns') return openMemoryStore({ random: randomBytes })
+        const { store, dispose } = await openTemporaryStore()
+        const close = () => store.close().then(dispose)
+        return { ...store, close }
+      },
       version,
       clock,
       openEmbedder: () => openModel(embedder),
@@ -86,7 +91,6 @@ async function composeConversationKind(
 ): Promise<Kind> {
   const { conversationKind } = await import('../eval/kinds/conversation/conversation-kind.ts')
   const { openTurnSystem } = await import('../eval/kinds/conversation/turn-systems.ts')
-  const { openSqliteStore } = await import('../store/sqlite/sqlite-store.ts')
   let embedder: Promise<Embedder> | undefined
   const parts = {
     version,
@@ -94,16 +98,19 @@ async function composeConversationKind(
       embedder ??= openEmbedder()
       return embedder
     },
-    open: async () => {
-      const dir = mkdtempSync(join(tmpdir(), 'credence-suite-'))
-      return {
-        ...emptyPorts(),
-        store: openSqliteStore({ file: join(dir, 'credence.db'), random: randomBytes }),
-        dispose: async () => rmSync(dir, { recursive: true, force: true }),
-      }
-    },
+    open: async () => ({ ...emptyPorts(), ...(await openTemporaryStore()) }),
   }
   return conversationKind({ ...options, open: (name) => openTurnSystem(name, parts) })
+}
+
+/** A store that keeps turns, as people use it, in a temporary directory. */
+async function openTemporaryStore() {
+  const { openSqliteStore } = await import('../store/sqlite/sqlite-store.ts')
+  const dir = mkdtempSync(join(tmpdir(), 'credence-suite-'))
+  return {
+    store: openSqliteStore({ file: join(dir, 'credence.db'), random: randomBytes }),
+    dispose: async () => rmSync(dir, { recursive: true, force: true }),
+  }
 }
 
 /** Red-team packs: Credence through its real doors, or one of the controls. */

@@ -7,6 +7,7 @@ import { codeOf, ifPresent } from './leftovers.ts'
 /** The texts that were forgotten, and the beliefs they belong to. */
 export type ForgottenTexts = {
   readonly beliefIds: readonly string[]
+  readonly turnIds?: readonly string[]
   /** What they and the turns said. */
   readonly said: readonly string[]
   /** Names and aliases of the beliefs. */
@@ -26,20 +27,23 @@ export const isTelling = (name: string): boolean => /\s|\d/u.test(name.trim())
 /** Replaces forgotten texts by a mark, as whole words and in any case. */
 export class Eraser {
   readonly #beliefIds: readonly string[]
+  readonly #turnIds: readonly string[]
   readonly #said: Finder
   readonly #all: Finder
 
   /** `leastLength`: shorter texts are left alone where no belief is named by its id. */
-  constructor({ beliefIds, said, names }: ForgottenTexts, leastLength = shortest) {
+  constructor({ beliefIds, turnIds = [], said, names }: ForgottenTexts, leastLength = shortest) {
     this.#beliefIds = beliefIds
+    this.#turnIds = turnIds
     const alone = [...said, ...names.filter(isTelling)]
     this.#said = new Finder(alone.filter((text) => text.trim().length >= leastLength))
     this.#all = new Finder([...said, ...names])
   }
 
-  /** Whether a text is or holds the id of a forgotten belief, as copies of beliefs do. */
-  namesBelief(text: string): boolean {
-    return this.#beliefIds.some((id) => text === id || text.endsWith(`.${id}`) || text.includes(`"${id}"`))
+  /** Whether a text is or holds the id of a forgotten belief or turn, as copies of them do. */
+  namesForgotten(text: string): boolean {
+    const isIn = (id: string): boolean => text === id || text.endsWith(`.${id}`) || text.includes(`"${id}"`)
+    return this.#beliefIds.some(isIn) || this.#turnIds.some(isIn)
   }
 
   /** False for a JSON text that certainly holds nothing to erase. Escapes may hide a text. */

@@ -491,7 +491,7 @@ describe('why', () => {
     expect(document.verdict).toMatchObject({ kind: 'not-mentioned', inPrelude: false })
   })
 
-  it('names the scope when it is the only reason why a turn is not shown, and words as they are written', async () => {
+  it('names the scope when it is the only reason why a turn is not quoted, and words as they are written', async () => {
     using place = workplace()
     const said = ['hear', 'My brother Tobias is allergic to peanuts.', '--session', 's', '--scope', 'project:a']
     await place.run(...said)
@@ -508,10 +508,10 @@ describe('why', () => {
     )
 
     expect(elsewhere.stdout).toContain(
-      'is not shown for this message.\n  It was said in project:a, which is not one of the active scopes. With --scope project:a it is shown.\n',
+      'is not quoted for this message.\n  It was said in project:a, which is not one of the active scopes. With --scope project:a it is quoted.\n',
     )
-    expect(there.stdout).toMatch(/^It is shown, with a score of/)
-    expect(little.stdout).toContain('It shares: allergic. A quote needs a score of')
+    expect(there.stdout).toMatch(/^It is quoted, with a score of/)
+    expect(little.stdout).toMatch(/Its score of 0\.\d+ is below the threshold of 0\.\d+\.[\s\S]*contains "allergic"/u)
   })
 
   it('lists what would change the verdict, and makes one of the changes', async () => {

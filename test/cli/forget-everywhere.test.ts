@@ -177,3 +177,33 @@ it('names the message that a belief was learned from, which stays', async () => 
   expect(forgotten.stdout).not.toContain('Nothing is left')
   expect(whole.stdout).toMatch(/Verified: .* Nothing is left\./)
 })
+
+it('removes captured cases about a quote with its turn, and proves it', async () => {
+  using place = workplace()
+  const dir = join(place.work, 'memory')
+  const at = ['--dir', dir] as const
+  await place.run('hear', 'The gym code is 48213-kestrel since Monday. I wrote it down.', '--session', 's1', ...at)
+  await place.run('hear', 'Our choir sings in Ghent on Thursday.', '--session', 's2', ...at)
+  const gym = 'What is the gym code since Monday?'
+  const capture = ['benchmark', 'capture'] as const
+  const quoted = await place.json(...capture, gym, '--expect-quote', '48213-kestrel', ...at)
+  const missing = await place.json(...capture, gym, '--expect-quote', 'in Ghent', ...at)
+  const unwanted = await place.json(...capture, gym, '--forbid-quote', 'code is 48213', ...at)
+  const other = await place.json(...capture, 'When does our choir sing in Ghent?', '--expect-quote', 'choir', ...at)
+  writeFileSync(join(dir, 'config.json'), JSON.stringify({ evalHarnessEnabled: true }))
+  const run = await place.run('benchmark', 'run', 'my-cases', ...at)
+
+  const turn = (await place.json('conversations', 'show', 's1', ...at)).turns[0].id
+  const answer = await place.json('forget', '--turn', turn, '--yes', '--verify', ...at)
+
+  expect([quoted, missing, unwanted, other].map(({ passesNow }) => passesNow)).toEqual([true, false, false, true])
+  expect([quoted, missing, unwanted, other].every(({ isFaithful }) => isFaithful)).toBe(true)
+  expect(run.stdout).toMatch(/my-cases +bm25 +completed +2\/4/u)
+  expect(answer.proof.found).toEqual([])
+  expect(holding(dir, 'kestrel')).toEqual([])
+  expect(holding(dir, '48213')).toEqual([])
+  const pack = join(dir, 'state/evals/benchmarks/my-cases')
+  const left: readonly { readonly caseId: string }[] = JSON.parse(readFileSync(join(pack, 'cases.json'), 'utf8'))
+  expect(left.map(({ caseId }) => caseId)).toEqual([missing.caseId, other.caseId])
+  expect((await place.run('benchmark', 'run', 'my-cases', ...at)).stdout).toMatch(/1\/2/u)
+})

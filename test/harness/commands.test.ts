@@ -552,7 +552,7 @@ describe('benchmark capture', () => {
     expect(shown.stdout).toContain(`"${message}": relevant beliefs: "Sunday race" must not be there.`)
   })
 
-  it('says that quotes are shown and no part of the case, and that a turn cannot be expected', async () => {
+  it('checks quotes with --as-is, says if it does not check them, and how to expect a turn', async () => {
     using place = harness()
     await place.run('hear', 'The boathouse key hangs behind the green cupboard.', '--at', '2026-05-03T10:00:00Z')
     const message = 'Where does the boathouse key hang?'
@@ -560,13 +560,15 @@ describe('benchmark capture', () => {
     const turn: string = quotes[0].turn
 
     const asIs = await place.run('benchmark', 'capture', message, '--as-is')
-    const expected = await place.run('benchmark', 'capture', message, '--expect', turn)
+    const unchecked = await place.run('benchmark', 'capture', message, '--exactly')
+    const asBelief = await place.run('benchmark', 'capture', message, '--expect', turn)
+    const both = await place.run('benchmark', 'capture', message, '--as-is', '--expect-quote', turn)
 
-    expect(asIs.stdout).toContain('Recalls no belief.')
-    expect(asIs.stderr).toContain('Recall also shows 1 quote for this message. The case checks beliefs only')
-    expect(expected).toMatchObject({ exitCode: 3 })
-    expect(expected.stderr).toContain(`${turn} is a turn; a case can only expect or reject beliefs.`)
-    expect(expected.stderr).toContain('`credence remember "…"`')
+    expect(asIs.stdout).toContain('Recalls no belief; quotes "The boathouse key hangs behind the green cupboard.".')
+    expect(asIs.stderr).not.toContain('does not check')
+    expect(unchecked.stderr).toContain('Recall also shows 1 quote for this message, which the case does not check')
+    expect(asBelief).toMatchObject({ exitCode: 3, stderr: expect.stringContaining('--expect-quote') })
+    expect(both).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('--as-is cannot be combined') })
   })
 
   it('with --replace says so when there was nothing to replace', async () => {

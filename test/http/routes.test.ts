@@ -118,6 +118,7 @@ const requests: { readonly [Name in RouteName]: () => Promise<Request> } = {
     return { path: '/turns?session=boats&role=user&role=tool&since=2026-01-01&containing=moored&limit=5' }
   },
   getTurn: async () => ({ path: `/turns/${await freshTurn()}?around=2` }),
+  whyTurn: async () => ({ path: `/turns/${await freshTurn()}/why`, body: { message: 'Is redis up?' } }),
   forgetTurns: async () => ({ path: `/turns?turn=${await freshTurn()}&session=boats` }),
   listConversations: async () => {
     await freshTurn()

@@ -257,6 +257,7 @@ describe('another user', () => {
     const id = turns[0]?.turn?.id ?? ''
 
     for (const path of [`/turns/${id}`, '/conversations/eve']) expect((await refused('GET', path)).status).toBe(404)
+    expect((await refused('POST', `/turns/${id}/why`, { message: 'ibis' })).status).toBe(404)
     expect((await refused('DELETE', `/turns?turn=${id}`)).status).toBe(404)
     expect((await send<'forgetTurns'>('DELETE', '/turns?containing=ibis')).body.turns).toBe(0)
     for (const path of ['/turns?containing=ibis', '/conversations?limit=200', '/search?q=ibis+Trondheim'])

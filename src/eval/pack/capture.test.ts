@@ -1,13 +1,15 @@
 import { randomBytes } from 'node:crypto'
-import { readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { temporaryDirectory } from '../../../test/temporary-directory.ts'
+import type { Turn } from '../../beliefs/turn.ts'
 import { memoryFrom } from '../../memory/memory.ts'
 import { openModelStore } from '../../store/model-store.contract.ts'
 import { openBenchmark } from '../kinds/kind.ts'
 import { recallKinds } from '../kinds/retrieval/carry-out.ts'
 import { runBenchmark } from '../run/run.ts'
+import { eraseFromEvals } from '../store/erase.ts'
 import { bm25System } from '../system/bm25.ts'
 import { systemSubject } from '../system/subject.ts'
 import { type CaptureRequest, captureCase, ownPack } from './capture.ts'
@@ -193,5 +195,209 @@ describe('capturing a recall', () => {
     await expect(captureCase(memory, request({ asIs: true }), at(store.path))).rejects.toMatchObject({
       code: 'invalid',
     })
+  })
+})
+
+describe('capturing a quote', () => {
+  const gym = 'What is the code of the gym door?'
+  const old = 'The gym code is 1188, says the flyer at the gym door.'
+
+  /** A memory with many words, so that its threshold is not that of a few copied turns. */
+  async function aTalkativeMemory() {
+    const memory = await aMemory()
+    const small = 'We talked about the plans for the weekend and what to eat. '
+    await memory.hear([
+      { text: 'Good morning.', session: 'monday', at: '2026-02-02T09:00:00Z' },
+      { text: old, session: 'monday', at: '2026-02-02T09:01:00Z' },
+      { text: 'Thanks.', session: 'monday', at: '2026-02-02T09:02:00Z' },
+      { text: 'My sister sings in a choir.', session: 'tuesday', at: '2026-02-03T09:00:00Z' },
+      { text: 'The gym is closed.', role: 'tool', session: 'tools', at: '2026-02-03T09:00:00Z' },
+      ...Array.from({ length: 30 }, (_, number) => ({
+        text: `${small.repeat(10)}${number}`,
+        session: `small ${number}`,
+      })),
+    ])
+    const turnOf = async (containing: string) => (await memory.turns({ containing })).items[0]?.id ?? ''
+    return { memory, turnOf }
+  }
+
+  const runOf = async (root: string) => {
+    const directory = join(root, 'benchmarks', ownPack)
+    const kinds = recallKinds(async () => aSubject())
+    const environment = {
+      given: {},
+      settings: {},
+      git: null,
+      node: 'v',
+      os: { platform: 'p', release: 'r', arch: 'a' },
+    }
+    const now = () => new Date('2026-03-06T10:00:00Z')
+    const context = { root, now, signal: new AbortController().signal, environment }
+    const benchmark = await openBenchmark(directory, kinds)
+    return runBenchmark(benchmark, `run-${randomBytes(4).toString('hex')}`, { repeats: 1, seed: 1 }, context)
+  }
+
+  it('makes a case that passes if the turn is quoted, with its words or its id', async () => {
+    using store = temporaryDirectory()
+    const { memory, turnOf } = await aTalkativeMemory()
+    const id = await turnOf('1188')
+    const before = await memory.recall(gym)
+
+    const byWords = await captureCase(memory, request({ message: gym, expectQuotes: ['code is 1188'] }), at(store.path))
+    const byId = await captureCase(memory, request({ message: gym, expectQuotes: [id] }), at(store.path))
+
+    expect(before.quotes).toMatchObject([{ turn: id }])
+    expect(byWords).toMatchObject({ passesNow: true, isFaithful: true, quotesUnchecked: 0 })
+    expect(byWords.case).toMatchObject({
+      description: 'Quotes "code is 1188".',
+      expect: { quotes: { mustInclude: [{ turn: `${byWords.caseId}.${id}`, text: 'code is 1188' }] } },
+    })
+    expect(byId.case.expect).toEqual({ quotes: { mustInclude: [{ turn: `${byId.caseId}.${id}` }] } })
+    expect(byId.caseId).not.toBe(byWords.caseId)
+    expect(await runOf(store.path)).toMatchObject({ status: 'completed', passedCases: 2, totalCases: 2 })
+  })
+
+  it('fails as long as an expected quote is missing', async () => {
+    using store = temporaryDirectory()
+    const { memory } = await aTalkativeMemory()
+
+    const missing = await captureCase(memory, request({ message: gym, expectQuotes: ['in a choir'] }), at(store.path))
+    const otherWords = await captureCase(
+      memory,
+      request({ message: gym, expectQuotes: ['1188'], expect: ['Albatross'] }),
+      at(store.path),
+    )
+
+    expect(missing).toMatchObject({
+      passesNow: false,
+      isFaithful: true,
+      failures: ['quotes: "in a choir" must be there.'],
+    })
+    expect(otherWords.failures).toEqual(['relevant beliefs: "Albatross" must be there.'])
+    expect(await runOf(store.path)).toMatchObject({ status: 'completed', passedCases: 0, failedCases: 2 })
+  })
+
+  it('fails as long as a forbidden quote appears, and passes once the answer has none', async () => {
+    using store = temporaryDirectory()
+    const { memory } = await aTalkativeMemory()
+
+    const wrong = await captureCase(memory, request({ message: gym, forbidQuotes: ['1188'] }), at(store.path))
+    const silent = await captureCase(memory, request({ message: gym, forbidQuotes: ['choir'] }), at(store.path))
+
+    expect(wrong).toMatchObject({ passesNow: false, isFaithful: true, failures: ['quotes: "1188" must not be there.'] })
+    expect(silent).toMatchObject({ passesNow: true, isFaithful: true })
+    expect(await runOf(store.path)).toMatchObject({ passedCases: 1, failedCases: 1 })
+  })
+
+  it('copies the turns around it and how much was said, but not the rest', async () => {
+    using store = temporaryDirectory()
+    const { memory } = await aTalkativeMemory()
+
+    const captured = await captureCase(memory, request({ message: gym, expectQuotes: ['1188'] }), at(store.path))
+
+    const turns: { readonly text: string; readonly session: string }[] = fileOf(store.path, 'turns.json')
+    expect(turns.map(({ text }) => text)).toEqual(expect.arrayContaining(['Good morning.', old, 'Thanks.']))
+    expect(turns.length).toBeLessThan(20)
+    expect(turns.every(({ session }) => /^conversation-\d+$/u.test(session))).toBe(true)
+    expect(captured.case.saidInAll?.words).toBeGreaterThan(3_000)
+    expect(fileOf(store.path, 'manifest.json').files).toMatchObject({ turns: 'turns.json' })
+  })
+
+  it('keeps turns apart that were apart in a conversation', async () => {
+    using store = temporaryDirectory()
+    const memory = await aMemory()
+    const small = Array.from({ length: 9 }, (_, number) => `Let us talk about plan ${number}.`)
+    const texts = ['The gym code is 1188.', ...small, 'The gym door is red.']
+    await memory.hear(texts.map((text, minute) => ({ text, session: 's1', at: `2026-02-02T09:${10 + minute}:00Z` })))
+
+    await captureCase(memory, request({ message: gym, expectQuotes: ['1188'] }), at(store.path))
+
+    const turns: { readonly text: string; readonly session: string; readonly index: number }[] = fileOf(
+      store.path,
+      'turns.json',
+    )
+    const placeOf = (wanted: string) => turns.flatMap(({ text, ...one }) => (text === wanted ? [one] : []))[0]
+    expect(placeOf('The gym code is 1188.')).toMatchObject({ session: 'conversation-1', index: 0 })
+    expect(placeOf('The gym door is red.')).toMatchObject({ session: 'conversation-2' })
+  })
+
+  it('keeps the threshold of the whole memory, which the few copied turns alone would not have', async () => {
+    using store = temporaryDirectory()
+    const { memory } = await aTalkativeMemory()
+    const vague = request({ message: 'How do I get into the gym?', expectQuotes: ['1188'] })
+
+    const captured = await captureCase(memory, vague, at(store.path))
+    const cases = fileOf(store.path, 'cases.json')
+    const { saidInAll: _, ...without } = cases[0]
+    writeFileSync(join(store.path, 'benchmarks', ownPack, 'cases.json'), JSON.stringify([without]))
+
+    expect(captured).toMatchObject({ passesNow: false, isFaithful: true })
+    expect(await runOf(store.path)).toMatchObject({ passedCases: 1 })
+  })
+
+  it('takes the quotes of a right recall for the right ones', async () => {
+    using store = temporaryDirectory()
+    const { memory, turnOf } = await aTalkativeMemory()
+
+    const captured = await captureCase(memory, request({ message: gym, asIs: true }), at(store.path))
+
+    expect(captured).toMatchObject({ passesNow: true, isFaithful: true })
+    expect(captured.case.expect.quotes?.mustInclude).toEqual([{ turn: `${captured.caseId}.${await turnOf('1188')}` }])
+  })
+
+  it('refuses words of no turn or of several, turns that are never quoted, and contradictions', async () => {
+    using store = temporaryDirectory()
+    const { memory, turnOf } = await aTalkativeMemory()
+    const captureWith = (fields: Partial<CaptureRequest>) =>
+      captureCase(memory, request({ message: gym, ...fields }), at(store.path))
+
+    await expect(captureWith({ expectQuotes: ['sauna'] })).rejects.toMatchObject({ code: 'not_found' })
+    await expect(captureWith({ expectQuotes: ['the plans'] })).rejects.toMatchObject({ code: 'conflict' })
+    const tool = await turnOf('gym is closed')
+    await expect(captureWith({ expectQuotes: [tool] })).rejects.toThrow('is never quoted')
+    await expect(captureWith({ scopes: ['domain:kitchen'], expectQuotes: [await turnOf('1188')] })).rejects.toThrow(
+      'cannot be quoted here',
+    )
+    await expect(captureWith({ expectQuotes: ['1188'], forbidQuotes: ['1188'] })).rejects.toThrow('both expected')
+    await expect(captureWith({ expect: [tool] })).rejects.toMatchObject({
+      hint: expect.stringContaining('--expect-quote'),
+    })
+  })
+})
+
+describe('forgetting a turn', () => {
+  it('removes the cases that expect or forbid its quote, and its copies in the others', async () => {
+    using store = temporaryDirectory()
+    const memory = await aMemory()
+    await memory.hear([
+      { text: 'The choir sings on Thursday.', session: 's1', at: '2026-02-02T09:00:00Z' },
+      { text: 'No.', session: 's1', at: '2026-02-02T09:01:00Z' },
+      { text: 'The gym code is 1188.', session: 's1', at: '2026-02-02T09:02:00Z' },
+    ])
+    const [choir, no, code] = (await memory.turns({ session: 's1' })).items
+    await captureCase(
+      memory,
+      request({ message: 'When does the choir sing?', expectQuotes: ['choir'] }),
+      at(store.path),
+    )
+    await captureCase(memory, request({ message: 'What is the gym code?', forbidQuotes: ['1188'] }), at(store.path))
+    const forget = (...turns: readonly (Turn | undefined)[]) =>
+      eraseFromEvals(
+        store.path,
+        {
+          ...{ beliefIds: [], names: [], said: turns.map((turn) => turn?.text ?? '') },
+          turnIds: turns.map((turn) => turn?.id ?? ''),
+        },
+        '2026-03-06T10:00:00Z',
+      )
+
+    await forget(code, no)
+
+    expect(fileOf(store.path, 'cases.json')).toMatchObject([{ query: 'When does the choir sing?' }])
+    const left = JSON.stringify([fileOf(store.path, 'cases.json'), fileOf(store.path, 'turns.json')])
+    expect(left).toContain('The choir sings on Thursday.')
+    expect(left).not.toMatch(/1188|No\./u)
+    await forget(choir)
+    expect(existsSync(join(store.path, 'benchmarks', ownPack))).toBe(false)
   })
 })

@@ -4,8 +4,10 @@ import { cp, mkdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { z } from 'zod'
 import { type Belief, isCurrent } from '../../beliefs/belief.ts'
+import { compareStrings } from '../../beliefs/identity.ts'
 import { visibleScopes } from '../../beliefs/scope.ts'
-import { conflict, invalid, MemoryError } from '../../errors.ts'
+import type { Turn } from '../../beliefs/turn.ts'
+import { conflict, invalid, MemoryError, notFound, nullIfNotFound } from '../../errors.ts'
 import { asJson } from '../../files/atomic-write.ts'
 import { type Eraser, forgottenMark } from '../../files/erase-texts.ts'
 import { leftoverName } from '../../files/leftovers.ts'
@@ -15,13 +17,16 @@ import type { Memory } from '../../memory/memory.ts'
 import type { Context } from '../../memory/recall/context.ts'
 import type { BeliefRecord } from '../../memory/transfer/belief-record.ts'
 import { omitUndefined } from '../../omit-undefined.ts'
+import { reach } from '../../search/turns/push.ts'
 import { idsIn as returnedIn } from '../kinds/retrieval/carry-out.ts'
+import { comparable, type Expectations } from '../kinds/retrieval/expectations.ts'
 import { loadPack } from '../kinds/retrieval/pack.ts'
 import { runPack } from '../kinds/retrieval/run-pack.ts'
 import { withNames } from '../report/case-detail.ts'
 import { manifestName, packPath, treePath } from '../store/documents.ts'
 import { problemText, readJson } from '../store/parse-artifact.ts'
 import type { Subject } from '../system/subject.ts'
+import type { SystemTurn } from '../system/system.ts'
 import { importPack } from './import-pack.ts'
 
 /** The pack of captured cases. */
@@ -33,6 +38,9 @@ export type CaptureRequest = {
   /** Names, aliases or ids of beliefs. */
   readonly expect: readonly string[]
   readonly reject: readonly string[]
+  /** Ids of turns, or words of them. */
+  readonly expectQuotes?: readonly string[]
+  readonly forbidQuotes?: readonly string[]
   /** Nothing but what is expected may be found. */
   readonly exactly: boolean
   /** Take the present answer for the right one. */
@@ -44,7 +52,7 @@ export type CaptureRequest = {
 
 export type Captured = Awaited<ReturnType<typeof captureCase>>
 
-/** Adds a recall to the user's own pack as a case, with copies of the beliefs it needs, and asks `subject` the case at once. */
+/** Adds a recall to the user's own pack as a case, with copies of the beliefs and turns it needs, and asks `subject` the case at once. */
 export async function captureCase(
   memory: Memory,
   request: CaptureRequest,
@@ -54,12 +62,20 @@ export async function captureCase(
   const context = await memory.recall(message, { scopes, nearMisses: true })
   const findAll = (references: readonly string[]) => Promise.all(references.map((one) => judgedBelief(memory, one)))
   const [expected, rejected] = [await findAll(request.expect), await findAll(request.reject)]
+  const findQuotes = (references: readonly string[] = []) =>
+    Promise.all(references.map((one) => judgedQuote(memory, context, one)))
   const judged = request.asIs
     ? { expected: shownIn(context), rejected: [], exactly: true }
     : { expected, rejected, exactly }
-  const captured = capturedCase({ message, scopes: context.scopes, note, ...judged })
+  const quotes: JudgedQuotes = {
+    expected: await findQuotes(request.asIs ? context.quotes.map(({ turn }) => turn) : request.expectQuotes),
+    forbidden: await findQuotes(request.forbidQuotes),
+  }
+  const said = await neededTurns(memory, message, context, quotes)
+  const captured = capturedCase({ message, scopes: context.scopes, note, ...judged, quotes, said })
   const { caseId } = captured
   const beliefs = await neededBeliefs(memory, context, [...judged.expected, ...judged.rejected])
+  const turns = copiedTurns(said?.turns ?? [], caseId)
 
   return withOwnPack(root, {}, async (pack, write) => {
     const isReplaced = ({ query, scope }: (typeof pack.cases)[number]): boolean =>
@@ -74,46 +90,91 @@ export async function captureCase(
       manifest: { ...pack.manifest, cases: [...pack.manifest.cases.filter(({ id }) => !replaced.has(id)), listed] },
       cases: [...pack.cases.filter((one) => !replaced.has(one.caseId)), captured],
       beliefs: [...pack.beliefs.filter(({ user }) => !replaced.has(user)), ...copiedBeliefs(beliefs, caseId)],
+      turns: [...pack.turns.filter(({ user }) => !replaced.has(user)), ...turns],
     })
     const ready = loadPack(staged, { strict: false }).pack
     const [outcome] = (await runPack(ready, subject, { wanted: new Set([caseId]) })).outcomes
     await importPack(root, staged, { force: true })
     const live = context.relevant.map(({ belief }) => copiedId(caseId, belief.id))
+    const quoted = said === null ? [] : context.quotes.map(({ turn }) => copiedId(caseId, turn))
+    const isSame = (one: readonly string[], other: readonly string[]) => JSON.stringify(one) === JSON.stringify(other)
     // Ids of copies mean nothing to the person who named the beliefs.
-    const names = Object.fromEntries(beliefs.map(({ id, name }) => [copiedId(caseId, id), name]))
+    const names = Object.fromEntries([
+      ...beliefs.map(({ id, name }) => [copiedId(caseId, id), name]),
+      ...[...quotes.expected, ...quotes.forbidden].map((one) => [copiedId(caseId, one.turn.id), wordsOf(one)]),
+    ])
     return {
       caseId,
       packDir: pack.directory,
       case: captured,
       beliefsCopied: beliefs.length,
+      turnsCopied: turns.length,
       casesReplaced: replaced.size,
-      /** Quotes that the message shows beside beliefs. No case checks them. */
-      quotesShown: context.quotes.length,
+      /** Quotes that recall shows for the message and that the case does not check. */
+      quotesUnchecked: said === null ? context.quotes.length : 0,
       passesNow: outcome?.verdict === 'pass',
-      failures: (outcome?.failures ?? []).map((failure) => withNames(failure, names)),
+      failures: [...(outcome?.error === undefined ? [] : [outcome.error.message]), ...(outcome?.failures ?? [])].map(
+        (failure) => withNames(failure, names),
+      ),
       /** Whether the copy answers as the memory does; if not, the case cannot be relied on. */
-      isFaithful: outcome !== undefined && JSON.stringify(returnedIn(outcome, 'relevant')) === JSON.stringify(live),
+      isFaithful:
+        outcome !== undefined &&
+        isSame(returnedIn(outcome, 'relevant'), live) &&
+        isSame(returnedIn(outcome, 'quote').toSorted(), quoted.toSorted()),
     }
   })
 }
 
 /** A belief that a case is to expect or to reject. */
 async function judgedBelief(memory: Memory, reference: string): Promise<Belief> {
-  try {
-    return await memory.get(reference)
-  } catch (error) {
-    const isUnknown = error instanceof MemoryError && error.code === 'not_found'
-    if (!isUnknown || !reference.startsWith('t-')) throw error
-    const hint = 'Make a belief of it with `credence remember "…"`, and name that.'
-    throw invalid(`${reference} is a turn; a case can only expect or reject beliefs.`, hint)
-  }
+  const found = reference.startsWith('t-')
+    ? await nullIfNotFound(() => memory.get(reference))
+    : await memory.get(reference)
+  if (found !== null) return found
+  throw invalid(
+    `There is no belief "${reference}"; it looks like the id of a turn.`,
+    'A case expects a turn with --expect-quote, and rejects one with --forbid-quote.',
+  )
+}
+
+/** A turn that a case expects to be quoted, or not. With `text`, only a quote that contains it counts. */
+type JudgedQuote = { readonly turn: Turn; readonly text: string | null }
+type JudgedQuotes = { readonly expected: readonly JudgedQuote[]; readonly forbidden: readonly JudgedQuote[] }
+
+/** The turn that an id or some words name: the words of a quote that is shown, or of one turn in view. */
+async function judgedQuote(memory: Memory, context: Context, reference: string): Promise<JudgedQuote> {
+  const words = comparable(reference)
+  const named = reference.startsWith('t-') ? await nullIfNotFound(() => memory.turn(reference)) : null
+  if (named !== null) return { turn: named, text: null }
+  const scopes = visibleScopes(context.scopes)
+  const shown = new Set(context.quotes.flatMap(({ turn, text }) => (comparable(text).includes(words) ? [turn] : [])))
+  const { items } = await memory.turns({ containing: reference.trim(), scopes, limit: 3 })
+  const ids = shown.size > 0 ? [...shown] : items.map(({ id }) => id)
+  const [id, another] = ids
+  if (words === '' || id === undefined)
+    throw notFound(
+      `No turn in view contains "${reference.slice(0, 80)}".`,
+      'Give words of one turn, or its id: `credence search` prints both.',
+    )
+  if (another !== undefined)
+    throw conflict(`Several turns contain "${reference.slice(0, 80)}": ${ids.join(', ')}.`, 'Give the id of one.')
+  const turn = await memory.turn(id)
+  return { turn, text: comparable(turn.text) === words ? null : reference.trim() }
+}
+
+const longestWords = 60
+
+/** The words of a judged quote that name it for a person. */
+function wordsOf({ turn, text }: JudgedQuote): string {
+  const words = (text ?? turn.text).replace(/\s+/gu, ' ').trim()
+  return words.length > longestWords ? `${words.slice(0, longestWords - 1)}…` : words
 }
 
 /** The expectations of the captured cases, with the ids that the beliefs have in the memory. */
 export function keptCases(root: string): readonly KeptCase[] {
   const packDir = packPath(root, ownPack)
   if (!existsSync(packDir)) return []
-  const Expected = z.record(z.string(), z.record(z.string(), z.array(z.string())))
+  const Expected = z.record(z.string(), z.record(z.string(), z.array(z.unknown())))
   const shape = z.array(
     z.looseObject({ caseId: z.string(), query: z.string(), scope: z.array(z.string()), expect: Expected }),
   )
@@ -121,7 +182,9 @@ export function keptCases(root: string): readonly KeptCase[] {
     const ids = (isRejection: boolean): readonly string[] =>
       Object.values(expect)
         .flatMap((tier) => Object.entries(tier).filter(([check]) => (check === 'mustExclude') === isRejection))
-        .flatMap(([, copies]) => copies.map((copy) => copy.slice(caseId.length + 1)))
+        // Expectations about quotes are objects.
+        .flatMap(([, copies]) => copies.filter((copy) => typeof copy === 'string'))
+        .map((copy) => copy.slice(caseId.length + 1))
     return { id: caseId, message, scopes, expect: ids(false), reject: ids(true) }
   })
 }
@@ -133,11 +196,17 @@ const shownIn = ({ pinned, relevant, questions }: Context): readonly Belief[] =>
 ]
 
 /** The fields of the files that are read; everything else in them stays as it is. */
-const PackManifest = z.looseObject({ cases: z.array(z.looseObject({ id: z.string() })) })
+const PackManifest = z.looseObject({
+  files: z.record(z.string(), z.string()).optional(),
+  cases: z.array(z.looseObject({ id: z.string() })),
+})
 const PackCases = z.array(
   z.looseObject({ caseId: z.string(), query: z.unknown(), scope: z.unknown(), expect: z.unknown() }),
 )
 const PackBeliefs = z.array(z.looseObject({ id: z.string(), user: z.string() }))
+
+const PackTurns = z.array(z.looseObject({ id: z.string(), user: z.string(), text: z.string() }))
+const turnsName = 'turns.json'
 
 const newManifest = {
   schemaVersion: 1,
@@ -155,8 +224,14 @@ type OwnPack = {
   readonly manifest: z.infer<typeof PackManifest>
   readonly cases: z.infer<typeof PackCases>
   readonly beliefs: z.infer<typeof PackBeliefs>
+  readonly turns: z.infer<typeof PackTurns>
 }
-type PackDocuments = { readonly manifest: object; readonly cases: object; readonly beliefs: object }
+type PackDocuments = {
+  readonly manifest: z.infer<typeof PackManifest>
+  readonly cases: object
+  readonly beliefs: object
+  readonly turns: readonly object[]
+}
 
 /** Reads the pack of captured cases under its lock. `write` makes a changed copy in a staging folder, ready to be imported. */
 async function withOwnPack<Result>(
@@ -176,14 +251,19 @@ async function withOwnPack<Result>(
       manifest: isNew ? newManifest : readShaped(PackManifest, join(directory, manifestName)),
       cases: isNew ? [] : readShaped(PackCases, join(directory, 'cases.json')),
       beliefs: isNew ? [] : readShaped(PackBeliefs, join(directory, 'beliefs.json')),
+      turns: existsSync(join(directory, turnsName)) ? readShaped(PackTurns, join(directory, turnsName)) : [],
     }
-    return await work(pack, async ({ manifest, cases, beliefs }) => {
+    return await work(pack, async ({ manifest, cases, beliefs, turns }) => {
       if (isNew) await mkdir(staged, { mode: 0o700 })
       else await cp(directory, staged, { recursive: true })
+      await rm(join(staged, turnsName), { force: true })
+      const { turns: _, ...files } = manifest.files ?? {}
+      const named = turns.length === 0 ? files : { ...files, turns: turnsName }
       for (const [name, document] of [
-        [manifestName, manifest],
+        [manifestName, { ...manifest, files: named }],
         ['cases.json', cases],
         ['beliefs.json', beliefs],
+        ...(turns.length === 0 ? [] : ([[turnsName, turns]] as const)),
       ] as const)
         await writeFile(join(staged, name), asJson(document), { mode: 0o600 })
       return staged
@@ -194,23 +274,30 @@ async function withOwnPack<Result>(
   }
 }
 
-/** Removes captured cases about a forgotten belief, and erases forgotten texts in the others. Returns the files that changed. */
+/** Removes captured cases about a forgotten belief or turn, and erases forgotten texts in the others. Returns the files that changed. */
 export async function eraseCases(root: string, eraser: Eraser): Promise<readonly string[]> {
   if (!existsSync(packPath(root, ownPack))) return []
-  return withOwnPack(root, { waitMs: longestWaitMs }, async ({ directory, manifest, cases, beliefs }, write) => {
-    const isLost = ({ expect }: (typeof cases)[number]): boolean => idsIn(expect).some((id) => eraser.namesBelief(id))
+  return withOwnPack(root, { waitMs: longestWaitMs }, async (pack, write) => {
+    const { directory, manifest, cases, beliefs, turns } = pack
+    const isLost = ({ expect }: (typeof cases)[number]): boolean =>
+      idsIn(expect).some((id) => eraser.namesForgotten(id))
     const lost = new Set(cases.filter(isLost).map(({ caseId }) => caseId))
     const listed = manifest.cases.filter(({ id }) => !lost.has(id))
     const kept = beliefs.filter(({ user }) => !lost.has(user))
+    const said = turns.filter(({ user }) => !lost.has(user))
     const erased = {
       manifest: eraser.inValue({ ...manifest, cases: listed }),
       cases: cases.filter(({ caseId }) => !lost.has(caseId)).map((one) => eraser.inValue(one)),
-      beliefs: kept.map((belief) => eraser.inValue(eraser.namesBelief(belief.id) ? blanked(belief) : belief)),
+      beliefs: kept.map((belief) => eraser.inValue(eraser.namesForgotten(belief.id) ? blanked(belief) : belief)),
+      turns: said.map((turn) =>
+        eraser.inValue(eraser.namesForgotten(turn.id) ? { ...turn, text: forgottenMark } : turn),
+      ),
     }
-    if (JSON.stringify(erased) === JSON.stringify({ manifest, cases, beliefs })) return []
+    if (JSON.stringify(erased) === JSON.stringify({ manifest, cases, beliefs, turns })) return []
     if (lost.size === cases.length) await rm(directory, { recursive: true })
     else await importPack(root, await write(erased as PackDocuments), { force: true })
-    return [manifestName, 'cases.json', 'beliefs.json'].map((name) => join(directory, name))
+    const names = [manifestName, 'cases.json', 'beliefs.json', ...(turns.length === 0 ? [] : [turnsName])]
+    return names.map((name) => join(directory, name))
   })
 }
 
@@ -280,18 +367,83 @@ async function findLinked(memory: Memory, references: readonly string[]): Promis
   return beliefs
 }
 
+/** Other turns that the message might quote are copied too, at most this many, so that they compete as in the memory. */
+const maxRivals = 10
+
+/** The turns that a case about quotes needs, and how much was said around them; null for a case about beliefs only. */
+async function neededTurns(memory: Memory, message: string, context: Context, quotes: JudgedQuotes) {
+  const judged = [...quotes.expected, ...quotes.forbidden].map(({ turn }) => turn)
+  const [first] = judged
+  if (first === undefined) return null
+  const { scopes } = context
+  for (const turn of judged) refuseUnquotable(turn, scopes)
+  const visible = visibleScopes(scopes)
+  const { saidInAll } = await memory.whyTurn(message, first.id, { scopes })
+  const rivals = await memory.search(message, { in: 'turns', scopes, limit: maxRivals })
+  const ids = new Set([...judged.map(({ id }) => id), ...[...context.quotes, ...rivals.quotes].map(({ turn }) => turn)])
+  const needed = new Map<string, Turn>()
+  for (const id of ids) {
+    const { session, index } = await memory.turn(id)
+    // The neighbours of a turn are part of its score.
+    const offset = Math.max(0, index - reach)
+    const { items } = await memory.turns({ session, offset, limit: index - offset + reach + 1 })
+    for (const turn of items) if (visible.includes(turn.scope)) needed.set(turn.id, turn)
+  }
+  return { turns: [...needed.values()], saidInAll }
+}
+
+/** Refuses a turn that no answer could ever quote: the case could only fail, or only pass. */
+function refuseUnquotable({ id, scope, role, origin }: Turn, scopes: readonly string[]): void {
+  if (!visibleScopes(scopes).includes(scope)) {
+    const where = `it was said in ${scope}, and ${scopes.join(' ')} is in view`
+    throw invalid(`The turn ${id} cannot be quoted here: ${where}.`, 'Give the scope it should be quoted in.')
+  }
+  if (role === 'assistant' || (role === 'user' && origin === 'person')) return
+  throw invalid(`The turn ${id} is never quoted: it is not a person's own words.`, 'Name a turn that a person said.')
+}
+
+/** Copies turns for this case alone. Turns that were apart in a conversation stay apart, as conversations of their own. */
+function copiedTurns(turns: readonly Turn[], caseId: string): readonly SystemTurn[] {
+  const inOrder = turns.toSorted(
+    (a, b) => compareStrings(a.session, b.session) || a.index - b.index || compareStrings(a.id, b.id),
+  )
+  let [conversations, index] = [0, 0]
+  return inOrder.map(({ id, session, role, speaker, at, scope, origin, text, ...turn }, place) => {
+    const previous = inOrder[place - 1]
+    const follows = previous?.session === session && previous.index + 1 === turn.index
+    index = follows ? index + 1 : 0
+    conversations += follows ? 0 : 1
+    return {
+      ...{ id: copiedId(caseId, id), user: caseId, scope, session: `conversation-${conversations}`, index, role },
+      ...(speaker === null ? {} : { speaker }),
+      at,
+      ...(role === 'user' && origin !== 'person' ? { origin: 'document' as const } : {}),
+      text,
+    }
+  })
+}
+
 type Judgement = Pick<CaptureRequest, 'message' | 'scopes' | 'exactly' | 'note'> & {
   readonly expected: readonly Belief[]
   readonly rejected: readonly Belief[]
+  readonly quotes: JudgedQuotes
+  readonly said: Awaited<ReturnType<typeof neededTurns>>
 }
 
 function capturedCase(judgement: Judgement) {
-  const { message, scopes, expected, rejected, exactly, note } = judgement
+  const { message, scopes, expected, rejected, exactly, note, quotes, said } = judgement
   for (const belief of expected) refuseImpossible(belief, scopes)
   const both = expected.find(({ id }) => rejected.some((other) => other.id === id))
   if (both !== undefined) throw invalid(`"${both.name}" is both expected and rejected.`)
 
+  const inBoth = quotes.expected.find((one) => quotes.forbidden.some((other) => isSameQuote(one, other)))
+  if (inBoth !== undefined) throw invalid(`"${wordsOf(inBoth)}" is both expected and forbidden.`)
+
   const caseId = idOf(judgement)
+  const quotesOf = (judged: readonly JudgedQuote[]) =>
+    judged.length === 0
+      ? undefined
+      : judged.map(({ turn, text }) => ({ turn: copiedId(caseId, turn.id), ...(text === null ? {} : { text }) }))
   const idsOf = (beliefs?: readonly Belief[]) => beliefs?.map(({ id }) => copiedId(caseId, id))
   const wanted = Object.groupBy(expected, tierOf)
   const unwanted = Object.groupBy(rejected, (belief) => (tierOf(belief) === 'question' ? 'question' : 'relevant'))
@@ -303,6 +455,7 @@ function capturedCase(judgement: Judgement) {
     }),
     pinnedFacts: omitUndefined({ mustInclude: idsOf(wanted.pinned) }),
     openQuestions: omitUndefined({ mustInclude: idsOf(wanted.question), mustExclude: idsOf(unwanted.question) }),
+    quotes: omitUndefined({ mustInclude: quotesOf(quotes.expected), mustExclude: quotesOf(quotes.forbidden) }),
   }
   const checks = Object.entries(tiers).filter(([, tier]) => Object.keys(tier).length > 0)
   return {
@@ -312,10 +465,14 @@ function capturedCase(judgement: Judgement) {
     userId: caseId,
     scope: scopes,
     query: message,
+    ...(said === null ? {} : { saidInAll: said.saidInAll }),
     ...(note === null ? {} : { notes: note }),
-    expect: Object.fromEntries<Readonly<Record<string, readonly string[] | undefined>>>(checks),
+    expect: Object.fromEntries(checks) as Expectations,
   }
 }
+
+const isSameQuote = (one: JudgedQuote, other: JudgedQuote): boolean =>
+  one.turn.id === other.turn.id && one.text === other.text
 
 const tierOf = ({ type, pinned }: Belief): 'question' | 'pinned' | 'relevant' =>
   type === 'open_question' ? 'question' : pinned ? 'pinned' : 'relevant'
@@ -337,21 +494,27 @@ function refuseImpossible(belief: Belief, scopes: readonly string[]): void {
   throw invalid(`"${belief.name}" cannot be expected here: ${where}.`, 'Give the scope it should be recalled in.')
 }
 
-function descriptionOf({ expected, rejected, exactly }: Judgement): string {
+function descriptionOf({ expected, rejected, exactly, quotes }: Judgement): string {
   const names = (beliefs: readonly Belief[]): string => beliefs.map(({ name }) => name).join(', ')
+  const texts = (judged: readonly JudgedQuote[]): string => judged.map((one) => `"${wordsOf(one)}"`).join(', ')
   const none = exactly ? ['Recalls no belief'] : []
   const parts = [
     ...(expected.length === 0 ? none : [`Recalls ${names(expected)}${exactly ? ' and no other belief' : ''}`]),
     ...(rejected.length === 0 ? [] : [`does not recall ${names(rejected)}`]),
+    ...(quotes.expected.length === 0 ? [] : [`quotes ${texts(quotes.expected)}`]),
+    ...(quotes.forbidden.length === 0 ? [] : [`does not quote ${texts(quotes.forbidden)}`]),
   ]
   const text = parts.join('; ')
   return `${text.charAt(0).toUpperCase()}${text.slice(1)}.`
 }
 
 /** A readable id that is the same for the same judgement. */
-function idOf({ message, scopes, expected, rejected, exactly }: Judgement): string {
+function idOf({ message, scopes, expected, rejected, exactly, quotes }: Judgement): string {
   const ids = (beliefs: readonly Belief[]): readonly string[] => beliefs.map(({ id }) => id).sort()
-  const digest = digestOf(JSON.stringify([message, [...scopes].sort(), ids(expected), ids(rejected), exactly]), 8)
+  const quoted = [quotes.expected, quotes.forbidden].map((judged) => judged.map(({ turn, text }) => [turn.id, text]))
+  const judgedQuotes = quoted.flat().length === 0 ? [] : quoted
+  const judged = [message, [...scopes].sort(), ids(expected), ids(rejected), exactly, ...judgedQuotes]
+  const digest = digestOf(JSON.stringify(judged), 8)
   const words = message
     .normalize('NFKD')
     .toLowerCase()

@@ -3,10 +3,11 @@ import { z } from 'zod'
 import type { PackPlace } from '../kinds/kind.ts'
 import { createdIn, loadPack, recallRunners } from '../kinds/retrieval/pack.ts'
 import type { CaseRecord } from '../store/schemas/run.ts'
+import type { SystemTurn } from '../system/system.ts'
 
 const ExpectedBelief = z.object({
   id: z.string(),
-  tier: z.enum(['pinned', 'relevant', 'question', 'any']),
+  tier: z.enum(['pinned', 'relevant', 'question', 'quote', 'any']),
   must: z.enum(['include', 'exclude']),
 })
 type ExpectedBelief = z.infer<typeof ExpectedBelief>
@@ -36,12 +37,16 @@ export async function questionTexts(
   if (found === null) return null
   const { conversation, question } = found
   const expected = [...question.gold.turns].map((id) => ({ id, tier: 'any', must: 'include' }) as const)
-  const turns = conversation.turns.map(({ id, speaker, role, at, text }) => {
-    return { id, name: `${speaker ?? role}, ${at.slice(0, 10)}`, content: text.slice(0, longestTurn) }
-  })
+  const turns = conversation.turns.map(turnText)
   const texts = { message: question.text, scopes: [], expected, beliefs: textsOf(turns, expected, records) }
   return texts satisfies z.infer<typeof CaseTexts>
 }
+
+const turnText = ({ id, speaker, role, at, text }: Omit<SystemTurn, 'user' | 'scope'>) => ({
+  id,
+  name: `${speaker ?? role}, ${at.slice(0, 10)}`,
+  content: text.slice(0, longestTurn),
+})
 
 /** Names and contents of what a case expects, rejects or got. */
 function textsOf(
@@ -60,7 +65,7 @@ export function caseTexts(packDirectory: string, caseId: string, records: readon
   const found = pack.cases.find(({ id }) => id === caseId)
   if (found === undefined) return null
   const { message, scopes, expect } = found
-  const { pinnedFacts = {}, relevantBeliefs = {}, openQuestions = {}, noiseCheck = {} } = expect
+  const { pinnedFacts = {}, relevantBeliefs = {}, openQuestions = {}, quotes = {}, noiseCheck = {} } = expect
   const wanted = [relevantBeliefs.mustInclude, relevantBeliefs.shouldInclude, relevantBeliefs.shouldOnlyInclude]
   const lists = [
     [pinnedFacts.mustInclude, 'pinned', 'include'],
@@ -69,10 +74,12 @@ export function caseTexts(packDirectory: string, caseId: string, records: readon
     [pinnedFacts.mustExclude, 'pinned', 'exclude'],
     [relevantBeliefs.mustExclude, 'relevant', 'exclude'],
     [openQuestions.mustExclude, 'question', 'exclude'],
+    [quotes.mustInclude?.map(({ turn }) => turn), 'quote', 'include'],
+    [quotes.mustExclude?.map(({ turn }) => turn), 'quote', 'exclude'],
     [noiseCheck.mustNotSurface, 'any', 'exclude'],
   ] as const
   const expected = lists.flatMap(([ids = [], tier, must]) => ids.map((id) => ({ id, tier, must })))
-  const beliefs = textsOf([...pack.beliefs, ...createdIn(pack)], expected, records)
+  const beliefs = textsOf([...pack.beliefs, ...createdIn(pack), ...(pack.turns ?? []).map(turnText)], expected, records)
   return { message, scopes, expected, beliefs } satisfies z.infer<typeof CaseTexts>
 }
 
@@ -91,6 +98,6 @@ export function namesIn({ directory, manifest }: PackPlace, texts: readonly stri
   if (texts.length === 0 || !hasBeliefs(manifest)) return {}
   const { pack } = loadPack(directory, { strict: false })
   const words = new Set(texts.flatMap((text) => text.match(beliefIds) ?? []))
-  const beliefs = [...pack.beliefs, ...createdIn(pack)]
+  const beliefs = [...pack.beliefs, ...createdIn(pack), ...(pack.turns ?? []).map(turnText)]
   return Object.fromEntries(beliefs.flatMap(({ id, name }) => (words.has(id) ? [[id, name]] : [])))
 }

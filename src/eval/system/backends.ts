@@ -39,7 +39,8 @@ export function readBackendName(name: string): BackendName {
 }
 
 export type BackendParts = {
-  readonly openStore: () => Store
+  /** `with turns`: the store must keep turns too. */
+  readonly openStore: (turns: 'with turns' | 'without turns') => Store | Promise<Store>
   readonly version: string
   readonly clock: Clock
   /** Called once, when the first backend needs it. */

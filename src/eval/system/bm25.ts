@@ -1,11 +1,11 @@
-import { conflict } from '../../errors.ts'
+import { conflict, invalid } from '../../errors.ts'
 import type { Store } from '../../memory/ports.ts'
 import type { Context, MatchedForm, NearMissReason } from '../../memory/recall/context.ts'
 import { recall } from '../../memory/recall/recall.ts'
 import type { BeliefRecord } from '../../memory/transfer/belief-record.ts'
 import { importRecords } from '../../memory/transfer/import.ts'
 import type { BackendParts } from './backends.ts'
-import type { Answer, AnswerClause, System } from './system.ts'
+import type { Answer, AnswerClause, SaidInAll, System } from './system.ts'
 
 /** A fixture is written by a person, so that its marks of edits by a person are kept. */
 const author = { actor: 'person', origin: 'corpus' } as const
@@ -13,19 +13,21 @@ const author = { actor: 'person', origin: 'corpus' } as const
 /** Credence's own recall, through the use cases that every interface calls. */
 export function bm25System({ openStore, version }: Pick<BackendParts, 'openStore' | 'version'>): System {
   let store: Store | null = null
-  const opened = (): Store => {
-    store ??= openStore()
-    return store
+  /** The ids of the pack, by the ids of the turns in the store. */
+  let turnIds = new Map<string, string>()
+  const ports = async (turns: 'with turns' | 'without turns' = 'without turns') => {
+    store ??= await openStore(turns)
+    return { store, now: () => new Date(0), newId: refuseNewId }
   }
-  const ports = () => ({ store: opened(), now: () => new Date(0), newId: refuseNewId })
-  const takeIn = (beliefs: readonly BeliefRecord[]) => {
+  const takeIn = async (beliefs: readonly BeliefRecord[]) => {
     const records = beliefs.map((record) => ({ place: `belief ${record.id}`, record }))
-    return importRecords(ports(), { user: '', author, trusted: true }, records)
+    return importRecords(await ports(), { user: '', author, trusted: true }, records)
   }
 
   const reset = async () => {
     await store?.close()
     store = null
+    turnIds = new Map()
   }
 
   return {
@@ -40,20 +42,44 @@ export function bm25System({ openStore, version }: Pick<BackendParts, 'openStore
       const note = 'repeat or replace one of the same name and scope.'
       return merged === 0 ? [] : [`${merged} of ${beliefs.length} beliefs ${note}`]
     },
+    hear: async (turns) => {
+      const { hear } = await import('../../memory/conversation/hear.ts')
+      const opened = await ports('with turns')
+      for (const { id, user, ...turn } of turns) {
+        const number = turnIds.size + 1
+        const scopes = [turn.scope]
+        const own = { user, author, agent: null, view: scopes, scopes, learn: 'nothing', ...anyLength } as const
+        const heard = { ...turn, messageId: `turn-${number}` }
+        const result = await hear({ ...opened, newId: () => `b-${number}` }, { ...own, turns: [heard] })
+        const [kept] = result.turns
+        if (kept === undefined || kept.turn === null)
+          throw invalid(`The turn ${id} could not be taken in: ${kept?.reason ?? kept?.outcome}.`)
+        turnIds.set(kept.turn.id, id)
+      }
+    },
     update: async ({ belief }) => {
       await takeIn([belief])
     },
-    recall: async ({ user, scopes, message, budget, recall: options, explain = false }) => {
-      // An answer has no place for quotes, and a corpus has no turns to quote from.
-      const limits = { ...budget, maxQuotes: 0 }
+    recall: async ({ user, scopes, message, budget, recall: options, saidInAll, explain = false }) => {
+      const limits = turnIds.size === 0 ? { ...budget, maxQuotes: 0 } : budget
       const request = { user, scopes, message, budget: limits, nearMisses: explain, ...options }
-      return answerOf(await recall(ports(), request), explain)
+      const opened = await ports()
+      const counted = saidInAll === undefined ? opened : { ...opened, store: withAmount(opened.store, saidInAll) }
+      return answerOf(await recall(counted, request), turnIds, explain)
     },
     close: reset,
   }
 }
 
-function answerOf(context: Context, explain: boolean): Answer {
+const anyLength = { maxTurnCharacters: Number.POSITIVE_INFINITY }
+
+/** The store as if all of this had been said in it. */
+const withAmount = (store: Store, { units, words }: SaidInAll): Store => ({
+  ...store,
+  turnPostings: async (view, terms) => ({ ...(await store.turnPostings(view, terms)), units, humanWords: words }),
+})
+
+function answerOf(context: Context, turnIds: ReadonlyMap<string, string>, explain: boolean): Answer {
   return {
     prelude: context.prelude?.text ?? null,
     pinned: context.pinned.map(({ id }) => id),
@@ -64,6 +90,7 @@ function answerOf(context: Context, explain: boolean): Answer {
       ...(explain ? { matches: matches.map(({ form, words, explanation }) => ({ form, words, explanation })) } : {}),
     })),
     questions: context.questions.map(({ id }) => id),
+    quotes: context.quotes.map(({ turn, text }) => ({ turn: turnIds.get(turn) ?? turn, text })),
     ...(context.nearMisses && {
       nearMisses: context.nearMisses.map(({ belief, reason }) => ({ id: belief.id, reason: reasonText(reason) })),
     }),

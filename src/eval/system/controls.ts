@@ -1,8 +1,10 @@
+import { visibleScopes } from '../../beliefs/scope.ts'
+import { defaultBudget } from '../../memory/recall/context.ts'
 import type { BeliefRecord } from '../../memory/transfer/belief-record.ts'
 import type { Expectations } from '../kinds/retrieval/expectations.ts'
 import { Corpus, corpusSystem } from './corpus.ts'
 import { type Subject, tierSupplier } from './subject.ts'
-import { emptyAnswer, type System, type SystemQuery } from './system.ts'
+import { type AnswerQuote, emptyAnswer, type System, type SystemQuery, type SystemTurn } from './system.ts'
 
 const controlSystem = (
   name: string,
@@ -79,14 +81,16 @@ export function hybridSystem({ precise, similar }: { readonly precise: System; r
 export function oracleSubject(ours: () => System): Subject {
   const supplier = tierSupplier(ours())
   let corpus = new Corpus()
+  let said: readonly SystemTurn[] = []
   return {
     name: 'oracle',
     version: '1',
     description: 'control: returns what the case expects; a case it fails cannot be passed',
     notes: [],
     hasSuppliedTiers: true,
-    begin: async ({ beliefs }) => {
+    begin: async ({ beliefs, turns = [] }) => {
       corpus = new Corpus(beliefs)
+      said = turns
       await supplier.begin(beliefs)
       return { value: [], ms: 0 }
     },
@@ -96,7 +100,8 @@ export function oracleSubject(ours: () => System): Subject {
     },
     answer: async (query, expect) => {
       const relevant = wantedBy(expect, corpus, query).map((id) => ({ id, score: null }))
-      return { value: await supplier.complete(query, { ...emptyAnswer, relevant }), ms: 0 }
+      const quotes = quotesWantedBy(expect, said, query)
+      return { value: await supplier.complete(query, { ...emptyAnswer, relevant, quotes }), ms: 0 }
     },
     close: () => supplier.close(),
   }
@@ -117,6 +122,22 @@ function wantedBy(
   const others = [...allowed].filter((id) => !wanted.includes(id) && !unwanted.has(id))
   const fill = shouldOnlyInclude === undefined ? others.slice(0, Math.max(0, minCount - wanted.length)) : []
   return inOrder([...wanted, ...fill], orderedBefore)
+}
+
+/** The expected quotes that a context may hold: of the user, in view, and not too many. */
+function quotesWantedBy(
+  { quotes = {} }: Expectations,
+  turns: readonly SystemTurn[],
+  { user, scopes, budget }: SystemQuery,
+): readonly AnswerQuote[] {
+  const visible = visibleScopes(scopes)
+  const inView = turns.filter((turn) => turn.user === user && visible.includes(turn.scope))
+  const { maxQuotes } = { ...defaultBudget, ...budget }
+  return (quotes.mustInclude ?? [])
+    .flatMap(({ turn, text }) =>
+      inView.filter(({ id }) => id === turn).map((one) => ({ turn, text: text ?? one.text })),
+    )
+    .slice(0, maxQuotes)
 }
 
 /** Moves a belief in front of the one it must precede until every pair stands right; a cycle of pairs ends the search. */

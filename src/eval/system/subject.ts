@@ -3,7 +3,7 @@ import { type Budget, defaultBudget } from '../../memory/recall/context.ts'
 import type { BeliefRecord } from '../../memory/transfer/belief-record.ts'
 import type { Expectations } from '../kinds/retrieval/expectations.ts'
 import { Corpus } from './corpus.ts'
-import type { Answer, AnswerHit, BeliefUpdate, System, SystemQuery } from './system.ts'
+import type { Answer, AnswerHit, BeliefUpdate, System, SystemQuery, SystemTurn } from './system.ts'
 
 /** A monotonic clock in milliseconds. */
 export type Clock = () => number
@@ -15,6 +15,7 @@ export type Subject = Readonly<ReturnType<typeof systemSubject>>
 
 type GivenCorpus = {
   readonly beliefs: readonly BeliefRecord[]
+  readonly turns?: readonly SystemTurn[]
   readonly idsToCome: readonly string[]
   readonly salt: string
 }
@@ -25,6 +26,12 @@ type GivenCorpus = {
  */
 export function systemSubject(system: System, { ours, clock }: { readonly ours: () => System; readonly clock: Clock }) {
   let screen = opaqueIds([], '')
+  let said: ReadonlyMap<string, string> = new Map()
+  /** A system that only searches returns turns as hits; in a context they are quotes. */
+  const turnsAsQuotes = ({ relevant, quotes = [], ...answer }: Answer): Answer => {
+    const found = relevant.flatMap(({ id }) => (said.has(id) ? [{ turn: id, text: said.get(id) ?? '' }] : []))
+    return { ...answer, relevant: relevant.filter(({ id }) => !said.has(id)), quotes: [...quotes, ...found] }
+  }
   const supplier = system.tiers === 'all' ? null : tierSupplier(ours())
   const { name, version, description, notes = [] } = system
   return {
@@ -32,11 +39,13 @@ export function systemSubject(system: System, { ours, clock }: { readonly ours: 
     /** Whether the harness added prelude, pins and questions to what was found. */
     hasSuppliedTiers: supplier !== null,
     /** Empties the subject and gives it the corpus. `idsToCome` are beliefs that will be created during the run. */
-    begin: async ({ beliefs, idsToCome, salt }: GivenCorpus): Promise<Timed<readonly string[]>> => {
-      screen = opaqueIds([...beliefs.map(({ id }) => id), ...idsToCome], salt)
+    begin: async ({ beliefs, turns = [], idsToCome, salt }: GivenCorpus): Promise<Timed<readonly string[]>> => {
+      screen = opaqueIds([...[...beliefs, ...turns].map(({ id }) => id), ...idsToCome], salt)
+      said = new Map(turns.map(({ id, text }) => [id, text]))
       const hidden = beliefs.map(screen.hideBelief)
       await supplier?.begin(hidden)
       await system.reset()
+      if (turns.length > 0) await system.hear?.(turns.map(screen.hideTurn))
       return measureTime(clock, () => system.ingest(hidden))
     },
     change: async (update: BeliefUpdate): Promise<void> => {
@@ -47,7 +56,8 @@ export function systemSubject(system: System, { ours, clock }: { readonly ours: 
     answer: async (query: SystemQuery, _expect: Expectations): Promise<Timed<Answer>> => {
       const { value, ms } = await measureTime(clock, () => system.recall(query))
       const whole = supplier === null ? value : await supplier.complete(query, value)
-      return { value: screen.revealAnswer(whole), ms }
+      const answer = screen.revealAnswer(whole)
+      return { value: said.size === 0 ? answer : turnsAsQuotes(answer), ms }
     },
     close: async (): Promise<void> => {
       await supplier?.close()
@@ -135,8 +145,10 @@ export function opaqueIds(ids: Iterable<string>, salt: string) {
 
   return {
     hideBelief,
-    revealAnswer: ({ nearMisses, ...answer }: Answer): Answer => ({
+    hideTurn: (turn: SystemTurn): SystemTurn => ({ ...turn, id: hide(turn.id) }),
+    revealAnswer: ({ nearMisses, quotes, ...answer }: Answer): Answer => ({
       ...answer,
+      ...(quotes && { quotes: quotes.map(({ turn, text }) => ({ turn: reveal(turn), text })) }),
       pinned: revealAll(answer.pinned),
       questions: revealAll(answer.questions),
       relevant: withoutRepeats(answer.relevant).map((hit) => ({ ...hit, id: reveal(hit.id) })),

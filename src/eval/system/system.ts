@@ -14,9 +14,14 @@ export type SystemQuery = {
   readonly budget: Partial<Budget>
   readonly recall: RecallOptions
   readonly at?: string
+  /** The amount that was said in all, if the turns of the pack are only a part of it. */
+  readonly saidInAll?: SaidInAll | undefined
   /** Asks for the optional parts of the answer that say how it was reached. */
   readonly explain?: boolean
 }
+
+/** How much was said in the scopes of a question: the threshold of quotes grows with it. A long turn is several units. */
+export type SaidInAll = { readonly units: number; readonly words: number }
 
 /** A message of a conversation, or a step of a tool, word for word. */
 export type SystemTurn = {
@@ -29,6 +34,8 @@ export type SystemTurn = {
   readonly role: TurnRole
   readonly speaker?: string
   readonly at: string
+  /** `document`: the words are not the speaker's own. */
+  readonly origin?: 'document'
   readonly text: string
 }
 
@@ -53,6 +60,8 @@ export type AnswerHit = {
   readonly matches?: readonly Pick<MatchedForm, 'form' | 'words' | 'explanation'>[]
 }
 
+export type AnswerQuote = { readonly turn: string; readonly text: string }
+
 /** The context that a system assembles for one message. */
 export type Answer = {
   readonly prelude: string | null
@@ -60,6 +69,8 @@ export type Answer = {
   /** Best first. */
   readonly relevant: readonly AnswerHit[]
   readonly questions: readonly string[]
+  /** Quotes of turns in the context. Absent for a system that quotes none. */
+  readonly quotes?: readonly AnswerQuote[]
   /** Whether any turn would be put into the context unasked. Absent for a system that only searches. */
   readonly pushes?: boolean
   readonly nearMisses?: readonly { readonly id: string; readonly reason: string }[]
@@ -83,7 +94,7 @@ export type System = {
   reset(): Promise<void>
   /** Takes in a whole corpus. Returns a sentence for each belief that it could not take in as given. */
   ingest(beliefs: readonly BeliefRecord[]): Promise<readonly string[]>
-  /** Takes in turns of conversations, in order, besides those it has. Absent in a system that keeps beliefs only. */
+  /** Takes in turns of conversations, in order, besides those it has, and before any belief. Absent in a system that keeps beliefs only. */
   hear?(turns: readonly SystemTurn[]): Promise<void>
   update(update: BeliefUpdate): Promise<void>
   recall(query: SystemQuery): Promise<Answer>

@@ -5,6 +5,7 @@ import * as turn from '../../beliefs/turn.ts'
 import type { SessionSummary } from '../../beliefs/turn-store.ts'
 import type { QuoteHit as TurnHit } from '../../memory/conversation/search-turns.ts'
 import type { Verdict as MemoryVerdict } from '../../memory/explain/why.ts'
+import type { WhyTurn as MemoryWhyTurn } from '../../memory/explain/why-turn.ts'
 import type * as context from '../../memory/recall/context.ts'
 import type { SearchHit as BeliefHit, Highlight as FieldHighlight } from '../../memory/recall/search.ts'
 import type * as explanation from '../../search/explanation.ts'
@@ -208,6 +209,24 @@ export const Turn = z.object({
   origin: z.enum(belief.actorKinds).describe('Whose words they are.'),
   text: z.string().describe('As it was said, with secrets masked.'),
 }) satisfies z.ZodType<turn.Turn>
+
+export const WhyTurn = z.object({
+  turn: Turn,
+  isInView: z.boolean().describe('False: it was said in another scope; the rest is judged as if that were active.'),
+  quote: Quote.nullable().describe('As the context has it; null if it is not quoted.'),
+  best: Quote.nullable().describe('Its best sentence with the score, quoted or not.'),
+  threshold: z.number(),
+  unmet: z
+    .enum([
+      ...(['score', 'an uncommon word', 'two uncommon words', 'a shared word', "the person's own words"] as const),
+      ...(['other quotes', 'a belief'] as const),
+    ])
+    .nullable()
+    .describe('What it lacks; other quotes or a belief: it passes, but these are shown instead.'),
+  saidInAll: z.object({ units: z.int(), words: z.int() }).describe('The threshold grows with the words.'),
+  asked: z.array(z.string()).describe('The words of the message that a quote is looked for by.'),
+  common: z.array(z.string()).describe('Those of them that are too common to tell a topic.'),
+}) satisfies z.ZodType<MemoryWhyTurn>
 
 export const Conversation = z.object({
   session: z.string(),

@@ -21,6 +21,7 @@ export type WhyTurn = {
    * in it has the same words.
    */
   readonly unmet: TurnJudgement['unmet'] | 'other quotes' | 'a belief'
+  readonly saidInAll: TurnJudgement['saidInAll']
   /** The telling words of the message, and those of them that are too common to tell a topic. */
   readonly asked: readonly string[]
   readonly common: readonly string[]

@@ -113,6 +113,8 @@ export async function pushQuotes(index: TurnIndex, view: TurnView, message: stri
 
 /** One turn and one message: the best sentence of the turn, and the condition that keeps it from being quoted. */
 export type TurnJudgement = Pick<Push, 'threshold' | 'asked' | 'common'> & {
+  /** How much was said in the scopes; the threshold grows with the words. A long turn is several units. */
+  readonly saidInAll: { readonly units: number; readonly words: number }
   /** Null if no sentence of the turn can be quoted. */
   readonly best: PushedQuote | null
   /** Null if the best sentence passes. */
@@ -134,7 +136,13 @@ export async function judgeTurn(
   const asked = await readMessage(index, near, message)
   const candidates = await candidatesFor(index, near, asked, Date.parse(turn.at))
   const candidate = candidates.find(({ quote }) => quote.turn.id === turn.id)
-  const judged = { threshold: asked.threshold, ...askedWords(asked), best: candidate?.quote ?? null }
+  const { units, humanWords: words } = asked.postings
+  const judged = {
+    threshold: asked.threshold,
+    ...askedWords(asked),
+    saidInAll: { units, words },
+    best: candidate?.quote ?? null,
+  }
   if (candidate !== undefined) return { ...judged, unmet: unmetBy(candidate, asked) }
   const terms = new Set(termsOf(turn.text).map(({ term }) => term))
   const sharesWord = [...asked.words.keys()].some((term) => terms.has(term))

@@ -32,6 +32,7 @@ export const places = {
   hear: ['POST', '/turns'],
   listTurns: ['GET', '/turns'],
   getTurn: ['GET', '/turns/:id'],
+  whyTurn: ['POST', '/turns/:id/why'],
   forgetTurns: ['DELETE', '/turns'],
   listConversations: ['GET', '/conversations'],
   getConversation: ['GET', '/conversations/:session'],

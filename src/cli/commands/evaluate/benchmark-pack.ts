@@ -80,6 +80,8 @@ export const benchmarkCapture = defineCommand({
   options: {
     expect: texts('<belief>', 'Must be recalled. May be given several times.'),
     reject: texts('<belief>', 'Must not be recalled. May be given several times.'),
+    expectQuote: texts('<text|turn>', 'Must be quoted: words of a turn, or its id. May be given several times.'),
+    forbidQuote: texts('<text|turn>', 'Must not be quoted: words of a turn, or its id. May be given several times.'),
     exactly: flag('With --expect: nothing else may be found for the message.'),
     asIs: flag('Expect exactly what is recalled now.'),
     replace: flag('Replace the cases that were captured for this message in these scopes.'),
@@ -88,22 +90,27 @@ export const benchmarkCapture = defineCommand({
     evals: evalStoreOptions.evals,
   },
   description:
-    'Adds a wrong recall, or a right one that must stay right, as a case to your own pack my-cases. Its beliefs are copied, so that later changes do not affect the case: when you have mended your memory, capture the message again with --replace.',
+    'Adds a wrong recall, or a right one that must stay right, as a case to your own pack my-cases. Its beliefs, and for quotes the turns around them, are copied, so that later changes do not affect the case: when you have mended your memory, capture the message again with --replace.',
   examples: {
     'credence benchmark capture "Is the boat ready?" --expect Albatross --reject "Sunday race"':
       'Stores which belief should be recalled, and which should not.',
+    'credence benchmark capture "How do I get into the gym?" --expect-quote "code is 1188" --forbid-quote t-7k2m9xq0v3bd':
+      'Stores which turn should be quoted, and which should not.',
     'credence benchmark capture "Is the boat ready?" --as-is': 'Stores a recall that was right.',
   },
   async run({ args: { message }, options }, session) {
-    const { expect, reject, exactly, asIs, replace, note } = options
-    const isJudged = expect.length + reject.length > 0
+    const { expect, reject, expectQuote, forbidQuote, exactly, asIs, replace, note } = options
+    const isJudged = [expect, reject, expectQuote, forbidQuote].some(({ length }) => length > 0)
     if (asIs && (isJudged || exactly))
       throw new UsageError(
-        '--as-is cannot be combined with --expect, --reject or --exactly.',
+        '--as-is cannot be combined with --expect, --reject, --expect-quote, --forbid-quote or --exactly.',
         'Leave out one or the other.',
       )
     if (!asIs && !isJudged && !exactly) {
-      throw new UsageError('No expectation is given.', 'Give --expect or --reject with a belief, or --as-is.')
+      throw new UsageError(
+        'No expectation is given.',
+        'Give --expect or --reject with a belief, --expect-quote or --forbid-quote with words of a turn, or --as-is.',
+      )
     }
     const { root } = evalStore(session, options)
     const memory = await session.reading(options)
@@ -114,7 +121,10 @@ export const benchmarkCapture = defineCommand({
       const { scopes } = session.locate(options)
       const captured = await captureCase(
         memory,
-        { message, scopes, expect, reject, exactly, asIs, replace, note: note ?? null },
+        {
+          ...{ message, scopes, expect, reject, expectQuotes: expectQuote, forbidQuotes: forbidQuote },
+          ...{ exactly, asIs, replace, note: note ?? null },
+        },
         { root, subject },
       )
       return {
@@ -133,26 +143,34 @@ export const benchmarkCapture = defineCommand({
   },
 })
 
-function capturedText({ caseId, case: { description }, passesNow, failures, beliefsCopied }: Captured, style: Style) {
+function capturedText(captured: Captured, style: Style): string {
+  const {
+    caseId,
+    case: { description },
+    passesNow,
+    failures,
+    beliefsCopied,
+    turnsCopied,
+  } = captured
   const verdict = passesNow ? style.green('passes today') : style.red('fails today')
   return [
     `${style.bold(caseId)}: ${verdict}`,
     `  ${harmless(description)}`,
     ...failures.map((failure) => `  ${harmless(failure)}`),
-    `  ${counted(beliefsCopied, 'belief')} copied`,
+    `  ${counted(beliefsCopied, 'belief')}${turnsCopied === 0 ? '' : ` and ${counted(turnsCopied, 'turn')}`} copied`,
   ].join('\n')
 }
 
-const notesOf = ({ packDir, isFaithful, passesNow, quotesShown }: Captured): readonly string[] => [
-  ...(quotesShown === 0
+const notesOf = ({ packDir, isFaithful, passesNow, quotesUnchecked }: Captured): readonly string[] => [
+  ...(quotesUnchecked === 0
     ? []
     : [
-        `Recall also shows ${counted(quotesShown, 'quote')} for this message. The case checks beliefs only; to have the statement checked, make a belief of it with \`credence remember "…"\`.`,
+        `Recall also shows ${counted(quotesUnchecked, 'quote')} for this message, which the case does not check; --expect-quote and --forbid-quote do.`,
       ]),
   ...(isFaithful
     ? []
     : [
-        'The copied beliefs give another answer than the memory: one that matters was not copied. Check the case before you rely on it.',
+        'The copies give another answer than the memory: a belief or turn that matters was not copied. Check the case before you rely on it.',
       ]),
   ...(passesNow
     ? []

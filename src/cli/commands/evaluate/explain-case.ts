@@ -42,7 +42,7 @@ export function explanationText(run: PackRun, id: string, style: Style): string 
     ...section('message', [markedMessage(asked.message, answer, mark)]),
     ...section('asked by', [`${asked.user} in ${asked.scopes.join(' ')}${within}`]),
     ...(answer === null ? section('error', [outcome.error?.message ?? 'no answer']) : answerLines(answer, run.pack)),
-    ...section('expected', expectationLines(asked.expect, answer)),
+    ...section('expected', expectationLines(asked.expect, answer, outcome.failures)),
   ].join('\n')
   return paints ? whole : harmless(whole)
 }
@@ -50,7 +50,10 @@ export function explanationText(run: PackRun, id: string, style: Style): string 
 const section = (title: string, lines: readonly string[]): readonly string[] =>
   (lines.length === 0 ? ['none'] : lines).map((line, at) => `  ${(at === 0 ? title : '').padEnd(11)} ${line}`)
 
-function answerLines({ prelude, pinned, questions, relevant, nearMisses }: Answer, pack: Pack): readonly string[] {
+function answerLines(
+  { prelude, pinned, questions, relevant, quotes = [], nearMisses }: Answer,
+  pack: Pack,
+): readonly string[] {
   const names = new Map(pack.beliefs.map(({ id, name }) => [id, name]))
   const listed = (ids: readonly string[]) => (ids.length === 0 ? [] : [ids.join(', ')])
   return [
@@ -61,6 +64,9 @@ function answerLines({ prelude, pinned, questions, relevant, nearMisses }: Answe
       'relevant',
       relevant.flatMap((hit, at) => hitLines(hit, at + 1, names.get(hit.id))),
     ),
+    ...(pack.turns === undefined || pack.turns.length === 0
+      ? []
+      : section('quotes', listed(quotes.map(({ turn }) => turn)))),
     ...section('left out', nearMisses?.map(({ id, reason }) => `${id}: ${reason}`) ?? ['this backend names none']),
   ]
 }
@@ -91,11 +97,16 @@ function markedMessage(message: string, answer: Answer | null, mark: (words: str
 }
 
 /** Every expectation, with whether it held. */
-function expectationLines(expect: Expectations, answer: Answer | null): readonly string[] {
+function expectationLines(expect: Expectations, answer: Answer | null, known: readonly string[]): readonly string[] {
   const outcome: Outcome | null = answer === null ? null : { ...answer, relevant: answer.relevant.map(({ id }) => id) }
   const lines = Object.entries(expect).flatMap(([tier, checks]) =>
     Object.entries(checks ?? {}).map(([name, value]) => {
-      const failures = outcome === null ? ['not answered'] : checkExpectations({ [tier]: { [name]: value } }, outcome)
+      const check = (): readonly string[] =>
+        // The words of quotes are not kept, so they cannot be checked again.
+        tier === 'quotes'
+          ? known.filter((failure) => failure.startsWith('quotes:'))
+          : checkExpectations({ [tier]: { [name]: value } }, outcome as Outcome)
+      const failures = outcome === null ? ['not answered'] : check()
       const verdict = failures.length === 0 ? 'held' : `FAILED: ${failures.join(' ')}`
       return `${tier}.${name} ${JSON.stringify(value)}: ${verdict}`
     }),

@@ -24,7 +24,7 @@ export const recallKinds = (open: (system: string) => Promise<Subject>): readonl
       open,
       ablate: {
         'recall off': (subject) => answering(subject, () => emptyAnswer),
-        'search off': (subject) => answering(subject, (answer) => ({ ...answer, relevant: [] })),
+        'search off': (subject) => answering(subject, (answer) => ({ ...answer, relevant: [], quotes: [] })),
       },
       carryOut: ({ pack }, subject, request, observer) => carryOutRecall(pack, subject, request, observer),
     }),
@@ -67,7 +67,8 @@ async function ingestCorpus(pack: Pack, subject: Subject, seed: number, observer
   let broken: string | null = null
   try {
     // The salt is derived from the case file, which no system sees.
-    const corpus = { beliefs: pack.beliefs, idsToCome: created.map(({ id }) => id), salt: `${pack.hash}:${seed}` }
+    const { beliefs, turns = [] } = pack
+    const corpus = { beliefs, turns, idsToCome: created.map(({ id }) => id), salt: `${pack.hash}:${seed}` }
     const { value, ms } = await subject.begin(corpus)
     observer.onIngested(ms, value)
   } catch (error) {
@@ -79,10 +80,10 @@ async function ingestCorpus(pack: Pack, subject: Subject, seed: number, observer
   return {
     ask: async (asked: AskedCase): Promise<CaseOutcome> => {
       if (broken !== null) return failedOutcome(asked, broken)
-      const { user, scopes, message, budget, expect } = asked
+      const { user, scopes, message, budget, saidInAll, expect } = asked
       const explain = observer.explain ? { explain: true } : {}
       try {
-        const query = { user, scopes, message, budget, recall: pack.recall, ...explain }
+        const query = { user, scopes, message, budget, saidInAll, recall: pack.recall, ...explain }
         return outcomeOf(asked, await subject.answer(query, expect), pinned)
       } catch (error) {
         return failedOutcome(asked, messageOf(error))
@@ -120,7 +121,9 @@ export function answerOf(outcome: CaseOutcome): Answer | null {
   if (outcome.verdict === 'error') return null
   const { prelude, matches: relevant, nearMisses } = explanationOf(outcome)
   const [pinned, questions] = [idsIn(outcome, 'pinned'), idsIn(outcome, 'question')]
-  return { prelude, pinned, relevant, questions, ...(nearMisses && { nearMisses }) }
+  // A run keeps no words of turns: they are forgotten with the turn.
+  const quotes = idsIn(outcome, 'quote').map((turn) => ({ turn, text: '' }))
+  return { prelude, pinned, relevant, questions, quotes, ...(nearMisses && { nearMisses }) }
 }
 
 function outcomeOf(
@@ -128,15 +131,15 @@ function outcomeOf(
   { value: answer, ms }: Timed<Answer>,
   pinnedInCorpus: ReadonlySet<string>,
 ): CaseOutcome {
-  const { prelude, pinned, relevant, questions, nearMisses } = answer
-  const outcome: Outcome = { prelude, pinned, relevant: relevant.map(({ id }) => id), questions }
+  const { prelude, pinned, relevant, questions, quotes = [], nearMisses } = answer
+  const outcome: Outcome = { prelude, pinned, relevant: relevant.map(({ id }) => id), questions, quotes }
   const failures = checkExpectations(expect, outcome)
   const metrics = measure(expect, outcome, pinnedInCorpus)
   const isTurn = turnIndex !== null
   const drift = namesNoise(expect) ? driftScore(expect, outcome) : null
   const explanation: RecallExplanation = {
     group,
-    passType: failures.length === 0 ? passTypeOf(isTurn ? null : group, metrics) : null,
+    passType: failures.length === 0 ? passTypeOf(isTurn ? null : group, metrics, expect) : null,
     query: message,
     prelude,
     matches: relevant,
@@ -153,6 +156,10 @@ function outcomeOf(
       ...tier('pinned', pinned),
       ...relevant.map(({ id, score }, index) => ({ id, score, rank: index + 1, tier: 'relevant' })),
       ...tier('question', questions),
+      ...tier(
+        'quote',
+        quotes.map(({ turn }) => turn),
+      ),
     ],
     failures: [...failures],
     timings: { recall: ms },

@@ -1,9 +1,12 @@
 import { z } from 'zod'
 import { parseScope } from '../../../beliefs/scope.ts'
+import { turnRoles } from '../../../beliefs/turn.ts'
 import { invalid } from '../../../errors.ts'
 import { isObject } from '../../../json.ts'
 import { omitUndefined } from '../../../omit-undefined.ts'
+import { parseJsonAs } from '../../pack/manifest.ts'
 import { fieldAt } from '../../store/parse-artifact.ts'
+import type { SystemTurn } from '../../system/system.ts'
 import { Expectations } from './expectations.ts'
 
 /** `warnings` name unknown fields, which are not checked. */
@@ -35,6 +38,7 @@ const RetrievalCase = z
     scope,
     query: z.string(),
     budget,
+    saidInAll: z.strictObject({ units: count, words: count }).optional(),
     notes: z.unknown().optional(),
     expect: Expectations,
   })
@@ -108,6 +112,28 @@ export const readRetrievalCases = (file: string, value: unknown): CaseFile<z.inf
 /** Reads a file of sessions. */
 export const readSessionCases = (file: string, value: unknown): CaseFile<z.infer<typeof SessionCase>> =>
   parseCases(file, value, SessionCase, 'turns')
+
+const PackTurn = z.strictObject({
+  id: z.string().min(1),
+  user: z.string().min(1),
+  scope: z.string().refine(isScope, 'must be a scope such as domain:code'),
+  session: z.string().min(1),
+  index: count,
+  role: z.enum(turnRoles),
+  speaker: z.string().optional(),
+  at: z.iso.datetime(),
+  origin: z.literal('document').optional(),
+  text: z.string().min(1),
+})
+
+/** Reads a file of turns that cases expect quotes of. */
+export function readTurns(file: string, text: string): readonly SystemTurn[] {
+  const turns = parseJsonAs(file, text, z.array(PackTurn), 'See docs/evaluation.md for the format.')
+  const ids = turns.map(({ id }) => id)
+  const repeated = ids.find((id, place) => ids.indexOf(id) !== place)
+  if (repeated === undefined) return turns.map(omitUndefined)
+  throw invalid(`${file}: the id "${repeated}" is used more than once.`, 'Every turn needs a unique id.')
+}
 
 /** A wrong value is an error; an unknown key is a warning, and its value is not checked. */
 function parseCases<Schema extends z.ZodType<{ readonly caseId: string }>>(

@@ -1,10 +1,15 @@
 import { z } from 'zod'
-import type { Answer } from '../../system/system.ts'
+import type { Answer, AnswerQuote } from '../../system/system.ts'
 
 const texts = z.array(z.string().min(1)).readonly()
 const count = z.int().min(0)
 const Membership = z.strictObject({ mustInclude: texts.optional(), mustExclude: texts.optional() })
 const pair = z.tuple([z.string().min(1), z.string().min(1)]).readonly()
+
+/** A turn that is quoted; with `text`, by a quote that contains these words. */
+const ExpectedQuote = z.strictObject({ turn: z.string().min(1), text: z.string().min(1).optional() })
+export type ExpectedQuote = z.infer<typeof ExpectedQuote>
+const expectedQuotes = z.array(ExpectedQuote).readonly().optional()
 
 /** The expectations of a case. All of them must hold. */
 export const Expectations = z.strictObject({
@@ -28,13 +33,16 @@ export const Expectations = z.strictObject({
     })
     .optional(),
   openQuestions: Membership.optional(),
+  quotes: z.strictObject({ mustInclude: expectedQuotes, mustExclude: expectedQuotes }).optional(),
   noiseCheck: z.strictObject({ mustNotSurface: texts.optional() }).optional(),
 })
 export type Expectations = z.infer<typeof Expectations>
 type Membership = z.infer<typeof Membership>
 
 /** An answer reduced to the ids and texts that expectations are about. */
-export type Outcome = Pick<Answer, 'prelude' | 'pinned' | 'questions'> & { readonly relevant: readonly string[] }
+export type Outcome = Pick<Answer, 'prelude' | 'pinned' | 'questions' | 'quotes'> & {
+  readonly relevant: readonly string[]
+}
 
 /** Every expectation that does not hold, as one sentence each. Empty when the case passed. */
 export function checkExpectations(expect: Expectations, outcome: Outcome): readonly string[] {
@@ -44,6 +52,7 @@ export function checkExpectations(expect: Expectations, outcome: Outcome): reado
     ...checkMembership('pinned facts', expect.pinnedFacts ?? {}, outcome.pinned),
     ...checkRelevant(expect.relevantBeliefs ?? {}, outcome),
     ...checkMembership('open questions', expect.openQuestions ?? {}, outcome.questions),
+    ...checkQuotes(expect.quotes ?? {}, outcome.quotes ?? []),
     ...(noise.length === 0 ? [] : [`noise: ${noise.join(', ')} must not surface.`]),
   ]
 }
@@ -99,6 +108,28 @@ function checkMembership(tier: string, expect: Membership, ids: readonly string[
     ...(unwanted.length === 0 ? [] : [`${tier}: ${unwanted.join(', ')} must not be there.`]),
   ]
 }
+
+export const isQuoted = ({ turn, text = '' }: ExpectedQuote, quotes: readonly AnswerQuote[]): boolean =>
+  quotes.some((quote) => quote.turn === turn && comparable(quote.text).includes(comparable(text)))
+
+/** Failures name turns and not their words: runs keep failures, and words are forgotten with their turn. */
+function checkQuotes(
+  { mustInclude = [], mustExclude = [] }: NonNullable<Expectations['quotes']>,
+  quotes: readonly AnswerQuote[],
+): readonly string[] {
+  const shown = quotes.map(({ turn }) => turn)
+  return [
+    ...mustInclude
+      .filter((expected) => !isQuoted(expected, quotes))
+      .map(({ turn }) => `quotes: ${turn} must be there${shown.includes(turn) ? ' with the expected words' : ''}.`),
+    ...mustExclude
+      .filter((unwanted) => isQuoted(unwanted, quotes))
+      .map(({ turn }) => `quotes: ${turn} must not be there.`),
+  ]
+}
+
+/** A text without regard to case and line breaks. */
+export const comparable = (text: string): string => text.toLowerCase().replace(/\s+/gu, ' ').trim()
 
 function checkRelevant(
   expect: NonNullable<Expectations['relevantBeliefs']>,
@@ -177,7 +208,9 @@ const structuralCategories = /^(?:scope disambiguation|supersession|type routing
 export function passTypeOf(
   category: string | null,
   { retrievalPrecision }: Pick<Metrics, 'retrievalPrecision'>,
+  { quotes }: Expectations = {},
 ): PassType {
-  if (retrievalPrecision !== null && retrievalPrecision > 0) return 'activeRetrieval'
+  const isQuoteFound = (quotes?.mustInclude ?? []).length > 0
+  if (isQuoteFound || (retrievalPrecision !== null && retrievalPrecision > 0)) return 'activeRetrieval'
   return structuralCategories.test(category ?? '') ? 'structural' : 'triviallyEmpty'
 }

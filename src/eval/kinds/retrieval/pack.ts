@@ -12,9 +12,9 @@ import { manifestOf, packFolders, parseJsonFile, refuseUnlike } from '../../pack
 import { wantedCases } from '../../run/run.ts'
 import { manifestName } from '../../store/documents.ts'
 import { Manifest } from '../../store/schemas/manifest.ts'
-import type { BeliefUpdate, RecallOptions } from '../../system/system.ts'
+import type { BeliefUpdate, RecallOptions, SaidInAll, SystemTurn } from '../../system/system.ts'
 import type { PackPlace } from '../kind.ts'
-import { readRetrievalCases, readSessionCases } from './case-file.ts'
+import { readRetrievalCases, readSessionCases, readTurns } from './case-file.ts'
 import { demandsSomething, type Expectations, expectsSomething } from './expectations.ts'
 
 /** A corpus with cases over it, checked and ready to run. */
@@ -23,6 +23,8 @@ export type Pack = {
   readonly id: string
   readonly title: string
   readonly beliefs: readonly BeliefRecord[]
+  /** What was said, for cases that expect quotes. */
+  readonly turns?: readonly SystemTurn[]
   /** In their order. Turns of sessions are cases too. */
   readonly cases: readonly AskedCase[]
   readonly recall: RecallOptions
@@ -44,6 +46,7 @@ export type AskedCase = {
   readonly scopes: readonly string[]
   readonly message: string
   readonly budget: Partial<Budget>
+  readonly saidInAll?: SaidInAll | undefined
   readonly expect: Expectations
   /** Done to the store after the turn has been scored. */
   readonly updates: readonly BeliefUpdate[]
@@ -52,6 +55,7 @@ export type AskedCase = {
 type PackFiles = Pick<Pack, 'kind' | 'id' | 'title'> & {
   readonly beliefsFile: string
   readonly casesFile: string
+  readonly turnsFile?: string | undefined
   readonly defaultUser?: string | undefined
   readonly recall?: RecallOptions | undefined
   /** Turns every warning into an error. */
@@ -64,8 +68,10 @@ export function readPack(files: PackFiles): Pack {
   const [beliefsText, casesText] = [readTextFile(beliefsFile), readTextFile(file)]
   const { beliefs, warnings: ofBeliefs } = readBeliefs(beliefsText, beliefsFile, files.defaultUser ?? 'nobody')
   const defaultUser = files.defaultUser ?? commonestUser(beliefs)
+  const turnsText = files.turnsFile === undefined ? undefined : readTextFile(files.turnsFile)
+  const turns = turnsText === undefined ? [] : readTurns(files.turnsFile as string, turnsText)
   const hash = createHash('sha256')
-    .update(JSON.stringify([beliefsText, casesText, recall]))
+    .update(JSON.stringify([beliefsText, casesText, recall, ...(turnsText === undefined ? [] : [turnsText])]))
     .digest('hex')
   const value = parseJsonFile(file, casesText)
   const { cases, warnings: ofCases } =
@@ -79,7 +85,8 @@ export function readPack(files: PackFiles): Pack {
   if (strict && warnings.length > 0)
     throw invalid(warnings.join('\n'), 'Correct the file, or run without --strict to see this as a warning.')
   refuseUnknownBeliefs(beliefs, cases, file)
-  return { kind, id, title, beliefs, cases, recall, hash, warnings }
+  refuseUnknownTurns(turns, cases, file)
+  return { kind, id, title, beliefs, turns, cases, recall, hash, warnings }
 }
 
 const placeOf = (file: string, { caseId, turnIndex }: Pick<AskedCase, 'caseId' | 'turnIndex'>): string =>
@@ -164,11 +171,24 @@ function refuseUnknownBeliefs(beliefs: readonly BeliefRecord[], cases: readonly 
 function checkIds(expect: Expectations, place: string, known: ReadonlySet<string>, ever: ReadonlySet<string>): void {
   for (const [tier, lists] of Object.entries(expect)) {
     for (const [name, value] of Object.entries(lists ?? {})) {
-      if (tier === 'personaPrelude' || !Array.isArray(value)) continue
+      if (tier === 'personaPrelude' || tier === 'quotes' || !Array.isArray(value)) continue
       const mayComeLater = name === 'mustExclude' || name === 'mustNotSurface'
       const missing = value.flat().find((id: string) => !(mayComeLater ? ever : known).has(id))
       if (missing !== undefined) throw unknownBelief(`${place}, expect.${tier}.${name}`, missing, ever.has(missing))
     }
+  }
+}
+
+function refuseUnknownTurns(turns: readonly SystemTurn[], cases: readonly AskedCase[], file: string): void {
+  const known = new Set(turns.map(({ id }) => id))
+  for (const one of cases) {
+    const { mustInclude = [], mustExclude = [] } = one.expect.quotes ?? {}
+    const missing = [...mustInclude, ...mustExclude].find(({ turn }) => !known.has(turn))
+    if (missing === undefined) continue
+    throw invalid(
+      `${placeOf(file, one)}, expect.quotes: there is no turn "${missing.turn}".`,
+      'Name a turn of the file that `files.turns` of the manifest names.',
+    )
   }
 }
 
@@ -200,7 +220,7 @@ export const loadPack = (directory: string, { strict = true, recall = {} }: Read
 export function readFolder(place: PackPlace, { strict = false, recall = {} }: ReadOptions = {}) {
   const { directory, manifest } = place
   const file = join(directory, manifestName)
-  const { beliefs, cases } = manifest.files ?? {}
+  const { beliefs, cases, turns } = manifest.files ?? {}
   const runner = recallRunners.find((name) => name === manifest.runner)
   if (runner === undefined)
     throw invalid(`${file}: runner is "${manifest.runner}".`, `Use one of ${recallRunners.join(', ')}.`)
@@ -214,6 +234,7 @@ export function readFolder(place: PackPlace, { strict = false, recall = {} }: Re
     title: manifest.title,
     beliefsFile: join(directory, beliefs),
     casesFile: join(directory, cases),
+    turnsFile: turns && join(directory, turns),
     defaultUser: manifest.defaultUser,
     recall: omitUndefined({ editedPins: recall.editedPins ?? manifest.recall?.editedPins }),
     strict,

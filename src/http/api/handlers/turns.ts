@@ -1,7 +1,9 @@
+import type { Turn } from '../../../beliefs/turn.ts'
 import type { TurnFilter } from '../../../beliefs/turn-store.ts'
-import { MemoryError } from '../../../errors.ts'
+import { MemoryError, notFound } from '../../../errors.ts'
 import type { HeardTurn } from '../../../memory/conversation/hear.ts'
 import { learnedFrom } from '../../../memory/explain/links.ts'
+import type { Memory } from '../../../memory/memory.ts'
 import { omitUndefined } from '../../../omit-undefined.ts'
 import type { turnRoutes } from '../routes/turn-routes.ts'
 import type { ApiRequest, Handlers, ServerDeps } from '../server-deps.ts'
@@ -28,17 +30,15 @@ export function turnHandlers(deps: ServerDeps): Handlers<keyof typeof turnRoutes
     },
     listTurns: ({ memory, query }) => memory.turns(filterOf(query)),
     getTurn: async ({ memory, params: { id }, query: { around } }) => {
-      const turn = await memory.turn(id)
-      if (turn.id !== id)
-        throw new MemoryError('not_found', `There is no turn with the id "${id}".`, {
-          hint: 'Give the whole id. GET turns lists all turns.',
-        })
+      const turn = await turnById(memory, id)
       const { session, index } = turn
       const first = Math.max(0, index - around)
       const { items } = await memory.turns({ session, offset: first, limit: index - first + 1 + around })
       const [before, after] = [items.filter((one) => one.index < index), items.filter((one) => one.index > index)]
       return { turn, before, after }
     },
+    whyTurn: async ({ memory, params: { id }, body: { message, scopes = deps.scopes } }) =>
+      memory.whyTurn(message, (await turnById(memory, id)).id, { scopes }),
     forgetTurns: ({ memory, query: { dryRun = false, ...selection }, idempotency }) =>
       memory.forgetTurns(selection, { ...idempotency, dryRun }),
     listConversations: ({ memory, query }) => memory.conversations(filterOf(query)),
@@ -63,6 +63,13 @@ export function turnHandlers(deps: ServerDeps): Handlers<keyof typeof turnRoutes
     search: ({ memory, query: { q, scope, ...options } }) =>
       memory.search(q, { ...options, ...omitUndefined({ scopes: scope }) }),
   }
+}
+
+/** Reads a turn by its whole id, as beliefs are read: the beginnings of ids are for people. */
+async function turnById(memory: Memory, id: string): Promise<Turn> {
+  const turn = await memory.turn(id)
+  if (turn.id === id) return turn
+  throw notFound(`There is no turn with the id "${id}".`, 'Give the whole id. GET turns lists all turns.')
 }
 
 /** The idempotency key becomes the message id, so that a retry keeps no turn twice. */

@@ -3,7 +3,7 @@ import { turnRoles } from '../../../beliefs/turn.ts'
 import { learnOutcomes } from '../../../memory/learn/learn.ts'
 import { searchPlaces } from '../../../memory/recall/search.ts'
 import * as shape from '../memory-shapes.ts'
-import { digits, flag, forAgents, listOf, paging, route, text, time } from '../route.ts'
+import { digits, flag, forAgents, listOf, message, paging, route, scopes, text, time } from '../route.ts'
 
 const heardTurn = z.strictObject({
   text: z.string().describe('Word for word. Secrets are masked before it is kept.'),
@@ -77,6 +77,13 @@ export const turnRoutes = {
       around: digits.pipe(z.int().min(0).max(50)).default(0).describe('How many turns before it and after it to show.'),
     }),
     answer: z.object({ turn: shape.Turn, before: z.array(shape.Turn), after: z.array(shape.Turn) }),
+  }),
+  whyTurn: route('POST', '/turns/:id/why', {
+    summary: 'Why a turn is quoted for a message, or why it is not.',
+    params: z.object({ id: text(200) }),
+    body: z.strictObject({ message, scopes: scopes.optional().describe('Default those of the server.') }),
+    answer: shape.WhyTurn,
+    isReading: true,
   }),
   forgetTurns: route('DELETE', '/turns', {
     summary: 'Remove every text of the turns that everything given holds for. It cannot be undone.',
