@@ -98,7 +98,7 @@ export function nameStatement(statement: string): NamedStatement {
 function subjectOf(text: string): string | null {
   const tokens = runsOf(text, linkingWords)[0]?.tokens.slice(0, longestName) ?? []
   const subject = writtenIn(text, tokens)
-  const isTelling = tokens.length > 1 || isRare(tokens) || namesIn(text, tokens).includes(subject)
+  const isTelling = tokens.length > 1 || isRare(tokens) || namesIn(text, [tokens]).includes(subject)
   return isTelling ? subject : null
 }
 
@@ -162,7 +162,11 @@ export function phrasesOf(sentence: string): readonly string[] {
     .flatMap(({ tokens }) => (isInflected(tokens.at(-1)) ? [tokens.slice(0, -1), tokens] : [tokens]))
     .filter((tokens) => tokens.length > 1 && tokens.length <= longestAlias)
     .map((tokens) => writtenIn(sentence, tokens))
-  return [...phrases, ...runs.flatMap(({ tokens }) => namesIn(sentence, tokens))].filter(isSurfaceForm)
+  const names = namesIn(
+    sentence,
+    runs.map(({ tokens }) => tokens),
+  )
+  return [...phrases, ...names].filter(isSurfaceForm)
 }
 
 const rareWordIn = (sentence: string): string | undefined =>
@@ -176,20 +180,23 @@ const writtenIn = (sentence: string, tokens: readonly Token[]): string =>
   sentence.slice(tokens[0]?.start ?? 0, tokens.at(-1)?.end ?? 0)
 
 /**
- * The names among the words of a run: identifiers, and words with a capital letter together with the capitalised words
+ * The names among the words of runs: identifiers, and words with a capital letter together with the capitalised words
  * next to them ("New York"). An everyday word at the beginning of the sentence or within a longer name is no name.
  */
-function namesIn(sentence: string, run: readonly Token[]): readonly string[] {
+function namesIn(sentence: string, runs: readonly (readonly Token[])[]): readonly string[] {
   // In a sentence without lower case, capital letters tell nothing.
   const hasLowerCase = /(?<!\p{L})\p{Ll}/u.test(sentence)
   const isCapitalised = (word: readonly Token[]): boolean => hasLowerCase && /^\p{Lu}/u.test(writtenIn(sentence, word))
-  const groups: (readonly Token[])[][] = []
-  for (const word of joinedWords(run)) {
-    const before = groups.at(-1)
-    if (before !== undefined && isCapitalised(word) && before.every(isCapitalised)) before.push(word)
-    else groups.push([word])
+  const groupsOf = (run: readonly Token[]): readonly (readonly Token[])[][] => {
+    const groups: (readonly Token[])[][] = []
+    for (const word of joinedWords(run)) {
+      const before = groups.at(-1)
+      if (before?.[0] !== undefined && isCapitalised(word) && isCapitalised(before[0])) before.push(word)
+      else groups.push([word])
+    }
+    return groups
   }
-  return groups.flatMap((words) => {
+  return runs.flatMap(groupsOf).flatMap((words) => {
     const isOne = words.length === 1
     const alone = words.filter(
       (word) => isCode(word) || (isCapitalised(word) && ((isOne && word[0]?.gap !== 'broken') || isRare(word))),
