@@ -1,6 +1,7 @@
 import type { Turn } from '../../../beliefs/turn.ts'
 import type { SessionSummary } from '../../../beliefs/turn-store.ts'
 import { invalid, notFound, nullIfNotFound } from '../../../errors.ts'
+import { localDay, localMinute } from '../../../local-time.ts'
 import type { Memory } from '../../../memory/memory.ts'
 import { omitUndefined } from '../../../omit-undefined.ts'
 import { defineCommand } from '../../command/command.ts'
