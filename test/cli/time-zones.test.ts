@@ -93,6 +93,18 @@ describe('a turn', () => {
     expect((await other.run('export', '--turns')).stdout).toBe(stdout)
     expect((await place.run('doctor')).exitCode).toBe(0)
   })
+
+  it('keeps the offset of the file of another program', async () => {
+    using place = workplace()
+    const file = join(place.work, 'session.jsonl')
+    const record = { type: 'user', sessionId: 'evening', timestamp: '2026-05-08T20:15:00-04:00' }
+    writeFileSync(file, JSON.stringify({ ...record, uuid: 'm-1', message: { role: 'user', content: message } }))
+
+    await place.run('import', 'chats', file, '--from', 'claude-code')
+
+    const [turn] = (await place.json('conversations', 'show', 'evening')).turns
+    expect(turn).toMatchObject({ at: '2026-05-09T00:15:00.000Z', utcOffset: -240 })
+  })
 })
 
 describe.each([
