@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest'
-import { localDay, localMinute, offsetIn, withOffset } from './local-time.ts'
+import { localDay, localMinute, offsetIn, parseTime, withOffset } from './local-time.ts'
 
 const zone = process.env.TZ
 afterEach(() => {
@@ -32,6 +32,14 @@ it.each(['UTC', 'America/Halifax', 'Pacific/Auckland'])('a time with an offset i
 
   expect(localDay('2026-05-09T00:15:00.000Z', -240)).toBe('2026-05-08')
   expect(localMinute('2026-05-08T20:15:00.000Z', 330)).toBe('2026-05-09 01:45')
+})
+
+it('a day ends when the next begins, also if its midnight is skipped', () => {
+  process.env.TZ = 'Africa/Cairo'
+
+  expect(new Date(parseTime('since', '2026-04-24')).toISOString()).toBe('2026-04-23T22:00:00.000Z')
+  expect(new Date(parseTime('until', '2026-04-24')).toISOString()).toBe('2026-04-24T20:59:59.999Z')
+  expect(new Date(parseTime('until', '2026-04-23')).toISOString()).toBe('2026-04-23T21:59:59.999Z')
 })
 
 it('a text that is not a time is shown as it is', () => {

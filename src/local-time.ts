@@ -1,3 +1,5 @@
+import { invalid } from './errors.ts'
+
 /**
  * The day of a time, such as 2026-05-08: in the UTC offset that a turn arrived with, in minutes, otherwise in the time
  * zone of the process.
@@ -28,11 +30,22 @@ export function offsetIn(time: string): number | null {
   return sign === undefined || offset === 0 ? null : sign === '-' ? -offset : offset
 }
 
+/** A day alone is a day in the time zone of the process: its beginning for `since`, its end for `until`. */
+export function parseTime(what: 'since' | 'until', given: string): number {
+  const isDay = /^\d{4}-\d\d-\d\d$/u.test(given)
+  const time = !isDay ? Date.parse(given) : what === 'since' ? startOfDay(given) : startOfDay(given, 1) - 1
+  if (!Number.isNaN(time)) return time
+  throw invalid(
+    `"${given.slice(0, 80)}" is not a date.`,
+    'Write a day such as 2026-05-03, or a time such as 2026-05-03T10:00:00Z.',
+  )
+}
+
 /** The first moment of a day such as 2026-05-08 in the time zone of the process, or of one so many days later. */
 export function startOfDay(day: string, later = 0): number {
   // A day alone would be read as UTC.
   const start = new Date(`${day}T00:00:00`)
-  return later === 0 ? start.getTime() : start.setDate(start.getDate() + later)
+  return new Date(start.getFullYear(), start.getMonth(), start.getDate() + later).getTime()
 }
 
 /** ISO 8601 without a time zone. A text that is not a time is returned as it is. */

@@ -36,7 +36,7 @@ const TOP_LEVEL: Readonly<Record<string, Layer>> = {
   'errors.ts': layer([], []),
   'json.ts': layer([], []),
   'recent-map.ts': layer([], []),
-  'local-time.ts': layer([], []),
+  'local-time.ts': layer([], ['errors.ts']),
   'thread-calls.ts': layer([], ['errors.ts', 'omit-undefined.ts']),
   'omit-undefined.ts': layer([], []),
   'did-you-mean.ts': layer([], []),

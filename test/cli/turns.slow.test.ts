@@ -460,11 +460,11 @@ describe('pause, resume and status', () => {
     const again = await place.run('resume')
     const last = await place.runWith({ cwd: secret }, 'resume', '--here')
 
-    expect(everywhere.stdout).toMatch(/^Paused everywhere until 20\d\d-\d\d-\d\d \d\d:\d\d UTC\. /)
+    expect(everywhere.stdout).toMatch(/^Paused everywhere until 20\d\d-\d\d-\d\d \d\d:\d\d\. /)
     expect(inOne.stdout).toContain(`Paused in ${secret} until resumed.`)
     expect(inOne.stderr).toBe(`\`credence resume --in ${secret}\` ends the pause.\n`)
     expect(status.stdout).toMatch(
-      new RegExp(`^hooks {6}paused everywhere until .* UTC; paused in ${secret} until resumed$`, 'm'),
+      new RegExp(`^hooks {6}paused everywhere until 20.*; paused in ${secret} until resumed$`, 'm'),
     )
     expect(document.pauses).toMatchObject([{ directory: null }, { directory: secret, until: null }])
     expect(resumed).toMatchObject({
@@ -512,7 +512,7 @@ describe('pause, resume and status', () => {
       queue: { waiting: 1, failed: 0 },
     })
     expect(stdout).toContain('1 belief, 2 turns, 2 conversations\n')
-    expect(stdout).toMatch(/^last hook {2}20.* UTC, codex prompt-submit: done$/m)
+    expect(stdout).toMatch(/^last hook {2}20.*, codex prompt-submit: done$/m)
     expect(stdout).toContain('1 message not stored yet')
     expect(stderr).toBe('Review with `credence review`.\n')
     expect(doctor.stdout).toMatch(/^ok +contents +1 current belief, 2 turns in 2 conversations$/m)

@@ -88,7 +88,7 @@ describe('memory_search', () => {
     await memory.remember({ name: 'bike', content: 'A red city bike.' })
     await memory.hear([
       { text: 'My dentist is Doctor Valdez.', at: '2026-03-01T10:00:00Z', session: 'march' },
-      { text: 'My dentist is Doctor Okafor now.', at: '2026-05-01T10:00:00Z', session: 'may', speaker: 'Ben' },
+      { text: 'My dentist is Doctor Okafor now.', at: '2026-04-30T20:00:00-04:00', session: 'may', speaker: 'Ben' },
       { text: 'My dentist is a canary.', at: '2026-05-02T10:00:00Z', session: 'other', scope: 'domain:other' },
     ])
     const client = await served.connect()
@@ -101,7 +101,8 @@ describe('memory_search', () => {
 
     expect(listIn(found, 'quotes')[0]).toEqual({
       text: 'My dentist is Doctor Okafor now.',
-      at: '2026-05-01T10:00:00.000Z',
+      at: '2026-05-01T00:00:00.000Z',
+      day: '2026-04-30',
       speaker: 'Ben',
       role: 'user',
       origin: 'person',

@@ -28,8 +28,8 @@ async function fill(store: AnyStore): Promise<void> {
     sample({ id: 'b3', user: 'bob' }),
   ]
   const [first, doomed] = [
-    said('The kayak is red.', { speaker: 'Ana' }),
-    said('Forget the zanzibar plan.', { messageId: 'm-1' }),
+    said('The kayak is red.', { speaker: 'Ana', utcOffset: -240 }),
+    said('Forget the zanzibar plan.', { messageId: 'm-1', utcOffset: 330 }),
   ]
   await store.commit(commitOf([present(tea)], { key: { value: 'k1', fingerprint: 'f1' } }))
   await store.commit(commitOf([present(bob)], { user: 'bob' }))

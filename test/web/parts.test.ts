@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it } from 'vitest'
 import { figure, milliseconds, percent, signed } from '../../web/src/format/numbers.ts'
 import { pieces } from '../../web/src/format/pieces.ts'
 import { ago, clockOf, dayOf, endOfDay, endsOf, moment, namedDay, shortDay } from '../../web/src/format/time.ts'
@@ -10,6 +10,11 @@ import { inPlace } from '../../web/src/pages/beliefs/list/in-place.ts'
 import { explainedOf } from '../../web/src/pages/evaluation/case/explained.ts'
 import { daysBetween } from '../../web/src/pages/evaluation/every-day.ts'
 import { failureWords, metricName } from '../../web/src/pages/evaluation/run-words.ts'
+
+const zone = process.env.TZ
+afterEach(() => {
+  process.env.TZ = zone
+})
 
 describe('a text with marked stretches', () => {
   const stretch = fc.record({ start: fc.integer({ min: -3, max: 40 }), end: fc.integer({ min: -3, max: 40 }) })
@@ -157,11 +162,10 @@ describe('figures', () => {
     ['UTC', '2026-05-08T23:59:59.999Z'],
     ['America/Halifax', '2026-05-09T02:59:59.999Z'],
     ['Pacific/Auckland', '2026-05-08T11:59:59.999Z'],
-  ])('end a day at midnight in %s', (zone, end) => {
-    process.env.TZ = zone
+  ])('end a day at midnight in %s', (name, end) => {
+    process.env.TZ = name
 
     expect(endOfDay('2026-05-08')).toBe(end)
-    process.env.TZ = 'UTC'
   })
 
   it('tell the ends of a stretch of time by day, or by the clock within one', () => {

@@ -1,8 +1,8 @@
 import { actorKinds } from '../../beliefs/belief.ts'
 import { parseScopes } from '../../beliefs/scope.ts'
 import { didYouMean } from '../../did-you-mean.ts'
+import { parseTime } from '../../local-time.ts'
 import type { Author } from '../../memory/ports.ts'
-import { parseTime } from '../../memory/recall/as-of.ts'
 import { type Argument, type Option, UsageError } from './command.ts'
 
 export const flag = (help: string): Option<boolean> => ({

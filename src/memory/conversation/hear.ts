@@ -1,7 +1,7 @@
 import { parseScope } from '../../beliefs/scope.ts'
 import { type NewTurn, type Turn, type TurnOrigin, type TurnRole, turnRoles } from '../../beliefs/turn.ts'
 import { invalid } from '../../errors.ts'
-import { localDay, offsetIn, withOffset } from '../../local-time.ts'
+import { localDay, offsetIn, parseTime, withOffset } from '../../local-time.ts'
 import { Slices, type Steps } from '../../search/slices.ts'
 import { announcesPaste } from '../../search/turns/pasted.ts'
 import { change } from '../change/transaction.ts'
@@ -10,7 +10,6 @@ import type { Learned, LearningPlan, Taken } from '../learn/learn.ts'
 import { findStatementsInSteps, offTheRecord } from '../learn/rules.ts'
 import { idWithoutSecret, masked, maskedInSteps, redacted } from '../learn/secrets.ts'
 import type { Author, Ports } from '../ports.ts'
-import { parseTime } from '../recall/as-of.ts'
 
 /** A turn to be kept. Everything but the text has a default. */
 export type HeardTurn = {

@@ -1,6 +1,7 @@
 import type { ActorKind, Belief } from '../../beliefs/belief.ts'
 import { parseScopes, visibleScopes } from '../../beliefs/scope.ts'
 import type { Turn, TurnRole } from '../../beliefs/turn.ts'
+import { parseTime } from '../../local-time.ts'
 import { omitUndefined } from '../../omit-undefined.ts'
 import type { Explanation } from '../../search/explanation.ts'
 import { newestFirst } from '../../search/turns/newest-first.ts'
@@ -12,7 +13,6 @@ import { type Strength, strengthOf } from '../../search/turns/strength.ts'
 import type { TurnView } from '../../search/turns/turn-index.ts'
 import { pointsOf } from '../../search/turns/word-points.ts'
 import type { Ports, Store } from '../ports.ts'
-import { parseTime } from '../recall/as-of.ts'
 import { retirementOf } from '../recall/retired-quotes.ts'
 
 /** Which turns a search looks at. */

@@ -4,12 +4,12 @@ import { parseScopes } from '../../beliefs/scope.ts'
 import type { Turn } from '../../beliefs/turn.ts'
 import type { SessionSummary, TurnFilter } from '../../beliefs/turn-store.ts'
 import { conflict, forbidden, invalid, notFound } from '../../errors.ts'
+import { parseTime } from '../../local-time.ts'
 import { omitUndefined } from '../../omit-undefined.ts'
 import { keyUsedBefore } from '../change/forget.ts'
 import { type ChangeRequest, change, erased } from '../change/transaction.ts'
 import { shortestPrefix } from '../find-belief.ts'
 import type { Ports } from '../ports.ts'
-import { parseTime } from '../recall/as-of.ts'
 import { requirePage } from '../recall/search.ts'
 
 type TurnList = TurnFilter & { readonly limit?: number; readonly offset?: number }

@@ -1,6 +1,6 @@
 import type { Belief } from '../../beliefs/belief.ts'
 import { invalid } from '../../errors.ts'
-import { startOfDay } from '../../local-time.ts'
+import { parseTime } from '../../local-time.ts'
 import type { Ports, Store } from '../ports.ts'
 
 /**
@@ -54,15 +54,4 @@ async function beliefsAt(store: Store, user: string, until: number): Promise<rea
     }
   }
   return [...beliefs.values()]
-}
-
-/** A day alone is a day in the time zone of the process: its beginning for `since`, its end for `until`. */
-export function parseTime(what: 'since' | 'until', given: string): number {
-  const isDay = /^\d{4}-\d\d-\d\d$/u.test(given)
-  const time = !isDay ? Date.parse(given) : what === 'since' ? startOfDay(given) : startOfDay(given, 1) - 1
-  if (!Number.isNaN(time)) return time
-  throw invalid(
-    `"${given.slice(0, 80)}" is not a date.`,
-    'Write a day such as 2026-05-03, or a time such as 2026-05-03T10:00:00Z.',
-  )
 }

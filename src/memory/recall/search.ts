@@ -2,6 +2,7 @@ import { type Belief, type BeliefType, isCurrent, isVisibleTo, type Status } fro
 import { compareStrings } from '../../beliefs/identity.ts'
 import { parseScopes, visibleScopes } from '../../beliefs/scope.ts'
 import { invalid } from '../../errors.ts'
+import { parseTime } from '../../local-time.ts'
 import { omitUndefined } from '../../omit-undefined.ts'
 import { analyse } from '../../search/analyse.ts'
 import { linkMessage } from '../../search/link.ts'
@@ -13,7 +14,7 @@ import { type Strength, strengthOf, termsIn } from '../../search/turns/strength.
 import { type QuoteHit, searchTurns, type TurnSearch } from '../conversation/search-turns.ts'
 import { isMentioned } from '../explain/near-misses.ts'
 import type { Ports, Store } from '../ports.ts'
-import { asOf, parseTime } from './as-of.ts'
+import { asOf } from './as-of.ts'
 
 /** The places that `search` looks through. */
 export const searchPlaces = ['both', 'beliefs', 'turns'] as const

@@ -212,7 +212,7 @@ const startOfDay = (date: Date): number => date.setHours(0, 0, 0, 0)
 
 function addDays(day: number, days: number): number {
   const date = new Date(day)
-  return date.setDate(date.getDate() + days)
+  return new Date(date.getFullYear(), date.getMonth(), date.getDate() + days).getTime()
 }
 
 /** The first moment of the month of `day`, or of one so many months later. */

@@ -1,6 +1,6 @@
-import type { GrowthDay, RecallCount, RecallDay, RecallTally } from '../../beliefs/recall-counts.ts'
+import type { RecallCount, RecallDay, RecallTally } from '../../beliefs/recall-counts.ts'
 import { localDay } from '../../local-time.ts'
-import { type GrowthRow, growthByDay } from '../growth-by-day.ts'
+import type { GrowthRow } from '../growth-by-day.ts'
 import type { Connection } from './connection.ts'
 
 /** Adds tallies, inside a transaction. */
@@ -33,15 +33,13 @@ export function readCounts(
   return new Map(rows.map(({ belief, ...count }) => [belief, count]))
 }
 
-export const readGrowth = (connection: Connection, userId: number): readonly GrowthDay[] =>
-  growthByDay(
-    connection.all<GrowthRow>(
-      `SELECT events.at, events.actor, events.origin, json_extract(changes.body, '$.scopes[0]') AS scope,
+export const readGrowth = (connection: Connection, userId: number): readonly GrowthRow[] =>
+  connection.all<GrowthRow>(
+    `SELECT events.at, events.actor, events.origin, json_extract(changes.body, '$.scopes[0]') AS scope,
          count(*) AS beliefs
        FROM events CROSS JOIN changes ON changes.event = events.number
        WHERE events.user_id = ? AND changes.version = 1 GROUP BY 1, 2, 3, 4 ORDER BY 1`,
-      [userId],
-    ),
+    [userId],
   )
 
 export const readDays = (connection: Connection, userId: number): readonly RecallDay[] =>

@@ -162,7 +162,8 @@ export function openSqliteStore(options: SqliteStoreOptions): SqliteStore {
     },
     growth: async (user) => {
       const { readGrowth } = await import('./recall-counts.ts')
-      return reading(user, [], (userId) => readGrowth(connection, userId))
+      const { growthByDay } = await import('../growth-by-day.ts')
+      return growthByDay(await reading(user, [], (userId) => readGrowth(connection, userId)))
     },
     events: (user, page) => readingJournal(user, [], (journal, userId) => journal.events(userId, page)),
     event: (user, number) => readingJournal(user, null, (journal, userId) => journal.event(userId, number)),

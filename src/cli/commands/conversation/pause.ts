@@ -56,7 +56,7 @@ export function pausedDirectory(
 const resumeCommand = ({ directory }: Pick<Pause, 'directory'>): string =>
   directory === null ? 'credence resume' : `credence resume --in ${harmless(directory)}`
 
-/** `in /home/ada/clients until 2026-05-03 10:00 UTC`. */
+/** `in /home/ada/clients until 2026-05-03 10:00`. */
 export const pauseText = ({ directory, until }: Pause): string =>
   [
     directory === null ? 'everywhere' : `in ${harmless(directory)}`,

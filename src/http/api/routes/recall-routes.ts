@@ -68,7 +68,9 @@ export const recallRoutes = {
     summary: 'What an agent would get for a message, why, and what was left out.',
     body: z.strictObject({
       ...asked,
-      asOf: time.optional().describe('What was known at this time.'),
+      asOf: time
+        .optional()
+        .describe('What was known at this time; a day alone means its end, in the time zone of the server.'),
       leftOut: z.boolean().default(true).describe('Whether to look for what was left out too, which takes longer.'),
     }),
     answer: z.object({

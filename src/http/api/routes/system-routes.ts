@@ -102,7 +102,7 @@ export const systemRoutes = {
     summary:
       'The beliefs that held at an earlier time, latest changed first; with a query those with its words, best first.',
     query: z.strictObject({
-      asOf: text(40).describe('A day, which means its end, or a time.'),
+      asOf: text(40).describe('A time, or a day, which means its end in the time zone of the server.'),
       query: text(2_000).optional(),
       ...paging(50),
     }),

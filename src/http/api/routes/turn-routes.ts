@@ -9,7 +9,7 @@ const heardTurn = z.strictObject({
   text: z.string().describe('Word for word. Secrets are masked before it is kept.'),
   role: z.enum(turnRoles).optional().describe('Default user.'),
   speaker: text(200).optional().describe('The name of the speaker, in a conversation of several people.'),
-  at: time.optional().describe('When it was said. Default now.'),
+  at: time.optional().describe('When it was said. Default now. Shown in its UTC offset, if it has one.'),
   session: text(200).optional().describe('The conversation. Default one for each host and day.'),
   index: z.int().min(0).optional().describe('Its place in the conversation, from 0. Default by its time.'),
   messageId: text(200).optional().describe('The id of the message at its host: the same id is the same message.'),
@@ -27,8 +27,12 @@ const filters = {
   speaker: text(200).optional(),
   role: z.array(z.enum(turnRoles)).optional().describe('Of any of these roles.'),
   scope: z.array(text(200)).max(50).optional().describe('Of any of these scopes.'),
-  since: time.optional().describe('Said at this time or later.'),
-  until: time.optional().describe('Not said after this time; a day alone means its end.'),
+  since: time
+    .optional()
+    .describe('Said at this time or later; a day alone means its beginning, in the time zone of the server.'),
+  until: time
+    .optional()
+    .describe('Not said after this time; a day alone means its end, in the time zone of the server.'),
   containing: text(2_000).optional().describe('Holds these words, in any case.'),
 }
 
@@ -133,7 +137,9 @@ export const turnRoutes = {
       until: filters.until,
       speaker: filters.speaker,
       session: text(200).optional(),
-      asOf: time.optional().describe('What was known at this time.'),
+      asOf: time
+        .optional()
+        .describe('What was known at this time; a day alone means its end, in the time zone of the server.'),
       limit: digits.pipe(z.int().min(1).max(100)).default(10).describe('Of beliefs and of quotes.'),
     }),
     answer: z.object({

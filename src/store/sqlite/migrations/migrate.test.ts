@@ -5,6 +5,7 @@ import Database from 'better-sqlite3'
 import { expect, it } from 'vitest'
 import { linkMessage } from '../../../search/link.ts'
 import { scoreLink } from '../../../search/score.ts'
+import { commitOf, said } from '../../sample-beliefs.contract.ts'
 import { newFile, openAt } from '../temporary-store.contract.ts'
 import { schemaNames } from './migrate.ts'
 
@@ -76,11 +77,32 @@ it('a store of schema 3 stays whole: journal, index, turns, and after a rebuild'
     hash: 'e6556253b9b58b38dcb1ebe390cab4b8faecd3d80fc753d5efe647b5587737bc',
   })
   for (const check of await store.verify()) expect(check).toMatchObject({ ok: true })
-  expect((await store.listTurns({ user: 'ada', session: 's1' }, all)).items.map(({ id }) => id)).toEqual(['t1', 't2'])
+  const turns = (await store.listTurns({ user: 'ada', session: 's1' }, all)).items
+  expect(turns).toMatchObject([
+    { id: 't1', utcOffset: null },
+    { id: 't2', utcOffset: null },
+  ])
   const before = await store.fingerprint()
   await store.rebuild()
   expect(await store.fingerprint()).toBe(before)
   await store.close()
+})
+
+it('the hash of a turn covers its UTC offset', async () => {
+  const file = storeOfSchema(3)
+  const store = openAt(file)
+  const turns = [said('In the evening.', { utcOffset: -240 }), said('At noon.')]
+  await store.commit(commitOf([], { kind: 'hear', turns }))
+  for (const check of await store.verify()) expect(check).toMatchObject({ ok: true })
+  await store.close()
+  const db = new Database(file)
+  db.prepare('UPDATE turns SET utc_offset = 0 WHERE id = ?').run(turns[0]?.id)
+  db.close()
+
+  const changed = openAt(file)
+
+  expect((await changed.verify()).filter(({ ok }) => !ok)).toHaveLength(1)
+  await changed.close()
 })
 
 it('the names that opening a store looks for are all tables and indexes of the newest schema', async () => {
