@@ -104,6 +104,7 @@ const wrongCalls: readonly (readonly [string, readonly unknown[], string])[] = [
   ['recall', ['a', { user: 'eve' }], 'memory.recall has no option "user".'],
   ['search', ['a', { in: 'everything' }], 'memory.search: in is "everything"; it must be one of both, beliefs, turns.'],
   ['why', ['a'], 'memory.why: reference is missing; it must be text.'],
+  ['suggestAliases', ['a'], 'memory.suggestAliases: reference is missing; it must be text.'],
   ['remedies', ['a', 'b'], 'memory.remedies: options is missing; it must be an object.'],
   ['remedies', ['a', 'b', {}], 'memory.remedies: wish is missing; it must be one of absent, present.'],
   ['correct', ['a'], 'memory.correct: correction is missing; it must be an object.'],

@@ -1,7 +1,7 @@
 import { appendFileSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { stripVTControlCharacters } from 'node:util'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { endOf, workplace } from '../cli/workplace.ts'
 
 function withMemory() {
@@ -165,53 +165,47 @@ describe('an edit that needs the word of a person', () => {
     expect(listed.stdout).toContain('Aliases: code, error')
   })
 
-  it('is shown as a diff in a terminal, where the person accepts it, rejects it or leaves it waiting', async () => {
+  const question = 'Apply these 3 edits to MEMORY.md as yours? [y/N] '
+
+  it('is shown as a diff in a terminal, where one answer of the owner applies every edit as theirs', async () => {
     using place = await edited()
 
-    const { exitCode, stdout, stderr } = await place.runWith({ columns: 100, stdin: 'a\n\nr\n' }, 'mirror', 'sync')
+    const { exitCode, stdout, stderr } = await place.runWith({ columns: 100, stdin: 'y\n' }, 'mirror', 'sync')
 
     const asked = stripVTControlCharacters(stderr)
     expect(exitCode).toBe(0)
-    expect(asked).toContain('Edit 1 of 3 waits for you: change "one", stated by a person.')
-    expect(asked).toContain('  - what one is\n  + what one became\n')
-    expect(asked.match(/Accept \(a\), reject \(r\), leave it waiting \(Enter\)/gu)).toHaveLength(3)
-    expect(stripVTControlCharacters(stdout)).toContain('1 edit waiting for your decision: accepted 1 edit; ')
-    // Edits of lines come before removals.
-    const [first, second, third] = [...asked.matchAll(/Edit \d of 3 waits for you: (change|remove|a new line)/gu)].map(
-      ([, what]) => what,
-    )
-    expect([first, second, third]).toEqual(['change', 'a new line', 'remove'])
-    expect(await contents(place)).toEqual(['what one became', 'what three is', 'what two is'])
-    expect(place.text()).toContain('what two is')
-    expect(place.text()).toContain('- Answer in verse.\n')
-    expect((await place.json('show', 'one')).belief).toMatchObject({ status: 'active', editedByPerson: true })
-  })
-
-  it('waits when the questions end, and can be accepted all at once', async () => {
-    using place = await edited()
-
-    await place.runWith({ columns: 100, stdin: '' }, 'mirror', 'sync')
-    const before = await contents(place)
-    const all = await place.runWith({ columns: 100, stdin: 'all\n' }, 'mirror', 'sync')
-
-    expect(before).toEqual(['what one is', 'what three is', 'what two is'])
-    expect(all).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('In sync') })
-    expect(stripVTControlCharacters(all.stdout)).toMatch(/^In sync: accepted 3 edits; /u)
+    expect(asked).toContain('Waiting: change "one", stated by a person.\n  - what one is\n  + what one became\n')
+    expect(asked).toContain('Waiting: remove "two", stated by a person.\n  - what two is\n')
+    expect(asked).toContain('  + Answer in verse.\n')
+    expect(asked.split(question)).toHaveLength(2)
+    expect(stripVTControlCharacters(stdout)).toMatch(/^In sync: accepted 3 edits; /u)
     expect(await contents(place)).toEqual(['Answer in verse.', 'what one became', 'what three is'])
+    expect((await place.json('show', 'one')).belief).toMatchObject({ status: 'active', editedByPerson: true })
+    expect((await place.json('mirror', 'sync')).undecided).toEqual([])
   })
 
-  it('is asked about again after another key', async () => {
+  it.each(['\n', 'n\n', ''])('waits after the answer %j, and is asked about again', async (stdin) => {
     using place = await edited()
 
-    const { stdout, stderr } = await place.runWith({ columns: 100, stdin: 'yes\nx\na\nq\n' }, 'mirror', 'sync')
+    for (const _ of ['first', 'second']) {
+      const { stdout, stderr } = await place.runWith({ columns: 100, stdin }, 'mirror', 'sync')
 
-    const asked = stripVTControlCharacters(stderr)
-    expect(asked).toMatch(
-      /"yes" is none of the answers\.\nAccept \(a\), reject \(r\), leave it waiting \(Enter\), .* \(q\): /u,
-    )
-    expect(asked).toContain('"x" is none of the answers.')
-    expect(stripVTControlCharacters(stdout)).toContain('2 edits waiting for your decision: accepted 1 edit; ')
-    expect(await contents(place)).toEqual(['what one became', 'what three is', 'what two is'])
+      expect(stripVTControlCharacters(stderr)).toContain(question)
+      expect(stripVTControlCharacters(stdout)).toContain('3 edits waiting for your decision: no edits to import; ')
+    }
+    expect(await contents(place)).toEqual(['what one is', 'what three is', 'what two is'])
+    expect(place.text()).toContain('what one became')
+  })
+
+  it('waits without a question for somebody who does not own the file', async () => {
+    using place = await edited()
+    const owner = process.getuid?.() ?? 0
+    using _ = vi.spyOn(process, 'getuid').mockReturnValue(owner + 1)
+
+    const { stdout, stderr } = await place.runWith({ columns: 100, stdin: 'y\n' }, 'mirror', 'sync')
+
+    expect(stderr).toBe('')
+    expect(stripVTControlCharacters(stdout)).toContain('3 edits waiting for your decision')
   })
 
   it('is decided with credence proposals, which says that a removal is one', async () => {

@@ -19,9 +19,10 @@ describe('what is remembered', () => {
 
     expect(place.text().replace(/credence:b-\w+/gu, 'credence:ID')).toBe(`# Memory
 
-The beliefs of a memory, synchronised with its store by Credence. Edit them as you like: a changed line corrects a
-belief, a new line adds one, a deleted line retires one. Edits that need your decision wait in \`credence proposals\`.
-Text outside of these lists is ignored.
+The beliefs of a memory, synchronised with its store by Credence. A changed line corrects a belief, a new line adds
+one, a deleted line retires one. A new fact of a project applies at once, and so does an edit of a line that came from
+a file. Edits of user:universal, of standing instructions, and of lines that you or an agent stated wait until you
+accept them: \`credence mirror sync\` in a terminal asks once for all. Text outside of these lists is ignored.
 
 <!-- credence:mirror 3 -->
 
@@ -46,6 +47,21 @@ Text outside of these lists is ignored.
 
 <!-- Lines added here, each beginning with a dash, are sorted into the sections above. -->
 `)
+  })
+
+  it('leaves the introduction of an earlier version as it is', async () => {
+    const introduction =
+      '# Memory\n\nThe beliefs of a memory, synchronised with its store by Credence. Edit them as you like: a changed\n' +
+      'line corrects a belief.\n'
+    await using place = personalMemory()
+    await place.memory.remember({ name: 'alpha', content: 'old a' })
+    const [, items = ''] = place.text().split(/(?=<!-- credence:mirror)/u)
+    writeFileSync(place.path(), `${introduction}\n${items}`)
+
+    await place.memory.correct('alpha', { content: 'new a' })
+
+    expect(place.text().startsWith(`${introduction}\n<!-- credence:mirror `)).toBe(true)
+    expect(place.text()).toContain('- **alpha**: new a')
   })
 
   it('leaves the file when it is superseded, resolved, withdrawn, proposed only, or belongs to one agent', async () => {

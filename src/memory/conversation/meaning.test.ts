@@ -51,6 +51,19 @@ describe('the meaning of sentences', () => {
     expect(after.map(({ turn }) => turn).sort()).toEqual(before.map(({ turn }) => turn).sort())
   })
 
+  it('orders a search as of a time too', async () => {
+    await using place = memory(true)
+    await place.opened.hear(turns, { learn: 'nothing' })
+    const byWords = (await place.opened.search(question)).quotes
+    await place.opened.embedTurns()
+
+    const now = (await place.opened.search(question)).quotes
+    const then = (await place.opened.search(question, { asOf: '9999-01-01' })).quotes
+
+    expect(now.map(({ score }) => score)).not.toEqual(byWords.map(({ score }) => score))
+    expect(then).toEqual(now)
+  })
+
   it('is worked out a part at a time, and forgotten with its turn', async () => {
     await using place = memory(true)
     const heard = await place.opened.hear(turns, { learn: 'nothing' })

@@ -5,6 +5,7 @@ import { isInformative } from '../../search/searchable-text.ts'
 import { singular } from '../../search/singular.ts'
 import { everydayReason } from '../change/aliases.ts'
 import { type BeliefReference, findBelief } from '../find-belief.ts'
+import { isFunctionWord } from '../learn/name-of.ts'
 import type { Ports } from '../ports.ts'
 import type { RecallRequest } from '../recall/recall.ts'
 import type { Candidate, RemedyContext } from './remedies.ts'
@@ -15,7 +16,7 @@ const mostCandidates = 4
 const mostTokens = 200
 
 type AliasContext = Pick<RemedyContext, 'ports' | 'belief'> & {
-  readonly request: Pick<RemedyContext['request'], 'user' | 'message' | 'aliases'>
+  readonly request: Pick<RemedyContext['request'], 'user' | 'agent' | 'message' | 'aliases'>
 }
 
 /** The aliases that `aliasCandidates` finds in a message; none if the message has a form of the belief already. */
@@ -30,11 +31,15 @@ export async function suggestAliases(
   return aliases.some((alias) => formKeys(alias).some(({ key }) => own.has(key))) ? [] : aliases
 }
 
-/** Phrases of the message that a belief could be found by, those that share words with it first, and the given aliases. */
+/**
+ * Phrases of the message that a belief could be found by, and the given aliases. A single word of its name that no other
+ * belief has comes first, as people type it; then phrases that share words with the belief.
+ */
 export async function aliasCandidates(situation: AliasContext): Promise<readonly Candidate[]> {
-  const { request, belief } = situation
+  const { ports, request, belief } = situation
   const wordsOf = (texts: readonly string[]): ReadonlySet<string> =>
     new Set(texts.flatMap((text) => analyse(text).map(({ word }) => singular(word))))
+  const name = wordsOf([belief.name])
   const forms = wordsOf([belief.name, ...belief.aliases])
   const content = wordsOf([belief.content, belief.why])
   /** Shared words count most, rare words more than everyday ones, and short phrases more than long ones. */
@@ -42,17 +47,26 @@ export async function aliasCandidates(situation: AliasContext): Promise<readonly
     const informative = words.filter(isInformative).map(singular)
     const shared = informative.reduce((sum, word) => sum + (forms.has(word) ? 3 : content.has(word) ? 2 : 0), 0)
     const rare = informative.filter((word) => !isOrdinaryWord(word)).length
-    const isEveryday = words.length === 1 && rare === 0
-    return shared + rare - (isEveryday ? 1.5 : 0) - 0.3 * words.length
+    return shared + rare - 0.3 * words.length
   }
   /** A phrase of everyday words that the belief is not called by would be found in messages about something else. */
   const isTelling = ({ words, text }: Phrase): boolean =>
     everydayReason(text) === null && words.some((word) => forms.has(singular(word)) || !isOrdinaryWord(singular(word)))
-  const phrases = phrasesOf(request.message)
+  /** One everyday word of the belief's name that no other current belief has anywhere. */
+  const isDistinctive = async ({ words: [word = '', ...others] }: Phrase): Promise<boolean> => {
+    if (others.length > 0 || isFunctionWord(word) || !isOrdinaryWord(word) || !name.has(singular(word))) return false
+    const { user, agent = null } = request
+    const query = { user, agent, scopes: null, words: [singular(word)], includeRetired: false, limit: 2 }
+    return (await ports.store.matchText(query)).every(({ beliefId }) => beliefId === belief.id)
+  }
+  const found = phrasesOf(request.message)
+  const distinctive: Phrase[] = []
+  for (const phrase of found) if (await isDistinctive(phrase)) distinctive.push(phrase)
+  const telling = found
     .filter(isTelling)
     .map((phrase) => ({ ...phrase, worth: worthOf(phrase) }))
     .sort((one, other) => other.worth - one.worth || one.start - other.start)
-    .slice(0, mostCandidates)
+  const phrases = [...distinctive, ...telling].slice(0, mostCandidates)
   const candidates: Candidate[] = []
   for (const text of new Set([...(request.aliases ?? []), ...phrases.map((phrase) => phrase.text)])) {
     const change = { addAliases: [text] }

@@ -3,6 +3,7 @@ import { about, tell } from '../../../test/memory/at-hand.ts'
 import { ports } from '../../../test/recall/beliefs-at-hand.ts'
 import { correct } from '../change/correct.ts'
 import { editBelief } from '../change/edit.ts'
+import { forget } from '../change/forget.ts'
 import { hear } from '../conversation/hear.ts'
 import type { Ports } from '../ports.ts'
 import { recall } from '../recall/recall.ts'
@@ -51,6 +52,40 @@ describe('what would make a belief appear', () => {
       await editBelief(memory, { ...about('release day'), edits: change ?? {} })
       expect(await shownFor(memory, message)).toContain('release day')
     }
+  })
+
+  it.each([
+    ['sister Ilse', 'My sister Ilse lives in Ghent.', 'where does my sister live?', 'sister'],
+    ['gym code', 'The gym code is 9026.', 'how do I get into the gym?', 'gym'],
+  ])('is one word of the name "%s" that no other belief has', async (name, content, message, word) => {
+    const memory = ports()
+    await tell(memory, name, content, { aliases: [`${name} lives`] })
+    await tell(memory, 'release day', 'Releases go out on Tuesdays.')
+
+    const { remedies: found } = await ask(memory, message, name, 'present')
+
+    expect(found[0]?.change).toEqual({ addAliases: [word] })
+    expect(found.flatMap(({ change }) => change?.addAliases ?? [])).not.toContain('live')
+    await editBelief(memory, { ...about(name), edits: found[0]?.change ?? {} })
+    expect(await shownFor(memory, message)).toEqual([name])
+  })
+
+  it.each([
+    ['name', { name: 'sister company', content: 'Based in Oslo' }],
+    ['aliases', { name: 'Ada', content: 'Lives in Oslo', aliases: ['my other sister'] }],
+    ['content', { name: 'Ada', content: 'Has two sisters' }],
+  ])('is no everyday word that another belief has in its %s', async (_, { name, content, ...more }) => {
+    const memory = ports()
+    await tell(memory, 'sister Ilse', 'My sister Ilse lives in Ghent.')
+    const { belief: other } = await tell(memory, name, content, { scopes: ['project:other'], ...more })
+    const offered = async () =>
+      (await ask(memory, 'where does my sister live?', 'sister Ilse', 'present')).remedies.flatMap(
+        ({ change }) => change?.addAliases ?? [],
+      )
+
+    expect(await offered()).not.toContain('sister')
+    await forget(memory, about(other.id))
+    expect(await offered()).toContain('sister')
   })
 
   it('warns of an alias that is an everyday word, or that another belief is found by', async () => {
@@ -120,6 +155,23 @@ describe('what would make a belief appear', () => {
     expect(withheld[0]?.reason).toBe('It would also bring the belief to 4 of your last 5 prompts.')
     expect(found.find(({ kind }) => kind === 'pin')?.effects).toMatchObject({ prompts: 5 })
     expect(found.find(({ kind }) => kind === 'pin')?.effects?.appearsIn).toHaveLength(5)
+  })
+
+  it('is no everyday word that many of the last prompts have', async () => {
+    const memory = ports()
+    await tell(memory, 'gym code', 'The code is 9026.')
+    const said = ['Gym at six?', 'Is the gym open?', 'A gym nearby', 'Which gym is cheap?', 'Hello there']
+    const turns = said.map((text, index) => ({ text, session: 's', index }))
+    const author = { actor: 'person', origin: 'test' } as const
+    const where = { scopes: ['domain:code'], view: ['domain:code'] }
+    await hear(memory, { user: 'ann', author, agent: null, ...where, turns, learn: 'nothing' })
+
+    const { withheld } = await ask(memory, 'How do I get into the gym?', 'gym code', 'present')
+
+    expect(withheld).toContainEqual({
+      summary: 'Add the alias "gym".',
+      reason: 'It would also bring the belief to 4 of your last 5 prompts.',
+    })
   })
 
   it('is a scope, when the message names it and it holds elsewhere', async () => {

@@ -1,7 +1,8 @@
+import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Belief, needsPerson } from '../../../beliefs/belief.ts'
 import { MemoryError } from '../../../errors.ts'
-import { accept, isRemoval, reject } from '../../../memory/change/proposals.ts'
+import { accept, isRemoval } from '../../../memory/change/proposals.ts'
 import type { OpenConflict } from '../../../memory/mirror/merge/conflicts.ts'
 import type { UndecidedEdit } from '../../../memory/mirror/merge/waiting.ts'
 import { type Held, mirrorFile } from '../../../memory/mirror/state/state.ts'
@@ -18,10 +19,11 @@ export const mirrorSync = defineCommand({
   args: {},
   options: { accept: flag('Accept the removal of many items at once.'), ...memoryOptions },
   description:
-    'Imports edits of the file, and writes changes of the store to it. An edit that concerns user:universal or a standing instruction, or changes or removes a belief of a person or an agent, waits for your decision: in a terminal the command asks you; otherwise use `credence proposals`. If the file cannot be read, is a link, or has lost many items at once, nothing is changed.',
+    'Imports edits of the file, and writes changes of the store to it. An edit that concerns user:universal or a standing instruction, or changes or removes a belief of a person or an agent, waits for your decision: in a terminal the command asks the owner of the file once whether to apply all of them; otherwise use `credence proposals`. If the file cannot be read, is a link, or has lost many items at once, nothing is changed.',
   exitCodes: [exitCodes.degraded],
   examples: {
-    'credence mirror sync': 'Imports your edits, asks about those that need your decision, and updates the file.',
+    'credence mirror sync':
+      'Imports your edits, asks once whether to apply those that need your decision, and updates the file.',
     'credence mirror sync --accept': 'Accepts the removal of many lines at once.',
   },
   async run({ options }, session) {
@@ -30,9 +32,9 @@ export const mirrorSync = defineCommand({
     const request = { dir, user, authority, accept: options.accept, settle: true, waitMs: 10_000 }
     const synced = await session.withPorts(dir, async (ports) => {
       const first = await syncMirror(ports, request)
-      const decided = session.isInteractive() ? await decide(ports, session, user, first.undecided) : nothingDecided
-      const isDecided = decided.accepted + decided.rejected > 0
-      return { ...(isDecided ? after(first, await syncMirror(ports, request)) : first), accepted: decided.accepted }
+      const mayAsk = session.isInteractive() && first.held === null && isOwner(dir)
+      const accepted = mayAsk ? await applyWaiting(ports, session, user, first.undecided) : 0
+      return { ...(accepted > 0 ? after(first, await syncMirror(ports, request)) : first), accepted }
     })
     return {
       document: synced,
@@ -96,35 +98,31 @@ async function* watched(session: Session, request: WatchRequest): AsyncGenerator
   }
 }
 
-const nothingDecided = { accepted: 0, rejected: 0 }
+/** Whether the directory and its MEMORY.md belong to the user of this process. Systems without user ids cannot tell. */
+function isOwner(dir: string): boolean {
+  const uid = process.getuid?.()
+  return uid === undefined || [dir, join(dir, mirrorFile)].every((path) => statSync(path).uid === uid)
+}
 
-/** Shows each waiting edit at the terminal and asks the person, again after another key. Returns how many were decided. */
-async function decide(ports: Ports, session: Session, user: string, undecided: readonly UndecidedEdit[]) {
+/** Shows the waiting edits and asks once whether to apply them with the person's authority. Returns how many were applied. */
+async function applyWaiting(ports: Ports, session: Session, user: string, waiting: readonly UndecidedEdit[]) {
+  if (waiting.length === 0) return 0
   const style = styleFor(session.streams().stderr, session.machine.env)
-  const decided = { ...nothingDecided }
-  let takesAll = false
-  for (const [index, edit] of undecided.entries()) {
-    const shown = [`Edit ${index + 1} of ${undecided.length} waits for you: ${wishOf(edit)}`, ...diffOf(edit, style)]
-    const choices = 'Accept (a), reject (r), leave it waiting (Enter), accept all that follow (all), stop asking (q): '
-    const read = async (question: string): Promise<string> =>
-      ((await session.ask(question)) ?? 'q').trim().toLowerCase()
-    let answer: string = takesAll ? 'a' : await read(`${shown.join('\n')}\n${choices}`)
-    while (!['a', 'r', '', 'all', 'q'].includes(answer))
-      answer = await read(`"${harmless(answer)}" is none of the answers.\n${choices}`)
-    if (answer === 'q') break
-    takesAll ||= answer === 'all'
-    const settle = takesAll || answer === 'a' ? accept : answer === 'r' ? reject : null
-    if (settle === null) continue
+  const edits = waiting.length === 1 ? 'this edit' : `these ${waiting.length} edits`
+  const shown = waiting.flatMap((edit) => editLines(edit, style)).join('\n')
+  if (!(await session.confirm(`${shown}\nApply ${edits} to ${mirrorFile} as yours?`))) return 0
+  let applied = 0
+  for (const { proposal } of waiting) {
     try {
-      await settle(ports, { user, author: defaultAuthor, reference: edit.proposal.id })
-      decided[settle === accept ? 'accepted' : 'rejected'] += 1
+      await accept(ports, { user, author: defaultAuthor, reference: proposal.id })
+      applied += 1
     } catch (error) {
-      // An earlier answer, or another program, has changed what this edit is about.
+      // An earlier edit, or another program, has changed the belief of this one.
       if (!(error instanceof MemoryError)) throw error
       session.streams().stderr.write(`It is still waiting: ${harmless(error.message)}\n`)
     }
   }
-  return decided
+  return applied
 }
 
 /** The second of two syncs, with what both imported. */
@@ -135,6 +133,12 @@ const after = (first: Synced, second: Synced): Synced => ({
     Object.entries(second.taken).map(([kind, count]) => [kind, count + first.taken[kind as keyof Synced['taken']]]),
   ) as Synced['taken'],
 })
+
+/** The request of a waiting edit, and the fields that it changes. */
+const editLines = (edit: UndecidedEdit, style: Style): readonly string[] => [
+  ...remark('Waiting', style.yellow, wishOf(edit), style),
+  ...diffOf(edit, style),
+]
 
 /** The request of an edit, as a sentence. */
 function wishOf({ proposal, target }: UndecidedEdit): string {
@@ -227,8 +231,7 @@ const undecidedLines = (undecided: readonly UndecidedEdit[], style: Style): read
   ...undecided
     .slice(0, mostShown)
     .flatMap((edit) => [
-      ...remark('Waiting', style.yellow, wishOf(edit), style),
-      ...diffOf(edit, style),
+      ...editLines(edit, style),
       `  Accept it: ${style.command} proposals accept ${edit.proposal.id}`,
       `  Reject it: ${style.command} proposals reject ${edit.proposal.id}`,
     ]),

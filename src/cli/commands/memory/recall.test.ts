@@ -30,7 +30,7 @@ it('runs one recall for a message that names nothing, however many prompts were 
     session,
   )
 
-  expect(document).toMatchObject({ relevant: [], suggestions: [{ name: 'release day', alias: 'ship the release' }] })
-  expect(notes.join('\n')).toContain('add "ship the release"')
+  expect(document).toMatchObject({ relevant: [], suggestions: [{ name: 'release day', alias: 'release' }] })
+  expect(notes.join('\n')).toContain('add "release"')
   expect(recalls).toBe(1)
 })

@@ -23,11 +23,12 @@ const mostBytesPerFile = 200_000
 const mostLinks = 40
 const pageSize = 500
 
-/** The introduction of MEMORY.md. */
+/** The introduction of a new MEMORY.md. Existing files keep theirs. Its first sentence identifies it, so it must not change. */
 export const introduction =
-  'The beliefs of a memory, synchronised with its store by Credence. Edit them as you like: a changed line corrects a\n' +
-  'belief, a new line adds one, a deleted line retires one. Edits that need your decision wait in `credence proposals`.\n' +
-  'Text outside of these lists is ignored.'
+  'The beliefs of a memory, synchronised with its store by Credence. A changed line corrects a belief, a new line adds\n' +
+  'one, a deleted line retires one. A new fact of a project applies at once, and so does an edit of a line that came from\n' +
+  'a file. Edits of user:universal, of standing instructions, and of lines that you or an agent stated wait until you\n' +
+  'accept them: `credence mirror sync` in a terminal asks once for all. Text outside of these lists is ignored.'
 
 /** Whether a belief has a place in the files: it is current and belongs to no single agent. */
 export const isMirrored = (belief: Belief): boolean => isCurrent(belief) && belief.agent === null
