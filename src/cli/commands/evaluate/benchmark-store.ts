@@ -1,8 +1,9 @@
 import { spawnSync } from 'node:child_process'
 import { arch, platform, release } from 'node:os'
-import { isAbsolute, join, relative, resolve } from 'node:path'
+import { isAbsolute, relative, resolve } from 'node:path'
 import { environmentName, type SettingName, type Settings } from '../../../config.ts'
 import { MemoryError } from '../../../errors.ts'
+import { evalStoreIn } from '../../../eval/store/documents.ts'
 import type { Environment } from '../../../eval/store/schemas/run.ts'
 import { defaultEmbedder } from '../../../eval/system/open-embedder.ts'
 import { isPostgresAddress } from '../../../store/postgres/address.ts'
@@ -71,7 +72,7 @@ export function evalStore(
       'Set CREDENCE_STORE to the address of the memory.',
     )
   if (store !== undefined) return { root: resolve(session.workingDirectory(), store), settings }
-  const root = settings.evalStoreDir ?? join(session.locate({ dir }).dir, 'state', 'evals')
+  const root = settings.evalStoreDir ?? evalStoreIn(session.locate({ dir }).dir)
   return { root, settings }
 }
 
