@@ -7,7 +7,7 @@
 // with 0: the programs that run it read 2 as an order to stop.
 
 // biome-ignore-all lint/style/useNodejsImportProtocol: Node 12 does not know the prefix
-const { existsSync, readFileSync, realpathSync } = require('fs')
+const { chmodSync, existsSync, mkdirSync, readFileSync, realpathSync, statSync } = require('fs')
 const { join } = require('path')
 
 const isHook = process.argv[2] === 'hook'
@@ -37,8 +37,8 @@ function isAtLeast(wanted) {
 function run() {
   // Saves compiling (and, in a clone, stripping types) again at every start. The directory is the user's own: the
   // default one in the shared temporary directory could be prepared by somebody else.
-  const cache = process.env.XDG_CACHE_HOME || join(require('os').homedir(), '.cache')
-  require('module').enableCompileCache(join(cache, 'credence'))
+  const cache = join(process.env.XDG_CACHE_HOME || join(require('os').homedir(), '.cache'), 'credence')
+  if (isPrivate(cache)) require('module').enableCompileCache(cache)
   printWarningsPlainly()
 
   loadCommandLine()
@@ -52,6 +52,19 @@ function run() {
         process.exitCode = isHook ? 0 : 70
       },
     )
+}
+
+/** Makes a directory that only its owner may use, whatever the umask is. Code in one that others can change would be run. */
+function isPrivate(directory) {
+  try {
+    mkdirSync(directory, { recursive: true, mode: 0o700 })
+    const { uid, mode } = statSync(directory)
+    if (process.getuid !== undefined && uid !== process.getuid()) return false
+    if (process.platform !== 'win32' && (mode & 0o077) !== 0) chmodSync(directory, 0o700)
+    return true
+  } catch {
+    return false
+  }
 }
 
 async function loadCommandLine() {

@@ -1,6 +1,6 @@
-import { join } from 'node:path'
 import { checkedArguments, checkedMemory } from './check-arguments.ts'
 import { withShadow } from './eval/shadow/shadow.ts'
+import { evalStoreIn } from './eval/store/documents.ts'
 import type { Memory } from './memory/memory.ts'
 import type { Author } from './memory/ports.ts'
 import type { Context } from './memory/recall/context.ts'
@@ -72,7 +72,7 @@ export type ShadowRecallOptions = {
 export function shadowRecall(...given: [memory: Memory, options: ShadowRecallOptions]): Memory {
   const [memory, { dir, evalStoreDir, sessionKey, onProblem }] = checkedArguments('shadowRecall', given)
   const shadowed = withShadow(memory, {
-    root: evalStoreDir ?? join(dir, 'state', 'evals'),
+    root: evalStoreDir ?? evalStoreIn(dir),
     sessionKey: sessionKey ?? null,
     now: () => new Date(),
     clock: () => performance.now(),

@@ -6,6 +6,7 @@ import type { BeliefStore } from './beliefs/belief-store.ts'
 import { isForgetting } from './beliefs/journal.ts'
 import { teamOf, teamOwner, universalScope } from './beliefs/scope.ts'
 import type { ForgottenTexts } from './files/erase-texts.ts'
+import { checkOwn } from './files/own-files.ts'
 import type { MemoryOptions } from './library.ts'
 import type { Forgotten } from './memory/change/erase-copies.ts'
 import { type Memory, memoryFrom, routed, type Standpoint } from './memory/memory.ts'
@@ -15,7 +16,7 @@ import { RecallCounter } from './memory/recall/tally.ts'
 import type { Embedder } from './search/embedder.ts'
 import { type CaredStore, deferredStore } from './store/deferred-store.ts'
 import { openSqliteStore, withThread } from './store/sqlite/sqlite-store.ts'
-import { makeRoomToOpen } from './store/sqlite/store-file.ts'
+import { isReadOnlyStore, makeRoomToOpen, storeSuffixes } from './store/sqlite/store-file.ts'
 
 export const defaultUser = 'local'
 
@@ -113,7 +114,10 @@ export function openPorts(dir: string, given: PortsOptions & CopyOptions = {}) {
   let putBackRoom = (): void => {}
   const openFile = () => {
     const options = { file: storeFile(dir), ...(busyTimeoutMs === undefined ? {} : { busyTimeoutMs }) }
-    if (!inspect) putBackRoom = makeRoomToOpen(options.file)
+    if (!inspect && !isReadOnlyStore(options.file)) {
+      for (const suffix of storeSuffixes) checkOwn(dir, options.file + suffix)
+      putBackRoom = makeRoomToOpen(options.file)
+    }
     const store = openSqliteStore({ ...options, inspect, random: randomBytes, residentBytes })
     return given.thread ? withThread(store, options) : store
   }
@@ -131,7 +135,7 @@ export function openPorts(dir: string, given: PortsOptions & CopyOptions = {}) {
   const folder = join(dir, 'state', 'forgetting')
   // Loaded when something is forgotten: most commands forget nothing.
   const erasing = async () =>
-    (await import('./memory/change/erase-copies.ts')).erasingCopies(ports.store, folder, async (forgotten) =>
+    (await import('./memory/change/erase-copies.ts')).erasingCopies(ports.store, { dir, folder }, async (forgotten) =>
       onErased(forgotten, await eraseCopies({ dir, evalStoreDir }, forgotten)),
     )
   const commit: BeliefStore['commit'] = async (wanted) =>
@@ -203,7 +207,8 @@ export async function eraseCopies(
   const { user, actor, origin, at = new Date().toISOString(), turnIds = [], beliefIds } = forgotten
   if (existsSync(evals)) {
     const { eraseFromEvals } = await import('./eval/store/erase.ts')
-    await attempt(evals, () => eraseFromEvals(evals, forgotten, at))
+    const { evalStoreIn } = await import('./eval/store/documents.ts')
+    await attempt(evals, async () => eraseFromEvals(evalStoreDir ?? evalStoreIn(dir), forgotten, at))
   }
   await Promise.all([dir, state, join(state, 'hook-queue')].map(sweepLeftovers))
   const eraser = new Eraser(forgotten)

@@ -20,6 +20,7 @@ export type CommandEntry = {
 export const commandTable: readonly CommandEntry[] = [
   { name: 'tour', group: 'Get started', summary: 'Run a short guided demo in a temporary memory.', load: async () => (await import('./commands/connect/tour.ts')).tour },
   { name: 'init', group: 'Get started', summary: 'Create a memory, or show where it is.', load: async () => (await import('./commands/connect/init.ts')).init },
+  { name: 'trust', group: 'Get started', summary: 'Allow a memory that is found in a directory; list or remove such permissions.', load: async () => (await import('./commands/connect/trust.ts')).trust },
   { name: 'remember', aliases: ['add'], group: 'Remember and recall', summary: 'Store a statement. A known statement is only counted again; with --name or --replace, a changed one replaces the old one.', load: async () => (await import('./commands/memory/remember.ts')).remember },
   { name: 'learn', group: 'Remember and recall', summary: 'Learn from a message: requests to remember, and standing instructions.', load: async () => (await import('./commands/conversation/hear.ts')).learn },
   { name: 'hear', group: 'Remember and recall', summary: 'Store a message word for word, and learn from it.', load: async () => (await import('./commands/conversation/hear.ts')).hear },

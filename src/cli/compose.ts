@@ -1,20 +1,30 @@
 import { randomBytes } from 'node:crypto'
-import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { homedir, tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
 import { universalScope } from '../beliefs/scope.ts'
 import type { Settings } from '../config.ts'
-import { invalid, MemoryError, notFound, unavailable } from '../errors.ts'
+import { expectedError, invalid, MemoryError, notFound, unavailable } from '../errors.ts'
 import type { Extractor } from '../memory/learn/extraction.ts'
 import type { Memory, Standpoint } from '../memory/memory.ts'
 import { omitUndefined } from '../omit-undefined.ts'
 import { defaultAuthor, extractorForms } from './command/options.ts'
-import { findProjectFile, memoryDirectory, type ProjectFile, projectScope, readSettings } from './memory-location.ts'
+import {
+  findProjectFile,
+  ignoredNotice,
+  localName,
+  memoryDirectory,
+  type ProjectFile,
+  projectScope,
+  readSettings,
+  stateDirectory,
+} from './memory-location.ts'
 import type { LocationOptions, MemoryLocation, Session, StandpointOptions } from './session.ts'
 import type { EnvironmentVariables, OutputStream } from './text/output.ts'
 import type { Progress } from './text/progress-bar.ts'
+import { isMemory, trustMemory } from './trusted-memories.ts'
 
 /** The process that the command line runs in: all it knows of the world outside. */
 export type ProcessEnvironment = {
@@ -73,6 +83,8 @@ export const processEnvironment = (): ProcessEnvironment => ({
 export function compose(
   environment: ProcessEnvironment,
   talk: (line: string) => Promise<void>,
+  /** Memory directories that were reported as ignored. */
+  reported = new Set<string>(),
 ): Session & { readonly close: () => Promise<void>; readonly made: ReadonlySet<string> } {
   const { env, home, workingDirectory: cwd, stdin, stderr } = environment
   const startedAt = performance.now()
@@ -89,8 +101,31 @@ export function compose(
     found ??= { file: findProjectFile(cwd()) }
     return found.file
   }
+  const onIgnored = (dir: string): void => {
+    if (!reported.has(dir)) void talk(ignoredNotice(dir)).catch(() => {})
+    reported.add(dir)
+  }
   const directory = (given: string | undefined): string =>
-    memoryDirectory({ given, env, project: () => projectFile()?.dir ?? null, cwd, home })
+    memoryDirectory({ given, env, project: () => projectFile()?.dir ?? null, cwd, home, onIgnored })
+
+  /** Directories without a memory yet, which later runs would find by their location. */
+  const empty = new Set<string>()
+  const noticeEmpty = (dir: string): void => {
+    if (existsSync(dir) && readdirSync(dir).length > 0) return
+    if (basename(dir) === localName || dir === projectFile()?.dir) empty.add(dir)
+  }
+  /** This run has created the memories in them, so the account trusts them. */
+  const trustCreated = (): void => {
+    for (const dir of [...empty].filter(isMemory)) {
+      empty.delete(dir)
+      try {
+        trustMemory(stateDirectory({ env, home }), dir, new Date())
+      } catch (error) {
+        // If the account's own state cannot be written, the next run that finds the memory names `credence trust`.
+        if (expectedError(error) === null) throw error
+      }
+    }
+  }
 
   const known = new Map<string, Settings>()
   const settings = ({ dir, user }: LocationOptions): Settings => {
@@ -121,6 +156,7 @@ export function compose(
     servers.set(dir, store)
     if (statSync(dir, { throwIfNoEntry: false })?.isDirectory() === false)
       throw unavailable(`${dir} is a file, not a memory directory.`, 'Name a directory with --dir.')
+    noticeEmpty(dir)
     const { user } = settings(options)
     if (user.trim() === '') throw invalid('The user name is empty.', 'Give a name, or leave out --user.')
     const given = options.scope ?? []
@@ -151,7 +187,7 @@ export function compose(
     if (!evalHarnessEnabled || !evalShadowModeEnabled) return memory
     const { withShadow } = await import('../eval/shadow/shadow.ts')
     return withShadow(memory, {
-      root: evalStoreDir ?? join(directory(options.dir), 'state', 'evals'),
+      root: evalStoreDir ?? (await import('../eval/store/documents.ts')).evalStoreIn(directory(options.dir)),
       now: () => new Date(),
       clock: () => performance.now(),
       // A recall does not fail because its record is lost.
@@ -193,13 +229,20 @@ export function compose(
     const mirror = { onMirrorProblem, mirrorAuthority }
     const given = { dir, everyTeam, vectors, agentShare: percent / 100, evalStoreDir, onErased, ...standpoint }
     const opened = openMemory({ ...given, ...mirror, ...omitUndefined({ busyTimeoutMs, resident, store }) })
+    trustCreated()
     if (!isReading && isProjectActive(scopes)) (await import('./former-project.ts')).noteProject(dir, cwd())
     return closedAtEnd(await withShadowRecords(opened, options))
   }
 
   const ports: Session['ports'] = async (dir, options) => {
-    if (options?.inspect !== true) await sweepTemporaryFiles(dir)
-    return (await import('../open-memory.ts')).openPorts(dir, { store: serverOf(dir), ...options })
+    const { openPorts } = await import('../open-memory.ts')
+    const given = { store: serverOf(dir), ...options }
+    if (options?.inspect === true) return openPorts(dir, given)
+    noticeEmpty(dir)
+    await sweepTemporaryFiles(dir)
+    const opened = openPorts(dir, given)
+    trustCreated()
+    return opened
   }
   const storeFile = async (dir: string): Promise<string> => {
     const server = serverOf(dir)
@@ -227,7 +270,7 @@ export function compose(
     workingDirectory: cwd,
     startedAt: environment.startedAt ?? startedAt,
     locate,
-    directory: (given) => memoryDirectory({ given, env, cwd, home }),
+    directory: (given) => memoryDirectory({ given, env, cwd, home, onIgnored }),
     settings,
     memory: (options) => memory(options, 'change'),
     reading: (options) => memory(options, 'read'),
@@ -260,7 +303,8 @@ export function compose(
       const bar = new ProgressBar(stderr, env, { report })
       return work(bar).finally(() => bar.clear())
     },
-    inDirectory: (other) => closedAtEnd(compose({ startedAt, ...environment, workingDirectory: () => other }, talk)),
+    inDirectory: (other) =>
+      closedAtEnd(compose({ startedAt, ...environment, workingDirectory: () => other }, talk, reported)),
     streams: () => ({ stdin: stdin(), stdout: environment.stdout, stderr }),
     machine: {
       platform: environment.platform ?? process.platform,
@@ -311,15 +355,20 @@ export function compose(
     made,
     close: async () => {
       for (const resource of open) await resource.close()
+      trustCreated()
     },
   }
 }
 
-/** Removes what killed processes left in the folders of a memory. On a read-only or failing disk it stays. */
+/** Removes what killed processes left in the folders of a memory. On a read-only or failing disk, and in folders that are refused, it stays. */
 async function sweepTemporaryFiles(dir: string): Promise<void> {
   const { codeOf, sweepLeftovers } = await import('../files/leftovers.ts')
+  const { checkOwn } = await import('../files/own-files.ts')
   try {
-    for (const folder of ['.', 'state', 'state/mirror', 'state/hook-queue']) await sweepLeftovers(join(dir, folder))
+    for (const folder of ['.', 'state', 'state/mirror', 'state/hook-queue']) {
+      checkOwn(dir, join(dir, folder))
+      await sweepLeftovers(join(dir, folder))
+    }
   } catch (error) {
     if (codeOf(error) === undefined) throw error
   }

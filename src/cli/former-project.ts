@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto'
-import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { codeOf } from '../files/leftovers.ts'
+import { ownPath, writePrivate } from '../files/own-files.ts'
 import type { Memory } from '../memory/memory.ts'
 import { commonDirectory, projectScope, repositoryName } from './memory-location.ts'
 import { counted, harmless } from './text/output.ts'
@@ -27,8 +28,7 @@ export function noteProject(dir: string, directory: string): void {
   const text = `${JSON.stringify(project)}\n`
   try {
     if (existsSync(file) && readFileSync(file, 'utf8') === text) return
-    mkdirSync(projectsIn(dir), { recursive: true, mode: 0o700 })
-    writeFileSync(file, text, { mode: 0o600 })
+    writePrivate(ownPath(dir, file), text, 'replace')
   } catch (error) {
     // A disk that is full only costs the hint; a hook must answer all the same.
     if (codeOf(error) === undefined) throw error

@@ -15,35 +15,68 @@ import {
   projectScope,
   userConfigFile,
 } from './memory-location.ts'
+import { trustMemory } from './trusted-memories.ts'
 
 describe('memoryDirectory', () => {
   const home = '/home/ada'
 
   it('is what was given, else the environment, both from the working directory', () => {
     using directory = temporaryDirectory()
-    const here = { cwd: () => directory.path, home }
+    const here = { cwd: () => directory.path, home, onIgnored: expect.fail }
 
     expect(memoryDirectory({ ...here, given: 'a', env: { CREDENCE_DIR: 'b' } })).toBe(join(directory.path, 'a'))
     expect(memoryDirectory({ ...here, given: undefined, env: { CREDENCE_DIR: 'b' } })).toBe(join(directory.path, 'b'))
     expect(memoryDirectory({ ...here, given: '/m', env: {} })).toBe('/m')
   })
 
-  it('is ./memory only where that is a memory', () => {
+  it('is ./memory only if that is a memory and the account trusts it', () => {
     using directory = temporaryDirectory()
-    const found = () => memoryDirectory({ given: undefined, env: {}, cwd: () => directory.path, home })
+    const local = join(directory.path, 'memory')
+    const state = join(directory.path, 'state')
+    const ignored: string[] = []
+    const found = () =>
+      memoryDirectory({
+        given: undefined,
+        env: { XDG_STATE_HOME: state },
+        cwd: () => directory.path,
+        home,
+        onIgnored: (dir) => ignored.push(dir),
+      })
 
-    mkdirSync(join(directory.path, 'memory'))
-    const before = found()
-    writeFileSync(join(directory.path, 'memory', 'MEMORY.md'), '')
-    const after = found()
+    mkdirSync(local)
+    const empty = found()
+    const ignoredEmpty = [...ignored]
+    writeFileSync(join(local, 'MEMORY.md'), '')
+    const untrusted = found()
+    trustMemory(join(state, 'credence'), local, new Date(0))
+    const trusted = found()
 
-    expect(before).toBe('/home/ada/.local/share/credence')
-    expect(after).toBe(join(directory.path, 'memory'))
+    expect([empty, untrusted]).toEqual(['/home/ada/.local/share/credence', '/home/ada/.local/share/credence'])
+    expect([ignoredEmpty, ignored]).toEqual([[], [local]])
+    expect(trusted).toBe(local)
+  })
+
+  it('is the directory that a project names only if the account trusts it', () => {
+    using directory = temporaryDirectory()
+    const ignored: string[] = []
+    const onIgnored = (dir: string) => ignored.push(dir)
+
+    const found = memoryDirectory({
+      given: undefined,
+      env: { XDG_STATE_HOME: join(directory.path, 'state') },
+      cwd: () => directory.path,
+      home,
+      project: () => '/somewhere',
+      onIgnored,
+    })
+
+    expect(found).toBe('/home/ada/.local/share/credence')
+    expect(ignored).toEqual(['/somewhere'])
   })
 
   it("is in the user's data directory otherwise, where a relative path is ignored", () => {
     using directory = temporaryDirectory()
-    const here = { given: undefined, cwd: () => directory.path, home }
+    const here = { given: undefined, cwd: () => directory.path, home, onIgnored: expect.fail }
 
     expect(memoryDirectory({ ...here, env: { XDG_DATA_HOME: '/data', CREDENCE_DIR: '' } })).toBe('/data/credence')
     expect(memoryDirectory({ ...here, env: { XDG_DATA_HOME: 'data' } })).toBe('/home/ada/.local/share/credence')

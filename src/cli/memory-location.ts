@@ -12,7 +12,9 @@ import {
 } from '../config.ts'
 import { didYouMean } from '../did-you-mean.ts'
 import { forbidden, invalid, MemoryError, unavailable } from '../errors.ts'
-import type { EnvironmentVariables } from './text/output.ts'
+import { isOfAnotherUser, shellWord } from '../files/own-files.ts'
+import { type EnvironmentVariables, harmless } from './text/output.ts'
+import { isMemory, isTrusted } from './trusted-memories.ts'
 
 type Surroundings = { readonly env: EnvironmentVariables; readonly cwd: () => string; readonly home: string }
 
@@ -20,24 +22,45 @@ type DirectorySources = Surroundings & {
   readonly given: string | undefined
   /** The directory that a `.credence.json` names. */
   readonly project?: () => string | null
+  /** Called with a memory that is not used because the account does not trust it. */
+  readonly onIgnored: (dir: string) => void
 }
 
-/** The memory directory: --dir, CREDENCE_DIR, the project's, `./memory` if it is a memory, else the user's own. */
-export function memoryDirectory({ given, env, project, cwd, home }: DirectorySources): string {
+/**
+ * The memory directory: --dir, CREDENCE_DIR, the project's, `./memory` if it is a memory, else the user's own. Anybody who
+ * can write to a repository or to the working directory decides about the project's and about `./memory`, so these two are
+ * used only if the account trusts them.
+ */
+export function memoryDirectory({ given, env, project, cwd, home, onIgnored }: DirectorySources): string {
   if (given?.trim() === '')
     throw invalid('The path of the memory directory is empty.', 'Give a path, or leave out --dir.')
   const named = given ?? (env.CREDENCE_DIR || undefined)
   if (named !== undefined) return isAbsolute(named) ? named : resolve(cwd(), named)
-  const ofProject = project?.() ?? null
-  if (ofProject !== null) return ofProject
-  const local = join(cwd(), 'memory')
-  if (existsSync(join(local, 'state')) || existsSync(join(local, 'MEMORY.md'))) return local
-  return join(xdgDirectory(env.XDG_DATA_HOME, join(home, '.local', 'share')), 'credence')
+  const own = join(xdgDirectory(env.XDG_DATA_HOME, join(home, '.local', 'share')), 'credence')
+  const local = join(cwd(), localName)
+  const found = project?.() ?? (isMemory(local) ? local : null)
+  if (found === null || found === own) return own
+  if (isTrusted(stateDirectory({ env, home }), found)) return found
+  onIgnored(found)
+  return own
 }
+
+/** The name of a memory that is found in the working directory. */
+export const localName = 'memory'
+
+/** The directory for records of this account about memories and other programs. */
+export const stateDirectory = ({ env, home }: Omit<Surroundings, 'cwd'>): string =>
+  join(xdgDirectory(env.XDG_STATE_HOME, join(home, '.local', 'state')), 'credence')
 
 /** Shown when a memory is made, and before an agent is connected. */
 export const keepingNotice = (dir: string): string =>
   `What you tell connected agents is stored word for word on this machine, in ${dir}, with secrets masked. \`credence pause\` stops that, and \`credence forget\` erases stored messages.`
+
+/** Shown once when a memory is found that the account does not trust. */
+export const ignoredNotice = (dir: string): string =>
+  isMemory(dir)
+    ? `Ignored the memory in ${harmless(dir)}, because this account has neither created nor allowed it. If you know its contents, or created it with version 0.2.0 or earlier, allow it once: \`credence trust ${shellWord(harmless(dir))}\``
+    : `Ignored ${harmless(dir)}, which a ${projectFileName} names, because this account has not created a memory there: \`credence init --dir ${shellWord(harmless(dir))}\``
 
 /** The XDG specification says that relative paths are ignored. */
 export const xdgDirectory = (given: string | undefined, otherwise: string): string =>
@@ -112,7 +135,7 @@ export function findProjectFile(directory: string): ProjectFile | null {
 function textOf(file: string): string | null {
   const stats = statSync(file, { throwIfNoEntry: false })
   if (stats === undefined || !stats.isFile()) return null
-  if (process.getuid !== undefined && stats.uid !== process.getuid())
+  if (isOfAnotherUser(stats))
     throw forbidden(
       `${file} belongs to another user of this machine.`,
       'Delete the file, or change its owner to yourself.',

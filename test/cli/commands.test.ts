@@ -888,7 +888,7 @@ describe('the memory directory and its user', () => {
     const other = await place.runWith({ env: { CREDENCE_DIR: join(place.path, 'other') } }, ...terms, '--json')
     const ada = await place.runWith({ env: { CREDENCE_USER: 'ada' } }, 'beliefs', '--json')
 
-    expect(existsSync(join(place.home, '.local'))).toBe(false)
+    expect(existsSync(join(place.home, '.local', 'share'))).toBe(false)
     expect(existsSync(join(here, 'state', 'credence.db'))).toBe(true)
     expect(JSON.parse(other.stdout).outcome).toBe('remembered')
     expect(JSON.parse(ada.stdout).total).toBe(0)

@@ -171,7 +171,7 @@ describe('a store that cannot be used', () => {
   const storeOf = (dir: string): string => join(dir, 'state', 'credence.db')
 
   function damagedMemory(dir: string, bytes: string): string {
-    mkdirSync(join(dir, 'state'), { recursive: true })
+    mkdirSync(join(dir, 'state'), { recursive: true, mode: 0o700 })
     writeFileSync(storeOf(dir), bytes, { mode: 0o600 })
     return dir
   }
@@ -182,6 +182,7 @@ describe('a store that cannot be used', () => {
       join(place.work, 'memory'),
       'this is not a database, but a letter to my aunt\n'.repeat(100),
     )
+    await place.run('trust')
     const before = readFileSync(storeOf(dir))
 
     const recalled = await place.run('recall', 'hello')
@@ -250,11 +251,12 @@ describe('a store that cannot be used', () => {
   it('is set aside whole when asked, and a new one begins', async () => {
     using place = workplace()
     const dir = damagedMemory(join(place.work, 'memory'), 'garbage'.repeat(1000))
+    await place.run('trust')
 
     const { findings, ok } = await place.json('doctor', '--set-aside')
     const remembered = await place.run('remember', 'x', '--name', 'x')
 
-    const moved = /moved to (\S+);/.exec(findings[0].detail)?.[1] ?? ''
+    const moved = /moved to (\S+);/.exec(findings.at(-1).detail)?.[1] ?? ''
     expect(ok).toBe(true)
     expect(readFileSync(moved, 'utf8')).toBe('garbage'.repeat(1000))
     expect(moved.startsWith(`${storeOf(dir)}.corrupt-`)).toBe(true)
@@ -264,6 +266,7 @@ describe('a store that cannot be used', () => {
   it('begins anew in a file of no bytes', async () => {
     using place = workplace()
     damagedMemory(join(place.work, 'memory'), '')
+    await place.run('trust')
 
     const remembered = await place.run('remember', 'It works.', '--name', 'it')
 
@@ -401,7 +404,7 @@ describe('doctor', () => {
     const setAside = await place.run('doctor', '--set-aside')
 
     expect(exitCode).toBe(5)
-    expect(stdout).toMatch(/^FAIL {2}privacy +others may read or write the store \(mode 644\); run: chmod 600 /m)
+    expect(stdout).toMatch(/^FAIL {2}privacy +others have access: .*credence\.db; run: chmod go-rwx .*credence\.db$/m)
     // The store is not damaged.
     expect(stderr).not.toContain('--rebuild')
     expect(setAside).toMatchObject({ exitCode: 3, stderr: expect.stringContaining('is not damaged') })

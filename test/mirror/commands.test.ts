@@ -26,6 +26,7 @@ describe('credence init', () => {
     writeFileSync(place.file, '# Mine\n\n- keep me\n')
 
     const { exitCode, stdout } = await place.init()
+    await place.run('trust')
     await place.run('remember', 'Invoices are due after 14 days.', '--name', 'payment terms')
 
     expect(exitCode).toBe(0)

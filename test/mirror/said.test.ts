@@ -10,6 +10,8 @@ async function mirrored(before: string | null = null) {
   writeFileSync(join(place.work, 'memory', 'config.json'), '{"mirrorAuthority": "person"}')
   if (before !== null) writeFileSync(file, before)
   const made = await place.run('init', '--dir', 'memory')
+  // The folder had contents before, so the memory in it has to be allowed.
+  await place.run('trust')
   return {
     ...place,
     file,

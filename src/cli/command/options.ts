@@ -124,7 +124,7 @@ export const memoryOptions = {
   dir: text(
     '<directory>',
     'The memory directory.',
-    "CREDENCE_DIR, else ./memory if it exists, else credence in the user's data directory",
+    "CREDENCE_DIR, else ./memory if it is trusted, else credence in the user's data directory",
   ),
   store: text(
     '<address>',

@@ -17,9 +17,9 @@ import { conflict, MemoryError, unavailable } from '../../errors.ts'
 import { asJson, writeAtomically } from '../../files/atomic-write.ts'
 import { codeOf } from '../../files/leftovers.ts'
 import { readTextFile } from '../../files/read-text.ts'
+import { stateDirectory } from '../memory-location.ts'
 import type { Machine } from '../session.ts'
 import type { ConfigFile } from './hosts.ts'
-import { stateDirectory } from './seen.ts'
 
 /** The text of a file before Credence changed it, and the hash after it, so that the change can be undone. */
 const ConnectionRecord = z.object({

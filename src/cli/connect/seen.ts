@@ -1,6 +1,6 @@
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { xdgDirectory } from '../memory-location.ts'
+import { stateDirectory } from '../memory-location.ts'
 import type { Machine } from '../session.ts'
 
 /** The last hook that a host ran, its last call of a tool by MCP, and the version it said it has: names and times alone. */
@@ -9,10 +9,6 @@ type Seen = {
   readonly call: { readonly at: string; readonly tool: string }
   readonly version: { readonly at: string; readonly version: string }
 }
-
-/** The user's own directory for what Credence did to and saw of other programs. */
-export const stateDirectory = ({ env, home }: Pick<Machine, 'env' | 'home'>): string =>
-  join(xdgDirectory(env.XDG_STATE_HOME, join(home, '.local', 'state')), 'credence')
 
 const fileOf = (machine: Machine, host: string, kind: keyof Seen): string =>
   join(stateDirectory(machine), 'hosts', `${host}.${kind}.json`)

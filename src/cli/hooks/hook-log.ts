@@ -1,5 +1,6 @@
-import { appendFileSync, mkdirSync, readFileSync, renameSync, statSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { readFileSync, renameSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { ownPath, writePrivate } from '../../files/own-files.ts'
 import { parseObject } from '../../json.ts'
 
 /** The log is kept in two files of at most this size. */
@@ -26,9 +27,9 @@ export function logHook(dir: string, record: HookRecord): void {
   const file = hookLogFile(dir)
   const line = `${JSON.stringify(record)}\n`
   try {
+    ownPath(dir, file)
     if ((statSync(file, { throwIfNoEntry: false })?.size ?? 0) > largestLog) renameSync(file, `${file}.1`)
-    mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
-    appendFileSync(file, line, { mode: 0o600 })
+    writePrivate(file, line, 'append')
   } catch {
     // The hook's answer matters more than its log.
   }

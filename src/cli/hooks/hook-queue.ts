@@ -1,8 +1,9 @@
 import { createHash, randomBytes } from 'node:crypto'
-import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs'
+import { readdirSync, readFileSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { TurnRole } from '../../beliefs/turn.ts'
 import { codeOf } from '../../files/leftovers.ts'
+import { checkOwn, ownPath, writePrivate } from '../../files/own-files.ts'
 
 /** A message that a hook has put into the queue, with secrets masked. */
 export type QueuedTurn = {
@@ -25,12 +26,10 @@ const failedIn = (dir: string): string => join(queueIn(dir), 'failed')
 
 /** Adds a message to the queue: a private file, written under a temporary name and renamed when it is complete. */
 export function enqueue(dir: string, turn: QueuedTurn): void {
-  const queue = queueIn(dir)
-  mkdirSync(queue, { recursive: true, mode: 0o700 })
   const name = `${Date.now()}-${process.pid}-${randomBytes(4).toString('hex')}.json`
-  const draft = join(queue, `.${name}`)
+  const draft = ownPath(dir, join(queueIn(dir), `.${name}`))
   writeFileSync(draft, JSON.stringify(turn), { mode: 0o600, flag: 'wx' })
-  renameSync(draft, join(queue, name))
+  renameSync(draft, join(queueIn(dir), name))
 }
 
 /** Names of the waiting messages, oldest first. */
@@ -68,9 +67,9 @@ export const dequeue = (dir: string, name: string): void => rmSync(join(queueIn(
 
 /** Moves a message to `failed/`. */
 export function setAside(dir: string, name: string): void {
-  mkdirSync(failedIn(dir), { recursive: true, mode: 0o700 })
+  const failed = ownPath(dir, join(failedIn(dir), name))
   try {
-    renameSync(join(queueIn(dir), name), join(failedIn(dir), name))
+    renameSync(join(queueIn(dir), name), failed)
   } catch (error) {
     // The message was forgotten meanwhile.
     if (codeOf(error) !== 'ENOENT') throw error
@@ -81,6 +80,7 @@ export function setAside(dir: string, name: string): void {
 export function forgetQueued(dir: string, isMeant: (turn: QueuedTurn) => boolean): number {
   let removed = 0
   for (const directory of [queueIn(dir), failedIn(dir)]) {
+    checkOwn(dir, directory)
     for (const name of messagesIn(directory)) {
       const turn = readMessage(join(directory, name))
       if (turn === 'gone' || (turn !== null && !isMeant(turn))) continue
@@ -97,10 +97,8 @@ const markFor = (dir: string, session: string): string =>
 
 export function markUnkept(dir: string, session: string, isUnkept: boolean): void {
   const mark = markFor(dir, session)
-  if (isUnkept) {
-    mkdirSync(queueIn(dir), { recursive: true, mode: 0o700 })
-    writeFileSync(mark, '', { mode: 0o600 })
-  } else rmSync(mark, { force: true })
+  if (isUnkept) writePrivate(ownPath(dir, mark), '', 'replace')
+  else rmSync(mark, { force: true })
 }
 
 export const isUnkept = (dir: string, session: string): boolean =>
@@ -117,7 +115,7 @@ const longestEventMs = 2_000
 export function isFirstToAnswer(dir: string, event: string): boolean {
   const mark = join(queueIn(dir), `${eventPrefix}${event}`)
   try {
-    mkdirSync(queueIn(dir), { recursive: true, mode: 0o700 })
+    ownPath(dir, mark)
   } catch {
     // Then no hook can keep anything, but all can answer.
     return true

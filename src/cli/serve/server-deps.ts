@@ -1,10 +1,9 @@
 import { randomBytes } from 'node:crypto'
 import { statSync } from 'node:fs'
-import { join } from 'node:path'
 import type { AccessControl } from '../../beliefs/access-store.ts'
 import type { StoreCare } from '../../beliefs/store-care.ts'
 import { withShadow } from '../../eval/shadow/shadow.ts'
-import { runFolder } from '../../eval/store/documents.ts'
+import { evalStoreIn, runFolder } from '../../eval/store/documents.ts'
 import { defaultEmbedder } from '../../eval/system/open-embedder.ts'
 import type { Answer } from '../../http/api/contract.ts'
 import type { MirrorControl, ServerDeps, TaskWork } from '../../http/api/server-deps.ts'
@@ -85,7 +84,7 @@ export async function openServerDeps(
     make: false,
     onProblem: ({ message }) => onProblem(message),
   })
-  const evalRoot = (isDemo ? null : settings.evalStoreDir) ?? join(dir, 'state', 'evals')
+  const evalRoot = (isDemo ? null : settings.evalStoreDir) ?? evalStoreIn(dir)
   const isRecordingShadows = isDemo || (settings.evalHarnessEnabled && settings.evalShadowModeEnabled)
   // Trying a message on a page is not a use of the memory.
   const { counter: _counter, ...uncounted } = ports

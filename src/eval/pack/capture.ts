@@ -12,6 +12,7 @@ import { asJson } from '../../files/atomic-write.ts'
 import { type Eraser, forgottenMark } from '../../files/erase-texts.ts'
 import { leftoverName } from '../../files/leftovers.ts'
 import { takeLock } from '../../files/lock.ts'
+import { checkPlain } from '../../files/own-files.ts'
 import type { KeptCase } from '../../memory/explain/trials.ts'
 import type { Memory } from '../../memory/memory.ts'
 import type { Context } from '../../memory/recall/context.ts'
@@ -241,8 +242,11 @@ async function withOwnPack<Result>(
 ): Promise<Result> {
   const directory = packPath(root, ownPack)
   const packs = treePath(root, 'benchmarks')
+  checkPlain(root, packs)
   await mkdir(packs, { recursive: true, mode: 0o700 })
-  const release = await takeLock(join(packs, `.${ownPack}.lock`), `The pack ${ownPack}`, waitMs)
+  const lock = join(packs, `.${ownPack}.lock`)
+  checkPlain(root, lock)
+  const release = await takeLock(lock, `The pack ${ownPack}`, waitMs)
   const staged = join(packs, leftoverName('staged', ownPack))
   try {
     const isNew = !existsSync(directory)

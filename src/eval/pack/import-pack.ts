@@ -5,6 +5,7 @@ import { conflict, invalid, notFound } from '../../errors.ts'
 import { syncDirectory } from '../../files/atomic-write.ts'
 import { leftoverName, sweepLeftovers } from '../../files/leftovers.ts'
 import { takeLock } from '../../files/lock.ts'
+import { checkPlain } from '../../files/own-files.ts'
 import { omitUndefined } from '../../omit-undefined.ts'
 import { manifestName, packPath, treePath } from '../store/documents.ts'
 import { readArtifact, readBounded, required } from '../store/parse-artifact.ts'
@@ -76,6 +77,7 @@ export async function validatePack(path: string): Promise<PackSummary> {
 export async function importPack(root: string, path: string, { force = false }: { readonly force?: boolean } = {}) {
   const source = packSource(path)
   const packs = treePath(root, 'benchmarks')
+  checkPlain(root, packs)
   await mkdir(packs, { recursive: true, mode: 0o700 })
   await sweepLeftovers(packs)
   const staged = join(packs, leftoverName('staged', 'pack'))
@@ -129,7 +131,9 @@ const longestWaitMs = 10_000
 /** Whether an earlier pack was replaced. Of two processes that import the same pack at once, the later one stays. */
 async function moveIntoPlace(staged: string, target: string, force: boolean): Promise<boolean> {
   const [packs, id] = [dirname(target), basename(target)]
-  const release = await takeLock(join(packs, '.import.lock'), 'The folder of packs', longestWaitMs)
+  const lock = join(packs, '.import.lock')
+  checkPlain(packs, lock)
+  const release = await takeLock(lock, 'The folder of packs', longestWaitMs)
   try {
     const isReplaced = existsSync(target)
     if (isReplaced && !force)

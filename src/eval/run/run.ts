@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { conflict, invalid, type MemoryError } from '../../errors.ts'
 import { sweepLeftovers } from '../../files/leftovers.ts'
 import { takeLock } from '../../files/lock.ts'
+import { checkPlain } from '../../files/own-files.ts'
 import { omitUndefined } from '../../omit-undefined.ts'
 import { sha256 } from '../pack/manifest.ts'
 import { summaryOf } from '../score/figures.ts'
@@ -139,7 +140,9 @@ export function optionsOf(
 
 async function carryOn(benchmark: RunnableBenchmark, run: RunSummary, context: RunContext): Promise<RunSummary> {
   const { root, now, signal, jobs = 1, onProgress } = context
-  const release = await takeLock(`${runFolder(root, run.runId)}/lock`, `The run "${run.runId}"`)
+  const lock = `${runFolder(root, run.runId)}/lock`
+  checkPlain(root, lock)
+  const release = await takeLock(lock, `The run "${run.runId}"`)
   try {
     await breakSeal(root, run)
     const cases = wantedCases(benchmark, run)

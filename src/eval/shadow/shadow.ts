@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { writeAtomically } from '../../files/atomic-write.ts'
 import { codeOf, sweepLeftovers } from '../../files/leftovers.ts'
+import { checkPlain } from '../../files/own-files.ts'
 import type { Memory } from '../../memory/memory.ts'
 import { type Context, defaultBudget } from '../../memory/recall/context.ts'
 import { renderContext } from '../../memory/recall/render.ts'
@@ -28,6 +29,7 @@ export type Observation = {
 /** The secret key of a store's hashes, made on first use: without it nobody can find the text of a hash by trying. */
 export async function shadowKey(root: string): Promise<Buffer> {
   const path = join(root, 'shadow.key')
+  checkPlain(root, path)
   // Of two processes that make one at once, the first to finish decides for both.
   if (!existsSync(path)) await writeAtomically(path, `${randomBytes(32).toString('hex')}\n`, { existing: 'keep' })
   const key = Buffer.from((await readFile(path, 'utf8')).trim(), 'hex')
@@ -83,6 +85,7 @@ export function shadowRecordOf(observation: Observation, key: Uint8Array, traceI
 export async function writeShadow(root: string, record: ShadowRecord): Promise<void> {
   const valid = required(checkArtifact('shadow-record', record, `shadow/${record.traceId}.json`), 'shadow-record')
   const path = shadowPath(root, valid.recordedAt, valid.traceId)
+  checkPlain(root, path)
   await writeAtomically(path, JSON.stringify(valid), { existing: 'replace', durable: false })
 }
 

@@ -2,6 +2,7 @@ import { lstatSync, writeSync } from 'node:fs'
 import { mkdir, open } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { linesOf } from '../../files/lines.ts'
+import { checkPlain } from '../../files/own-files.ts'
 import { caseLogPath } from './documents.ts'
 import { type Checked, checkArtifact, type Problem, parseArtifact, refused, required } from './parse-artifact.ts'
 import type { CaseRecord } from './schemas/run.ts'
@@ -12,6 +13,7 @@ import type { CaseRecord } from './schemas/run.ts'
  */
 export async function openCaseLog(root: string, runId: string) {
   const path = caseLogPath(root, runId)
+  checkPlain(root, path)
   await mkdir(dirname(path), { recursive: true, mode: 0o700 })
   const length = await lengthOfWholeLines(path)
   const file = await open(path, 'a', 0o600)

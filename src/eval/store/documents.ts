@@ -4,6 +4,7 @@ import { setImmediate } from 'node:timers/promises'
 import { conflict, invalid, notFound } from '../../errors.ts'
 import { asJson, writeAtomically } from '../../files/atomic-write.ts'
 import { codeOf, ifPresent } from '../../files/leftovers.ts'
+import { checkOwn, checkPlain } from '../../files/own-files.ts'
 import {
   type Artifact,
   type ArtifactKind,
@@ -37,6 +38,13 @@ export function safeId(id: string, field: string): string {
   if (isSafeId(id)) return id
   const hint = 'Use 1 to 128 letters, digits, dots, dashes or underscores, without /, \\ or "..".'
   throw invalid(`The ${field} is ${JSON.stringify(id).slice(0, 80)}, which is not a safe id.`, hint)
+}
+
+/** The eval store in a memory directory. Throws if it is a link or belongs to another user. */
+export function evalStoreIn(dir: string): string {
+  const root = join(dir, 'state', 'evals')
+  checkOwn(dir, root)
+  return root
 }
 
 export const manifestName = 'manifest.json'
@@ -235,20 +243,34 @@ const exists = (path: string): boolean => lstatSync(path, { throwIfNoEntry: fals
 
 /** Replaces the summary of a run. */
 export const writeRun = (root: string, run: RunSummary): Promise<boolean> =>
-  writeDocument('run-summary', run, runPath(root, run.runId), 'replace')
+  writeDocument(root, 'run-summary', run, runPath(root, run.runId), 'replace')
 
 /** Claims the id of a new run by writing its first summary. */
 export async function createRun(root: string, run: RunSummary): Promise<void> {
-  if (await writeDocument('run-summary', run, runPath(root, run.runId), 'keep')) return
+  if (await writeDocument(root, 'run-summary', run, runPath(root, run.runId), 'keep')) return
   throw conflict(`A run "${run.runId}" exists already.`, 'Choose another run id.')
 }
 
 export const writeEnvironment = (root: string, environment: Environment): Promise<boolean> =>
-  writeDocument('environment', { ...environment, sealed: true }, environmentPath(root, environment.runId), 'replace')
+  writeDocument(
+    root,
+    'environment',
+    { ...environment, sealed: true },
+    environmentPath(root, environment.runId),
+    'replace',
+  )
 
 /** Whether the snapshot was written: without `replace` an existing one stays. */
 export const writeBaseline = (root: string, snapshot: BaselineSnapshot, replace: boolean): Promise<boolean> =>
-  writeDocument('baseline', snapshot, baselinePath(root, snapshot.snapshotId), replace ? 'replace' : 'keep')
+  writeDocument(root, 'baseline', snapshot, baselinePath(root, snapshot.snapshotId), replace ? 'replace' : 'keep')
 
-const writeDocument = async (kind: ArtifactKind, document: object, path: string, existing: 'keep' | 'replace') =>
-  writeAtomically(path, asJson(required(checkArtifact(kind, document, path), kind)), { existing })
+async function writeDocument(
+  root: string,
+  kind: ArtifactKind,
+  document: object,
+  path: string,
+  existing: 'keep' | 'replace',
+): Promise<boolean> {
+  checkPlain(root, path)
+  return writeAtomically(path, asJson(required(checkArtifact(kind, document, path), kind)), { existing })
+}

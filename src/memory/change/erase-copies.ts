@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { Belief } from '../../beliefs/belief.ts'
@@ -6,6 +6,7 @@ import type { Commit } from '../../beliefs/journal.ts'
 import { syncDirectory } from '../../files/atomic-write.ts'
 import type { ForgottenTexts } from '../../files/erase-texts.ts'
 import { codeOf, isRunning, leftoverName } from '../../files/leftovers.ts'
+import { checkOwn, ownPath } from '../../files/own-files.ts'
 import type { Store } from '../ports.ts'
 
 /** The texts that one change forgot, and its author. */
@@ -17,14 +18,18 @@ export type Forgotten = ForgottenTexts &
  * are read before, because afterwards they are gone; until the copies are erased they are in a file, so
  * that `finish` can go on when the process was killed in between.
  */
-export function erasingCopies(store: Store, folder: string, erase: (forgotten: Forgotten) => Promise<void>) {
+export function erasingCopies(
+  store: Store,
+  { dir, folder }: { readonly dir: string; readonly folder: string },
+  erase: (forgotten: Forgotten) => Promise<void>,
+) {
   const commit: Store['commit'] = async (wanted) => {
     const forgotten = await textsOf(store, wanted)
     if (forgotten === null) return store.commit(wanted)
     await finish()
     const note = join(folder, leftoverName('tmp', 'forgotten.json'))
     try {
-      await writeNote(note, JSON.stringify(forgotten)).catch(unlessFull)
+      await writeNote(ownPath(dir, note), JSON.stringify(forgotten)).catch(unlessFull)
       const result = await store.commit(wanted)
       if (result.outcome === 'committed') await erase(forgotten)
       return result
@@ -34,6 +39,7 @@ export function erasingCopies(store: Store, folder: string, erase: (forgotten: F
   }
   /** Erases the copies of what processes have forgotten that were killed before they could. False when there was none. */
   const finish = async (): Promise<boolean> => {
+    checkOwn(dir, folder)
     const abandoned = existsSync(folder) ? abandonedIn(folder) : []
     for (const name of abandoned) {
       const forgotten: Forgotten | null = readNote(join(folder, name))
@@ -47,7 +53,6 @@ export function erasingCopies(store: Store, folder: string, erase: (forgotten: F
 
 /** Under its own name at once: a note that was cut off was written before anything was forgotten. */
 async function writeNote(path: string, text: string): Promise<void> {
-  mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
   await writeFile(path, text, { flag: 'wx', mode: 0o600, flush: true })
   await syncDirectory(dirname(path))
 }

@@ -1,8 +1,9 @@
-import { readFileSync, realpathSync } from 'node:fs'
-import { isAbsolute, join, relative, resolve } from 'node:path'
+import { readFileSync } from 'node:fs'
+import { isAbsolute, join, relative } from 'node:path'
 import { invalid } from '../../errors.ts'
 import { asJson, writeAtomically } from '../../files/atomic-write.ts'
 import { codeOf } from '../../files/leftovers.ts'
+import { ownPath, realPath } from '../../files/own-files.ts'
 
 /** While it is in force, nothing that a host sends is kept or learned. Recall goes on. */
 export type Pause = {
@@ -34,7 +35,7 @@ export const pauseFor = (dir: string, directory: string, now: Date): Pause | nul
 /** Begins a pause, in place of one for the same directory. */
 export async function beginPause(dir: string, pause: Pause, now: Date): Promise<void> {
   const others = pausesIn(dir, now).filter(({ directory }) => directory !== pause.directory)
-  await writeAtomically(fileIn(dir), asJson({ pauses: [...others, pause] }), { existing: 'replace' })
+  await writeAtomically(ownPath(dir, fileIn(dir)), asJson({ pauses: [...others, pause] }), { existing: 'replace' })
 }
 
 /** Ends the pause for a directory, or for everywhere. Says whether there was one. */
@@ -42,7 +43,7 @@ export async function endPause(dir: string, directory: string | null, now: Date)
   const pauses = pausesIn(dir, now)
   const others = pauses.filter((pause) => pause.directory !== directory)
   if (others.length === pauses.length) return false
-  await writeAtomically(fileIn(dir), asJson({ pauses: others }), { existing: 'replace' })
+  await writeAtomically(ownPath(dir, fileIn(dir)), asJson({ pauses: others }), { existing: 'replace' })
   return true
 }
 
@@ -50,15 +51,6 @@ export async function endPause(dir: string, directory: string | null, now: Date)
 export function isWithin(directory: string, other: string): boolean {
   const path = relative(realPath(other), realPath(directory))
   return path === '' || !(path === '..' || path.startsWith('../') || path.startsWith('..\\') || isAbsolute(path))
-}
-
-/** The path with links resolved, where it exists. */
-export function realPath(path: string): string {
-  try {
-    return realpathSync(path)
-  } catch {
-    return resolve(path)
-  }
 }
 
 /** A damaged file may contain a pause, so it is an error and not an empty list. */

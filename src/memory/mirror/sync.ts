@@ -1,9 +1,9 @@
-import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { conflict } from '../../errors.ts'
 import { sweepLeftovers } from '../../files/leftovers.ts'
 import { takeLock } from '../../files/lock.ts'
+import { checkOwn, ownDirectory, ownPath } from '../../files/own-files.ts'
 import type { Ports } from '../ports.ts'
 import { changesSince, readFiles } from './changes.ts'
 import { applyPlan, type EditCounts, fileAuthors, type MirrorAuthority } from './merge/apply.ts'
@@ -77,8 +77,9 @@ const mostConflicts = 200
  */
 export async function syncMirror(ports: Ports, request: MirrorRequest): Promise<Synced> {
   const paths = mirrorPaths(request.dir)
-  mkdirSync(paths.displaced, { recursive: true, mode: 0o700 })
-  const release = await takeLock(paths.lock, 'The mirror', request.waitMs ?? 2_000)
+  ownDirectory(paths.dir, paths.displaced)
+  for (const folder of [paths.bases, paths.where]) checkOwn(paths.dir, folder)
+  const release = await takeLock(ownPath(paths.dir, paths.lock), 'The mirror', request.waitMs ?? 2_000)
   try {
     const loaded = loadState(paths)
     const state = loaded === null || loaded === 'damaged' ? rebuildState(paths, request.user) : loaded

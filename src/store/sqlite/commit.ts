@@ -1,8 +1,9 @@
 import { randomFillSync } from 'node:crypto'
-import { rmSync, writeFileSync } from 'node:fs'
+import { rmSync } from 'node:fs'
 import type { Belief } from '../../beliefs/belief.ts'
 import type { CommitResult } from '../../beliefs/belief-store.ts'
 import { type Commit, isForgetting } from '../../beliefs/journal.ts'
+import { writePrivate } from '../../files/own-files.ts'
 import { indexedTerm, newestText, parseBody, readText, type StoredText } from '../belief-row.ts'
 import { type CheckedChange, checkChanges, settledBefore } from '../checked-commit.ts'
 import { deriveBelief } from '../derived-belief.ts'
@@ -157,7 +158,7 @@ function keepReserve(file: string): void {
   if (sizeOf(reserveOf(file)) === reserveBytes || freeBytes(file) < 2 * reserveBytes) return
   try {
     // Random, so that no file system compresses it.
-    writeFileSync(reserveOf(file), randomFillSync(Buffer.allocUnsafe(reserveBytes)), { mode: 0o600 })
+    writePrivate(reserveOf(file), randomFillSync(Buffer.allocUnsafe(reserveBytes)), 'replace')
   } catch {
     // A directory that may not be written to is no reason not to open the store.
   }

@@ -72,7 +72,7 @@ describe('a memory on a read-only mount', () => {
     if (!canMount) return context.skip('Linux namespaces are missing.')
     using place = workplace()
     const dir = join(place.path, 'memory')
-    mkdirSync(dir)
+    mkdirSync(dir, { mode: 0o700 })
     await place.run('remember', 'Invoices are due in 14 days.', '--name', 'payment terms', '--dir', dir)
     const reading = [
       ['recall', 'What are our payment terms?'],
@@ -109,7 +109,8 @@ describe('a memory on a read-only mount', () => {
         3,
         expect.stringMatching(/read-only|reading only|cannot be created/u),
       ])
-    expect(readdirSync(join(dir, 'state')).sort()).toEqual(['credence.db', 'credence.db-head', 'credence.db-reserve'])
+    const files = ['credence.db', 'credence.db-head', 'credence.db-reserve', 'id']
+    expect(readdirSync(join(dir, 'state')).sort()).toEqual(files)
   })
 
   it('is read with the changes that are still in its log', async (context) => {

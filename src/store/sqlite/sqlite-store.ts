@@ -1,5 +1,3 @@
-import { existsSync } from 'node:fs'
-import { dirname } from 'node:path'
 import type { AccessControl, Membership } from '../../beliefs/access-store.ts'
 import type { BeliefStore } from '../../beliefs/belief-store.ts'
 import type { RecallCounts } from '../../beliefs/recall-counts.ts'
@@ -18,7 +16,7 @@ import { type DatabaseOptions, defaultBusyTimeoutMs, openDatabase } from './data
 import { formReads } from './form-lookups.ts'
 import type { openRowStandings } from './full-text.ts'
 import type { openJournal } from './journal.ts'
-import { mayBeWritten, sizeOf } from './store-file.ts'
+import { isReadOnlyStore, sizeOf } from './store-file.ts'
 import type { openStoreThread } from './store-thread.ts'
 import type { openResidentTurns } from './turns/resident-turns.ts'
 import { readTurn, turnReads } from './turns/turn-lookups.ts'
@@ -59,7 +57,7 @@ export type SqliteStore = BeliefStore &
 export function openSqliteStore(options: SqliteStoreOptions): SqliteStore {
   const { file, busyTimeoutMs = defaultBusyTimeoutMs, random, now = () => new Date() } = options
   const { inspect = false, residentBytes = 0 } = options
-  const isReadonly = inspect || (options.readonly ?? (existsSync(file) && !mayBeWritten(dirname(file), file)))
+  const isReadonly = inspect || (options.readonly ?? isReadOnlyStore(file))
   const open = () => openDatabase({ ...options, readonly: isReadonly })
   const connection = new Connection({ file, isReadonly, busyTimeoutMs, open })
   const users = new Users(connection)

@@ -1,7 +1,6 @@
 import { randomFillSync } from 'node:crypto'
 import {
   accessSync,
-  appendFileSync,
   chmodSync,
   closeSync,
   constants,
@@ -17,6 +16,7 @@ import {
 } from 'node:fs'
 import { dirname } from 'node:path'
 import { MemoryError } from '../../errors.ts'
+import { writePrivate } from '../../files/own-files.ts'
 
 /**
  * Makes sure there is a private file for SQLite to open. Called before a connection exists and never opens a file that
@@ -60,6 +60,12 @@ export function mayBeWritten(...paths: readonly string[]): boolean {
     return false
   }
 }
+
+/** Whether there is a store that may only be read. */
+export const isReadOnlyStore = (file: string): boolean => existsSync(file) && !mayBeWritten(dirname(file), file)
+
+/** The endings of the store's own files: SQLite's, the head of the journal, and the reserve. */
+export const storeSuffixes = ['', '-wal', '-shm', '-journal', '-head', '-reserve'] as const
 
 /** Which files a connection has open, so that a swap under it can be noticed. */
 export const identityOf = (file: string): string =>
@@ -126,7 +132,7 @@ export function makeRoomToOpen(file: string): () => void {
     if (taken <= 0) return
     try {
       const room = Math.min(taken, freeBytes(file))
-      appendFileSync(reserveOf(file), randomFillSync(Buffer.allocUnsafe(room)), { mode: 0o600 })
+      writePrivate(reserveOf(file), randomFillSync(Buffer.allocUnsafe(room)), 'append')
     } catch {
       // Another program was faster. What was written of it is a reserve too.
     }

@@ -1,6 +1,8 @@
-import { existsSync, statSync } from 'node:fs'
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
 import type { Finding } from '../../../beliefs/store-care.ts'
 import { conflict, MemoryError } from '../../../errors.ts'
+import { examineFiles, shellWord } from '../../../files/own-files.ts'
 import { acceptLoss, examine, rebuild } from '../../../memory/explain/doctor.ts'
 import { type MirrorStatus, mirrorStatus } from '../../../memory/mirror/status.ts'
 import type { Store } from '../../../memory/ports.ts'
@@ -9,7 +11,7 @@ import { defineCommand, exitCodes, type ValuesOf } from '../../command/command.t
 import { flag, memoryOptions } from '../../command/options.ts'
 import { failedNames, queuedNames, queueIn } from '../../hooks/hook-queue.ts'
 import type { MemoryLocation, Ports, Session } from '../../session.ts'
-import { counted, type Style, table } from '../../text/output.ts'
+import { counted, harmless, type Style, table } from '../../text/output.ts'
 
 const maintenance = {
   rebuild: flag('First rebuild everything from the journal, and remove remains of forgotten texts.'),
@@ -21,7 +23,7 @@ export const doctor = defineCommand({
   args: {},
   options: { ...maintenance, ...memoryOptions },
   description:
-    'Checks the file, the journal, every belief, every index and MEMORY.md. Without --rebuild, --accept-loss or --set-aside it only reads. The journal is compared with its last known event in state/credence.db-head: events missing at its end are reported until you restore a backup or give --accept-loss.',
+    'Checks the owner and the permissions of the directory and its files, the journal, every belief, every index and MEMORY.md. Without --rebuild, --accept-loss or --set-aside it only reads. The journal is compared with its last known event in state/credence.db-head: events missing at its end are reported until you restore a backup or give --accept-loss.',
   exitCodes: [exitCodes.degraded],
   examples: {
     'credence doctor': 'Shows the result of every check.',
@@ -33,7 +35,14 @@ export const doctor = defineCommand({
     const { dir, user } = location
     const store = await session.storeFile(dir)
     const exists = await session.hasMemory(options)
-    const { findings, hints } = exists ? await checkStore(session, store, location, options) : nothingThere(store)
+    const privacy = privacyFindings(dir)
+    const { findings: others, hints } = privacy.some(({ check }) => check === 'links')
+      ? // Through a link, the other checks would read and change files elsewhere.
+        { findings: [], hints: [] }
+      : exists
+        ? await checkStore(session, store, location, options)
+        : nothingThere(store)
+    const findings = [...privacy, ...others]
     const ok = findings.every((finding) => finding.ok)
     return {
       document: { ok, dir, store, user, findings },
@@ -57,14 +66,12 @@ async function checkStore(
   location: MemoryLocation,
   options: ValuesOf<typeof maintenance>,
 ): Promise<Report> {
-  const privacy = location.store === undefined && existsSync(store) ? [privacyOf(store)] : []
   try {
     const { found, mirror } = await examined(session, location, options)
-    const findings = [...privacy, ...found]
-    // The findings about permissions and about a long log name their own remedies.
+    // The finding about a long log names its own remedy.
     const isDamaged = found.some(({ check, ok }) => !ok && check !== 'log')
     const hints = [...(isDamaged ? [remedy] : []), ...(mirror.every(({ ok }) => ok) ? [] : [mirrorRemedy])]
-    if (!options.setAside) return { findings: [...findings, ...mirror, ...queueFindings(location.dir)], hints }
+    if (!options.setAside) return { findings: [...found, ...mirror, ...queueFindings(location.dir)], hints }
     if (!isDamaged)
       throw conflict(
         `The store ${store} is not damaged.`,
@@ -73,7 +80,7 @@ async function checkStore(
   } catch (error) {
     if (!(error instanceof MemoryError) || !['unavailable', 'invalid'].includes(error.code)) throw error
     const broken = { check: 'store', ok: false, detail: error.message }
-    if (!options.setAside) return { findings: [...privacy, broken], hints: [error.hint ?? remedy] }
+    if (!options.setAside) return { findings: [broken], hints: [error.hint ?? remedy] }
     if (error.code !== 'invalid') throw error
   }
   const detail = `moved to ${setAsideCorruptStore(store)}; the next command creates a new store`
@@ -158,12 +165,27 @@ function mirrorFindings(status: MirrorStatus): readonly Finding[] {
   return [{ check: 'mirror', ok: trouble.length === 0, detail }]
 }
 
-/** Whether only the owner may read the store. Windows has no such permissions. */
-function privacyOf(store: string): Finding {
-  const mode = statSync(store).mode & 0o777
-  const isPrivate = process.platform === 'win32' || (mode & 0o077) === 0
-  const risk = `others may read or write the store (mode ${mode.toString(8)}); run: chmod 600 ${store}`
-  return { check: 'privacy', ok: isPrivate, detail: isPrivate ? 'only you may read the store' : risk }
+/** How many problems of one kind are listed. */
+const maxListed = 5
+
+/** Whether the files of a memory belong to this account, are open to nobody else, and are no links. */
+function privacyFindings(dir: string): readonly Finding[] {
+  if (!existsSync(dir)) return []
+  const { links, foreign, loose } = examineFiles(dir, join(dir, 'state'))
+  const listed = (problem: string, paths: readonly string[], remedy: string): string =>
+    `${problem}: ${paths.slice(0, maxListed).map(harmless).join(', ')}${paths.length > maxListed ? ` and ${paths.length - maxListed} more` : ''}; run: ${remedy} ${paths
+      .slice(0, maxListed)
+      .map((path) => shellWord(harmless(path)))
+      .join(' ')}`
+  const failures = [
+    ...(links.length === 0 ? [] : [{ check: 'links', detail: listed('symbolic links', links, 'rm') }]),
+    ...(foreign.length === 0
+      ? []
+      : [{ check: 'owner', detail: listed('of another user', foreign, 'chown "$(id -u)"') }]),
+    ...(loose.length === 0 ? [] : [{ check: 'privacy', detail: listed('others have access', loose, 'chmod go-rwx') }]),
+  ]
+  if (failures.length > 0) return failures.map((failure) => ({ ...failure, ok: false }))
+  return [{ check: 'privacy', ok: true, detail: 'only you may read the memory' }]
 }
 
 const findingsText = (findings: readonly Finding[], style: Style): string => {

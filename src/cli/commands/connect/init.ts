@@ -1,13 +1,15 @@
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs'
+import { basename, dirname, join } from 'node:path'
 import { parseScope } from '../../../beliefs/scope.ts'
 import { conflict, notFound, unavailable } from '../../../errors.ts'
+import { shellWord } from '../../../files/own-files.ts'
 import { syncMirror } from '../../../memory/mirror/sync.ts'
 import { type Answer, defineCommand } from '../../command/command.ts'
 import { memoryOptions, option } from '../../command/options.ts'
-import { projectFileName } from '../../memory-location.ts'
+import { localName, projectFileName, stateDirectory } from '../../memory-location.ts'
 import type { LocationOptions, Session } from '../../session.ts'
-import { counted, lines } from '../../text/output.ts'
+import { counted, harmless, lines } from '../../text/output.ts'
+import { isTrusted } from '../../trusted-memories.ts'
 import { leftAloneText } from '../memory/mirror.ts'
 
 export const init = defineCommand({
@@ -29,6 +31,8 @@ export const init = defineCommand({
     const { dir, user, homeScopes, store: server } = session.locate(options)
     const store = await session.storeFile(dir)
     const isNew = !(await session.hasMemory(options))
+    // Contents of unknown origin; only an empty directory is trusted by itself.
+    const hasContents = existsSync(dir) && readdirSync(dir).length > 0
     makePrivateDirectory(dir)
     await session.memory(options)
     // Text that is in the file already stays, and beliefs are added behind it.
@@ -36,6 +40,7 @@ export const init = defineCommand({
     const { file, leftAlone, held } = await session.withPorts(dir, (ports) =>
       syncMirror(ports, { dir, user, authority }),
     )
+    const isAllowed = !hasContents || basename(dir) !== localName || isTrusted(stateDirectory(session.machine), dir)
     return {
       document: { dir, store, created: isNew, user, scopes: homeScopes, mirror: file, leftAlone },
       text: (style) =>
@@ -52,10 +57,16 @@ export const init = defineCommand({
           `  ${style.command} remember "Invoices are due after 14 days." --name "payment terms"`,
           `  ${style.command} recall "What are our payment terms?" --explain`,
         ),
-      notes:
-        held === null
+      notes: [
+        ...(held === null
           ? []
-          : [`warning: the file was not synchronised: ${held.reason}. See \`credence mirror status\`.`],
+          : [`warning: the file was not synchronised: ${held.reason}. See \`credence mirror status\`.`]),
+        ...(isAllowed
+          ? []
+          : [
+              `The directory had contents before. To use this memory without --dir, allow it: \`credence trust ${shellWord(harmless(dir))}\``,
+            ]),
+      ],
     }
   },
 })

@@ -1,5 +1,4 @@
 import { createServer } from 'node:http'
-import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { listenWith } from '../../../http/listen.ts'
 import { foreignRequest, loopbackNames } from '../../../http/same-origin.ts'
@@ -51,7 +50,10 @@ export const proxy = defineCommand({
       evalStoreDir,
       mirrorAuthority: settings.mirrorAuthority,
       maxTurnCharacters: settings.maxTurnCharacters,
-      shadowRoot: evalHarnessEnabled && evalShadowModeEnabled ? (evalStoreDir ?? join(dir, 'state', 'evals')) : null,
+      shadowRoot:
+        evalHarnessEnabled && evalShadowModeEnabled
+          ? (evalStoreDir ?? (await import('../../../eval/store/documents.ts')).evalStoreIn(dir))
+          : null,
     })
     // The first request is not to wait until the memory is open. A memory that cannot be opened is reported by requests.
     const opening = memory.recall({ user, scopes, homeScopes }, '').catch(() => {})

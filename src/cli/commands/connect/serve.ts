@@ -3,6 +3,7 @@ import { chmodSync, existsSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { unavailable } from '../../../errors.ts'
 import { writeAtomically } from '../../../files/atomic-write.ts'
+import { ownPath } from '../../../files/own-files.ts'
 import type { EndedSessions } from '../../../http/authentication.ts'
 import { listen } from '../../../http/listen.ts'
 import { type HostNames, loopbackNames } from '../../../http/same-origin.ts'
@@ -21,13 +22,14 @@ import { tourScopes } from './tour.ts'
 const wellFormed = /^[A-Za-z0-9_-]{43}$/u
 
 /** Sessions that were logged out, one a line, in a file that only its owner can read; the latest ones. */
-function endedSessions(file: string): EndedSessions {
+function endedSessions(dir: string): EndedSessions {
+  const file = join(dir, 'state', 'ended-sessions')
   const known = new Set(existsSync(file) ? readFileSync(file, 'utf8').split('\n').filter(Boolean) : [])
   return {
     has: (id) => known.has(id),
     add: async (id) => {
       known.add(id)
-      await writeAtomically(file, `${[...known].slice(-mostEnded).join('\n')}\n`, { existing: 'replace' })
+      await writeAtomically(ownPath(dir, file), `${[...known].slice(-mostEnded).join('\n')}\n`, { existing: 'replace' })
     },
   }
 }
@@ -150,13 +152,16 @@ async function answerRequests(
   const { dir, user, isDemo } = served
   const isOnServer = !isDemo && session.locate(options).store !== undefined
   const place = isOnServer ? await session.storeFile(dir) : dir
-  const [tokenFile, agentFile] = [join(dir, 'state', 'token'), join(dir, 'state', 'agent-token')]
+  const [tokenFile, agentFile] = ['token', 'agent-token'].map((name) => ownPath(dir, join(dir, 'state', name))) as [
+    string,
+    string,
+  ]
   const tokens = { person: await installationToken(tokenFile), agent: await installationToken(agentFile) }
   // The sender of the request learns only that there is a bug.
   const onBug = (error: unknown): void => console.error(error)
   const serving = {
     tokens,
-    endedSessions: endedSessions(join(dir, 'state', 'ended-sessions')),
+    endedSessions: endedSessions(dir),
     hosts,
     webDirectory: join(session.machine.program, '..', '..', 'dist', 'web'),
     perMinute: session.settings({ dir }).requestsPerMinute,

@@ -1,8 +1,9 @@
 import { spawnSync } from 'node:child_process'
 import { arch, platform, release } from 'node:os'
-import { isAbsolute, join, relative, resolve } from 'node:path'
+import { isAbsolute, relative, resolve } from 'node:path'
 import { environmentName, type SettingName, type Settings } from '../../../config.ts'
 import { MemoryError } from '../../../errors.ts'
+import { evalStoreIn } from '../../../eval/store/documents.ts'
 import type { Environment } from '../../../eval/store/schemas/run.ts'
 import { defaultEmbedder } from '../../../eval/system/open-embedder.ts'
 import { kebab, UsageError } from '../../command/command.ts'
@@ -68,7 +69,7 @@ export function evalStore(
 ): { readonly root: string; readonly settings: Settings } {
   const settings = session.settings({ dir })
   if (evals !== undefined) return { root: resolve(session.workingDirectory(), evals), settings }
-  const root = settings.evalStoreDir ?? join(session.locate({ dir }).dir, 'state', 'evals')
+  const root = settings.evalStoreDir ?? evalStoreIn(session.locate({ dir }).dir)
   return { root, settings }
 }
 

@@ -6,6 +6,7 @@ import { z } from 'zod'
 import { invalid } from '../../../errors.ts'
 import { asJson, writeAtomically } from '../../../files/atomic-write.ts'
 import { codeOf, sweepLeftovers } from '../../../files/leftovers.ts'
+import { ownPath } from '../../../files/own-files.ts'
 import { parseJson } from '../../../json.ts'
 import { localMinute } from '../../../local-time.ts'
 import { showAllAgain } from '../../../memory/mirror/state/state.ts'
@@ -72,7 +73,7 @@ export const restore = defineCommand({
     return session.withProgress(async (bar) => {
       const restored = await restoreStore({
         from,
-        file: await session.storeFile(dir),
+        file: ownPath(dir, await session.storeFile(dir)),
         random: randomBytes,
         onStage: (stage) => bar.show(stages[stage], names.indexOf(stage), names.length),
         confirm: async (contents, old) => {
@@ -149,7 +150,7 @@ async function noteBackup(dir: string, made: NotedBackup): Promise<void> {
   if (!isWritable) return
   const others = (await knownBackups(dir)).filter(({ file }) => file !== made.file)
   const notes = asJson([...others, made].slice(-mostNoted))
-  await writeAtomically(notesIn(dir), notes, { existing: 'replace' }).catch((error: unknown) => {
+  await writeAtomically(ownPath(dir, notesIn(dir)), notes, { existing: 'replace' }).catch((error: unknown) => {
     if (codeOf(error) !== 'ENOSPC') throw error
   })
 }

@@ -2,6 +2,7 @@ import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Belief } from '../../../beliefs/belief.ts'
 import { codeOf } from '../../../files/leftovers.ts'
+import { ownPath } from '../../../files/own-files.ts'
 import type { Store } from '../../ports.ts'
 import { escapeId, fieldsOfBelief, isSameField, renderItem } from '../parse/item.ts'
 import type { MirrorPaths, MirrorState } from '../state/state.ts'
@@ -37,7 +38,7 @@ export function writeConflictFile({ dir }: MirrorPaths, at: Date, content: strin
   for (let attempt = 1; ; attempt += 1) {
     const file = `MEMORY.conflict-${stamp}${attempt === 1 ? '' : `-${attempt}`}.md`
     try {
-      writeFileSync(join(dir, file), content, { flag: 'wx', mode: 0o600, flush: true })
+      writeFileSync(ownPath(dir, join(dir, file)), content, { flag: 'wx', mode: 0o600, flush: true })
       return file
     } catch (error) {
       if (codeOf(error) !== 'EEXIST') throw error

@@ -40,7 +40,7 @@ export function saveBase(paths: MirrorPaths, file: string, document: MirrorDocum
       ?.ownLines({ withNewItems: true })
       .filter((line) => !own.has(line)),
   )
-  writeRecord(baseFile(paths, file, document.version() ?? 0), withoutSecrets(text, own))
+  writeRecord(paths, baseFile(paths, file, document.version() ?? 0), withoutSecrets(text, own))
   const versions = versionsOf(paths, file)
   const most = Math.min(mostBases, Math.max(2, Math.floor(mostBytes / (text.length + 1))))
   for (const old of versions.slice(most)) rmSync(baseFile(paths, file, old), { force: true })
@@ -48,7 +48,7 @@ export function saveBase(paths: MirrorPaths, file: string, document: MirrorDocum
   for (const version of versions.slice(1, most)) {
     const lines = (readIfPresent(baseFile(paths, file, version)) ?? '').split('\n')
     const kept = lines.filter((line) => !removed.has(line.replace(/\r$/u, '')))
-    if (kept.length < lines.length) writeRecord(baseFile(paths, file, version), kept.join('\n'))
+    if (kept.length < lines.length) writeRecord(paths, baseFile(paths, file, version), kept.join('\n'))
   }
 }
 
@@ -67,6 +67,6 @@ export function forgetInBases(paths: MirrorPaths, ids: readonly string[], files:
       if (!ids.some((id) => text.includes(`credence:${escapeId(id)}`))) continue
       const document = new MirrorDocument(text)
       for (const block of document.items()) if (ids.includes(block.item.id ?? '')) document.remove(block)
-      writeRecord(baseFile(paths, file, version), document.render())
+      writeRecord(paths, baseFile(paths, file, version), document.render())
     }
 }

@@ -1,7 +1,8 @@
-import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { z } from 'zod'
 import { ifPresent, leftoverName } from '../../../files/leftovers.ts'
+import { ownPath } from '../../../files/own-files.ts'
 import { parseJson } from '../../../json.ts'
 import { parseBlocks } from '../parse/blocks.ts'
 import { readLiveFile } from '../parse/read-file.ts'
@@ -96,7 +97,7 @@ export function loadState(paths: MirrorPaths): MirrorState | 'damaged' | null {
 
 /** Need not survive a power cut: without it the state is rebuilt from the files, and nothing counts as removed. */
 export const saveState = (paths: MirrorPaths, state: MirrorState): void =>
-  writeRecord(stateFile(paths), JSON.stringify(state))
+  writeRecord(paths, stateFile(paths), JSON.stringify(state))
 
 /** Makes the next sync compare the files with the whole store, as after the store was replaced. */
 export function showAllAgain(dir: string): void {
@@ -157,13 +158,12 @@ export function loadProblem(paths: MirrorPaths): MirrorProblem | null {
 
 export function saveProblem(paths: MirrorPaths, problem: MirrorProblem | null): void {
   if (problem === null) rmSync(problemFile(paths), { force: true })
-  else writeRecord(problemFile(paths), JSON.stringify(problem))
+  else writeRecord(paths, problemFile(paths), JSON.stringify(problem))
 }
 
 /** Writes a record whole or not at all; it need not survive a power cut. */
-export function writeRecord(path: string, content: string): void {
-  mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
-  const temporary = join(dirname(path), leftoverName('tmp', basename(path)))
+export function writeRecord({ dir }: Pick<MirrorPaths, 'dir'>, path: string, content: string): void {
+  const temporary = join(dirname(ownPath(dir, path)), leftoverName('tmp', basename(path)))
   writeFileSync(temporary, content, { flag: 'wx', mode: 0o600 })
   renameSync(temporary, path)
 }

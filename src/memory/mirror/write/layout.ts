@@ -321,7 +321,8 @@ const oldestFirst = (beliefs: readonly Belief[]): readonly Belief[] => {
 type Places = readonly [current: string | null, ...before: string[]]
 
 /** Which topic file each belief is in. In 256 files, so that one more belief costs the same however many there are. */
-function openWhereIndex({ where, bases }: MirrorPaths) {
+function openWhereIndex(paths: MirrorPaths) {
+  const { where, bases } = paths
   const shards = new Map<string, Map<string, Places>>()
   const changed = new Set<string>()
   /** Whether it has every file that a belief was ever in: not if it was lost, or begun by an earlier version. */
@@ -356,9 +357,9 @@ function openWhereIndex({ where, bases }: MirrorPaths) {
       return places.flatMap((file) => file ?? [])
     },
     save(): void {
-      if (changed.size > 0 && isComplete) writeRecord(join(where, completeMark), '')
+      if (changed.size > 0 && isComplete) writeRecord(paths, join(where, completeMark), '')
       for (const name of changed)
-        writeRecord(join(where, name), JSON.stringify(Object.fromEntries(shards.get(name) ?? [])))
+        writeRecord(paths, join(where, name), JSON.stringify(Object.fromEntries(shards.get(name) ?? [])))
     },
   }
 }

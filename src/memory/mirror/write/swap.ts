@@ -16,6 +16,7 @@ import { diffArrays } from 'diff'
 import type { Belief } from '../../../beliefs/belief.ts'
 import { unavailable } from '../../../errors.ts'
 import { codeOf, leftoverName } from '../../../files/leftovers.ts'
+import { ownPath } from '../../../files/own-files.ts'
 import { syncDirectoryNow } from '../../../files/write-files.ts'
 import { parseJson } from '../../../json.ts'
 import { type ItemBlock, splitLines } from '../parse/blocks.ts'
@@ -100,7 +101,7 @@ async function replaceFile(
   { name, live }: MirrorFile,
   content: string,
 ): Promise<string> {
-  const path = join(paths.dir, name)
+  const path = ownPath(paths.dir, join(paths.dir, name))
   const draft = join(paths.dir, leftoverName('tmp', name))
   try {
     await writeToDisk(draft, content, live?.mode ?? 0o600)
@@ -109,7 +110,7 @@ async function replaceFile(
       const aside = join(paths.displaced, id)
       // Written before the move, so that a crash in between loses nothing. A file that appeared meanwhile is all new.
       const seen = attempt === 0 ? (live?.text ?? '') : ''
-      writeRecord(`${aside}${pending}`, JSON.stringify({ id, file: name, at: now().getTime(), seen }))
+      writeRecord(paths, `${aside}${pending}`, JSON.stringify({ id, file: name, at: now().getTime(), seen }))
       const isAside = succeeds('ENOENT', () => renameSync(path, aside))
       let isInPlace: boolean
       try {
@@ -182,7 +183,8 @@ export function displacedFiles(paths: MirrorPaths): readonly Displaced[] {
     const record = parseJson(readIfPresent(path) ?? '') as Omit<Displaced, 'late'> | undefined
     if (record === undefined) continue
     const aside = join(paths.displaced, id)
-    const isBack = name.endsWith(pending) && succeeds('EEXIST', () => restore(aside, join(paths.dir, record.file)))
+    const putBack = (): void => restore(aside, ownPath(paths.dir, join(paths.dir, record.file)))
+    const isBack = name.endsWith(pending) && succeeds('EEXIST', putBack)
     const bytes = isBack ? null : bytesIfPresent(aside)
     // An emptied file is about to be written.
     const late = bytes === null || bytes.length === 0 || decode(bytes) === record.seen ? null : bytes
@@ -205,7 +207,7 @@ export function settleDisplaced(
     const path = join(paths.displaced, id)
     const text = late === null ? null : decode(late)
     if (text !== null) {
-      writeRecord(`${path}${done}`, JSON.stringify({ id, file, at, seen: text }))
+      writeRecord(paths, `${path}${done}`, JSON.stringify({ id, file, at, seen: text }))
       rmSync(`${path}${pending}`, { force: true })
     } else if (late !== null || isOld(at)) for (const end of ['', pending, done]) rmSync(path + end, { force: true })
   }

@@ -23,6 +23,7 @@ import { Connection } from '../connection.ts'
 import { defaultBusyTimeoutMs, openDatabase, sqliteCode, translateSqliteError } from '../database.ts'
 import { applicationId, schemaState } from '../migrations/migrate.ts'
 import { openSqliteStore, type SqliteStoreOptions } from '../sqlite-store.ts'
+import { storeSuffixes } from '../store-file.ts'
 import { anchorAt, removeAnchor } from './journal-anchor.ts'
 import { verifyBackup } from './verify.ts'
 
@@ -114,7 +115,7 @@ function synchronise(file: string): void {
 }
 
 function removeStore(file: string): void {
-  for (const suffix of ['', '-wal', '-shm', '-journal', '-head', '-reserve']) rmSync(file + suffix, { force: true })
+  for (const suffix of storeSuffixes) rmSync(file + suffix, { force: true })
 }
 
 /** The contents of a backup or a store. */

@@ -1,7 +1,18 @@
-import { closeSync, fsyncSync, openSync, readFileSync, readSync, renameSync, rmSync, writeSync } from 'node:fs'
+import {
+  closeSync,
+  constants,
+  fsyncSync,
+  openSync,
+  readFileSync,
+  readSync,
+  renameSync,
+  rmSync,
+  writeSync,
+} from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { MemoryError } from '../../../errors.ts'
 import { codeOf, leftoverName } from '../../../files/leftovers.ts'
+import { noFollow } from '../../../files/own-files.ts'
 import type { Connection } from '../connection.ts'
 
 /** Number and hash of an event. */
@@ -120,7 +131,7 @@ function writeAnew(file: string, text: string, { durable }: { readonly durable: 
  */
 function overwrite(file: string, text: string, isExpected: (found: string) => boolean): boolean {
   try {
-    const descriptor = openSync(anchorFile(file), 'r+')
+    const descriptor = openSync(anchorFile(file), constants.O_RDWR | noFollow)
     try {
       const found = Buffer.alloc(anchorBytes + 1)
       if (!isExpected(found.toString('latin1', 0, readSync(descriptor, found)))) return false

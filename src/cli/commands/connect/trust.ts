@@ -1,0 +1,55 @@
+import { resolve } from 'node:path'
+import { notFound } from '../../../errors.ts'
+import { shellWord } from '../../../files/own-files.ts'
+import { type Answer, defineCommand, UsageError } from '../../command/command.ts'
+import { flag, optional } from '../../command/options.ts'
+import { localName, stateDirectory } from '../../memory-location.ts'
+import { minuteOf } from '../../text/beliefs.ts'
+import { harmless, table } from '../../text/output.ts'
+import { distrustMemory, isTrusted, isUnchanged, trustedMemories, trustMemory } from '../../trusted-memories.ts'
+
+export const trust = defineCommand({
+  args: { dir: optional('The memory directory. Default: ./memory.') },
+  options: {
+    list: flag('List the trusted memory directories.'),
+    remove: flag('Stop using this memory directory unless --dir or CREDENCE_DIR names it.'),
+  },
+  description:
+    'A memory that is found in the working directory, or that a .credence.json names, is used only if your account created it with Credence or allowed it with this command: a cloned repository or another user of the machine could have put it there. Its standing instructions then reach your agents, and what you say is stored in it. The record applies to this path, this owner and this memory: a folder that replaces it is not trusted. Records are stored in credence/trusted in XDG_STATE_HOME (~/.local/state).',
+  examples: {
+    'credence trust': 'Allows ./memory.',
+    'credence trust --list': 'Shows all trusted memory directories.',
+    'credence trust --remove ~/work/ledger/memory': 'Stops using a memory directory.',
+  },
+  async run({ args, options: { list, remove } }, session): Promise<Answer> {
+    const state = stateDirectory(session.machine)
+    if (list) {
+      if (remove || args.dir !== undefined)
+        throw new UsageError('--list takes no directory and excludes --remove.', 'Give --list alone.')
+      const memories = trustedMemories(state).map(({ dir, since, ...record }) => {
+        return { dir, since, isUnchanged: isUnchanged({ dir, since, ...record }) }
+      })
+      const rows = memories.map((one) => [
+        harmless(one.dir),
+        minuteOf(one.since),
+        one.isUnchanged ? '' : 'not used: it is missing or was replaced',
+      ])
+      return {
+        document: memories,
+        text: (style) => (rows.length === 0 ? 'No memory directory is trusted.' : table(rows, style.width)),
+      }
+    }
+    const dir = resolve(session.workingDirectory(), args.dir ?? localName)
+    if (remove) {
+      if (!distrustMemory(state, dir))
+        throw notFound(`${dir} is not trusted.`, '`credence trust --list` shows the trusted directories.')
+      return { document: { dir, trusted: false }, text: () => `${harmless(dir)} is no longer trusted.` }
+    }
+    if (!isTrusted(state, dir)) trustMemory(state, dir, new Date())
+    return {
+      document: { dir, trusted: true },
+      text: (style) => `${style.green('Trusted')} ${harmless(dir)}. Commands and agents that run next to it use it.`,
+      notes: [`\`credence trust --remove ${shellWord(harmless(dir))}\` ends this.`],
+    }
+  },
+})

@@ -1,0 +1,87 @@
+import { createHash, randomBytes } from 'node:crypto'
+import { existsSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { notFound } from '../errors.ts'
+import { isOfAnotherUser, noFollow, ownPath, realPath, writePrivate } from '../files/own-files.ts'
+import { parseObject } from '../json.ts'
+
+/**
+ * A memory directory that this account created or allowed. The records are in the account's own state directory, one file
+ * for each memory. A record counts only for the same real path, owner and id, so that a folder in the place of the trusted one
+ * is not trusted.
+ */
+export type TrustedMemory = {
+  /** The real path. */
+  readonly dir: string
+  /** The owner of the directory. */
+  readonly uid: number
+  /** The random content of `state/id` in the memory. */
+  readonly id: string
+  readonly since: string
+}
+
+/** Whether a directory looks like a memory. */
+export const isMemory = (dir: string): boolean => existsSync(join(dir, 'state')) || existsSync(join(dir, 'MEMORY.md'))
+
+const idFile = (dir: string): string => join(dir, 'state', 'id')
+const recordsIn = (state: string): string => join(state, 'trusted')
+const recordFile = (state: string, dir: string): string =>
+  join(recordsIn(state), `${createHash('sha256').update(dir).digest('hex').slice(0, 32)}.json`)
+
+/** `state`: the state directory of the account. */
+export function isTrusted(state: string, dir: string): boolean {
+  const real = realPath(dir)
+  const record = readRecord(recordFile(state, real))
+  return record !== null && record.dir === real && isUnchanged(record)
+}
+
+/** Whether the directory of a record is still the one that was trusted. */
+export function isUnchanged({ dir, uid, id }: TrustedMemory): boolean {
+  const stats = statSync(dir, { throwIfNoEntry: false })
+  return (
+    stats?.isDirectory() === true && stats.uid === uid && !isOfAnotherUser(stats) && textOf(idFile(dir))?.trim() === id
+  )
+}
+
+/**
+ * Records that a memory is trusted. The memory always gets a new id: the contents of a repository may include one that others
+ * know.
+ */
+export function trustMemory(state: string, dir: string, now: Date): void {
+  if (!isMemory(dir)) throw notFound(`There is no memory in ${dir}.`, `\`credence init --dir ${dir}\` creates one.`)
+  const real = realPath(dir)
+  const record = { dir: real, uid: statSync(real).uid, id: randomBytes(16).toString('hex'), since: now.toISOString() }
+  // An id of the repository may be readable by others. Files that a crash cuts off are not trusted.
+  rmSync(ownPath(real, idFile(real)), { force: true })
+  writePrivate(idFile(real), `${record.id}\n`, 'replace')
+  writePrivate(ownPath(state, recordFile(state, real)), `${JSON.stringify(record)}\n`, 'replace')
+}
+
+/** Says whether the memory was trusted. */
+export function distrustMemory(state: string, dir: string): boolean {
+  const file = recordFile(state, realPath(dir))
+  const wasTrusted = existsSync(file)
+  rmSync(file, { force: true })
+  return wasTrusted
+}
+
+export const trustedMemories = (state: string): readonly TrustedMemory[] =>
+  (existsSync(recordsIn(state)) ? readdirSync(recordsIn(state)) : [])
+    .flatMap((name) => readRecord(join(recordsIn(state), name)) ?? [])
+    .sort((a, b) => (a.dir < b.dir ? -1 : 1))
+
+/** Null if the file cannot be read or is not a record; then nothing is trusted. */
+function readRecord(file: string): TrustedMemory | null {
+  const { dir, uid, id, since } = parseObject(textOf(file) ?? '') ?? {}
+  const isWhole = [dir, id, since].every((field) => typeof field === 'string') && typeof uid === 'number' && id !== ''
+  // All fields are checked.
+  return isWhole ? ({ dir, uid, id, since } as TrustedMemory) : null
+}
+
+function textOf(file: string): string | null {
+  try {
+    return readFileSync(file, { encoding: 'utf8', flag: noFollow })
+  } catch {
+    return null
+  }
+}

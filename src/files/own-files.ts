@@ -1,0 +1,137 @@
+import {
+  closeSync,
+  constants,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  realpathSync,
+  type Stats,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
+import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path'
+import { type MemoryError, unavailable } from '../errors.ts'
+
+/** Makes opening a symbolic link fail. Windows has no such flag. */
+export const noFollow = constants.O_NOFOLLOW ?? 0
+
+/** Whether a file belongs to another user of the machine. Windows has no owners that Node reports. */
+export const isOfAnotherUser = ({ uid }: Stats): boolean => process.getuid !== undefined && uid !== process.getuid()
+
+/** The permissions of a file that are in `mask`. Windows has none. */
+export const permissionsIn = ({ mode }: Stats, mask: number): number => (process.platform === 'win32' ? 0 : mode & mask)
+
+/**
+ * The path of a file that is to be written below `root`, a memory directory; missing directories are created for it, with access
+ * for the owner only. Throws a MemoryError for a path that `checkOwn` refuses. Every writer of a file in a memory uses it.
+ */
+export function ownPath(root: string, path: string): string {
+  checkOwn(root, path)
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
+  return path
+}
+
+/** The same for a directory, which is created too. */
+export function ownDirectory(root: string, path: string): string {
+  checkOwn(root, path)
+  mkdirSync(path, { recursive: true, mode: 0o700 })
+  return path
+}
+
+/** Writes to a file of the owner alone, and never through a symbolic link. */
+export function writePrivate(path: string, content: string | Uint8Array, how: 'append' | 'replace'): void {
+  const { O_WRONLY, O_CREAT, O_APPEND, O_TRUNC } = constants
+  const descriptor = openSync(path, O_WRONLY | O_CREAT | (how === 'append' ? O_APPEND : O_TRUNC) | noFollow, 0o600)
+  try {
+    writeFileSync(descriptor, content)
+  } finally {
+    closeSync(descriptor)
+  }
+}
+
+/**
+ * Throws unless everything that exists from `root` down to `path` belongs to this account, is a plain file or a directory that
+ * no other user may write to, and is not a symbolic link: through a link, Credence would write to a file elsewhere. Between this
+ * check and the writing only this account can change anything, because nobody else may write to the directories. `root`
+ * itself may be a link, because the person chose it.
+ */
+export function checkOwn(root: string, path: string): void {
+  refuseForeign(root, statSync(root, { throwIfNoEntry: false }))
+  for (const [at, stats] of existingBelow(root, path)) refuseForeign(at, stats)
+}
+
+/** The same for a directory that others may own or write to, such as an eval store in a shared checkout: only links are refused. */
+export function checkPlain(root: string, path: string): void {
+  for (const [at, stats] of existingBelow(root, path)) if (stats.isSymbolicLink()) throw linkRefused(at)
+}
+
+/** Everything that exists below `root` on the way to `path`, from the top. */
+function* existingBelow(root: string, path: string): Generator<readonly [string, Stats]> {
+  const below = relative(root, path)
+  if (isAbsolute(below) || below.split(sep)[0] === '..')
+    throw unavailable(`${path} is outside of ${root}.`, 'Delete the record that names this path.')
+  let at = root
+  for (const name of below === '' ? [] : below.split(sep)) {
+    at = join(at, name)
+    const stats = lstatSync(at, { throwIfNoEntry: false })
+    if (stats === undefined) return
+    yield [at, stats]
+    if (!stats.isDirectory()) return
+  }
+}
+
+function refuseForeign(at: string, stats: Stats | undefined): void {
+  if (stats === undefined) return
+  if (stats.isSymbolicLink()) throw linkRefused(at)
+  if (isOfAnotherUser(stats))
+    throw unavailable(
+      `${at} belongs to another user of this machine (user id ${stats.uid}).`,
+      'Use a memory of your own, or change the owner of the files to yourself.',
+    )
+  if (stats.isDirectory() && permissionsIn(stats, 0o022) !== 0)
+    throw unavailable(
+      `Other users may write to the directory ${at} (mode ${(stats.mode & 0o777).toString(8)}).`,
+      `Run: chmod 700 ${shellWord(at)}`,
+    )
+  if (!stats.isFile() && !stats.isDirectory())
+    throw unavailable(`${at} is neither a file nor a directory.`, 'Delete it, or use another memory directory.')
+}
+
+/**
+ * The directory `root`, and everything in the directory `inner` of it, that is a symbolic link, belongs to another user, or is open
+ * to others. `root` may be a link itself.
+ */
+export function examineFiles(root: string, inner: string) {
+  const links: string[] = []
+  const foreign: string[] = []
+  const loose: string[] = []
+  const examine = (path: string, stats: Stats | undefined): void => {
+    if (stats === undefined) return
+    if (stats.isSymbolicLink()) links.push(path)
+    else if (isOfAnotherUser(stats)) foreign.push(path)
+    else if (permissionsIn(stats, 0o077) !== 0) loose.push(path)
+    if (path === root || !stats.isDirectory()) return
+    for (const name of readdirSync(path))
+      examine(join(path, name), lstatSync(join(path, name), { throwIfNoEntry: false }))
+  }
+  examine(root, statSync(root))
+  examine(inner, lstatSync(inner, { throwIfNoEntry: false }))
+  return { links, foreign, loose }
+}
+
+const linkRefused = (at: string): MemoryError =>
+  unavailable(`${at} is a symbolic link, and a memory contains no links.`, 'Delete the link.')
+
+/** A path as one word of a shell command. */
+export const shellWord = (path: string): string =>
+  /^[\w@%+=:,./-]+$/u.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`
+
+/** The path with links resolved, where it exists. */
+export function realPath(path: string): string {
+  try {
+    return realpathSync(path)
+  } catch {
+    return resolve(path)
+  }
+}
