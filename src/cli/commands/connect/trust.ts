@@ -1,10 +1,10 @@
 import { resolve } from 'node:path'
 import { notFound } from '../../../errors.ts'
 import { shellWord } from '../../../files/own-files.ts'
+import { localMinute } from '../../../local-time.ts'
 import { type Answer, defineCommand, UsageError } from '../../command/command.ts'
 import { flag, optional } from '../../command/options.ts'
 import { localName, stateDirectory } from '../../memory-location.ts'
-import { minuteOf } from '../../text/beliefs.ts'
 import { harmless, table } from '../../text/output.ts'
 import { distrustMemory, isTrusted, isUnchanged, trustedMemories, trustMemory } from '../../trusted-memories.ts'
 
@@ -31,7 +31,7 @@ export const trust = defineCommand({
       })
       const rows = memories.map((one) => [
         harmless(one.dir),
-        minuteOf(one.since),
+        localMinute(one.since),
         one.isUnchanged ? '' : 'not used: it is missing or was replaced',
       ])
       return {
