@@ -186,7 +186,7 @@ describe.skipIf(noBrowser !== null)('the page of beliefs', () => {
     await page.keyboard.press('f')
     await page.getByRole('dialog').getByRole('button', { name: 'Forget' }).click()
     await page.getByRole('button', { name: 'Forget now' }).click()
-    await sees(page, 'Nothing of it is left')
+    await sees(page, 'Forgotten.')
     await missesNow(page.locator('.belief-rows'), 'forgotten thing')
     await expect(dashboard.memoryAs().get(id)).rejects.toThrow()
     expect(new URL(page.url()).pathname).toBe('/beliefs')

@@ -25,6 +25,7 @@ export const places = {
   confirmBelief: ['POST', '/beliefs/:id/confirm'],
   resolveBelief: ['POST', '/beliefs/:id/resolve'],
   forgetBelief: ['DELETE', '/beliefs/:id'],
+  previewForget: ['GET', '/beliefs/:id/forget'],
   review: ['GET', '/review'],
   listProposals: ['GET', '/proposals'],
   acceptProposal: ['POST', '/proposals/:id/accept'],

@@ -8,7 +8,7 @@ import { Link } from '../../navigation/link.tsx'
 import { address } from '../../navigation/match.ts'
 import { withQuery } from '../../navigation/router.ts'
 import { useResource } from '../../state/resource.ts'
-import { Badge } from '../../ui/badge.tsx'
+import { AgeBadge } from '../../ui/age-badge.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Highlighted } from '../../ui/highlighted.tsx'
 import { Loaded } from '../../ui/loaded.tsx'
@@ -56,15 +56,16 @@ function Found({ hit }: { readonly hit: Hit }) {
           <span>{hit.speaker ?? speakers[hit.role]}</span>
           <time dateTime={hit.at}>{moment(hit.at, hit.utcOffset)}</time>
           <StrengthChip strength={hit.strength} />
-          {hit.earlier ? (
-            <span title="A newer message about the same thing comes before it, or what was learned from it has changed since.">
-              <Badge>earlier</Badge>
-            </span>
-          ) : null}
+          <AgeBadge earlier={hit.earlier} correctedAt={hit.correctedAt} />
         </span>
         <span class="prose" dir="auto">
           <Highlighted text={hit.text} stretches={stretchesOf(hit.text, hit.found)} />
         </span>
+        {hit.correction === null ? null : (
+          <span class="small" dir="auto">
+            Now: {hit.correction.content}
+          </span>
+        )}
         {hit.found.length > 0 ? null : <span class="soft small">{nearWords(hit.explanation)}</span>}
       </Link>
       {around === null ? (

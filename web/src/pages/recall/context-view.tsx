@@ -4,6 +4,7 @@ import { dayOf, moment } from '../../format/time.ts'
 import { typeWords } from '../../format/words.ts'
 import { Link } from '../../navigation/link.tsx'
 import { address } from '../../navigation/match.ts'
+import { AgeBadge } from '../../ui/age-badge.tsx'
 import { Badge } from '../../ui/badge.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Icon } from '../../ui/icon.tsx'
@@ -186,7 +187,7 @@ const Reasons = ({ matches }: { readonly matches: readonly MatchedForm[] }) => (
 type QuotedProps = { readonly quote: Quote; readonly asked: readonly string[] }
 
 function Quoted({ quote, asked }: QuotedProps) {
-  const { text, at, utcOffset, speaker, role, earlier, explanation, session, turn } = quote
+  const { text, at, utcOffset, speaker, role, earlier, correctedAt, explanation, session, turn } = quote
   const who = speaker ?? speakers[role]
   return (
     <li class="recalled">
@@ -197,7 +198,7 @@ function Quoted({ quote, asked }: QuotedProps) {
             {dayOf(at, utcOffset)}
           </time>
         </span>
-        {earlier ? <Badge>earlier</Badge> : null}
+        <AgeBadge earlier={earlier} correctedAt={correctedAt} />
         <Link
           class="soft small to-end"
           href={`${address('conversations', session)}?turn=${encodeURIComponent(turn)}`}

@@ -3,15 +3,18 @@ import type { Belief } from '../../../../../src/http/api/contract.ts'
 import { ask } from '../../../api/client.ts'
 import { sawEvent } from '../../../api/live.ts'
 import { asRefusal } from '../../../api/refusal.ts'
+import { counted } from '../../../format/numbers.ts'
 import { navigate, path } from '../../../navigation/router.ts'
 import { dismiss, say } from '../../../state/toasts.ts'
 
 /** Forgetting erases, so nothing can bring it back. There is this long to change one's mind before it happens. */
 const graceMs = 7_000
 
-type Forgetting = {
+/** What goes with a belief: its other versions, and the messages that state it. */
+type Extent = { readonly wholeChain: boolean; readonly keepTurns: boolean }
+
+type Forgetting = Extent & {
   readonly belief: Belief
-  readonly wholeChain: boolean
   readonly timer: ReturnType<typeof setTimeout>
   readonly toast: number
 }
@@ -20,13 +23,13 @@ const pending = signal<ReadonlyMap<string, Forgetting>>(new Map())
 
 export const isBeingForgotten = (id: string): boolean => pending.value.has(id)
 
-export function forgetSoon(belief: Belief, wholeChain: boolean): void {
+export function forgetSoon(belief: Belief, extent: Extent): void {
   keepIt(belief.id)
   const toast = say(`“${belief.name}” will be erased in a few seconds.`, {
     action: { label: 'Keep it', act: () => keepIt(belief.id) },
   })
   const timer = setTimeout(() => void forgetNow(belief.id), graceMs)
-  pending.value = new Map(pending.peek()).set(belief.id, { belief, wholeChain, timer, toast })
+  pending.value = new Map(pending.peek()).set(belief.id, { belief, ...extent, timer, toast })
 }
 
 export function keepIt(id: string): void {
@@ -50,7 +53,9 @@ export async function forgetNow(id: string): Promise<void> {
     sawEvent(receipt.event)
     say(
       receipt.beliefIds.length === 1
-        ? 'Forgotten. Nothing of it is left.'
+        ? receipt.turns === 0
+          ? 'Forgotten.'
+          : `Forgotten, with ${counted(receipt.turns, 'message')}.`
         : `${receipt.beliefIds.length} beliefs forgotten.`,
     )
   } catch (error) {
@@ -59,10 +64,10 @@ export async function forgetNow(id: string): Promise<void> {
   }
 }
 
-const erase = ({ belief, wholeChain }: Forgetting, keepalive = false) =>
+const erase = ({ belief, wholeChain, keepTurns }: Forgetting, keepalive = false) =>
   ask('forgetBelief', {
     params: { id: belief.id },
-    query: { expectedVersion: belief.version, ...(wholeChain ? { wholeChain } : {}) },
+    query: { expectedVersion: belief.version, wholeChain, keepTurns },
     keepalive,
   })
 
