@@ -189,7 +189,7 @@ describe('a memory in a cloned repository', () => {
     ['state/mirror/lock', 'file', statement],
     ['state/mirror/where', 'folder', ['mirror', 'sync']],
     ['state/forgetting', 'folder', ['forget', 'code review', '--yes']],
-    ['state/evals', 'folder', ['benchmark', 'capture', 'Review the code.']],
+    ['state/evals', 'folder', ['benchmark', 'capture', 'Review the code.', '--as-is']],
     ['state/paused.json', 'file', ['pause']],
     ['state/hook.log', 'file', ['hook', 'hear']],
     ['state/hook-queue', 'folder', ['hook', 'hear']],
@@ -210,6 +210,18 @@ describe('a memory in a cloned repository', () => {
     const isLeft = lstatSync(join(memory, name)).isSymbolicLink()
     expect(doctor.exitCode).toBe(5)
     expect(doctor.stdout.includes(`; run: rm ${join(memory, name)}`)).toBe(isLeft)
+  })
+
+  it.each(['bases', 'displaced', 'where'])('is not synchronised through a link in the place of %s', async (name) => {
+    using place = workplace()
+    const victims = victimsOf(place)
+    const { clone, memory } = cloneInto(place)
+    await place.runWith({ cwd: clone }, 'trust')
+    putLink(memory, join('state', 'mirror', name), victims.folder)
+
+    const refused = await place.runWith({ cwd: clone }, 'mirror', 'sync')
+
+    expect(refused).toMatchObject({ exitCode: 3, stderr: expect.stringContaining('is a symbolic link') })
   })
 
   it('gets a clear error for a link in the place of the store', async () => {
@@ -303,7 +315,8 @@ describe('a memory that this account creates', () => {
       await place.run('init', '--dir', 'memory')
       await place.run('remember', 'Port 8080.', '--name', 'api port')
       await prompt(place, place.work, 'Remember that the port is 8080.')
-      await place.run('benchmark', 'capture', 'Which api port?')
+      const captured = await place.run('benchmark', 'capture', 'Which api port?', '--as-is')
+      expect(captured.exitCode).toBe(0)
       await place.run('pause')
     } finally {
       process.umask(umask)
