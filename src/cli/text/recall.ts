@@ -175,6 +175,8 @@ export function unmetText(
   if (unmet === 'score') return `Its score of ${reached} is below the threshold of ${needed}.`
   const isReached = `Its score of ${reached} reaches the threshold of ${needed}`
   if (unmet === null) return `${isReached}, but a belief above says the same.`
+  if (unmet === 'the newest word')
+    return `${isReached}, but later messages have the same words and may have changed it; \`credence search\` shows them.`
   const rule =
     unmet === 'an uncommon word'
       ? 'a question about no person must also share an uncommon word with it, or three words and no other'

@@ -154,7 +154,7 @@ export const QuoteDecision = z.object({
   threshold: z.number().describe('A quote is shown from this score on.'),
   best: Quote.nullable().describe('The best one there was, shown or not.'),
   unmet: z
-    .enum(['score', 'an uncommon word', 'two uncommon words'])
+    .enum(['score', 'an uncommon word', 'two uncommon words', 'the newest word'])
     .nullable()
     .describe('What the best one lacks. Null when it passed, or when there is none.'),
 }) satisfies z.ZodType<context.QuoteDecision>
@@ -219,7 +219,7 @@ export const WhyTurn = z.object({
   unmet: z
     .enum([
       ...(['score', 'an uncommon word', 'two uncommon words', 'a shared word', "the person's own words"] as const),
-      ...(['other quotes', 'a belief'] as const),
+      ...(['the newest word', 'other quotes', 'a belief'] as const),
     ])
     .nullable()
     .describe('What it lacks; other quotes or a belief: it passes, but these are shown instead.'),

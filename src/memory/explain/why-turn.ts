@@ -35,7 +35,8 @@ export async function whyTurn(ports: Ports, request: WhyTurnRequest): Promise<Wh
   const turn = await findTurn(ports, user, request.turn)
   const isInView = visibleScopes(request.scopes).includes(turn.scope)
   const scopes = isInView ? request.scopes : [turn.scope]
-  const { quotes } = (await assemble(ports, { ...request, scopes })).context
+  const { context, quoteDecision } = await assemble(ports, { ...request, scopes })
+  const { quotes } = context
   const quote = quotes.find((shown) => shown.turn === turn.id) ?? null
   const view = { user, scopes: visibleScopes(scopes) }
   const first = Math.max(0, turn.index - reach)
@@ -44,6 +45,7 @@ export async function whyTurn(ports: Ports, request: WhyTurnRequest): Promise<Wh
   const { best, ...judged } = await judgeTurn(ports.store, view, endsOf(message), { turn, around })
   const { maxQuotes } = { ...defaultBudget, ...request.budget }
   const isCrowdedOut = quotes.length >= maxQuotes || quotes.some(({ text }) => text === best?.text)
-  const unmet = quote === null ? (judged.unmet ?? (isCrowdedOut ? 'other quotes' : 'a belief')) : null
+  const keptBack = quoteDecision.unmet === 'the newest word' ? quoteDecision.unmet : null
+  const unmet = quote === null ? (judged.unmet ?? keptBack ?? (isCrowdedOut ? 'other quotes' : 'a belief')) : null
   return { turn, isInView, quote, ...judged, best: best && quoteOf(best), unmet }
 }

@@ -102,7 +102,10 @@ export type QuoteDecision = {
   readonly common: readonly string[]
   readonly threshold: number
   readonly best: Quote | null
-  /** What the best one lacks; null when it passed, or when there is none. A question about no person needs an uncommon word, a statement two. */
+  /**
+   * What the best one lacks; null when it passed, or when there is none. A question about no person needs an uncommon word,
+   * a statement two. `the newest word`: the person spoke of it again later, so it may be outdated.
+   */
   readonly unmet: Push['unmet']
 }
 

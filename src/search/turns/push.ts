@@ -37,6 +37,10 @@ const constants = {
   words: 10_000,
   /** The second and third quote need this share of the threshold. */
   keep: 0.85,
+  /** A later turn speaks of the same thing if it has this share, by points, of the asked words that the quotes have. */
+  sameThing: 0.25,
+  /** Quotes may be outdated if more later turns than this speak of the same thing. */
+  maxLaterTurns: 1,
 }
 
 const mostQuotes = 3
@@ -72,7 +76,7 @@ export type Push = {
   /** The best that was found, shown or not. */
   readonly best: PushedQuote | null
   /** What the best one lacks; null when it passed. */
-  readonly unmet: 'score' | 'an uncommon word' | 'two uncommon words' | null
+  readonly unmet: 'score' | 'an uncommon word' | 'two uncommon words' | 'the newest word' | null
   /** The telling words of the message, and those of them that are too common to tell a topic. */
   readonly asked: readonly string[]
   readonly common: readonly string[]
@@ -94,6 +98,8 @@ export async function pushQuotes(index: TurnIndex, view: TurnView, message: stri
   const shown = mayShow
     .filter(({ quote }) => quote.score >= constants.keep * threshold && !seen.has(quote.text) && seen.add(quote.text))
     .slice(0, mostQuotes)
+  if (!question.asksPast && (await mayBeOutdated(index, view, shown, read)))
+    return { quotes: [], threshold, best: best.quote, unmet: 'the newest word', ...asked }
   const ordered = question.asksPast
     ? shown.map((item) => ({ item, isEarlier: false }))
     : newestFirst(
@@ -173,6 +179,40 @@ function unmetBy(
   if (candidate.quote.score < threshold) return 'score'
   if (isTelling(candidate, question, words.size)) return null
   return question.isQuestion ? 'an uncommon word' : 'two uncommon words'
+}
+
+/**
+ * Whether the person came back to the topic of the quotes later, in other conversations and in turns that are not shown.
+ * One of these turns may have changed the quoted fact, and an outdated value must not be shown alone. Dialogues of named
+ * speakers are left out: they are about events, which do not change, more than about facts.
+ */
+async function mayBeOutdated(
+  index: TurnIndex,
+  view: TurnView,
+  shown: readonly Candidate[],
+  { words, postings }: Asked,
+): Promise<boolean> {
+  const newest = shown.map(({ quote }) => quote.turn).reduce((a, b) => (Date.parse(b.at) > Date.parse(a.at) ? b : a))
+  if (newest.role !== 'user' || newest.speaker !== null) return false
+  const wanted = wantedTerms(new Set(words.keys()))
+  const shared = new Set(shown.flatMap(({ quote }) => termsOf(quote.turn.text, wanted).map(({ term }) => term)))
+  const points = new Map<number, number>()
+  let total = 0
+  for (const term of [...words.keys()].filter((word) => shared.has(word))) {
+    const worth = pointsIn(postings, term)
+    total += worth
+    for (const row of postings.terms.get(term)?.rows ?? []) points.set(row, (points.get(row) ?? 0) + worth)
+  }
+  const rows = [...points].flatMap(([row, found]) =>
+    found >= constants.sameThing * total && (postings.inView?.has(row) ?? true) ? [row] : [],
+  )
+  const [units, said] = [await index.unitsAround(view, rows, 0), Date.parse(newest.at)]
+  const sessions = new Set(units.filter(({ at, role }) => at === said && role === 'user').map(({ session }) => session))
+  const later = units.filter(
+    ({ row, role, speaker, at, session }) =>
+      points.has(row) && role === 'user' && speaker === null && at > said && !sessions.has(session),
+  )
+  return new Set(later.map(({ first }) => first)).size > constants.maxLaterTurns
 }
 
 /** Marks the quotes that are older than a statement about the same thing. */
