@@ -3,14 +3,16 @@ import { parseScopes, visibleScopes } from '../../beliefs/scope.ts'
 import type { Turn, TurnRole } from '../../beliefs/turn.ts'
 import { parseTime } from '../../local-time.ts'
 import { omitUndefined } from '../../omit-undefined.ts'
-import type { Explanation } from '../../search/explanation.ts'
+import { type Explanation, product } from '../../search/explanation.ts'
 import { newestFirst } from '../../search/turns/newest-first.ts'
 import { pastedFrom } from '../../search/turns/pasted.ts'
 import { dateWindow, parseQuestion, type Question } from '../../search/turns/question.ts'
 import { type RankedTurn, rankTurns } from '../../search/turns/rank.ts'
-import type { HoldingSentence } from '../../search/turns/sentences-holding.ts'
+import { type HoldingSentence, sentencesHolding } from '../../search/turns/sentences-holding.ts'
 import { type Strength, strengthOf } from '../../search/turns/strength.ts'
+import { wantedTerms } from '../../search/turns/terms.ts'
 import type { TurnView } from '../../search/turns/turn-index.ts'
+import { type Passage, updateOf } from '../../search/turns/updates.ts'
 import { pointsOf } from '../../search/turns/word-points.ts'
 import type { Ports, Store } from '../ports.ts'
 import { retirementOf } from '../recall/retired-quotes.ts'
@@ -92,10 +94,63 @@ export async function searchTurns(
           question.terms,
           ({ score }, place) => place < groupDepth && score >= groupShare * best,
         )
-  const hits = ordered
+  const updated = question.asksPast ? ordered : await withUpdates(store, view, ordered, question)
+  const hits = updated
     .slice(offset, offset + limit)
     .map(({ item, isEarlier }) => hitOf(item, question, query, isEarlier))
   return Promise.all(hits.map((hit) => withCorrection(store, view, request.agent ?? null, hit)))
+}
+
+/** Only so many of the first hits are followed, and so many updates of updates. */
+const maxFollowed = 3
+const maxUpdates = 2
+
+type Ordered = { readonly item: RankedTurn; readonly isEarlier: boolean }
+
+/**
+ * Puts the turns that most likely update one of the first hits before it, and marks the hit as earlier. Only what the
+ * person told an assistant is followed: people who talk to each other tell of events, which are not updated.
+ */
+async function withUpdates(
+  store: Store,
+  view: TurnView,
+  ordered: readonly Ordered[],
+  question: Question,
+): Promise<readonly Ordered[]> {
+  const best = ordered[0]?.item.score ?? 0
+  const result: Ordered[] = []
+  const placed = new Set<number>()
+  const place = (one: Ordered): void => {
+    if (!placed.has(one.item.unit.first)) result.push(one)
+    placed.add(one.item.unit.first)
+  }
+  for (const [at, one] of ordered.entries()) {
+    const { unit, score } = one.item
+    const chain: Ordered[] = [one]
+    const isFollowed =
+      at < maxFollowed &&
+      score >= groupShare * best &&
+      unit.role === 'user' &&
+      unit.speaker === null &&
+      !placed.has(unit.first)
+    for (let hops = 0; isFollowed && hops < maxUpdates; hops += 1) {
+      const [newest] = chain as [Ordered]
+      const update = await updateOf(store, view, newest.item, question)
+      if (update === null) break
+      const known = ordered.find(({ item }) => item.unit.first === update.unit.first)
+      chain.splice(0, 1, { ...newest, isEarlier: true })
+      chain.unshift({ item: known?.item ?? rankedUpdate(update, one.item, question), isEarlier: false })
+    }
+    for (const item of chain) place(item)
+  }
+  return result
+}
+
+/** An update that the words of the question did not find, ranked like the hit that led to it. */
+function rankedUpdate(update: Passage, hit: RankedTurn, { terms }: Question): RankedTurn {
+  const explanation = product('newer, with the words of the hit below it', [hit.explanation])
+  const sentences = () => sentencesHolding(update.passage, wantedTerms(terms))
+  return { ...update, sentences, score: explanation.value, explanation }
 }
 
 /** An outdated statement is never a strong hit: it does not answer the question any more. */

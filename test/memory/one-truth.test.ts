@@ -1,0 +1,306 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, describe, expect, it } from 'vitest'
+import { type Memory, openMemory, renderContext } from '../../src/index.ts'
+
+const opened: { readonly memory: Memory; readonly dir: string }[] = []
+
+/** An empty memory, as a person uses it unless another author is given. */
+function emptyMemory(
+  dir = mkdtempSync(join(tmpdir(), 'credence-truth-')),
+  author?: { actor: 'agent'; origin: string },
+) {
+  const memory = openMemory({ dir, ...(author === undefined ? {} : { author }) })
+  opened.push({ memory, dir })
+  return { memory, dir }
+}
+
+afterEach(async () => {
+  for (const { memory } of opened) await memory.close()
+  for (const { dir } of opened.splice(0)) rmSync(dir, { recursive: true, force: true })
+})
+
+const gym = 'Remember that the gym code is 4471.'
+const askGym = 'how do I get into the gym?'
+const quotedTexts = async (memory: Memory, message: string): Promise<readonly string[]> =>
+  (await memory.recall(message)).quotes.map(({ text }) => text)
+const foundTexts = async (memory: Memory, query: string): Promise<readonly string[]> => {
+  const { beliefs, quotes } = await memory.search(query)
+  return [...beliefs.map(({ belief }) => belief.content), ...quotes.map(({ text }) => text)]
+}
+
+describe('a statement that was corrected', () => {
+  it('is quoted only after its correction, with the date', async () => {
+    const { memory } = emptyMemory()
+    await memory.hear({ text: gym, session: 'mon', at: '2026-05-04T10:00:00Z' })
+    const { belief } = await memory.correct('gym code', { content: 'The gym code is 9026.' })
+
+    const context = await memory.recall(askGym)
+
+    expect(context.relevant.map((one) => one.belief.content)).toEqual(['The gym code is 9026.'])
+    expect(context.quotes).toMatchObject([{ text: gym, correctedAt: belief.provenance.at }])
+    const prompt = renderContext(context)
+    expect(prompt).toContain(`2026-05-04, the person (corrected on ${belief.provenance.at.slice(0, 10)}): "${gym}"`)
+    expect(prompt.indexOf('9026')).toBeLessThan(prompt.indexOf('4471'))
+  })
+
+  it('is a possible hit of a search at most, and comes with the statement that holds now', async () => {
+    const { memory } = emptyMemory()
+    await memory.hear({ text: gym, session: 'mon' })
+    await memory.correct('gym code', { content: 'Members now enter with the phone app.' })
+
+    const { beliefs, quotes } = await memory.search('What is the gym code?')
+    const turnsOnly = await memory.search('What is the gym code?', { in: 'turns' })
+
+    expect(beliefs.map(({ belief }) => belief.content)).toContain('Members now enter with the phone app.')
+    expect(quotes).toMatchObject([
+      { strength: 'possible', correction: { content: 'Members now enter with the phone app.' } },
+    ])
+    expect(turnsOnly.beliefs).toEqual([])
+    expect(turnsOnly.quotes).toMatchObject([{ correction: { content: 'Members now enter with the phone app.' } }])
+  })
+
+  it('is outdated in every turn that states it, whoever said it and however it was stored', async () => {
+    const { memory } = emptyMemory()
+    await memory.hear([
+      { text: 'By the way, I take my coffee black.', session: 'a', at: '2026-05-01T10:00:00Z' },
+      { text: 'Noted, you take your coffee black.', role: 'assistant', session: 'a', at: '2026-05-01T10:01:00Z' },
+    ])
+    await memory.remember({ content: 'I take my coffee black.' })
+    await memory.correct('I take my coffee black', { content: 'I take my coffee with oat milk.' })
+
+    const { quotes } = await memory.search('How do I take my coffee?')
+
+    expect(quotes.map(({ correctedAt }) => correctedAt !== null)).toEqual([true, true])
+  })
+
+  it('has a successor whose derived name does not repeat the old value', async () => {
+    const { memory } = emptyMemory()
+    await memory.remember({ content: 'I take my coffee black.' })
+
+    const { belief } = await memory.correct('I take my coffee black', { content: 'I take my coffee with oat milk.' })
+    const given = await memory.remember({ name: 'black coffee rule', content: 'Coffee is served black.' })
+    const renamed = await memory.correct(given.belief.id, { content: 'Coffee is served with oat milk.' })
+
+    expect(belief.name).not.toContain('black')
+    expect(renamed.belief.name).toBe('black coffee rule')
+  })
+
+  it('holds again if the person goes back to it, and if it was said after the correction', async () => {
+    const { memory } = emptyMemory()
+    await memory.hear({ text: gym, session: 'mon', at: '2026-05-04T10:00:00Z' })
+    await memory.correct('gym code', { content: 'The gym code is 9026.' })
+    const later = 'The gym code is 4471 again, they changed it back.'
+    await memory.hear({ text: later, session: 'tue', at: '2030-05-05T10:00:00Z' })
+
+    const { quotes } = await memory.search('What is the gym code?')
+    await memory.correct('gym code', { content: 'The gym code is 4471.' })
+    const again = await memory.search('What is the gym code?')
+
+    expect(quotes.find(({ text }) => text === later)?.correctedAt).toBeNull()
+    expect(again.quotes.every(({ correctedAt }) => correctedAt === null)).toBe(true)
+  })
+
+  it('stays the word of the person when only an agent contradicts it', async () => {
+    const { memory, dir } = emptyMemory()
+    const { memory: robot } = emptyMemory(dir, { actor: 'agent', origin: 'robot' })
+    await memory.hear({ text: 'The gym code is 4471, as far as I know.', session: 'mon' })
+    const { belief } = await robot.remember({
+      name: 'code of the gym',
+      content: 'The gym code is 4471.',
+      scopes: ['project:x'],
+    })
+    await robot.correct(belief.id, { content: 'The gym code is 1.' })
+
+    const { quotes } = await memory.search('What is the gym code?')
+
+    expect(quotes).toMatchObject([{ correctedAt: null }])
+  })
+
+  it('is not quoted at all when its correction is out of view', async () => {
+    const { memory } = emptyMemory()
+    await memory.hear({ text: gym, session: 'mon' })
+    const { belief } = await memory.correct('gym code', { content: 'The gym code is 9026.' })
+    await memory.edit(belief.id, { scopes: ['project:elsewhere'] })
+
+    expect(await quotedTexts(memory, askGym)).toEqual([])
+  })
+})
+
+describe('a statement that was settled', () => {
+  it('is no longer quoted, and marked in a search', async () => {
+    const { memory } = emptyMemory()
+    await memory.hear({ text: 'The question is open: which printer do we buy for the studio?', session: 's' })
+    await memory.remember({
+      name: 'studio printer',
+      content: 'Which printer do we buy for the studio?',
+      type: 'open_question',
+    })
+    await memory.resolve('studio printer')
+
+    const { quotes } = await memory.search('which printer do we buy for the studio?')
+
+    expect(quotes).toMatchObject([{ correction: null }])
+    expect(quotes[0]?.correctedAt).not.toBeNull()
+    expect(await quotedTexts(memory, 'which printer do we buy for the studio?')).toEqual([])
+  })
+})
+
+describe('forget', () => {
+  it('takes the turns that the belief was learned from, and those that state it too', async () => {
+    const { memory } = emptyMemory()
+    await memory.hear({ text: 'Remember that I take my coffee black.', session: 'a', at: '2026-05-01T10:00:00Z' })
+    await memory.hear([
+      { text: 'As I said, I take my coffee black.', session: 'b', at: '2026-05-02T10:00:00Z' },
+      { text: 'Black it is: you take your coffee black.', role: 'assistant', session: 'b', at: '2026-05-02T10:01:00Z' },
+      { text: 'The kitchen walls are black now.', session: 'b', at: '2026-05-02T10:02:00Z' },
+    ])
+    const { items } = await memory.list()
+    const id = items[0]?.id ?? ''
+    const preview = await memory.previewForget(id)
+
+    const receipt = await memory.forget(id)
+
+    expect(preview.turns).toHaveLength(3)
+    expect(receipt).toMatchObject({ beliefIds: [id], turns: 3 })
+    expect(await quotedTexts(memory, 'how do I take my coffee?')).toEqual([])
+    expect((await foundTexts(memory, 'how do I take my coffee?')).join(' ')).not.toContain('coffee')
+    expect((await memory.turns()).items.map(({ text }) => text)).toEqual(['The kitchen walls are black now.'])
+  })
+
+  it('keeps the turns on request, and always for an agent', async () => {
+    const { memory, dir } = emptyMemory()
+    const { memory: robot } = emptyMemory(dir, { actor: 'agent', origin: 'robot' })
+    await memory.hear({ text: 'The lift code is 8812, by the way.', session: 'a' })
+    const own = await robot.remember({ name: 'lift code', content: 'The lift code is 8812.', scopes: ['project:x'] })
+    const mine = await memory.remember({ name: 'code for the lift', content: 'The lift code is 8812.' })
+
+    const byAgent = await robot.forget(own.belief.id)
+    const onRequest = await memory.forget(mine.belief.id, { keepTurns: true })
+
+    expect([byAgent.turns, onRequest.turns]).toEqual([0, 0])
+    expect((await memory.turns()).total).toBe(1)
+  })
+})
+
+describe('correct, with a turn', () => {
+  it('marks the sentence of the turn and stores the new statement', async () => {
+    const { memory } = emptyMemory()
+    const text = 'The bike lock opens with 771. Lena has her birthday on 3 May.'
+    const { turns } = await memory.hear({ text, session: 'a', at: '2026-05-01T10:00:00Z' })
+    const id = turns[0]?.turn?.id ?? ''
+
+    const { outcome, belief, replaced } = await memory.correct(id, { content: 'The bike lock opens with 802.' })
+    const lock = await memory.recall('What opens the bike lock?')
+    const lena = await memory.recall('When does Lena have her birthday?')
+
+    expect({ outcome, now: belief.content, before: replaced[0]?.content }).toEqual({
+      outcome: 'corrected',
+      now: 'The bike lock opens with 802.',
+      before: 'The bike lock opens with 771.',
+    })
+    expect(replaced[0]).toMatchObject({ status: 'superseded', provenance: { sourceId: id } })
+    expect(lock.relevant.map((one) => one.belief.id)).toEqual([belief.id])
+    expect(lock.quotes.every(({ correctedAt }) => correctedAt !== null)).toBe(true)
+    expect(lena.quotes.map(({ correctedAt }) => correctedAt)).toEqual([null])
+  })
+
+  it('corrects the belief that was learned from the turn, and is undone as one change', async () => {
+    const { memory } = emptyMemory()
+    const { turns, taken } = await memory.hear({ text: gym, session: 'mon' })
+    const id = turns[0]?.turn?.id ?? ''
+
+    const { replaced } = await memory.correct(id, { content: 'The gym code is 9026.' })
+    await memory.undo()
+
+    expect(replaced.map((one) => one.id)).toEqual(taken.map(({ belief }) => belief.id))
+    expect(await foundTexts(memory, 'What is the gym code?')).not.toContain('The gym code is 9026.')
+    expect((await memory.search('What is the gym code?')).quotes).toMatchObject([{ correctedAt: null }])
+  })
+
+  it('is undone with the belief that it made of the sentence', async () => {
+    const { memory } = emptyMemory()
+    const { turns } = await memory.hear({ text: 'The bike lock opens with 771.', session: 'a' })
+    await memory.correct(turns[0]?.turn?.id ?? '', { content: 'The bike lock opens with 802.' })
+
+    await memory.undo()
+
+    expect((await memory.list()).total).toBe(0)
+    expect((await memory.search('What opens the bike lock?')).quotes).toMatchObject([{ correctedAt: null }])
+  })
+
+  it('is for a person, and names what is missing for an unknown id', async () => {
+    const { memory, dir } = emptyMemory()
+    const { memory: robot } = emptyMemory(dir, { actor: 'agent', origin: 'robot' })
+    const { turns } = await memory.hear({ text: 'The bike lock opens with 771.', session: 'a' })
+
+    const byAgent = robot.correct(turns[0]?.turn?.id ?? '', { content: 'It opens with 802.' })
+    const unknown = memory.correct('t-nothing', { content: 'It opens with 802.' })
+
+    await expect(byAgent).rejects.toMatchObject({ code: 'forbidden' })
+    await expect(unknown).rejects.toMatchObject({ code: 'not_found' })
+  })
+})
+
+/** Talk about other things: in a memory of a few sentences every word is rare and everything is quoted. */
+const smallTalk = Array.from({ length: 300 }, (_, index) => ({
+  text: `Errand ${index} is done; the afternoon was quiet and supper number ${index} was fine, thanks for asking again.`,
+  session: `talk-${index}`,
+  at: new Date(Date.UTC(2026, 0, 1, index)).toISOString(),
+}))
+
+describe('a quote whose topic came up again', () => {
+  const told = (at: string, text: string) => ({ text, session: at, at })
+  const port = told('2026-05-01T10:00:00Z', 'The staging database for Heron listens on port 5433.')
+  const slow = told('2026-05-02T10:00:00Z', 'Heron is slow today, what would you check first?')
+  const moved = told('2026-05-03T10:00:00Z', 'The new pooler for Heron is up since noon, a relief for all of us.')
+  const askPort = 'Which port does the staging database for Heron listen on?'
+
+  it('is silent, because one of the later messages may have changed it', async () => {
+    const { memory } = emptyMemory()
+    await memory.hear([...smallTalk, port, slow])
+    const once = await quotedTexts(memory, askPort)
+    await memory.hear(moved)
+
+    const { quotes, quoteDecision } = await memory.recall(askPort, { nearMisses: true })
+
+    expect(once).toEqual([port.text])
+    expect(quotes).toEqual([])
+    expect(quoteDecision).toMatchObject({ unmet: 'the newest word', best: { text: port.text } })
+  })
+
+  it('is shown for a question about the past, and if another named person spoke of it', async () => {
+    const { memory } = emptyMemory()
+    const { memory: dialogue } = emptyMemory()
+    await memory.hear([...smallTalk, port, slow, moved])
+    await dialogue.hear([...smallTalk, port, slow, moved].map((turn) => ({ ...turn, speaker: 'Ana' })))
+
+    const past = 'Which port did the staging database for Heron listen on originally?'
+
+    expect(await quotedTexts(memory, past)).toContain(port.text)
+    expect(await quotedTexts(dialogue, askPort)).toContain(port.text)
+  })
+})
+
+describe('a search', () => {
+  it('puts a newer turn with the words of an older answer first, though it lacks those of the question', async () => {
+    const { memory } = emptyMemory()
+    const old = 'The reverse proxy on stoat is traefik, with gitea behind it.'
+    const update = 'Caddy answers for gitea on stoat now, traefik is stopped.'
+    await memory.hear([
+      ...smallTalk,
+      { text: old, session: 'a', at: '2026-04-01T10:00:00Z' },
+      { text: update, session: 'b', at: '2026-06-01T10:00:00Z' },
+    ])
+
+    const { quotes } = await memory.search('Which reverse proxy do I use at home?', { in: 'turns' })
+    const { quotes: past } = await memory.search('Which reverse proxy did I originally use?', { in: 'turns' })
+
+    expect(quotes.slice(0, 2)).toMatchObject([
+      { text: update, earlier: false },
+      { text: old, earlier: true },
+    ])
+    expect(past[0]?.text).toBe(old)
+  })
+})
