@@ -10,7 +10,7 @@ import type {
   QuoteDecision,
   RelevantBelief,
 } from '../../memory/recall/context.ts'
-import { correctionMark } from '../../memory/recall/render.ts'
+import { correctionMark, hasOlderThanQuote } from '../../memory/recall/render.ts'
 import type { Explanation } from '../../search/explanation.ts'
 import { kebab } from '../command/command.ts'
 import { beliefBlock, called } from './beliefs.ts'
@@ -92,12 +92,15 @@ type ContextView = { readonly explain: boolean; readonly ages: ReadonlyMap<strin
 export function contextText(context: Context, { explain, ages }: ContextView, style: Style): string {
   const { prelude, pinned, relevant, questions, quotes, quoteDecision, nearMisses = [] } = context
   const misses = nearMisses.map(({ belief, reason }) => `${called(belief)}: ${reasonText(reason)}`)
+  const said = ['Said earlier', quotes.map((quote) => quoteBlock(quote, quoteDecision, explain, style))] as const
+  const areQuotesFirst = hasOlderThanQuote(ages)
   const sections: readonly (readonly [string, readonly string[]])[] = [
     [preludeTitle, prelude === null ? [] : [indented(harmless(prelude.text), 2, style.width)]],
+    ...(areQuotesFirst ? [said] : []),
     ['Always holds here', pinned.map((belief) => beliefBlock(belief, style, { age: ages.get(belief.id) }))],
     ['Relevant to this message', relevant.map((one) => relevantBlock(one, { explain, ages }, style))],
     ['Still open', questions.map((question) => beliefBlock(question, style))],
-    ['Said earlier', quotes.map((quote) => quoteBlock(quote, quoteDecision, explain, style))],
+    ...(areQuotesFirst ? [] : [said]),
     ['Why no quote is shown', silenceLines(quotes, quoteDecision, style)],
     ['Mentioned, but left out', misses.map((miss) => indented(miss, 2, style.width))],
   ]

@@ -98,8 +98,9 @@ describe('the rendered context', () => {
       renderContext({ ...empty, relevant: [stated(at)], quotes: quotes.map((one) => ({ ...one, perhapsPasted })) })
     const pinned = renderContext({ ...empty, pinned: [stated('2026-05-01T10:00:00.000Z').belief], quotes })
 
-    expect(pinned).toContain('- (older than a quote below) demo: Tuesday')
-    expect(shown('2026-05-01T10:00:00.000Z', false)).toContain('- (older than a quote below) demo: Tuesday')
+    expect(pinned).toContain('- (older than a quote above) demo: Tuesday')
+    expect(pinned.indexOf('Thursday')).toBeLessThan(pinned.indexOf('Tuesday'))
+    expect(shown('2026-05-01T10:00:00.000Z', false)).toContain('- (older than a quote above) demo: Tuesday')
     expect(shown('2026-05-01T10:00:00.000Z', true)).toContain('- demo: Tuesday')
     expect(shown('2026-05-04T10:00:00.000Z', false)).toContain('- demo: Tuesday')
   })

@@ -34,11 +34,14 @@ export function renderContext(context: ShownContext): string {
   const inPrelude = new Set(context.prelude?.beliefIds ?? [])
   const ages = agesOf(context)
   const lineOf = (belief: Belief): string => beliefLine(belief, ages.get(belief.id))
+  const quotes = section('Said earlier, word for word', context.quotes.map(quoteLine))
+  const areQuotesFirst = hasOlderThanQuote(ages)
   const sections = [
     section(
       preludeTitle,
       context.prelude === null ? [] : context.prelude.text.split('\n').map((line) => `- ${safe(line)}`),
     ),
+    areQuotesFirst ? quotes : '',
     section('Always holds here', context.pinned.filter(({ id }) => !inPrelude.has(id)).map(lineOf)),
     section(
       'Relevant to this message',
@@ -48,7 +51,7 @@ export function renderContext(context: ShownContext): string {
       'Still open',
       context.questions.map((belief) => beliefLine(belief)),
     ),
-    section('Said earlier, word for word', context.quotes.map(quoteLine)),
+    areQuotesFirst ? '' : quotes,
   ].filter((text) => text !== '')
   if (sections.length === 0) return ''
   const rest = context.prelude === null ? 'It' : "Follow the person's preferences and standing instructions; the rest"
@@ -68,14 +71,17 @@ const section = (title: string, items: readonly string[]): string =>
 /**
  * The age of shown beliefs, by id, if it matters. Beliefs of one scope that give two values of one thing have the day of
  * their statement, and all but the newest are marked as earlier; a person's belief only if a person stated the newer one.
- * A belief that is older than a quote of the person is marked too, since the quote may have changed it.
+ * A belief that is older than a quote of the person is marked too, since the quote may have changed it; the quotes then come
+ * first.
  */
 export function agesOf({
   pinned,
   relevant,
   quotes,
 }: Pick<ShownContext, 'pinned' | 'relevant' | 'quotes'>): ReadonlyMap<string, readonly string[]> {
-  const said = quotes.filter(({ role, perhapsPasted }) => role === 'user' && !perhapsPasted).map(({ at }) => at)
+  const said = quotes
+    .filter(({ role, perhapsPasted, correctedAt }) => role === 'user' && !perhapsPasted && correctedAt === null)
+    .map(({ at }) => at)
   const isByPerson = (belief: Belief): boolean => authorityOf(belief) === 'person'
   const ages = [...otherValuesAmong([...pinned, ...relevant.map(({ belief }) => belief)])].map(([belief, alike]) => {
     const others = alike.filter(
@@ -86,13 +92,19 @@ export function agesOf({
     )
     const isOlder = said.some((at) => at > belief.provenance.at && at > belief.reinforcement.at)
     const marks = [
-      ...(isEarlier ? ['earlier'] : isOlder ? ['older than a quote below'] : []),
+      ...(isEarlier ? ['earlier'] : isOlder ? [olderThanQuote] : []),
       ...(others.length > 0 ? [`stated ${localDay(belief.provenance.at)}`] : []),
     ]
     return [belief.id, marks] as const
   })
   return new Map(ages.filter(([, marks]) => marks.length > 0))
 }
+
+const olderThanQuote = 'older than a quote above'
+
+/** Whether the quotes are shown before the beliefs, because one of them may have changed a belief. */
+export const hasOlderThanQuote = (ages: ReadonlyMap<string, readonly string[]>): boolean =>
+  [...ages.values()].some((marks) => marks.includes(olderThanQuote))
 
 /** A belief as one line of a list, fit for a prompt. */
 export function beliefLine(belief: Belief, age: readonly string[] = []): string {

@@ -102,12 +102,14 @@ export async function pushQuotes(index: TurnIndex, view: TurnView, message: stri
     return { quotes: [], threshold, best: best.quote, unmet: 'the newest word', ...asked }
   const ordered = question.asksPast
     ? shown.map((item) => ({ item, isEarlier: false }))
-    : newestFirst(
-        shown,
-        ({ quote }) => ({ text: textOf(quote), at: Date.parse(quote.turn.at), session: quote.turn.session }),
-        question.terms,
-        () => true,
-      )
+    : shown.every(({ quote: { turn } }) => isOwn(turn))
+      ? newestOfAll(shown)
+      : newestFirst(
+          shown,
+          ({ quote }) => ({ text: textOf(quote), at: Date.parse(quote.turn.at), session: quote.turn.session }),
+          question.terms,
+          () => true,
+        )
   const corrections = await correctionsOf(index, view, question.asksPast ? [] : shown)
   const quotes = ordered.flatMap(({ item, isEarlier }) => {
     const correction = corrections.get(item)
@@ -181,6 +183,19 @@ function unmetBy(
   return question.isQuestion ? 'an uncommon word' : 'two uncommon words'
 }
 
+/** Whether the person told it to an assistant. In a dialogue of several people every speaker has a name. */
+const isOwn = ({ role, speaker }: Turn): boolean => role === 'user' && speaker === null
+
+/** Everything that answers one question of the person, the newest first; what was said in older conversations is marked. */
+function newestOfAll(
+  shown: readonly Candidate[],
+): readonly { readonly item: Candidate; readonly isEarlier: boolean }[] {
+  const saidAt = ({ quote }: Candidate): number => Date.parse(quote.turn.at)
+  const sorted = shown.toSorted((a, b) => saidAt(b) - saidAt(a))
+  const newest = sorted[0]?.quote.turn.session
+  return sorted.map((item) => ({ item, isEarlier: item.quote.turn.session !== newest }))
+}
+
 /**
  * Whether the person came back to the topic of the quotes later, in other conversations and in turns that are not shown.
  * One of these turns may have changed the quoted fact, and an outdated value must not be shown alone. Dialogues of named
@@ -193,7 +208,7 @@ async function mayBeOutdated(
   { words, postings }: Asked,
 ): Promise<boolean> {
   const newest = shown.map(({ quote }) => quote.turn).reduce((a, b) => (Date.parse(b.at) > Date.parse(a.at) ? b : a))
-  if (newest.role !== 'user' || newest.speaker !== null) return false
+  if (!isOwn(newest)) return false
   const wanted = wantedTerms(new Set(words.keys()))
   const shared = new Set(shown.flatMap(({ quote }) => termsOf(quote.turn.text, wanted).map(({ term }) => term)))
   const points = new Map<number, number>()
