@@ -41,7 +41,7 @@ export const forget = defineCommand({
   args: { belief: optionalBelief(' Or the id of a turn.') },
   options,
   description:
-    'Erases a belief with the messages that state it, or the turns that match all given options of --turn, --session, --since, --until and --containing. Cannot be undone: the text is removed from the journal, the index, MEMORY.md, captured cases, runs, queued messages of hooks and the backups in the memory directory. A run that lost text is marked as edited and is no longer compared; a captured case that expects a forgotten belief is removed. The journal records only that something was forgotten, when and by whom.',
+    'Erases a belief with the messages that state it, or the turns that match all given options of --turn, --session, --since, --until and --containing. Cannot be undone: the text is removed from the journal, the index, MEMORY.md, captured cases, runs, queued messages of hooks and the backups in the memory directory. A run that lost text is marked as edited and is no longer compared; a captured case that expects a forgotten belief or quote is removed. The journal records only that something was forgotten, when and by whom.',
   exitCodes: [exitCodes.degraded],
   examples: {
     'credence forget "home address"': 'Shows the belief and the messages that state it, and asks before erasing them.',
