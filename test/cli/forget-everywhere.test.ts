@@ -114,7 +114,7 @@ it('does not take the words of others for a remnant', async () => {
   await place.run('remember', 'The office is in Ghent.', '--name', 'office one', ...at)
   await place.run('hear', 'The office is in Ghent. I like it.', ...at)
 
-  const answer = await place.json('forget', 'office one', '--yes', '--verify', ...at)
+  const answer = await place.json('forget', 'office one', '--yes', '--keep-turns', '--verify', ...at)
 
   expect(answer.proof).toMatchObject({ found: [], alsoSaidByOthers: 1, others: [expect.stringMatching(/^t-/)] })
 })
@@ -125,9 +125,11 @@ it('says in one sentence what is gone and which beliefs and turns still say it',
   await place.run('remember', 'The office is in Ghent.', '--name', 'Ghent headquarters', ...at)
   await place.run('hear', 'The office is in Ghent. I like it.', ...at)
 
-  const { stdout } = await place.run('forget', 'Ghent headquarters', '--yes', '--verify', ...at)
+  const { stdout } = await place.run('forget', 'Ghent headquarters', '--yes', '--keep-turns', '--verify', ...at)
 
-  expect(stdout).toMatch(/Verified: .* Only this is left: 1 text of it, which you did not forget elsewhere: t-\w+\.$/mu)
+  expect(stdout).toMatch(
+    /Verified: .* Only this is left: 1 text, because these contain it and were kept on purpose: t-\w+\.$/mu,
+  )
   expect(stdout).not.toMatch(/Nothing is left|Still stored/u)
 })
 
@@ -155,27 +157,38 @@ it('lists the earlier versions that stay, before and after, and the command that
     expect(stderr).toContain(command)
   }
   expect(ofOld.stderr).toContain(`later version ${newest.id}: It is 99121.`)
-  expect(document).toEqual({ forgotten: false, beliefIds: [newest.id], kept: [first.id] })
+  expect(document).toEqual({
+    forgotten: false,
+    beliefIds: [newest.id],
+    kept: [first.id],
+    turnIds: [],
+    keptTurnIds: [],
+    files: [],
+  })
   expect(forgotten.stderr).toContain(
     `${first.id}, another version of it, is kept; \`credence forget ${first.id} --chain\``,
   )
   expect(rest).toMatchObject({ beliefIds: [first.id], kept: [] })
 })
 
-it('names the message that a belief was learned from, which stays', async () => {
+it('takes the message that a belief was learned from, unless it is to be kept', async () => {
   using place = workplace()
   const at = ['--dir', join(place.work, 'memory')] as const
   await place.run('hear', 'Remember that our VPN gateway is vpn.acme.test', '--session', 'work', ...at)
 
   const preview = await place.run('forget', 'VPN gateway', '--dry-run', ...at)
-  const forgotten = await place.run('forget', 'VPN gateway', '--yes', '--verify', ...at)
-  const [turn] = /t-\w+/.exec(forgotten.stderr) ?? []
-  const whole = await place.run('forget', '--turn', turn ?? '', '--yes', '--verify', ...at)
+  const kept = await place.run('forget', 'VPN gateway', '--yes', '--keep-turns', '--verify', ...at)
+  const [turn] = /t-\w+/.exec(kept.stderr) ?? []
+  const whole = await place.run('forget', turn ?? '', '--yes', '--verify', ...at)
+  await place.run('hear', 'Remember that our VPN gateway is vpn.acme.test', '--session', 'play', ...at)
+  const both = await place.run('forget', 'VPN gateway', '--yes', '--verify', ...at)
 
-  expect(preview.stderr).toMatch(/learned from stays: "Remember that our VPN .*" `credence forget --turn t-\w+`/)
-  expect(forgotten.stdout).toContain('Still stored: 2 texts of it')
-  expect(forgotten.stdout).not.toContain('Nothing is left')
+  expect(preview.stderr).toMatch(/go with it \(--keep-turns keeps them\):\n.*\(t-\w+\): .?Remember that our VPN/u)
+  expect(kept.stderr).toMatch(/Kept on purpose, these messages state it:\n.*\(t-\w+\): .?Remember that our VPN/u)
+  expect(kept.stdout).toContain('Still stored')
+  expect(kept.stdout).not.toContain('Nothing is left')
   expect(whole.stdout).toMatch(/Verified: .* Nothing is left\./)
+  expect(both.stdout).toMatch(/and 1 message that stated it\.[\s\S]*Verified: .* Nothing is left\./)
 })
 
 it('removes captured cases about a quote with its turn, and proves it', async () => {

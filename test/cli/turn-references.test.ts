@@ -30,7 +30,7 @@ describe('show', () => {
     const byPrefix = await place.json('show', id.slice(0, 8))
 
     expect(stdout).toContain('Remember that the API port is 8080.')
-    for (const field of [id, 'you', '2026-05-03 10:00 UTC', 's1', 'user:universal', 'cli', 'API port'])
+    for (const field of [id, 'you', '2026-05-03 10:00', 's1', 'user:universal', 'cli', 'API port'])
       expect(stdout).toContain(field)
     expect(stdout).not.toMatch(/masked|pasted/u)
     expect(byPrefix).toMatchObject({

@@ -108,6 +108,8 @@ describe('memory_search', () => {
       origin: 'person',
       strength: expect.stringMatching(/^(?:strong|possible)$/),
       earlier: false,
+      corrected_at: null,
+      correction: null,
       onlyBeside: false,
       session: 'may',
     })

@@ -198,15 +198,15 @@ describe('an edit that needs the word of a person', () => {
     expect(place.text()).toContain('what one became')
   })
 
-  it('waits without a question for somebody who does not own the file', async () => {
+  it('is not reachable, with or without a question, for somebody who does not own the memory', async () => {
     using place = await edited()
     const owner = process.getuid?.() ?? 0
     using _ = vi.spyOn(process, 'getuid').mockReturnValue(owner + 1)
 
     const { stdout, stderr } = await place.runWith({ columns: 100, stdin: 'y\n' }, 'mirror', 'sync')
 
-    expect(stderr).toBe('')
-    expect(stripVTControlCharacters(stdout)).toContain('3 edits waiting for your decision')
+    expect(stderr).toContain('Ignored the memory')
+    expect(stdout).toBe('')
   })
 
   it('is decided with credence proposals, which says that a removal is one', async () => {

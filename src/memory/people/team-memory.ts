@@ -222,7 +222,7 @@ function decisions(memories: readonly Memory[]) {
 // biome-ignore format: a list of names
 const referring = [
   'get', 'history', 'correct', 'reinforce', 'confirm', 'pin', 'unpin', 'addAliases', 'removeAliases', 'setWhy', 'edit',
-  'resolve', 'forget', 'accept', 'reject',
+  'resolve', 'forget', 'previewForget', 'accept', 'reject',
 ] as const satisfies readonly (keyof Memory)[]
 
 /**
