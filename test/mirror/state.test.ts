@@ -1,4 +1,4 @@
-import { globSync, readFileSync, writeFileSync } from 'node:fs'
+import { globSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { lineOf, nothingTaken, personalMemory } from './mirrored-memory.ts'
 
@@ -95,6 +95,49 @@ describe('a file that another program created while ours was not in place', () =
 
     expect({ taken, conflicts }).toEqual({ taken: { ...nothingTaken, corrected: 1 }, conflicts: [] })
     expect(place.text().match(/# Memory/gu)).toHaveLength(1)
+  })
+})
+
+describe('a displaced file whose record is damaged or of an older version', () => {
+  const olderRecord = {
+    name: '1-00000000-MEMORY.md',
+    file: 'MEMORY.md',
+    at: 0,
+    seen: { hash: 'h', bytes: 9, lines: [] },
+  }
+  const records = { older: JSON.stringify(olderRecord), damaged: '{"file":"MEM' }
+
+  it.each(Object.entries(records))('does not stop the sync (%s)', async (_, record) => {
+    await using place = personalMemory()
+    await place.memory.remember({ name: 'a', content: 'what a is' })
+    await place.sync()
+    const displaced = place.path('state/mirror/displaced/1-00000000-MEMORY.md')
+    writeFileSync(displaced, place.text())
+    writeFileSync(`${displaced}.done.json`, record)
+
+    await place.memory.remember({ name: 'b', content: 'what b is' })
+    const { outcome, conflicts } = await place.sync()
+
+    expect({ outcome, conflicts, problems: place.problems }).toEqual({ outcome: 'synced', conflicts: [], problems: [] })
+    expect(await place.beliefs()).toEqual({ a: 'what a is', b: 'what b is' })
+    expect(lineOf(place.text(), 'b')).toContain('what b is')
+    expect(readdirSync(place.path('state/mirror/displaced'))).toEqual([])
+  })
+
+  it('is kept as a conflict file when it has lines that are nowhere else', async () => {
+    await using place = personalMemory()
+    await place.memory.remember({ name: 'a', content: 'what a is' })
+    await place.sync()
+    const displaced = place.path('state/mirror/displaced/1-00000000-MEMORY.md')
+    writeFileSync(displaced, place.text().replace('what a is', 'an edit of a'))
+    writeFileSync(`${displaced}.done.json`, records.older)
+
+    const { conflicts } = await place.sync()
+
+    expect(conflicts).toHaveLength(1)
+    expect(place.text(conflicts[0]?.file)).toContain('an edit of a')
+    expect(await place.beliefs()).toEqual({ a: 'what a is' })
+    expect(readdirSync(place.path('state/mirror/displaced'))).toEqual([])
   })
 })
 
