@@ -69,7 +69,7 @@ async function shownTurn(memory: Memory, turn: Turn): Promise<Answer> {
   const { id, session, scope, host } = turn
   const fields = {
     id,
-    'said by': turn.speaker === null ? speakerOf(turn) : `${turn.speaker} (${turn.role})`,
+    'said by': speakerOf(turn),
     'said at': `${localMinute(turn.at, turn.utcOffset)}`,
     conversation: `${session}; see \`credence conversations show ${id}\``,
     scope,
