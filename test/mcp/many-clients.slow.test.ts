@@ -5,8 +5,9 @@ import { call } from './served-memory.ts'
 import { stdioClient } from './stdio-clients.ts'
 
 const servers = 4
-const callsEach = 200
-const overHttp = 160
+// Agents may store 500 beliefs in an hour.
+const callsEach = 100
+const overHttp = 80
 const byCommandLine = 40
 
 describe('one store', () => {
