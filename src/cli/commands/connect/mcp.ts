@@ -1,6 +1,6 @@
 import { Console } from 'node:console'
 import type { Writable } from 'node:stream'
-import { teamOwner } from '../../../beliefs/scope.ts'
+import { isProject, teamOwner } from '../../../beliefs/scope.ts'
 import type { McpOptions } from '../../../mcp/memory-mcp.ts'
 import type { Memory } from '../../../memory/memory.ts'
 import type { Author } from '../../../memory/ports.ts'
@@ -93,7 +93,11 @@ async function mcpSetup(
     })
     return (await (await opening).store.memberships(user)).map(({ team }) => teamOwner(team))
   }
-  const view = { user, scopes, homeScopes, agent: options.agent ?? null, hasFixedScopes: options.fixedScopes ?? false }
+  const view = {
+    ...{ user, scopes, homeScopes, agent: options.agent ?? null },
+    hasFixedScopes: options.fixedScopes ?? false,
+    servesEveryProject: !scopes.some(isProject),
+  }
   return {
     version: session.machine.version(),
     view: async () => ({ ...view, scopes: [...scopes, ...(await teamScopes())] }),
