@@ -1,5 +1,8 @@
-import { globSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { globSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { writeRecord } from '../../src/memory/mirror/state/state.ts'
+import { temporaryDirectory } from '../temporary-directory.ts'
 import { lineOf, nothingTaken, personalMemory } from './mirrored-memory.ts'
 
 describe('the records of a mirror', () => {
@@ -39,6 +42,16 @@ describe('the records of a mirror', () => {
     expect(place.text().split('\n')[(refused[0]?.line ?? 0) - 1]).toContain('4821')
     expect(await place.beliefs()).toEqual({ bank: 'ING', other: 'something else' })
   })
+})
+
+it('a record that cannot be written leaves no temporary file', () => {
+  using directory = temporaryDirectory()
+  const path = join(directory.path, 'record.json')
+  mkdirSync(path)
+
+  expect(() => writeRecord({ dir: directory.path }, path, '{}')).toThrow('EISDIR')
+
+  expect(readdirSync(directory.path)).toEqual(['record.json'])
 })
 
 describe('an old copy that is put back', () => {
