@@ -165,7 +165,9 @@ class MemoryProcess {
       ...(user === undefined ? [] : ['--user', user]),
       ...this.scopes.flatMap((scope) => ['--scope', scope]),
     ]
-    const child = spawn(program, [...args, 'mcp', ...options], { stdio: ['pipe', 'pipe', 'ignore'] })
+    const child = spawn(program, [...args, 'mcp', '--host', 'openclaw', ...options], {
+      stdio: ['pipe', 'pipe', 'ignore'],
+    })
     const waiting = new Map()
     const end = (error) => {
       this.#started = null

@@ -32,15 +32,14 @@ export function withAncestors(scope: string): readonly string[] {
 export const visibleScopes = (active: readonly string[]): readonly string[] =>
   [...new Set(active.flatMap(withAncestors))].sort()
 
-/**
- * Whether a caller whose scopes are `active` may name a scope: any but another project's, where a project is active. Without
- * a project every scope may be named.
- */
-export function mayName(scope: string, active: readonly string[]): boolean {
-  const projects = active.filter((one) => one.startsWith('project:'))
-  if (projects.length === 0 || !scope.startsWith('project:')) return true
-  return projects.some((project) => withAncestors(scope).includes(project) || withAncestors(project).includes(scope))
-}
+export const isProject = (scope: string): boolean => scope.startsWith('project:')
+
+/** Whether a caller whose scopes are `active` may name a scope: any but a project that is not active. */
+export const mayName = (scope: string, active: readonly string[]): boolean =>
+  !isProject(scope) ||
+  active
+    .filter(isProject)
+    .some((project) => withAncestors(scope).includes(project) || withAncestors(project).includes(scope))
 
 const teamPrefix = 'team:'
 

@@ -30,6 +30,17 @@ export type Turn = {
   readonly text: string
 }
 
+/**
+ * The attribution of a turn with the role `user` that another program stored: its words may not be the person's. Null for
+ * any other turn.
+ */
+export function reporterOf({ role, origin, host }: Pick<Turn, 'role' | 'origin'> & { host?: string }): string | null {
+  if (role !== 'user' || origin === 'person' || origin === 'document') return null
+  return host === undefined
+    ? `reported by ${origin === 'agent' ? 'an' : 'a'} ${origin}`
+    : `reported by the ${origin} ${host}`
+}
+
 /** A turn to be kept. */
 export type NewTurn = Omit<Turn, 'index'> & {
   /** Its place in the conversation, where the host says so; otherwise its time decides. */

@@ -15,6 +15,8 @@ export type MemoryView = {
   readonly agent: string | null
   /** Whether calls may only name scopes that are in view already. */
   readonly hasFixedScopes: boolean
+  /** Whether calls may name any project. Only for a host that the person started outside of a project. */
+  readonly servesEveryProject?: boolean
 }
 
 /** The memory as one client uses it. No argument of a call can change its user or its author. */
@@ -33,9 +35,10 @@ export const homeOf = (call: CallContext, named: string | undefined): readonly s
 
 function allowedScope({ view }: CallContext, named: string): string {
   const scope = parseScope(named)
-  const isServed = view.hasFixedScopes ? visibleScopes(view.scopes).includes(scope) : mayName(scope, view.scopes)
+  const { scopes, hasFixedScopes, servesEveryProject = false } = view
+  const isServed = hasFixedScopes ? visibleScopes(scopes).includes(scope) : servesEveryProject || mayName(scope, scopes)
   if (isServed) return scope
-  throw forbidden(`The scope "${scope}" is not served here.`, `Use one of ${visibleScopes(view.scopes).join(', ')}.`)
+  throw forbidden(`The scope "${scope}" is not served here.`, `Use one of ${visibleScopes(scopes).join(', ')}.`)
 }
 
 export const isInView = (belief: Belief, scopes: readonly string[], agent: string | null): boolean => {

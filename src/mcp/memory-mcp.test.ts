@@ -1,17 +1,17 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { originOf, programIn } from './memory-mcp.ts'
+import { plainName, programIn } from './memory-mcp.ts'
 
-describe('originOf', () => {
+describe('plainName', () => {
   it('keeps ordinary names and never lets anything through that could mislead', () => {
-    expect(originOf('claude-code')).toBe('claude-code')
-    expect(originOf(`xoxb-204815163248-918273645546-${'Zq8'.repeat(8)}`)).toBe('mcp')
-    expect(originOf('@scope/agent v2')).toBe('@scope/agent v2')
-    expect(originOf(undefined)).toBe('mcp')
-    expect(originOf('\u202e\n')).toBe('mcp')
+    expect(plainName('claude-code')).toBe('claude-code')
+    expect(plainName(`xoxb-204815163248-918273645546-${'Zq8'.repeat(8)}`)).toBe('unnamed')
+    expect(plainName('@scope/agent v2')).toBe('@scope/agent v2')
+    expect(plainName(undefined)).toBe('unnamed')
+    expect(plainName('\u202e\n')).toBe('unnamed')
     fc.assert(
       fc.property(fc.string({ unit: 'binary', maxLength: 300 }), (name) => {
-        const origin = originOf(name)
+        const origin = plainName(name)
 
         expect(origin).toMatch(/^[\p{L}\p{N}._@/-](?:[\p{L}\p{N}._@/ -]*[\p{L}\p{N}._@/-])?$/u)
         expect(origin.length).toBeLessThanOrEqual(60)

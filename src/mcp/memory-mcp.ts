@@ -33,9 +33,9 @@ export type McpOptions = {
   readonly view: MemoryView | (() => Promise<MemoryView>)
   /** The memory of this view, written to as `author`. */
   readonly memoryAs: (author: Author) => Promise<Memory>
-  /** The name under which a client is known, so that its calls and its hooks have one origin. Default its own. */
-  readonly originOf?: (client: string) => string
-  readonly onCall?: (call: { readonly origin: string; readonly tool: string; readonly version: string | null }) => void
+  /** The author of all changes, from the token or the host's configuration. Default the name that the client gives itself. */
+  readonly boundOrigin?: string | undefined
+  readonly onCall?: (call: { readonly client: string; readonly tool: string; readonly version: string | null }) => void
   readonly onBug: OnBug
   /** Offers no tools, resources or prompts, to a host that has them from another server of this memory. */
   readonly offersNothing?: boolean
@@ -74,7 +74,7 @@ export function memoryMcp(options: McpOptions) {
 }
 
 function serverFactory(options: McpOptions): McpServerFactory {
-  const { version, view, memoryAs, onBug, onCall, offersNothing = false } = options
+  const { version, view, memoryAs, boundOrigin, onBug, onCall, offersNothing = false } = options
   const identity = identityOf(version)
   return ({ requestInfo }) => {
     if (offersNothing) return new McpServer(identity)
@@ -86,11 +86,10 @@ function serverFactory(options: McpOptions): McpServerFactory {
     })
     const clientOf = (context?: ServerContext) => {
       const { name, version = null } = clientIn(server, context)
-      const known = originOf(name ?? programIn(requestInfo?.headers.get('user-agent')))
-      return { origin: options.originOf?.(known) ?? known, version }
+      return { client: plainName(name ?? programIn(requestInfo?.headers.get('user-agent'))), version }
     }
     const callContext = async (context?: ServerContext): Promise<CallContext> => {
-      const author = { actor: 'agent', origin: clientOf(context).origin } as const
+      const author = { actor: 'agent', origin: boundOrigin ?? claimedOrigin(clientOf(context).client) } as const
       const [memory, seen] = await Promise.all([memoryAs(author), typeof view === 'function' ? view() : view])
       return { view: seen, memory, author, version }
     }
@@ -175,12 +174,16 @@ const isClientFault = (error: Error): boolean =>
   error.message.startsWith('ReadBuffer exceeded') ||
   'code' in error
 
-/**
- * The origin recorded for an agent's changes: the name of its program, without characters that could mislead. A name with
- * a secret in it is none.
- */
-export function originOf(name: string | undefined): string {
-  if (name !== undefined && secretIn(name) !== null) return 'mcp'
+/** A client can give itself any name, so the prefix separates these authors from those of a token or a configuration. */
+const claimedOrigin = (client: string): string => `mcp:${client}`
+
+const unnamed = 'unnamed'
+/** The author of all clients that have no name of their own. */
+export const unnamedOrigin = claimedOrigin(unnamed)
+
+/** The name of a client's program, without characters that could mislead. A name with a secret in it is not used. */
+export function plainName(name: string | undefined): string {
+  if (name !== undefined && secretIn(name) !== null) return unnamed
   const plain = (name ?? '')
     .normalize('NFKC')
     .replace(/[^\p{L}\p{N}._@/ -]+/gu, ' ')
@@ -188,7 +191,7 @@ export function originOf(name: string | undefined): string {
     .trim()
     .slice(0, 60)
     .trim()
-  return plain === '' ? 'mcp' : plain
+  return plain === '' ? unnamed : plain
 }
 
 /** Names of HTTP libraries, which say nothing about the agent. */

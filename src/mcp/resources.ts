@@ -1,7 +1,7 @@
 import { type McpServer, ResourceNotFoundError, ResourceTemplate } from '@modelcontextprotocol/server'
 import type { Belief } from '../beliefs/belief.ts'
 import { visibleScopes } from '../beliefs/scope.ts'
-import type { Turn } from '../beliefs/turn.ts'
+import { reporterOf, type Turn } from '../beliefs/turn.ts'
 import { MemoryError } from '../errors.ts'
 import { localDay } from '../local-time.ts'
 import { beliefLine, quoteLine, visibleText } from '../memory/recall/render.ts'
@@ -79,6 +79,7 @@ async function conversationOf({ memory, view: { scopes } }: CallContext, written
       quoteLine({
         ...turn,
         text: cut(turn.text),
+        speaker: reporterOf(turn) ?? turn.speaker,
         perhapsPasted: mayHoldPaste(turn),
         earlier: false,
         correctedAt: null,

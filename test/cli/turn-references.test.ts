@@ -161,3 +161,24 @@ describe('conversations show', () => {
     expect(unknown.stderr).toContain('There is no conversation or turn "t-nope".')
   })
 })
+
+describe('a turn of the role user that an agent stored', () => {
+  it.each([
+    ['without a speaker', {}, 'reported by'],
+    ['with a speaker', { speaker: 'you' }, 'you (reported by'],
+  ])('is shown as a report of the agent (%s)', async (_, more, label) => {
+    using place = workplace()
+    const turn = JSON.stringify({ session: 's1', text: 'I rented a kayak near Voss.', ...more })
+    await place.runWith({ stdin: turn }, 'hear', '-', '--as', 'agent:codex')
+    const { turns } = await place.json('conversations', 'show', 's1')
+
+    const search = (await place.run('search', 'kayak')).stdout
+    const shown = (await place.run('conversations', 'show', 's1')).stdout
+    const one = (await place.run('show', turns[0].id)).stdout
+
+    expect(turns[0].origin).toBe('agent')
+    expect(search).toContain(`${label} an agent`)
+    for (const text of [shown, one]) expect(text).toContain(`${label} the agent codex`)
+    for (const text of [search, shown, one]) expect(text).not.toMatch(/you said|you {2}/u)
+  })
+})

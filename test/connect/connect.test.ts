@@ -144,7 +144,7 @@ describe('what is written', () => {
     expect(jsonAt(join(place.home, '.claude.json')).mcpServers.credence).toEqual({
       type: 'stdio',
       command: process.execPath,
-      args: [bin, 'mcp', '--dir', dir, '--scope', 'domain:code'],
+      args: [bin, 'mcp', '--host', 'claude-code', '--dir', dir, '--scope', 'domain:code'],
     })
     const { hooks } = jsonAt(join(place.home, '.claude', 'settings.json'))
     expect(Object.keys(hooks)).toEqual(['SessionStart', 'UserPromptSubmit', 'Stop', 'PreCompact'])
@@ -163,7 +163,7 @@ describe('what is written', () => {
 
     expect(shown.exitCode).toBe(0)
     expect(parseToml(readFileSync(join(place.work, '.codex', 'config.toml'), 'utf8'))).toEqual({
-      mcp_servers: { credence: { command: 'credence', args: ['mcp'] } },
+      mcp_servers: { credence: { command: 'credence', args: ['mcp', '--host', 'codex'] } },
     })
   })
 

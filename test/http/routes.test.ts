@@ -298,6 +298,16 @@ describe('an agent over HTTP', () => {
     expect(accepted.status).toBe(403)
   })
 
+  it('gets 403 for a project when the server was started outside of one', async () => {
+    await using outside = await serverAtHand({ deps: { scopes: ['user:universal'], homeScopes: ['user:universal'] } })
+    const search = (as: 'agent' | 'program', scope: string) =>
+      outside.send('GET', `${apiPrefix}/search?q=harbour&scope=${scope}`, { as })
+
+    expectRefusal(await search('agent', 'project:ledger'), 403, 'forbidden')
+    expect((await search('agent', 'user:universal')).status).toBe(200)
+    expect((await search('program', 'project:ledger')).status).toBe(200)
+  })
+
   it('cannot log in with its token', async () => {
     const answer = await server.send('POST', `${apiPrefix}/login`, { as: 'nobody', body: { token: agentToken } })
 

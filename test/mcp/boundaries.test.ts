@@ -64,6 +64,17 @@ describe('a server', () => {
     expect(found.value).toMatchObject({ belief: { content: 'Here.' } })
   })
 
+  it('opens a project outside of one only to a host that the person started there', async () => {
+    const outside = { scopes: ['user:universal'], homeScopes: ['user:universal'] }
+    await using served = servedMemory(outside)
+    await using started = servedMemory({ ...outside, servesEveryProject: true })
+    const search = async (from: typeof served) =>
+      call(await from.connect(), 'memory_search', { query: 'port', scope: 'project:other' })
+
+    expect((await search(served)).isError).toBe(true)
+    expect((await search(started)).isError).toBe(false)
+  })
+
   it('opens a scope that a call names, but no other project, and none at all when its scopes are fixed', async () => {
     await using open = servedMemory()
     await using fixed = servedMemory({ hasFixedScopes: true })

@@ -165,7 +165,7 @@ describe('the origin of what a host writes', () => {
 
   it('is noted for connect --status, with the version that it names', { timeout: 60_000 }, async () => {
     using place = workplace()
-    const client = await stdioClient(place, { mode: 'modern', name: 'codex-mcp-client' })
+    const client = await stdioClient(place, { mode: 'modern', name: 'somebody', options: ['--host', 'codex'] })
 
     const status = await call(client, 'memory_status', {})
     await client.close()

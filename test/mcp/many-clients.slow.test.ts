@@ -5,8 +5,9 @@ import { call } from './served-memory.ts'
 import { stdioClient } from './stdio-clients.ts'
 
 const servers = 4
-const callsEach = 200
-const overHttp = 160
+// Agents may store 500 beliefs in an hour.
+const callsEach = 100
+const overHttp = 80
 const byCommandLine = 40
 
 describe('one store', () => {
@@ -62,7 +63,7 @@ describe('one store', () => {
     await memory.close()
     expect(acknowledged.size).toBe(servers * callsEach + overHttp + byCommandLine)
     expect(kept).toEqual(acknowledged)
-    expect([...origins].sort()).toEqual(['agent-0', 'agent-1', 'agent-2', 'agent-3', 'cli', 'http'])
+    expect([...origins].sort()).toEqual(['cli', 'http', 'mcp:agent-0', 'mcp:agent-1', 'mcp:agent-2', 'mcp:agent-3'])
   })
 })
 

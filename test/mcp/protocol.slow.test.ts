@@ -51,7 +51,7 @@ describe.each(['stdio, SDK 1', 'stdio, SDK 2 of 2025', 'stdio, SDK 2 of 2026', '
 
       await expect(missing).rejects.toThrow()
       expect(listed.tools.map(({ name }) => name)).toEqual(names)
-      expect(made.value).toMatchObject({ belief: { author: 'agent', origin: 'test-agent' } })
+      expect(made.value).toMatchObject({ belief: { author: 'agent', origin: 'mcp:test-agent' } })
       expect(listIn(found, 'beliefs')).toMatchObject([{ name: 'redis cache', strength: 'exact' }])
       expect(wrong).toMatchObject({ isError: true })
       expect(resourceTemplates.map(({ uriTemplate }) => uriTemplate)).toEqual([

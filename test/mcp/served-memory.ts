@@ -54,12 +54,15 @@ export function servedMemory(given: Partial<MemoryView> = {}) {
   const memoryAs = (author: Author, user = view.user) =>
     memoryFrom(ports, { user, scopes: view.scopes, agent: view.agent, author })
   const bugs: unknown[] = []
-  const { fetch, close } = memoryMcp({
-    version: '1.2.3',
-    view,
-    memoryAs: async (author) => memoryAs(author),
-    onBug: (error) => bugs.push(error),
-  }).httpHandler()
+  const handler = (boundOrigin?: string) =>
+    memoryMcp({
+      version: '1.2.3',
+      view,
+      memoryAs: async (author) => memoryAs(author),
+      boundOrigin,
+      onBug: (error) => bugs.push(error),
+    }).httpHandler()
+  const { fetch, close } = handler()
   const url = new URL('http://localhost/mcp')
   const direct = (to: string | URL | Request, init?: RequestInit): Promise<Response> => fetch(new Request(to, init))
 
@@ -68,9 +71,12 @@ export function servedMemory(given: Partial<MemoryView> = {}) {
     /** The memory as a person uses it, or as somebody else does. */
     memoryAs,
     fetch,
-    connect: async (name = 'test-agent'): Promise<Client> => {
+    /** With `boundOrigin` to a server that a host starts, as `credence mcp --host`. */
+    connect: async (name = 'test-agent', boundOrigin?: string): Promise<Client> => {
+      const served = boundOrigin === undefined ? fetch : handler(boundOrigin).fetch
       const client = new Client({ name, version: '1' }, { versionNegotiation: { mode: { pin: '2026-07-28' } } })
-      await client.connect(new StreamableHTTPClientTransport(url, { fetch: direct }))
+      const toServer = (to: string | URL | Request, init?: RequestInit) => served(new Request(to, init))
+      await client.connect(new StreamableHTTPClientTransport(url, { fetch: toServer }))
       return client
     },
     connectEarlier: async (name = 'test-agent', headers: Record<string, string> = {}): Promise<EarlierClient> => {

@@ -32,7 +32,7 @@ it('an agent of a member finds and writes what the team knows over stdio, as lon
     await place.json('team', 'add-member', 'platform', 'ben', '--role', 'writer', ...here)
     expect((await remember()).value).toMatchObject({ belief: { scopes: ['team:platform'] } })
     expect((await place.run('recall', 'the pager', '--user', 'ana', '--render', ...here)).stdout).toContain(
-      'from the agent ben/test-agent',
+      'from the agent ben/mcp:test-agent',
     )
     await place.json('team', 'remove-member', 'platform', 'ben', ...here)
     expect((await search()).value.beliefs).toEqual([])

@@ -208,10 +208,32 @@ describe('writing by MCP', () => {
 
     expect(made.value).toMatchObject({
       outcome: 'remembered',
-      belief: { author: 'agent', origin: 'claude -code b', scopes: ['project:ledger'] },
+      belief: { author: 'agent', origin: 'mcp:claude -code b', scopes: ['project:ledger'] },
     })
     const [event] = await served.memoryAs(person).events({ limit: 1 })
-    expect(event).toMatchObject({ actor: 'agent', origin: 'claude -code b' })
+    expect(event).toMatchObject({ actor: 'agent', origin: 'mcp:claude -code b' })
+  })
+
+  it.each([
+    ['an unbound client', undefined],
+    ['a client of another host', 'codex'],
+  ])("cannot change a bound agent's belief as %s with the same name", async (_, boundOrigin) => {
+    await using served = servedMemory()
+    const bound = await served.connect('claude-code', 'claude-code')
+    const other = await served.connect('claude-code', boundOrigin)
+    const first = { names: ['port'], statement: 'The API listens on 8080.' }
+    await call(bound, 'memory_remember', first)
+
+    const corrected = await call(other, 'memory_correct', { id: 'port', content: 'The API listens on 9090.' })
+    await call(other, 'memory_forget', { id: 'port' })
+
+    expect(corrected.value).toMatchObject({ outcome: 'proposed' })
+    expect(await served.memoryAs(person).get('port')).toMatchObject({
+      content: first.statement,
+      provenance: { actor: 'agent', origin: 'claude-code' },
+    })
+    const own = await call(bound, 'memory_correct', { id: 'port', content: 'The API listens on 7070.' })
+    expect(own.value).toMatchObject({ outcome: 'corrected' })
   })
 
   it('proposes what contradicts a person, and lists it without a way to accept it', async () => {
@@ -229,7 +251,7 @@ describe('writing by MCP', () => {
     expect(listIn(waiting, 'proposals')[1]).toMatchObject({
       proposed: 'The API listens on 9090.',
       inForce: { id: belief.id, content: 'The API listens on 8080.' },
-      by: 'agent:helper',
+      by: 'agent:mcp:helper',
     })
     expect((await served.memoryAs(person).get(belief.id)).content).toBe('The API listens on 8080.')
     expect(tools.filter(({ name }) => /accept|approve|reject/.test(name))).toEqual([])
@@ -311,7 +333,7 @@ describe('memory_get and memory_status', () => {
       writesTo: ['project:ledger'],
       otherScopes: 1,
       proposals: 0,
-      you: 'agent:helper',
+      you: 'agent:mcp:helper',
       version: '1.2.3',
     })
     expect(status.text).not.toContain('project:other')
@@ -359,4 +381,21 @@ describe('arguments of tools', () => {
     expect(answered.text).toMatch(/\w/)
     expect(served.bugs).toEqual([])
   })
+})
+
+it('a turn of the role user that an agent stored is shown as a report, and never as the words of the person', async () => {
+  await using served = servedMemory()
+  const said = { text: 'I want pull requests merged without review.', session: 'one', host: 'http' }
+  await served.memoryAs({ actor: 'agent', origin: 'http' }).hear([said])
+  await served.memoryAs(person).hear([{ text: 'We moved to pnpm.', session: 'two' }])
+  const client = await served.connect()
+
+  const { messages } = await client.getPrompt({ name: 'review-conversation', arguments: {} })
+  const { contents } = await client.readResource({ uri: 'memory://conversation/one' })
+
+  const [content] = messages.map((message) => message.content)
+  const prompt = content?.type === 'text' ? content.text : ''
+  expect(prompt).toContain('"role":"user","origin":"agent","text":"I want pull requests')
+  expect(prompt).toContain('"role":"user","origin":"person","text":"We moved')
+  expect(JSON.stringify(contents)).toContain('reported by the agent http')
 })

@@ -1,5 +1,8 @@
-import { globSync, readFileSync, writeFileSync } from 'node:fs'
+import { globSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { writeRecord } from '../../src/memory/mirror/state/state.ts'
+import { temporaryDirectory } from '../temporary-directory.ts'
 import { lineOf, nothingTaken, personalMemory } from './mirrored-memory.ts'
 
 describe('the records of a mirror', () => {
@@ -39,6 +42,16 @@ describe('the records of a mirror', () => {
     expect(place.text().split('\n')[(refused[0]?.line ?? 0) - 1]).toContain('4821')
     expect(await place.beliefs()).toEqual({ bank: 'ING', other: 'something else' })
   })
+})
+
+it('a record that cannot be written leaves no temporary file', () => {
+  using directory = temporaryDirectory()
+  const path = join(directory.path, 'record.json')
+  mkdirSync(path)
+
+  expect(() => writeRecord({ dir: directory.path }, path, '{}')).toThrow('EISDIR')
+
+  expect(readdirSync(directory.path)).toEqual(['record.json'])
 })
 
 describe('an old copy that is put back', () => {
@@ -95,6 +108,49 @@ describe('a file that another program created while ours was not in place', () =
 
     expect({ taken, conflicts }).toEqual({ taken: { ...nothingTaken, corrected: 1 }, conflicts: [] })
     expect(place.text().match(/# Memory/gu)).toHaveLength(1)
+  })
+})
+
+describe('a displaced file whose record is damaged or of an older version', () => {
+  const olderRecord = {
+    name: '1-00000000-MEMORY.md',
+    file: 'MEMORY.md',
+    at: 0,
+    seen: { hash: 'h', bytes: 9, lines: [] },
+  }
+  const records = { older: JSON.stringify(olderRecord), damaged: '{"file":"MEM' }
+
+  it.each(Object.entries(records))('does not stop the sync (%s)', async (_, record) => {
+    await using place = personalMemory()
+    await place.memory.remember({ name: 'a', content: 'what a is' })
+    await place.sync()
+    const displaced = place.path('state/mirror/displaced/1-00000000-MEMORY.md')
+    writeFileSync(displaced, place.text())
+    writeFileSync(`${displaced}.done.json`, record)
+
+    await place.memory.remember({ name: 'b', content: 'what b is' })
+    const { outcome, conflicts } = await place.sync()
+
+    expect({ outcome, conflicts, problems: place.problems }).toEqual({ outcome: 'synced', conflicts: [], problems: [] })
+    expect(await place.beliefs()).toEqual({ a: 'what a is', b: 'what b is' })
+    expect(lineOf(place.text(), 'b')).toContain('what b is')
+    expect(readdirSync(place.path('state/mirror/displaced'))).toEqual([])
+  })
+
+  it('is kept as a conflict file when it has lines that are nowhere else', async () => {
+    await using place = personalMemory()
+    await place.memory.remember({ name: 'a', content: 'what a is' })
+    await place.sync()
+    const displaced = place.path('state/mirror/displaced/1-00000000-MEMORY.md')
+    writeFileSync(displaced, place.text().replace('what a is', 'an edit of a'))
+    writeFileSync(`${displaced}.done.json`, records.older)
+
+    const { conflicts } = await place.sync()
+
+    expect(conflicts).toHaveLength(1)
+    expect(place.text(conflicts[0]?.file)).toContain('an edit of a')
+    expect(await place.beliefs()).toEqual({ a: 'what a is' })
+    expect(readdirSync(place.path('state/mirror/displaced'))).toEqual([])
   })
 })
 

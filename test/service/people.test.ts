@@ -367,6 +367,28 @@ describe('the token of a person', () => {
     expect(await server.callTool(agent, 'memory_search', named)).toContain('is not served here')
   })
 
+  it('cannot change what an agent with another token wrote, by MCP or HTTP, whatever its name', async () => {
+    const { name, secret } = await newPerson()
+    const agentOf = async () =>
+      (await createToken(server.ports, { kind: 'agent', person: name, scopes: ['project:one'] })).secret
+    const [one, other] = [await agentOf(), await agentOf()]
+    await server.callTool(one, 'memory_remember', { names: ['herons'], statement: 'Herons are in the mill pond.' })
+
+    const changed = { id: 'herons', content: 'Herons are in the harbour.' }
+    const byOther = await server.callTool(other, 'memory_correct', changed)
+    const patched = await server.as(other, 'POST', `${apiPrefix}/beliefs`, {
+      name: 'herons',
+      content: 'Herons are in the sea.',
+      scopes: ['project:one'],
+    })
+    const byOne = await server.callTool(one, 'memory_correct', { ...changed, content: 'Herons are on the roof.' })
+
+    expect(byOther).toContain('proposed')
+    expect(patched.text).toContain('proposed')
+    expect(byOne).toContain('corrected')
+    expect((await server.as(secret, 'GET', `${apiPrefix}/search?q=herons`)).text).toContain('on the roof')
+  })
+
   it('is told to wait when it asks too often, and nobody else is', async () => {
     let now = 0
     await using limited = await servedPeople('none', { perMinute: 3, deps: { clock: () => now } })

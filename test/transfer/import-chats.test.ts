@@ -134,6 +134,16 @@ describe('the archives of exports', () => {
   })
 })
 
+it('an archive that unpacks to a hundred times its size is refused', async () => {
+  using place = workplace()
+  const archive = write(place.work, 'blanks.zip', zipped({ 'conversations.json': `[${' '.repeat(40_000_000)}]` }))
+
+  const { exitCode, stderr } = await place.run('import', 'chats', archive)
+
+  expect(exitCode).toBe(3)
+  expect(stderr).toContain('blanks.zip: The archive cannot be read: it unpacks to more than 100 times its size.')
+})
+
 describe('a directory of sessions', () => {
   it('is read whole: each conversation goes to the scope of its repository, and other files are left alone', async () => {
     using place = workplace()

@@ -73,7 +73,7 @@ export function filesFor(host: ConnectHost, request: ConnectRequest): readonly C
   return files(request, launchFrom(request.machine, request.level === 'project'))
 }
 
-/** The host that an MCP client belongs to, so that its hooks and its calls have one origin. */
+/** The host that an MCP client belongs to. */
 export const hostOfClient = (client: string): ConnectHost | null =>
   connectHosts.find((host) => client === host || hosts[host].clientName?.test(client)) ?? null
 
@@ -97,7 +97,9 @@ export const hosts: Readonly<Record<ConnectHost, Host>> = {
       })
       const hooks = matcherHooks('claude-code', claudeEvents, request, launch)
       return [
-        jsonFile(servers, 'json', [server(['mcpServers', 'credence'], request, launch, { type: 'stdio' })]),
+        jsonFile(servers, 'json', [
+          server('claude-code', ['mcpServers', 'credence'], request, launch, { type: 'stdio' }),
+        ]),
         jsonFile(settings, 'json', hooks, { optional: allowed, hasOptional: request.allowsReading ?? false }),
       ]
     },
@@ -112,7 +114,7 @@ export const hosts: Readonly<Record<ConnectHost, Host>> = {
       const { env, home } = request.machine
       const at = placeOf(request, '.codex', env.CODEX_HOME || join(home, '.codex'))
       const path = join(at, 'config.toml')
-      const { command, args } = started(request, launch, ['mcp'])
+      const { command, args } = started(request, launch, mcpOf('codex'))
       const entry = { path: ['mcp_servers', 'credence'], table: { command, args: [...args] }, isOurs: startsServer }
       return [
         { path, add: (text) => withTable(text, entry, path), remove: (text) => withoutTable(text, entry, path) },
@@ -129,7 +131,7 @@ export const hosts: Readonly<Record<ConnectHost, Host>> = {
     files: (request, launch) => {
       const path = placeOf(request, '.gemini/settings.json', join(request.machine.home, '.gemini', 'settings.json'))
       const hooks = matcherHooks('gemini', geminiEvents, request, launch, { timeout: 5_000, name: 'credence' })
-      return [jsonFile(path, 'jsonc', [server(['mcpServers', 'credence'], request, launch, {}), ...hooks])]
+      return [jsonFile(path, 'jsonc', [server('gemini', ['mcpServers', 'credence'], request, launch), ...hooks])]
     },
   },
   opencode: {
@@ -141,7 +143,7 @@ export const hosts: Readonly<Record<ConnectHost, Host>> = {
       const { machine } = request
       const at = placeOf(request, '.', join(machine.env.XDG_CONFIG_HOME || join(machine.home, '.config'), 'opencode'))
       const path = ['opencode.jsonc', 'opencode.json'].map((name) => join(at, name)).find((file) => existsSync(file))
-      const { command, args } = started(request, launch, ['mcp'])
+      const { command, args } = started(request, launch, mcpOf('opencode'))
       const plugin = integration('opencode', machine)
       return [
         jsonFile(path ?? join(at, 'opencode.json'), 'jsonc', [
@@ -169,7 +171,7 @@ export const hosts: Readonly<Record<ConnectHost, Host>> = {
       const events = ['sessionStart', 'beforeSubmitPrompt', 'stop', 'preCompact']
       const hooks = events.map((own) => element(['hooks', own], { command: hookLine('cursor', own, request, launch) }))
       return [
-        jsonFile(join(at, 'mcp.json'), 'jsonc', [server(['mcpServers', 'credence'], request, launch, {})]),
+        jsonFile(join(at, 'mcp.json'), 'jsonc', [server('cursor', ['mcpServers', 'credence'], request, launch)]),
         jsonFile(join(at, 'hooks.json'), 'jsonc', hooks, { shared: [{ kind: 'value', path: ['version'], value: 1 }] }),
       ]
     },
@@ -179,7 +181,7 @@ export const hosts: Readonly<Record<ConnectHost, Host>> = {
     next: 'Run "MCP: List Servers" in VS Code and start credence.',
     files: (request, launch) => {
       const path = placeOf(request, '.vscode/mcp.json', join(appData(request.machine), 'Code', 'User', 'mcp.json'))
-      return [jsonFile(path, 'jsonc', [server(['servers', 'credence'], request, launch, { type: 'stdio' })])]
+      return [jsonFile(path, 'jsonc', [server('vscode', ['servers', 'credence'], request, launch, { type: 'stdio' })])]
     },
   },
   'claude-desktop': {
@@ -187,7 +189,7 @@ export const hosts: Readonly<Record<ConnectHost, Host>> = {
     next: 'Quit Claude Desktop and start it again.',
     files: (request, launch) => {
       const path = join(appData(request.machine), 'Claude', 'claude_desktop_config.json')
-      return [jsonFile(path, 'json', [server(['mcpServers', 'credence'], request, launch, {})])]
+      return [jsonFile(path, 'json', [server('claude-desktop', ['mcpServers', 'credence'], request, launch)])]
     },
   },
   openclaw: {
@@ -280,10 +282,19 @@ const started = (request: ConnectRequest, { command, args }: Launch, words: read
   args: [...args, ...words, ...optionsOf(request)],
 })
 
-const server = (path: readonly string[], request: ConnectRequest, launch: Launch, more: object): JsonEntry => ({
+/** Starts the server with the host as the author of all changes. */
+const mcpOf = (host: ConnectHost): readonly string[] => ['mcp', '--host', host]
+
+const server = (
+  host: ConnectHost,
+  path: readonly string[],
+  request: ConnectRequest,
+  launch: Launch,
+  more: object = {},
+): JsonEntry => ({
   kind: 'value',
   path,
-  value: { ...more, ...started(request, launch, ['mcp']) },
+  value: { ...more, ...started(request, launch, mcpOf(host)) },
   isOurs: startsServer,
 })
 

@@ -20,6 +20,9 @@ export const noMirror: Answer<'mirror'> = {
   problems: [],
 }
 
+/** The author of an agent's changes: its token, since it can give itself any name. */
+const tokenOrigin = ({ tokenId }: Principal): string => `token:${tokenId}`
+
 /** The memory of a person together with those of their teams, as far as a token opens them. */
 export function principalMemory(ports: Ports, principal: Principal, author: Author): Memory {
   const scopes = principal.scopes.filter((scope) => teamOf(scope) === null)
@@ -55,7 +58,7 @@ export function tenantDeps(base: ServerDeps, ports: Ports, principal: Principal,
     memories: {
       dashboard: memoryAs({ actor: 'person', origin: 'dashboard' }),
       http: memoryAs({ actor: 'person', origin: 'http' }),
-      agent: memoryAs({ actor: 'agent', origin: 'http' }),
+      agent: memoryAs({ actor: 'agent', origin: tokenOrigin(principal) }),
     },
     store: { ...ports.store, head },
     ports: team === undefined ? ports : teamPorts(ports, team),
@@ -80,7 +83,8 @@ export function tenantMcp(ports: Ports, own: McpOptions) {
     const { person: user, scopes, isAgent: hasFixedScopes } = principal
     const view = { user, scopes, homeScopes: scopes.slice(0, 1), agent: null, hasFixedScopes }
     const memoryAs = async (author: Author): Promise<Memory> => principalMemory(ports, principal, author)
-    return handlers.get(key) ?? handlers.set(key, memoryMcp({ ...own, view, memoryAs }).httpHandler())
+    const options = { ...own, view, memoryAs, boundOrigin: tokenOrigin(principal) }
+    return handlers.get(key) ?? handlers.set(key, memoryMcp(options).httpHandler())
   }
   return {
     fetch: (request: Request, caller: Caller): Promise<Response> =>

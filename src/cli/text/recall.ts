@@ -1,3 +1,4 @@
+import { reporterOf, type Turn } from '../../beliefs/turn.ts'
 import { localDay } from '../../local-time.ts'
 import { preludeTitle } from '../../memory/recall/budget.ts'
 import type {
@@ -137,8 +138,16 @@ function quoteBlock(quote: Quote, decision: QuoteDecision | undefined, explain: 
 }
 
 /** The person whose memory it is has no name in it. */
-export const speakerOf = ({ speaker, role }: Pick<Quote, 'speaker' | 'role'>): string =>
-  harmless(speaker ?? (role === 'user' ? 'you' : role))
+export function speakerOf({ speaker, role, origin = 'person', ...turn }: SpokenTurn): string {
+  const reporter = reporterOf({ role, origin, ...turn })
+  // Any program may give any speaker to an answer, so its role is always shown.
+  const note = reporter ?? (role === 'user' ? null : role)
+  if (speaker === null) return harmless(note ?? 'you')
+  return harmless(note === null ? speaker : `${speaker} (${note})`)
+}
+
+/** A quote of a recall has no origin: it is always the person's. */
+type SpokenTurn = Pick<Turn, 'speaker' | 'role'> & Partial<Pick<Turn, 'origin' | 'host'>>
 
 /** "3 words of the message count ("rent", "kayak", "Norway"); this contains "rent", "kayak"." */
 export function sharedText({ shared, nearby }: Quote, asked: readonly string[]): string {

@@ -268,6 +268,8 @@ describe('a safe id', () => {
     'a\nb',
     'a\u0000',
     '\ud800',
+    'a\u202eb',
+    'a\u200bb',
     'x'.repeat(129),
   ])('may not be %j', (id) => {
     expect(isSafeId(id)).toBe(false)

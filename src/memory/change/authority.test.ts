@@ -167,6 +167,23 @@ describe('proposals', () => {
   })
 })
 
+describe('beliefs of agents', () => {
+  it('are at most 200 an hour of one agent and 500 of all, and not of people', async () => {
+    const memory = ports()
+    const state = (index: number, author: { actor: 'agent' | 'person'; origin: string } = agent) =>
+      tell(memory, `thing ${index}x`, 'Something.', { author })
+    for (let index = 0; index < 200; index += 1) await state(index)
+    await expect(state(200)).rejects.toThrow('The agent codex may store 200 beliefs in an hour')
+    await expect(correct(memory, { ...about('thing 1x'), author: agent, content: 'Other.' })).rejects.toThrow('200')
+    for (let index = 200; index < 500; index += 1) await state(index, { actor: 'agent', origin: `agent ${index}` })
+    await expect(state(500, otherAgent)).rejects.toThrow('All agents and tools may store 500 beliefs')
+    await state(501, person)
+
+    const later = { ...memory, now: () => new Date(memory.now().getTime() + 3_700_000) }
+    expect((await tell(later, 'thing 502x', 'Something.', { author: agent })).outcome).toBe('remembered')
+  })
+})
+
 describe('the share of agents in a context', () => {
   it('is a quarter, so that what a person said is never crowded out', async () => {
     const memory = ports()

@@ -1,5 +1,5 @@
 import { authorityOf, type Belief, isCurrent, needsPerson } from '../../beliefs/belief.ts'
-import type { BeliefChange } from '../../beliefs/journal.ts'
+import type { BeliefChange, EventKind, JournalEntry } from '../../beliefs/journal.ts'
 import { conflict, forbidden } from '../../errors.ts'
 import type { Author, Ports } from '../ports.ts'
 
@@ -56,17 +56,56 @@ export async function requireRoom(
   const since = new Date(now().getTime() - hourMs).toISOString()
   let own = 0
   let together = 0
-  for (let before: number | undefined; ; ) {
-    const events = await store.events(user, { limit: 100, ...(before === undefined ? {} : { before }) })
-    const recent = events.filter(({ at }) => at > since)
-    const proposed = recent.filter((one) => one.kind === 'propose' && one.actor !== 'document')
-    own += proposed.filter((one) => one.actor === actor && one.origin === origin).length
-    together += proposed.length
+  for await (const event of eventsSince(store, user, since)) {
+    if (event.kind !== 'propose' || event.actor === 'document') continue
+    own += event.actor === actor && event.origin === origin ? 1 : 0
+    together += 1
     if (own >= mostInHour || together >= mostTogether) {
       const who = own >= mostInHour ? `The ${actor} ${origin}` : 'Agents'
       const most = own >= mostInHour ? mostInHour : mostTogether
       throw conflict(`${who} made ${most} proposals within an hour; more are refused.`, decideFirst)
     }
+  }
+}
+
+/** Beliefs that one agent or tool, and all of them together, may store in an hour. */
+const maxBeliefsInHour = { ofOne: 200, together: 500 }
+
+/** Refuses beliefs of an agent that stores too many, so that it can neither fill the disk nor bury the person's beliefs. */
+export async function requireRoomForBeliefs(
+  { store, now }: Pick<Ports, 'store' | 'now'>,
+  { user, actor, origin }: Author & { readonly user: string },
+  { kind, changes }: { readonly kind: EventKind; readonly changes: readonly BeliefChange[] },
+): Promise<void> {
+  if (!isLimited(actor) || !addingKinds.has(kind)) return
+  const since = new Date(now().getTime() - hourMs).toISOString()
+  let together = changes.filter(({ expectedVersion }) => expectedVersion === 0).length
+  let own = together
+  for await (const event of eventsSince(store, user, since)) {
+    if (!isLimited(event.actor) || !addingKinds.has(event.kind)) continue
+    // A correction also counts the belief that it replaces.
+    const count = event.kind === 'import' ? event.beliefCount : 1
+    own += event.actor === actor && event.origin === origin ? count : 0
+    together += count
+  }
+  const { ofOne, together: ofAll } = maxBeliefsInHour
+  if (own <= ofOne && together <= ofAll) return
+  const who = own > ofOne ? `The ${actor} ${origin} may store ${ofOne}` : `All agents and tools may store ${ofAll}`
+  throw conflict(
+    `${who} beliefs in an hour; more are refused.`,
+    'Try again later, or let a person import them from a file with `credence import`.',
+  )
+}
+
+const isLimited = (actor: Author['actor']): boolean => actor === 'agent' || actor === 'tool'
+const addingKinds: ReadonlySet<EventKind> = new Set(['remember', 'correct', 'import'])
+
+/** The events after a time, newest first. */
+async function* eventsSince(store: Ports['store'], user: string, since: string): AsyncGenerator<JournalEntry> {
+  for (let before: number | undefined; ; ) {
+    const events = await store.events(user, { limit: 100, ...(before === undefined ? {} : { before }) })
+    const recent = events.filter(({ at }) => at > since)
+    yield* recent
     before = events.at(-1)?.number
     if (before === undefined || recent.length < events.length) return
   }

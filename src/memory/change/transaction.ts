@@ -4,7 +4,7 @@ import type { BeliefChange, Commit, EventKind, JournalEvent } from '../../belief
 import { conflict, notFound } from '../../errors.ts'
 import { canonicalJson } from '../../json.ts'
 import type { Author, Ports } from '../ports.ts'
-import { requireAuthority } from './authority.ts'
+import { requireAuthority, requireRoomForBeliefs } from './authority.ts'
 
 /** Part of every request that changes something. */
 export type ChangeRequest = {
@@ -50,6 +50,7 @@ export async function change<Result>(
     if (decision.kind === 'nothing') return decision.result
     const { result = replay, undoes = null, turns = [], forgottenTurns = [], ...write } = decision
     requireAuthority(author, write.changes)
+    await requireRoomForBeliefs({ store, now }, { user, ...author }, write)
     const committed = await store.commit({ user, ...author, at, key, undoes, turns, forgottenTurns, ...write })
     switch (committed.outcome) {
       case 'committed':

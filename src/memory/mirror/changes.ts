@@ -54,8 +54,12 @@ export function readFiles(paths: MirrorPaths, state: MirrorState, reading: Readi
       text = merged.text
       if (merged.isTorn && entry.late !== null) reading.onTorn(entry.late)
     }
-    if (!isOurs || text !== given) text = withUnseenLines(paths, name, text)
-    read.push({ name, live, text, isChanged: !isOurs || isLeft || text !== given })
+    const isUnchanged = isOurs && text === given
+    // The file was copied, restored or touched: with its new signature the next sync need not read it again.
+    if (isUnchanged && known !== undefined) known.signature = live.signature
+    if (isUnchanged && !isLeft && name !== mirrorFile) continue
+    if (!isUnchanged) text = withUnseenLines(paths, name, text)
+    read.push({ name, live, text, isChanged: !isUnchanged || isLeft })
   }
   const present = new Set(read.flatMap(({ text, isChanged }) => (isChanged ? new MirrorDocument(text).ids() : [])))
   return read.map(({ name, live, text, isChanged }) => {

@@ -171,7 +171,7 @@ async function runSync(ports: Ports, paths: MirrorPaths, state: MirrorState, req
     }
     const written = await writeFiles({ paths, state, now: ports.now }, layout.files(), left)
     for (const name of written) writtenNames.add(name)
-    layout.save()
+    await layout.save()
     const documents = new Map(layout.files().map(({ name, document }) => [name, document]))
     const refused = applied.refused.map(({ file, block, reason }) => {
       return { file, line: documents.get(file)?.lineOf(block) ?? 0, reason }

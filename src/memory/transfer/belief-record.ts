@@ -11,6 +11,7 @@ import { mergeAliases } from '../../beliefs/identity.ts'
 import { parseScopes } from '../../beliefs/scope.ts'
 import { invalid, MemoryError } from '../../errors.ts'
 import { isObject, parseJson } from '../../json.ts'
+import { atOnce, type Steps } from '../../search/slices.ts'
 import { limits, parseForm, parseLabel, parseParticipants, parseText, parseWhy } from '../change/draft.ts'
 import type { Ports } from '../ports.ts'
 
@@ -223,15 +224,22 @@ export type ReadRequest = {
 }
 
 /** Reads a JSON array of beliefs, one belief, or JSON Lines. */
-export function readRecords(
+export const readRecords = (ports: Pick<Ports, 'now' | 'newId'>, request: ReadRequest): ReadResult =>
+  atOnce(readRecordsInSteps(ports, request))
+
+export type ReadResult = { readonly records: readonly PlacedRecord[]; readonly warnings: readonly string[] }
+
+export function* readRecordsInSteps(
   { now, newId }: Pick<Ports, 'now' | 'newId'>,
   { text, source, user, scopes }: ReadRequest,
-): { readonly records: readonly PlacedRecord[]; readonly warnings: readonly string[] } {
+): Steps<ReadResult> {
   const at = now().toISOString()
   const defaults = { user, scopes: parseScopes(scopes), origin: source, at, newId }
   const warnings: string[] = []
   const places = new Map<string, string>()
-  const records = valuesIn(text.replace(/^\ufeff/u, ''), source).map(({ place, value }) => {
+  const records: PlacedRecord[] = []
+  for (const { place, value } of valuesIn(text.replace(/^\ufeff/u, ''), source)) {
+    yield
     const { record, unknown } = withPlace(place, () => parseRecord(value, defaults))
     if (record.scopes.length === 0)
       throw invalid(`${place}: the belief has no scope.`, 'Give it one, or import with --scope.')
@@ -244,8 +252,8 @@ export function readRecords(
         'Every belief needs a unique id.',
       )
     places.set(`${record.user}\n${record.id}`, place)
-    return { place, record }
-  })
+    records.push({ place, record })
+  }
   return { records, warnings }
 }
 

@@ -3,12 +3,13 @@ import { type ActorKind, authorityOf, type Belief, isCurrent, mayChange } from '
 import { holdsName, isSameStatement, nameKey } from '../../beliefs/identity.ts'
 import type { BeliefChange } from '../../beliefs/journal.ts'
 import { invalid } from '../../errors.ts'
+import { partsOf, Slices } from '../../search/slices.ts'
 import { reasonToWait, requireRoomForDocuments } from '../change/authority.ts'
 import { adds, enriched, inherit, isSameWish, superseded } from '../change/remember.ts'
 import { type ChangeRequest, change, revised } from '../change/transaction.ts'
 import { secretTold } from '../learn/secrets.ts'
 import type { Author, Ports } from '../ports.ts'
-import { type BeliefRecord, type PlacedRecord, readRecords } from './belief-record.ts'
+import { type BeliefRecord, type PlacedRecord, readRecordsInSteps } from './belief-record.ts'
 
 export type ImportRequest = Omit<ChangeRequest, 'key'> & {
   /** A JSON array of beliefs, one belief, or JSON Lines; or any Markdown. */
@@ -50,9 +51,9 @@ export async function importBeliefs(ports: Ports, request: ImportRequest): Promi
   const { records, warnings } =
     request.format === 'markdown'
       ? await (await import('../markdown/read-markdown.ts')).readMarkdown(ports, request)
-      : readRecords(ports, request)
+      : await new Slices().run(readRecordsInSteps(ports, request))
   const isVouchedFor = request.trusted === true && request.author.actor === 'person'
-  const [taken, leftOut] = isVouchedFor ? [records, []] : withoutSecrets(records)
+  const [taken, leftOut] = isVouchedFor ? [records, []] : await withoutSecrets(records)
   return importRecords(ports, request, taken, [...warnings, ...leftOut])
 }
 
@@ -60,14 +61,17 @@ export async function importBeliefs(ports: Ports, request: ImportRequest): Promi
  * The records to import, and warnings about those that are left out for a secret. What a person vouches for comes back as
  * it was.
  */
-function withoutSecrets(records: readonly PlacedRecord[]): [readonly PlacedRecord[], readonly string[]] {
+async function withoutSecrets(records: readonly PlacedRecord[]): Promise<[readonly PlacedRecord[], readonly string[]]> {
   const warnings: string[] = []
-  const taken = records.filter(({ record, place }) => {
-    const { provenance, expertise } = record
-    const secret = secretTold({ ...record, domain: expertise?.domain, ...provenance })
-    if (secret !== null) warnings.push(`${place}: left out. The text contains ${secret}, so it was not stored.`)
-    return secret === null
-  })
+  const taken: PlacedRecord[] = []
+  const slices = new Slices()
+  for (const one of records) {
+    const { provenance, expertise } = one.record
+    const secret = secretTold({ ...one.record, domain: expertise?.domain, ...provenance })
+    if (secret === null) taken.push(one)
+    else warnings.push(`${one.place}: left out. The text contains ${secret}, so it was not stored.`)
+    if (slices.areOver) await slices.pause()
+  }
   return [taken, warnings]
 }
 
@@ -153,15 +157,27 @@ type ImportContext = {
 async function planImport(ports: Ports, situation: ImportContext): Promise<ImportPlan> {
   const { placed } = situation
   const user = placed[0]?.record.user ?? ''
-  const ids = placed.map(({ record }) => record.id)
-  const stored = new Map((await ports.store.getMany(user, ids)).map((belief) => [belief.id, belief]))
+  const slices = new Slices()
+  const stored = new Map<string, Belief>()
+  for (const part of partsOf(placed, 100)) {
+    const ids = part.map(({ record }) => record.id)
+    for (const belief of await ports.store.getMany(user, ids)) stored.set(belief.id, belief)
+    if (slices.areOver) await slices.pause()
+  }
   const planner = openPlanner(ports, situation)
   for (const one of placed) {
     const known = stored.get(one.record.id)
     if (known !== undefined) await planner.update(one, known)
+    if (slices.areOver) await slices.pause()
   }
-  for (const known of stored.values()) await planner.takeName(known)
-  for (const one of placed) if (!stored.has(one.record.id)) await planner.add(one)
+  for (const known of stored.values()) {
+    await planner.takeName(known)
+    if (slices.areOver) await slices.pause()
+  }
+  for (const one of placed) {
+    if (!stored.has(one.record.id)) await planner.add(one)
+    if (slices.areOver) await slices.pause()
+  }
   await refuseCycles(ports, planner.changes, placed)
   if (!situation.trusted) await requireRoomForDocuments(ports, user, planner.tally.proposed)
   return { changes: [...planner.changes.values()], tally: planner.tally, warnings: planner.warnings }
@@ -363,6 +379,7 @@ async function refuseCycles(
   placed: readonly PlacedRecord[],
 ): Promise<void> {
   const checked = new Set<string>()
+  const slices = new Slices()
   const successorOf = async (user: string, id: string) =>
     (changes.get(id)?.after ?? (await store.get(user, id)))?.supersededBy ?? null
   for (const { record, place } of placed) {
@@ -375,5 +392,6 @@ async function refuseCycles(
       path.add(id)
     }
     for (const id of path) checked.add(id)
+    if (slices.areOver) await slices.pause()
   }
 }

@@ -1,6 +1,17 @@
+import { spawnSync } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
-import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  closeSync,
+  cpSync,
+  mkdtempSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -74,6 +85,28 @@ def grade(transcript: list, workspace_path: str) -> dict:
       score: 0.625,
       scores: { asked: 1, said: 1, kept: 0.5, none: 0 },
     })
+  })
+
+  it('has no descriptor that the caller left open', async () => {
+    const outside = openSync('/', 'r')
+    const modules = ['automated-checks', 'sandbox'].map((name) =>
+      JSON.stringify(join(import.meta.dirname, `${name}.ts`)),
+    )
+    const checks = trying('import os\nos.listdir(20)')
+    const program = `
+      const [{ defaultLimits, runGrader }, { findPython, openSandbox }] =
+        await Promise.all([${modules.map((path) => `import(${path})`)}])
+      const python = await findPython()
+      const { confine } = await openSandbox({ python })
+      const job = { python, workspace: null, workspaceBytes: 0, limits: defaultLimits, transcript: [] }
+      console.log(JSON.stringify(await runGrader(confine, { ...job, code: ${JSON.stringify(checks)} })))`
+    // Descriptor 20 of the program, and of everything that it starts and that does not close it.
+    const stdio = ['ignore' as const, 'pipe' as const, 'inherit' as const, ...Array(17).fill('ignore'), outside]
+
+    const { stdout } = spawnSync(process.execPath, ['--input-type=module', '-e', program], { stdio, encoding: 'utf8' })
+
+    closeSync(outside)
+    expect(JSON.parse(stdout)).toEqual({ scores: { succeeded: 0 }, output: '' })
   })
 
   it.each([

@@ -133,9 +133,10 @@ const limitArguments = (limits: GraderLimits): readonly string[] => [
 const resultDescriptor = 3
 
 /**
- * The Python program around a grader. It sets the limits that the kernel enforces, reads the job from standard input,
- * calls `grade` and writes one document to the result descriptor. No program the grader starts inherits that
- * descriptor, and none may look into this process.
+ * The Python program around a grader. It closes the descriptors of the caller, through which the grader could reach files
+ * outside: Node closes only the first 16. It sets the limits that the kernel enforces, reads the job from standard input,
+ * calls `grade` and writes one document to the result descriptor. No program the grader starts inherits that descriptor,
+ * and none may look into this process.
  */
 const graderDriver = `
 import sys, os
@@ -146,18 +147,17 @@ try:
     ctypes.CDLL(None).prctl(4, 0, 0, 0, 0)
 except Exception:
     pass
-try:
-    import resource
-    for name, text in (pair.split("=") for pair in sys.argv[1:]):
-        kind, limit = getattr(resource, name, None), int(text)
-        if kind is None:
-            continue
-        hard = resource.getrlimit(kind)[1]
-        if hard != resource.RLIM_INFINITY:
-            limit = min(limit, hard)
-        resource.setrlimit(kind, (limit, limit))
-except ImportError:
-    pass
+import resource
+hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+os.closerange(CHANNEL + 1, 2**31 - 1 if hard == resource.RLIM_INFINITY else hard)
+for name, text in (pair.split("=") for pair in sys.argv[1:]):
+    kind, limit = getattr(resource, name, None), int(text)
+    if kind is None:
+        continue
+    hard = resource.getrlimit(kind)[1]
+    if hard != resource.RLIM_INFINITY:
+        limit = min(limit, hard)
+    resource.setrlimit(kind, (limit, limit))
 import json, math, numbers, traceback
 job = json.loads(sys.stdin.buffer.read())
 sys.argv = ["grader"]

@@ -171,6 +171,13 @@ def grade(transcript, workspace_path):
         except OSError:
             return True
     found["writing"] = all(refused(path) for path in ("/stray", "/usr/stray", "/evidence/note"))
+    def is_open(descriptor):
+        try:
+            os.fstat(descriptor)
+            return True
+        except OSError:
+            return False
+    found["descriptors"] = not any(is_open(one) for one in range(4, 256))
     found["environment"] = set(os.environ) <= {"LC_CTYPE"}
     found["network"] = {name for _, name in socket.if_nameindex()} <= {"lo"}
     found["privileges"] = not os.path.exists("/proc/1")

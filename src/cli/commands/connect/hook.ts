@@ -20,7 +20,7 @@ export const hook = defineCommand({
     ...viewOptions,
     ...memoryOptions,
   },
-  description: `Reads the host's JSON on standard input, puts the message into a queue and prints the context for the host, within ${hookDeadlineMs} ms. A background process (\`hear\`) stores the message and learns from it. On any error it prints nothing, exits with 0 and adds a line to state/hook.log.`,
+  description: `Reads the host's JSON on standard input, puts the message into a queue and prints the context for the host, or none if the memory has not answered ${hookDeadlineMs} ms after the start. A background process (\`hear\`) stores the message and learns from it. On any error it prints nothing, exits with 0 and adds a line to state/hook.log.`,
   isForPrograms: true,
   examples: {
     'credence hook prompt-submit --host codex':

@@ -1,16 +1,22 @@
 import { Console } from 'node:console'
 import type { Writable } from 'node:stream'
-import { teamOwner } from '../../../beliefs/scope.ts'
+import { isProject, teamOwner } from '../../../beliefs/scope.ts'
 import type { McpOptions } from '../../../mcp/memory-mcp.ts'
 import type { Memory } from '../../../memory/memory.ts'
 import type { Author } from '../../../memory/ports.ts'
-import { defineCommand } from '../../command/command.ts'
-import { flag, readOptions } from '../../command/options.ts'
+import { defineCommand, UsageError } from '../../command/command.ts'
+import { flag, option, readOptions } from '../../command/options.ts'
 import type { Ports, Session, StandpointOptions } from '../../session.ts'
 
 export const mcp = defineCommand({
   args: {},
   options: {
+    host: option(
+      '<name>',
+      'The program that starts the server. It is the author of all changes, whatever name its client gives; `connect` sets it.',
+      readHost,
+      'mcp: and the name that the client gives',
+    ),
     fixedScopes: flag('Refuse calls that name a scope other than the active ones.'),
     ...readOptions,
   },
@@ -47,22 +53,30 @@ export const mcp = defineCommand({
   },
 })
 
+/** Without a colon, so that it differs from every name that a client gives itself. */
+function readHost(given: string): string {
+  if (/^[\w.@-]{1,60}$/u.test(given)) return given
+  throw new UsageError(`"${given.slice(0, 80)}" is not a name of a program. Use up to 60 letters, digits and . _ @ -.`)
+}
+
 /** More programs than this share one name as authors. */
 const mostAuthors = 32
 
-/** The setup of the MCP server. Each program that connects writes under its own name. */
+/** The setup of the MCP server. Without --host each program that connects writes under the name it gives itself. */
 async function mcpSetup(
   session: Session,
-  options: Omit<StandpointOptions, 'as'> & { readonly fixedScopes?: boolean },
+  options: Omit<StandpointOptions, 'as'> & { readonly fixedScopes?: boolean; readonly host?: string | undefined },
 ): Promise<McpOptions & { readonly close: () => Promise<void> }> {
   const { hostOfClient } = await import('../../connect/hosts.ts')
   const { noteSeen } = await import('../../connect/seen.ts')
+  const { unnamedOrigin } = await import('../../../mcp/memory-mcp.ts')
   const { dir, user, scopes, homeScopes, everyTeam } = session.locate(options)
   const memories = new Map<string, Promise<Memory>>()
   const opened = (author: Author): Promise<Memory> => {
     const known = memories.get(author.origin)
     if (known !== undefined) return known
-    if (memories.size >= mostAuthors && author.origin !== 'mcp') return opened({ ...author, origin: 'mcp' })
+    if (memories.size >= mostAuthors && author.origin !== unnamedOrigin)
+      return opened({ ...author, origin: unnamedOrigin })
     const memory = session.memory({ ...options, scope: scopes, as: author, resident: true })
     memories.set(author.origin, memory)
     // Opening is tried again at the next call.
@@ -79,14 +93,18 @@ async function mcpSetup(
     })
     return (await (await opening).store.memberships(user)).map(({ team }) => teamOwner(team))
   }
-  const view = { user, scopes, homeScopes, agent: options.agent ?? null, hasFixedScopes: options.fixedScopes ?? false }
+  const view = {
+    ...{ user, scopes, homeScopes, agent: options.agent ?? null },
+    hasFixedScopes: options.fixedScopes ?? false,
+    servesEveryProject: !scopes.some(isProject),
+  }
   return {
     version: session.machine.version(),
     view: async () => ({ ...view, scopes: [...scopes, ...(await teamScopes())] }),
     memoryAs: opened,
-    originOf: (client) => hostOfClient(client) ?? client,
-    onCall: ({ origin, tool, version }) => {
-      const host = hostOfClient(origin)
+    boundOrigin: options.host,
+    onCall: ({ client, tool, version }) => {
+      const host = hostOfClient(options.host ?? client)
       const at = new Date().toISOString()
       if (host === null) return
       noteSeen(session.machine, host, 'call', { at, tool })

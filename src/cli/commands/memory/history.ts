@@ -1,6 +1,6 @@
 import type { Belief } from '../../../beliefs/belief.ts'
 import type { BeliefRevision, EventKind, JournalEntry } from '../../../beliefs/journal.ts'
-import { parseScopes, visibleScopes } from '../../../beliefs/scope.ts'
+import { isProject, parseScopes, visibleScopes } from '../../../beliefs/scope.ts'
 import type { Turn } from '../../../beliefs/turn.ts'
 import { MemoryError } from '../../../errors.ts'
 import { localMinute } from '../../../local-time.ts'
@@ -69,7 +69,7 @@ async function shownTurn(memory: Memory, turn: Turn): Promise<Answer> {
   const { id, session, scope, host } = turn
   const fields = {
     id,
-    'said by': turn.speaker === null ? speakerOf(turn) : `${turn.speaker} (${turn.role})`,
+    'said by': speakerOf(turn),
     'said at': `${localMinute(turn.at, turn.utcOffset)}`,
     conversation: `${session}; see \`credence conversations show ${id}\``,
     scope,
@@ -284,7 +284,7 @@ const mostNamed = 3
 async function mayUndo({ change, beliefs }: Undoing, active: readonly string[], session: Session): Promise<boolean> {
   const inView = visibleScopes(active)
   const elsewhere = beliefs.filter(
-    ({ scopes }) => scopes.some((scope) => scope.startsWith('project:')) && !scopes.some((one) => inView.includes(one)),
+    ({ scopes }) => scopes.some(isProject) && !scopes.some((one) => inView.includes(one)),
   )
   if (elsewhere.length === 0) return true
   const where = harmless(scopesOf(elsewhere).join(' and '))

@@ -1,5 +1,6 @@
 import { beliefTypes, isCurrent, statuses } from '../../../beliefs/belief.ts'
 import { visibleScopes } from '../../../beliefs/scope.ts'
+import { reporterOf } from '../../../beliefs/turn.ts'
 import { localDay } from '../../../local-time.ts'
 import type { QuoteHit } from '../../../memory/conversation/search-turns.ts'
 import { correctionMark } from '../../../memory/recall/render.ts'
@@ -103,11 +104,12 @@ type QuoteView = { readonly explain: boolean; readonly active: readonly string[]
 
 function quoteBlock(hit: QuoteHit, { explain, active }: QuoteView, style: Style): string {
   const when = `${hit.earlier && hit.correctedAt === null ? 'earlier, ' : ''}${localDay(hit.at, hit.utcOffset)}`
-  const did = hit.role === 'user' && hit.origin === 'document' ? 'pasted' : 'said'
+  const verb = hit.role === 'user' && hit.origin === 'document' ? ' pasted' : ' said'
+  const did = reporterOf(hit) === null ? verb : ''
   // Recall does not quote a turn of another scope here.
   const marks = [hit.turn, ...(active.includes(hit.scope) ? [] : [hit.scope])].map(harmless)
   return lines(
-    `${strengthText(hit.strength, style)}  ${when}, ${speakerOf(hit)} ${did}${correctionMark(hit.correctedAt)}  ${style.dim(marks.join('  '))}`,
+    `${strengthText(hit.strength, style)}  ${when}, ${speakerOf(hit)}${did}${correctionMark(hit.correctedAt)}  ${style.dim(marks.join('  '))}`,
     indented(harmless(hit.text), 4, style.width),
     hit.correction !== null && indented(`Now: ${harmless(hit.correction.content)}`, 4, style.width),
     hit.found.length === 0 && indented(style.dim(foundBy(hit.explanation)), 4),

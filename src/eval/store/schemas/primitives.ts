@@ -1,7 +1,10 @@
 import { z } from 'zod'
 
-/** For use inside a character class. Spelled out, because readers of the published schemas do not all know `\p{…}`. */
-export const unprintable = String.raw`\u0000-\u001f\u007f-\u009f\u2028\u2029\ud800-\udfff`
+/**
+ * Control characters, halves of surrogate pairs, and characters that are invisible or change the direction of text. For use
+ * inside a character class. Spelled out, because readers of the published schemas do not all know `\p{…}`.
+ */
+export const unprintable = String.raw`\u0000-\u001f\u007f-\u009f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ud800-\udfff\ufeff\ufff9-\ufffb`
 
 /** Longest id, in characters; with its ending it must still fit into a file name. */
 const longestId = 128
@@ -9,7 +12,7 @@ const mostIdBytes = 200
 
 /**
  * An id that may become part of a path: no separator, no `..`, no leading dot (those names are the store's own), no
- * control character, no half of a surrogate pair, nothing that a file system would trim.
+ * control or invisible character, no half of a surrogate pair, nothing that a file system would trim.
  */
 export const SafeId = z
   .string()
@@ -17,7 +20,7 @@ export const SafeId = z
   .max(longestId)
   .regex(new RegExp(String.raw`^(?!\.)(?!.*\.\.)(?!\s)(?!.*\s$)[^/\\${unprintable}]+$`, 'u'), {
     error:
-      'must be a safe id: no / or \\, no "..", no control characters, no dot at its beginning, no space at its ends',
+      'must be a safe id: no / or \\, no "..", no control or invisible characters, no dot at its beginning, no space at its ends',
   })
   .refine((id) => Buffer.byteLength(id) <= mostIdBytes, { error: `must fit into ${mostIdBytes} bytes of UTF-8` })
 

@@ -164,8 +164,14 @@ export function saveProblem(paths: MirrorPaths, problem: MirrorProblem | null): 
 /** Writes a record whole or not at all; it need not survive a power cut. */
 export function writeRecord({ dir }: Pick<MirrorPaths, 'dir'>, path: string, content: string): void {
   const temporary = join(dirname(ownPath(dir, path)), leftoverName('tmp', basename(path)))
-  writeFileSync(temporary, content, { flag: 'wx', mode: 0o600 })
-  renameSync(temporary, path)
+  try {
+    writeFileSync(temporary, content, { flag: 'wx', mode: 0o600 })
+    renameSync(temporary, path)
+  } catch (error) {
+    // On a full disk a part of it may be there, with text that is being forgotten.
+    rmSync(temporary, { force: true })
+    throw error
+  }
 }
 
 export const bytesIfPresent = (path: string): Buffer | null => ifPresent(() => readFileSync(path))

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { type Belief, isCurrent } from '../../../beliefs/belief.ts'
 import { universalScope } from '../../../beliefs/scope.ts'
 import { parseJson } from '../../../json.ts'
+import { Slices } from '../../../search/slices.ts'
 import type { Store } from '../../ports.ts'
 import { type ItemBlock, splitLines } from '../parse/blocks.ts'
 import { fieldsOfBelief, fieldsOfItem, homeScope, idCommentPattern, isSameItem, renderItem } from '../parse/item.ts'
@@ -21,7 +22,7 @@ const mostItemsPerFile = 200
 const mostBytesPerFile = 200_000
 /** MEMORY.md links to so many topic files, and only counts the others. */
 const mostLinks = 40
-const pageSize = 500
+const pageSize = 100
 
 /** The introduction of a new MEMORY.md. Existing files keep theirs. Its first sentence identifies it, so it must not change. */
 export const introduction =
@@ -110,6 +111,7 @@ export function openLayout(paths: MirrorPaths, state: MirrorState, opened: reado
     const all = async () => [...(await store.idsStartingWith(user, '', Number.MAX_SAFE_INTEGER)), ...placed.keys()]
     const ids = [...new Set(changed === 'all' ? await all() : changed)]
     const unplaced: Belief[] = []
+    const slices = new Slices()
     for (let from = 0; from < ids.length; from += pageSize) {
       const page = ids.slice(from, from + pageSize)
       const beliefs = new Map((await store.getMany(user, page)).map((belief) => [belief.id, belief]))
@@ -120,6 +122,7 @@ export function openLayout(paths: MirrorPaths, state: MirrorState, opened: reado
         if (belief === undefined || !isMirrored(belief)) hideBelief(id)
         else if (!showBelief(belief) && !left.absent.has(id)) unplaced.push(belief)
       }
+      if (slices.areOver) await slices.pause()
     }
     mirror.document.ensureInbox()
     await placeAll(unplaced, store)
@@ -185,7 +188,7 @@ export function openLayout(paths: MirrorPaths, state: MirrorState, opened: reado
     for (const [scope, group] of Map.groupBy(oldestFirst(beliefs), homeScope)) {
       const shown = mirror.document.items().filter(({ section }) => section?.scope === scope).length
       const isTopic = state.topics[scope] !== undefined
-      if (isTopic || shown + group.length > mostInMirrorFile) insertInTopic(scope, group)
+      if (isTopic || shown + group.length > mostInMirrorFile) await insertInTopic(scope, group)
       else insertIn(mirror, group)
     }
     await makeRoom(store)
@@ -206,7 +209,7 @@ export function openLayout(paths: MirrorPaths, state: MirrorState, opened: reado
       if (scope === null || beliefs.length === 0) return
       const moved = new Set(beliefs.map(({ id }) => id))
       for (const block of blocks) if (moved.has(block.item.id ?? '')) document.remove(block)
-      insertInTopic(scope, oldestFirst(beliefs))
+      await insertInTopic(scope, oldestFirst(beliefs))
     }
   }
 
@@ -215,7 +218,8 @@ export function openLayout(paths: MirrorPaths, state: MirrorState, opened: reado
     file.document.insert(beliefs)
   }
 
-  function insertInTopic(scope: string, beliefs: readonly Belief[]): void {
+  async function insertInTopic(scope: string, beliefs: readonly Belief[]): Promise<void> {
+    const slices = new Slices()
     state.topics[scope] ??= { slug: topicSlug(scope), parts: 1 }
     const topic = state.topics[scope]
     for (let rest = beliefs; rest.length > 0; topic.parts += rest.length > 0 ? 1 : 0) {
@@ -225,6 +229,7 @@ export function openLayout(paths: MirrorPaths, state: MirrorState, opened: reado
       const room = roomIn(file.document, rest)
       insertIn(file, rest.slice(0, room))
       rest = rest.slice(room)
+      if (slices.areOver) await slices.pause()
     }
   }
 
@@ -356,10 +361,13 @@ function openWhereIndex(paths: MirrorPaths) {
       if (shardWith(id).delete(id)) changed.add(shardOf(id))
       return places.flatMap((file) => file ?? [])
     },
-    save(): void {
+    async save(): Promise<void> {
+      const slices = new Slices()
       if (changed.size > 0 && isComplete) writeRecord(paths, join(where, completeMark), '')
-      for (const name of changed)
+      for (const name of changed) {
         writeRecord(paths, join(where, name), JSON.stringify(Object.fromEntries(shards.get(name) ?? [])))
+        if (slices.areOver) await slices.pause()
+      }
     },
   }
 }

@@ -13,19 +13,21 @@ import {
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { diffArrays } from 'diff'
+import { z } from 'zod'
 import type { Belief } from '../../../beliefs/belief.ts'
 import { unavailable } from '../../../errors.ts'
 import { codeOf, leftoverName } from '../../../files/leftovers.ts'
 import { ownPath } from '../../../files/own-files.ts'
 import { syncDirectoryNow } from '../../../files/write-files.ts'
 import { parseJson } from '../../../json.ts'
-import { type ItemBlock, splitLines } from '../parse/blocks.ts'
+import { type ItemBlock, parseBlocks, splitLines } from '../parse/blocks.ts'
 import { decode, hashOf, signatureAt } from '../parse/read-file.ts'
 import { saveBase } from '../state/bases.ts'
 import {
   bytesIfPresent,
   type MirrorPaths,
   type MirrorState,
+  mirrorFile,
   namesIn,
   readIfPresent,
   writeRecord,
@@ -43,8 +45,8 @@ export type Displaced = {
   /** The name of the file that it was. */
   readonly file: string
   readonly at: number
-  /** The part of its text that has been merged already. */
-  readonly seen: string
+  /** The part of its text that has been merged already; null if its record is damaged or of an older version. */
+  readonly seen: string | null
   /** Its present bytes, if they differ from `seen`. */
   readonly late: Buffer | null
 }
@@ -54,6 +56,8 @@ export const settleMs = 60
 
 const pending = '.pending.json'
 const done = '.done.json'
+
+const displacedRecord = z.object({ file: z.string(), at: z.number(), seen: z.string() })
 
 type WriteContext = { readonly paths: MirrorPaths; readonly state: MirrorState; readonly now: () => Date }
 
@@ -110,7 +114,7 @@ async function replaceFile(
       const aside = join(paths.displaced, id)
       // Written before the move, so that a crash in between loses nothing. A file that appeared meanwhile is all new.
       const seen = attempt === 0 ? (live?.text ?? '') : ''
-      writeRecord(paths, `${aside}${pending}`, JSON.stringify({ id, file: name, at: now().getTime(), seen }))
+      writeRecord(paths, `${aside}${pending}`, JSON.stringify({ file: name, at: now().getTime(), seen }))
       const isAside = succeeds('ENOENT', () => renameSync(path, aside))
       let isInPlace: boolean
       try {
@@ -180,8 +184,8 @@ export function displacedFiles(paths: MirrorPaths): readonly Displaced[] {
   for (const name of recordsIn(paths)) {
     const path = join(paths.displaced, name)
     const id = name.slice(0, name.endsWith(done) ? -done.length : -pending.length)
-    const record = parseJson(readIfPresent(path) ?? '') as Omit<Displaced, 'late'> | undefined
-    if (record === undefined) continue
+    const parsed = displacedRecord.safeParse(parseJson(readIfPresent(path) ?? ''))
+    const record = parsed.success ? parsed.data : { file: mirrorFile, at: 0, seen: null }
     const aside = join(paths.displaced, id)
     const putBack = (): void => restore(aside, ownPath(paths.dir, join(paths.dir, record.file)))
     const isBack = name.endsWith(pending) && succeeds('EEXIST', putBack)
@@ -207,7 +211,7 @@ export function settleDisplaced(
     const path = join(paths.displaced, id)
     const text = late === null ? null : decode(late)
     if (text !== null) {
-      writeRecord(paths, `${path}${done}`, JSON.stringify({ id, file, at, seen: text }))
+      writeRecord(paths, `${path}${done}`, JSON.stringify({ file, at, seen: text }))
       rmSync(`${path}${pending}`, { force: true })
     } else if (late !== null || isOld(at)) for (const end of ['', pending, done]) rmSync(path + end, { force: true })
   }
@@ -217,7 +221,7 @@ export function settleDisplaced(
  * The text of a file with a late change merged in. Appended text is appended. A whole save of a file that only we have
  * written since is an old copy that was saved: it takes the place of our text. Otherwise the lines are appended that it
  * adds to `base`, the version it was made from. If it removes or changes lines as well, or its version is not known,
- * `isTorn` asks the caller to keep the save as a whole too.
+ * `isTorn` asks the caller to keep the save as a whole too. If it is unknown which part is merged already, none is merged.
  */
 export function mergeLate(
   live: { readonly text: string; readonly isOurs: boolean },
@@ -226,6 +230,7 @@ export function mergeLate(
 ): { readonly text: string; readonly isTorn: boolean } {
   const text = late === null ? live.text : decode(late)
   if (text === null) return { text: live.text, isTorn: true }
+  if (seen === null) return { text: live.text, isTorn: linesAdded('', withoutMarks(text), live.text) !== '' }
   // A file that was created while ours was not in place holds either appended lines only, or a whole save.
   const isWhole = seen === '' && new MirrorDocument(text).version() !== null
   if (text.startsWith(seen) && !isWhole) return { text: appended(live.text, text.slice(seen.length)), isTorn: false }
@@ -233,6 +238,12 @@ export function mergeLate(
   const isTorn = base === null || linesAdded(text, base, '') !== ''
   return { text: appended(live.text, linesAdded(base ?? seen, text, live.text)), isTorn }
 }
+
+const withoutMarks = (text: string): string =>
+  parseBlocks(text)
+    .filter(({ kind }) => kind !== 'mark')
+    .map(({ raw }) => raw)
+    .join('')
 
 /** Lines that are in `after` and neither in `before` nor in `known`, as text. */
 export function linesAdded(before: string, after: string, known: string): string {

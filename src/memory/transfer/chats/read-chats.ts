@@ -81,7 +81,7 @@ export async function* readArchive(file: string, from: 'zip' | 'export'): AsyncG
       yield* reader.take(piece.bytes, bytes)
     }
   } catch (error) {
-    yield { kind: 'problem', line: 0, bytes, reason: `The archive is damaged (${(error as Error).message}).` }
+    yield { kind: 'problem', line: 0, bytes, reason: `The archive cannot be read: ${(error as Error).message}.` }
     return
   }
   if (readers.size === 0)

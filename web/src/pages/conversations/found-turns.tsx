@@ -1,4 +1,5 @@
 import { useState } from 'preact/hooks'
+import { reporterOf } from '../../../../src/beliefs/turn.ts'
 import type { Answer } from '../../../../src/http/api/contract.ts'
 import { ask } from '../../api/client.ts'
 import { journalHead } from '../../api/live.ts'
@@ -53,7 +54,7 @@ function Found({ hit }: { readonly hit: Hit }) {
     <li class="belief-row found-turn">
       <Link class="belief-link" href={withQuery({ turn: hit.turn }, address('conversations', hit.session))}>
         <span class="belief-meta">
-          <span>{hit.speaker ?? speakers[hit.role]}</span>
+          <span>{reporterOf(hit) ?? hit.speaker ?? speakers[hit.role]}</span>
           <time dateTime={hit.at}>{moment(hit.at, hit.utcOffset)}</time>
           <StrengthChip strength={hit.strength} />
           <AgeBadge earlier={hit.earlier} correctedAt={hit.correctedAt} />

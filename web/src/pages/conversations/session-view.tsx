@@ -1,4 +1,5 @@
 import { useLayoutEffect, useRef, useState } from 'preact/hooks'
+import { reporterOf } from '../../../../src/beliefs/turn.ts'
 import type { Answer } from '../../../../src/http/api/contract.ts'
 import { ask } from '../../api/client.ts'
 import { journalHead } from '../../api/live.ts'
@@ -152,7 +153,7 @@ function Bubble({ turn, day, isHere, learned, onForget }: BubbleProps) {
   return (
     <div class={isHere ? `bubble ${role} here` : `bubble ${role}`} ref={element}>
       <p class="bubble-head">
-        <b>{speaker ?? speakers[role]}</b>
+        <b>{reporterOf(turn) ?? speaker ?? speakers[role]}</b>
         <time dateTime={at} title={moment(at, utcOffset)}>
           {dayOf(at, utcOffset) === day ? clockOf(at, utcOffset) : moment(at, utcOffset)}
         </time>
