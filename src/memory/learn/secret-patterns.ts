@@ -1,7 +1,7 @@
 import type { Steps } from '../../search/slices.ts'
 import { accountNumberLength, isCardNumber } from './check-digits.ts'
 import { decoded } from './hidden-texts.ts'
-import { isLiteral, isMixed, isRandom, longSecrets, type Secret } from './random-words.ts'
+import { isLiteral, isMixed, isRandom, longSecrets, passwordOrKey, type Secret } from './random-words.ts'
 
 type SecretPattern = {
   readonly pattern: RegExp
@@ -13,7 +13,6 @@ type SecretPattern = {
 }
 
 const cardNumber = 'a card number'
-const passwordOrKey = 'a password or key'
 
 const isPlainWord = (value: string): boolean => /^(?:[A-Z]?[a-z]+|[A-Z]+)(?:-[a-z]+)*$/u.test(value)
 
@@ -26,7 +25,7 @@ const markWithin = /[A-Za-z0-9][!#$^&~?@][A-Za-z0-9]/u
 const patterns: readonly SecretPattern[] = [
   {
     pattern:
-      /-----BEGIN [A-Z ]{0,40}PRIVATE KEY(?: BLOCK)?-----(?:[\s\S]*?-----END [A-Z ]{0,40}PRIVATE KEY(?: BLOCK)?-----|[\s\S]*)/gu,
+      /-----BEGIN [\w ]{0,40}(?:PRIVATE|STATIC) KEY[\w ]{0,20}-----(?:[\s\S]*?-----END [\w ]{0,40}(?:PRIVATE|STATIC) KEY[\w ]{0,20}-----|[\s\S]*)/giu,
     what: 'a private key',
   },
   {
@@ -64,26 +63,12 @@ const patterns: readonly SecretPattern[] = [
       return isRandom(value) || (/\d/u.test(first) && /[A-Za-z]/u.test(first))
     },
   },
-  // A property: "db_password": "…", clientSecret = '…', --api-key …
-  {
-    pattern:
-      /(?:(?<![A-Za-z])|(?<=[a-z])(?=[A-Z])|(?<=api|auth|access|client|private|secret))(?:[Kk]ey|[Ss]ecret|[Tt]oken|[Pp]assw(?:or)?d|[Pp]assphrase|[Pp]wd?)(?<sign>["']?\s{0,4}(?:=>|:=|[:=])\s{0,4}["']|["']?\s?[:=]\s?|\s)(?<value>[^\s"',;]{8,400})/dgu,
-    what: passwordOrKey,
-    hint: /[Kk]ey|[Ss]ecret|[Tt]oken|[Pp]ass|[Pp]w/u,
-    isSecret: (value, { groups }) => isLiteral(value) && isRandom(value) && (groups?.sign !== ' ' || isMixed(value)),
-  },
   // A name and a password as an option: curl -u name:password
   {
     pattern: /(?<=\s(?:-u|--user)[ =]["']?)[\w.@-]{1,100}:(?<value>[^\s"':/]{8,200})/dgu,
     what: 'a name and a password to log in with',
     hint: /-u/u,
     isSecret: (value) => isLiteral(value) && /\d/u.test(value) && /\p{L}/u.test(value),
-  },
-  // A long word of digits and letters of both cases, called a key.
-  {
-    pattern: /\b(?:key|token|secret)\b[^\n.]{0,20}?[\s:="'](?<value>[A-Za-z0-9+/_=-]{16,400})/dgu,
-    what: passwordOrKey,
-    isSecret: isMixed,
   },
   // The name of an account, a slash or bar, and a password.
   {
@@ -113,14 +98,20 @@ const patterns: readonly SecretPattern[] = [
     pattern: /[?&#](?<name>[\w-]{1,40})=(?<value>[^\s"'<>&#]{8,400})/dgu,
     what: 'an access token',
     hint: /:\/\//u,
-    isSecret: (value, { groups }) =>
-      /(?:token|passw(?:or)?d|secret|otp)$/iu.test(groups?.name ?? '') && isLiteral(value),
+    isSecret: (value, { groups }) => {
+      const name = groups?.name ?? ''
+      if (!isLiteral(value)) return false
+      return (
+        /(?:token|passw(?:or)?d|secret|otp)$/iu.test(name) || (/(?:key|sig|signature)$/iu.test(name) && isRandom(value))
+      )
+    },
   },
   {
     pattern:
-      /\/[\w-]{0,20}(?:log-?in|sign-?in|auth|token|magic)[\w-]{0,20}\/(?<value>(?=[a-z]{0,40}\d)[a-z\d]{12,200})(?![\w-])/dgiu,
+      /\/[\w-]{0,20}(?:log-?in|sign-?in|auth|token|magic|key|hooks?)[\w-]{0,20}\/(?<value>[\w-]{12,200})(?![\w-])/dgiu,
     what: 'an access token',
     hint: /:\/\//u,
+    isSecret: isRandom,
   },
   // The words of a wallet.
   {

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { atOnce, type Steps } from '../../search/slices.ts'
-import { base64Word, decoded, invisible, withoutInvisible } from './hidden-texts.ts'
+import { decoded, disguise, encodedWord, type Place, withoutDisguise } from './hidden-texts.ts'
 import { longWords, type Secret } from './random-words.ts'
 import { secretsAsWritten } from './secret-patterns.ts'
 
@@ -10,20 +10,20 @@ export const secretsIn = (text: string): readonly Secret[] => atOnce(secretsInSt
 /** One step for each pattern, which takes time in proportion to the text. */
 function* secretsInSteps(text: string): Steps<readonly Secret[]> {
   const found = [...(yield* secretsAsWritten(text)), ...(yield* encodedSecrets(text))]
-  if (invisible.test(text)) {
-    const { visible, offsets } = withoutInvisible(text)
+  if (disguise.test(text)) {
+    const { plain, places } = withoutDisguise(text)
     yield
-    for (const { start, end, what } of [...(yield* secretsAsWritten(visible)), ...(yield* encodedSecrets(visible))])
-      found.push({ start: offsets[start] as number, end: (offsets[end - 1] as number) + 1, what })
+    for (const { start, end, what } of [...(yield* secretsAsWritten(plain)), ...(yield* encodedSecrets(plain))])
+      found.push({ start: (places[start] as Place).start, end: (places[end - 1] as Place).end, what })
   }
   return withoutOverlaps(text, found)
 }
 
-/** Words in base64 whose text has a secret. */
+/** Words in base64 or hexadecimal whose text has a secret. */
 function* encodedSecrets(text: string): Steps<readonly Secret[]> {
   const found: Secret[] = []
   if (!longWords(text).some(({ word }) => word.length >= 20)) return found
-  for (const { index, 0: word } of text.matchAll(base64Word)) {
+  for (const { index, 0: word } of text.matchAll(encodedWord)) {
     yield
     const plain = decoded(word)
     const [secret] = plain === null ? [] : yield* secretsAsWritten(plain)
