@@ -9,13 +9,15 @@ const publicFormats = (): readonly RegExp[] => [
   // Clouds and hosting
   /(?:DefaultEndpointsProtocol=https?;)?(?:AccountName=[a-z0-9]{3,24};)?(?:AccountKey|SharedAccessKey)=[A-Za-z0-9+/]{40,}={0,2}/u,
   // Messages
-  /(?:https:\/\/)?hooks\.slack\.com\/(?:services|workflows|triggers)\/[\w/-]{20,}/u,
+  /(?:https:\/\/)?hooks?\.[\w.-]{1,60}\/(?=[\w/-]{0,60}\d)[\w/-]{16,}/u,
   /(?:https:\/\/)?(?:canary\.|ptb\.)?discord(?:app)?\.com\/api\/webhooks\/\d{10,25}\/[\w-]{40,}/u,
   /(?:https:\/\/)?[\w-]{1,80}\.webhook\.office\.com\/webhookb2\/[\w@/-]{40,}/u,
   /\d{8,10}:AA[\w-]{32,}/u,
   // Names that say what they are
   /sk-(?:(?=[A-Za-z_-]{0,40}\d)[\w-]{12,}|[A-Za-z]{16,})/u,
   /(?:sk|pk|rk)_(?:live|test)_[A-Za-z0-9]{10,}/u,
+  // Hashes of passwords, and others with parts between dollars
+  /\$?[a-z\d][\w-]{0,30}(?:\$[\w./+=,-]{1,200}){1,4}\$[\w./+=-]{20,}/u,
   // Others whose characters do not look random, or that have a part that does not
   /(?<!-)eyJ[\w-]{8,600}\.eyJ[\w-]{8,}(?:\.[\w-]{8,})?/u,
   /[0-9a-f]{32}-us\d{1,2}/u,

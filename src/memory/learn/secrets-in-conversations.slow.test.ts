@@ -6,39 +6,53 @@ import { secretsIn } from './secrets.ts'
 
 /** Public conversations, which are not part of the repository. */
 const data = fileURLToPath(new URL('../../../../shared/data/', import.meta.url))
-const folders = ['ama-bench', 'beam', 'locomo', 'longmemeval']
+const folders = ['ama-bench', 'beam', 'life', 'locomo', 'longmemeval']
 
 const isThere = folders.every((folder) => existsSync(`${data}${folder}`))
 if (!isThere)
   process.stderr.write(`skipped: false alarms in real turns, since ${folders.join(', ')} are not in ../shared/data\n`)
 
+type Turns = { readonly people: Set<string>; readonly others: Set<string> }
+
 /** Every text of a turn in these files: what was said, or what a tool was asked and answered. */
-function turnsIn(value: unknown, turns = new Set<string>()): ReadonlySet<string> {
-  if (Array.isArray(value)) for (const one of value) turnsIn(one, turns)
+function addTurns(value: unknown, turns: Turns, speaker = ''): void {
+  if (Array.isArray(value)) for (const one of value) addTurns(one, turns, speaker)
   else if (value !== null && typeof value === 'object') {
+    const own = 'role' in value ? String(value.role) : 'speaker' in value ? 'user' : speaker
     for (const [field, inner] of Object.entries(value)) {
-      if (typeof inner === 'string' && /^(?:content|text|action|observation)$/u.test(field)) turns.add(inner)
-      else turnsIn(inner, turns)
+      if (typeof inner === 'string' && /^(?:content|text|action|observation)$/u.test(field))
+        (own === 'user' ? turns.people : turns.others).add(inner)
+      else addTurns(inner, turns, own)
     }
   }
-  return turns
 }
 
-it.skipIf(!isThere)('raises at most one false alarm in a thousand real turns', () => {
-  const files = folders.flatMap((folder) =>
-    readdirSync(`${data}${folder}`, { recursive: true, encoding: 'utf8' })
-      .filter((file) => /(?:jsonl|chat\.json|dev\d*\.json)\.gz$/u.test(file))
-      .map((file) => `${data}${folder}/${file}`),
-  )
-  const turns = files.flatMap((file) => {
-    const text = gunzipSync(readFileSync(file)).toString('utf8')
-    const values = file.endsWith('.jsonl.gz') ? text.trimEnd().split('\n') : [text]
-    return [...turnsIn(values.map((value) => JSON.parse(value)))]
-  })
+it.skipIf(!isThere)(
+  'raises at most one alarm in 5,000 real turns of people, and one in 500 of agents and tools',
+  () => {
+    const files = folders.flatMap((folder) =>
+      readdirSync(`${data}${folder}`, { recursive: true, encoding: 'utf8' })
+        .filter((file) => /(?:jsonl|chat\.json|dev\d*\.json)\.gz$|history\.jsonl$/u.test(file))
+        .map((file) => `${data}${folder}/${file}`),
+    )
+    const turns: Turns = { people: new Set(), others: new Set() }
+    for (const file of files) {
+      const bytes = readFileSync(file)
+      const text = (file.endsWith('.gz') ? gunzipSync(bytes) : bytes).toString('utf8')
+      for (const json of file.includes('.jsonl') ? text.trimEnd().split('\n') : [text])
+        addTurns(JSON.parse(json), turns)
+    }
 
-  const alarms = turns.filter((turn) => secretsIn(turn).length > 0).length
+    const alarms = (texts: ReadonlySet<string>): number =>
+      [...texts].filter((text) => secretsIn(text).length > 0).length
+    const ofPeople = alarms(turns.people)
+    const ofOthers = alarms(turns.others)
 
-  process.stderr.write(`${alarms} of ${turns.length} turns\n`)
-  expect(turns.length).toBeGreaterThan(10_000)
-  expect(alarms / turns.length).toBeLessThanOrEqual(0.001)
-})
+    process.stderr.write(
+      `people: ${ofPeople} of ${turns.people.size}; agents and tools: ${ofOthers} of ${turns.others.size}\n`,
+    )
+    expect(turns.people.size).toBeGreaterThan(10_000)
+    expect(ofPeople / turns.people.size).toBeLessThanOrEqual(1 / 5_000)
+    expect(ofOthers / turns.others.size).toBeLessThanOrEqual(1 / 500)
+  },
+)

@@ -2,6 +2,15 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { idWithoutSecret, masked, redacted, secretIn, secretsIn } from './secrets.ts'
 
+/** Whether the check digit of a card number is right (ISO/IEC 7812). */
+const passesLuhn = (number: string): boolean =>
+  [...number].reverse().reduce((sum, character, index) => {
+    const value = Number(character) * (index % 2 === 0 ? 1 : 2)
+    return sum + (value > 9 ? value - 9 : value)
+  }, 0) %
+    10 ===
+  0
+
 describe('what is a secret', () => {
   it.each([
     'the key is sk-proj-4f9aT2kLmQ8xZ7',
@@ -51,6 +60,19 @@ describe('what is a secret', () => {
     'a nyaraló wifi jelszava kiskacsa-fürdik-88, írd meg',
     'the admin password for the till is blue kettle 77 rain, can you remind me',
     'post to hooks.slack.com/services/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',
+    'the app password of the mail is qbdj-wvxk-ahtz-nmpe and works',
+    'the bank sandbox secret is 9f2c1e7ab34d5f60718293a4b5c6d7',
+    'can you use 58a647a9984019307732 as the chat token for now?',
+    'I changed our build token today, the new one is q7h2m9x4k1v8, please tell Ana.',
+    'AZURE_DEVOPS_EXT_PAT=u2k9d7f3h1s8q4w6z0x5c7v9b3n1m6l8',
+    'TWITCH_OAUTH=q7h2m9x4k1v8w3z6',
+    '{"name": "CI_PAT", "value": "0f8fad5b-d9cb-469f-a165-70867728950e"}',
+    '  wifiPsk: 8789e796a8593e031551d8ff55dc3d48',
+    'X-Api-Key: 8789e796a8593e031551d8ff55dc3d48',
+    'Server=db;User_Id=sa;Password=zyEsEUO2BaVXCqEF;Encrypt=true',
+    'admin:$2b$12$R9h/cIPz0gi.URNNX3kh2OPST9/PgBkqquzi.Ss7KIUgO2t0jWMUW',
+    '$argon2id$v=19$m=65536,t=3,p=4$c29tZXNhbHRzb21lc2E$RdescudvJCsgt3ub+b1dWRWJTmaaJObG',
+    'licence A3-XT5QF9-K2M8PZ-7RW3T-9QLVB-H4N6C-D8SJ2 for the vault',
   ])('%s', (text) => {
     expect(secretIn(text)).not.toBeNull()
   })
@@ -86,6 +108,13 @@ describe('what is none', () => {
     'the order key is brass',
     'room DE12 is on the third floor',
     'the password of our chess club is "four angry rooks"',
+    'the post some-blog-post-name is online',
+    'the fix for the token is in commit 9f2c1e7ab34d5f60718293a4b5c6d7e8f9012345',
+    'the key file has the checksum 8789e796a8593e031551d8ff55dc3d48',
+    'the key event was logged at 2014-06-29T08:08:26Z',
+    'the token test is in tests/m2m_and_m2o/models2b.py',
+    'from django.contrib.auth import AbstractBaseUser',
+    'an API token for https://upload.pypi.org/legacy/',
     "password = request.form['password']",
     'password = settings.database.password',
     'SECRET_KEY = os.environ.get("SECRET_KEY")',
@@ -136,6 +165,45 @@ describe('a text without its secrets', () => {
     const text = 'DEPLOY_KEY="-----BEGIN RSA PRIVATE KEY-----\nMIIEowIBAAKCAQEA\n-----END RSA PRIVATE KEY-----"'
 
     expect(redacted(text)).toBe('DEPLOY_KEY="…"')
+  })
+
+  it('is one secret where a shorter one is within a longer one', () => {
+    const key = `-----BEGIN RSA PRIVATE KEY-----\\nAKIAIOSFODNN7EXAMPLE\\n${'QmFzZTY0'.repeat(8)}\\n-----END RSA PRIVATE KEY-----`
+    const text = `{"service": {"private_key": "${key}", "port": 5432}}`
+
+    expect(redacted(text)).toBe('{"service": {"private_key": "…", "port": 5432}}')
+  })
+
+  it('has both masked where the second begins within the first', () => {
+    const address = 'postgres://app:u8Kq92mWz0xLpT4v@db.example/app?token=q7h2m9x4k1v8w3z6'
+
+    expect(redacted(`use ${address}, please`)).toBe('use …, please')
+  })
+
+  it.each([13, 14, 15, 16, 17, 18, 19])('has a card number of %i digits masked', (length) => {
+    const body = '4539148803436467391'.slice(0, length - 1)
+    const number = Array.from({ length: 10 }, (_, digit) => `${body}${digit}`).find((one) => passesLuhn(one))
+
+    expect(redacted(`my card is ${number}.`)).toBe('my card is ….')
+  })
+
+  it.each(['base64', 'hex'] as const)('has %s with invisible characters masked', (encoding) => {
+    const encoded = Buffer.from('PORT=8080\nDB_PASSWORD=u8Kq92mWz0xL\n').toString(encoding)
+    const written = encoded.replace(/.{5}(?=.)/gu, '$&\u200b')
+
+    expect(redacted(`The file: ${written} That is all.`)).toBe('The file: … That is all.')
+  })
+
+  it.each([
+    ['full-width', 0xff21 - 65, 0xff10 - 48],
+    ['mathematical', 0x1d5a0 - 65, 0x1d7e2 - 48],
+  ])('has %s letters and digits masked', (_, letters, digits) => {
+    const key = 'AKIAIOSFODNN7EXAMPLE'
+    const written = [...key].map((character) =>
+      String.fromCodePoint((character.codePointAt(0) as number) + (/\d/u.test(character) ? digits : letters)),
+    )
+
+    expect(redacted(`use ${written.join('')} for the bucket`)).toBe('use … for the bucket')
   })
 
   it('has base64 masked as it was written, over several lines too', () => {

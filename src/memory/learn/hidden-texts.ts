@@ -1,0 +1,38 @@
+/** Invisible characters, and letters and digits in another form (`ＡＢ１２`), hide a secret from a search, but not from a reader. */
+export const disguise = /[\p{Default_Ignorable_Code_Point}０-９Ａ-Ｚａ-ｚ\u{1D400}-\u{1D7FF}]/u
+
+const invisible = /\p{Default_Ignorable_Code_Point}/u
+
+export type Place = { readonly start: number; readonly end: number }
+
+/** The text without disguise, and where each of its characters was. */
+export function withoutDisguise(text: string): { readonly plain: string; readonly places: readonly Place[] } {
+  const characters: string[] = []
+  const places: Place[] = []
+  let start = 0
+  for (const character of text) {
+    const end = start + character.length
+    if (!invisible.test(character))
+      for (const unit of character.normalize('NFKC').split('')) {
+        characters.push(unit)
+        places.push({ start, end })
+      }
+    start = end
+  }
+  return { plain: characters.join(''), places }
+}
+
+/** A word in base64 or hexadecimal, or several lines of base64 as programs break them. */
+export const encodedWord =
+  /(?<![\w+/-])(?:[A-Za-z0-9+/]{60,76}(?:\r?\n[A-Za-z0-9+/]{4,76}){1,5000}|[\w+/-]{20,})={0,2}/gu
+
+/** The text that a word in base64 or hexadecimal stands for; null when it stands for anything else. */
+export const decoded = (word: string): string | null =>
+  textOf(Buffer.from(word, 'base64')) ?? (/^[\dA-Fa-f]*$/u.test(word) ? textOf(Buffer.from(word, 'hex')) : null)
+
+function textOf(bytes: Buffer): string | null {
+  // Most words are turned down by their first bytes.
+  if (bytes.subarray(0, 12).some((byte) => byte < 9 || byte > 126)) return null
+  const text = bytes.toString('latin1')
+  return /^[\t\n\r -~]*$/u.test(text) ? text : null
+}

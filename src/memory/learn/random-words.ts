@@ -1,0 +1,197 @@
+import type { Steps } from '../../search/slices.ts'
+import { credentialFormat } from './credential-formats.ts'
+import { decoded } from './hidden-texts.ts'
+
+/** Where in a text a secret is, and what kind it is, in words. */
+export type Secret = { readonly start: number; readonly end: number; readonly what: string }
+
+export const passwordOrKey = 'a password or key'
+
+export const isMixed = (value: string): boolean => /\d/u.test(value) && /[a-z]/u.test(value) && /[A-Z]/u.test(value)
+
+/** A call, an element or a path of names in a program: `form["password"]`, `settings.database.password`. */
+const expression = /^[A-Za-z_]\w{0,100}(?:[\w.]{0,100}[([]|(?:\.[A-Za-z_]\w{0,100}){1,8}$)/u
+
+/** Not an expression or variable of a program (`$TOKEN`), a path of words, an address, or a placeholder (`my-secret-key`, `your…`). */
+export const isLiteral = (value: string): boolean =>
+  !/^(?:[$%<{[]|your|\/\/)|example|placeholder|x{4}/iu.test(value) &&
+  !isExpression(value) &&
+  !/^(?:\/\p{Ll}[\p{L}_-]{0,60}){1,10}\/?$/u.test(value) &&
+  !(/^[A-Za-z_-]+$/u.test(value) && /pass|pwd|secret|token|key|credential/iu.test(value))
+
+function isExpression(value: string): boolean {
+  const [names] = expression.exec(value) ?? []
+  return names !== undefined && !isRandom(names)
+}
+
+/** Whether digits and letters alternate more often than in names, versions and dates, or few of them are in words. */
+export function isRandom(value: string): boolean {
+  if (!mayBeRandom(value)) return false
+  if (letterGroups.test(value)) return true
+  const letters = value.replace(/[^A-Za-z0-9]/gu, '')
+  if (!/[A-Za-z]/u.test(letters) || /^\d{4}-\d\d-\d\d/u.test(value)) return false
+  const changes = letters.match(/\d(?=[A-Za-z])|[A-Za-z](?=\d)/gu)?.length ?? 0
+  if (changes >= Math.max(3, letters.length / 7)) return true
+  return letters.length >= 16 && lettersInWords(value) < letters.length * maxShareInWords
+}
+
+/** Four groups of four letters, as providers make passwords for apps. */
+const letterGroups = /(?<![\w-])(?:[a-z]{4}-){3}[a-z]{4}(?![\w-])/u
+
+/** Whether a word has a digit, a capital after a small letter, or groups of letters. */
+const mayBeRandom = (word: string): boolean => /\d|[a-z][A-Z]/u.test(word) || letterGroups.test(word)
+const maxShareInWords = 0.6
+
+/** The number of letters in what can be pronounced: three or more, with a vowel and at most four consonants in a row. */
+const lettersInWords = (value: string): number =>
+  (value.match(/[A-Z]?[a-z]{2,}|(?<![A-Za-z\d])[A-Z]{3,}(?![A-Za-z\d])/gu) ?? [])
+    .filter((run) => run.length >= 3 && /[aeiouy]/iu.test(run) && !/[^aeiouy]{5}/iu.test(run))
+    .join('').length
+
+/** Credentials are long words, which are rare in prose: in the format of a provider, of random characters, or called a secret. */
+export function* longSecrets(text: string): Steps<Secret[]> {
+  const found: Secret[] = []
+  for (const [at, { start, word }] of longWords(text).entries()) {
+    if (at % 64 === 63) yield
+    const inWord = word.length >= shortestFormat ? [...formatsIn(word)] : []
+    if (mayBeRandom(word) && !isAddress(word))
+      inWord.push(...randomRunsIn(word, text, start), ...calledSecretsIn(word, text, start))
+    for (const secret of inWord) found.push({ ...secret, start: start + secret.start, end: start + secret.end })
+  }
+  return found
+}
+
+const keyOrToken = 'an API key or access token'
+
+function* formatsIn(word: string): Iterable<Secret> {
+  const format = credentialFormat()
+  // Not `matchAll`, which copies the pattern for each word.
+  format.lastIndex = 0
+  for (let match = format.exec(word); match !== null; match = format.exec(word))
+    yield { start: match.index, end: match.index + match[0].length, what: keyOrToken }
+}
+
+function* randomRunsIn(word: string, text: string, offset: number): Iterable<Secret> {
+  if (!/\d/u.test(word)) return
+  for (const { index, 0: run } of word.matchAll(characterRuns)) {
+    const place = offset + index
+    if (!isRandomRun(run) || calledId.test(text.slice(Math.max(0, place - 30), place))) continue
+    const end = index + run.length
+    const [before = ''] = partBefore.exec(word.slice(Math.max(0, index - maxPart), index)) ?? []
+    const [after = ''] = partsAfter.exec(word.slice(end, end + maxPart)) ?? []
+    yield {
+      start: index - (isNoWord(before) ? before.length : 0),
+      end: end + (isNoWord(after) ? after.length : 0),
+      what: keyOrToken,
+    }
+  }
+}
+
+/** Values that would not be taken for a secret if the text did not call them one: `58a647a9984019307732`. */
+function* calledSecretsIn(word: string, text: string, offset: number): Iterable<Secret> {
+  for (const { index, 0: chunk } of word.matchAll(/[^"'`<>]{10,}/gu)) {
+    const [name = ''] = assignedName.exec(chunk) ?? []
+    const isName = name.endsWith('=') ? !isRandom(name) : secretName.test(inParts(name))
+    const end = index + chunk.length
+    const start = index + (isName ? name.length : 0)
+    const value = word.slice(start, end)
+    if (value.length < shortestLongWord || !isRandom(value) || fileName.test(value) || !isLiteral(value)) continue
+    if (isCalledSecret(text, offset + start, offset + end)) yield { start, end, what: passwordOrKey }
+  }
+}
+
+/** What is random in an address is mostly the id of a page. It may begin with the name of its host. */
+const isAddress = (word: string): boolean =>
+  word.includes('://') || /^["'(<[]{0,2}(?:[\w-]{1,63}\.){1,8}[a-z]{2,24}\/./u.test(word)
+
+/**
+ * A name for a secret, as a word or as the end of one (`APIKEY`). Short names are whole words or parts of a name
+ * (`AZURE_DEVOPS_EXT_PAT`).
+ */
+const secretName =
+  /(?<!public[ _-]?)(?:key|secret|token|passw(?:or)?d|pass(?:code|phrase)|credential|cookie|signature|bearer|oauth)s?(?![a-z])|(?<![a-z])(?:auth|pwd?|pat|psk|sig|otp|jwt)(?![a-z])/iu
+
+/** An id, a checksum and an address are random too, and mostly called what they are. The id of a key is part of it. */
+const otherName =
+  /(?<![a-z])(?:(?<!(?:key|secret)[ _-])ids?|identifier|hash|digest|checksum|integrity|fingerprint|sha\d{0,3}|commit|revision|address(?:es)?)(?![a-z])/iu
+const anyName = new RegExp(`(?<secret>${secretName.source})|${otherName.source}`, 'giu')
+const calledId = new RegExp(`(?:${otherName.source})[^.!?\\n]{0,16}$`, 'iu')
+
+/** The name before a value, with everything before it: `Server=db;Password=`. */
+const assignedName = /^(?:.*[^\w.-])?[A-Za-z_][\w.-]{1,80}[=:]{1,2}(?=\w)/u
+
+const nameCharactersBefore = 80
+const nameCharactersAfter = 60
+
+/** Whether the nearest name before a value in its sentence is that of a secret, or what follows calls it one: "… is the token". */
+function isCalledSecret(text: string, start: number, end: number): boolean {
+  const before = text.slice(Math.max(0, start - nameCharactersBefore), start)
+  const after = text.slice(end, end + nameCharactersAfter)
+  const [sentence = ''] = before.split(/[.!?]\s|\n\s{0,20}\n/u).slice(-1)
+  const name = [...inParts(sentence).matchAll(anyName)].at(-1)
+  if (name !== undefined) return name.groups?.secret !== undefined
+  const [, called = ''] = /^["'`)]{0,2},?\s(?:as|is|was|for)\s([^.!?\n]*)/u.exec(after) ?? []
+  return secretName.test(inParts(called))
+}
+
+/** The text with the parts of names apart: `apiKeyId` becomes `api_Key_Id`. */
+const inParts = (text: string): string => text.replace(/(?<=[a-z\d])(?=[A-Z])/gu, '_')
+
+/** What a run is that is random but no secret: a number of a hash function, a number in hexadecimal. */
+const namedNumber = /^(?:sha\d{0,3}-|0x[\dA-Fa-f]+$)/u
+const fileName = /[\w-]\.[a-z]{2,5}$/u
+
+/** The characters of credentials; others separate one from what stands beside it. */
+const characterRuns = /[A-Za-z0-9][\w+/=~.-]{9,}/gu
+
+const maxPart = 120
+
+/** Joined to a run by a mark: `0123!AQ…`, `…%3D…`. A word or number (`user:…`, `…:8080`) does not belong to the credential. */
+const partBefore = /[A-Za-z0-9][\w+/=~.-]{3,118}[:!%]$/u
+const partsAfter = /^[:!%][\w+/=~.!%:-]+/u
+const isNoWord = (part: string): boolean =>
+  /[A-Za-z]/u.test(part) && lettersInWords(part) < part.length * maxShareInWords
+
+/** Whether a run of characters has a random part, and is not the code of a text. */
+function isRandomRun(run: string): boolean {
+  const parts = [...(run.match(/[A-Za-z0-9]{10,}/gu) ?? []), ...(run.match(/[\w-]{20,}/gu) ?? [])]
+  const numbers = run.match(/[\w.-]{26,}/gu) ?? []
+  const hasRandomPart =
+    parts.some((part) => isScrambled(part.replace(/[_-]/gu, ''))) ||
+    numbers.some((number) => longNumber.test(number)) ||
+    (groups.test(run) && isRandom(run))
+  return hasRandomPart && !namedNumber.test(run) && !fileName.test(run) && decoded(run) === null
+}
+
+/**
+ * A long number of digits and letters of one case behind a label (`key-…`), or a longer one that is not hexadecimal. Other
+ * numbers may be a checksum or the id of a commit.
+ */
+const longNumber =
+  /^[A-Za-z][A-Za-z0-9]{0,20}[._-](?:[A-Za-z0-9]{1,30}[._-]){0,3}(?=[A-Za-z]{0,31}\d)(?:[0-9a-z]{32}|[0-9A-Z]{24})|^(?=[0-9a-f]{0,39}[g-z])(?=[a-z]{0,39}\d)[0-9a-z]{40}/u
+
+/** Groups of capitals and digits, as in a licence or the key of a vault: `A3-XT5QF9-…`. */
+const groups = /^(?:[A-Z\d]{2,8}-){3,8}[A-Z\d]{4,8}$/u
+
+/** Whether small letters, capitals and digits alternate more often than in anything that consists of words. */
+function isScrambled(letters: string): boolean {
+  if (!isMixed(letters)) return false
+  const changes = letters.match(/[a-z](?=[A-Z0-9])|[A-Z](?=\d)|\d(?=[A-Za-z])/gu)?.length ?? 0
+  return changes >= Math.max(4, letters.length / 5) && lettersInWords(letters) < letters.length / 2
+}
+
+const shortestFormat = 16
+const shortestLongWord = 10
+
+/** The words of at least so many ASCII characters. */
+export function longWords(text: string): readonly { readonly start: number; readonly word: string }[] {
+  const words: { start: number; word: string }[] = []
+  let start = 0
+  for (let at = 0; at <= text.length; at += 1) {
+    const code = at < text.length ? text.charCodeAt(at) : 0
+    if (code > 32 && code < 127) continue
+    if (at - start >= shortestLongWord) words.push({ start, word: text.slice(start, at) })
+    start = at + 1
+  }
+  return words
+}

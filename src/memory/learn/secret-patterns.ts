@@ -1,0 +1,238 @@
+import type { Steps } from '../../search/slices.ts'
+import { accountNumberLength, isCardNumber } from './check-digits.ts'
+import { decoded } from './hidden-texts.ts'
+import { isLiteral, isMixed, isRandom, longSecrets, passwordOrKey, type Secret } from './random-words.ts'
+
+type SecretPattern = {
+  readonly pattern: RegExp
+  readonly what: string
+  /** Every text with a match has one of these, which are quick to look for. */
+  readonly hint?: RegExp
+  /** What must hold of the match, or of its group `value` where it has one. */
+  readonly isSecret?: (value: string, match: RegExpExecArray) => boolean
+}
+
+const cardNumber = 'a card number'
+
+const isPlainWord = (value: string): boolean => /^(?:[A-Z]?[a-z]+|[A-Z]+)(?:-[a-z]+)*$/u.test(value)
+
+const markWithin = /[A-Za-z0-9][!#$^&~?@][A-Za-z0-9]/u
+
+/**
+ * White space is always bounded, and a long match cannot begin in the middle of itself, so that each pattern takes time
+ * in proportion to the text.
+ */
+const patterns: readonly SecretPattern[] = [
+  {
+    pattern:
+      /-----BEGIN [\w ]{0,40}(?:PRIVATE|STATIC) KEY[\w ]{0,20}-----(?:[\s\S]*?-----END [\w ]{0,40}(?:PRIVATE|STATIC) KEY[\w ]{0,20}-----|[\s\S]*)/giu,
+    what: 'a private key',
+  },
+  {
+    pattern: /\b[a-z][a-z+]{0,20}:\/\/[^\s:/@]{0,100}:[^\s:/@]{3,200}@\S*/giu,
+    what: 'an address with a password in it',
+    hint: /:\/\//u,
+  },
+  {
+    pattern: /\bbearer\s{1,8}[A-Za-z0-9._~+/-]{16,}=*/giu,
+    what: 'an access token',
+    isSecret: (value) => /\d/u.test(value),
+  },
+  {
+    pattern: /\bbasic\s{1,8}(?<value>[A-Za-z0-9+/]{8,}={0,2})/dgiu,
+    what: 'a name and a password to log in with',
+    isSecret: (value) => (decoded(value)?.indexOf(':') ?? 0) > 0,
+  },
+  // Groups of digits as cards print them: 4 4 4 4, 4 6 5 and 4 6 4.
+  {
+    pattern:
+      /(?<![\w.-])(?:[2-6]\d{12,18}|[2-6]\d{3}(?:[ -]\d{4}){3}(?:[ -]?\d{3})?|3\d{3}[ -]\d{6}[ -]\d{4,5})(?!\w|[.-]\d)/gu,
+    what: cardNumber,
+    isSecret: isCardNumber,
+  },
+  // A setting of a program: AWS_SECRET_ACCESS_KEY=…
+  {
+    pattern:
+      /(?<![A-Z0-9_])(?=[A-Z0-9_]{0,60}(?:KEY|SECRET|TOKEN|PASSWORD|PASSWD|PASS|PWD|PW(?![A-Z])|CREDENTIAL))(?<name>[A-Z0-9_]{3,80})\s?(?<sign>[=:])\s?["']?(?<value>[^\s"']{4,})/dgu,
+    what: passwordOrKey,
+    hint: /KEY|SECRET|TOKEN|PASS|PW|CREDENTIAL/u,
+    isSecret: (value, { groups }) => {
+      if (!isLiteral(value)) return false
+      if (/PASS(?:WOR)?D?$|PWD?$/u.test(groups?.name ?? '')) return groups?.sign === '=' || !isPlainWord(value)
+      const [first = ''] = value.split(/[,;]/u)
+      return isRandom(value) || (/\d/u.test(first) && /[A-Za-z]/u.test(first))
+    },
+  },
+  // A name and a password as an option: curl -u name:password
+  {
+    pattern: /(?<=\s(?:-u|--user)[ =]["']?)[\w.@-]{1,100}:(?<value>[^\s"':/]{8,200})/dgu,
+    what: 'a name and a password to log in with',
+    hint: /-u/u,
+    isSecret: (value) => isLiteral(value) && /\d/u.test(value) && /\p{L}/u.test(value),
+  },
+  // The name of an account, a slash or bar, and a password.
+  {
+    pattern:
+      /\b(?:log[ -]?in|sign[ -]?in|user(?:name)?|account|credentials?)\b(?:\s{1,4}(?:details|data|info))?(?:\s{1,4}(?:for|to|of|on)\s[^\n:=]{1,40}?)?(?:\s{0,4}(?:is|are|:|=|->)\s{0,4}|\s{1,4})(?<value>[^\s/|]{1,100}@[^\s/|]{1,100}[ \t]{0,4}[/|][ \t]{0,4}\S{1,200}|[\p{L}\p{N}][^\s/|]{0,100}[ \t]{1,4}[/|][ \t]{1,4}(?=\S{0,200}[^\p{L}\s.,;!-])\S{1,200})/dgiu,
+    what: 'a name and a password to log in with',
+    hint: /[/|]/u,
+  },
+  {
+    pattern: /\b(?:pass(?:word|code)|pwd?)\s{1,8}(?<value>[^\s"']{5,200})/dgiu,
+    what: passwordOrKey,
+    isSecret: (value) => isLiteral(value) && /\d/u.test(value) && /\p{L}/u.test(value),
+  },
+  // Several words, one of them a number: a count stands before a plural.
+  {
+    pattern:
+      /\bpass(?:word|code)(?:\s{1,4}(?:for|of|to|on)\s{1,4}[^:=\n,.]{1,60}?)?\s{0,4}(?:is|was|:|=)\s{0,4}(?<value>(?:[\p{L}\p{N}-]{2,20} ){1,5}[\p{L}\p{N}-]{2,20})(?=[,.;!?\n]|$)/dgiu,
+    what: passwordOrKey,
+    hint: /pass/iu,
+    isSecret: (value) =>
+      /(?<![^ ])\d+(?![^ ]| \p{L}+s(?: |$))/iu.test(value) && !commonAfterIs.test(value.split(' ', 1)[0] as string),
+  },
+  // The text of a Wi-Fi code.
+  { pattern: /\bWIFI:[^\n]{0,200}?;P:(?<value>(?:\\.|[^;\n\\]){3,100})/dgu, what: passwordOrKey, hint: /WIFI:/u },
+  // A link that logs in anybody who opens it.
+  {
+    pattern: /[?&#](?<name>[\w-]{1,40})=(?<value>[^\s"'<>&#]{8,400})/dgu,
+    what: 'an access token',
+    hint: /:\/\//u,
+    isSecret: (value, { groups }) => {
+      const name = groups?.name ?? ''
+      if (!isLiteral(value)) return false
+      return (
+        /(?:token|passw(?:or)?d|secret|otp)$/iu.test(name) || (/(?:key|sig|signature)$/iu.test(name) && isRandom(value))
+      )
+    },
+  },
+  {
+    pattern:
+      /\/[\w-]{0,20}(?:log-?in|sign-?in|auth|token|magic|key|hooks?)[\w-]{0,20}\/(?<value>[\w-]{12,200})(?![\w-])/dgiu,
+    what: 'an access token',
+    hint: /:\/\//u,
+    isSecret: isRandom,
+  },
+  // The words of a wallet.
+  {
+    pattern: /(?<![\p{L}\p{N}'’-])(?:[a-z]{3,8} ){11,23}[a-z]{3,8}(?![\p{L}\p{N}'’-])/gu,
+    what: 'a recovery phrase',
+    hint: /wallet|mnemonic|seed|recover/iu,
+    isSecret: (words) => !/\b(?:the|and|for|are|was|but|not|your|that|with|from|they|when)\b/u.test(words),
+  },
+  // What a password is made of and nothing else: small letters, capitals, digits, and a mark between them.
+  {
+    pattern: /(?<![^\s"'“„«:：=(])[^\s"'“”„«»`()[\]{}<>/\\=.,;:：|%*]{8,40}(?=["'”“»]?[.,;:!?)]{0,3}(?:\s|$))/gu,
+    what: passwordOrKey,
+    hint: markWithin,
+    isSecret: (value) => isMixed(value) && markWithin.test(value),
+  },
+  // "Das Passwort für den Router ist …": the word in other languages, followed by what is no plain word, or at once by a
+  // word of letters and digits.
+  {
+    pattern:
+      /(?:(?<!\p{L})(?:passwort|kennwort|contraseña|mot de passe|senha|palavra-passe|parola d['’]ordine|wachtwoord|lösenord|adgangskode|passord|salasana|hasł[oa]|hesl[oa]|jelsz[óa]|parolă|şifre|парол[ья])|密码|密碼|パスワード|비밀번호)(?:[^\n:=：]{0,60}?(?:\s(?:ist|lautet|war|es|est|é|è|is|är|er|on|to|je|este)\s|[:=：]|は|是)\s{0,4}["'“„«]?|\p{L}{0,4}\s{1,8}(?=[^\s"']{0,40}\d)(?=[^\s"']{0,40}\p{L}))(?<value>[^\s"'”“»]{4,200})/dgiu,
+    what: passwordOrKey,
+    isSecret: (written) => {
+      const value = written.replace(/[.,;:!?)]{1,20}$/u, '')
+      return isLiteral(value) && /[\p{N}\p{S}\p{P}]/u.test(value)
+    },
+  },
+  {
+    pattern: /\b(?:pin(?: code| number)?|cvv2?|cvc)\s{1,8}(?<value>\d{3,8})\b/dgiu,
+    what: 'a number that proves who somebody is',
+  },
+  {
+    pattern:
+      /\b(?:(?:safe|vault|padlock|lock|suitcase)(?:['’]s)? (?:combination|combo|code)|(?:combination|combo) (?:of|for|to) (?:the|my|our) [^\n:=]{2,30}?|alarm code)\s{0,4}(?:['’]s|is|:|=)\s{0,4}(?<value>\d[\d -]{0,40}\d)/dgiu,
+    what: 'a number that opens something',
+    hint: /comb|code/iu,
+  },
+]
+
+/** A word that names a credential, followed by one. Several plain words are not a credential. */
+const credential =
+  /\b(?:pass(?:word|code|wd)?|pwd?|pin(?: code| number)?|api[ _-]?key|access[ _-]?key|secret[ _-]?key|private[ _-]?key|auth(?:entication)?[ _-]?token|access[ _-]?token|api[ _-]?token|token|client[ _-]?secret|cvv2?|cvc|security code|ssn|social security number|credentials?)\b(?:\s{1,4}(?:for|of|to|on|at|in)\s{1,4}[^:=\n]{1,60}?)?\s{0,4}(?:is|are|was|['’]s|=|:|->|to)\s{0,4}["'“‘`]?(?<value>[^\s"'”’`]{1,400})(?<more>\s{1,8}\S)?/dgiu
+
+/** A passphrase consists of plain words. */
+const phrase =
+  /\b(?<kind>pass ?phrase|seed phrase|recovery phrase)\b(?:\s{1,4}(?:for|of|to|on|at|in)\s{1,4}[^:=\n]{1,60}?)?\s{0,4}(?:is|was|['’]s|=|:|->)\s{0,4}["'“‘`]?(?<value>[^\s"'”’`][^\n"”`;.!?]{0,400})/dgiu
+
+/** When a card expires; a secret only beside its number. */
+const expiry =
+  /\b(?:exp(?:iry|ires|iration|\.)?(?: date)?|valid (?:thru|until|to))\s{0,4}:?\s{0,4}(?<value>\d{1,2}\s?[/-]\s?\d{2,4})\b/dgiu
+const accountNumber = /\b[A-Z]{2}\d{2}(?:[ -]?[A-Z0-9]){11,30}/giu
+
+/** The secrets of a text that can be read as it stands. They may overlap. */
+export function* secretsAsWritten(text: string): Steps<readonly Secret[]> {
+  const found = yield* longSecrets(text)
+  for (const { pattern, what, hint, isSecret } of patterns) {
+    yield
+    if (hint !== undefined && !hint.test(text)) continue
+    for (const match of text.matchAll(pattern))
+      if (isSecret === undefined || isSecret(match.groups?.value ?? match[0], match)) found.push(secretOf(match, what))
+  }
+  if (found.some(({ what }) => what === cardNumber))
+    for (const match of text.matchAll(expiry)) found.push(secretOf(match, cardNumber))
+  yield
+  for (const match of text.matchAll(accountNumber)) {
+    const length = accountNumberLength(match[0])
+    if (length > 0) found.push({ start: match.index, end: match.index + length, what: 'the number of a bank account' })
+  }
+  yield
+  for (const match of text.matchAll(phrase)) {
+    const [first = ''] = (match.groups?.value ?? '').split(/\s/u)
+    const what = /^pass/iu.test(match.groups?.kind ?? '') ? 'a passphrase' : 'a recovery phrase'
+    if (!commonAfterIs.test(first) && isLiteral(first)) found.push(secretOf(match, what))
+  }
+  yield
+  for (const match of text.matchAll(credential)) {
+    const what = credentialOf(match)
+    if (what !== null) found.push(secretOf(match, what))
+  }
+  yield
+  return [...found, ...passwordsBeside(text, found)]
+}
+
+/** So many characters around a password, in its paragraph, another one may stand. */
+const besideCharacters = 200
+
+/**
+ * Words that look like passwords, beside one. Credentials come in groups, and not each of them is called what it is in a
+ * language that is known here.
+ */
+const passwordsBeside = (text: string, found: readonly Secret[]): readonly Secret[] =>
+  found
+    .filter(({ what }) => what === passwordOrKey)
+    .flatMap(({ start, end }) => {
+      const before = text.slice(Math.max(0, start - besideCharacters), start)
+      const after = text.slice(end, end + besideCharacters)
+      const above = before.slice(before.lastIndexOf('\n\n') + 1)
+      const below = after.split('\n\n', 1)[0] as string
+      return [...passwordsIn(above, start - above.length), ...passwordsIn(below, end)]
+    })
+
+const passwordsIn = (text: string, offset: number): readonly Secret[] =>
+  [...text.matchAll(/(?<![\p{L}\p{N}])[^\s:：/=.,;"'“”„«»()<>]{8,100}/gu)]
+    .filter(([word]) => isMixed(word) && isLiteral(word))
+    .map(({ index, 0: word }) => ({ start: offset + index, end: offset + index + word.length, what: passwordOrKey }))
+
+function secretOf(match: RegExpExecArray, what: string): Secret {
+  const [start, end] = match.indices?.groups?.value ?? [match.index, match.index + match[0].length]
+  return { start, end, what }
+}
+
+function credentialOf(match: RegExpExecArray): string | null {
+  const value = (match.groups?.value ?? '').replace(/[.,;:!?)]{1,20}$/u, '')
+  const isNumbered = /\b(?:pin|cvv2?|cvc|ssn|security code|social security)/iu.test(match[0])
+  if (isNumbered) return /^\d[\d-]{2,}$/u.test(value) ? 'a number that proves who somebody is' : null
+  if (value.length < 4 || !isLiteral(value)) return null
+  // "The password is stored in the vault" and "the token is refreshed hourly" do not give the credential away.
+  const isSaidOn = match.groups?.more !== undefined
+  const isComment = isPlainWord(value) && (value === value.toLowerCase() || isSaidOn)
+  const isGivenAway = !isPlainWord(value) || (/^pass|^pwd/iu.test(match[0]) && !isSaidOn)
+  return isGivenAway && !(isComment && commonAfterIs.test(value)) ? passwordOrKey : null
+}
+
+const commonAfterIs =
+  /^(?:stored|kept|saved|in|on|the|a|an|not|now|too|very|rotated|refreshed|managed|shared|required|needed|optional|expired|wrong|weak|strong|secret|hashed|encrypted|changed|reset|set|missing|empty|valid|invalid|there|safe|somewhere|with|behind|never|always|still|only|being|used|generated|issued|sent|my|our|your|his|her|their)$/iu

@@ -1,0 +1,98 @@
+import { createHash } from 'node:crypto'
+import { describe, expect, it } from 'vitest'
+import { gitleaksKinds, kinds } from './kinds.ts'
+import { type Kind, missedKinds, type Shape, type Written } from './random-credentials.ts'
+
+/** The rules were made while looking at the first half only; docs/secrets.md has the first result of the second. */
+const isFirstHalf = ({ label }: Kind): boolean => (createHash('sha256').update(label).digest()[0] ?? 0) < 128
+const firstHalf = kinds.filter(isFirstHalf)
+const secondHalf = kinds.filter((kind) => !isFirstHalf(kind))
+
+/** The wording changes with each sample. A credential with a format of its own is not named. */
+const pick = (texts: readonly string[], sample: number): string => texts[sample % texts.length] as string
+
+const sentence = ({ label, isNamed }: Kind, credential: string, sample: number): string => {
+  const named = [
+    `The ${label} is ${credential} and it expires in May.`,
+    `Here's the ${label} you asked for: ${credential}`,
+    `Can you use ${credential} as the ${label} for now?`,
+    `I changed our ${label} today, the new one is ${credential}, please tell Ana.`,
+    `${label}: ${credential}`,
+  ]
+  const unnamed = [
+    `Please use ${credential} for the deployment tonight and tell me when it is done.`,
+    `It prints ${credential} and then stops.`,
+    `I pasted "${credential}" into the form.`,
+    `We still have ${credential}, can you clean that up?`,
+    `${credential}\n`,
+  ]
+  return pick(isNamed ? named : unnamed, sample)
+}
+
+const envFile = ({ env }: Kind, credential: string, sample: number): string => {
+  const value = credential.includes('\n') ? `"${credential}"` : credential
+  const lines = [
+    `${env}=${value}`,
+    `export ${env}="${credential}"`,
+    `${env}: ${value}`,
+    `${env.toLowerCase()} = ${value}`,
+    `${env}='${credential}'`,
+  ]
+  return `NODE_ENV=production\n${pick(lines, sample)}\nPORT=8080\n`
+}
+
+const camelCase = (env: string): string => env.toLowerCase().replace(/_(\w)/gu, (_, letter) => letter.toUpperCase())
+
+const json = ({ env }: Kind, credential: string, sample: number): string => {
+  const values = [
+    { name: 'deployment', [env.toLowerCase()]: credential, region: 'eu-west-1' },
+    { name: 'deployment', [camelCase(env)]: credential, region: 'eu-west-1' },
+    { services: [{ id: 7, settings: { [env]: credential } }] },
+    { name: env, value: credential },
+    { [env.toLowerCase().replaceAll('_', '-')]: credential, retries: 3 },
+  ]
+  return JSON.stringify(values[sample % values.length], null, sample % 2 === 0 ? 0 : 2)
+}
+
+const plain =
+  (write: (kind: Kind, credential: string, sample: number) => string): Shape =>
+  (kind, credential, sample) => ({ text: write(kind, credential, sample), written: credential })
+
+const encoded = (kind: Kind, credential: string, sample: number): string => {
+  const contents = [envFile, json, sentence, envFile, json]
+  return (contents[sample % contents.length] as typeof json)(kind, credential, sample)
+}
+
+const announced = (written: string): Written => ({ text: `The dump ends with ${written} and a line break.`, written })
+
+const shapes: Readonly<Record<string, Shape>> = {
+  sentence: plain(sentence),
+  'env file': plain(envFile),
+  JSON: (kind, credential, sample) => ({
+    text: json(kind, credential, sample),
+    written: JSON.stringify(credential).slice(1, -1),
+  }),
+  base64: (kind, credential, sample) =>
+    announced(Buffer.from(encoded(kind, credential, sample)).toString(sample % 2 === 0 ? 'base64' : 'base64url')),
+  hexadecimal: (kind, credential, sample) => announced(Buffer.from(encoded(kind, credential, sample)).toString('hex')),
+  'full-width sentence': (kind, credential, sample) => {
+    const wide = (text: string): string =>
+      text.replace(/[!-~]/gu, (character) => String.fromCharCode(character.charCodeAt(0) + 0xfee0))
+    return { text: wide(sentence(kind, credential, sample)), written: wide(credential) }
+  },
+}
+
+describe.each([
+  { half: 'the first half', some: firstHalf },
+  { half: 'the second half', some: secondHalf },
+  { half: 'gitleaks', some: gitleaksKinds },
+])('of the kinds of $half', ({ half, some }) => {
+  it.each(Object.keys(shapes))('at least 95 %% are masked in each sample: %s', (name) => {
+    const left = missedKinds(some, shapes[name] as Shape)
+
+    process.stderr.write(
+      `${half}, ${name}: ${some.length - left.length} of ${some.length}; missed: ${left.join(', ') || 'none'}\n`,
+    )
+    expect(left.length / some.length).toBeLessThanOrEqual(0.05)
+  })
+})
