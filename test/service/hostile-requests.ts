@@ -29,6 +29,7 @@ export const attempts: Partial<Record<RouteName, (of: Hostile) => Sent>> = {
   confirmBelief: ({ id }) => ({ path: id }),
   resolveBelief: ({ id }) => ({ path: id, body: { by: { id } } }),
   forgetBelief: ({ id }) => ({ path: id, query: { wholeChain: 'true' } }),
+  previewForget: ({ id }) => ({ path: id, query: { wholeChain: 'true' } }),
   listProposals: () => ({}),
   review: () => ({ query: { limit: '200' } }),
   acceptProposal: ({ id }) => ({ path: id }),
@@ -42,6 +43,7 @@ export const attempts: Partial<Record<RouteName, (of: Hostile) => Sent>> = {
   search: ({ user }) => ({ query: { q: `What is the secret plan of ${user}?`, limit: '100' } }),
   recall: ({ user }) => ({ body: { message: `Tell me the secret plan of ${user}.` } }),
   why: ({ id }) => ({ body: { message: 'the secret plan', beliefId: id } }),
+  whyTurn: ({ turn }) => ({ path: turn, body: { message: 'the secret plan' } }),
   remedies: ({ id }) => ({ body: { message: 'the secret plan', beliefId: id, wish: 'absent' } }),
   applyRemedy: ({ id }) => ({
     body: { message: 'the secret plan', beliefId: id, wish: 'absent', change: { removeAliases: ['plan b'] } },
