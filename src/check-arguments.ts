@@ -123,7 +123,7 @@ const needed = <Options>(name: string, required: readonly (keyof Options)[], sha
   argument(name, object<Options>(shape, required))
 const [message, query, reference] = [argument('message'), argument('query'), argument('reference')]
 const keyed = options<api.KeyOption>(key)
-const forgetOptions = options<api.ForgetOptions>({ ...key, ...version, wholeChain: flag, keepTurns: flag })
+const extent = { wholeChain: flag, keepTurns: flag }
 const scoped = options<api.ScopeOption>({ scopes: texts })
 
 const functions = {
@@ -258,8 +258,8 @@ const methods: { readonly [Name in keyof api.Memory]: readonly Argument[] } = {
     argument('by', (value) => (isObject(value) && 'reference' in value ? existing : decision).optional()),
     keyed,
   ],
-  forget: [reference, forgetOptions],
-  previewForget: [reference, forgetOptions],
+  forget: [reference, options<api.ForgetOptions>({ ...key, ...version, ...extent })],
+  previewForget: [reference, options<api.ForgetExtent>(extent)],
   undo: [argument('event', number.optional()), options<api.UndoOptions>({ ...key, review })],
   get: [reference, scoped],
   list: [options<api.BeliefListOptions>({ ...beliefFilter, ...paging, order: z.enum(beliefOrders) })],

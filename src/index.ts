@@ -31,6 +31,7 @@ export type {
   EditOptions,
   EmbedOptions,
   FindOptions,
+  ForgetExtent,
   ForgetOptions,
   ForgetTurnsOptions,
   HearOptions,

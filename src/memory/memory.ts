@@ -59,7 +59,8 @@ export type TurnListOptions = Omit<TurnFilter, 'user'> & Paging
 export type ReviewOptions = Omit<ReviewRequest, 'user'>
 export type UndoOptions = KeyOption & Pick<UndoRequest, 'review'>
 export type EditOptions = KeyOption & VersionOption
-export type ForgetOptions = EditOptions & Pick<ForgetRequest, 'wholeChain' | 'keepTurns'>
+export type ForgetExtent = Pick<ForgetRequest, 'wholeChain' | 'keepTurns'>
+export type ForgetOptions = EditOptions & ForgetExtent
 export type ForgetTurnsOptions = KeyOption & { readonly dryRun?: boolean }
 export type ScopeOption = { readonly scopes?: readonly string[] }
 export type ImportOptions = ScopeOption & Partial<Pick<ImportRequest, 'source' | 'format' | 'trusted'>>
@@ -112,7 +113,7 @@ export type Memory = {
   /** Also forgets the turns that the belief was learned from, unless `keepTurns`. */
   forget(reference: string, options?: ForgetOptions): Promise<Receipt>
   /** The beliefs and turns that `forget` would take. */
-  previewForget(reference: string, options?: ForgetOptions): Promise<ForgetPreview>
+  previewForget(reference: string, options?: ForgetExtent): Promise<ForgetPreview>
   undo(event?: number, options?: UndoOptions): Promise<Undone>
   /** `scopes`: where to look first when several beliefs have the name. */
   get(reference: string, options?: ScopeOption): Promise<Belief>
