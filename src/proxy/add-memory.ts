@@ -118,7 +118,7 @@ export function memoryLane({ memory, view: usual, isPaused, deadlineMs, now, log
     }
   }
 
-  /** A message before the last one, or a text beside another, may be a document that the client has added. */
+  /** Only the last message is the person's. One before it, and a text with another author, may be a document. */
   function keepSaid(view: View, { talk, current }: Placed): void {
     const fresh = current.filter(({ key }) => !talk.kept.has(key))
     for (const { key } of fresh) talk.kept.add(key)
@@ -126,11 +126,10 @@ export function memoryLane({ memory, view: usual, isPaused, deadlineMs, now, log
     keep(
       view,
       talk,
-      fresh.map(({ key, message: { text, isOne } }) => ({
-        role: 'user',
-        text,
-        ...(key === last?.key && isOne ? {} : { origin: 'document' }),
-      })),
+      fresh.map(({ key, message: { text, isTyped, author } }) => {
+        const isOwn = key === last?.key && isTyped && (author === null || author === view.user)
+        return { role: 'user', text, ...(isOwn ? {} : { origin: 'document' }) }
+      }),
     )
   }
 
