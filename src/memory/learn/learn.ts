@@ -299,7 +299,8 @@ class Plan {
     if (target === undefined) return alike.length > 0 ? unclear(finding, alike) : null
     if (others.length > 0) return unclear(finding, meant)
     const lost = informativeWords(target.content).filter((word) => !said.includes(word) && !old.includes(word))
-    if (!this.#isConfirmed || lost.length > mostLost) return this.#propose(finding, target)
+    // A candidate of the same message is replaced like a belief of the same message.
+    if (!target.candidate && (!this.#isConfirmed || lost.length > mostLost)) return this.#propose(finding, target)
     const { name, type, subtype, scopes } = target
     const about = scopes.includes(universalScope) ? 'person' : 'work'
     const correcting = this.#beliefOf({ ...finding, type, subtype, about })
@@ -342,7 +343,8 @@ class Plan {
     const hits = await store.matchText({ user, agent, scopes: inView, words, includeRetired: false, limit: 50 })
     const ids = hits.map(({ beliefId }) => beliefId).filter((id) => !this.changes.has(id))
     const added = [...this.changes.values()].filter(({ expectedVersion }) => expectedVersion === 0)
-    return [...(await store.getMany(user, ids)), ...added.map(({ after }) => after)].filter(isCurrent)
+    const planned = added.map(({ after }) => after).filter((one) => isCurrent(one) || one.candidate)
+    return [...(await store.getMany(user, ids)).filter(isCurrent), ...planned]
   }
 
   #take(finding: Finding, outcome: LearnOutcome, belief: Belief, replaced: readonly Belief[]): void {
