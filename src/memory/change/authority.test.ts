@@ -167,7 +167,7 @@ describe('proposals', () => {
   })
 })
 
-describe('what agents and documents say, in a context', () => {
+describe('what agents say, in a context', () => {
   it('is a quarter at most, so that what a person said is never crowded out', async () => {
     const memory = ports()
     // Several agents, so that no limit of a single agent decides.
@@ -188,7 +188,7 @@ describe('what agents and documents say, in a context', () => {
     expect(planted.filter((line) => !line.startsWith('- (from the agent agent-'))).toEqual([])
   })
 
-  it.each(['agent', 'tool', 'model', 'document'] as const)(
+  it.each(['agent', 'tool', 'model'] as const)(
     'is never among the instructions to follow, even if the store has it as a current one: %s',
     async (actor) => {
       const standing = { type: 'preference', subtype: 'instruction', scopes: ['domain:code'] } as const

@@ -122,7 +122,7 @@ function makePrelude(standing: readonly Belief[], maxCharacters: number): Prelud
   let left = maxCharacters + 1
   for (const belief of standing) {
     const text = statementOf(belief)
-    if (belief.status === 'exploratory' || authorityOf(belief) !== 'person' || text.length + 1 > left) continue
+    if (belief.status === 'exploratory' || isByAgent(belief) || text.length + 1 > left) continue
     lines.push({ belief, text })
     left -= text.length + 1
   }
