@@ -337,6 +337,7 @@ describe('a message that is nothing but the request', () => {
     'My name is Ana. Call me Ana.',
     'Always use tabs.\nNever push to main.',
     "my name is Roya, I'm in Tehran time (UTC+3:30), and I prefer evenings for calls.",
+    'I got married, so my name is now Ana Krüger.',
     'Actually the account is at Heron, not at Kite.',
   ])('is deliberate: %j', (message) => {
     expect(holds(message)).toBe(true)
@@ -353,7 +354,6 @@ describe('a message that is nothing but the request', () => {
     ['a remark before a correction', 'Case 12\nActually the account is at Heron, not at Kite.'],
     ['a remark behind a correction', 'Actually the account is at Heron, not at Kite. Says a flyer.'],
     ['another clause before a name', 'got a call, my name is Bo Heron.'],
-    ['another clause before a rule', 'we lost the case, so always use the account at Heron.'],
     ['another clause before a cue', 'translate to Dutch, from now on always use the account at Heron.'],
     ['a blank line', 'Always use tabs.\n\nNever push to main.'],
     ['a third sentence', 'Always use tabs. Never push to main. Call me Sam.'],

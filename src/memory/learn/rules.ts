@@ -215,13 +215,13 @@ function statementsIn(sentence: MessageSentence): readonly Finding[] | 'announce
   }
   const first = identity(sentence, start) ?? instruction(sentence, start) ?? preference(sentence, start)
   const found = laterStatements(sentence, start, first !== null)
-  if (first !== null) found.unshift({ finding: first, from: start, joint: start })
+  if (first !== null) found.unshift({ finding: first, from: start, joint: start, isReason: false })
   else if (found.length === 0) return [correction(sentence, start) ?? []].flat()
   return found.map(({ finding, from }, index) => ({
     ...finding,
     ...placed(sentence, from, found[index + 1]?.joint),
-    // Another person may be speaking in the clauses before it.
-    ...(first === null ? { isDoubtful: true } : {}),
+    // "Got a call, my name is Bo": the clause before it may be a remark on it.
+    ...(first === null && !found[0]?.isReason ? { isDoubtful: true } : {}),
   }))
 }
 
@@ -237,7 +237,8 @@ const announcesRules =
 /** Identities, preferences and rules in the clauses after the first. */
 function laterStatements(sentence: MessageSentence, start: number, isFound: boolean) {
   const { plain } = sentence
-  const found: { finding: Finding; from: number; joint: number }[] = []
+  /** `isReason`: the clause before it is the reason for it ("I moved, so my time zone is …"). */
+  const found: { finding: Finding; from: number; joint: number; isReason: boolean }[] = []
   let from = start
   let isList = false
   for (const { 0: words, index: joint, groups } of plain.matchAll(joints)) {
@@ -253,11 +254,12 @@ function laterStatements(sentence: MessageSentence, start: number, isFound: bool
       if ((isOrder(lead) && !/^rules?\b/iu.test(lead)) || (!isList && analyse(lead).length < 4)) break
       from = at
     }
-    const isRule = (isList || join?.toLowerCase() === 'so') && /^(?:please )?(?:always|never)\s/iu.test(plain.slice(at))
+    const isReason = join?.toLowerCase() === 'so'
+    const isRule = (isList || isReason) && /^(?:please )?(?:always|never)\s/iu.test(plain.slice(at))
     // "In the story, my name is Max" is not about the person.
     const who = /^in\s/iu.test(plain.slice(start)) ? null : identity(sentence, at)
     const finding = who ?? preference(sentence, at) ?? (isRule ? instruction(sentence, at) : null)
-    if (finding !== null) found.push({ finding, from: isFound || found.length > 0 ? at : from, joint })
+    if (finding !== null) found.push({ finding, from: isFound || found.length > 0 ? at : from, joint, isReason })
   }
   return found
 }
