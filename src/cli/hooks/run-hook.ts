@@ -172,7 +172,7 @@ async function keepSaid(payload: HookPayload, { host, event, place, isKept }: De
   }
   try {
     if (event === 'prompt-submit' && /\S/.test(prompt)) {
-      const { offTheRecord } = await import('../../memory/learn/rules.ts')
+      const { offTheRecord } = await import('../../memory/learn/off-the-record.ts')
       const isSaid = isKept && isSaidByPerson(prompt) && !offTheRecord(prompt)
       if (session !== null && (!isSaid || isUnkept(dir, session))) markUnkept(dir, session, !isSaid)
       if (isSaid) enqueue(dir, await turn('user', prompt))

@@ -1,8 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { longestTyped } from '../../search/turns/pasted.ts'
+import { offTheRecord } from './off-the-record.ts'
 import { isDeliberate } from './own-words.ts'
-import { findStatements, offTheRecord, speaksForPerson } from './rules.ts'
+import { findStatements, speaksForPerson } from './rules.ts'
 
 const found = (message: string) =>
   findStatements(message).findings.map(({ kind, content, slot }) => [slot ?? kind, content])
