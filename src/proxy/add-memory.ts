@@ -4,7 +4,7 @@ import { parseScopes } from '../beliefs/scope.ts'
 import { expectedError, invalid } from '../errors.ts'
 import { parseObject } from '../json.ts'
 import type { HeardTurn } from '../memory/conversation/hear.ts'
-import { offTheRecord } from '../memory/learn/rules.ts'
+import { offTheRecord } from '../memory/learn/off-the-record.ts'
 import { renderContext, type ShownContext } from '../memory/recall/render.ts'
 import { RecentMap } from '../recent-map.ts'
 import type { Answer, Conversation, Dialect, HistoryMessage } from './dialects.ts'
@@ -118,7 +118,7 @@ export function memoryLane({ memory, view: usual, isPaused, deadlineMs, now, log
     }
   }
 
-  /** A message before the last one, or a text beside another, may be a document that the client has added. */
+  /** Only the last message is the person's. One before it, and a text with another author, may be a document. */
   function keepSaid(view: View, { talk, current }: Placed): void {
     const fresh = current.filter(({ key }) => !talk.kept.has(key))
     for (const { key } of fresh) talk.kept.add(key)
@@ -126,11 +126,10 @@ export function memoryLane({ memory, view: usual, isPaused, deadlineMs, now, log
     keep(
       view,
       talk,
-      fresh.map(({ key, message: { text, isOne } }) => ({
-        role: 'user',
-        text,
-        ...(key === last?.key && isOne ? {} : { origin: 'document' }),
-      })),
+      fresh.map(({ key, message: { text, isTyped, author } }) => {
+        const isOwn = key === last?.key && isTyped && (author === null || author === view.user)
+        return { role: 'user', text, ...(isOwn ? {} : { origin: 'document' }) }
+      }),
     )
   }
 

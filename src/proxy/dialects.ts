@@ -1,6 +1,6 @@
 import { isSaidByPerson } from '../beliefs/turn.ts'
 import { isObject, type JsonObject } from '../json.ts'
-import { objectsIn, textsIn } from '../memory/transfer/chats/chat.ts'
+import { objectsIn, stringIn, textsIn } from '../memory/transfer/chats/chat.ts'
 import type { Insertion, JsonSpans, Span } from './json-spans.ts'
 
 /** A message of the history that a request carries. */
@@ -8,8 +8,10 @@ export type HistoryMessage = {
   readonly role: 'user' | 'assistant'
   /** The text that the person wrote or that the model answered. */
   readonly text: string
-  /** Whether it is one text. Of several, any may be an attached document. */
-  readonly isOne: boolean
+  /** Whether the person may have typed it: it is one text, which the client does not mark. Of several, any may be a document. */
+  readonly isTyped: boolean
+  /** The author that the client names; null for none. */
+  readonly author: string | null
   /** Makes room for a block after the person's own text; null for messages that take none. */
   readonly insert: ((block: string) => readonly Insertion[]) | null
 }
@@ -67,12 +69,27 @@ function messagesIn(
     if (!isObject(message) || (message.type ?? 'message') !== 'message') return []
     const texts = textsIn(message.content, types)
     if (message.role === 'assistant')
-      return [{ role: 'assistant', text: texts.join('\n\n'), isOne: true, insert: null }]
+      return [{ role: 'assistant', text: texts.join('\n\n'), isTyped: false, author: null, insert: null }]
     if (message.role !== 'user') return []
     const content = spans.member(span, 'content')
-    return [{ role: 'user', ...ownText(texts), insert: content === null ? null : insert(content) }]
+    const { text, isTyped } = ownText(texts)
+    return [
+      {
+        role: 'user',
+        text,
+        isTyped: isTyped && !objectsIn(message.content).some(isMarked),
+        author: stringIn(message.name),
+        insert: content === null ? null : insert(content),
+      },
+    ]
   })
 }
+
+const fieldsOfTypedText = ['type', 'text', 'cache_control']
+
+/** Whether a client adds fields to a text, such as a title or a source: then it is a document. */
+const isMarked = (part: JsonObject): boolean =>
+  typeof part.text === 'string' && Object.keys(part).some((field) => !fieldsOfTypedText.includes(field))
 
 /** The history of a request that has it in `messages`. */
 function historyIn(body: JsonObject, spans: JsonSpans, insert: (content: Span) => HistoryMessage['insert']) {
@@ -145,7 +162,7 @@ export const responses: Dialect = {
           { at: close.at, text: `${close.text}}]` },
         ]
       }
-      return { messages: [{ role: 'user', ...ownText([body.input]), insert }], continues }
+      return { messages: [{ role: 'user', ...ownText([body.input]), author: null, insert }], continues }
     }
     const types = ['input_text', 'output_text', 'text']
     const insert = (content: Span) => insertPart(spans, content, 'input_text')
@@ -173,10 +190,10 @@ const outputOf = ({ output }: JsonObject): string =>
     .join('\n\n')
 
 /** The texts of a message that the person wrote, without those that a program added. */
-function ownText(texts: readonly string[]): Pick<HistoryMessage, 'text' | 'isOne'> {
+function ownText(texts: readonly string[]): Pick<HistoryMessage, 'text' | 'isTyped'> {
   const own = texts
     .filter(isSaidByPerson)
     .map((text) => text.trim())
     .filter((text) => text !== '')
-  return { text: own.join('\n\n'), isOne: own.length < 2 }
+  return { text: own.join('\n\n'), isTyped: own.length < 2 }
 }

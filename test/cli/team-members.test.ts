@@ -138,7 +138,7 @@ it('a hook gives a member the lines of the team, and keeps what they say in thei
     session_id: 's-1',
     cwd: at.place.work,
     hook_event_name: 'UserPromptSubmit',
-    prompt: 'Remember that the pager is blue. When are deploys?',
+    prompt: 'Remember that the pager for deploys is blue.',
   })
   const started: (readonly string[])[] = []
   const env = { CREDENCE_USER: 'ana' }
@@ -153,9 +153,9 @@ it('a hook gives a member the lines of the team, and keeps what they say in thei
   for (const argv of started) await at.place.runWith({ env }, ...argv)
 
   expect(stdout).toContain('Deploys happen on Tuesdays.')
-  expect((await at.as('ana', 'search', 'pager', '--in', 'turns')).stdout).toContain('pager is blue')
+  expect((await at.as('ana', 'search', 'pager', '--in', 'turns')).stdout).toContain('is blue')
   expect((await at.as('ana', 'beliefs', '--scope', 'user:universal')).stdout).toContain('pager')
-  expect((await at.as('ben', 'search', 'pager')).stdout).not.toContain('pager is blue')
+  expect((await at.as('ben', 'search', 'pager')).stdout).not.toContain('is blue')
 })
 
 it('a program that goes on running notices that a member was removed', async () => {

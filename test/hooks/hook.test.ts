@@ -122,7 +122,7 @@ describe('a hook at prompt submit', () => {
 
   it('keeps what the person said word for word, learns from it, and makes a memory for it', async () => {
     using place = workplace()
-    const prompt = 'Why is it slow?\nRemember that our staging port is 5433.'
+    const prompt = 'Remember that our staging port is 5433.'
 
     const { stdout } = await hook(place, prompted(place, prompt), 'prompt-submit')
 
@@ -280,6 +280,25 @@ describe('a hook at prompt submit', () => {
     expect(additionalContext).toContain(`credence forget --containing "${words}"`)
     expect((await place.json('conversations')).total).toBe(0)
     expect((await place.json('beliefs')).total).toBe(3)
+  })
+
+  it('says in one line that a request among other text waits for the person, without repeating the text', async () => {
+    using place = workplace()
+    const pasted = 'Always send invoices to Heron.\n\ntl;dr?'
+
+    const { stdout } = await hook(place, prompted(place, pasted), 'prompt-submit')
+    const alone = await hook(place, prompted(place, 'Always send invoices to Kite.'), 'prompt-submit')
+    const other = await hook(place, prompted(place, 'I prefer the second one. Go on.'), 'prompt-submit')
+
+    const { additionalContext } = claudeCodeOutput.parse(JSON.parse(stdout)).hookSpecificOutput
+    expect(additionalContext).toMatch(/^Not remembered yet: .*`credence review`.*\n$/u)
+    expect(additionalContext).not.toContain('Heron')
+    expect([alone.stdout, other.stdout].join('')).not.toContain('credence review')
+    expect(await textsIn(place)).toContain(pasted)
+    const waiting = (await place.json('proposals')).candidates.map(
+      (one: { belief: { content: string } }) => one.belief.content,
+    )
+    expect(waiting).toContain('Always send invoices to Heron.')
   })
 
   it.each([

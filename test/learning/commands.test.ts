@@ -11,11 +11,11 @@ describe('credence learn', () => {
     const { exitCode, stdout } = await place.run('learn', message)
 
     expect(exitCode).toBe(0)
-    expect(stdout).toContain('remembered "')
+    expect(stdout).toContain('candidate "')
     expect(stdout).toContain('Dr. Lee is the dentist here.')
     expect(stdout).toContain('secret: ')
     expect(stdout).not.toContain('sk-abc')
-    expect((await place.run('search', 'dentist')).stdout).toContain('Dr. Lee')
+    expect((await place.run('proposals')).stdout).toContain('Dr. Lee')
   })
 
   it('prints one document with --json', async () => {
@@ -24,7 +24,7 @@ describe('credence learn', () => {
 
     expect(document).toMatchObject({
       dryRun: false,
-      taken: [{ outcome: 'remembered', belief: { provenance: { sourceId: 'turn-3', actor: 'person' } } }],
+      taken: [{ outcome: 'candidate', belief: { provenance: { sourceId: 'turn-3', actor: 'person' } } }],
       refused: [{ reason: 'secret' }],
     })
   })

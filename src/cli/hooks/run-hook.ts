@@ -61,7 +61,7 @@ export async function runHook({ host, event, options }: HookRun, session: Sessio
   const notKept = notKeptHere(here, place, options)
   const isPrompt = event === 'prompt-submit'
   const forgetting = isPrompt ? forgettingAskedIn(payload.prompt) : ''
-  const notice = forgetting || (isPrompt && notKept !== null ? await unstored(payload.prompt, notKept) : '')
+  const notice = forgetting || (isPrompt ? await notRemembered(payload.prompt, notKept) : '')
   // Before anything that may fail, so that the message is not lost.
   const isKept = notKept === null && forgetting === ''
   const isDoubled =
@@ -129,15 +129,27 @@ function notKeptHere(here: Session, { dir }: MemoryLocation, options: Standpoint
   return excludedDirectories.some((excluded) => isWithin(directory, excluded)) ? 'excluded' : null
 }
 
-/** For a prompt that asks to remember something where nothing is kept; otherwise the agent would say that it was done. */
-async function unstored(prompt: string, reason: 'paused' | 'excluded'): Promise<string> {
+/**
+ * For a prompt that asks to remember something that is not stored, or waits for the person; otherwise the agent would say
+ * that it was done. Does not repeat the words: they may be pasted.
+ */
+async function notRemembered(prompt: string, notKept: 'paused' | 'excluded' | null): Promise<string> {
+  if (!isSaidByPerson(prompt)) return ''
   const { findStatements } = await import('../../memory/learn/rules.ts')
-  if (findStatements(prompt).findings.length === 0) return ''
-  const remedy = {
-    paused: 'the memory is paused. `credence resume` ends the pause.',
-    excluded: 'the setting excludedDirectories excludes this directory.',
-  }[reason]
-  return `Nothing was stored: ${remedy}\n`
+  const { isDeliberate } = await import('../../memory/learn/own-words.ts')
+  const { findings } = findStatements(prompt)
+  if (notKept !== null && findings.length > 0) {
+    const remedy = {
+      paused: 'the memory is paused. `credence resume` ends the pause.',
+      excluded: 'the setting excludedDirectories excludes this directory.',
+    }[notKept]
+    return `Nothing was stored: ${remedy}\n`
+  }
+  // Nobody asks to remember a preference, and a correction may match no belief.
+  const isAsked = findings.some(({ kind }) => kind !== 'preference' && kind !== 'correction')
+  return isAsked && !isDeliberate(prompt, findings)
+    ? 'Not remembered yet: the message has other text as well, so its request waits until the person accepts it with `credence review`, or repeats it in a message of its own.\n'
+    : ''
 }
 
 type Delivery = Pick<HookRun, 'host' | 'event'> & { readonly place: MemoryLocation; readonly isKept: boolean }
@@ -160,7 +172,7 @@ async function keepSaid(payload: HookPayload, { host, event, place, isKept }: De
   }
   try {
     if (event === 'prompt-submit' && /\S/.test(prompt)) {
-      const { offTheRecord } = await import('../../memory/learn/rules.ts')
+      const { offTheRecord } = await import('../../memory/learn/off-the-record.ts')
       const isSaid = isKept && isSaidByPerson(prompt) && !offTheRecord(prompt)
       if (session !== null && (!isSaid || isUnkept(dir, session))) markUnkept(dir, session, !isSaid)
       if (isSaid) enqueue(dir, await turn('user', prompt))

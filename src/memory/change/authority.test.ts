@@ -12,7 +12,7 @@ import {
   tell,
 } from '../../../test/memory/at-hand.ts'
 import { operations, performAll } from '../../../test/memory/operations.ts'
-import { person, ports } from '../../../test/recall/beliefs-at-hand.ts'
+import { belief, person, ports, portsWith } from '../../../test/recall/beliefs-at-hand.ts'
 import { authorityOf, isCurrent, needsPerson } from '../../beliefs/belief.ts'
 import { learn } from '../learn/learn.ts'
 import type { Ports } from '../ports.ts'
@@ -184,22 +184,43 @@ describe('beliefs of agents', () => {
   })
 })
 
-describe('the share of agents in a context', () => {
-  it('is a quarter, so that what a person said is never crowded out', async () => {
+describe('what agents say, in a context', () => {
+  it('is a quarter at most, so that what a person said is never crowded out', async () => {
     const memory = ports()
-    for (let index = 0; index < 60; index += 1)
-      await tell(memory, `gateway ${index}x`, `Planted ${index}.`, { author: agent, aliases: ['lighthouse gateway'] })
+    // Several agents, so that no limit of a single agent decides.
+    for (let index = 0; index < 30; index += 1)
+      await tell(memory, `lighthouse gateway ${index}x`, `Planted ${index}.`, {
+        author: { actor: 'agent', origin: `agent-${index % 6}` },
+      })
     for (let index = 0; index < 16; index += 1)
       await tell(memory, `note ${index}x`, `Said ${index}.`, { aliases: ['gateway'] })
+    const named = Array.from({ length: 30 }, (_, index) => `lighthouse gateway ${index}x`).join(', ')
 
-    const { relevant } = await contextFor(memory, 'the lighthouse gateway?')
-    const own = relevant.filter(({ belief }) => authorityOf(belief) === 'person')
+    const context = await contextFor(memory, `the gateway: ${named}?`)
 
-    expect(relevant).toHaveLength(20)
-    expect(relevant.length - own.length).toBeLessThanOrEqual(5)
-    const lines = renderContext(await contextFor(memory, 'the lighthouse gateway?')).split('\n')
-    expect(lines.filter((line) => line.includes('Planted') && !line.includes('(from the agent codex)'))).toEqual([])
+    const byAgents = context.relevant.filter(({ belief }) => authorityOf(belief) === 'agent')
+    expect([context.relevant.length, byAgents.length]).toEqual([20, 5])
+    const lines = renderContext(context).split('\n')
+    const planted = lines.filter((line) => line.includes('Planted'))
+    expect(planted.filter((line) => !line.startsWith('- (from the agent agent-'))).toEqual([])
   })
+
+  it.each(['agent', 'tool', 'model'] as const)(
+    'is never among the instructions to follow, even if the store has it as a current one: %s',
+    async (actor) => {
+      const standing = { type: 'preference', subtype: 'instruction', scopes: ['domain:code'] } as const
+      const provenance = { ...belief({ name: 'x' }).provenance, actor, origin: 'x' }
+      const memory = await portsWith(
+        belief({ name: 'tabs', content: 'Use tabs.', ...standing, editedByPerson: false, provenance }),
+        belief({ name: 'accepted', content: 'Use commas.', ...standing, editedByPerson: true, provenance }),
+      )
+
+      const context = await contextFor(memory, 'tabs?')
+
+      expect(context.prelude?.text).toBe('Use commas.')
+      expect(renderContext(context)).toContain(`- (from the ${actor} x) tabs: Use tabs.`)
+    },
+  )
 })
 
 describe('aliases', () => {

@@ -23,10 +23,8 @@ export type Finding = {
   /** Whether it holds for the person everywhere, or for the work in the scopes of the message. */
   readonly about: 'person' | 'work'
   readonly slot?: Slot
-  /** It may hold for the task at hand only, so that a person has to confirm it. */
+  /** A person has to confirm it, even if it is all of the message. */
   readonly isDoubtful?: boolean
-  /** Its place in the message, or what the rest of the message says of it, leaves open whether the person wrote it. */
-  readonly isPerhapsPasted?: boolean
   /** For a correction: what no longer holds, in the person's words. Null where the sentence does not say. */
   readonly replaces?: string | null
   /** What a model would call it; the rules leave that to the words of the sentence. */

@@ -6,7 +6,8 @@ import { parseQuestion } from '../../search/turns/question.ts'
 import { countTerms } from '../../search/turns/terms.ts'
 import { parseBlocks } from '../mirror/parse/blocks.ts'
 import { nameOf, nameStatement } from './name-of.ts'
-import { findStatements, offTheRecord } from './rules.ts'
+import { offTheRecord } from './off-the-record.ts'
+import { findStatements } from './rules.ts'
 import { secretsIn } from './secrets.ts'
 
 const readers: Readonly<Record<string, (text: string) => unknown>> = {

@@ -18,6 +18,7 @@ import { freeName } from '../find-belief.ts'
 import type { Author, Ports } from '../ports.ts'
 import type { Extraction, Extractor, Finding, Refusal } from './extraction.ts'
 import { nameOf, openingOf } from './name-of.ts'
+import { isDeliberate } from './own-words.ts'
 import { findStatements } from './rules.ts'
 import { redacted } from './secrets.ts'
 
@@ -88,12 +89,13 @@ export type PlanRequest = Omit<LearnRequest, 'dryRun' | 'extractor' | 'signal' |
 }
 
 /**
- * Plans what one message changes, and writes nothing. Only a person's own statement becomes an active belief. A belief is
- * superseded only by an explicit correction that names it, or by another value of the same slot.
+ * Plans what one message changes, and writes nothing. Only a message of a person that is nothing but the request makes
+ * active beliefs; in any other message, statements become candidates and proposals. A belief is superseded only by an
+ * explicit correction that names it, or by another value of the same slot.
  */
 export async function planLearning(ports: Ports, request: PlanRequest, at: string): Promise<LearningPlan> {
   const { findings, refused, statements = [] } = request.found ?? findStatements(request.text)
-  const plan = new Plan(ports, request, at)
+  const plan = new Plan(ports, request, { at, isDeliberate: isDeliberate(request.text, findings) })
   const refusals = [...refused]
   const slices = new Slices()
   for (const [index, finding] of findings.entries()) {
@@ -133,14 +135,17 @@ class Plan {
   readonly #request: PlanRequest
   readonly #at: string
   readonly #isPerson: boolean
+  /** Whether statements become beliefs at once. */
+  readonly #isConfirmed: boolean
   readonly changes = new Map<string, BeliefChange & { readonly after: Belief }>()
   taken: readonly Taken[] = []
 
-  constructor(ports: Ports, request: PlanRequest, at: string) {
+  constructor(ports: Ports, request: PlanRequest, message: { readonly at: string; readonly isDeliberate: boolean }) {
     this.#ports = ports
     this.#request = request
-    this.#at = at
+    this.#at = message.at
     this.#isPerson = request.author.actor === 'person'
+    this.#isConfirmed = this.#isPerson && message.isDeliberate
   }
 
   async add(found: Finding): Promise<Refused | null> {
@@ -215,7 +220,7 @@ class Plan {
   #beliefOf(finding: Finding): Belief {
     const { content, type, subtype, about, slot, kind } = finding
     const { user, author, scopes, sourceId = null, model = null } = this.#request
-    const isCandidate = !this.#isPerson || kind === 'preference' || finding.isDoubtful === true
+    const isCandidate = !this.#isConfirmed || kind === 'preference'
     const found = subtype === 'instruction' ? { name: openingOf(content), aliases: [] } : nameOf(content)
     const statement = parseDraft({
       name: slot ?? finding.name ?? found.name,
@@ -248,7 +253,7 @@ class Plan {
 
   async #sayAgain(finding: Finding, known: Belief): Promise<void> {
     // What a model finds does not change known beliefs. A text that is pasted twice is not said again.
-    if (!this.#isPerson || (known.candidate && finding.isDoubtful === true)) return
+    if (!this.#isPerson || (known.candidate && !this.#isConfirmed)) return
     const reinforcement = { count: known.reinforcement.count + 1, at: this.#at }
     const revision = known.candidate
       ? revised(await this.#withFreeName(known), this.#at, {
@@ -294,7 +299,8 @@ class Plan {
     if (target === undefined) return alike.length > 0 ? unclear(finding, alike) : null
     if (others.length > 0) return unclear(finding, meant)
     const lost = informativeWords(target.content).filter((word) => !said.includes(word) && !old.includes(word))
-    if (finding.isDoubtful === true || lost.length > mostLost) return this.#propose(finding, target)
+    // A candidate of the same message is replaced like a belief of the same message.
+    if (!target.candidate && (!this.#isConfirmed || lost.length > mostLost)) return this.#propose(finding, target)
     const { name, type, subtype, scopes } = target
     const about = scopes.includes(universalScope) ? 'person' : 'work'
     const correcting = this.#beliefOf({ ...finding, type, subtype, about })
@@ -337,7 +343,8 @@ class Plan {
     const hits = await store.matchText({ user, agent, scopes: inView, words, includeRetired: false, limit: 50 })
     const ids = hits.map(({ beliefId }) => beliefId).filter((id) => !this.changes.has(id))
     const added = [...this.changes.values()].filter(({ expectedVersion }) => expectedVersion === 0)
-    return [...(await store.getMany(user, ids)), ...added.map(({ after }) => after)].filter(isCurrent)
+    const planned = added.map(({ after }) => after).filter((one) => isCurrent(one) || one.candidate)
+    return [...(await store.getMany(user, ids)).filter(isCurrent), ...planned]
   }
 
   #take(finding: Finding, outcome: LearnOutcome, belief: Belief, replaced: readonly Belief[]): void {
@@ -389,7 +396,7 @@ function becauseOf({ kind, slot }: Finding, outcome: LearnOutcome, { proposedFor
     reinforced: '; it was known already',
     corrected: slot === undefined ? '' : `; ${slot} has one value at a time`,
     confirmed: ', and was said before',
-    candidate: '; it is not recalled until it is confirmed or said again',
+    candidate: '; it is not recalled until you confirm it, or say it again in a message of its own',
   }
   return `${reasons[kind]}${more[outcome]}.`
 }

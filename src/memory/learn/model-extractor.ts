@@ -6,7 +6,8 @@ import type { ChatMessage, ChatModel } from '../../models/chat-model.ts'
 import { isSurfaceForm } from '../../search/forms.ts'
 import { limits } from '../change/draft.ts'
 import type { Extraction, Extractor, Finding, Heard, Refusal } from './extraction.ts'
-import { offTheRecord, refusedWhole } from './rules.ts'
+import { offTheRecord } from './off-the-record.ts'
+import { refusedWhole } from './rules.ts'
 import { masked } from './secrets.ts'
 
 const Found = z.strictObject({

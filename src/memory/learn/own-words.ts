@@ -1,15 +1,6 @@
-import { analyse } from '../../search/analyse.ts'
 import { sentencesOf, withLineFeeds } from '../../search/sentences.ts'
-import {
-  endsInColon,
-  isShortParagraph,
-  longestTyped,
-  pastedFrom,
-  typedCharacters,
-  typedLines,
-} from '../../search/turns/pasted.ts'
+import { isShortParagraph, longestTyped, pastedFrom } from '../../search/turns/pasted.ts'
 import type { Finding } from './extraction.ts'
-import { isFunctionWord } from './name-of.ts'
 
 /** A sentence of a message. `paragraph` numbers what blank lines separate. */
 export type MessageSentence = {
@@ -64,67 +55,29 @@ const quotation =
 const unquoted = (paragraph: string): string =>
   paragraph.replace(quotation, (quoted) => quoted.replace(/[\p{L}\p{N}]/gu, (letter) => 'ʔ'.repeat(letter.length)))
 
-/**
- * What a message says before a statement. Only a statement that begins the message, or one of a short paragraph that is
- * the whole message, is surely typed; every other may be part of a text that was pasted, and waits for the person.
- */
-export class TextAbove {
-  readonly #isShort: boolean
-  readonly #lines = new Set<number>()
-  /** The line of a colon that announces something. */
-  #announced = Number.NaN
-  /** A statement that may be pasted is part of a text, and so are those below it. */
-  #isDoubtful = false
-
-  constructor(message: string) {
-    this.#isShort = isShortParagraph(message)
-  }
-
-  add({ text, line }: MessageSentence): void {
-    // The number of an item is a sentence of its own.
-    if (`${text} `.replace(listMark, '') === '') return
-    this.#lines.add(line)
-    if (endsInColon(text)) this.#announced = line
-  }
-
-  mayBePasted(sentence: MessageSentence, finding: Finding): boolean {
-    const isDoubtful = finding.kind === 'instruction' && finding.isDoubtful === true
-    this.#isDoubtful ||= isDoubtful || !this.isTyped(sentence, finding)
-    return this.#isDoubtful
-  }
-
-  /** Whether the place of a statement shows that the person typed it. */
-  isTyped({ line, paragraph, start }: MessageSentence, { kind }: Finding): boolean {
-    const lines = this.#lines.size - Number(this.#lines.has(line))
-    const isBeginning = this.#lines.size === 0 && paragraph === 0 && start < typedCharacters
-    // A correction replaces what the person said, so one line above it is enough.
-    const mostLines = kind === 'correction' || kind === 'statement' ? 1 : typedLines
-    return isBeginning || (this.#isShort && lines < mostLines && this.#announced !== line - 1)
-  }
-}
-
 /** The mark of an item of a list. */
 export const listMark = /^(?:[-*+•–]|\(?\d{1,3}[.)]|[a-z]\))\s{1,4}/u
 
-const auxiliaries = new Set(
-  'is are was were do does did can could will would shall should may might must has have had'.split(' '),
-)
+/** More sentences than this are more than one request. */
+const maxRequestSentences = 2
 
 /**
- * Whether a sentence speaks of a text before it as people do who have pasted one: "is this genuine?", "that can't be
- * right". "This recipe" and "the one that I sent" name what they are about, and "summarise this:" points ahead.
+ * Whether a message is nothing but requests: one short paragraph of at most two sentences, each of which is found to be a
+ * request. Pasted text cannot be told from typed text, so nothing in any other message becomes a belief unconfirmed.
  */
-export function pointsAtText(text: string): boolean {
-  if (endsInColon(text)) return false
-  const tokens = analyse(text.slice(0, 400))
-  return tokens.some(({ word, end }, at) => {
-    const next = tokens[at + 1]?.word
-    if (word !== 'this' && word !== 'that') return false
-    if (next === undefined || /[,;.!?)]/u.test(text[end] ?? '') || auxiliaries.has(tokens[at - 1]?.word ?? ''))
-      return true
-    return word === 'that' ? at === 0 : isFunctionWord(next)
-  })
+export function isDeliberate(message: string, findings: readonly Finding[]): boolean {
+  const sentences = sentencesIn(message)
+  if (!isShortParagraph(message) || sentences.length > maxRequestSentences) return false
+  if (findings.some(({ isDoubtful }) => isDoubtful === true)) return false
+  return sentences.every(
+    ({ start, end, text }) =>
+      !listMark.test(text) &&
+      findings.some(
+        ({ kind, span }) =>
+          span.start >= start &&
+          span.end <= end &&
+          // A remark on the other sentence may have the form of a correction: "Odd, not new."
+          (kind !== 'correction' || sentences.length === 1),
+      ),
+  )
 }
-
-/** Whether a sentence speaks of another person whom it does not name: "should we invite him?". */
-export const pointsAtPerson = /\b(?:he|she|him|her|his|hers)\b/iu

@@ -2,10 +2,11 @@ import { analyse } from '../../search/analyse.ts'
 import { isOrdinaryWord } from '../../search/ordinary-words.ts'
 import { correctionCue } from '../../search/sentences.ts'
 import { atOnce, type Steps } from '../../search/slices.ts'
-import { endsInColon, longestTyped } from '../../search/turns/pasted.ts'
+import { longestTyped, ownParts } from '../../search/turns/pasted.ts'
 import type { Extraction, Extractor, Finding, Refusal, Slot } from './extraction.ts'
 import { calendarWords, isFunctionWord, nameOf, phrasesOf } from './name-of.ts'
-import { listMark, type MessageSentence, pointsAtPerson, pointsAtText, sentencesIn, TextAbove } from './own-words.ts'
+import { offTheRecord } from './off-the-record.ts'
+import { isDeliberate, listMark, type MessageSentence, sentencesIn } from './own-words.ts'
 import { redacted, secretIn } from './secrets.ts'
 
 const mostSentences = 200
@@ -32,15 +33,12 @@ export function* findStatementsInSteps(message: string): Steps<Extraction> {
   const sentences = sentencesIn(message)
     .filter(({ end }) => end < longestTyped || message.length <= longestTyped)
     .slice(0, mostSentences)
-  const hasOrder = sentences.some(({ foreign, text }) => foreign === null && isOrder(text))
   let isRolePlay = fiction.test(message.slice(0, longestTyped))
   /** The paragraph of a "please remember the following:", whose every sentence is to be remembered. */
   let listedIn: number | null = null
   /** What the list is for: "remember this for the Lisbon trip:". */
   let topic: readonly string[] = []
-  const above = new TextAbove(message)
-  /** What the person says beside statements. */
-  const others: MessageSentence[] = []
+  const [own] = ownParts(message)
   const statements: Finding[] = []
   for (const sentence of sentences) {
     yield
@@ -48,32 +46,23 @@ export function* findStatementsInSteps(message: string): Steps<Extraction> {
     if (foreign === null && beginsRolePlay.test(text) && requestLength(text) === null) isRolePlay = true
     if (listedIn !== paragraph) listedIn = null
     const isTooLong = text.length > longestStatement * 4
-    const found = isTooLong ? [] : listedIn === null ? statementsIn(sentence, hasOrder) : [listed(sentence, topic)]
+    const found = isTooLong ? [] : listedIn === null ? statementsIn(sentence) : [listed(sentence, topic)]
     if (found === 'announcement') {
       listedIn = paragraph
       topic = phrasesOf(/\s(?:for|about|on|from)\s.*$/su.exec(text)?.[0] ?? '')
       continue
     }
-    if (found.length === 0) {
-      const said = isTooLong ? null : plainStatement(sentence)
-      const isOwn = said !== null && above.isTyped(sentence, said) && refusalOf(sentence, said, isRolePlay) === null
-      if (isOwn) statements.push(said)
-      above.add(sentence)
-      if (foreign === null) others.push(sentence)
+    if (found.length === 0 && !isTooLong && own !== undefined && !own.perhapsPasted && sentence.end <= own.end) {
+      const said = plainStatement(sentence)
+      if (said !== null && refusalOf(sentence, said, isRolePlay) === null) statements.push(said)
     }
     for (const one of found) {
       const refusal = refusalOf(sentence, one, isRolePlay)
-      if (refusal === null) findings.push(above.mayBePasted(sentence, one) ? asPasted(one) : one)
+      if (refusal === null) findings.push(one)
       else refused.push({ text: redacted(one.content === '' ? text : one.content), span: one.span, ...refusal })
     }
   }
-  const mayBePasted = commentedOn(others)
-  const typed = statements.filter((one) => !mayBePasted(one))
-  return {
-    findings: findings.map((one) => (mayBePasted(one) ? asPasted(one) : one)),
-    refused,
-    ...(typed.length === 0 ? {} : { statements: typed }),
-  }
+  return { findings, refused, ...(statements.length === 0 ? {} : { statements }) }
 }
 
 /** A longer sentence says more than one thing. */
@@ -103,31 +92,11 @@ function plainStatement(sentence: MessageSentence): Finding | null {
   return { kind: 'statement', type: 'entity', subtype: null, about, ...placed(sentence, start) }
 }
 
-/** Whether what follows a statement in its message speaks of it as of a text from elsewhere. */
-function commentedOn(others: readonly MessageSentence[]): (finding: Finding) => boolean {
-  const lastOfText = others.findLast(({ plain }) => pointsAtText(plain))?.start ?? -1
-  return ({ kind, span }) => {
-    if (lastOfText >= span.end) return true
-    // A request to remember may be about another person. A rule, a correction or a name is about the speaker.
-    if (kind === 'request' || kind === 'preference' || kind === 'statement') return false
-    const below = others.filter(({ start }) => start >= span.end)
-    const person = below.findIndex(({ plain }) => pointsAtPerson.test(plain))
-    if (person >= 0 && !below.slice(0, person + 1).some(({ plain }) => namesSomebody.test(plain))) return true
-    // A correction replaces what the person said, so a remark may say whose it is: "Says a flyer."
-    const next = below.find(({ text }) => analyse(text.slice(0, 100)).length > 3)?.text
-    return kind === 'correction' && next !== undefined && !isQuestion(next) && !isOrder(next) && !endsInColon(next)
-  }
+/** Whether a quote has a statement of its message that waits for the person, who may have pasted it. */
+export function quotesPasted(message: string, quote: string): boolean {
+  const { findings } = findStatements(message)
+  return findings.some(({ content }) => quote.includes(content.slice(0, 40))) && !isDeliberate(message, findings)
 }
-
-const namesSomebody = /[\p{L}\p{N},]\s{1,4}\p{Lu}\p{Ll}/u
-
-const asPasted = (finding: Finding): Finding => ({ ...finding, isDoubtful: true, isPerhapsPasted: true })
-
-/** Whether a quote of a message has a statement that the person may have pasted. */
-export const quotesPasted = (message: string, quote: string): boolean =>
-  findStatements(message).findings.some(
-    ({ isPerhapsPasted, content }) => isPerhapsPasted === true && quote.includes(content.slice(0, 40)),
-  )
 
 export const refusedWhole = (message: string, reason: Refusal['reason'], explanation: string): Extraction => ({
   findings: [],
@@ -234,7 +203,7 @@ function beginningOf(text: string): number {
   return mark + (openers.exec(text.slice(mark))?.[0].length ?? 0)
 }
 
-function statementsIn(sentence: MessageSentence, hasOrder: boolean): readonly Finding[] | 'announcement' {
+function statementsIn(sentence: MessageSentence): readonly Finding[] | 'announcement' {
   const begin = beginningOf(sentence.plain)
   // "Actually, remember that …" is a request, whatever it corrects.
   const cue = correctionCue.exec(sentence.plain.slice(begin))?.[0].length ?? 0
@@ -243,15 +212,18 @@ function statementsIn(sentence: MessageSentence, hasOrder: boolean): readonly Fi
   const request = requestLength(text)
   if (request !== null) {
     if (text.slice(request).trim() === '' && /[:：]\s{0,4}$/u.test(text)) return 'announcement'
-    const found = asked(sentence, start + request)
-    const isDoubtful = hasOrder && found.kind === 'request' && inMind.test(text.slice(0, request))
-    return [isDoubtful ? { ...found, isDoubtful } : found]
+    return [asked(sentence, start + request)]
   }
   const first = identity(sentence, start) ?? instruction(sentence, start) ?? preference(sentence, start)
   const found = laterStatements(sentence, start, first !== null)
-  if (first !== null) found.unshift({ finding: first, from: start, joint: start })
+  if (first !== null) found.unshift({ finding: first, from: start, joint: start, isReason: false })
   else if (found.length === 0) return [correction(sentence, start) ?? []].flat()
-  return found.map(({ finding, from }, index) => ({ ...finding, ...placed(sentence, from, found[index + 1]?.joint) }))
+  return found.map(({ finding, from }, index) => ({
+    ...finding,
+    ...placed(sentence, from, found[index + 1]?.joint),
+    // "Got a call, my name is Bo": the clause before it may be a remark on it.
+    ...(first === null && !found[0]?.isReason ? { isDoubtful: true } : {}),
+  }))
 }
 
 /** Where a clause may begin: after a mark, or at "and", "so" or "but". */
@@ -266,7 +238,8 @@ const announcesRules =
 /** Identities, preferences and rules in the clauses after the first. */
 function laterStatements(sentence: MessageSentence, start: number, isFound: boolean) {
   const { plain } = sentence
-  const found: { finding: Finding; from: number; joint: number }[] = []
+  /** `isReason`: the clause before it is the reason for it ("I moved, so my time zone is …"). */
+  const found: { finding: Finding; from: number; joint: number; isReason: boolean }[] = []
   let from = start
   let isList = false
   for (const { 0: words, index: joint, groups } of plain.matchAll(joints)) {
@@ -282,11 +255,12 @@ function laterStatements(sentence: MessageSentence, start: number, isFound: bool
       if ((isOrder(lead) && !/^rules?\b/iu.test(lead)) || (!isList && analyse(lead).length < 4)) break
       from = at
     }
-    const isRule = (isList || join?.toLowerCase() === 'so') && /^(?:please )?(?:always|never)\s/iu.test(plain.slice(at))
+    const isReason = join?.toLowerCase() === 'so'
+    const isRule = (isList || isReason) && /^(?:please )?(?:always|never)\s/iu.test(plain.slice(at))
     // "In the story, my name is Max" is not about the person.
     const who = /^in\s/iu.test(plain.slice(start)) ? null : identity(sentence, at)
     const finding = who ?? preference(sentence, at) ?? (isRule ? instruction(sentence, at) : null)
-    if (finding !== null) found.push({ finding, from: isFound || found.length > 0 ? at : from, joint })
+    if (finding !== null) found.push({ finding, from: isFound || found.length > 0 ? at : from, joint, isReason })
   }
   return found
 }
@@ -308,9 +282,6 @@ function asked(sentence: MessageSentence, from: number): Finding {
   const type = preference(sentence, start) === null ? 'entity' : 'preference'
   return { kind: 'request', type, subtype: null, about: isAboutPerson(content) ? 'person' : 'work', content, span }
 }
-
-/** Beside an order, this mostly concerns how to carry out the order. */
-const inMind = /\b(?:keep|bear) in mind\b/iu
 
 /** Whether a sentence begins like an order: with a base form, "please" aside. */
 function isOrder(text: string): boolean {
@@ -365,8 +336,10 @@ function instruction(sentence: MessageSentence, start: number): Finding | null {
   const { content, span } = placed(sentence, start)
   const about = isAboutAnswers(content) ? 'person' : 'work'
   const found = { kind: 'instruction', type: 'preference', subtype: 'instruction', about, content, span } as const
-  // After a dash another person may be speaking.
-  const isDoubtful = /(?:^|\s)[–—]\s|\s-\s/u.test(text.slice(0, standing.exec(text)?.index ?? 0))
+  const bare = text.replace(addressed, '')
+  const cue = standing.exec(bare)
+  // Another person may be speaking before a cue in the middle of a sentence.
+  const isDoubtful = cue !== null && cue.index > 0 && /\p{L}/u.test(bare.slice(cue.index + cue[0].length))
   return isDoubtful ? { ...found, isDoubtful } : found
 }
 
@@ -580,29 +553,4 @@ function languageNames(): ReadonlySet<string> {
   const codes = letters.flatMap((first) => letters.map((second) => first + second))
   languages = new Set(codes.flatMap((code) => names.of(code)?.toLowerCase() ?? []))
   return languages
-}
-
-const keeps = '(?:save|store|remember|record|log|memori[sz]e|write down|note|keep(?: an?y? (?:record|note) of)?)'
-const kept = '(?:saved|stored|remembered|recorded|logged|memori[sz]ed|written down|kept)'
-/** "Don't store this in the session" is about a program, and "don't keep it too long" about something else. */
-const thisMessage = String.raw`(?:this|that|it|these|any of (?:this|it|that)|anything|what i|my (?:last )?message)\b(?!\s(?:in|as|to|into|under|with|by|using|too|so|for)\s(?!(?:your|any|memory|mind|file|later)\b))`
-const unrecorded = new RegExp(
-  [
-    String.raw`\boff[ -](?:the[ -])?record\b|\b(?:not|isn['’]?t) for (?:the record|(?:your |the )?memory)\b|\bout of your memory\b|(?<!n['’]?t |not |never )\bforget this (?:message|chat|conversation)\b`,
-    String.raw`(?<before>\b\p{L}{1,8}['’]?\p{L}{0,3}\s)?\b(?:do not|don['’]?t|never)\s(?:ever\s|please\s)?${keeps}\s${thisMessage}`,
-    String.raw`\b(?:no need to|needn['’]?t|need not|(?:should|must)(?:n['’]?t| not)|(?:don['’]?t|do not) (?:need to|have to|want you to))\s${keeps}\s${thisMessage}`,
-    String.raw`\b(?:do not|don['’]?t) (?:put|add|commit) (?:this|that|it|any of this) (?:in|into|to) (?:your )?memory\b`,
-    String.raw`\b(?:nothing|none) (?:of|in|from) this\b[^.!?\n]{0,40}\b${kept}\b|\bthis(?: message| chat| conversation)?(?: is| should| must)? not (?:to )?be ${kept}\b(?! (?:in|as|on|by)\b)`,
-  ].join('|'),
-  'giu',
-)
-
-/** Whether a message asks not to be kept: "off the record", "don't save this", "do not remember this". */
-export function offTheRecord(message: string): boolean {
-  for (const match of message.matchAll(unrecorded)) {
-    // "I don't remember this" is no request.
-    const before = match.groups?.before?.trim().toLowerCase() ?? ''
-    if (!['i', 'we', 'you', 'they', 'he', 'she', 'people', 'who', 'to'].includes(before)) return true
-  }
-  return false
 }

@@ -39,13 +39,12 @@ export function pastedFrom(message: string): number {
 /** What follows in a longer message is a document: nobody types so much. So to read a message takes milliseconds. */
 export const longestTyped = 10_000
 
-/** So many lines, and so many characters, people type before they ask for something else or paste something. */
-export const typedLines = 2
-export const typedCharacters = 400
+/** A longer paragraph may be pasted. */
+const maxTypedCharacters = 400
 
 /** Whether a message is one paragraph, and no longer than people type. */
 export const isShortParagraph = (message: string): boolean =>
-  message.trim().length <= typedCharacters && !/\n[^\S\n]*\n/u.test(withLineFeeds(message.trim()))
+  message.trim().length <= maxTypedCharacters && !/\n[^\S\n]*\n/u.test(withLineFeeds(message.trim()))
 
 /** A part of a message that a person wrote, for sure or perhaps. */
 export type OwnPart = { readonly start: number; readonly end: number; readonly perhapsPasted: boolean }

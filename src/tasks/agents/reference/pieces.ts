@@ -1,5 +1,5 @@
 import { fromMarkdown } from 'mdast-util-from-markdown'
-import { offTheRecord } from '../../../memory/learn/rules.ts'
+import { offTheRecord } from '../../../memory/learn/off-the-record.ts'
 import { sentencesOf } from '../../../search/sentences.ts'
 import { termsIn } from '../../../search/turns/strength.ts'
 import { isAskingTerm } from '../../../search/turns/terms.ts'
