@@ -220,6 +220,13 @@ describe('comparing where results vary', () => {
     expect(verdicts(errors(0), errors(20)).errorCases).toBe('worse')
   })
 
+  it('cannot tell what became of a figure that is no number', () => {
+    const [noisy, broken] = [side({ isNoisy: true }), side({ isNoisy: true, passRate: Number.NaN })]
+
+    expect(verdicts(noisy, broken)).toEqual({ passRate: 'cannot tell' })
+    expect(verdicts(broken, noisy)).toEqual({ passRate: 'cannot tell' })
+  })
+
   it('pairs scores case by case', () => {
     const base = scoredSide(Array.from({ length: 30 }, (_, index) => 0.5 + (index % 7) / 20))
     const worse = scoredSide(Array.from({ length: 30 }, (_, index) => 0.45 + (index % 7) / 20 + (index % 3) / 100))

@@ -60,6 +60,14 @@ describe('opening a store', () => {
     )
   })
 
+  it('refuses a store whose header has another auto_vacuum', async () => {
+    const file = newFile()
+    await openAt(file).close()
+    tamper(file, 'PRAGMA auto_vacuum = FULL; VACUUM')
+
+    expect(() => openAt(file)).toThrow('its header has auto_vacuum 1, not 0')
+  })
+
   it('waits for the disk on every commit, also when opened again', async () => {
     const file = newFile()
     for (let time = 0; time < 2; time += 1) {
