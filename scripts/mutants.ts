@@ -36,7 +36,12 @@ type MutantList = {
 }
 
 type Outcome = 'killed' | 'survived' | 'timeout'
-type Result = Mutant & { readonly outcome: Outcome; readonly seconds: number; readonly explanation: string | null }
+type Result = Mutant & {
+  readonly outcome: Outcome
+  readonly seconds: number
+  readonly killedBy: string | null
+  readonly explanation: string | null
+}
 
 const root = resolve(import.meta.dirname, '..')
 const minKilledShare = 0.9
@@ -68,8 +73,10 @@ async function main({ mutants, seed, areas, survivors }: MutantList): Promise<nu
   const copies = Array.from({ length: jobs }, copyOfSources)
   try {
     log(`${wanted.length} faults, ${tests.length} test files. First the tests without a fault.`)
-    if ((await runTests(copies[0] as string, tests, timeoutMs * 10)) !== 'survived') {
-      log('The tests fail without a fault, so nothing can be told from them.')
+    const control = await runTests(copies[0] as string, tests, timeoutMs * 10)
+    if (control.outcome !== 'survived') {
+      log('Without a fault, these tests must pass:')
+      log(control.failed.join('\n') || 'The tests did not run.')
       return 1
     }
     const results = await plantAll(wanted, copies, survivors)
@@ -122,10 +129,16 @@ async function plantAll(wanted: readonly Mutant[], copies: readonly string[], su
         path,
         text.replace(mutant.from, () => mutant.to),
       )
-      const outcome = await runTests(copy, mutant.tests, timeoutMs)
+      const { outcome, failed } = await runTests(copy, mutant.tests, timeoutMs)
       writeFileSync(path, text)
       const seconds = Math.round((performance.now() - began) / 1_000)
-      results.push({ ...mutant, outcome, seconds, explanation: survivors[mutant.id] ?? null })
+      results.push({
+        ...mutant,
+        outcome,
+        seconds,
+        killedBy: failed[0] ?? null,
+        explanation: survivors[mutant.id] ?? null,
+      })
       log(`${results.length}/${wanted.length} ${outcome.padEnd(8)} ${mutant.id} (${seconds} s): ${mutant.promise}`)
     }
   }
@@ -133,18 +146,21 @@ async function plantAll(wanted: readonly Mutant[], copies: readonly string[], su
   return results
 }
 
-function runTests(copy: string, tests: readonly string[], limitMs: number): Promise<Outcome> {
-  const args = ['node_modules/vitest/vitest.mjs', 'run', '--bail', '1', '--no-file-parallelism', '--silent', ...tests]
-  // Tests inside a copy must not read the settings of a person, nor a random seed.
-  const child = spawn(process.execPath, args, { cwd: copy, detached: true, stdio: 'ignore' })
-  return new Promise((settle) => {
+/** Runs tests in a copy. `failed`: the names of the failed tests, up to the first file that fails. */
+function runTests(copy: string, tests: readonly string[], limitMs: number) {
+  const args = ['node_modules/vitest/vitest.mjs', 'run', '--bail', '1', '--no-file-parallelism', '--no-color', ...tests]
+  const child = spawn(process.execPath, args, { cwd: copy, detached: true, stdio: ['ignore', 'pipe', 'pipe'] })
+  let printed = ''
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (printed += chunk))
+  return new Promise<{ readonly outcome: Outcome; readonly failed: readonly string[] }>((settle) => {
     const timer = setTimeout(() => {
       process.kill(-(child.pid as number), 'SIGKILL')
-      settle('timeout')
+      settle({ outcome: 'timeout', failed: [] })
     }, limitMs)
-    child.on('exit', (code) => {
+    child.on('close', (code) => {
       clearTimeout(timer)
-      settle(code === 0 ? 'survived' : 'killed')
+      const failed = [...printed.matchAll(/^ *FAIL +(.+)$/gmu)].map(([, name = '']) => name)
+      settle({ outcome: code === 0 ? 'survived' : 'killed', failed: [...new Set(failed)] })
     })
   })
 }
