@@ -20,7 +20,7 @@ import type { Ports } from '../ports.ts'
 import { recall } from '../recall/recall.ts'
 import { renderContext } from '../recall/render.ts'
 import { everydayReason } from './aliases.ts'
-import { reasonToWait, requireAuthority } from './authority.ts'
+import { reasonToWait, requireAuthority, requireRoomForDocuments } from './authority.ts'
 import { correct } from './correct.ts'
 import { editBelief } from './edit.ts'
 import { accept, candidates } from './proposals.ts'
@@ -382,4 +382,17 @@ describe('the last check before a commit', () => {
     expect(() => requireAuthority(agent, changes)).not.toThrow()
     expect(() => requireAuthority(agent, [...changes, agentOf({})])).toThrow('may not store')
   })
+})
+
+it('lets at most 20 beliefs of documents wait', async () => {
+  const memory = ports()
+  const wait = (number: number) =>
+    tell(memory, `shelf ${number}`, `Shelf ${number} is full.`, { author: importer, scopes: ['user:universal'] })
+  for (let number = 1; number <= 19; number += 1) await wait(number)
+
+  await requireRoomForDocuments(memory, 'ann', 1)
+  await expect(requireRoomForDocuments(memory, 'ann', 2)).rejects.toThrow('at most 20 may wait')
+  await wait(20)
+  await requireRoomForDocuments(memory, 'ann', 0)
+  await expect(wait(21)).rejects.toThrow('at most 20 may wait')
 })
