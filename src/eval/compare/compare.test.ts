@@ -235,6 +235,16 @@ describe('comparing where results vary', () => {
     expect(verdicts(base, base)).toMatchObject({ f1: 'underpowered' })
   })
 
+  it('leaves a case without a score on one side out of the test, instead of counting it as zero', () => {
+    const base = scoredSide([1, 1, 1, 1])
+    const { cases, ...candidate } = scoredSide([1, 1, 1, 1])
+    const unscored = new Map(cases).set('c0', { id: 'c0', verdict: 'pass', scores: { f1: null } })
+
+    const { figures } = compareBenchmark({ base, candidate: { ...candidate, cases: unscored } })
+
+    expect(figures.find(({ figure }) => figure === 'f1')?.test).toMatchObject({ pairs: 3, effect: 0 })
+  })
+
   it('leaves a significant but meaningless change alone', () => {
     const declarations = [{ name: 'f1', direction: 'higher' as const, minEffect: 0.1 }]
     const base = scoredSide(
