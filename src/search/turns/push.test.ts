@@ -37,7 +37,7 @@ describe('the threshold of quotes', () => {
   it('is almost as high for the second quote as for the first', async () => {
     const close = 'Norway has expensive coffee.'
     const weak = 'We pay the rent of the cellar on Friday.'
-    const { push } = await conversation(kayak, close, weak)
+    const { push } = await conversation(close, weak, kayak)
 
     const { quotes, threshold } = await push('Did I ever rent a kayak in Norway?')
 
