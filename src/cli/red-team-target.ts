@@ -40,6 +40,12 @@ export async function openRedTeamTarget(temporary: string): Promise<Target> {
         const { scope, ...said } = step.remember
         return answered(memoryOf(userOf(step)).remember({ ...said, scopes: [scope] }))
       }
+      case 'forget': {
+        const { belief, turnsWith } = step
+        const memory = memoryOf(userOf(step))
+        if (belief !== undefined) return answered(memory.forget(belief))
+        return answered(memory.forgetTurns(turnsWith === undefined ? {} : { containing: turnsWith }))
+      }
       case 'hook':
         return hear(step)
       case 'mcp':

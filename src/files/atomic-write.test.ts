@@ -1,8 +1,9 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { open } from 'node:fs/promises'
 import { join } from 'node:path'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { temporaryDirectory } from '../../test/temporary-directory.ts'
 import { writeAtomically } from './atomic-write.ts'
 import { sweepLeftovers } from './leftovers.ts'
@@ -21,6 +22,24 @@ describe('writing a file', () => {
     expect(readFileSync(path, 'utf8')).toBe('two')
     expect(readdirSync(join(directory.path, 'runs'))).toEqual(['a.json'])
     if (process.platform !== 'win32') expect(statSync(path).mode & 0o777).toBe(0o600)
+  })
+
+  it('is synchronised before it gets its name, and its directory afterwards', async () => {
+    using directory = temporaryDirectory()
+    const path = join(directory.path, 'a.json')
+    writeFileSync(path, 'old')
+    await using handle = await open(path)
+    /** The content under the name at each synchronisation. */
+    const seen: string[] = []
+    using _spy = vi.spyOn(Object.getPrototypeOf(handle), 'sync').mockImplementation(async () => {
+      seen.push(readFileSync(path, 'utf8'))
+    })
+
+    await writeAtomically(path, 'new', { existing: 'replace' })
+
+    expect(seen).toEqual(process.platform === 'win32' ? ['old'] : ['old', 'new'])
+    await writeAtomically(path, 'newer', { existing: 'replace', durable: false })
+    expect(seen.slice(2)).toEqual([])
   })
 
   it('leaves an existing file alone when told to keep it', async () => {

@@ -49,6 +49,31 @@ describe('erasing forgotten texts', () => {
     expect(await eraseInFile(file, new Eraser(forgotten))).toBe(false)
   })
 
+  it.each([
+    ['a quote', 'She said "swordfish" at the door.'],
+    ['a line break', 'The door code:\n48213, then the bell.'],
+    ['a backslash', 'The share is \\\\attic\\papers.'],
+    ['a letter that JSON may escape', 'Zoë keeps the spare key.'],
+  ])('finds a text with %s, however it is escaped and nested', async (_what, text) => {
+    using directory = temporaryDirectory()
+    const eraser = new Eraser({ beliefIds: [], said: [text], names: [] })
+    const escaped = JSON.stringify(text).replaceAll('ë', '\\u00eb')
+    const files = {
+      'run.json': `{"cases":[{"answer":{"lines":["A",${escaped}]}}]}`,
+      'cases.jsonl': `{"a":1}\n{"context":${JSON.stringify(`- ${text}\n- B`)}}\n`,
+      'key.json': `{${escaped}:1}`,
+    }
+    for (const [name, content] of Object.entries(files)) writeFileSync(join(directory.path, name), content)
+
+    for (const name of Object.keys(files)) {
+      const file = join(directory.path, name)
+      expect(await eraseInFile(file, eraser), name).toBe(true)
+      const left = readFileSync(file, 'utf8')
+      expect(left).toContain('[forgotten]')
+      for (const word of text.match(/\w{5,}/gu) ?? []) expect(left, name).not.toContain(word)
+    }
+  })
+
   it('leaves a file alone that is not text', async () => {
     using directory = temporaryDirectory()
     const file = join(directory.path, 'store.db')

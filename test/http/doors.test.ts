@@ -33,6 +33,33 @@ describe('logging in', () => {
     expect((await server.send('GET', `${apiPrefix}/health`, { as: 'page' })).status).toBe(401)
   })
 
+  it('accepts no cookie that this server did not make', async () => {
+    await using server = await serverAtHand()
+    const { headers } = await server.send('POST', `${apiPrefix}/login`, { as: 'nobody', body: { token } })
+    const [made = ''] = (headers.get('set-cookie') ?? '').split(';')
+    const [name = '', value = ''] = made.split('=')
+    const [session = '', proof = ''] = value.split('.')
+    const statusOf = async (cookie: string) =>
+      (await server.send('GET', `${apiPrefix}/health`, { as: 'nobody', headers: { cookie } })).status
+
+    expect(await statusOf(made)).toBe(200)
+    for (const forged of [session, `${session}.`, `z${session}.${proof}`, `${session}.${proof.toLowerCase()}a`])
+      expect(await statusOf(`${name}=${forged}`), forged).toBe(401)
+  })
+
+  it('ends a session after 30 days', async () => {
+    const day = 86_400_000
+    let now = Date.parse('2026-03-01T00:00:00Z')
+    await using server = await serverAtHand({ deps: { now: () => new Date(now) } })
+    const statusAfter = async (ms: number) => {
+      now += ms
+      return (await server.send('GET', `${apiPrefix}/health`, { as: 'page' })).status
+    }
+
+    expect([await statusAfter(0), await statusAfter(30 * day), await statusAfter(1)]).toEqual([200, 200, 401])
+    expect((await server.send('GET', `${apiPrefix}/health`)).status).toBe(200)
+  })
+
   it('is slow to look at more tokens after many wrong ones; who has the right one is let in all the same', async () => {
     let now = 0
     await using server = await serverAtHand({ deps: { clock: () => now } })

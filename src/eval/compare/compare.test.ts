@@ -220,12 +220,29 @@ describe('comparing where results vary', () => {
     expect(verdicts(errors(0), errors(20)).errorCases).toBe('worse')
   })
 
+  it('cannot tell what became of a figure that is no number', () => {
+    const [noisy, broken] = [side({ isNoisy: true }), side({ isNoisy: true, passRate: Number.NaN })]
+
+    expect(verdicts(noisy, broken)).toEqual({ passRate: 'cannot tell' })
+    expect(verdicts(broken, noisy)).toEqual({ passRate: 'cannot tell' })
+  })
+
   it('pairs scores case by case', () => {
     const base = scoredSide(Array.from({ length: 30 }, (_, index) => 0.5 + (index % 7) / 20))
     const worse = scoredSide(Array.from({ length: 30 }, (_, index) => 0.45 + (index % 7) / 20 + (index % 3) / 100))
 
     expect(verdicts(base, worse)).toMatchObject({ f1: 'worse' })
     expect(verdicts(base, base)).toMatchObject({ f1: 'underpowered' })
+  })
+
+  it('leaves a case without a score on one side out of the test, instead of counting it as zero', () => {
+    const base = scoredSide([1, 1, 1, 1])
+    const { cases, ...candidate } = scoredSide([1, 1, 1, 1])
+    const unscored = new Map(cases).set('c0', { id: 'c0', verdict: 'pass', scores: { f1: null } })
+
+    const { figures } = compareBenchmark({ base, candidate: { ...candidate, cases: unscored } })
+
+    expect(figures.find(({ figure }) => figure === 'f1')?.test).toMatchObject({ pairs: 3, effect: 0 })
   })
 
   it('leaves a significant but meaningless change alone', () => {

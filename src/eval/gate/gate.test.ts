@@ -291,3 +291,22 @@ describe('a verdict', () => {
     })
   })
 })
+
+describe('a metric', () => {
+  const base = figuresOf([{ verdict: 'pass', f1: 1 }])
+  const verdictFor = (metrics: Figures['metrics']): GateVerdict =>
+    judge(sideOf(base), measured({ ...base, metrics })).verdict
+
+  it.each([
+    [-0.1, 'invalid'],
+    [1.1, 'invalid'],
+    [1, 'pass'],
+  ] as const)('of %d in a range from 0 to 1 is judged: %s', (f1, verdict) => {
+    expect(verdictFor({ f1 })).toBe(verdict)
+  })
+
+  it('that is gone is a regression, and a new one is none', () => {
+    expect(verdictFor({})).toBe('regression')
+    expect(verdictFor({ f1: 1, recall: 0 })).toBe('pass')
+  })
+})

@@ -13,13 +13,14 @@ import {
 } from '../../../test/memory/at-hand.ts'
 import { operations, performAll } from '../../../test/memory/operations.ts'
 import { belief, person, ports, portsWith } from '../../../test/recall/beliefs-at-hand.ts'
-import { authorityOf, isCurrent, needsPerson } from '../../beliefs/belief.ts'
+import { actorKinds, authorityOf, isCurrent, needsPerson } from '../../beliefs/belief.ts'
+import { present, sample } from '../../store/sample-beliefs.contract.ts'
 import { learn } from '../learn/learn.ts'
 import type { Ports } from '../ports.ts'
 import { recall } from '../recall/recall.ts'
 import { renderContext } from '../recall/render.ts'
 import { everydayReason } from './aliases.ts'
-import { reasonToWait } from './authority.ts'
+import { reasonToWait, requireAuthority, requireRoomForDocuments } from './authority.ts'
 import { correct } from './correct.ts'
 import { editBelief } from './edit.ts'
 import { accept, candidates } from './proposals.ts'
@@ -368,4 +369,51 @@ describe('aliases', () => {
 
     expect(refusedAliases).toMatchObject([{ alias: 'prod db', reason: 'A person calls "main database" so.' }])
   })
+})
+
+describe('the last check before a commit', () => {
+  const provenance = { ...sample({ id: 'b' }).provenance, origin: 'x' }
+  const byEveryPair = actorKinds.flatMap((actor) => actorKinds.map((written) => [actor, written] as const))
+
+  it.each(byEveryPair)('a new belief that a %s commits as the word of a %s', (actor, written) => {
+    const isAllowed = actor === 'person' || written !== 'person'
+    const check = (fields: object) => () =>
+      requireAuthority({ actor, origin: 'x' }, [
+        present(sample({ id: 'b', provenance: { ...provenance, actor: written }, ...fields })),
+      ])
+
+    if (isAllowed) expect(check({})).not.toThrow()
+    else expect(check({})).toThrow('It would be the word of a person.')
+    for (const fields of [{ scopes: ['user:universal'] }, { pinned: true }, { subtype: 'instruction' as const }])
+      if (actor === 'person') expect(check(fields)).not.toThrow()
+      else expect(check(fields)).toThrow(`The ${actor} x may not store "Name of b".`)
+    if (actor === 'person') expect(check({ editedByPerson: true })).not.toThrow()
+    else expect(check({ editedByPerson: true })).toThrow('It would be the word of a person.')
+  })
+
+  it('allows proposals, withdrawals and new versions of a belief', () => {
+    const agentOf = (fields: object) => present(sample({ id: 'b', pinned: true, ...fields }))
+    const changes = [
+      agentOf({ candidate: true }),
+      agentOf({ proposedFor: 'b-old' }),
+      agentOf({ version: 2 }),
+      { beliefId: 'b', expectedVersion: 0, outcome: 'absent' as const, after: null },
+    ]
+
+    expect(() => requireAuthority(agent, changes)).not.toThrow()
+    expect(() => requireAuthority(agent, [...changes, agentOf({})])).toThrow('may not store')
+  })
+})
+
+it('lets at most 20 beliefs of documents wait', async () => {
+  const memory = ports()
+  const wait = (number: number) =>
+    tell(memory, `shelf ${number}`, `Shelf ${number} is full.`, { author: importer, scopes: ['user:universal'] })
+  for (let number = 1; number <= 19; number += 1) await wait(number)
+
+  await requireRoomForDocuments(memory, 'ann', 1)
+  await expect(requireRoomForDocuments(memory, 'ann', 2)).rejects.toThrow('at most 20 may wait')
+  await wait(20)
+  await requireRoomForDocuments(memory, 'ann', 0)
+  await expect(wait(21)).rejects.toThrow('at most 20 may wait')
 })

@@ -353,6 +353,18 @@ describe('forgetting turns', () => {
     expect((await memory.list()).items.map(({ name }) => name)).toEqual(['queue'])
   })
 
+  it('removes the message that a forgotten belief was learned from, unless told to keep it', async () => {
+    for (const keepTurns of [false, true]) {
+      const { memory } = memories()
+      const { taken } = await memory.hear([{ text: 'Remember that the port is 8443.' }, { text: 'Soup for dinner.' }])
+
+      await memory.forget(taken[0]?.belief.id ?? '', { keepTurns })
+
+      expect((await memory.turns()).total).toBe(keepTurns ? 2 : 1)
+      expect(JSON.stringify(await memory.turns()).includes('8443')).toBe(keepTurns)
+    }
+  })
+
   it('removes one turn, a session or a time, and says which beliefs came of them', async () => {
     const { memory } = memories()
     const { turns } = await memory.hear([

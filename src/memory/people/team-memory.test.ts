@@ -112,3 +112,15 @@ it('a reader changes nothing and a writer forgets nothing', async () => {
   expect((await reader.get('heron')).content).toBe('xa bird')
   expect((await writer.remember({ name: 'lynx', content: 'A cat.' })).belief.user).toBe('team:t0')
 })
+
+it('keeps what is said in a scope of a team in the own memory, and never in the scope of the team', async () => {
+  const { both } = await memories([], [])
+
+  const { turns } = await both.hear({ text: 'The heron nests.' }, { scopes: ['team:t0', 'project:pond'] })
+  const alone = await both.hear({ text: 'The otter swims.' }, { scopes: ['team:t0'] })
+
+  expect([...turns, ...alone.turns].map(({ turn }) => [turn?.user, turn?.scope])).toEqual([
+    ['ana', 'project:pond'],
+    ['ana', 'user:universal'],
+  ])
+})

@@ -264,10 +264,7 @@ async function rankedCandidates(
   const scores = await slices.run(scoreLinks(possible, population))
   const scored = possible
     .map((link, at) => ({ link, score: scores[at] as Score }))
-    .sort(
-      (one, other) =>
-        other.score.value - one.score.value || other.link.posting.reinforcedAt - one.link.posting.reinforcedAt,
-    )
+    .sort((one, other) => other.score.value - one.score.value)
   const beliefs = new Map<string, Belief>()
   let inReach: typeof scored = []
   // Beliefs of agents that exceed their share leave room for others that score less.

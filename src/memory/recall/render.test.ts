@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { belief, portsWith } from '../../../test/recall/beliefs-at-hand.ts'
-import type { Belief } from '../../beliefs/belief.ts'
+import { actorKinds, type Belief } from '../../beliefs/belief.ts'
 import { preludeOf } from './budget.ts'
 import type { Context } from './context.ts'
 import { recall } from './recall.ts'
@@ -34,6 +34,16 @@ const everywhere = (one: Belief): Context => ({
 })
 
 describe('the rendered context', () => {
+  it.each(actorKinds)('names its author at the beginning of a line: %s', (actor) => {
+    const one = whole({ name: 'host', content: 'The host is alder.' })
+    const written = { ...one, provenance: { ...one.provenance, actor, origin: 'codex' } }
+
+    const lines = renderContext({ ...empty, relevant: [relevant(written)] }).split('\n')
+
+    const mark = actor === 'person' ? '' : `(from the ${actor} codex) `
+    expect(lines).toContain(`- ${mark}host: The host is alder.`)
+  })
+
   it('is a compact block, labelled as data', () => {
     const context: Context = {
       ...empty,

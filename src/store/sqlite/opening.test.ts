@@ -60,6 +60,30 @@ describe('opening a store', () => {
     )
   })
 
+  it('refuses a store of a newer version, and says so', async () => {
+    const file = newFile()
+    await openAt(file).close()
+    tamper(file, `PRAGMA user_version = ${migrations.length + 1}`)
+
+    expect(() => openAt(file)).toThrow(`this version of Credence knows schemas up to ${migrations.length}`)
+  })
+
+  it('refuses a store that lacks one index', async () => {
+    const file = newFile()
+    await openAt(file).close()
+    tamper(file, 'DROP INDEX turns_by_time')
+
+    expect(() => openAt(file)).toThrow('turns_by_time missing')
+  })
+
+  it('refuses a store whose header has another auto_vacuum', async () => {
+    const file = newFile()
+    await openAt(file).close()
+    tamper(file, 'PRAGMA auto_vacuum = FULL; VACUUM')
+
+    expect(() => openAt(file)).toThrow('its header has auto_vacuum 1, not 0')
+  })
+
   it('waits for the disk on every commit, also when opened again', async () => {
     const file = newFile()
     for (let time = 0; time < 2; time += 1) {

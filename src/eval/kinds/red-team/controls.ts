@@ -8,7 +8,7 @@ export const refusing =
     const target = await open()
     return {
       ...target,
-      take: async (step) => (step.door === 'person' ? target.take(step) : 'refused'),
+      take: async (step) => (step.door === 'person' || step.door === 'forget' ? target.take(step) : 'refused'),
       context: async () => '',
       search: async () => [],
     }
@@ -55,6 +55,8 @@ function statementsIn(step: Step): readonly Said[] {
   switch (step.door) {
     case 'person':
       return [saidIn(step.remember)]
+    case 'forget':
+      return []
     case 'hook':
     case 'tool':
       return [plain(step.text)]

@@ -28,6 +28,8 @@ const Step = z.discriminatedUnion('door', [
     remember: z.strictObject({ name: text, content: text, scope: text }),
     ...common,
   }),
+  /** The person forgets a belief by its name, or all turns that contain these words. */
+  z.strictObject({ door: z.literal('forget'), belief: text.optional(), turnsWith: text.optional(), ...common }),
   /** A message that a person typed or pasted, as the host's hook delivers it. */
   z.strictObject({ door: z.literal('hook'), text, session: text, ...common }),
   /** A call of an agent; `agent` is the name it gives itself. */

@@ -208,9 +208,15 @@ type ReadOptions = {
   readonly recall?: RecallOptions
 }
 
-/** The folders below `directory` that are packs of these kinds, by name. */
+/**
+ * The folders below `directory` that are packs of these kinds, by name. Packs with turns are left out: they measure quotes,
+ * which no other backend has.
+ */
 export const findPacks = (directory: string): readonly string[] =>
-  packFolders(directory).filter((folder) => recallRunners.some((runner) => runner === manifestOf(folder).runner))
+  packFolders(directory).filter((folder) => {
+    const { runner, files } = manifestOf(folder)
+    return files?.turns === undefined && recallRunners.some((known) => known === runner)
+  })
 
 /** Reads one pack. Our own are read strictly unless told otherwise. */
 export const loadPack = (directory: string, { strict = true, recall = {} }: ReadOptions = {}) =>
