@@ -169,6 +169,17 @@ describe('forget', () => {
     expect((await memory.turns()).items.map(({ text }) => text)).toEqual(['The kitchen walls are black now.'])
   })
 
+  it('keeps the turn of a waiting correction, which states something else', async () => {
+    const { memory } = emptyMemory()
+    const { belief } = await memory.remember({ content: 'The gym code is 9026.' })
+    await memory.hear({ text: 'The gym code is 1188 now.', session: 'a' })
+
+    const receipt = await memory.forget(belief.id)
+
+    expect(receipt.beliefIds).toHaveLength(2)
+    expect((await memory.turns()).items.map(({ text }) => text)).toEqual(['The gym code is 1188 now.'])
+  })
+
   it('keeps the turns on request, and always for an agent', async () => {
     const { memory, dir } = emptyMemory()
     const { memory: robot } = emptyMemory(dir, { actor: 'agent', origin: 'robot' })

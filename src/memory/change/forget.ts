@@ -36,15 +36,20 @@ export async function previewForget(ports: Ports, request: ForgetRequest): Promi
   return { beliefs, turns: await turnsToForget(ports, request, beliefs) }
 }
 
-/** Turns are the words of the person, so no other author forgets them. */
-const turnsToForget = async (
+/**
+ * Turns are the words of the person, so no other author forgets them. A proposal goes with its target, but the turn that it was
+ * learned from states something else.
+ */
+async function turnsToForget(
   ports: Ports,
   { user, author, keepTurns = false }: ForgetRequest,
   beliefs: readonly Belief[],
-): Promise<readonly Turn[]> =>
-  keepTurns || author.actor !== 'person'
-    ? []
-    : (await import('../conversation/turns-stating.ts')).turnsStating(ports, user, beliefs)
+): Promise<readonly Turn[]> {
+  if (keepTurns || author.actor !== 'person') return []
+  const ids = new Set(beliefs.map(({ id }) => id))
+  const stated = beliefs.filter(({ proposedFor }) => proposedFor === null || !ids.has(proposedFor))
+  return (await import('../conversation/turns-stating.ts')).turnsStating(ports, user, stated)
+}
 
 /**
  * Removes every text of a belief, from every read path and from the journal, together with what repeats it: the same
