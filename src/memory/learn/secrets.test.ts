@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { idWithoutSecret, masked, redacted, secretIn, secretsIn } from './secrets.ts'
+import { idWithoutSecret, masked, redacted, secretIn, secretsIn, secretTold } from './secrets.ts'
 
 /** Whether the check digit of a card number is right (ISO/IEC 7812). */
 const passesLuhn = (number: string): boolean =>
@@ -318,4 +318,10 @@ it.each([
   'The page for the password of Heron is /account/heron-reset.',
 ])('a path is no password: %s', (text) => {
   expect(masked(text)).toBe(text)
+})
+
+it('reads the name and the content of a statement together', () => {
+  expect(secretTold({ name: 'PIN', content: '4821' })).toBe(secretIn('PIN: 4821'))
+  expect(secretIn('PIN: 4821')).not.toBeNull()
+  expect([secretTold({ name: 'page', content: '4821' }), secretTold({ content: '4821' })]).toEqual([null, null])
 })

@@ -113,6 +113,25 @@ describe('the speaker of a quote', () => {
   })
 })
 
+describe('a topic that came up again later, in turns that are not shown', () => {
+  const lease = { text: 'The lease of the bakery costs 900 euros.', session: 'lease' }
+  const later = Array.from({ length: 8 }, (_, at) => [
+    { text: 'I am pasting their mail now, it follows.', session: `mail ${at}` },
+    { text: `Mail ${at}: the lease of the bakery costs more.`, session: `mail ${at}` },
+  ]).flat()
+  const message = 'What does the lease of the bakery cost?'
+
+  it('keeps the person from being quoted with a value that may be outdated, but not a dialogue', async () => {
+    const alone = await conversation(lease)
+    const own = await conversation(lease, ...later)
+    const dialogue = await conversation({ ...lease, speaker: 'Ann' }, ...later)
+
+    expect(await alone.quoted(message)).toEqual([lease.text])
+    expect(await own.quoted(message)).toEqual([])
+    expect(await dialogue.quoted(message)).toEqual([lease.text])
+  })
+})
+
 describe('a correction', () => {
   const pressure = { text: 'The tyre pressure of the trailer is 2.3 bar.', speaker: 'Ann', ...sameSession }
   const correction = { text: 'Wait no, 9.9 bar.', speaker: 'Ann', ...sameSession }
