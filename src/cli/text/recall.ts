@@ -11,7 +11,7 @@ import type {
   QuoteDecision,
   RelevantBelief,
 } from '../../memory/recall/context.ts'
-import { correctionMark, hasOlderThanQuote } from '../../memory/recall/render.ts'
+import { correctionMark, hasOlderThanQuote } from '../../memory/recall/context.ts'
 import type { Explanation } from '../../search/explanation.ts'
 import { kebab } from '../command/command.ts'
 import { beliefBlock, called } from './beliefs.ts'

@@ -1,5 +1,6 @@
 import type { Belief } from '../../beliefs/belief.ts'
 import type { TurnRole } from '../../beliefs/turn.ts'
+import { localDay } from '../../local-time.ts'
 import type { Explanation } from '../../search/explanation.ts'
 import type { Clause } from '../../search/score.ts'
 import type { Push } from '../../search/turns/push.ts'
@@ -150,6 +151,17 @@ export type Context = {
   readonly namedAnyway?: readonly NamedAnyway[]
   readonly quoteDecision?: QuoteDecision
 }
+
+/** Follows the speaker of a quote that no longer holds; empty for any other. */
+export const correctionMark = (correctedAt: string | null): string =>
+  correctedAt === null ? '' : ` (corrected on ${localDay(correctedAt)})`
+
+/** The mark of a belief that a quote may have changed since. */
+export const olderThanQuote = 'older than a quote above'
+
+/** Whether the quotes are shown before the beliefs, because one of them may have changed a belief. */
+export const hasOlderThanQuote = (ages: ReadonlyMap<string, readonly string[]>): boolean =>
+  [...ages.values()].some((marks) => marks.includes(olderThanQuote))
 
 /** Ids of the beliefs in a context, those of the prelude aside. */
 export const idsIn = ({ pinned, relevant, questions }: Context): ReadonlySet<string> =>

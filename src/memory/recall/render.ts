@@ -4,7 +4,14 @@ import { teamOf } from '../../beliefs/scope.ts'
 import { localDay } from '../../local-time.ts'
 import { otherValuesAmong } from '../change/other-value.ts'
 import { preludeTitle } from './budget.ts'
-import { type Context, lowConfidence, type Quote } from './context.ts'
+import {
+  type Context,
+  correctionMark,
+  hasOlderThanQuote,
+  lowConfidence,
+  olderThanQuote,
+  type Quote,
+} from './context.ts'
 
 /** The parts of a context that a prompt shows, without the explanations, which are several times as large. */
 export type ShownContext = Pick<Context, 'prelude' | 'pinned' | 'questions'> & {
@@ -100,12 +107,6 @@ export function agesOf({
   return new Map(ages.filter(([, marks]) => marks.length > 0))
 }
 
-const olderThanQuote = 'older than a quote above'
-
-/** Whether the quotes are shown before the beliefs, because one of them may have changed a belief. */
-export const hasOlderThanQuote = (ages: ReadonlyMap<string, readonly string[]>): boolean =>
-  [...ages.values()].some((marks) => marks.includes(olderThanQuote))
-
 /** A belief as one line of a list, fit for a prompt. */
 export function beliefLine(belief: Belief, age: readonly string[] = []): string {
   const { actor, origin } = belief.provenance
@@ -145,10 +146,6 @@ export function quoteLine({
   const before = earlier && correctedAt === null ? 'earlier, ' : ''
   return `- ${before}${localDay(at, utcOffset)}, ${safe(who)}${doubt}${correctionMark(correctedAt)}: "${safe(text)}"`
 }
-
-/** Follows the speaker of a quote that no longer holds; empty for any other. */
-export const correctionMark = (correctedAt: string | null): string =>
-  correctedAt === null ? '' : ` (corrected on ${localDay(correctedAt)})`
 
 /**
  * On one line, without invisible characters and with angle brackets of any width replaced, so that no text can open or
