@@ -52,7 +52,7 @@ export async function serverAtHand({
 } = {}) {
   const directory = temporaryDirectory()
   const paths = ['home', 'work', 'tmp', 'memory', 'web'].map((name) => join(directory.path, name))
-  for (const path of paths) mkdirSync(path)
+  for (const path of paths) mkdirSync(path, { mode: 0o700 })
   const [home, work, temporary, dir, webDirectory] = paths as [string, string, string, string, string]
   const quiet = (): PassThrough => new PassThrough().resume() as PassThrough
   const session = compose(
