@@ -163,12 +163,12 @@ async function judgedQuote(memory: Memory, context: Context, reference: string):
   return { turn, text: comparable(turn.text) === words ? null : reference.trim() }
 }
 
-const longestWords = 60
+const maxWords = 60
 
 /** The words of a judged quote that name it for a person. */
 function wordsOf({ turn, text }: JudgedQuote): string {
   const words = (text ?? turn.text).replace(/\s+/gu, ' ').trim()
-  return words.length > longestWords ? `${words.slice(0, longestWords - 1)}…` : words
+  return words.length > maxWords ? `${words.slice(0, maxWords - 1)}…` : words
 }
 
 /** The expectations of the captured cases, with the ids that the beliefs have in the memory. */

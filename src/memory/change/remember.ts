@@ -123,7 +123,7 @@ async function withAllowedForms(
   return { parsed: { ...statement, aliases }, refusedAliases: refused }
 }
 
-/** Phrases and names by which a statement without a given name is found, beside its own name. */
+/** Phrases and names by which a statement without a given name is found, besides its own name. */
 const mostForms = 7
 
 type NamedDraft = BeliefDraft & { readonly isGiven: boolean }

@@ -153,7 +153,7 @@ export async function assemble(
   }
 }
 
-/** The quotes that state what no longer holds. */
+/** The quotes whose statement was corrected or settled. */
 async function retirementsOf(
   store: Store,
   view: Viewpoint,

@@ -19,7 +19,7 @@ export const trust = defineCommand({
   examples: {
     'credence trust': 'Allows ./memory.',
     'credence trust --list': 'Shows all trusted memory directories.',
-    'credence trust --remove ~/work/ledger/memory': 'Stops using a memory directory.',
+    'credence trust --remove ~/code/ledger/memory': 'Stops using a memory directory.',
   },
   async run({ args, options: { list, remove } }, session): Promise<Answer> {
     const state = stateDirectory(session.machine)
