@@ -18,7 +18,7 @@ async function traced(argv: readonly string[], cwd: string, ...faults: readonly 
   const record = join(cwd, '..', 'record')
   const [tracer = '', ...options] = tracing(calls.join(), record, ...faults)
   // One thread for files, so that the calls have the same numbers in every run.
-  const env = { PATH: process.env.PATH, HOME: cwd, NODE_COMPILE_CACHE: compiled, UV_THREADPOOL_SIZE: '1' }
+  const env = { PATH: process.env.PATH, HOME: cwd, XDG_CACHE_HOME: compiled, UV_THREADPOOL_SIZE: '1' }
   const child = spawn(tracer, [...options, process.execPath, bin, ...argv], { cwd, env, stdio: 'pipe' })
   return { ...(await endOf(child)), record: readFileSync(record, 'utf8').split('\n') }
 }

@@ -1,6 +1,6 @@
-import { spawn } from 'node:child_process'
+import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { cpSync, existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
@@ -22,12 +22,14 @@ const compiled = join(tmpdir(), 'credence-compiled-commands')
 async function isKilledAt(point: number, argv: readonly string[], cwd: string): Promise<boolean> {
   const inject = `inject=${calls}:signal=KILL:when=${point}`
   const tracer = ['-f', '-qq', '-e', `trace=${calls}`, '-e', 'signal=none', '-e', inject, '-o', '/dev/null']
-  const env = { PATH: process.env.PATH, HOME: cwd, NODE_COMPILE_CACHE: compiled }
+  const env = { PATH: process.env.PATH, HOME: cwd, XDG_CACHE_HOME: compiled }
   const child = spawn('strace', [...tracer, process.execPath, bin, ...argv], { cwd, env, stdio: 'pipe' })
   let complaints = ''
-  child.stderr.on('data', (data) => {
-    complaints += String(data)
-  })
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.on('data', (data) => {
+      complaints += String(data)
+    })
+  }
   const [code, signal] = await once(child, 'close')
   if (signal === 'SIGKILL' || code === 137) return true
   if (code !== 0) throw new Error(`credence ${argv.join(' ')} ended with ${code}: ${complaints}`)
@@ -84,7 +86,8 @@ async function killEverywhere(
   for (let point = first, kills = 0; ; point += step) {
     using trial = temporaryDirectory()
     const cwd = join(trial.path, 'work')
-    cpSync(place.template, cwd, { recursive: true })
+    // Unlike `cpSync`, `cp` keeps the mode of every directory; the doctor complains about a memory that others can read.
+    execFileSync('cp', ['-a', place.template, cwd])
     const location = argv[0] === 'store' ? [] : ['--dir', 'memory']
     const isKilled = await isKilledAt(point, [...argv, ...location], cwd)
     await check({ dir: join(cwd, 'memory'), cwd })

@@ -50,7 +50,7 @@ function areOtherValues(one: Parts, other: Parts): boolean {
 
 /** Whose things a statement speaks of, apart from "my" and "our": "Tom's gym code" is not "the gym code". */
 const ownersIn = (content: string): string =>
-  [...content.toLowerCase().matchAll(/(?<owner>\p{L}+)['’]s\s|\b(?<pronoun>his|her|their|your|its)\s/gu)]
+  [...content.toLowerCase().matchAll(/(?<!\p{L})(?<owner>\p{L}+)['’]s\s|\b(?<pronoun>his|her|their|your|its)\s/gu)]
     .map(({ groups }) => groups?.owner ?? groups?.pronoun ?? '')
     .filter((owner) => !contracted.includes(owner))
     .sort()
