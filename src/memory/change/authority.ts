@@ -10,12 +10,14 @@ export async function reasonToWait({ actor }: Author, belief: Belief): Promise<s
   if (reason !== null) return reason
   // What an agent calls a preference is somebody's, whatever its words are.
   if (actor !== 'document' && belief.type === 'preference') return 'It would be a preference of the person.'
-  const { isStandingInstruction, speaksForPerson } = await import('../learn/rules.ts')
+  const { isInFirstPerson, isStandingInstruction, speaksForPerson } = await import('../learn/rules.ts')
   const { name, content, why } = belief
   if ([name, content, why].some(isStandingInstruction)) return 'It reads as a standing instruction.'
   if (speaksForPerson(content)) return 'It speaks for the person.'
+  // Notes that a person imports are often in the first person, and often theirs.
+  if (actor !== 'document')
+    return isInFirstPerson(content) ? 'It is in the first person, so it would read as the words of the person.' : null
   // An agent is told to use another name; a document cannot be.
-  if (actor !== 'document') return null
   const { saidOfAnything } = await import('./aliases.ts')
   return saidOfAnything(name) === null ? null : 'People say its name whatever they speak of.'
 }
