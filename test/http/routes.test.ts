@@ -303,7 +303,8 @@ describe('an agent over HTTP', () => {
     const search = (as: 'agent' | 'program', scope: string) =>
       outside.send('GET', `${apiPrefix}/search?q=harbour&scope=${scope}`, { as })
 
-    expectRefusal(await search('agent', 'project:ledger'), 403, 'forbidden')
+    for (const scope of ['project:ledger', '%20project:ledger', 'project:ledger%09'])
+      expectRefusal(await search('agent', scope), 403, 'forbidden')
     expect((await search('agent', 'user:universal')).status).toBe(200)
     expect((await search('program', 'project:ledger')).status).toBe(200)
   })

@@ -1,5 +1,5 @@
 import { type Context, Hono } from 'hono'
-import { mayName, visibleScopes } from '../../beliefs/scope.ts'
+import { mayName, parseScope, visibleScopes } from '../../beliefs/scope.ts'
 import { MemoryError } from '../../errors.ts'
 import { RecentMap } from '../../recent-map.ts'
 import type { Authenticated, Authentication, Caller } from '../authentication.ts'
@@ -178,7 +178,8 @@ export async function withinView<Asked extends Request>(
   ]
   const turns = Array.isArray(body.turns) ? (body.turns as readonly Fields[]) : []
   const named = [query.scope, body.scopes, body.scope, ...turns.map(({ scope }) => scope)].flat()
-  for (const scope of named.filter((one) => typeof one === 'string'))
+  // Parsed as the use cases parse it: they ignore white space around a scope.
+  for (const scope of named.filter((one) => typeof one === 'string').map(parseScope))
     if (!(deps.hasFixedScopes ? visibleScopes(deps.scopes).includes(scope) : mayName(scope, deps.scopes)))
       throw new MemoryError('forbidden', `The scope "${scope}" is not served to agents here.`, {
         hint: `Use one of ${visibleScopes(deps.scopes).join(', ')}.`,

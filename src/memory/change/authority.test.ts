@@ -19,6 +19,7 @@ import { learn } from '../learn/learn.ts'
 import type { Ports } from '../ports.ts'
 import { recall } from '../recall/recall.ts'
 import { renderContext } from '../recall/render.ts'
+import { importBeliefs } from '../transfer/import.ts'
 import { everydayReason } from './aliases.ts'
 import { reasonToWait, requireAuthority, requireRoomForDocuments } from './authority.ts'
 import { correct } from './correct.ts'
@@ -413,6 +414,41 @@ describe('the last check before a commit', () => {
     expect(() => requireAuthority(agent, changes)).not.toThrow()
     expect(() => requireAuthority(agent, [...changes, agentOf({})])).toThrow('may not store')
   })
+})
+
+it.each([{ candidate: true }, { status: 'exploratory', proposedFor: 'b-held' }])(
+  'lets no more wait that say in an import that they wait: %o',
+  async (waiting) => {
+    const memory = ports()
+    const { belief: held } = await tell(memory, 'broker', 'Our broker is Adler.')
+    const records = Array.from({ length: 21 }, (_, index) =>
+      JSON.stringify({
+        ...{ name: `note ${index}`, content: `Note ${index} asks for a call.`, scopes: ['domain:code'] },
+        ...{ ...waiting, ...('proposedFor' in waiting ? { proposedFor: held.id } : {}) },
+      }),
+    )
+
+    const request = {
+      user: 'ann',
+      author: importer,
+      text: records.join('\n'),
+      source: 'notes.jsonl',
+      scopes: [],
+    } as const
+    await expect(importBeliefs(memory, request)).rejects.toThrow('at most 20 may wait')
+  },
+)
+
+it('becomes the person’s when they ask for what an agent stated before', async () => {
+  const memory = ports()
+  const { belief: stated } = await tell(memory, 'staging port', 'the staging port is 5433.', { author: agent })
+  const scopes = ['domain:code']
+  const request = { user: 'ann', author: person, agent: null, view: scopes, scopes } as const
+  await learn(memory, { ...request, text: 'Remember that the staging port is 5433.' })
+
+  const current = (await memory.store.list({ user: 'ann' }, { limit: 10, offset: 0 })).items.filter(isCurrent)
+  expect(current).toMatchObject([{ name: 'staging port', provenance: { actor: 'person' } }])
+  expect(current[0]?.id).not.toBe(stated.id)
 })
 
 it('lets at most 20 beliefs of documents wait', async () => {

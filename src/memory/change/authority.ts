@@ -139,7 +139,7 @@ export async function hasRoomForMessages(
   const lists = [await store.list({ user, candidates: true }, page), await store.list({ user, proposals: true }, page)]
   const recent = lists
     .flatMap(({ items }) => items)
-    .filter(({ provenance, createdAt }) => provenance.sourceId !== null && createdAt > since)
+    .filter(({ provenance: { actor }, createdAt }) => (actor === 'person' || actor === 'model') && createdAt > since)
   return recent.length + planned < mostInHour
 }
 

@@ -25,6 +25,8 @@ export type Finding = {
   readonly slot?: Slot
   /** A person has to confirm it, even if it is all of the message. */
   readonly isDoubtful?: boolean
+  /** Of a correction that tells of a change: the words before its verb, such as "the demo" in "the demo moved from …". */
+  readonly subject?: string
   /** For a correction: what no longer holds, in the person's words. Null where the sentence does not say. */
   readonly replaces?: string | null
   /** What a model would call it; the rules leave that to the words of the sentence. */

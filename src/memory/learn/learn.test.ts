@@ -233,6 +233,26 @@ describe('nothing is replaced but', () => {
     expect(await current(memory)).toEqual([known])
   })
 
+  it.each([
+    ['Our demo has moved from Tuesday to Thursday.', 'corrected'],
+    ['Please check whether the demo really moved from Tuesday to Thursday.', 'candidate'],
+    ['If the demo moved from Tuesday to Thursday, tell Ben.', 'candidate'],
+    ['The demo has not moved from Tuesday to Thursday.', 'candidate'],
+    ['The caller said the demo moved from Tuesday to Thursday.', 'candidate'],
+  ] as const)('at once only if a sentence about a change has no other subject: %s', async (text, outcome) => {
+    const memory = ports()
+    await learn(memory, said('Remember that the demo is on Tuesday.'))
+
+    expect((await learn(memory, said(text))).taken).toMatchObject([{ outcome }])
+  })
+
+  it('never from a quotation', async () => {
+    const memory = ports()
+    await learn(memory, said('Remember that the demo is on Tuesday.'))
+
+    expect((await learn(memory, said('Ben wrote "the demo moved from Tuesday to Thursday".'))).taken).toEqual([])
+  })
+
   it('and never by a name that is taken', async () => {
     const memory = ports()
     await learn(memory, said('Remember that the release train leaves on Wednesdays.'))

@@ -159,9 +159,13 @@ class Plan {
     const isSlot = finding.slot !== undefined && this.#isPerson
     const holders = isSlot ? await this.#ports.store.holders(belief.user, belief.name, belief.scopes) : []
     const [holder] = holders
-    if (same !== null) await this.#sayAgain(finding, same)
+    const isFree = nameKey(same?.name ?? '') === nameKey(belief.name)
+    // What somebody else stated becomes the person's when the person asks for it, by a belief that replaces theirs.
+    if (same !== null && this.#isPerson && isCurrent(same) && authorityOf(same) !== 'person' && !belief.candidate)
+      this.#put(finding, isFree ? belief : await this.#withFreeName(belief), [same])
+    else if (same !== null) await this.#sayAgain(finding, same)
     // Another value of a slot replaces the one before. Every other statement is added beside what is known.
-    else if (holder !== undefined && belief.candidate) await this.#propose(finding, holder)
+    else if (holder !== undefined && belief.candidate) return this.#propose(finding, holder)
     else if (belief.candidate && !(await this.#hasRoom())) return tooMany
     else if (isSlot) this.#put(finding, belief, holders)
     else await this.#addBeside(finding, belief)
@@ -186,8 +190,7 @@ class Plan {
     const likeness = (belief: Belief): number =>
       [...new Set(informativeWords(belief.content))].filter((word) => words.includes(word)).length
     const [target] = stored.filter(isCorrected).sort((a, b) => likeness(b) - likeness(a))
-    if (target === undefined || !(await this.#hasRoom())) return
-    await this.#propose({ ...statement, content: await datedWords(content, saidAt) }, target)
+    if (target !== undefined) await this.#propose({ ...statement, content: await datedWords(content, saidAt) }, target)
   }
 
   /** Messages of long ago come all at once, by an import, and the person asked for them. */
@@ -299,8 +302,9 @@ class Plan {
     if (target === undefined) return alike.length > 0 ? unclear(finding, alike) : null
     if (others.length > 0) return unclear(finding, meant)
     const lost = informativeWords(target.content).filter((word) => !said.includes(word) && !old.includes(word))
+    const isSure = this.#isConfirmed && lost.length <= mostLost && isNamedBy(finding.subject ?? '', target)
     // A candidate of the same message is replaced like a belief of the same message.
-    if (!target.candidate && (!this.#isConfirmed || lost.length > mostLost)) return this.#propose(finding, target)
+    if (!target.candidate && !isSure) return this.#propose(finding, target)
     const { name, type, subtype, scopes } = target
     const about = scopes.includes(universalScope) ? 'person' : 'work'
     const correcting = this.#beliefOf({ ...finding, type, subtype, about })
@@ -313,7 +317,7 @@ class Plan {
   }
 
   /** A correction that a person has to confirm. */
-  async #propose(finding: Finding, target: Belief): Promise<null> {
+  async #propose(finding: Finding, target: Belief): Promise<Refused | null> {
     const { name, aliases, type, subtype, scopes } = target
     const about = scopes.includes(universalScope) ? 'person' : 'work'
     const correcting = this.#beliefOf({ ...finding, type, subtype, about })
@@ -321,6 +325,7 @@ class Plan {
     const waiting = await this.#ports.store.proposalsFor(belief.user, target.id)
     const isKnown = waiting.some(({ content }) => isSameStatement(content, belief.content))
     if (isKnown || waiting.length >= mostForBelief) return null
+    if (!(await this.#hasRoom())) return tooMany
     this.changes.set(belief.id, created(belief))
     this.#take(finding, 'candidate', belief, [])
     return null
@@ -363,6 +368,14 @@ function saysMostOf(sentence: string, content: string): boolean {
   const shared = known.filter((word) => words.includes(word))
   return shared.length * 2 > known.length && informativeWords(shared.join(' ')).length >= 2
 }
+
+/** Whether words are nothing but a belief's own, with articles and auxiliary verbs: no "if", no "not", and nobody who says it. */
+const isNamedBy = (subject: string, { name, content }: Belief): boolean => {
+  const own = new Set([...searchableWords(`${name} ${content}`), ...besideSubject])
+  return searchableWords(subject).every((word) => own.has(word))
+}
+
+const besideSubject = searchableWords('the a an my our we i has have is was been now just')
 
 /** With more informative words that a correction does not repeat, a belief says something else as well. */
 const mostLost = 2

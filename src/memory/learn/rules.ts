@@ -481,10 +481,15 @@ const identities: readonly (readonly [slot: Slot, pattern: RegExp, isValue: (val
 function identity(sentence: MessageSentence, start: number): Finding | null {
   const text = sentence.plain.slice(start)
   for (const [slot, pattern, isValue] of identities) {
-    const value = pattern.exec(text)?.groups?.value
-    if (value === undefined || !isValue(value)) continue
+    const match = pattern.exec(text)
+    const value = match?.groups?.value
+    if (match === null || value === undefined || !isValue(value)) continue
     const subtype = /\b(?:call|address|refer to) me\b/iu.test(text) ? 'instruction' : null
-    return { kind: 'identity', type: 'preference', subtype, about: 'person', slot, ...placed(sentence, start) }
+    const found = { kind: 'identity', type: 'preference', subtype, about: 'person', slot } as const
+    // "…, says the label": somebody else may be speaking behind the comma, unless they speak of themselves.
+    const rest = text.slice(match[0].length)
+    const isDoubtful = rest.startsWith(',') && !firstPerson.test(rest)
+    return { ...found, ...placed(sentence, start), ...(isDoubtful ? { isDoubtful } : {}) }
   }
   return null
 }
@@ -508,23 +513,30 @@ const value = (length: number, lazy = ''): string => String.raw`(?<old>(?:[^,.;!
 const atEnd = String.raw`[.!]?\s{0,4}$`
 const notOld = new RegExp(
   String.raw`,\s(?:(?:and|but|it is|it['’]s|that['’]s) ){0,2}(?:not|no longer) ${value(80)}${atEnd}`,
-  'u',
+  'du',
 )
 /** Only after a cue such as "actually". */
-const cuedOld = new RegExp(String.raw`\b(?:not|instead of|rather than) ${value(40)}${atEnd}`, 'iu')
+const cuedOld = new RegExp(String.raw`\b(?:not|instead of|rather than) ${value(40)}${atEnd}`, 'diu')
 const oldToNew = new RegExp(
   String.raw`\b(?:changed|moved|switched|migrated|renamed|went)\b[^.;!?]{0,80}?\bfrom ${value(60, '?')} to\b`,
-  'iu',
+  'diu',
 )
 
-/** "Actually the port is 5433, not 5432". Whether a belief holds the old words is checked later. */
+/**
+ * "Actually the port is 5433, not 5432". Whether a belief holds the old words is checked later. A sentence that only tells of
+ * a change ("the demo moved from …") may ask about it, deny it, or report somebody else's words, which shows before the verb.
+ */
 function correction(sentence: MessageSentence, start: number): Finding | null {
-  const text = sentence.text.slice(start)
+  const text = sentence.plain.slice(start)
   const cue = correctionCue.exec(text)?.[0].length ?? 0
-  const old = (notOld.exec(text) ?? oldToNew.exec(text) ?? (cue > 0 ? cuedOld.exec(text) : null))?.groups?.old
-  if (old === undefined && cue === 0) return null
-  const place = placed(sentence, start + cue)
-  return { kind: 'correction', type: 'entity', subtype: null, about: 'work', replaces: old?.trim() ?? null, ...place }
+  const denied = notOld.exec(text)
+  const told = denied === null ? oldToNew.exec(text) : null
+  const [from, to] = (denied ?? told ?? (cue > 0 ? cuedOld.exec(text) : null))?.indices?.groups?.old ?? []
+  if (from === undefined && cue === 0) return null
+  const replaces = from === undefined ? null : sentence.text.slice(start + from, start + (to ?? from)).trim()
+  const found = { kind: 'correction', type: 'entity', subtype: null, about: 'work', replaces } as const
+  const subject = told === null || cue > 0 ? {} : { subject: sentence.text.slice(start, start + told.index) }
+  return { ...found, ...placed(sentence, start + cue), ...subject }
 }
 
 /** Part of a sentence, without markup around the whole of it and without a question mark at the end. */

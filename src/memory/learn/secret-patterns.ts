@@ -82,6 +82,14 @@ const patterns: readonly SecretPattern[] = [
     what: passwordOrKey,
     isSecret: (value) => isLiteral(value) && /\d/u.test(value) && /\p{L}/u.test(value),
   },
+  // "… is the password of …".
+  {
+    pattern:
+      /(?<![^\s"'“‘`(])(?<value>[^\s"'”’`]{5,200})["'”’`]? (?:is|was) (?:the|my|our|your|their|his|her) (?:[\p{L}'’-]{2,20} ){0,4}?pass(?:word|code)\b/dgiu,
+    what: passwordOrKey,
+    hint: /pass(?:word|code)/iu,
+    isSecret: (value) => isLiteral(value) && /\d/u.test(value) && /\p{L}/u.test(value),
+  },
   // Several words, one of them a number: a count stands before a plural.
   {
     pattern:
@@ -150,9 +158,9 @@ const patterns: readonly SecretPattern[] = [
   },
 ]
 
-/** A word that names a credential, followed by one. Several plain words are not a credential. */
+/** A word that names a credential, followed by one: in a sentence, a setting, a field of JSON or an element of XML. */
 const credential =
-  /\b(?:pass(?:word|code|wd)?|pwd?|pin(?: code| number)?|api[ _-]?key|access[ _-]?key|secret[ _-]?key|private[ _-]?key|auth(?:entication)?[ _-]?token|access[ _-]?token|api[ _-]?token|token|client[ _-]?secret|cvv2?|cvc|security code|ssn|social security number|credentials?)\b(?:\s{1,4}(?:for|of|to|on|at|in)\s{1,4}[^:=\n]{1,60}?)?\s{0,4}(?:is|are|was|['’]s|=|:|->|to)\s{0,4}["'“‘`]?(?<value>[^\s"'”’`]{1,400})(?<more>\s{1,8}\S)?/dgiu
+  /(?:\b|_)(?:pass(?:word|code|wd)?|pwd?|pin(?: code| number)?|api[ _-]?key|access[ _-]?key|secret[ _-]?key|private[ _-]?key|auth(?:entication)?[ _-]?token|access[ _-]?token|api[ _-]?token|token|client[ _-]?secret|cvv2?|cvc|security code|ssn|social security number|credentials?)(?:\b["'”’`]?(?:\s{1,4}(?:for|of|to|on|at|in)\s{1,4}[^:=\n]{1,60}?)?\s{0,4}(?:is|are|was|['’]s|=|:|->|to)\s{0,4}["'“‘`]?|>)(?<value>[^\s"'”’`<]{1,400})(?<more>\s{1,8}\S)?/dgiu
 
 /** A passphrase consists of plain words. */
 const phrase =
@@ -191,7 +199,41 @@ export function* secretsAsWritten(text: string): Steps<readonly Secret[]> {
     if (what !== null) found.push(secretOf(match, what))
   }
   yield
+  found.push(...passwordsInTables(text))
+  yield
   return [...found, ...passwordsBeside(text, found)]
+}
+
+/** The cells below a heading such as "Password" in a table whose columns bars, tabs, commas or semicolons separate. */
+function* passwordsInTables(text: string): Generator<Secret> {
+  if (!/pass|pwd/iu.test(text)) return
+  let columns: { readonly mark: string; readonly count: number; readonly places: readonly number[] } | null = null
+  let start = 0
+  for (const line of text.split('\n')) {
+    const cells = columns === null ? [] : line.split(columns.mark)
+    if (columns !== null && cells.length === columns.count) {
+      let at = start
+      for (const [place, cell] of cells.entries()) {
+        const value = cell.trim().replace(/^["'`]|["'`]$/gu, '')
+        const from = at + cell.indexOf(value)
+        if (columns.places.includes(place) && value.length >= minCellLength && !/^[-:]*$/u.test(value))
+          yield { start: from, end: from + value.length, what: passwordOrKey }
+        at += cell.length + 1
+      }
+    } else columns = passwordColumns(line)
+    start += line.length + 1
+  }
+}
+
+const minCellLength = 3
+
+function passwordColumns(line: string) {
+  const mark = ['|', '\t', ';', ','].find((one) => line.includes(one))
+  const cells = mark === undefined ? [] : line.split(mark).map((cell) => cell.trim())
+  const places = [...cells.keys()].filter((place) =>
+    /^["'`*]*(?:pass(?:word|code)?|pwd)["'`*]*$/iu.test(cells[place] ?? ''),
+  )
+  return mark === undefined || places.length === 0 ? null : { mark, count: cells.length, places }
 }
 
 /** So many characters around a password, in its paragraph, another one may stand. */

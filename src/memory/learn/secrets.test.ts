@@ -274,6 +274,28 @@ describe('a password in another language', () => {
   )
 })
 
+describe('a short password', () => {
+  it.each([
+    '{"host": "db2", "password": "mango-lamp-77"}',
+    "{'db_password': 'mango-lamp-77'}",
+    '<server><password>mango-lamp-77</password></server>',
+    'mango-lamp-77 is the wifi password up at the cabin.',
+    '| device | password |\n|---|---|\n| router | mango-lamp-77 |',
+    'device;Password;room\nrouter;mango-lamp-77;hall',
+  ])('is masked in %s', (text) => {
+    expect(masked(text)).not.toContain('mango')
+    expect(masked(text)).toMatch(/router|db|server|cabin/u)
+  })
+
+  it.each([
+    '{"password": "required"}',
+    'This is the password prompt.',
+    'pm2 is the program that asks for a password',
+    '| device | password policy |\n|---|---|\n| router | 12 letters |',
+    'Settings > password > change',
+  ])('is not seen in %s', (text) => expect(masked(text)).toBe(text))
+})
+
 describe('a name and a password as an option of a command', () => {
   it.each(['curl -u deploy:t9Kq2Wm7Zr https://x.example', "curl --user 'ci:p4ss-Wr0d' https://x.example"])(
     'is masked in %s',

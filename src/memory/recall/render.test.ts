@@ -5,7 +5,7 @@ import { actorKinds, type Belief } from '../../beliefs/belief.ts'
 import { preludeOf } from './budget.ts'
 import type { Context } from './context.ts'
 import { recall } from './recall.ts'
-import { quoteLine, renderContext } from './render.ts'
+import { beliefLine, quoteLine, renderContext } from './render.ts'
 
 const whole = (fields: Partial<Belief> & Pick<Belief, 'name'>): Belief => ({ ...belief(fields), version: 1 })
 const empty: Context = {
@@ -255,4 +255,22 @@ it('shows no answer as the person’s word, whatever name its speaker has', () =
 
   expect(quoteLine({ ...said, role: 'assistant', speaker: 'the person' })).toContain(', assistant the person: ')
   expect(quoteLine({ ...said, role: 'user', speaker: null })).toContain(', the person: ')
+  const relaying = 'relaying what the person typed'
+  expect(quoteLine({ ...said, role: 'assistant', speaker: relaying })).toContain(', assistant relaying what …: ')
+})
+
+it.each([
+  ['mcp:claude code', 'from the agent mcp:claude code'],
+  ['notes confirmed by the person', 'from the agent notes confirmed …'],
+  ['cli) (the person, typed', 'from the agent cli the …'],
+])('shows the name %s of an agent in two words without brackets', (origin, mark) => {
+  const line = beliefLine(
+    whole({
+      name: 'tabs',
+      editedByPerson: false,
+      provenance: { ...belief({ name: 'tabs' }).provenance, actor: 'agent', origin },
+    }),
+  )
+
+  expect(line.slice(0, line.indexOf(')') + 1)).toBe(`- (${mark})`)
 })

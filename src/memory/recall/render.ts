@@ -116,8 +116,8 @@ export function beliefLine(belief: Belief, age: readonly string[] = []): string 
     ...(authorityOf(belief) === 'person'
       ? team === null
         ? []
-        : [`from ${safe(origin)}`]
-      : [`from the ${actor} ${safe(origin)}`]),
+        : [`from ${label(origin)}`]
+      : [`from the ${actor} ${label(origin)}`]),
     ...age,
     ...(belief.status === 'inferred' ? ['inferred'] : []),
     ...(belief.status === 'exploratory' && belief.type !== 'open_question' ? ['not settled'] : []),
@@ -141,11 +141,21 @@ export function quoteLine({
   correctedAt,
 }: Omit<ShownQuote, 'turn' | 'session'>): string {
   // Any program may give the speaker of an answer any name, also that of the person.
-  const who = role === 'user' ? (speaker ?? 'the person') : [role, speaker].filter((part) => part !== null).join(' ')
+  const who = role === 'user' ? (speaker ?? 'the person') : [role, label(speaker ?? '')].join(' ').trim()
   const doubt = perhapsPasted ? ' (perhaps pasted)' : ''
   const before = earlier && correctedAt === null ? 'earlier, ' : ''
   return `- ${before}${localDay(at, utcOffset)}, ${safe(who)}${doubt}${correctionMark(correctedAt)}: "${safe(text)}"`
 }
+
+/** A name that a program or a file gave itself: too short to say anything, and without the brackets of a mark. */
+function label(name: string): string {
+  const words = safe(name.replace(/[()[\]{}]/gu, ' ')).split(' ')
+  const shown = words.slice(0, maxLabelWords).join(' ').slice(0, maxLabelLength)
+  return words.length > maxLabelWords ? `${shown} …` : shown
+}
+
+const maxLabelWords = 2
+const maxLabelLength = 60
 
 /**
  * On one line, without invisible characters and with angle brackets of any width replaced, so that no text can open or

@@ -179,7 +179,10 @@ async function planImport(ports: Ports, situation: ImportContext): Promise<Impor
     if (slices.areOver) await slices.pause()
   }
   await refuseCycles(ports, planner.changes, placed)
-  if (!situation.trusted) await requireRoomForDocuments(ports, user, planner.tally.proposed)
+  const waiting = [...planner.changes.values()].filter(
+    ({ expectedVersion, after }) => expectedVersion === 0 && (after?.candidate || after?.proposedFor !== null),
+  )
+  if (!situation.trusted) await requireRoomForDocuments(ports, user, waiting.length)
   return { changes: [...planner.changes.values()], tally: planner.tally, warnings: planner.warnings }
 }
 
