@@ -4,6 +4,7 @@ import { belief, person, ports, portsWith } from '../../../test/recall/beliefs-a
 import { isCurrent } from '../../beliefs/belief.ts'
 import { MemoryError } from '../../errors.ts'
 import { confirm } from '../change/proposals.ts'
+import { remember } from '../change/remember.ts'
 import { undo } from '../change/undo.ts'
 import type { Ports } from '../ports.ts'
 import { recall } from '../recall/recall.ts'
@@ -244,6 +245,17 @@ describe('nothing is replaced but', () => {
     await learn(memory, said('Remember that the demo is on Tuesday.'))
 
     expect((await learn(memory, said(text))).taken).toMatchObject([{ outcome }])
+  })
+
+  it('of the person first, also where an agent repeats the old value', async () => {
+    const memory = ports()
+    await learn(memory, said('Remember that the depot port is 5432.'))
+    const draft = { name: 'depot port audit', content: 'The depot port audit of 2019 lists 5432.', scopes: here }
+    await remember(memory, { user: 'ann', author: { actor: 'agent', origin: 'mcp:codex' }, draft })
+
+    const { taken } = await learn(memory, said('Actually the depot port is 5433, not 5432.'))
+
+    expect(taken).toMatchObject([{ outcome: 'corrected', belief: { content: 'the depot port is 5433, not 5432.' } }])
   })
 
   it('never from a quotation', async () => {

@@ -290,9 +290,12 @@ class Plan {
       return old.length > 0 ? hasRun(words, old) : said.some((word) => words.includes(word))
     })
     const subject = said.filter((word) => !old.includes(word))
-    const meant = alike.filter(({ name, content }) =>
+    const about = alike.filter(({ name, content }) =>
       informativeWords(`${name} ${content}`).some((word) => subject.includes(word)),
     )
+    // A person corrects their own words first. Otherwise an agent that repeats the old value could make that unclear.
+    const own = about.filter((belief) => authorityOf(belief) === 'person')
+    const meant = own.length > 0 ? own : about
     const [target, ...others] = meant
     if (old.length === 0) {
       const [again, ...more] = meant.filter(({ content }) => saysMostOf(finding.content, content))
@@ -306,8 +309,8 @@ class Plan {
     // A candidate of the same message is replaced like a belief of the same message.
     if (!target.candidate && !isSure) return this.#propose(finding, target)
     const { name, type, subtype, scopes } = target
-    const about = scopes.includes(universalScope) ? 'person' : 'work'
-    const correcting = this.#beliefOf({ ...finding, type, subtype, about })
+    const whose = scopes.includes(universalScope) ? 'person' : 'work'
+    const correcting = this.#beliefOf({ ...finding, type, subtype, about: whose })
     const isOutdated = (form: string): boolean => hasRun(searchableWords(form), old)
     const kept = isOutdated(name) ? await this.#withFreeName(correcting) : { ...correcting, name }
     const heir = inherit(kept, [{ ...target, aliases: target.aliases.filter((form) => !isOutdated(form)) }])
