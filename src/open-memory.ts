@@ -14,6 +14,7 @@ import type { Ports } from './memory/ports.ts'
 import { RecallCounter } from './memory/recall/tally.ts'
 import type { Embedder } from './search/embedder.ts'
 import { type CaredStore, deferredStore } from './store/deferred-store.ts'
+import { inMemory } from './store/sqlite/database.ts'
 import { openSqliteStore, withThread } from './store/sqlite/sqlite-store.ts'
 import { isReadOnlyStore, makeRoomToOpen, storeSuffixes } from './store/sqlite/store-file.ts'
 
@@ -125,7 +126,7 @@ export function openPorts(dir: string, given: PortsOptions & CopyOptions = {}) {
     now: () => new Date(),
     newId,
     ...(agentShare === undefined ? {} : { agentShare }),
-    emptyStore: async () => (await import('./store/memory-store.ts')).openMemoryStore({ random: randomBytes }),
+    emptyStore: () => openSqliteStore({ file: inMemory, random: randomBytes }),
     ...(given.vectors ? { embedder: sharedMiniLm } : {}),
   } satisfies Ports
   const folder = join(dir, 'state', 'forgetting')

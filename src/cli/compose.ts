@@ -377,8 +377,10 @@ async function sweepTemporaryFiles(dir: string): Promise<void> {
 /** A memory without files, so that reading makes none. */
 async function emptyMemory(standpoint: Standpoint): Promise<Memory> {
   const { memoryFrom } = await import('../memory/memory.ts')
-  const { openMemoryStore } = await import('../store/memory-store.ts')
-  const ports = { store: openMemoryStore({ random: randomBytes }), now: () => new Date(), newId: () => 'unused' }
+  const { openSqliteStore } = await import('../store/sqlite/sqlite-store.ts')
+  const { inMemory } = await import('../store/sqlite/database.ts')
+  const store = openSqliteStore({ file: inMemory, random: randomBytes })
+  const ports = { store, now: () => new Date(), newId: () => 'unused' }
   return memoryFrom(ports, standpoint)
 }
 

@@ -16,8 +16,8 @@ export type Ports = {
   readonly store: Store
   readonly now: () => Date
   readonly newId: () => string
-  /** Makes an empty in-memory store, which holds the memory as it was at an earlier time. */
-  readonly emptyStore?: () => Promise<Store>
+  /** Opens an empty store in process memory, for the memory as it was at an earlier time. */
+  readonly emptyStore?: () => Store
   /** The share of a context's beliefs that agents, tools and models may have, 0 to 1. Default a quarter. */
   readonly agentShare?: number
   /** Loads the embedding model, where vectors are used. */

@@ -34,11 +34,13 @@ export function commitChanges(committing: Committing, commit: Commit): CommitRes
   // Hashes and index entries are computed before the lock is taken, so that other processes wait less.
   const prepared = prepare(committing, commit)
   const { connection } = committing
-  if (isForgetting(commit)) releaseReserve(connection)
-  else keepReserve(connection.file)
+  if (connection.isOnDisk) {
+    if (isForgetting(commit)) releaseReserve(connection)
+    else keepReserve(connection.file)
+  }
   try {
     const result = connection.write(() => commitPrepared(committing, commit, prepared))
-    if (result.outcome !== 'committed') return result
+    if (result.outcome !== 'committed' || !connection.isOnDisk) return result
     advanceAnchor(connection, result.event)
     if (isForgetting(commit)) scrubSoon(connection)
     return result

@@ -1,6 +1,6 @@
 import type Database from 'better-sqlite3'
 import { MemoryError } from '../../errors.ts'
-import { longestLog, setPragma, sqliteCode, translateSqliteError, whenUnlocked } from './database.ts'
+import { inMemory, longestLog, setPragma, sqliteCode, translateSqliteError, whenUnlocked } from './database.ts'
 import { identityOf, readersOf, sizeOf } from './store-file.ts'
 
 type ConnectionOptions = {
@@ -114,6 +114,11 @@ export class Connection {
     if (known === this.#plucked) statement.pluck()
     known.set(sql, statement)
     return statement
+  }
+
+  /** Whether the store has a file, with a log, a journal head and a reserve next to it. */
+  get isOnDisk(): boolean {
+    return this.file !== inMemory
   }
 
   /** Whether the store can only be read. */

@@ -195,16 +195,20 @@ export function openSqliteStore(options: SqliteStoreOptions): SqliteStore {
       return connection.read(() => fingerprintOf(connection))
     },
     head,
-    anchorJournal: async () => (await import('./care/journal-anchor.ts')).anchorAt(file, await head()),
+    anchorJournal: async () => {
+      if (connection.isOnDisk) (await import('./care/journal-anchor.ts')).anchorAt(file, await head())
+    },
     backup: async (target) => (await loaded(import('./care/backup.ts'))).backUp(connection, target),
-    scrub: async () => (await loaded(import('./care/scrub.ts'))).scrub(connection),
+    scrub: async () => {
+      if (connection.isOnDisk) (await loaded(import('./care/scrub.ts'))).scrub(connection)
+    },
     memberships: async (person) =>
       connection.read(() =>
         connection.all<Membership>('SELECT team, role FROM team_members WHERE person = ? ORDER BY team', [person]),
       ),
     access: async () => {
       // A connection of its own: a token must be read as it is now, and a recall under way keeps its state of the store.
-      accessing ??= new Connection({ file, isReadonly, busyTimeoutMs, open })
+      accessing ??= connection.isOnDisk ? new Connection({ file, isReadonly, busyTimeoutMs, open }) : connection
       const tokens = accessing
       const { sqlAccess } = await loaded(import('../access-sql.ts'))
       return sqlAccess(async (use, sql, values) => {
