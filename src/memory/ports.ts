@@ -1,15 +1,10 @@
 import type { ActorKind } from '../beliefs/belief.ts'
-import type { BeliefStore } from '../beliefs/belief-store.ts'
 import type { RecallCounts } from '../beliefs/recall-counts.ts'
-import type { TurnStore } from '../beliefs/turn-store.ts'
 import type { Embedder } from '../search/embedder.ts'
-import type { FormIndex, FullText } from '../search/form-index.ts'
-import type { MeaningIndex, TurnIndex } from '../search/turns/turn-index.ts'
-
+import type { Store } from '../search/store-port.ts'
 import type { RecallCounter } from './recall/tally.ts'
 
-/** Everything the use cases need of a store. */
-export type Store = BeliefStore & FormIndex & FullText & TurnStore & TurnIndex & MeaningIndex
+export type { Store }
 
 /** The dependencies of every use case. No use case reads the clock, the disk or a random number by itself. */
 export type Ports = {

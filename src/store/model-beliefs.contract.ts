@@ -7,12 +7,13 @@ import {
   passesFilter,
   reinforcedAt,
 } from '../beliefs/belief.ts'
-import type { BeliefStore, CommitResult, Viewpoint } from '../beliefs/belief-store.ts'
+import type { CommitResult, Viewpoint } from '../beliefs/belief-store.ts'
 import { compareText } from '../beliefs/identity.ts'
 import type { Commit } from '../beliefs/journal.ts'
 import { universalScope } from '../beliefs/scope.ts'
 import type { TurnStore } from '../beliefs/turn-store.ts'
-import type { FormIndex, FullText, Posting, TextHit } from '../search/form-index.ts'
+import type { FullText, Posting, TextHit } from '../search/form-index.ts'
+import type { Store } from '../search/store-port.ts'
 import type { MeaningIndex, TurnIndex } from '../search/turns/turn-index.ts'
 import { isOneEditApart, typoProbes } from '../search/typo.ts'
 import { byReinforcement, byUpdate, heldName } from './belief-row.ts'
@@ -29,11 +30,7 @@ export type ModelOptions = {
 }
 
 /** The beliefs of the model that stores are compared with. */
-export function openModelBeliefs({
-  random,
-  journals = 'one',
-  turns,
-}: ModelOptions): BeliefStore & FormIndex & FullText & TurnStore & TurnIndex & MeaningIndex {
+export function openModelBeliefs({ random, journals = 'one', turns }: ModelOptions): Store {
   const common = new ModelJournal(random)
   const own = new Map<string, ModelJournal>()
   const journalOf = (user: string): ModelJournal => {
@@ -178,6 +175,9 @@ export function openModelBeliefs({
     population: async (view) => matching(view.user, (belief) => isCurrent(belief) && isInView(belief, view)).length,
     matchText: async (query) => matchText(query),
     ...noTurns,
+    tryOut: async () => {
+      throw new Error('The model tries nothing out.')
+    },
     withSnapshot: (work) => work(),
     close: async () => {},
   }

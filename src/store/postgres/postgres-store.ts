@@ -1,10 +1,8 @@
-import type { AccessControl, Membership } from '../../beliefs/access-store.ts'
-import type { RecallCounts } from '../../beliefs/recall-counts.ts'
-import type { StoreCare } from '../../beliefs/store-care.ts'
+import type { Membership } from '../../beliefs/access-store.ts'
 import { MemoryError } from '../../errors.ts'
 import type { FormIndex } from '../../search/form-index.ts'
+import type { CaredStore } from '../../search/store-port.ts'
 import { analysisVersion } from '../belief-row.ts'
-import type { EveryPort } from '../deferred-store.ts'
 import { BeliefLookups } from './belief-lookups.ts'
 import { commitChanges, lockOwner, newerProgram } from './commit.ts'
 import { Connection, type ConnectionOptions } from './connection.ts'
@@ -24,7 +22,7 @@ export type PostgresStoreOptions = ConnectionOptions & {
   readonly analysis?: string
 }
 
-export type PostgresStore = EveryPort & Required<FormIndex> & StoreCare & RecallCounts & AccessControl
+export type PostgresStore = CaredStore & Required<FormIndex>
 
 /** Owners whose index is known to be this program's. */
 const mostChecked = 10_000
@@ -182,6 +180,11 @@ export function openPostgresStore(options: PostgresStoreOptions): PostgresStore 
     access: async () => {
       await ready()
       return (await import('./access.ts')).openAccess(connection)
+    },
+    tryOut: async () => {
+      throw new MemoryError('unavailable', 'A PostgreSQL store cannot try out a change.', {
+        hint: 'Copy the memory to a directory with `credence store copy`, and ask there.',
+      })
     },
     close: () => connection.close(),
   }

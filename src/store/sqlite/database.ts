@@ -108,9 +108,13 @@ function copyInMemory(file: string): Database.Database {
   }
   const bytes = readFileSync(file)
   if (bytes.length < 100) throw damagedStore(file, 'it is too short')
-  // A database in memory has no write-ahead log, so its header must not say that it has one.
+  return openBytes(bytes, { readonly: true })
+}
+
+/** Opens the bytes of a database in memory, where it has no write-ahead log: the header must not declare one. */
+export function openBytes(bytes: Buffer, options: Database.Options = {}): Database.Database {
   bytes.fill(1, 18, 20)
-  return new Database(bytes, { readonly: true })
+  return new Database(bytes, options)
 }
 
 const mostCopiedBytes = 2 ** 30

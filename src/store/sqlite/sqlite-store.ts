@@ -1,11 +1,8 @@
-import type { AccessControl, Membership } from '../../beliefs/access-store.ts'
-import type { BeliefStore } from '../../beliefs/belief-store.ts'
-import type { RecallCounts } from '../../beliefs/recall-counts.ts'
+import type { Membership } from '../../beliefs/access-store.ts'
+import type { Commit } from '../../beliefs/journal.ts'
 import type { Finding, OnProgress, StoreCare } from '../../beliefs/store-care.ts'
-import type { TurnStore } from '../../beliefs/turn-store.ts'
 import { MemoryError } from '../../errors.ts'
-import type { FormIndex, FullText } from '../../search/form-index.ts'
-import type { MeaningIndex, TurnIndex } from '../../search/turns/turn-index.ts'
+import type { CaredStore, Store } from '../../search/store-port.ts'
 import { analysisVersion } from '../belief-row.ts'
 import { beliefReads } from './belief-lookups.ts'
 import type { Share } from './care/expected-rows.ts'
@@ -27,31 +24,26 @@ export type SqliteStoreOptions = DatabaseOptions & {
   readonly now?: () => Date
 }
 
-export type SqliteStore = BeliefStore &
-  FormIndex &
-  FullText &
-  TurnStore &
-  TurnIndex &
-  MeaningIndex &
-  StoreCare &
-  AccessControl &
-  RecallCounts & {
-    verify(onProgress?: OnProgress, half?: Half): Promise<readonly Finding[]>
-    /** For the thread of `verify`. */
-    shareOfIndex(share: Share): Promise<ShareOfIndex>
-    /** Makes the next read see what other connections have written, also within `withSnapshot`. */
-    endSnapshot(): void
-  }
+export type SqliteStore = CaredStore & {
+  verify(onProgress?: OnProgress, half?: Half): Promise<readonly Finding[]>
+  /** For the thread of `verify`. */
+  shareOfIndex(share: Share): Promise<ShareOfIndex>
+  /** Makes the next read see what other connections have written, also within `withSnapshot`. */
+  endSnapshot(): void
+}
 
 /**
  * Opens the store in a file, and creates it where needed. One that may not be written to is opened for reading only. Any number of processes may have it open at once. Modules that
  * only writing, the journal and maintenance need are loaded when they are first used: most processes only recall.
  */
-export function openSqliteStore(options: SqliteStoreOptions): SqliteStore {
+export const openSqliteStore = (options: SqliteStoreOptions): SqliteStore =>
+  openStore(options, (readonly) => openDatabase({ ...options, readonly })).store
+
+function openStore(options: SqliteStoreOptions, openWith: (readonly: boolean) => ReturnType<typeof openDatabase>) {
   const { file, busyTimeoutMs = defaultBusyTimeoutMs, random, now = () => new Date() } = options
   const { inspect = false } = options
   const isReadonly = inspect || (options.readonly ?? isReadOnlyStore(file))
-  const open = () => openDatabase({ ...options, readonly: isReadonly })
+  const open = () => openWith(isReadonly)
   const connection = new Connection({ file, isReadonly, busyTimeoutMs, open })
   const users = new Users(connection)
   // An import takes long, also of a module that is loaded.
@@ -60,6 +52,9 @@ export function openSqliteStore(options: SqliteStoreOptions): SqliteStore {
   let journals: Promise<typeof import('./journal.ts')> | null = null
   const committing = { connection, users, random }
   let accessing: Connection | null = null
+  let trial: ReturnType<typeof openStore> | null = null
+  /** The dry runs that have not ended. They have the write lock, so changes of this store wait for them. */
+  let trying: Promise<unknown> = Promise.resolve()
   let upToDate: Promise<void> | null = null
   try {
     const due = inspect ? requireOwnAnalysis(connection) : dueAtOpening(connection, isReadonly)
@@ -110,13 +105,29 @@ export function openSqliteStore(options: SqliteStoreOptions): SqliteStore {
     return reading(user, nothing, (userId) => read(openJournal(connection), userId))
   }
 
-  /** A module that is needed once the store is up to date. */
+  async function runTrial<Result>(commit: Commit, work: (tried: Store) => Promise<Result>): Promise<Result> {
+    const { applyInDryRun } = await import('./commit.ts')
+    const canShare = connection.isOnDisk && !isReadonly
+    const tried = trial ?? openStore({ ...options, readonly: false }, canShare ? open : () => connection.copyInMemory())
+    try {
+      return await tried.committing.connection.dryRun(
+        () => applyInDryRun(tried.committing, commit),
+        () => work(tried.store),
+      )
+    } finally {
+      if (canShare) trial = tried
+      else await tried.store.close()
+    }
+  }
+
+  /** A module that is needed once the store is up to date, and no dry run has the lock. */
   async function loaded<Module>(module: Promise<Module>): Promise<Module> {
     await upToDate
+    await trying
     return module
   }
 
-  return {
+  const store: SqliteStore = {
     ...beliefReads(connection, reading),
     ...formReads(connection, reading),
     ...turnReads(connection, reading),
@@ -213,16 +224,26 @@ export function openSqliteStore(options: SqliteStoreOptions): SqliteStore {
       const { sqlAccess } = await loaded(import('../access-sql.ts'))
       return sqlAccess(async (use, sql, values) => {
         const named = Object.fromEntries(values.map((value, index) => [index + 1, value]))
+        if (use === 'write') await trying
         return tokens[use](() => tokens.all(sql.replaceAll('credence.', ''), [named]))
       })
+    },
+    tryOut: async (commit, work) => {
+      await upToDate
+      const result = trying.then(() => runTrial(commit, work))
+      trying = result.catch(() => {})
+      return result
     },
     withSnapshot: (work) => connection.withSnapshot(work),
     endSnapshot: () => connection.endSnapshot(),
     close: async () => {
+      await trying
+      await trial?.store.close()
       accessing?.close()
       connection.close()
     },
   }
+  return { store, committing }
 }
 
 /** Whether this version has filled the derived tables, and none of them has been emptied since. */
