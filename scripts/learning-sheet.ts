@@ -7,7 +7,8 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
 import { learn, type Taken } from '../src/memory/learn/learn.ts'
-import { openMemoryStore } from '../src/store/memory-store.ts'
+import { inMemory } from '../src/store/sqlite/database.ts'
+import { openSqliteStore } from '../src/store/sqlite/sqlite-store.ts'
 
 type Turn = { readonly id: string; readonly text: string; readonly at: string }
 type Chat = readonly Turn[]
@@ -70,7 +71,7 @@ async function takesFrom(chat: Chat): Promise<readonly (Taken & { readonly id: s
     beliefs += 1
     return `b-${beliefs}`
   }
-  const ports = { store: openMemoryStore({ random: randomBytes }), now: () => new Date(0), newId }
+  const ports = { store: openSqliteStore({ file: inMemory, random: randomBytes }), now: () => new Date(0), newId }
   const place = { user: 'person', agent: null, view: ['project:here'], scopes: ['project:here'] } as const
   const author = { actor: 'person', origin: 'sheet' } as const
   const takes: (Taken & { readonly id: string })[] = []

@@ -11,7 +11,8 @@ import { withShadow } from '../../src/eval/shadow/shadow.ts'
 import { storeStatus } from '../../src/eval/store/status.ts'
 import { Backends } from '../../src/eval/system/backends.ts'
 import { type Memory, memoryFrom } from '../../src/memory/memory.ts'
-import { openMemoryStore } from '../../src/store/memory-store.ts'
+import { inMemory } from '../../src/store/sqlite/database.ts'
+import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts'
 import { environmentExample, runExample, shadowExample } from '../../test/harness/example-documents.ts'
 import type { Lane } from '../run.ts'
 
@@ -49,7 +50,7 @@ const once = { repeats: 1, seed: 1 }
 async function casesPerSecond(root: string) {
   const packsDirectory = fileURLToPath(new URL('../../packs', import.meta.url))
   const backends = new Backends({
-    openStore: () => openMemoryStore({ random: randomBytes }),
+    openStore: () => openSqliteStore({ file: inMemory, random: randomBytes }),
     version: 'bench',
     clock: () => performance.now(),
     openEmbedder: () => Promise.reject(new Error('no vectors are needed here')),
@@ -134,7 +135,11 @@ function readEverything(root: string): void {
 
 async function recallBesideShadow(root: string) {
   let ids = 0
-  const ports = { store: openMemoryStore({ random: randomBytes }), now: () => new Date(), newId: () => `b-${++ids}` }
+  const ports = {
+    store: openSqliteStore({ file: inMemory, random: randomBytes }),
+    now: () => new Date(),
+    newId: () => `b-${++ids}`,
+  }
   const author = { actor: 'person', origin: 'bench' } as const
   const memory = memoryFrom(ports, { user: 'local', scopes: ['domain:bench'], agent: null, author })
   for (let index = 0; index < 300; index += 1) {

@@ -11,7 +11,8 @@ import { defaultEmbedder, openEmbedder } from '../../src/eval/system/open-embedd
 import { readMcpMapping } from '../../src/eval/system/outside/mcp-mapping.ts'
 import { mcpSystem } from '../../src/eval/system/outside/mcp-system.ts'
 import type { Subject } from '../../src/eval/system/subject.ts'
-import { openMemoryStore } from '../../src/store/memory-store.ts'
+import { inMemory } from '../../src/store/sqlite/database.ts'
+import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts'
 import { libraries } from '../peers/libraries.ts'
 import { type Peer, peerSystem, uncutSystem } from '../peers/ranker.ts'
 import type { Lane } from '../run.ts'
@@ -30,7 +31,7 @@ export const qualityLane: Lane = {
   async run({ quick, log }) {
     const packs = (quick ? packIds.slice(0, 1) : packIds).map((id) => loadPack(`${packsDirectory}/${id}`).pack)
     const backends = new Backends({
-      openStore: () => openMemoryStore({ random: randomBytes }),
+      openStore: () => openSqliteStore({ file: inMemory, random: randomBytes }),
       version: 'bench',
       clock: () => performance.now(),
       openEmbedder: () => openEmbedder(defaultEmbedder),

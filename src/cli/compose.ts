@@ -222,13 +222,13 @@ export function compose(
       }
       made.add(dir)
     }
-    const { busyTimeoutMs, onErased, resident } = options
+    const { busyTimeoutMs, onErased } = options
     if (!isReading) await sweepTemporaryFiles(dir)
     if (use === 'report') return closedAtEnd(openReport(dir, standpoint, { store, everyTeam }))
     const { sentenceVectors: vectors, evalStoreDir, mirrorAuthority, agentShare: percent } = settings(options)
     const mirror = { onMirrorProblem, mirrorAuthority }
     const given = { dir, everyTeam, vectors, agentShare: percent / 100, evalStoreDir, onErased, ...standpoint }
-    const opened = openMemory({ ...given, ...mirror, ...omitUndefined({ busyTimeoutMs, resident, store }) })
+    const opened = openMemory({ ...given, ...mirror, ...omitUndefined({ busyTimeoutMs, store }) })
     trustCreated()
     if (!isReading && isProjectActive(scopes)) (await import('./former-project.ts')).noteProject(dir, cwd())
     return closedAtEnd(await withShadowRecords(opened, options))
@@ -377,8 +377,10 @@ async function sweepTemporaryFiles(dir: string): Promise<void> {
 /** A memory without files, so that reading makes none. */
 async function emptyMemory(standpoint: Standpoint): Promise<Memory> {
   const { memoryFrom } = await import('../memory/memory.ts')
-  const { openMemoryStore } = await import('../store/memory-store.ts')
-  const ports = { store: openMemoryStore({ random: randomBytes }), now: () => new Date(), newId: () => 'unused' }
+  const { openSqliteStore } = await import('../store/sqlite/sqlite-store.ts')
+  const { inMemory } = await import('../store/sqlite/database.ts')
+  const store = openSqliteStore({ file: inMemory, random: randomBytes })
+  const ports = { store, now: () => new Date(), newId: () => 'unused' }
   return memoryFrom(ports, standpoint)
 }
 

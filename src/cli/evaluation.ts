@@ -12,7 +12,8 @@ import { openEmbedder } from '../eval/system/open-embedder.ts'
 import type { Extractor } from '../memory/learn/extraction.ts'
 import type { Ports } from '../memory/ports.ts'
 import type { Embedder } from '../search/embedder.ts'
-import { openMemoryStore } from '../store/memory-store.ts'
+import { inMemory } from '../store/sqlite/database.ts'
+import { openSqliteStore } from '../store/sqlite/sqlite-store.ts'
 import { type ProcessEnvironment, packageVersion } from './compose.ts'
 import type { Session } from './session.ts'
 import type { TaskWork } from './task-work.ts'
@@ -43,12 +44,7 @@ export function composeEvaluation({
   const conversationKinds = new Map<string, Promise<Kind>>()
   const backends = ({ packsDirectory, embedder }: { readonly packsDirectory: string; readonly embedder: string }) =>
     new Backends({
-      openStore: async (turns) => {
-        if (turns === 'without turns') return openMemoryStore({ random: randomBytes })
-        const { store, dispose } = await openTemporaryStore()
-        const close = () => store.close().then(dispose)
-        return { ...store, close }
-      },
+      openStore: openEmptyStore,
       version,
       clock,
       openEmbedder: () => openModel(embedder),
@@ -98,14 +94,13 @@ async function composeConversationKind(
       embedder ??= openEmbedder()
       return embedder
     },
-    open: async () => ({ ...emptyPorts(), ...(await openTemporaryStore()) }),
+    open: async () => ({ ...emptyPorts(), ...openTemporaryStore() }),
   }
   return conversationKind({ ...options, open: (name) => openTurnSystem(name, parts) })
 }
 
-/** A store that keeps turns, as people use it, in a temporary directory. */
-async function openTemporaryStore() {
-  const { openSqliteStore } = await import('../store/sqlite/sqlite-store.ts')
+/** A store as people use it, in a temporary directory. */
+function openTemporaryStore() {
   const dir = mkdtempSync(join(tmpdir(), 'credence-suite-'))
   return {
     store: openSqliteStore({ file: join(dir, 'credence.db'), random: randomBytes }),
@@ -138,10 +133,12 @@ async function composeRedTeamKind({
   return redTeamKind({ ...options, open })
 }
 
+const openEmptyStore = () => openSqliteStore({ file: inMemory, random: randomBytes })
+
 function emptyPorts(): Ports {
   let last = 0
   const newId = (): string => `b-${++last}`
-  return { store: openMemoryStore({ random: randomBytes }), now: () => new Date(), newId }
+  return { store: openEmptyStore(), now: () => new Date(), newId }
 }
 
 /** The extractor of this name, or one of the controls. */

@@ -2,11 +2,12 @@ import { randomBytes } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import { bm25System } from '../eval/system/bm25.ts'
 import type { System } from '../eval/system/system.ts'
-import { openModelStore } from '../store/model-store.contract.ts'
+import { inMemory } from '../store/sqlite/database.ts'
+import { openSqliteStore } from '../store/sqlite/sqlite-store.ts'
 import { recallApp } from './recall-app.ts'
 
 const ours = (): System =>
-  bm25System({ openStore: () => openModelStore({ random: randomBytes }), version: 'under test' })
+  bm25System({ openStore: () => openSqliteStore({ file: inMemory, random: randomBytes }), version: 'under test' })
 
 type Found = {
   readonly results: readonly {

@@ -1,23 +1,18 @@
 import type { ActorKind } from '../beliefs/belief.ts'
-import type { BeliefStore } from '../beliefs/belief-store.ts'
 import type { RecallCounts } from '../beliefs/recall-counts.ts'
-import type { TurnStore } from '../beliefs/turn-store.ts'
 import type { Embedder } from '../search/embedder.ts'
-import type { FormIndex, FullText } from '../search/form-index.ts'
-import type { MeaningIndex, TurnIndex } from '../search/turns/turn-index.ts'
-
+import type { Store } from '../search/store-port.ts'
 import type { RecallCounter } from './recall/tally.ts'
 
-/** Everything the use cases need of a store. */
-export type Store = BeliefStore & FormIndex & FullText & TurnStore & TurnIndex & MeaningIndex
+export type { Store }
 
 /** The dependencies of every use case. No use case reads the clock, the disk or a random number by itself. */
 export type Ports = {
   readonly store: Store
   readonly now: () => Date
   readonly newId: () => string
-  /** Makes an empty in-memory store, which holds the memory as it was at an earlier time. */
-  readonly emptyStore?: () => Promise<Store>
+  /** Opens an empty store in process memory, for the memory as it was at an earlier time. */
+  readonly emptyStore?: () => Store
   /** The share of a context's beliefs that agents, tools and models may have, 0 to 1. Default a quarter. */
   readonly agentShare?: number
   /** Loads the embedding model, where vectors are used. */

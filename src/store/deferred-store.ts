@@ -1,21 +1,20 @@
-import type { AccessControl } from '../beliefs/access-store.ts'
-import type { BeliefStore } from '../beliefs/belief-store.ts'
-import type { RecallCounts } from '../beliefs/recall-counts.ts'
-import type { StoreCare } from '../beliefs/store-care.ts'
-import type { TurnStore } from '../beliefs/turn-store.ts'
-import type { FormIndex, FullText } from '../search/form-index.ts'
-import type { MeaningIndex, TurnIndex } from '../search/turns/turn-index.ts'
-
-/** A store with its maintenance and its counts, and who may use it. */
-export type CaredStore = EveryPort & StoreCare & RecallCounts & AccessControl
+import type { CaredStore } from '../search/store-port.ts'
 
 type Deferred = Required<CaredStore>
 
 const calls: Readonly<Record<keyof Deferred, true>> = {
   ...{ commit: true, get: true, getMany: true, idsStartingWith: true, named: true, holders: true, supersededBy: true },
   ...{ proposalsFor: true, list: true, scopes: true, pinned: true, standing: true, events: true, event: true },
-  ...{ eventByKey: true, lastUndoable: true, history: true, revisions: true, withSnapshot: true, close: true },
-  ...{ prefetch: true, resident: true, formLengths: true, postings: true, everyHolder: true, wordsNear: true },
+  ...{
+    eventByKey: true,
+    lastUndoable: true,
+    history: true,
+    revisions: true,
+    withSnapshot: true,
+    tryOut: true,
+    close: true,
+  },
+  ...{ prefetch: true, formLengths: true, postings: true, everyHolder: true, wordsNear: true },
   ...{ population: true, matchText: true, knownTurns: true, getTurn: true, listTurns: true, listSessions: true },
   ...{ turnIdsStartingWith: true },
   ...{ exportTurns: true, turnPostings: true, turnSpeakers: true, lastStep: true, unitsAround: true, turnsAt: true },
@@ -44,6 +43,3 @@ export function deferredStore(open: () => Promise<Deferred>): Deferred {
   // Each entry has the type of the call that it forwards.
   return Object.fromEntries(Object.keys(calls).map((call) => [call, forward(call)])) as unknown as Deferred
 }
-
-/** Everything the use cases need of a store. */
-export type EveryPort = BeliefStore & FormIndex & FullText & TurnStore & TurnIndex & MeaningIndex

@@ -4,19 +4,18 @@ import { isSameTurn, longestOpening, type NewTurn, type Turn } from '../beliefs/
 import type { ExportedTurn, SessionSummary, TurnFilter } from '../beliefs/turn-store.ts'
 import { mostOccurrences, unitsOf, wordCount } from '../search/turns/passages.ts'
 import type { TurnPostings, TurnUnit, TurnVectors, TurnView } from '../search/turns/turn-index.ts'
-import { type MemoryStoreOptions, openMemoryStore } from './memory-store.ts'
+import { type ModelOptions, openModelBeliefs } from './model-beliefs.contract.ts'
 
 type StoredTurn = { readonly turn: NewTurn; readonly row: number }
 
 /**
- * The model that stores are compared with, and the store of unit tests: the store in memory, with turns. It is written to be
- * obviously right, not fast.
+ * The model that stores are compared with, in the memory of the process. It is written to be obviously right, not fast.
  */
-export function openModelStore(options: Omit<MemoryStoreOptions, 'turns'>): ReturnType<typeof openMemoryStore> {
+export function openModelStore(options: Omit<ModelOptions, 'turns'>): ReturnType<typeof openModelBeliefs> {
   const turns = new Map<string, UserTurns>()
   const noTurns = new UserTurns()
   const saidBy = (user: string): UserTurns => turns.get(user) ?? noTurns
-  const store = openMemoryStore({
+  const store = openModelBeliefs({
     ...options,
     turns: {
       isStale: ({ user, turns: heard = [], forgottenTurns = [] }) =>

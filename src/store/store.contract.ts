@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type { Belief } from '../beliefs/belief.ts'
 import type { Viewpoint } from '../beliefs/belief-store.ts'
 import { type Commit, mostListedBeliefs } from '../beliefs/journal.ts'
-import type { MemoryStoreOptions } from './memory-store.ts'
+import type { ModelOptions } from './model-beliefs.contract.ts'
 import { committed, storesFrom } from './opened-stores.contract.ts'
 import { type AnyStore, commitOf, gone, next, present, sample } from './sample-beliefs.contract.ts'
 import { describeIndexes } from './store-index.contract.ts'
@@ -14,7 +14,7 @@ const ids = (beliefs: readonly Belief[]): readonly string[] => beliefs.map(({ id
 export function describeStore(
   name: string,
   open: () => AnyStore,
-  { journals = 'one' }: Pick<MemoryStoreOptions, 'journals'> = {},
+  { journals = 'one' }: Pick<ModelOptions, 'journals'> = {},
 ): void {
   const { empty, holding } = storesFrom(open)
   describeIndexes(name, open)

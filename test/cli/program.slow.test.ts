@@ -136,7 +136,7 @@ describe('a one-shot command', () => {
 
     const loaded = stderr.split('\n').filter((url) => url.startsWith('file:'))
     const isUnneeded = (url: string): boolean =>
-      /\/zod\/|\/cli\/(?:help|describe-\w+|confirm|read-text)\.ts|\/memory\/doctor\.ts|\/eval\/|\/http\/|\/mcp\/|\/store\/memory-store\.ts/.test(
+      /\/zod\/|\/cli\/(?:help|describe-\w+|confirm|read-text)\.ts|\/memory\/doctor\.ts|\/eval\/|\/http\/|\/mcp\//.test(
         url,
       ) ||
       (url.includes('/cli/commands/') && !url.endsWith('/recall.ts'))

@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import { Backends } from '../../src/eval/system/backends.ts'
 import type { Embedder } from '../../src/search/embedder.ts'
-import { openModelStore } from '../../src/store/model-store.contract.ts'
+import { inMemory } from '../../src/store/sqlite/database.ts'
+import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts'
 
 /** A belief as case files write them. */
 export const belief = (
@@ -48,7 +49,7 @@ export const letterEmbedder: Embedder = {
     }),
 }
 
-export const openStore = () => openModelStore({ random: randomBytes })
+export const openStore = () => openSqliteStore({ file: inMemory, random: randomBytes })
 
 /** A clock that moves by one millisecond each time it is read. */
 export function tickingClock(): () => number {

@@ -6,7 +6,8 @@ import type { MemoryView } from '../../src/mcp/call-context.ts'
 import { memoryMcp } from '../../src/mcp/memory-mcp.ts'
 import { memoryFrom } from '../../src/memory/memory.ts'
 import type { Author } from '../../src/memory/ports.ts'
-import { openModelStore } from '../../src/store/model-store.contract.ts'
+import { inMemory } from '../../src/store/sqlite/database.ts'
+import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts'
 
 export const person: Author = { actor: 'person', origin: 'cli' }
 
@@ -45,8 +46,8 @@ export function servedMemory(given: Partial<MemoryView> = {}) {
   let ids = 0
   let time = Date.parse('2026-01-01T00:00:00Z')
   const ports = {
-    store: openModelStore({ random: randomBytes }),
-    emptyStore: async () => openModelStore({ random: randomBytes }),
+    store: openSqliteStore({ file: inMemory, random: randomBytes }),
+    emptyStore: () => openSqliteStore({ file: inMemory, random: randomBytes }),
     // biome-ignore lint/suspicious/noAssignInExpressions: every look at the clock is a second later
     now: () => new Date((time += 1_000)),
     newId: () => `b-${String(++ids).padStart(4, '0')}`,

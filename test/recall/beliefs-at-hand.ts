@@ -3,8 +3,9 @@ import type { Belief } from '../../src/beliefs/belief.ts'
 import type { Ports } from '../../src/memory/ports.ts'
 import type { BeliefRecord } from '../../src/memory/transfer/belief-record.ts'
 import { importRecords } from '../../src/memory/transfer/import.ts'
-import { openModelStore } from '../../src/store/model-store.contract.ts'
 import { sample } from '../../src/store/sample-beliefs.contract.ts'
+import { inMemory } from '../../src/store/sqlite/database.ts'
+import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts'
 
 const at = '2026-03-01T12:00:00.000Z'
 export const person = { actor: 'person', origin: 'test' } as const
@@ -26,7 +27,7 @@ export function ports(): Ports {
   let ids = 0
   let ticks = 0
   return {
-    store: openModelStore({ random: randomBytes }),
+    store: openSqliteStore({ file: inMemory, random: randomBytes }),
     now: () => {
       ticks += 1_000
       return new Date(Date.parse(at) + ticks)

@@ -5,7 +5,8 @@ import { describe, expect, it } from 'vitest'
 import { temporaryDirectory } from '../../../test/temporary-directory.ts'
 import type { Turn } from '../../beliefs/turn.ts'
 import { memoryFrom } from '../../memory/memory.ts'
-import { openModelStore } from '../../store/model-store.contract.ts'
+import { inMemory } from '../../store/sqlite/database.ts'
+import { openSqliteStore } from '../../store/sqlite/sqlite-store.ts'
 import { openBenchmark } from '../kinds/kind.ts'
 import { recallKinds } from '../kinds/retrieval/carry-out.ts'
 import { runBenchmark } from '../run/run.ts'
@@ -17,13 +18,14 @@ import { type CaptureRequest, captureCase, ownPack } from './capture.ts'
 const scopes = ['domain:sea']
 const message = 'Is the Albatross ready for Sunday?'
 
-const ours = () => bm25System({ openStore: () => openModelStore({ random: randomBytes }), version: '1' })
+const ours = () =>
+  bm25System({ openStore: () => openSqliteStore({ file: inMemory, random: randomBytes }), version: '1' })
 const aSubject = () => systemSubject(ours(), { ours, clock: () => 0 })
 
 async function aMemory() {
   let ids = 0
   const ports = {
-    store: openModelStore({ random: randomBytes }),
+    store: openSqliteStore({ file: inMemory, random: randomBytes }),
     now: () => new Date('2026-03-06T10:00:00Z'),
     newId: () => `b-${++ids}`,
   }

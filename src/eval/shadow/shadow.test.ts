@@ -5,7 +5,8 @@ import { describe, expect, it } from 'vitest'
 import { aShadow, plant } from '../../../test/harness/eval-store.ts'
 import { temporaryDirectory } from '../../../test/temporary-directory.ts'
 import { memoryFrom } from '../../memory/memory.ts'
-import { openModelStore } from '../../store/model-store.contract.ts'
+import { inMemory } from '../../store/sqlite/database.ts'
+import { openSqliteStore } from '../../store/sqlite/sqlite-store.ts'
 import { storeStatus } from '../store/status.ts'
 import { pruneShadows, type ShadowOptions, shadowKey, withShadow } from './shadow.ts'
 import { summariseShadows } from './shadow-summary.ts'
@@ -15,7 +16,7 @@ const message = 'Shall we take the Albatross out on Sunday?'
 async function aMemory() {
   let ids = 0
   const ports = {
-    store: openModelStore({ random: randomBytes }),
+    store: openSqliteStore({ file: inMemory, random: randomBytes }),
     now: () => new Date('2026-03-06T10:00:00Z'),
     newId: () => `b-${++ids}`,
   }

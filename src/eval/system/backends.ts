@@ -40,7 +40,7 @@ export function readBackendName(name: string): BackendName {
 
 export type BackendParts = {
   /** `with turns`: the store must keep turns too. */
-  readonly openStore: (turns: 'with turns' | 'without turns') => Store | Promise<Store>
+  readonly openStore: () => Store
   readonly version: string
   readonly clock: Clock
   /** Called once, when the first backend needs it. */

@@ -15,13 +15,13 @@ export function bm25System({ openStore, version }: Pick<BackendParts, 'openStore
   let store: Store | null = null
   /** The ids of the pack, by the ids of the turns in the store. */
   let turnIds = new Map<string, string>()
-  const ports = async (turns: 'with turns' | 'without turns' = 'without turns') => {
-    store ??= await openStore(turns)
+  const ports = () => {
+    store ??= openStore()
     return { store, now: () => new Date(0), newId: refuseNewId }
   }
-  const takeIn = async (beliefs: readonly BeliefRecord[]) => {
+  const takeIn = (beliefs: readonly BeliefRecord[]) => {
     const records = beliefs.map((record) => ({ place: `belief ${record.id}`, record }))
-    return importRecords(await ports(), { user: '', author, trusted: true }, records)
+    return importRecords(ports(), { user: '', author, trusted: true }, records)
   }
 
   const reset = async () => {
@@ -44,7 +44,7 @@ export function bm25System({ openStore, version }: Pick<BackendParts, 'openStore
     },
     hear: async (turns) => {
       const { hear } = await import('../../memory/conversation/hear.ts')
-      const opened = await ports('with turns')
+      const opened = ports()
       for (const { id, user, ...turn } of turns) {
         const number = turnIds.size + 1
         const scopes = [turn.scope]
@@ -63,7 +63,7 @@ export function bm25System({ openStore, version }: Pick<BackendParts, 'openStore
     recall: async ({ user, scopes, message, budget, recall: options, saidInAll, explain = false }) => {
       const limits = turnIds.size === 0 ? { ...budget, maxQuotes: 0 } : budget
       const request = { user, scopes, message, budget: limits, nearMisses: explain, ...options }
-      const opened = await ports()
+      const opened = ports()
       const counted = saidInAll === undefined ? opened : { ...opened, store: withAmount(opened.store, saidInAll) }
       return answerOf(await recall(counted, request), turnIds, explain)
     },

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { ports } from '../../../test/recall/beliefs-at-hand.ts'
-import { openModelStore } from '../../store/model-store.contract.ts'
 import { fixedRandom } from '../../store/sample-beliefs.contract.ts'
+import { inMemory } from '../../store/sqlite/database.ts'
+import { openSqliteStore } from '../../store/sqlite/sqlite-store.ts'
 import { memoryFrom } from '../memory.ts'
 import type { Author } from '../ports.ts'
 import { renderContext } from '../recall/render.ts'
@@ -11,7 +12,7 @@ const agent: Author = { actor: 'agent', origin: 'robot' }
 
 /** A memory of ann's, and the same memory as an agent has it. */
 function memories() {
-  const shop = { ...ports(), emptyStore: async () => openModelStore({ random: fixedRandom }) }
+  const shop = { ...ports(), emptyStore: () => openSqliteStore({ file: inMemory, random: fixedRandom }) }
   const scopes = ['project:ledger', 'user:universal']
   const as = (author: Author, user = 'ann') => memoryFrom(shop, { user, scopes, agent: null, author })
   return { memory: as(person), robot: as(agent), bob: as(person, 'bob'), store: shop.store }

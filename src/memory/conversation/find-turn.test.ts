@@ -1,12 +1,13 @@
 import { randomBytes } from 'node:crypto'
 import { expect, it } from 'vitest'
-import { openModelStore } from '../../store/model-store.contract.ts'
+import { inMemory } from '../../store/sqlite/database.ts'
+import { openSqliteStore } from '../../store/sqlite/sqlite-store.ts'
 import { memoryFrom } from '../memory.ts'
 
 it('finds a turn by the beginning of its id, unless several turns have it', async () => {
   const ids = ['b-ab', 'b-ab1', 'b-cd1']
   const ports = {
-    store: openModelStore({ random: randomBytes }),
+    store: openSqliteStore({ file: inMemory, random: randomBytes }),
     now: () => new Date('2026-03-06T10:00:00Z'),
     newId: () => ids.shift() ?? '',
   }

@@ -9,9 +9,9 @@ import { parseBudget } from '../recall/budget.ts'
 import { type Budget, type Context, idsIn, isShown } from '../recall/context.ts'
 import { assemble, type RecallRequest } from '../recall/recall.ts'
 import { aliasCandidates } from './alias-candidates.ts'
+import { withChanged } from './dry-run.ts'
 import { isMentioned } from './near-misses.ts'
 import { type Effects, type KeptCase, trialsFor } from './trials.ts'
-import { storeWith } from './what-if.ts'
 
 /** Whether a belief should be in the context of a message or not. */
 type Wish = 'absent' | 'present'
@@ -45,9 +45,11 @@ export type Remedy = {
   readonly effects: Effects | null
 }
 
-/** A possible remedy, before the dry run. `changed`: the belief after the change, where the change is more than an edit. */
+/** A possible remedy, before the dry run. `changed`: the beliefs after the change, if the change is more than an edit. */
 export type Candidate = Pick<Remedy, 'kind' | 'summary'> &
-  Partial<Pick<Remedy, 'change' | 'ask' | 'see' | 'caution'>> & { readonly changed?: Belief }
+  Partial<Pick<Remedy, 'change' | 'ask' | 'see' | 'caution'>> & {
+    readonly changed?: readonly [Belief, ...(readonly Belief[])]
+  }
 
 /** A change that would fulfil the wish and do harm elsewhere. */
 type WithheldRemedy = { readonly summary: string; readonly reason: string }
@@ -115,22 +117,20 @@ async function attempt(situation: RemedyContext, candidate: Candidate): Promise<
   if (change === null && ask === null && changed === undefined) return { ...remedy, appearing: [], disappearing: [] }
   try {
     const budget = { ...request.budget, ...ask?.budget }
-    const after = change === null ? changed : editedBelief(belief, change)
-    const asked = { ...request, ...ask, budget }
-    const { context: tried } = await assemble(after === undefined ? ports : dryRun(ports, after), asked)
+    const after = change === null ? changed : ([editedBelief(belief, change)] as const)
+    const recallIn = (store: Ports) => assemble(store, { ...request, ...ask, budget })
+    const { context: tried } = await (after === undefined ? recallIn(ports) : withChanged(ports, after, recallIn))
     if (isShown(tried, belief.id) !== (request.wish === 'present')) return null
     const [now, then] = [idsIn(context), idsIn(tried)]
     const others = (ids: ReadonlySet<string>, without: ReadonlySet<string>): readonly string[] =>
       [...ids].filter((id) => id !== belief.id && !without.has(id))
     return { ...remedy, achieves: true, appearing: others(then, now), disappearing: others(now, then) }
   } catch (error) {
-    // An edit that the belief does not allow, such as an alias of nothing but a comma, is no remedy.
-    if (error instanceof MemoryError && error.code === 'invalid') return null
+    // An edit that the belief or the store refuses, such as an alias of nothing but a comma, is no remedy.
+    if (error instanceof MemoryError && (error.code === 'invalid' || error.code === 'conflict')) return null
     throw error
   }
 }
-
-const dryRun = (ports: Ports, belief: Belief): Ports => ({ ...ports, store: storeWith(ports.store, belief) })
 
 /** The belief after a person has made an edit. */
 const editedBelief = (belief: Belief, change: Edits): Belief => ({
@@ -139,9 +139,8 @@ const editedBelief = (belief: Belief, change: Edits): Belief => ({
   editedByPerson: true,
 })
 
-async function contextAfter({ ports, request, belief }: RemedyContext, change: Edits): Promise<Context> {
-  return (await assemble(dryRun(ports, editedBelief(belief, change)), request)).context
-}
+const contextAfter = ({ ports, request, belief }: RemedyContext, change: Edits): Promise<Context> =>
+  withChanged(ports, [editedBelief(belief, change)], async (tried) => (await assemble(tried, request)).context)
 
 /** Changes that would keep a belief out of the context. */
 async function waysOut(situation: RemedyContext): Promise<readonly Candidate[]> {
@@ -240,13 +239,17 @@ async function waysIn(situation: RemedyContext): Promise<readonly Candidate[]> {
 /** For a belief that is not recalled at all: accept it, or look at the belief that replaced it. */
 async function insteadOfRetired({ ports, belief }: RemedyContext): Promise<readonly Candidate[]> {
   const accepted: Belief = { ...belief, proposedFor: null, candidate: false, status: 'active', editedByPerson: true }
-  if (belief.proposedFor !== null)
+  if (belief.proposedFor !== null) {
+    const target = await ports.store.get(belief.user, belief.proposedFor)
+    const replaced = target && ({ ...target, status: 'superseded', supersededBy: belief.id } as const)
+    const changed = [accepted, ...(replaced === null ? [] : [replaced])] as const
     return [
-      { kind: 'accept', summary: 'It is only proposed; accept it.', see: belief.id, changed: accepted },
+      { kind: 'accept', summary: 'It is only proposed; accept it.', see: belief.id, changed },
       { kind: 'see', summary: 'It is only proposed for another belief, which still holds.', see: belief.proposedFor },
     ]
+  }
   if (belief.candidate)
-    return [{ kind: 'accept', summary: 'It is a candidate; accept it.', see: belief.id, changed: accepted }]
+    return [{ kind: 'accept', summary: 'It is a candidate; accept it.', see: belief.id, changed: [accepted] }]
   const newest = await lastSuccessor(ports.store, belief)
   if (newest !== null && newest.id !== belief.id)
     return [{ kind: 'see', summary: `It was replaced by "${newest.name}", which says what holds now.`, see: newest.id }]

@@ -4,7 +4,7 @@ import { Slices } from '../../search/slices.ts'
 import type { Ports } from '../ports.ts'
 import { isShown } from '../recall/context.ts'
 import { assemble } from '../recall/recall.ts'
-import { storeWith } from './what-if.ts'
+import { withChanged } from './dry-run.ts'
 
 /** A recall that a person judged: these beliefs belong to the message, and those do not. */
 export type KeptCase = {
@@ -41,32 +41,32 @@ export async function trialsFor(
   { user, belief, cases }: { readonly user: string; readonly belief: Belief; readonly cases: readonly KeptCase[] },
 ): Promise<(changed: Belief) => Promise<Effects>> {
   const slices = new Slices()
-  const shownIn = async (trial: Trial, changed?: Belief) => {
+  const shownIn = async (tried: Ports, trial: Trial) => {
     if (slices.areOver) await slices.pause()
-    const tried = changed === undefined ? ports : { ...ports, store: storeWith(ports.store, changed) }
     return (await assemble(tried, { ...trial, user, budget: { maxQuotes: 0 } })).context
   }
-  const passes = async ({ expect, reject, ...trial }: KeptCase, changed?: Belief): Promise<boolean> => {
-    const context = await shownIn(trial, changed)
+  const passes = async (tried: Ports, { expect, reject, ...trial }: KeptCase): Promise<boolean> => {
+    const context = await shownIn(tried, trial)
     return expect.every((id) => isShown(context, id)) && !reject.some((id) => isShown(context, id))
   }
   const passing: KeptCase[] = []
-  for (const kept of cases) if (await passes(kept)) passing.push(kept)
+  for (const kept of cases) if (await passes(ports, kept)) passing.push(kept)
   const prompts: (Trial & { readonly isShownToday: boolean })[] = []
   for (const prompt of await recentPrompts(ports, user))
-    prompts.push({ ...prompt, isShownToday: isShown(await shownIn(prompt), belief.id) })
+    prompts.push({ ...prompt, isShownToday: isShown(await shownIn(ports, prompt), belief.id) })
 
-  return async (changed) => {
+  const effectsIn = async (tried: Ports): Promise<Effects> => {
     const breaks: string[] = []
-    for (const kept of passing) if (!(await passes(kept, changed))) breaks.push(kept.id)
+    for (const kept of passing) if (!(await passes(tried, kept))) breaks.push(kept.id)
     const [appearsIn, leaves]: [string[], string[]] = [[], []]
     for (const { isShownToday, ...prompt } of prompts) {
-      const isShownThen = isShown(await shownIn(prompt, changed), belief.id)
+      const isShownThen = isShown(await shownIn(tried, prompt), belief.id)
       if (isShownThen && !isShownToday) appearsIn.push(prompt.message)
       if (isShownToday && !isShownThen) leaves.push(prompt.message)
     }
     return { cases: cases.length, prompts: prompts.length, breaks, appearsIn, leaves }
   }
+  return (changed) => withChanged(ports, [changed], effectsIn)
 }
 
 /** The last prompts of the person that were kept as turns, each once, where they were said. */

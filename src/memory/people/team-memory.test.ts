@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { openModelStore } from '../../store/model-store.contract.ts'
+import { inMemory } from '../../store/sqlite/database.ts'
+import { openSqliteStore } from '../../store/sqlite/sqlite-store.ts'
 import { type Memory, memoryFrom } from '../memory.ts'
 import { defaultBudget } from '../recall/context.ts'
 import { joinedMemory, teamMemory, teamPorts } from './team-memory.ts'
@@ -18,7 +19,7 @@ const statements = fc.array(statement, { maxLength: 12 })
 async function memories(own: readonly Said[], ...teams: readonly (readonly Said[])[]) {
   let ids = 0
   const now = () => new Date('2026-05-04T09:00:00Z')
-  const ports = { store: openModelStore({ random: randomBytes }), now, newId: () => `b-${++ids}` }
+  const ports = { store: openSqliteStore({ file: inMemory, random: randomBytes }), now, newId: () => `b-${++ids}` }
   const author = { actor: 'person', origin: 'test' } as const
   const person = memoryFrom(ports, { user: 'ana', scopes: ['user:universal'], agent: null, author })
   await rememberAll(person, own)

@@ -1,19 +1,25 @@
 import type { Belief } from '../../beliefs/belief.ts'
 import { invalid } from '../../errors.ts'
 import { parseTime } from '../../local-time.ts'
+import { partsOf, Slices } from '../../search/slices.ts'
 import type { Ports, Store } from '../ports.ts'
+
+/** Other work of the process waits until this many beliefs are written. */
+const beliefsAtOnce = 100
 
 /**
  * The memory of a user as it was at a time: beliefs as the journal had them, and turns up to then. Text forgotten since
- * is missing. Read-only; takes time in proportion to the journal.
+ * is missing. Read-only; takes time in proportion to the journal. Closing its store frees the memory, and leaves the store of
+ * `ports` open.
  */
 export async function asOf(ports: Ports, user: string, time: string): Promise<Ports> {
   const until = parseTime('until', time)
   const beliefs = await beliefsAt(ports.store, user, until)
   if (ports.emptyStore === undefined)
     throw invalid('This memory cannot be read as of an earlier time.', 'Leave out the time.')
-  const past = await ports.emptyStore()
-  if (beliefs.length > 0) {
+  const past = ports.emptyStore()
+  const slices = new Slices()
+  for (const part of partsOf(beliefs, beliefsAtOnce)) {
     await past.commit({
       user,
       kind: 'import',
@@ -22,8 +28,9 @@ export async function asOf(ports: Ports, user: string, time: string): Promise<Po
       at: new Date(until).toISOString(),
       key: null,
       undoes: null,
-      changes: beliefs.map((after) => ({ beliefId: after.id, expectedVersion: 0, outcome: 'present', after })),
+      changes: part.map((after) => ({ beliefId: after.id, expectedVersion: 0, outcome: 'present', after })),
     })
+    if (slices.areOver) await slices.pause()
   }
   const refuse = (): never => {
     throw invalid(

@@ -48,15 +48,19 @@ const mostLoaded = 1_000
 /** Assembles the beliefs that belong in an agent's context for one message, and only those. */
 export async function recall(ports: Ports, request: RecallRequest): Promise<Context> {
   const { asOf: time } = request
-  const then = time === undefined ? ports : await (await import('./as-of.ts')).asOf(ports, request.user, time)
-  return then.store.withSnapshot(async () => {
-    const { context, misses, namedAnyway, quoteDecision } = await assemble(then, request)
+  if (time === undefined) return recallFrom(ports, request)
+  const past = await (await import('./as-of.ts')).asOf(ports, request.user, time)
+  return recallFrom(past, request).finally(past.store.close)
+}
+
+const recallFrom = (ports: Ports, request: RecallRequest): Promise<Context> =>
+  ports.store.withSnapshot(async () => {
+    const { context, misses, namedAnyway, quoteDecision } = await assemble(ports, request)
     if (request.nearMisses !== true) return context
     const isTold = ({ belief }: NearMiss): boolean => context.prelude?.beliefIds.includes(belief.id) ?? false
     const nearMisses = (await misses()).filter((miss) => !isTold(miss)).slice(0, mostNearMisses)
     return { ...context, nearMisses, namedAnyway: await namedAnyway(), quoteDecision }
   })
-}
 
 /** The context, and a function that finds every near miss. */
 export async function assemble(

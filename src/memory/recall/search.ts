@@ -81,13 +81,21 @@ export function requirePage({ limit, offset }: { limit: number; offset: number }
  * answer where any word of the query occurs; its strength says how far to trust it.
  */
 export async function search(ports: Ports, asked: SearchRequest): Promise<SearchResult> {
-  const { limit = 10, offset = 0, in: place = 'both', asOf: time, ...request } = asked
-  requirePage({ limit, offset }, 100)
-  const then = time === undefined ? ports : await asOf(ports, asked.user, time)
-  const { hits, shown } = place === 'turns' ? { hits: [], shown: () => [] } : await everyHit(then, request)
+  requirePage(pageOf(asked), 100)
+  if (asked.asOf === undefined) return searchFrom(ports, asked)
+  const past = await asOf(ports, asked.user, asked.asOf)
+  return searchFrom(past, asked).finally(past.store.close)
+}
+
+const pageOf = ({ limit = 10, offset = 0 }: SearchRequest) => ({ limit, offset })
+
+async function searchFrom(ports: Ports, asked: SearchRequest): Promise<SearchResult> {
+  const { in: place = 'both', asOf: time, ...request } = asked
+  const { limit, offset } = pageOf(asked)
+  const { hits, shown } = place === 'turns' ? { hits: [], shown: () => [] } : await everyHit(ports, request)
   const until = earlierOf(request.until, time)
   const quotes =
-    place === 'beliefs' ? [] : await searchTurns(then, { ...request, ...omitUndefined({ until }), limit, offset })
+    place === 'beliefs' ? [] : await searchTurns(ports, { ...request, ...omitUndefined({ until }), limit, offset })
   const page = hits.slice(offset, offset + limit)
   const corrections = place === 'turns' ? [] : correctionsOf(quotes, page, asked.query)
   const others = corrections.filter(({ belief }) => !hits.some((hit) => hit.belief.id === belief.id))

@@ -1,8 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { NewTurn } from '../../beliefs/turn.ts'
-import { openModelStore } from '../../store/model-store.contract.ts'
 import { commitOf, fixedRandom, said } from '../../store/sample-beliefs.contract.ts'
+import { inMemory } from '../../store/sqlite/database.ts'
+import { openSqliteStore } from '../../store/sqlite/sqlite-store.ts'
 import { recompute } from '../explanation.ts'
 import { pushQuotes } from './push.ts'
 import { dateWindow, parseQuestion } from './question.ts'
@@ -11,7 +12,7 @@ import { rankTurns } from './rank.ts'
 const view = { user: 'ada', scopes: null }
 
 async function storeOf(turns: readonly NewTurn[]) {
-  const store = openModelStore({ random: fixedRandom })
+  const store = openSqliteStore({ file: inMemory, random: fixedRandom })
   await store.commit(commitOf([], { kind: 'hear', turns }))
   return store
 }

@@ -13,7 +13,7 @@ describe.skipIf(postgresPrograms === null)('PostgreSQL', () => {
   describeStore('The PostgreSQL store', open, { journals: 'per user' })
   describeRecallCounts('recalls counted in PostgreSQL', async () => (await cluster()).newDatabase())
   describeAgreement(
-    'The memory store and the PostgreSQL store',
+    'The model and the PostgreSQL store',
     () => openModelStore({ random: fixedRandom, journals: 'per user' }),
     open,
     { runs: 20, timeoutMs: 600_000 },

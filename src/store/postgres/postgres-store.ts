@@ -1,10 +1,8 @@
-import type { AccessControl, Membership } from '../../beliefs/access-store.ts'
-import type { RecallCounts } from '../../beliefs/recall-counts.ts'
-import type { StoreCare } from '../../beliefs/store-care.ts'
+import type { Membership } from '../../beliefs/access-store.ts'
 import { MemoryError } from '../../errors.ts'
 import type { FormIndex } from '../../search/form-index.ts'
+import type { CaredStore } from '../../search/store-port.ts'
 import { analysisVersion } from '../belief-row.ts'
-import type { EveryPort } from '../deferred-store.ts'
 import { BeliefLookups } from './belief-lookups.ts'
 import { commitChanges, lockOwner, newerProgram } from './commit.ts'
 import { Connection, type ConnectionOptions } from './connection.ts'
@@ -20,20 +18,18 @@ import { findKnown } from './turn-writes.ts'
 export type PostgresStoreOptions = ConnectionOptions & {
   /** Unguessable bytes, for the salts of the journal. */
   readonly random: (bytes: number) => Uint8Array
-  /** The most memory that form indexes may take, for processes that recall often. Default 0: none are kept. */
-  readonly residentBytes?: number
   /** For tests: the text analysis that this program claims to have. */
   readonly analysis?: string
 }
 
-export type PostgresStore = EveryPort & Required<FormIndex> & StoreCare & RecallCounts & AccessControl
+export type PostgresStore = CaredStore & Required<FormIndex>
 
 /** Owners whose index is known to be this program's. */
 const mostChecked = 10_000
 
 /** Opens the store in a PostgreSQL database, and makes its schema where needed. Connects with the first call. */
 export function openPostgresStore(options: PostgresStoreOptions): PostgresStore {
-  const { random, analysis: analysisName = analysisVersion, residentBytes = 0 } = options
+  const { random, analysis: analysisName = analysisVersion } = options
   const connection = new Connection(options)
   const beliefs = new BeliefLookups(connection)
   const forms = new FormLookups(connection, beliefs)
@@ -87,31 +83,29 @@ export function openPostgresStore(options: PostgresStoreOptions): PostgresStore 
     return care(await import('./care.ts'), analysis)
   }
 
-  const stored: Required<Omit<FormIndex, 'resident'>> = {
+  const stored: Required<FormIndex> = {
     prefetch: (view, announced) => of(view.user, () => forms.prefetch(view, announced)),
     formLengths: (user, words) => of(user, () => forms.formLengths(user, words)),
     postings: (view, keys) => of(view.user, () => forms.postings(view, keys)),
     everyHolder: (user, keys) => of(user, () => forms.everyHolder(user, keys)),
     wordsNear: (user, words) => of(user, () => forms.wordsNear(user, words)),
-    population: (view) => of(view.user, () => known?.population(view) ?? forms.population(view)),
+    population: (view) => of(view.user, () => known.population(view)),
   }
-  const known =
-    residentBytes > 0 ? new KnownOwners({ connection, beliefs, forms, stored, mostBytes: residentBytes }) : null
+  const known = new KnownOwners({ connection, beliefs, forms })
 
   /** A value that depends on the owner's state alone, from memory where it is there. */
   const remembered = <Value>(user: string, asked: readonly unknown[], read: () => Promise<Value>): Promise<Value> =>
-    of(user, () => known?.answer(user, asked, read) ?? read())
+    of(user, () => known.answer(user, asked, read))
 
   return {
     ...stored,
     commit: async (commit) => {
       const result = await commitChanges({ connection, analysis: await ready(), random }, commit)
-      known?.noteChange(commit.user)
+      known.noteChange(commit.user)
       return result
     },
     get: (user, id) => of(user, async () => (await beliefs.getMany(user, [id]))[0] ?? null),
-    getMany: (user, ids) => of(user, () => known?.getMany(user, ids) ?? beliefs.getMany(user, ids)),
-    resident: (view) => of(view.user, () => known?.resident(view) ?? Promise.resolve(null)),
+    getMany: (user, ids) => of(user, () => known.getMany(user, ids)),
     idsStartingWith: (user, prefix, limit) => of(user, () => beliefs.idsStartingWith(user, prefix, limit)),
     named: (user, name) => of(user, () => beliefs.named(user, name)),
     holders: (user, name, scopes) => of(user, () => beliefs.holders(user, name, scopes)),
@@ -187,9 +181,11 @@ export function openPostgresStore(options: PostgresStoreOptions): PostgresStore 
       await ready()
       return (await import('./access.ts')).openAccess(connection)
     },
-    close: async () => {
-      known?.close()
-      await connection.close()
+    tryOut: async () => {
+      throw new MemoryError('unavailable', 'A PostgreSQL store cannot try out a change.', {
+        hint: 'Copy the memory to a directory with `credence store copy`, and ask there.',
+      })
     },
+    close: () => connection.close(),
   }
 }

@@ -3,6 +3,7 @@ import { rmSync } from 'node:fs'
 import type { Belief } from '../../beliefs/belief.ts'
 import type { CommitResult } from '../../beliefs/belief-store.ts'
 import { type Commit, isForgetting } from '../../beliefs/journal.ts'
+import { MemoryError } from '../../errors.ts'
 import { writePrivate } from '../../files/own-files.ts'
 import { indexedTerm, newestText, parseBody, readText, type StoredText } from '../belief-row.ts'
 import { type CheckedChange, checkChanges, settledBefore } from '../checked-commit.ts'
@@ -29,16 +30,35 @@ export type Committing = {
 /** Thrown inside the transaction to roll it back. */
 class StaleCommit extends Error {}
 
+/** Applies a commit in the transaction of a dry run, which is rolled back: no file next to the store learns of it. */
+export function applyInDryRun(committing: Committing, commit: Commit): void {
+  try {
+    const { outcome } = commitPrepared(committing, commit, prepare(committing, commit))
+    if (outcome === 'committed') return
+  } catch (error) {
+    if (!(error instanceof StaleCommit)) throw error
+  }
+  throw new MemoryError(
+    'conflict',
+    'The change cannot be tried out: a belief has changed, or another one has its name.',
+    {
+      hint: 'Read the belief again, and try again.',
+    },
+  )
+}
+
 /** Appends one event and brings every derived table up to date. Durable when it returns. */
 export function commitChanges(committing: Committing, commit: Commit): CommitResult {
   // Hashes and index entries are computed before the lock is taken, so that other processes wait less.
   const prepared = prepare(committing, commit)
   const { connection } = committing
-  if (isForgetting(commit)) releaseReserve(connection)
-  else keepReserve(connection.file)
+  if (connection.isOnDisk) {
+    if (isForgetting(commit)) releaseReserve(connection)
+    else keepReserve(connection.file)
+  }
   try {
     const result = connection.write(() => commitPrepared(committing, commit, prepared))
-    if (result.outcome !== 'committed') return result
+    if (result.outcome !== 'committed' || !connection.isOnDisk) return result
     advanceAnchor(connection, result.event)
     if (isForgetting(commit)) scrubSoon(connection)
     return result

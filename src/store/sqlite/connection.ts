@@ -1,6 +1,15 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import type Database from 'better-sqlite3'
 import { MemoryError } from '../../errors.ts'
-import { longestLog, setPragma, sqliteCode, translateSqliteError, whenUnlocked } from './database.ts'
+import {
+  inMemory,
+  longestLog,
+  openBytes,
+  setPragma,
+  sqliteCode,
+  translateSqliteError,
+  whenUnlocked,
+} from './database.ts'
 import { identityOf, readersOf, sizeOf } from './store-file.ts'
 
 type ConnectionOptions = {
@@ -34,6 +43,7 @@ export class Connection {
   /** Whether the transaction that they share is open. */
   #hasSnapshot = false
   #endsSoon = false
+  #isDryRun = false
 
   constructor(options: ConnectionOptions) {
     this.file = options.file
@@ -116,6 +126,11 @@ export class Connection {
     return statement
   }
 
+  /** Whether the store has a file, with a log, a journal head and a reserve next to it. */
+  get isOnDisk(): boolean {
+    return this.file !== inMemory
+  }
+
   /** Whether the store can only be read. */
   get isReadonly(): boolean {
     return this.#options.isReadonly
@@ -123,6 +138,7 @@ export class Connection {
 
   /** Runs several statements on one state of the store, and rolls back at the end, which is cheaper than a commit. */
   read<Result>(work: () => Result): Result {
+    if (this.#isDryRun) return work()
     if (this.#snapshotUsers === 0) return this.#transaction('BEGIN', 'ROLLBACK', work)
     try {
       if (!this.#hasSnapshot) {
@@ -178,6 +194,7 @@ export class Connection {
    * undo them, until the next write that is synced.
    */
   write<Result>(work: () => Result, { isSynced = true } = {}): Result {
+    if (this.#isDryRun) throw new Error('A dry run cannot write.')
     if (this.#options.isReadonly) {
       throw new MemoryError('unavailable', `The store ${this.file} was opened for reading only.`, {
         hint: 'Check whether the file and its directory may be written to.',
@@ -195,6 +212,44 @@ export class Connection {
     }
     this.#shortenLog()
     return result
+  }
+
+  /**
+   * Takes the write lock, runs `change` and then `work` on the changed store, and rolls everything back. Waits for other
+   * processes without blocking the event loop. Only one at a time, on a connection that nothing else uses.
+   */
+  async dryRun<Result>(change: () => void, work: () => Promise<Result>): Promise<Result> {
+    const deadline = performance.now() + this.#options.busyTimeoutMs
+    setPragma(this.#database(), 'busy_timeout', 0)
+    try {
+      while (!this.#tryToLock(deadline)) await sleep(lockPollMs)
+      this.#isDryRun = true
+      this.#changed()
+      change()
+      return await work()
+    } catch (error) {
+      throw translateSqliteError(error, this.file)
+    } finally {
+      this.#isDryRun = false
+      if (this.#db?.inTransaction) this.run('ROLLBACK')
+      this.#changed()
+    }
+  }
+
+  /** False if another process has the write lock, before the deadline. */
+  #tryToLock(deadline: number): boolean {
+    try {
+      this.run('BEGIN IMMEDIATE')
+      return true
+    } catch (error) {
+      if (!sqliteCode(error)?.startsWith('SQLITE_BUSY') || performance.now() >= deadline) throw error
+      return false
+    }
+  }
+
+  /** A copy of the database in memory. */
+  copyInMemory(): Database.Database {
+    return openBytes(this.#database().serialize())
   }
 
   /** SQLite still syncs the header of a new log and before it moves a log into the file, so nothing can be damaged. */
@@ -330,6 +385,7 @@ export class Connection {
 }
 
 const checkpointTimeoutMs = 1_000
+const lockPollMs = 5
 /** Work that waits for nothing but the store is not interrupted, however long it takes. */
 const longestSnapshotMs = 10
 

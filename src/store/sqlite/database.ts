@@ -5,7 +5,11 @@ import { DamagedStore, MemoryError } from '../../errors.ts'
 import { damagedStore, damageHint, migrate, schemaProblem, schemaState } from './migrations/migrate.ts'
 import { freeBytes, mayBeWritten, openingBytes, prepareFile, requireFile, sizeOf } from './store-file.ts'
 
+/** The file name of a store in the memory of the process: empty when it is opened, and gone when it is closed. */
+export const inMemory = ':memory:'
+
 export type DatabaseOptions = {
+  /** A path, or `inMemory`. */
   readonly file: string
   /** Nothing is created, updated or written. */
   readonly readonly?: boolean
@@ -23,13 +27,14 @@ const cacheKib = 64 * 1024
 /** Opens the database of a store, and creates or migrates it where needed. */
 export function openDatabase(options: DatabaseOptions): Database.Database {
   const { file, readonly = false, busyTimeoutMs = defaultBusyTimeoutMs } = options
+  requireNode(process.versions.node)
+  if (file === inMemory) return openInMemory()
   // A store that was emptied or removed by another program, or by a disk that failed, must not begin anew as if nothing had
   // been lost.
   if (sizeOf(file) === 0 && sizeOf(`${file}-head`) > 0) {
     const problem = existsSync(file) ? 'it is empty' : 'its file is missing'
     throw damagedStore(file, `${problem}, although changes were made to it`)
   }
-  requireNode(process.versions.node)
   if (readonly) requireFile(file)
   else prepareFile(file)
   let db: Database.Database | null = null
@@ -58,6 +63,18 @@ export function openDatabase(options: DatabaseOptions): Database.Database {
     db?.close()
     throw translateSqliteError(error, file)
   }
+}
+
+/** An empty store, from which others are copied: creating the tables takes 15 ms, and an evaluation opens a store for each case. */
+let emptyStore: Buffer | null = null
+
+function openInMemory(): Database.Database {
+  if (emptyStore !== null) return new Database(emptyStore)
+  const db = new Database(inMemory)
+  requireVersion(db)
+  migrate(db, inMemory, (work) => work())
+  emptyStore = db.serialize()
+  return db
 }
 
 /**
@@ -91,9 +108,13 @@ function copyInMemory(file: string): Database.Database {
   }
   const bytes = readFileSync(file)
   if (bytes.length < 100) throw damagedStore(file, 'it is too short')
-  // A database in memory has no write-ahead log, so its header must not say that it has one.
+  return openBytes(bytes, { readonly: true })
+}
+
+/** Opens the bytes of a database in memory, where it has no write-ahead log: the header must not declare one. */
+export function openBytes(bytes: Buffer, options: Database.Options = {}): Database.Database {
   bytes.fill(1, 18, 20)
-  return new Database(bytes, { readonly: true })
+  return new Database(bytes, options)
 }
 
 const mostCopiedBytes = 2 ** 30

@@ -1,24 +1,18 @@
-import type { AccessControl, Membership } from '../../beliefs/access-store.ts'
-import type { BeliefStore } from '../../beliefs/belief-store.ts'
-import type { RecallCounts } from '../../beliefs/recall-counts.ts'
+import type { Membership } from '../../beliefs/access-store.ts'
+import type { Commit } from '../../beliefs/journal.ts'
 import type { Finding, OnProgress, StoreCare } from '../../beliefs/store-care.ts'
-import type { TurnStore } from '../../beliefs/turn-store.ts'
 import { MemoryError } from '../../errors.ts'
-import type { FormIndex, FullText } from '../../search/form-index.ts'
-import type { MeaningIndex, TurnIndex } from '../../search/turns/turn-index.ts'
+import type { CaredStore, Store } from '../../search/store-port.ts'
 import { analysisVersion } from '../belief-row.ts'
 import { beliefReads } from './belief-lookups.ts'
 import type { Share } from './care/expected-rows.ts'
 import type { Half, ShareOfIndex } from './care/verify.ts'
-import { followChanges } from './changed-beliefs.ts'
 import { Connection, type Reading } from './connection.ts'
 import { type DatabaseOptions, defaultBusyTimeoutMs, openDatabase } from './database.ts'
 import { formReads } from './form-lookups.ts'
-import type { openRowStandings } from './full-text.ts'
 import type { openJournal } from './journal.ts'
 import { isReadOnlyStore, sizeOf } from './store-file.ts'
 import type { openStoreThread } from './store-thread.ts'
-import type { openResidentTurns } from './turns/resident-turns.ts'
 import { readTurn, turnReads } from './turns/turn-lookups.ts'
 
 export type SqliteStoreOptions = DatabaseOptions & {
@@ -26,51 +20,41 @@ export type SqliteStoreOptions = DatabaseOptions & {
   readonly random: (bytes: number) => Uint8Array
   /** For `verify`: opens for reading only, and leaves an index that is incomplete as it is. */
   readonly inspect?: boolean
-  /** The most memory that indexes may take, for processes that recall often. Default 0: none are kept. */
-  readonly residentBytes?: number
   /** The clock, for what opening an older store writes to the journal. */
   readonly now?: () => Date
 }
 
-export type SqliteStore = BeliefStore &
-  FormIndex &
-  FullText &
-  TurnStore &
-  TurnIndex &
-  MeaningIndex &
-  StoreCare &
-  AccessControl &
-  RecallCounts & {
-    verify(onProgress?: OnProgress, half?: Half): Promise<readonly Finding[]>
-    /** For the thread of `verify`. */
-    shareOfIndex(share: Share): Promise<ShareOfIndex>
-    /** Whether the turns of a user are in memory by now. */
-    hasTurnsInMemory(user: string): Promise<boolean>
-    /** Makes the next read see what other connections have written, also within `withSnapshot`. */
-    endSnapshot(): void
-  }
+export type SqliteStore = CaredStore & {
+  verify(onProgress?: OnProgress, half?: Half): Promise<readonly Finding[]>
+  /** For the thread of `verify`. */
+  shareOfIndex(share: Share): Promise<ShareOfIndex>
+  /** Makes the next read see what other connections have written, also within `withSnapshot`. */
+  endSnapshot(): void
+}
 
 /**
  * Opens the store in a file, and creates it where needed. One that may not be written to is opened for reading only. Any number of processes may have it open at once. Modules that
  * only writing, the journal and maintenance need are loaded when they are first used: most processes only recall.
  */
-export function openSqliteStore(options: SqliteStoreOptions): SqliteStore {
+export const openSqliteStore = (options: SqliteStoreOptions): SqliteStore =>
+  openStore(options, (readonly) => openDatabase({ ...options, readonly })).store
+
+function openStore(options: SqliteStoreOptions, openWith: (readonly: boolean) => ReturnType<typeof openDatabase>) {
   const { file, busyTimeoutMs = defaultBusyTimeoutMs, random, now = () => new Date() } = options
-  const { inspect = false, residentBytes = 0 } = options
+  const { inspect = false } = options
   const isReadonly = inspect || (options.readonly ?? isReadOnlyStore(file))
-  const open = () => openDatabase({ ...options, readonly: isReadonly })
+  const open = () => openWith(isReadonly)
   const connection = new Connection({ file, isReadonly, busyTimeoutMs, open })
   const users = new Users(connection)
-  const changes = followChanges(connection)
-  let residentTurns: ReturnType<typeof openResidentTurns> | null = null
-  let standings: ReturnType<typeof openRowStandings> | null = null
   // An import takes long, also of a module that is loaded.
   let fullText: typeof import('./full-text.ts') | null = null
   let committer: Promise<typeof import('./commit.ts')> | null = null
   let journals: Promise<typeof import('./journal.ts')> | null = null
-  const resident = residentBytes > 0 ? makeResident(residentBytes) : null
   const committing = { connection, users, random }
   let accessing: Connection | null = null
+  let trial: ReturnType<typeof openStore> | null = null
+  /** The dry runs that have not ended. They have the write lock, so changes of this store wait for them. */
+  let trying: Promise<unknown> = Promise.resolve()
   let upToDate: Promise<void> | null = null
   try {
     const due = inspect ? requireOwnAnalysis(connection) : dueAtOpening(connection, isReadonly)
@@ -81,15 +65,6 @@ export function openSqliteStore(options: SqliteStoreOptions): SqliteStore {
   }
   // A failure is reported by the calls that wait for it.
   upToDate?.catch(() => {})
-
-  async function makeResident(mostBytes: number) {
-    const [{ openResidentForms }, { openResidentTurns }] = await Promise.all([
-      import('./resident-indexes.ts'),
-      import('./turns/resident-turns.ts'),
-    ])
-    residentTurns = openResidentTurns({ connection, changes, mostBytes: mostBytes * shareOfTurns })
-    return openResidentForms({ connection, changes, mostBytes: mostBytes * (1 - shareOfTurns) })
-  }
 
   async function bringUpToDate(due: ReturnType<typeof dueAtOpening>): Promise<void> {
     if (due.derivation) {
@@ -119,7 +94,6 @@ export function openSqliteStore(options: SqliteStoreOptions): SqliteStore {
       return userId === null ? nothing : read(userId)
     })
   }
-  const forms = formReads(connection, reading)
 
   async function readingJournal<Result>(
     user: string,
@@ -131,16 +105,32 @@ export function openSqliteStore(options: SqliteStoreOptions): SqliteStore {
     return reading(user, nothing, (userId) => read(openJournal(connection), userId))
   }
 
-  /** A module that is needed once the store is up to date. */
+  async function runTrial<Result>(commit: Commit, work: (tried: Store) => Promise<Result>): Promise<Result> {
+    const { applyInDryRun } = await import('./commit.ts')
+    const canShare = connection.isOnDisk && !isReadonly
+    const tried = trial ?? openStore({ ...options, readonly: false }, canShare ? open : () => connection.copyInMemory())
+    try {
+      return await tried.committing.connection.dryRun(
+        () => applyInDryRun(tried.committing, commit),
+        () => work(tried.store),
+      )
+    } finally {
+      if (canShare) trial = tried
+      else await tried.store.close()
+    }
+  }
+
+  /** A module that is needed once the store is up to date, and no dry run has the lock. */
   async function loaded<Module>(module: Promise<Module>): Promise<Module> {
     await upToDate
+    await trying
     return module
   }
 
-  return {
-    ...beliefReads(connection, changes, reading),
-    ...forms,
-    ...turnReads(connection, () => residentTurns, reading),
+  const store: SqliteStore = {
+    ...beliefReads(connection, reading),
+    ...formReads(connection, reading),
+    ...turnReads(connection, reading),
     commit: async (commit) => {
       committer ??= import('./commit.ts')
       return (await loaded(committer)).commitChanges(committing, commit)
@@ -169,16 +159,10 @@ export function openSqliteStore(options: SqliteStoreOptions): SqliteStore {
     lastUndoable: (user) => readingJournal(user, null, (journal, userId) => journal.lastUndoable(userId)),
     history: (user, beliefId) => readingJournal(user, [], (journal, userId) => journal.history(userId, beliefId)),
     revisions: (user, event) => readingJournal(user, [], (journal, userId) => journal.revisions(userId, event)),
-    resident: async (view) => {
-      if (resident === null) return null
-      const indexes = await resident
-      return reading(view.user, null, (userId) => indexes.view(userId, view, () => forms.population(view)))
-    },
     matchText: async (query) => {
       fullText ??= await import('./full-text.ts')
-      const { matchText, openRowStandings } = fullText
-      if (residentBytes > 0) standings ??= openRowStandings(connection, changes)
-      return reading(query.user, [], (userId) => matchText(connection, userId, query, standings))
+      const { matchText } = fullText
+      return reading(query.user, [], (userId) => matchText(connection, userId, query))
     },
     knownTurns: async (user, heard) => {
       const { findKnown } = await import('./turns/turn-writing.ts')
@@ -193,7 +177,6 @@ export function openSqliteStore(options: SqliteStoreOptions): SqliteStore {
         }),
       )
     },
-    hasTurnsInMemory: (user) => reading(user, false, (userId) => (residentTurns?.of(userId) ?? null) !== null),
     keepVectors: async (user, model, vectors) => {
       const { insertVectors } = await loaded(import('./turns/turn-writing.ts'))
       connection.write(() => {
@@ -223,37 +206,45 @@ export function openSqliteStore(options: SqliteStoreOptions): SqliteStore {
       return connection.read(() => fingerprintOf(connection))
     },
     head,
-    anchorJournal: async () => (await import('./care/journal-anchor.ts')).anchorAt(file, await head()),
+    anchorJournal: async () => {
+      if (connection.isOnDisk) (await import('./care/journal-anchor.ts')).anchorAt(file, await head())
+    },
     backup: async (target) => (await loaded(import('./care/backup.ts'))).backUp(connection, target),
-    scrub: async () => (await loaded(import('./care/scrub.ts'))).scrub(connection),
+    scrub: async () => {
+      if (connection.isOnDisk) (await loaded(import('./care/scrub.ts'))).scrub(connection)
+    },
     memberships: async (person) =>
       connection.read(() =>
         connection.all<Membership>('SELECT team, role FROM team_members WHERE person = ? ORDER BY team', [person]),
       ),
     access: async () => {
       // A connection of its own: a token must be read as it is now, and a recall under way keeps its state of the store.
-      accessing ??= new Connection({ file, isReadonly, busyTimeoutMs, open })
+      accessing ??= connection.isOnDisk ? new Connection({ file, isReadonly, busyTimeoutMs, open }) : connection
       const tokens = accessing
       const { sqlAccess } = await loaded(import('../access-sql.ts'))
       return sqlAccess(async (use, sql, values) => {
         const named = Object.fromEntries(values.map((value, index) => [index + 1, value]))
+        if (use === 'write') await trying
         return tokens[use](() => tokens.all(sql.replaceAll('credence.', ''), [named]))
       })
+    },
+    tryOut: async (commit, work) => {
+      await upToDate
+      const result = trying.then(() => runTrial(commit, work))
+      trying = result.catch(() => {})
+      return result
     },
     withSnapshot: (work) => connection.withSnapshot(work),
     endSnapshot: () => connection.endSnapshot(),
     close: async () => {
-      const indexes = await resident
-      indexes?.close()
-      residentTurns?.close()
+      await trying
+      await trial?.store.close()
       accessing?.close()
       connection.close()
     },
   }
+  return { store, committing }
 }
-
-/** The share of the memory for indexes that turns may take; the names of beliefs may take the rest. */
-const shareOfTurns = 0.25
 
 /** Whether this version has filled the derived tables, and none of them has been emptied since. */
 const isDerivedHere = (connection: Connection): boolean =>

@@ -6,10 +6,11 @@ import { randomBytes } from 'node:crypto'
 import { createInterface } from 'node:readline'
 import { bm25System } from '../../../src/eval/system/bm25.ts'
 import { recallApp } from '../../../src/http/recall-app.ts'
-import { openModelStore } from '../../../src/store/model-store.contract.ts'
+import { inMemory } from '../../../src/store/sqlite/database.ts'
+import { openSqliteStore } from '../../../src/store/sqlite/sqlite-store.ts'
 
 const app = recallApp({
-  system: bm25System({ openStore: () => openModelStore({ random: randomBytes }), version: '1' }),
+  system: bm25System({ openStore: () => openSqliteStore({ file: inMemory, random: randomBytes }), version: '1' }),
   now: () => new Date(0),
   newId: () => 'unused',
   onBug: (error) => console.error(error),

@@ -3,10 +3,11 @@ import { loadPack, type Pack } from '../../../src/eval/kinds/retrieval/pack.ts'
 import { type PackRun, runPack } from '../../../src/eval/kinds/retrieval/run-pack.ts'
 import { Backends } from '../../../src/eval/system/backends.ts'
 import type { System } from '../../../src/eval/system/system.ts'
-import { openModelStore } from '../../../src/store/model-store.contract.ts'
+import { inMemory } from '../../../src/store/sqlite/database.ts'
+import { openSqliteStore } from '../../../src/store/sqlite/sqlite-store.ts'
 
 export const backends = new Backends({
-  openStore: () => openModelStore({ random: randomBytes }),
+  openStore: () => openSqliteStore({ file: inMemory, random: randomBytes }),
   version: 'under test',
   clock: () => 0,
   openEmbedder: () => Promise.reject(new Error('no vectors are needed here')),

@@ -7,7 +7,8 @@ import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { temporaryDirectory } from '../../../../test/temporary-directory.ts'
 import { MemoryError } from '../../../errors.ts'
-import { openModelStore } from '../../../store/model-store.contract.ts'
+import { inMemory } from '../../../store/sqlite/database.ts'
+import { openSqliteStore } from '../../../store/sqlite/sqlite-store.ts'
 import { summariseCases } from '../../score/figures.ts'
 import { describeHearing } from '../../system/system.contract.ts'
 import {
@@ -30,7 +31,7 @@ const open = (name: string): Promise<HearingSystem> => {
   let last = 0
   return openTurnSystem(name, {
     open: async () => ({
-      store: openModelStore({ random: randomBytes }),
+      store: openSqliteStore({ file: inMemory, random: randomBytes }),
       newId: () => `b-${++last}`,
       dispose: async () => {},
     }),

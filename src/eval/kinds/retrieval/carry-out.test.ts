@@ -4,7 +4,8 @@ import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import { plant } from '../../../../test/harness/eval-store.ts'
 import { temporaryDirectory } from '../../../../test/temporary-directory.ts'
-import { openModelStore } from '../../../store/model-store.contract.ts'
+import { inMemory } from '../../../store/sqlite/database.ts'
+import { openSqliteStore } from '../../../store/sqlite/sqlite-store.ts'
 import { gateStores } from '../../gate/ci-gate.ts'
 import { type CaseOutcome, caseOrder, type RunContext, resumeBenchmark, runBenchmark } from '../../run/run.ts'
 import { casesOf } from '../../store/case-log.ts'
@@ -19,7 +20,8 @@ import { runPack } from './run-pack.ts'
 const packs = findPacks(fileURLToPath(new URL('../../../../packs', import.meta.url)))
 const directoryOf = (id: string): string => packs.find((path) => path.endsWith(id)) ?? ''
 
-const ours = () => bm25System({ openStore: () => openModelStore({ random: randomBytes }), version: '1' })
+const ours = () =>
+  bm25System({ openStore: () => openSqliteStore({ file: inMemory, random: randomBytes }), version: '1' })
 const clock = () => 0
 const aSubject = (): Subject => systemSubject(ours(), { ours, clock })
 const signal = new AbortController().signal

@@ -7,39 +7,35 @@ import {
   passesFilter,
   reinforcedAt,
 } from '../beliefs/belief.ts'
-import type { BeliefStore, CommitResult, Viewpoint } from '../beliefs/belief-store.ts'
+import type { CommitResult, Viewpoint } from '../beliefs/belief-store.ts'
 import { compareText } from '../beliefs/identity.ts'
 import type { Commit } from '../beliefs/journal.ts'
 import { universalScope } from '../beliefs/scope.ts'
 import type { TurnStore } from '../beliefs/turn-store.ts'
-import type { FormIndex, FullText, Posting, TextHit } from '../search/form-index.ts'
+import type { FullText, Posting, TextHit } from '../search/form-index.ts'
+import type { Store } from '../search/store-port.ts'
 import type { MeaningIndex, TurnIndex } from '../search/turns/turn-index.ts'
 import { isOneEditApart, typoProbes } from '../search/typo.ts'
 import { byReinforcement, byUpdate, heldName } from './belief-row.ts'
 import { type CheckedChange, checkChanges, settledBefore } from './checked-commit.ts'
-import { MemoryJournal } from './memory-journal.ts'
+import { ModelJournal } from './model-journal.contract.ts'
+import { UserBeliefs } from './model-user.contract.ts'
 import { rankText, type TermMatch, textFields, textTerm } from './text-terms.ts'
-import { UserBeliefs } from './user-beliefs.ts'
 
-export type MemoryStoreOptions = {
+export type ModelOptions = {
   readonly random: (bytes: number) => Uint8Array
   /** `one`: events of all users are numbered and chained together, as in SQLite. `per user`: as in PostgreSQL. Default `one`. */
   readonly journals?: 'one' | 'per user'
-  /** Keeps the turns of commits. Default: a commit with turns is refused, since evaluations and views of the past have none. */
-  readonly turns?: { isStale(commit: Commit): boolean; apply(commit: Commit): void }
+  readonly turns: { isStale(commit: Commit): boolean; apply(commit: Commit): void }
 }
 
-/** A store of beliefs in the memory of the process, for evaluations and views of the past. */
-export function openMemoryStore({
-  random,
-  journals = 'one',
-  turns,
-}: MemoryStoreOptions): BeliefStore & FormIndex & FullText & TurnStore & TurnIndex & MeaningIndex {
-  const common = new MemoryJournal(random)
-  const own = new Map<string, MemoryJournal>()
-  const journalOf = (user: string): MemoryJournal => {
+/** The beliefs of the model that stores are compared with. */
+export function openModelBeliefs({ random, journals = 'one', turns }: ModelOptions): Store {
+  const common = new ModelJournal(random)
+  const own = new Map<string, ModelJournal>()
+  const journalOf = (user: string): ModelJournal => {
     if (journals === 'one') return common
-    const journal = own.get(user) ?? new MemoryJournal(random)
+    const journal = own.get(user) ?? new ModelJournal(random)
     own.set(user, journal)
     return journal
   }
@@ -49,8 +45,7 @@ export function openMemoryStore({
   const matching = (user: string, condition: (belief: Belief) => boolean): Belief[] => of(user).all().filter(condition)
 
   function commit(commit: Commit): CommitResult {
-    const { user, turns: heard = [], forgottenTurns = [] } = commit
-    if (turns === undefined && heard.length + forgottenTurns.length > 0) throw new Error('This store keeps no turns.')
+    const { user } = commit
     const journal = journalOf(user)
     const changes = checkChanges(commit).map(withOwnCopy)
     const settled = settledBefore(commit, {
@@ -60,7 +55,7 @@ export function openMemoryStore({
     if (settled !== null) return settled
     const isStale =
       changes.some((change) => change.expectedVersion !== journal.versionOf(user, change.beliefId)) ||
-      turns?.isStale(commit) ||
+      turns.isStale(commit) ||
       !of(user).canHold(changes)
     if (isStale) return { outcome: 'stale' }
 
@@ -68,7 +63,7 @@ export function openMemoryStore({
     const held = users.get(user) ?? new UserBeliefs()
     users.set(user, held)
     held.apply(changes)
-    turns?.apply(commit)
+    turns.apply(commit)
     return { outcome: 'committed', event }
   }
 
@@ -180,6 +175,9 @@ export function openMemoryStore({
     population: async (view) => matching(view.user, (belief) => isCurrent(belief) && isInView(belief, view)).length,
     matchText: async (query) => matchText(query),
     ...noTurns,
+    tryOut: async () => {
+      throw new Error('The model tries nothing out.')
+    },
     withSnapshot: (work) => work(),
     close: async () => {},
   }

@@ -7,7 +7,7 @@ import { MemoryError } from '../../errors.ts'
 import { type Edits, editBelief, editedFields } from '../change/edit.ts'
 import type { Context } from '../recall/context.ts'
 import { recall } from '../recall/recall.ts'
-import { storeWith } from './what-if.ts'
+import { withChanged } from './dry-run.ts'
 
 const word = fc.constantFrom(
   'redis',
@@ -69,21 +69,29 @@ it('answers as the store does once the change is made', async () => {
       const request = { user: 'ann', scopes: view, message: text, nearMisses: false }
       const before = (await memory.store.get('ann', 'b0')) as Belief
       const changed = { ...before, ...editedFields(before, change), editedByPerson: true }
-      const foretold = await recall({ ...memory, store: storeWith(memory.store, changed) }, request)
+      const foretold = await withChanged(memory, [changed], (tried) => recall(tried, request)).catch(
+        (error: unknown) => error,
+      )
 
       const made = await editBelief(memory, { ...about('b0'), edits: change }).catch((error: unknown) => error)
       // A name that is taken there, or nothing to change: then there is nothing to compare with.
       if (made instanceof MemoryError || (made as { outcome: string }).outcome === 'unchanged') return
 
-      expect(comparable(foretold)).toEqual(comparable(await recall(memory, request)))
+      expect(comparable(foretold as Context)).toEqual(comparable(await recall(memory, request)))
     }),
     { numRuns: 400 },
   )
 })
 
-it('writes nothing', async () => {
+it('stores nothing, and cannot be used to write', async () => {
   const memory = await portsWith(belief({ id: 'b0', name: 'redis' }))
-  const changed = storeWith(memory.store, (await memory.store.get('ann', 'b0')) as Belief)
+  const before = (await memory.store.get('ann', 'b0')) as Belief
+  const seen = async ({ store }: typeof memory) => (await store.get('ann', 'b0'))?.name
 
-  expect(() => changed.commit({} as never)).toThrow('cannot write')
+  expect(await withChanged(memory, [{ ...before, name: 'valkey' }], seen)).toBe('valkey')
+  await expect(
+    withChanged(memory, [before], (tried) => editBelief(tried, { ...about('b0'), edits: { pinned: true } })),
+  ).rejects.toThrow('cannot write')
+  expect(await memory.store.get('ann', 'b0')).toEqual(before)
+  expect(await memory.store.history('ann', 'b0')).toHaveLength(1)
 })

@@ -35,7 +35,7 @@ type JournalRecord = {
 }
 
 /** The journal of a store in memory: the same events with the same hashes as in SQLite. */
-export class MemoryJournal {
+export class ModelJournal {
   readonly #random: (bytes: number) => Uint8Array
   readonly #records: JournalRecord[] = []
   /** By user and belief. */
