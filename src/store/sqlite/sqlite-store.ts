@@ -1,22 +1,20 @@
 import type { AccessControl, Membership } from '../../beliefs/access-store.ts'
 import type { BeliefStore } from '../../beliefs/belief-store.ts'
 import type { RecallCounts } from '../../beliefs/recall-counts.ts'
-import type { Finding, OnProgress, StoreCare } from '../../beliefs/store-care.ts'
+import type { StoreCare } from '../../beliefs/store-care.ts'
 import type { TurnStore } from '../../beliefs/turn-store.ts'
 import { MemoryError } from '../../errors.ts'
 import type { FormIndex, FullText } from '../../search/form-index.ts'
 import type { MeaningIndex, TurnIndex } from '../../search/turns/turn-index.ts'
 import { analysisVersion } from '../belief-row.ts'
 import { beliefReads } from './belief-lookups.ts'
-import type { Share } from './care/expected-rows.ts'
-import type { Half, ShareOfIndex } from './care/verify.ts'
 import { followChanges } from './changed-beliefs.ts'
 import { Connection, type Reading } from './connection.ts'
 import { type DatabaseOptions, defaultBusyTimeoutMs, openDatabase } from './database.ts'
 import { formReads } from './form-lookups.ts'
 import type { openRowStandings } from './full-text.ts'
 import type { openJournal } from './journal.ts'
-import { isReadOnlyStore, sizeOf } from './store-file.ts'
+import { isReadOnlyStore } from './store-file.ts'
 import type { openStoreThread } from './store-thread.ts'
 import type { openResidentTurns } from './turns/resident-turns.ts'
 import { readTurn, turnReads } from './turns/turn-lookups.ts'
@@ -41,9 +39,6 @@ export type SqliteStore = BeliefStore &
   StoreCare &
   AccessControl &
   RecallCounts & {
-    verify(onProgress?: OnProgress, half?: Half): Promise<readonly Finding[]>
-    /** For the thread of `verify`. */
-    shareOfIndex(share: Share): Promise<ShareOfIndex>
     /** Whether the turns of a user are in memory by now. */
     hasTurnsInMemory(user: string): Promise<boolean>
     /** Makes the next read see what other connections have written, also within `withSnapshot`. */
@@ -201,25 +196,14 @@ export function openSqliteStore(options: SqliteStoreOptions): SqliteStore {
         if (userId !== null) insertVectors(connection, userId, model, vectors)
       })
     },
-    verify: async (onProgress?: OnProgress, half?: Half) => {
-      const { verifyStore, verifyWithThread, largeStore } = await loaded(import('./care/verify.ts'))
-      if (half !== undefined || !inspect || sizeOf(file) < largeStore) return verifyStore(connection, onProgress, half)
-      const thread = (await import('./store-thread.ts')).openStoreThread({ file, busyTimeoutMs, inspect })
-      const findings = await verifyWithThread(connection, onProgress, {
-        journal: () => thread.ask({ name: 'verify', values: [undefined, 'journal'] }) as Promise<readonly Finding[]>,
-        shareOfIndex: (share) => thread.ask({ name: 'shareOfIndex', values: [share] }) as Promise<ShareOfIndex>,
-      })
-      await thread.close({ name: 'close', values: [] })
-      return findings
-    },
-    shareOfIndex: async (share) => (await loaded(import('./care/verify.ts'))).shareOfIndex(connection, share),
+    verify: async (onProgress) => (await loaded(import('./care/verify.ts'))).verifyStore(connection, onProgress),
     rebuild: async () => {
       const { deriveAgain } = await loaded(import('./derivation.ts'))
       await requireWhole()
       connection.write(() => deriveAgain(connection, analysisVersion))
     },
     fingerprint: async () => {
-      const { fingerprintOf } = await loaded(import('./care/derived-rows.ts'))
+      const { fingerprintOf } = await loaded(import('./care/derived-tables.ts'))
       return connection.read(() => fingerprintOf(connection))
     },
     head,
@@ -340,7 +324,6 @@ const threadedCalls = [
   'countRecalls',
   'keepVectors',
   'verify',
-  'shareOfIndex',
   'rebuild',
   'fingerprint',
   'backup',
