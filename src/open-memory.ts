@@ -16,7 +16,7 @@ import { RecallCounter } from './memory/recall/tally.ts'
 import type { Embedder } from './search/embedder.ts'
 import { type CaredStore, deferredStore } from './store/deferred-store.ts'
 import { openSqliteStore, withThread } from './store/sqlite/sqlite-store.ts'
-import { isReadOnlyStore, makeRoomToOpen, storeSuffixes } from './store/sqlite/store-file.ts'
+import { isReadOnlyStore, storeSuffixes } from './store/sqlite/store-file.ts'
 
 export const defaultUser = 'local'
 
@@ -111,13 +111,10 @@ type PortsOptions = {
 export function openPorts(dir: string, given: PortsOptions & CopyOptions = {}) {
   const { store: address, busyTimeoutMs, agentShare, inspect = false, evalStoreDir, onErased = () => {} } = given
   const residentBytes = given.resident ? mostResidentBytes() : 0
-  let putBackRoom = (): void => {}
   const openFile = () => {
     const options = { file: storeFile(dir), ...(busyTimeoutMs === undefined ? {} : { busyTimeoutMs }) }
-    if (!inspect && !isReadOnlyStore(options.file)) {
+    if (!inspect && !isReadOnlyStore(options.file))
       for (const suffix of storeSuffixes) checkOwn(dir, options.file + suffix)
-      putBackRoom = makeRoomToOpen(options.file)
-    }
     const store = openSqliteStore({ ...options, inspect, random: randomBytes, residentBytes })
     return given.thread ? withThread(store, options) : store
   }
@@ -148,7 +145,6 @@ export function openPorts(dir: string, given: PortsOptions & CopyOptions = {}) {
       close: async () => {
         await ports.counter.flush()
         await ports.store.close()
-        putBackRoom()
       },
     },
     finishErasing: async () => existsSync(folder) && (await erasing()).finish(),

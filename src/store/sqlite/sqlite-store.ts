@@ -209,7 +209,7 @@ export function openSqliteStore(options: SqliteStoreOptions): SqliteStore {
     head,
     anchorJournal: async () => (await import('./care/journal-anchor.ts')).anchorAt(file, await head()),
     backup: async (target) => (await loaded(import('./care/backup.ts'))).backUp(connection, target),
-    scrub: async () => (await loaded(import('./care/scrub.ts'))).scrub(connection),
+    scrub: async (options) => (await loaded(import('./care/scrub.ts'))).scrub(connection, options),
     memberships: async (person) =>
       connection.read(() =>
         connection.all<Membership>('SELECT team, role FROM team_members WHERE person = ? ORDER BY team', [person]),

@@ -424,9 +424,29 @@ describe('forgetting', () => {
 
     await committed(store, commitOf([gone(belief, 'erased')], { kind: 'forget' }))
     expect(failed(await store.verify())).toEqual(['forgotten'])
+    expect(await store.scrub()).toBe(false)
     reader.close()
-    await store.scrub()
+    expect(await store.scrub()).toBe(true)
 
+    expect(failed(await store.verify())).toEqual([])
+    await store.close()
+    expect(traceIn(file)(secretOf(belief.id))).toBe(false)
+  })
+})
+
+describe('forgetting in a file of more than 100 MB', () => {
+  it('leaves the rewriting of the file to a later scrub', async () => {
+    const file = newFile()
+    const store = openAt(file)
+    const belief = secretBelief(1)
+    await committed(store, commitOf([present(belief)]))
+    tamper(file, 'CREATE TABLE ballast (bytes BLOB)', 'INSERT INTO ballast VALUES (zeroblob(101000000))')
+
+    await committed(store, commitOf([gone(belief, 'erased')], { kind: 'forget' }))
+
+    expect(await store.scrub({ ifSmall: true })).toBe(false)
+    expect(failed(await store.verify())).toEqual(['forgotten'])
+    expect(await store.scrub()).toBe(true)
     expect(failed(await store.verify())).toEqual([])
     await store.close()
     expect(traceIn(file)(secretOf(belief.id))).toBe(false)

@@ -11,19 +11,19 @@ import { readTurn } from '../turns/turn-lookups.ts'
 import { compareDerived } from './derived-tables.ts'
 import { anchorProblem, readAnchor } from './journal-anchor.ts'
 import { remainsOf } from './scrub.ts'
-import { forbidsWriting } from './unused-space.ts'
 
 const mostExamples = 3
 
 /** Checks the settings, the file, the journal and everything derived from it, on one state of the store. */
 export function verifyStore(connection: Connection, onProgress: OnProgress = () => {}): readonly Finding[] {
   const anchor = readAnchor(connection.file)
+  const isWritable = mayWrite(connection)
   return connection.read(() => [
-    finding(connection, 'settings', verifySettings),
+    finding(connection, 'settings', () => verifySettings(connection, isWritable)),
     finding(connection, 'file', () => verifyFile(connection, onProgress)),
     finding(connection, 'journal', () => verifyChain(connection, anchor, onProgress)),
     // From here to the end of the transaction, the names of derived tables are those of temporary ones.
-    finding(connection, 'index', () => verifyDerived(connection, onProgress)),
+    finding(connection, 'index', () => allowingWrites(connection, () => compareDerived(connection, onProgress))),
     finding(connection, 'forgotten', verifyForgotten),
     finding(connection, 'log', verifyLog),
   ])
@@ -58,7 +58,30 @@ function finding(connection: Connection, check: string, verify: (connection: Con
   }
 }
 
-function verifySettings(connection: Connection): CheckResult {
+/** False if the header of the file forbids writing, which no setting shows. Not known of a file that was opened for reading. */
+function mayWrite(connection: Connection): boolean {
+  if (!connection.isOpenForWriting) return true
+  try {
+    connection.read(() => allowingWrites(connection, () => connection.run('UPDATE derivation SET id = id WHERE false')))
+    return true
+  } catch (error) {
+    if (!(error instanceof MemoryError)) throw error
+    return sqliteCode(error.cause) !== 'SQLITE_READONLY'
+  }
+}
+
+/** Runs statements that write, also on a store that is open for reading only, in a transaction that is rolled back. */
+function allowingWrites<Result>(connection: Connection, work: () => Result): Result {
+  const queryOnly = connection.value<number>('PRAGMA query_only') ?? 0
+  connection.run('PRAGMA query_only = 0')
+  try {
+    return work()
+  } finally {
+    connection.run(`PRAGMA query_only = ${queryOnly}`)
+  }
+}
+
+function verifySettings(connection: Connection, isWritable: boolean): CheckResult {
   if (connection.value('PRAGMA journal_mode') === 'memory')
     return { detail: 'a copy in memory, since the directory cannot be written to', complaints: [] }
   // A backup that was put in place has another journal mode until it is opened for writing.
@@ -67,7 +90,7 @@ function verifySettings(connection: Connection): CheckResult {
     const found = connection.value(`PRAGMA ${name}`)
     return found === wanted ? [] : [`${name} is ${found}, not ${wanted}`]
   })
-  if (forbidsWriting(connection.file)) complaints.push('the header of the file forbids writing')
+  if (!isWritable) complaints.push('the header of the file forbids writing')
   return { detail: `all ${settings.length} SQLite safety settings are on`, complaints }
 }
 
@@ -184,17 +207,6 @@ function* eventsOf(connection: Connection): Generator<OwnEventRow> {
 const isEqual = (one: Uint8Array, other: Uint8Array): boolean =>
   one instanceof Uint8Array && other instanceof Uint8Array && Buffer.compare(one, other) === 0
 
-/** Temporary tables are written, so the connection must allow writing meanwhile. */
-function verifyDerived(connection: Connection, onProgress: OnProgress): CheckResult {
-  const queryOnly = connection.value<number>('PRAGMA query_only') ?? 0
-  connection.run('PRAGMA query_only = 0')
-  try {
-    return compareDerived(connection, onProgress)
-  } finally {
-    connection.run(`PRAGMA query_only = ${queryOnly}`)
-  }
-}
-
 function verifyLog({ file, logSize }: Connection): CheckResult {
   const complaints = logSize > longestLog ? [logTooLong(file, logSize)] : []
   return { detail: `${Math.ceil(logSize / 1024)} KiB in the write-ahead log`, complaints }
@@ -205,6 +217,8 @@ function verifyForgotten(connection: Connection): CheckResult {
   return {
     detail: 'nothing that was forgotten is left in the file',
     complaints:
-      event === null ? [] : [`text forgotten by event ${event} may lie in unused parts of the file; scrub it`],
+      event === null
+        ? []
+        : [`text forgotten by event ${event} may be left in unused parts of the file; \`credence doctor\` removes it`],
   }
 }
