@@ -6,7 +6,7 @@ import { type CheckedChange, checkChanges, settledBefore } from '../checked-comm
 import { deriveBelief } from '../derived-belief.ts'
 import { forgotten, sealChanges, sealKey } from '../journal-chain.ts'
 import { prepareTurns } from '../prepared-turns.ts'
-import { advanceAnchor } from './care/journal-anchor.ts'
+import { advanceHead } from './care/journal-head.ts'
 import { noteRemains, scrubSoon } from './care/scrub.ts'
 import type { Connection } from './connection.ts'
 import { openJournal } from './journal.ts'
@@ -31,7 +31,7 @@ export function commitChanges(committing: Committing, commit: Commit): CommitRes
   try {
     const result = connection.write(() => commitPrepared(committing, commit, prepared))
     if (result.outcome !== 'committed') return result
-    advanceAnchor(connection, result.event)
+    advanceHead(connection, result.event)
     if (isForgetting(commit)) scrubSoon(connection)
     return result
   } catch (error) {

@@ -99,7 +99,7 @@ export function openSqliteStore(options: SqliteStoreOptions): SqliteStore {
   }
 
   const requireWhole = async (): Promise<void> =>
-    (await import('./care/journal-anchor.ts')).requireWholeJournal(connection)
+    (await import('./care/journal-head.ts')).requireWholeJournal(connection)
 
   async function head(): ReturnType<StoreCare['head']> {
     const { openJournal } = await loaded(import('./journal.ts'))
@@ -207,7 +207,7 @@ export function openSqliteStore(options: SqliteStoreOptions): SqliteStore {
       return connection.read(() => fingerprintOf(connection))
     },
     head,
-    anchorJournal: async () => (await import('./care/journal-anchor.ts')).anchorAt(file, await head()),
+    anchorJournal: async () => (await import('./care/journal-head.ts')).setHead(file, await head()),
     backup: async (target) => (await loaded(import('./care/backup.ts'))).backUp(connection, target),
     scrub: async (options) => (await loaded(import('./care/scrub.ts'))).scrub(connection, options),
     memberships: async (person) =>

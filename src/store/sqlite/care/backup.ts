@@ -24,7 +24,7 @@ import { defaultBusyTimeoutMs, openDatabase, sqliteCode, translateSqliteError } 
 import { applicationId, schemaState } from '../migrations/migrate.ts'
 import { openSqliteStore, type SqliteStoreOptions } from '../sqlite-store.ts'
 import { storeSuffixes } from '../store-file.ts'
-import { anchorAt, removeAnchor } from './journal-anchor.ts'
+import { removeHead, setHead } from './journal-head.ts'
 import { verifyBackup } from './verify.ts'
 
 /**
@@ -163,8 +163,8 @@ export async function restoreStore({ from, confirm, onStage, ...options }: Resto
     const old = await contentsAt(options)
     if (!(await confirm(contents, old))) return null
     onStage?.('replace')
-    // An anchor of the old journal would contradict the new one.
-    removeAnchor(file)
+    // The head of the old journal would contradict the new one.
+    removeHead(file)
     const setAside = old === 'damaged' ? replaceDamaged(file, draft) : null
     if (setAside === null) replaceSound(file, draft, replaced)
     const now = await contentsAt(options)
@@ -175,7 +175,7 @@ export async function restoreStore({ from, confirm, onStage, ...options }: Resto
         hint: `${isKept ? 'The old store is back in its place. ' : ''}Check the disk.`,
       })
     }
-    anchorAt(file, contents.head)
+    setHead(file, contents.head)
     return { ...contents, setAside }
   } finally {
     removeStore(draft)

@@ -9,19 +9,19 @@ import { longestLog, safeSettings, sqliteCode, translateSqliteError } from '../d
 import { type OwnChangeRow, type OwnEventRow, selectChanges, selectEvents } from '../journal.ts'
 import { readTurn } from '../turns/turn-lookups.ts'
 import { compareDerived } from './derived-tables.ts'
-import { anchorProblem, readAnchor } from './journal-anchor.ts'
+import { headProblem, readHead } from './journal-head.ts'
 import { remainsOf } from './scrub.ts'
 
 const mostExamples = 3
 
 /** Checks the settings, the file, the journal and everything derived from it, on one state of the store. */
 export function verifyStore(connection: Connection, onProgress: OnProgress = () => {}): readonly Finding[] {
-  const anchor = readAnchor(connection.file)
+  const head = readHead(connection.file)
   const isWritable = mayWrite(connection)
   return connection.read(() => [
     finding(connection, 'settings', () => verifySettings(connection, isWritable)),
     finding(connection, 'file', () => verifyFile(connection, onProgress)),
-    finding(connection, 'journal', () => verifyChain(connection, anchor, onProgress)),
+    finding(connection, 'journal', () => verifyChain(connection, head, onProgress)),
     // From here to the end of the transaction, the names of derived tables are those of temporary ones.
     finding(connection, 'index', () => allowingWrites(connection, () => compareDerived(connection, onProgress))),
     finding(connection, 'forgotten', verifyForgotten),
@@ -106,13 +106,9 @@ function verifyFile(connection: Connection, onProgress: OnProgress): CheckResult
 }
 
 /** Recomputes the hash of every event and of every text that has not been erased. */
-function verifyChain(
-  connection: Connection,
-  anchor: ReturnType<typeof readAnchor>,
-  onProgress: OnProgress,
-): CheckResult {
+function verifyChain(connection: Connection, head: ReturnType<typeof readHead>, onProgress: OnProgress): CheckResult {
   const total = connection.value<number | null>('SELECT max(number) FROM events') ?? 0
-  const cut = anchorProblem(connection, anchor)
+  const cut = headProblem(connection, head)
   const complaints: string[] = cut === null ? [] : [cut]
   let previous: Uint8Array = beforeFirst
   let number = 0
