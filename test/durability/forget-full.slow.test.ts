@@ -67,7 +67,7 @@ describe('forgetting on a full disk', () => {
       const copied = await credence('backup', join(disk, 'copy.db'))
 
       expect([refused.exitCode, refused.stderr]).toEqual([3, expect.stringContaining('full')])
-      expect([forgotten.exitCode, forgotten.stderr]).toEqual([3, expect.stringMatching(/full[^]*Free some space/u)])
+      expect([forgotten.exitCode, forgotten.stderr]).toEqual([3, expect.stringMatching(/full[\s\S]*Free some space/u)])
       expect([recalled.exitCode, recalled.stderr]).toEqual([0, ''])
       expect(recalled.stdout).toContain('48213-kestrel')
       expect(doctor.exitCode).toBe(0)
