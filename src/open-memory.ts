@@ -17,7 +17,7 @@ import type { CaredStore } from './search/store-port.ts'
 import { deferredStore } from './store/deferred-store.ts'
 import { inMemory } from './store/sqlite/database.ts'
 import { openSqliteStore, withThread } from './store/sqlite/sqlite-store.ts'
-import { isReadOnlyStore, makeRoomToOpen, storeSuffixes } from './store/sqlite/store-file.ts'
+import { isReadOnlyStore, storeSuffixes } from './store/sqlite/store-file.ts'
 
 export const defaultUser = 'local'
 
@@ -109,13 +109,10 @@ type PortsOptions = {
 /** The store of a directory, with the system's clock and random ids. */
 export function openPorts(dir: string, given: PortsOptions & CopyOptions = {}) {
   const { store: address, busyTimeoutMs, agentShare, inspect = false, evalStoreDir, onErased = () => {} } = given
-  let putBackRoom = (): void => {}
   const openFile = () => {
     const options = { file: storeFile(dir), ...(busyTimeoutMs === undefined ? {} : { busyTimeoutMs }) }
-    if (!inspect && !isReadOnlyStore(options.file)) {
+    if (!inspect && !isReadOnlyStore(options.file))
       for (const suffix of storeSuffixes) checkOwn(dir, options.file + suffix)
-      putBackRoom = makeRoomToOpen(options.file)
-    }
     const store = openSqliteStore({ ...options, inspect, random: randomBytes })
     return given.thread ? withThread(store, options) : store
   }
@@ -146,7 +143,6 @@ export function openPorts(dir: string, given: PortsOptions & CopyOptions = {}) {
       close: async () => {
         await ports.counter.flush()
         await ports.store.close()
-        putBackRoom()
       },
     },
     finishErasing: async () => existsSync(folder) && (await erasing()).finish(),

@@ -85,7 +85,7 @@ function writeAims({ rows }: WritesFigures): readonly Aim[] {
     measured: `up to ${times(slowest(what))}`,
     isReached: slowest(what) <= most,
   })
-  return [atMost('add', 3), atMost('forget in the store', 20)]
+  return [atMost('add', 3)]
 }
 
 function startUpAims({ rows }: StartUpFigures): readonly Aim[] {

@@ -21,8 +21,11 @@ export type StoreCare = {
    * cut off, is set to the newest event. For a backup that was restored, and for a loss that a person accepts.
    */
   anchorJournal(): Promise<void>
-  /** Writes the file anew if forgotten text may still lie in unused parts of it. Small stores do so by themselves. */
-  scrub(): Promise<void>
+  /**
+   * Removes forgotten text from unused parts of the store, if any may be left, by rewriting it. Returns whether none is left. With
+   * `ifSmall`, a file of more than 100 MB is left as it is, as after each forget.
+   */
+  scrub(options?: { readonly ifSmall?: boolean }): Promise<boolean>
   /** Writes a complete copy to a new file. */
   backup(file: string): Promise<void>
 }

@@ -102,7 +102,7 @@ describe('a memory in a cloned repository', () => {
     using place = workplace()
     const victims = victimsOf(place)
     const { clone, memory } = cloneInto(place)
-    for (const name of ['credence.db-reserve', 'hook.log']) putLink(memory, join('state', name), victims.file)
+    for (const name of ['credence.db-head', 'hook.log']) putLink(memory, join('state', name), victims.file)
     for (const name of ['hook-queue', 'mirror/displaced', 'mirror/bases', 'evals'])
       putLink(memory, join('state', name), victims.folder)
     const before = [victims.states(), git(clone, 'status', '--porcelain', '--ignored')]
@@ -180,7 +180,6 @@ describe('a memory in a cloned repository', () => {
     ['state/credence.db', 'file', statement],
     ['state/credence.db-wal', 'file', statement],
     ['state/credence.db-head', 'file', statement],
-    ['state/credence.db-reserve', 'file', statement],
     ['state/projects', 'folder', statement],
     ['state/mirror', 'folder', statement],
     ['state/mirror/displaced', 'folder', statement],
@@ -229,12 +228,12 @@ describe('a memory in a cloned repository', () => {
     const victims = victimsOf(place)
     const { clone } = cloneInto(place)
     await place.runWith({ cwd: clone }, 'trust')
-    putLink(join(clone, 'memory'), 'state/credence.db-reserve', victims.file)
+    putLink(join(clone, 'memory'), 'state/credence.db-head', victims.file)
 
     const refused = await place.runWith({ cwd: clone }, 'remember', 'Port 8080.', '--name', 'api port')
 
     expect(refused.exitCode).toBe(3)
-    expect(refused.stderr).toContain('credence.db-reserve is a symbolic link, and a memory contains no links.')
+    expect(refused.stderr).toContain('credence.db-head is a symbolic link, and a memory contains no links.')
     expect(refused.stderr).toContain('hint: Delete the link.')
   })
 

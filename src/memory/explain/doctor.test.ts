@@ -15,7 +15,7 @@ const cared = (overrides: Partial<Store & StoreCare> = {}) => {
     fingerprint: async () => 'same',
     anchorJournal: async () => {},
     head: async () => ({ number: 0, hash: '' }),
-    scrub: async () => {},
+    scrub: async () => true,
     backup: async () => {},
   }
   return { ...memory, store: { ...memory.store, ...care, ...overrides } }

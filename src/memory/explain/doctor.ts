@@ -47,6 +47,20 @@ export async function rebuild({ store }: Examined): Promise<Finding> {
   return { check: 'rebuild', ok: true, detail }
 }
 
+/** Removes forgotten text that a forget left in unused parts of a large or busy store. */
+export async function finishForgetting({ store }: Examined): Promise<Finding> {
+  const check = 'forgotten'
+  try {
+    if (await store.scrub())
+      return { check, ok: true, detail: 'forgotten text was left in unused parts of the file, and is removed now' }
+    const reason = 'another process is reading the store; end it and run this command again'
+    return { check, ok: false, detail: `forgotten text is left in unused parts of the file, because ${reason}` }
+  } catch (error) {
+    if (!(error instanceof MemoryError)) throw error
+    return { check, ok: false, detail: `forgotten text is left in unused parts of the file: ${error.message}` }
+  }
+}
+
 /** Takes the journal as it is, although events are missing at its end. */
 export async function acceptLoss({ store }: Examined): Promise<Finding> {
   await store.anchorJournal()

@@ -164,7 +164,10 @@ export function openPostgresStore(options: PostgresStoreOptions): PostgresStore 
     // The head of every owner is kept in its row, in the same transaction as the event.
     anchorJournal: async () => {},
     // Row versions that a forget leaves behind are removed by vacuum.
-    scrub: () => caring(({ vacuum }) => vacuum(connection)),
+    scrub: async () => {
+      await caring(({ vacuum }) => vacuum(connection))
+      return true
+    },
     backup: async () => {
       throw new MemoryError('invalid', 'A PostgreSQL store is backed up with the tools of PostgreSQL.', {
         hint: 'Run pg_dump --schema=credence, or `credence store copy` to a memory directory.',

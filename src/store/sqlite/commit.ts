@@ -1,24 +1,18 @@
-import { randomFillSync } from 'node:crypto'
-import { rmSync } from 'node:fs'
 import type { Belief } from '../../beliefs/belief.ts'
 import type { CommitResult } from '../../beliefs/belief-store.ts'
 import { type Commit, isForgetting } from '../../beliefs/journal.ts'
 import { MemoryError } from '../../errors.ts'
-import { writePrivate } from '../../files/own-files.ts'
-import { indexedTerm, newestText, parseBody, readText, type StoredText } from '../belief-row.ts'
+import { newestText, readText, type StoredText } from '../belief-row.ts'
 import { type CheckedChange, checkChanges, settledBefore } from '../checked-commit.ts'
 import { deriveBelief } from '../derived-belief.ts'
 import { forgotten, sealChanges, sealKey } from '../journal-chain.ts'
 import { prepareTurns } from '../prepared-turns.ts'
-import { textTerms } from '../text-terms.ts'
-import { advanceAnchor } from './care/journal-anchor.ts'
+import { advanceHead } from './care/journal-head.ts'
 import { noteRemains, scrubSoon } from './care/scrub.ts'
-import { dropSeparators } from './care/term-separators.ts'
 import type { Connection } from './connection.ts'
 import { openJournal } from './journal.ts'
 import { openProjection, type Projected } from './projections.ts'
 import type { Users } from './sqlite-store.ts'
-import { freeBytes, reserveBytes, reserveOf, sizeOf } from './store-file.ts'
 import { eraseTurns, findKnown, insertTurns } from './turns/turn-writing.ts'
 
 export type Committing = {
@@ -52,14 +46,10 @@ export function commitChanges(committing: Committing, commit: Commit): CommitRes
   // Hashes and index entries are computed before the lock is taken, so that other processes wait less.
   const prepared = prepare(committing, commit)
   const { connection } = committing
-  if (connection.isOnDisk) {
-    if (isForgetting(commit)) releaseReserve(connection)
-    else keepReserve(connection.file)
-  }
   try {
     const result = connection.write(() => commitPrepared(committing, commit, prepared))
     if (result.outcome !== 'committed' || !connection.isOnDisk) return result
-    advanceAnchor(connection, result.event)
+    advanceHead(connection, result.event)
     if (isForgetting(commit)) scrubSoon(connection)
     return result
   } catch (error) {
@@ -92,12 +82,9 @@ function commitPrepared(
   const { turns: heard = [], forgottenTurns = [] } = commit
   if (heard.length > 0 && findKnown(connection, userId, heard).some((row) => row !== null)) throw new StaleCommit()
   project(connection, userId, changes)
-  const erased = changes.filter(({ outcome }) => outcome === 'erased').map(({ beliefId }) => beliefId)
-  const terms = termsOf(connection, userId, erased)
   const event = journal.append(userId, { ...commit, key }, written, [...turns, ...forgotten(forgottenTurns)])
   insertTurns(connection, { userId, event: event.number }, turns)
   if (!eraseTurns(connection, { userId, event: event.number }, forgottenTurns)) throw new StaleCommit()
-  if (erased.length > 0) dropSeparators(connection, terms)
   if (isForgetting(commit)) noteRemains(connection, event.number)
   return { outcome: 'committed', event }
 }
@@ -120,15 +107,6 @@ function project(connection: Connection, userId: number, changes: readonly Check
     else projection.update(held, derived)
   }
   projection.finish()
-}
-
-/** Every term by which the beliefs were ever indexed. */
-function termsOf(connection: Connection, userId: number, beliefIds: readonly string[]): ReadonlySet<string> {
-  const bodies = 'SELECT body FROM changes WHERE user_id = ? AND belief_id = ? AND body IS NOT NULL'
-  const terms = beliefIds.flatMap((id) =>
-    connection.column<string>(bodies, [userId, id]).flatMap((body) => Object.values(textTerms(parseBody(body))).flat()),
-  )
-  return new Set(terms.map((term) => indexedTerm(userId, term)))
 }
 
 function storedProjection(connection: Connection, userId: number, beliefId: string): Projected | null {
@@ -168,25 +146,4 @@ export function reviewOldBeliefs(committing: Committing, now: () => Date): void 
     }
     connection.run('DELETE FROM to_review')
   })
-}
-
-/**
- * Keeps a file beside the store whose only purpose is its space: a deletion needs room for its log, so on a full disk
- * nothing could be forgotten. Does nothing when the file is there, or the disk is nearly full.
- */
-function keepReserve(file: string): void {
-  if (sizeOf(reserveOf(file)) === reserveBytes || freeBytes(file) < 2 * reserveBytes) return
-  try {
-    // Random, so that no file system compresses it.
-    writePrivate(reserveOf(file), randomFillSync(Buffer.allocUnsafe(reserveBytes)), 'replace')
-  } catch {
-    // A directory that may not be written to is no reason not to open the store.
-  }
-}
-
-/** Before something is forgotten: on a disk that is nearly full the reserve and the log make room. */
-function releaseReserve(connection: Connection): void {
-  if (freeBytes(connection.file) >= reserveBytes) return
-  rmSync(reserveOf(connection.file), { force: true })
-  connection.emptyLog()
 }

@@ -10,7 +10,7 @@ import {
   translateSqliteError,
   whenUnlocked,
 } from './database.ts'
-import { identityOf, readersOf, sizeOf } from './store-file.ts'
+import { identityOf, isDiskFull, sizeOf } from './store-file.ts'
 
 type ConnectionOptions = {
   readonly file: string
@@ -31,7 +31,6 @@ export class Connection {
   readonly #plucked = new Map<string, Database.Statement>()
   readonly #caches: (() => void)[] = []
   readonly #guards: (() => void)[] = []
-  readonly #writeListeners: (() => void)[] = []
   #db: Database.Database | null
   #files: string
   #dataVersion = -1
@@ -62,24 +61,9 @@ export class Connection {
     this.#guards.push(guard)
   }
 
-  /** Registers a callback that runs after each write of this connection. */
-  onWritten(listener: () => void): void {
-    this.#writeListeners.push(listener)
-  }
-
   /** The prepared statement of an SQL text. Texts are constants or one of a few variants, since all are kept. */
   statement<Row = never>(sql: string): Database.Statement<unknown[], Row> {
     return this.#prepared(this.#statements, sql) as Database.Statement<unknown[], Row>
-  }
-
-  /** Runs a statement that writes to the tables in which FTS5 keeps its index, which the driver forbids otherwise. */
-  runUnguarded(sql: string, values: readonly unknown[]): void {
-    const db = this.#database().unsafeMode(true)
-    try {
-      this.run(sql, values)
-    } finally {
-      db.unsafeMode(false)
-    }
   }
 
   run(sql: string, values: readonly unknown[] = []): Database.RunResult {
@@ -136,6 +120,11 @@ export class Connection {
     return this.#options.isReadonly
   }
 
+  /** Whether SQLite opened the file for writing, as it does for some that are only read. */
+  get isOpenForWriting(): boolean {
+    return !this.#database().readonly
+  }
+
   /** Runs several statements on one state of the store, and rolls back at the end, which is cheaper than a commit. */
   read<Result>(work: () => Result): Result {
     if (this.#isDryRun) return work()
@@ -189,24 +178,15 @@ export class Connection {
     this.run('ROLLBACK')
   }
 
-  /**
-   * Runs statements that take effect together, durably, when this returns; or not at all. Without `isSynced` a power cut may
-   * undo them, until the next write that is synced.
-   */
-  write<Result>(work: () => Result, { isSynced = true } = {}): Result {
+  /** Runs statements that take effect together, durably, when this returns; or not at all. */
+  write<Result>(work: () => Result): Result {
     if (this.#isDryRun) throw new Error('A dry run cannot write.')
-    if (this.#options.isReadonly) {
-      throw new MemoryError('unavailable', `The store ${this.file} was opened for reading only.`, {
-        hint: 'Check whether the file and its directory may be written to.',
-      })
-    }
+    if (this.#options.isReadonly) throw openForReading(this.file)
     this.endSnapshot()
     this.#requireSameFiles()
     let result: Result
     try {
-      const transaction = () => this.#transaction('BEGIN IMMEDIATE', 'COMMIT', work)
-      result = isSynced ? transaction() : this.#withoutSync(transaction)
-      for (const listener of this.#writeListeners) listener()
+      result = this.#transaction('BEGIN IMMEDIATE', 'COMMIT', work)
     } finally {
       this.#changed()
     }
@@ -252,16 +232,6 @@ export class Connection {
     return openBytes(this.#database().serialize())
   }
 
-  /** SQLite still syncs the header of a new log and before it moves a log into the file, so nothing can be damaged. */
-  #withoutSync<Result>(work: () => Result): Result {
-    setPragma(this.#database(), 'synchronous', 'normal')
-    try {
-      return work()
-    } finally {
-      if (this.#db !== null) setPragma(this.#db, 'synchronous', 'full')
-    }
-  }
-
   /** The size of the write-ahead log in bytes. */
   get logSize(): number {
     return sizeOf(`${this.file}-wal`)
@@ -289,6 +259,13 @@ export class Connection {
     }
   }
 
+  /** Writes every page of the file again, through the log, without anything that was deleted. */
+  vacuum(): void {
+    this.outsideTransaction(() =>
+      whenUnlocked(this.#database(), this.#options.busyTimeoutMs, () => this.#database().exec('VACUUM')),
+    )
+  }
+
   /**
    * Moves the write-ahead log into the database file and truncates it, so that no old text stays in the log. False when
    * that was not possible, mostly because another process is reading. Waits only briefly: writers have to wait meanwhile.
@@ -306,11 +283,6 @@ export class Connection {
     } finally {
       setPragma(db, 'busy_timeout', this.#options.busyTimeoutMs)
     }
-  }
-
-  /** Gives up the cached pages, so that they are read from the file again. */
-  releaseCache(): void {
-    this.#database().pragma('shrink_memory')
   }
 
   close(): void {
@@ -384,17 +356,24 @@ export class Connection {
   }
 }
 
+const openForReading = (file: string): MemoryError =>
+  isDiskFull(file)
+    ? new MemoryError('unavailable', `The disk of ${file} is full; nothing was written.`, {
+        hint: 'Free some space and try again. Reading still works.',
+      })
+    : new MemoryError('unavailable', `The store ${file} was opened for reading only.`, {
+        hint: 'Check whether the file and its directory may be written to.',
+      })
+
 const checkpointTimeoutMs = 1_000
 const lockPollMs = 5
 /** Work that waits for nothing but the store is not interrupted, however long it takes. */
 const longestSnapshotMs = 10
 
 /** The warning about a log that has grown too long. */
-export function logTooLong(file: string, size: number): string {
-  const readers = readersOf(file)
-  const known = readers.length === 0 ? '' : ` (process ${readers.join(', ')})`
-  return `The write-ahead log of ${file} has ${Math.round(size / 2 ** 20)} MiB, because a process${known} goes on reading an old state of the store. End that process; the next change then empties the log.`
-}
+export const logTooLong = (file: string, size: number): string =>
+  `The write-ahead log of ${file} has ${Math.round(size / 2 ** 20)} MiB, because a process goes on reading an old state of the store. End that process; the next change then empties the log.`
+
 /** More parameters in one statement of `insertMany` cost more than they save. */
 const mostParameters = 160
 

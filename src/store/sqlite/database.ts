@@ -3,7 +3,7 @@ import { dirname } from 'node:path'
 import Database from 'better-sqlite3'
 import { DamagedStore, MemoryError } from '../../errors.ts'
 import { damagedStore, damageHint, migrate, schemaProblem, schemaState } from './migrations/migrate.ts'
-import { freeBytes, mayBeWritten, openingBytes, prepareFile, requireFile, sizeOf } from './store-file.ts'
+import { isDiskFull, mayBeWritten, prepareFile, requireFile, sizeOf } from './store-file.ts'
 
 /** The file name of a store in the memory of the process: empty when it is opened, and gone when it is closed. */
 export const inMemory = ':memory:'
@@ -82,9 +82,33 @@ function openInMemory(): Database.Database {
  * for it. Without a log the file alone is the whole store, and nobody who is writing has it open.
  */
 const needsCopy = (file: string, readonly: boolean): boolean =>
-  readonly &&
-  sizeOf(`${file}-wal`) === 0 &&
-  (!mayBeWritten(dirname(file)) || (freeBytes(file) < openingBytes && !existsSync(`${file}-shm`)))
+  readonly && sizeOf(`${file}-wal`) === 0 && (!mayBeWritten(dirname(file)) || isDiskFull(file))
+
+/** No connection of this process can hold a lock on the file, which reading it would drop. */
+function copyInMemory(file: string): Database.Database {
+  const size = sizeOf(file)
+  if (size > maxCopiedBytes) {
+    const limit = `${maxCopiedBytes / 2 ** 20} MiB can be read from there`
+    const problem = `has ${size} bytes in a directory that cannot be written to; at most ${limit}`
+    throw new MemoryError('unavailable', `The store ${file} ${problem}.`, {
+      hint: 'Copy the memory directory to a place that may be written to, and name it with --dir.',
+    })
+  }
+  const bytes = readFileSync(file)
+  if (bytes.length < 100) throw damagedStore(file, 'it is too short')
+  return openBytes(bytes, { readonly: true })
+}
+
+/**
+ * Opens a copy of a database in memory, where it can have no write-ahead log: the header of the copy must not declare one.
+ * https://sqlite.org/c3ref/deserialize.html
+ */
+export function openBytes(bytes: Buffer, options: Database.Options = {}): Database.Database {
+  bytes.fill(1, 18, 20)
+  return new Database(bytes, options)
+}
+
+const maxCopiedBytes = 2 ** 30
 
 /**
  * Whether SQLite would leave the empty log behind that it creates to read a store: only a connection that may write removes
@@ -92,32 +116,6 @@ const needsCopy = (file: string, readonly: boolean): boolean =>
  */
 const leavesLog = (file: string): boolean =>
   mayBeWritten(dirname(file), file) && !['-wal', '-journal'].some((suffix) => existsSync(file + suffix))
-
-/** A copy of the file in memory. No connection of this process can hold a lock on the file, which reading it would drop. */
-function copyInMemory(file: string): Database.Database {
-  const size = sizeOf(file)
-  if (size > mostCopiedBytes) {
-    const limit = `${mostCopiedBytes / 2 ** 20} MiB can be read from there`
-    throw new MemoryError(
-      'unavailable',
-      `The store ${file} has ${size} bytes in a directory that cannot be written to; at most ${limit}.`,
-      {
-        hint: 'Copy the memory directory to a place that may be written to, and name it with --dir.',
-      },
-    )
-  }
-  const bytes = readFileSync(file)
-  if (bytes.length < 100) throw damagedStore(file, 'it is too short')
-  return openBytes(bytes, { readonly: true })
-}
-
-/** Opens the bytes of a database in memory, where it has no write-ahead log: the header must not declare one. */
-export function openBytes(bytes: Buffer, options: Database.Options = {}): Database.Database {
-  bytes.fill(1, 18, 20)
-  return new Database(bytes, options)
-}
-
-const mostCopiedBytes = 2 ** 30
 
 /** The driver of SQLite does not fail on an older Node: it ends the process. */
 export function requireNode(version: string): void {

@@ -15,9 +15,16 @@ const derivedTables =
 /** Empties the derived tables and fills them from the journal and the turns, inside the caller's transaction. */
 export function deriveAgain(connection: Connection, analysis: string): void {
   // New numbers, so that no process takes what it has read of a row for what is there now.
-  let row = connection.value<number | null>('SELECT max(row) FROM beliefs') ?? 0
+  const lastRow = connection.value<number | null>('SELECT max(row) FROM beliefs') ?? 0
   for (const table of derivedTables.split(' ')) connection.run(`DELETE FROM ${table}`)
   connection.run(`INSERT INTO texts (texts) VALUES ('delete-all')`)
+  deriveRows(connection, () => {}, lastRow)
+  connection.run('INSERT OR REPLACE INTO derivation (id, analysis) VALUES (1, ?)', [analysis])
+}
+
+/** Fills empty derived tables from the journal and the turns. The row numbers of beliefs begin after `lastRow`. */
+export function deriveRows(connection: Connection, onDerived: (beliefs: number) => void, lastRow = 0): void {
+  let row = lastRow
   for (const userId of connection.column<number>('SELECT id FROM users ORDER BY id')) {
     const projection = openProjection(connection, userId)
     for (const body of newestBodies(connection, userId)) {
@@ -28,43 +35,34 @@ export function deriveAgain(connection: Connection, analysis: string): void {
           hint: 'Nothing was changed. Restore a backup.',
         })
       }
+      if ((row - lastRow) % pageSize === 0) onDerived(row - lastRow)
       row += 1
       projection.insert(derived, row)
     }
     projection.finish()
   }
   indexTurns(connection)
-  connection.run('INSERT OR REPLACE INTO derivation (id, analysis) VALUES (1, ?)', [analysis])
 }
 
 const pageSize = 500
 
-/** The current text of each belief of a user, according to the journal. One that does not match its hash is an error. */
-function* newestBodies(connection: Connection, userId: number): Generator<string> {
-  for (const row of newestTexts(connection, userId)) {
-    const { body } = row
-    if (body === null || !isAsWritten(row)) throw damagedJournal(connection.file, row)
-    yield body
-  }
-}
-
 /**
- * The last change of each belief of a user that is there now, in the order of their ids. Read in pages, since there may
- * be millions.
+ * The current text of each belief of a user, according to the journal, in the order of their ids. One that does not match
+ * its hash is an error. Read in pages, since there may be many.
  */
-export function* newestTexts(
-  connection: Connection,
-  userId: number,
-  { after = '', until }: { readonly after?: string; readonly until?: string } = {},
-): Generator<ChangeRow> {
-  for (let last = after; ; ) {
+function* newestBodies(connection: Connection, userId: number): Generator<string> {
+  for (let last = ''; ; ) {
     const page = connection.all<ChangeRow>(
       `${selectChanges} AS newest WHERE user_id = ? AND belief_id > ? AND outcome = 'present' AND event = (
          SELECT max(event) FROM changes WHERE user_id = newest.user_id AND belief_id = newest.belief_id)
-         ${until === undefined ? '' : 'AND belief_id <= ?'} ORDER BY belief_id LIMIT ?`,
-      [userId, last, ...(until === undefined ? [] : [until]), pageSize],
+       ORDER BY belief_id LIMIT ?`,
+      [userId, last, pageSize],
     )
-    yield* page
+    for (const row of page) {
+      const { body } = row
+      if (body === null || !isAsWritten(row)) throw damagedJournal(connection.file, row)
+      yield body
+    }
     if (page.length < pageSize) return
     last = page.at(-1)?.belief ?? last
   }
@@ -82,7 +80,7 @@ type StoredTurn = {
 }
 
 /** Every turn that has a text, in the order of the rows. */
-export function* storedTurns(connection: Connection): Generator<StoredTurn> {
+function* storedTurns(connection: Connection): Generator<StoredTurn> {
   for (let last = -1; ; ) {
     const page = connection.all<StoredTurn>(
       `SELECT turns.row, users.name AS user, turns.scope AS scope_id, turn_scopes.name AS scope, role, origin, speaker,

@@ -1,4 +1,4 @@
-import { chmodSync, mkdirSync, renameSync, rmSync, statSync, truncateSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, renameSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import Database from 'better-sqlite3'
 import { describe, expect, it } from 'vitest'
@@ -26,6 +26,18 @@ describe('opening a store', () => {
     expect(modeOf(dirname(file))).toBe(0o700)
     for (const suffix of ['', '-wal', '-shm']) expect(modeOf(file + suffix)).toBe(0o600)
     await store.close()
+  })
+
+  it('removes the file that older versions kept for its space, unless it only reads', async () => {
+    const file = newFile()
+    await openAt(file).close()
+    writeFileSync(`${file}-reserve`, 'space')
+
+    await openAt(file, { readonly: true }).close()
+    const isKept = existsSync(`${file}-reserve`)
+    await openAt(file).close()
+
+    expect([isKept, existsSync(`${file}-reserve`)]).toEqual([true, false])
   })
 
   it('leaves a directory that was there as it is', async () => {

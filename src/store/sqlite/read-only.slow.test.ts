@@ -109,7 +109,7 @@ describe('a memory on a read-only mount', () => {
         3,
         expect.stringMatching(/read-only|reading only|cannot be created/u),
       ])
-    const files = ['credence.db', 'credence.db-head', 'credence.db-reserve', 'id']
+    const files = ['credence.db', 'credence.db-head', 'id']
     expect(readdirSync(join(dir, 'state')).sort()).toEqual(files)
   })
 

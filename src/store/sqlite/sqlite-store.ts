@@ -1,17 +1,15 @@
 import type { Membership } from '../../beliefs/access-store.ts'
 import type { Commit } from '../../beliefs/journal.ts'
-import type { Finding, OnProgress, StoreCare } from '../../beliefs/store-care.ts'
+import type { StoreCare } from '../../beliefs/store-care.ts'
 import { MemoryError } from '../../errors.ts'
 import type { CaredStore, Store } from '../../search/store-port.ts'
 import { analysisVersion } from '../belief-row.ts'
 import { beliefReads } from './belief-lookups.ts'
-import type { Share } from './care/expected-rows.ts'
-import type { Half, ShareOfIndex } from './care/verify.ts'
 import { Connection, type Reading } from './connection.ts'
 import { type DatabaseOptions, defaultBusyTimeoutMs, openDatabase } from './database.ts'
 import { formReads } from './form-lookups.ts'
 import type { openJournal } from './journal.ts'
-import { isReadOnlyStore, sizeOf } from './store-file.ts'
+import { isReadOnlyStore } from './store-file.ts'
 import type { openStoreThread } from './store-thread.ts'
 import { readTurn, turnReads } from './turns/turn-lookups.ts'
 
@@ -25,9 +23,6 @@ export type SqliteStoreOptions = DatabaseOptions & {
 }
 
 export type SqliteStore = CaredStore & {
-  verify(onProgress?: OnProgress, half?: Half): Promise<readonly Finding[]>
-  /** For the thread of `verify`. */
-  shareOfIndex(share: Share): Promise<ShareOfIndex>
   /** Makes the next read see what other connections have written, also within `withSnapshot`. */
   endSnapshot(): void
 }
@@ -79,7 +74,7 @@ function openStore(options: SqliteStoreOptions, openWith: (readonly: boolean) =>
   }
 
   const requireWhole = async (): Promise<void> =>
-    (await import('./care/journal-anchor.ts')).requireWholeJournal(connection)
+    (await import('./care/journal-head.ts')).requireWholeJournal(connection)
 
   async function head(): ReturnType<StoreCare['head']> {
     const { openJournal } = await loaded(import('./journal.ts'))
@@ -184,35 +179,22 @@ function openStore(options: SqliteStoreOptions, openWith: (readonly: boolean) =>
         if (userId !== null) insertVectors(connection, userId, model, vectors)
       })
     },
-    verify: async (onProgress?: OnProgress, half?: Half) => {
-      const { verifyStore, verifyWithThread, largeStore } = await loaded(import('./care/verify.ts'))
-      if (half !== undefined || !inspect || sizeOf(file) < largeStore) return verifyStore(connection, onProgress, half)
-      const thread = (await import('./store-thread.ts')).openStoreThread({ file, busyTimeoutMs, inspect })
-      const findings = await verifyWithThread(connection, onProgress, {
-        journal: () => thread.ask({ name: 'verify', values: [undefined, 'journal'] }) as Promise<readonly Finding[]>,
-        shareOfIndex: (share) => thread.ask({ name: 'shareOfIndex', values: [share] }) as Promise<ShareOfIndex>,
-      })
-      await thread.close({ name: 'close', values: [] })
-      return findings
-    },
-    shareOfIndex: async (share) => (await loaded(import('./care/verify.ts'))).shareOfIndex(connection, share),
+    verify: async (onProgress) => (await loaded(import('./care/verify.ts'))).verifyStore(connection, onProgress),
     rebuild: async () => {
       const { deriveAgain } = await loaded(import('./derivation.ts'))
       await requireWhole()
       connection.write(() => deriveAgain(connection, analysisVersion))
     },
     fingerprint: async () => {
-      const { fingerprintOf } = await loaded(import('./care/derived-rows.ts'))
+      const { fingerprintOf } = await loaded(import('./care/derived-tables.ts'))
       return connection.read(() => fingerprintOf(connection))
     },
     head,
     anchorJournal: async () => {
-      if (connection.isOnDisk) (await import('./care/journal-anchor.ts')).anchorAt(file, await head())
+      if (connection.isOnDisk) (await import('./care/journal-head.ts')).setHead(file, await head())
     },
     backup: async (target) => (await loaded(import('./care/backup.ts'))).backUp(connection, target),
-    scrub: async () => {
-      if (connection.isOnDisk) (await loaded(import('./care/scrub.ts'))).scrub(connection)
-    },
+    scrub: async (given) => !connection.isOnDisk || (await loaded(import('./care/scrub.ts'))).scrub(connection, given),
     memberships: async (person) =>
       connection.read(() =>
         connection.all<Membership>('SELECT team, role FROM team_members WHERE person = ? ORDER BY team', [person]),
@@ -331,7 +313,6 @@ const threadedCalls = [
   'countRecalls',
   'keepVectors',
   'verify',
-  'shareOfIndex',
   'rebuild',
   'fingerprint',
   'backup',

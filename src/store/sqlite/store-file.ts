@@ -1,4 +1,3 @@
-import { randomFillSync } from 'node:crypto'
 import {
   accessSync,
   chmodSync,
@@ -7,16 +6,14 @@ import {
   existsSync,
   mkdirSync,
   openSync,
-  readFileSync,
   renameSync,
+  rmSync,
   type Stats,
   statfsSync,
   statSync,
-  truncateSync,
 } from 'node:fs'
 import { dirname } from 'node:path'
 import { MemoryError } from '../../errors.ts'
-import { writePrivate } from '../../files/own-files.ts'
 
 /**
  * Makes sure there is a private file for SQLite to open. Called before a connection exists and never opens a file that
@@ -31,6 +28,8 @@ export function prepareFile(file: string): void {
     if (known === null) createPrivate(file)
     else if (!known.isFile()) throw notAFile(file)
     else if (known.size === 0) chmodSync(file, 0o600)
+    // Versions up to 0.2 kept 1 MB of space in this file.
+    rmSync(`${file}-reserve`, { force: true })
   } catch (error) {
     if (error instanceof MemoryError) throw error
     throw new MemoryError('unavailable', `The store ${file} cannot be created.`, {
@@ -61,34 +60,18 @@ export function mayBeWritten(...paths: readonly string[]): boolean {
   }
 }
 
-/** Whether there is a store that may only be read. */
-export const isReadOnlyStore = (file: string): boolean => existsSync(file) && !mayBeWritten(dirname(file), file)
+/** Whether there is a store that may only be read: its permissions forbid writing, or its disk is full. */
+export const isReadOnlyStore = (file: string): boolean =>
+  existsSync(file) && (!mayBeWritten(dirname(file), file) || isDiskFull(file))
 
-/** The endings of the store's own files: SQLite's, the head of the journal, and the reserve. */
-export const storeSuffixes = ['', '-wal', '-shm', '-journal', '-head', '-reserve'] as const
+/** The endings of the store's own files: SQLite's, and the head of the journal. */
+export const storeSuffixes = ['', '-wal', '-shm', '-journal', '-head'] as const
 
 /** Which files a connection has open, so that a swap under it can be noticed. */
 export const identityOf = (file: string): string =>
   [file, `${file}-wal`].map((name) => statOf(name)?.ino ?? 'none').join(' ')
 
 export const sizeOf = (file: string): number => statOf(file)?.size ?? 0
-
-/** Where SQLite marks, in the file beside the log, that a process is reading: https://sqlite.org/walformat.html */
-const readLocks = { first: 123, last: 127 }
-
-/** The ids of the other processes that are reading a state of the store now, where the system lists locks. */
-export function readersOf(file: string): readonly number[] {
-  const shared = statOf(`${file}-shm`)?.ino
-  if (shared === undefined || !existsSync('/proc/locks')) return []
-  const readers = readFileSync('/proc/locks', 'latin1')
-    .split('\n')
-    .flatMap((line) => {
-      const [, reader, inode, start] = /\bREAD +(\d+) +[\da-f]+:[\da-f]+:(\d+) +(\d+)/u.exec(line)?.map(Number) ?? []
-      if (reader === undefined || start === undefined || inode !== shared) return []
-      return start >= readLocks.first && start <= readLocks.last ? [reader] : []
-    })
-  return [...new Set(readers)].filter((reader) => reader > 0 && reader !== process.pid)
-}
 
 /**
  * Moves a damaged store out of the way, together with its side files, and returns the new name. Nothing is deleted.
@@ -106,38 +89,16 @@ export function setAsideCorruptStore(file: string, at: Date = new Date()): strin
   return target
 }
 
-/** Enough for the log of one forget and a new MEMORY.md. */
-export const reserveBytes = 1024 * 1024
-
-export const reserveOf = (file: string): string => `${file}-reserve`
-
-export const freeBytes = (file: string): number => {
+const freeBytes = (file: string): number => {
   const { bavail, bsize } = statfsSync(dirname(file))
   return bavail * bsize
 }
 
-/** SQLite needs this much beside the store to open it, also for reading. */
-export const openingBytes = 128 * 1024
+/** SQLite needs this much space next to the store to open it for writing. */
+const openingBytes = 128 * 1024
 
-/**
- * Before the store is opened: on a disk without any room a part of the reserve makes some. The rest is for forgetting. Returns a
- * function that puts back what was taken, for when the store is closed: its log, and SQLite's list of it, are gone by then.
- */
-export function makeRoomToOpen(file: string): () => void {
-  const size = sizeOf(reserveOf(file))
-  if (size >= reserveBytes / 2 + openingBytes && freeBytes(file) < openingBytes)
-    truncateSync(reserveOf(file), size - openingBytes)
-  return () => {
-    const taken = size - sizeOf(reserveOf(file))
-    if (taken <= 0) return
-    try {
-      const room = Math.min(taken, freeBytes(file))
-      writePrivate(reserveOf(file), randomFillSync(Buffer.allocUnsafe(room)), 'append')
-    } catch {
-      // Another program was faster. What was written of it is a reserve too.
-    }
-  }
-}
+/** Whether SQLite could not create its files next to the store, which nobody has open. */
+export const isDiskFull = (file: string): boolean => !existsSync(`${file}-shm`) && freeBytes(file) < openingBytes
 
 const statOf = (file: string): Stats | null => statSync(file, { throwIfNoEntry: false }) ?? null
 

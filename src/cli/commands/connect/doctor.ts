@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import type { Finding } from '../../../beliefs/store-care.ts'
 import { conflict, MemoryError } from '../../../errors.ts'
 import { examineFiles, shellWord } from '../../../files/own-files.ts'
-import { acceptLoss, examine, rebuild } from '../../../memory/explain/doctor.ts'
+import { acceptLoss, examine, finishForgetting, rebuild } from '../../../memory/explain/doctor.ts'
 import { type MirrorStatus, mirrorStatus } from '../../../memory/mirror/status.ts'
 import type { Store } from '../../../memory/ports.ts'
 import { setAsideCorruptStore } from '../../../store/sqlite/store-file.ts'
@@ -23,7 +23,7 @@ export const doctor = defineCommand({
   args: {},
   options: { ...maintenance, ...memoryOptions },
   description:
-    'Checks the owner and the permissions of the directory and its files, the journal, every belief, every index and MEMORY.md. Without --rebuild, --accept-loss or --set-aside it only reads. The journal is compared with its last known event in state/credence.db-head: events missing at its end are reported until you restore a backup or give --accept-loss.',
+    'Checks the owner and the permissions of the directory and its files, the journal, every belief, every index and MEMORY.md. Without --rebuild, --accept-loss or --set-aside it only reads, unless a forget has left text in unused parts of the file, which it removes. The journal is compared with its last known event in state/credence.db-head: events missing at its end are reported until you restore a backup or give --accept-loss.',
   exitCodes: [exitCodes.degraded],
   examples: {
     'credence doctor': 'Shows the result of every check.',
@@ -68,8 +68,8 @@ async function checkStore(
 ): Promise<Report> {
   try {
     const { found, mirror } = await examined(session, location, options)
-    // The finding about a long log names its own remedy.
-    const isDamaged = found.some(({ check, ok }) => !ok && check !== 'log')
+    // These findings name their own remedy.
+    const isDamaged = found.some(({ check, ok }) => !ok && check !== 'log' && check !== 'forgotten')
     const hints = [...(isDamaged ? [remedy] : []), ...(mirror.every(({ ok }) => ok) ? [] : [mirrorRemedy])]
     if (!options.setAside) return { findings: [...found, ...mirror, ...queueFindings(location.dir)], hints }
     if (!isDamaged)
@@ -96,7 +96,7 @@ const remedy =
 /** Findings about MEMORY.md are apart: they are no reason to set the store aside. */
 async function examined(session: Session, { dir, user }: MemoryLocation, options: ValuesOf<typeof maintenance>) {
   const done = await maintained(session, dir, options)
-  return session.withProgress(async (bar) => {
+  const { found, mirror } = await session.withProgress(async (bar) => {
     const check = async (ports: Ports) => {
       const mirror = mirrorFindings(await mirrorStatus(ports, dir))
       const found = await examine(ports, user, (name, at, total) => bar.show(`checking: ${name}`, at, total))
@@ -108,6 +108,13 @@ async function examined(session: Session, { dir, user }: MemoryLocation, options
       return session.withPorts(dir, check)
     })
   })
+  const isLeft = found.some(({ check, ok }) => check === 'forgotten' && !ok)
+  if (!isLeft) return { found, mirror }
+  const finished = await session.withProgress((bar) => {
+    bar.show('rewriting the store', 0, 1)
+    return session.withPorts(dir, finishForgetting)
+  })
+  return { found: found.map((finding) => (finding.check === 'forgotten' ? finished : finding)), mirror }
 }
 
 /** The work that was asked for besides the check, done first. */

@@ -2,6 +2,7 @@ import { join, relative } from 'node:path'
 import type { Belief } from '../../../beliefs/belief.ts'
 import { isSameStatement } from '../../../beliefs/identity.ts'
 import type { Turn } from '../../../beliefs/turn.ts'
+import { MemoryError } from '../../../errors.ts'
 import type { ForgottenTexts } from '../../../files/erase-texts.ts'
 import { localDay } from '../../../local-time.ts'
 import type { ForgottenTurns, TurnSelection } from '../../../memory/conversation/turns.ts'
@@ -95,7 +96,9 @@ export const forget = defineCommand({
       note(forgotten, await eraseCopies({ dir: session.locate(given).dir, evalStoreDir }, forgotten))
     }
     const proof = given.verify ? await proofOf(memory, copies, session, given) : null
-    return withCopies(answer, copies, proof, session.locate(given))
+    const location = session.locate(given)
+    const isLater = proof === null && !(await isScrubbed(session, location, { ifSmall: true }))
+    return withCopies(answer, copies, { proof, isLater }, location)
   },
 })
 
@@ -117,22 +120,46 @@ type Copies = {
 }
 
 async function proofOf(memory: Memory, { forgotten }: Copies, session: Session, given: Options): Promise<Proof> {
-  const { dir, user } = session.locate(given)
+  const location = session.locate(given)
+  const { dir, user } = location
   const evals = session.settings(given).evalStoreDir ?? join(dir, 'state', 'evals')
   const [said, names] = [forgotten.flatMap((one) => one.said), forgotten.flatMap((one) => one.names)]
   const texts = await textsToFind(memory, { beliefIds: [], said, names })
-  // A busy store may not be scrubbed yet, and MEMORY.md may be behind; no file of an open store may be read.
-  await session.withPorts(dir, async (ports) => {
-    await syncIfThere(ports, { dir, user })
-    await ports.store.scrub()
-  })
+  // A large or busy store may not be scrubbed yet, and MEMORY.md may be behind; no file of an open store may be read.
+  await session.withPorts(dir, (ports) => syncIfThere(ports, { dir, user }))
+  await isScrubbed(session, location, { ifSmall: false })
   await memory.close()
   return session.withProgress(async (bar) =>
     searchFiles({ dir, evals }, texts, (files) => bar.show('files searched', files, files)),
   )
 }
 
-async function withCopies(answer: Answer, copies: Copies, proof: Proof | null, { dir, store }: MemoryLocation) {
+/** Scrubs the store again if the forget could not. False if forgotten text may be left in unused parts of its file. */
+async function isScrubbed(
+  session: Session,
+  { dir, store }: MemoryLocation,
+  { ifSmall }: { readonly ifSmall: boolean },
+): Promise<boolean> {
+  // A server removes old rows in its own time; it has no file here.
+  if (store !== undefined && ifSmall) return true
+  try {
+    return await session.withProgress((bar) => {
+      bar.show('rewriting the store', 0, 1)
+      return session.withPorts(dir, (ports) => ports.store.scrub({ ifSmall }))
+    })
+  } catch (error) {
+    if (!(error instanceof MemoryError)) throw error
+    return false
+  }
+}
+
+type Outcome = {
+  readonly proof: Proof | null
+  /** Whether forgotten text may still be in unused parts of the store's file. */
+  readonly isLater: boolean
+}
+
+async function withCopies(answer: Answer, copies: Copies, { proof, isLater }: Outcome, { dir, store }: MemoryLocation) {
   const [changed, unchanged] = [[...copies.changed], copies.unchanged]
   const backups = (await knownBackups(dir)).filter(({ file }) => relative(dir, file).startsWith('..'))
   const at = (file: string): string => harmless(relative(dir, file))
@@ -140,7 +167,7 @@ async function withCopies(answer: Answer, copies: Copies, proof: Proof | null, {
   return {
     document: {
       ...(answer.document as object),
-      ...{ erased: { changed, unchanged }, backups },
+      ...{ erased: { changed, unchanged }, backups, unusedSpace: isLater ? 'doctor' : 'cleared' },
       ...(proof === null ? {} : { proof }),
     },
     text: (style: Style) =>
@@ -156,6 +183,8 @@ async function withCopies(answer: Answer, copies: Copies, proof: Proof | null, {
       backups.map(({ file, at: made }) => {
         return `${harmless(file)}, a backup of ${localDay(made)}, is not changed; delete it if it may contain the text.`
       }),
+      isLater &&
+        'No command returns the text any more, but bytes of it may be left in unused parts of the store, because the file has more than 100 MB, its disk is full, or another process is reading it. `credence doctor` removes them.',
       proof !== null &&
         store !== undefined &&
         'Only files were searched. No table of PostgreSQL holds the text; its write-ahead log, standbys and backups may: see docs/postgres.md.',
@@ -188,6 +217,13 @@ function proofText(
 type Options = ValuesOf<typeof options>
 
 const nothingForgotten: Answer = { document: { forgotten: false }, text: () => 'Nothing was forgotten.' }
+
+/** In a store of many beliefs, rewriting the file takes seconds. */
+const erasing = <Receipt>(session: Session, forgetting: () => Promise<Receipt>): Promise<Receipt> =>
+  session.withProgress((bar) => {
+    bar.show('erasing', 0, 1)
+    return forgetting()
+  })
 
 const receiptText = (event: number | null, hash: string): string => `  Receipt: change ${event}, ${hash.slice(0, 16)}`
 
@@ -253,7 +289,7 @@ async function forgetBelief(
   const goes = selected.length + turns.length === 1 ? 'this' : 'all of this'
   const question = `${[shown, ...keptNotes, ...sources].join('\n')}\nForget ${goes} for good?`
   if (!yes && !(await session.confirm(question))) return nothingForgotten
-  const receipt = await memory.forget(belief.id, { ...target, ...omitUndefined({ key }) })
+  const receipt = await erasing(session, () => memory.forget(belief.id, { ...target, ...omitUndefined({ key }) }))
   const { beliefIds, event, hash } = receipt
   const stillThere = ids.filter((id) => !beliefIds.includes(id))
   return {
@@ -292,7 +328,7 @@ async function forgetTurns(
   if (!yes && !(await session.confirm(question))) return nothingForgotten
   const { dir, user } = session.locate(given)
   const queued = forgetQueued(dir, (turn) => turn.user === user && isSelected(turn, selection))
-  const receipt = await memory.forgetTurns(selection, omitUndefined({ key }))
+  const receipt = await erasing(session, () => memory.forgetTurns(selection, omitUndefined({ key })))
   const waiting = queued === 0 ? '' : `, and ${counted(queued, 'message')} of hooks that had not been stored yet`
   return {
     document: { ...receipt, queued },

@@ -24,7 +24,7 @@ import { defaultBusyTimeoutMs, openDatabase, sqliteCode, translateSqliteError } 
 import { applicationId, schemaState } from '../migrations/migrate.ts'
 import { openSqliteStore, type SqliteStoreOptions } from '../sqlite-store.ts'
 import { storeSuffixes } from '../store-file.ts'
-import { anchorAt, removeAnchor } from './journal-anchor.ts'
+import { removeHead, setHead } from './journal-head.ts'
 import { verifyBackup } from './verify.ts'
 
 /**
@@ -152,7 +152,6 @@ export async function restoreStore({ from, confirm, onStage, ...options }: Resto
   mkdirSync(directory, { recursive: true, mode: 0o700 })
   await sweepLeftovers(directory)
   const draft = join(directory, leftoverName('tmp', basename(file)))
-  const replaced = join(directory, leftoverName('tmp', basename(file)))
   try {
     onStage?.('copy')
     copyFileSync(from, draft, constants.COPYFILE_EXCL)
@@ -163,23 +162,14 @@ export async function restoreStore({ from, confirm, onStage, ...options }: Resto
     const old = await contentsAt(options)
     if (!(await confirm(contents, old))) return null
     onStage?.('replace')
-    // An anchor of the old journal would contradict the new one.
-    removeAnchor(file)
+    // The head of the old journal would contradict the new one.
+    removeHead(file)
     const setAside = old === 'damaged' ? replaceDamaged(file, draft) : null
-    if (setAside === null) replaceSound(file, draft, replaced)
-    const now = await contentsAt(options)
-    if (now === null || now === 'damaged' || now.head.hash !== contents.head.hash) {
-      const isKept = existsSync(replaced)
-      if (isKept) renameSync(replaced, file)
-      throw new MemoryError('unavailable', `The restored store ${file} does not hold what the backup holds.`, {
-        hint: `${isKept ? 'The old store is back in its place. ' : ''}Check the disk.`,
-      })
-    }
-    anchorAt(file, contents.head)
+    if (setAside === null) replaceSound(file, draft)
+    setHead(file, contents.head)
     return { ...contents, setAside }
   } finally {
     removeStore(draft)
-    removeStore(replaced)
   }
 }
 
@@ -209,25 +199,15 @@ const notABackup = (from: string, problem: string, cause?: unknown): MemoryError
 async function readyContents(options: SqliteStoreOptions, from: string): Promise<StoreContents> {
   const { file } = options
   try {
-    requireOwn(file)
-    const store = openSqliteStore(options)
-    await store.close()
+    if (contentsOf(file) === null)
+      throw new MemoryError('invalid', 'it is a database without a memory', { hint: 'Name another file.' })
+    await openSqliteStore(options).close()
     check(file)
-    return contentsOf(file)
+    return contentsOf(file) as StoreContents
   } catch (error) {
     const known = translateSqliteError(error, from)
     if (!(known instanceof MemoryError)) throw error
     throw notABackup(from, known.message.replaceAll(file, from).replace(/\.$/u, ''), error)
-  }
-}
-
-function requireOwn(file: string): void {
-  const db = new Database(file, { readonly: true, fileMustExist: true })
-  try {
-    if (schemaState(db, file) === 'new')
-      throw new MemoryError('invalid', 'it is a database without a memory', { hint: 'Name another file.' })
-  } finally {
-    db.close()
   }
 }
 
@@ -244,10 +224,11 @@ async function contentsAt({ file }: SqliteStoreOptions): Promise<StoreContents |
   }
 }
 
-function contentsOf(file: string): StoreContents {
+/** Null for a database that is empty. */
+function contentsOf(file: string): StoreContents | null {
   const db = new Database(file, { fileMustExist: true, timeout: defaultBusyTimeoutMs })
   try {
-    if (schemaState(db, file) === 'new') return nothing
+    if (schemaState(db, file) === 'new') return null
     const value = <Value>(sql: string) => db.prepare(sql).pluck().get() as Value
     const head = db.prepare('SELECT number, hash, at FROM events ORDER BY number DESC LIMIT 1').get() as
       | { readonly number: number; readonly hash: Buffer; readonly at: string }
@@ -256,7 +237,7 @@ function contentsOf(file: string): StoreContents {
     return {
       beliefs: value('SELECT count(*) FROM beliefs WHERE current = 1'),
       turns: hasTurns ? value('SELECT count(*) FROM turn_texts') : 0,
-      head: head === undefined ? nothing.head : { number: head.number, hash: head.hash.toString('hex') },
+      head: { number: head?.number ?? 0, hash: (head?.hash ?? Buffer.alloc(32)).toString('hex') },
       newestChange: head?.at ?? null,
     }
   } finally {
@@ -264,30 +245,22 @@ function contentsOf(file: string): StoreContents {
   }
 }
 
-const nothing: StoreContents = { beliefs: 0, turns: 0, head: { number: 0, hash: '0'.repeat(64) }, newestChange: null }
-
 /**
  * Replaces a store that can be opened, or none. Nobody else may have it open, so its log can be merged and removed: a log
  * that stayed would be applied to the new file. The lock is held until the new file has its name; a process that was
  * waiting for it is told by SQLite that its file has been moved.
  */
-function replaceSound(file: string, draft: string, replaced: string): void {
-  if (!existsSync(file)) {
-    renameSync(draft, file)
-    syncDirectoryNow(dirname(file))
-    return
-  }
-  const db = new Database(file, { fileMustExist: true, timeout: inUseTimeoutMs })
+function replaceSound(file: string, draft: string): void {
+  const db = existsSync(file) ? new Database(file, { fileMustExist: true, timeout: inUseTimeoutMs }) : null
   try {
-    if (db.pragma('journal_mode = delete', { simple: true }) !== 'delete') throw inUse(file)
-    db.exec('BEGIN EXCLUSIVE')
-    keep(file, replaced)
+    if (db !== null && db.pragma('journal_mode = delete', { simple: true }) !== 'delete') throw inUse(file)
+    db?.exec('BEGIN EXCLUSIVE')
     renameSync(draft, file)
     syncDirectoryNow(dirname(file))
   } catch (error) {
     throw sqliteCode(error)?.startsWith('SQLITE_BUSY') ? inUse(file, error) : translateSqliteError(error, file)
   } finally {
-    db.close()
+    db?.close()
   }
 }
 
@@ -300,23 +273,17 @@ const inUse = (file: string, cause?: unknown): MemoryError =>
   })
 
 /**
- * A second name for a file, so that it outlives its replacement. False on a file system without links; a copy would have
- * to open the file, which drops the lock on it.
+ * A damaged store is kept under another name, with its log. No process may have it open. On a file system with links, its
+ * own name is never without a file.
  */
-function keep(file: string, name: string): boolean {
-  try {
-    linkSync(file, name)
-    return true
-  } catch (error) {
-    if (codeOf(error) === 'ENOSPC') throw error
-    return false
-  }
-}
-
-/** A damaged store is kept under another name, with its log. No process may have it open. */
 function replaceDamaged(file: string, draft: string): string {
   const aside = `${file}.corrupt-${new Date().toISOString().replace(/[:.]/g, '-')}`
-  if (!keep(file, aside)) renameSync(file, aside)
+  try {
+    linkSync(file, aside)
+  } catch (error) {
+    if (codeOf(error) === 'ENOSPC') throw error
+    renameSync(file, aside)
+  }
   for (const suffix of ['-wal', '-shm', '-journal'].filter((one) => existsSync(file + one)))
     renameSync(file + suffix, aside + suffix)
   renameSync(draft, file)

@@ -1,8 +1,8 @@
 import { MemoryError } from '../../../errors.ts'
 import type { Connection } from '../connection.ts'
-import { clearUnusedSpace, WrittenPages } from './unused-space.ts'
+import { sizeOf } from '../store-file.ts'
 
-/** The last event whose forgotten text may still lie in unused parts of the file, or null. */
+/** The last event whose forgotten text may still be in unused parts of the file, or null. */
 export const remainsOf = (connection: Connection): number | null =>
   connection.value<number>('SELECT event FROM remains') ?? null
 
@@ -11,54 +11,49 @@ export function noteRemains(connection: Connection, event: number): void {
   connection.run('INSERT OR REPLACE INTO remains (id, event) VALUES (1, ?)', [event])
 }
 
-/** The pages that connections have written since they last cleared the unused space of the file. */
-const written = new WeakMap<Connection, WrittenPages>()
-
-/** Between emptying the log and taking the lock another process may write. */
-const mostAttempts = 5
+/** A vacuum of a larger file takes more than a second or two. */
+const maxQuickBytes = 100 * 1000 * 1000
 
 /**
- * Overwrites the copies of rows in unused parts of pages, and removes the log. The first time a connection does so for the
- * whole file, then only for the pages that it has written since, unless another process wrote. The note of what is to be
- * scrubbed stays while another process reads a state from before.
+ * Removes forgotten text from unused parts of the file: SQLite writes the whole file again, without them, and empties the
+ * log. Returns whether nothing is left. Some is left while another process reads an older state, and in a large file if
+ * `ifSmall` is set; the note stays then.
  */
-export function scrub(connection: Connection): void {
-  for (let attempt = 0; attempt < mostAttempts; attempt += 1) {
-    if (connection.read(() => remainsOf(connection)) === null) return
-    if (!connection.emptyLog()) return
-    // To lose the removal of the note means only to scrub again.
-    const outcome = connection.write(() => clear(connection), { isSynced: false })
-    if (outcome === 'log in use') continue
-    // This connection would write the copies in its cached pages again. Other connections read the pages anew.
-    if (outcome === 'cleared') connection.releaseCache()
-    return
+export function scrub(connection: Connection, { ifSmall = false } = {}): boolean {
+  const event = connection.read(() => remainsOf(connection))
+  if (event === null) return true
+  const isLater = ifSmall && sizeOf(connection.file) > maxQuickBytes
+  if (!isLater) {
+    connection.write(() => mergeFullText(connection))
+    connection.vacuum()
   }
-}
-
-function clear(connection: Connection): 'log in use' | 'cleared' | 'was clear' {
-  if (connection.logSize > 0) return 'log in use'
-  const known = written.get(connection)
-  const outcome = clearUnusedSpace(connection.file, known?.pages ?? null) ? 'cleared' : 'was clear'
-  connection.run('DELETE FROM remains')
-  const pages = known ?? new WrittenPages(connection.file)
-  pages.restart()
-  if (known !== undefined) return outcome
-  written.set(connection, pages)
-  connection.onForeignChange(() => pages.giveUp())
-  connection.onWritten(() => pages.follow())
-  return outcome
+  if (!connection.emptyLog() || isLater) return false
+  // A later forget has another number, and its own scrub.
+  connection.write(() => connection.run('DELETE FROM remains WHERE event = ?', [event]))
+  return true
 }
 
 /**
- * Scrubs right after something was forgotten. The note stays when it fails, because the disk fails or other processes are
- * busy. No read returns the forgotten text in either case.
+ * Writes the full-text index again. FTS5 keeps the beginning of a term for each page of its index, to find the page by, also
+ * after the term was deleted. It merges an index of one part only after something was added.
+ */
+function mergeFullText(connection: Connection): void {
+  const row = [0, 'merged']
+  connection.run('INSERT INTO texts (rowid, name) VALUES (?, ?)', row)
+  connection.run(`INSERT INTO texts (texts) VALUES ('optimize')`)
+  connection.run(`INSERT INTO texts (texts, rowid, name) VALUES ('delete', ?, ?)`, row)
+}
+
+/**
+ * Scrubs right after something was forgotten. The note stays when it fails, because the disk is full or fails, or other
+ * processes are busy. No read returns the forgotten text in either case.
  */
 export function scrubSoon(connection: Connection): void {
   try {
-    scrub(connection)
+    scrub(connection, { ifSmall: true })
   } catch (error) {
     if (!(error instanceof MemoryError)) throw error
-    // The log holds pages from before.
+    // The log has pages from before.
     connection.emptyLog()
   }
 }

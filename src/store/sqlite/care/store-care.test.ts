@@ -74,12 +74,19 @@ describe('a check', () => {
     expect(filesOf(copy).filter(([name]) => name !== 'credence.db-shm')).toEqual(before)
   })
 
-  it('gives the same findings in halves', async () => {
-    const store = openAt(await lived(), { inspect: true })
-    const whole = await store.verify()
+  it('leaves the store usable, and sees what others write later', async () => {
+    const file = await lived()
+    const [store, other] = [openAt(file), openAt(file)]
+    expect(failed(await store.verify())).toEqual([])
 
-    expect([...(await store.verify(undefined, 'journal')), ...(await store.verify(undefined, 'index'))]).toEqual(whole)
+    await committed(other, commitOf([present(sample({ id: 'late', name: 'Late news' }))]))
+    await committed(store, commitOf([present(sample({ id: 'later', name: 'Later news' }))]))
+
+    expect((await store.getMany('ada', ['late', 'later'])).map(({ id }) => id)).toEqual(['late', 'later'])
+    expect(failed(await store.verify())).toEqual([])
+    expect(failed(await other.verify())).toEqual([])
     await store.close()
+    await other.close()
   })
 })
 
@@ -250,6 +257,10 @@ describe('verifying', () => {
     ['a form in the wrong place', `UPDATE forms SET current = 0 WHERE key = 'kv store'`],
     ['a wrong count of forms', 'UPDATE phrase_prefixes SET count = count + 1'],
     ['a wrong count of words', 'UPDATE words SET count = count + 1'],
+    ['a word that nothing contains', `INSERT INTO words (user_id, word, count) VALUES (1, 'stray', 0)`],
+    ['a wrong length of a turn', `UPDATE turns SET lengths = '99'`],
+    ['a wrong count of turns', 'UPDATE turn_scopes SET units = units + 1'],
+    ['a lost posting of a turn', 'DELETE FROM turn_postings WHERE term = (SELECT min(term) FROM turn_postings)'],
     ['a lost typo', 'DELETE FROM typos WHERE half = (SELECT min(half) FROM typos)'],
     ['a wrong population', 'UPDATE audiences SET current = current + 1'],
     ['a lost place of an audience', 'DELETE FROM audience_scopes'],
@@ -413,9 +424,29 @@ describe('forgetting', () => {
 
     await committed(store, commitOf([gone(belief, 'erased')], { kind: 'forget' }))
     expect(failed(await store.verify())).toEqual(['forgotten'])
+    expect(await store.scrub()).toBe(false)
     reader.close()
-    await store.scrub()
+    expect(await store.scrub()).toBe(true)
 
+    expect(failed(await store.verify())).toEqual([])
+    await store.close()
+    expect(traceIn(file)(secretOf(belief.id))).toBe(false)
+  })
+})
+
+describe('forgetting in a file of more than 100 MB', () => {
+  it('leaves the rewriting of the file to a later scrub', async () => {
+    const file = newFile()
+    const store = openAt(file)
+    const belief = secretBelief(1)
+    await committed(store, commitOf([present(belief)]))
+    tamper(file, 'CREATE TABLE ballast (bytes BLOB)', 'INSERT INTO ballast VALUES (zeroblob(101000000))')
+
+    await committed(store, commitOf([gone(belief, 'erased')], { kind: 'forget' }))
+
+    expect(await store.scrub({ ifSmall: true })).toBe(false)
+    expect(failed(await store.verify())).toEqual(['forgotten'])
+    expect(await store.scrub()).toBe(true)
     expect(failed(await store.verify())).toEqual([])
     await store.close()
     expect(traceIn(file)(secretOf(belief.id))).toBe(false)

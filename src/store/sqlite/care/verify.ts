@@ -8,106 +8,26 @@ import { type Connection, logTooLong } from '../connection.ts'
 import { longestLog, safeSettings, sqliteCode, translateSqliteError } from '../database.ts'
 import { type OwnChangeRow, type OwnEventRow, selectChanges, selectEvents } from '../journal.ts'
 import { readTurn } from '../turns/turn-lookups.ts'
-import { type DerivedTable, derivedTables, type Emit, eachStoredRow, RowSums, storedSums } from './derived-rows.ts'
-import { emitBeliefs, expectedRows, type Share } from './expected-rows.ts'
-import { anchorProblem, readAnchor } from './journal-anchor.ts'
+import { compareDerived } from './derived-tables.ts'
+import { headProblem, readHead } from './journal-head.ts'
 import { remainsOf } from './scrub.ts'
-import { forbidsWriting } from './unused-space.ts'
 
 const mostExamples = 3
 
-/** Half of the checks of a store. */
-export type Half = 'journal' | 'index'
-
-/** A larger store is checked in two threads. */
-export const largeStore = 32 * 2 ** 20
-
-/**
- * Checks the settings, the file, the journal and everything derived from it, or half of that, on one state of the store.
- * `index` is the result of the check of the derived tables, where that has been made already.
- */
-export function verifyStore(
-  connection: Connection,
-  onProgress: OnProgress = () => {},
-  half?: Half,
-  index?: CheckResult,
-): readonly Finding[] {
-  const anchor = readAnchor(connection.file)
-  const first = (): readonly Finding[] => [
-    finding(connection, 'settings', verifySettings),
+/** Checks the settings, the file, the journal and everything derived from it, on one state of the store. */
+export function verifyStore(connection: Connection, onProgress: OnProgress = () => {}): readonly Finding[] {
+  const head = readHead(connection.file)
+  const isWritable = mayWrite(connection)
+  return connection.read(() => [
+    finding(connection, 'settings', () => verifySettings(connection, isWritable)),
     finding(connection, 'file', () => verifyFile(connection, onProgress)),
-    finding(connection, 'journal', () => verifyChain(connection, anchor, onProgress)),
-  ]
-  const second = (): readonly Finding[] => [
-    finding(connection, 'index', () => index ?? verifyDerived(connection, onProgress)),
+    finding(connection, 'journal', () => verifyChain(connection, head, onProgress)),
+    // From here to the end of the transaction, the names of derived tables are those of temporary ones.
+    finding(connection, 'index', () => allowingWrites(connection, () => compareDerived(connection, onProgress))),
     finding(connection, 'forgotten', verifyForgotten),
     finding(connection, 'log', verifyLog),
-  ]
-  return connection.read(() => [...(half === 'index' ? [] : first()), ...(half === 'journal' ? [] : second())])
+  ])
 }
-
-/** The thread checks the file and the journal, and then its share of the beliefs. */
-export type VerifyingThread = {
-  journal(): Promise<readonly Finding[]>
-  shareOfIndex(share: Share): Promise<ShareOfIndex>
-}
-
-/** The rows that a share of the beliefs adds to the derived tables, after an event. */
-export type ShareOfIndex = { readonly event: number; readonly sums: ReturnType<RowSums['values']> }
-
-export const shareOfIndex = (connection: Connection, share: Share): ShareOfIndex =>
-  connection.read(() => {
-    const sums = new RowSums()
-    emitBeliefs(connection, sums.add, share)
-    return { event: newestEvent(connection), sums: sums.values() }
-  })
-
-/** The same as `verifyStore`, in about half the time where a second processor is free. */
-export async function verifyWithThread(
-  connection: Connection,
-  onProgress: OnProgress = () => {},
-  thread: VerifyingThread,
-): Promise<readonly Finding[]> {
-  const middle = connection.read(() => middleBelief(connection))
-  const journal = thread.journal()
-  const theirs = thread.shareOfIndex({ after: middle }).catch(() => null)
-  const index = await derivedInShares(connection, onProgress, middle, theirs)
-  return [...(await journal), ...verifyStore(connection, onProgress, 'index', index)]
-}
-
-/** This thread also reads the tables, the other one also the journal. */
-const ownShare = 0.35
-
-const middleBelief = (connection: Connection): string => {
-  const beliefs = connection.value<number>('SELECT count(*) FROM beliefs') ?? 0
-  const place = 'SELECT id FROM beliefs ORDER BY id LIMIT 1 OFFSET ?'
-  return connection.value<string>(place, [Math.floor(beliefs * ownShare)]) ?? ''
-}
-
-/** Undefined unless all is well on one state of the store: then a check in one thread has to say what is wrong. */
-async function derivedInShares(
-  connection: Connection,
-  onProgress: OnProgress,
-  middle: string,
-  theirs: Promise<ShareOfIndex | null>,
-): Promise<CheckResult | undefined> {
-  try {
-    const { event, sums, stored } = connection.read(() => ({
-      event: newestEvent(connection),
-      sums: expectedSums(connection, onProgress, { until: middle }),
-      stored: storedSums(connection),
-    }))
-    const other = await theirs
-    if (other === null || other.event !== event) return undefined
-    sums.addSums(other.sums)
-    return wrongTables(sums, stored).length === 0 ? { detail: derivedDetail(stored), complaints: [] } : undefined
-  } catch {
-    return undefined
-  }
-}
-
-const newestEvent = (connection: Connection): number =>
-  connection.value<number | null>('SELECT max(number) FROM events') ?? 0
 
 /** Checks the pages and the journal of a copy, from which everything else can be derived. */
 export const verifyBackup = (connection: Connection): readonly Finding[] =>
@@ -138,7 +58,30 @@ function finding(connection: Connection, check: string, verify: (connection: Con
   }
 }
 
-function verifySettings(connection: Connection): CheckResult {
+/** False if the header of the file forbids writing, which no setting shows. Not known of a file that was opened for reading. */
+function mayWrite(connection: Connection): boolean {
+  if (!connection.isOpenForWriting) return true
+  try {
+    connection.read(() => allowingWrites(connection, () => connection.run('UPDATE derivation SET id = id WHERE false')))
+    return true
+  } catch (error) {
+    if (!(error instanceof MemoryError)) throw error
+    return sqliteCode(error.cause) !== 'SQLITE_READONLY'
+  }
+}
+
+/** Runs statements that write, also on a store that is open for reading only, in a transaction that is rolled back. */
+function allowingWrites<Result>(connection: Connection, work: () => Result): Result {
+  const queryOnly = connection.value<number>('PRAGMA query_only') ?? 0
+  connection.run('PRAGMA query_only = 0')
+  try {
+    return work()
+  } finally {
+    connection.run(`PRAGMA query_only = ${queryOnly}`)
+  }
+}
+
+function verifySettings(connection: Connection, isWritable: boolean): CheckResult {
   if (connection.value('PRAGMA journal_mode') === 'memory')
     return { detail: 'a copy in memory, since the directory cannot be written to', complaints: [] }
   // A backup that was put in place has another journal mode until it is opened for writing.
@@ -147,7 +90,7 @@ function verifySettings(connection: Connection): CheckResult {
     const found = connection.value(`PRAGMA ${name}`)
     return found === wanted ? [] : [`${name} is ${found}, not ${wanted}`]
   })
-  if (forbidsWriting(connection.file)) complaints.push('the header of the file forbids writing')
+  if (!isWritable) complaints.push('the header of the file forbids writing')
   return { detail: `all ${settings.length} SQLite safety settings are on`, complaints }
 }
 
@@ -163,13 +106,9 @@ function verifyFile(connection: Connection, onProgress: OnProgress): CheckResult
 }
 
 /** Recomputes the hash of every event and of every text that has not been erased. */
-function verifyChain(
-  connection: Connection,
-  anchor: ReturnType<typeof readAnchor>,
-  onProgress: OnProgress,
-): CheckResult {
+function verifyChain(connection: Connection, head: ReturnType<typeof readHead>, onProgress: OnProgress): CheckResult {
   const total = connection.value<number | null>('SELECT max(number) FROM events') ?? 0
-  const cut = anchorProblem(connection, anchor)
+  const cut = headProblem(connection, head)
   const complaints: string[] = cut === null ? [] : [cut]
   let previous: Uint8Array = beforeFirst
   let number = 0
@@ -264,36 +203,6 @@ function* eventsOf(connection: Connection): Generator<OwnEventRow> {
 const isEqual = (one: Uint8Array, other: Uint8Array): boolean =>
   one instanceof Uint8Array && other instanceof Uint8Array && Buffer.compare(one, other) === 0
 
-/** Compares the contents of every derived table with what the journal and the turns say. */
-function verifyDerived(connection: Connection, onProgress: OnProgress): CheckResult {
-  const expected = expectedSums(connection, onProgress)
-  const stored = storedSums(connection)
-  const complaints = wrongTables(expected, stored).map((table) => `${table}: ${differences(connection, table)}`)
-  return { detail: derivedDetail(stored), complaints }
-}
-
-function expectedSums(connection: Connection, onProgress: OnProgress, share: Share = {}): RowSums {
-  const sums = new RowSums()
-  const total =
-    (connection.value<number>('SELECT count(*) FROM beliefs') ?? 0) * (share.until === undefined ? 1 : ownShare)
-  let done = 0
-  const emit: Emit = (table, key, counts) => {
-    sums.add(table, key, counts)
-    if (table !== 'beliefs') return
-    if (done % pageSize === 0) onProgress('index', done, Math.ceil(total))
-    done += 1
-  }
-  expectedRows(connection, emit, share)
-  return sums
-}
-
-function wrongTables(expected: RowSums, stored: RowSums): readonly DerivedTable[] {
-  const [should, is] = [expected.values(), stored.values()]
-  return derivedTables.filter((table) => should[table].join() !== is[table].join())
-}
-
-const derivedDetail = ({ rows }: RowSums): string => `${rows} rows of ${derivedTables.length} tables match the journal`
-
 function verifyLog({ file, logSize }: Connection): CheckResult {
   const complaints = logSize > longestLog ? [logTooLong(file, logSize)] : []
   return { detail: `${Math.ceil(logSize / 1024)} KiB in the write-ahead log`, complaints }
@@ -304,27 +213,8 @@ function verifyForgotten(connection: Connection): CheckResult {
   return {
     detail: 'nothing that was forgotten is left in the file',
     complaints:
-      event === null ? [] : [`text forgotten by event ${event} may lie in unused parts of the file; scrub it`],
+      event === null
+        ? []
+        : [`text forgotten by event ${event} may be left in unused parts of the file; \`credence doctor\` removes it`],
   }
-}
-
-function differences(connection: Connection, table: DerivedTable): string {
-  const surplus = new Map<string, number[]>()
-  const count =
-    (step: number): Emit =>
-    (name, key, counts = [1]) => {
-      if (name !== table) return
-      const text = JSON.stringify(key)
-      const known = surplus.get(text) ?? counts.map(() => 0)
-      surplus.set(
-        text,
-        known.map((number, at) => number + step * (counts[at] ?? 0)),
-      )
-    }
-  eachStoredRow(connection, table, count(1))
-  expectedRows(connection, count(-1))
-  const wrong = [...surplus].filter(([, counts]) => counts.some((number) => number !== 0))
-  const missing = wrong.filter(([, counts]) => counts.some((number) => number < 0)).length
-  const [example] = wrong[0] ?? ['']
-  return `${missing} rows are missing and ${wrong.length - missing} too many, such as ${example.slice(0, 120)}`
 }

@@ -1,12 +1,12 @@
-import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { committed } from '../opened-stores.contract.ts'
-import { commitOf, present, sample } from '../sample-beliefs.contract.ts'
-import { setAsideCorruptStore } from './store-file.ts'
-import { newFile, openAt, tamper } from './temporary-store.contract.ts'
+import { committed } from '../../opened-stores.contract.ts'
+import { commitOf, present, sample } from '../../sample-beliefs.contract.ts'
+import { setAsideCorruptStore } from '../store-file.ts'
+import { newFile, openAt, tamper } from '../temporary-store.contract.ts'
 
-const anchorOf = (file: string) => JSON.parse(readFileSync(`${file}-head`, 'utf8'))
+const headOf = (file: string) => JSON.parse(readFileSync(`${file}-head`, 'utf8'))
 
 /** A closed store with this many events, each of which remembers one belief. */
 async function storeWith(events: number): Promise<string> {
@@ -38,12 +38,12 @@ async function journalFinding(file: string) {
   return finding
 }
 
-describe('the anchor of a journal', () => {
+describe('the head of a journal, in a file next to the store,', () => {
   it('names the newest event after every commit, and only its owner may read it', async () => {
     const file = await storeWith(3)
     const store = openAt(file)
 
-    expect(anchorOf(file)).toEqual(await store.head())
+    expect(headOf(file)).toEqual(await store.head())
     expect(statSync(`${file}-head`).mode & 0o777).toBe(0o600)
     await store.close()
   })
@@ -97,7 +97,7 @@ describe('the anchor of a journal', () => {
     await store.anchorJournal()
     await store.rebuild()
 
-    expect(anchorOf(file)).toEqual(await store.head())
+    expect(headOf(file)).toEqual(await store.head())
     expect((await store.verify()).filter(({ ok }) => !ok)).toEqual([])
     expect(await store.get('ada', 'b3')).toBeNull()
     await store.close()
@@ -110,7 +110,7 @@ describe('the anchor of a journal', () => {
 
     expect((await store.verify()).filter(({ ok }) => !ok)).toEqual([])
     await committed(store, commitOf([present(sample({ id: 'b1' }))]))
-    expect(anchorOf(file)).toEqual(await store.head())
+    expect(headOf(file)).toEqual(await store.head())
     await store.close()
   })
 
@@ -131,8 +131,36 @@ describe('the anchor of a journal', () => {
     }
     const again = openAt(file)
     await committed(again, commitOf([present(sample({ id: 'b3', name: 'Name 3' }))]))
-    expect(anchorOf(file)).toEqual(await again.head())
+    expect(headOf(file)).toEqual(await again.head())
     await again.close()
+  })
+
+  it('is left behind, never ahead, when the process dies between a commit and its writing', async () => {
+    const file = await storeWith(2)
+    const store = openAt(file)
+    // Nobody can write to a directory as to a file.
+    rmSync(`${file}-head`)
+    mkdirSync(`${file}-head`)
+    await committed(store, commitOf([present(sample({ id: 'b3', name: 'Name 3' }))]))
+    rmSync(`${file}-head`, { recursive: true })
+
+    expect((await store.verify()).filter(({ ok }) => !ok)).toEqual([])
+    await committed(store, commitOf([present(sample({ id: 'b4', name: 'Name 4' }))]))
+    expect(headOf(file)).toEqual(await store.head())
+    await store.close()
+  })
+
+  it('written by an older version, shorter, is understood and replaced', async () => {
+    const file = await storeWith(2)
+    writeFileSync(`${file}-head`, `${JSON.stringify(headOf(file))}\n`)
+    truncate(file, 1, { effects: false })
+    expect(await journalFinding(file)).toMatchObject({ ok: false })
+
+    const store = openAt(file)
+    await store.anchorJournal()
+
+    expect(headOf(file)).toEqual(await store.head())
+    await store.close()
   })
 
   it('is never ahead of the journal, whoever writes', async () => {
@@ -144,7 +172,7 @@ describe('the anchor of a journal', () => {
           committed(store, commitOf([present(sample({ id: `r${round}-${index}`, name: `R ${round} ${index}` }))])),
         ),
       )
-      const { number, hash } = anchorOf(file)
+      const { number, hash } = headOf(file)
       expect((await stores[0]?.event('ada', number))?.hash).toBe(hash)
     }
     for (const store of stores) await store.close()
@@ -152,13 +180,13 @@ describe('the anchor of a journal', () => {
 
   it('that cannot be read is reported and left alone', async () => {
     const file = await storeWith(2)
-    writeFileSync(`${file}-head`, 'not an anchor')
+    writeFileSync(`${file}-head`, 'not a head')
     const store = openAt(file)
     await committed(store, commitOf([present(sample({ id: 'b3', name: 'Name 3' }))]))
     await store.close()
 
     expect(await journalFinding(file)).toMatchObject({ ok: false, detail: expect.stringContaining('cannot be read') })
-    expect(readFileSync(`${file}-head`, 'utf8')).toBe('not an anchor')
+    expect(readFileSync(`${file}-head`, 'utf8')).toBe('not a head')
   })
 
   it('goes with a store that is set aside', async () => {
