@@ -208,6 +208,10 @@ export const Turn = z.object({
   host: z.string().describe('The program it came through.'),
   origin: z.enum(belief.actorKinds).describe('Whose words they are.'),
   text: z.string().describe('As it was said, with secrets masked.'),
+  doubtful: z
+    .array(z.tuple([z.int(), z.int()]))
+    .nullable()
+    .describe('Start and end of each statement in it that may be pasted; null if not looked for yet.'),
 }) satisfies z.ZodType<turn.Turn>
 
 export const WhyTurn = z.object({

@@ -6,7 +6,7 @@ import { longestTyped, ownParts } from '../../search/turns/pasted.ts'
 import type { Extraction, Extractor, Finding, Refusal, Slot } from './extraction.ts'
 import { calendarWords, isFunctionWord, nameOf, phrasesOf } from './name-of.ts'
 import { offTheRecord } from './off-the-record.ts'
-import { isDeliberate, listMark, type MessageSentence, sentencesIn } from './own-words.ts'
+import { listMark, type MessageSentence, sentencesIn } from './own-words.ts'
 import { redacted, secretIn } from './secrets.ts'
 
 const mostSentences = 200
@@ -90,12 +90,6 @@ function plainStatement(sentence: MessageSentence): Finding | null {
   if (isQuestion(text) || isOrdered || supposes.test(text) || notStated.test(text.toLowerCase())) return null
   const about = isAboutPerson(text) ? 'person' : 'work'
   return { kind: 'statement', type: 'entity', subtype: null, about, ...placed(sentence, start) }
-}
-
-/** Whether a quote has a statement of its message that waits for the person, who may have pasted it. */
-export function quotesPasted(message: string, quote: string): boolean {
-  const { findings } = findStatements(message)
-  return findings.some(({ content }) => quote.includes(content.slice(0, 40))) && !isDeliberate(message, findings)
 }
 
 export const refusedWhole = (message: string, reason: Refusal['reason'], explanation: string): Extraction => ({

@@ -123,7 +123,7 @@ export async function assemble(
   }
   const news = push.quotes.filter(mayShow).slice(0, limits.maxQuotes)
   const correctedAt = new Map(news.map((quote) => [quote.turn.id, retirements.get(quote)?.at ?? null]))
-  const quotes = (await withDoubt(await withOvertaken(news, relevant, message))).map((quote) =>
+  const quotes = (await withOvertaken(news, relevant, message)).map((quote) =>
     quoteOf(quote, correctedAt.get(quote.turn.id) ?? null),
   )
   const context = { user, agent, scopes, ...shown, quotes }
@@ -191,14 +191,6 @@ export const endsOf = (message: string): string =>
   message.length <= 2 * readAtEachEnd
     ? message
     : `${message.slice(0, readAtEachEnd)}\n\n${message.slice(-readAtEachEnd)}`
-
-/** Marks what waits for the person because they may have pasted it: it is not quoted as their word in the meantime. */
-async function withDoubt(quotes: readonly PushedQuote[]): Promise<readonly PushedQuote[]> {
-  const isTyped = ({ turn, perhapsPasted }: PushedQuote): boolean => turn.role === 'user' && !perhapsPasted
-  if (!quotes.some(isTyped)) return quotes
-  const { quotesPasted } = await import('../learn/rules.ts')
-  return quotes.map((one) => (isTyped(one) ? { ...one, perhapsPasted: quotesPasted(one.turn.text, one.text) } : one))
-}
 
 /** Marks as earlier what was said before the person stated a belief about the same thing that is shown too. */
 async function withOvertaken(

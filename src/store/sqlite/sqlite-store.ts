@@ -193,6 +193,11 @@ export function openSqliteStore(options: SqliteStoreOptions): SqliteStore {
         }),
       )
     },
+    judgeOldTurns: async (user, limit, judge) => {
+      const { judgeTurns } = await loaded(import('./turns/turn-writing.ts'))
+      const userId = connection.read(() => users.find(user))
+      return userId !== null && judgeTurns(connection, userId, limit, judge)
+    },
     hasTurnsInMemory: (user) => reading(user, false, (userId) => (residentTurns?.of(userId) ?? null) !== null),
     keepVectors: async (user, model, vectors) => {
       const { insertVectors } = await loaded(import('./turns/turn-writing.ts'))
