@@ -9,7 +9,7 @@ const slow = ['src/**/*.slow.test.ts', 'test/**/*.slow.test.ts']
 const laws = [
   'test/mirror/laws.test.ts',
   'test/mirror/authority.test.ts',
-  'test/recall/resident.test.ts',
+  'test/recall/other-processes.test.ts',
   'src/store/sqlite/sqlite-store.test.ts',
 ]
 /** Tests with real hosts, which are installed from npm. `npm run test:hosts` runs them and no others. */

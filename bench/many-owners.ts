@@ -2,7 +2,7 @@ import { crc32 } from 'node:zlib'
 import pg from 'pg'
 import { importRecords } from '../src/memory/transfer/import.ts'
 import { openPorts } from '../src/open-memory.ts'
-import { benchScope, generateBeliefs } from './corpus.ts'
+import { generateBeliefs } from './corpus.ts'
 
 export const ownerName = (at: number): string => `user-${String(at).padStart(6, '0')}`
 
@@ -143,19 +143,4 @@ async function crcChanges(client: pg.PoolClient): Promise<string> {
     return `('${id}', '{${changes.join(',')}}'::bigint[])`
   })
   return `JOIN (VALUES ${values.join(', ')}) AS made (id, changes) ON made.id = known.id`
-}
-
-/** Asks for the users' indexes until all are there, for a bounded time; how many are. */
-export async function untilResident(ports: ReturnType<typeof openPorts>, users: readonly string[]): Promise<number> {
-  const until = performance.now() + 60_000
-  const isThere = (user: string) =>
-    ports.store.withSnapshot(async () => {
-      const view = { user, agent: null, scopes: [benchScope] }
-      return (await ports.store.resident?.(view)) != null
-    })
-  for (;;) {
-    let ready = 0
-    for (const user of users) ready += Number(await isThere(user))
-    if (ready === users.length || performance.now() > until) return ready
-  }
 }

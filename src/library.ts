@@ -48,7 +48,7 @@ export type MemoryOptions = {
 /** Opens the memory in a directory, making it when there is none. Several processes may have it open at once. */
 export function openMemory(...given: [options: MemoryOptions]): Memory {
   const [options] = checkedArguments('openMemory', given)
-  return checkedMemory(openUnchecked({ ...options, resident: true }))
+  return checkedMemory(openUnchecked(options))
 }
 
 /** The context as a block for a prompt. The same context gives the same bytes, and no remembered text can end the block. */

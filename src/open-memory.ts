@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto'
 import { existsSync, readFileSync, statSync } from 'node:fs'
-import { totalmem } from 'node:os'
 import { basename, join, relative } from 'node:path'
 import type { BeliefStore } from './beliefs/belief-store.ts'
 import { isForgetting } from './beliefs/journal.ts'
@@ -26,7 +25,7 @@ export const storeFile = (dir: string): string => join(dir, 'state', 'credence.d
 export const hasStore = (dir: string): boolean => ['', '-head'].some((suffix) => existsSync(storeFile(dir) + suffix))
 
 /** Opens the memory in a directory without checking the types of arguments, which `library.ts` does. */
-export function openMemory(given: MemoryOptions & CopyOptions & Pick<PortsOptions, 'resident'> & TeamOptions): Memory {
+export function openMemory(given: MemoryOptions & CopyOptions & TeamOptions): Memory {
   const { dir, user = defaultUser, scopes = [universalScope], everyTeam = given.scopes === undefined } = given
   const author = given.author ?? { actor: 'person', origin: 'library' }
   const standpoint = { user, scopes, agent: given.agent ?? null, author } satisfies Standpoint
@@ -103,14 +102,11 @@ type PortsOptions = {
   readonly agentShare?: number | undefined
   /** Opens the store for reading only, as it is, to check it. */
   readonly inspect?: boolean
-  /** Keeps the form index of the users who recall most in memory, for processes that go on running. */
-  readonly resident?: boolean
 }
 
 /** The store of a directory, with the system's clock and random ids. */
 export function openPorts(dir: string, given: PortsOptions & CopyOptions = {}) {
   const { store: address, busyTimeoutMs, agentShare, inspect = false, evalStoreDir, onErased = () => {} } = given
-  const residentBytes = given.resident ? mostResidentBytes() : 0
   let putBackRoom = (): void => {}
   const openFile = () => {
     const options = { file: storeFile(dir), ...(busyTimeoutMs === undefined ? {} : { busyTimeoutMs }) }
@@ -118,10 +114,10 @@ export function openPorts(dir: string, given: PortsOptions & CopyOptions = {}) {
       for (const suffix of storeSuffixes) checkOwn(dir, options.file + suffix)
       putBackRoom = makeRoomToOpen(options.file)
     }
-    const store = openSqliteStore({ ...options, inspect, random: randomBytes, residentBytes })
+    const store = openSqliteStore({ ...options, inspect, random: randomBytes })
     return given.thread ? withThread(store, options) : store
   }
-  const opened = address === undefined ? openFile() : openServer(address, residentBytes)
+  const opened = address === undefined ? openFile() : openServer(address)
   const ports = {
     store: opened,
     counter: new RecallCounter(opened),
@@ -156,15 +152,12 @@ export function openPorts(dir: string, given: PortsOptions & CopyOptions = {}) {
 }
 
 /** The driver of PostgreSQL is loaded only where it is used. */
-function openServer(address: string, residentBytes: number): CaredStore {
+function openServer(address: string): CaredStore {
   return deferredStore(async () => {
     const { openPostgresStore } = await import('./store/postgres/postgres-store.ts')
-    return openPostgresStore({ address, random: randomBytes, residentBytes })
+    return openPostgresStore({ address, random: randomBytes })
   })
 }
-
-/** An eighth of the machine's memory, and never more than two gigabytes, which hold over a million beliefs. */
-const mostResidentBytes = (): number => Math.min(2 ** 31, totalmem() / 8)
 
 /** Where copies of texts may be besides the store, and a callback for their erasure. */
 export type CopyOptions = {

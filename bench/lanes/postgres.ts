@@ -8,7 +8,7 @@ import { openPorts } from '../../src/open-memory.ts'
 import { Cluster, postgresPrograms } from '../../src/store/postgres/server.contract.ts'
 import { benchScope, generateBeliefs, generateMessages } from '../corpus.ts'
 import { inTurns, type LoadRow, underLoad } from '../load.ts'
-import { copyOwners, fillUsers, ownerName, untilResident } from '../many-owners.ts'
+import { copyOwners, fillUsers, ownerName } from '../many-owners.ts'
 import { milliseconds, type Spread, spreadOf } from '../measure.ts'
 import type { Lane, LaneOptions } from '../run.ts'
 
@@ -115,9 +115,9 @@ async function measureSize(cluster: Cluster, wanted: Size, active: number, { qui
   // Fewer users than in PostgreSQL: what others have does not change the cost of a look-up by key (docs/performance.md).
   const [file, inFile] = [stores.place('sqlite'), { ...size, users: Math.min(users, active / 2) }]
   await fillUsers(file, undefined, inFile)
-  const warm = openPorts(dir, { store: address, resident: true })
+  const warm = openPorts(dir, { store: address })
   const cold = openPorts(dir, { store: address })
-  const sqlite = openPorts(file, { resident: true })
+  const sqlite = openPorts(file)
   const pool = new pg.Pool({ connectionString: address, max: 10 })
   const ids = [...generateBeliefs({ count: beliefsEach, seed: 1 })].map(({ id }) => id)
   let asked = 0
@@ -164,12 +164,9 @@ async function measureSize(cluster: Cluster, wanted: Size, active: number, { qui
     const { user, system } = process.cpuUsage()
     return (user + system) / 1_000 + [...cluster.cpuMs().values()].reduce((sum, ms) => sum + ms, 0)
   }
-  // The index of a user is made in the background after the second recall.
   const warmUp = questionsFor(size, active, active * 6, 5)
   for (const ask of [recallIn(warm), inSqlite, bare]) await underLoad(4, warmUp, ask)
   await underLoad(4, warmUp.slice(0, 40), recallIn(cold))
-  const isReady = await untilResident(warm, [...new Set(warmUp.map(({ user }) => user))])
-  log(`  the forms of ${isReady} of ${active} active users are in memory`)
   const asks = {
     'bare SELECT by key': bare,
     recall: recallIn(warm),

@@ -1,6 +1,5 @@
 import type { Profiler } from 'node:inspector'
 import { Session } from 'node:inspector/promises'
-import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Store } from '../../src/memory/ports.ts'
 import { recall } from '../../src/memory/recall/recall.ts'
 import { openPorts } from '../../src/open-memory.ts'
@@ -19,10 +18,8 @@ export const profileLane: Lane = {
   async run({ quick, log, stores }) {
     const size = quick ? 1_000 : 100_000
     const { dir, sample } = await stores.of(size)
-    const ports = openPorts(dir, { resident: true })
+    const ports = openPorts(dir)
     try {
-      while ((await ports.store.resident?.({ user: 'local', agent: null, scopes: [benchScope] })) === null)
-        await nextTurn()
       const asked = (count: number, seed: number) =>
         generateMessages(sample, { count, words, mentions: words / 20, seed })
       const warmUp = asked(quick ? 100 : 2_400, 71)
@@ -77,8 +74,6 @@ async function keysAskedFor(store: Store, message: string): Promise<readonly str
     postings: noting(store.postings),
     wordsNear: noting(store.wordsNear),
     getMany: noting(store.getMany),
-    // The index in memory is not asked by keys.
-    resident: async () => null,
   }
   const ports = { store: watched, now: () => new Date(), newId: () => 'unused' }
   await recall(ports, { user: 'local', scopes: [benchScope], message })

@@ -1,6 +1,5 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
-import { setImmediate as nextTurn } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { recall } from '../../src/memory/recall/recall.ts'
 import type { BeliefRecord } from '../../src/memory/transfer/belief-record.ts'
@@ -26,7 +25,7 @@ export type IngestRow = { readonly beliefs: number; readonly perSecond: number; 
 export type PeerSize = {
   readonly system: string
   readonly beliefs: number
-  readonly residentBytesPerBelief: number
+  readonly bytesPerBelief: number
   readonly readyMs: number
 }
 
@@ -38,7 +37,7 @@ export const recallLane: Lane = {
     const sizes = quick ? [100, 1_000, 10_000] : [100, 1_000, 10_000, 100_000, 1_000_000]
     const rows: RecallRow[] = []
     const ingest: IngestRow[] = []
-    const resident: PeerSize[] = []
+    const memory: PeerSize[] = []
     const crowd = { dir: stores.place('users'), users: quick ? 20 : 1_000, beliefsEach: quick ? 100 : 1_000 }
     for (const size of sizes) {
       // While the largest store is filled, to save minutes: its beliefs a second are those of a machine with other work.
@@ -50,9 +49,9 @@ export const recallLane: Lane = {
       const peers = formIndexPeers.filter(({ largest }) => size <= largest).map(({ name }) => name)
       const systems: AskedSystem[] = []
       try {
-        for (const name of ['credence', 'credence on disk', ...peers]) systems.push(await startSystem(name, size, dir))
+        for (const name of ['credence', ...peers]) systems.push(await startSystem(name, size, dir))
         for (const { name, bytes, readyMs } of systems)
-          resident.push({ system: name, beliefs: size, residentBytesPerBelief: Math.round(bytes / size), readyMs })
+          memory.push({ system: name, beliefs: size, bytesPerBelief: Math.round(bytes / size), readyMs })
         rows.push(...(await measureInterleaved(systems, size, sample, quick)))
       } finally {
         for (const { child } of systems) child.disconnect()
@@ -66,7 +65,7 @@ export const recallLane: Lane = {
     }
     const users = await manyUsers(crowd, quick ? 60 : 400)
     log(`${users.users} users with ${users.beliefsEach} beliefs each: p50 ${milliseconds(users.spread.p50)} ms`)
-    return { rows, ingest, resident, users }
+    return { rows, ingest, memory, users }
   },
 }
 
@@ -153,7 +152,7 @@ async function fillCrowd({ dir, users, beliefsEach }: Crowd): Promise<void> {
 
 /** One store with many users, of whom each message asks another, in a server that all of them have asked before. */
 async function manyUsers({ dir, users, beliefsEach }: Crowd, count: number) {
-  const ports = openPorts(dir, { resident: true })
+  const ports = openPorts(dir)
   const samples: BeliefRecord[][] = []
   for (let index = 0; index < users; index += 1) {
     const own: BeliefRecord[] = []
@@ -162,17 +161,6 @@ async function manyUsers({ dir, users, beliefsEach }: Crowd, count: number) {
       if (own.length === 20) break
     }
     samples.push(own)
-  }
-  let resident = 0
-  for (let index = 0; index < users; index += 1) {
-    const view = { user: `user-${index}`, agent: null, scopes: [benchScope] }
-    for (let turn = 0; turn < 1_000; turn += 1) {
-      if ((await ports.store.resident?.(view)) != null) {
-        resident += 1
-        break
-      }
-      await nextTurn()
-    }
   }
   const askedBy = (seed: number) => (_: unknown, at: number) => {
     const beliefs = samples[(at * 7 + seed) % users] as readonly BeliefRecord[]
@@ -185,5 +173,5 @@ async function manyUsers({ dir, users, beliefsEach }: Crowd, count: number) {
   }
   const spread = await timeEach(asked, ({ user, message }) => recall(ports, { user, scopes: [benchScope], message }))
   await ports.store.close()
-  return { users, beliefsEach, words: 40, resident, spread }
+  return { users, beliefsEach, words: 40, spread }
 }

@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { mkdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { setTimeout as wait } from 'node:timers/promises'
 import { randomFrom } from '../../src/eval/score/statistics.ts'
 import { hear } from '../../src/memory/conversation/hear.ts'
 import { searchTurns } from '../../src/memory/conversation/search-turns.ts'
@@ -27,7 +26,7 @@ export const turnsLane: Lane = {
     for (const turns of quick ? [1_000] : [10_000, 200_000]) {
       const row = await measured(turns, stores.place(`turns-${turns}`))
       log(
-        `  ${turns} turns: ${row.keptPerSecond}/s (${row.keptPerCpuSecond} per CPU second), search ${shown(row.search)}, on disk ${shown(row.diskSearch)}, with vectors ${shown(row.vectorSearch)}, of which the question's vector ${shown(row.embedding)}, push ${shown(row.push)}`,
+        `  ${turns} turns: ${row.keptPerSecond}/s (${row.keptPerCpuSecond} per CPU second), search ${shown(row.search)}, with vectors ${shown(row.vectorSearch)}, of which the question's vector ${shown(row.embedding)}, push ${shown(row.push)}`,
       )
       rows.push(row)
     }
@@ -91,13 +90,11 @@ async function measured(turns: number, directory: string) {
     store.withSnapshot(() => searchTurns(own, { user, query, scopes: [scope], limit: 10 }))
   const push = (message: string) => store.withSnapshot(() => pushQuotes(store, { user, scopes: [scope] }, message))
   const asked = { inputs: questions.slice(20), warmUp: questions.slice(0, 20) }
-  const diskSearch = await measureEach(asked, searchWith(ports))
+  const search = await measureEach(asked, searchWith(ports))
+  // Closing moves the log into the file.
   await store.close()
   const bytes = statSync(file).size
-  // From here on as in a process that goes on running.
-  store = openSqliteStore({ file, random: randomBytes, residentBytes: 2 ** 30 })
-  await untilInMemory(store)
-  const search = await measureEach(asked, searchWith({ ...ports, store }))
+  store = openSqliteStore({ file, random: randomBytes })
   const pushed = await measureEach(asked, push)
   // The stored vectors are random, because those of a model would take hours. The question is embedded by the model.
   const model = await openMiniLm()
@@ -113,20 +110,10 @@ async function measured(turns: number, directory: string) {
     bytesPerTurn: Math.round(bytes / turns),
     vectorBytesPerTurn: Math.round((statSync(file).size - bytes) / turns),
     search,
-    diskSearch,
     vectorSearch,
     embedding,
     push: pushed,
   }
-}
-
-/** At most a minute. */
-async function untilInMemory(store: SqliteStore): Promise<void> {
-  for (let look = 0; look < 6_000; look += 1) {
-    if (await store.hasTurnsInMemory(user)) return
-    await wait(10)
-  }
-  throw new Error('The turns were not read into memory.')
 }
 
 const mostSentences = 20

@@ -6,13 +6,11 @@ import { count, ratioText, table, times } from './table.ts'
 export type RecallFigures = {
   readonly rows: readonly RecallRow[]
   readonly ingest: readonly IngestRow[]
-  readonly resident: readonly PeerSize[]
+  readonly memory: readonly PeerSize[]
   readonly users: {
     readonly users: number
     readonly beliefsEach: number
     readonly words: number
-    /** How many of them have their index in memory. */
-    readonly resident: number
     readonly spread: Spread
   }
 }
@@ -63,7 +61,7 @@ export function recallSection({ rows, users }: RecallFigures): string {
     '![Recall time against store size](images/recall-growth.svg)',
     '',
     ...growth(find, sizes),
-    `- One store with ${count(users.users)} users of ${count(users.beliefsEach)} beliefs each, every message from another, ${count(users.resident)} of them with their index in memory: p50 ${milliseconds(users.spread.p50)} ms, p99 ${milliseconds(users.spread.p99)} ms.`,
+    `- One store with ${count(users.users)} users of ${count(users.beliefsEach)} beliefs each, every message from another: p50 ${milliseconds(users.spread.p50)} ms, p99 ${milliseconds(users.spread.p99)} ms.`,
   ].join('\n')
 }
 
@@ -77,7 +75,7 @@ function growth(
   return [`- p50 at ${count(largest)} beliefs beside ${count(smallest)}: ${grown.join(', ')}.`]
 }
 
-export const ingestSection = ({ ingest, resident }: RecallFigures): string =>
+export const ingestSection = ({ ingest, memory }: RecallFigures): string =>
   [
     table(
       ['beliefs', 'beliefs a second', 'bytes on disk a belief'],
@@ -88,12 +86,12 @@ export const ingestSection = ({ ingest, resident }: RecallFigures): string =>
     '',
     table(
       ['system', 'beliefs', 'bytes in memory a belief', 'ready after'],
-      resident
+      memory
         .filter(({ beliefs }) => beliefs >= 10_000)
-        .map(({ system, beliefs, residentBytesPerBelief, readyMs }) => [
+        .map(({ system, beliefs, bytesPerBelief, readyMs }) => [
           system,
           count(beliefs),
-          count(residentBytesPerBelief),
+          count(bytesPerBelief),
           `${(readyMs / 1_000).toFixed(1)} s`,
         ]),
     ),

@@ -180,7 +180,6 @@ export type TurnsFigures = {
     readonly bytesPerTurn: number
     readonly vectorBytesPerTurn: number
     readonly search: Spread
-    readonly diskSearch: Spread
     readonly vectorSearch: Spread
     readonly embedding: Spread
     readonly push: Spread
@@ -196,7 +195,6 @@ export const turnsSection = ({ rows }: TurnsFigures): string =>
       'bytes on disk a turn',
       'more with vectors',
       'search p50 / p95 ms',
-      'on disk',
       'with vectors',
       "of which the question's vector",
       'push p50 / p95 ms',
@@ -207,7 +205,7 @@ export const turnsSection = ({ rows }: TurnsFigures): string =>
       count(row.rawBytesPerTurn),
       count(row.bytesPerTurn),
       count(row.vectorBytesPerTurn),
-      ...[row.search, row.diskSearch, row.vectorSearch, row.embedding, row.push].map(
+      ...[row.search, row.vectorSearch, row.embedding, row.push].map(
         ({ p50, p95 }) => `${milliseconds(p50)} / ${milliseconds(p95)}`,
       ),
     ]),

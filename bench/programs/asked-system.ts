@@ -1,6 +1,5 @@
 // One system with beliefs in it, in a process of its own, so that no other shares its memory and its garbage collector.
 // Says when it is ready and how much memory it took, then answers lists of messages with the milliseconds of each.
-import { setImmediate as nextTurn } from 'node:timers/promises'
 import { recall } from '../../src/memory/recall/recall.ts'
 import { openPorts } from '../../src/open-memory.ts'
 import { benchScope, generateBeliefs } from '../corpus.ts'
@@ -28,10 +27,7 @@ async function opened(): Promise<(message: string) => unknown> {
     const index = await peer.build(generateBeliefs({ count: Number(size), seed: 1 }))
     return (message) => index.search(message)
   }
-  const isResident = system === 'credence'
-  const ports = openPorts(dir, { resident: isResident })
-  const view = { user: 'local', agent: null, scopes: [benchScope] }
-  while (isResident && (await ports.store.resident?.(view)) === null) await nextTurn()
+  const ports = openPorts(dir)
   return (message) => recall(ports, { user: 'local', scopes: [benchScope], message })
 }
 

@@ -222,13 +222,13 @@ export function compose(
       }
       made.add(dir)
     }
-    const { busyTimeoutMs, onErased, resident } = options
+    const { busyTimeoutMs, onErased } = options
     if (!isReading) await sweepTemporaryFiles(dir)
     if (use === 'report') return closedAtEnd(openReport(dir, standpoint, { store, everyTeam }))
     const { sentenceVectors: vectors, evalStoreDir, mirrorAuthority, agentShare: percent } = settings(options)
     const mirror = { onMirrorProblem, mirrorAuthority }
     const given = { dir, everyTeam, vectors, agentShare: percent / 100, evalStoreDir, onErased, ...standpoint }
-    const opened = openMemory({ ...given, ...mirror, ...omitUndefined({ busyTimeoutMs, resident, store }) })
+    const opened = openMemory({ ...given, ...mirror, ...omitUndefined({ busyTimeoutMs, store }) })
     trustCreated()
     if (!isReading && isProjectActive(scopes)) (await import('./former-project.ts')).noteProject(dir, cwd())
     return closedAtEnd(await withShadowRecords(opened, options))

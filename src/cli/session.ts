@@ -23,8 +23,6 @@ export type StandpointOptions = LocationOptions & {
   readonly agent?: string | undefined
   /** How long to wait for another process that is writing. */
   readonly busyTimeoutMs?: number
-  /** For programs that go on running; see `openPorts`. */
-  readonly resident?: boolean
   /** Called after something was forgotten and its copies outside the store were erased. */
   readonly onErased?: CopyOptions['onErased']
 }

@@ -1,6 +1,5 @@
 import type { BeliefType, Subtype } from '../beliefs/belief.ts'
 import type { Viewpoint } from '../beliefs/belief-store.ts'
-import type { Linked } from './link.ts'
 
 /** A belief that can be found by a key, with just enough to filter and rank without loading it. */
 export type Posting = {
@@ -41,17 +40,6 @@ export type FormIndex = {
   wordsNear(user: string, words: readonly string[]): Promise<ReadonlyMap<string, readonly string[]>>
   /** Number of current beliefs in view. */
   population(view: Viewpoint): Promise<number>
-  /**
-   * The user's forms in memory, from which a message is linked faster and with the same result. Null when the store does
-   * not have them there, now or ever.
-   */
-  resident?(view: Viewpoint): Promise<ResidentView | null>
-}
-
-/** The forms of a user in memory, up to date with the store. */
-export type ResidentView = {
-  /** Does what `linkMessage` does. */
-  link(message: string): Promise<Linked>
 }
 
 /** One belief found by full text. */

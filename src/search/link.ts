@@ -38,8 +38,6 @@ export type Linked = {
 
 /** Finds every current belief in view that has a whole surface form in the message. */
 export async function linkMessage(message: string, view: Viewpoint, index: FormIndex): Promise<Linked> {
-  const resident = (await index.resident?.(view)) ?? null
-  if (resident !== null) return resident.link(message)
   const slices = new Slices()
   const tokens = await slices.run(analyseInSteps(message))
   if (tokens.length === 0) return { tokens, links: [], population: 0, spans: [] }
@@ -105,7 +103,7 @@ type FoundSpans = {
 }
 
 /** The beliefs that the spans mention, with every mention of each. */
-export function* linksOf(
+function* linksOf(
   tokens: readonly Token[],
   words: Words,
   exact: FoundSpans,

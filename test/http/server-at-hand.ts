@@ -67,7 +67,7 @@ export async function serverAtHand({
     },
     async () => {},
   )
-  const ports = openPorts(dir, { thread, store, resident: true, ...(thread ? { busyTimeoutMs: 600_000 } : {}) })
+  const ports = openPorts(dir, { thread, store, ...(thread ? { busyTimeoutMs: 600_000 } : {}) })
   await fillDemo(ports, dir)
   const place = { dir, user: 'local', scopes: tourScopes, homeScopes: tourScopes.slice(0, 1), isDemo: true }
   const problems: unknown[] = []

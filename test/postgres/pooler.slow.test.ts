@@ -7,7 +7,7 @@ import { emptyStores, openAt, sharedCluster } from '../../src/store/postgres/clu
 import { fixedRandom } from '../../src/store/sample-beliefs.contract.ts'
 import { describeStore } from '../../src/store/store.contract.ts'
 import { describeAgreement } from '../../src/store/store-agreement.contract.ts'
-import { recalled, residentBytes, untilResident } from '../recall/resident.contract.ts'
+import { recalled } from '../recall/recalled.contract.ts'
 import { CuttingProxy } from './cutting-proxy.ts'
 import { hasPooler, Pooler } from './pooler.ts'
 import { beliefCommit, expectExactly, startWriter } from './written.ts'
@@ -74,11 +74,10 @@ describe.skipIf(!hasPooler).each([
     await store.close()
   })
 
-  it('answers recalls from memory, also after a change by another program', { timeout }, async () => {
+  it('answers recalls at the same time, also after a change by another program', { timeout }, async () => {
     const address = await newDatabase()
-    const [store, other] = [openAt(address, { residentBytes }), openAt(address)]
+    const [store, other] = [openAt(address), openAt(address)]
     await other.commit(beliefCommit('ada', 'b1'))
-    await untilResident(store)
     const ask = (id: string) => recalled(store, `What is the alias ${id}?`, null, false)
     await Promise.all(Array.from({ length: 30 }, () => ask('b1')))
 

@@ -4,18 +4,17 @@ import { hear } from '../../src/memory/conversation/hear.ts'
 import type { Ports } from '../../src/memory/ports.ts'
 import { commitOf, next, present, sample } from '../../src/store/sample-beliefs.contract.ts'
 import { newFile, openAt } from '../../src/store/sqlite/temporary-store.contract.ts'
-import { recalled, residentBytes, untilResident } from './resident.contract.ts'
+import { recalled } from './recalled.contract.ts'
 
 const shared = Array.from({ length: 60 }, (_, at) =>
   sample({ id: `b${at}`, name: `service ${at}`, aliases: ['the cache'], content: `Service ${at} has a cache.` }),
 )
 
-/** A store with beliefs that share an alias; recalls are answered from the file, or from memory. */
-async function filled(where: 'file' | 'memory') {
+/** A store with beliefs that share an alias. */
+async function filled() {
   const file = newFile()
-  const store = openAt(file, where === 'memory' ? { residentBytes } : {})
+  const store = openAt(file)
   await store.commit(commitOf(shared.map((belief) => present(belief))))
-  if (where === 'memory') await untilResident(store)
   return { file, store }
 }
 
@@ -46,9 +45,9 @@ async function turnsDuring<Result>(work: () => Promise<Result>) {
 /** More than that of the beginning and that of the end. */
 const manyTurns = expect.toSatisfy((turns: number) => turns > 2)
 
-describe.each(['file', 'memory'] as const)('a message of 200,000 characters, with the index in the %s', (where) => {
+describe('a message of 200,000 characters', () => {
   it('leaves others their turns while it is recalled', async () => {
-    const { store } = await filled(where)
+    const { store } = await filled()
     // The first recall loads modules.
     await recalled(store, 'a short one', null)
 
@@ -58,7 +57,7 @@ describe.each(['file', 'memory'] as const)('a message of 200,000 characters, wit
   })
 
   it('recalls what its telling part alone recalls, also while others are recalled', async () => {
-    const { store } = await filled(where)
+    const { store } = await filled()
     const said = 'Is service 7 or the servise 8 behind the cache?'
     const others = [texts.Chinese, texts.names].map((text) => recalled(store, text as string, null))
 
@@ -70,7 +69,7 @@ describe.each(['file', 'memory'] as const)('a message of 200,000 characters, wit
   })
 
   it('never recalls a belief that was replaced while it was read', async () => {
-    const { file, store } = await filled(where)
+    const { file, store } = await filled()
     const other = openAt(file)
     const old = sample({ id: 'old', name: 'standup', content: 'The standup is at nine.' })
     await store.commit(commitOf([present(old)]))

@@ -23,7 +23,6 @@ function memoryOf({ user, scopes, homeScopes }: View): Memory {
   const plain = openMemory({
     ...options,
     thread: true,
-    resident: true,
     user,
     scopes,
     author: { actor: 'person', origin: 'proxy' },

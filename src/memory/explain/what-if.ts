@@ -10,9 +10,7 @@ import type { Store } from '../ports.ts'
  * A read-only view of the store in which one belief is replaced by a changed version of it, for a dry run of the change.
  * Its index entries are derived as a store derives them.
  */
-export function storeWith(unchanged: Store, belief: Belief): Store {
-  // The index in memory answers a message as a whole, so it cannot be asked about a change.
-  const { resident: _, ...store } = unchanged
+export function storeWith(store: Store, belief: Belief): Store {
   const { id, user } = belief
   const { forms, typoTargets } = indexEntries(belief)
   const replaced = (found: Belief): Belief => (found.id === id && found.user === user ? belief : found)

@@ -1,23 +1,17 @@
 import type { Belief } from '../../beliefs/belief.ts'
 import type { Viewpoint } from '../../beliefs/belief-store.ts'
-import type { FormIndex, ResidentView } from '../../search/form-index.ts'
-import { beliefFormKeys } from '../../search/forms.ts'
-import { linkMessage } from '../../search/link.ts'
-import type { ResidentForm } from '../../search/resident/resident-forms.ts'
-import { unpackFlags } from '../belief-row.ts'
-import { BoundedCache } from '../resident/bounded-cache.ts'
-import { mostChanged, ResidentIndexes } from '../resident/resident-indexes.ts'
+import { BoundedCache } from '../bounded-cache.ts'
 import type { BeliefLookups } from './belief-lookups.ts'
 import { newerProgram } from './commit.ts'
 import type { Connection, Run } from './connection.ts'
-import { type FormLookups, noTurns, storedKey } from './form-lookups.ts'
+import { type FormLookups, noTurns } from './form-lookups.ts'
 import { readBody, type StoredBody } from './stored-body.ts'
-import { isCutKey } from './values.ts'
 
 const mostOwners = 20_000
 const mostAnswers = 10_000
 const mostBeliefs = 10_000
-const formsAtOnce = 5_000
+/** More changes than this are not followed one by one. */
+const mostChanged = 2_000
 
 /** The columns by which a state of an owner is told from every other one, as one text. */
 const state = `head || ' ' || analysis || ' ' || encode(hash, 'hex') AS state`
@@ -38,8 +32,6 @@ type KnownOwner = {
   head: Head
   /** Its owner was changed since, as far as this process knows. */
   isBehind: boolean
-  /** What the last event that was followed changed, for the index. */
-  last: { readonly from: number; readonly changed: ReadonlyMap<string, Belief | null> } | null
 }
 
 /** An owner as the caller's snapshot sees it. */
@@ -52,10 +44,6 @@ type KnownOptions = {
   readonly connection: Connection
   readonly beliefs: BeliefLookups
   readonly forms: FormLookups
-  /** The form index in the database. */
-  readonly stored: Omit<FormIndex, 'resident'>
-  /** The limit for the form indexes of all owners together. */
-  readonly mostBytes: number
 }
 
 /**
@@ -67,34 +55,21 @@ export class KnownOwners {
   readonly #connection: Connection
   readonly #beliefs: BeliefLookups
   readonly #forms: FormLookups
-  readonly #stored: Omit<FormIndex, 'resident'>
   readonly #owners = new BoundedCache<KnownOwner>(mostOwners)
   readonly #answers = new BoundedCache<unknown>(mostAnswers)
   readonly #texts = new BoundedCache<Belief>(mostBeliefs)
-  readonly #indexes: ResidentIndexes<string>
   #serial = 0
 
-  constructor({ connection, beliefs, forms, stored, mostBytes }: KnownOptions) {
+  constructor({ connection, beliefs, forms }: KnownOptions) {
     this.#connection = connection
     this.#beliefs = beliefs
     this.#forms = forms
-    this.#stored = stored
-    // Made beside the recalls that ask for it, not in their snapshots.
-    const source = {
-      start: (owner: string) => connection.apart(() => this.#start(owner)),
-      forms: (owner: string) => connection.apart(() => this.#readForms(owner)),
-    }
-    this.#indexes = new ResidentIndexes(source, mostBytes)
   }
 
   /** To be called after a change by this process, which saves the next recall a round trip in vain. */
   noteChange(user: string): void {
     const known = this.#owners.get(user)
     if (known !== undefined) known.isBehind = true
-  }
-
-  close(): void {
-    this.#indexes.close()
   }
 
   /** A value that depends on nothing but the owner's state and `asked`. */
@@ -144,34 +119,6 @@ export class KnownOwners {
     return rows.flatMap((row) => (row.id === null ? [] : readBody(row)))
   }
 
-  async resident(view: Viewpoint): Promise<ResidentView | null> {
-    const { user } = view
-    let at = this.#at(user)
-    if (at instanceof Promise) at = await at
-    const index = this.#indexes.find(user)
-    if (at === null || index === null) return null
-    const { known, number } = at
-    if (index.event < number) {
-      const from = index.event
-      const isLast = known.last?.from === from && isUpToDate(at)
-      const changed = isLast
-        ? (known.last?.changed ?? null)
-        : await this.#connection.read((run) => readChanged(run, user, from))
-      if (changed === null) this.#indexes.drop(user)
-      else if (index.event === from) index.update(changed, number)
-    }
-    if (index.event > known.head.head) this.#indexes.drop(user)
-    if (index.event !== number) return null
-    // Asked for now, so that it travels with the other reads.
-    const population = this.population(view)
-    population.catch(() => {})
-    return {
-      link: (message) =>
-        // Another recall may have brought the index further.
-        index.event === number ? index.link(message, view, () => population) : linkMessage(message, view, this.#stored),
-    }
-  }
-
   population(view: Viewpoint): Promise<number> {
     return this.answer(view.user, ['population', view.agent, view.scopes], () => this.#forms.population(view))
   }
@@ -209,7 +156,7 @@ export class KnownOwners {
 
   #remember(user: string, head: Head): KnownOwner {
     this.#serial += 1
-    const known = { serial: this.#serial, head, isBehind: false, last: null }
+    const known = { serial: this.#serial, head, isBehind: false }
     this.#owners.set(user, known)
     return known
   }
@@ -236,10 +183,8 @@ export class KnownOwners {
     if (head.analysis > before.analysis) throw newerProgram(user)
     if (known.head !== before) return known.head.state === head.state ? { known, number: head.head } : null
     const leadsOn = before.head === 0 || event?.hash.equals(before.hash) === true
-    if (changed === null || !leadsOn || head.head < before.head) {
-      this.#indexes.drop(user)
+    if (changed === null || !leadsOn || head.head < before.head)
       return { known: this.#remember(user, head), number: head.head }
-    }
     for (const [id, belief] of changed) {
       const key = `${known.serial} ${id}`
       if (belief === null) this.#texts.delete(key)
@@ -247,40 +192,7 @@ export class KnownOwners {
     }
     known.head = head
     known.isBehind = false
-    if (head.head > before.head) known.last = { from: before.head, changed }
     return { known, number: head.head }
-  }
-
-  async #start(owner: string): Promise<{ readonly beliefs: number; readonly event: number }> {
-    const [[head], [counted]] = await this.#connection.read((run) =>
-      Promise.all([
-        run<Head>(headOf, [owner]),
-        run<{ beliefs: number | null }>(
-          'SELECT sum(current + retired)::bigint AS beliefs FROM credence.audiences WHERE owner = $1',
-          [owner],
-        ),
-      ]),
-    )
-    return { beliefs: counted?.beliefs ?? 0, event: head?.head ?? 0 }
-  }
-
-  async *#readForms(owner: string): AsyncGenerator<readonly ResidentForm[]> {
-    let after: readonly unknown[] = ['', false, '', '', '']
-    for (;;) {
-      const values = [owner, ...after, formsAtOnce]
-      const rows = await this.#connection.apart(() => this.#connection.read((run) => run<FormRow>(nextForms, values)))
-      const cut = rows.filter(({ key }) => isCutKey(key))
-      const holders = await this.#connection.apart(() =>
-        this.#beliefs.getMany(
-          owner,
-          cut.map(({ belief }) => belief),
-        ),
-      )
-      yield rows.flatMap((row) => (isCutKey(row.key) ? (uncut(row, holders) ?? []) : formOf(row)))
-      const last = rows.at(-1)
-      if (last === undefined || rows.length < formsAtOnce) return
-      after = [last.key, last.current, last.scope, last.agent, last.belief]
-    }
   }
 }
 
@@ -304,36 +216,3 @@ async function readChanged(run: Run, user: string, after: number): Promise<Reado
   if (rows.length > mostChanged) return null
   return new Map(rows.map((row) => [row.changed, row.body === null ? null : readBody(row)]))
 }
-
-type FormRow = {
-  readonly key: string
-  readonly current: boolean
-  readonly scope: string
-  readonly agent: string
-  readonly belief: string
-  readonly ordinal: number
-  readonly breaks: number
-  readonly flags: number
-  readonly reinforced: number
-}
-
-const nextForms = `SELECT key, current, scope, agent, belief, ordinal, breaks, flags, reinforced FROM credence.forms
-  WHERE owner = $1 AND (key, current, scope, agent, belief) > ($2, $3, $4, $5, $6)
-  ORDER BY key, current, scope, agent, belief LIMIT $7`
-
-/** The form of a row whose key was too long for the table. A belief that changed meanwhile is put right later. */
-function uncut(row: FormRow, holders: readonly Belief[]): ResidentForm | null {
-  const holder = holders.find(({ id }) => id === row.belief)
-  const form = holder && beliefFormKeys(holder).find(({ key }) => storedKey(key) === row.key)
-  return form === undefined ? null : formOf({ ...row, key: form.key })
-}
-
-const formOf = ({ key, current, scope, agent, belief, ordinal, breaks, flags, reinforced }: FormRow): ResidentForm => ({
-  key,
-  beliefId: belief,
-  place: { scope, agent: agent === '' ? null : agent.slice(1), current },
-  kind: unpackFlags(flags),
-  ordinal,
-  breaks,
-  reinforcedAt: reinforced,
-})

@@ -20,8 +20,6 @@ import { findKnown } from './turn-writes.ts'
 export type PostgresStoreOptions = ConnectionOptions & {
   /** Unguessable bytes, for the salts of the journal. */
   readonly random: (bytes: number) => Uint8Array
-  /** The most memory that form indexes may take, for processes that recall often. Default 0: none are kept. */
-  readonly residentBytes?: number
   /** For tests: the text analysis that this program claims to have. */
   readonly analysis?: string
 }
@@ -33,7 +31,7 @@ const mostChecked = 10_000
 
 /** Opens the store in a PostgreSQL database, and makes its schema where needed. Connects with the first call. */
 export function openPostgresStore(options: PostgresStoreOptions): PostgresStore {
-  const { random, analysis: analysisName = analysisVersion, residentBytes = 0 } = options
+  const { random, analysis: analysisName = analysisVersion } = options
   const connection = new Connection(options)
   const beliefs = new BeliefLookups(connection)
   const forms = new FormLookups(connection, beliefs)
@@ -87,31 +85,29 @@ export function openPostgresStore(options: PostgresStoreOptions): PostgresStore 
     return care(await import('./care.ts'), analysis)
   }
 
-  const stored: Required<Omit<FormIndex, 'resident'>> = {
+  const stored: Required<FormIndex> = {
     prefetch: (view, announced) => of(view.user, () => forms.prefetch(view, announced)),
     formLengths: (user, words) => of(user, () => forms.formLengths(user, words)),
     postings: (view, keys) => of(view.user, () => forms.postings(view, keys)),
     everyHolder: (user, keys) => of(user, () => forms.everyHolder(user, keys)),
     wordsNear: (user, words) => of(user, () => forms.wordsNear(user, words)),
-    population: (view) => of(view.user, () => known?.population(view) ?? forms.population(view)),
+    population: (view) => of(view.user, () => known.population(view)),
   }
-  const known =
-    residentBytes > 0 ? new KnownOwners({ connection, beliefs, forms, stored, mostBytes: residentBytes }) : null
+  const known = new KnownOwners({ connection, beliefs, forms })
 
   /** A value that depends on the owner's state alone, from memory where it is there. */
   const remembered = <Value>(user: string, asked: readonly unknown[], read: () => Promise<Value>): Promise<Value> =>
-    of(user, () => known?.answer(user, asked, read) ?? read())
+    of(user, () => known.answer(user, asked, read))
 
   return {
     ...stored,
     commit: async (commit) => {
       const result = await commitChanges({ connection, analysis: await ready(), random }, commit)
-      known?.noteChange(commit.user)
+      known.noteChange(commit.user)
       return result
     },
     get: (user, id) => of(user, async () => (await beliefs.getMany(user, [id]))[0] ?? null),
-    getMany: (user, ids) => of(user, () => known?.getMany(user, ids) ?? beliefs.getMany(user, ids)),
-    resident: (view) => of(view.user, () => known?.resident(view) ?? Promise.resolve(null)),
+    getMany: (user, ids) => of(user, () => known.getMany(user, ids)),
     idsStartingWith: (user, prefix, limit) => of(user, () => beliefs.idsStartingWith(user, prefix, limit)),
     named: (user, name) => of(user, () => beliefs.named(user, name)),
     holders: (user, name, scopes) => of(user, () => beliefs.holders(user, name, scopes)),
@@ -188,9 +184,6 @@ export function openPostgresStore(options: PostgresStoreOptions): PostgresStore 
       await ready()
       return (await import('./access.ts')).openAccess(connection)
     },
-    close: async () => {
-      known?.close()
-      await connection.close()
-    },
+    close: () => connection.close(),
   }
 }

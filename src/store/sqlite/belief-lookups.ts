@@ -12,8 +12,7 @@ import {
   statusCode,
   typeCode,
 } from '../belief-row.ts'
-import { BoundedCache } from '../resident/bounded-cache.ts'
-import type { ChangedBeliefs } from './changed-beliefs.ts'
+import { BoundedCache } from '../bounded-cache.ts'
 import { allOf, type Conditions, type Connection, noItems, type Reading } from './connection.ts'
 
 const mostCached = 5_000
@@ -31,23 +30,17 @@ type BeliefReads = Pick<
 >
 
 /** Reads of beliefs, each by an index. */
-export function beliefReads(connection: Connection, changes: ChangedBeliefs, reading: Reading): BeliefReads {
+export function beliefReads(connection: Connection, reading: Reading): BeliefReads {
   const cache = new BoundedCache<Belief>(mostCached)
   /** Pinned and standing beliefs by view, which every recall of a conversation asks for again. */
   const views = new BoundedCache<readonly Belief[]>(mostViews)
   /** The lengths of lists: to count reads every belief, and every page of a list asks for it. */
   const totals = new BoundedCache<number>(mostViews)
-  changes.onChanged((changed) => {
-    if (changed === null) cache.clear()
-    else for (const { user_id, belief_id } of changed) cache.delete(`${user_id} ${belief_id}`)
-  })
   connection.onChange(() => {
-    views.clear()
-    totals.clear()
+    for (const known of [cache, views, totals]) known.clear()
   })
 
   function get(userId: number, id: string): Belief | null {
-    changes.catchUp()
     const key = `${userId} ${id}`
     const known = cache.get(key)
     if (known !== undefined) return known

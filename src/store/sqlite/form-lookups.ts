@@ -3,7 +3,7 @@ import { compareText } from '../../beliefs/identity.ts'
 import type { FormIndex, Posting } from '../../search/form-index.ts'
 import { isOneEditApart, typoProbes } from '../../search/typo.ts'
 import { agentKey, textHash, unpackFlags } from '../belief-row.ts'
-import { BoundedCache } from '../resident/bounded-cache.ts'
+import { BoundedCache } from '../bounded-cache.ts'
 import type { Connection, Reading } from './connection.ts'
 
 const mostViews = 50
@@ -22,7 +22,7 @@ type FormReads = Pick<FormIndex, 'formLengths' | 'everyHolder' | 'postings' | 'w
 
 /**
  * Reads of the form index, each by a key. Results for words, empty ones too, are cached until the store changes: messages of
- * one conversation share most of their words. Where the forms are in memory, only the population is asked for here.
+ * one conversation share most of their words.
  */
 export function formReads(connection: Connection, reading: Reading): FormReads {
   const lengths = new BoundedCache<readonly number[]>(mostWords)

@@ -1,6 +1,5 @@
 import type { FullText, TextHit } from '../../search/form-index.ts'
 import { agentKey, indexedTerm, newestText, readText, type StoredText } from '../belief-row.ts'
-import { BoundedCache } from '../resident/bounded-cache.ts'
 import {
   rankText,
   type TermHolders,
@@ -11,7 +10,6 @@ import {
   textTerm,
   textTerms,
 } from '../text-terms.ts'
-import type { ChangedBeliefs } from './changed-beliefs.ts'
 import type { Connection } from './connection.ts'
 import { damagedStore } from './migrations/migrate.ts'
 
@@ -23,24 +21,15 @@ type Occurrence = { readonly id: string; readonly words: number; readonly field:
  * Full-text search in the FTS5 index. The ranking of FTS5 counts every row of the table, those of other users and retired
  * ones too, so only the occurrences are read from it, and scored here within the view.
  */
-export function matchText(
-  connection: Connection,
-  userId: number,
-  query: Query,
-  standings: ReturnType<typeof openRowStandings> | null,
-): readonly TextHit[] {
+export function matchText(connection: Connection, userId: number, query: Query): readonly TextHit[] {
   const { includeRetired, beginning: begun, atLeast = 1 } = query
-  const inView = audiencesInView(connection, userId, query)
-  const audiences = JSON.stringify(inView)
+  const audiences = JSON.stringify(audiencesInView(connection, userId, query))
   const base = textBase(connection, audiences, includeRetired)
   const terms = [...new Set(query.words.map(textTerm))]
   if (begun === undefined && atLeast > 1) {
-    standings?.catchUp()
     const rowsOf = (match: string): readonly number[] =>
-      standings?.rowsHolding(match, inView, includeRetired) ??
       connection.column<number>(rowsHolding, [match, audiences, Number(!includeRetired)])
-    const counts = (rows: number): Uint16Array => standings?.counts(rows) ?? new Uint16Array(rows)
-    const counted = countFirst(connection, userId, { terms, rowsOf, counts, atLeast })
+    const counted = countFirst(connection, userId, { terms, rowsOf, atLeast })
     if (counted !== null) return rankText(counted, base, query)
   }
   const occurrencesOf = (from: string, to: string): readonly Occurrence[] =>
@@ -74,16 +63,14 @@ function countFirst(
     readonly terms: readonly string[]
     /** The rows in view that hold a term, in order. */
     readonly rowsOf: (match: string) => readonly number[]
-    /** A zero for each of so many rows. */
-    readonly counts: (rows: number) => Uint16Array
     readonly atLeast: number
   },
 ): readonly TermHolders[] | null {
-  const { terms, rowsOf, counts, atLeast } = asked
+  const { terms, rowsOf, atLeast } = asked
   // No term holds a quotation mark.
   const rows = terms.map((term) => rowsOf(`"${indexedTerm(userId, term)}"`))
   const last = rows.reduce((most, found) => Math.max(most, found.at(-1) ?? 0), 0)
-  const held = counts(last + 1)
+  const held = new Uint16Array(last + 1)
   const candidates: number[] = []
   for (const found of rows)
     for (const row of found) {
@@ -91,7 +78,6 @@ function countFirst(
       held[row] = count
       if (count === atLeast) candidates.push(row)
     }
-  for (const found of rows) for (const row of found) held[row] = 0
   if (candidates.length > mostCounted) return null
   const matches = candidates.map((row) => readMatch(connection, userId, row))
   return terms.map((term, index) => ({
@@ -106,78 +92,6 @@ function countFirst(
 const rowsHolding = `SELECT beliefs.row FROM texts CROSS JOIN beliefs ON beliefs.row = texts.rowid
   WHERE texts MATCH ? AND +beliefs.audience IN (SELECT value FROM json_each(?)) AND +beliefs.current >= ?
   ORDER BY texts.rowid`
-
-/**
- * What searches have read of the index, for processes that go on running: the rows of terms, and audience and currency of
- * the beliefs by their row. To read these from the table for every row of an everyday word takes ten times as long as to
- * find the rows. Each is read when a search first meets it, and again after a belief has changed.
- */
-export function openRowStandings(connection: Connection, changes: ChangedBeliefs) {
-  /** Twice the audience, and one more for a current belief; 0 is not known. */
-  let standings = new Int32Array(1_024)
-  const rowsByTerm = new BoundedCache<readonly number[]>(mostTerms)
-  let knownLast = 0
-  /** Kept, because to make one takes longer than to count a few hundred rows. */
-  let table = new Uint16Array(0)
-
-  changes.onChanged((changed) => {
-    if (changed === null || changed.length > 0) rowsByTerm.clear()
-    if (changed === null) standings.fill(0)
-    else for (const { user_id, belief_id } of changed) forget(user_id, belief_id)
-  })
-  /** Drops what has changed. To be called before a search, in its transaction. */
-  function catchUp(): void {
-    changes.catchUp()
-    // An index that was made again has other rows, although nothing is new in the journal.
-    const lastRow = connection.value<number | null>('SELECT max(row) FROM beliefs') ?? 0
-    if (lastRow !== knownLast) rowsByTerm.clear()
-    knownLast = lastRow
-  }
-
-  /** The rows in view of a term of the index. */
-  function rowsHolding(match: string, audiences: readonly number[], includeRetired: boolean): readonly number[] {
-    const inView = new Set(audiences.flatMap((id) => (includeRetired ? [id * 2, id * 2 + 1] : [id * 2 + 1])))
-    return rowsOf(match).filter((row) => inView.has(standings[row] || readStanding(row)))
-  }
-
-  function rowsOf(match: string): readonly number[] {
-    const known = rowsByTerm.get(match)
-    if (known !== undefined) return known
-    const rows = connection.column<number>('SELECT rowid FROM texts WHERE texts MATCH ? ORDER BY rowid', [match])
-    if (rows.length <= mostRows) rowsByTerm.set(match, rows)
-    return rows
-  }
-
-  /** A zero for each of so many rows. The caller sets those that it has used to zero again. */
-  function counts(rows: number): Uint16Array {
-    if (table.length < rows) table = new Uint16Array(rows * 2)
-    return table
-  }
-
-  function readStanding(row: number): number {
-    const standing = connection.value<number>('SELECT audience * 2 + current FROM beliefs WHERE row = ?', [row])
-    if (standing === undefined) throw damagedIndex(connection)
-    if (row >= standings.length) {
-      const larger = new Int32Array(row * 2)
-      larger.set(standings)
-      standings = larger
-    }
-    standings[row] = standing
-    return standing
-  }
-
-  /** A belief that is gone needs no change: its row is found again only once another belief has it, which is new then. */
-  function forget(userId: number, id: string): void {
-    const row = connection.value<number>('SELECT row FROM beliefs WHERE user_id = ? AND id = ?', [userId, id])
-    if (row !== undefined && row < standings.length) standings[row] = 0
-  }
-
-  return { catchUp, rowsHolding, counts }
-}
-
-/** Rows of at least so many terms are kept, unless a term has more rows than this: some 16 megabytes at most. */
-const mostTerms = 1_000
-const mostRows = 1_000
 
 const damagedIndex = ({ file }: Connection): Error =>
   damagedStore(file, 'the full-text index holds a belief that is gone')

@@ -10,15 +10,12 @@ import { analysisVersion } from '../belief-row.ts'
 import { beliefReads } from './belief-lookups.ts'
 import type { Share } from './care/expected-rows.ts'
 import type { Half, ShareOfIndex } from './care/verify.ts'
-import { followChanges } from './changed-beliefs.ts'
 import { Connection, type Reading } from './connection.ts'
 import { type DatabaseOptions, defaultBusyTimeoutMs, openDatabase } from './database.ts'
 import { formReads } from './form-lookups.ts'
-import type { openRowStandings } from './full-text.ts'
 import type { openJournal } from './journal.ts'
 import { isReadOnlyStore, sizeOf } from './store-file.ts'
 import type { openStoreThread } from './store-thread.ts'
-import type { openResidentTurns } from './turns/resident-turns.ts'
 import { readTurn, turnReads } from './turns/turn-lookups.ts'
 
 export type SqliteStoreOptions = DatabaseOptions & {
@@ -26,8 +23,6 @@ export type SqliteStoreOptions = DatabaseOptions & {
   readonly random: (bytes: number) => Uint8Array
   /** For `verify`: opens for reading only, and leaves an index that is incomplete as it is. */
   readonly inspect?: boolean
-  /** The most memory that indexes may take, for processes that recall often. Default 0: none are kept. */
-  readonly residentBytes?: number
   /** The clock, for what opening an older store writes to the journal. */
   readonly now?: () => Date
 }
@@ -44,8 +39,6 @@ export type SqliteStore = BeliefStore &
     verify(onProgress?: OnProgress, half?: Half): Promise<readonly Finding[]>
     /** For the thread of `verify`. */
     shareOfIndex(share: Share): Promise<ShareOfIndex>
-    /** Whether the turns of a user are in memory by now. */
-    hasTurnsInMemory(user: string): Promise<boolean>
     /** Makes the next read see what other connections have written, also within `withSnapshot`. */
     endSnapshot(): void
   }
@@ -56,19 +49,15 @@ export type SqliteStore = BeliefStore &
  */
 export function openSqliteStore(options: SqliteStoreOptions): SqliteStore {
   const { file, busyTimeoutMs = defaultBusyTimeoutMs, random, now = () => new Date() } = options
-  const { inspect = false, residentBytes = 0 } = options
+  const { inspect = false } = options
   const isReadonly = inspect || (options.readonly ?? isReadOnlyStore(file))
   const open = () => openDatabase({ ...options, readonly: isReadonly })
   const connection = new Connection({ file, isReadonly, busyTimeoutMs, open })
   const users = new Users(connection)
-  const changes = followChanges(connection)
-  let residentTurns: ReturnType<typeof openResidentTurns> | null = null
-  let standings: ReturnType<typeof openRowStandings> | null = null
   // An import takes long, also of a module that is loaded.
   let fullText: typeof import('./full-text.ts') | null = null
   let committer: Promise<typeof import('./commit.ts')> | null = null
   let journals: Promise<typeof import('./journal.ts')> | null = null
-  const resident = residentBytes > 0 ? makeResident(residentBytes) : null
   const committing = { connection, users, random }
   let accessing: Connection | null = null
   let upToDate: Promise<void> | null = null
@@ -81,15 +70,6 @@ export function openSqliteStore(options: SqliteStoreOptions): SqliteStore {
   }
   // A failure is reported by the calls that wait for it.
   upToDate?.catch(() => {})
-
-  async function makeResident(mostBytes: number) {
-    const [{ openResidentForms }, { openResidentTurns }] = await Promise.all([
-      import('./resident-indexes.ts'),
-      import('./turns/resident-turns.ts'),
-    ])
-    residentTurns = openResidentTurns({ connection, changes, mostBytes: mostBytes * shareOfTurns })
-    return openResidentForms({ connection, changes, mostBytes: mostBytes * (1 - shareOfTurns) })
-  }
 
   async function bringUpToDate(due: ReturnType<typeof dueAtOpening>): Promise<void> {
     if (due.derivation) {
@@ -119,7 +99,6 @@ export function openSqliteStore(options: SqliteStoreOptions): SqliteStore {
       return userId === null ? nothing : read(userId)
     })
   }
-  const forms = formReads(connection, reading)
 
   async function readingJournal<Result>(
     user: string,
@@ -138,9 +117,9 @@ export function openSqliteStore(options: SqliteStoreOptions): SqliteStore {
   }
 
   return {
-    ...beliefReads(connection, changes, reading),
-    ...forms,
-    ...turnReads(connection, () => residentTurns, reading),
+    ...beliefReads(connection, reading),
+    ...formReads(connection, reading),
+    ...turnReads(connection, reading),
     commit: async (commit) => {
       committer ??= import('./commit.ts')
       return (await loaded(committer)).commitChanges(committing, commit)
@@ -169,16 +148,10 @@ export function openSqliteStore(options: SqliteStoreOptions): SqliteStore {
     lastUndoable: (user) => readingJournal(user, null, (journal, userId) => journal.lastUndoable(userId)),
     history: (user, beliefId) => readingJournal(user, [], (journal, userId) => journal.history(userId, beliefId)),
     revisions: (user, event) => readingJournal(user, [], (journal, userId) => journal.revisions(userId, event)),
-    resident: async (view) => {
-      if (resident === null) return null
-      const indexes = await resident
-      return reading(view.user, null, (userId) => indexes.view(userId, view, () => forms.population(view)))
-    },
     matchText: async (query) => {
       fullText ??= await import('./full-text.ts')
-      const { matchText, openRowStandings } = fullText
-      if (residentBytes > 0) standings ??= openRowStandings(connection, changes)
-      return reading(query.user, [], (userId) => matchText(connection, userId, query, standings))
+      const { matchText } = fullText
+      return reading(query.user, [], (userId) => matchText(connection, userId, query))
     },
     knownTurns: async (user, heard) => {
       const { findKnown } = await import('./turns/turn-writing.ts')
@@ -198,7 +171,6 @@ export function openSqliteStore(options: SqliteStoreOptions): SqliteStore {
       const userId = connection.read(() => users.find(user))
       return userId !== null && judgeTurns(connection, userId, limit, judge)
     },
-    hasTurnsInMemory: (user) => reading(user, false, (userId) => (residentTurns?.of(userId) ?? null) !== null),
     keepVectors: async (user, model, vectors) => {
       const { insertVectors } = await loaded(import('./turns/turn-writing.ts'))
       connection.write(() => {
@@ -248,17 +220,11 @@ export function openSqliteStore(options: SqliteStoreOptions): SqliteStore {
     withSnapshot: (work) => connection.withSnapshot(work),
     endSnapshot: () => connection.endSnapshot(),
     close: async () => {
-      const indexes = await resident
-      indexes?.close()
-      residentTurns?.close()
       accessing?.close()
       connection.close()
     },
   }
 }
-
-/** The share of the memory for indexes that turns may take; the names of beliefs may take the rest. */
-const shareOfTurns = 0.25
 
 /** Whether this version has filled the derived tables, and none of them has been emptied since. */
 const isDerivedHere = (connection: Connection): boolean =>

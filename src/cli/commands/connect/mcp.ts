@@ -77,7 +77,7 @@ async function mcpSetup(
     if (known !== undefined) return known
     if (memories.size >= mostAuthors && author.origin !== unnamedOrigin)
       return opened({ ...author, origin: unnamedOrigin })
-    const memory = session.memory({ ...options, scope: scopes, as: author, resident: true })
+    const memory = session.memory({ ...options, scope: scopes, as: author })
     memories.set(author.origin, memory)
     // Opening is tried again at the next call.
     memory.catch(() => memories.delete(author.origin))

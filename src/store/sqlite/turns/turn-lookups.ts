@@ -1,7 +1,7 @@
 import { longestOpening, type Turn } from '../../../beliefs/turn.ts'
 import type { ExportedTurn, TurnFilter, TurnStore } from '../../../beliefs/turn-store.ts'
 import type { MeaningIndex, TurnIndex, TurnPostings, TurnUnit, TurnView } from '../../../search/turns/turn-index.ts'
-import { BoundedCache } from '../../resident/bounded-cache.ts'
+import { BoundedCache } from '../../bounded-cache.ts'
 import {
   exportedPage,
   exportedTurn,
@@ -18,7 +18,6 @@ import {
 } from '../../turn-rows.ts'
 import { lastCharacter } from '../belief-lookups.ts'
 import { allOf, type Conditions, type Connection, noItems, type Reading } from '../connection.ts'
-import type { openResidentTurns } from './resident-turns.ts'
 import { readPostings } from './turn-postings.ts'
 
 const mostViews = 50
@@ -40,12 +39,8 @@ type TurnReads = Pick<TurnStore, 'getTurn' | 'turnIdsStartingWith' | 'listTurns'
   TurnIndex &
   Pick<MeaningIndex, 'vectorsAt' | 'turnsWithoutVectors'>
 
-/** Reads turns and their index. `resident` is null until the index in memory is there, and in processes that keep none. */
-export function turnReads(
-  connection: Connection,
-  resident: () => ReturnType<typeof openResidentTurns> | null,
-  reading: Reading,
-): TurnReads {
+/** Reads turns and their index. */
+export function turnReads(connection: Connection, reading: Reading): TurnReads {
   /** The scopes of a view and their counts, which every recall asks for. */
   const knownScopes = new BoundedCache<readonly ScopeRow[]>(mostViews)
   connection.onChange(() => knownScopes.clear())
@@ -122,9 +117,8 @@ export function turnReads(
     const total = (column: 'units' | 'length' | 'human_words'): number =>
       scopes.reduce((sum, scope) => sum + scope[column], 0)
     const ids = scopes.map(({ id }) => id)
-    const inMemory = terms.length === 0 ? null : (resident()?.of(userId) ?? null)
     const found = terms.flatMap((term) => {
-      const postings = inMemory === null ? readPostings(connection, ids, term) : inMemory.postings.read(ids, term)
+      const postings = readPostings(connection, ids, term)
       return postings === null ? [] : [[term, postings] as const]
     })
     return {
@@ -145,8 +139,6 @@ export function turnReads(
 
   function unitsAround(userId: number, view: TurnView, rows: readonly number[], reach: number): readonly TurnUnit[] {
     const scopes = new Set(scopesOf(userId, view).map(({ id }) => id))
-    const inMemory = resident()?.of(userId) ?? null
-    if (inMemory !== null) return inMemory.units.unitsAround(scopes, rows, reach)
     const placeOf = connection.statement<{ session: number | null; place: number }>(
       'SELECT session, place FROM turns WHERE row <= ? ORDER BY row DESC LIMIT 1',
     )

@@ -1,0 +1,10 @@
+import type { Ports } from '../../src/memory/ports.ts'
+import { recall } from '../../src/memory/recall/recall.ts'
+
+export const scopes = ['project:ledger', 'domain:code/typescript', 'user:universal']
+
+/** The context that a store gives ada for a message. */
+export function recalled(store: Ports['store'], message: string, agent: string | null, nearMisses = true) {
+  const ports = { store, now: () => new Date(0), newId: () => 'unused' }
+  return recall(ports, { user: 'ada', scopes, agent, message, nearMisses })
+}
