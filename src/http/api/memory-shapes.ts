@@ -168,6 +168,9 @@ export const RecallContext = z.object({
   relevant: z.array(RelevantBelief).describe('Best first.'),
   questions: z.array(Belief),
   quotes: z.array(Quote).describe('What was said earlier that answers the message, newest first.'),
+  isMessageCut: z
+    .boolean()
+    .describe('The message has more than 32,000 characters: only its first and last 16,000 were read.'),
 }) satisfies z.ZodType<context.Context>
 
 export const WhyVerdict = z.discriminatedUnion('kind', [

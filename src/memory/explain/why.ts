@@ -1,5 +1,6 @@
 import type { Belief } from '../../beliefs/belief.ts'
 import { analyse, analyseInSteps } from '../../search/analyse.ts'
+import { cutMessage } from '../../search/message.ts'
 import { singular } from '../../search/singular.ts'
 import { Slices } from '../../search/slices.ts'
 import { findBelief } from '../find-belief.ts'
@@ -48,7 +49,7 @@ export async function why(ports: Ports, request: WhyRequest): Promise<Why> {
 async function formsAgainst(belief: Belief, message: string) {
   const slices = new Slices()
   const said = new Set<string>()
-  for (const { word } of await slices.run(analyseInSteps(message))) {
+  for (const { word } of await slices.run(analyseInSteps(cutMessage(message)))) {
     said.add(word).add(singular(word))
     if (slices.areOver) await slices.pause()
   }

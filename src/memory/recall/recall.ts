@@ -2,10 +2,10 @@ import { authorityOf, type Belief, isCurrent, isVisibleTo } from '../../beliefs/
 import type { Viewpoint } from '../../beliefs/belief-store.ts'
 import { compareStrings, isSameStatement, nameKey } from '../../beliefs/identity.ts'
 import { parseScopes, visibleScopes } from '../../beliefs/scope.ts'
-import { invalid } from '../../errors.ts'
 import { leaf } from '../../search/explanation.ts'
 import { formAt, formKeys } from '../../search/forms.ts'
 import { type Link, type Linked, linkMessage } from '../../search/link.ts'
+import { cutMessage, isTooLong, placeInWhole } from '../../search/message.ts'
 import { type Score, scoreLinks } from '../../search/score.ts'
 import { partsOf, Slices } from '../../search/slices.ts'
 import type { Push, PushedQuote } from '../../search/turns/push.ts'
@@ -22,9 +22,6 @@ import type {
   RelevantBelief,
 } from './context.ts'
 import type { Retirement } from './retired-quotes.ts'
-
-/** Longest message accepted, in characters. */
-const longestMessage = 1_000_000
 
 export type RecallRequest = {
   readonly user: string
@@ -72,11 +69,6 @@ export async function assemble(
   const limits = parseBudget(request.budget, agentShare)
   const scopes = parseScopes(request.scopes)
   const view: Viewpoint = { user, agent, scopes: visibleScopes(scopes) }
-  if (message.length > longestMessage)
-    throw invalid(
-      `The message has ${message.length} characters; at most ${longestMessage} are allowed.`,
-      'Recall with a shorter part of the message.',
-    )
 
   const said = { user, scopes: view.scopes, ...(request.asOf === undefined ? {} : { until: now().getTime() }) }
   const mayQuote = limits.maxQuotes > 0 && message.trim() !== ''
@@ -91,7 +83,7 @@ export async function assemble(
   const [standing, pins, linked, push] = await Promise.all([
     store.standing(view, mostPreludeBeliefs),
     store.pinned(view, { editedEverywhere: request.editedPins === 'everywhere' }),
-    linkMessage(message, view, store),
+    linkMessage(cutMessage(message), view, store),
     quoting(),
   ])
   const budget = new ContextBudget(limits)
@@ -126,7 +118,7 @@ export async function assemble(
   const quotes = (await withOvertaken(news, relevant, message)).map((quote) =>
     quoteOf(quote, correctedAt.get(quote.turn.id) ?? null),
   )
-  const context = { user, agent, scopes, ...shown, quotes }
+  const context = { user, agent, scopes, ...shown, quotes, isMessageCut: isTooLong(message) }
   return {
     context,
     quoteDecision: { asked, common, threshold, best: push.best && quoteOf(push.best), unmet },
@@ -295,8 +287,8 @@ function matchesOf(
 ): readonly MatchedForm[] {
   return scored.clauses.map((clause): MatchedForm => {
     const words = clause.mentions.map(({ first, last, typo }) => {
-      const start = tokens[first]?.start ?? 0
-      const end = tokens[last]?.end ?? 0
+      const start = placeInWhole(message, tokens[first]?.start ?? 0)
+      const end = start + (tokens[last]?.end ?? 0) - (tokens[first]?.start ?? 0)
       return { text: message.slice(start, end), start, end, typo: typo && { written: typo.written, meant: typo.meant } }
     })
     const holders = clause.mentions[0]?.docFreq ?? 0

@@ -6,6 +6,7 @@ import { parseTime } from '../../local-time.ts'
 import { omitUndefined } from '../../omit-undefined.ts'
 import { analyse } from '../../search/analyse.ts'
 import { linkMessage } from '../../search/link.ts'
+import { cutMessage, isTooLong } from '../../search/message.ts'
 import { type Score, scoreLinks } from '../../search/score.ts'
 import { askedWords, beginningIn } from '../../search/searchable-text.ts'
 import { singular } from '../../search/singular.ts'
@@ -65,6 +66,8 @@ export type SearchResult = {
   /** How many beliefs there are in all. */
   readonly total: number
   readonly quotes: readonly QuoteHit[]
+  /** The query has more than 32,000 characters, so that only its first and last 16,000 were read. */
+  readonly isQueryCut: boolean
 }
 
 const mostTextHits = 500
@@ -81,7 +84,8 @@ export function requirePage({ limit, offset }: { limit: number; offset: number }
  * answer where any word of the query occurs; its strength says how far to trust it.
  */
 export async function search(ports: Ports, asked: SearchRequest): Promise<SearchResult> {
-  const { limit = 10, offset = 0, in: place = 'both', asOf: time, ...request } = asked
+  const { limit = 10, offset = 0, in: place = 'both', asOf: time, ...given } = asked
+  const request = { ...given, query: cutMessage(asked.query) }
   requirePage({ limit, offset }, 100)
   const then = time === undefined ? ports : await asOf(ports, asked.user, time)
   const { hits, shown } = place === 'turns' ? { hits: [], shown: () => [] } : await everyHit(then, request)
@@ -89,9 +93,14 @@ export async function search(ports: Ports, asked: SearchRequest): Promise<Search
   const quotes =
     place === 'beliefs' ? [] : await searchTurns(then, { ...request, ...omitUndefined({ until }), limit, offset })
   const page = hits.slice(offset, offset + limit)
-  const corrections = place === 'turns' ? [] : correctionsOf(quotes, page, asked.query)
+  const corrections = place === 'turns' ? [] : correctionsOf(quotes, page, request.query)
   const others = corrections.filter(({ belief }) => !hits.some((hit) => hit.belief.id === belief.id))
-  return { beliefs: shown([...page, ...corrections]), total: hits.length + others.length, quotes }
+  return {
+    beliefs: shown([...page, ...corrections]),
+    total: hits.length + others.length,
+    quotes,
+    isQueryCut: isTooLong(asked.query),
+  }
 }
 
 /** The statements that hold now in place of outdated quotes, and are not among the hits by their own words. */
