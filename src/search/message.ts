@@ -19,3 +19,15 @@ export const placeInWhole = (message: string, place: number): number =>
 
 /** For the reader of an answer. */
 export const cutNote = 'The text has more than 32,000 characters: only its first and last 16,000 were read.'
+
+/** Characters at each end of a message that all its words are compared with texts for. */
+const readAtEachEnd = 4_000
+
+/**
+ * The part of a message that quotes and words anywhere in a belief are looked for in: comparing every word of a pasted text
+ * with everything that is stored would hold up a server. Names of beliefs are looked for in all of it.
+ */
+export const endsOf = (message: string): string =>
+  message.length <= 2 * readAtEachEnd
+    ? message
+    : `${message.slice(0, readAtEachEnd)}\n\n${message.slice(-readAtEachEnd)}`

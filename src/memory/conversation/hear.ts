@@ -16,7 +16,7 @@ import type { Extraction, Refusal } from '../learn/extraction.ts'
 import type { Learned, LearningPlan, Taken } from '../learn/learn.ts'
 import { offTheRecord } from '../learn/off-the-record.ts'
 import { doubtfulIn } from '../learn/own-words.ts'
-import { findStatements, findStatementsInSteps } from '../learn/rules.ts'
+import { findStatements } from '../learn/rules.ts'
 import { idWithoutSecret, masked, maskedInSteps, redacted } from '../learn/secrets.ts'
 import type { Author, Ports } from '../ports.ts'
 
@@ -140,7 +140,7 @@ function* prepare(ports: Ports, request: HearRequest, heard: HeardTurn): Steps<P
   const host = nameOf('host', heard.host) ?? author.origin
   const kept = yield* maskedInSteps(text.toWellFormed())
   const origin = heard.origin ?? originOf(role, author)
-  const found = role === 'user' && origin === 'person' ? yield* findStatementsInSteps(kept) : null
+  const found = role === 'user' && origin === 'person' ? findStatements(kept) : null
   const turn: NewTurn = {
     id: `t-${ports.newId().replace(/^b-/u, '')}`,
     user,

@@ -5,7 +5,7 @@ import { parseScopes, visibleScopes } from '../../beliefs/scope.ts'
 import { leaf } from '../../search/explanation.ts'
 import { formAt, formKeys } from '../../search/forms.ts'
 import { type Link, type Linked, linkMessage } from '../../search/link.ts'
-import { cutMessage, isTooLong, placeInWhole } from '../../search/message.ts'
+import { cutMessage, endsOf, isTooLong, placeInWhole } from '../../search/message.ts'
 import { type Score, scoreLinks } from '../../search/score.ts'
 import { partsOf, Slices } from '../../search/slices.ts'
 import type { Push, PushedQuote } from '../../search/turns/push.ts'
@@ -98,10 +98,9 @@ export async function assemble(
   const corrections = correctionsIn(retirements).filter(({ belief: { id } }) => !named.has(id) && !pinnedIds.has(id))
   const relevant: RelevantBelief[] = []
   const slices = new Slices()
-  const isLong = message.length > 2 * readAtEachEnd
   for (const one of budget.takeRelevant<Candidate | RelevantBelief>([...candidates, ...participants, ...corrections])) {
     relevant.push('scored' in one ? relevantBelief(message, linked, one) : one)
-    if (isLong && slices.areOver) await slices.pause()
+    if (slices.areOver) await slices.pause()
   }
 
   const shown = { prelude: preludeOf(standing, limits.maxPrelude), pinned, relevant, questions }
@@ -131,11 +130,9 @@ export async function assemble(
       const links = linked.links.filter(({ posting }) => always.has(posting.beliefId))
       const beliefs = await store.getMany(user, [...new Set(links.map(({ posting }) => posting.beliefId))])
       const linkOf = new Map(links.map((link) => [link.posting.beliefId, link]))
-      const scores = await new Slices().run(
-        scoreLinks(
-          beliefs.map(({ id }) => linkOf.get(id) as Link),
-          linked.population,
-        ),
+      const scores = await scoreLinks(
+        beliefs.map(({ id }) => linkOf.get(id) as Link),
+        linked.population,
       )
       return beliefs.map((belief, at) => {
         const scored = scores[at] as Score
@@ -171,18 +168,6 @@ function correctionsIn(retirements: ReadonlyMap<PushedQuote, Retirement>): reado
   })
   return [...new Map(found).values()]
 }
-
-/** Characters at each end of a message that quotes are chosen for. */
-const readAtEachEnd = 4_000
-
-/**
- * What quotes are chosen for: in a message so long, people write at its beginning or its end about a pasted text, and to
- * compare every word of that with what was said would hold up a server. Beliefs are found by every word of it.
- */
-export const endsOf = (message: string): string =>
-  message.length <= 2 * readAtEachEnd
-    ? message
-    : `${message.slice(0, readAtEachEnd)}\n\n${message.slice(-readAtEachEnd)}`
 
 /** Marks as earlier what was said before the person stated a belief about the same thing that is shown too. */
 async function withOvertaken(
@@ -245,7 +230,7 @@ async function rankedCandidates(
     posting.type !== 'open_question' &&
     posting.subtype !== 'expertise'
   const possible = links.filter(mayBeRelevant)
-  const scores = await slices.run(scoreLinks(possible, population))
+  const scores = await scoreLinks(possible, population)
   const scored = possible
     .map((link, at) => ({ link, score: scores[at] as Score }))
     .sort((one, other) => other.score.value - one.score.value)
