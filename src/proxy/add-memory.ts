@@ -7,7 +7,6 @@ import type { HeardTurn } from '../memory/conversation/hear.ts'
 import { offTheRecord } from '../memory/learn/off-the-record.ts'
 import { renderContext, type ShownContext } from '../memory/recall/render.ts'
 import { RecentMap } from '../recent-map.ts'
-import { cutMessage } from '../search/message.ts'
 import type { Answer, Conversation, Dialect, HistoryMessage } from './dialects.ts'
 import { JsonSpans, withInsertions } from './json-spans.ts'
 
@@ -107,7 +106,7 @@ export function memoryLane({ memory, view: usual, isPaused, deadlineMs, now, log
       return reason
     }
     try {
-      const context = await inTime(deadlineMs, memory.recall(view, cutMessage(message)))
+      const context = await inTime(deadlineMs, memory.recall(view, message))
       if (context === null) return skipped(`no answer within ${deadlineMs} ms`)
       const block = renderContext(withoutShown(context, talk))
       if (block !== '') talk.blocks.set(last.key, block.trimEnd())
