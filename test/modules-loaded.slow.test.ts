@@ -55,4 +55,17 @@ describe('modules of src that a command loads', () => {
     expect(modules.size).toBeGreaterThan(10)
     expect(modules.size).toBeLessThanOrEqual(most)
   })
+
+  it.each(['recall', 'search'])('%s loads no rule of learning, although it quotes what was said', (command) => {
+    using directory = temporaryDirectory()
+    modulesOf(directory.path, 'before', ['hear', 'We rented a kayak in Norway near Voss last summer.'])
+
+    const argv = [command, 'Where did we rent that kayak in Norway?']
+    const { stdout, modules } = modulesOf(directory.path, 'modules', argv)
+
+    expect(stdout).toContain('Voss')
+    // The module of all use cases comes with a search; it names beliefs.
+    const naming = command === 'search' ? [`${sources}/memory/learn/name-of.ts`] : []
+    expect([...modules].filter((url) => url.startsWith(`${sources}/memory/learn/`))).toEqual(naming)
+  })
 })

@@ -1,5 +1,5 @@
 import type { Page } from './belief-store.ts'
-import type { NewTurn, Turn, TurnRole } from './turn.ts'
+import type { NewTurn, TextRange, Turn, TurnRole } from './turn.ts'
 
 /** Which turns are meant. Everything given must hold. */
 export type TurnFilter = {
@@ -54,4 +54,9 @@ export type TurnStore = {
     user: string,
     page: { readonly after: number | null; readonly limit: number },
   ): Promise<{ readonly turns: readonly ExportedTurn[]; readonly next: number | null }>
+  /**
+   * Sets `doubtful` of the newest turns of the role `user` whose `doubtful` is null, at most `limit`. Returns whether there
+   * may be more of them.
+   */
+  judgeOldTurns(user: string, limit: number, judge: (text: string) => readonly TextRange[]): Promise<boolean>
 }

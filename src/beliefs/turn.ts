@@ -28,7 +28,15 @@ export type Turn = {
   readonly origin: TurnOrigin
   /** As it was said, but for secrets, which are masked. */
   readonly text: string
+  /**
+   * Where its text has statements that the person may have pasted, found when it was heard: start and end of each. Null if
+   * an earlier version stored it and they were not looked for yet.
+   */
+  readonly doubtful: readonly TextRange[] | null
 }
+
+/** Offsets in a text; the end is not part of it. */
+export type TextRange = readonly [start: number, end: number]
 
 /**
  * The attribution of a turn with the role `user` that another program stored: its words may not be the person's. Null for
@@ -42,7 +50,8 @@ export function reporterOf({ role, origin, host }: Pick<Turn, 'role' | 'origin'>
 }
 
 /** A turn to be kept. */
-export type NewTurn = Omit<Turn, 'index'> & {
+export type NewTurn = Omit<Turn, 'index' | 'doubtful'> & {
+  readonly doubtful: readonly TextRange[]
   /** Its place in the conversation, where the host says so; otherwise its time decides. */
   readonly index: number | null
   /** The host's own id of the message, where it has one. */

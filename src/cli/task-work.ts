@@ -73,5 +73,5 @@ const forgetful = (memory: Memory): Memory => ({
     questions: [],
     quotes: [],
   }),
-  search: async () => ({ beliefs: [], total: 0, quotes: [] }),
+  search: async () => ({ beliefs: [], total: 0, quotes: [], isQueryCut: false }),
 })

@@ -7,8 +7,6 @@ import type { CallContext } from './call-context.ts'
 import { cut } from './fields.ts'
 import { type OnBug, withSafeErrors } from './tool.ts'
 
-/** As over HTTP. The answer repeats the message, which takes a server time. */
-const longestMessage = 100_000
 /** How many turns are reviewed at once. More would leave a model little room for its answer. */
 const usualTurns = 30
 const mostTurns = 200
@@ -22,7 +20,7 @@ export function registerPrompts(server: McpServer, call: () => Promise<CallConte
     {
       title: 'Recall for a message',
       description: 'Puts what is remembered about a message before it.',
-      argsSchema: z.strictObject({ message: z.string().max(longestMessage).describe('The message.') }),
+      argsSchema: z.strictObject({ message: z.string().describe('The message.') }),
     },
     ({ message }) =>
       withSafeErrors(async () => {

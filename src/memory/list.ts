@@ -2,6 +2,7 @@ import { type Belief, passesFilter } from '../beliefs/belief.ts'
 import type { BeliefFilter, BeliefOrder, Page } from '../beliefs/belief-store.ts'
 import { parseScopes } from '../beliefs/scope.ts'
 import { omitUndefined } from '../omit-undefined.ts'
+import { cutMessage } from '../search/message.ts'
 import type { Ports } from './ports.ts'
 import { everyHit, requirePage, type SearchHit } from './recall/search.ts'
 
@@ -34,7 +35,7 @@ export async function findBeliefs(
   requirePage({ limit, offset })
   const filter = parseFilter(given)
   const { user, scopes, types, statuses } = filter
-  const request = { user, query, isUnfinished: true, includeRetired: filter.current !== true }
+  const request = { user, query: cutMessage(query), isUnfinished: true, includeRetired: filter.current !== true }
   const { hits, isCut, shown } = await everyHit(ports, { ...request, ...omitUndefined({ scopes, types, statuses }) })
   const wanted = hits.filter(({ belief }) => passesFilter(belief, filter))
   return { items: shown(wanted.slice(offset, offset + limit)), total: wanted.length, isCut }

@@ -42,8 +42,6 @@ export type Prepared = {
   readonly onAnswer: (answer: Answer) => void
 }
 
-/** In longer messages, which are pastes, only the beginning and the end are searched. */
-const longestMessage = 32_000
 /** Hosts and models lose sight of longer context. */
 export const proxyBudget = { maxPrelude: 2_000, maxCharacters: 6_000 }
 
@@ -108,7 +106,7 @@ export function memoryLane({ memory, view: usual, isPaused, deadlineMs, now, log
       return reason
     }
     try {
-      const context = await inTime(deadlineMs, memory.recall(view, shortened(message)))
+      const context = await inTime(deadlineMs, memory.recall(view, message))
       if (context === null) return skipped(`no answer within ${deadlineMs} ms`)
       const block = renderContext(withoutShown(context, talk))
       if (block !== '') talk.blocks.set(last.key, block.trimEnd())
@@ -158,11 +156,6 @@ export function memoryLane({ memory, view: usual, isPaused, deadlineMs, now, log
     settled: (): Promise<void> => keeping,
   }
 }
-
-const shortened = (message: string): string =>
-  message.length <= longestMessage
-    ? message
-    : `${message.slice(0, longestMessage / 2)}\n${message.slice(-longestMessage / 2)}`.toWellFormed()
 
 /** The parts of a context that the conversation has not shown yet. They count as shown from now on. */
 function withoutShown(context: ShownContext, { session: own, shown }: Talk): ShownContext {

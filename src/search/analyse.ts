@@ -1,5 +1,4 @@
 import { memoized } from './memoize.ts'
-import { atOnce, type Steps } from './slices.ts'
 
 /**
  * How an token is attached to the one before it.
@@ -41,13 +40,7 @@ const allCaps = /^\p{Lu}{2,}$/u
 const acronymPlural = /^\p{Lu}{2,}s$/u
 
 /** Splits any text into tokens, in order. Never drops a letter or a digit, whatever surrounds it. */
-export const analyse = (text: string): readonly Token[] => atOnce(analyseInSteps(text))
-
-/** Tokens of one step. */
-const stepLength = 256
-
-/** The same, for a text that may be long. */
-export function* analyseInSteps(text: string): Steps<readonly Token[]> {
+export function analyse(text: string): readonly Token[] {
   const tokens: Token[] = []
   const plain = withoutTypesetting(text)
   let end = 0
@@ -68,14 +61,8 @@ export function* analyseInSteps(text: string): Steps<readonly Token[]> {
     }
   }
   for (let match = wordFrom(plain, 0); match !== null; match = wordFrom(plain, match.index + match[0].length)) {
-    if (!isUnspaced(match[0])) {
-      add(match[0], match.index)
-      if (tokens.length % stepLength === 0) yield
-    } else
-      for (const { 0: raw, index } of match[0].matchAll(unspacedRun)) {
-        add(raw, match.index + index)
-        if (tokens.length % stepLength === 0) yield
-      }
+    if (!isUnspaced(match[0])) add(match[0], match.index)
+    else for (const { 0: raw, index } of match[0].matchAll(unspacedRun)) add(raw, match.index + index)
   }
   return tokens
 }

@@ -1,7 +1,6 @@
 import { isUnspaced, type Token } from './analyse.ts'
 import { singularOf } from './forms.ts'
 import { singular } from './singular.ts'
-import type { Steps } from './slices.ts'
 
 /** A run of the message that reads as the words of a possible form. Positions are of tokens, both inclusive. */
 export type CandidateSpan = {
@@ -15,17 +14,10 @@ export type CandidateSpan = {
 /** The message's words as looked up: as written, and each in the singular. */
 export type Words = { readonly literal: readonly string[]; readonly singular: readonly string[] }
 
-/** Words of one step. */
-const stepLength = 64
-
-export function* wordsOf(tokens: readonly Token[]): Steps<Words> {
-  const words = { literal: tokens.map((token) => token.word), singular: new Array<string>(tokens.length) }
-  for (const [at, token] of tokens.entries()) {
-    words.singular[at] = singularOf(token)
-    if (at % stepLength === stepLength - 1) yield
-  }
-  return words
-}
+export const wordsOf = (tokens: readonly Token[]): Words => ({
+  literal: tokens.map((token) => token.word),
+  singular: tokens.map(singularOf),
+})
 
 /** Every run of words that begins like a form and is as long as one. `lengths` are those of forms, by their first word. */
 export function* phraseSpans(words: Words, lengths: ReadonlyMap<string, readonly number[]>): Generator<CandidateSpan> {

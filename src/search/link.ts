@@ -1,5 +1,5 @@
 import type { Viewpoint } from '../beliefs/belief-store.ts'
-import { analyseInSteps, type Token } from './analyse.ts'
+import { analyse, type Token } from './analyse.ts'
 import {
   breaksIn,
   type CandidateSpan,
@@ -11,7 +11,7 @@ import {
   wordsOf,
 } from './candidate-spans.ts'
 import type { Announced, FormIndex, Posting } from './form-index.ts'
-import { partsOf, Slices, type Steps } from './slices.ts'
+import { partsOf, Slices } from './slices.ts'
 import { isForgivable, isPlausibleTypo } from './typo.ts'
 
 /** A whole surface form of a belief in the message. Positions are of tokens, both inclusive. */
@@ -39,15 +39,14 @@ export type Linked = {
 /** Finds every current belief in view that has a whole surface form in the message. */
 export async function linkMessage(message: string, view: Viewpoint, index: FormIndex): Promise<Linked> {
   const slices = new Slices()
-  const tokens = await slices.run(analyseInSteps(message))
+  const tokens = analyse(message)
   if (tokens.length === 0) return { tokens, links: [], population: 0, spans: [] }
-  const words = await slices.run(wordsOf(tokens))
+  const words = wordsOf(tokens)
   if (index.prefetch !== undefined) await index.prefetch(view, announced(tokens, words))
   const spellings = [...new Set([...words.literal, ...words.singular])]
   const lengths = await inParts(slices, spellings, (part) => index.formLengths(view.user, part))
   const exact: CandidateSpan[] = []
-  for (const spans of [phraseSpans(words, lengths), compoundSpans(tokens)])
-    await slices.run(addAlone(exact, tokens, spans))
+  for (const spans of [phraseSpans(words, lengths), compoundSpans(tokens)]) await addAlone(exact, tokens, spans, slices)
   const exactPostings = await inParts(slices, keysOf(exact), (part) => index.postings(view, part))
 
   const meantBy = await wordsMeant(words, (suspects) =>
@@ -58,22 +57,25 @@ export async function linkMessage(message: string, view: Viewpoint, index: FormI
   const typos: CandidateSpan[] = []
   const allLengths = new Map([...lengths, ...meantLengths])
   for (const part of partsOf([...meantBy], mostAtOnce))
-    await slices.run(addAlone(typos, tokens, typoSpans(words, allLengths, new Map(part))))
+    await addAlone(typos, tokens, typoSpans(words, allLengths, new Map(part)), slices)
   const typoPostings = await inParts(slices, keysOf(typos), (part) => index.postings(view, part))
 
   const found = { spans: exact, postings: exactPostings }
-  const links = await slices.run(linksOf(tokens, words, found, { spans: typos, postings: typoPostings }))
+  const links = await linksOf(tokens, words, found, { spans: typos, postings: typoPostings }, slices)
   const population = links.length === 0 ? 0 : await index.population(view)
   return { tokens, links, population, spans: exact }
 }
 
 /** Adds the spans that stand on their own in the message. */
-function* addAlone(alone: CandidateSpan[], tokens: readonly Token[], spans: Iterable<CandidateSpan>): Steps<void> {
-  let tried = 0
+async function addAlone(
+  alone: CandidateSpan[],
+  tokens: readonly Token[],
+  spans: Iterable<CandidateSpan>,
+  slices: Slices,
+): Promise<void> {
   for (const span of spans) {
     if (standsAlone(tokens, span)) alone.push(span)
-    tried += 1
-    if (tried % stepLength === 0) yield
+    if (slices.areOver) await slices.pause()
   }
 }
 
@@ -103,17 +105,19 @@ type FoundSpans = {
 }
 
 /** The beliefs that the spans mention, with every mention of each. */
-function* linksOf(
+async function linksOf(
   tokens: readonly Token[],
   words: Words,
   exact: FoundSpans,
   typos: FoundSpans,
-): Steps<readonly Link[]> {
+  slices: Slices,
+): Promise<readonly Link[]> {
   const links: Links = new Map()
-  yield* addMentions(links, tokens, exact, null)
+  await addMentions(links, tokens, exact, null, slices)
   if (typos.spans.length > 0) {
     const ownersAt = ownersByWord(words, exact.postings)
-    yield* addMentions(links, tokens, typos, (id, { typo }) => typo === null || (ownersAt(typo.at)?.has(id) ?? true))
+    const mayMean: MayMean = (id, { typo }) => typo === null || (ownersAt(typo.at)?.has(id) ?? true)
+    await addMentions(links, tokens, typos, mayMean, slices)
   }
   return Array.from(links.values(), ({ posting, shared, own }) => {
     const [only, ...others] = shared
@@ -188,30 +192,26 @@ type MayMean = ((beliefId: string, span: CandidateSpan) => boolean) | null
 /** A span, and the postings of its key whose form the ends of phrases do not divide. */
 type FoundSpan = { readonly span: CandidateSpan; readonly postings: readonly Posting[] }
 
-/** Spans or postings of one step. */
-const stepLength = 256
-
 /** Adds a mention to its belief for each form found, where the span may mean that belief. */
-function* addMentions(
+async function addMentions(
   links: Links,
   tokens: readonly Token[],
   { spans, postings }: FoundSpans,
   mayMean: MayMean,
-): Steps<void> {
+  slices: Slices,
+): Promise<void> {
   const shared: SharedMentions = new Map()
   const runs = new Map<string, FoundSpan[]>()
-  for (let at = 0; at < spans.length; at += 1) {
-    addToRuns(runs, tokens, spans[at] as CandidateSpan, postings)
-    if (at % stepLength === stepLength - 1) yield
+  for (const span of spans) {
+    addToRuns(runs, tokens, span, postings)
+    if (slices.areOver) await slices.pause()
   }
-  let added = 0
   for (const run of runs.values()) {
     const [only, ...others] = run
     const isShared = only && others.length === 0 && mayMean === null && postings.get(only.span.key) === only.postings
-    added += isShared ? addShared(links, only, shared) : addRun(links, run, mayMean)
-    if (added < stepLength) continue
-    added = 0
-    yield
+    if (isShared) addShared(links, only, shared)
+    else addRun(links, run, mayMean)
+    if (slices.areOver) await slices.pause()
   }
 }
 
@@ -245,15 +245,15 @@ function linkOf(links: Links, posting: Posting): BeliefMentions {
 
 /**
  * Adds a mention to all beliefs with a form. They share the list of its mentions: a message may repeat a form of hundreds of
- * beliefs thousands of times. Returns how many lists or postings it read.
+ * beliefs thousands of times.
  */
-function addShared(links: Links, { span, postings }: FoundSpan, shared: SharedMentions): number {
+function addShared(links: Links, { span, postings }: FoundSpan, shared: SharedMentions): void {
   const { first, last, typo } = span
   const mentionOf = (ordinal: number): Mention => ({ first, last, ordinal, typo, docFreq: postings.length })
   const known = shared.get(postings)
   if (known !== undefined) {
     for (const [ordinal, mentions] of known) mentions.push(mentionOf(ordinal))
-    return known.size
+    return
   }
   const lists = new Map<number, Mention[]>()
   for (const posting of postings) {
@@ -262,22 +262,18 @@ function addShared(links: Links, { span, postings }: FoundSpan, shared: SharedMe
     linkOf(links, posting).shared.push(mentions)
   }
   shared.set(postings, lists)
-  return postings.length
 }
 
-/** Returns how many postings it read. */
-function addRun(links: Links, run: readonly FoundSpan[], mayMean: MayMean): number {
+function addRun(links: Links, run: readonly FoundSpan[], mayMean: MayMean): void {
   const isOne = run.length === 1
   const docFreq = isOne
     ? (run[0] as FoundSpan).postings.length
     : new Set(run.flatMap(({ postings }) => postings.map(({ beliefId }) => beliefId))).size
   const forms = new Set<string>()
-  let read = 0
   for (const { span, postings } of run) {
     const { first, last, typo } = span
     // Beliefs that share a form share its mention: there may be many of both.
     let mention: Mention = { first, last, ordinal: 0, typo, docFreq }
-    read += postings.length
     for (const posting of postings) {
       const { beliefId, ordinal } = posting
       if (!isOne) {
@@ -290,5 +286,4 @@ function addRun(links: Links, run: readonly FoundSpan[], mayMean: MayMean): numb
       linkOf(links, posting).own.push(mention)
     }
   }
-  return read
 }

@@ -1,7 +1,7 @@
 import { inverseDocFreq, mentionGain } from './bm25.ts'
 import { type Explanation, leaf, product, sum } from './explanation.ts'
 import type { Link, Mention } from './link.ts'
-import type { Steps } from './slices.ts'
+import { Slices } from './slices.ts'
 import { editFactor } from './typo.ts'
 
 /** A belief called by its name is more surely meant than one called by an alias. */
@@ -36,14 +36,11 @@ export function scoreLink(link: Link, population: number): Score {
   return { value: explanation.value, clauses, explanation }
 }
 
-/** Mentions of one step. */
-const stepLength = 256
-
 /** The score of each link. Beliefs with the same mentions share theirs; they are next to each other. */
-export function* scoreLinks(links: readonly Link[], population: number): Steps<readonly Score[]> {
+export async function scoreLinks(links: readonly Link[], population: number): Promise<readonly Score[]> {
+  const slices = new Slices()
   const scores: Score[] = []
   let before: readonly Mention[] = []
-  let read = 0
   for (const [at, link] of links.entries()) {
     const { mentions } = link
     const isSame =
@@ -51,10 +48,7 @@ export function* scoreLinks(links: readonly Link[], population: number): Steps<r
       (mentions.length === before.length && mentions.every((mention, nth) => mention === before[nth]))
     scores.push(isSame ? (scores[at - 1] as Score) : scoreLink(link, population))
     before = mentions
-    read += mentions.length
-    if (read < stepLength) continue
-    read = 0
-    yield
+    if (slices.areOver) await slices.pause()
   }
   return scores
 }

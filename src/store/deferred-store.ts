@@ -16,7 +16,7 @@ const calls: Readonly<Record<keyof Deferred, true>> = {
   },
   ...{ prefetch: true, formLengths: true, postings: true, everyHolder: true, wordsNear: true },
   ...{ population: true, matchText: true, knownTurns: true, getTurn: true, listTurns: true, listSessions: true },
-  ...{ turnIdsStartingWith: true },
+  ...{ turnIdsStartingWith: true, judgeOldTurns: true },
   ...{ exportTurns: true, turnPostings: true, turnSpeakers: true, lastStep: true, unitsAround: true, turnsAt: true },
   ...{ vectorsAt: true, turnsWithoutVectors: true, keepVectors: true, verify: true, rebuild: true, fingerprint: true },
   ...{ head: true, anchorJournal: true, scrub: true, backup: true, access: true, memberships: true },

@@ -107,7 +107,7 @@ export const hashChanges = (changes: readonly SealedChange[], turns: readonly Se
  * The fields of a turn that its hash covers. `index` is not covered: it may change when earlier turns arrive. Turns
  * without a UTC offset have the hash that they had before there were offsets.
  */
-export const turnBody = (turn: Omit<NewTurn, 'index' | 'user'>): string => {
+export const turnBody = (turn: Omit<NewTurn, 'index' | 'user' | 'doubtful'>): string => {
   const { id, session, role, speaker, at, utcOffset, scope, host, origin, messageId, text } = turn
   const offset = utcOffset === null ? [] : [utcOffset]
   return JSON.stringify([id, session, role, speaker, at, scope, host, origin, messageId, text, ...offset])

@@ -190,6 +190,7 @@ const noTurns: TurnStore & TurnIndex & MeaningIndex = {
   listTurns: async () => ({ items: [], total: 0 }),
   listSessions: async () => ({ items: [], total: 0 }),
   exportTurns: async () => ({ turns: [], next: null }),
+  judgeOldTurns: async () => false,
   turnPostings: async () => ({ units: 0, length: 0, humanWords: 0, terms: new Map(), inView: null }),
   turnSpeakers: async () => [],
   lastStep: async () => null,

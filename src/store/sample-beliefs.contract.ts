@@ -97,6 +97,7 @@ export const said = (text: string, fields: Partial<NewTurn> = {}): NewTurn => {
     origin: 'person',
     messageId: null,
     text,
+    doubtful: [],
     ...fields,
   }
 }

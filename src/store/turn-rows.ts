@@ -1,5 +1,5 @@
 import { actorKinds } from '../beliefs/belief.ts'
-import { type Turn, type TurnRole, turnRoles } from '../beliefs/turn.ts'
+import { type TextRange, type Turn, type TurnRole, turnRoles } from '../beliefs/turn.ts'
 import type { ExportedTurn, SessionSummary } from '../beliefs/turn-store.ts'
 import type { TurnUnit, TurnView } from '../search/turns/turn-index.ts'
 
@@ -42,6 +42,8 @@ export type TurnRow = {
   readonly origin: number
   readonly message_id: string | null
   readonly text: string
+  /** As JSON. */
+  readonly doubtful: string | null
 }
 
 export const turnOf = (row: TurnRow): Turn => ({
@@ -57,6 +59,7 @@ export const turnOf = (row: TurnRow): Turn => ({
   host: row.host,
   origin: originOf(row.origin),
   text: row.text,
+  doubtful: row.doubtful === null ? null : (JSON.parse(row.doubtful) as TextRange[]),
 })
 
 export const exportedTurn = (row: TurnRow): ExportedTurn => ({ ...turnOf(row), messageId: row.message_id })

@@ -27,6 +27,7 @@ export function describeTurns(name: string, open: () => AnyStore): void {
         messageId: 'm-1',
         role: 'assistant',
         utcOffset: -240,
+        doubtful: [[0, 8]],
       })
 
       const event = await hear(store, [turn])

@@ -132,6 +132,20 @@ describe.skipIf(postgresPrograms === null)('A memory that is copied', () => {
     await to.close()
   })
 
+  it('goes on although the turns that an earlier version stored were judged in one of the stores alone', async () => {
+    const [file, address] = [newFile(), await (await cluster()).newDatabase()]
+    const original = openFile(file)
+    await original.commit(commitOf([], { kind: 'hear', turns: [said('The kayak is red.')] }))
+    await original.close()
+    const to = await openPostgresTransfer({ address })
+    const from = openSqliteTransfer(file, true)
+    const [record] = await from.read('ada', 0, 1)
+    await to.append('ada', [{ ...record, turns: record?.turns.map((turn) => ({ ...turn, doubtful: null })) } as never])
+
+    expect(await copyJournals(from, to, () => {})).toEqual([{ user: 'ada', events: 1, before: 1 }])
+    await Promise.all([from.close(), to.close()])
+  })
+
   it('has the same people, tokens and teams, also after a token was revoked and a role changed', async () => {
     const [file, back, address] = [newFile(), newFile(), await (await cluster()).newDatabase()]
     const at = '2026-05-04T09:00:00.000Z'

@@ -2,6 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
 import { hear } from '../../src/memory/conversation/hear.ts'
 import type { Ports } from '../../src/memory/ports.ts'
+import { maxMessageLength } from '../../src/search/message.ts'
 import { commitOf, next, present, sample } from '../../src/store/sample-beliefs.contract.ts'
 import { newFile, openAt } from '../../src/store/sqlite/temporary-store.contract.ts'
 import { recalled } from './recalled.contract.ts'
@@ -18,14 +19,12 @@ async function filled() {
   return { file, store }
 }
 
-const length = 200_000
-const long = (piece: string): string => piece.repeat(Math.ceil(length / piece.length)).slice(0, length)
-const texts: Readonly<Record<string, string>> = {
-  English: long('The server looked at many words that nobody had said before, and went on. '),
+const long = (piece: string, length = maxMessageLength): string =>
+  piece.repeat(Math.ceil(length / piece.length)).slice(0, length)
+const texts = {
   Chinese: long('服务器读取了很长的消息而没有停下来'),
   names: long('Is service 7 beside service 11 or Service 59? '),
   'one name': long('the cache '),
-  identifiers: long('readManyWordsOfOneLongMessage '),
   typos: long('the cacche of servise 3 '),
 }
 
@@ -45,23 +44,23 @@ async function turnsDuring<Result>(work: () => Promise<Result>) {
 /** More than that of the beginning and that of the end. */
 const manyTurns = expect.toSatisfy((turns: number) => turns > 2)
 
-describe('a message of 200,000 characters', () => {
+describe('a message of 32,000 characters', () => {
   it('leaves others their turns while it is recalled', async () => {
     const { store } = await filled()
     // The first recall loads modules.
     await recalled(store, 'a short one', null)
 
-    for (const [kind, text] of Object.entries(texts))
-      expect([kind, (await turnsDuring(() => recalled(store, text, null))).turns]).toEqual([kind, manyTurns])
+    for (const kind of ['names', 'typos'] as const)
+      expect([kind, (await turnsDuring(() => recalled(store, texts[kind], null))).turns]).toEqual([kind, manyTurns])
     await store.close()
   })
 
   it('recalls what its telling part alone recalls, also while others are recalled', async () => {
     const { store } = await filled()
     const said = 'Is service 7 or the servise 8 behind the cache?'
-    const others = [texts.Chinese, texts.names].map((text) => recalled(store, text as string, null))
+    const others = [texts.Chinese, texts.names].map((text) => recalled(store, text, null))
 
-    const context = await recalled(store, `${said} ${texts.Chinese}`, null)
+    const context = await recalled(store, `${said} ${texts.Chinese}`.slice(0, maxMessageLength), null)
 
     expect(context).toEqual({ ...(await recalled(store, said, null)), quoteDecision: context.quoteDecision })
     await Promise.all(others)
@@ -73,7 +72,7 @@ describe('a message of 200,000 characters', () => {
     const other = openAt(file)
     const old = sample({ id: 'old', name: 'standup', content: 'The standup is at nine.' })
     await store.commit(commitOf([present(old)]))
-    const recalling = recalled(store, `When is the standup? ${texts.Chinese}`, null)
+    const recalling = recalled(store, `When is the standup? ${texts.typos}`, null)
     await nextTurn()
     await other.commit(commitOf([present(next(old, { status: 'superseded', supersededBy: 'b1' }))]))
 
@@ -82,6 +81,20 @@ describe('a message of 200,000 characters', () => {
     expect(relevant.map(({ belief }) => belief.id)).not.toContain('old')
     await Promise.all([store.close(), other.close()])
   })
+})
+
+it('a longer message is read at both ends, with places in the whole of it, and the answer says so', async () => {
+  const { store } = await filled()
+  const message = `Is service 1 up? ${texts.Chinese}Service 2. ${texts.Chinese} And service 3?`
+
+  const { relevant, isMessageCut } = await recalled(store, message, null)
+  const { isMessageCut: isShortCut } = await recalled(store, message.slice(0, maxMessageLength), null)
+
+  const words = relevant.flatMap(({ matches }) => matches.flatMap((match) => match.words))
+  expect(words.map(({ text }) => text).sort()).toEqual(['service 1', 'service 3'])
+  for (const { text, start, end } of words) expect(message.slice(start, end)).toBe(text)
+  expect([isMessageCut, isShortCut]).toEqual([true, false])
+  await store.close()
 })
 
 it('a turn of 200,000 characters leaves others their turns while it is stored', async () => {
@@ -93,7 +106,7 @@ it('a turn of 200,000 characters leaves others their turns while it is stored', 
     view: [],
     scopes: ['user:universal'],
   } as const
-  const text = long('The pin of card AB12 is written on https://example.com/a/long/path/to/something ')
+  const text = long('The pin of card AB12 is written on https://example.com/a/long/path/to/something ', 200_000)
 
   const { result, turns } = await turnsDuring(() => hear(ports, { ...said, user: 'ada', turns: [{ text }] }))
 

@@ -1,9 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { findStatements, findStatementsInSteps } from '../../src/memory/learn/rules.ts'
 import { masked, maskedInSteps } from '../../src/memory/learn/secrets.ts'
-import { analyse, analyseInSteps } from '../../src/search/analyse.ts'
 import { partsOf, Slices, type Steps } from '../../src/search/slices.ts'
 
 /** Pauses at every step. */
@@ -25,15 +23,9 @@ describe('work in slices', () => {
     await fc.assert(
       fc.asyncProperty(text, text, async (one, other) => {
         // Both at a time, so that each is interrupted by the other.
-        const inSlices = await Promise.all(
-          [one, other].flatMap((said) => [
-            shortest().run<unknown>(analyseInSteps(said)),
-            shortest().run<unknown>(maskedInSteps(said)),
-            shortest().run<unknown>(findStatementsInSteps(said)),
-          ]),
-        )
+        const inSlices = await Promise.all([one, other].map((said) => shortest().run(maskedInSteps(said))))
 
-        expect(inSlices).toEqual([one, other].flatMap((said) => [analyse(said), masked(said), findStatements(said)]))
+        expect(inSlices).toEqual([one, other].map(masked))
       }),
       { numRuns: 40 },
     )

@@ -20,9 +20,6 @@ const reserveMs = 30
 /** Hosts end a hook after 5 s. Late input is still kept, although it is too late for an answer. */
 const longestInputMs = 4_000
 
-/** In longer prompts, which are pastes, only the beginning and the end are searched. */
-const longestPrompt = 32_000
-
 /** Hosts move longer context out of sight. */
 const standing: Partial<Budget> = { maxPrelude: 2_000, maxCharacters: 6_000 }
 /** The other tiers were given at the start of the session. */
@@ -205,14 +202,7 @@ const isAnswered = (event: HookEvent, { prompt }: HookPayload): boolean =>
   event === 'session-start' || (event === 'prompt-submit' && prompt !== '')
 
 const recallFor = (memory: Memory, event: HookEvent, { prompt }: HookPayload): Promise<Context> =>
-  event === 'session-start'
-    ? memory.recall('', { budget: standing })
-    : memory.recall(askedIn(prompt), { budget: onlyRelevant })
-
-const askedIn = (prompt: string): string =>
-  prompt.length <= longestPrompt
-    ? prompt
-    : `${prompt.slice(0, longestPrompt / 2)}\n${prompt.slice(-longestPrompt / 2)}`.toWellFormed()
+  event === 'session-start' ? memory.recall('', { budget: standing }) : memory.recall(prompt, { budget: onlyRelevant })
 
 const rendered = async (context: Context): Promise<string> =>
   (await import('../../memory/recall/render.ts')).renderContext(context)

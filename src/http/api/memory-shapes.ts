@@ -168,6 +168,9 @@ export const RecallContext = z.object({
   relevant: z.array(RelevantBelief).describe('Best first.'),
   questions: z.array(Belief),
   quotes: z.array(Quote).describe('What was said earlier that answers the message, newest first.'),
+  isMessageCut: z
+    .boolean()
+    .describe('The message has more than 32,000 characters: only its first and last 16,000 were read.'),
 }) satisfies z.ZodType<context.Context>
 
 export const WhyVerdict = z.discriminatedUnion('kind', [
@@ -208,6 +211,10 @@ export const Turn = z.object({
   host: z.string().describe('The program it came through.'),
   origin: z.enum(belief.actorKinds).describe('Whose words they are.'),
   text: z.string().describe('As it was said, with secrets masked.'),
+  doubtful: z
+    .array(z.tuple([z.int(), z.int()]))
+    .nullable()
+    .describe('Start and end of each statement in it that may be pasted; null if not looked for yet.'),
 }) satisfies z.ZodType<turn.Turn>
 
 export const WhyTurn = z.object({

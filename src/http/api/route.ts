@@ -66,7 +66,9 @@ export const forTokens = routesFor('tokens')
 export const mostItems = 200
 
 export const text = (most: number) => z.string().max(most)
-export const message = text(100_000).describe('What the person says to the agent.')
+export const message = z
+  .string()
+  .describe('What the person says to the agent. Of more than 32,000 characters, the first and last 16,000 are read.')
 export const scopes = z.array(text(200)).max(50)
 export const beliefId = z.object({ id: text(200) })
 export const version = z

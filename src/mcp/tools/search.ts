@@ -6,6 +6,7 @@ import { localDay } from '../../local-time.ts'
 import type { RelevantBelief } from '../../memory/recall/context.ts'
 import { type SearchHit, searchPlaces } from '../../memory/recall/search.ts'
 import { omitUndefined } from '../../omit-undefined.ts'
+import { cutNote } from '../../search/message.ts'
 import { type Strength, strengths } from '../../search/turns/strength.ts'
 import { scopesOf } from '../call-context.ts'
 import * as field from '../fields.ts'
@@ -63,11 +64,7 @@ export const searchTool = defineTool({
     'It answers with the best there is, so look at the strength: rely on exact hits; check that strong and possible ones are about the question. ' +
     'Where quotes differ, the newest holds. When nothing fits, nothing is remembered: say so instead of guessing.',
   input: z.strictObject({
-    query: z
-      .string()
-      .max(4_000)
-      .regex(/\S/u, 'it is blank')
-      .describe('The question, in the words the person would use.'),
+    query: z.string().regex(/\S/u, 'it is blank').describe('The question, in the words the person would use.'),
     in: z.enum(searchPlaces).optional().describe('beliefs, turns (what was said), or both, which is the default.'),
     since: day.describe('Only what was said on this day or later, such as 2026-05-03.'),
     until: day.describe('Only what was said up to this day.'),
@@ -119,7 +116,7 @@ export const searchTool = defineTool({
         return { ...said, strength, ...age, onlyBeside: hit.found.length === 0, session }
       }),
       scopes: [...scopes],
-      note: noteOn([...beliefs, ...quotes], scopes),
+      note: `${noteOn([...beliefs, ...quotes], scopes)}${found.isQueryCut ? ` ${cutNote}` : ''}`,
       notice: field.notice,
     }
   },

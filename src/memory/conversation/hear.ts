@@ -1,5 +1,12 @@
 import { parseScope } from '../../beliefs/scope.ts'
-import { type NewTurn, type Turn, type TurnOrigin, type TurnRole, turnRoles } from '../../beliefs/turn.ts'
+import {
+  type NewTurn,
+  type TextRange,
+  type Turn,
+  type TurnOrigin,
+  type TurnRole,
+  turnRoles,
+} from '../../beliefs/turn.ts'
 import { invalid } from '../../errors.ts'
 import { localDay, offsetIn, parseTime, withOffset } from '../../local-time.ts'
 import { Slices, type Steps } from '../../search/slices.ts'
@@ -8,7 +15,8 @@ import { change } from '../change/transaction.ts'
 import type { Extraction, Refusal } from '../learn/extraction.ts'
 import type { Learned, LearningPlan, Taken } from '../learn/learn.ts'
 import { offTheRecord } from '../learn/off-the-record.ts'
-import { findStatementsInSteps } from '../learn/rules.ts'
+import { doubtfulIn } from '../learn/own-words.ts'
+import { findStatements } from '../learn/rules.ts'
 import { idWithoutSecret, masked, maskedInSteps, redacted } from '../learn/secrets.ts'
 import type { Author, Ports } from '../ports.ts'
 
@@ -94,7 +102,21 @@ export async function hear(ports: Ports, request: HearRequest): Promise<Heard> {
     refused.push(...heard.refused)
     onProgress(turns.length)
   }
+  if (request.dryRun !== true) await judgeOldTurns(ports, request.user)
   return { turns, taken, refused }
+}
+
+/** Old turns that are judged after a message, in steps that do not hold up a server. */
+const oldTurnSteps = 25
+const oldTurnsPerStep = 20
+
+/** Finds the doubtful statements of turns that earlier versions stored. */
+async function judgeOldTurns({ store }: Ports, user: string): Promise<void> {
+  const judge = (text: string): readonly TextRange[] => doubtfulIn(text, findStatements(text).findings)
+  for (let step = 0; step < oldTurnSteps; step += 1) {
+    if (!(await store.judgeOldTurns(user, oldTurnsPerStep, judge))) return
+    await new Promise(setImmediate)
+  }
 }
 
 /** A turn with what is to be learned from it (null for nothing), or why it is not kept. */
@@ -116,6 +138,9 @@ function* prepare(ports: Ports, request: HearRequest, heard: HeardTurn): Steps<P
   const at = (heard.at === undefined ? ports.now() : new Date(parseTime('since', heard.at))).toISOString()
   const utcOffset = heard.at === undefined ? null : offsetIn(heard.at)
   const host = nameOf('host', heard.host) ?? author.origin
+  const kept = yield* maskedInSteps(text.toWellFormed())
+  const origin = heard.origin ?? originOf(role, author)
+  const found = role === 'user' && origin === 'person' ? findStatements(kept) : null
   const turn: NewTurn = {
     id: `t-${ports.newId().replace(/^b-/u, '')}`,
     user,
@@ -127,21 +152,24 @@ function* prepare(ports: Ports, request: HearRequest, heard: HeardTurn): Steps<P
     utcOffset,
     scope: parseScope(heard.scope ?? request.scopes[0] ?? ''),
     host,
-    origin: heard.origin ?? originOf(role, author),
+    origin,
     messageId: nameOf('message id', messageId, idWithoutSecret),
-    text: yield* maskedInSteps(text.toWellFormed()),
+    text: kept,
+    doubtful: found === null ? [] : doubtfulIn(kept, found.findings),
   }
-  return { turn, found: yield* findingsIn(turn, request, ports.now()) }
+  return { turn, found: found === null ? null : learnable(found, turn, request, ports.now()) }
 }
 
 const maxAgeOfStatementMs = 3_600_000
 
 /** Beliefs are learned only from the person's own words. */
-function* findingsIn(turn: NewTurn, { learn = 'beliefs', user }: HearRequest, now: Date): Steps<Extraction | null> {
-  const { role, origin, speaker, text } = turn
-  const isOwn = role === 'user' && origin === 'person' && (speaker === null || speaker === user)
-  if (learn === 'nothing' || !isOwn) return null
-  const { findings, statements = [], ...found } = yield* findStatementsInSteps(text)
+function learnable(
+  { findings, statements = [], ...found }: Extraction,
+  turn: NewTurn,
+  { learn = 'beliefs', user }: HearRequest,
+  now: Date,
+): Extraction | null {
+  if (learn === 'nothing' || (turn.speaker !== null && turn.speaker !== user)) return null
   // An old message, as an import brings it, gives no newer value. Nearly every message has a plain statement.
   const fresh = Date.parse(turn.at) > now.getTime() - maxAgeOfStatementMs ? statements : []
   if (findings.length + found.refused.length + fresh.length === 0) return null

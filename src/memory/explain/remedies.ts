@@ -2,6 +2,7 @@ import { type Belief, isCurrent } from '../../beliefs/belief.ts'
 import { parseScopes, visibleScopes } from '../../beliefs/scope.ts'
 import { MemoryError } from '../../errors.ts'
 import { linkMessage } from '../../search/link.ts'
+import { cutMessage } from '../../search/message.ts'
 import { type Edits, editedFields } from '../change/edit.ts'
 import { type BeliefReference, findBelief, lastSuccessor } from '../find-belief.ts'
 import type { Ports } from '../ports.ts'
@@ -202,7 +203,7 @@ async function waysIn(situation: RemedyContext): Promise<readonly Candidate[]> {
   const { user, message, agent = null } = request
   const active = parseScopes(request.scopes)
   const scopes = visibleScopes(active)
-  const linked = await linkMessage(message, { user, agent, scopes }, ports.store)
+  const linked = await linkMessage(cutMessage(message), { user, agent, scopes }, ports.store)
   const isNamed = linked.links.some(({ posting }) => posting.beliefId === belief.id) || isMentioned(belief, linked)
   const aliases = isNamed ? [] : await aliasCandidates(situation)
   const larger = await withLargerBudget(situation)

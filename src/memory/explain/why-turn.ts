@@ -1,10 +1,11 @@
 import { visibleScopes } from '../../beliefs/scope.ts'
 import type { Turn } from '../../beliefs/turn.ts'
+import { endsOf } from '../../search/message.ts'
 import { judgeTurn, reach, type TurnJudgement } from '../../search/turns/push.ts'
 import { findTurn } from '../conversation/turns.ts'
 import type { Ports } from '../ports.ts'
 import { defaultBudget, type Quote } from '../recall/context.ts'
-import { assemble, endsOf, quoteOf, type RecallRequest } from '../recall/recall.ts'
+import { assemble, quoteOf, type RecallRequest } from '../recall/recall.ts'
 
 /** Whether and why one turn is quoted for one message. */
 export type WhyTurn = {

@@ -1,7 +1,7 @@
 import type { Belief } from '../../beliefs/belief.ts'
-import { analyse, analyseInSteps } from '../../search/analyse.ts'
+import { analyse } from '../../search/analyse.ts'
+import { cutMessage } from '../../search/message.ts'
 import { singular } from '../../search/singular.ts'
-import { Slices } from '../../search/slices.ts'
 import { findBelief } from '../find-belief.ts'
 import type { Ports } from '../ports.ts'
 import type { NearMissReason, RelevantBelief } from '../recall/context.ts'
@@ -42,16 +42,11 @@ export async function why(ports: Ports, request: WhyRequest): Promise<Why> {
   const miss = (await misses()).find((near) => near.belief.id === belief.id)
   const inPrelude = context.prelude?.beliefIds.includes(belief.id) ?? false
   if (miss !== undefined) return { belief, verdict: { kind: 'left-out', reason: miss.reason, inPrelude } }
-  return { belief, verdict: { kind: 'not-mentioned', forms: await formsAgainst(belief, request.message), inPrelude } }
+  return { belief, verdict: { kind: 'not-mentioned', forms: formsAgainst(belief, request.message), inPrelude } }
 }
 
-async function formsAgainst(belief: Belief, message: string) {
-  const slices = new Slices()
-  const said = new Set<string>()
-  for (const { word } of await slices.run(analyseInSteps(message))) {
-    said.add(word).add(singular(word))
-    if (slices.areOver) await slices.pause()
-  }
+function formsAgainst(belief: Belief, message: string) {
+  const said = new Set(analyse(cutMessage(message)).flatMap(({ word }) => [word, singular(word)]))
   return [belief.name, ...belief.aliases].map((form) => {
     const words = analyse(form).map(({ word }) => word)
     const isSaid = (word: string) => said.has(word) || said.has(singular(word))

@@ -1,3 +1,4 @@
+import type { TextRange } from '../../beliefs/turn.ts'
 import { sentencesOf, withLineFeeds } from '../../search/sentences.ts'
 import { isShortParagraph, longestTyped, pastedFrom } from '../../search/turns/pasted.ts'
 import type { Finding } from './extraction.ts'
@@ -81,3 +82,12 @@ export function isDeliberate(message: string, findings: readonly Finding[]): boo
       ),
   )
 }
+
+/** Where a message has statements that wait for the person, who may have pasted them. */
+export const doubtfulIn = (message: string, findings: readonly Finding[]): readonly TextRange[] =>
+  findings.length === 0 || isDeliberate(message, findings)
+    ? []
+    : findings.map(({ content, span }) => {
+        const start = message.indexOf(content, span.start)
+        return [start, start + content.length]
+      })

@@ -1,12 +1,11 @@
 import { analyse } from '../../search/analyse.ts'
 import { isOrdinaryWord } from '../../search/ordinary-words.ts'
 import { correctionCue } from '../../search/sentences.ts'
-import { atOnce, type Steps } from '../../search/slices.ts'
 import { longestTyped, ownParts } from '../../search/turns/pasted.ts'
 import type { Extraction, Extractor, Finding, Refusal, Slot } from './extraction.ts'
 import { calendarWords, isFunctionWord, nameOf, phrasesOf } from './name-of.ts'
 import { offTheRecord } from './off-the-record.ts'
-import { isDeliberate, listMark, type MessageSentence, sentencesIn } from './own-words.ts'
+import { listMark, type MessageSentence, sentencesIn } from './own-words.ts'
 import { redacted, secretIn } from './secrets.ts'
 
 const mostSentences = 200
@@ -23,10 +22,7 @@ export const rulesExtractor: Extractor = {
  * Finds requests to remember, standing instructions, facts about the person, preferences and corrections in a message.
  * Everything else is ignored. Takes time in proportion to the text.
  */
-export const findStatements = (message: string): Extraction => atOnce(findStatementsInSteps(message))
-
-/** One step for each sentence. */
-export function* findStatementsInSteps(message: string): Steps<Extraction> {
+export function findStatements(message: string): Extraction {
   if (offTheRecord(message)) return refusedWhole(message, 'off_the_record', 'The message asks not to be kept.')
   const findings: Finding[] = []
   const refused: Refusal[] = []
@@ -41,7 +37,6 @@ export function* findStatementsInSteps(message: string): Steps<Extraction> {
   const [own] = ownParts(message)
   const statements: Finding[] = []
   for (const sentence of sentences) {
-    yield
     const { foreign, text, paragraph } = sentence
     if (foreign === null && beginsRolePlay.test(text) && requestLength(text) === null) isRolePlay = true
     if (listedIn !== paragraph) listedIn = null
@@ -90,12 +85,6 @@ function plainStatement(sentence: MessageSentence): Finding | null {
   if (isQuestion(text) || isOrdered || supposes.test(text) || notStated.test(text.toLowerCase())) return null
   const about = isAboutPerson(text) ? 'person' : 'work'
   return { kind: 'statement', type: 'entity', subtype: null, about, ...placed(sentence, start) }
-}
-
-/** Whether a quote has a statement of its message that waits for the person, who may have pasted it. */
-export function quotesPasted(message: string, quote: string): boolean {
-  const { findings } = findStatements(message)
-  return findings.some(({ content }) => quote.includes(content.slice(0, 40))) && !isDeliberate(message, findings)
 }
 
 export const refusedWhole = (message: string, reason: Refusal['reason'], explanation: string): Extraction => ({

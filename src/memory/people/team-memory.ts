@@ -137,6 +137,7 @@ export function joinedMemory({ own, teams }: JoinedMemory, { agentShare, scopes 
         beliefs: hits.slice(offset, offset + limit),
         total: results.reduce((sum, { total }) => sum + total, 0),
         quotes: results[0]?.quotes.slice(offset, offset + limit) ?? [],
+        isQueryCut: results[0]?.isQueryCut ?? false,
       }
     },
   }

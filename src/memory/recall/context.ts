@@ -145,6 +145,8 @@ export type Context = {
   readonly questions: readonly Belief[]
   /** Quotes of turns that answer the message, newest first; mostly none. */
   readonly quotes: readonly Quote[]
+  /** The message has more than 32,000 characters, so that only its first and last 16,000 were read. */
+  readonly isMessageCut: boolean
   /** Only when asked for. */
   readonly nearMisses?: readonly NearMiss[]
   /** Only together with near misses. */

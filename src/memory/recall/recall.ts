@@ -2,10 +2,10 @@ import { authorityOf, type Belief, isCurrent, isVisibleTo } from '../../beliefs/
 import type { Viewpoint } from '../../beliefs/belief-store.ts'
 import { compareStrings, isSameStatement, nameKey } from '../../beliefs/identity.ts'
 import { parseScopes, visibleScopes } from '../../beliefs/scope.ts'
-import { invalid } from '../../errors.ts'
 import { leaf } from '../../search/explanation.ts'
 import { formAt, formKeys } from '../../search/forms.ts'
 import { type Link, type Linked, linkMessage } from '../../search/link.ts'
+import { cutMessage, endsOf, isTooLong, placeInWhole } from '../../search/message.ts'
 import { type Score, scoreLinks } from '../../search/score.ts'
 import { partsOf, Slices } from '../../search/slices.ts'
 import type { Push, PushedQuote } from '../../search/turns/push.ts'
@@ -22,9 +22,6 @@ import type {
   RelevantBelief,
 } from './context.ts'
 import type { Retirement } from './retired-quotes.ts'
-
-/** Longest message accepted, in characters. */
-const longestMessage = 1_000_000
 
 export type RecallRequest = {
   readonly user: string
@@ -76,11 +73,6 @@ export async function assemble(
   const limits = parseBudget(request.budget, agentShare)
   const scopes = parseScopes(request.scopes)
   const view: Viewpoint = { user, agent, scopes: visibleScopes(scopes) }
-  if (message.length > longestMessage)
-    throw invalid(
-      `The message has ${message.length} characters; at most ${longestMessage} are allowed.`,
-      'Recall with a shorter part of the message.',
-    )
 
   const said = { user, scopes: view.scopes, ...(request.asOf === undefined ? {} : { until: now().getTime() }) }
   const mayQuote = limits.maxQuotes > 0 && message.trim() !== ''
@@ -95,7 +87,7 @@ export async function assemble(
   const [standing, pins, linked, push] = await Promise.all([
     store.standing(view, mostPreludeBeliefs),
     store.pinned(view, { editedEverywhere: request.editedPins === 'everywhere' }),
-    linkMessage(message, view, store),
+    linkMessage(cutMessage(message), view, store),
     quoting(),
   ])
   const budget = new ContextBudget(limits)
@@ -110,10 +102,9 @@ export async function assemble(
   const corrections = correctionsIn(retirements).filter(({ belief: { id } }) => !named.has(id) && !pinnedIds.has(id))
   const relevant: RelevantBelief[] = []
   const slices = new Slices()
-  const isLong = message.length > 2 * readAtEachEnd
   for (const one of budget.takeRelevant<Candidate | RelevantBelief>([...candidates, ...participants, ...corrections])) {
     relevant.push('scored' in one ? relevantBelief(message, linked, one) : one)
-    if (isLong && slices.areOver) await slices.pause()
+    if (slices.areOver) await slices.pause()
   }
 
   const shown = { prelude: preludeOf(standing, limits.maxPrelude), pinned, relevant, questions }
@@ -127,10 +118,10 @@ export async function assemble(
   }
   const news = push.quotes.filter(mayShow).slice(0, limits.maxQuotes)
   const correctedAt = new Map(news.map((quote) => [quote.turn.id, retirements.get(quote)?.at ?? null]))
-  const quotes = (await withDoubt(await withOvertaken(news, relevant, message))).map((quote) =>
+  const quotes = (await withOvertaken(news, relevant, message)).map((quote) =>
     quoteOf(quote, correctedAt.get(quote.turn.id) ?? null),
   )
-  const context = { user, agent, scopes, ...shown, quotes }
+  const context = { user, agent, scopes, ...shown, quotes, isMessageCut: isTooLong(message) }
   return {
     context,
     quoteDecision: { asked, common, threshold, best: push.best && quoteOf(push.best), unmet },
@@ -143,11 +134,9 @@ export async function assemble(
       const links = linked.links.filter(({ posting }) => always.has(posting.beliefId))
       const beliefs = await store.getMany(user, [...new Set(links.map(({ posting }) => posting.beliefId))])
       const linkOf = new Map(links.map((link) => [link.posting.beliefId, link]))
-      const scores = await new Slices().run(
-        scoreLinks(
-          beliefs.map(({ id }) => linkOf.get(id) as Link),
-          linked.population,
-        ),
+      const scores = await scoreLinks(
+        beliefs.map(({ id }) => linkOf.get(id) as Link),
+        linked.population,
       )
       return beliefs.map((belief, at) => {
         const scored = scores[at] as Score
@@ -182,26 +171,6 @@ function correctionsIn(retirements: ReadonlyMap<PushedQuote, Retirement>): reado
     return [[current.id, { belief: current, score: 0, explanation, matches: [], through: old.id }] as const]
   })
   return [...new Map(found).values()]
-}
-
-/** Characters at each end of a message that quotes are chosen for. */
-const readAtEachEnd = 4_000
-
-/**
- * What quotes are chosen for: in a message so long, people write at its beginning or its end about a pasted text, and to
- * compare every word of that with what was said would hold up a server. Beliefs are found by every word of it.
- */
-export const endsOf = (message: string): string =>
-  message.length <= 2 * readAtEachEnd
-    ? message
-    : `${message.slice(0, readAtEachEnd)}\n\n${message.slice(-readAtEachEnd)}`
-
-/** Marks what waits for the person because they may have pasted it: it is not quoted as their word in the meantime. */
-async function withDoubt(quotes: readonly PushedQuote[]): Promise<readonly PushedQuote[]> {
-  const isTyped = ({ turn, perhapsPasted }: PushedQuote): boolean => turn.role === 'user' && !perhapsPasted
-  if (!quotes.some(isTyped)) return quotes
-  const { quotesPasted } = await import('../learn/rules.ts')
-  return quotes.map((one) => (isTyped(one) ? { ...one, perhapsPasted: quotesPasted(one.turn.text, one.text) } : one))
 }
 
 /** Marks as earlier what was said before the person stated a belief about the same thing that is shown too. */
@@ -265,7 +234,7 @@ async function rankedCandidates(
     posting.type !== 'open_question' &&
     posting.subtype !== 'expertise'
   const possible = links.filter(mayBeRelevant)
-  const scores = await slices.run(scoreLinks(possible, population))
+  const scores = await scoreLinks(possible, population)
   const scored = possible
     .map((link, at) => ({ link, score: scores[at] as Score }))
     .sort((one, other) => other.score.value - one.score.value)
@@ -307,8 +276,8 @@ function matchesOf(
 ): readonly MatchedForm[] {
   return scored.clauses.map((clause): MatchedForm => {
     const words = clause.mentions.map(({ first, last, typo }) => {
-      const start = tokens[first]?.start ?? 0
-      const end = tokens[last]?.end ?? 0
+      const start = placeInWhole(message, tokens[first]?.start ?? 0)
+      const end = start + (tokens[last]?.end ?? 0) - (tokens[first]?.start ?? 0)
       return { text: message.slice(start, end), start, end, typo: typo && { written: typo.written, meant: typo.meant } }
     })
     const holders = clause.mentions[0]?.docFreq ?? 0

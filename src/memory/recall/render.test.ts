@@ -17,6 +17,7 @@ const empty: Context = {
   relevant: [],
   questions: [],
   quotes: [],
+  isMessageCut: false,
 }
 const relevant = (one: Belief) => ({
   belief: one,

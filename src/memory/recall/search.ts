@@ -6,10 +6,11 @@ import { parseTime } from '../../local-time.ts'
 import { omitUndefined } from '../../omit-undefined.ts'
 import { analyse } from '../../search/analyse.ts'
 import { linkMessage } from '../../search/link.ts'
+import { cutMessage, endsOf, isTooLong } from '../../search/message.ts'
 import { type Score, scoreLinks } from '../../search/score.ts'
 import { askedWords, beginningIn } from '../../search/searchable-text.ts'
 import { singular } from '../../search/singular.ts'
-import { Slices } from '../../search/slices.ts'
+import { partsOf, Slices } from '../../search/slices.ts'
 import { type Strength, strengthOf, termsIn } from '../../search/turns/strength.ts'
 import { type QuoteHit, searchTurns, type TurnSearch } from '../conversation/search-turns.ts'
 import { isMentioned } from '../explain/near-misses.ts'
@@ -65,9 +66,13 @@ export type SearchResult = {
   /** How many beliefs there are in all. */
   readonly total: number
   readonly quotes: readonly QuoteHit[]
+  /** The query has more than 32,000 characters, so that only its first and last 16,000 were read. */
+  readonly isQueryCut: boolean
 }
 
 const mostTextHits = 500
+/** No belief has half of more words than this, and looking them all up would hold up a server. */
+const maxTextWords = 100
 
 export function requirePage({ limit, offset }: { limit: number; offset: number }, most = 1_000): void {
   if (!Number.isSafeInteger(limit) || limit < 1 || limit > most)
@@ -90,16 +95,22 @@ export async function search(ports: Ports, asked: SearchRequest): Promise<Search
 const pageOf = ({ limit = 10, offset = 0 }: SearchRequest) => ({ limit, offset })
 
 async function searchFrom(ports: Ports, asked: SearchRequest): Promise<SearchResult> {
-  const { in: place = 'both', asOf: time, ...request } = asked
+  const { in: place = 'both', asOf: time, ...given } = asked
+  const request = { ...given, query: cutMessage(asked.query) }
   const { limit, offset } = pageOf(asked)
   const { hits, shown } = place === 'turns' ? { hits: [], shown: () => [] } : await everyHit(ports, request)
   const until = earlierOf(request.until, time)
   const quotes =
     place === 'beliefs' ? [] : await searchTurns(ports, { ...request, ...omitUndefined({ until }), limit, offset })
   const page = hits.slice(offset, offset + limit)
-  const corrections = place === 'turns' ? [] : correctionsOf(quotes, page, asked.query)
+  const corrections = place === 'turns' ? [] : correctionsOf(quotes, page, request.query)
   const others = corrections.filter(({ belief }) => !hits.some((hit) => hit.belief.id === belief.id))
-  return { beliefs: shown([...page, ...corrections]), total: hits.length + others.length, quotes }
+  return {
+    beliefs: shown([...page, ...corrections]),
+    total: hits.length + others.length,
+    quotes,
+    isQueryCut: isTooLong(asked.query),
+  }
 }
 
 /** The statements that hold now in place of outdated quotes, and are not among the hits by their own words. */
@@ -146,9 +157,10 @@ async function rankedHits(store: Store, asked: Omit<BeliefSearch, 'limit' | 'off
   const includeRetired = asked.includeRetired ?? asked.statuses?.includes('superseded') ?? false
   const request = { ...asked, includeRetired }
   const { user, query, agent = null } = request
-  const words = askedWords(query)
+  const asWords = endsOf(query)
+  const words = askedWords(asWords).slice(0, maxTextWords)
   if (words.length === 0) return { hits: [], isCut: false, shown: () => [] }
-  const beginning = request.isUnfinished === true ? unfinishedWord(query, words) : null
+  const beginning = request.isUnfinished === true ? unfinishedWord(asWords, words) : null
   const wanted = new Set(words)
   const isAskedFor = (word: string): boolean =>
     wanted.has(singular(word)) || (beginning !== null && word.startsWith(beginning))
@@ -162,9 +174,15 @@ async function rankedHits(store: Store, asked: Omit<BeliefSearch, 'limit' | 'off
   const scopes = request.scopes === undefined ? null : visibleScopes(parseScopes(request.scopes))
   const everyScope = scopes ?? (await store.scopes(user)).map(({ scope }) => scope)
   const linked = await linkMessage(query, { user, agent, scopes: everyScope }, store)
-  const scores = await new Slices().run(scoreLinks(linked.links, linked.population))
+  const slices = new Slices()
+  const scores = await scoreLinks(linked.links, linked.population)
   const exactScores = new Map(linked.links.map(({ posting }, at) => [posting.beliefId, (scores[at] as Score).value]))
-  const exact = (await store.getMany(user, [...exactScores.keys()]))
+  const named: Belief[] = []
+  for (const ids of partsOf([...exactScores.keys()])) {
+    named.push(...(await store.getMany(user, ids)))
+    if (slices.areOver) await slices.pause()
+  }
+  const exact = named
     .filter((belief) => passes(belief, request))
     .map((belief) => ({ strength: 'exact' as const, belief, score: exactScores.get(belief.id) ?? 0 }))
     .sort(
@@ -180,7 +198,7 @@ async function rankedHits(store: Store, asked: Omit<BeliefSearch, 'limit' | 'off
   const found = await store.matchText({ ...textQuery, ...(beginning === null ? {} : { beginning }) })
   const textScores = new Map(found.map(({ beliefId, score }) => [beliefId, score]))
   const known = new Set(exact.map(({ belief }) => belief.id))
-  const terms = termsIn(query)
+  const terms = termsIn(asWords)
   const others = (await store.getMany(user, [...textScores.keys()]))
     .filter((belief) => !known.has(belief.id) && passes(belief, request))
     .map((belief) => {

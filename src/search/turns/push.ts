@@ -276,7 +276,8 @@ async function correctionsOf(
     const [first] = sentences
     if (next === undefined || first === undefined) continue
     known.add(next.id)
-    const said = { turn: next, text: quoteAt(sentences, 0), perhapsPasted: first.part.perhapsPasted }
+    const text = quoteAt(sentences, 0)
+    const said = { turn: next, text, perhapsPasted: first.part.perhapsPasted || isDoubtful(next, text) }
     found.set(candidate, { ...quote, ...said, shared: [], nearby: [...quote.shared, ...quote.nearby] })
   }
   return found
@@ -508,13 +509,22 @@ function bestSentence(
   const shared = written(found.filter(({ term }) => held.has(term)))
   const nearby = written(found.filter(({ term, place: near }) => near > 0 && !held.has(term)))
   const text = quoteAt(sentences, place)
-  const perhapsPasted = sentences[place]?.part.perhapsPasted ?? false
+  const perhapsPasted = sentences[place]?.part.perhapsPasted === true || isDoubtful(turn, text)
   return {
     quote: { turn, text, score: explanation.value, explanation, shared, nearby, perhapsPasted, isEarlier: false },
     uncommonInTurn: found.filter((one) => isUncommon(one) && (one.isOwn || one.place >= constants.inTurn)).length,
     uncommonInSentence: found.filter((one) => isUncommon(one) && held.has(one.term)).length,
   }
 }
+
+/** Characters of a statement that a quote is compared with: it may end earlier than the statement. */
+const comparedBeginning = 40
+
+/** Whether a quote of a person's turn has a statement that may be pasted. Unknown counts as such. */
+const isDoubtful = ({ role, text, doubtful }: Turn, quote: string): boolean =>
+  role === 'user' &&
+  (doubtful?.some(([start, end]) => quote.includes(text.slice(start, Math.min(end, start + comparedBeginning)))) ??
+    true)
 
 /** A piece shorter than this is read together with its neighbour. */
 const shortPiece = 20

@@ -6,7 +6,7 @@ import type { ChangeRow, EventRow } from '../journal-rows.ts'
 /** The columns of a turn that both databases have, with the names of session and scope. Most are null when it was forgotten. */
 export const turnColumns = [
   ...(['id', 'passages', 'hash', 'salt', 'message_id', 'session', 'place', 'given_index', 'role', 'speaker'] as const),
-  ...(['at', 'utc_offset', 'scope', 'host', 'origin', 'key', 'asks', 'lengths', 'text'] as const),
+  ...(['at', 'utc_offset', 'scope', 'host', 'origin', 'key', 'asks', 'lengths', 'doubtful', 'text'] as const),
 ]
 type TurnColumn = (typeof turnColumns)[number]
 
@@ -73,15 +73,16 @@ export type JournalTransfer = AccessTransfer & {
 
 const hex = (bytes: Uint8Array | null): string | null => (bytes === null ? null : Buffer.from(bytes).toString('hex'))
 
-/** A hash over a hash and everything that records hold. */
+/** A hash over a hash and all fields of records but `doubtful`, which each store finds in old turns by itself. */
 const digestOf = (previous: string, records: readonly JournalRecord[]): string =>
   records.reduce(
     (sum, record) =>
       hash(
         'sha256',
-        JSON.stringify([sum, record], (_, value) =>
-          value?.type === 'Buffer' ? hex(Buffer.from(value.data as number[])) : (value as unknown),
-        ),
+        JSON.stringify([sum, record], (key, value) => {
+          if (key === ('doubtful' satisfies TurnColumn)) return undefined
+          return value?.type === 'Buffer' ? hex(Buffer.from(value.data as number[])) : (value as unknown)
+        }),
       ),
     previous,
   )

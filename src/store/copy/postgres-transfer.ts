@@ -159,7 +159,7 @@ async function append(run: Run, user: string, records: readonly JournalRecord[])
       await run(
         `UPDATE credence.turns SET erased_by = $2, erased_order = doomed.at - 1, salt = NULL, session = NULL, place = NULL,
            given_index = NULL, role = NULL, speaker = NULL, at = NULL, utc_offset = NULL, scope = NULL, host = NULL, origin = NULL, key = NULL,
-           asks = NULL, lengths = NULL, text = NULL
+           asks = NULL, lengths = NULL, doubtful = NULL, text = NULL
          FROM unnest($3::text[]) WITH ORDINALITY AS doomed (id, at) WHERE turns.owner = $1 AND turns.id = doomed.id`,
         [user, number, record.erasedTurns],
       )

@@ -144,6 +144,7 @@ export function openPostgresStore(options: PostgresStoreOptions): PostgresStore 
     listTurns: (filter, page) => of(filter.user, () => turns.list(filter, page)),
     listSessions: (filter, page) => of(filter.user, () => turns.sessions(filter, page)),
     exportTurns: (user, page) => of(user, () => turns.export(user, page)),
+    judgeOldTurns: (user, limit, judge) => of(user, () => turns.judgeOld(user, limit, judge)),
     turnPostings: (view, terms) =>
       terms.length === 0
         ? remembered(view.user, ['turns', view], () => turns.postings(view, terms))

@@ -1,5 +1,5 @@
 import type { Page } from '../../beliefs/belief-store.ts'
-import { longestOpening, type Turn } from '../../beliefs/turn.ts'
+import { longestOpening, type TextRange, type Turn } from '../../beliefs/turn.ts'
 import type { SessionSummary, TurnFilter } from '../../beliefs/turn-store.ts'
 import type { TurnPostings, TurnUnit, TurnVectors, TurnView } from '../../search/turns/turn-index.ts'
 import { decodePostings } from '../posting-blocks.ts'
@@ -24,7 +24,7 @@ import { noTurns } from './form-lookups.ts'
 const inSessions =
   'credence.turns JOIN credence.sessions ON sessions.owner = turns.owner AND sessions.id = turns.session'
 const wholeTurns = `SELECT turns.row, turns.id, turns.owner AS "user", sessions.name AS session, place, role, speaker, at, utc_offset,
-    scope, host, origin, message_id, text
+    scope, host, origin, message_id, text, doubtful
   FROM ${inSessions} WHERE turns.owner = $1`
 
 const readRows = (run: Run, condition: string, values: readonly unknown[]): Promise<readonly TurnRow[]> =>
@@ -241,6 +241,24 @@ export class TurnLookups {
       )
       await run('COMMIT')
     })
+  }
+
+  /** Judges the newest turns that earlier versions stored. */
+  async judgeOld(user: string, limit: number, judge: (text: string) => readonly TextRange[]): Promise<boolean> {
+    const unjudged = 'turns.doubtful IS NULL AND role = 0 ORDER BY turns.row DESC LIMIT $2'
+    const found = await this.#connection.read((run) => readTurns(run, unjudged, [user, limit]))
+    if (found.length === 0) return false
+    const judged = found.map(({ text }) => JSON.stringify(judge(text)))
+    await this.#connection.write(async (run) => {
+      // A turn may have been forgotten in the meantime.
+      await run(
+        `UPDATE credence.turns SET doubtful = judged.doubtful FROM unnest($2::integer[], $3::text[]) AS judged (row, doubtful)
+         WHERE turns.owner = $1 AND turns.row = judged.row AND turns.role = 0`,
+        [user, found.map(({ row }) => row), judged],
+      )
+      await run('COMMIT')
+    })
+    return found.length === limit
   }
 }
 

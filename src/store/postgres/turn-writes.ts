@@ -131,7 +131,8 @@ export function insertTurns(
       originCode(turn.origin),
     ]
     const searched = [wordsKey(turn), turn.text.includes('?'), units.map(({ length }) => length).join(','), turn.text]
-    rows.push({ values: [...journalled, ...spoken, ...searched], session, place })
+    const values = [...journalled, ...spoken, ...searched, JSON.stringify(turn.doubtful)]
+    rows.push({ values, session, place })
     index.add({ row, turn, units, step: 1 })
   }
   const made = [...sessions].filter(([, { isNew }]) => isNew)
@@ -143,13 +144,13 @@ export function insertTurns(
       ),
     )
   const types =
-    'integer text bigint integer integer bytea bytea text integer smallint text bigint integer text text smallint bytea boolean text text integer integer'
+    'integer text bigint integer integer bytea bytea text integer smallint text bigint integer text text smallint bytea boolean text text text integer integer'
   const arrays = types.split(' ').map((type, at) => `$${at + 2}::${type}[]`)
   const columns = rows.map(({ values, session, place }) => [...values, session.id, place])
   sent.push(
     run(
       `INSERT INTO credence.turns (owner, row, id, event, ordinal, passages, hash, salt, message_id, given_index, role, speaker,
-         at, utc_offset, scope, host, origin, key, asks, lengths, text, session, place)
+         at, utc_offset, scope, host, origin, key, asks, lengths, text, doubtful, session, place)
        SELECT $1, rows.* FROM unnest(${arrays.join(', ')}) AS rows`,
       [owner, ...arrays.map((_, at) => columns.map((values) => values[at]))],
     ),
@@ -319,7 +320,7 @@ export function eraseTurns(
     run(
       `UPDATE credence.turns SET erased_by = $2, erased_order = doomed.at - 1, salt = NULL, session = NULL, place = NULL,
          given_index = NULL, role = NULL, speaker = NULL, at = NULL, utc_offset = NULL, scope = NULL, host = NULL, origin = NULL, key = NULL,
-         asks = NULL, lengths = NULL, text = NULL
+         asks = NULL, lengths = NULL, doubtful = NULL, text = NULL
        FROM unnest($3::integer[]) WITH ORDINALITY AS doomed (row, at) WHERE turns.owner = $1 AND turns.row = doomed.row`,
       [owner, event, rows],
     ),

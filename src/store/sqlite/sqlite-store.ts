@@ -172,6 +172,11 @@ function openStore(options: SqliteStoreOptions, openWith: (readonly: boolean) =>
         }),
       )
     },
+    judgeOldTurns: async (user, limit, judge) => {
+      const { judgeTurns } = await loaded(import('./turns/turn-writing.ts'))
+      const userId = connection.read(() => users.find(user))
+      return userId !== null && judgeTurns(connection, userId, limit, judge)
+    },
     keepVectors: async (user, model, vectors) => {
       const { insertVectors } = await loaded(import('./turns/turn-writing.ts'))
       connection.write(() => {

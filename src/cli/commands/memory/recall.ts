@@ -2,6 +2,7 @@ import { visibleScopes } from '../../../beliefs/scope.ts'
 import type { Memory } from '../../../memory/memory.ts'
 import { type Budget, type Context, defaultBudget, isShown } from '../../../memory/recall/context.ts'
 import { omitUndefined } from '../../../omit-undefined.ts'
+import { cutNote } from '../../../search/message.ts'
 import { defineCommand, UsageError } from '../../command/command.ts'
 import { date, flag, memoryOptions, readerOptions, viewOptions, wholeNumber, words } from '../../command/options.ts'
 import { called, short } from '../../text/beliefs.ts'
@@ -71,6 +72,7 @@ export const recall = defineCommand({
           )
       },
       notes: [
+        ...(context.isMessageCut ? [cutNote] : []),
         ...(isFound || (render && !isEmpty) ? [] : [nothingFound(context.scopes, { isEmpty, maxQuotes })]),
         ...elsewhere,
         ...(suggestions?.length === 0 ? [nextSteps] : suggestionLines(suggestions ?? [])),

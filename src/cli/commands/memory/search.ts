@@ -7,6 +7,7 @@ import { correctionMark } from '../../../memory/recall/context.ts'
 import { type Highlight, type SearchHit, searchPlaces } from '../../../memory/recall/search.ts'
 import { omitUndefined } from '../../../omit-undefined.ts'
 import type { Explanation } from '../../../search/explanation.ts'
+import { cutNote } from '../../../search/message.ts'
 import type { Strength } from '../../../search/turns/strength.ts'
 import { defineCommand } from '../../command/command.ts'
 import {
@@ -60,7 +61,7 @@ export const search = defineCommand({
       ...filterOf(options),
       includeRetired: retired || status.includes('superseded'),
     })
-    const { beliefs, quotes, total } = found
+    const { beliefs, quotes, total, isQueryCut } = found
     const active = visibleScopes(session.locate(options).scopes)
     const current = beliefs.filter(({ belief }) => isCurrent(belief))
     const { agesOf } = await import('../../../memory/recall/render.ts')
@@ -73,6 +74,7 @@ export const search = defineCommand({
           quotes.map((hit) => quoteBlock(hit, { explain, active }, style)),
         ),
       notes: [
+        ...(isQueryCut ? [cutNote] : []),
         ...(beliefs.length + quotes.length === 0 ? [`Nothing was found for "${query.trim()}".`] : []),
         ...moreNote('belief', total, (offset ?? 0) + beliefs.length),
       ],

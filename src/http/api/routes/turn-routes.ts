@@ -130,7 +130,7 @@ export const turnRoutes = {
   search: forAgents('GET', '/search', {
     summary: 'What answers a question best: beliefs, and quotes of what was said, each with its strength.',
     query: z.strictObject({
-      q: text(4_000).describe('The question.'),
+      q: z.string().describe('The question.'),
       in: z.enum(searchPlaces).optional().describe('Where to look. Default both.'),
       scope: z.array(text(200)).max(50).optional().describe('These scopes and those above them. Default all.'),
       since: filters.since,
@@ -146,6 +146,7 @@ export const turnRoutes = {
       beliefs: z.array(shape.SearchHit),
       total: z.int().describe('How many beliefs there are in all.'),
       quotes: z.array(shape.QuoteHit),
+      isQueryCut: z.boolean().describe('The question has more than 32,000 characters: only both ends were read.'),
     }),
   }),
 }

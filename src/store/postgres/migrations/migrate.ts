@@ -10,6 +10,7 @@ export const postgresMigrations: readonly string[] = [
   'postgres-003-people',
   'postgres-004-token-use',
   'postgres-005-utc-offset',
+  'postgres-006-doubtful-statements',
 ]
 
 /** The advisory lock that programs take in turn when they start: "Crdn" as a number. */

@@ -14,6 +14,7 @@ export const migrations: readonly string[] = [
   '008-people',
   '009-token-use',
   '010-utc-offset',
+  '011-doubtful-statements',
 ]
 
 /** "Crdn": marks a SQLite database as a store of Credence. */
@@ -85,7 +86,7 @@ export const schemaNames: readonly string[] = [
   'events_of_user events_undoing forms members members_holding_name members_pinned members_pinned_edited',
   'members_of_team members_standing migrations people phrase_prefixes remains recall_counts recall_days request_salts scopes sessions text_counts text_terms texts texts_config',
   'team_members teams texts_data texts_docsize texts_idx to_review tokens tokens_by_id tokens_invites tokens_of_person turn_postings turn_scopes turn_speakers turn_texts turn_vectors',
-  'turns turns_by_id turns_by_message turns_by_time turns_by_words turns_erased turns_in_session turns_of_event',
+  'turns turns_by_id turns_by_message turns_by_time turns_by_words turns_erased turns_in_session turns_of_event turns_unjudged',
   'typos users words',
 ]
   .join(' ')

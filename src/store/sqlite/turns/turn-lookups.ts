@@ -25,7 +25,7 @@ const mostViews = 50
 type OwnTurnRow = TurnRow & { readonly passages: number }
 
 const wholeTurns = `SELECT turns.row, passages, turns.id, users.name AS user, sessions.name AS session, place, role, speaker, at,
-    utc_offset, turn_scopes.name AS scope, host, origin, message_id, text
+    utc_offset, turn_scopes.name AS scope, host, origin, message_id, text, doubtful
   FROM turns JOIN turn_texts USING (row) JOIN users ON users.id = turns.user_id JOIN sessions ON sessions.id = turns.session
   JOIN turn_scopes ON turn_scopes.id = turns.scope`
 

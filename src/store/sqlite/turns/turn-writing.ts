@@ -1,4 +1,4 @@
-import { isSameTurn, type NewTurn, type Turn } from '../../../beliefs/turn.ts'
+import { isSameTurn, type NewTurn, type TextRange, type Turn } from '../../../beliefs/turn.ts'
 import { type IndexedUnit, unitsOf, wordCount } from '../../../search/turns/passages.ts'
 import type { TurnVectors } from '../../../search/turns/turn-index.ts'
 import { PostingsDraft } from '../../posting-blocks.ts'
@@ -72,8 +72,8 @@ export function insertTurns(
 ): void {
   const insert = connection.statement(
     `INSERT INTO turns (row, user_id, id, event, ordinal, passages, hash, salt, message_id, session, place, given_index,
-       role, speaker, at, utc_offset, scope, host, origin, key, asks, lengths)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+       role, speaker, at, utc_offset, scope, host, origin, key, asks, lengths, doubtful)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   )
   const insertText = connection.statement('INSERT INTO turn_texts (row, text) VALUES (?, ?)')
   const index = openTurnIndexer(connection)
@@ -88,7 +88,8 @@ export function insertTurns(
     const placed = [session.id, placeIn(connection, session, at, turn.index), turn.index]
     const said = [roleCode(turn.role), turn.speaker, at, turn.utcOffset, scope, turn.host, originCode(turn.origin)]
     const lengths = units.map(({ length }) => length).join(',')
-    insert.run(...journalled, ...placed, ...said, wordsKey(turn), Number(turn.text.includes('?')), lengths)
+    const read = [wordsKey(turn), Number(turn.text.includes('?')), lengths, JSON.stringify(turn.doubtful)]
+    insert.run(...journalled, ...placed, ...said, ...read)
     insertText.run(row, turn.text)
     index.add({ row, scope, units, turn })
     row += units.length
@@ -198,6 +199,26 @@ export function insertVectors(
     insert.run(row, model, Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength), row, userId)
 }
 
+/** Judges the newest turns that earlier versions stored. Writes nothing if there are none. */
+export function judgeTurns(
+  connection: Connection,
+  userId: number,
+  limit: number,
+  judge: (text: string) => readonly TextRange[],
+): boolean {
+  const unjudged = `SELECT turns.row, text FROM turns JOIN turn_texts USING (row)
+    WHERE user_id = ? AND doubtful IS NULL AND role = 0 ORDER BY turns.row DESC LIMIT ?`
+  const found = connection.read(() => connection.all<{ row: number; text: string }>(unjudged, [userId, limit]))
+  const judged = found.map(({ row, text }) => ({ row, doubtful: JSON.stringify(judge(text)) }))
+  if (judged.length === 0) return false
+  connection.write(() => {
+    // A turn may have been forgotten in the meantime.
+    const update = connection.statement('UPDATE turns SET doubtful = ? WHERE row = ? AND role = 0')
+    for (const { row, doubtful } of judged) update.run(doubtful, row)
+  })
+  return judged.length === limit
+}
+
 /** Removes every text of turns; only their hashes stay. False when one of them does not exist. */
 export function eraseTurns(connection: Connection, { userId, event }: EventOfUser, ids: readonly string[]): boolean {
   const index = openTurnIndexer(connection)
@@ -234,7 +255,7 @@ export function eraseTurn(
   connection.run(
     `UPDATE turns SET erased_by = ?, erased_order = ?, salt = NULL, session = NULL, place = NULL, given_index = NULL,
      role = NULL, speaker = NULL, at = NULL, utc_offset = NULL, scope = NULL, host = NULL, origin = NULL, key = NULL, asks = NULL,
-     lengths = NULL WHERE row = ?`,
+     lengths = NULL, doubtful = NULL WHERE row = ?`,
     [event, order, row],
   )
 }

@@ -146,6 +146,7 @@ describe('the SQLite store and the memory store agree on turns', () => {
                   ...turn,
                   id: `t-${made}`,
                   host: 'test',
+                  doubtful: [],
                   at: new Date(Date.UTC(2026, 0, 1, hour)).toISOString(),
                 }
               })
