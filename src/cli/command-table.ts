@@ -82,7 +82,6 @@ export const commandTable: readonly CommandEntry[] = [
   { name: 'benchmark validate', aliases: ['benchmark-validate'], group: 'Run benchmarks', summary: 'Check a pack.', load: async () => (await import('./commands/evaluate/benchmark-pack.ts')).benchmarkValidate },
   { name: 'benchmark import', aliases: ['benchmark-import'], group: 'Run benchmarks', summary: 'Copy a pack into the eval store.', load: async () => (await import('./commands/evaluate/benchmark-pack.ts')).benchmarkImport },
   { name: 'benchmark run', group: 'Run benchmarks', summary: 'Run packs and store the result of every case.', load: async () => (await import('./commands/evaluate/benchmark-run.ts')).benchmarkRun },
-  { name: 'benchmark merge', group: 'Run benchmarks', summary: 'Join the shards of a run on several machines.', load: async () => (await import('./commands/evaluate/benchmark-run.ts')).benchmarkMerge },
   { name: 'benchmark capture', group: 'Run benchmarks', summary: 'Turn a recall into a regression case.', load: async () => (await import('./commands/evaluate/benchmark-pack.ts')).benchmarkCapture },
   { name: 'benchmark snapshot', aliases: ['benchmark-baseline-snapshot'], group: 'Run benchmarks', summary: 'Accept the latest runs as a baseline.', load: async () => (await import('./commands/evaluate/benchmark-report.ts')).benchmarkSnapshot },
   { name: 'benchmark report', aliases: ['benchmark-baseline-report'], group: 'Run benchmarks', summary: 'Compare the latest runs with a baseline.', load: async () => (await import('./commands/evaluate/benchmark-report.ts')).benchmarkReport },
@@ -97,3 +96,8 @@ export const commandTable: readonly CommandEntry[] = [
   { name: 'task regrade', group: 'Run agent tasks', summary: 'Grade the evidence of a run again, without the agent.', load: async () => (await import('./commands/task/task-report.ts')).taskRegrade },
   { name: 'task report', group: 'Run agent tasks', summary: 'Show the result of a task run, or write it as a bundle.', load: async () => (await import('./commands/task/task-report.ts')).taskReport },
 ]
+
+/** Commands that were removed, and how to do the same now. */
+export const removedCommands: Readonly<Record<string, string>> = {
+  'benchmark merge': 'Run the whole pack on one machine: `credence benchmark run PACK --jobs 4`.',
+}

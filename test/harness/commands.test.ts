@@ -277,28 +277,15 @@ describe('runs', () => {
     }
   })
 
-  it('are made in shards by several machines, side by side on each, and merged into one', async () => {
+  it('have the same cases whether they are run one by one or in parallel', async () => {
     using place = harness()
-    const kept = (store: string, runId: string) =>
-      recordsOf(store, runId).map((line) => ({ ...JSON.parse(line), timings: null }))
-    await place.run('benchmark', 'run', 'session-drift', '--run-id', 'whole')
-    for (const part of ['1', '2', '3']) {
-      const shard = ['--shard', `${part}/3`, '--jobs', '4', '--evals', `shard-${part}`]
-      await place.run('benchmark', 'run', 'session-drift', '--run-id', 'nightly', ...shard)
-    }
+    const kept = (runId: string) =>
+      recordsOf(place.store, runId).map((line) => ({ ...JSON.parse(line), timings: null }))
 
-    const merged = await place.json('benchmark', 'merge', 'shard-3', 'shard-1', 'shard-2', '--evals', 'whole')
-    const lacking = await place.json('benchmark', 'merge', 'shard-3', 'shard-1', '--evals', 'other')
-    const gate = await place.run('benchmark', 'gate', '--base', 'evals', '--candidate', 'whole')
-    const alone = await place.run('benchmark', 'gate', '--base', 'evals', '--candidate', 'shard-1')
+    await place.run('benchmark', 'run', 'retrieval-precision', '--run-id', 'alone')
+    await place.run('benchmark', 'run', 'retrieval-precision', '--run-id', 'parallel', '--jobs', '4')
 
-    expect(merged).toMatchObject({
-      exitCode: 0,
-      document: { ok: true, shards: 3, run: { runId: 'nightly', passedCases: 12, totalCases: 12 } },
-    })
-    expect(kept(join(place.work, 'whole'), 'nightly')).toEqual(kept(place.store, 'whole'))
-    expect(lacking).toEqual({ exitCode: 4, document: { ok: false, problems: ['Shard 2/3 is missing.'] } })
-    expect([gate.exitCode, alone.exitCode]).toEqual([0, 1])
+    expect(kept('parallel')).toEqual(kept('alone'))
   })
 
   it('show with --ablations that a pack fails without what it measures', async () => {
@@ -360,9 +347,6 @@ describe('runs', () => {
 
   it.each([
     [['benchmark', 'run'], 'No pack is given.'],
-    [['benchmark', 'run', 'session-drift', '--shard', '3/2'], '"3/2" is not a shard.'],
-    [['benchmark', 'run', 'session-drift', '--shard', '1/2', '--ablations'], '--ablations needs the whole pack.'],
-    [['benchmark', 'merge'], 'No store is given.'],
     [['benchmark', 'run', 'nowhere'], 'There is no pack "nowhere".'],
     [['benchmark', 'run', 'retrieval-precision', '--resume', 'x'], '--resume takes no packs'],
     [['benchmark', 'run', '--resume', 'x', '--seed', '7'], '--seed cannot be given with --resume'],
