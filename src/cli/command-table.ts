@@ -87,7 +87,6 @@ export const commandTable: readonly CommandEntry[] = [
   { name: 'benchmark report', aliases: ['benchmark-baseline-report'], group: 'Run benchmarks', summary: 'Compare the latest runs with a baseline.', load: async () => (await import('./commands/evaluate/benchmark-report.ts')).benchmarkReport },
   { name: 'benchmark gate', aliases: ['benchmark-ci-gate'], group: 'Run benchmarks', summary: 'Decide in CI whether a change passes.', load: async () => (await import('./commands/evaluate/benchmark-report.ts')).benchmarkGate },
   { name: 'benchmark diff', group: 'Run benchmarks', summary: 'Compare two runs case by case.', load: async () => (await import('./commands/evaluate/benchmark-report.ts')).benchmarkDiff },
-  { name: 'benchmark html', group: 'Run benchmarks', summary: 'Write a report as one HTML page that works offline.', load: async () => (await import('./commands/evaluate/benchmark-report.ts')).benchmarkHtml },
   { name: 'benchmark recall', group: 'Run benchmarks', summary: 'Run status, validate, snapshot, report or gate as one command, for older scripts.', load: async () => (await import('./commands/evaluate/benchmark-status.ts')).benchmarkRecall },
   { name: 'shadow status', group: 'Run benchmarks', summary: 'Show statistics of the recalls that were recorded in daily use.', load: async () => (await import('./commands/evaluate/benchmark-status.ts')).shadowStatus },
   { name: 'task list', group: 'Run agent tasks', summary: 'List the tasks for agents.', load: async () => (await import('./commands/task/task-files.ts')).taskList },
@@ -100,4 +99,6 @@ export const commandTable: readonly CommandEntry[] = [
 /** Commands that were removed, and how to do the same now. */
 export const removedCommands: Readonly<Record<string, string>> = {
   'benchmark merge': 'Run the whole pack on one machine: `credence benchmark run PACK --jobs 4`.',
+  'benchmark html':
+    'See the runs in the dashboard (`credence serve`), or write Markdown: `credence benchmark report --snapshot-id ID --format md`.',
 }
