@@ -75,11 +75,10 @@ export const commandTable: readonly CommandEntry[] = [
   { name: 'eval all', group: 'Compare memory systems', summary: 'Compare memory systems and controls on every pack of test cases.', load: async () => (await import('./commands/evaluate/eval-run.ts')).evalAll },
   { name: 'eval retrieval', group: 'Compare memory systems', summary: 'Run your own cases over your own file of beliefs.', load: async () => (await import('./commands/evaluate/eval-run.ts')).evalRetrieval },
   { name: 'eval session', group: 'Compare memory systems', summary: 'Run your own sessions over your own file of beliefs.', load: async () => (await import('./commands/evaluate/eval-run.ts')).evalSession },
-  { name: 'eval check', group: 'Compare memory systems', summary: 'Check that packs can tell a good memory from a bad one.', load: async () => (await import('./commands/evaluate/eval-packs.ts')).evalCheck },
   { name: 'eval embed', group: 'Compare memory systems', summary: 'Compute the vectors that are stored with the packs.', load: async () => (await import('./commands/evaluate/eval-packs.ts')).evalEmbed },
   { name: 'eval serve', group: 'Compare memory systems', summary: 'Serve recall over HTTP to evaluation harnesses.', load: async () => (await import('./commands/evaluate/eval-serve.ts')).evalServe },
   { name: 'benchmark status', aliases: ['benchmark-status'], group: 'Run benchmarks', summary: 'Show the contents of the eval store, and invalid files.', load: async () => (await import('./commands/evaluate/benchmark-status.ts')).benchmarkStatus },
-  { name: 'benchmark validate', aliases: ['benchmark-validate'], group: 'Run benchmarks', summary: 'Check a pack.', load: async () => (await import('./commands/evaluate/benchmark-pack.ts')).benchmarkValidate },
+  { name: 'benchmark validate', aliases: ['benchmark-validate'], group: 'Run benchmarks', summary: 'Check a pack; with --controls, that it can tell a good memory from a bad one.', load: async () => (await import('./commands/evaluate/benchmark-pack.ts')).benchmarkValidate },
   { name: 'benchmark import', aliases: ['benchmark-import'], group: 'Run benchmarks', summary: 'Copy a pack into the eval store.', load: async () => (await import('./commands/evaluate/benchmark-pack.ts')).benchmarkImport },
   { name: 'benchmark run', group: 'Run benchmarks', summary: 'Run packs and store the result of every case.', load: async () => (await import('./commands/evaluate/benchmark-run.ts')).benchmarkRun },
   { name: 'benchmark capture', group: 'Run benchmarks', summary: 'Turn a recall into a regression case.', load: async () => (await import('./commands/evaluate/benchmark-pack.ts')).benchmarkCapture },
@@ -98,6 +97,7 @@ export const commandTable: readonly CommandEntry[] = [
 
 /** Commands that were removed, and how to do the same now. */
 export const removedCommands: Readonly<Record<string, string>> = {
+  'eval check': 'Check one pack after the other: `credence benchmark validate PACK --controls`.',
   'benchmark merge': 'Run the whole pack on one machine: `credence benchmark run PACK --jobs 4`.',
   'benchmark html':
     'See the runs in the dashboard (`credence serve`), or write Markdown: `credence benchmark report --snapshot-id ID --format md`.',

@@ -1,8 +1,9 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { commandTable } from '../../src/cli/command-table.ts'
 import { endOf, workplace } from '../cli/workplace.ts'
+import { belief, staticCase } from '../eval/sample-corpus.ts'
 import { aBaseline, aManifest, aRun, plant } from './eval-store.ts'
 
 const shadowMode = { CREDENCE_EVAL_HARNESS_ENABLED: 'true', CREDENCE_EVAL_SHADOW_MODE_ENABLED: 'true' }
@@ -169,6 +170,29 @@ describe('packs', () => {
 
     expect(exitCode).toBe(3)
     expect(stderr).toContain('manifest.json: cases[0].prompt is missing; it must be text')
+  })
+
+  it('are checked with --controls for whether an empty answer passes them, and whether they can be passed', async () => {
+    using place = harness()
+    const silent = staticCase('case-1', 'nothing', { relevantBeliefs: { shouldOnlyInclude: [] } })
+    plant(place.work, {
+      'mine/manifest.json': aManifest({
+        runner: 'retrieval',
+        files: { beliefs: 'beliefs.json', cases: 'cases.json' },
+        cases: [{ id: 'case-1', prompt: silent.query }],
+      }),
+      'mine/beliefs.json': [belief('b-anchor')],
+      'mine/cases.json': [silent],
+      'other/manifest.json': aManifest(),
+    })
+
+    const shipped = await place.json('benchmark', 'validate', resolve('packs/session-drift'), '--controls')
+    const own = await place.run('benchmark', 'validate', 'mine', '--controls')
+    const other = await place.run('benchmark', 'validate', 'other', '--controls')
+
+    expect(shipped).toMatchObject({ exitCode: 0, document: { ok: true, controls: { cases: 12, passedByOracle: 12 } } })
+    expect(own).toMatchObject({ exitCode: 1, stdout: expect.stringContaining('An empty answer passes 1 of 1 cases') })
+    expect(other).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('--controls cannot check ama-memory') })
   })
 
   it('that name a runner are checked as the runner reads them', async () => {
