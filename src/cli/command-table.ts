@@ -44,7 +44,6 @@ export const commandTable: readonly CommandEntry[] = [
   { name: 'undo', group: 'Change', summary: 'Undo a change.', load: async () => (await import('./commands/memory/history.ts')).undo },
   { name: 'import', group: 'Import, export and maintain', summary: 'Import a file of beliefs, completely or not at all.', load: async () => (await import('./commands/memory/transfer.ts')).importCommand },
   { name: 'import chats', group: 'Import, export and maintain', summary: 'Import conversations of other programs, and the archives of ChatGPT and Claude.', load: async () => (await import('./commands/conversation/import-chats.ts')).importChats },
-  { name: 'audit', group: 'Import, export and maintain', summary: 'Report problems in the memory of another program, without importing it.', load: async () => (await import('./commands/memory/audit.ts')).audit },
   { name: 'export', group: 'Import, export and maintain', summary: 'Export beliefs or turns as JSON Lines.', load: async () => (await import('./commands/memory/transfer.ts')).exportCommand },
   { name: 'backup', group: 'Import, export and maintain', summary: 'Copy a memory to a new file.', load: async () => (await import('./commands/memory/backup.ts')).backup },
   { name: 'restore', group: 'Import, export and maintain', summary: 'Replace a memory with a backup.', load: async () => (await import('./commands/memory/backup.ts')).restore },
@@ -97,6 +96,7 @@ export const commandTable: readonly CommandEntry[] = [
 
 /** Commands that were removed, and how to do the same now. */
 export const removedCommands: Readonly<Record<string, string>> = {
+  audit: 'Report the problems of a file without importing it: `credence import FILE --dry-run`.',
   'eval check': 'Check one pack after the other: `credence benchmark validate PACK --controls`.',
   'benchmark merge': 'Run the whole pack on one machine: `credence benchmark run PACK --jobs 4`.',
   'benchmark html':

@@ -378,7 +378,9 @@ async function sweepTemporaryFiles(dir: string): Promise<void> {
 async function emptyMemory(standpoint: Standpoint): Promise<Memory> {
   const { memoryFrom } = await import('../memory/memory.ts')
   const { openMemoryStore } = await import('../store/memory-store.ts')
-  const ports = { store: openMemoryStore({ random: randomBytes }), now: () => new Date(), newId: () => 'unused' }
+  // A dry run may plan several beliefs, each of which needs its own id.
+  const newId = (): string => `b-${randomBytes(6).toString('hex')}`
+  const ports = { store: openMemoryStore({ random: randomBytes }), now: () => new Date(), newId }
   return memoryFrom(ports, standpoint)
 }
 
