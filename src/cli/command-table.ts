@@ -22,7 +22,6 @@ export const commandTable: readonly CommandEntry[] = [
   { name: 'init', group: 'Get started', summary: 'Create a memory, or show where it is.', load: async () => (await import('./commands/connect/init.ts')).init },
   { name: 'trust', group: 'Get started', summary: 'Allow a memory that is found in a directory; list or remove such permissions.', load: async () => (await import('./commands/connect/trust.ts')).trust },
   { name: 'remember', aliases: ['add'], group: 'Remember and recall', summary: 'Store a statement. A known statement is only counted again; with --name or --replace, a changed one replaces the old one.', load: async () => (await import('./commands/memory/remember.ts')).remember },
-  { name: 'learn', group: 'Remember and recall', summary: 'Learn from a message: requests to remember, and standing instructions.', load: async () => (await import('./commands/conversation/hear.ts')).learn },
   { name: 'hear', group: 'Remember and recall', summary: 'Store a message word for word, and learn from it.', load: async () => (await import('./commands/conversation/hear.ts')).hear },
   { name: 'recall', group: 'Remember and recall', summary: 'Show the beliefs and quotes that belong in the context for a message.', load: async () => (await import('./commands/memory/recall.ts')).recall },
   { name: 'why', aliases: ['remedies'], aliasOptions: { remedies: ['--fix'] }, group: 'Search and inspect', summary: 'Explain why a belief is recalled for a message, or why it is not.', load: async () => (await import('./commands/memory/why.ts')).why },
@@ -97,6 +96,7 @@ export const commandTable: readonly CommandEntry[] = [
 /** Commands that were removed, and how to do the same now. */
 export const removedCommands: Readonly<Record<string, string>> = {
   audit: 'Report the problems of a file without importing it: `credence import FILE --dry-run`.',
+  learn: 'Use `credence hear`, which also stores the message; `credence hear MESSAGE --dry-run` changes nothing.',
   'eval check': 'Check one pack after the other: `credence benchmark validate PACK --controls`.',
   'benchmark merge': 'Run the whole pack on one machine: `credence benchmark run PACK --jobs 4`.',
   'benchmark html':

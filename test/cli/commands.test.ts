@@ -690,7 +690,7 @@ it('history says of a belief that is gone whether it was rejected or withdrawn, 
   using place = workplace()
   await place.run('remember', 'A dinghy.', '--name', 'Albatross')
   await place.run('undo')
-  await place.run('learn', 'I prefer canvas sails.')
+  await place.run('hear', 'I prefer canvas sails.')
   const [{ belief }] = (await place.json('review')).items
   await place.run('proposals', 'reject', belief.id)
 

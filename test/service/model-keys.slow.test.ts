@@ -134,7 +134,8 @@ describe('the key of a model', () => {
     for (let asked = 0; asked < count(60); asked += 1) {
       const dialect = dialects[asked % 2] as Dialect
       const spec = `${dialect}:some-model@${urlOf(endpoint, dialect)}`
-      await run('learn', 'My dentist is Dr. Lee.', '--extractor', spec)
+      await run('hear', 'My dentist is Dr. Lee.')
+      await run('review', '--extractor', spec)
     }
     for (const command of ['status', 'doctor', 'list', 'log']) await run(command)
 
