@@ -37,8 +37,7 @@ export const commandTable: readonly CommandEntry[] = [
   { name: 'confirm', group: 'Change', summary: 'Confirm a candidate, or a belief that was inferred or came from a file.', load: async () => (await import('./commands/memory/edit.ts')).confirm },
   { name: 'pin', aliases: ['unpin'], aliasOptions: { unpin: ['--off'] }, group: 'Change', summary: 'Recall a belief for every message in its scope.', load: async () => (await import('./commands/memory/edit.ts')).pin },
   { name: 'resolve', group: 'Change', summary: 'Close an open question.', load: async () => (await import('./commands/memory/edit.ts')).resolve },
-  { name: 'review', group: 'Change', summary: 'Accept or reject the candidates found in conversations, with one key each.', load: async () => (await import('./commands/memory/review.ts')).review },
-  { name: 'proposals', group: 'Change', summary: 'List proposals and candidates for review; accept or reject them.', load: async () => (await import('./commands/memory/review.ts')).proposals },
+  { name: 'review', group: 'Change', summary: 'Show candidates and proposals, and accept or reject them.', load: async () => (await import('./commands/memory/review.ts')).review },
   { name: 'forget', aliases: ['delete'], group: 'Change', summary: 'Erase beliefs or turns permanently.', load: async () => (await import('./commands/memory/forget.ts')).forget },
   { name: 'undo', group: 'Change', summary: 'Undo a change.', load: async () => (await import('./commands/memory/history.ts')).undo },
   { name: 'import', group: 'Import, export and maintain', summary: 'Import a file of beliefs, completely or not at all.', load: async () => (await import('./commands/memory/transfer.ts')).importCommand },
@@ -97,6 +96,7 @@ export const commandTable: readonly CommandEntry[] = [
 export const removedCommands: Readonly<Record<string, string>> = {
   audit: 'Report the problems of a file without importing it: `credence import FILE --dry-run`.',
   learn: 'Use `credence hear`, which also stores the message; `credence hear MESSAGE --dry-run` changes nothing.',
+  proposals: 'Use `credence review`, and `credence review accept|reject ID`.',
   'eval check': 'Check one pack after the other: `credence benchmark validate PACK --controls`.',
   'benchmark merge': 'Run the whole pack on one machine: `credence benchmark run PACK --jobs 4`.',
   'benchmark html':

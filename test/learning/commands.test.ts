@@ -41,8 +41,8 @@ describe('credence hear', () => {
     expect(listed).toContain('It was said once.')
     const { items } = (await place.json('review')) as { items: { belief: { id: string } }[] }
     const [first, second] = items.map(({ belief }) => belief.id)
-    await place.run('proposals', 'accept', first ?? '')
-    await place.run('proposals', 'reject', second ?? '')
+    await place.run('review', 'accept', first ?? '')
+    await place.run('review', 'reject', second ?? '')
 
     expect(await place.json('review')).toMatchObject({ total: 0, items: [] })
   })

@@ -23,7 +23,7 @@ export const importCommand = defineCommand({
     ...writeOptions,
   },
   description:
-    'If any part is invalid, nothing is changed. Importing a file again changes nothing. Pinned beliefs, beliefs of user:universal and standing instructions wait until you accept them (`credence proposals`), unless you vouch for the file with --trusted. --scope applies to beliefs without a scope. In Markdown every list item, paragraph and table row becomes a belief, named by its bold part, its key, its heading or its own words. For conversations use `credence import chats`.',
+    'If any part is invalid, nothing is changed. Importing a file again changes nothing. Pinned beliefs, beliefs of user:universal and standing instructions wait until you accept them (`credence review`), unless you vouch for the file with --trusted. --scope applies to beliefs without a scope. In Markdown every list item, paragraph and table row becomes a belief, named by its bold part, its key, its heading or its own words. For conversations use `credence import chats`.',
   examples: {
     'credence import beliefs.jsonl --trusted': 'Imports a file that `credence export` has written.',
     'credence export --scope project:old | credence import - --trusted --dir ./memory':
