@@ -186,12 +186,16 @@ describe('credence review accept and reject', () => {
     expect((await place.json('review')).total).toBe(0)
   })
 
-  it('take a key for one item only', async () => {
+  it('refuse a key for several items, and options of the list', async () => {
     using place = workplace()
 
     expect(await place.run('review', 'accept', 'b-1', 'b-2', '--key', 'k')).toMatchObject({
       exitCode: 2,
       stderr: expect.stringContaining('--key is for one decision.'),
+    })
+    expect(await place.run('review', 'accept', 'b-1', '--limit', '3')).toMatchObject({
+      exitCode: 2,
+      stderr: expect.stringContaining('--limit cannot be combined with accept.'),
     })
   })
 })

@@ -89,12 +89,14 @@ describe('credence import --dry-run', () => {
     using place = workplace()
     const path = write(place.work, 'MEMORY.md', '# Notes\n\n- **kayak**: red\n- It is in Voss.\n- It is in Voss.\n')
 
+    await place.run('remember', 'A dinghy.', '--name', 'Albatross')
+
     const { exitCode, stdout } = await place.run('import', '--markdown', path, '--dry-run')
 
     expect(exitCode).toBe(0)
     expect(stdout).toContain('Nothing was changed.')
     expect(stdout).toMatch(/duplicate +MEMORY\.md, line 4 +The same statement, 2 times\. It is in Voss\./u)
-    expect((await place.json('beliefs')).total).toBe(0)
+    expect((await place.json('beliefs')).total).toBe(1)
   })
 
   it('reports problems of records, and counts what would be imported', async () => {

@@ -26,7 +26,7 @@ import { called, short } from '../../text/beliefs.ts'
 import { counted, harmless, lines, type Style, styleFor, write } from '../../text/output.ts'
 
 const usualTurns = 50
-export const usualLimit = 1_000
+const usualLimit = 1_000
 const modelTimeoutMs = 120_000
 /** After as many failures in a row a model is not asked again. */
 const mostFailures = 3
@@ -67,6 +67,9 @@ export const review = defineCommand({
   },
   exitCodes: [exitCodes.interrupted],
   async run({ args: { decision, proposals }, options }, session) {
+    const listing = (['extractor', 'turns', 'limit'] as const).find((name) => options[name] !== undefined)
+    if (decision !== undefined && listing !== undefined)
+      throw new UsageError(`--${listing} cannot be combined with ${decision}.`, 'It is for the list.')
     if (decision !== undefined)
       return decideOn(decision, proposals, { open: () => session.memory(options), key: options.key })
     const { extractor: spec, turns = usualTurns, limit = usualLimit, scope } = options
@@ -187,7 +190,7 @@ async function acceptEdited(memory: Memory, { belief, target }: ReviewItem, cont
 }
 
 /** One item of the list: what it would change, what holds now, and why a person has to decide. */
-export function itemText({ kind, belief, target, reason, turn, at }: ReviewItem, style: Style): string {
+function itemText({ kind, belief, target, reason, turn, at }: ReviewItem, style: Style): string {
   const what = { statement: 'Remember', correction: 'Replace', removal: 'Retire' }[kind]
   return lines(
     `${style.bold(what)} ${called(belief)} in ${style.cyan(harmless(belief.scopes.join(' and ')))}`,
@@ -336,7 +339,7 @@ function keysOf(input: Terminal) {
   }
 }
 
-/** Decides on one item after the other. Every decision is made at once. */
+/** Decides on one item after the other; each decision is stored before the next. */
 async function decideOn(
   decision: 'accept' | 'reject',
   references: readonly string[],
