@@ -91,7 +91,6 @@ describe('--store, the address of a memory', () => {
     ['benchmark', 'status'],
     ['benchmark', 'run', 'session-drift'],
     ['benchmark', 'report', '--snapshot-id', 'a'],
-    ['benchmark', 'html'],
     ['task', 'report', 'run'],
     ['shadow', 'status'],
   ])('is refused by %s %s, with --evals as the hint', async (...argv) => {
