@@ -274,7 +274,13 @@ const methods: { readonly [Name in keyof api.Memory]: readonly Argument[] } = {
   reject: [argument('proposal'), keyed],
   import: [
     argument('text'),
-    options<api.ImportOptions>({ source: text, scopes: texts, format: z.enum(['records', 'markdown']), trusted: flag }),
+    options<api.ImportOptions>({
+      source: text,
+      scopes: texts,
+      format: z.enum(['records', 'markdown']),
+      trusted: flag,
+      dryRun: flag,
+    }),
   ],
   export: [options(beliefFilter)],
   exportTurns: [scoped],

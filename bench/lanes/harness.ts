@@ -4,8 +4,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { openBenchmark } from '../../src/eval/kinds/kind.ts'
 import { recallKinds } from '../../src/eval/kinds/retrieval/carry-out.ts'
-import { htmlReport } from '../../src/eval/report/html-report.ts'
-import { type CaseOutcome, runBenchmark } from '../../src/eval/run/run.ts'
+import { runBenchmark } from '../../src/eval/run/run.ts'
 import { percentile } from '../../src/eval/score/statistics.ts'
 import { withShadow } from '../../src/eval/shadow/shadow.ts'
 import { storeStatus } from '../../src/eval/store/status.ts'
@@ -21,17 +20,15 @@ const days = 20
 /** What the evaluation harness costs, each beside the least that has to be done. */
 export const harnessLane: Lane = {
   name: 'harness',
-  summary: 'cases a second, a report of 10,000 cases, the status of 100,000 shadow records, a watched recall',
+  summary: 'cases a second, the status of 100,000 shadow records, a watched recall',
   async run({ quick, log, stores }) {
     const share = quick ? 0.01 : 1
     const figures = {
       cases: await casesPerSecond(stores.place('runs')),
-      report: await reportOf(stores.place('report'), 10_000 * share),
       status: await statusBesideReading(stores.place('status'), 10_000 * share, 100_000 * share),
       shadow: await recallBesideShadow(stores.place('shadow')),
     }
     log(`  ${figures.cases.perSecond} cases a second`)
-    log(`  report of ${figures.report.cases} cases: ${figures.report.ms.toFixed(0)} ms`)
     log(`  status beside reading the files: ${figures.status.ratio.toFixed(2)}x`)
     log(`  watched recall beside a plain one: ${figures.shadow.ratio.toFixed(2)}x`)
     return figures
@@ -44,7 +41,6 @@ const context = (root: string) => ({
   signal: new AbortController().signal,
   environment: environmentExample,
 })
-const once = { repeats: 1, seed: 1 }
 
 /** A whole pack with every case written down durably, as `credence benchmark run` does it. */
 async function casesPerSecond(root: string) {
@@ -69,32 +65,6 @@ async function casesPerSecond(root: string) {
   const seconds = (performance.now() - start) / 1_000
   await subject.close()
   return { cases: totalCases * repeats, perSecond: Math.round((totalCases * repeats) / seconds) }
-}
-
-async function reportOf(root: string, count: number) {
-  const cases = Array.from({ length: count }, (_, index) => ({ id: `case-${index}`, prompt: `Question ${index}?` }))
-  const outcome = ({ id }: { id: string }, index: number): CaseOutcome => ({
-    caseId: id,
-    verdict: index % 7 === 0 ? 'fail' : 'pass',
-    scores: { precision: (index % 10) / 10, recall: 1 },
-    returned: [{ id: `belief-${index}`, score: 1, rank: 1 }],
-    failures: index % 7 === 0 ? ['Something else was expected.'] : [],
-    timings: { recall: (index % 13) / 10 },
-  })
-  const execute = async function* (): AsyncGenerator<CaseOutcome> {
-    yield* cases.map(outcome)
-  }
-  const manifest = { benchmarkId: 'made-up', cases }
-  const made = {
-    manifest,
-    packHash: environmentExample.packHash,
-    packFiles: {},
-    system: { name: 'made-up', version: '1' },
-  }
-  await runBenchmark({ ...made, execute }, 'measured', once, context(root))
-  const start = performance.now()
-  const { page } = await htmlReport(root, { runIds: ['measured'], now: new Date() })
-  return { cases: count, ms: performance.now() - start, bytes: Buffer.byteLength(page) }
 }
 
 async function statusBesideReading(root: string, runs: number, shadows: number) {

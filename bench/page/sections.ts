@@ -111,7 +111,6 @@ export function startUpSection({ rows, imports = [] }: StartUpFigures): string {
 
 export type HarnessFigures = {
   readonly cases: { readonly cases: number; readonly perSecond: number }
-  readonly report: { readonly cases: number; readonly ms: number; readonly bytes: number }
   readonly status: {
     readonly runs: number
     readonly shadows: number
@@ -121,10 +120,9 @@ export type HarnessFigures = {
   readonly shadow: { readonly ratio: number }
 }
 
-export const harnessSection = ({ cases, report, status, shadow }: HarnessFigures): string =>
+export const harnessSection = ({ cases, status, shadow }: HarnessFigures): string =>
   [
     `- ${count(cases.perSecond)} cases a second, each written down durably (${count(cases.cases)} cases).`,
-    `- A report of ${count(report.cases)} cases: ${report.ms.toFixed(0)} ms, ${(report.bytes / 1e6).toFixed(1)} MB.`,
     `- The status of ${count(status.runs)} runs and ${count(status.shadows)} shadow records: ${status.statusMs.toFixed(0)} ms, ${times(status.ratio)} reading the files.`,
     `- A recall with its shadow record beside one without: ${times(shadow.ratio)}.`,
   ].join('\n')

@@ -380,7 +380,9 @@ async function emptyMemory(standpoint: Standpoint): Promise<Memory> {
   const { openSqliteStore } = await import('../store/sqlite/sqlite-store.ts')
   const { inMemory } = await import('../store/sqlite/database.ts')
   const store = openSqliteStore({ file: inMemory, random: randomBytes })
-  const ports = { store, now: () => new Date(), newId: () => 'unused' }
+  // A dry run may plan several beliefs, each of which needs its own id.
+  const newId = (): string => `b-${randomBytes(6).toString('hex')}`
+  const ports = { store, now: () => new Date(), newId }
   return memoryFrom(ports, standpoint)
 }
 

@@ -85,11 +85,11 @@ export async function currentBelief(ports: Ports, reference: BeliefReference & V
       `Use ${supersededBy}, or undo the correction first.`,
     )
   if (belief.proposedFor !== null)
-    throw conflict(`The belief ${id} is a proposal.`, 'Accept or reject it with `credence proposals`.')
+    throw conflict(`The belief ${id} is a proposal.`, 'Accept or reject it with `credence review`.')
   if (belief.candidate)
     throw conflict(
       `The belief ${id} is an unconfirmed candidate.`,
-      `Run \`credence confirm ${id}\`, or reject it with \`credence proposals reject ${id}\`.`,
+      `Run \`credence confirm ${id}\`, or reject it with \`credence review reject ${id}\`.`,
     )
   throw conflict(
     `The belief ${id} ("${name}") can no longer be changed.`,

@@ -104,15 +104,15 @@ describe('remember', () => {
     const claim = ['remember', 'Invoices are due today.', '--name', 'payment terms', '--as', 'agent:codex'] as const
 
     const proposed = await place.run(...claim)
-    const listed = await place.run('proposals')
-    const waiting = await place.json('proposals')
-    const refused = await place.run('proposals', 'accept', 'payment terms', '--as', 'agent:codex')
-    const rejected = await place.run('proposals', 'reject', waiting.proposals[0].proposal.id)
+    const listed = await place.run('review')
+    const waiting = await place.json('review')
+    const refused = await place.run('review', 'accept', 'payment terms', '--as', 'agent:codex')
+    const rejected = await place.run('review', 'reject', waiting.items[0].belief.id)
     await place.run(...claim)
-    const accepted = await place.run('proposals', 'accept', 'payment terms')
+    const accepted = await place.run('review', 'accept', 'payment terms')
     const recalled = await place.json('recall', 'payment terms?')
 
-    expect(proposed.stdout).toMatch(/^Proposed "payment terms".*has to decide\.\n[\s\S]*credence proposals accept b-/)
+    expect(proposed.stdout).toMatch(/^Proposed "payment terms".*has to decide\.\n[\s\S]*credence review accept b-/)
     expect(listed.stdout).toMatch(
       /^Replace "payment terms".*\n {4}Invoices are due today\.\n {4}Now: Invoices are due after 14 days\.\n[\s\S]*The agent codex contradicts/,
     )
@@ -129,10 +129,9 @@ describe('remember', () => {
 
     await place.run(...wish, '--as', 'agent:codex')
 
-    for (const command of ['proposals', 'review'])
-      expect((await place.run(command)).stdout).toMatch(
-        /^Remember "fleet van".* in user:universal\n {4}Green\.\n {4}Aliases: motor pool\n/,
-      )
+    expect((await place.run('review')).stdout).toMatch(
+      /^Remember "fleet van".* in user:universal\n {4}Green\.\n {4}Aliases: motor pool\n/,
+    )
   })
 
   it('takes everything a belief can have', async () => {
@@ -690,9 +689,9 @@ it('history says of a belief that is gone whether it was rejected or withdrawn, 
   using place = workplace()
   await place.run('remember', 'A dinghy.', '--name', 'Albatross')
   await place.run('undo')
-  await place.run('learn', 'I prefer canvas sails.')
+  await place.run('hear', 'I prefer canvas sails.')
   const [{ belief }] = (await place.json('review')).items
-  await place.run('proposals', 'reject', belief.id)
+  await place.run('review', 'reject', belief.id)
 
   const { stdout } = await place.run('history')
   const older = await place.run('history', '--before', '2')

@@ -78,7 +78,7 @@ describe('a wrong command line', () => {
       'See `credence alias --help`.',
     ],
     [['alias', 'b', 'add'], 'No aliases to add were given.', 'Give at least one after add.'],
-    [['proposals', 'accept'], 'No proposal to accept was given.', 'List them with `credence proposals`.'],
+    [['review', 'accept'], 'No proposal to accept was given.', 'List them with `credence review`.'],
     [
       ['history', 'x', '--limit', '3'],
       '--limit and --before cannot be combined with a belief.',
@@ -133,7 +133,7 @@ describe('a wrong belief, file or memory', () => {
     [['undo', '99'], 'not_found', 'There is no change 99.'],
     [['resolve', 'payment terms'], 'invalid', '"payment terms" is not an open question; its type is entity.'],
     [['alias', 'payment terms', 'remove', 'x'], 'not_found', '"payment terms" has no alias "x".'],
-    [['proposals', 'accept', 'payment terms'], 'not_found', 'There is no proposal for "payment terms".'],
+    [['review', 'accept', 'payment terms'], 'not_found', 'There is no proposal for "payment terms".'],
     [['remember', ' ', '--name', 'empty'], 'invalid', 'The statement is empty.'],
     [
       ['forget', 'payment terms', '--yes', '--as', 'agent:codex'],

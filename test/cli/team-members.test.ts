@@ -94,22 +94,16 @@ it('lists what waits for a decision in the teams too; an owner decides, and undo
   const scope = ['--scope', 'team:platform'] as const
   await at.as('ana', 'correct', 'deploys', 'Deploys happen on Fridays.', '--as', 'agent:bot', ...scope)
 
-  const lists = await Promise.all(
-    ['proposals', 'review', 'status'].map(async (command) => (await at.as('ana', command)).stdout),
-  )
+  const lists = await Promise.all(['review', 'status'].map(async (command) => (await at.as('ana', command)).stdout))
   const filtered = await at.as('ana', 'review', ...scope)
   const own = await at.as('ana', 'review', '--scope', 'user:universal')
-  const byReader = await at.as('ben', 'proposals', 'accept', 'deploys')
-  const byOwner = await at.as('ana', 'proposals', 'accept', 'deploys', ...scope)
+  const byReader = await at.as('ben', 'review', 'accept', 'deploys')
+  const byOwner = await at.as('ana', 'review', 'accept', 'deploys', ...scope)
   const events = await at.as('ana', 'history', ...scope)
   const undoneByReader = await at.as('ben', 'undo', ...scope)
   const undoneByOwner = await at.as('ana', 'undo', ...scope)
 
-  expect(lists).toEqual([
-    expect.stringContaining('Fridays'),
-    expect.stringContaining('Fridays'),
-    expect.stringContaining('1 proposal'),
-  ])
+  expect(lists).toEqual([expect.stringContaining('Fridays'), expect.stringContaining('1 proposal')])
   expect(filtered.stdout).toContain('Fridays')
   expect(own.stdout).not.toContain('Fridays')
   expect(byReader).toMatchObject({ exitCode: 3, stderr: expect.stringContaining('this needs owner') })

@@ -113,7 +113,7 @@ describe('import chats', () => {
     expect(first).toMatchObject({ kept: 3, known: 0, problemCount: 0, learnedCount: 2 })
     expect(second).toMatchObject({ kept: 0, known: 3, learnedCount: 0 })
     expect((await place.json('beliefs')).total).toBe(0)
-    expect((await place.json('proposals')).candidates).toHaveLength(2)
+    expect((await place.json('review')).items).toHaveLength(2)
     expect((await place.json('conversations', 'show', 's2')).turns).toMatchObject([{ speaker: 'Ana', host: 'import' }])
   })
 

@@ -282,26 +282,6 @@ describe('without the packages of the model', () => {
   })
 })
 
-describe('credence eval check', () => {
-  it('finds the packs that ship with Credence fit', async () => {
-    using place = workplace()
-
-    expect(await place.json('eval', 'check')).toMatchObject({ ok: true })
-  })
-
-  it('fails a pack that silence passes, and a folder without packs', async () => {
-    using place = workplace()
-    writePack(place.work, [staticCase('silent', 'nothing', only())])
-    mkdirSync(join(place.work, 'empty'))
-
-    expect(await place.run('eval', 'check', '--packs', '.')).toMatchObject({
-      exitCode: 1,
-      stdout: expect.stringContaining('An empty answer passes 1 of 1'),
-    })
-    expect(await place.run('eval', 'check', '--packs', 'empty')).toMatchObject({ exitCode: 1 })
-  })
-})
-
 describe('credence eval embed', () => {
   it('keeps a vector for every belief beside the pack', async () => {
     using place = workplace()

@@ -1,8 +1,9 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { commandTable } from '../../src/cli/command-table.ts'
 import { endOf, workplace } from '../cli/workplace.ts'
+import { belief, staticCase } from '../eval/sample-corpus.ts'
 import { aBaseline, aManifest, aRun, plant } from './eval-store.ts'
 
 const shadowMode = { CREDENCE_EVAL_HARNESS_ENABLED: 'true', CREDENCE_EVAL_SHADOW_MODE_ENABLED: 'true' }
@@ -90,7 +91,6 @@ describe('--store, the address of a memory', () => {
     ['benchmark', 'status'],
     ['benchmark', 'run', 'session-drift'],
     ['benchmark', 'report', '--snapshot-id', 'a'],
-    ['benchmark', 'html'],
     ['task', 'report', 'run'],
     ['shadow', 'status'],
   ])('is refused by %s %s, with --evals as the hint', async (...argv) => {
@@ -169,6 +169,29 @@ describe('packs', () => {
 
     expect(exitCode).toBe(3)
     expect(stderr).toContain('manifest.json: cases[0].prompt is missing; it must be text')
+  })
+
+  it('are checked with --controls for whether an empty answer passes them, and whether they can be passed', async () => {
+    using place = harness()
+    const silent = staticCase('case-1', 'nothing', { relevantBeliefs: { shouldOnlyInclude: [] } })
+    plant(place.work, {
+      'mine/manifest.json': aManifest({
+        runner: 'retrieval',
+        files: { beliefs: 'beliefs.json', cases: 'cases.json' },
+        cases: [{ id: 'case-1', prompt: silent.query }],
+      }),
+      'mine/beliefs.json': [belief('b-anchor')],
+      'mine/cases.json': [silent],
+      'other/manifest.json': aManifest(),
+    })
+
+    const shipped = await place.json('benchmark', 'validate', resolve('packs/session-drift'), '--controls')
+    const own = await place.run('benchmark', 'validate', 'mine', '--controls')
+    const other = await place.run('benchmark', 'validate', 'other', '--controls')
+
+    expect(shipped).toMatchObject({ exitCode: 0, document: { ok: true, controls: { cases: 12, passedByOracle: 12 } } })
+    expect(own).toMatchObject({ exitCode: 1, stdout: expect.stringContaining('An empty answer passes 1 of 1 cases') })
+    expect(other).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('--controls cannot check ama-memory') })
   })
 
   it('that name a runner are checked as the runner reads them', async () => {
@@ -277,28 +300,15 @@ describe('runs', () => {
     }
   })
 
-  it('are made in shards by several machines, side by side on each, and merged into one', async () => {
+  it('have the same cases whether they are run one by one or in parallel', async () => {
     using place = harness()
-    const kept = (store: string, runId: string) =>
-      recordsOf(store, runId).map((line) => ({ ...JSON.parse(line), timings: null }))
-    await place.run('benchmark', 'run', 'session-drift', '--run-id', 'whole')
-    for (const part of ['1', '2', '3']) {
-      const shard = ['--shard', `${part}/3`, '--jobs', '4', '--evals', `shard-${part}`]
-      await place.run('benchmark', 'run', 'session-drift', '--run-id', 'nightly', ...shard)
-    }
+    const kept = (runId: string) =>
+      recordsOf(place.store, runId).map((line) => ({ ...JSON.parse(line), timings: null }))
 
-    const merged = await place.json('benchmark', 'merge', 'shard-3', 'shard-1', 'shard-2', '--evals', 'whole')
-    const lacking = await place.json('benchmark', 'merge', 'shard-3', 'shard-1', '--evals', 'other')
-    const gate = await place.run('benchmark', 'gate', '--base', 'evals', '--candidate', 'whole')
-    const alone = await place.run('benchmark', 'gate', '--base', 'evals', '--candidate', 'shard-1')
+    await place.run('benchmark', 'run', 'retrieval-precision', '--run-id', 'alone')
+    await place.run('benchmark', 'run', 'retrieval-precision', '--run-id', 'parallel', '--jobs', '4')
 
-    expect(merged).toMatchObject({
-      exitCode: 0,
-      document: { ok: true, shards: 3, run: { runId: 'nightly', passedCases: 12, totalCases: 12 } },
-    })
-    expect(kept(join(place.work, 'whole'), 'nightly')).toEqual(kept(place.store, 'whole'))
-    expect(lacking).toEqual({ exitCode: 4, document: { ok: false, problems: ['Shard 2/3 is missing.'] } })
-    expect([gate.exitCode, alone.exitCode]).toEqual([0, 1])
+    expect(kept('parallel')).toEqual(kept('alone'))
   })
 
   it('show with --ablations that a pack fails without what it measures', async () => {
@@ -360,9 +370,6 @@ describe('runs', () => {
 
   it.each([
     [['benchmark', 'run'], 'No pack is given.'],
-    [['benchmark', 'run', 'session-drift', '--shard', '3/2'], '"3/2" is not a shard.'],
-    [['benchmark', 'run', 'session-drift', '--shard', '1/2', '--ablations'], '--ablations needs the whole pack.'],
-    [['benchmark', 'merge'], 'No store is given.'],
     [['benchmark', 'run', 'nowhere'], 'There is no pack "nowhere".'],
     [['benchmark', 'run', 'retrieval-precision', '--resume', 'x'], '--resume takes no packs'],
     [['benchmark', 'run', '--resume', 'x', '--seed', '7'], '--seed cannot be given with --resume'],

@@ -291,27 +291,6 @@ describe('the gate', () => {
     expect(await gateStores({ base, candidate })).toMatchObject({ exitCode: 0, verdicts: [{ system: 'bm25' }] })
   })
 
-  it('shard: a part of a run that was not merged never counts', async () => {
-    const shard = aRun({
-      runId: 'run-002',
-      passed: 1,
-      total: 1,
-      shard: { index: 1, count: 5 },
-      completedAt: '2026-03-08T10:00:00Z',
-    })
-
-    expect(await gated({}, { 'runs/run-001.json': aRun(), 'runs/run-002.json': shard })).toMatchObject({ exitCode: 0 })
-    expect(await gated({}, { 'runs/run-002.json': shard })).toMatchObject({
-      exitCode: 1,
-      reasons: [
-        {
-          line: 'ama-memory: missing; the candidate has no whole run of it, only run-002 (shard 1/5).',
-          next: expect.stringContaining('credence benchmark merge'),
-        },
-      ],
-    })
-  })
-
   it('left out: a filtered or edited run does not count, and the reason says which', async () => {
     for (const [fields, why] of [
       [{ filter: 'alias' }, 'filtered'],

@@ -295,9 +295,7 @@ describe('a hook at prompt submit', () => {
     expect(additionalContext).not.toContain('Heron')
     expect([alone.stdout, other.stdout].join('')).not.toContain('credence review')
     expect(await textsIn(place)).toContain(pasted)
-    const waiting = (await place.json('proposals')).candidates.map(
-      (one: { belief: { content: string } }) => one.belief.content,
-    )
+    const waiting = (await place.json('review')).items.map((one: { belief: { content: string } }) => one.belief.content)
     expect(waiting).toContain('Always send invoices to Heron.')
   })
 

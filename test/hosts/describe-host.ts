@@ -122,13 +122,13 @@ export function describeHost(name: string, tested: HostUnderTest): void {
     await connect(place)
 
     await turn(place, place.repository('ledger'), order)
-    const { candidates } = await place.credenceJson('proposals')
+    const { items } = await place.credenceJson('review')
     // An agent can only propose what is to hold everywhere.
-    await place.credence('proposals', 'accept', candidates[0]?.belief.id)
+    await place.credence('review', 'accept', items[0]?.belief.id)
     const first = model.requests.length
     await turn(place, place.repository('garden'), question)
 
-    expect(candidates).toMatchObject([{ belief: { content: statement, scopes: ['user:universal'] } }])
+    expect(items).toMatchObject([{ belief: { content: statement, scopes: ['user:universal'] } }])
     const asked = model.requests.slice(first).filter(({ conversation }) => conversation.includes(question))
     expect(asked[0]?.conversation).toContain(statement)
     expect(asked[0]?.conversation).not.toContain(order)

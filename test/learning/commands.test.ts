@@ -1,89 +1,62 @@
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { workplace } from '../cli/workplace.ts'
-import { saysJson, scriptedEndpoint } from '../models/scripted-endpoint.ts'
 
 const message = 'Remember that Dr. Lee is the dentist here. How are you? Remember that the key is sk-abcdefghijklmnop.'
 
-describe('credence learn', () => {
-  it('takes in statements, and says what it left out and why', async () => {
+describe('credence hear', () => {
+  it('stores a message and learns from it, without its secrets', async () => {
     using place = workplace()
-    const { exitCode, stdout } = await place.run('learn', message)
+
+    const { exitCode, stdout } = await place.run('hear', message)
 
     expect(exitCode).toBe(0)
     expect(stdout).toContain('candidate "')
     expect(stdout).toContain('Dr. Lee is the dentist here.')
-    expect(stdout).toContain('secret: ')
     expect(stdout).not.toContain('sk-abc')
-    expect((await place.run('proposals')).stdout).toContain('Dr. Lee')
+    expect((await place.run('review')).stdout).toContain('Dr. Lee')
   })
 
-  it('prints one document with --json', async () => {
+  it('shows on a dry run what would be stored and learned, and changes nothing', async () => {
     using place = workplace()
-    const document = await place.json('learn', message, '--source', 'turn-3')
+    const gym = 'Remember that the gym is called Flex.'
 
-    expect(document).toMatchObject({
-      dryRun: false,
-      taken: [{ outcome: 'candidate', belief: { provenance: { sourceId: 'turn-3', actor: 'person' } } }],
-      refused: [{ reason: 'secret' }],
-    })
-  })
+    const { stdout } = await place.run('hear', gym, '--dry-run')
+    const lines = await place.runWith({ stdin: JSON.stringify({ text: gym }) }, 'hear', '-', '--dry-run')
 
-  it('reads the message from standard input, and changes nothing on a dry run', async () => {
-    using place = workplace()
-    const { stdout } = await place.runWith(
-      { stdin: 'Remember that the gym is called Flex.\n' },
-      'learn',
-      '-',
-      '--dry-run',
-    )
-
-    expect(stdout).toContain('Nothing was changed')
+    expect(stdout).toMatch(/^Nothing was changed\. Without --dry-run:\nStored in .*\nLearned:\n {2}remembered "/u)
     expect(stdout).toContain('the gym is called Flex.')
-    expect((await place.run('beliefs')).stdout).not.toContain('Flex')
+    expect(lines.stdout).toContain('1 turn would be stored')
+    expect((await place.json('beliefs')).total).toBe(0)
+    expect((await place.json('conversations')).total).toBe(0)
   })
 
   it('lists preferences for review, where they are accepted or rejected', async () => {
     using place = workplace()
-    const document = await place.json('learn', 'I prefer window seats. I prefer black tea.')
-    expect(document).toMatchObject({ taken: [{ outcome: 'candidate' }, { outcome: 'candidate' }] })
+    const document = await place.json('hear', 'I prefer window seats. I prefer black tea.')
+    expect(document).toMatchObject({ dryRun: false, taken: [{ outcome: 'candidate' }, { outcome: 'candidate' }] })
 
-    const listed = (await place.run('proposals')).stdout
+    const listed = (await place.run('review')).stdout
     expect(listed).toContain('I prefer black tea.')
     expect(listed).toContain('It was said once.')
-    const { candidates } = (await place.json('proposals')) as { candidates: { belief: { id: string } }[] }
-    const [first, second] = candidates.map(({ belief }) => belief.id)
-    await place.run('proposals', 'accept', first ?? '')
-    await place.run('proposals', 'reject', second ?? '')
+    const { items } = (await place.json('review')) as { items: { belief: { id: string } }[] }
+    const [first, second] = items.map(({ belief }) => belief.id)
+    await place.run('review', 'accept', first ?? '')
+    await place.run('review', 'reject', second ?? '')
 
-    expect(await place.json('proposals')).toEqual({ proposals: [], candidates: [] })
+    expect(await place.json('review')).toMatchObject({ total: 0, items: [] })
   })
+})
 
-  it('may leave finding statements to a model, which writes as an agent', async () => {
-    using place = workplace()
-    const found = {
-      type: 'relation',
-      subtype: null,
-      name: 'dentist',
-      aliases: [],
-      content: 'Dr. Lee is the dentist here.',
-    }
-    await using endpoint = await scriptedEndpoint([saysJson({ beliefs: [found] })])
-
-    const document = await place.json('learn', message, '--extractor', `openai:listener@${endpoint.openaiUrl}`)
-
-    expect(document).toMatchObject({
-      taken: [{ belief: { candidate: true, provenance: { actor: 'model', model: 'openai:listener' } } }],
-    })
-  })
-
+describe('credence review --extractor', () => {
   it.each([
-    [['learn', 'x', '--extractor', 'magic'], /Unknown extractor "magic"/u],
-    [['learn', 'x', '--extractor', 'openai:m@http://example.com'], /neither https nor on this machine/u],
-    [['learn', 'x', '--extractor', 'anthropic:m'], /no key for anthropic/u],
-  ])('refuses %s', async (argv, reason) => {
+    ['magic', /Unknown extractor "magic"/u],
+    ['openai:m@http://example.com', /neither https nor on this machine/u],
+    ['anthropic:m', /no key for anthropic/u],
+  ])('refuses %s', async (extractor, reason) => {
     using place = workplace()
-    const { exitCode, stderr } = await place.run(...argv)
+
+    const { exitCode, stderr } = await place.run('review', '--extractor', extractor)
 
     expect(exitCode).not.toBe(0)
     expect(stderr).toMatch(reason)

@@ -141,7 +141,7 @@ describe('an edit that needs the word of a person', () => {
     expect(stdout).toMatch(/^3 edits waiting for your decision: no edits to import; /u)
     for (const text of [stdout, status.stdout]) {
       expect(text).toMatch(
-        /Waiting: change "one", stated by a person\.\n.* - what one is\n.* \+ what one became\n.*credence proposals accept (b-\w+)\n.*credence proposals reject \1/u,
+        /Waiting: change "one", stated by a person\.\n.* - what one is\n.* \+ what one became\n.*credence review accept (b-\w+)\n.*credence review reject \1/u,
       )
       expect(text).toMatch(/Waiting: remove "two", stated by a person\.\n.* - what two is\n/u)
       expect(text).toMatch(/Waiting: a new line, .* for every context of user:universal\.\n.* \+ Answer in verse\.\n/u)
@@ -158,7 +158,7 @@ describe('an edit that needs the word of a person', () => {
     place.edit((text) => text.replace(/(- \*\*garage.*\n)/u, '$1- **fleet van**: Green.\n  - aliases: code, error\n'))
 
     const { stdout } = await place.run('mirror', 'sync')
-    const listed = await place.run('proposals')
+    const listed = await place.run('review')
 
     expect(stdout).toMatch(
       /Waiting: a new line, "fleet van", in project:x\.\n.* \+ Green\.\n.* \+ aliases: code,error\n/u,
@@ -209,16 +209,16 @@ describe('an edit that needs the word of a person', () => {
     expect(stdout).toBe('')
   })
 
-  it('is decided with credence proposals, which says that a removal is one', async () => {
+  it('is decided with credence review, which says that a removal is one', async () => {
     using place = await edited()
     await place.run('mirror', 'sync')
 
-    const listed = await place.run('proposals')
-    const { proposals } = await place.json('proposals')
+    const listed = await place.run('review')
+    const { items } = await place.json('review')
     const idOf = (name: string): string =>
-      proposals.find(({ proposal }: { proposal: { name: string } }) => proposal.name === name).proposal.id
-    const retired = await place.run('proposals', 'accept', idOf('two'))
-    const rejected = await place.run('proposals', 'reject', idOf('one'))
+      items.find(({ belief }: { belief: { name: string } }) => belief.name === name).belief.id
+    const retired = await place.run('review', 'accept', idOf('two'))
+    const rejected = await place.run('review', 'reject', idOf('one'))
 
     expect(listed.stdout).toMatch(/^Retire "two".*\n +Now: what two is\n.*\n +The document file contradicts/mu)
     expect(listed.stdout).toContain('Written in MEMORY.md')

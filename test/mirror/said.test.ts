@@ -91,12 +91,12 @@ describe('a conflict', () => {
       expect(exitCode).toBe(5)
       expect(stdout).not.toContain('In sync')
       expect(stdout).toContain(`${file} shows both`)
-      expect(stdout).toContain(`credence proposals ${way} ${proposals[0]}`)
+      expect(stdout).toContain(`credence review ${way} ${proposals[0]}`)
       expect(stdout).toContain(`${file} is kept; delete it`)
     }
     expect(changed).toMatchObject({ exitCode: 0, stderr: expect.stringContaining(file) })
 
-    const decided = await place.run('proposals', way, proposals[0])
+    const decided = await place.run('review', way, proposals[0])
 
     expect(decided).toMatchObject({ exitCode: 0, stderr: '' })
     expect(await place.run('mirror', 'sync')).toMatchObject({

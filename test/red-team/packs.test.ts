@@ -35,7 +35,10 @@ describe('the red-team packs', () => {
     const count = (kind: RedTeamCase['kind']): number => cases.filter((one) => one.kind === kind).length
 
     const families = packs.map((directory) =>
-      basename(directory).replace(/^red-team-(?:unseen-|third-|fourth-|fifth-|sixth-|seventh-|eighth-|ninth-|tenth-)?/u, ''),
+      basename(directory).replace(
+        /^red-team-(?:unseen-|third-|fourth-|fifth-|sixth-|seventh-|eighth-|ninth-|tenth-)?/u,
+        '',
+      ),
     )
     for (const family of families) expect(families.filter((one) => one === family)).toHaveLength(10)
     expect(new Set(families).size).toBe(10)

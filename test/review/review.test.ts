@@ -165,8 +165,38 @@ describe('credence review', () => {
     expect(nothing).toMatchObject({ exitCode: 0, stderr: expect.stringContaining('Nothing waits for a decision.') })
     expect(listed.stdout).toContain('Never push to main without a review.')
     expect(listed.stdout).not.toContain('tabs')
-    expect(listed.stderr).toContain('credence proposals accept')
+    expect(listed.stderr).toContain('credence review accept')
     expect(JSON.parse(document.stdout)).toMatchObject({ total: 3, items: [{ kind: 'statement' }, {}, {}] })
+  })
+})
+
+describe('credence review accept and reject', () => {
+  it('decide on several items, and say which were decided when one cannot be', async () => {
+    using place = workplace()
+    await imported(place)
+    const [first, second, third] = (await place.json('review')).items.map(
+      (item: { belief: { id: string } }) => item.belief.id,
+    )
+
+    const accepted = await place.json('review', 'accept', first, second)
+    const stopped = await place.run('review', 'reject', third, 'no-such-proposal')
+
+    expect(accepted).toMatchObject({ accepted: [{ belief: { id: first } }, { belief: { id: second } }] })
+    expect(stopped).toMatchObject({ exitCode: 3, stderr: expect.stringContaining('1 decision before it was made.') })
+    expect((await place.json('review')).total).toBe(0)
+  })
+
+  it('refuse a key for several items, and options of the list', async () => {
+    using place = workplace()
+
+    expect(await place.run('review', 'accept', 'b-1', 'b-2', '--key', 'k')).toMatchObject({
+      exitCode: 2,
+      stderr: expect.stringContaining('--key is for one decision.'),
+    })
+    expect(await place.run('review', 'accept', 'b-1', '--limit', '3')).toMatchObject({
+      exitCode: 2,
+      stderr: expect.stringContaining('--limit cannot be combined with accept.'),
+    })
   })
 })
 

@@ -131,10 +131,11 @@ describe('the key of a model', () => {
       }
     }
 
+    await run('hear', 'My dentist is Dr. Lee.')
     for (let asked = 0; asked < count(60); asked += 1) {
       const dialect = dialects[asked % 2] as Dialect
       const spec = `${dialect}:some-model@${urlOf(endpoint, dialect)}`
-      await run('learn', 'My dentist is Dr. Lee.', '--extractor', spec)
+      await run('review', '--extractor', spec, '--turns', '1')
     }
     for (const command of ['status', 'doctor', 'list', 'log']) await run(command)
 

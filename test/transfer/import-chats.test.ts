@@ -63,9 +63,7 @@ describe.each(Object.keys(files))('conversations of %s', (format) => {
     expect(new Set(turns.map(({ session, host }) => `${session} ${host}`)).size).toBe(1)
     expect(turns[0]).toMatchObject({ host: format, at: expect.stringContaining('2026-05-03T10:') })
     // A standing instruction in it waits for the person.
-    expect((await place.json('proposals')).candidates).toMatchObject([
-      { belief: { content: 'Always paint the kayak blue.' } },
-    ])
+    expect((await place.json('review')).items).toMatchObject([{ belief: { content: 'Always paint the kayak blue.' } }])
   })
 
   it('are read with --from as well, and cut off in the middle as far as they go', async () => {
@@ -94,7 +92,7 @@ describe('the archives of exports', () => {
     expect([first.kept, second.kept, second.known]).toEqual([6, 0, 6])
     const turns = await kept(place)
     expect(turns.find(({ text: words }) => words === 'Always paint boats red.')).toMatchObject({ origin: 'document' })
-    expect((await place.json('proposals')).candidates).toHaveLength(1)
+    expect((await place.json('review')).items).toHaveLength(1)
   })
 
   it('of ChatGPT are read whose last message is missing', async () => {

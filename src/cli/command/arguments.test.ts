@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type { CommandEntry } from '../command-table.ts'
-import { readRequest, sortTexts } from './arguments.ts'
+import { type CommandEntry, commandTable, removedCommands } from '../command-table.ts'
+import { findCommand, readRequest, sortTexts } from './arguments.ts'
 import { UsageError } from './command.ts'
 import { flag, one, optional, rest, text, texts, words } from './options.ts'
 
@@ -26,6 +26,18 @@ function failureOf(act: () => unknown): { message: string; hint: string | undefi
   }
   throw new Error('Nothing was thrown.')
 }
+
+describe('removedCommands', () => {
+  it.each(Object.entries(removedCommands))('names the command to use instead of `%s`', (name, hint) => {
+    const failure = failureOf(() => readRequest([...name.split(' '), 'x'], commandTable))
+    const named = [...hint.matchAll(/`credence ([a-z]+(?: [a-z]+)?)/gu)].map(([, command = '']) => command)
+
+    expect(failure).toEqual({ message: `The command "${name}" was removed.`, hint })
+    expect(named.length).toBeGreaterThan(0)
+    for (const command of named)
+      expect(findCommand(command, commandTable) ?? findCommand(command.split(' ')[0] ?? '', commandTable)).toBeDefined()
+  })
+})
 
 describe('readRequest', () => {
   it('finds the command wherever it stands among options', () => {

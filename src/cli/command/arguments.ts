@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util'
 import { didYouMean } from '../../did-you-mean.ts'
-import type { CommandEntry } from '../command-table.ts'
+import { type CommandEntry, removedCommands } from '../command-table.ts'
 import { type Command, type GivenTexts, kebab, type Option, UsageError } from './command.ts'
 
 export const everywhere = {
@@ -68,6 +68,8 @@ export const findCommand = (name: string, table: readonly CommandEntry[]): Comma
   table.find((known) => known.name === name || known.aliases?.includes(name))
 
 export function unknownCommand(name: string, table: readonly CommandEntry[]): UsageError {
+  const removed = removedCommands[name]
+  if (removed !== undefined) return new UsageError(`The command "${name}" was removed.`, removed)
   const names = table.map((known) => known.name)
   const meant = didYouMean(name, names)
   const hint = meant === undefined ? 'See them all with `credence --help`.' : `Did you mean \`credence ${meant}\`?`

@@ -134,7 +134,7 @@ export const memoryOptions = {
   user: text('<name>', 'The user whose memory is used.', 'CREDENCE_USER, else the setting `user`, else local'),
 }
 
-const scopes = (help: string, otherwise: string): { readonly scope: Option<readonly string[]> } => ({
+export const scopes = (help: string, otherwise: string): { readonly scope: Option<readonly string[]> } => ({
   scope: {
     ...texts('<scope>', `${help} May be given several times.`, otherwise),
     read: (given) => (given.length === 0 ? [] : parseScopes(given)),

@@ -64,7 +64,7 @@ export function editedText({ outcome, belief }: Edited, done: string, unchanged:
     case 'proposed':
       return lines(
         `${style.yellow('Proposed')} ${called(belief)}: another author wrote it, so a person has to decide.`,
-        `  A person decides with: ${style.command} proposals accept ${harmless(belief.id)}`,
+        `  A person decides with: ${style.command} review accept ${harmless(belief.id)}`,
       )
   }
 }

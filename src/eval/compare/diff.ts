@@ -93,7 +93,7 @@ function byId(records: readonly CaseRecord[]): ReadonlyMap<string, CaseRecord> {
 }
 
 /** The explanation of an answer by our own systems. Other systems explain less, or nothing. */
-export const Explained = z.looseObject({
+const Explained = z.looseObject({
   group: z.string().nullish(),
   query: z.string().optional(),
   prelude: z.string().nullish(),

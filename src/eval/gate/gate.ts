@@ -144,9 +144,7 @@ function decide(
   if (theirs === null) {
     const only = named(parts.map(({ run, why }) => `${run.runId} (${why})`))
     const none = parts.length === 0 ? 'no run of it' : `no whole run of it, only ${only}`
-    const isSharded = parts.some(({ run }) => run.shard !== undefined)
-    const next = isSharded ? 'Join all shards first: `credence benchmark merge DIRECTORIES --evals STORE`.' : again
-    return unseen('regression', `missing; the candidate has ${none}.`, next)
+    return unseen('regression', `missing; the candidate has ${none}.`, again)
   }
   const { taken, figures, outdated } = theirs
   const resume = `\`credence benchmark run --resume ${taken.runId}\`.`

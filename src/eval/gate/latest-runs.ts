@@ -17,8 +17,7 @@ export const counts = (run: RunSummary): boolean => whyPart(run) === null && isU
 const isUnderTest = ({ role, system }: RunSummary): boolean => role === undefined && !isControlName(system?.name ?? '')
 
 /** Why a run is not whole, in a few words; null for a whole one. */
-function whyPart({ filter, shard, editedAt }: RunSummary): string | null {
-  if (shard !== undefined) return `shard ${shard.index}/${shard.count}`
+function whyPart({ filter, editedAt }: RunSummary): string | null {
   if (filter !== undefined) return 'filtered'
   return editedAt === undefined ? null : 'forgotten texts were erased from it'
 }

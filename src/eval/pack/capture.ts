@@ -488,7 +488,7 @@ function refuseImpossible(belief: Belief, scopes: readonly string[]): void {
     const reason = isWaiting ? 'it waits for review' : 'it was replaced or settled'
     throw new MemoryError('invalid', `"${belief.name}" cannot be expected: ${reason}.`, {
       hint: isWaiting
-        ? `Accept it first, with \`credence review\` or \`credence proposals accept ${belief.id}\`.`
+        ? `Accept it first: \`credence review accept ${belief.id}\`.`
         : 'Expect the belief that holds now: see `credence history`.',
     })
   }

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { conflict, invalid, type MemoryError } from '../../errors.ts'
+import { conflict, invalid } from '../../errors.ts'
 import { sweepLeftovers } from '../../files/leftovers.ts'
 import { takeLock } from '../../files/lock.ts'
 import { checkPlain } from '../../files/own-files.ts'
@@ -60,15 +60,11 @@ export type RunOptions = {
   readonly seed: number
   /** Only cases that hold this text in their id, prompt or signals. */
   readonly filter?: string | undefined
-  /** Only every `count`th case, beginning with the `index`th, to be merged with the others. */
-  readonly shard?: Shard | undefined
   /** `control` or `ablation`, for a run that measures the pack and not a memory. */
   readonly role?: RunSummary['role']
   readonly notes?: string | undefined
   readonly gitRef?: string | undefined
 }
-
-export type Shard = { readonly index: number; readonly count: number }
 
 export type RunContext = {
   readonly root: string
@@ -91,11 +87,15 @@ export async function runBenchmark(
   context: RunContext,
 ): Promise<RunSummary> {
   const { root, now, environment } = context
-  const { manifest, packHash, packFiles, system, isShuffled = false } = benchmark
+  const { manifest, packHash, packFiles, system } = benchmark
   const { benchmarkId, deterministic, metrics: metricDeclarations } = manifest
   const { repeats, seed, ...rest } = options
   const wanted = wantedCases(benchmark, options)
-  if (wanted.length === 0) throw nothingWanted(benchmarkId, options)
+  if (wanted.length === 0)
+    throw invalid(
+      `No case of ${benchmarkId} contains "${options.filter ?? ''}".`,
+      'The filter is searched for in the id, prompt, signals, category and description of each case.',
+    )
   const startedAt = now().toISOString()
   const counts = { totalCases: wanted.length, passedCases: 0, failedCases: 0, pendingCases: wanted.length }
   const begun: RunSummary = {
@@ -105,11 +105,9 @@ export async function runBenchmark(
   }
   await sweepLeftovers(treePath(root, 'runs'))
   await createRun(root, begun)
-  // A merge needs the position of every case in the whole run.
-  const shard = options.shard === undefined ? {} : { shard: { ...options.shard, caseIds: [...wanted], isShuffled } }
   await writeEnvironment(root, {
     ...{ schemaVersion: 1, runId, benchmarkId, recordedAt: startedAt, packHash, packFiles: { ...packFiles } },
-    ...{ system, seed, ...environment, ...shard },
+    ...{ system, seed, ...environment },
   })
   return carryOn(benchmark, begun, context)
 }
@@ -202,12 +200,10 @@ async function breakSeal(root: string, run: RunSummary): Promise<void> {
   await writeRun(root, { ...unsealed, status: 'running' })
 }
 
-type Selection = Pick<RunOptions, 'filter' | 'shard'>
-
 /** Ids in the order of the pack. */
 export function wantedCases(
   { manifest, words }: { readonly manifest: Pick<Manifest, 'cases'> } & Pick<RunnableBenchmark, 'words'>,
-  { filter, shard }: Selection,
+  { filter }: Pick<RunOptions, 'filter'>,
 ): readonly string[] {
   const sought = filter?.toLowerCase()
   return manifest.cases
@@ -218,7 +214,6 @@ export function wantedCases(
       )
     })
     .map(({ id }) => id)
-    .filter((_, position) => shard === undefined || position % shard.count === shard.index - 1)
 }
 
 /** The order in which a repeat carries out cases. */
@@ -227,20 +222,9 @@ export function caseOrder(
   { isShuffled, seed }: { readonly isShuffled: boolean; readonly seed: number },
 ): readonly string[] {
   if (!isShuffled) return ids
-  // The sort key of a case depends on its id alone, so that a shard keeps the order of the whole run.
+  // The sort key of a case depends on its id alone, so that a filtered run keeps the order of the whole run.
   const keys = new Map(ids.map((id) => [id, sha256(`${seed}\n${id}`)]))
   return ids.toSorted((one, other) => ((keys.get(one) ?? '') < (keys.get(other) ?? '') ? -1 : 1))
-}
-
-function nothingWanted(benchmarkId: string, { filter, shard }: Selection): MemoryError {
-  const [message, hint] =
-    filter === undefined
-      ? [`Shard ${shard?.index}/${shard?.count} of ${benchmarkId} has no cases.`, 'Use fewer shards than cases.']
-      : [
-          `No case of ${benchmarkId} holds "${filter}".`,
-          'The filter is looked for in the id, the prompt, the signals, the category and the description of a case.',
-        ]
-  return invalid(message, hint)
 }
 
 const keyOf = (caseId: string, repeat: number): string => `${repeat} ${caseId}`

@@ -12,7 +12,7 @@ export const proposalsTool = defineTool({
   description:
     'List what waits for the person to decide: changes to what they said, and candidates that were found in conversations. ' +
     'Use it when the person asks what is waiting, or after memory_correct or memory_remember answered "proposed", to show them. ' +
-    'It only lists: no tool can accept or reject them, the person does so with `credence proposals`.',
+    'It only lists: no tool can accept or reject them, the person does so with `credence review`.',
   input: z.strictObject({
     limit: z.int().min(1).max(100).optional().describe(`How many to return, newest first. Default ${usualLimit}.`),
   }),
@@ -52,7 +52,7 @@ export const proposalsTool = defineTool({
         .slice(0, limit)
         .map(({ belief: { id, content, createdAt }, reason }) => ({ id, content, reason, at: createdAt })),
       leftOut: Math.max(0, inView.length - limit) + Math.max(0, candidates.length - limit),
-      decide: 'credence proposals accept ID, or credence proposals reject ID',
+      decide: 'credence review accept ID, or credence review reject ID',
       notice: field.notice,
     }
   },

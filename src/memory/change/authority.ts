@@ -125,7 +125,7 @@ export async function requireRoomForDocuments(
   if (added === 0 || waiting + added <= mostFromDocuments) return
   throw conflict(
     `The document would add ${added} beliefs for review, and ${waiting} already wait; at most ${mostFromDocuments} may wait.`,
-    'First accept or reject those with `credence proposals`, or vouch for your own file with `credence import --trusted`.',
+    'First accept or reject those with `credence review`, or vouch for your own file with `credence import --trusted`.',
   )
 }
 
@@ -143,4 +143,4 @@ export async function hasRoomForMessages(
   return recent.length + planned < mostInHour
 }
 
-const decideFirst = 'A person decides on them first: `credence proposals`.'
+const decideFirst = 'A person decides on them first: `credence review`.'

@@ -131,7 +131,7 @@ describe('correcting a belief', () => {
 
     for (const [{ id }, hint] of [
       [old, heir.id],
-      [proposed, 'proposals'],
+      [proposed, 'credence review'],
       [asked, 'history'],
     ] as const) {
       await expect(correct(memory, { ...about(id), content: 'x' })).rejects.toMatchObject({

@@ -194,7 +194,7 @@ async function proposalFor(ports: Ports, request: ProposalRequest): Promise<Beli
   if (belief.proposedFor !== null || belief.candidate) return belief
   const waiting = await ports.store.proposalsFor(belief.user, belief.id)
   const [only, ...others] = waiting
-  const hint = 'List them with `credence proposals`.'
+  const hint = 'List them with `credence review`.'
   if (only === undefined) throw notFound(`There is no proposal for "${belief.name}".`, hint)
   if (others.length === 0) return only
   const ids = waiting.map(({ id }) => id).join(', ')

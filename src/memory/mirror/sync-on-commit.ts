@@ -131,7 +131,7 @@ function problemIn(synced: Synced | null): Error | null {
     const edits = taken.proposed === 1 ? '1 edit of MEMORY.md waits' : `${taken.proposed} edits of MEMORY.md wait`
     return conflict(
       `${edits} for a person to accept or reject.`,
-      'Decide with `credence mirror sync`, or see `credence proposals`.',
+      'Decide with `credence mirror sync`, or see `credence review`.',
     )
   }
   if (conflicts[0] === undefined) return null

@@ -10,6 +10,7 @@ import { type ChangeRequest, change, revised } from '../change/transaction.ts'
 import { secretTold } from '../learn/secrets.ts'
 import type { Author, Ports } from '../ports.ts'
 import { type BeliefRecord, type PlacedRecord, readRecordsInSteps } from './belief-record.ts'
+import type { ImportFinding } from './import-findings.ts'
 
 export type ImportRequest = Omit<ChangeRequest, 'key'> & {
   /** A JSON array of beliefs, one belief, or JSON Lines; or any Markdown. */
@@ -25,6 +26,8 @@ export type ImportRequest = Omit<ChangeRequest, 'key'> & {
    * with. Otherwise it has that of a document at most, and what only a person may say waits for review.
    */
   readonly trusted?: boolean
+  /** Change nothing, and report problems of the file as `findings`. */
+  readonly dryRun?: boolean
 }
 
 type ImportTally = {
@@ -43,6 +46,8 @@ export type Imported = ImportTally & {
   readonly warnings: readonly string[]
   /** One for each user in the file that something changed for. */
   readonly events: readonly number[]
+  /** Only for a dry run. */
+  readonly findings?: readonly ImportFinding[]
 }
 
 /** Imports a file of beliefs: the whole of it or, when any of it is wrong, nothing. Importing it again changes nothing. */
@@ -54,7 +59,12 @@ export async function importBeliefs(ports: Ports, request: ImportRequest): Promi
       : await new Slices().run(readRecordsInSteps(ports, request))
   const isVouchedFor = request.trusted === true && request.author.actor === 'person'
   const [taken, leftOut] = isVouchedFor ? [records, []] : await withoutSecrets(records)
-  return importRecords(ports, request, taken, [...warnings, ...leftOut])
+  const imported = await importRecords(ports, request, taken, [...warnings, ...leftOut])
+  if (request.dryRun !== true) return imported
+  const { entriesOfMarkdown, entriesOfRecords, findProblems } = await import('./import-findings.ts')
+  const isMarkdown = request.format === 'markdown'
+  const entries = isMarkdown ? entriesOfMarkdown(request.text, request.source) : entriesOfRecords(records)
+  return { ...imported, findings: findProblems(entries, ports.now()) }
 }
 
 /**
@@ -75,10 +85,12 @@ async function withoutSecrets(records: readonly PlacedRecord[]): Promise<[readon
   return [taken, warnings]
 }
 
+type ImportTerms = Omit<ChangeRequest, 'key'> & Pick<ImportRequest, 'trusted' | 'dryRun'>
+
 /** Imports beliefs that have been read already. */
 export async function importRecords(
   ports: Ports,
-  { user: own, author, trusted = false }: Omit<ChangeRequest, 'key'> & Pick<ImportRequest, 'trusted'>,
+  { user: own, author, trusted = false, dryRun = false }: ImportTerms,
   records: readonly PlacedRecord[],
   readWarnings: readonly string[] = [],
 ): Promise<Imported> {
@@ -98,7 +110,7 @@ export async function importRecords(
   const warnings = [...readWarnings]
   const events: number[] = []
   for (const [user, placed] of byUser) {
-    const { plan, event } = await importFor(ports, { user, author, trusted, placed })
+    const { plan, event } = await importFor(ports, { user, author, trusted, dryRun, placed })
     for (const kind of Object.keys(tally) as (keyof ImportTally)[]) tally[kind] += plan.tally[kind]
     warnings.push(...plan.warnings)
     if (event !== null) events.push(event)
@@ -108,7 +120,7 @@ export async function importRecords(
 
 async function importFor(
   ports: Ports,
-  { user, author, trusted, placed }: Omit<ChangeRequest, 'key'> & Pick<ImportContext, 'trusted' | 'placed'>,
+  { user, author, trusted, dryRun, placed }: Required<Omit<ImportTerms, 'key'>> & Pick<ImportContext, 'placed'>,
 ): Promise<{ readonly plan: ImportPlan; readonly event: number | null }> {
   let isRetry = false
   return change<{ readonly plan: ImportPlan; readonly event: number | null }>(
@@ -119,7 +131,7 @@ async function importFor(
       const removed = isRetry ? await removedIds(ports, user, placed) : new Map()
       isRetry = true
       const plan = await planImport(ports, { author, trusted, placed, at, removed })
-      if (plan.changes.length === 0) return { kind: 'nothing', result: { plan, event: null } }
+      if (dryRun || plan.changes.length === 0) return { kind: 'nothing', result: { plan, event: null } }
       return { kind: 'import', changes: plan.changes, result: (event) => ({ plan, event: event.number }) }
     },
   )

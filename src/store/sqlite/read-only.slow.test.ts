@@ -52,7 +52,7 @@ it('a command that reads changes no file', async () => {
     ['conversations', 'show', 's1'],
     ['export'],
     ['export', '--turns'],
-    ['proposals'],
+    ['review'],
     ['mirror', 'status'],
   ]
   const before = filesIn(dir)

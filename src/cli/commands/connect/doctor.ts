@@ -166,7 +166,7 @@ function mirrorFindings(status: MirrorStatus): readonly Finding[] {
     pendingEvents + editedFiles.length > 0
       ? 'not in sync yet; run: credence mirror sync'
       : status.undecided.length > 0
-        ? `${counted(status.undecided.length, 'edit')} waiting for you; run: credence proposals`
+        ? `${counted(status.undecided.length, 'edit')} waiting for you; run: credence review`
         : 'in sync'
   const detail = trouble.length === 0 ? `${counted(items, 'item')} in ${file}, ${waiting}` : trouble.join('; ')
   return [{ check: 'mirror', ok: trouble.length === 0, detail }]

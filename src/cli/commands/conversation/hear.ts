@@ -5,13 +5,13 @@ import { linesOf } from '../../../files/lines.ts'
 import { parseTime } from '../../../local-time.ts'
 import type { Heard, HeardOutcome, HeardTurn, HearRequest } from '../../../memory/conversation/hear.ts'
 import { pauseFor } from '../../../memory/conversation/pause.ts'
-import type { Learned, Taken } from '../../../memory/learn/learn.ts'
+import type { Taken } from '../../../memory/learn/learn.ts'
 import type { Memory } from '../../../memory/memory.ts'
 import { unknownFieldWarning } from '../../../memory/transfer/chats/json-lines.ts'
 import { type ChatItem, readChatLines } from '../../../memory/transfer/chats/read-chats.ts'
 import { omitUndefined } from '../../../omit-undefined.ts'
 import { type Answer, type Argument, defineCommand, exitCodes, UsageError } from '../../command/command.ts'
-import { choice, date, extractorForms, flag, text, texts, words, writeOptions } from '../../command/options.ts'
+import { choice, date, flag, text, writeOptions } from '../../command/options.ts'
 import { called, short } from '../../text/beliefs.ts'
 import { counted, harmless, lines, type Style } from '../../text/output.ts'
 import { pausedNotes, pauseText } from './pause.ts'
@@ -190,12 +190,15 @@ export const hear = defineCommand({
     session: text('<id>', 'The conversation it belongs to.', 'one for each day'),
     at: date('<time>', 'When it was said, such as 2026-05-03T10:00:00Z.', 'now'),
     messageId: text('<id>', 'The id of the message. A message with a known id is stored once.'),
+    dryRun: flag('Show what would be stored and learned, and change nothing.'),
     ...writeOptions,
   },
   description: `Secrets are masked. Learns requests to remember, standing instructions, and the person's name and similar facts. With -, each line of standard input is ${lineFormat}, of which only text is required.`,
   examples: {
     'credence hear "The boathouse key hangs behind the cupboard."':
       'Stores the sentence. `credence search "boathouse key"` finds it.',
+    'credence hear "Remember that our staging port is 5433. Is it up?" --dry-run':
+      'Shows that the port would be learned and the question ignored.',
     'credence hear - < turns.jsonl': 'Stores every turn of a file, and reports invalid lines.',
   },
   async run({ args, options }, session) {
@@ -208,15 +211,15 @@ export const hear = defineCommand({
         text: () => `Nothing was stored: the memory is paused ${pauseText(paused)}.`,
       }
     const notes = pausedNotes(dir, session)
-    const { role, speaker, at, messageId } = options
+    const { role, speaker, at, messageId, dryRun } = options
     const said = omitUndefined({ role, speaker, at, messageId, session: options.session })
-    const memory = await session.memory(options)
+    const memory = await (dryRun ? session.reading(options) : session.memory(options))
     if (args.message !== '-') {
-      const heard = await memory.hear({ text: args.message, ...said }, { scopes, maxTurnCharacters })
+      const heard = await memory.hear({ text: args.message, ...said }, { scopes, maxTurnCharacters, dryRun })
       const isRefused = heard.turns[0]?.outcome === 'refused'
       return {
-        document: heard,
-        text: (style) => heardText(heard, style),
+        document: { dryRun, ...heard },
+        text: (style) => heardText(heard, dryRun, style),
         notes,
         exitCode: isRefused ? exitCodes.invalid : exitCodes.fine,
       }
@@ -225,11 +228,12 @@ export const hear = defineCommand({
       throw new UsageError('--message-id and --at are for one turn.', 'Give them in the lines: "messageId" and "at".')
     const { signal } = session.interruption()
     const items = readChatLines(linesOf(session.streams().stdin), 'jsonl')
-    const request = { source: 'standard input', defaults: said, scopesOf: () => scopes, maxTurnCharacters, signal }
+    const source = 'standard input'
+    const request = { source, defaults: said, scopesOf: () => scopes, maxTurnCharacters, dryRun, signal }
     const heard = nothingHeard()
     await hearLines(memory, items, heard, request)
-    const answer = heardLinesAnswer(heard, false)
-    return { document: heard, ...answer, notes: [...notes, ...answer.notes] }
+    const answer = heardLinesAnswer(heard, dryRun)
+    return { document: { dryRun, ...heard }, ...answer, notes: [...notes, ...answer.notes] }
   },
 })
 
@@ -241,69 +245,15 @@ const outcomes: Readonly<Record<HeardOutcome, string>> = {
   refused: 'Refused',
 }
 
-const heardText = ({ turns, taken, refused }: Heard, style: Style): string =>
+const heardText = ({ turns, taken, refused }: Heard, isDryRun: boolean, style: Style): string =>
   lines(
+    isDryRun && style.yellow('Nothing was changed. Without --dry-run:'),
     turns.map(({ outcome, turn, reason }) => {
       const where =
         turn === null ? '' : ` in ${style.cyan(harmless(turn.scope))}, conversation ${harmless(turn.session)}`
       return `${style.green(outcomes[outcome])}${where}${outcome === 'refused' ? `: ${harmless(reason ?? '')}` : '.'}`
     }),
-    taken.length > 0 && ['Learned:', ...taken.map((one) => takenText(one, style))],
+    taken.length > 0 && ['Learned:', ...taken.map((one) => takenText(one, style, isDryRun))],
     refused.length > 0 && 'Not learned:',
     refused.map(({ text: words, explanation }) => `  ${short(words)}\n    ${harmless(explanation)}`),
   )
-
-/** Longer than any model takes for a message. */
-const modelTimeoutMs = 120_000
-
-const extractorHelp = `How to find statements: ${extractorForms}. Statements found by a model become candidates for review.`
-
-export const learn = defineCommand({
-  args: { message: words('The message to learn from.') },
-  options: {
-    dryRun: flag('Show what would be learned, and change nothing.'),
-    extractor: text('<what>', extractorHelp, 'rules'),
-    earlier: texts('<message>', 'An earlier message of the conversation, oldest first. May be given several times.'),
-    source: text('<id>', 'The id of the message, stored with every belief.'),
-    ...writeOptions,
-  },
-  description:
-    "Also learns the person's name and similar facts, and preferences as candidates for review. Ignores everything else. See docs/learning.md.",
-  examples: {
-    'credence learn "Remember that our staging port is 5433. Is it up?"':
-      'Remembers the port and ignores the question.',
-    'credence learn - --dry-run < message.txt': 'Shows what would be learned from a file.',
-  },
-  async run({ args: { message }, options }, session) {
-    const { dryRun, earlier, source: sourceId } = options
-    const extractor = await session.extractor(options.extractor ?? 'rules')
-    const { homeScopes: scopes } = session.locate(options)
-    const memory = await (dryRun ? session.reading(options) : session.memory(options))
-    const { signal } = session.interruption()
-    const limits =
-      extractor.model === undefined ? {} : { signal: AbortSignal.any([signal, AbortSignal.timeout(modelTimeoutMs)]) }
-    const learned = await memory.learn(message, {
-      earlier,
-      scopes,
-      dryRun,
-      extractor,
-      ...omitUndefined({ sourceId }),
-      ...limits,
-    })
-    return { document: { dryRun, ...learned }, text: (style) => learnedText(learned, dryRun, style) }
-  },
-})
-
-function learnedText({ taken, refused }: Learned, isDryRun: boolean, style: Style): string {
-  const head = isDryRun ? 'Nothing was changed. This would be learned:' : 'Learned:'
-  const nothing = isDryRun ? 'Nothing would be learned.' : 'Nothing was learned.'
-  return lines(
-    taken.length === 0 ? style.yellow(nothing) : style.green(head),
-    taken.map((one) => takenText(one, style)),
-    refused.length > 0 && ['', `Left out ${counted(refused.length, 'part')}:`],
-    refused.flatMap(({ text: part, reason, explanation }) => [
-      `  ${reason.replaceAll('_', ' ')}: ${short(part)}`,
-      `    ${harmless(explanation)}`,
-    ]),
-  )
-}

@@ -1,30 +1,64 @@
 import { statSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { kindOf } from '../../../eval/kinds/kind.ts'
+import { loadPack, recallRunners } from '../../../eval/kinds/retrieval/pack.ts'
+import { checkPack, mostPassedByNone, type PackCheck } from '../../../eval/kinds/retrieval/run-pack.ts'
 import { type Captured, captureCase } from '../../../eval/pack/capture.ts'
 import { importPack, type PackSummary, validatePack } from '../../../eval/pack/import-pack.ts'
 import { manifestOf } from '../../../eval/pack/manifest.ts'
 import { defaultEmbedder } from '../../../eval/system/open-embedder.ts'
-import { defineCommand, UsageError } from '../../command/command.ts'
+import { defineCommand, exitCodes, UsageError } from '../../command/command.ts'
 import { flag, one, readOptions, text, texts, words } from '../../command/options.ts'
 import { packKinds } from '../../evaluation.ts'
 import type { Session } from '../../session.ts'
-import { counted, harmless, type Style, table } from '../../text/output.ts'
+import { counted, harmless, lines, type Style, table } from '../../text/output.ts'
 import { evalStore, evalStoreOptions } from './benchmark-store.ts'
 
 export const benchmarkValidate = defineCommand({
   args: { path: one('A manifest, or the folder of a pack.') },
-  options: {},
+  options: {
+    controls: flag(
+      `Also run the controls none and oracle: fail if an empty answer passes more than ${mostPassedByNone * 100} % of the cases, or if a case cannot be passed.`,
+    ),
+  },
   description: 'Changes nothing. A pack with a runner is checked case by case, as the runner would read it.',
+  exitCodes: [exitCodes.failed],
   examples: {
     'credence benchmark validate ./packs/mine': 'Shows errors with file and field, or a summary of the pack.',
+    'credence benchmark validate ./packs/mine --controls': 'Also checks that no memory passes by finding nothing.',
     'credence benchmark validate manifest.json --json': 'Checks a manifest by itself.',
   },
-  async run({ args: { path } }, session) {
+  async run({ args: { path }, options }, session) {
     const { pack, warnings } = await validateFolder(session, path)
-    return { document: { ok: true, pack, warnings }, text: () => packText(pack), notes: warnings }
+    const controls = options.controls ? await checkControls(session, path, pack) : null
+    const isFit = controls === null || controls.problems.length === 0
+    return {
+      document: { ok: isFit, pack, warnings, ...(controls === null ? {} : { controls }) },
+      text: (style) => lines(packText(pack), controls !== null && ['', controlsText(controls, style)]),
+      notes: warnings,
+      exitCode: isFit ? exitCodes.fine : exitCodes.failed,
+    }
   },
 })
+
+async function checkControls(session: Session, path: string, { benchmarkId, runner }: PackSummary): Promise<PackCheck> {
+  const directory = resolve(session.workingDirectory(), path)
+  if (!recallRunners.some((known) => known === runner) || !statSync(directory).isDirectory())
+    throw new UsageError(
+      `--controls cannot check ${benchmarkId}.`,
+      `Give the folder of a pack whose runner is one of ${recallRunners.join(', ')}.`,
+    )
+  const { backends, packsDirectory } = await session.evaluation()
+  return checkPack(loadPack(directory).pack, backends({ packsDirectory, embedder: defaultEmbedder }))
+}
+
+function controlsText({ cases, passedByNone, passedByOracle, problems }: PackCheck, style: Style): string {
+  const verdict = problems.length === 0 ? style.green('fit') : style.red('unfit')
+  return lines(
+    `${verdict}: none passes ${passedByNone} of ${cases} cases, oracle ${passedByOracle}`,
+    problems.map((problem) => `  ${harmless(problem)}`),
+  )
+}
 
 export async function validateFolder(
   session: Session,

@@ -11,11 +11,9 @@ import {
   takenText,
   verdictWords,
 } from '../../../eval/report/delta-report.ts'
-import { htmlReport } from '../../../eval/report/html-report.ts'
 import { isSafeId, Timestamp } from '../../../eval/store/schemas/primitives.ts'
-import { writeFiles } from '../../../files/write-files.ts'
 import { type Answer, defineCommand, exitCodes, UsageError, type ValuesOf } from '../../command/command.ts'
-import { choice, flag, one, option, rest, text, texts } from '../../command/options.ts'
+import { choice, flag, one, option, text, texts } from '../../command/options.ts'
 import type { Session } from '../../session.ts'
 import { harmless, type Style, table } from '../../text/output.ts'
 import { evalStore, evalStoreOptions, portablePath, requireSetting } from './benchmark-store.ts'
@@ -263,31 +261,3 @@ function detailed(diff: CaseDiff): string {
   })
   return [brief(diff), ...diff.failures.map((failure) => `    ${failure}`), ...returned].join('\n')
 }
-
-const defaultOut = 'benchmark-report.html'
-
-export const benchmarkHtml = defineCommand({
-  args: { runs: rest('Runs to show; without any, the latest completed run of every benchmark and system.') },
-  options: {
-    out: text('<file>', 'The file to write.', defaultOut),
-    snapshotId: { ...snapshotIdOption, help: 'Compare with this baseline.', default: 'the run before' },
-    ...evalStoreOptions,
-  },
-  description:
-    'The page contains verdicts, trends with intervals, every case with its explanation and what changed, latencies, provenance.',
-  examples: {
-    'credence benchmark html': `Writes ${defaultOut} about the latest runs.`,
-    'credence benchmark html run-2 --snapshot-id main --out report.html': 'Compares a run with a baseline.',
-  },
-  async run({ args: { runs }, options }, session) {
-    const { root } = evalStore(session, options)
-    const file = resolve(session.workingDirectory(), options.out ?? defaultOut)
-    const { snapshotId } = options
-    const { page, runIds } = await htmlReport(root, { runIds: runs, snapshotId, now: new Date() })
-    writeFiles([{ file, text: page }])
-    return {
-      document: { ok: true, file, runs: runIds, bytes: Buffer.byteLength(page) },
-      text: () => file,
-    }
-  },
-})

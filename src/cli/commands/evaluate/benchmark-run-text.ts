@@ -137,8 +137,8 @@ const vectorsLeftOut =
   'Sentence vectors alone are a run of their own, because to embed every turn of a suite takes hours: --system vectors.'
 
 /** A pack that is passed whole can only show that nothing broke. */
-const isSaturated = ({ status, passedCases, totalCases, filter, shard, role }: RunSummary): boolean =>
-  status === 'completed' && passedCases === totalCases && (filter ?? shard ?? role) === undefined
+const isSaturated = ({ status, passedCases, totalCases, filter, role }: RunSummary): boolean =>
+  status === 'completed' && passedCases === totalCases && (filter ?? role) === undefined
 
 function ablationText(results: readonly RunResult[], style: Style): readonly string[] {
   const ablations = results.flatMap(({ summary: { benchmarkId }, ablation }) =>

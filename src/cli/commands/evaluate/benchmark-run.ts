@@ -3,7 +3,6 @@ import { join, resolve } from 'node:path'
 import { didYouMean } from '../../../did-you-mean.ts'
 import { type Kind, kindOf, openBenchmark } from '../../../eval/kinds/kind.ts'
 import { manifestOf, packFolders } from '../../../eval/pack/manifest.ts'
-import { mergeShards } from '../../../eval/run/merge-shards.ts'
 import {
   newRunId,
   optionsOf,
@@ -21,10 +20,9 @@ import { defaultEmbedder } from '../../../eval/system/open-embedder.ts'
 import { isControlName, redTeamControls, turnBaselines, turnSystemNames } from '../../../eval/system/system.ts'
 import { omitUndefined } from '../../../omit-undefined.ts'
 import { defineCommand, exitCodes, UsageError, type ValuesOf } from '../../command/command.ts'
-import { extractorForms, flag, option, rest, text, wholeNumber } from '../../command/options.ts'
+import { extractorForms, flag, rest, text, wholeNumber } from '../../command/options.ts'
 import { type Evaluation, packKinds } from '../../evaluation.ts'
 import type { Session } from '../../session.ts'
-import { harmless } from '../../text/output.ts'
 import { type RunResult, runsText } from './benchmark-run-text.ts'
 import {
   embedderOption,
@@ -90,7 +88,6 @@ const options = {
     '<text>',
     'Only cases that contain this text in id, prompt, signals, category or description. Such a run is never compared.',
   ),
-  shard: option('<k/n>', 'Only the kth of n equal parts of the cases, to be joined by `benchmark merge`.', readShard),
   jobs: wholeNumber('How many cases run in parallel. The result is the same.', { min: 1, max: 64, default: 1 }),
   ablations: flag(
     'Also run every pack with each of its declared parts switched off, and fail if the score hardly changes.',
@@ -102,12 +99,6 @@ const options = {
   gitRef: text('<ref>', 'Stored with the run.'),
   embedder: embedderOption,
   ...evalStoreOptions,
-}
-
-function readShard(given: string): { readonly index: number; readonly count: number } {
-  const [, index, count] = (given.match(/^(\d{1,4})\/(\d{1,4})$/u) ?? []).map(Number)
-  if (index !== undefined && count !== undefined && index >= 1 && index <= count) return { index, count }
-  throw new UsageError(`"${given}" is not a shard.`, 'Write the number of the part and of all parts, such as 2/5.')
 }
 
 export const benchmarkRun = defineCommand({
@@ -125,7 +116,6 @@ export const benchmarkRun = defineCommand({
       'Measures search over conversations on a public suite.',
     'credence benchmark run "red-team-*" --jobs 4':
       'Attacks the memory through all its interfaces, and shows which attacks succeed.',
-    'credence benchmark run retrieval-hard --shard 2/5': 'Runs a fifth of the cases.',
     'credence benchmark run --resume 20260306-100000-session-drift-bm25-1a2b': 'Completes a run.',
   },
   async run({ args: { packs }, options: given }, session) {
@@ -140,8 +130,6 @@ export const benchmarkRun = defineCommand({
     if (isResuming) refuseChanges(given)
     if (given.runId !== undefined && (packs.length > 1 || packs[0]?.endsWith('*')))
       throw new UsageError('--run-id can be given with one pack only.')
-    if (given.ablations && given.shard !== undefined)
-      throw new UsageError('--ablations needs the whole pack.', 'Leave out --shard.')
     const evaluation = await session.evaluation()
     const { signal } = session.interruption()
     try {
@@ -194,7 +182,7 @@ type Job = {
 }
 
 function newJobs(packs: readonly string[], asked: ValuesOf<typeof options>, setup: RunSetup): readonly Job[] {
-  const { embedder = defaultEmbedder, explain, repeats = 1, seed = 1, filter, shard, notes, gitRef, runId } = asked
+  const { embedder = defaultEmbedder, explain, repeats = 1, seed = 1, filter, notes, gitRef, runId } = asked
   const given = settledOptions(asked)
   const data = asked.data === undefined ? undefined : resolve(setup.session.workingDirectory(), asked.data)
   return packs.flatMap((pack) => {
@@ -207,7 +195,7 @@ function newJobs(packs: readonly string[], asked: ValuesOf<typeof options>, setu
       )
     }
     const system = (runner === 'learning' ? asked.extractor : asked.system) ?? null
-    const run = { kind: 'new', runId, options: { repeats, seed, filter, shard, notes, gitRef }, given } as const
+    const run = { kind: 'new', runId, options: { repeats, seed, filter, notes, gitRef }, given } as const
     if (data !== undefined && runner !== 'conversation')
       throw new UsageError(`The pack ${benchmarkId} takes no --data.`, 'Its cases are in its folder.')
     const job = { directory, system, embedder, explain, data, isBaseline: false, run }
@@ -307,44 +295,3 @@ async function answerOf(results: readonly RunResult[], root: string, isInterrupt
     exitCode: isInterrupted ? exitCodes.interrupted : isFine ? exitCodes.fine : exitCodes.failed,
   }
 }
-
-export const benchmarkMerge = defineCommand({
-  args: { directories: rest('Eval stores, each with a shard of one run.') },
-  options: {
-    runId: text('<id>', 'The name of the merged run.', 'that of the shards, where they share one'),
-    ...evalStoreOptions,
-  },
-  description:
-    'The result equals the run of a single machine. If a shard of `benchmark run --shard` is missing, duplicated, unfinished, edited or of another run, the command exits with 4 and writes nothing.',
-  exitCodes: [exitCodes.nothingCompared],
-  examples: {
-    'credence benchmark merge shard-1 shard-2 shard-3 --evals evals': 'Joins three shards into one run in evals.',
-    'credence benchmark merge shards/* --evals evals --run-id nightly --json': 'Names the run, and prints it as JSON.',
-  },
-  async run({ args: { directories }, options }, session) {
-    if (directories.length === 0) throw new UsageError('No store is given.', 'Give the folders of the shards.')
-    const { root } = evalStore(session, options)
-    const places = directories.map((path) => resolve(session.workingDirectory(), path))
-    const merged = await mergeShards(places, {
-      root,
-      runId: (runIds, first) =>
-        options.runId ??
-        (new Set(runIds).size === 1 && !places.includes(root)
-          ? first.runId
-          : newRunId(first.benchmarkId, first.system?.name ?? '', new Date())),
-    })
-    if (!merged.ok) {
-      return {
-        document: { ok: false, problems: merged.problems },
-        text: (style) => merged.problems.map((problem) => style.red(harmless(problem))).join('\n'),
-        notes: ['Nothing was merged. Run the shards named above again, and give the store of each shard once.'],
-        exitCode: exitCodes.nothingCompared,
-      }
-    }
-    const { runId, passedCases, totalCases } = merged.run
-    return {
-      document: { ok: true, run: merged.run, shards: merged.shards },
-      text: () => harmless(`${runId}: ${merged.shards} shards, ${passedCases}/${totalCases} passed`),
-    }
-  },
-})

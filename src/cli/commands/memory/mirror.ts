@@ -19,7 +19,7 @@ export const mirrorSync = defineCommand({
   args: {},
   options: { accept: flag('Accept the removal of many items at once.'), ...memoryOptions },
   description:
-    'Imports edits of the file, and writes changes of the store to it. An edit that concerns user:universal or a standing instruction, or changes or removes a belief of a person or an agent, waits for your decision: in a terminal the command asks the owner of the file once whether to apply all of them; otherwise use `credence proposals`. If the file cannot be read, is a link, or has lost many items at once, nothing is changed.',
+    'Imports edits of the file, and writes changes of the store to it. An edit that concerns user:universal or a standing instruction, or changes or removes a belief of a person or an agent, waits for your decision: in a terminal the command asks the owner of the file once whether to apply all of them; otherwise use `credence review`. If the file cannot be read, is a link, or has lost many items at once, nothing is changed.',
   exitCodes: [exitCodes.degraded],
   examples: {
     'credence mirror sync':
@@ -232,10 +232,10 @@ const undecidedLines = (undecided: readonly UndecidedEdit[], style: Style): read
     .slice(0, mostShown)
     .flatMap((edit) => [
       ...editLines(edit, style),
-      `  Accept it: ${style.command} proposals accept ${edit.proposal.id}`,
-      `  Reject it: ${style.command} proposals reject ${edit.proposal.id}`,
+      `  Accept it: ${style.command} review accept ${edit.proposal.id}`,
+      `  Reject it: ${style.command} review reject ${edit.proposal.id}`,
     ]),
-  ...(undecided.length > mostShown ? [`And ${undecided.length - mostShown} more: ${style.command} proposals`] : []),
+  ...(undecided.length > mostShown ? [`And ${undecided.length - mostShown} more: ${style.command} review`] : []),
 ]
 
 const heldText = ({ file, reason }: Held): string => `${file}, because ${reason}.`
@@ -264,8 +264,8 @@ function conflictLines({ file, proposals }: OpenConflict, style: Style): readonl
       : [
           `changed in the file and in the store. The store's version holds; ${file} shows both.`,
           ...proposals.flatMap((id) => [
-            `Take the file's version:  ${style.command} proposals accept ${id}`,
-            `Keep the store's version: ${style.command} proposals reject ${id}`,
+            `Take the file's version:  ${style.command} review accept ${id}`,
+            `Keep the store's version: ${style.command} review reject ${id}`,
           ]),
           `Accept or reject to settle it. ${file} is kept; delete it when you like.`,
         ]

@@ -248,7 +248,7 @@ export function rememberedText(
           : `${style.yellow('Proposed')} ${what}: another author wrote the belief that it would replace, so a person has to decide.`,
         `  Proposed: ${short(kept.content)}`,
         others('Now'),
-        `  A person decides with: ${style.command} proposals accept ${harmless(kept.id)}`,
+        `  A person decides with: ${style.command} review accept ${harmless(kept.id)}`,
       )
   }
 }

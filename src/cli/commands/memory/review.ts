@@ -9,15 +9,15 @@ import type { ReviewItem } from '../../../memory/change/review.ts'
 import type { Extractor } from '../../../memory/learn/extraction.ts'
 import type { Memory } from '../../../memory/memory.ts'
 import { omitUndefined } from '../../../omit-undefined.ts'
-import { defineCommand, exitCodes, UsageError } from '../../command/command.ts'
+import { type Answer, defineCommand, exitCodes, UsageError } from '../../command/command.ts'
 import {
   authorOptions,
-  changeOptions,
   extractorForms,
-  filterOptions,
+  keyOptions,
   memoryOptions,
-  optional,
   optionalChoice,
+  rest,
+  scopes,
   text,
   wholeNumber,
 } from '../../command/options.ts'
@@ -26,15 +26,23 @@ import { called, short } from '../../text/beliefs.ts'
 import { counted, harmless, lines, type Style, styleFor, write } from '../../text/output.ts'
 
 const usualTurns = 50
-export const usualLimit = 1_000
+const usualLimit = 1_000
 const modelTimeoutMs = 120_000
 /** After as many failures in a row a model is not asked again. */
 const mostFailures = 3
 /** Characters of the message around a statement. */
 const mostQuoted = 300
 
+const reviewedScopes = scopes(
+  'Only items of this scope. With accept or reject: where to look first if several beliefs have the name.',
+  'every scope',
+)
+
 export const review = defineCommand({
-  args: {},
+  args: {
+    decision: optionalChoice(['accept', 'reject'], 'The decision. Default: show what waits.'),
+    proposals: rest('Ids of proposals or candidates, or beliefs with a single proposal.'),
+  },
   options: {
     extractor: text(
       '<what>',
@@ -42,20 +50,28 @@ export const review = defineCommand({
     ),
     turns: wholeNumber('With --extractor: how many of your latest turns to read.', { min: 1, default: usualTurns }),
     limit: wholeNumber('Show at most this many.', { min: 1, default: usualLimit }),
-    ...filterOptions,
+    ...reviewedScopes,
     ...memoryOptions,
     ...authorOptions,
+    ...keyOptions,
   },
   description:
-    'Shows candidates and proposals one by one, the most recent first: standing instructions, preferences and corrections found in conversations, and proposals of agents and models. One key decides: a accepts, e edits and accepts, r rejects, s skips, q quits. Without a terminal it only prints the list; use `credence proposals accept` and `credence proposals reject`.',
+    'Shows candidates and proposals one by one, the most recent first: standing instructions, preferences and corrections found in conversations, and proposals of agents and models. One key decides: a accepts, e edits and accepts, r rejects, s skips, q quits. Without a terminal it only prints the list; `review accept` and `review reject` decide. A proposal is a change by an agent or an edit of MEMORY.md that contradicts another author. A candidate is not recalled until you accept it.',
   examples: {
     'credence review': 'Shows the candidates one by one.',
+    'credence review accept b-7k2m b-9x4q':
+      'Accepts two items. A proposal replaces the belief that it contradicts; a candidate becomes a belief.',
     'credence review --json --limit 20': 'Prints the 20 latest as JSON and changes nothing.',
     'credence review --extractor openai:qwen3:8b@http://127.0.0.1:11434/v1':
       'First asks a local model for candidates in your latest turns.',
   },
   exitCodes: [exitCodes.interrupted],
-  async run({ options }, session) {
+  async run({ args: { decision, proposals }, options }, session) {
+    const listing = (['extractor', 'turns', 'limit'] as const).find((name) => options[name] !== undefined)
+    if (decision !== undefined && listing !== undefined)
+      throw new UsageError(`--${listing} cannot be combined with ${decision}.`, 'It is for the list.')
+    if (decision !== undefined)
+      return decideOn(decision, proposals, { open: () => session.memory(options), key: options.key })
     const { extractor: spec, turns = usualTurns, limit = usualLimit, scope } = options
     const isWalk = session.isInteractive() && !session.printsJson()
     const memory = await (isWalk || spec !== undefined ? session.memory(options) : session.reading(options))
@@ -71,7 +87,7 @@ export const review = defineCommand({
           ...notes,
           ...(total === 0
             ? ['Nothing waits for a decision.']
-            : ['Decide with `credence review` at a terminal, or with `credence proposals accept|reject <id>`.']),
+            : ['Decide with `credence review` at a terminal, or with `credence review accept|reject <id>`.']),
         ],
       }
     }
@@ -174,7 +190,7 @@ async function acceptEdited(memory: Memory, { belief, target }: ReviewItem, cont
 }
 
 /** One item of the list: what it would change, what holds now, and why a person has to decide. */
-export function itemText({ kind, belief, target, reason, turn, at }: ReviewItem, style: Style): string {
+function itemText({ kind, belief, target, reason, turn, at }: ReviewItem, style: Style): string {
   const what = { statement: 'Remember', correction: 'Replace', removal: 'Retire' }[kind]
   return lines(
     `${style.bold(what)} ${called(belief)} in ${style.cyan(harmless(belief.scopes.join(' and ')))}`,
@@ -323,59 +339,59 @@ function keysOf(input: Terminal) {
   }
 }
 
-export const proposals = defineCommand({
-  args: {
-    decision: optionalChoice(['accept', 'reject'], 'The decision. Default: list them.'),
-    proposal: optional('The id of a proposal or candidate, or a belief with a single proposal.'),
-  },
-  options: changeOptions,
-  description:
-    'A proposal is a change by an agent or an edit of MEMORY.md that contradicts another author. A candidate was found in conversations or MEMORY.md; it is not recalled until you accept it.',
-  examples: {
-    'credence proposals': 'Lists proposals next to the current beliefs.',
-    'credence proposals accept b-7k2m':
-      'Replaces the belief that the proposal contradicts. A candidate becomes a belief.',
-  },
-  async run({ args: { decision, proposal }, options }, session) {
-    if (decision === undefined) {
-      const memory = await session.reading(options)
-      const { items } = await memory.review({ limit: usualLimit })
-      return {
-        document: { proposals: await memory.proposals(), candidates: await memory.candidates() },
-        text: (style) => lines(items.map((item) => itemText(item, style))),
-        notes: items.length === 0 ? ['Nothing waits for a decision.'] : [],
-      }
+/** Decides on one item after the other; each decision is stored before the next. */
+async function decideOn(
+  decision: 'accept' | 'reject',
+  references: readonly string[],
+  { open, key }: { readonly open: () => Promise<Memory>; readonly key: string | undefined },
+): Promise<Answer> {
+  if (references.length === 0)
+    throw new UsageError(`No proposal to ${decision} was given.`, 'List them with `credence review`.')
+  if (key !== undefined && references.length > 1)
+    throw new UsageError('--key is for one decision.', 'Give one id, or leave out --key.')
+  const memory = await open()
+  const decide = decision === 'accept' ? accept : reject
+  const decided: Awaited<ReturnType<typeof decide>>[] = []
+  for (const reference of references) {
+    try {
+      decided.push(await decide(memory, reference, omitUndefined({ key })))
+    } catch (error) {
+      if (!(error instanceof MemoryError) || decided.length === 0) throw error
+      const before = `${counted(decided.length, 'decision')} before it ${decided.length === 1 ? 'was' : 'were'} made.`
+      const { code, message, hint } = error
+      throw new MemoryError(code, `${message} ${before}`, omitUndefined({ hint, cause: error }))
     }
-    if (proposal === undefined)
-      throw new UsageError(`No proposal to ${decision} was given.`, 'List them with `credence proposals`.')
-    const memory = await session.memory(options)
-    const key = omitUndefined({ key: options.key })
-    if (decision === 'reject') {
-      const waiting = [
-        ...(await memory.proposals()).map((one) => one.proposal),
-        ...(await memory.candidates()).map(({ belief }) => belief),
-      ]
-      const rejected = await memory.reject(proposal, key)
-      const { origin } = waiting.find(({ id }) => id === rejected.beliefId)?.provenance ?? {}
-      return {
-        document: rejected,
-        text: (style) =>
-          lines(
-            `Rejected ${harmless(rejected.beliefId)}. \`${style.command} undo ${rejected.event}\` brings it back.`,
-            origin === 'file' && '  It was an edit of MEMORY.md, which gets the stored text back.',
-          ),
-      }
-    }
-    const accepted = await memory.accept(proposal, key)
-    return {
-      document: accepted,
-      text: (style) =>
-        lines(
-          accepted.belief.resolvedAt === null
-            ? `${style.green('Accepted')} ${called(accepted.belief)}: ${short(accepted.belief.content)}`
-            : `${style.green('Retired')} "${harmless(accepted.belief.name)}": it is no longer recalled.`,
-          accepted.replaced.map((old) => `  Before: ${short(old.content)} (${harmless(old.id)})`),
-        ),
-    }
-  },
-})
+  }
+  return {
+    document: { [`${decision}ed`]: decided.map(({ document }) => document) },
+    text: (style) => lines(decided.map(({ text }) => text(style))),
+  }
+}
+
+async function reject(memory: Memory, reference: string, key: { readonly key?: string }) {
+  const waiting = [
+    ...(await memory.proposals()).map((one) => one.proposal),
+    ...(await memory.candidates()).map(({ belief }) => belief),
+  ]
+  const rejected = await memory.reject(reference, key)
+  const { origin } = waiting.find(({ id }) => id === rejected.beliefId)?.provenance ?? {}
+  const text = (style: Style): string =>
+    lines(
+      `Rejected ${harmless(rejected.beliefId)}. \`${style.command} undo ${rejected.event}\` brings it back.`,
+      origin === 'file' && '  It was an edit of MEMORY.md, which gets the stored text back.',
+    )
+  return { document: rejected, text }
+}
+
+async function accept(memory: Memory, reference: string, key: { readonly key?: string }) {
+  const accepted = await memory.accept(reference, key)
+  const { belief, replaced } = accepted
+  const text = (style: Style): string =>
+    lines(
+      belief.resolvedAt === null
+        ? `${style.green('Accepted')} ${called(belief)}: ${short(belief.content)}`
+        : `${style.green('Retired')} "${harmless(belief.name)}": it is no longer recalled.`,
+      replaced.map((old) => `  Before: ${short(old.content)} (${harmless(old.id)})`),
+    )
+  return { document: accepted, text }
+}

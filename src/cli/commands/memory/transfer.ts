@@ -5,25 +5,31 @@ import { invalid, unavailable } from '../../../errors.ts'
 import { readTextFile } from '../../../files/read-text.ts'
 import { syncDirectoryNow } from '../../../files/write-files.ts'
 import { withOffset } from '../../../local-time.ts'
+import type { ImportFinding } from '../../../memory/transfer/import-findings.ts'
 import { defineCommand, UsageError } from '../../command/command.ts'
 import { filterOptions, flag, memoryOptions, one, text, writeOptions } from '../../command/options.ts'
 import type { Session } from '../../session.ts'
-import { counted, table } from '../../text/output.ts'
+import { short } from '../../text/beliefs.ts'
+import { counted, harmless, lines, table } from '../../text/output.ts'
 
 export const importCommand = defineCommand({
   args: { file: one('A JSON array of beliefs or JSON Lines, or Markdown. - reads standard input.') },
   options: {
     markdown: flag('The file is Markdown: notes, a CLAUDE.md, the MEMORY.md of another agent.'),
+    dryRun: flag(
+      'Change nothing. Show what would be imported, and problems of the file: contradictions, duplicates, stale dates, secrets, and beliefs that no message or every message would find.',
+    ),
     trusted: flag('The file is your own, such as an export: beliefs keep the authority they were written with.'),
     ...writeOptions,
   },
   description:
-    'If any part is invalid, nothing is changed. Importing a file again changes nothing. Pinned beliefs, beliefs of user:universal and standing instructions wait until you accept them (`credence proposals`), unless you vouch for the file with --trusted. --scope applies to beliefs without a scope. In Markdown every list item, paragraph and table row becomes a belief, named by its bold part, its key, its heading or its own words. For conversations use `credence import chats`.',
+    'If any part is invalid, nothing is changed. Importing a file again changes nothing. Pinned beliefs, beliefs of user:universal and standing instructions wait until you accept them (`credence review`), unless you vouch for the file with --trusted. --scope applies to beliefs without a scope. In Markdown every list item, paragraph and table row becomes a belief, named by its bold part, its key, its heading or its own words. For conversations use `credence import chats`.',
   examples: {
     'credence import beliefs.jsonl --trusted': 'Imports a file that `credence export` has written.',
     'credence export --scope project:old | credence import - --trusted --dir ./memory':
       'Copies beliefs from one memory to another.',
     'credence import --markdown MEMORY.md': 'Imports the notes of another agent, one belief for each statement.',
+    'credence import --markdown CLAUDE.md --dry-run': 'Reports the problems of the file.',
   },
   async run({ args: { file }, options }, session) {
     const isStdin = file === '-'
@@ -36,26 +42,42 @@ export const importCommand = defineCommand({
       )
     const text = isStdin ? await session.readStdin() : readTextFile(file)
     const { homeScopes } = session.locate(options)
-    const memory = await session.memory(options)
+    const { dryRun } = options
+    const memory = await (dryRun ? session.reading(options) : session.memory(options))
     const imported = await memory.import(text, {
       source: isStdin ? 'standard input' : basename(file),
       scopes: homeScopes,
       format: options.markdown ? 'markdown' : 'records',
       trusted: options.trusted,
+      dryRun,
     })
-    const { added, unchanged, reinforced, corrected, proposed, warnings } = imported
+    const { added, unchanged, reinforced, corrected, proposed, warnings, findings = [] } = imported
     const counts = Object.entries({ added, unchanged, reinforced, corrected, proposed })
     return {
       document: imported,
-      text: () => table(counts.map(([what, count]) => [what, String(count)])),
+      text: (style) =>
+        lines(
+          dryRun && style.bold('Nothing was changed. An import would count:'),
+          table(counts.map(([what, count]) => [what, String(count)])),
+          findings.length > 0 && ['', counted(findings.length, 'problem'), findingsText(findings)],
+        ),
       notes: [
         ...warnings.map((warning) => `warning: ${warning}`),
-        proposed > 0 &&
+        !dryRun &&
+          proposed > 0 &&
           `${counted(proposed, 'belief')} not recalled yet: pinned beliefs, beliefs of user:universal, standing instructions and changes of your beliefs wait for your consent when they come from a file. If the file is your own, import it again with --trusted; otherwise decide on each with \`credence review\`.`,
       ],
     }
   },
 })
+
+const findingsText = (findings: readonly ImportFinding[]): string =>
+  table(
+    findings.flatMap(({ kind, entries: [first, ...others], reason }) => [
+      [kind, harmless(first?.place ?? ''), harmless(`${reason} ${short(first?.text ?? '')}`)],
+      ...others.map(({ place, text }) => ['', harmless(place), short(text)]),
+    ]),
+  )
 
 export const exportCommand = defineCommand({
   args: {},

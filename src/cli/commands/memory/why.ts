@@ -115,7 +115,7 @@ async function remedyBlock(memory: Memory, remedy: Remedy, number: number): Prom
 /** The command for a remedy that is no edit of the belief. */
 function insteadOf({ kind, ask, see }: Remedy): string {
   const id = harmless(see ?? '')
-  if (kind === 'accept') return `credence proposals accept ${id}`
+  if (kind === 'accept') return `credence review accept ${id}`
   if (kind === 'correct') return `credence correct ${id} "what is true now"`
   if (ask === null) return `credence show ${id}`
   const scopes = (ask.scopes ?? []).map((scope) => ` --scope ${harmless(scope)}`)

@@ -71,8 +71,6 @@ const identity = {
   metricDeclarations: z.array(MetricDeclaration).optional(),
 }
 
-const Shard = z.looseObject({ index: z.int().positive(), count: z.int().positive() })
-
 export const runStatuses = ['running', 'completed', 'failed', 'partial'] as const
 export type RunStatus = (typeof runStatuses)[number]
 
@@ -106,7 +104,6 @@ export const RunSummary = z
     notes: z.string().optional(),
     // A run with one of the next three is never a baseline and never gated.
     filter: Words.optional().describe('Set when only some cases were wanted. Never gated.'),
-    shard: Shard.optional().describe('Set when a part of the cases was run, to be merged. Never gated.'),
     editedAt: Timestamp.optional().describe('Set when forgotten texts were removed from the records. Never gated.'),
     seal: ContentHash.optional().describe('The hash of the summary, the case records and environment.json.'),
     role: z.enum(['control', 'ablation']).optional().describe('A run that measures the cases. Never gated.'),
@@ -154,14 +151,6 @@ export const Environment = z.looseObject({
   node: Words,
   sealed: z.boolean().optional().describe('Whether the summary has a seal once the run has ended.'),
   os: z.looseObject({ platform: Words, release: Words, arch: Words }),
-  shard: z
-    .looseObject({
-      ...Shard.shape,
-      caseIds: z.array(SafeId).describe('The cases of this shard in the order of the pack.'),
-      isShuffled: z.boolean().describe('Whether the seed decides the order of the cases.'),
-    })
-    .optional()
-    .describe('Which part of a run this is, so that the parts can be merged.'),
 })
 
 export type Environment = z.infer<typeof Environment>

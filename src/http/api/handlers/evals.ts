@@ -227,8 +227,7 @@ function neighboursIn(ids: readonly string[], id: string): { previous: string | 
 }
 
 /** A run of all cases: a part of them says nothing about the benchmark. */
-const isWhole = ({ status, filter, shard }: RunSummary): boolean =>
-  status === 'completed' && filter === undefined && shard === undefined
+const isWhole = ({ status, filter }: RunSummary): boolean => status === 'completed' && filter === undefined
 
 const listedRun = (run: RunSummary): ListedRun => ({
   run,

@@ -14,7 +14,7 @@ export type Clash = { readonly stored: Belief | null; readonly said: Belief | nu
 const introduction = `# Changed in two places at once
 
 MEMORY.md holds the version of the store. This file keeps the other version. Where a line below says so, it is also a proposal:
-\`credence proposals\` lists it, and a person accepts or rejects it. This file is not read; delete it when all is decided.
+\`credence review\` lists it, and a person accepts or rejects it. This file is not read; delete it when all is decided.
 `
 
 /** Both versions side by side, for a file of their own: the live file never holds marks of a conflict. */

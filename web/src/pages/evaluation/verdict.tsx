@@ -47,6 +47,6 @@ export function RunStatus({ run }: { readonly run: ListedRun['run'] }) {
 
 /** A run of some of the cases says nothing about the others. */
 export function PartOfPack({ run }: { readonly run: ListedRun['run'] }) {
-  if (run.filter === undefined && run.shard === undefined) return null
+  if (run.filter === undefined) return null
   return <Badge tone="odd">only a part of the cases</Badge>
 }

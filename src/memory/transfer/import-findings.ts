@@ -5,29 +5,57 @@ import { isInformative, searchableWords } from '../../search/searchable-text.ts'
 import { everydayReason } from '../change/aliases.ts'
 import { nameStatement } from '../learn/name-of.ts'
 import { redacted, secretsIn } from '../learn/secrets.ts'
-import type { AuditEntry } from './read-memory.ts'
+import { statementsIn } from '../markdown/statements.ts'
+import type { PlacedRecord } from './belief-record.ts'
+
+/** A statement of a file to import. */
+export type ImportEntry = {
+  readonly place: string
+  /** Null if the file gives it no name. */
+  readonly name: string | null
+  readonly text: string
+  /** When it was last changed, if the file says so. */
+  readonly at: string | null
+}
 
 /**
- * `contradiction`: two entries say different things of the same. `duplicate`: they say the same. `stale date`: it holds
- * a date that is long past, or one such as "next week" that means another day every day. `secret`: it holds a password
- * or key. `never found`: nothing in it tells it from others. `always found`: it is called by an everyday word.
+ * `contradiction`: two entries that differ in one value. `duplicate`: the same statement twice. `stale date`: a date that is
+ * long past, or a relative one such as "next week". `secret`: a password or key. `never found`: no word distinguishes the
+ * entry from others. `always found`: its name is an everyday word.
  */
-export const auditKinds = ['contradiction', 'duplicate', 'stale date', 'secret', 'never found', 'always found'] as const
-type AuditKind = (typeof auditKinds)[number]
+export const findingKinds = [
+  'contradiction',
+  'duplicate',
+  'stale date',
+  'secret',
+  'never found',
+  'always found',
+] as const
 
-export type AuditFinding = {
-  readonly kind: AuditKind
-  /** The entry, and the others that it is about; without the secrets in them. */
-  readonly entries: readonly AuditEntry[]
+export type ImportFinding = {
+  readonly kind: (typeof findingKinds)[number]
+  /** The entry, and the others that it is about; secrets are masked. */
+  readonly entries: readonly ImportEntry[]
   /** The problem, in one sentence. */
   readonly reason: string
 }
 
+export const entriesOfMarkdown = (text: string, source: string): readonly ImportEntry[] =>
+  statementsIn(text).map(({ line, name, content }) => ({
+    place: `${source}, line ${line}`,
+    name,
+    text: content,
+    at: null,
+  }))
+
+export const entriesOfRecords = (records: readonly PlacedRecord[]): readonly ImportEntry[] =>
+  records.map(({ place, record: { name, content, updatedAt } }) => ({ place, name, text: content, at: updatedAt }))
+
 const staleDays = 365
 const dayMs = 86_400_000
 
-/** The problems of the entries of a memory, found by rules alone: the same entries and time give the same findings. */
-export function auditEntries(entries: readonly AuditEntry[], now: Date): readonly AuditFinding[] {
+/** Finds problems by rules alone: the same entries and time give the same findings. */
+export function findProblems(entries: readonly ImportEntry[], now: Date): readonly ImportFinding[] {
   const findings = [
     ...contradictions(entries),
     ...duplicates(entries),
@@ -36,23 +64,20 @@ export function auditEntries(entries: readonly AuditEntry[], now: Date): readonl
     ...entries.flatMap((entry) => neverFound(entry) ?? []),
     ...alwaysFound(entries),
   ]
-  const placeOf = ({ entries: [entry] }: AuditFinding): string =>
-    `${entry?.file} ${String(entry?.line).padStart(9, '0')}`
+  const indexes = new Map(entries.map((entry, index) => [entry, index]))
+  const indexOf = ({ entries: [first] }: ImportFinding): number => (first && indexes.get(first)) ?? 0
   return findings
+    .sort((a, b) => findingKinds.indexOf(a.kind) - findingKinds.indexOf(b.kind) || indexOf(a) - indexOf(b))
     .map((finding) => ({ ...finding, entries: finding.entries.map(withoutSecrets) }))
-    .sort(
-      (one, other) =>
-        auditKinds.indexOf(one.kind) - auditKinds.indexOf(other.kind) || compareStrings(placeOf(one), placeOf(other)),
-    )
 }
 
-const withoutSecrets = (entry: AuditEntry): AuditEntry => ({
+const withoutSecrets = (entry: ImportEntry): ImportEntry => ({
   ...entry,
   text: redacted(entry.text),
   name: entry.name === null ? null : redacted(entry.name),
 })
 
-const wordsOf = ({ name, text }: AuditEntry): readonly string[] => [
+const wordsOf = ({ name, text }: ImportEntry): readonly string[] => [
   ...(name === null ? [] : searchableWords(name)),
   ...searchableWords(text),
 ]
@@ -64,8 +89,8 @@ const leastShared = 3
  * Entries that are the same sentence but for one word, which is not the first: "we deploy on Monday", "we deploy on
  * Friday". So are those of which one has a "not" or "never" more.
  */
-function contradictions(entries: readonly AuditEntry[]): readonly AuditFinding[] {
-  const frames: { readonly frame: string; readonly entry: AuditEntry; readonly value: string }[] = []
+function contradictions(entries: readonly ImportEntry[]): readonly ImportFinding[] {
+  const frames: { readonly frame: string; readonly entry: ImportEntry; readonly value: string }[] = []
   for (const entry of entries) {
     const words = wordsOf(entry)
     const positive = words.filter((word) => !negations.has(word))
@@ -79,7 +104,7 @@ function contradictions(entries: readonly AuditEntry[]): readonly AuditFinding[]
       frames.push({ frame, entry, value: words[at] as string })
     }
   }
-  const found = new Map<string, AuditFinding>()
+  const found = new Map<string, ImportFinding>()
   for (const held of Map.groupBy(frames, ({ frame }) => frame).values()) {
     const values = Map.groupBy(held, ({ value }) => value)
     // More than a few values are a list, such as the members of a team.
@@ -96,10 +121,10 @@ function contradictions(entries: readonly AuditEntry[]): readonly AuditFinding[]
 const negations: ReadonlySet<string> = new Set(['not', 'never', 'no', "don't", "doesn't", "isn't", "won't", "can't"])
 const mostValues = 3
 
-const placeKey = ({ file, line, text }: AuditEntry): string => `${file}:${line}:${text}`
+const placeKey = ({ place, text }: ImportEntry): string => `${place}:${text}`
 
 /** Entries with the same words, whatever their order, or in the same words but for case and punctuation. */
-function duplicates(entries: readonly AuditEntry[]): readonly AuditFinding[] {
+function duplicates(entries: readonly ImportEntry[]): readonly ImportFinding[] {
   const groups = Map.groupBy(entries, (entry) => {
     const words = wordsOf(entry).filter(isInformative)
     return words.length === 0 ? nameKey(entry.text) : [...words].sort(compareStrings).join(' ')
@@ -113,7 +138,7 @@ function duplicates(entries: readonly AuditEntry[]): readonly AuditFinding[] {
     })
 }
 
-function staleDate(entry: AuditEntry, now: Date): AuditFinding | null {
+function staleDate(entry: ImportEntry, now: Date): ImportFinding | null {
   for (const { text, start } of parse(entry.text, now)) {
     const isFull = start.isCertain('year')
     if (isFull && now.getTime() - start.date().getTime() > staleDays * dayMs)
@@ -131,25 +156,25 @@ function staleDate(entry: AuditEntry, now: Date): AuditFinding | null {
 
 const escaped = (text: string): string => text.replace(/[.*+?^${}()|[\]\\]/gu, '\\$&')
 
-function secret(entry: AuditEntry): AuditFinding | null {
+function secret(entry: ImportEntry): ImportFinding | null {
   const [found] = secretsIn(`${entry.name ?? ''} ${entry.text}`)
   return found === undefined ? null : { kind: 'secret', entries: [entry], reason: `It contains ${found.what}.` }
 }
 
 /** The name and the subject of an entry; a message finds the entry only if it contains one of them. */
-function formsOf({ name, text }: AuditEntry): readonly string[] {
+function formsOf({ name, text }: ImportEntry): readonly string[] {
   const named = nameStatement(text)
   return [...(name === null ? [] : [name]), named.name, ...named.aliases]
 }
 
-function neverFound(entry: AuditEntry): AuditFinding | null {
+function neverFound(entry: ImportEntry): ImportFinding | null {
   const isFound = [...formsOf(entry), entry.text].some((form) => everydayReason(form) === null)
   const reason = 'No word distinguishes it from other entries.'
   return isFound ? null : { kind: 'never found', entries: [entry], reason }
 }
 
 /** An entry whose own name is an everyday word, and entries that share their name with a good part of all others. */
-function alwaysFound(entries: readonly AuditEntry[]): readonly AuditFinding[] {
+function alwaysFound(entries: readonly ImportEntry[]): readonly ImportFinding[] {
   return [...Map.groupBy(entries, ({ name }) => (name === null ? '' : nameKey(name)))].flatMap(([key, group]) => {
     const [first] = group
     const reason = key === '' || first?.name == null ? null : everydayReason(first.name)
