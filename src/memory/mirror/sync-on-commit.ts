@@ -15,7 +15,7 @@ type MirrorSyncOptions = {
   readonly onProblem: (problem: Error) => void
 }
 
-/** A process that is still running syncs once more after this time, to read displaced files again. */
+/** A process that is still running syncs once more after this time, to read the replaced file again. */
 const secondSyncMs = 250
 
 const stateFile = (dir: string): string => join(dir, 'state', 'mirror', 'mirror.json')
@@ -60,13 +60,14 @@ export async function syncIfThere(
   return (await syncQuietly(ports, { dir, user })).error
 }
 
-/** Syncs on demand, one sync at a time, and a moment later once more if displaced files are left. */
+/** Syncs on demand, one sync at a time, and a moment later, or at the end, once more to read the replaced file again. */
 function openSyncQueue(ports: Ports, { dir, user, authority, make, onProblem }: MirrorSyncOptions) {
   let reported: string | null = null
   let timer: NodeJS.Timeout | undefined
   let working: Promise<void> = Promise.resolve()
   let next: Promise<void> | null = null
   let mustMake = make
+  let mustSettle = false
 
   /** A sync that has not begun yet will see this change too, so many changes at once share it. */
   function sync(): Promise<void> {
@@ -78,16 +79,17 @@ function openSyncQueue(ports: Ports, { dir, user, authority, make, onProblem }: 
     return working
   }
 
-  async function syncOnce(): Promise<void> {
+  async function syncOnce(settle = false): Promise<void> {
     const { syncQuietly } = await import('./sync.ts')
-    const { synced, error, hasDisplaced } = await syncQuietly(ports, { dir, user, authority })
+    const { synced, error, ...next } = await syncQuietly(ports, { dir, user, authority, settle })
     const problem = error === null ? problemIn(synced) : syncFailed(error)
     mustMake = false
+    mustSettle = next.mustSettle
     // A server reports a problem once, not with every change.
     const isNew = problem !== null && problem.message !== reported
     reported = problem?.message ?? null
     clearTimeout(timer)
-    timer = hasDisplaced ? setTimeout(() => void sync(), secondSyncMs).unref() : undefined
+    timer = mustSettle ? setTimeout(() => void sync(), secondSyncMs).unref() : undefined
     if (isNew) reportTo(onProblem, problem)
   }
 
@@ -96,8 +98,8 @@ function openSyncQueue(ports: Ports, { dir, user, authority, make, onProblem }: 
     isDue: (): boolean => mustMake || existsSync(stateFile(dir)),
     end: async (): Promise<void> => {
       if (mustMake) await sync()
-      clearTimeout(timer)
       await working
+      if (mustSettle) await syncOnce(true)
       clearTimeout(timer)
     },
   }

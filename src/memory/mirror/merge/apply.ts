@@ -13,7 +13,7 @@ import type { Author, Ports } from '../../ports.ts'
 import type { ItemBlock } from '../parse/blocks.ts'
 import type { ItemFields } from '../parse/item.ts'
 import { mirrorFile } from '../state/state.ts'
-import type { Layout } from '../write/layout.ts'
+import type { MirrorDocument } from '../write/document.ts'
 import type { Clash } from './conflicts.ts'
 import type { Edit, MergePlan } from './plan.ts'
 import { lineKey, type WaitingEdit } from './waiting.ts'
@@ -58,16 +58,19 @@ export type EditCounts = {
   restored: number
 }
 
-type Target = { readonly ports: Ports; readonly user: string; readonly author: Author; readonly layout: Layout }
+type Target = {
+  readonly ports: Ports
+  readonly user: string
+  readonly author: Author
+  readonly document: MirrorDocument
+}
 
-/** Carries out a plan: each edit in the store, and its result in the open files. */
-export async function applyPlan({ ports, user, author, layout }: Target, { edits, removed, kept }: MergePlan) {
+/** Carries out a plan: each edit in the store, and its result in the document. */
+export async function applyPlan({ ports, user, author, document }: Target, { edits, removed, kept }: MergePlan) {
   const counts: EditCounts = { corrected: 0, added: 0, retired: 0, conflicts: kept.length, proposed: 0, restored: 0 }
-  /** Beliefs that were changed. */
-  const ids: string[] = kept.map(({ id }) => id)
-  /** Lines that stay as they are, with the belief that each would change, and of these the ones that cannot be taken in. */
+  /** Lines that stay as they are, with the belief that each would change, and of these the ones that are refused. */
   const left = new Map<ItemBlock, Belief | null>()
-  const refused: { readonly file: string; readonly block: ItemBlock; readonly reason: string }[] = []
+  const refused: { readonly block: ItemBlock; readonly reason: string }[] = []
   /** Edits that began to wait for a person. */
   const waiting: Omit<WaitingEdit, 'version'>[] = []
   const clashes: Clash[] = kept.map((stored) => ({
@@ -77,49 +80,41 @@ export async function applyPlan({ ports, user, author, layout }: Target, { edits
   }))
   /** Whether the store changed after the plan was made, so that a new plan is needed. */
   let isStale = false
-  for (const { file, block, edit } of edits) {
-    if (edit.kind === 'duplicate') {
-      file.document.remove(block)
-      continue
-    }
-    if (edit.kind === 'known') {
-      layout.replace(file, block, edit.belief)
-      continue
-    }
+  for (const { block, edit } of edits) {
+    if (edit.kind === 'duplicate') document.remove(block)
+    if (edit.kind === 'known') document.replace(block, edit.belief)
+    if (edit.kind === 'duplicate' || edit.kind === 'known') continue
     const stored = edit.kind === 'add' ? null : edit.current
     try {
-      const { outcome, belief, target } = await commitEdit(ports, { user, author, file: file.name, edit })
+      const { outcome, belief, target } = await commitEdit(ports, { user, author, edit })
       if (outcome === 'stale') isStale = true
       else if (outcome === 'waiting') {
         left.set(block, stored)
         const line = lineKey(block)
         // A second copy of the line waits with the first.
         if (!waiting.some((known) => known.line === line && known.id === belief.id))
-          waiting.push({ id: belief.id, target: target?.id ?? null, inPlace: stored !== null, file: file.name, line })
+          waiting.push({ id: belief.id, target: target?.id ?? null, inPlace: stored !== null, line })
+      } else if (outcome === 'proposed') {
+        counts.conflicts += 1
+        const note = `It was changed in both; the file's version waits as the proposal ${belief.id}.`
+        clashes.push({ stored, said: belief, note })
+        document.replace(block, stored ?? belief)
       } else {
-        if (stored !== null) ids.push(stored.id)
-        ids.push(belief.id)
-        if (outcome === 'proposed') {
-          counts.conflicts += 1
-          const note = `It was changed in both; the file's version waits as the proposal ${belief.id}.`
-          clashes.push({ stored, said: belief, note })
-        } else if (outcome !== 'known') counts[outcome] += 1
-        layout.replace(file, block, outcome === 'proposed' && stored !== null ? stored : belief)
+        if (outcome !== 'known') counts[outcome] += 1
+        document.replace(block, belief)
       }
     } catch (error) {
       if (!(error instanceof MemoryError) || error.code === 'unavailable') throw error
       left.set(block, stored)
-      refused.push({ file: file.name, block, reason: error.message })
+      refused.push({ block, reason: error.message })
     }
   }
   const { retired, removals } = await retire(ports, { user, author }, removed)
-  for (const { id, proposedFor } of removals)
-    waiting.push({ id, target: proposedFor, inPlace: true, file: mirrorFile, line: null })
+  for (const { id, proposedFor } of removals) waiting.push({ id, target: proposedFor, inPlace: true, line: null })
   counts.retired = retired.length
   counts.proposed = waiting.length
-  ids.push(...retired)
   isStale ||= retired.length + removals.length < removed.length
-  return { counts, ids, left, refused, waiting, clashes, isStale }
+  return { counts, left, refused, waiting, clashes, isStale }
 }
 
 type Committed =
@@ -137,15 +132,14 @@ const stale = { kind: 'nothing', result: { outcome: 'stale', belief: null } } as
 type EditCommit = {
   readonly user: string
   readonly author: Author
-  readonly file: string
   readonly edit: Exclude<Edit, { kind: 'duplicate' | 'known' }>
 }
 
-/** The one place where an edit of a file becomes a change of the store. */
-async function commitEdit(ports: Ports, { user, author, file, edit }: EditCommit): Promise<Committed> {
+/** The one place where an edit of the file becomes a change of the store. */
+async function commitEdit(ports: Ports, { user, author, edit }: EditCommit): Promise<Committed> {
   const { store } = ports
   const decide = async (at: string): Promise<Decision<Committed>> => {
-    const provenance = { ...author, sourceId: file, model: null, at }
+    const provenance = { ...author, sourceId: mirrorFile, model: null, at }
     const status = author.actor === 'person' ? 'active' : 'inferred'
     const beliefFrom = (statement: Statement): Belief =>
       newBelief(ports, { user, statement: { ...statement, status }, provenance })
