@@ -35,7 +35,8 @@ export function readTopics({ dir, bases }: MirrorPaths, acceptsRemoval: boolean)
     const base = live.text.trim() === '' ? '' : (readIfPresent(join(bases, name, `${version}.md`)) ?? '')
     const baseDocument = new MirrorDocument(base)
     const known = baseDocument.ids()
-    const gone = known.filter((id) => !document.ids().includes(id)).length
+    const present = new Set(document.ids())
+    const gone = known.filter((id) => !present.has(id)).length
     if (isMassRemoval(gone, known.length) && !acceptsRemoval)
       return { kind: 'removal', file: name, reason: `${gone} of ${known.length} items are gone from it`, live: null }
     topics.push({ name, live, text: withoutOrphans(live.text, baseDocument), base })
@@ -50,15 +51,16 @@ export function withTopics(text: string, topics: readonly string[]): string {
   const at = end < 0 || topics.length === 0 ? blocks.length : end
   const rawOf = (part: readonly Block[]): string => part.map(({ raw }) => raw).join('')
   let section = ''
-  const items = topics.flatMap(parseBlocks).flatMap((block) => {
-    if (block.kind === 'item') return [`${block.raw.trimEnd()}\n`]
-    if (block.kind !== 'scope' && block.kind !== 'type') return []
+  let items = ''
+  for (const block of topics.flatMap(parseBlocks)) {
+    if (block.kind === 'item') items += `${block.raw.trimEnd()}\n`
+    if (block.kind !== 'scope' && block.kind !== 'type') continue
     const name = block.kind === 'type' ? `${block.scope} ${block.type}` : block.scope
-    const isKnown = section === name || section.startsWith(`${name} `)
-    if (!isKnown) section = name
-    return isKnown ? [] : [`\n${block.raw.trim()}\n\n`]
-  })
-  return `${rawOf(blocks.slice(0, at))}${items.join('')}${items.length > 0 ? '\n' : ''}${rawOf(blocks.slice(at))}`
+    if (section === name || section.startsWith(`${name} `)) continue
+    section = name
+    items += `${items.endsWith('\n\n') ? '' : '\n'}${block.raw.trim()}\n\n`
+  }
+  return `${rawOf(blocks.slice(0, at))}${items}${items === '' ? '' : '\n'}${rawOf(blocks.slice(at))}`
 }
 
 /** Removes topic files, but for a person's own text in them. False when another program has changed one meanwhile. */
@@ -100,7 +102,7 @@ export function removeDisplaced(paths: MirrorPaths, onTorn: (late: Buffer) => vo
     const { seen } = (parseJson(record) ?? {}) as { readonly seen?: unknown }
     const bytes = readFileSync(path)
     const text = decode(bytes)
-    if (name.endsWith(`-${mirrorFile}`) && live.kind === 'missing') renameSync(path, paths.file)
+    if (name.endsWith(`-${mirrorFile}`) && !existsSync(paths.file)) renameSync(path, paths.file)
     else if (text === null || linesAdded(typeof seen === 'string' ? seen : '', text, shown) !== '') onTorn(bytes)
   }
   rmSync(displaced, { recursive: true, force: true })

@@ -117,17 +117,14 @@ export async function applyPlan({ ports, user, author, document }: Target, { edi
   return { counts, left, refused, waiting, clashes, isStale }
 }
 
+/** `stale`: the belief changed after the plan was made. `waiting`: the edit became a proposal for `target`, or a candidate. */
 type Committed =
-  /** `waiting`: the edit became a proposal for `target`, or a candidate. */
+  | { readonly outcome: 'stale'; readonly belief: null; readonly target?: null }
   | {
       readonly outcome: 'corrected' | 'added' | 'known' | 'proposed' | 'waiting'
       readonly belief: Belief
       readonly target?: Belief | null
     }
-  /** The belief changed after the plan was made. */
-  | { readonly outcome: 'stale'; readonly belief: null; readonly target?: null }
-
-const stale = { kind: 'nothing', result: { outcome: 'stale', belief: null } } as const
 
 type EditCommit = {
   readonly user: string
@@ -137,68 +134,57 @@ type EditCommit = {
 
 /** The one place where an edit of the file becomes a change of the store. */
 async function commitEdit(ports: Ports, { user, author, edit }: EditCommit): Promise<Committed> {
-  const { store } = ports
-  const decide = async (at: string): Promise<Decision<Committed>> => {
-    const provenance = { ...author, sourceId: mirrorFile, model: null, at }
+  return change(ports, { user, author, operation: `mirror ${edit.kind}` }, async (at): Promise<Decision<Committed>> => {
     const status = author.actor === 'person' ? 'active' : 'inferred'
+    const provenance = { ...author, sourceId: mirrorFile, model: null, at }
     const beliefFrom = (statement: Statement): Belief =>
       newBelief(ports, { user, statement: { ...statement, status }, provenance })
+    const propose = async (outcome: 'proposed' | 'waiting', target: Belief, belief: Belief) => {
+      const write = await proposal(ports, target, belief, at)
+      return { ...write, result: () => ({ outcome, belief: write.changes[0]?.after ?? belief, target }) }
+    }
     /** Commits the belief, or has it wait for a person. */
-    const decided = async (
+    const decide = async (
+      outcome: 'added' | 'corrected',
       belief: Belief,
       replaced: readonly Belief[],
-      done: 'added' | 'corrected',
     ): Promise<Decision<Committed>> => {
+      const [target = null] = replaced
       if (!(await mustWait(ports, author, replaced, belief))) {
         const changes = [created(belief), ...replaced.map((old) => superseded(old, belief, at))]
-        const kind = done === 'added' ? 'remember' : 'correct'
-        return { kind, changes, result: () => ({ outcome: done, belief }) }
+        return { kind: outcome === 'added' ? 'remember' : 'correct', changes, result: () => ({ outcome, belief }) }
       }
-      const [target = null] = replaced
-      if (target === null) {
-        const same = await sameCandidate(ports, belief)
-        if (same !== null) return { kind: 'nothing', result: { outcome: 'waiting', belief: same, target } }
-        await requireRoom(ports, belief, [])
-        const candidate = { ...belief, candidate: true }
-        return {
-          kind: 'propose',
-          changes: [created(candidate)],
-          result: () => ({ outcome: 'waiting', belief: candidate, target }),
-        }
-      }
-      const write = await proposal(ports, target, belief, at)
-      return { ...write, result: () => ({ outcome: 'waiting', belief: write.changes[0]?.after ?? belief, target }) }
-    }
-    switch (edit.kind) {
-      case 'correct': {
-        const old = await store.get(user, edit.current.id)
-        if (old === null || old.version !== edit.current.version) return stale
-        refuseSecret(edit.fields, old)
-        const belief = beliefFrom(parseDraft(correctedDraft(old, edit.fields)))
-        const hint = () => 'Use another name in this line, or rename the other belief.'
-        await requireFreeName(ports, belief, { except: [old.id], hint })
-        return decided(belief, [old], 'corrected')
-      }
-      case 'add': {
-        const read = await readNewLine(ports, user, edit)
-        if (read.outcome === 'known') return { kind: 'nothing', result: read }
-        const { outcome, statement, holders } = read
-        return decided(inherit(beliefFrom(statement), holders), holders, outcome)
-      }
-      case 'conflict': {
-        const target = await store.get(user, edit.current.id)
-        if (target === null || !isCurrent(target)) return stale
-        refuseSecret(edit.fields, target)
-        const belief = beliefFrom(parseDraft(correctedDraft(target, edit.fields)))
-        const waiting = await store.proposalsFor(user, target.id)
-        const same = waiting.find(({ content, why }) => content === belief.content && why === belief.why)
-        if (same !== undefined) return { kind: 'nothing', result: { outcome: 'proposed', belief: same } }
-        const write = await proposal(ports, target, belief, at)
-        return { ...write, result: () => ({ outcome: 'proposed', belief: write.changes[0]?.after ?? belief }) }
+      if (target !== null) return propose('waiting', target, belief)
+      const same = await sameCandidate(ports, belief)
+      if (same !== null) return { kind: 'nothing', result: { outcome: 'waiting', belief: same } }
+      await requireRoom(ports, belief, [])
+      const candidate = { ...belief, candidate: true }
+      return {
+        kind: 'propose',
+        changes: [created(candidate)],
+        result: () => ({ outcome: 'waiting', belief: candidate }),
       }
     }
-  }
-  return change(ports, { user, author, operation: `mirror ${edit.kind}` }, decide)
+    if (edit.kind === 'add') {
+      const read = await readNewLine(ports, user, edit)
+      if (read.outcome === 'known') return { kind: 'nothing', result: read }
+      return decide(read.outcome, inherit(beliefFrom(read.statement), read.holders), read.holders)
+    }
+    const old = await ports.store.get(user, edit.current.id)
+    if (old === null || !isCurrent(old) || (edit.kind === 'correct' && old.version !== edit.current.version))
+      return { kind: 'nothing', result: { outcome: 'stale', belief: null } }
+    refuseSecret(edit.fields, old)
+    const belief = beliefFrom(parseDraft(correctedDraft(old, edit.fields)))
+    if (edit.kind === 'conflict') {
+      const waiting = await ports.store.proposalsFor(user, old.id)
+      const same = waiting.find(({ content, why }) => content === belief.content && why === belief.why)
+      if (same !== undefined) return { kind: 'nothing', result: { outcome: 'proposed', belief: same } }
+      return propose('proposed', old, belief)
+    }
+    const hint = () => 'Use another name in this line, or rename the other belief.'
+    await requireFreeName(ports, belief, { except: [old.id], hint })
+    return decide('corrected', belief, [old])
+  })
 }
 
 type NewLine =
@@ -236,45 +222,39 @@ async function readNewLine(
   return { outcome: 'corrected', statement: parseDraft(correctedDraft(holder, { ...named, type, why })), holders }
 }
 
-type Retired = { readonly retired: readonly string[]; readonly removals: readonly Belief[] }
-
 /**
  * Retires beliefs whose lines were removed: their history is kept, and undo brings them back. What another author stated
- * is proposed to be retired.
+ * is proposed to be retired. Returns the ids of the retired beliefs, and the proposals.
  */
 async function retire(
   ports: Ports,
   { user, author }: Pick<Target, 'user' | 'author'>,
   beliefs: readonly Belief[],
-): Promise<Retired> {
-  const versions = new Map(beliefs.map(({ id, version }) => [id, version]))
+): Promise<{ readonly retired: readonly string[]; readonly removals: readonly Belief[] }> {
   const isOwn = (belief: Belief): boolean => author.actor === 'person' || authorityOf(belief) === author.actor
-  const unchanged = async (which: (belief: Belief) => boolean): Promise<readonly Belief[]> => {
-    const ids = beliefs.filter(which).map(({ id }) => id)
-    const now = ids.length === 0 ? [] : await ports.store.getMany(user, ids)
-    return now.filter(({ id, version }) => versions.get(id) === version)
+  const unchanged = async (areOwn: boolean): Promise<readonly Belief[]> => {
+    const wanted = new Map(beliefs.filter((one) => isOwn(one) === areOwn).map(({ id, version }) => [id, version]))
+    const now = wanted.size === 0 ? [] : await ports.store.getMany(user, [...wanted.keys()])
+    return now.filter(({ id, version }) => wanted.get(id) === version)
   }
   const retired = await change<readonly string[]>(ports, { user, author, operation: 'mirror retire' }, async () => {
-    const own = await unchanged(isOwn)
+    const own = await unchanged(true)
     if (own.length === 0) return { kind: 'nothing', result: [] }
     return { kind: 'retire', changes: own.map(withdrawn), result: () => own.map(({ id }) => id) }
   })
-  const removals = await change<readonly Belief[]>(
-    ports,
-    { user, author, operation: 'mirror propose retire' },
-    async (at) => {
-      const removals: Belief[] = []
-      const fresh: Belief[] = []
-      for (const belief of await unchanged((one) => !isOwn(one))) {
-        const known = (await ports.store.proposalsFor(user, belief.id)).find(({ resolvedAt }) => resolvedAt !== null)
-        const removal = known ?? removalOf(belief, ports.newId(), author, at)
-        removals.push(removal)
-        if (known === undefined) fresh.push(removal)
-      }
-      if (fresh.length === 0) return { kind: 'nothing', result: removals }
-      return { kind: 'propose', changes: fresh.map(created), result: () => removals }
-    },
-  )
+  const operation = 'mirror propose retire'
+  const removals = await change<readonly Belief[]>(ports, { user, author, operation }, async (at) => {
+    const removals: Belief[] = []
+    const fresh: Belief[] = []
+    for (const belief of await unchanged(false)) {
+      const known = (await ports.store.proposalsFor(user, belief.id)).find(({ resolvedAt }) => resolvedAt !== null)
+      const removal = known ?? removalOf(belief, ports.newId(), author, at)
+      removals.push(removal)
+      if (known === undefined) fresh.push(removal)
+    }
+    if (fresh.length === 0) return { kind: 'nothing', result: removals }
+    return { kind: 'propose', changes: fresh.map(created), result: () => removals }
+  })
   return { retired, removals }
 }
 

@@ -91,7 +91,7 @@ export class MirrorDocument {
   remove(block: ItemBlock): void {
     const at = this.#placeOf(block)
     this.#blocks.splice(at, 1)
-    this.#dropEmptyHeading('scope', this.#dropEmptyHeading('type', at))
+    if (this.#blocks[at - 1]?.kind !== 'item') this.#dropEmptyHeading('scope', this.#dropEmptyHeading('type', at))
   }
 
   #placeOf(block: Block): number {
