@@ -1,6 +1,6 @@
 import { existsSync, readFileSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { checkOwn } from '../../files/own-files.ts'
+import { checkOwn, ownPath } from '../../files/own-files.ts'
 import { parseJson } from '../../json.ts'
 import { isMassRemoval } from './merge/plan.ts'
 import { type Block, parseBlocks } from './parse/blocks.ts'
@@ -97,7 +97,7 @@ export function removeDisplaced(paths: MirrorPaths, onTorn: (late: Buffer) => vo
   const live = readLiveFile(paths.file)
   const shown = live.kind === 'read' ? live.text : ''
   for (const name of namesIn(displaced).filter((one) => /^\d+-[0-9a-f]{8}-.*\.md$/u.test(one))) {
-    const path = join(displaced, name)
+    const path = ownPath(paths.dir, join(displaced, name))
     const record = readIfPresent(`${path}.pending.json`) ?? readIfPresent(`${path}.done.json`) ?? ''
     const { seen } = (parseJson(record) ?? {}) as { readonly seen?: unknown }
     const bytes = readFileSync(path)

@@ -110,14 +110,12 @@ export class MirrorDocument {
   #insertGroup(scope: string, type: BeliefType, beliefs: readonly Belief[]): void {
     const items = beliefs.map((belief) => this.#itemBlock(belief))
     const isHere = (section: Section | null): boolean => section?.scope === scope && section.type === type
-    const last = this.#blocks.findLastIndex((block) => block.kind === 'item' && isHere(block.section))
+    const last = this.#blocks.findLastIndex(
+      (block) => (block.kind === 'item' && isHere(block.section)) || (block.kind === 'type' && isHere(block)),
+    )
     if (last >= 0) {
-      this.#insertAt(last + 1, items)
-      return
-    }
-    const heading = this.#blocks.findIndex((block) => block.kind === 'type' && isHere(block))
-    if (heading >= 0) {
-      this.#insertApart(heading + 1, items)
+      if (this.#blocks[last]?.kind === 'item') this.#insertAt(last + 1, items)
+      else this.#insertApart(last + 1, items)
       return
     }
     const eol = this.#eol

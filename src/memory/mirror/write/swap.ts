@@ -42,7 +42,7 @@ export const hasReplaced = ({ dir }: MirrorPaths): boolean => replacedFiles.has(
 /** The replaced files, each with its late save if it has one. One whose process died has no descriptor. */
 export function readReplaced(paths: MirrorPaths) {
   const open = (replacedFiles.get(paths.dir) ?? []).map((file) => ({ file, late: lateSave(file) }))
-  const left = ifPresent(() => readFileSync(paths.replaced))
+  const left = ifPresent(() => readFileSync(ownPath(paths.dir, paths.replaced)))
   if (left === null) return open
   // The process died while it replaced the file: before the new one was in place, or after.
   if (linkIn(paths.replaced, ownPath(paths.dir, paths.file))) {
