@@ -186,6 +186,7 @@ describe('a memory in a cloned repository', () => {
     ['state/mirror/bases', 'folder', statement],
     ['state/mirror/bases/MEMORY.md', 'folder', statement],
     ['state/mirror/lock', 'file', statement],
+    ['state/mirror/replaced.md', 'file', statement],
     ['state/mirror/where', 'folder', ['mirror', 'sync']],
     ['state/forgetting', 'folder', ['forget', 'code review', '--yes']],
     ['state/evals', 'folder', ['benchmark', 'capture', 'Review the code.', '--as-is']],
@@ -222,6 +223,26 @@ describe('a memory in a cloned repository', () => {
 
     expect(refused).toMatchObject({ exitCode: 3, stderr: expect.stringContaining('is a symbolic link') })
   })
+
+  it.each(['replaced.md', 'displaced/1-00000000-MEMORY.md'])(
+    'does not show the text of a file elsewhere because %s is a link to it',
+    async (name) => {
+      using place = workplace()
+      const victims = victimsOf(place)
+      const { clone, memory } = cloneInto(place)
+      await place.runWith({ cwd: clone }, 'trust')
+      await place.runWith({ cwd: clone }, 'mirror', 'sync')
+      mkdirSync(join(memory, 'state', 'mirror', 'displaced'), { recursive: true, mode: 0o700 })
+      writeFileSync(victims.file, 'The word is xyzzy.\n')
+      putLink(memory, join('state', 'mirror', name), victims.file)
+
+      const refused = await place.runWith({ cwd: clone }, 'mirror', 'sync')
+
+      expect(refused).toMatchObject({ exitCode: 3, stderr: expect.stringContaining('is a symbolic link') })
+      for (const file of readdirSync(memory).filter((one) => one.endsWith('.md')))
+        expect(readFileSync(join(memory, file), 'utf8')).not.toContain('xyzzy')
+    },
+  )
 
   it('gets a clear error for a link in the place of the store', async () => {
     using place = workplace()

@@ -45,7 +45,7 @@ it('shadow records hold no word of a message or a belief, and no hash that a dic
   expect(canaries.flatMap(formsOf).filter((form) => leaky.includes(form))).toHaveLength(1)
 })
 
-/** The files of a memory that are there to hold text: the store, MEMORY.md and its topic files with their merge bases, and the hooks' queue. */
+/** The files of a memory that are there to hold text: the store, MEMORY.md with its merge bases, and the hooks' queue. */
 const holdsText = /^(?:state\/credence\.db|[^/]*\.md$|state\/mirror|state\/hook-queue\/)/u
 
 it('no log, figure, shadow record or report holds a word of a message or a belief, also after errors', {

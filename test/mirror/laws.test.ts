@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { parseBlocks } from '../../src/memory/mirror/parse/blocks.ts'
-import { isMirrored } from '../../src/memory/mirror/write/layout.ts'
+import { isMirrored } from '../../src/memory/mirror/write/shown.ts'
 import { tries } from '../full-counts.ts'
 import { mirroredMemory, nothingTaken } from './mirrored-memory.ts'
 

@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { readFiles } from '../../src/memory/mirror/changes.ts'
+import { readMirror } from '../../src/memory/mirror/read.ts'
 import { saveBase } from '../../src/memory/mirror/state/bases.ts'
 import { mirrorFile, mirrorPaths, rebuildState } from '../../src/memory/mirror/state/state.ts'
 import { MirrorDocument } from '../../src/memory/mirror/write/document.ts'
@@ -10,19 +10,20 @@ import { temporaryDirectory } from '../temporary-directory.ts'
 it('an old copy of the file that is saved takes no line away that waits or was written after it', () => {
   using directory = temporaryDirectory()
   const paths = mirrorPaths(directory.path)
-  mkdirSync(paths.displaced, { recursive: true })
+  mkdirSync(paths.state, { recursive: true })
   const version = (number: number, lines: string) =>
     `# Memory\n\n<!-- credence:mirror ${number} -->\n\n## New <!-- credence:new -->\n\n${lines}`
   const texts = [
     version(1, '- **kept**: since version 1\n'),
     version(2, '- **kept**: since version 1\n- **late**: waits\n'),
   ]
-  for (const text of texts) saveBase(paths, mirrorFile, new MirrorDocument(text), text)
+  for (const text of texts) saveBase(paths, new MirrorDocument(text), text)
   const state = rebuildState(paths, 'local')
   writeFileSync(join(paths.dir, mirrorFile), `${texts[0]}- **newest**: of the editor\n`)
 
-  const read = readFiles(paths, state, { displaced: [], acceptsEmpty: false, onTorn: () => expect.unreachable() })
+  const onTorn = () => expect.unreachable()
+  const read = readMirror(paths, state, { late: [], topics: [], acceptsEmpty: false, onTorn })
 
-  const text = Array.isArray(read) ? read[0].document.render() : ''
+  const text = 'document' in read ? read.document.render() : ''
   for (const name of ['kept', 'late', 'newest']) expect(text.split(`**${name}**`)).toHaveLength(2)
 })

@@ -63,11 +63,10 @@ describe('several processes with one mirror', () => {
       expect((await place.sync()).outcome).toBe('synced')
     }
 
-    const files = ['MEMORY.md', ...(await place.status()).topicFiles]
-    const shown = new Set(files.flatMap((name) => shownIn(place.text(name))))
+    const shown = new Set(shownIn(place.text()))
     expect([...acknowledged].filter((name) => !shown.has(name))).toEqual([])
     expect([...shown].sort()).toEqual(Object.keys(await place.beliefs()).sort())
     expect(readdirSync(place.dir).filter((name) => name.startsWith('.'))).toEqual([])
-    expect(readdirSync(place.path('state/mirror/displaced'))).toEqual([])
+    expect(place.has('state/mirror/replaced.md')).toBe(false)
   })
 })

@@ -1,4 +1,4 @@
-import { globSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { globSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { writeRecord } from '../../src/memory/mirror/state/state.ts'
@@ -73,20 +73,17 @@ describe('an old copy that is put back', () => {
   })
 })
 
-describe('a file that another program created while ours was not in place', () => {
-  async function createdMeanwhile(content: (text: string) => string) {
+describe('a file that was replaced by a process that died', () => {
+  async function leftBehind(content: (text: string) => string) {
     const place = personalMemory()
     for (const name of ['a', 'b', 'c']) await place.memory.remember({ name, content: `what ${name} is` })
     await place.sync()
-    const displaced = place.path('state/mirror/displaced/1-00000000-MEMORY.md')
-    writeFileSync(displaced, content(place.text()))
-    const record = { id: '1-00000000-MEMORY.md', file: 'MEMORY.md', at: 0, seen: '' }
-    writeFileSync(`${displaced}.done.json`, JSON.stringify(record))
+    writeFileSync(place.path('state/mirror/replaced.md'), content(place.text()))
     return place
   }
 
-  it('adds its lines when it was appended to', async () => {
-    await using place = await createdMeanwhile(() => 'A line of theirs.\n- **d**: what d is\n')
+  it('adds its lines when another program had created it while ours was not in place', async () => {
+    await using place = await leftBehind(() => 'A line of theirs.\n- **d**: what d is\n')
     const before = place.text()
 
     const { outcome, taken, conflicts } = await place.sync()
@@ -99,58 +96,43 @@ describe('a file that another program created while ours was not in place', () =
     expect(place.text()).toContain('A line of theirs.\n')
     expect(Object.keys(await place.beliefs()).sort()).toEqual(['a', 'b', 'c', 'd'])
     expect(place.text().match(/# Memory/gu)).toHaveLength(before.match(/# Memory/gu)?.length ?? 0)
+    expect(place.has('state/mirror/replaced.md')).toBe(false)
   })
 
   it('is merged like any other save when it is a whole one', async () => {
-    await using place = await createdMeanwhile((text) => text.replace('what b is', 'what b became'))
+    await using place = await leftBehind((text) => text.replace('what b is', 'what b became'))
 
     const { taken, conflicts } = await place.sync()
 
     expect({ taken, conflicts }).toEqual({ taken: { ...nothingTaken, corrected: 1 }, conflicts: [] })
     expect(place.text().match(/# Memory/gu)).toHaveLength(1)
   })
-})
 
-describe('a displaced file whose record is damaged or of an older version', () => {
-  const olderRecord = {
-    name: '1-00000000-MEMORY.md',
-    file: 'MEMORY.md',
-    at: 0,
-    seen: { hash: 'h', bytes: 9, lines: [] },
-  }
-  const records = { older: JSON.stringify(olderRecord), damaged: '{"file":"MEM' }
+  it('changes nothing when it is as it was written', async () => {
+    await using place = await leftBehind((text) => text)
 
-  it.each(Object.entries(records))('does not stop the sync (%s)', async (_, record) => {
-    await using place = personalMemory()
-    await place.memory.remember({ name: 'a', content: 'what a is' })
-    await place.sync()
-    const displaced = place.path('state/mirror/displaced/1-00000000-MEMORY.md')
-    writeFileSync(displaced, place.text())
-    writeFileSync(`${displaced}.done.json`, record)
-
-    await place.memory.remember({ name: 'b', content: 'what b is' })
-    const { outcome, conflicts } = await place.sync()
-
-    expect({ outcome, conflicts, problems: place.problems }).toEqual({ outcome: 'synced', conflicts: [], problems: [] })
-    expect(await place.beliefs()).toEqual({ a: 'what a is', b: 'what b is' })
-    expect(lineOf(place.text(), 'b')).toContain('what b is')
-    expect(readdirSync(place.path('state/mirror/displaced'))).toEqual([])
+    expect(await place.sync()).toMatchObject({ taken: nothingTaken, conflicts: [], written: [] })
+    expect(place.has('state/mirror/replaced.md')).toBe(false)
   })
 
-  it('is kept as a conflict file when it has lines that are nowhere else', async () => {
-    await using place = personalMemory()
-    await place.memory.remember({ name: 'a', content: 'what a is' })
-    await place.sync()
-    const displaced = place.path('state/mirror/displaced/1-00000000-MEMORY.md')
-    writeFileSync(displaced, place.text().replace('what a is', 'an edit of a'))
-    writeFileSync(`${displaced}.done.json`, records.older)
+  it('comes back when its successor was not in place yet', async () => {
+    await using place = await leftBehind((text) => `${text}My own note.\n`)
+    rmSync(place.path())
+
+    expect(await place.sync()).toMatchObject({ taken: nothingTaken, conflicts: [] })
+    expect(place.text()).toContain('My own note.\n')
+    expect(Object.keys(await place.beliefs()).sort()).toEqual(['a', 'b', 'c'])
+    expect(place.has('state/mirror/replaced.md')).toBe(false)
+  })
+
+  it('is kept as a conflict file when its version is not known and it has other lines', async () => {
+    await using place = await leftBehind((text) => text.replace('what a is', 'an edit of a'))
+    rmSync(place.path('state/mirror/bases'), { recursive: true })
 
     const { conflicts } = await place.sync()
 
     expect(conflicts).toHaveLength(1)
     expect(place.text(conflicts[0]?.file)).toContain('an edit of a')
-    expect(await place.beliefs()).toEqual({ a: 'what a is' })
-    expect(readdirSync(place.path('state/mirror/displaced'))).toEqual([])
   })
 })
 

@@ -4,7 +4,7 @@ import { invalid } from '../../errors.ts'
 import { withoutMarkup } from '../learn/name-of.ts'
 import { scopeOf, typeOf } from '../mirror/parse/blocks.ts'
 import { parseItem } from '../mirror/parse/item.ts'
-import { introduction } from '../mirror/write/layout.ts'
+import { introduction } from '../mirror/write/shown.ts'
 import { withoutComments } from './without-comments.ts'
 
 type Root = ReturnType<typeof fromMarkdown>

@@ -1,9 +1,8 @@
-import { join } from 'node:path'
 import type { Ports } from '../ports.ts'
 import { openConflicts } from './merge/conflicts.ts'
 import { undecidedEdits } from './merge/waiting.ts'
 import { readLiveFile, signatureAt } from './parse/read-file.ts'
-import { loadProblem, loadState, type MirrorState, mirrorFile, mirrorPaths, rebuildState } from './state/state.ts'
+import { loadProblem, loadState, mirrorFile, mirrorPaths, rebuildState } from './state/state.ts'
 import { MirrorDocument } from './write/document.ts'
 
 export type MirrorStatus = Awaited<ReturnType<typeof mirrorStatus>>
@@ -11,16 +10,21 @@ export type MirrorStatus = Awaited<ReturnType<typeof mirrorStatus>>
 /** Reads the state of a mirror, and changes nothing. */
 export async function mirrorStatus({ store }: Pick<Ports, 'store'>, dir: string) {
   const paths = mirrorPaths(dir)
-  const file = join(dir, mirrorFile)
+  const { file } = paths
   const loaded = loadState(paths)
   if (loaded === null) return { exists: false, file } as const
   const isDamaged = loaded === 'damaged'
   const state = isDamaged ? { ...rebuildState(paths, ''), files: {} } : loaded
   const events = isDamaged ? [] : await store.events(state.user, { limit: 1_000 })
   const pendingEvents = events.filter(({ number }) => number > state.watermark).length
-  const names = Object.keys(state.files)
   const mirror = readLiveFile(file)
-  const editedFiles = names.filter((name) => isEdited(dir, name, state))
+  const document = new MirrorDocument(mirror.kind === 'read' ? mirror.text : '')
+  const known = state.files[mirrorFile]
+  const isUnchanged =
+    known === undefined ||
+    known.signature === signatureAt(file) ||
+    (mirror.kind === 'read' && mirror.hash === known.hash)
+  const editedFiles = isUnchanged ? [] : [mirrorFile]
   const conflicts = await openConflicts(store, paths, state)
   const undecided = await undecidedEdits(store, state)
   const problem = isDamaged
@@ -31,18 +35,18 @@ export async function mirrorStatus({ store }: Pick<Ports, 'store'>, dir: string)
     exists: true,
     file,
     user: state.user,
-    /** Whether store and files say the same and nothing waits for a person. */
+    /** Whether store and file agree and nothing waits for a person. */
     isInSync: !hasWork && state.held === null && problem === null,
-    items: Object.values(state.files).reduce((sum, { items }) => sum + items, 0),
-    /** Files beside MEMORY.md that hold what does not fit there. */
-    topicFiles: names.filter((name) => name !== mirrorFile).sort(),
+    items: known?.items ?? 0,
+    /** Whether MEMORY.md shows only a part of the beliefs, because all of them would not fit. */
+    isPartial: document.blocks.some(({ kind }) => kind === 'note'),
     syncedAt: state.syncedAt,
-    /** Changes of the store that the files do not show yet. */
+    /** Changes of the store that the file does not show yet. */
     pendingEvents,
     /** Files that were changed since the last sync. */
     editedFiles,
     /** List items of MEMORY.md outside of the managed sections. */
-    leftAlone: mirror.kind === 'read' && !isDamaged ? new MirrorDocument(mirror.text).countOwnItems() : 0,
+    leftAlone: isDamaged ? 0 : document.countOwnItems(),
     /** Edits of the files that wait for a person to accept or reject them. */
     undecided,
     held: state.held,
@@ -55,13 +59,6 @@ export async function mirrorStatus({ store }: Pick<Ports, 'store'>, dir: string)
     /** Whether other users of this machine may write to MEMORY.md. */
     isWritableByOthers: mirror.kind === 'read' && (mirror.mode & 0o002) !== 0,
   } as const
-}
-
-function isEdited(dir: string, name: string, { files }: MirrorState): boolean {
-  const path = join(dir, name)
-  if (files[name]?.signature === signatureAt(path)) return false
-  const live = readLiveFile(path)
-  return live.kind !== 'read' || live.hash !== files[name]?.hash
 }
 
 async function unconfirmedOf({ store }: Pick<Ports, 'store'>, user: string) {

@@ -15,7 +15,7 @@ type MirrorSyncOptions = {
   readonly onProblem: (problem: Error) => void
 }
 
-/** A process that is still running syncs once more after this time, to read displaced files again. */
+/** A process that is still running syncs once more after this time, to read the replaced file again. */
 const secondSyncMs = 250
 
 const stateFile = (dir: string): string => join(dir, 'state', 'mirror', 'mirror.json')
@@ -45,7 +45,7 @@ export function syncOnCommit<AnyStore extends Store>(
     },
   }
   const catchUp = async (): Promise<void> => {
-    if (existsSync(stateFile(dir)) && (await isEdited(dir))) await queue.sync()
+    if (await isEdited(dir)) await queue.sync()
   }
   return { ...ports, store: synced, catchUp }
 }
@@ -60,13 +60,14 @@ export async function syncIfThere(
   return (await syncQuietly(ports, { dir, user })).error
 }
 
-/** Syncs on demand, one sync at a time, and a moment later once more if displaced files are left. */
-function openSyncQueue(ports: Ports, { dir, user, authority, make, onProblem }: MirrorSyncOptions) {
+/** Syncs on demand, one sync at a time, and a moment later, or at the end, once more to read the replaced file again. */
+function openSyncQueue(ports: Ports, { make, onProblem, ...request }: MirrorSyncOptions) {
   let reported: string | null = null
   let timer: NodeJS.Timeout | undefined
   let working: Promise<void> = Promise.resolve()
   let next: Promise<void> | null = null
   let mustMake = make
+  let mustSettle = false
 
   /** A sync that has not begun yet will see this change too, so many changes at once share it. */
   function sync(): Promise<void> {
@@ -78,37 +79,35 @@ function openSyncQueue(ports: Ports, { dir, user, authority, make, onProblem }: 
     return working
   }
 
-  async function syncOnce(): Promise<void> {
+  async function syncOnce(settle = false): Promise<void> {
     const { syncQuietly } = await import('./sync.ts')
-    const { synced, error, hasDisplaced } = await syncQuietly(ports, { dir, user, authority })
+    const { synced, error, ...next } = await syncQuietly(ports, { ...request, settle })
     const problem = error === null ? problemIn(synced) : syncFailed(error)
     mustMake = false
+    mustSettle = next.mustSettle
     // A server reports a problem once, not with every change.
     const isNew = problem !== null && problem.message !== reported
     reported = problem?.message ?? null
     clearTimeout(timer)
-    timer = hasDisplaced ? setTimeout(() => void sync(), secondSyncMs).unref() : undefined
-    if (isNew) reportTo(onProblem, problem)
+    timer = mustSettle ? setTimeout(() => void sync(), secondSyncMs).unref() : undefined
+    if (!isNew) return
+    try {
+      onProblem(problem)
+    } catch (error) {
+      // An error of the caller's own function must neither fail the change nor stop later syncs.
+      process.emitWarning(`onMirrorProblem failed: ${String(error)}`)
+    }
   }
 
   return {
     sync,
-    isDue: (): boolean => mustMake || existsSync(stateFile(dir)),
+    isDue: (): boolean => mustMake || existsSync(stateFile(request.dir)),
     end: async (): Promise<void> => {
       if (mustMake) await sync()
-      clearTimeout(timer)
       await working
+      if (mustSettle) await syncOnce(true)
       clearTimeout(timer)
     },
-  }
-}
-
-/** An error of the caller's own function must neither fail the change nor stop later syncs. */
-function reportTo(onProblem: MirrorSyncOptions['onProblem'], problem: Error): void {
-  try {
-    onProblem(problem)
-  } catch (error) {
-    process.emitWarning(`onMirrorProblem failed: ${String(error)}`)
   }
 }
 
@@ -141,9 +140,6 @@ function problemIn(synced: Synced | null): Error | null {
   )
 }
 
-/** Signatures of MEMORY.md and the mirror's state, by directory, that are known to need no sync. */
-const unchanged = new Map<string, string>()
-
 /**
  * Whether MEMORY.md differs from its last synced text. A held file counts only after it has changed again: it waits for
  * a person. Any other problem is left to the sync, which reports it.
@@ -152,17 +148,12 @@ async function isEdited(dir: string): Promise<boolean> {
   const { hashOf, signatureAt } = await import('./parse/read-file.ts')
   const file = join(dir, 'MEMORY.md')
   try {
-    const state = signatureAt(stateFile(dir))
-    if (state === null) return false
-    const signature = signatureAt(file) ?? ''
-    if (unchanged.get(dir) === `${signature} ${state}`) return false
     const { held, files } = JSON.parse(readFileSync(stateFile(dir), 'utf8'))
-    const isNew =
-      held === null
-        ? signature === '' || hashOf(readFileSync(file)) !== files['MEMORY.md']?.hash
-        : held.signature !== signature
-    if (!isNew) unchanged.set(dir, `${signature} ${state}`)
-    return isNew
+    const signature = signatureAt(file) ?? ''
+    if (held !== null) return held.signature !== signature
+    // A copy of the memory has the same text.
+    const { signature: known, hash } = files['MEMORY.md'] ?? {}
+    return signature !== known && (signature === '' || hashOf(readFileSync(file)) !== hash)
   } catch {
     return false
   }

@@ -1,11 +1,11 @@
-import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
+import type { Belief } from '../../beliefs/belief.ts'
+import type { JournalEntry } from '../../beliefs/journal.ts'
 import { conflict } from '../../errors.ts'
 import { sweepLeftovers } from '../../files/leftovers.ts'
 import { takeLock } from '../../files/lock.ts'
-import { checkOwn, ownDirectory, ownPath } from '../../files/own-files.ts'
-import type { Ports } from '../ports.ts'
-import { changesSince, readFiles } from './changes.ts'
+import { ownDirectory, ownPath } from '../../files/own-files.ts'
+import type { Ports, Store } from '../ports.ts'
 import { applyPlan, type EditCounts, fileAuthors, type MirrorAuthority } from './merge/apply.ts'
 import {
   conflictText,
@@ -16,8 +16,11 @@ import {
 } from './merge/conflicts.ts'
 import { planMerge } from './merge/plan.ts'
 import { settleWaiting, type UndecidedEdit, undecidedEdits, withdrawOutdated } from './merge/waiting.ts'
-import { signatureAt } from './parse/read-file.ts'
-import { forgetInBases, loadBase } from './state/bases.ts'
+import { readTopics, removeDisplaced, removeTopics } from './migrate.ts'
+import type { ItemBlock } from './parse/blocks.ts'
+import { hashOf, type LiveFile, signatureAt } from './parse/read-file.ts'
+import { type HeldFile, type OpenFile, readMirror } from './read.ts'
+import { forgetInBases, saveBase } from './state/bases.ts'
 import {
   type Held,
   loadState,
@@ -29,8 +32,8 @@ import {
   saveProblem,
   saveState,
 } from './state/state.ts'
-import { type MirrorFile, openLayout } from './write/layout.ts'
-import { displacedFiles, hasDisplaced, settleDisplaced, settleMs, writeFiles } from './write/swap.ts'
+import { showBeliefs } from './write/shown.ts'
+import { hasReplaced, readReplaced, replaceFile, settleMs, settleReplaced } from './write/swap.ts'
 
 export type MirrorRequest = {
   readonly dir: string
@@ -41,7 +44,7 @@ export type MirrorRequest = {
   readonly accept?: boolean
   /** How long to wait for another sync of the same mirror. Default 2000. */
   readonly waitMs?: number
-  /** Whether to wait until no program can be writing to a displaced file. Otherwise the next sync reads it again. */
+  /** Whether to wait until no program can be writing to the file that was replaced. Default true; else call it again. */
   readonly settle?: boolean
 }
 
@@ -50,12 +53,12 @@ export type Synced = {
   readonly held: Held | null
   /** The path of MEMORY.md. */
   readonly file: string
-  /** Names of the files that were written. */
+  /** `MEMORY.md` if it was written. */
   readonly written: readonly string[]
-  /** How many changes came out of the files. */
+  /** How many changes came out of the file. */
   readonly taken: Readonly<EditCounts>
   readonly refused: MirrorState['refused']
-  /** Edits of the files that wait for a person to accept or reject them. */
+  /** Edits of the file that wait for a person to accept or reject them. */
   readonly undecided: readonly UndecidedEdit[]
   /** Conflicts, new or old, that wait for a decision. */
   readonly conflicts: readonly OpenConflict[]
@@ -63,22 +66,21 @@ export type Synced = {
   readonly leftAlone: number
 }
 
-/** A file may change so often during a sync before the rest is left to the next one. */
-const mostRounds = 8
-const mostRestlessWaits = 5
-const mostConflicts = 200
+/** How often a file may change during a sync before the rest is left to the next one. */
+const maxRounds = 8
+const maxRestlessWaits = 5
+const maxConflicts = 200
 
 /**
- * Merges store and files, in both directions. Makes the mirror when there is none.
+ * Merges store and file, in both directions. Makes the mirror when there is none.
  *
- * The data path of one round: read the files that changed; find the base of each, the text written last; plan the merge
- * of base, file and store, item by item; commit the edits of the file to the store; update the items that the store
- * changed; write the files; keep their texts as the next bases.
+ * The data path of one round: read the file; find its base, the version it was made from; plan the merge of base, file
+ * and store, item by item; commit the edits of the file to the store; show the beliefs of the store in the document;
+ * write it; keep its text as the next base.
  */
 export async function syncMirror(ports: Ports, request: MirrorRequest): Promise<Synced> {
   const paths = mirrorPaths(request.dir)
-  ownDirectory(paths.dir, paths.displaced)
-  for (const folder of [paths.bases, paths.where]) checkOwn(paths.dir, folder)
+  ownDirectory(paths.dir, paths.state)
   const release = await takeLock(ownPath(paths.dir, paths.lock), 'The mirror', request.waitMs ?? 2_000)
   try {
     const loaded = loadState(paths)
@@ -89,7 +91,7 @@ export async function syncMirror(ports: Ports, request: MirrorRequest): Promise<
         `Use --user ${state.user}, or another directory.`,
       )
     // Drafts of processes that died are rare, so only a sync that may take its time looks for them.
-    if (request.settle === true) await sweepLeftovers(paths.dir)
+    if (request.settle !== false) await sweepLeftovers(paths.dir)
     return await runSync(ports, paths, state, request)
   } finally {
     release()
@@ -103,9 +105,9 @@ export async function syncQuietly(ports: Ports, request: MirrorRequest) {
     const state = loadState(paths)
     // A directory has one mirror, which shows the memory of one user.
     if (state !== null && state !== 'damaged' && state.user !== request.user)
-      return { synced: null, error: null, hasDisplaced: false }
+      return { synced: null, error: null, mustSettle: false }
     const synced = await syncMirror(ports, request)
-    return { synced, error: null, hasDisplaced: hasDisplaced(paths) }
+    return { synced, error: null, mustSettle: hasReplaced(paths) }
   } catch (cause) {
     const error = cause instanceof Error ? cause : new Error(String(cause))
     try {
@@ -113,125 +115,158 @@ export async function syncQuietly(ports: Ports, request: MirrorRequest) {
     } catch {
       // A disk that refuses the mirror refuses this record too; the error is returned all the same.
     }
-    return { synced: null, error, hasDisplaced: false }
+    return { synced: null, error, mustSettle: false }
   }
 }
 
 async function runSync(ports: Ports, paths: MirrorPaths, state: MirrorState, request: MirrorRequest): Promise<Synced> {
-  const writtenNames = new Set<string>()
+  const { store } = ports
+  const { user } = state
+  const isAccepted = request.accept === true
   const taken: EditCounts = { corrected: 0, added: 0, retired: 0, conflicts: 0, proposed: 0, restored: 0 }
+  let isWritten = false
   let leftAlone = 0
-  let hasForgotten = false
   let restlessWaits = 0
 
   async function runRound(hasWaited: boolean): Promise<'done' | 'again' | 'held'> {
-    const { store } = ports
-    const { user } = state
-    const displaced = displacedFiles(paths)
-    const read = readFiles(paths, state, {
-      displaced,
-      acceptsEmpty: request.accept === true,
-      onTorn: (late) => writeConflict(late, []),
-    })
-    if ('reason' in read) return read.kind === 'removal' && (await isRestless(read.read)) ? 'again' : hold(read)
+    const replaced = readReplaced(paths)
+    const topics = readTopics(paths, isAccepted)
+    if (!Array.isArray(topics)) return hold(topics as HeldFile)
+    const late = replaced.flatMap((entry) => entry.late ?? [])
+    const read = readMirror(paths, state, { late, topics, acceptsEmpty: isAccepted, onTorn: keepTorn })
+    if ('reason' in read) return read.kind === 'removal' && (await isRestless(read.live)) ? 'again' : hold(read)
 
-    const layout = openLayout(paths, state, read)
-    const edited = read.filter(({ isChanged }) => isChanged)
-    leftAlone = read.find(({ name }) => name === mirrorFile)?.document.countOwnItems() ?? 0
-    // Beliefs that our last version showed, so that old copies get them back.
-    const unseen = edited.flatMap(({ name }) => loadBase(paths, name)?.ids() ?? [])
-    const settled = await settleWaiting(store, state, layout, edited)
-    const plan = await planMerge({ store, user }, edited, settled.waiting)
+    const { document } = read
+    leftAlone = document.countOwnItems()
+    const settled = await settleWaiting(store, state, document)
+    const plan = await planMerge({ store, user }, read, settled.waiting)
     const isRemoval = plan.removed.length > 0 || plan.massRemoval !== null
-    if (isRemoval && (await isRestless(read))) return 'again'
-    if (plan.massRemoval !== null && request.accept !== true) return hold({ kind: 'removal', ...plan.massRemoval })
+    if (isRemoval && (await isRestless(read.live))) return 'again'
+    if (plan.massRemoval !== null && !isAccepted)
+      return hold({ kind: 'removal', file: mirrorFile, reason: plan.massRemoval })
 
     const author = fileAuthors[request.authority ?? 'document']
     await withdrawOutdated(ports, author, settled.outdated)
-    const applied = await applyPlan({ ports, user, author, layout }, plan)
+    const applied = await applyPlan({ ports, user, author, document }, plan)
     taken.restored += settled.restored
     for (const kind of Object.keys(taken) as (keyof EditCounts)[]) taken[kind] += applied.counts[kind]
-    if (applied.clashes.length > 0) {
-      const beliefs = applied.clashes.flatMap(({ said }) => said?.id ?? [])
-      writeConflict(conflictText(applied.clashes), beliefs)
-    }
-    const news = await changesSince(store, user, state.watermark)
-    const isNew = state.watermark === 0 || read.some(({ name, live }) => name === mirrorFile && live === null)
-    const changed = [...plan.touched, ...unseen, ...settled.shown, ...applied.ids, ...(news.ids ?? [])]
+    if (applied.clashes.length > 0)
+      writeConflict(
+        conflictText(applied.clashes),
+        applied.clashes.flatMap(({ said }) => said?.id ?? []),
+      )
+    const events = await eventsSince(store, user, state.watermark)
     const left = new Map([...settled.left, ...applied.left])
     const waiting = [...settled.waiting, ...applied.waiting]
-    await layout.update(store, isNew || news.ids === null ? 'all' : changed, {
-      blocks: new Set(left.keys()),
-      absent: new Set(waiting.flatMap(({ target, inPlace }) => (inPlace && target !== null ? [target] : []))),
-    })
-    if (news.forgotten.length > 0) {
-      hasForgotten = true
-      forgetInConflicts(paths, news.forgotten)
-      forgetInBases(paths, news.forgotten, layout.forget(news.forgotten))
+    const absent = waiting.flatMap(({ target, inPlace }) => (inPlace && target !== null ? [target] : []))
+    if (read.isChanged || read.live === null || state.watermark === 0 || events.length > 0)
+      await showBeliefs(store, user, document, { blocks: new Set(left.keys()), absent: new Set(absent) })
+    const forgotten = await forgottenIn(store, user, events)
+    if (forgotten.length > 0) {
+      forgetInConflicts(paths, forgotten)
+      forgetInBases(paths, forgotten)
     }
-    const written = await writeFiles({ paths, state, now: ports.now }, layout.files(), left)
-    for (const name of written) writtenNames.add(name)
-    await layout.save()
-    const documents = new Map(layout.files().map(({ name, document }) => [name, document]))
-    const refused = applied.refused.map(({ file, block, reason }) => {
-      return { file, line: documents.get(file)?.lineOf(block) ?? 0, reason }
-    })
-    const begun = applied.waiting.map((edit) => ({ ...edit, version: documents.get(edit.file)?.version() ?? 0 }))
-    state.waiting = [...settled.waiting, ...begun]
-    const isEdited = (name: string): boolean => edited.some((file) => file.name === name)
-    state.refused = [...state.refused.filter(({ file }) => !isEdited(file)), ...refused]
-    state.conflicts = state.conflicts.slice(-mostConflicts)
-    state.watermark = Math.max(state.watermark, news.head)
+    if (await write(read, left)) isWritten = true
+    const areTopicsGone = removeTopics(paths, topics)
+    state.refused = applied.refused.map(({ block, reason }) => ({
+      file: mirrorFile,
+      line: document.lineOf(block),
+      reason,
+    }))
+    const version = document.version() ?? 0
+    state.waiting = [...settled.waiting, ...applied.waiting.map((edit) => ({ ...edit, version }))]
+    state.conflicts = state.conflicts.slice(-maxConflicts)
+    state.watermark = Math.max(state.watermark, events[0]?.number ?? 0)
     state.held = null
     state.syncedAt = ports.now().toISOString()
     saveProblem(paths, null)
     saveState(paths, state)
     const now = ports.now().getTime()
-    settleDisplaced(paths, displaced, (at) => hasWaited || now - at >= settleMs)
-    return applied.isStale || displacedFiles(paths).some(({ late }) => late !== null) ? 'again' : 'done'
+    settleReplaced(paths, replaced, (at) => hasWaited || now - at >= settleMs)
+    const isLate = readReplaced(paths).some((entry) => entry.late !== null)
+    return applied.isStale || isLate || !areTopicsGone ? 'again' : 'done'
+  }
+
+  /**
+   * Writes the document if its text is not the one on disk, and keeps the text as the base of the next merge. `left` are
+   * lines that stay as they are, with the belief of the store in their place.
+   */
+  async function write({ document, live }: OpenFile, left: ReadonlyMap<ItemBlock, Belief | null>): Promise<boolean> {
+    const mustWrite = document.version() === null || document.render() !== live?.text
+    if (!mustWrite && live?.hash === state.files[mirrorFile]?.hash) return false
+    if (mustWrite) {
+      const version = document.version() ?? 0
+      state.version = Math.max(state.version, version < Number.MAX_SAFE_INTEGER / 2 ? version : 0) + 1
+      document.setVersion(state.version)
+    }
+    const content = document.render()
+    // The base of a line that is left is the belief of the store, so that the line still counts as edited.
+    const instead = [...left].flatMap(([block, belief]) => (belief === null ? [] : [[block, belief] as const]))
+    saveBase(paths, document, document.render(new Map(instead)))
+    const signature = mustWrite ? await replaceFile(paths, live, content, ports.now()) : (live?.signature ?? '')
+    state.files[mirrorFile] = { signature, hash: hashOf(content), items: document.ids().length }
+    return mustWrite
   }
 
   /** Whether a file with missing lines was written so lately that its writer may not have finished. */
-  async function isRestless(read: readonly Pick<MirrorFile, 'name' | 'live'>[]): Promise<boolean> {
-    if (restlessWaits >= mostRestlessWaits) return false
+  async function isRestless(live: LiveFile | null): Promise<boolean> {
+    if (restlessWaits >= maxRestlessWaits) return false
     restlessWaits += 1
     await pause(settleMs)
-    return read.some(({ name, live }) => signatureAt(join(paths.dir, name)) !== (live?.signature ?? null))
+    return signatureAt(paths.file) !== (live?.signature ?? null)
   }
 
   function hold({ kind, file, reason }: Pick<Held, 'kind' | 'file' | 'reason'>): 'held' {
-    const { held } = state
-    const since = held?.reason === reason ? held.since : ports.now().toISOString()
-    const signature = signatureAt(join(paths.dir, mirrorFile)) ?? ''
-    state.held = { kind, file, reason, since, signature }
+    const since = state.held?.reason === reason ? state.held.since : ports.now().toISOString()
+    state.held = { kind, file, reason, since, signature: signatureAt(paths.file) ?? '' }
     saveState(paths, state)
     return 'held'
   }
 
+  const keepTorn = (save: Buffer): void => writeConflict(save, [])
+
   function writeConflict(content: string | Buffer, beliefs: string[]): void {
     const at = ports.now()
-    const file = writeConflictFile(paths, at, content)
-    state.conflicts.push({ at: at.toISOString(), file, beliefs })
+    state.conflicts.push({ at: at.toISOString(), file: writeConflictFile(paths, at, content), beliefs })
   }
 
+  removeDisplaced(paths, keepTorn)
   let outcome = await runRound(false)
-  for (let round = 1; round < mostRounds && outcome === 'again'; round += 1) outcome = await runRound(false)
-  const mustSettle = request.settle === true || hasForgotten
-  for (let round = 0; round < mostRounds && mustSettle && hasDisplaced(paths); round += 1) {
-    if (outcome === 'held') break
+  for (let round = 1; round < maxRounds && outcome === 'again'; round += 1) outcome = await runRound(false)
+  const mustSettle = request.settle !== false
+  for (let round = 0; round < maxRounds && mustSettle && outcome !== 'held' && hasReplaced(paths); round += 1) {
     await pause(settleMs + 10)
     outcome = await runRound(true)
   }
-  const { held, refused } = state
   return {
-    outcome: held === null ? 'synced' : 'held',
-    held,
-    file: join(paths.dir, mirrorFile),
-    written: [...writtenNames],
+    outcome: state.held === null ? 'synced' : 'held',
+    held: state.held,
+    file: paths.file,
+    written: isWritten ? [mirrorFile] : [],
     taken,
-    refused,
-    undecided: await undecidedEdits(ports.store, state),
-    conflicts: await openConflicts(ports.store, paths, state),
+    refused: state.refused,
+    undecided: await undecidedEdits(store, state),
+    conflicts: await openConflicts(store, paths, state),
     leftAlone,
   }
+}
+
+/** The events after the one with this number, newest first; for a new mirror only the newest. */
+async function eventsSince(store: Store, user: string, number: number): Promise<readonly JournalEntry[]> {
+  const events: JournalEntry[] = []
+  for (let before: number | undefined; ; ) {
+    // Usually there are one or two events, so a short page comes first.
+    const limit = before === undefined ? 8 : 500
+    const page = await store.events(user, { limit, ...(before === undefined ? {} : { before }) })
+    events.push(...page.filter((event) => event.number > number))
+    before = page.at(-1)?.number
+    if (before === undefined || before <= number || number === 0) return events
+  }
+}
+
+async function forgottenIn(store: Store, user: string, events: readonly JournalEntry[]): Promise<readonly string[]> {
+  const forgets = events.filter(({ kind }) => kind === 'forget')
+  // A list of events names only the first beliefs of each.
+  const whole = await Promise.all(forgets.map(({ number }) => store.event(user, number)))
+  return whole.flatMap((event) => event?.beliefIds ?? [])
 }

@@ -274,15 +274,15 @@ function conflictLines({ file, proposals }: OpenConflict, style: Style): readonl
 
 function statusText(status: MirrorStatus, style: Style): string {
   if (!status.exists) return `There is no file ${status.file} yet; \`credence mirror sync\` creates it.`
-  const { file, items, topicFiles, pendingEvents: pending, editedFiles, held, problem, unconfirmed, leftAlone } = status
+  const { file, items, isPartial, pendingEvents: pending, editedFiles, held, problem, unconfirmed, leftAlone } = status
   const changes = [
     pending > 0 && `${counted(pending, 'change')} of the store ${pending === 1 ? 'is' : 'are'} not in it yet`,
     editedFiles.length > 0 && `${editedFiles.join(', ')} changed since the last sync`,
   ].filter((change) => change !== false)
   const plain = (text: string): readonly string[] => wrap(harmless(text), style.width)
-  const files = topicFiles.length === 0 ? '' : `, with ${counted(topicFiles.length, 'more file')}`
+  const rest = isPartial ? '; `credence beliefs` lists those that do not fit' : ''
   return lines(
-    plain(`${file}: ${counted(items, 'item')}${files}.`),
+    plain(`${file}: ${counted(items, 'item')}${rest}.`),
     leftAlone > 0 && plain(leftAloneText(leftAlone, file)),
     held !== null && remark(`Held since ${held.since}`, style.red, heldText(held), style),
     held !== null && below(remedyOf(held), style),

@@ -13,7 +13,7 @@ import type { Author, Ports } from '../../ports.ts'
 import type { ItemBlock } from '../parse/blocks.ts'
 import type { ItemFields } from '../parse/item.ts'
 import { mirrorFile } from '../state/state.ts'
-import type { Layout } from '../write/layout.ts'
+import type { MirrorDocument } from '../write/document.ts'
 import type { Clash } from './conflicts.ts'
 import type { Edit, MergePlan } from './plan.ts'
 import { lineKey, type WaitingEdit } from './waiting.ts'
@@ -58,16 +58,19 @@ export type EditCounts = {
   restored: number
 }
 
-type Target = { readonly ports: Ports; readonly user: string; readonly author: Author; readonly layout: Layout }
+type Target = {
+  readonly ports: Ports
+  readonly user: string
+  readonly author: Author
+  readonly document: MirrorDocument
+}
 
-/** Carries out a plan: each edit in the store, and its result in the open files. */
-export async function applyPlan({ ports, user, author, layout }: Target, { edits, removed, kept }: MergePlan) {
+/** Carries out a plan: each edit in the store, and its result in the document. */
+export async function applyPlan({ ports, user, author, document }: Target, { edits, removed, kept }: MergePlan) {
   const counts: EditCounts = { corrected: 0, added: 0, retired: 0, conflicts: kept.length, proposed: 0, restored: 0 }
-  /** Beliefs that were changed. */
-  const ids: string[] = kept.map(({ id }) => id)
-  /** Lines that stay as they are, with the belief that each would change, and of these the ones that cannot be taken in. */
+  /** Lines that stay as they are, with the belief that each would change, and of these the ones that are refused. */
   const left = new Map<ItemBlock, Belief | null>()
-  const refused: { readonly file: string; readonly block: ItemBlock; readonly reason: string }[] = []
+  const refused: { readonly block: ItemBlock; readonly reason: string }[] = []
   /** Edits that began to wait for a person. */
   const waiting: Omit<WaitingEdit, 'version'>[] = []
   const clashes: Clash[] = kept.map((stored) => ({
@@ -77,134 +80,111 @@ export async function applyPlan({ ports, user, author, layout }: Target, { edits
   }))
   /** Whether the store changed after the plan was made, so that a new plan is needed. */
   let isStale = false
-  for (const { file, block, edit } of edits) {
-    if (edit.kind === 'duplicate') {
-      file.document.remove(block)
-      continue
-    }
-    if (edit.kind === 'known') {
-      layout.replace(file, block, edit.belief)
-      continue
-    }
+  for (const { block, edit } of edits) {
+    if (edit.kind === 'duplicate') document.remove(block)
+    if (edit.kind === 'known') document.replace(block, edit.belief)
+    if (edit.kind === 'duplicate' || edit.kind === 'known') continue
     const stored = edit.kind === 'add' ? null : edit.current
     try {
-      const { outcome, belief, target } = await commitEdit(ports, { user, author, file: file.name, edit })
+      const { outcome, belief, target } = await commitEdit(ports, { user, author, edit })
       if (outcome === 'stale') isStale = true
       else if (outcome === 'waiting') {
         left.set(block, stored)
         const line = lineKey(block)
         // A second copy of the line waits with the first.
         if (!waiting.some((known) => known.line === line && known.id === belief.id))
-          waiting.push({ id: belief.id, target: target?.id ?? null, inPlace: stored !== null, file: file.name, line })
+          waiting.push({ id: belief.id, target: target?.id ?? null, inPlace: stored !== null, line })
+      } else if (outcome === 'proposed') {
+        counts.conflicts += 1
+        const note = `It was changed in both; the file's version waits as the proposal ${belief.id}.`
+        clashes.push({ stored, said: belief, note })
+        document.replace(block, stored ?? belief)
       } else {
-        if (stored !== null) ids.push(stored.id)
-        ids.push(belief.id)
-        if (outcome === 'proposed') {
-          counts.conflicts += 1
-          const note = `It was changed in both; the file's version waits as the proposal ${belief.id}.`
-          clashes.push({ stored, said: belief, note })
-        } else if (outcome !== 'known') counts[outcome] += 1
-        layout.replace(file, block, outcome === 'proposed' && stored !== null ? stored : belief)
+        if (outcome !== 'known') counts[outcome] += 1
+        document.replace(block, belief)
       }
     } catch (error) {
       if (!(error instanceof MemoryError) || error.code === 'unavailable') throw error
       left.set(block, stored)
-      refused.push({ file: file.name, block, reason: error.message })
+      refused.push({ block, reason: error.message })
     }
   }
   const { retired, removals } = await retire(ports, { user, author }, removed)
-  for (const { id, proposedFor } of removals)
-    waiting.push({ id, target: proposedFor, inPlace: true, file: mirrorFile, line: null })
+  for (const { id, proposedFor } of removals) waiting.push({ id, target: proposedFor, inPlace: true, line: null })
   counts.retired = retired.length
   counts.proposed = waiting.length
-  ids.push(...retired)
   isStale ||= retired.length + removals.length < removed.length
-  return { counts, ids, left, refused, waiting, clashes, isStale }
+  return { counts, left, refused, waiting, clashes, isStale }
 }
 
+/** `stale`: the belief changed after the plan was made. `waiting`: the edit became a proposal for `target`, or a candidate. */
 type Committed =
-  /** `waiting`: the edit became a proposal for `target`, or a candidate. */
+  | { readonly outcome: 'stale'; readonly belief: null; readonly target?: null }
   | {
       readonly outcome: 'corrected' | 'added' | 'known' | 'proposed' | 'waiting'
       readonly belief: Belief
       readonly target?: Belief | null
     }
-  /** The belief changed after the plan was made. */
-  | { readonly outcome: 'stale'; readonly belief: null; readonly target?: null }
-
-const stale = { kind: 'nothing', result: { outcome: 'stale', belief: null } } as const
 
 type EditCommit = {
   readonly user: string
   readonly author: Author
-  readonly file: string
   readonly edit: Exclude<Edit, { kind: 'duplicate' | 'known' }>
 }
 
-/** The one place where an edit of a file becomes a change of the store. */
-async function commitEdit(ports: Ports, { user, author, file, edit }: EditCommit): Promise<Committed> {
-  const { store } = ports
-  const decide = async (at: string): Promise<Decision<Committed>> => {
-    const provenance = { ...author, sourceId: file, model: null, at }
+/** The one place where an edit of the file becomes a change of the store. */
+async function commitEdit(ports: Ports, { user, author, edit }: EditCommit): Promise<Committed> {
+  return change(ports, { user, author, operation: `mirror ${edit.kind}` }, async (at): Promise<Decision<Committed>> => {
     const status = author.actor === 'person' ? 'active' : 'inferred'
+    const provenance = { ...author, sourceId: mirrorFile, model: null, at }
     const beliefFrom = (statement: Statement): Belief =>
       newBelief(ports, { user, statement: { ...statement, status }, provenance })
+    const propose = async (outcome: 'proposed' | 'waiting', target: Belief, belief: Belief) => {
+      const write = await proposal(ports, target, belief, at)
+      return { ...write, result: () => ({ outcome, belief: write.changes[0]?.after ?? belief, target }) }
+    }
     /** Commits the belief, or has it wait for a person. */
-    const decided = async (
+    const decide = async (
+      outcome: 'added' | 'corrected',
       belief: Belief,
       replaced: readonly Belief[],
-      done: 'added' | 'corrected',
     ): Promise<Decision<Committed>> => {
+      const [target = null] = replaced
       if (!(await mustWait(ports, author, replaced, belief))) {
         const changes = [created(belief), ...replaced.map((old) => superseded(old, belief, at))]
-        const kind = done === 'added' ? 'remember' : 'correct'
-        return { kind, changes, result: () => ({ outcome: done, belief }) }
+        return { kind: outcome === 'added' ? 'remember' : 'correct', changes, result: () => ({ outcome, belief }) }
       }
-      const [target = null] = replaced
-      if (target === null) {
-        const same = await sameCandidate(ports, belief)
-        if (same !== null) return { kind: 'nothing', result: { outcome: 'waiting', belief: same, target } }
-        await requireRoom(ports, belief, [])
-        const candidate = { ...belief, candidate: true }
-        return {
-          kind: 'propose',
-          changes: [created(candidate)],
-          result: () => ({ outcome: 'waiting', belief: candidate, target }),
-        }
-      }
-      const write = await proposal(ports, target, belief, at)
-      return { ...write, result: () => ({ outcome: 'waiting', belief: write.changes[0]?.after ?? belief, target }) }
-    }
-    switch (edit.kind) {
-      case 'correct': {
-        const old = await store.get(user, edit.current.id)
-        if (old === null || old.version !== edit.current.version) return stale
-        refuseSecret(edit.fields, old)
-        const belief = beliefFrom(parseDraft(correctedDraft(old, edit.fields)))
-        const hint = () => 'Use another name in this line, or rename the other belief.'
-        await requireFreeName(ports, belief, { except: [old.id], hint })
-        return decided(belief, [old], 'corrected')
-      }
-      case 'add': {
-        const read = await readNewLine(ports, user, edit)
-        if (read.outcome === 'known') return { kind: 'nothing', result: read }
-        const { outcome, statement, holders } = read
-        return decided(inherit(beliefFrom(statement), holders), holders, outcome)
-      }
-      case 'conflict': {
-        const target = await store.get(user, edit.current.id)
-        if (target === null || !isCurrent(target)) return stale
-        refuseSecret(edit.fields, target)
-        const belief = beliefFrom(parseDraft(correctedDraft(target, edit.fields)))
-        const waiting = await store.proposalsFor(user, target.id)
-        const same = waiting.find(({ content, why }) => content === belief.content && why === belief.why)
-        if (same !== undefined) return { kind: 'nothing', result: { outcome: 'proposed', belief: same } }
-        const write = await proposal(ports, target, belief, at)
-        return { ...write, result: () => ({ outcome: 'proposed', belief: write.changes[0]?.after ?? belief }) }
+      if (target !== null) return propose('waiting', target, belief)
+      const same = await sameCandidate(ports, belief)
+      if (same !== null) return { kind: 'nothing', result: { outcome: 'waiting', belief: same } }
+      await requireRoom(ports, belief, [])
+      const candidate = { ...belief, candidate: true }
+      return {
+        kind: 'propose',
+        changes: [created(candidate)],
+        result: () => ({ outcome: 'waiting', belief: candidate }),
       }
     }
-  }
-  return change(ports, { user, author, operation: `mirror ${edit.kind}` }, decide)
+    if (edit.kind === 'add') {
+      const read = await readNewLine(ports, user, edit)
+      if (read.outcome === 'known') return { kind: 'nothing', result: read }
+      return decide(read.outcome, inherit(beliefFrom(read.statement), read.holders), read.holders)
+    }
+    const old = await ports.store.get(user, edit.current.id)
+    if (old === null || !isCurrent(old) || (edit.kind === 'correct' && old.version !== edit.current.version))
+      return { kind: 'nothing', result: { outcome: 'stale', belief: null } }
+    refuseSecret(edit.fields, old)
+    const belief = beliefFrom(parseDraft(correctedDraft(old, edit.fields)))
+    if (edit.kind === 'conflict') {
+      const waiting = await ports.store.proposalsFor(user, old.id)
+      const same = waiting.find(({ content, why }) => content === belief.content && why === belief.why)
+      if (same !== undefined) return { kind: 'nothing', result: { outcome: 'proposed', belief: same } }
+      return propose('proposed', old, belief)
+    }
+    const hint = () => 'Use another name in this line, or rename the other belief.'
+    await requireFreeName(ports, belief, { except: [old.id], hint })
+    return decide('corrected', belief, [old])
+  })
 }
 
 type NewLine =
@@ -242,45 +222,39 @@ async function readNewLine(
   return { outcome: 'corrected', statement: parseDraft(correctedDraft(holder, { ...named, type, why })), holders }
 }
 
-type Retired = { readonly retired: readonly string[]; readonly removals: readonly Belief[] }
-
 /**
  * Retires beliefs whose lines were removed: their history is kept, and undo brings them back. What another author stated
- * is proposed to be retired.
+ * is proposed to be retired. Returns the ids of the retired beliefs, and the proposals.
  */
 async function retire(
   ports: Ports,
   { user, author }: Pick<Target, 'user' | 'author'>,
   beliefs: readonly Belief[],
-): Promise<Retired> {
-  const versions = new Map(beliefs.map(({ id, version }) => [id, version]))
+): Promise<{ readonly retired: readonly string[]; readonly removals: readonly Belief[] }> {
   const isOwn = (belief: Belief): boolean => author.actor === 'person' || authorityOf(belief) === author.actor
-  const unchanged = async (which: (belief: Belief) => boolean): Promise<readonly Belief[]> => {
-    const ids = beliefs.filter(which).map(({ id }) => id)
-    const now = ids.length === 0 ? [] : await ports.store.getMany(user, ids)
-    return now.filter(({ id, version }) => versions.get(id) === version)
+  const unchanged = async (areOwn: boolean): Promise<readonly Belief[]> => {
+    const wanted = new Map(beliefs.filter((one) => isOwn(one) === areOwn).map(({ id, version }) => [id, version]))
+    const now = wanted.size === 0 ? [] : await ports.store.getMany(user, [...wanted.keys()])
+    return now.filter(({ id, version }) => wanted.get(id) === version)
   }
   const retired = await change<readonly string[]>(ports, { user, author, operation: 'mirror retire' }, async () => {
-    const own = await unchanged(isOwn)
+    const own = await unchanged(true)
     if (own.length === 0) return { kind: 'nothing', result: [] }
     return { kind: 'retire', changes: own.map(withdrawn), result: () => own.map(({ id }) => id) }
   })
-  const removals = await change<readonly Belief[]>(
-    ports,
-    { user, author, operation: 'mirror propose retire' },
-    async (at) => {
-      const removals: Belief[] = []
-      const fresh: Belief[] = []
-      for (const belief of await unchanged((one) => !isOwn(one))) {
-        const known = (await ports.store.proposalsFor(user, belief.id)).find(({ resolvedAt }) => resolvedAt !== null)
-        const removal = known ?? removalOf(belief, ports.newId(), author, at)
-        removals.push(removal)
-        if (known === undefined) fresh.push(removal)
-      }
-      if (fresh.length === 0) return { kind: 'nothing', result: removals }
-      return { kind: 'propose', changes: fresh.map(created), result: () => removals }
-    },
-  )
+  const operation = 'mirror propose retire'
+  const removals = await change<readonly Belief[]>(ports, { user, author, operation }, async (at) => {
+    const removals: Belief[] = []
+    const fresh: Belief[] = []
+    for (const belief of await unchanged(false)) {
+      const known = (await ports.store.proposalsFor(user, belief.id)).find(({ resolvedAt }) => resolvedAt !== null)
+      const removal = known ?? removalOf(belief, ports.newId(), author, at)
+      removals.push(removal)
+      if (known === undefined) fresh.push(removal)
+    }
+    if (fresh.length === 0) return { kind: 'nothing', result: removals }
+    return { kind: 'propose', changes: fresh.map(created), result: () => removals }
+  })
   return { retired, removals }
 }
 

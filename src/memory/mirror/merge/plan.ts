@@ -4,7 +4,8 @@ import { lastSuccessor } from '../../find-belief.ts'
 import type { Store } from '../../ports.ts'
 import type { ItemBlock } from '../parse/blocks.ts'
 import { fieldsOfBelief, fieldsOfItem, homeScope, type ItemFields, isSameItem, mergeFields } from '../parse/item.ts'
-import { isMirrored, type MirrorFile } from '../write/layout.ts'
+import type { OpenFile } from '../read.ts'
+import { isMirrored } from '../write/shown.ts'
 import { lineKey, type WaitingEdit } from './waiting.ts'
 
 /** A change of the store that one item of a file asks for. */
@@ -28,61 +29,54 @@ export type MergePlan = Awaited<ReturnType<typeof planMerge>>
 
 type Source = { readonly store: Store; readonly user: string }
 
+/** One removed line is an edit. Many at once look like an accident, or like a program that wipes the memory. */
+export const isMassRemoval = (gone: number, known: number): boolean =>
+  gone >= 2 && (gone * 2 >= known || (gone > 10 && gone * 5 > known))
+
 /**
- * Compares each item of the changed files in three places: the base, the file, and the store. Edits that wait for a
+ * Compares each item of a changed file in three places: the base, the file, and the store. Edits that wait for a
  * decision already are left out. Changes nothing.
  */
 export async function planMerge(
   { store, user }: Source,
-  changed: readonly MirrorFile[],
+  { document, base, isChanged }: OpenFile,
   waiting: readonly WaitingEdit[],
 ) {
-  const edits: { readonly file: MirrorFile; readonly block: ItemBlock; readonly edit: Edit }[] = []
-  /** Items that are gone from the file: unchanged in the store they are to be retired, changed there they stay. */
+  const edits: { readonly block: ItemBlock; readonly edit: Edit }[] = []
+  /** Items deleted from the file: retired if the store did not change them, kept if it did. */
   const removed: Belief[] = []
   const kept: Belief[] = []
-  /** Beliefs whose items may not say what the store says. */
-  const touched: string[] = []
-  /** Set when so many items are gone at once that it looks like an accident. */
-  let massRemoval: { readonly file: string; readonly reason: string } | null = null
   const waitingLines = new Set(waiting.map(({ line }) => line))
   const isWaiting = (block: ItemBlock): boolean => waitingLines.size > 0 && waitingLines.has(lineKey(block))
   const present = new Set([
-    ...changed.flatMap(({ document }) => document.ids()),
+    ...document.ids(),
     ...waiting.flatMap(({ target, inPlace }) => (inPlace && target !== null ? [target] : [])),
   ])
+  // The first line of a belief is its own; a copy of it may follow.
+  const baseBlocks = new Map((base?.items() ?? []).toReversed().map((block) => [block.item.id ?? '', block]))
+  const known = (await store.getMany(user, [...baseBlocks.keys()])).filter(isMirrored)
+  const missing = known.filter(({ id }) => !present.has(id))
+  const items = isChanged ? document.items().filter((block) => !isWaiting(block)) : []
+  const matches = matchByName(items, missing)
   const planned = new Set<string>()
-  for (const file of changed) {
-    const { name, document, base } = file
-    // The first line of a belief is its own; a copy of it may follow.
-    const baseBlocks = new Map((base?.items() ?? []).toReversed().map((block) => [block.item.id ?? '', block]))
-    const known = (await store.getMany(user, [...baseBlocks.keys()])).filter(isMirrored)
-    const missing = known.filter(({ id }) => !present.has(id))
-    const items = document.items().filter((block) => !isWaiting(block))
-    const matches = matchByName(items, missing)
-    for (const block of items) {
-      const id = matches.get(block)?.id ?? block.item.id
-      const isCopy = id !== null && planned.has(id)
-      if (id !== null) planned.add(id)
-      const current = id === null ? null : await currentVersion(store, user, id)
-      const before = baseBlocks.get(id ?? '') ?? null
-      const edit = await planItem({ store, user }, { block, id, isCopy, current, base: before })
-      if (edit !== null) edits.push({ file, block, edit })
-      touched.push(...(id === null ? [] : [id]), ...(current === null ? [] : [current.id]))
-    }
-    const matched = new Set([...matches.values()].map(({ id }) => id))
-    let gone = 0
-    for (const belief of missing.filter(({ id }) => !matched.has(id))) {
-      const { item, section } = baseBlocks.get(belief.id) as ItemBlock
-      if (isSameItem(fieldsOfItem(item, section, belief), fieldsOfBelief(belief))) removed.push(belief)
-      else kept.push(belief)
-      gone += 1
-    }
-    // One line removed is an edit. Many at once look like an accident, or like a program that wipes the memory.
-    if (gone >= 2 && (gone * 2 >= known.length || (gone > 10 && gone * 5 > known.length)))
-      massRemoval ??= { file: name, reason: `${gone} of ${known.length} items are gone from it` }
+  for (const block of items) {
+    const id = matches.get(block)?.id ?? block.item.id
+    const isCopy = id !== null && planned.has(id)
+    if (id !== null) planned.add(id)
+    const current = id === null ? null : await currentVersion(store, user, id)
+    const edit = await planItem({ store, user }, { block, id, isCopy, current, base: baseBlocks.get(id ?? '') ?? null })
+    if (edit !== null) edits.push({ block, edit })
   }
-  return { edits, removed, kept, touched, massRemoval }
+  const matched = new Set([...matches.values()].map(({ id }) => id))
+  for (const belief of missing.filter(({ id }) => !matched.has(id))) {
+    const { item, section } = baseBlocks.get(belief.id) as ItemBlock
+    if (isSameItem(fieldsOfItem(item, section, belief), fieldsOfBelief(belief))) removed.push(belief)
+    else kept.push(belief)
+  }
+  const gone = removed.length + kept.length
+  const massRemoval = isMassRemoval(gone, known.length) ? `${gone} of ${known.length} items are gone from it` : null
+  /** `massRemoval` is the reason to stop when so many items are gone that it looks like an accident. */
+  return { edits, removed, kept, massRemoval }
 }
 
 type PlannedItem = {

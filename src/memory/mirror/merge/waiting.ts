@@ -5,10 +5,11 @@ import type { Author, Ports, Store } from '../../ports.ts'
 import type { ItemBlock } from '../parse/blocks.ts'
 import { hashOf } from '../parse/read-file.ts'
 import type { MirrorState } from '../state/state.ts'
-import { isMirrored, type Layout, type MirrorFile } from '../write/layout.ts'
+import type { MirrorDocument } from '../write/document.ts'
+import { isMirrored } from '../write/shown.ts'
 import { currentVersion } from './plan.ts'
 
-/** An edit of a file that a person has to decide on. The file keeps it meanwhile. */
+/** An edit of the file that a person has to decide on. The file keeps it meanwhile. */
 export type WaitingEdit = MirrorState['waiting'][number]
 
 /** The key of an edited line: its text and its section. */
@@ -33,25 +34,22 @@ export async function undecidedEdits(
 }
 
 /**
- * Compares the waiting edits with the store and the changed files. An accepted edit becomes the item of its belief; a
- * rejected one gives way to what the store says; one that is no longer in the file is outdated. Changes only documents.
+ * Compares the waiting edits with the store and the file. An accepted edit becomes the item of its belief; a
+ * rejected one gives way to what the store says; one that is no longer in the file is outdated. Changes only the document.
  */
 export async function settleWaiting(
   store: Store,
   { user, waiting: edits }: Pick<MirrorState, 'user' | 'waiting'>,
-  layout: Layout,
-  files: readonly MirrorFile[],
+  document: MirrorDocument,
 ) {
-  const present = new Set(files.flatMap(({ document }) => document.ids()))
-  const places = files.flatMap((file) => file.document.items().map((block) => ({ file, block })))
-  const byKey = Map.groupBy(edits.length === 0 ? [] : places, ({ block }) => lineKey(block))
+  const present = new Set(document.ids())
+  const version = document.version() ?? -1
+  const byKey = Map.groupBy(edits.length === 0 ? [] : document.items(), lineKey)
   /** Edits that go on waiting, and their lines, which stay as they are, with the belief in whose place each stands. */
   const waiting: WaitingEdit[] = []
   const left = new Map<ItemBlock, Belief | null>()
   /** Proposals whose edits were taken back in the file. */
   const outdated: Belief[] = []
-  /** Beliefs whose removal was rejected, so that the file shows them again. */
-  const shown: string[] = []
   /** How many rejected edits were replaced by what the store says. */
   let restored = 0
   for (const edit of edits) {
@@ -59,31 +57,29 @@ export async function settleWaiting(
     const found = edit.target === null ? null : await store.get(user, edit.target)
     const target = found !== null && isMirrored(found) ? found : null
     const lines = byKey.get(edit.line ?? '') ?? []
-    const version = files.find(({ name }) => name === edit.file)?.document.version()
     if (proposal !== null && isUndecided(proposal)) {
       const isRemoval = edit.line === null
       const isAsked = isRemoval ? !present.has(edit.target ?? '') : lines.length > 0
       // What it is about was changed in the store: the line is compared anew.
       if (edit.target !== null && target === null) outdated.push(proposal)
-      else if (isAsked || (version === undefined && !isRemoval)) {
-        waiting.push({ ...edit, file: lines[0]?.file.name ?? edit.file })
-        for (const { block } of lines) left.set(block, edit.inPlace ? target : null)
+      else if (isAsked) {
+        waiting.push(edit)
+        for (const block of lines) left.set(block, edit.inPlace ? target : null)
       }
       // A file that was saved from an older version, or written anew, never had the edit: the proposal waits without it.
-      else if (isRemoval || (version ?? -1) >= edit.version) outdated.push(proposal)
+      else if (isRemoval || version >= edit.version) outdated.push(proposal)
       continue
     }
     const isRejected = proposal === null
-    if (edit.line === null && target !== null) shown.push(target.id)
     const stored = edit.inPlace ? target : null
     const belief = isRejected ? stored : await currentVersion(store, user, proposal.id)
-    for (const { file, block } of lines) {
-      if (belief === null) file.document.remove(block)
-      else layout.replace(file, block, belief)
+    for (const block of lines) {
+      if (belief === null) document.remove(block)
+      else document.replace(block, belief)
     }
-    if (isRejected && (lines.length > 0 || shown.includes(edit.target ?? ''))) restored += 1
+    if (isRejected && (lines.length > 0 || (edit.line === null && target !== null))) restored += 1
   }
-  return { waiting, left, outdated, shown, restored }
+  return { waiting, left, outdated, restored }
 }
 
 /** Withdraws proposals of the file, because the file does not ask for them any more. Undo brings them back. */

@@ -6,7 +6,7 @@ import { type Item, idCommentPattern, parseItem, type Section } from './item.ts'
 
 /**
  * A file is a list of blocks; their `raw` texts joined are the file, byte for byte. Credence writes items, headings of
- * scopes and types, topic links and the version mark. Everything else is `text`, which belongs to the person.
+ * scopes and types, the note about hidden beliefs and the version mark. Everything else is `text`, which belongs to the person.
  */
 export type Block =
   | { readonly kind: 'text'; readonly raw: string }
@@ -16,9 +16,9 @@ export type Block =
   | { readonly kind: 'type'; readonly raw: string; readonly scope: string; readonly type: BeliefType }
   /** The heading of the inbox: new lines below it belong to no section yet. */
   | { readonly kind: 'new'; readonly raw: string }
-  /** The heading of the links to topic files, and one such link. */
-  | { readonly kind: 'topics'; readonly raw: string }
-  | { readonly kind: 'topic'; readonly raw: string; readonly scope: string }
+  /** The heading of the note about beliefs that are not shown, and the note. Up to 0.2, links to files of single scopes. */
+  | { readonly kind: 'more'; readonly raw: string }
+  | { readonly kind: 'note'; readonly raw: string }
   | ItemBlock
 
 /** Section is null in the inbox and outside of the managed sections. */
@@ -42,8 +42,8 @@ export const versionMark = (version: number): string => `<!-- credence:mirror ${
 
 const mark = /^[ \t]*<!--[ \t]*credence:mirror[ \t]+(\d{1,15})[ \t]*-->[ \t]*$/u
 const newComment = /<!--[ \t]*credence:new[ \t]*-->/u
-const topicsComment = /<!--[ \t]*credence:topics[ \t]*-->/u
-const topicComment = /<!--[ \t]*credence:topic[ \t]+(\S+)[ \t]*-->/u
+const moreComment = /<!--[ \t]*credence:topics[ \t]*-->/u
+const noteComment = /<!--[ \t]*credence:topic[ \t]+\S+[ \t]*-->/u
 const anyComment = /<!--[ \t]*credence:/u
 const heading = /^ {0,3}(#{1,6})[ \t]+(?![ \t])(.*)$/u
 const bullet = /^ ?(?:[-*+]|\d{1,9}[.)])[ \t]+(?=\S)/u
@@ -84,13 +84,12 @@ export function parseBlocks(file: string): readonly Block[] {
     const version = mark.exec(text)?.[1]
     const [, marks, title] = heading.exec(text) ?? []
     const isBullet = bullet.test(text) && !horizontalRule.test(text)
-    const topic = isBullet ? topicComment.exec(text)?.[1] : undefined
     if (version !== undefined) {
       isManaged = true
       enter(null, false)
       push({ kind: 'mark', raw, version: Number(version) })
     } else if (marks !== undefined) parseHeading(marks.length, titleOf(title ?? ''), raw)
-    else if (topic !== undefined) push({ kind: 'topic', raw, scope: topic })
+    else if (isBullet && noteComment.test(text)) push({ kind: 'note', raw })
     else if (isBullet && (idCommentPattern.test(text) || takesItems)) takeItem(text)
     else takeText(place + 1)
   }
@@ -112,9 +111,9 @@ export function parseBlocks(file: string): readonly Block[] {
     } else if (level === 2 && newComment.test(title)) {
       enter(null, isManaged)
       push({ kind: 'new', raw })
-    } else if (level === 2 && topicsComment.test(title)) {
+    } else if (level === 2 && moreComment.test(title)) {
       enter(null, false)
-      push({ kind: 'topics', raw })
+      push({ kind: 'more', raw })
     } else {
       enter(null, false)
       // A block of its own, so that the end of the section before it is the end of a block.

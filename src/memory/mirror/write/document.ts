@@ -12,15 +12,12 @@ import {
 } from '../parse/blocks.ts'
 import { homeScope, parseItem, renderItem, type Section } from '../parse/item.ts'
 
-/** A link to a topic file. */
-type TopicLink = { readonly scope: string; readonly text: string }
-
 const newSection = `## New <!-- credence:new -->
 
 <!-- Lines added here, each beginning with a dash, are sorted into the sections above. -->
 `
 
-/** One file of the mirror while it is edited in memory. Blocks that no method touches keep their bytes. */
+/** The text of MEMORY.md while it is edited in memory. Blocks that no method touches keep their bytes. */
 export class MirrorDocument {
   #blocks: Block[]
   readonly #eol: string
@@ -71,9 +68,13 @@ export class MirrorDocument {
     return splitLines(before.map(({ raw }) => raw).join('')).length
   }
 
-  /** Writes a belief in the place of an item, or in its own section when that is another one. */
+  /** Writes a belief in the place of an item, or in its own section when that is another one; never a second time. */
   replace(block: ItemBlock, belief: Belief): void {
-    const { section, inInbox } = block
+    const { section, inInbox, item } = block
+    if (item.id !== belief.id && this.ids().includes(belief.id)) {
+      this.remove(block)
+      return
+    }
     const isMoved =
       inInbox ||
       (section !== null && (section.scope !== homeScope(belief) || (section.type ?? belief.type) !== belief.type))
@@ -90,7 +91,7 @@ export class MirrorDocument {
   remove(block: ItemBlock): void {
     const at = this.#placeOf(block)
     this.#blocks.splice(at, 1)
-    this.#dropEmptyHeading('scope', this.#dropEmptyHeading('type', at))
+    if (this.#blocks[at - 1]?.kind !== 'item') this.#dropEmptyHeading('scope', this.#dropEmptyHeading('type', at))
   }
 
   #placeOf(block: Block): number {
@@ -109,14 +110,12 @@ export class MirrorDocument {
   #insertGroup(scope: string, type: BeliefType, beliefs: readonly Belief[]): void {
     const items = beliefs.map((belief) => this.#itemBlock(belief))
     const isHere = (section: Section | null): boolean => section?.scope === scope && section.type === type
-    const last = this.#blocks.findLastIndex((block) => block.kind === 'item' && isHere(block.section))
+    const last = this.#blocks.findLastIndex(
+      (block) => (block.kind === 'item' && isHere(block.section)) || (block.kind === 'type' && isHere(block)),
+    )
     if (last >= 0) {
-      this.#insertAt(last + 1, items)
-      return
-    }
-    const heading = this.#blocks.findIndex((block) => block.kind === 'type' && isHere(block))
-    if (heading >= 0) {
-      this.#insertApart(heading + 1, items)
+      if (this.#blocks[last]?.kind === 'item') this.#insertAt(last + 1, items)
+      else this.#insertApart(last + 1, items)
       return
     }
     const eol = this.#eol
@@ -147,28 +146,22 @@ export class MirrorDocument {
     this.#insertApart(first < 0 ? this.#blocks.length : first, [{ kind: 'mark', raw, version }])
   }
 
-  /** Sets the links to topic files, in a section of their own that goes when there are none. */
-  setTopics(links: readonly TopicLink[]): void {
-    const blocks = links.map(({ scope, text }): Block => {
-      const raw = `- ${text} <!-- credence:topic ${scope} -->${this.#eol}`
-      return { kind: 'topic', raw, scope }
-    })
-    const first = this.#blocks.findIndex(({ kind }) => kind === 'topic')
-    if (first >= 0) {
-      this.#blocks = this.#blocks.filter(({ kind }) => kind !== 'topic')
-      this.#insertAt(first, blocks)
-    }
-    const heading = this.#blocks.findIndex(({ kind }) => kind === 'topics')
-    if (links.length === 0) this.#dropEmptyHeading('topics', heading + 1)
-    else if (first < 0 && heading >= 0) this.#insertApart(heading + 1, blocks)
-    else if (first < 0) {
+  /** Sets the line that says where the beliefs are that the file does not show, in a section of its own; null for none. */
+  setNote(text: string | null): void {
+    const note: Block[] =
+      text === null ? [] : [{ kind: 'note', raw: `- ${text} <!-- credence:topic more -->${this.#eol}` }]
+    const at = this.#blocks.findIndex(({ kind }) => kind === 'note')
+    this.#blocks = this.#blocks.filter(({ kind }) => kind !== 'note')
+    const heading = this.#blocks.findIndex(({ kind }) => kind === 'more')
+    if (at >= 0) this.#insertAt(at, note)
+    else if (note.length > 0 && heading >= 0) this.#insertApart(heading + 1, note)
+    else if (note.length > 0) {
       const inbox = this.#blocks.findIndex(({ kind }) => kind === 'new')
-      this.#insertApart(inbox < 0 ? this.#blocks.length : inbox, [
-        { kind: 'topics', raw: `## More <!-- credence:topics -->${this.#eol}` },
-        { kind: 'text', raw: this.#eol },
-        ...blocks,
-      ])
+      const raw = `## More <!-- credence:topics -->${this.#eol}`
+      const section: Block[] = [{ kind: 'more', raw }, { kind: 'text', raw: this.#eol }, ...note]
+      this.#insertApart(inbox < 0 ? this.#blocks.length : inbox, section)
     }
+    if (text === null) this.#dropEmptyHeading('more', heading + 1)
   }
 
   /** Makes sure that the file ends with the inbox. */
@@ -206,7 +199,7 @@ export class MirrorDocument {
     if (last >= 0) return this.#endOfSection(last)
     const mark = find(({ kind }) => kind === 'mark')
     if (mark >= 0) return mark + 1
-    const closing = find(({ kind }) => kind === 'topics' || kind === 'new')
+    const closing = find(({ kind }) => kind === 'more' || kind === 'new')
     return closing >= 0 ? closing : this.#blocks.length
   }
 
@@ -215,18 +208,18 @@ export class MirrorDocument {
     const end = this.#blocks.findIndex(
       ({ kind, raw }, at) =>
         at > section &&
-        (['scope', 'topics', 'new', 'mark'].includes(kind) || (kind === 'text' && /^ {0,3}#{1,2}[ \t]/u.test(raw))),
+        (['scope', 'more', 'new', 'mark'].includes(kind) || (kind === 'text' && /^ {0,3}#{1,2}[ \t]/u.test(raw))),
     )
     return end >= 0 ? end : this.#blocks.length
   }
 
   /** Removes the last heading of a kind before a position if only blank lines are below it. Returns the new position. */
-  #dropEmptyHeading(kind: 'type' | 'scope' | 'topics', before: number): number {
+  #dropEmptyHeading(kind: 'type' | 'scope' | 'more', before: number): number {
     const at = this.#blocks.findLastIndex((block, index) => index < before && block.kind === kind)
     if (at < 0) return before
     const next = this.#blocks.findIndex((block, index) => index > at && block.kind !== 'text')
     const end = next < 0 ? this.#blocks.length : next
-    const below = { type: ['item'], scope: ['item', 'type'], topics: ['topic'] }[kind]
+    const below = { type: ['item'], scope: ['item', 'type'], more: ['note'] }[kind]
     const isEmpty =
       !below.includes(this.#blocks[end]?.kind ?? '') &&
       this.#blocks.slice(at + 1, end).every(({ raw }) => raw.trim() === '')
@@ -262,7 +255,7 @@ export class MirrorDocument {
 }
 
 /** The universal scope comes first. */
-export function compareScopes(one: string, other: string): number {
+function compareScopes(one: string, other: string): number {
   if (one === other) return 0
   if (one === universalScope) return -1
   if (other === universalScope) return 1

@@ -1,0 +1,92 @@
+import { type TopicFile, withTopics } from './migrate.ts'
+import { versionMark } from './parse/blocks.ts'
+import { withoutOrphans } from './parse/orphans.ts'
+import { type LiveFile, readLiveFile } from './parse/read-file.ts'
+import { baseOf, loadBase } from './state/bases.ts'
+import { type Held, type MirrorPaths, type MirrorState, mirrorFile } from './state/state.ts'
+import { MirrorDocument } from './write/document.ts'
+import { appended, type LateSave, linesAdded, mergeLate } from './write/late-saves.ts'
+import { beginning } from './write/shown.ts'
+
+/** MEMORY.md, open for changes. */
+export type OpenFile = {
+  /** The file on disk; null when it does not exist. */
+  readonly live: LiveFile | null
+  readonly document: MirrorDocument
+  /** Whether its lines are to be compared with the store: another program changed it, or edits in it are left. */
+  readonly isChanged: boolean
+  /** For a changed file the version it was made from; null when that is not known. */
+  readonly base: MirrorDocument | null
+}
+
+/** Why a file cannot be relied on. */
+export type HeldFile = Pick<Held, 'kind' | 'file' | 'reason'> & { readonly live: LiveFile | null }
+
+type Reading = {
+  readonly late: readonly LateSave[]
+  readonly topics: readonly TopicFile[]
+  /** Whether an emptied file is meant to be empty. */
+  readonly acceptsEmpty: boolean
+  /** Called with a late save that could not be merged. */
+  readonly onTorn: (late: Buffer) => void
+}
+
+/** Reads MEMORY.md, and merges late saves, unseen lines and the topic files of earlier versions into it. */
+export function readMirror(paths: MirrorPaths, state: MirrorState, reading: Reading): OpenFile | HeldFile {
+  const known = state.files[mirrorFile]
+  const found = readLiveFile(paths.file)
+  if (found.kind === 'unreadable') return { kind: 'unreadable', file: mirrorFile, reason: found.reason, live: null }
+  const live = found.kind === 'read' ? found : null
+  const isEmpty = live !== null && live.text.trim() === ''
+  if (isEmpty && (known?.items ?? 0) > 0 && !reading.acceptsEmpty)
+    return { kind: 'removal', file: mirrorFile, reason: 'it is empty', live }
+  const isOurs = live !== null && live.hash === known?.hash
+  const given = live === null || (known === undefined && isEmpty) ? beginning : live.text
+  let text = known === undefined ? adopted(given) : given
+  for (const save of reading.late) {
+    const base = baseOf(paths, save.bytes.toString('utf8'))
+    const merged = mergeLate({ text, isOurs: isOurs && text === given }, save, base?.render() ?? null)
+    text = merged.text
+    if (merged.isTorn) reading.onTorn(save.bytes)
+  }
+  const isUnchanged = isOurs && text === given
+  // The file was copied, restored or touched: with its new signature the next sync need not read it again.
+  if (isUnchanged && known !== undefined) known.signature = live.signature
+  if (!isUnchanged) text = withUnseenLines(paths, text)
+  // Lines that are refused or wait are compared again with every change.
+  const isChanged = !isUnchanged || state.refused.length + state.waiting.length + reading.topics.length > 0
+  // A file that is missing was not edited: none of its items count as removed.
+  const baseText = isChanged && live !== null ? (baseOf(paths, text)?.render() ?? null) : null
+  const { topics } = reading
+  const whole = withTopics(
+    text,
+    topics.map((topic) => topic.text),
+  )
+  const wholeBase =
+    topics.length === 0
+      ? baseText
+      : withTopics(
+          baseText ?? '',
+          topics.map((topic) => topic.base),
+        )
+  const base = wholeBase === null ? null : new MirrorDocument(wholeBase)
+  return { live, document: new MirrorDocument(base === null ? whole : withoutOrphans(whole, base)), isChanged, base }
+}
+
+/** A person's own file stays as it is, and ours begins below it. */
+function adopted(text: string): string {
+  if (new MirrorDocument(text).version() !== null || text.trim() === '') return text
+  const eol = text.includes('\r\n') ? '\r\n' : '\n'
+  const gap = /[\r\n]$/u.test(text) ? eol : eol + eol
+  return `${text}${gap}${versionMark(0)}${eol}`
+}
+
+/** An editor that saves an old copy has not deleted the lines that others wrote since: they are appended. */
+function withUnseenLines(paths: MirrorPaths, text: string): string {
+  const version = new MirrorDocument(text).version()
+  const newest = loadBase(paths)
+  const base = version === null ? null : loadBase(paths, version)
+  if (version === null || newest === null || base === null || version >= (newest.version() ?? 0)) return text
+  const linesOf = (document: MirrorDocument): string => document.ownLines({ withNewItems: true }).join('\n')
+  return appended(text, linesAdded(linesOf(base), linesOf(newest), text))
+}
