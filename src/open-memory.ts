@@ -103,6 +103,8 @@ type PortsOptions = {
   readonly agentShare?: number | undefined
   /** Opens the store for reading only, as it is, to check it. */
   readonly inspect?: boolean
+  /** Allows reads while PostgreSQL cannot be reached; called with the time of the state that answered. */
+  readonly onOffline?: ((since: Date) => void) | undefined
   /** Keeps the form index of the users who recall most in memory, for processes that go on running. */
   readonly resident?: boolean
 }
@@ -121,7 +123,7 @@ export function openPorts(dir: string, given: PortsOptions & CopyOptions = {}) {
     const store = openSqliteStore({ ...options, inspect, random: randomBytes, residentBytes })
     return given.thread ? withThread(store, options) : store
   }
-  const opened = address === undefined ? openFile() : openServer(address, residentBytes)
+  const opened = address === undefined ? openFile() : openServer(address, dir, given.onOffline)
   const ports = {
     store: opened,
     counter: new RecallCounter(opened),
@@ -156,12 +158,15 @@ export function openPorts(dir: string, given: PortsOptions & CopyOptions = {}) {
 }
 
 /** The driver of PostgreSQL is loaded only where it is used. */
-function openServer(address: string, residentBytes: number): CaredStore {
+function openServer(address: string, dir: string, onOffline: PortsOptions['onOffline']): CaredStore {
   return deferredStore(async () => {
     const { openPostgresStore } = await import('./store/postgres/postgres-store.ts')
-    return openPostgresStore({ address, random: randomBytes, residentBytes })
+    return openPostgresStore({ address, random: randomBytes, cacheDir: postgresCache(dir), onOffline })
   })
 }
+
+/** Copies of memories whose store is PostgreSQL. They can be made again. */
+const postgresCache = (dir: string): string => join(dir, 'state', 'postgres-cache')
 
 /** An eighth of the machine's memory, and never more than two gigabytes, which hold over a million beliefs. */
 const mostResidentBytes = (): number => Math.min(2 ** 31, totalmem() / 8)
@@ -213,7 +218,7 @@ export async function eraseCopies(
   await Promise.all([dir, state, join(state, 'hook-queue')].map(sweepLeftovers))
   const eraser = new Eraser(forgotten)
   const isOthers = (folder: string): boolean =>
-    ['mirror', 'evals', 'forgetting'].some((name) => folder === join(state, name))
+    ['mirror', 'evals', 'forgetting', 'postgres-cache'].some((name) => folder === join(state, name))
   // The live database is never opened as a file, under none of its names: closing it would drop the locks on it.
   for (const file of filesBelow(state, (folder) => !isOthers(folder)))
     if (!file.startsWith(live)) await attempt(file, async () => ((await eraseInFile(file, eraser)) ? [file] : []))
@@ -244,7 +249,8 @@ export async function copiesOf(
   const [state, live] = [join(dir, 'state'), storeFile(dir)]
   const evals = evalStoreDir ?? join(state, 'evals')
   const eraser = new Eraser(texts)
-  const isOwn = (folder: string): boolean => !['mirror', 'forgetting'].some((name) => folder === join(state, name))
+  const isOwn = (folder: string): boolean =>
+    !['mirror', 'forgetting', 'postgres-cache'].some((name) => folder === join(state, name))
   const roots = [state, ...(relative(state, evals).startsWith('..') ? [evals] : [])].filter((root) => existsSync(root))
   return roots
     .flatMap((root) => [...filesBelow(root, isOwn)])

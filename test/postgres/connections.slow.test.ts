@@ -3,9 +3,14 @@ import { promisify } from 'node:util'
 import pg from 'pg'
 import { describe, expect, it } from 'vitest'
 import { recall } from '../../src/memory/recall/recall.ts'
-import { openAt, postgresPrograms, sharedCluster, undurable } from '../../src/store/postgres/cluster.contract.ts'
+import {
+  newCache,
+  openAt,
+  postgresPrograms,
+  sharedCluster,
+  undurable,
+} from '../../src/store/postgres/cluster.contract.ts'
 import { count } from '../full-counts.ts'
-import { residentBytes, untilResident } from '../recall/resident.contract.ts'
 import { CuttingProxy } from './cutting-proxy.ts'
 import { beliefCommit, expectExactly } from './written.ts'
 
@@ -108,7 +113,7 @@ describe.skipIf(postgresPrograms === null)('A PostgreSQL store whose connection 
     const address = await (await cluster()).newDatabase()
     const module = new URL('../../src/store/postgres/postgres-store.ts', import.meta.url)
     const program = `const { openPostgresStore } = await import('${module}')
-      const store = openPostgresStore({ address: '${address}', random: (bytes) => new Uint8Array(bytes) })
+      const store = openPostgresStore({ address: '${address}', random: (bytes) => new Uint8Array(bytes), cacheDir: '${newCache()}' })
       console.log(JSON.stringify([await store.memberships('ada'), await store.memberships('bob')]))`
 
     const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', program])
@@ -153,18 +158,14 @@ describe.skipIf(postgresPrograms === null)('A PostgreSQL store whose connection 
   })
 
   it.each([
-    { kind: 'one recall after the other', resident: false, atOnce: 1 },
-    { kind: 'recalls from memory that share a connection', resident: true, atOnce: 8 },
-  ])('answers $kind the same, at whatever step it is cut', { timeout }, async ({ resident, atOnce }) => {
+    { kind: 'one recall after the other', atOnce: 1 },
+    { kind: 'recalls at the same time', atOnce: 8 },
+  ])('answers $kind the same, at whatever step it is cut', { timeout }, async ({ atOnce }) => {
     const server = await cluster()
     const address = await server.newDatabase()
     const proxy = await CuttingProxy.start(server.port)
-    const store = openAt(server.address(address.split('/').at(-1), proxy.port), {
-      patienceMs: 300_000,
-      residentBytes: resident ? residentBytes : 0,
-    })
+    const store = openAt(server.address(address.split('/').at(-1), proxy.port), { patienceMs: 300_000 })
     await store.commit(beliefCommit('ada', 'b1', false))
-    if (resident) await untilResident(store)
     const ports = { store, now: () => new Date(0), newId: () => 'unused' }
     const request = { user: 'ada', scopes: ['project:ledger'], message: 'What is the alias b1?' }
     const expected = await recall(ports, request)

@@ -1,3 +1,6 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import pg from 'pg'
 import { afterAll } from 'vitest'
 import { fixedRandom } from '../sample-beliefs.contract.ts'
@@ -24,11 +27,16 @@ export function sharedCluster(settings: readonly string[] = []): () => Promise<C
 /** Settings of a server that nobody kills: nothing waits for the disk. */
 export const undurable = ['fsync=off', 'synchronous_commit=off', 'full_page_writes=off']
 
-export const openAt = (address: string, options: Partial<PostgresStoreOptions> = {}): PostgresStore =>
-  openPostgresStore({ address, random: fixedRandom, ...options })
+const caches = mkdtempSync(join(tmpdir(), 'credence-postgres-caches-'))
+afterAll(() => rmSync(caches, { recursive: true, force: true }))
 
-const emptied =
-  'owners events changes beliefs scopes audiences audience_scopes members forms phrase_prefixes words typos text_terms sessions turns turn_scopes turn_speakers turn_vectors turn_postings recall_counts recall_days people tokens teams team_members'
+/** Every store has local copies of its own, as programs on different machines have. */
+export const newCache = (): string => mkdtempSync(join(caches, 'cache-'))
+
+export const openAt = (address: string, options: Partial<PostgresStoreOptions> = {}): PostgresStore =>
+  openPostgresStore({ address, random: fixedRandom, cacheDir: options.cacheDir ?? newCache(), ...options })
+
+const emptied = 'owners events changes turns snapshots recall_counts recall_days people tokens teams team_members'
 
 /** Empty databases with the schema, altered by some SQL, used one after the other: making one for each test takes longer. */
 export function emptyDatabases(cluster: () => Promise<Cluster>, altered = '') {

@@ -27,12 +27,12 @@ export type Committing = {
 }
 
 /** Thrown inside the transaction to roll it back. */
-class StaleCommit extends Error {}
+export class StaleCommit extends Error {}
 
 /** Appends one event and brings every derived table up to date. Durable when it returns. */
 export function commitChanges(committing: Committing, commit: Commit): CommitResult {
   // Hashes and index entries are computed before the lock is taken, so that other processes wait less.
-  const prepared = prepare(committing, commit)
+  const prepared = prepareCommit(committing, commit)
   const { connection } = committing
   if (isForgetting(commit)) releaseReserve(connection)
   else keepReserve(connection.file)
@@ -48,16 +48,16 @@ export function commitChanges(committing: Committing, commit: Commit): CommitRes
   }
 }
 
-function prepare({ random }: Committing, commit: Commit) {
+export function prepareCommit({ random }: Committing, commit: Commit) {
   const changes = checkChanges(commit)
   const written = sealChanges(changes, random)
   return { changes, written, turns: prepareTurns(commit.turns ?? [], random), key: sealKey(commit.key, random) }
 }
 
-function commitPrepared(
+export function commitPrepared(
   { connection, users }: Committing,
   commit: Commit,
-  { changes, written, turns, key }: ReturnType<typeof prepare>,
+  { changes, written, turns, key }: ReturnType<typeof prepareCommit>,
 ): CommitResult {
   const journal = openJournal(connection)
   const userId = users.findOrAdd(commit.user)
@@ -73,16 +73,16 @@ function commitPrepared(
   if (heard.length > 0 && findKnown(connection, userId, heard).some((row) => row !== null)) throw new StaleCommit()
   project(connection, userId, changes)
   const erased = changes.filter(({ outcome }) => outcome === 'erased').map(({ beliefId }) => beliefId)
-  const terms = termsOf(connection, userId, erased)
+  const eraseTerms = eraseSearchTerms(connection, userId, erased)
   const event = journal.append(userId, { ...commit, key }, written, [...turns, ...forgotten(forgottenTurns)])
   insertTurns(connection, { userId, event: event.number }, turns)
   if (!eraseTurns(connection, { userId, event: event.number }, forgottenTurns)) throw new StaleCommit()
-  if (erased.length > 0) dropSeparators(connection, terms)
-  if (isForgetting(commit)) noteRemains(connection, event.number)
+  eraseTerms(isForgetting(commit) ? event.number : null)
   return { outcome: 'committed', event }
 }
 
-function project(connection: Connection, userId: number, changes: readonly CheckedChange[]): void {
+/** Brings the derived tables from the beliefs before the changes to those after them. */
+export function project(connection: Connection, userId: number, changes: readonly CheckedChange[]): void {
   const projection = openProjection(connection, userId)
   const before = changes.map(({ beliefId, expectedVersion }) =>
     expectedVersion === 0 ? null : storedProjection(connection, userId, beliefId),
@@ -100,6 +100,22 @@ function project(connection: Connection, userId: number, changes: readonly Check
     else projection.update(held, derived)
   }
   projection.finish()
+}
+
+/**
+ * Reads the search terms of beliefs while their texts are there. The returned function removes what an index keeps of these terms
+ * after the texts are erased, and notes that the event leaves unused space to scrub.
+ */
+export function eraseSearchTerms(
+  connection: Connection,
+  userId: number,
+  erased: readonly string[],
+): (forgettingEvent: number | null) => void {
+  const terms = termsOf(connection, userId, erased)
+  return (forgettingEvent) => {
+    if (erased.length > 0) dropSeparators(connection, terms)
+    if (forgettingEvent !== null) noteRemains(connection, forgettingEvent)
+  }
 }
 
 /** Every term by which the beliefs were ever indexed. */
@@ -144,7 +160,7 @@ export function reviewOldBeliefs(committing: Committing, now: () => Date): void 
       })
       const event = { user, kind: 'review', actor: 'tool', origin: 'credence', at, key: null, undoes: null } as const
       const commit = { ...event, changes }
-      commitPrepared(committing, commit, prepare(committing, commit))
+      commitPrepared(committing, commit, prepareCommit(committing, commit))
     }
     connection.run('DELETE FROM to_review')
   })

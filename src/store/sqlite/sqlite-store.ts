@@ -16,6 +16,7 @@ import { type DatabaseOptions, defaultBusyTimeoutMs, openDatabase } from './data
 import { formReads } from './form-lookups.ts'
 import type { openRowStandings } from './full-text.ts'
 import type { openJournal } from './journal.ts'
+import type { SqliteRecords } from './journal-records.ts'
 import { isReadOnlyStore, sizeOf } from './store-file.ts'
 import type { openStoreThread } from './store-thread.ts'
 import type { openResidentTurns } from './turns/resident-turns.ts'
@@ -44,6 +45,8 @@ export type SqliteStore = BeliefStore &
     verify(onProgress?: OnProgress, half?: Half): Promise<readonly Finding[]>
     /** For the thread of `verify`. */
     shareOfIndex(share: Share): Promise<ShareOfIndex>
+    /** The journal as records, to copy it from and to other stores. */
+    records(): Promise<SqliteRecords>
     /** Whether the turns of a user are in memory by now. */
     hasTurnsInMemory(user: string): Promise<boolean>
     /** Makes the next read see what other connections have written, also within `withSnapshot`. */
@@ -240,6 +243,7 @@ export function openSqliteStore(options: SqliteStoreOptions): SqliteStore {
         return tokens[use](() => tokens.all(sql.replaceAll('credence.', ''), [named]))
       })
     },
+    records: async () => (await loaded(import('./journal-records.ts'))).recordsIn(committing),
     withSnapshot: (work) => connection.withSnapshot(work),
     endSnapshot: () => connection.endSnapshot(),
     close: async () => {

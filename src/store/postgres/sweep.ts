@@ -1,0 +1,42 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { writePrivate } from '../../files/own-files.ts'
+import type { Connection } from './connection.ts'
+import type { Projections } from './projections.ts'
+
+/** A transaction that was open during the last sweep may have an older time than the sweep. */
+const overlap = "interval '10 minutes'"
+
+/**
+ * Brings the local copies of all owners up to date who have forgotten something since the last sweep of this directory, so that no
+ * file has the text any more.
+ */
+export async function sweepForgotten(connection: Connection, projections: Projections): Promise<void> {
+  const file = join(projections.directory, 'swept')
+  const since = lastSweep(file)
+  const [owners, [{ now } = { now: '' }]] = await connection.read((run) =>
+    Promise.all([
+      run<{ owner: string; forgotten: number }>(
+        `SELECT owner, forgotten FROM credence.owners WHERE forgot_at >= $1::timestamptz - ${overlap}`,
+        [since],
+      ),
+      run<{ now: string }>('SELECT now()::text AS now'),
+    ]),
+  )
+  for (const { owner, forgotten } of owners)
+    if (projections.has(owner))
+      await projections.renewing(owner, async (projection) => {
+        if (projection !== null && projection.records.head().number < forgotten) await projections.catchUp(projection)
+      })
+  projections.trim()
+  writePrivate(file, Buffer.from(now), 'replace')
+}
+
+function lastSweep(file: string): string {
+  try {
+    return readFileSync(file, 'utf8')
+  } catch {
+    // No sweep is known, so every owner is looked at.
+    return '-infinity'
+  }
+}
