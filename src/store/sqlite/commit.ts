@@ -129,7 +129,8 @@ function termsOf(connection: Connection, userId: number, beliefIds: readonly str
 
 function storedProjection(connection: Connection, userId: number, beliefId: string): Projected | null {
   const row = connection.value<number>('SELECT row FROM beliefs WHERE user_id = ? AND id = ?', [userId, beliefId])
-  const belief = storedBelief(connection, userId, beliefId)
+  // Without a row there may be a text that was forgotten before it got here.
+  const belief = row === undefined ? null : storedBelief(connection, userId, beliefId)
   return row === undefined || belief === null ? null : { row, derived: deriveBelief(belief) }
 }
 
