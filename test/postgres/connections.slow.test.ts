@@ -26,8 +26,9 @@ describe.skipIf(postgresPrograms === null)('A PostgreSQL store whose connection 
     const address = await server.newDatabase()
     const proxy = await CuttingProxy.start(server.port)
     const store = openAt(server.address(address.split('/').at(-1), proxy.port), { patienceMs: 300_000 })
-    await store.commit(beliefCommit('ada', 'first', false))
-    const ids = ['first']
+    const ids = ['first', 'prepared']
+    // The first two prepare the statements.
+    for (const id of ids) await store.commit(beliefCommit('ada', id, false))
     // A commit without a cut, to know how many bytes pass.
     const before = proxy.passed
     await store.commit(beliefCommit('ada', 'second', false))
