@@ -26,7 +26,9 @@ export const storeFile = (dir: string): string => join(dir, 'state', 'credence.d
 export const hasStore = (dir: string): boolean => ['', '-head'].some((suffix) => existsSync(storeFile(dir) + suffix))
 
 /** Opens the memory in a directory without checking the types of arguments, which `library.ts` does. */
-export function openMemory(given: MemoryOptions & CopyOptions & Pick<PortsOptions, 'resident'> & TeamOptions): Memory {
+export function openMemory(
+  given: MemoryOptions & CopyOptions & Pick<PortsOptions, 'resident' | 'onOffline'> & TeamOptions,
+): Memory {
   const { dir, user = defaultUser, scopes = [universalScope], everyTeam = given.scopes === undefined } = given
   const author = given.author ?? { actor: 'person', origin: 'library' }
   const standpoint = { user, scopes, agent: given.agent ?? null, author } satisfies Standpoint
@@ -48,14 +50,17 @@ export function openMemory(given: MemoryOptions & CopyOptions & Pick<PortsOption
 }
 
 /** The memory in a directory as the store has it. Edits of MEMORY.md are not taken in, so that reading changes no file. */
-export const openReport = (dir: string, standpoint: Standpoint, { store, everyTeam = false }: ReportOptions): Memory =>
-  withTeams(openPorts(dir, { store }), standpoint, everyTeam)
+export const openReport = (
+  dir: string,
+  standpoint: Standpoint,
+  { store, onOffline, everyTeam = false }: ReportOptions,
+): Memory => withTeams(openPorts(dir, { store, onOffline }), standpoint, everyTeam)
 
 type TeamOptions = {
   /** Whether a call that names no scope asks every team of the user, too. Default: if `scopes` names none. */
   readonly everyTeam?: boolean | undefined
 }
-type ReportOptions = TeamOptions & Pick<PortsOptions, 'store'>
+type ReportOptions = TeamOptions & Pick<PortsOptions, 'store' | 'onOffline'>
 
 /**
  * The memory of a user, joined with those of the teams that the person of this name belongs to. Every call looks the teams up, so

@@ -25,12 +25,11 @@ export type PostgresStoreOptions = ConnectionOptions &
      * it, such reads fail.
      */
     readonly onOffline?: ((since: Date) => void) | undefined
+    /** Forgotten texts leave the local copies of a running program within this time. Default one minute. */
+    readonly sweepEveryMs?: number
   }
 
 export type PostgresStore = EveryPort & Required<FormIndex> & StoreCare & RecallCounts & AccessControl
-
-/** Forgotten texts leave the local copies of running programs within this time. */
-const sweepEveryMs = 60_000
 
 const reads = [
   ...(['get', 'getMany', 'idsStartingWith', 'named', 'holders', 'supersededBy', 'proposalsFor', 'scopes'] as const),
@@ -47,7 +46,7 @@ type Reads = Pick<SqliteStore, (typeof reads)[number]>
  * answered by a SQLite store of the owner on this machine, after the head of the owner was read. Connects with the first call.
  */
 export function openPostgresStore(options: PostgresStoreOptions): PostgresStore {
-  const { cacheDir: directory, onOffline, ...rest } = options
+  const { cacheDir: directory, onOffline, sweepEveryMs = 60_000, ...rest } = options
   const connection = new Connection(options)
   const projections = new Projections({ ...rest, connection, directory })
   const counts = recallCountsIn(connection)

@@ -233,7 +233,7 @@ export class Projections {
     if (after > head.number || head.number - after > maxEventsBehind) throw new UnusableProjection()
     const pages = after === head.number ? [] : await readRecords(run, owner, after, head.number - after)
     const places = pages.some(hasErasedTurn) ? await readPlaces(run, owner) : undefined
-    if (pages.length !== head.number - after) throw missingEvent(owner, after + pages.length + 1)
+    requireSequence(owner, pages, after, head.number)
     apply(() => records.append(owner, pages, places))
     if (!isAt(projection, head)) throw new UnusableProjection()
     this.confirm(projection)
@@ -414,14 +414,19 @@ export async function replay(run: Run, { owner, records }: Pick<Projection, 'own
   let hasGaps = false
   for (let { number } = records.head(); number < head.number; number = records.head().number) {
     const page = await readRecords(run, owner, number, pageSize)
-    if (page[0]?.number !== number + 1) throw missingEvent(owner, number + 1)
+    requireSequence(owner, page, number)
     hasGaps ||= page.some(hasErasedTurn)
     records.append(owner, page)
   }
   if (hasGaps) records.append(owner, [], await readPlaces(run, owner))
 }
 
-const missingEvent = (owner: string, number: number): MemoryError => damagedJournal(owner, `event ${number} is missing`)
+/** Throws if an event is missing after a number; without `last`, at least one event has to follow. */
+function requireSequence(owner: string, records: readonly JournalRecord[], after: number, last = after + 1): void {
+  const gap = records.findIndex(({ number }, at) => number !== after + 1 + at)
+  const missing = after + 1 + (gap === -1 ? records.length : gap)
+  if (gap !== -1 || missing <= last) throw damagedJournal(owner, `event ${missing} is missing`)
+}
 
 const damagedJournal = (owner: string, problem = 'its hashes do not form a chain'): MemoryError =>
   new MemoryError('unavailable', `The journal of "${owner}" is damaged: ${problem}.`, {

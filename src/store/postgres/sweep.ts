@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { writePrivate } from '../../files/own-files.ts'
+import { writeAtomically } from '../../files/atomic-write.ts'
 import type { Connection } from './connection.ts'
 import type { Projections } from './projections.ts'
 
@@ -29,7 +29,8 @@ export async function sweepForgotten(connection: Connection, projections: Projec
         if (projection !== null && projection.records.head().number < forgotten) await projections.catchUp(projection)
       })
   projections.trim()
-  writePrivate(file, Buffer.from(now), 'replace')
+  // An older time means only that more owners are looked at.
+  await writeAtomically(file, now, { existing: 'replace', durable: false })
 }
 
 function lastSweep(file: string): string {
