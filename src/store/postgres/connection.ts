@@ -65,7 +65,7 @@ export class Connection {
     })
   }
 
-  #settingsOf(host: PostgresAddress['hosts'][number], ssl: false | TlsOptions): pg.ClientConfig {
+  #settingsOf(host: Host, ssl: false | TlsOptions): pg.ClientConfig {
     const { user, password, database } = this.address
     const types = { getTypeParser: getTypeParser as typeof pg.types.getTypeParser }
     const common = { user, password, database, ssl, types, application_name: 'credence' }
@@ -174,25 +174,43 @@ export class Connection {
   async #run<Row>(client: pg.PoolClient, text: string, given: readonly unknown[] = []): Promise<readonly Row[]> {
     // The next statement may reach another process of PostgreSQL behind a pooler, which does not know the name.
     const name = given.length > 0 && !this.#pooled.has(client) ? nameOf(text) : undefined
-    const watch = setInterval(() => void this.#endIfSilent(client), this.#silentMs).unref()
+    const stopWatching = this.#watch(client)
     try {
       const values = given.map(encodeValue)
       return (await client.query<Row & object>(name === undefined ? { text, values } : { name, text, values })).rows
     } finally {
-      clearInterval(watch)
+      stopWatching()
     }
   }
 
   /**
-   * Asks on another connection whether PostgreSQL is at work for a client, and closes the connection if it is not. Without this, the
-   * operating system goes on sending for a quarter of an hour to a machine that has vanished.
+   * While a statement waits, asks on another connection whether PostgreSQL is at work on it, and closes the connection if it is not:
+   * the operating system would go on sending for a quarter of an hour to a machine that has vanished. Only the second answer of this
+   * kind counts, because a result may be on its way.
    */
-  async #endIfSilent(client: pg.PoolClient): Promise<void> {
-    const [host, { processID, connection }] = [this.#host, internalsOf(client)]
-    const settings = this.#settingsOf(
-      this.address.hosts[host] as PostgresAddress['hosts'][number],
-      tlsOptions(this.address),
-    )
+  #watch(client: pg.PoolClient): () => void {
+    const { stream } = internalsOf(client).connection
+    let isAsking = false
+    let isSuspect = false
+    let isAnswered = false
+    const watch = setInterval(async () => {
+      if (isAsking) return
+      isAsking = true
+      const isSilent = await this.#isSilent(client)
+      isAsking = false
+      // Once the statement is answered, the connection may be in use for another.
+      if (isSilent && isSuspect && !isAnswered) stream.destroy()
+      isSuspect = isSilent
+    }, this.#silentMs).unref()
+    return () => {
+      isAnswered = true
+      clearInterval(watch)
+    }
+  }
+
+  async #isSilent(client: pg.PoolClient): Promise<boolean> {
+    const host = this.#host
+    const settings = this.#settingsOf(this.address.hosts[host] as Host, tlsOptions(this.address))
     const other = new pg.Client({ ...settings, query_timeout: connectMs })
     other.on('error', () => {})
     try {
@@ -200,14 +218,14 @@ export class Connection {
       // A pooler does not tell which process works for this client.
       const work = this.#pooled.has(client)
         ? 'datname = current_database() AND usename = current_user AND pid <> pg_backend_pid()'
-        : `pid = ${processID}`
+        : `pid = ${internalsOf(client).processID}`
       const { rowCount } = await other.query(`SELECT FROM pg_stat_activity WHERE ${work} AND state NOT LIKE 'idle%'`)
-      if (rowCount === 0) connection.stream.destroy()
+      return rowCount === 0
     } catch (error) {
       // A server that refuses a connection is there.
-      if (!isLostConnection(error)) return
+      if (!isLostConnection(error)) return false
       this.#leave(host)
-      connection.stream.destroy()
+      return true
     } finally {
       other.end().catch(() => {})
     }
@@ -242,6 +260,8 @@ export class Connection {
     await Promise.all(this.#pools.map((pool) => (pool.ending ? null : pool.end())))
   }
 }
+
+type Host = PostgresAddress['hosts'][number]
 
 class StandbyError extends Error {}
 
