@@ -15,7 +15,7 @@ const calls: Readonly<Record<keyof Deferred, true>> = {
   ...{ commit: true, get: true, getMany: true, idsStartingWith: true, named: true, holders: true, supersededBy: true },
   ...{ proposalsFor: true, list: true, scopes: true, pinned: true, standing: true, events: true, event: true },
   ...{ eventByKey: true, lastUndoable: true, history: true, revisions: true, withSnapshot: true, close: true },
-  ...{ prefetch: true, resident: true, formLengths: true, postings: true, everyHolder: true, wordsNear: true },
+  ...{ resident: true, formLengths: true, postings: true, everyHolder: true, wordsNear: true },
   ...{ population: true, matchText: true, knownTurns: true, getTurn: true, listTurns: true, listSessions: true },
   ...{ turnIdsStartingWith: true },
   ...{ exportTurns: true, turnPostings: true, turnSpeakers: true, lastStep: true, unitsAround: true, turnsAt: true },

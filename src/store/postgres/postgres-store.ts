@@ -134,7 +134,6 @@ export function openPostgresStore(options: PostgresStoreOptions): PostgresStore 
     // Each entry has the type of the call that it forwards.
     ...(Object.fromEntries(forwarded) as unknown as Reads),
     commit,
-    prefetch: async () => {},
     resident: async () => null,
     list: async (filter, page) => {
       const usesCounts = page.order === 'recalled' || filter.recalled !== undefined
