@@ -39,6 +39,7 @@ export class Connection {
   /** Clients that a pooler may lend to other programs between two transactions. */
   readonly #pooled = new WeakSet<pg.ClientBase>()
   #host = 0
+  #shared: SharedClient | null = null
   #hasConnected = false
   /** Why nothing can be read or written any more. */
   #ended: MemoryError | null = null
@@ -95,6 +96,46 @@ export class Connection {
     return this.#patiently(() => this.#withClient((run) => work(run)))
   }
 
+  /**
+   * Runs one statement on a connection that concurrent statements share. It is sent before this returns, if there is such a
+   * connection: taking one from the pool would let all other work of the caller go first.
+   */
+  readOne<Row>(sql: string, values: readonly unknown[]): Promise<readonly Row[]> {
+    return this.#patiently(async () => {
+      if (this.#ended !== null) throw this.#ended
+      this.#shared ??= await this.#share()
+      const shared = this.#shared
+      shared.users += 1
+      shared.client.ref()
+      try {
+        return await this.#run<Row>(shared.client, sql, values)
+      } catch (error) {
+        if (isLostConnection(error)) shared.lost = error as Error
+        throw error
+      } finally {
+        shared.users -= 1
+        // Between statements it lets the process end.
+        if (shared.users === 0) shared.client.unref()
+        if (shared.lost !== undefined || this.#ended !== null) this.#endSharing()
+      }
+    })
+  }
+
+  async #share(): Promise<SharedClient> {
+    const client = await this.#connect()
+    if (this.#shared === null) return { client: client as SharedClient['client'], users: 0, lost: undefined }
+    client.release()
+    return this.#shared
+  }
+
+  /** Gives the shared connection back to the pool unless it is in use. */
+  #endSharing(): void {
+    const shared = this.#shared
+    if (shared === null || shared.users > 0) return
+    this.#shared = null
+    shared.client.release(shared.lost)
+  }
+
   /** Runs reads on one state of the database. */
   readSnapshot<Result>(work: (run: Run) => Promise<Result>): Promise<Result> {
     return this.read(async (run) => {
@@ -142,6 +183,8 @@ export class Connection {
 
   async #withClient<Result>(work: (run: Run) => Promise<Result>): Promise<Result> {
     if (this.#ended !== null) throw this.#ended
+    // It may be the only one.
+    this.#endSharing()
     const client = await this.#connect()
     let lost: Error | undefined
     try {
@@ -257,8 +300,16 @@ export class Connection {
 
   async close(): Promise<void> {
     this.#ended ??= new MemoryError('unavailable', 'The store has been closed.')
+    this.#endSharing()
     await Promise.all(this.#pools.map((pool) => (pool.ending ? null : pool.end())))
   }
+}
+
+type SharedClient = {
+  // The types of the driver do not have these.
+  readonly client: pg.PoolClient & { ref(): void; unref(): void }
+  users: number
+  lost: Error | undefined
 }
 
 type Host = PostgresAddress['hosts'][number]

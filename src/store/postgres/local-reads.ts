@@ -3,13 +3,14 @@ import type { RecallCount } from '../../beliefs/recall-counts.ts'
 import { MemoryError } from '../../errors.ts'
 import type { SqliteStore } from '../sqlite/sqlite-store.ts'
 import type { Connection } from './connection.ts'
-import { type OwnerHead, readHead } from './journal.ts'
+import { type OwnerHead, readHeadNow } from './journal.ts'
 import type { Projection, Projections } from './projections.ts'
 
 type LocalReadsOptions = {
   readonly connection: Connection
   readonly projections: Projections
   readonly ready: () => Promise<void>
+  readonly isReady: () => boolean
   readonly onOffline: ((since: Date) => void) | undefined
 }
 
@@ -86,9 +87,9 @@ export class LocalReads {
     if (isKnown && batch.isCautious)
       await this.orOffline(null, () => projections.renewing(owner, (found) => this.#catchUp(found)))
     const projection = (await take()) ?? (await projections.empty())
+    const local = projection.records.head()
     // Reads of the batch share a transaction of SQLite until its end.
     void projection.store.withSnapshot(() => batch.ended)
-    const local = projection.records.head()
     const head = !isKnown || batch.isCautious ? null : this.#readHead(owner)
     head?.catch(() => {})
     return { projection, local, head }
@@ -99,9 +100,9 @@ export class LocalReads {
     if (projection !== null) await this.#options.projections.catchUp(projection)
   }
 
-  async #readHead(owner: string): Promise<OwnerHead> {
-    await this.#options.ready()
-    return this.#options.connection.read((run) => readHead(run, owner))
+  #readHead(owner: string): Promise<OwnerHead> {
+    const { connection, ready, isReady } = this.#options
+    return isReady() ? readHeadNow(connection, owner) : ready().then(() => readHeadNow(connection, owner))
   }
 
   /** Whether every projection of a batch had the newest event of its owner. */

@@ -51,6 +51,7 @@ export function openPostgresStore(options: PostgresStoreOptions): PostgresStore 
   const projections = new Projections({ ...rest, connection, directory })
   const counts = recallCountsIn(connection)
   let opening: Promise<void> | null = null
+  let isOpen = false
   let sweeping: NodeJS.Timeout | null = null
 
   /** Waits until the schema is up to date, and no local copy has a text that was forgotten while this program did not run. */
@@ -66,12 +67,13 @@ export function openPostgresStore(options: PostgresStoreOptions): PostgresStore 
   async function open(): Promise<void> {
     await migrate(connection)
     await sweepForgotten(connection, projections)
+    isOpen = true
     sweeping ??= setInterval(() => {
       sweepForgotten(connection, projections).catch(() => {})
     }, sweepEveryMs).unref()
   }
 
-  const local = new LocalReads({ connection, projections, ready, onOffline })
+  const local = new LocalReads({ connection, projections, ready, isReady: () => isOpen, onOffline })
 
   /**
    * Decides a commit on the local copy while the owner is locked, appends its record, and applies it to the copy. The lock makes
@@ -173,7 +175,7 @@ export function openPostgresStore(options: PostgresStoreOptions): PostgresStore 
       local.orOffline([], async () => {
         await ready()
         const select = 'SELECT team, role FROM credence.team_members WHERE person = $1 ORDER BY team'
-        return connection.read((run) => run<Membership>(select, [person]))
+        return connection.readOne<Membership>(select, [person])
       }),
     access: async () => {
       await ready()
