@@ -4,7 +4,6 @@ import { recall } from '../../src/memory/recall/recall.ts'
 import { openPorts } from '../../src/open-memory.ts'
 import { benchScope } from '../corpus.ts'
 import { underLoad } from '../load.ts'
-import { untilResident } from '../many-owners.ts'
 
 type Question = { readonly user: string; readonly message: string }
 
@@ -16,8 +15,6 @@ process.on('message', async ({ questions, clients }: { questions: readonly Quest
   const before = process.cpuUsage()
   const { tookMs, seconds } = await underLoad(clients, questions, ask)
   const { user, system } = process.cpuUsage(before)
-  // After the first list, the indexes that it has made the process build.
-  await untilResident(ports, [...new Set(questions.map(({ user }) => user))])
   process.send?.({ tookMs, seconds, cpuMs: (user + system) / 1_000 })
 })
 process.on('disconnect', () => void ports.store.close())
