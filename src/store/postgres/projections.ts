@@ -151,7 +151,9 @@ export class Projections {
         this.#remove(this.#folderOf(owner))
       }
     await this.#make(owner)
-    return this.#openFile(owner, file)
+    const projection = await this.#openFile(owner, file)
+    this.keepSnapshot(projection)
+    return projection
   }
 
   async #openFile(owner: string, file: string): Promise<Projection> {

@@ -26,7 +26,10 @@ export async function sweepForgotten(connection: Connection, projections: Projec
   for (const { owner, forgotten } of owners)
     if (projections.has(owner))
       await projections.renewing(owner, async (projection) => {
-        if (projection !== null && projection.records.head().number < forgotten) await projections.catchUp(projection)
+        if (projection === null) return
+        if (projection.records.head().number < forgotten) await projections.catchUp(projection)
+        // Another program that was reading may have kept the file from being scrubbed at once.
+        await projection.store.scrub()
       })
   projections.trim()
   // An older time means only that more owners are looked at.
