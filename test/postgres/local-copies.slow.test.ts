@@ -160,11 +160,17 @@ describe.skipIf(postgresPrograms === null)('The local copies of a PostgreSQL sto
     const at = (hour: number) => ({ at: new Date(Date.UTC(2026, 5, 1, hour)).toISOString() })
     const hear = (store: PostgresStore, ...turns: readonly ReturnType<typeof said>[]) =>
       store.commit(commitOf([], { kind: 'hear', turns }))
-    const places = async (store: PostgresStore) =>
-      (await store.listTurns({ user: 'ada', session: 's1' }, { limit: 50, offset: 0 })).items.map(({ id, index }) => [
+    const placesIn = async (store: PostgresStore, session: string) =>
+      (await store.listTurns({ user: 'ada', session }, { limit: 50, offset: 0 })).items.map(({ id, index }) => [
         id,
         index,
       ])
+    const places = async (store: PostgresStore) => [...(await placesIn(store, 's1')), ...(await placesIn(store, 's2'))]
+    // The place of the third turn of this session depends on the second, which a new copy never sees.
+    const session = { session: 's2' }
+    await hear(one, said('x', { id: 'x', ...session, ...at(10) }), said('y', { id: 'y', ...session, ...at(20) }))
+    await hear(one, said('z', { id: 'z', ...session, index: 1, ...at(5) }))
+    await one.commit(commitOf([], { kind: 'forget', forgottenTurns: ['y'] }))
     await hear(one, said('a', { id: 'a', ...at(5) }), said('b', { id: 'b', ...at(9) }))
     await hear(
       other,
@@ -179,10 +185,14 @@ describe.skipIf(postgresPrograms === null)('The local copies of a PostgreSQL sto
 
     const expected = await places(one)
 
-    expect(expected.map(([, index]) => index)).toEqual([0, 1, 2, 3, 4, 5, 6])
+    expect(expected.map(([, index]) => index)).toEqual([0, 1, 2, 3, 4, 5, 6, 0, 1])
+    expect(expected.slice(-2).map(([id]) => id)).toEqual(['x', 'z'])
     expect(await places(other)).toEqual(expected)
     expect(await places(anew)).toEqual(expected)
-    const rows = await query(address, 'SELECT id, place FROM credence.turns WHERE place IS NOT NULL ORDER BY place')
+    const rows = await query(
+      address,
+      'SELECT id, place FROM credence.turns WHERE place IS NOT NULL ORDER BY session, place',
+    )
     expect(rows.map(({ id, place }) => [id, place])).toEqual(expected)
     for (const store of [one, other, anew]) await store.close()
   })

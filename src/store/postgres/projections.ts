@@ -74,7 +74,14 @@ export class Projections {
     this.#format = `${migrations.length} ${analysis}`
     const store = hash('sha256', `${options.connection.address.label} ${this.#format}`).slice(0, 16)
     this.directory = join(options.directory, store)
-    mkdirSync(this.directory, { recursive: true, mode: 0o700 })
+    try {
+      mkdirSync(this.directory, { recursive: true, mode: 0o700 })
+    } catch (cause) {
+      throw new MemoryError('unavailable', `The directory ${this.directory} for local copies cannot be created.`, {
+        hint: 'Name a memory directory that may be written to with --dir.',
+        cause,
+      })
+    }
   }
 
   #folderOf(owner: string): string {
