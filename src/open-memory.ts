@@ -27,7 +27,7 @@ export const storeFile = (dir: string): string => join(dir, 'state', 'credence.d
 export const hasStore = (dir: string): boolean => ['', '-head'].some((suffix) => existsSync(storeFile(dir) + suffix))
 
 /** Opens the memory in a directory without checking the types of arguments, which `library.ts` does. */
-export function openMemory(given: MemoryOptions & CopyOptions & TeamOptions): Memory {
+export function openMemory(given: MemoryOptions & CopyOptions & Pick<PortsOptions, 'onOffline'> & TeamOptions): Memory {
   const { dir, user = defaultUser, scopes = [universalScope], everyTeam = given.scopes === undefined } = given
   const author = given.author ?? { actor: 'person', origin: 'library' }
   const standpoint = { user, scopes, agent: given.agent ?? null, author } satisfies Standpoint
@@ -49,14 +49,17 @@ export function openMemory(given: MemoryOptions & CopyOptions & TeamOptions): Me
 }
 
 /** The memory in a directory as the store has it. Edits of MEMORY.md are not taken in, so that reading changes no file. */
-export const openReport = (dir: string, standpoint: Standpoint, { store, everyTeam = false }: ReportOptions): Memory =>
-  withTeams(openPorts(dir, { store }), standpoint, everyTeam)
+export const openReport = (
+  dir: string,
+  standpoint: Standpoint,
+  { store, onOffline, everyTeam = false }: ReportOptions,
+): Memory => withTeams(openPorts(dir, { store, onOffline }), standpoint, everyTeam)
 
 type TeamOptions = {
   /** Whether a call that names no scope asks every team of the user, too. Default: if `scopes` names none. */
   readonly everyTeam?: boolean | undefined
 }
-type ReportOptions = TeamOptions & Pick<PortsOptions, 'store'>
+type ReportOptions = TeamOptions & Pick<PortsOptions, 'store' | 'onOffline'>
 
 /**
  * The memory of a user, joined with those of the teams that the person of this name belongs to. Every call looks the teams up, so
@@ -104,6 +107,8 @@ type PortsOptions = {
   readonly agentShare?: number | undefined
   /** Opens the store for reading only, as it is, to check it. */
   readonly inspect?: boolean
+  /** Allows reads while PostgreSQL cannot be reached; called with the time of the state that answered. */
+  readonly onOffline?: ((since: Date) => void) | undefined
 }
 
 /** The store of a directory, with the system's clock and random ids. */
@@ -116,7 +121,7 @@ export function openPorts(dir: string, given: PortsOptions & CopyOptions = {}) {
     const store = openSqliteStore({ ...options, inspect, random: randomBytes })
     return given.thread ? withThread(store, options) : store
   }
-  const opened = address === undefined ? openFile() : openServer(address)
+  const opened = address === undefined ? openFile() : openServer(address, dir, given.onOffline)
   const ports = {
     store: opened,
     counter: new RecallCounter(opened),
@@ -150,12 +155,15 @@ export function openPorts(dir: string, given: PortsOptions & CopyOptions = {}) {
 }
 
 /** The driver of PostgreSQL is loaded only where it is used. */
-function openServer(address: string): CaredStore {
+function openServer(address: string, dir: string, onOffline: PortsOptions['onOffline']): CaredStore {
   return deferredStore(async () => {
     const { openPostgresStore } = await import('./store/postgres/postgres-store.ts')
-    return openPostgresStore({ address, random: randomBytes })
+    return openPostgresStore({ address, random: randomBytes, cacheDir: postgresCache(dir), onOffline })
   })
 }
+
+/** Copies of memories whose store is PostgreSQL. They can be made again. */
+const postgresCache = (dir: string): string => join(dir, 'state', 'postgres-cache')
 
 /** Where copies of texts may be besides the store, and a callback for their erasure. */
 export type CopyOptions = {
@@ -204,7 +212,7 @@ export async function eraseCopies(
   await Promise.all([dir, state, join(state, 'hook-queue')].map(sweepLeftovers))
   const eraser = new Eraser(forgotten)
   const isOthers = (folder: string): boolean =>
-    ['mirror', 'evals', 'forgetting'].some((name) => folder === join(state, name))
+    ['mirror', 'evals', 'forgetting', 'postgres-cache'].some((name) => folder === join(state, name))
   // The live database is never opened as a file, under none of its names: closing it would drop the locks on it.
   for (const file of filesBelow(state, (folder) => !isOthers(folder)))
     if (!file.startsWith(live)) await attempt(file, async () => ((await eraseInFile(file, eraser)) ? [file] : []))
@@ -235,7 +243,8 @@ export async function copiesOf(
   const [state, live] = [join(dir, 'state'), storeFile(dir)]
   const evals = evalStoreDir ?? join(state, 'evals')
   const eraser = new Eraser(texts)
-  const isOwn = (folder: string): boolean => !['mirror', 'forgetting'].some((name) => folder === join(state, name))
+  const isOwn = (folder: string): boolean =>
+    !['mirror', 'forgetting', 'postgres-cache'].some((name) => folder === join(state, name))
   const roots = [state, ...(relative(state, evals).startsWith('..') ? [evals] : [])].filter((root) => existsSync(root))
   return roots
     .flatMap((root) => [...filesBelow(root, isOwn)])

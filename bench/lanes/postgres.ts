@@ -8,7 +8,7 @@ import { openPorts } from '../../src/open-memory.ts'
 import { Cluster, postgresPrograms } from '../../src/store/postgres/server.contract.ts'
 import { benchScope, generateBeliefs, generateMessages } from '../corpus.ts'
 import { inTurns, type LoadRow, underLoad } from '../load.ts'
-import { copyOwners, fillUsers, ownerName } from '../many-owners.ts'
+import { fillServer, fillUsers, ownerName } from '../many-owners.ts'
 import { milliseconds, type Spread, spreadOf } from '../measure.ts'
 import type { Lane, LaneOptions } from '../run.ts'
 
@@ -26,6 +26,8 @@ export type PostgresSize = {
   readonly beliefsEach: number
   readonly bytesPerBelief: number
   readonly loadSeconds: number
+  /** The first recall of a user by a program that has no local copy. */
+  readonly first: Spread
 }
 export type PostgresFigures =
   | { readonly skipped: string }
@@ -102,8 +104,10 @@ async function measureSize(cluster: Cluster, wanted: Size, active: number, { qui
   const address = await cluster.newDatabase()
   const dir = stores.place('postgres')
   const start = performance.now()
-  const users = await copyOwners(dir, address, wanted)
+  const { users } = wanted
   const size = { users, beliefsEach }
+  const activeUsers = [...new Set(questionsFor(size, active, active, 5).map(({ user }) => user))]
+  await fillServer(dir, address, size, activeUsers)
   const loadSeconds = (performance.now() - start) / 1_000
   const database = new URL(address).pathname.slice(1)
   const [{ bytes = '0' } = {}] = await cluster.query<{ bytes: string }>(
@@ -116,7 +120,6 @@ async function measureSize(cluster: Cluster, wanted: Size, active: number, { qui
   const [file, inFile] = [stores.place('sqlite'), { ...size, users: Math.min(users, active / 2) }]
   await fillUsers(file, undefined, inFile)
   const warm = openPorts(dir, { store: address })
-  const cold = openPorts(dir, { store: address })
   const sqlite = openPorts(file)
   const pool = new pg.Pool({ connectionString: address, max: 10 })
   const ids = [...generateBeliefs({ count: beliefsEach, seed: 1 })].map(({ id }) => id)
@@ -124,7 +127,7 @@ async function measureSize(cluster: Cluster, wanted: Size, active: number, { qui
   const bare = ({ user }: Question) => {
     asked += 1
     const values = [user, ids[(asked * 31) % ids.length]]
-    const text = 'SELECT id, body FROM credence.beliefs WHERE owner = $1 AND id = $2'
+    const text = 'SELECT belief, body FROM credence.changes WHERE owner = $1 AND belief = $2'
     return pool.query({ name: 'bare', text, values })
   }
   const recallIn = (ports: ReturnType<typeof openPorts>) => (question: Question) =>
@@ -164,15 +167,18 @@ async function measureSize(cluster: Cluster, wanted: Size, active: number, { qui
     const { user, system } = process.cpuUsage()
     return (user + system) / 1_000 + [...cluster.cpuMs().values()].reduce((sum, ms) => sum + ms, 0)
   }
+  const first = await measureFirst(
+    stores.place('cold'),
+    address,
+    questionsFor(size, active, quick ? 5 : 30, 3),
+    recallIn,
+  )
+  log(
+    `  the first recall of a user on a server that has never seen it: p50 ${milliseconds(first.p50)} ms, p95 ${milliseconds(first.p95)} ms`,
+  )
   const warmUp = questionsFor(size, active, active * 6, 5)
   for (const ask of [recallIn(warm), inSqlite, bare]) await underLoad(4, warmUp, ask)
-  await underLoad(4, warmUp.slice(0, 40), recallIn(cold))
-  const asks = {
-    'bare SELECT by key': bare,
-    recall: recallIn(warm),
-    'recall, first': recallIn(cold),
-    'recall on SQLite': inSqlite,
-  }
+  const asks = { 'bare SELECT by key': bare, recall: recallIn(warm), 'recall on SQLite': inSqlite }
   const own = new Map<string, string>(
     Array.from({ length: users }, (_, at) => [ownerName(at), ownerName(Math.floor((at * inFile.users) / users))]),
   )
@@ -184,9 +190,28 @@ async function measureSize(cluster: Cluster, wanted: Size, active: number, { qui
     keep(await inTurns<Question>(asks, clients, questionsFor(size, active, quick ? 40 : 600, 7 + clients), cpu))
     keep(await inTurns<Question>(adds, clients, questionsFor(size, active, quick ? 20 : 150, 70 + clients), cpu))
   }
-  for (const ports of [warm, cold, sqlite]) await ports.store.close()
+  for (const ports of [warm, sqlite]) await ports.store.close()
   await pool.end()
-  return { address, size: { users, beliefsEach, bytesPerBelief, loadSeconds }, rows }
+  return { address, size: { users, beliefsEach, bytesPerBelief, loadSeconds, first }, rows }
+}
+
+/** Each question is of another user. */
+async function measureFirst(
+  dir: string,
+  address: string,
+  questions: readonly Question[],
+  recallIn: (ports: ReturnType<typeof openPorts>) => (question: Question) => Promise<unknown>,
+): Promise<Spread> {
+  const ports = openPorts(dir, { store: address })
+  await ports.store.memberships('nobody')
+  const tookMs: number[] = []
+  for (const question of questions) {
+    const start = performance.now()
+    await recallIn(ports)(question)
+    tookMs.push(performance.now() - start)
+  }
+  await ports.store.close()
+  return spreadOf(tookMs)
 }
 
 type Answer = { readonly tookMs: readonly number[]; readonly seconds: number; readonly cpuMs: number }

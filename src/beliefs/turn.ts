@@ -50,8 +50,7 @@ export function reporterOf({ role, origin, host }: Pick<Turn, 'role' | 'origin'>
 }
 
 /** A turn to be kept. */
-export type NewTurn = Omit<Turn, 'index' | 'doubtful'> & {
-  readonly doubtful: readonly TextRange[]
+export type NewTurn = Omit<Turn, 'index'> & {
   /** Its place in the conversation, where the host says so; otherwise its time decides. */
   readonly index: number | null
   /** The host's own id of the message, where it has one. */

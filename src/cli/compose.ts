@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url'
 import { universalScope } from '../beliefs/scope.ts'
 import type { Settings } from '../config.ts'
 import { expectedError, invalid, MemoryError, notFound, unavailable } from '../errors.ts'
+import { localMinute } from '../local-time.ts'
 import type { Extractor } from '../memory/learn/extraction.ts'
 import type { Memory, Standpoint } from '../memory/memory.ts'
 import { omitUndefined } from '../omit-undefined.ts'
@@ -203,6 +204,15 @@ export function compose(
     void talk(`warning: ${problem.message}${hint}`).catch(() => {})
   }
 
+  let hasSaidOffline = false
+  /** Commands go on reading without the database. A server does not: its clients would not see how old the answers are. */
+  const onOffline = (since: Date): void => {
+    if (hasSaidOffline) return
+    hasSaidOffline = true
+    const notice = `PostgreSQL cannot be reached. This is the memory as of ${localMinute(since.toISOString())}.`
+    void talk(`warning: ${notice}`).catch(() => {})
+  }
+
   /** `report`: nothing is written, not even edits of MEMORY.md that wait to be taken in. */
   const memory = async (options: StandpointOptions, use: 'change' | 'read' | 'report'): Promise<Memory> => {
     const isReading = use !== 'change'
@@ -224,11 +234,11 @@ export function compose(
     }
     const { busyTimeoutMs, onErased } = options
     if (!isReading) await sweepTemporaryFiles(dir)
-    if (use === 'report') return closedAtEnd(openReport(dir, standpoint, { store, everyTeam }))
+    if (use === 'report') return closedAtEnd(openReport(dir, standpoint, { store, everyTeam, onOffline }))
     const { sentenceVectors: vectors, evalStoreDir, mirrorAuthority, agentShare: percent } = settings(options)
     const mirror = { onMirrorProblem, mirrorAuthority }
     const given = { dir, everyTeam, vectors, agentShare: percent / 100, evalStoreDir, onErased, ...standpoint }
-    const opened = openMemory({ ...given, ...mirror, ...omitUndefined({ busyTimeoutMs, store }) })
+    const opened = openMemory({ ...given, ...mirror, onOffline, ...omitUndefined({ busyTimeoutMs, store }) })
     trustCreated()
     if (!isReading && isProjectActive(scopes)) (await import('./former-project.ts')).noteProject(dir, cwd())
     return closedAtEnd(await withShadowRecords(opened, options))

@@ -14,22 +14,10 @@ export type Posting = {
   readonly reinforcedAt: number
 }
 
-/** What a message may ask the index for: its words, phrases of a few words, and the words that may be typos. */
-export type Announced = {
-  readonly words: readonly string[]
-  readonly keys: readonly string[]
-  readonly suspects: readonly string[]
-}
-
 /**
  * Surface forms by key. Every look-up goes by user and key, so its cost does not depend on how many beliefs there are.
  */
 export type FormIndex = {
-  /**
-   * Announces what the calls that follow in the same snapshot will probably ask for, so that a store behind a network reads it
-   * in one round trip. Changes no answer.
-   */
-  prefetch?(view: Viewpoint, announced: Announced): Promise<void>
   /** How many words the user's forms have that begin with each word. Absent words begin none. */
   formLengths(user: string, heads: readonly string[]): Promise<ReadonlyMap<string, readonly number[]>>
   /** Current beliefs in view that have each key. Absent keys have none. */

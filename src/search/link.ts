@@ -10,7 +10,7 @@ import {
   type Words,
   wordsOf,
 } from './candidate-spans.ts'
-import type { Announced, FormIndex, Posting } from './form-index.ts'
+import type { FormIndex, Posting } from './form-index.ts'
 import { partsOf, Slices } from './slices.ts'
 import { isForgivable, isPlausibleTypo } from './typo.ts'
 
@@ -42,7 +42,6 @@ export async function linkMessage(message: string, view: Viewpoint, index: FormI
   const tokens = analyse(message)
   if (tokens.length === 0) return { tokens, links: [], population: 0, spans: [] }
   const words = wordsOf(tokens)
-  if (index.prefetch !== undefined) await index.prefetch(view, announced(tokens, words))
   const spellings = [...new Set([...words.literal, ...words.singular])]
   const lengths = await inParts(slices, spellings, (part) => index.formLengths(view.user, part))
   const exact: CandidateSpan[] = []
@@ -123,21 +122,6 @@ async function linksOf(
     const [only, ...others] = shared
     return { posting, mentions: only && others.length + own.length === 0 ? only : [...shared.flat(), ...own] }
   })
-}
-
-/** Longer messages are looked up step by step. */
-const mostAnnounced = 500
-/** Most forms have at most this many words. */
-const usualForm = 3
-
-/** The keys that the look-ups of a message will use, as far as they are known before the first answer. */
-function announced(tokens: readonly Token[], words: Words): Announced {
-  if (tokens.length > mostAnnounced) return { words: [], keys: [], suspects: [] }
-  const spellings = [...new Set([...words.literal, ...words.singular])]
-  const lengths = new Map(spellings.map((word) => [word, Array.from({ length: usualForm }, (_, at) => at + 1)]))
-  const spans = [...phraseSpans(words, lengths), ...compoundSpans(tokens)]
-  const alone = spans.filter((span) => standsAlone(tokens, span))
-  return { words: spellings, keys: keysOf(alone), suspects: [...new Set(words.literal.filter(isForgivable))] }
 }
 
 const keysOf = (spans: readonly CandidateSpan[]): readonly string[] => [...new Set(spans.map((span) => span.key))]

@@ -14,7 +14,7 @@ const calls: Readonly<Record<keyof Deferred, true>> = {
     tryOut: true,
     close: true,
   },
-  ...{ prefetch: true, formLengths: true, postings: true, everyHolder: true, wordsNear: true },
+  ...{ formLengths: true, postings: true, everyHolder: true, wordsNear: true },
   ...{ population: true, matchText: true, knownTurns: true, getTurn: true, listTurns: true, listSessions: true },
   ...{ turnIdsStartingWith: true, judgeOldTurns: true },
   ...{ exportTurns: true, turnPostings: true, turnSpeakers: true, lastStep: true, unitsAround: true, turnsAt: true },

@@ -4,7 +4,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, describe, expect, it } from 'vitest'
-import { password, postgresPrograms, sharedCluster, undurable } from '../../src/store/postgres/cluster.contract.ts'
+import {
+  Cluster,
+  password,
+  postgresPrograms,
+  sharedCluster,
+  undurable,
+} from '../../src/store/postgres/cluster.contract.ts'
 
 const program = fileURLToPath(new URL('../../bin/credence.js', import.meta.url))
 const home = mkdtempSync(join(tmpdir(), 'credence-postgres-cli-'))
@@ -62,6 +68,23 @@ describe.skipIf(postgresPrograms === null)('The command line with a PostgreSQL s
     credence(['team', 'add-member', 'platform', 'ben', '--role', 'reader', '--dir', 't'], env)
     expect(as('ben', 'recall', 'When are deploys?', '--render').stdout).toContain('(team platform, from ana) deploys')
     expect(as('ben', 'correct', 'deploys', 'Deploys happen on Fridays.').stderr).toContain('reader of the team')
+  })
+
+  it('reads without the database, says how old the answers are, and refuses changes', { timeout }, async () => {
+    const server = await Cluster.start()
+    const env = { CREDENCE_STORE: server.address() }
+    credence(['remember', 'Invoices are due after 14 days.', '--name', 'payment terms', '--dir', 'o'], env)
+    await server.kill()
+
+    const recalled = credence(['recall', 'our payment terms?', '--dir', 'o'], env)
+    const refused = credence(['remember', 'The boat is blue.', '--dir', 'o'], env)
+
+    expect(recalled).toMatchObject({ status: 0, stdout: expect.stringContaining('14 days') })
+    expect(recalled.stderr).toMatch(
+      /^warning: PostgreSQL cannot be reached. This is the memory as of \d{4}-\d\d-\d\d \d\d:\d\d\.$/mu,
+    )
+    expect(refused).toMatchObject({ status: 3, stderr: expect.stringContaining('Every change needs this connection.') })
+    await server.stop()
   })
 
   it('says what is wrong with an address, a password, a database or a server', { timeout }, async () => {

@@ -3,7 +3,13 @@ import { promisify } from 'node:util'
 import pg from 'pg'
 import { describe, expect, it } from 'vitest'
 import { recall } from '../../src/memory/recall/recall.ts'
-import { openAt, postgresPrograms, sharedCluster, undurable } from '../../src/store/postgres/cluster.contract.ts'
+import {
+  newCache,
+  openAt,
+  postgresPrograms,
+  sharedCluster,
+  undurable,
+} from '../../src/store/postgres/cluster.contract.ts'
 import { count } from '../full-counts.ts'
 import { CuttingProxy } from './cutting-proxy.ts'
 import { beliefCommit, expectExactly } from './written.ts'
@@ -20,8 +26,9 @@ describe.skipIf(postgresPrograms === null)('A PostgreSQL store whose connection 
     const address = await server.newDatabase()
     const proxy = await CuttingProxy.start(server.port)
     const store = openAt(server.address(address.split('/').at(-1), proxy.port), { patienceMs: 300_000 })
-    await store.commit(beliefCommit('ada', 'first', false))
-    const ids = ['first']
+    const ids = ['first', 'prepared']
+    // The first two prepare the statements.
+    for (const id of ids) await store.commit(beliefCommit('ada', id, false))
     // A commit without a cut, to know how many bytes pass.
     const before = proxy.passed
     await store.commit(beliefCommit('ada', 'second', false))
@@ -107,7 +114,7 @@ describe.skipIf(postgresPrograms === null)('A PostgreSQL store whose connection 
     const address = await (await cluster()).newDatabase()
     const module = new URL('../../src/store/postgres/postgres-store.ts', import.meta.url)
     const program = `const { openPostgresStore } = await import('${module}')
-      const store = openPostgresStore({ address: '${address}', random: (bytes) => new Uint8Array(bytes) })
+      const store = openPostgresStore({ address: '${address}', random: (bytes) => new Uint8Array(bytes), cacheDir: '${newCache()}' })
       console.log(JSON.stringify([await store.memberships('ada'), await store.memberships('bob')]))`
 
     const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', program])
@@ -153,14 +160,12 @@ describe.skipIf(postgresPrograms === null)('A PostgreSQL store whose connection 
 
   it.each([
     { kind: 'one recall after the other', atOnce: 1 },
-    { kind: 'recalls that share a connection', atOnce: 8 },
+    { kind: 'recalls at the same time', atOnce: 8 },
   ])('answers $kind the same, at whatever step it is cut', { timeout }, async ({ atOnce }) => {
     const server = await cluster()
     const address = await server.newDatabase()
     const proxy = await CuttingProxy.start(server.port)
-    const store = openAt(server.address(address.split('/').at(-1), proxy.port), {
-      patienceMs: 300_000,
-    })
+    const store = openAt(server.address(address.split('/').at(-1), proxy.port), { patienceMs: 300_000 })
     await store.commit(beliefCommit('ada', 'b1', false))
     const ports = { store, now: () => new Date(0), newId: () => 'unused' }
     const request = { user: 'ada', scopes: ['project:ledger'], message: 'What is the alias b1?' }

@@ -8,13 +8,15 @@ describe.skipIf(postgresPrograms === null)('turns that an earlier version stored
 
   it('are judged newest first, those of the person alone', async () => {
     const address = await (await cluster()).newDatabase()
-    const store = openAt(address)
+    const earlier = openAt(address)
     const turns = [said('one'), said('two'), said('three', { role: 'assistant' })]
-    await store.commit(commitOf([], { kind: 'hear', turns }))
+    await earlier.commit(commitOf([], { kind: 'hear', turns }))
+    await earlier.close()
     const client = new pg.Client(address)
     await client.connect()
     await client.query('UPDATE credence.turns SET doubtful = NULL')
     await client.end()
+    const store = openAt(address)
     const doubtful = async () =>
       (await store.listTurns({ user: 'ada' }, { limit: 5, offset: 0 })).items.map((turn) => [turn.text, turn.doubtful])
 

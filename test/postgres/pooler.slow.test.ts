@@ -7,7 +7,6 @@ import { emptyStores, openAt, sharedCluster } from '../../src/store/postgres/clu
 import { fixedRandom } from '../../src/store/sample-beliefs.contract.ts'
 import { describeStore } from '../../src/store/store.contract.ts'
 import { describeAgreement } from '../../src/store/store-agreement.contract.ts'
-import { recalled } from '../recall/recalled.contract.ts'
 import { CuttingProxy } from './cutting-proxy.ts'
 import { hasPooler, Pooler } from './pooler.ts'
 import { beliefCommit, expectExactly, startWriter } from './written.ts'
@@ -72,21 +71,6 @@ describe.skipIf(!hasPooler).each([
     expect(written).toHaveLength(200)
     await expectExactly(store, 'ada', written)
     await store.close()
-  })
-
-  it('answers recalls at the same time, also after a change by another program', { timeout }, async () => {
-    const address = await newDatabase()
-    const [store, other] = [openAt(address), openAt(address)]
-    await other.commit(beliefCommit('ada', 'b1'))
-    const ask = (id: string) => recalled(store, `What is the alias ${id}?`, null, false)
-    await Promise.all(Array.from({ length: 30 }, () => ask('b1')))
-
-    await other.commit(beliefCommit('ada', 'b2'))
-    const contexts = await Promise.all(Array.from({ length: 30 }, () => ask('b2')))
-
-    expect(contexts.map(({ relevant }) => relevant.length)).toEqual(contexts.map(() => 1))
-    await store.close()
-    await other.close()
   })
 
   it('waits for a statement that takes long', { timeout }, async () => {

@@ -3,8 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
 import { copyAccess, copyJournals } from '../../src/store/copy/journal-transfer.ts'
-import { openPostgresTransfer } from '../../src/store/copy/postgres-transfer.ts'
-import { openSqliteTransfer } from '../../src/store/copy/sqlite-transfer.ts'
+import { openPostgresTransfer, openSqliteTransfer } from '../../src/store/copy/transfers.ts'
 import { openAt, postgresPrograms, sharedCluster, undurable } from '../../src/store/postgres/cluster.contract.ts'
 import { commitOf, fixedRandom, gone, next, present, said, sample } from '../../src/store/sample-beliefs.contract.ts'
 import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts'
@@ -77,8 +76,14 @@ describe.skipIf(postgresPrograms === null)('A memory that is copied', () => {
     await original.close()
     const copy = async (from: 'sqlite' | 'postgres') => {
       openFile(back).close()
-      const one = from === 'sqlite' ? openSqliteTransfer(file, true) : await openPostgresTransfer({ address })
-      const other = from === 'sqlite' ? await openPostgresTransfer({ address }) : openSqliteTransfer(back, false)
+      const one =
+        from === 'sqlite'
+          ? await openSqliteTransfer({ file: file, readonly: true, random: fixedRandom })
+          : await openPostgresTransfer({ address })
+      const other =
+        from === 'sqlite'
+          ? await openPostgresTransfer({ address })
+          : await openSqliteTransfer({ file: back, readonly: false, random: fixedRandom })
       const copied = await copyJournals(one, other, () => {})
       await one.close()
       await other.close()
@@ -106,14 +111,14 @@ describe.skipIf(postgresPrograms === null)('A memory that is copied', () => {
       await original.commit(commitOf([present(sample({ id }))], { key: { value: id, fingerprint: id } }))
     await original.close()
     const to = await openPostgresTransfer({ address })
-    const first = openSqliteTransfer(file, true)
+    const first = await openSqliteTransfer({ file: file, readonly: true, random: fixedRandom })
     await to.append('ada', await first.read('ada', 0, 2))
     await first.close()
     const again = openFile(file)
     await again.commit(commitOf([gone(sample({ id: 'b1' }), 'erased')], { kind: 'forget' }))
     await again.close()
 
-    const from = openSqliteTransfer(file, true)
+    const from = await openSqliteTransfer({ file: file, readonly: true, random: fixedRandom })
     expect(await copyJournals(from, to, () => {})).toEqual([{ user: 'ada', events: 4, before: 2 }])
     expect(await copyJournals(from, to, () => {})).toEqual([{ user: 'ada', events: 4, before: 4 }])
     await from.close()
@@ -126,7 +131,7 @@ describe.skipIf(postgresPrograms === null)('A memory that is copied', () => {
     const stranger = openFile(other)
     await stranger.commit(commitOf([present(sample({ id: 'x1' }))]))
     await stranger.close()
-    const wrong = openSqliteTransfer(other, true)
+    const wrong = await openSqliteTransfer({ file: other, readonly: true, random: fixedRandom })
     await expect(copyJournals(wrong, to, () => {})).rejects.toMatchObject({ code: 'conflict' })
     await wrong.close()
     await to.close()
@@ -138,7 +143,7 @@ describe.skipIf(postgresPrograms === null)('A memory that is copied', () => {
     await original.commit(commitOf([], { kind: 'hear', turns: [said('The kayak is red.')] }))
     await original.close()
     const to = await openPostgresTransfer({ address })
-    const from = openSqliteTransfer(file, true)
+    const from = await openSqliteTransfer({ file, random: fixedRandom })
     const [record] = await from.read('ada', 0, 1)
     await to.append('ada', [{ ...record, turns: record?.turns.map((turn) => ({ ...turn, doubtful: null })) } as never])
 
@@ -160,8 +165,14 @@ describe.skipIf(postgresPrograms === null)('A memory that is copied', () => {
     await access.addToken({ ...token, id: 't-2', kind: 'admin', person: null, scopes: [] }, 'hash 2')
     await access.addTeam({ name: 'platform', createdAt: at })
     await access.setMember('platform', 'ana', 'owner')
-    const toServer = [openSqliteTransfer(file, true), await openPostgresTransfer({ address })] as const
-    const toFile = [await openPostgresTransfer({ address }), openSqliteTransfer(back, false)] as const
+    const toServer = [
+      await openSqliteTransfer({ file: file, readonly: true, random: fixedRandom }),
+      await openPostgresTransfer({ address }),
+    ] as const
+    const toFile = [
+      await openPostgresTransfer({ address }),
+      await openSqliteTransfer({ file: back, readonly: false, random: fixedRandom }),
+    ] as const
 
     expect(await copyAccess(...toServer)).toEqual({ people: 2, tokens: 2, teams: 1 })
     await access.noteUse('t-1', at)

@@ -1,10 +1,13 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect } from 'vitest'
 import type { Belief } from '../../src/beliefs/belief.ts'
 import type { Commit } from '../../src/beliefs/journal.ts'
-import type { PostgresStore } from '../../src/store/postgres/postgres-store.ts'
+import type { CaredStore } from '../../src/search/store-port.ts'
 
 const at = '2026-03-01T12:00:00.000Z'
 
@@ -24,13 +27,28 @@ export const beliefCommit = (user: string, id: string, isKeyed = true): Commit =
   changes: [{ beliefId: id, expectedVersion: 0, outcome: 'present', after: beliefOf(user, id) }],
 })
 
+/** The local copies that all writers share, as the commands of one machine do. */
+let sharedCache: string | null = null
+
+function cacheOfWriters(): string {
+  if (sharedCache !== null) return sharedCache
+  const directory = mkdtempSync(join(tmpdir(), 'credence-writers-'))
+  process.once('exit', () => rmSync(directory, { recursive: true, force: true }))
+  sharedCache = directory
+  return directory
+}
+
 const writerFile = fileURLToPath(new URL('./writer.ts', import.meta.url))
 
 /** A process that writes beliefs. `acknowledged` grows while it runs; `ended` is its exit code, null after a kill. */
 export function startWriter(address: string, name: string, count: number, user = 'ada') {
-  const child: ChildProcess = spawn(process.execPath, [writerFile, address, name, String(count), user], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  })
+  const child: ChildProcess = spawn(
+    process.execPath,
+    [writerFile, address, cacheOfWriters(), name, String(count), user],
+    {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    },
+  )
   const acknowledged: string[] = []
   let rest = ''
   child.stdout?.on('data', (chunk: Buffer) => {
@@ -43,7 +61,7 @@ export function startWriter(address: string, name: string, count: number, user =
 }
 
 /** Every acknowledged belief is there once, nothing else is, and the store is sound. */
-export async function expectExactly(store: PostgresStore, user: string, ids: readonly string[]): Promise<void> {
+export async function expectExactly(store: CaredStore, user: string, ids: readonly string[]): Promise<void> {
   const stored = await store.idsStartingWith(user, '', 1_000_000)
   const known = new Set(stored)
   expect(ids.filter((id) => !known.has(id))).toEqual([])

@@ -1,75 +1,9 @@
 import { hash } from 'node:crypto'
 import { conflict } from '../../errors.ts'
-import type { WrittenChange } from '../journal-chain.ts'
-import type { ChangeRow, EventRow } from '../journal-rows.ts'
+import type { JournalRecord, RecordJournal, TurnColumn } from '../journal-record.ts'
 
-/** The columns of a turn that both databases have, with the names of session and scope. Most are null when it was forgotten. */
-export const turnColumns = [
-  ...(['id', 'passages', 'hash', 'salt', 'message_id', 'session', 'place', 'given_index', 'role', 'speaker'] as const),
-  ...(['at', 'utc_offset', 'scope', 'host', 'origin', 'key', 'asks', 'lengths', 'doubtful', 'text'] as const),
-]
-type TurnColumn = (typeof turnColumns)[number]
-
-export type TurnRow = Readonly<Record<TurnColumn, unknown>> & {
-  readonly id: string
-  readonly passages: number
-  readonly session: string | null
-  readonly scope: string | null
-}
-
-/** The columns of a turn in a SELECT; `from` says where those come from that have another name in the database. */
-export const selectTurn = (from: Readonly<Partial<Record<TurnColumn, string>>>): string =>
-  turnColumns.map((column) => (from[column] === undefined ? column : `${from[column]} AS ${column}`)).join(', ')
-
-/** One event of a user with everything it wrote. Numbers count the events of the user, from 1. */
-export type JournalRecord = Pick<EventRow, 'number' | 'kind' | 'actor' | 'origin' | 'at' | 'undoes'> & {
-  readonly key: { readonly value: string; readonly fingerprint: string; readonly salt: Buffer | null } | null
-  readonly changesHash: Buffer
-  readonly changes: readonly WrittenChange[]
-  readonly turns: readonly TurnRow[]
-  readonly erasedTurns: readonly string[]
-}
-
-type Written = {
-  readonly requestSalt: Buffer | null
-  readonly changes: readonly ChangeRow[]
-  readonly turns: readonly TurnRow[]
-  readonly erasedTurns: readonly string[]
-}
-
-export function recordOf(event: EventRow, { requestSalt, changes, turns, erasedTurns }: Written): JournalRecord {
-  const { number, kind, actor, origin, at, key, fingerprint, undoes } = event
-  return {
-    ...{ number, kind, actor, origin, at, undoes, changesHash: event.changes_hash },
-    key: key === null ? null : { value: key, fingerprint: fingerprint ?? '', salt: requestSalt },
-    changes: changes.map(({ belief: beliefId, version, outcome, body_hash: bodyHash, salt, body }) => {
-      return { beliefId, version, outcome, bodyHash, salt, body }
-    }),
-    turns: turns.map((row) => {
-      const columns = turnColumns.map((column) => [column, row[column]])
-      return { ...(Object.fromEntries(columns) as TurnRow), asks: row.asks === null ? null : Boolean(row.asks) }
-    }),
-    erasedTurns,
-  }
-}
-
-/** A journal that records are read from, and appended to, with the people, tokens and teams of its store. */
-export type JournalTransfer = AccessTransfer & {
-  users(): Promise<readonly string[]>
-  /** How many events the user has. */
-  count(user: string): Promise<number>
-  /** The events after a number, at most `limit`. */
-  read(user: string, after: number, limit: number): Promise<readonly JournalRecord[]>
-  /** Appends the events that follow, in one transaction. The derived tables are behind until `complete`. */
-  append(user: string, records: readonly JournalRecord[]): Promise<void>
-  /** The place of every turn in its session: a turn that came late or was forgotten has moved others. */
-  places(user: string): Promise<ReadonlyMap<string, number>>
-  /** Sets the places of turns, after the last event of a user. */
-  finish(user: string, places: ReadonlyMap<string, number>): Promise<void>
-  /** Derives everything from the journal, after the last user. */
-  complete(): Promise<void>
-  close(): Promise<void>
-}
+/** A journal that is copied, with the people, tokens and teams of its store. */
+export type JournalTransfer = RecordJournal & AccessTransfer & { close(): Promise<void> }
 
 const hex = (bytes: Uint8Array | null): string | null => (bytes === null ? null : Buffer.from(bytes).toString('hex'))
 
@@ -191,13 +125,12 @@ export async function copyJournals(
         `The memory of "${user}" changed while it was copied.`,
         'Stop what writes to it, and run the copy again.',
       )
-    await to.finish(user, await from.places(user))
+    await to.setPlaces(user, await from.places(user))
     const [one, other] = [await digestOfUser(from, user), await digestOfUser(to, user)]
     if (one !== other)
       throw conflict(`The copy of the memory of "${user}" differs from the original.`, 'Use an empty target.')
     copied.push({ user, events, before })
   }
-  await to.complete()
   return copied
 }
 

@@ -5,7 +5,7 @@ import type { Connection } from './connection.ts'
 /** Who may use the memory, kept in its PostgreSQL database. */
 export const openAccess = (connection: Connection): AccessStore =>
   sqlAccess(<Row>(use: 'read' | 'write', sql: string, values: readonly unknown[]) => {
-    if (use === 'read') return connection.readByKey<Row>(sql, values)
+    if (use === 'read') return connection.readOne<Row>(sql, values)
     let earlier: readonly Row[] = []
     return connection.write(async (run) => {
       const rows = await run<Row>(sql, values)

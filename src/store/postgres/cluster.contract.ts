@@ -1,7 +1,11 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import pg from 'pg'
 import { afterAll } from 'vitest'
+import type { CaredStore } from '../../search/store-port.ts'
 import { fixedRandom } from '../sample-beliefs.contract.ts'
-import { openPostgresStore, type PostgresStore, type PostgresStoreOptions } from './postgres-store.ts'
+import { openPostgresStore, type PostgresStoreOptions } from './postgres-store.ts'
 import { Cluster, password, postgresPrograms } from './server.contract.ts'
 
 export { Cluster, password, postgresPrograms }
@@ -24,11 +28,16 @@ export function sharedCluster(settings: readonly string[] = []): () => Promise<C
 /** Settings of a server that nobody kills: nothing waits for the disk. */
 export const undurable = ['fsync=off', 'synchronous_commit=off', 'full_page_writes=off']
 
-export const openAt = (address: string, options: Partial<PostgresStoreOptions> = {}): PostgresStore =>
-  openPostgresStore({ address, random: fixedRandom, ...options })
+const caches = mkdtempSync(join(tmpdir(), 'credence-postgres-caches-'))
+afterAll(() => rmSync(caches, { recursive: true, force: true }))
 
-const emptied =
-  'owners events changes beliefs scopes audiences audience_scopes members forms phrase_prefixes words typos text_terms sessions turns turn_scopes turn_speakers turn_vectors turn_postings recall_counts recall_days people tokens teams team_members'
+/** Every store has local copies of its own, as programs on different machines have. */
+export const newCache = (): string => mkdtempSync(join(caches, 'cache-'))
+
+export const openAt = (address: string, options: Partial<PostgresStoreOptions> = {}): CaredStore =>
+  openPostgresStore({ address, random: fixedRandom, cacheDir: options.cacheDir ?? newCache(), ...options })
+
+const emptied = 'owners events changes turns snapshots recall_counts recall_days people tokens teams team_members'
 
 /** Empty databases with the schema, altered by some SQL, used one after the other: making one for each test takes longer. */
 export function emptyDatabases(cluster: () => Promise<Cluster>, altered = '') {
@@ -60,7 +69,7 @@ type EmptyStores = { readonly altered?: string; readonly reached?: (address: str
 export function emptyStores(
   cluster: () => Promise<Cluster>,
   { altered, reached = async (address) => address }: EmptyStores = {},
-): () => PostgresStore {
+): () => CaredStore {
   const databases = emptyDatabases(cluster, altered)
   return () => {
     const opening = (async () => {
@@ -75,11 +84,11 @@ export function emptyStores(
       }
     })()
     // Every call waits until the store is there and empty. A promise of the store must not take it for another promise.
-    return new Proxy({} as PostgresStore, {
+    return new Proxy({} as CaredStore, {
       get: (_, name: string) => {
         if (name === 'then') return undefined
         return async (...values: readonly unknown[]) =>
-          ((await opening)[name as keyof PostgresStore] as (...given: readonly unknown[]) => unknown)(...values)
+          ((await opening)[name as keyof CaredStore] as (...given: readonly unknown[]) => unknown)(...values)
       },
     })
   }

@@ -1,23 +1,22 @@
-import { AsyncLocalStorage } from 'node:async_hooks'
 import { readFileSync } from 'node:fs'
+import type { Duplex } from 'node:stream'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { ConnectionOptions as TlsOptions } from 'node:tls'
 import pg from 'pg'
 import { invalid, MemoryError } from '../../errors.ts'
 import { type PostgresAddress, parseAddress } from './address.ts'
 import { codeOf, isLostConnection, mayPass, translated } from './errors.ts'
-import { OutdatedError, Snapshot } from './snapshot.ts'
-import { connectMs, getTypeParser, type Run, runOn, Socket } from './socket.ts'
+import { decodeText, encodeValue } from './values.ts'
 
-export type { Run }
+/** Runs one statement. Statements that are run without waiting in between travel in one round trip. */
+export type Run = <Row>(sql: string, values?: readonly unknown[]) => Promise<readonly Row[]>
 
 /** How long a call goes on trying while the server is away, starting, or being replaced by its standby. */
 const defaultPatienceMs = 30_000
-const longestPauseMs = 500
+const maxPauseMs = 500
+const connectMs = 10_000
 /** After this time without an answer, PostgreSQL is asked whether it is at work on the statement. */
 const defaultSilentMs = 5_000
-/** A shared connection that is not used for this time goes back to the pool. */
-const restMs = 1_000
 /** A transaction whose program died without closing its connection ends after this time, and its locks with it. */
 const idleTransactionMs = 10_000
 
@@ -30,166 +29,136 @@ export type ConnectionOptions = {
   readonly connections?: number
 }
 
-/** A pool of connections that knows which errors pass, and tries again. */
+/** Connections to the host that accepts writes. Knows which errors pass, and tries again. */
 export class Connection {
   readonly address: PostgresAddress
   readonly #patienceMs: number
-  readonly #pool: pg.Pool
-  readonly #snapshots = new AsyncLocalStorage<Snapshot>()
+  readonly #silentMs: number
+  /** One for each host. */
+  readonly #pools: readonly pg.Pool[]
+  /** Clients that a pooler may lend to other programs between two transactions. */
+  readonly #pooled = new WeakSet<pg.ClientBase>()
+  #host = 0
+  #shared: SharedClient | null = null
   #hasConnected = false
   /** Why nothing can be read or written any more. */
   #ended: MemoryError | null = null
   #guard: ((run: Run) => Promise<unknown>) | null = null
 
-  constructor({
-    address,
-    patienceMs = defaultPatienceMs,
-    silentMs = defaultSilentMs,
-    connections = 10,
-  }: ConnectionOptions) {
+  constructor({ address, patienceMs, silentMs, connections = 10 }: ConnectionOptions) {
     this.address = parseAddress(address)
-    this.#patienceMs = patienceMs
-    this.#pool = this.#openPool(connections, silentMs)
-    // A connection that dies while nobody uses it is replaced when one is needed.
-    this.#pool.on('error', () => {})
+    this.#patienceMs = patienceMs ?? defaultPatienceMs
+    this.#silentMs = silentMs ?? defaultSilentMs
+    const ssl = tlsOptions(this.address)
+    this.#pools = this.address.hosts.map((host) => {
+      const pool = new pg.Pool({
+        ...this.#settingsOf(host, ssl),
+        max: connections,
+        pipeline: true,
+        keepAlive: true,
+        idleTimeoutMillis: 60_000,
+        // A command ends when its work is done.
+        allowExitOnIdle: true,
+        onConnect: (client) => this.#greet(client),
+      })
+      // A connection that dies while it is idle is replaced when one is needed.
+      return pool.on('error', () => {})
+    })
   }
 
-  #openPool(connections: number, silentMs: number): pg.Pool {
-    const { hosts, user, password, database } = this.address
-    let turn = 0
-    const nextHost = (): void => {
-      turn += 1
-    }
-    /** Each new connection goes to the next host after one that failed or is a standby. */
-    class NextHost extends Socket {
-      constructor(config: pg.ClientConfig) {
-        // The pool hides the password from copies of its settings.
-        super({ ...config, password, ...hosts[turn % hosts.length] }, silentMs, nextHost)
-      }
-    }
-    const config = {
-      Client: NextHost,
-      user,
-      database,
-      max: connections,
-      pipeline: true,
-      ssl: tlsOptions(this.address),
-      application_name: 'credence',
-      connectionTimeoutMillis: connectMs,
-      keepAlive: true,
-      idleTimeoutMillis: 60_000,
-      // A command ends when its work is done.
-      allowExitOnIdle: true,
-      types: { getTypeParser },
-      verify: (socket: Socket, done: (error?: Error) => void) => {
-        socket.greet().then(
-          ({ isStandby }) => {
-            if (isStandby) nextHost()
-            done(isStandby ? new StandbyError() : undefined)
-          },
-          (error) => done(error),
-        )
-      },
-    }
-    const pool = new pg.Pool(config as unknown as pg.PoolConfig)
-    const connect = pool.connect.bind(pool) as unknown as () => Promise<Socket>
-    this.#connect = async () => {
-      try {
-        const socket = await connect()
-        this.#hasConnected = true
-        return socket
-      } catch (error) {
-        if (!(error instanceof StandbyError)) nextHost()
-        throw error
-      }
-    }
-    return pool
+  #settingsOf(host: Host, ssl: false | TlsOptions): pg.ClientConfig {
+    const { user, password, database } = this.address
+    const types = { getTypeParser: getTypeParser as typeof pg.types.getTypeParser }
+    const common = { user, password, database, ssl, types, application_name: 'credence' }
+    return { ...common, ...host, connectionTimeoutMillis: connectMs }
   }
 
-  #connect: () => Promise<Socket> = () => Promise.reject(new Error('The pool is not open.'))
-
-  /** Runs reads: in the snapshot of the caller where there is one, else each statement by itself. */
-  async read<Result>(work: (run: Run) => Promise<Result>): Promise<Result> {
-    const snapshot = this.#snapshots.getStore()
-    // Errors end the whole snapshot, which is then tried again.
-    if (snapshot !== undefined) return work((sql, values) => snapshot.run(sql, values))
-    return this.#patiently(() => this.#withSocket((socket) => work(runOn(socket))))
+  /** Refuses standbys. A pooler gives its clients numbers that are not those of processes of PostgreSQL. */
+  async #greet(client: pg.ClientBase): Promise<void> {
+    // The pool listens only between uses.
+    client.on('error', () => {})
+    const { rows } = await client.query<{ standby: boolean; pid: number }>(
+      'SELECT pg_is_in_recovery() AS standby, pg_backend_pid() AS pid',
+    )
+    if (rows[0]?.standby === true) throw new StandbyError()
+    if (rows[0]?.pid === internalsOf(client).processID) {
+      // Every statement goes by an index that begins with the owner, so there is nothing to plan anew for other values.
+      await client.query('SET plan_cache_mode = force_generic_plan')
+      return
+    }
+    this.#pooled.add(client)
+    // Fails if a pooler allows no transactions.
+    await Promise.all([client.query('BEGIN'), client.query('COMMIT')])
   }
 
-  /** Runs one statement that goes by a key: in the snapshot of the caller where there is one, else on a shared connection. */
-  async readByKey<Row>(sql: string, values: readonly unknown[]): Promise<readonly Row[]> {
-    const snapshot = this.#snapshots.getStore()
-    if (snapshot !== undefined) return snapshot.run<Row>(sql, values)
-    return this.#patiently(() => this.#withSharedSocket((socket) => runOn(socket)<Row>(sql, values)))
-  }
-
-  /** What earlier reads of the caller's snapshot have kept for later ones; null outside of one. */
-  get memo(): Map<string, unknown> | null {
-    return this.#snapshots.getStore()?.memo ?? null
+  /** Runs reads, each statement by itself. */
+  read<Result>(work: (run: Run) => Promise<Result>): Promise<Result> {
+    return this.#patiently(() => this.#withClient((run) => work(run)))
   }
 
   /**
-   * Lets the caller's snapshot answer from memory. `check` travels with its first read, or alone after the last one; where it
-   * says no, the snapshot is tried again. False where the snapshot has begun already, or there is none.
+   * Runs one statement on a connection that concurrent statements share. It is sent before this returns, if there is such a
+   * connection: taking one from the pool would let all other work of the caller go first.
    */
-  assume(check: (run: Run) => Promise<boolean>): boolean {
-    return this.#snapshots.getStore()?.assume(check) ?? false
-  }
-
-  /**
-   * Runs one statement that also reads what the caller's snapshot has assumed, which needs no transaction. Null where the
-   * snapshot assumes nothing, or has begun.
-   */
-  async readChecked<Row>(
-    sql: string,
-    values: readonly unknown[],
-    isStill: (rows: readonly Row[]) => boolean,
-  ): Promise<readonly Row[] | null> {
-    const snapshot = this.#snapshots.getStore()
-    if (snapshot?.isUnbegun !== true) return null
-    const rows = await this.#withSharedSocket((socket) => runOn(socket)<Row>(sql, values))
-    snapshot.found(isStill(rows))
-    return rows
-  }
-
-  /** Runs work that is no part of the caller's snapshot. */
-  apart<Result>(work: () => Result): Result {
-    return this.#snapshots.exit(work)
-  }
-
-  /** Runs several reads on one state of the database. `work` is run again when the connection is lost. */
-  async withSnapshot<Result>(work: () => Promise<Result>): Promise<Result> {
-    if (this.#snapshots.getStore() !== undefined) return work()
+  readOne<Row>(sql: string, values: readonly unknown[]): Promise<readonly Row[]> {
     return this.#patiently(async () => {
       if (this.#ended !== null) throw this.#ended
-      const snapshot = new Snapshot(() => this.#takeSocket())
-      let lost: Error | undefined
+      this.#shared ??= await this.#share()
+      const shared = this.#shared
+      shared.users += 1
+      shared.client.ref()
       try {
-        const result = await this.#snapshots.run(snapshot, work)
-        await snapshot.confirm((check) => this.#withSharedSocket((socket) => check(runOn(socket))))
-        return result
+        return await this.#run<Row>(shared.client, sql, values)
       } catch (error) {
-        if (isLostConnection(error)) lost = error as Error
-        // Work on an outdated assumption may fail in any way.
-        else if (snapshot.isOutdated) throw new OutdatedError()
+        if (isLostConnection(error)) shared.lost = error as Error
         throw error
       } finally {
-        snapshot.end(lost)
+        shared.users -= 1
+        // Between statements it lets the process end.
+        if (shared.users === 0) shared.client.unref()
+        if (shared.lost !== undefined || this.#ended !== null) this.#endSharing()
+      }
+    })
+  }
+
+  async #share(): Promise<SharedClient> {
+    const client = await this.#connect()
+    if (this.#shared === null) return { client: client as SharedClient['client'], users: 0, lost: undefined }
+    client.release()
+    return this.#shared
+  }
+
+  /** Gives the shared connection back to the pool unless it is in use. */
+  #endSharing(): void {
+    const shared = this.#shared
+    if (shared === null || shared.users > 0) return
+    this.#shared = null
+    shared.client.release(shared.lost)
+  }
+
+  /** Runs reads on one state of the database. */
+  readSnapshot<Result>(work: (run: Run) => Promise<Result>): Promise<Result> {
+    return this.read(async (run) => {
+      const begun = run('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY')
+      begun.catch(() => {})
+      try {
+        return await work(run)
+      } finally {
+        await run('COMMIT').catch(() => {})
       }
     })
   }
 
   /**
    * Runs a transaction that writes, and runs it again when it fails for a reason that passes. `attempt` is 0 at first. The work
-   * must not depend on what an earlier attempt did: that may have been committed all the same.
+   * must not depend on the effects of an earlier attempt, which may have been committed or not.
    */
-  async write<Result>(work: (run: Run, attempt: number) => Promise<Result>): Promise<Result> {
-    const result = await this.#patiently((attempt) =>
-      this.#withSocket(async (socket) => {
-        const run = runOn(socket)
-        const begun = socket.query(`BEGIN; SET LOCAL idle_in_transaction_session_timeout = ${idleTransactionMs}`)
-        begun.catch(() => {})
+  write<Result>(work: (run: Run, attempt: number) => Promise<Result>): Promise<Result> {
+    return this.#patiently((attempt) =>
+      this.#withClient(async (run) => {
+        const begun = [run('BEGIN'), run(`SET LOCAL idle_in_transaction_session_timeout = ${idleTransactionMs}`)]
         const guarded = this.#guard?.(run)
+        for (const sent of [...begun, guarded]) sent?.catch(() => {})
         guarded?.catch((error) => {
           if (error instanceof MemoryError) this.#ended ??= error
         })
@@ -198,105 +167,111 @@ export class Connection {
           await guarded
           return result
         } catch (error) {
-          if (!isLostConnection(error)) await socket.query('ROLLBACK').catch(() => {})
+          if (!isLostConnection(error)) await run('ROLLBACK').catch(() => {})
           // After a guard that failed, so does every statement of the transaction.
           await guarded
           throw error
         }
       }),
     )
-    await this.#renewSnapshot()
-    return result
   }
 
-  /** Begins every write with a statement that fails where this program must not go on; nothing is read or written after that. */
+  /** Begins every write with a statement that fails if this program must not go on; nothing is read or written after that. */
   guardWrites(guard: (run: Run) => Promise<unknown>): void {
     this.#guard = guard
   }
 
-  /** Reads after a write of the same caller see it. */
-  async #renewSnapshot(): Promise<void> {
-    const snapshot = this.#snapshots.getStore()
-    await snapshot?.renew()
-  }
-
-  async #withSocket<Result>(work: (socket: Socket) => Promise<Result>): Promise<Result> {
+  async #withClient<Result>(work: (run: Run) => Promise<Result>): Promise<Result> {
     if (this.#ended !== null) throw this.#ended
-    const socket = await this.#takeSocket()
+    // It may be the only one.
+    this.#endSharing()
+    const client = await this.#connect()
     let lost: Error | undefined
     try {
-      return await work(socket)
+      return await work((sql, values) => this.#run(client, sql, values))
     } catch (error) {
       if (isLostConnection(error)) lost = error as Error
       throw error
     } finally {
-      socket.release(lost)
+      client.release(lost)
     }
   }
 
-  /** A connection for the caller alone. */
-  #takeSocket(): Promise<Socket> {
-    if (this.#shared?.users === 0) this.#endSharing(this.#shared)
-    return this.#connect()
-  }
-
-  /** The connection of single statements. They are pipelined: none waits for the answer to another. */
-  #shared: SharedSocket | null = null
-
-  async #withSharedSocket<Result>(work: (socket: Socket) => Promise<Result>): Promise<Result> {
-    if (this.#ended !== null) throw this.#ended
-    if (this.#shared?.users === 0 && this.#shared.socket?.isLost === true) this.#endSharing(this.#shared)
-    this.#shared ??= this.#share()
-    const shared = this.#shared
-    if (shared.users === 0) shared.socket?.ref()
-    shared.users += 1
-    shared.isInUse = true
+  /** Each attempt goes to the next host after one that failed or is a standby. */
+  async #connect(): Promise<pg.PoolClient> {
+    const host = this.#host
     try {
-      return await work(shared.socket ?? (await shared.connected))
+      const client = await (this.#pools[host] as pg.Pool).connect()
+      this.#hasConnected = true
+      return client
     } catch (error) {
-      if (isLostConnection(error)) shared.lost = error as Error
+      this.#leave(host)
       throw error
-    } finally {
-      shared.users -= 1
-      if (shared.socket === null || shared.lost !== undefined) this.#endSharing(shared)
-      else if (shared.users === 0) this.#rest(shared)
     }
   }
 
-  #share(): SharedSocket {
-    const connected = this.#connect()
-    const shared: SharedSocket = { connected, socket: null, users: 0, isInUse: true, rest: null, lost: undefined }
-    connected.then(
-      (socket) => {
-        shared.socket = socket
-      },
-      () => {},
-    )
-    return shared
+  #leave(host: number): void {
+    if (this.#host === host) this.#host = (host + 1) % this.#pools.length
+  }
+
+  async #run<Row>(client: pg.PoolClient, text: string, given: readonly unknown[] = []): Promise<readonly Row[]> {
+    // The next statement may reach another process of PostgreSQL behind a pooler, which does not know the name.
+    const name = given.length > 0 && !this.#pooled.has(client) ? nameOf(text) : undefined
+    const stopWatching = this.#watch(client)
+    try {
+      const values = given.map(encodeValue)
+      return (await client.query<Row & object>(name === undefined ? { text, values } : { name, text, values })).rows
+    } finally {
+      stopWatching()
+    }
   }
 
   /**
-   * Between statements, the shared connection is kept for a while: to take it from the pool for each would take half as long as the
-   * statement. It goes back for others who wait for a connection, and meanwhile lets the process end.
+   * While a statement waits, asks on another connection whether PostgreSQL is at work on it, and closes the connection if it is not:
+   * the operating system would go on sending for a quarter of an hour to a machine that has vanished. Only the second answer of this
+   * kind counts, because a result may be on its way.
    */
-  #rest(shared: SharedSocket): void {
-    if (this.#shared !== shared || this.#ended !== null || this.#pool.waitingCount > 0) {
-      this.#endSharing(shared)
-      return
+  #watch(client: pg.PoolClient): () => void {
+    const { stream } = internalsOf(client).connection
+    let isAsking = false
+    let isSuspect = false
+    let isAnswered = false
+    const watch = setInterval(async () => {
+      if (isAsking) return
+      isAsking = true
+      const isSilent = await this.#isSilent(client)
+      isAsking = false
+      // Once the statement is answered, the connection may be in use for another.
+      if (isSilent && isSuspect && !isAnswered) stream.destroy()
+      isSuspect = isSilent
+    }, this.#silentMs).unref()
+    return () => {
+      isAnswered = true
+      clearInterval(watch)
     }
-    shared.socket?.unref()
-    shared.rest ??= setInterval(() => {
-      if (shared.users === 0 && !shared.isInUse) this.#endSharing(shared)
-      shared.isInUse = false
-    }, restMs).unref()
   }
 
-  /** Gives the shared connection back to the pool, as soon as nothing waits on it. */
-  #endSharing(shared: SharedSocket): void {
-    if (this.#shared === shared) this.#shared = null
-    if (shared.users > 0) return
-    if (shared.rest !== null) clearInterval(shared.rest)
-    shared.socket?.release(shared.lost ?? (shared.socket.isLost ? new Error('Connection terminated') : undefined))
+  async #isSilent(client: pg.PoolClient): Promise<boolean> {
+    const host = this.#host
+    const settings = this.#settingsOf(this.address.hosts[host] as Host, tlsOptions(this.address))
+    const other = new pg.Client({ ...settings, query_timeout: connectMs })
+    other.on('error', () => {})
+    try {
+      await other.connect()
+      // A pooler does not tell which process works for this client.
+      const work = this.#pooled.has(client)
+        ? 'datname = current_database() AND usename = current_user AND pid <> pg_backend_pid()'
+        : `pid = ${internalsOf(client).processID}`
+      const { rowCount } = await other.query(`SELECT FROM pg_stat_activity WHERE ${work} AND state NOT LIKE 'idle%'`)
+      return rowCount === 0
+    } catch (error) {
+      // A server that refuses a connection is there.
+      if (!isLostConnection(error)) return false
+      this.#leave(host)
+      return true
+    } finally {
+      other.end().catch(() => {})
+    }
   }
 
   async #patiently<Result>(work: (attempt: number) => Promise<Result>): Promise<Result> {
@@ -306,14 +281,13 @@ export class Connection {
         return await work(attempt)
       } catch (error) {
         const isOver = performance.now() >= deadline || this.#ended !== null
-        if (error instanceof OutdatedError && !isOver) continue
         const isStandby = error instanceof StandbyError
         // Another host is asked at once.
-        const hasOtherHost = attempt + 1 < this.address.hosts.length && (isStandby || isLostConnection(error))
+        const hasOtherHost = attempt + 1 < this.#pools.length && (isStandby || isLostConnection(error))
         const isWorthwhile = hasOtherHost || (isStandby ? this.#hasConnected : mayPass(error, this.#hasConnected))
         if (isOver || !isWorthwhile) throw isStandby ? this.#standbyProblem() : translated(error, this.address)
         if (!hasOtherHost && codeOf(error) !== '40001' && codeOf(error) !== '40P01')
-          await pause(Math.min(longestPauseMs, 20 * 2 ** attempt) * (0.5 + Math.random() / 2))
+          await pause(Math.min(maxPauseMs, 20 * 2 ** attempt) * (0.5 + Math.random() / 2))
       }
     }
   }
@@ -326,22 +300,41 @@ export class Connection {
 
   async close(): Promise<void> {
     this.#ended ??= new MemoryError('unavailable', 'The store has been closed.')
-    if (this.#shared?.users === 0) this.#endSharing(this.#shared)
-    if (!this.#pool.ending) await this.#pool.end()
+    this.#endSharing()
+    await Promise.all(this.#pools.map((pool) => (pool.ending ? null : pool.end())))
   }
 }
 
+type SharedClient = {
+  // The types of the driver do not have these.
+  readonly client: pg.PoolClient & { ref(): void; unref(): void }
+  users: number
+  lost: Error | undefined
+}
+
+type Host = PostgresAddress['hosts'][number]
+
 class StandbyError extends Error {}
 
-type SharedSocket = {
-  readonly connected: Promise<Socket>
-  /** Null until it is connected. */
-  socket: Socket | null
-  users: number
-  /** Whether it was used since the timer last looked. */
-  isInUse: boolean
-  rest: NodeJS.Timeout | null
-  lost: Error | undefined
+/** Two properties of a client that the types of the driver do not have. */
+const internalsOf = (client: pg.ClientBase) =>
+  client as unknown as { readonly processID: number; readonly connection: { readonly stream: Duplex } }
+
+const names = new Map<string, string>()
+
+/** Prepared statements have names, which are the same in every process of one version. */
+function nameOf(sql: string): string {
+  const name = names.get(sql) ?? `credence_${names.size}`
+  names.set(sql, name)
+  return name
+}
+
+const [int8, textType] = [20, 25]
+
+function getTypeParser(oid: number, format?: 'text' | 'binary'): (value: string) => unknown {
+  if (format !== 'binary' && oid === int8) return Number
+  if (format !== 'binary' && oid === textType) return decodeText
+  return pg.types.getTypeParser(oid, format as 'text') as (value: string) => unknown
 }
 
 function tlsOptions({ tls, rootCertificate }: PostgresAddress): false | TlsOptions {

@@ -81,7 +81,7 @@ export function translated(error: unknown, { label, user, database }: PostgresAd
   if (isLostConnection(error) || code === 'ENOTFOUND' || code === 'EAI_AGAIN' || code === '53300')
     return unavailable(
       `Cannot connect to PostgreSQL at ${label} (${reasonOf(error, code)}).`,
-      'Check that the server runs and that the address of the store is right.',
+      'Check that the server runs and that the address of the store is right. Every change needs this connection.',
     )
   return unavailable(`PostgreSQL at ${label} failed: ${said} (${code}).`, 'Nothing of the change was kept.')
 }

@@ -1,214 +1,218 @@
-import type { EventPage } from '../../beliefs/belief-store.ts'
+import { randomUUID } from 'node:crypto'
+import { beforeFirst, hashEvent } from '../journal-chain.ts'
 import {
-  type BeliefRevision,
-  type IdempotencyKey,
-  type JournalEntry,
-  type JournalEvent,
-  mostListedBeliefs,
-} from '../../beliefs/journal.ts'
-import { requireSameRequest, undoneBy, type WrittenChange } from '../journal-chain.ts'
-import { type ChangeRow, type EventRow, eventOf, revisionOf } from '../journal-rows.ts'
-import { longTextHash } from './belief-rows.ts'
+  isErasing,
+  type JournalRecord,
+  recordOf,
+  selectTurn,
+  type TurnPlaces,
+  type TurnRow,
+  turnColumns,
+} from '../journal-record.ts'
+import type { ChangeRow, EventRow } from '../journal-rows.ts'
 import type { Connection, Run } from './connection.ts'
 import { keyText } from './values.ts'
 
-export type OwnEventRow = EventRow & {
-  readonly request_salt: Buffer | null
-  readonly beliefs: number
-  readonly turns: number
-}
+/** Number and hash of the newest event of an owner, and the number of the newest one that erased texts. */
+export type OwnerHead = { readonly number: number; readonly hash: Buffer; readonly forgotten: number }
 
-export const selectEvents = `SELECT number, kind, actor, origin, at, coalesce(long_key, key) AS key, fingerprint, request_salt,
-  undoes, changes_hash, previous_hash, hash, beliefs, turns FROM credence.events WHERE owner = $1`
+const none: OwnerHead = { number: 0, hash: Buffer.from(beforeFirst), forgotten: 0 }
 
-export const selectChanges = `SELECT event, belief, version, outcome, body_hash, salt, body FROM credence.changes
-  WHERE owner = $1`
+const selectHead = 'SELECT head AS number, hash, forgotten FROM credence.owners WHERE owner = $1'
 
-/** An idempotency key as the index has it. */
-const storedIdempotencyKey = (value: string): string => keyText(value, longTextHash)
+export const readHead = async (run: Run, owner: string): Promise<OwnerHead> =>
+  (await run<OwnerHead>(selectHead, [owner]))[0] ?? none
 
-/** Reads of the journal of one owner at a time. Each answer takes one or two round trips, whatever its length. */
-export class Journal {
-  readonly #connection: Connection
+/** The same, sent at once. */
+export const readHeadNow = async (connection: Connection, owner: string): Promise<OwnerHead> =>
+  (await connection.readOne<OwnerHead>(selectHead, [owner]))[0] ?? none
 
-  constructor(connection: Connection) {
-    this.#connection = connection
-  }
-
-  /** Newest first. */
-  events(user: string, { limit, before, hearing = false }: EventPage): Promise<readonly JournalEntry[]> {
-    return this.#connection.read(async (run) => {
-      const rows = await run<OwnEventRow>(
-        `${selectEvents} AND number < $2 AND ($3 OR kind <> 'hear') ORDER BY number DESC LIMIT $4`,
-        [user, before ?? Number.MAX_SAFE_INTEGER, hearing, limit],
-      )
-      return entriesOf(run, user, rows)
-    })
-  }
-
-  event(user: string, number: number): Promise<JournalEvent | null> {
-    return this.#connection.read((run) => readEvent(run, user, 'number', number))
-  }
-
-  eventByKey(user: string, key: IdempotencyKey): Promise<JournalEvent | null> {
-    return this.#connection.read((run) => eventByKey(run, user, key))
-  }
-
-  lastUndoable(user: string): Promise<JournalEvent | null> {
-    const pageSize = 50
-    return this.#connection.read(async (run) => {
-      for (let before = Number.MAX_SAFE_INTEGER; ; ) {
-        const rows = await run<OwnEventRow>(
-          `${selectEvents} AND number < $2 AND undoes IS NULL AND kind NOT IN ('undo', 'hear')
-           ORDER BY number DESC LIMIT ${pageSize}`,
-          [user, before],
-        )
-        const undone = await undosOf(
-          run,
-          user,
-          rows.map(({ number }) => number),
-        )
-        const found = rows.find(({ number }) => undone(number) === null)
-        if (found !== undefined) return readEvent(run, user, 'number', found.number)
-        if (rows.length < pageSize) return null
-        before = rows.at(-1)?.number ?? 0
-      }
-    })
-  }
-
-  history(user: string, beliefId: string): Promise<readonly BeliefRevision[]> {
-    return this.#revisions(user, `${selectChanges} AND belief = $2 ORDER BY event`, beliefId)
-  }
-
-  revisions(user: string, number: number): Promise<readonly BeliefRevision[]> {
-    return this.#revisions(user, `${selectChanges} AND event = $2 ORDER BY ordinal`, number)
-  }
-
-  #revisions(user: string, sql: string, value: unknown): Promise<readonly BeliefRevision[]> {
-    return this.#connection.read(async (run) => {
-      const changes = await run<ChangeRow>(sql, [user, value])
-      const numbers = [...new Set(changes.map(({ event }) => event))]
-      if (numbers.length === 0) return []
-      const rows = await run<OwnEventRow>(`${selectEvents} AND number = ANY($2::bigint[])`, [user, numbers])
-      const entries = new Map((await entriesOf(run, user, rows)).map((entry) => [entry.number, entry]))
-      return changes.flatMap((change) => {
-        const event = entries.get(change.event)
-        return event === undefined ? [] : revisionOf(this.#connection.address.label, event, change)
-      })
-    })
-  }
-}
-
-/** The event with a number, a key or an attempt. */
-export async function readEvent(
-  run: Run,
-  user: string,
-  column: 'number' | 'key' | 'attempt',
-  value: unknown,
-): Promise<JournalEvent | null> {
-  const [row] = await run<OwnEventRow>(`${selectEvents} AND ${column} = $2`, [user, value])
-  return row === undefined ? null : wholeEvent(run, user, row)
-}
-
-async function wholeEvent(run: Run, user: string, row: OwnEventRow): Promise<JournalEvent> {
-  const [undone, ids] = await Promise.all([
-    undosOf(run, user, [row.number]),
-    run<{ belief: string }>('SELECT belief FROM credence.changes WHERE owner = $1 AND event = $2 ORDER BY ordinal', [
-      user,
-      row.number,
-    ]),
+/** Takes the lock that orders the changes of an owner, and makes the owner if it is new. */
+export async function lockOwner(run: Run, owner: string): Promise<OwnerHead> {
+  const made = run('INSERT INTO credence.owners (owner, head, hash) VALUES ($1, 0, $2) ON CONFLICT DO NOTHING', [
+    owner,
+    beforeFirst,
   ])
-  return {
-    ...eventOf(user, row, { undoneBy: undone(row.number), turnCount: row.turns }),
-    beliefIds: ids.map(({ belief }) => belief),
-  }
+  const [[head]] = await Promise.all([run<OwnerHead>(`${selectHead} FOR UPDATE`, [owner]), made])
+  if (head === undefined) throw new Error('The row of an owner is missing although it was just made.')
+  return head
 }
 
-export async function eventByKey(run: Run, user: string, key: IdempotencyKey): Promise<JournalEvent | null> {
-  const [row] = await run<OwnEventRow>(`${selectEvents} AND key = $2`, [user, storedIdempotencyKey(key.value)])
-  if (row === undefined) return null
-  requireSameRequest(key, { fingerprint: row.fingerprint ?? '', salt: row.request_salt })
-  return wholeEvent(run, user, row)
-}
-
-async function entriesOf(run: Run, user: string, rows: readonly OwnEventRow[]): Promise<readonly JournalEntry[]> {
-  const numbers = rows.map(({ number }) => number)
-  if (numbers.length === 0) return []
-  const [undone, listed] = await Promise.all([
-    undosOf(run, user, numbers),
-    run<{ event: number; belief: string }>(
-      `SELECT event, belief FROM credence.changes WHERE owner = $1 AND event = ANY($2::bigint[])
-       AND ordinal < ${mostListedBeliefs} ORDER BY event, ordinal`,
-      [user, numbers],
+/** The events after a number, at most `limit`. */
+export async function readRecords(run: Run, owner: string, after: number, limit: number) {
+  const range = [owner, after, after + limit]
+  const [events, changes, turns, erased] = await Promise.all([
+    run<EventRow & { readonly request_salt: Buffer | null }>(
+      `SELECT number, kind, actor, origin, at, coalesce(long_key, key) AS key, fingerprint, request_salt, undoes, changes_hash,
+         previous_hash, hash FROM credence.events WHERE owner = $1 AND number > $2 AND number <= $3 ORDER BY number`,
+      range,
+    ),
+    run<ChangeRow>(
+      `SELECT event, belief, version, outcome, body_hash, salt, body FROM credence.changes
+       WHERE owner = $1 AND event > $2 AND event <= $3 ORDER BY event, ordinal`,
+      range,
+    ),
+    run<TurnRow & { readonly event: number }>(
+      `SELECT event, ${selectTurn()} FROM credence.turns
+       WHERE owner = $1 AND event > $2 AND event <= $3 ORDER BY event, ordinal`,
+      range,
+    ),
+    run<{ event: number; id: string }>(
+      `SELECT erased_by AS event, id FROM credence.turns
+       WHERE owner = $1 AND erased_by > $2 AND erased_by <= $3 ORDER BY erased_by, erased_order`,
+      range,
     ),
   ])
-  const ids = Map.groupBy(listed, ({ event }) => event)
-  return rows.map((row) => ({
-    ...eventOf(user, row, { undoneBy: undone(row.number), turnCount: row.turns }),
-    beliefIds: (ids.get(row.number) ?? []).map(({ belief }) => belief),
-    beliefCount: row.beliefs,
-  }))
+  const byEvent = <Row extends { readonly event: number }>(rows: readonly Row[]) => {
+    const groups = Map.groupBy(rows, ({ event }) => event)
+    return (number: number): readonly Row[] => groups.get(number) ?? []
+  }
+  const [changesOf, turnsOf, erasedBy] = [byEvent(changes), byEvent(turns), byEvent(erased)]
+  return events.map((event): JournalRecord => {
+    return recordOf(event, {
+      requestSalt: event.request_salt,
+      changes: changesOf(event.number),
+      turns: turnsOf(event.number),
+      erasedTurns: erasedBy(event.number).map(({ id }) => id),
+    })
+  })
 }
 
-/** Which event has undone each of these, by all undos that go back to them. */
-async function undosOf(run: Run, user: string, numbers: readonly number[]): Promise<(number: number) => number | null> {
-  const rows = await run<{ number: number; undoes: number }>(
-    `WITH RECURSIVE undos AS (
-       SELECT number, undoes FROM credence.events WHERE owner = $1 AND undoes = ANY($2::bigint[])
-       UNION SELECT later.number, later.undoes FROM credence.events AS later
-       JOIN undos ON later.owner = $1 AND later.undoes = undos.number)
-     SELECT number, undoes FROM undos ORDER BY number DESC`,
-    [user, numbers],
+export async function readPlaces(run: Run, owner: string): Promise<TurnPlaces> {
+  const select = 'SELECT id, place FROM credence.turns WHERE owner = $1 AND place IS NOT NULL'
+  const rows = await run<{ id: string; place: number }>(select, [owner])
+  return new Map(rows.map(({ id, place }) => [id, place]))
+}
+
+/** Sets the places of turns that have another one. */
+export const movePlaces = (run: Run, owner: string, places: TurnPlaces): Promise<unknown> =>
+  run(
+    `UPDATE credence.turns SET place = rows.place FROM unnest($2::text[], $3::integer[]) AS rows (id, place)
+     WHERE turns.owner = $1 AND turns.id = rows.id AND turns.place <> rows.place`,
+    [owner, [...places.keys()], [...places.values()]],
   )
-  const byUndone = Map.groupBy(rows, ({ undoes }) => undoes)
-  return (number) => undoneBy(number, (undone) => (byUndone.get(undone) ?? []).map((row) => row.number))
+
+/** The event that an earlier attempt of the same commit wrote. */
+export async function eventOfAttempt(run: Run, owner: string, attempt: string): Promise<number | null> {
+  const select = 'SELECT number FROM credence.events WHERE owner = $1 AND attempt = $2'
+  return (await run<{ number: number }>(select, [owner, attempt]))[0]?.number ?? null
 }
 
-type NewEvent = Pick<EventRow, 'number' | 'kind' | 'origin' | 'at' | 'undoes'> & {
-  readonly user: string
-  readonly actor: string
-  readonly key: { readonly value: string; readonly fingerprint: string | null; readonly salt: Uint8Array | null } | null
-  readonly changesHash: Uint8Array
-  readonly previousHash: Uint8Array
-  readonly hash: Uint8Array
-  readonly attempt: string
-  readonly beliefs: number
-  readonly turns: number
-}
-
-export function insertEvent(run: Run, event: NewEvent): Promise<unknown> {
-  const { user, number, kind, actor, origin, at, undoes, key } = event
-  const stored = key === null ? null : storedIdempotencyKey(key.value)
-  const longKey = stored === key?.value ? null : (key?.value ?? null)
-  const request = [stored, longKey, key?.fingerprint ?? null, key?.salt ?? null]
-  const hashes = [event.changesHash, event.previousHash, event.hash]
-  return run(
-    `INSERT INTO credence.events (owner, number, kind, actor, origin, at, undoes, key, long_key, fingerprint, request_salt,
-       changes_hash, previous_hash, hash, attempt, beliefs, turns)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)`,
-    [user, number, kind, actor, origin, at, undoes, ...request, ...hashes, event.attempt, event.beliefs, event.turns],
-  )
-}
-
-export function insertChanges(
+/**
+ * Appends an event to the journal of an owner whose head is locked, and erases the texts that it forgets. The statements are sent at
+ * once; the new head is in the same transaction.
+ */
+export async function appendRecord(
   run: Run,
-  { user, number }: Pick<NewEvent, 'user' | 'number'>,
-  changes: readonly WrittenChange[],
-): Promise<unknown> {
-  const columns = ['beliefId', 'version', 'outcome', 'bodyHash', 'salt', 'body'] as const
-  return run(
-    `INSERT INTO credence.changes (owner, event, ordinal, belief, version, outcome, body_hash, salt, body)
-     SELECT $1, $2, rows.at - 1, belief, version, outcome, body_hash, salt, body
-     FROM unnest($3::text[], $4::integer[], $5::text[], $6::bytea[], $7::bytea[], $8::text[]) WITH ORDINALITY
-       AS rows (belief, version, outcome, body_hash, salt, body, at)`,
-    [user, number, ...columns.map((name) => changes.map((change) => change[name]))],
+  owner: string,
+  head: OwnerHead,
+  record: JournalRecord,
+  attempt: string = randomUUID(),
+): Promise<OwnerHead> {
+  const { number, kind, actor, origin, at, key, undoes, changesHash, changes, turns, erasedTurns } = record
+  const fields = { number, user: owner, kind, actor, origin, at, key, undoes }
+  const hash = Buffer.from(hashEvent(fields, changesHash, head.hash))
+  const storedKey = key === null ? null : keyText(key.value)
+  const longKey = storedKey === key?.value ? null : (key?.value ?? null)
+  const erased = changes.filter(({ outcome }) => outcome === 'erased').map(({ beliefId }) => beliefId)
+  const forgotten = isErasing(record) ? number : head.forgotten
+  const moved = run<{ owner: string }>(
+    `UPDATE credence.owners SET head = $3, hash = $4, forgotten = $5,
+       forgot_at = CASE WHEN $6 THEN clock_timestamp() ELSE forgot_at END
+     WHERE owner = $1 AND head = $2 RETURNING owner`,
+    [owner, head.number, number, hash, forgotten, forgotten === number],
   )
+  const sent: Promise<unknown>[] = [
+    run(
+      `INSERT INTO credence.events (owner, number, kind, actor, origin, at, undoes, key, long_key, fingerprint, request_salt,
+         changes_hash, previous_hash, hash, attempt)
+       VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)`,
+      [
+        ...[owner, number, kind, actor, origin, at, undoes, storedKey, longKey, key?.fingerprint ?? null],
+        ...[key?.salt ?? null, changesHash, head.hash, hash, attempt],
+      ],
+    ),
+  ]
+  if (forgotten === number) sent.push(...forget(run, owner, erased, erasedTurns))
+  if (changes.length > 0) {
+    const columns = ['beliefId', 'version', 'outcome', 'bodyHash', 'salt', 'body'] as const
+    sent.push(
+      run(
+        `INSERT INTO credence.changes (owner, event, ordinal, belief, version, outcome, body_hash, salt, body)
+         SELECT $1, $2, rows.at - 1, belief, version, outcome, body_hash, salt, body
+         FROM unnest($3::text[], $4::integer[], $5::text[], $6::bytea[], $7::bytea[], $8::text[]) WITH ORDINALITY
+           AS rows (belief, version, outcome, body_hash, salt, body, at)`,
+        [owner, number, ...columns.map((name) => changes.map((change) => change[name]))],
+      ),
+    )
+  }
+  if (turns.length > 0) sent.push(...insertTurns(run, owner, number, turns))
+  if (erasedTurns.length > 0) sent.push(...eraseTurns(run, owner, number, erasedTurns))
+  // A statement that fails rolls back the others.
+  const [[found]] = await Promise.all([moved, ...sent])
+  if (found === undefined) throw new Error('The head of an owner moved although it was locked.')
+  return { number, hash, forgotten }
 }
 
-/** Removes the earlier texts of erased beliefs. */
-export const eraseTexts = (run: Run, user: string, beliefs: readonly string[]): Promise<unknown> =>
+/** Removes the earlier texts of erased beliefs, the salts of requests that had a forgotten text, and the snapshots. */
+const forget = (run: Run, owner: string, beliefs: readonly string[], turns: readonly string[]): Promise<unknown>[] => [
+  run('DELETE FROM credence.snapshots WHERE owner = $1', [owner]),
+  run(
+    `UPDATE credence.events SET request_salt = NULL WHERE owner = $1 AND request_salt IS NOT NULL AND number IN (
+       SELECT event FROM credence.changes WHERE owner = $1 AND belief = ANY($2::text[])
+       UNION ALL SELECT event FROM credence.turns WHERE owner = $1 AND id = ANY($3::text[]))`,
+    [owner, beliefs, turns],
+  ),
   run(
     `UPDATE credence.changes SET salt = NULL, body = NULL
      WHERE owner = $1 AND belief = ANY($2::text[]) AND body IS NOT NULL`,
-    [user, beliefs],
-  )
+    [owner, beliefs],
+  ),
+]
+
+const turnTypes: Readonly<Partial<Record<(typeof turnColumns)[number], string>>> = {
+  ...{ passages: 'integer', hash: 'bytea', salt: 'bytea', place: 'integer', given_index: 'integer', role: 'smallint' },
+  ...{ at: 'bigint', utc_offset: 'integer', origin: 'smallint', key: 'bytea', asks: 'boolean' },
+}
+const insertTurnRows = `INSERT INTO credence.turns (owner, event, ordinal, ${turnColumns.join(', ')})
+  SELECT $1, $2, rows.ordinal - 1, ${turnColumns.map((column) => `rows.${column}`).join(', ')}
+  FROM unnest(${turnColumns.map((column, at) => `$${at + 3}::${turnTypes[column] ?? 'text'}[]`).join(', ')}) WITH ORDINALITY
+    AS rows (${turnColumns.join(', ')}, ordinal)`
+
+/** A turn that comes late moves the later ones of its session up. */
+function insertTurns(run: Run, owner: string, event: number, turns: readonly TurnRow[]): Promise<unknown>[] {
+  const moves = [...Map.groupBy(turns, ({ session }) => session)].flatMap(([session, own]) => {
+    if (session === null) return []
+    const places = own.flatMap(({ place }) => place ?? []).sort((a, b) => a - b)
+    // An older turn moves by one for each new turn before it.
+    const gaps = places.map((place, before) => place - before)
+    return run(
+      `UPDATE credence.turns SET place = place + (SELECT count(*) FROM unnest($3::integer[]) AS gap WHERE gap <= place)
+       WHERE owner = $1 AND session = $2 AND place >= $4`,
+      [owner, session, gaps, gaps[0] ?? 0],
+    )
+  })
+  return [
+    ...moves,
+    run(insertTurnRows, [owner, event, ...turnColumns.map((column) => turns.map((turn) => turn[column]))]),
+  ]
+}
+
+/** Removes every text of turns; only their hashes stay. The later ones of the session move down. */
+const eraseTurns = (run: Run, owner: string, event: number, ids: readonly string[]): Promise<unknown>[] => [
+  run(
+    `UPDATE credence.turns SET place = turns.place - (SELECT count(*) FROM credence.turns AS gone WHERE gone.owner = $1
+         AND gone.id = ANY($2::text[]) AND gone.session = turns.session AND gone.place < turns.place)
+     WHERE owner = $1 AND session IN (SELECT session FROM credence.turns WHERE owner = $1 AND id = ANY($2::text[]))
+       AND id <> ALL($2::text[])`,
+    [owner, ids],
+  ),
+  run(
+    `UPDATE credence.turns SET erased_by = $2, erased_order = gone.at - 1, ${erasedColumns} = NULL
+     FROM unnest($3::text[]) WITH ORDINALITY AS gone (id, at) WHERE turns.owner = $1 AND turns.id = gone.id`,
+    [owner, event, ids],
+  ),
+]
+
+const keptColumns: readonly string[] = ['id', 'passages', 'hash', 'message_id']
+const erasedColumns = turnColumns.filter((column) => !keptColumns.includes(column)).join(' = NULL, ')

@@ -1,44 +1,32 @@
 import { compareText } from '../../beliefs/identity.ts'
-import type { RecallCount, RecallCounts, RecallDay, RecallTally } from '../../beliefs/recall-counts.ts'
+import type { RecallCount, RecallDay, RecallTally } from '../../beliefs/recall-counts.ts'
 import { localDay } from '../../local-time.ts'
-import { type GrowthRow, growthByDay } from '../growth-by-day.ts'
 import type { Connection } from './connection.ts'
 
 /** Counts recalls and reads the counts. A connection that is lost while counts are written may count them twice. */
-export const recallCountsIn = (connection: Connection): RecallCounts => ({
-  countRecalls: (user, tallies) => addTallies(connection, user, tallies),
+export const recallCountsIn = (connection: Connection) => ({
+  countRecalls: (user: string, tallies: readonly RecallTally[]): Promise<void> => addTallies(connection, user, tallies),
 
-  async recallCounts(user, ids) {
+  /** Of all beliefs, or of those with these ids. */
+  async recallCounts(user: string, ids: readonly string[] | null): Promise<ReadonlyMap<string, RecallCount>> {
     const rows = await connection.read((run) =>
       run<RecallCount & { readonly belief: string }>(
-        `SELECT belief, count, last_at AS "lastAt" FROM unnest($2::text[]) AS asked (id)
-         JOIN credence.recall_counts ON owner = $1 AND belief = asked.id`,
+        `SELECT belief, count, last_at AS "lastAt" FROM credence.recall_counts
+         WHERE owner = $1 AND ($2::text[] IS NULL OR belief = ANY($2::text[]))`,
         [user, ids],
       ),
     )
     return new Map(rows.map(({ belief, ...count }) => [belief, count]))
   },
 
-  recallDays: (user) =>
+  recallDays: (user: string): Promise<readonly RecallDay[]> =>
     connection.read((run) =>
       run<RecallDay>(
         `SELECT day, recalls, silent, total_ms / recalls AS "meanMs" FROM credence.recall_days WHERE owner = $1 ORDER BY day`,
         [user],
       ),
     ),
-
-  async growth(user) {
-    const rows = await connection.read((run) => run<GrowthRow>(grown, [user]))
-    const scopeOf = (written: string | null) => (written === null ? null : (JSON.parse(written) as string))
-    return growthByDay(rows.map((row) => ({ ...row, scope: scopeOf(row.scope) })))
-  },
 })
-
-// Not by PostgreSQL's JSON functions, which refuse texts that hold half of a surrogate pair.
-const grown = String.raw`SELECT events.at, actor, origin,
-    substring(body FROM '"scopes":\[("(?:[^"\\]|\\.)*")') AS scope, count(*) AS beliefs
-  FROM credence.changes JOIN credence.events ON events.owner = changes.owner AND events.number = changes.event
-  WHERE changes.owner = $1 AND changes.version = 1 GROUP BY 1, 2, 3, 4 ORDER BY 1`
 
 async function addTallies(connection: Connection, user: string, tallies: readonly RecallTally[]): Promise<void> {
   const days = new Map<string, { recalls: number; silent: number; totalMs: number }>()

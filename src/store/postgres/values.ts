@@ -1,4 +1,6 @@
-/** PostgreSQL's texts hold every character but NUL, so NUL is written as this noncharacter and a digit. */
+import { hash } from 'node:crypto'
+
+/** PostgreSQL's texts have every character but NUL, so NUL is written as this noncharacter and a digit. */
 const mark = '\u{10ffff}'
 const special = /[\0\u{10ffff}]/u
 
@@ -16,16 +18,11 @@ export function encodeValue(value: unknown): unknown {
   return Array.isArray(value) ? value.map(encodeValue) : value
 }
 
-const cutMark = '\u{10fffe}'
-
-/** Whether a text of an index may be the beginning of a longer one. */
-export const isCutKey = (text: string): boolean => text.includes(cutMark)
-
 /** Text with this many bytes fits an index entry with the other columns of its key. */
-const mostKeyBytes = 700
+const maxKeyBytes = 700
 
-/** A text as part of an index key: a very long one is cut, and told from others by its hash. */
-export function keyText(text: string, hash: (text: string) => string): string {
-  if (text.length * 3 <= mostKeyBytes || Buffer.byteLength(text) <= mostKeyBytes) return text
-  return `${text.slice(0, 150).toWellFormed()}${cutMark}${hash(text)}`
+/** A text as part of an index key: a very long one is cut, and its hash distinguishes it from others. */
+export function keyText(text: string): string {
+  if (text.length * 3 <= maxKeyBytes || Buffer.byteLength(text) <= maxKeyBytes) return text
+  return `${text.slice(0, 150).toWellFormed()}\u{10fffe}${hash('sha256', text)}`
 }

@@ -22,12 +22,12 @@ export type Committing = {
 }
 
 /** Thrown inside the transaction to roll it back. */
-class StaleCommit extends Error {}
+export class StaleCommit extends Error {}
 
 /** Applies a commit in the transaction of a dry run, which is rolled back: no file next to the store learns of it. */
 export function applyInDryRun(committing: Committing, commit: Commit): void {
   try {
-    const { outcome } = commitPrepared(committing, commit, prepare(committing, commit))
+    const { outcome } = commitPrepared(committing, commit, prepareCommit(committing, commit))
     if (outcome === 'committed') return
   } catch (error) {
     if (!(error instanceof StaleCommit)) throw error
@@ -44,7 +44,7 @@ export function applyInDryRun(committing: Committing, commit: Commit): void {
 /** Appends one event and brings every derived table up to date. Durable when it returns. */
 export function commitChanges(committing: Committing, commit: Commit): CommitResult {
   // Hashes and index entries are computed before the lock is taken, so that other processes wait less.
-  const prepared = prepare(committing, commit)
+  const prepared = prepareCommit(committing, commit)
   const { connection } = committing
   try {
     const result = connection.write(() => commitPrepared(committing, commit, prepared))
@@ -58,16 +58,16 @@ export function commitChanges(committing: Committing, commit: Commit): CommitRes
   }
 }
 
-function prepare({ random }: Committing, commit: Commit) {
+export function prepareCommit({ random }: Committing, commit: Commit) {
   const changes = checkChanges(commit)
   const written = sealChanges(changes, random)
   return { changes, written, turns: prepareTurns(commit.turns ?? [], random), key: sealKey(commit.key, random) }
 }
 
-function commitPrepared(
+export function commitPrepared(
   { connection, users }: Committing,
   commit: Commit,
-  { changes, written, turns, key }: ReturnType<typeof prepare>,
+  { changes, written, turns, key }: ReturnType<typeof prepareCommit>,
 ): CommitResult {
   const journal = openJournal(connection)
   const userId = users.findOrAdd(commit.user)
@@ -89,7 +89,8 @@ function commitPrepared(
   return { outcome: 'committed', event }
 }
 
-function project(connection: Connection, userId: number, changes: readonly CheckedChange[]): void {
+/** Brings the derived tables from the beliefs before the changes to those after them. */
+export function project(connection: Connection, userId: number, changes: readonly CheckedChange[]): void {
   const projection = openProjection(connection, userId)
   const before = changes.map(({ beliefId, expectedVersion }) =>
     expectedVersion === 0 ? null : storedProjection(connection, userId, beliefId),
@@ -111,7 +112,8 @@ function project(connection: Connection, userId: number, changes: readonly Check
 
 function storedProjection(connection: Connection, userId: number, beliefId: string): Projected | null {
   const row = connection.value<number>('SELECT row FROM beliefs WHERE user_id = ? AND id = ?', [userId, beliefId])
-  const belief = storedBelief(connection, userId, beliefId)
+  // Without a row there may be a text that was forgotten before it got here.
+  const belief = row === undefined ? null : storedBelief(connection, userId, beliefId)
   return row === undefined || belief === null ? null : { row, derived: deriveBelief(belief) }
 }
 
@@ -142,7 +144,7 @@ export function reviewOldBeliefs(committing: Committing, now: () => Date): void 
       })
       const event = { user, kind: 'review', actor: 'tool', origin: 'credence', at, key: null, undoes: null } as const
       const commit = { ...event, changes }
-      commitPrepared(committing, commit, prepare(committing, commit))
+      commitPrepared(committing, commit, prepareCommit(committing, commit))
     }
     connection.run('DELETE FROM to_review')
   })

@@ -9,6 +9,7 @@ import { Connection, type Reading } from './connection.ts'
 import { type DatabaseOptions, defaultBusyTimeoutMs, openDatabase } from './database.ts'
 import { formReads } from './form-lookups.ts'
 import type { openJournal } from './journal.ts'
+import type { SqliteRecords } from './journal-records.ts'
 import { isReadOnlyStore } from './store-file.ts'
 import type { openStoreThread } from './store-thread.ts'
 import { readTurn, turnReads } from './turns/turn-lookups.ts'
@@ -23,6 +24,8 @@ export type SqliteStoreOptions = DatabaseOptions & {
 }
 
 export type SqliteStore = CaredStore & {
+  /** The journal as records, to copy it from and to other stores. */
+  records(): Promise<SqliteRecords>
   /** Makes the next read see what other connections have written, also within `withSnapshot`. */
   endSnapshot(): void
 }
@@ -221,6 +224,7 @@ function openStore(options: SqliteStoreOptions, openWith: (readonly: boolean) =>
       trying = result.catch(() => {})
       return result
     },
+    records: async () => (await loaded(import('./journal-records.ts'))).recordsIn(committing),
     withSnapshot: (work) => connection.withSnapshot(work),
     endSnapshot: () => connection.endSnapshot(),
     close: async () => {

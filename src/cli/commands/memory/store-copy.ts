@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import { resolve } from 'node:path'
 import type { StoreCare } from '../../../beliefs/store-care.ts'
 import { invalid, notFound, unavailable } from '../../../errors.ts'
@@ -85,9 +86,9 @@ async function checked(session: Session, place: StoreLocation): Promise<void> {
 }
 
 async function transferOf({ dir, address }: StoreLocation, isSource: boolean): Promise<JournalTransfer> {
-  if (address !== undefined)
-    return (await import('../../../store/copy/postgres-transfer.ts')).openPostgresTransfer({ address })
-  return (await import('../../../store/copy/sqlite-transfer.ts')).openSqliteTransfer(storeFile(dir), isSource)
+  const { openPostgresTransfer, openSqliteTransfer } = await import('../../../store/copy/transfers.ts')
+  if (address !== undefined) return openPostgresTransfer({ address })
+  return openSqliteTransfer({ file: storeFile(dir), readonly: isSource, random: randomBytes })
 }
 
 async function withTransfers<Result>(

@@ -11,47 +11,35 @@ export const postgresMigrations: readonly string[] = [
   'postgres-004-token-use',
   'postgres-005-utc-offset',
   'postgres-006-doubtful-statements',
+  'postgres-007-journal-only',
 ]
 
 /** The advisory lock that programs take in turn when they start: "Crdn" as a number. */
 const migrationLock = 0x4372646e
 
-/**
- * Brings the schema up to date and returns the number of this program's text analysis. Several programs may start at once: one
- * of them migrates, in one transaction, and the others wait.
- */
-export async function migrate(connection: Connection, analysis: string): Promise<number> {
-  const number = await migrated(connection, analysis)
-  connection.guardWrites((run) => refuseNewer(run, connection.address.label))
-  return number
-}
-
-async function migrated(connection: Connection, analysis: string): Promise<number> {
-  const known = await connection.read((run) => stateOf(run, connection.address.label))
-  if (known === postgresMigrations.length) {
-    const number = await connection.read((run) => analysisNumber(run, analysis))
-    if (number !== undefined) return number
-  }
-  return connection.write(async (run) => {
-    await run(`SELECT pg_advisory_xact_lock(${migrationLock})`)
-    // Read again under the lock: another program may have migrated in the meantime.
-    const applied = await stateOf(run, connection.address.label)
-    if (applied === 0) {
-      await run('CREATE SCHEMA IF NOT EXISTS credence')
-      await run(
-        'CREATE TABLE IF NOT EXISTS credence.migrations (number integer PRIMARY KEY, name text NOT NULL UNIQUE)',
-      )
-    }
-    for (const [index, name] of postgresMigrations.entries()) {
-      if (index < applied) continue
-      await run(readFileSync(new URL(`./${name}.sql`, import.meta.url), 'utf8'))
-      await run('INSERT INTO credence.migrations (number, name) VALUES ($1, $2)', [index + 1, name])
-    }
-    await run('INSERT INTO credence.analyses (name) VALUES ($1) ON CONFLICT DO NOTHING', [analysis])
-    const number = await analysisNumber(run, analysis)
-    await run('COMMIT')
-    return number as number
-  })
+/** Brings the schema up to date. Several programs may start at once: one of them migrates, in one transaction, and the others wait. */
+export async function migrate(connection: Connection): Promise<void> {
+  const { label } = connection.address
+  const known = await connection.read((run) => stateOf(run, label))
+  if (known < postgresMigrations.length)
+    await connection.write(async (run) => {
+      await run(`SELECT pg_advisory_xact_lock(${migrationLock})`)
+      // Read again under the lock: another program may have migrated in the meantime.
+      const applied = await stateOf(run, label)
+      if (applied === 0) {
+        await run('CREATE SCHEMA IF NOT EXISTS credence')
+        await run(
+          'CREATE TABLE IF NOT EXISTS credence.migrations (number integer PRIMARY KEY, name text NOT NULL UNIQUE)',
+        )
+      }
+      for (const [index, name] of postgresMigrations.entries()) {
+        if (index < applied) continue
+        await run(readFileSync(new URL(`./${name}.sql`, import.meta.url), 'utf8'))
+        await run('INSERT INTO credence.migrations (number, name) VALUES ($1, $2)', [index + 1, name])
+      }
+      await run('COMMIT')
+    })
+  connection.guardWrites((run) => refuseNewer(run, label))
 }
 
 /** The number of migrations that were applied. Throws for a schema that this version must not use. */
@@ -88,9 +76,4 @@ async function refuseNewer(run: Run, label: string): Promise<void> {
     const [applied] = /(?<="schema )\d+/u.exec(codeOf(error) === '22P02' ? (error as Error).message : '') ?? []
     throw applied === undefined ? error : newerSchema(label, Number(applied))
   }
-}
-
-async function analysisNumber(run: Run, analysis: string): Promise<number | undefined> {
-  const [row] = await run<{ number: number }>('SELECT number FROM credence.analyses WHERE name = $1', [analysis])
-  return row?.number
 }

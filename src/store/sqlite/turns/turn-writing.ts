@@ -68,7 +68,7 @@ type EventOfUser = { readonly userId: number; readonly event: number }
 export function insertTurns(
   connection: Connection,
   { userId, event }: EventOfUser,
-  prepared: readonly PreparedTurn[],
+  prepared: readonly (PreparedTurn & { readonly ordinal?: number })[],
 ): void {
   const insert = connection.statement(
     `INSERT INTO turns (row, user_id, id, event, ordinal, passages, hash, salt, message_id, session, place, given_index,
@@ -76,10 +76,10 @@ export function insertTurns(
      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   )
   const insertText = connection.statement('INSERT INTO turn_texts (row, text) VALUES (?, ?)')
-  const index = openTurnIndexer(connection)
+  const indexer = openTurnIndexer(connection)
   const sessions = new Map<string, Session>()
   let row = connection.value<number>('SELECT row + passages FROM turns ORDER BY row DESC LIMIT 1') ?? 0
-  for (const [ordinal, { turn, hash, salt, units }] of prepared.entries()) {
+  for (const [index, { turn, hash, salt, units, ordinal = index }] of prepared.entries()) {
     const session = sessions.get(turn.session) ?? findSession(connection, userId, turn.session)
     sessions.set(turn.session, session)
     const scope = findOrAdd(connection, 'turn_scopes', userId, turn.scope)
@@ -88,13 +88,15 @@ export function insertTurns(
     const placed = [session.id, placeIn(connection, session, at, turn.index), turn.index]
     const said = [roleCode(turn.role), turn.speaker, at, turn.utcOffset, scope, turn.host, originCode(turn.origin)]
     const lengths = units.map(({ length }) => length).join(',')
-    const read = [wordsKey(turn), Number(turn.text.includes('?')), lengths, JSON.stringify(turn.doubtful)]
+    // Null in a record of a turn that an earlier version stored, and that nobody has judged yet.
+    const doubtful = turn.doubtful === null ? null : JSON.stringify(turn.doubtful)
+    const read = [wordsKey(turn), Number(turn.text.includes('?')), lengths, doubtful]
     insert.run(...journalled, ...placed, ...said, ...read)
     insertText.run(row, turn.text)
-    index.add({ row, scope, units, turn })
+    indexer.add({ row, scope, units, turn })
     row += units.length
   }
-  index.finish()
+  indexer.finish()
 }
 
 export function findOrAdd(
@@ -220,7 +222,12 @@ export function judgeTurns(
 }
 
 /** Removes every text of turns; only their hashes stay. False when one of them does not exist. */
-export function eraseTurns(connection: Connection, { userId, event }: EventOfUser, ids: readonly string[]): boolean {
+export function eraseTurns(
+  connection: Connection,
+  { userId, event }: EventOfUser,
+  ids: readonly string[],
+  firstOrder = 0,
+): boolean {
   const index = openTurnIndexer(connection)
   const sessions = new Set<number>()
   for (const [order, id] of ids.entries()) {
@@ -232,7 +239,7 @@ export function eraseTurns(connection: Connection, { userId, event }: EventOfUse
     if (found === undefined || turn === null) return false
     const { row, session, place, scope } = found
     index.remove({ row, scope, turn })
-    eraseTurn(connection, row, { event, order })
+    eraseTurn(connection, row, { event, order: firstOrder + order })
     connection.run('UPDATE turns SET place = place - 1 WHERE session = ? AND place > ?', [session, place])
     sessions.add(session)
   }

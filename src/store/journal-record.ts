@@ -1,0 +1,85 @@
+import type { NewTurn } from '../beliefs/turn.ts'
+import type { WrittenChange } from './journal-chain.ts'
+import type { ChangeRow, EventRow } from './journal-rows.ts'
+import { exportedTurn } from './turn-rows.ts'
+
+/** The columns of a turn that both databases have, with the names of session and scope. Most are null after it was forgotten. */
+export const turnColumns = [
+  ...(['id', 'passages', 'hash', 'salt', 'message_id', 'session', 'place', 'given_index', 'role', 'speaker'] as const),
+  ...(['at', 'utc_offset', 'scope', 'host', 'origin', 'key', 'asks', 'lengths', 'doubtful', 'text'] as const),
+]
+export type TurnColumn = (typeof turnColumns)[number]
+
+export type TurnRow = Readonly<Record<TurnColumn, unknown>> & {
+  readonly id: string
+  readonly passages: number
+  readonly hash: Buffer
+  readonly salt: Buffer
+  readonly session: string | null
+  readonly place: number | null
+  readonly scope: string | null
+  readonly text: string | null
+}
+
+/** The columns of a turn in a SELECT; `from` maps a column to its name in the database. */
+export const selectTurn = (from: Readonly<Partial<Record<TurnColumn, string>>> = {}): string =>
+  turnColumns.map((column) => (from[column] === undefined ? column : `${from[column]} AS ${column}`)).join(', ')
+
+/** The turn of a row that has a text, as it was given. */
+export const newTurnOf = (user: string, row: TurnRow): NewTurn => ({
+  // A row with a text has a value in every column that must have one.
+  ...exportedTurn({ ...row, user, row: 0 } as unknown as Parameters<typeof exportedTurn>[0]),
+  index: row.given_index as number | null,
+})
+
+/** One event of a user with all rows that it wrote. Numbers count the events of the user, from 1. */
+export type JournalRecord = Pick<EventRow, 'number' | 'kind' | 'actor' | 'origin' | 'at' | 'undoes'> & {
+  readonly key: { readonly value: string; readonly fingerprint: string; readonly salt: Buffer | null } | null
+  readonly changesHash: Buffer
+  readonly changes: readonly WrittenChange[]
+  readonly turns: readonly TurnRow[]
+  readonly erasedTurns: readonly string[]
+}
+
+/** Whether texts are erased by this event. */
+export const isErasing = ({ changes, erasedTurns }: JournalRecord): boolean =>
+  erasedTurns.length > 0 || changes.some(({ outcome }) => outcome === 'erased')
+
+type RecordRows = {
+  readonly requestSalt: Buffer | null
+  readonly changes: readonly ChangeRow[]
+  readonly turns: readonly TurnRow[]
+  readonly erasedTurns: readonly string[]
+}
+
+export function recordOf(event: EventRow, { requestSalt, changes, turns, erasedTurns }: RecordRows): JournalRecord {
+  const { number, kind, actor, origin, at, key, fingerprint, undoes } = event
+  return {
+    ...{ number, kind, actor, origin, at, undoes, changesHash: event.changes_hash },
+    key: key === null ? null : { value: key, fingerprint: fingerprint ?? '', salt: requestSalt },
+    changes: changes.map(({ belief: beliefId, version, outcome, body_hash: bodyHash, salt, body }) => {
+      return { beliefId, version, outcome, bodyHash, salt, body }
+    }),
+    turns: turns.map((row) => {
+      const columns = turnColumns.map((column) => [column, row[column]])
+      return { ...(Object.fromEntries(columns) as TurnRow), asks: row.asks === null ? null : Boolean(row.asks) }
+    }),
+    erasedTurns,
+  }
+}
+
+/** The place of every turn in its session, by id. A turn that came late or was forgotten has moved others. */
+export type TurnPlaces = ReadonlyMap<string, number>
+
+/** A journal that records are read from and appended to. */
+export type RecordJournal = {
+  users(): Promise<readonly string[]>
+  /** How many events the user has. */
+  count(user: string): Promise<number>
+  /** The events after a number, at most `limit`. */
+  read(user: string, after: number, limit: number): Promise<readonly JournalRecord[]>
+  /** Appends the events that are not there yet, in one transaction. */
+  append(user: string, records: readonly JournalRecord[]): Promise<void>
+  places(user: string): Promise<TurnPlaces>
+  setPlaces(user: string, places: TurnPlaces): Promise<void>
+}
