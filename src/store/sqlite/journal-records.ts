@@ -143,6 +143,10 @@ export function recordsIn(committing: Committing) {
           const userId = users.findOrAdd(user)
           const count = countOf(userId)
           for (const record of records) if (record.number > count) apply(user, userId, record)
+          if (places.size === 0) return
+          // Places belong to the state after the last of the records.
+          const { number } = journal.head()
+          if (number !== (records.at(-1)?.number ?? number)) throw new Error('Later events are there already.')
           movePlaces(userId, places)
         },
         { isSynced: false },
