@@ -152,6 +152,24 @@ describe.skipIf(postgresPrograms === null)('The local copies of a PostgreSQL sto
     for (const store of [first, second, again]) await store.close()
   })
 
+  it('are changed and read at the same time with fewer connections than calls', { timeout }, async () => {
+    const address = await (await cluster()).newDatabase()
+    const [one, other] = [openAt(address, { connections: 2 }), openAt(address, { connections: 2 })]
+    await one.commit(beliefCommit('ada', 'first'))
+    const ids = Array.from({ length: 60 }, (_, at) => `b${at}`)
+
+    await Promise.all(
+      ids.flatMap((id, at) => [
+        (at % 2 === 0 ? one : other).commit(beliefCommit('ada', id)),
+        one.get('ada', 'first'),
+        other.scopes('ada'),
+      ]),
+    )
+
+    await expectExactly(one, 'ada', ['first', ...ids])
+    for (const store of [one, other]) await store.close()
+  })
+
   it('of two servers and of one that starts anew have turns in the same places, also after late and forgotten ones', {
     timeout,
   }, async () => {

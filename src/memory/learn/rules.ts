@@ -358,14 +358,13 @@ export const speaksForPerson = (text: string): boolean =>
   })
 
 /**
- * Whether a clause of a text has "I" as its subject, or something of the speaker's. Whoever reads it later takes it for the
- * person's own words, even if an agent wrote it. "I/O" and "i.e." are no subjects.
+ * Whether a clause of a text has "I" as its subject. Whoever reads it later takes it for the person's own words, even if an
+ * agent wrote it. "I/O" and "i.e." are no subjects.
  */
 export const isInFirstPerson = (text: string): boolean =>
   sentencesIn(text).some(({ plain, foreign }) => foreign === null && firstPersonClause.test(plain))
 
-const firstPersonClause =
-  /(?:^|[,;:(–—]\s?|\b(?:and|but|or|that|because|so|when|if)\s)(?:I|I['’](?:m|ve|d|ll)|my)\s\p{L}/iu
+const firstPersonClause = /(?:^|[,;:(–—]\s?|\b(?:and|but|or|that|because|so|when|if)\s)I(?:['’](?:m|ve|d|ll))?\s\p{L}/iu
 
 /** "The user prefers …", "User: …", "the user's name is …"; not "the user table has …" or "users log in by …". */
 function isAboutUser(text: string): boolean {

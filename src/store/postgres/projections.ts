@@ -226,9 +226,12 @@ export class Projections {
     })
   }
 
-  /** Applies the events up to a head that was read after the last local event. */
+  /**
+   * Applies the events up to a head that is locked. Does not wait for others who catch up: they may wait for a connection, and all
+   * connections for the lock. Events that they apply meanwhile are skipped.
+   */
   bring(run: Run, projection: Projection, head: OwnerHead): Promise<void> {
-    return this.#queued(projection, () => this.#advance(run, projection, head, projection.records.head().number))
+    return this.#advance(run, projection, head, projection.records.head().number)
   }
 
   #queued<Result>(projection: Projection, work: () => Promise<Result>): Promise<Result> {

@@ -140,9 +140,14 @@ export function recordsIn(committing: Committing) {
         const userId = users.findOrAdd(user)
         const count = countOf(userId)
         for (const record of records) if (record.number > count) apply(user, userId, record)
+        if (places.size === 0) return
+        // Places belong to the state after the last of the records.
+        const { number } = journal.head()
+        if (number !== (records.at(-1)?.number ?? number)) throw new Error('Later events are there already.')
         movePlaces(userId, places)
       })
-      if (records.some(isErasing)) scrubSoon(connection)
+      // However large the file is: nobody runs the doctor on a copy.
+      if (records.some(isErasing)) scrubSoon(connection, { ifSmall: false })
     },
     places: (user: string): TurnPlaces =>
       new Map(

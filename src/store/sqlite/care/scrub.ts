@@ -48,9 +48,9 @@ function mergeFullText(connection: Connection): void {
  * Scrubs right after something was forgotten. The note stays when it fails, because the disk is full or fails, or other
  * processes are busy. No read returns the forgotten text in either case.
  */
-export function scrubSoon(connection: Connection): void {
+export function scrubSoon(connection: Connection, { ifSmall = true } = {}): void {
   try {
-    scrub(connection, { ifSmall: true })
+    scrub(connection, { ifSmall })
   } catch (error) {
     if (!(error instanceof MemoryError)) throw error
     // The log has pages from before.
