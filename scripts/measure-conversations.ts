@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { loCoMo } from '../src/eval/kinds/conversation/locomo.ts'
 import { longMemEval } from '../src/eval/kinds/conversation/longmemeval.ts'
-import { type Conversation, type Suite, turnId } from '../src/eval/kinds/conversation/suite.ts'
+import { type Suite, type SuiteConversation, turnId } from '../src/eval/kinds/conversation/suite.ts'
 import { type Memory, openMemory } from '../src/index.ts'
 
 const directory = process.argv[2]
@@ -18,7 +18,7 @@ if (directory === undefined || !existsSync(directory)) {
 }
 
 /** The conversations of a suite, with the questions whose evidence is marked and that something answers. */
-const conversationsOf = (suite: Suite, path: string): readonly Conversation[] =>
+const conversationsOf = (suite: Suite, path: string): readonly SuiteConversation[] =>
   [...suite.read(path)].map(({ questions, ...conversation }) => ({
     ...conversation,
     questions: questions.filter(
@@ -30,7 +30,7 @@ const share = (part: number, whole: number): string => `${((100 * part) / Math.m
 const opened: Memory[] = []
 const root = mkdtempSync(join(tmpdir(), 'credence-measure-'))
 
-async function remembered(conversation: Conversation): Promise<Memory> {
+async function remembered(conversation: SuiteConversation): Promise<Memory> {
   const memory = openMemory({ dir: join(root, String(opened.length)) })
   opened.push(memory)
   const turns = conversation.turns.map(({ id: _id, ...turn }) => turn)

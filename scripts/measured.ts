@@ -7,12 +7,12 @@ import { fileURLToPath } from 'node:url'
 import { findPacks } from '../src/eval/kinds/retrieval/pack.ts'
 import { manifestOf } from '../src/eval/pack/manifest.ts'
 import { type ComparisonRow, overallTable, packTable, type Table } from '../src/eval/report/comparison.ts'
-import type { Provenance } from '../src/eval/store/schemas/manifest.ts'
+import type { PackProvenance } from '../src/eval/store/schemas/manifest.ts'
 
 const start = '<!-- measured: start -->'
 const end = '<!-- measured: end -->'
 
-type PackProvenance = { readonly id: string; readonly provenance: Provenance | undefined }
+type ListedPackProvenance = { readonly id: string; readonly provenance: PackProvenance | undefined }
 
 export const tableMarkdown = ({ titles, rows }: Table): string =>
   [titles, titles.map((_, at) => (at === 0 ? '---' : '---:')), ...rows]
@@ -23,7 +23,7 @@ export const tableMarkdown = ({ titles, rows }: Table): string =>
 export function measuredMarkdown(
   rows: readonly ComparisonRow[],
   notes: readonly string[],
-  packs: readonly PackProvenance[] = [],
+  packs: readonly ListedPackProvenance[] = [],
 ): string {
   return [
     tableMarkdown(overallTable(rows)),
@@ -39,7 +39,7 @@ export function measuredMarkdown(
 }
 
 /** The figure of each pack when it was first run, beside today's. */
-function provenanceLines(rows: readonly ComparisonRow[], packs: readonly PackProvenance[]): readonly string[] {
+function provenanceLines(rows: readonly ComparisonRow[], packs: readonly ListedPackProvenance[]): readonly string[] {
   const today = rows.find(({ backend }) => backend === 'bm25')?.packs ?? []
   const lines = packs.map(({ id, provenance: { casesWritten, by, firstSight } = {} }) => {
     const now = today.find((pack) => pack.id === id)

@@ -9,7 +9,7 @@ export type Role = (typeof roles)[number]
 export type Person = { readonly name: string; readonly createdAt: string }
 
 /** A token as it is kept: what it may do, and never the token itself. */
-export type Token = {
+export type AccessToken = {
   readonly id: string
   readonly kind: TokenKind
   /** Whose memory it opens; null for an administrator. */
@@ -31,7 +31,7 @@ export type Team = {
 }
 
 /** A token with the teams of its person. */
-export type FoundToken = Token & { readonly teams: readonly Membership[] }
+export type FoundToken = AccessToken & { readonly teams: readonly Membership[] }
 
 /**
  * Who may use a served memory. Each change is one transaction; it returns false when it did not apply: the name is taken,
@@ -45,15 +45,15 @@ export type AccessStore = {
   /**
    * False when there is no such person, or an invite of theirs already. A token whose id is there is not added again.
    */
-  addToken(token: Token, hash: string): Promise<boolean>
+  addToken(token: AccessToken, hash: string): Promise<boolean>
   /** Replaces an invite by a token of the same person. False when it was used, or the person has a token by now. */
-  exchangeInvite(inviteHash: string, token: Omit<Token, 'person'>, hash: string): Promise<boolean>
+  exchangeInvite(inviteHash: string, token: Omit<AccessToken, 'person'>, hash: string): Promise<boolean>
   /** False when there is no such token, or it was revoked at another time. */
   revokeToken(id: string, at: string): Promise<boolean>
   /** Notes that a token was used at this time. */
   noteUse(id: string, at: string): Promise<void>
   /** All of them, or those of one person; revoked ones too. */
-  tokens(person?: string): Promise<readonly Token[]>
+  tokens(person?: string): Promise<readonly AccessToken[]>
   /** A token that was not revoked. */
   findToken(by: { readonly hash: string } | { readonly id: string }): Promise<FoundToken | null>
   addTeam(team: Omit<Team, 'members'>): Promise<boolean>

@@ -1,5 +1,5 @@
 /** The result of one check of the store. */
-export type Finding = { readonly check: string; readonly ok: boolean; readonly detail: string }
+export type StoreFinding = { readonly check: string; readonly ok: boolean; readonly detail: string }
 
 export type OnProgress = (check: string, done: number, total: number) => void
 
@@ -9,7 +9,7 @@ export type StoreCare = {
    * Checks the file, the chain of the journal, every row against it, and every index. Changes nothing. `onProgress` is
    * called with the check under way and how much of it is done, on stores that run it in the caller's thread.
    */
-  verify(onProgress?: OnProgress): Promise<readonly Finding[]>
+  verify(onProgress?: OnProgress): Promise<readonly StoreFinding[]>
   /** Derives everything again from the journal. The result is identical if nothing was wrong. */
   rebuild(): Promise<void>
   /** A hash over everything derived from the journal. */

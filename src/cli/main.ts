@@ -1,6 +1,13 @@
 import { expectedError } from '../errors.ts'
 import { findCommand, readRequest, sortTexts, unknownCommand } from './command/arguments.ts'
-import { type Answer, type Command, type ExitCode, exitCodes, type GivenTexts, UsageError } from './command/command.ts'
+import {
+  type Command,
+  type CommandAnswer,
+  type ExitCode,
+  exitCodes,
+  type GivenTexts,
+  UsageError,
+} from './command/command.ts'
 import { type CommandEntry, commandTable } from './command-table.ts'
 import { compose, type ProcessEnvironment, packageVersion, processEnvironment } from './compose.ts'
 import { keepingNotice } from './memory-location.ts'
@@ -129,7 +136,7 @@ class Printer {
     if (this.#environment.env.CREDENCE_DEBUG === '1' && error instanceof Error) await this.talk(`${error.stack}\n`)
   }
 
-  async printText({ text }: Answer): Promise<void> {
+  async printText({ text }: CommandAnswer): Promise<void> {
     const { stdout, env } = this.#environment
     const given = text({ ...styleFor(stdout, env), command: await this.#command() })
     if (typeof given === 'string') return this.print(given === '' || given.endsWith('\n') ? given : `${given}\n`)

@@ -126,13 +126,13 @@ const largestFile = 64 * 1024
 export function findProjectFile(directory: string): ProjectFile | null {
   for (let at = resolve(directory); ; at = dirname(at)) {
     const file = join(at, projectFileName)
-    const text = textOf(file)
+    const text = fileTextOf(file)
     if (text !== null) return parseProjectFile(text, file)
     if (at === dirname(at)) return null
   }
 }
 
-function textOf(file: string): string | null {
+function fileTextOf(file: string): string | null {
   const stats = statSync(file, { throwIfNoEntry: false })
   if (stats === undefined || !stats.isFile()) return null
   if (isOfAnotherUser(stats))

@@ -4,7 +4,7 @@ import { PassThrough } from 'node:stream'
 import { authorityOf, type Belief, isCurrent } from '../beliefs/belief.ts'
 import { universalScope } from '../beliefs/scope.ts'
 import { MemoryError } from '../errors.ts'
-import type { Ask, Step } from '../eval/kinds/red-team/red-team-case.ts'
+import type { AttackAsk, AttackStep } from '../eval/kinds/red-team/red-team-case.ts'
 import { type Kept, type Target, userOf } from '../eval/kinds/red-team/red-team-kind.ts'
 import { loopbackNames } from '../http/same-origin.ts'
 import { selfNaming } from '../mcp/memory-mcp.ts'
@@ -24,7 +24,7 @@ const usualAgent = 'test-agent'
 const tokens = { person: 'the-token-of-the-person', agent: 'the-token-of-agents' }
 const address = '127.0.0.1:4777'
 
-type ByAgent = Extract<Step, { door: 'mcp' | 'http' }>
+type ByAgent = Extract<AttackStep, { door: 'mcp' | 'http' }>
 
 /** A new memory in a temporary directory, attacked through the doors that people, agents and programs use. */
 export async function openRedTeamTarget(temporary: string): Promise<Target> {
@@ -34,7 +34,7 @@ export async function openRedTeamTarget(temporary: string): Promise<Target> {
   const memories = new Map<string, Memory>()
   let requests = 0
 
-  function through(step: Step): Promise<string> {
+  function through(step: AttackStep): Promise<string> {
     switch (step.door) {
       case 'person': {
         const { scope, ...said } = step.remember
@@ -82,7 +82,7 @@ export async function openRedTeamTarget(temporary: string): Promise<Target> {
     return memory
   }
 
-  async function hear(step: Extract<Step, { door: 'hook' }>): Promise<string> {
+  async function hear(step: Extract<AttackStep, { door: 'hook' }>): Promise<string> {
     const user = userOf(step)
     const payload = { prompt: step.text, session_id: step.session }
     const shown = await hook('prompt-submit', { user, scopes: [home], payload })
@@ -128,7 +128,7 @@ export async function openRedTeamTarget(temporary: string): Promise<Target> {
     )
   }
 
-  async function callTool(step: Extract<Step, { door: 'mcp' }>): Promise<string> {
+  async function callTool(step: Extract<AttackStep, { door: 'mcp' }>): Promise<string> {
     const { tool, arguments: given, agent = usualAgent } = step
     requests += 1
     // As newer clients name themselves: a header could not hold every name.
@@ -190,7 +190,7 @@ export async function openRedTeamTarget(temporary: string): Promise<Target> {
   }
 
   /** Changes MEMORY.md as another program does, and syncs. */
-  async function editFile(step: Extract<Step, { door: 'file' }>): Promise<string> {
+  async function editFile(step: Extract<AttackStep, { door: 'file' }>): Promise<string> {
     const { edit, line = '', old = '', heading } = step
     const file = join(dir, 'MEMORY.md')
     const ports = openPorts(dir)
@@ -226,12 +226,12 @@ export async function openRedTeamTarget(temporary: string): Promise<Target> {
       const { items } = await memoryOf(user).list({ limit: 1_000 })
       return items.map(keptOf)
     },
-    context: async ({ user, message, scopes }: Ask): Promise<string> => {
+    context: async ({ user, message, scopes }: AttackAsk): Promise<string> => {
       const payload = { prompt: message, session_id: 'later' }
       const atStart = await hook('session-start', { user, scopes, payload })
       return `${atStart}${await hook('prompt-submit', { user, scopes, payload })}`
     },
-    search: async ({ user, message, scopes }: Ask): Promise<readonly string[]> => {
+    search: async ({ user, message, scopes }: AttackAsk): Promise<readonly string[]> => {
       const found = await memoryOf(user).search(message, { scopes: [...scopes, universalScope], in: 'turns' })
       return found.quotes.map(({ text }) => text)
     },

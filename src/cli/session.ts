@@ -53,7 +53,7 @@ export type Machine = {
   readonly version: () => string
 }
 
-export type Ports = ReturnType<typeof openPorts>
+export type OpenedPorts = ReturnType<typeof openPorts>
 
 /** Everything a command has besides its input. compose.ts makes it, and closes it when the command has ended. */
 export type Session = {
@@ -78,11 +78,11 @@ export type Session = {
   /** The file of the store in a memory directory, or the address of its PostgreSQL store without the password. */
   readonly storeFile: (dir: string) => Promise<string>
   /** The store itself, for maintenance. The caller closes it. */
-  readonly ports: (...given: Parameters<typeof openPorts>) => Promise<Ports>
+  readonly ports: (...given: Parameters<typeof openPorts>) => Promise<OpenedPorts>
   /** The same for one function, and closed after it. */
   readonly withPorts: <Result>(
     dir: string,
-    use: (ports: Ports) => Promise<Result>,
+    use: (ports: OpenedPorts) => Promise<Result>,
     options?: Parameters<typeof openPorts>[1],
   ) => Promise<Result>
   /** On a terminal, shows how far a long command has come, on one line of standard error. */

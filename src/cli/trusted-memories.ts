@@ -39,7 +39,10 @@ export function isTrusted(state: string, dir: string): boolean {
 export function isUnchanged({ dir, uid, id }: TrustedMemory): boolean {
   const stats = statSync(dir, { throwIfNoEntry: false })
   return (
-    stats?.isDirectory() === true && stats.uid === uid && !isOfAnotherUser(stats) && textOf(idFile(dir))?.trim() === id
+    stats?.isDirectory() === true &&
+    stats.uid === uid &&
+    !isOfAnotherUser(stats) &&
+    recordTextOf(idFile(dir))?.trim() === id
   )
 }
 
@@ -72,13 +75,13 @@ export const trustedMemories = (state: string): readonly TrustedMemory[] =>
 
 /** Null if the file cannot be read or is not a record; then nothing is trusted. */
 function readRecord(file: string): TrustedMemory | null {
-  const { dir, uid, id, since } = parseObject(textOf(file) ?? '') ?? {}
+  const { dir, uid, id, since } = parseObject(recordTextOf(file) ?? '') ?? {}
   const isWhole = [dir, id, since].every((field) => typeof field === 'string') && typeof uid === 'number' && id !== ''
   // All fields are checked.
   return isWhole ? ({ dir, uid, id, since } as TrustedMemory) : null
 }
 
-function textOf(file: string): string | null {
+function recordTextOf(file: string): string | null {
   try {
     return readFileSync(file, { encoding: 'utf8', flag: noFollow })
   } catch {

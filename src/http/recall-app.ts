@@ -88,7 +88,7 @@ const only = (limit: number) => ({
   maxCharacters: Number.MAX_SAFE_INTEGER,
 })
 
-type Environment = {
+type AppEnvironment = {
   /** The belief as it was sent before; the message may leave out what stays the same. */
   readonly known: BeliefRecord | undefined
   readonly at: string
@@ -108,7 +108,7 @@ function idIn({ beliefId, id, metadata }: BeliefMessage): string | undefined {
  * text before the aliases, else the id. An alias is no name, because a second belief with the same name in the same scope
  * would replace the first, and two beliefs may share an alias.
  */
-export function receivedBelief(message: BeliefMessage, { known, at, newId }: Environment): BeliefRecord {
+export function receivedBelief(message: BeliefMessage, { known, at, newId }: AppEnvironment): BeliefRecord {
   const { text, user_id: user, metadata = {} } = message
   const id = idIn(message) ?? newId()
   const aliases = message.aliases ?? (known === undefined ? undefined : [...known.aliases, ...newForms(text, known)])

@@ -18,7 +18,7 @@ import type { CallContext, MemoryView } from './call-context.ts'
 import { capabilities, identityOf, instructions, type RequestId } from './handshake.ts'
 import { registerPrompts } from './prompts.ts'
 import { registerResources } from './resources.ts'
-import type { OnBug, Tool } from './tool.ts'
+import type { McpTool, OnBug } from './tool.ts'
 import { correctTool } from './tools/correct.ts'
 import { forgetTool } from './tools/forget.ts'
 import { getTool } from './tools/get.ts'
@@ -42,7 +42,7 @@ export type McpOptions = {
 }
 
 /** In the order in which they are listed. */
-export const tools: readonly Tool[] = [
+export const tools: readonly McpTool[] = [
   searchTool,
   getTool,
   rememberTool,

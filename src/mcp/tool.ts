@@ -25,7 +25,7 @@ type Definition<Input extends ObjectSchema, Output extends ObjectSchema> = {
   readonly run: (input: z.output<Input>, call: CallContext) => Promise<z.input<Output>>
 }
 
-export type Tool = ReturnType<typeof defineTool>
+export type McpTool = ReturnType<typeof defineTool>
 
 /** Makes a tool whose `run` gets valid arguments. Invalid ones are answered with an error that says what is allowed. */
 export function defineTool<Input extends ObjectSchema, Output extends ObjectSchema>(tool: Definition<Input, Output>) {

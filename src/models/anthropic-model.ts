@@ -65,11 +65,11 @@ function bodyOf({ system, messages, tools = [], schema, temperature, maxOutputTo
   }
 }
 
-type Turn = { role: 'user' | 'assistant'; content: unknown[] }
+type AnthropicTurn = { role: 'user' | 'assistant'; content: unknown[] }
 
 /** Turns must alternate and must not be empty; the results of several tools are one turn of the user. */
-function turnsOf(messages: readonly ChatMessage[]): Turn[] {
-  const turns: Turn[] = []
+function turnsOf(messages: readonly ChatMessage[]): AnthropicTurn[] {
+  const turns: AnthropicTurn[] = []
   for (const message of messages) {
     const content = blocksOf(message)
     if (content.length === 0) continue

@@ -50,7 +50,7 @@ export async function postJson<Schema extends z.ZodType>(
     })
     text = await boundedText(response, longestAnswer, () =>
       unavailable(
-        `The answer of ${placeOf(url)} is longer than ${longestAnswer} bytes.`,
+        `The answer of ${endpointPlaceOf(url)} is longer than ${longestAnswer} bytes.`,
         'Ask for less, or check the URL.',
       ),
     )
@@ -61,14 +61,14 @@ export async function postJson<Schema extends z.ZodType>(
   const value = parseJson(text)
   if (value === undefined) {
     const hint = 'Check that the URL is the base URL of the API, such as https://host/v1.'
-    throw unavailable(`${placeOf(url)} did not answer with JSON.`, hint)
+    throw unavailable(`${endpointPlaceOf(url)} did not answer with JSON.`, hint)
   }
   const { data, error } = schema.safeParse(value)
   if (error === undefined) return data
   const [issue] = error.issues
   const where = `${issue?.path.join('.') || 'the answer'}: ${issue?.message}`
   throw unavailable(
-    `The answer of ${placeOf(url)} does not have the form of this API (${where}).`,
+    `The answer of ${endpointPlaceOf(url)} does not have the form of this API (${where}).`,
     'Check that the endpoint speaks the API that the name of the model begins with.',
     error,
   )
@@ -87,7 +87,7 @@ export async function boundedText(response: Response, most: number, tooLong: () 
 }
 
 function unreachable({ url, signal }: EndpointRequest, cause: unknown): MemoryError {
-  const place = placeOf(url)
+  const place = endpointPlaceOf(url)
   if (signal.aborted) {
     if (signal.reason instanceof MemoryError) return signal.reason
     const isTimeout = signal.reason instanceof Error && signal.reason.name === 'TimeoutError'
@@ -122,7 +122,7 @@ function codeOf(error: unknown): string | null {
 }
 
 function refused({ url, key }: EndpointRequest, { status, headers }: Response, text: string): MemoryError {
-  const place = placeOf(url)
+  const place = endpointPlaceOf(url)
   const retryAfterMs = retryAfterIn(headers.get('retry-after'))
   const reason = reasonIn(text, key)
   const permanent = (message: string, hint: string) => new MemoryError('unavailable', `${place} ${message}`, { hint })
@@ -162,7 +162,7 @@ function reasonIn(text: string, key: string | null): string {
 }
 
 /** The URL without its query, which may hold a key. */
-function placeOf(url: string): string {
+function endpointPlaceOf(url: string): string {
   const { origin, pathname } = new URL(url)
   return `${origin}${pathname}`
 }

@@ -19,10 +19,10 @@ const firstWaitMs = 500
 /** If an endpoint asks for a longer wait, the error is thrown instead. */
 const longestWaitMs = 20_000
 
-type Environment = Readonly<Record<string, string | undefined>>
+type ModelEnvironment = Readonly<Record<string, string | undefined>>
 
 /** The model of a spec with its key from the environment, retried after transient errors. */
-export function openChatModel(given: string | ModelSpec, env: Environment, fetch = globalThis.fetch): ChatModel {
+export function openChatModel(given: string | ModelSpec, env: ModelEnvironment, fetch = globalThis.fetch): ChatModel {
   const { provider, model, url } = typeof given === 'string' ? parseModelSpec(given) : given
   const spec = { provider, model, url: url === null ? null : endpointUrl(url) }
   return withRetries(modelFrom(spec, keyFor(spec, env), fetch))
@@ -35,7 +35,7 @@ export function modelFrom(given: string | ModelSpec, key: string | null, fetch =
   return provider === 'openai' ? openaiModel(options) : anthropicModel(options)
 }
 
-function keyFor({ provider, url }: ModelSpec, env: Environment): string | null {
+function keyFor({ provider, url }: ModelSpec, env: ModelEnvironment): string | null {
   const providerKey = keyIn(env, keyNames[provider])
   if (url !== null) return keyIn(env, otherKeyName) ?? (isLoopback(new URL(url).hostname) ? providerKey : null)
   if (providerKey !== null && providerKey !== '') return providerKey
@@ -45,7 +45,7 @@ function keyFor({ provider, url }: ModelSpec, env: Environment): string | null {
 }
 
 /** The key in a variable. One that no header can hold is refused here: the error of `fetch` would show it. */
-function keyIn(env: Environment, name: string): string | null {
+function keyIn(env: ModelEnvironment, name: string): string | null {
   const key = env[name]?.trim() ?? null
   if (key === null || /^[\x21-\x7e]*$/u.test(key)) return key
   throw new MemoryError('invalid', `The key in ${name} has a space or a character that is not ASCII in it.`, {

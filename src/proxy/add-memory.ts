@@ -7,7 +7,7 @@ import type { HeardTurn } from '../memory/conversation/hear.ts'
 import { offTheRecord } from '../memory/learn/off-the-record.ts'
 import { renderContext, type ShownContext } from '../memory/recall/render.ts'
 import { RecentMap } from '../recent-map.ts'
-import type { Answer, Conversation, Dialect, HistoryMessage } from './dialects.ts'
+import type { Dialect, HistoryMessage, ModelAnswer, RequestConversation } from './dialects.ts'
 import { JsonSpans, withInsertions } from './json-spans.ts'
 
 export type View = {
@@ -39,7 +39,7 @@ export type Prepared = {
   readonly body: Buffer
   /** The value of the header `x-credence-memory`. */
   readonly outcome: string
-  readonly onAnswer: (answer: Answer) => void
+  readonly onAnswer: (answer: ModelAnswer) => void
 }
 
 /** Hosts and models lose sight of longer context. */
@@ -132,7 +132,7 @@ export function memoryLane({ memory, view: usual, isPaused, deadlineMs, now, log
   }
 
   /** The answer to what asks not to be kept is not kept either. */
-  function keepAnswer(view: View, { talk, current }: Placed, { text }: Answer): void {
+  function keepAnswer(view: View, { talk, current }: Placed, { text }: ModelAnswer): void {
     const key = `answer ${current.at(-1)?.key} ${text}`
     if (text.trim() === '' || talk.kept.has(key) || current.some(({ message }) => offTheRecord(message.text))) return
     talk.kept.add(key)
@@ -225,14 +225,17 @@ export class Conversations {
   readonly #answers = new RecentMap<Talk>(mostKnown)
 
   /** Null for a request without a message of a person. `view` tells users and scopes apart. */
-  place(view: string, { messages, continues }: Conversation) {
+  place(view: string, { messages, continues }: RequestConversation) {
     const exchanges = exchangesIn(messages)
     const last = exchanges.at(-1)
     if (last === undefined) return null
     const histories = historiesOf(view, exchanges)
     const talk = this.#talkOf(view, exchanges, histories, continues)
     const said = exchanges.flatMap(({ said: texts }, place) =>
-      texts.map((message, index) => ({ key: hashOf(histories[place] ?? '', message.text, String(index)), message })),
+      texts.map((message, index) => ({
+        key: exchangeHashOf(histories[place] ?? '', message.text, String(index)),
+        message,
+      })),
     )
     return {
       talk,
@@ -240,8 +243,8 @@ export class Conversations {
       said,
       current: said.slice(-last.said.length),
       /** Called with the answer when it has come, so that the next request is recognised. */
-      answered: ({ text, id, isComplete }: Answer): void => {
-        if (id !== null) this.#answers.set(hashOf(view, id), talk)
+      answered: ({ text, id, isComplete }: ModelAnswer): void => {
+        if (id !== null) this.#answers.set(exchangeHashOf(view, id), talk)
         if (!isComplete) return
         const answer = [last.answer, text].filter((part) => part !== '').join('\n\n')
         const history = historiesOf(view, [...exchanges.slice(0, -1), { ...last, answer }]).at(-1) as string
@@ -255,7 +258,7 @@ export class Conversations {
 
   #talkOf(view: string, exchanges: readonly Exchange[], histories: readonly string[], continues: string | null): Talk {
     if (continues !== null) {
-      const key = hashOf(view, continues)
+      const key = exchangeHashOf(view, continues)
       const known = this.#answers.get(key) ?? newTalk()
       this.#answers.set(key, known)
       return known
@@ -310,20 +313,21 @@ function exchangesIn(messages: readonly HistoryMessage[]) {
   return exchanges.map(({ said, answers, isBegun }) => ({ said, answer: answers.join('\n\n'), isBegun }))
 }
 
-const wordsOf = ({ said }: Exchange): string => said.map(({ text }) => text).join('\n\n')
-const wordsKey = (view: string, exchange: Exchange): string => hashOf(view, wordsOf(exchange))
-const exchangeKey = (view: string, exchange: Exchange): string => hashOf(view, wordsOf(exchange), exchange.answer)
+const exchangeWordsOf = ({ said }: Exchange): string => said.map(({ text }) => text).join('\n\n')
+const wordsKey = (view: string, exchange: Exchange): string => exchangeHashOf(view, exchangeWordsOf(exchange))
+const exchangeKey = (view: string, exchange: Exchange): string =>
+  exchangeHashOf(view, exchangeWordsOf(exchange), exchange.answer)
 
 /** Hashes of the history before the first exchange, before the second and so on; the last one is the whole history. */
 function historiesOf(view: string, exchanges: readonly Exchange[]): readonly string[] {
-  const histories = [hashOf(view)]
+  const histories = [exchangeHashOf(view)]
   for (const exchange of exchanges)
-    histories.push(hashOf(histories.at(-1) as string, wordsOf(exchange), exchange.answer))
+    histories.push(exchangeHashOf(histories.at(-1) as string, exchangeWordsOf(exchange), exchange.answer))
   return histories
 }
 
 /** Clients may trim or wrap what they send again, so white space does not count. */
-const hashOf = (...texts: readonly string[]): string =>
+const exchangeHashOf = (...texts: readonly string[]): string =>
   createHash('sha256')
     .update(JSON.stringify(texts.map((text) => text.replace(/\s+/gu, ' ').trim())))
     .digest('base64url')

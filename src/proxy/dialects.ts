@@ -16,13 +16,13 @@ export type HistoryMessage = {
   readonly insert: ((block: string) => readonly Insertion[]) | null
 }
 
-export type Conversation = {
+export type RequestConversation = {
   readonly messages: readonly HistoryMessage[]
   /** The id by which the service knows what came before, where the client does not send it again. */
   readonly continues: string | null
 }
 
-export type Answer = {
+export type ModelAnswer = {
   readonly text: string
   /** The id with which a client may refer to this answer. */
   readonly id: string | null
@@ -35,12 +35,12 @@ export type Dialect = {
   /** The end of the path that its requests go to. */
   readonly route: string
   /** The conversation in the body of a request; null when it has none that is understood. */
-  readonly read: (body: JsonObject, spans: JsonSpans) => Conversation | null
+  readonly read: (body: JsonObject, spans: JsonSpans) => RequestConversation | null
   /** The answer in the events of a stream, or in one JSON document. */
-  readonly answerIn: (documents: readonly JsonObject[], isStream: boolean) => Answer
+  readonly answerIn: (documents: readonly JsonObject[], isStream: boolean) => ModelAnswer
 }
 
-const textOf = (value: unknown): string => (typeof value === 'string' ? value : '')
+const messageTextOf = (value: unknown): string => (typeof value === 'string' ? value : '')
 
 /** Adds a part with the block to a content that is a list, or makes a list of a content that is one text. */
 function insertPart(spans: JsonSpans, content: Span, type: string): NonNullable<HistoryMessage['insert']> {
@@ -106,7 +106,7 @@ export const chatCompletions: Dialect = {
     const choices = documents.flatMap(({ choices }) => objectsIn(choices)).filter(({ index = 0 }) => index === 0)
     const pieces = choices.map(({ delta, message }) => (isStream ? delta : message)).filter(isObject)
     return {
-      text: pieces.map(({ content }) => textOf(content)).join(''),
+      text: pieces.map(({ content }) => messageTextOf(content)).join(''),
       id: null,
       isComplete: choices.some(({ finish_reason: reason }) => typeof reason === 'string'),
     }
@@ -133,9 +133,9 @@ export const messages: Dialect = {
     const texts = new Map<unknown, string>()
     for (const { type, index, content_block: block, delta } of documents) {
       if (type === 'content_block_start' && isObject(block) && block.type === 'text')
-        texts.set(index, textOf(block.text))
+        texts.set(index, messageTextOf(block.text))
       if (type === 'content_block_delta' && isObject(delta) && delta.type === 'text_delta')
-        texts.set(index, `${texts.get(index) ?? ''}${textOf(delta.text)}`)
+        texts.set(index, `${texts.get(index) ?? ''}${messageTextOf(delta.text)}`)
     }
     const written = objectsIn(documents).some(({ type }) => type === 'message_stop')
     return { text: [...texts.values()].filter((text) => text !== '').join('\n\n'), id: null, isComplete: written }
@@ -179,7 +179,7 @@ export const responses: Dialect = {
       if (text !== '') return { text, id, isComplete }
     }
     const deltas = documents.filter(({ type }) => type === 'response.output_text.delta')
-    return { text: deltas.map(({ delta }) => textOf(delta)).join(''), id, isComplete }
+    return { text: deltas.map(({ delta }) => messageTextOf(delta)).join(''), id, isComplete }
   },
 }
 

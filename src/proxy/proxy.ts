@@ -13,7 +13,7 @@ import { MemoryError } from '../errors.ts'
 import { codeOf } from '../files/leftovers.ts'
 import { type JsonObject, parseObject } from '../json.ts'
 import { type MemoryDeps, memoryLane, type Prepared, type View } from './add-memory.ts'
-import { type Answer, chatCompletions, type Dialect, messages, responses } from './dialects.ts'
+import { chatCompletions, type Dialect, type ModelAnswer, messages, responses } from './dialects.ts'
 
 type ProxyOptions = MemoryDeps & {
   readonly upstream: URL
@@ -237,7 +237,7 @@ async function piped(answer: IncomingMessage, outgoing: ServerResponse, copy: Re
 /** Longer answers are passed on, but not kept. */
 const largestCopy = 16 * 1024 * 1024
 
-const nothing: Answer = { text: '', id: null, isComplete: false }
+const nothing: ModelAnswer = { text: '', id: null, isComplete: false }
 
 /** A copy of an answer that is passed on, to be read when it has ended, however it ended. */
 function answerCopy(headers: IncomingHttpHeaders) {
@@ -249,7 +249,7 @@ function answerCopy(headers: IncomingHttpHeaders) {
       if (size <= largestCopy) chunks.push(chunk)
       else chunks = []
     },
-    answer: (dialect: Dialect): Answer => {
+    answer: (dialect: Dialect): ModelAnswer => {
       const encoding = (headers['content-encoding'] ?? 'identity').trim().toLowerCase()
       const text = chunks.length === 0 ? null : decoded(Buffer.concat(chunks), encoding)
       if (text === null) return nothing

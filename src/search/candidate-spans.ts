@@ -14,7 +14,7 @@ export type CandidateSpan = {
 /** The message's words as looked up: as written, and each in the singular. */
 export type Words = { readonly literal: readonly string[]; readonly singular: readonly string[] }
 
-export const wordsOf = (tokens: readonly Token[]): Words => ({
+export const tokenWordsOf = (tokens: readonly Token[]): Words => ({
   literal: tokens.map((token) => token.word),
   singular: tokens.map(singularOf),
 })

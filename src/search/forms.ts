@@ -93,10 +93,10 @@ export function singularOf({ word, isAllCaps, isAcronymPlural }: Token): string 
   return isAcronymPlural ? word.slice(0, -1) : singular(word)
 }
 
-const keyOf = (words: readonly string[], breaks: number): FormKey => ({ key: words.join(' '), words, breaks })
+const formKeyOf = (words: readonly string[], breaks: number): FormKey => ({ key: words.join(' '), words, breaks })
 
 const literalKey = (tokens: readonly Token[]): FormKey =>
-  keyOf(
+  formKeyOf(
     tokens.map((token) => token.word),
     breaksBetween(tokens),
   )
@@ -108,7 +108,7 @@ const literalKey = (tokens: readonly Token[]): FormKey =>
 function singularKey(tokens: readonly Token[], form: string): FormKey | null {
   const [first] = tokens
   if (tokens.length === 1 && first?.isAcronymPlural === false && /^\P{L}*\p{Lu}/u.test(form)) return null
-  return keyOf(tokens.map(singularOf), breaksBetween(tokens))
+  return formKeyOf(tokens.map(singularOf), breaksBetween(tokens))
 }
 
 /**
@@ -119,7 +119,7 @@ function joinedKey(tokens: readonly Token[]): FormKey | null {
   const runs = joinedRuns(tokens)
   if (runs.length === tokens.length || !runs.every(closesUp)) return null
   const words = runs.map((run) => run.map((token) => token.word).join(''))
-  return keyOf(words, breaksBetween(runs.map((run) => run[0] as Token)))
+  return formKeyOf(words, breaksBetween(runs.map((run) => run[0] as Token)))
 }
 
 function closesUp(run: readonly Token[]): boolean {
@@ -135,14 +135,14 @@ function closesUp(run: readonly Token[]): boolean {
 function openedKey(tokens: readonly Token[], form: string): FormKey | null {
   const [token] = tokens
   if (tokens.length !== 1 || token === undefined || token.parts.length < 2 || !/^\p{Ll}/u.test(form)) return null
-  return keyOf(token.parts, 0)
+  return formKeyOf(token.parts, 0)
 }
 
 /** People leave the apostrophe out, but "we'll" must not become "well". */
 function bareKey(tokens: readonly Token[]): FormKey | null {
   const words = tokens.map(({ word }) => word.replaceAll("'", ''))
   const isSafe = words.every((word, index) => word === tokens[index]?.word || !isOrdinaryWord(word))
-  return isSafe ? keyOf(words, breaksBetween(tokens)) : null
+  return isSafe ? formKeyOf(words, breaksBetween(tokens)) : null
 }
 
 /** Groups tokens that are joined by hyphens or dots. */

@@ -6,9 +6,9 @@ import {
   compoundSpans,
   phraseSpans,
   standsAlone,
+  tokenWordsOf,
   typoSpans,
   type Words,
-  wordsOf,
 } from './candidate-spans.ts'
 import type { FormIndex, Posting } from './form-index.ts'
 import { partsOf, Slices } from './slices.ts'
@@ -41,7 +41,7 @@ export async function linkMessage(message: string, view: Viewpoint, index: FormI
   const slices = new Slices()
   const tokens = analyse(message)
   if (tokens.length === 0) return { tokens, links: [], population: 0, spans: [] }
-  const words = wordsOf(tokens)
+  const words = tokenWordsOf(tokens)
   const spellings = [...new Set([...words.literal, ...words.singular])]
   const lengths = await inParts(slices, spellings, (part) => index.formLengths(view.user, part))
   const exact: CandidateSpan[] = []

@@ -1,7 +1,7 @@
-import type { AccessStore, Person, Role, Team, Token } from '../beliefs/access-store.ts'
+import type { AccessStore, AccessToken, Person, Role, Team } from '../beliefs/access-store.ts'
 import { compareText } from '../beliefs/identity.ts'
 
-type KeptToken = { readonly token: Token; readonly hash: string }
+type KeptToken = { readonly token: AccessToken; readonly hash: string }
 
 /** The model that stores are compared with: people, tokens and teams in the memory of the process. */
 export function openMemoryAccess(): AccessStore {
@@ -16,12 +16,12 @@ export function openMemoryAccess(): AccessStore {
     return true
   }
   const valid = (): KeptToken[] => [...tokens.values()].filter(({ token }) => token.revokedAt === null)
-  const ofPerson = (person: string | null): Token[] =>
+  const ofPerson = (person: string | null): AccessToken[] =>
     valid()
       .map(({ token }) => token)
       .filter((token) => token.person === person)
-  const isInvite = ({ kind }: Token): boolean => kind === 'invite'
-  const keep = (token: Token, hash: string): boolean => {
+  const isInvite = ({ kind }: AccessToken): boolean => kind === 'invite'
+  const keep = (token: AccessToken, hash: string): boolean => {
     const isKept =
       token.person === null ||
       (people.has(token.person) && !(token.kind === 'invite' && ofPerson(token.person).some(isInvite)))

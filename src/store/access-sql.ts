@@ -1,4 +1,4 @@
-import type { AccessStore, Membership, Role, Team, Token, TokenKind } from '../beliefs/access-store.ts'
+import type { AccessStore, AccessToken, Membership, Role, Team, TokenKind } from '../beliefs/access-store.ts'
 
 type Value = string | null
 /** Runs one statement in a transaction of its own. Parameters are $1, $2, …; tables are in the schema `credence`. */
@@ -16,7 +16,7 @@ type TokenRow = {
 }
 type PersonRow = { name: string; created_at: string }
 
-const tokenOf = ({ id, kind, person, scopes, label, ...times }: TokenRow): Token => ({
+const tokenOf = ({ id, kind, person, scopes, label, ...times }: TokenRow): AccessToken => ({
   id,
   kind,
   person,

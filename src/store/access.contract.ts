@@ -1,11 +1,11 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { type AccessStore, roles, type Token, tokenKinds } from '../beliefs/access-store.ts'
+import { type AccessStore, type AccessToken, roles, tokenKinds } from '../beliefs/access-store.ts'
 import { openMemoryAccess } from './access-model.contract.ts'
 
 const at = '2026-05-04T09:00:00.000Z'
 const later = '2026-05-04T10:00:00.000Z'
-const tokenOf = (id: string, person: string | null, more: Partial<Token> = {}): Token => ({
+const tokenOf = (id: string, person: string | null, more: Partial<AccessToken> = {}): AccessToken => ({
   ...{ id, kind: 'person', person, scopes: [], label: '', createdAt: at, lastUsedAt: null, revokedAt: null },
   ...more,
 })

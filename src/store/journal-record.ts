@@ -10,7 +10,7 @@ export const turnColumns = [
 ]
 export type TurnColumn = (typeof turnColumns)[number]
 
-export type TurnRow = Readonly<Record<TurnColumn, unknown>> & {
+export type JournalTurnRow = Readonly<Record<TurnColumn, unknown>> & {
   readonly id: string
   readonly passages: number
   readonly hash: Buffer
@@ -26,7 +26,7 @@ export const selectTurn = (from: Readonly<Partial<Record<TurnColumn, string>>> =
   turnColumns.map((column) => (from[column] === undefined ? column : `${from[column]} AS ${column}`)).join(', ')
 
 /** The turn of a row that has a text, as it was given. */
-export const newTurnOf = (user: string, row: TurnRow): NewTurn => ({
+export const newTurnOf = (user: string, row: JournalTurnRow): NewTurn => ({
   // A row with a text has a value in every column that must have one.
   ...exportedTurn({ ...row, user, row: 0 } as unknown as Parameters<typeof exportedTurn>[0]),
   index: row.given_index as number | null,
@@ -37,7 +37,7 @@ export type JournalRecord = Pick<EventRow, 'number' | 'kind' | 'actor' | 'origin
   readonly key: { readonly value: string; readonly fingerprint: string; readonly salt: Buffer | null } | null
   readonly changesHash: Buffer
   readonly changes: readonly WrittenChange[]
-  readonly turns: readonly TurnRow[]
+  readonly turns: readonly JournalTurnRow[]
   readonly erasedTurns: readonly string[]
 }
 
@@ -48,7 +48,7 @@ export const isErasing = ({ changes, erasedTurns }: JournalRecord): boolean =>
 type RecordRows = {
   readonly requestSalt: Buffer | null
   readonly changes: readonly ChangeRow[]
-  readonly turns: readonly TurnRow[]
+  readonly turns: readonly JournalTurnRow[]
   readonly erasedTurns: readonly string[]
 }
 
@@ -62,7 +62,7 @@ export function recordOf(event: EventRow, { requestSalt, changes, turns, erasedT
     }),
     turns: turns.map((row) => {
       const columns = turnColumns.map((column) => [column, row[column]])
-      return { ...(Object.fromEntries(columns) as TurnRow), asks: row.asks === null ? null : Boolean(row.asks) }
+      return { ...(Object.fromEntries(columns) as JournalTurnRow), asks: row.asks === null ? null : Boolean(row.asks) }
     }),
     erasedTurns,
   }

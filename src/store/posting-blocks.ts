@@ -17,7 +17,7 @@ export class PostingsDraft<Scope> {
   add(scope: Scope, row: number, units: readonly IndexedUnit[]): void {
     const terms = this.#scopes.get(scope) ?? new Map<string, Map<number, number[]>>()
     this.#scopes.set(scope, terms)
-    for (const { term, block, place, count } of entriesOf(row, units)) {
+    for (const { term, block, place, count } of postingEntriesOf(row, units)) {
       const blocks = terms.get(term) ?? new Map<number, number[]>()
       terms.set(term, blocks)
       const bytes = blocks.get(block) ?? []
@@ -36,7 +36,7 @@ export class PostingsDraft<Scope> {
 }
 
 /** Where the terms of a turn stand in their blocks. */
-export function* entriesOf(
+export function* postingEntriesOf(
   row: number,
   units: readonly IndexedUnit[],
 ): Generator<{ readonly term: string; readonly block: number; readonly place: number; readonly count: number }> {

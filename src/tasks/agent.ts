@@ -4,27 +4,27 @@ import { noUsage, type Usage } from '../models/chat-model.ts'
 import type { TranscriptMessage } from './transcript.ts'
 
 /** The work of an agent on one prompt. */
-export type Turn = {
+export type AgentTurn = {
   readonly messages: readonly TranscriptMessage[]
   readonly answer: string
   readonly usage: Usage
 }
 
 /** One conversation. Two conversations share the workspace and nothing else. */
-export type Conversation = {
+export type AgentConversation = {
   readonly id: string
   /** The process that holds it, where there is one. */
   readonly process: number | null
   /** How many messages it holds: 0 in one that has just begun. */
   readonly messageCount: () => number
   /** Rejects with an `AgentFailure` that holds what was done, or with the signal's reason when time is up. */
-  send(prompt: string, signal: AbortSignal): Promise<Turn>
+  send(prompt: string, signal: AbortSignal): Promise<AgentTurn>
   close(): Promise<void>
 }
 
 /** An agent at work on one task. */
 export type AgentAtWork = {
-  open(): Promise<Conversation>
+  open(): Promise<AgentConversation>
   stop(): Promise<void>
 }
 
@@ -49,7 +49,11 @@ export class AgentFailure extends Error {
   constructor(
     fault: 'agent' | 'infrastructure',
     message: string,
-    { messages = [], usage = noUsage, cause }: Partial<Pick<Turn, 'messages' | 'usage'>> & { cause?: unknown } = {},
+    {
+      messages = [],
+      usage = noUsage,
+      cause,
+    }: Partial<Pick<AgentTurn, 'messages' | 'usage'>> & { cause?: unknown } = {},
   ) {
     super(message, { cause })
     this.fault = fault
@@ -66,12 +70,12 @@ export function messageOf(error: unknown): string {
 
 /** An agent without a process of its own; `id` is that of the conversation. */
 export const inProcess = (
-  take: (prompt: string, sent: { readonly id: string; readonly signal: AbortSignal }) => Promise<Turn>,
+  take: (prompt: string, sent: { readonly id: string; readonly signal: AbortSignal }) => Promise<AgentTurn>,
 ): AgentAtWork => ({
   open: async () => {
     const id = randomUUID()
     let count = 0
-    const send: Conversation['send'] = async (prompt, signal) => {
+    const send: AgentConversation['send'] = async (prompt, signal) => {
       const turn = await take(prompt, { id, signal })
       count += turn.messages.length + 1
       return turn

@@ -4,7 +4,7 @@ import { basename, dirname, join } from 'node:path'
 import { MemoryError, notFound } from '../errors.ts'
 import { carriedOut } from '../eval/kinds/kind.ts'
 import type { CaseOutcome, ExecutionRequest } from '../eval/run/run.ts'
-import type { Verdict } from '../eval/store/schemas/run.ts'
+import type { CaseVerdict } from '../eval/store/schemas/run.ts'
 import { asJson, writeAtomically } from '../files/atomic-write.ts'
 import { ifPresent } from '../files/leftovers.ts'
 import type { Evidence } from './evidence.ts'
@@ -65,7 +65,7 @@ export async function readGrade(runFolder: string, taskId: string, repeat: numbe
 }
 
 /** A fault of the harness is an error, a fault of the agent is a failure; a task that could not be graded is neither. */
-export function verdictOf(grade: TaskGrade, passAt: number): Verdict {
+export function verdictOf(grade: TaskGrade, passAt: number): CaseVerdict {
   const { state, automated, judge, automatedScore, answerScore, sameSessionScore, judgeScore } = grade
   if (state === 'infra_error' || state === 'grader_error' || state === 'judge_error') return 'error'
   if (state === 'agent_failed' || state === 'agent_timeout') return 'fail'

@@ -4,14 +4,14 @@ import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { createSnapshot } from '../../src/eval/gate/baselines.ts'
 import { gateStores } from '../../src/eval/gate/ci-gate.ts'
-import type { CaseResult, Verdict } from '../../src/eval/store/schemas/run.ts'
+import type { CaseResult, CaseVerdict } from '../../src/eval/store/schemas/run.ts'
 import { temporaryDirectory } from '../temporary-directory.ts'
 import { aBaseline, aRun, plant } from './eval-store.ts'
 import { caseExample } from './example-documents.ts'
 
 // Each test here is a scenario in which the gate once passed a change that it could not vouch for, or failed a good one.
 
-const verdictOf: Readonly<Record<string, Verdict>> = { p: 'pass', f: 'fail', e: 'error' }
+const verdictOf: Readonly<Record<string, CaseVerdict>> = { p: 'pass', f: 'fail', e: 'error' }
 
 /** A run with case records: one letter for the verdict of each case, and its score unless it is an error. */
 function recorded(runId: string, verdicts: string, scores: readonly (number | null)[], fields: object = {}) {
@@ -19,7 +19,7 @@ function recorded(runId: string, verdicts: string, scores: readonly (number | nu
     const verdict = verdictOf[letter] ?? 'skipped'
     return { id: `c${index}`, verdict, scores: { f1: verdict === 'error' ? null : (scores[index] ?? null) } }
   })
-  const count = (verdict: Verdict): number => results.filter((one) => one.verdict === verdict).length
+  const count = (verdict: CaseVerdict): number => results.filter((one) => one.verdict === verdict).length
   const known = results.flatMap(({ scores: own }) => own?.f1 ?? [])
   const summary = aRun({
     ...{ runId, passed: count('pass'), total: results.length },

@@ -2,7 +2,7 @@ import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createSnapshot } from '../../src/eval/gate/baselines.ts'
-import type { Answer, RouteName } from '../../src/http/api/contract.ts'
+import type { RouteAnswer, RouteName } from '../../src/http/api/contract.ts'
 import { memoryFrom } from '../../src/memory/memory.ts'
 import { storeFile } from '../../src/open-memory.ts'
 import { serverAtHand } from './server-at-hand.ts'
@@ -16,13 +16,13 @@ afterAll(() => server[Symbol.asyncDispose]())
 
 type Options = Parameters<typeof server.send>[2]
 
-const get = async <Name extends RouteName>(path: string, options?: Options): Promise<Answer<Name>> => {
-  const { status, body, text } = await server.send<Answer<Name>>('GET', `/api/v1${path}`, options)
+const get = async <Name extends RouteName>(path: string, options?: Options): Promise<RouteAnswer<Name>> => {
+  const { status, body, text } = await server.send<RouteAnswer<Name>>('GET', `/api/v1${path}`, options)
   if (status !== 200) throw new Error(`${status} ${text}`)
   return body
 }
 const send = <Name extends RouteName>(method: string, path: string, body?: object, options?: Options) =>
-  server.send<Answer<Name>>(method, `/api/v1${path}`, { ...(body === undefined ? {} : { body }), ...options })
+  server.send<RouteAnswer<Name>>(method, `/api/v1${path}`, { ...(body === undefined ? {} : { body }), ...options })
 const refused = (method: string, path: string, body?: object, options?: Options) =>
   server.send(method, `/api/v1${path}`, { ...(body === undefined ? {} : { body }), ...options })
 
@@ -92,7 +92,7 @@ describe('a belief', () => {
   })
 
   it('is written by the person through the door it came by', async () => {
-    const author = ({ provenance: { actor, origin } }: Answer<'getBelief'>['belief']) => `${actor} ${origin}`
+    const author = ({ provenance: { actor, origin } }: RouteAnswer<'getBelief'>['belief']) => `${actor} ${origin}`
 
     expect(author(await make('from a page', {}, { as: 'page' }))).toBe('person dashboard')
     expect(author(await make('from a program'))).toBe('person http')
@@ -537,7 +537,7 @@ it('does not call a store sound that was deleted while it was served', async () 
   await using own = await serverAtHand()
   for (const suffix of ['', '-wal', '-shm', '-head']) rmSync(`${storeFile(own.dir)}${suffix}`, { force: true })
 
-  const { body } = await own.send<Answer<'doctor'>>('GET', '/api/v1/doctor')
+  const { body } = await own.send<RouteAnswer<'doctor'>>('GET', '/api/v1/doctor')
 
   expect(body).toMatchObject({ ok: false, findings: [{ check: 'store', ok: false }] })
 })

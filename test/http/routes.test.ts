@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { apiPrefix } from '../../src/http/api/api-app.ts'
 
-import { type Answer, ApiError, type RouteName, routes } from '../../src/http/api/contract.ts'
+import { ApiError, type RouteAnswer, type RouteName, routes } from '../../src/http/api/contract.ts'
 import type { Route } from '../../src/http/api/route.ts'
 import { addPerson, createTeam, createToken } from '../../src/memory/people/access.ts'
 import { type Answered, agentToken, serverAtHand, token } from './server-at-hand.ts'
@@ -21,7 +21,7 @@ afterAll(() => server[Symbol.asyncDispose]())
 type Request = { readonly path: string; readonly body?: unknown; readonly secret?: string }
 
 const idOf = async (name: string): Promise<string> => {
-  const { body } = await server.send<Answer<'listBeliefs'>>(
+  const { body } = await server.send<RouteAnswer<'listBeliefs'>>(
     'GET',
     `${apiPrefix}/beliefs?query=${encodeURIComponent(name)}&current=true`,
   )
@@ -33,7 +33,7 @@ let made = 0
 const freshId = async (more: object = {}): Promise<string> => {
   made += 1
   const body = { name: `thing ${made}`, content: 'Something.', ...more }
-  return (await server.send<Answer<'createBelief'>>('POST', `${apiPrefix}/beliefs`, { body })).body.belief.id
+  return (await server.send<RouteAnswer<'createBelief'>>('POST', `${apiPrefix}/beliefs`, { body })).body.belief.id
 }
 
 const freshProposal = async (): Promise<string> => {
@@ -56,7 +56,7 @@ const freshProposal = async (): Promise<string> => {
 const freshTurn = async (): Promise<string> => {
   made += 1
   const body = { text: `The boat ${made} is moored at pier ${made}.`, session: 'boats' }
-  return (await server.send<Answer<'hear'>>('POST', `${apiPrefix}/turns`, { body })).body.turns[0]?.id ?? 'none'
+  return (await server.send<RouteAnswer<'hear'>>('POST', `${apiPrefix}/turns`, { body })).body.turns[0]?.id ?? 'none'
 }
 
 const asAdmin = async () => {
@@ -162,7 +162,7 @@ const requests: { readonly [Name in RouteName]: () => Promise<Request> } = {
   }),
   journal: async () => ({ path: '/journal?limit=5' }),
   undo: async () => {
-    const { body } = await server.send<Answer<'confirmBelief'>>(
+    const { body } = await server.send<RouteAnswer<'confirmBelief'>>(
       'POST',
       `${apiPrefix}/beliefs/${await freshId({ status: 'inferred' })}/confirm`,
     )
@@ -176,7 +176,7 @@ const requests: { readonly [Name in RouteName]: () => Promise<Request> } = {
   run: async () => ({ path: '/evals/runs/first' }),
   cases: async () => ({ path: '/evals/runs/first/cases?verdict=pass&text=1&limit=3' }),
   case: async () => {
-    const { body } = await server.send<Answer<'cases'>>('GET', `${apiPrefix}/evals/runs/first/cases?limit=1`)
+    const { body } = await server.send<RouteAnswer<'cases'>>('GET', `${apiPrefix}/evals/runs/first/cases?limit=1`)
     return { path: `/evals/runs/first/cases/${encodeURIComponent(body.items[0]?.caseId ?? '')}` }
   },
   compareRuns: async () => ({ path: '/evals/compare?before=first&after=second' }),
@@ -281,7 +281,7 @@ describe.each(forPersons)('%s', (name) => {
 
 describe('an agent over HTTP', () => {
   const remember = (body: object) =>
-    server.send<Answer<'createBelief'>>('POST', `${apiPrefix}/beliefs`, { as: 'agent', body })
+    server.send<RouteAnswer<'createBelief'>>('POST', `${apiPrefix}/beliefs`, { as: 'agent', body })
 
   it('writes as an agent, proposes what only a person may say, and cannot accept it', async () => {
     const fact = await remember({ name: 'retry budget', content: 'Three retries.', scopes: ['project:ledger'] })
@@ -410,7 +410,7 @@ describe.each(withoutBody)('%s', (name) => {
 })
 
 it('takes numbers in an address as digits and in no other way', async () => {
-  const { body } = await server.send<Answer<'createBelief'>>('POST', `${apiPrefix}/beliefs`, {
+  const { body } = await server.send<RouteAnswer<'createBelief'>>('POST', `${apiPrefix}/beliefs`, {
     body: { name: 'counted', content: 'Once.' },
   })
   const event = body.event

@@ -4,12 +4,12 @@ import { connect, createServer, type Socket } from 'node:net'
 import { networkInterfaces } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import type { Answer } from '../../src/http/api/contract.ts'
+import type { RouteAnswer } from '../../src/http/api/contract.ts'
 import { endOf, workplace } from '../cli/workplace.ts'
 import { serving } from './serving.ts'
 
 /** Server-sent events, one after the other. */
-async function* eventsIn(response: Response): AsyncGenerator<{ event: string; data: Answer<'events'> }> {
+async function* eventsIn(response: Response): AsyncGenerator<{ event: string; data: RouteAnswer<'events'> }> {
   const decoder = new TextDecoder()
   let text = ''
   for await (const chunk of response.body ?? []) {
@@ -44,7 +44,7 @@ describe('credence serve', () => {
 
     expect(server.isDemo).toBe(true)
     expect(readdirSync(place.temporary)).toEqual([])
-    const health = (await (await server.ask('/health')).json()) as Answer<'health'>
+    const health = (await (await server.ask('/health')).json()) as RouteAnswer<'health'>
     expect(health).toMatchObject({ isDemo: true, user: 'local', dir: server.dir })
     expect(health.counts.current).toBeGreaterThan(5)
     const { code, errors } = await server.stop('SIGINT')
@@ -60,15 +60,15 @@ describe('credence serve', () => {
     await using server = await serving(place, '--demo', '--evaluate')
     const get = async <Body>(path: string) => (await (await server.ask(path)).json()) as Body
 
-    const { counts } = await get<Answer<'health'>>('/health')
+    const { counts } = await get<RouteAnswer<'health'>>('/health')
     expect(counts.proposals).toBeGreaterThan(0)
     expect(counts.candidates).toBeGreaterThan(0)
-    expect((await get<Answer<'listConversations'>>('/conversations')).total).toBeGreaterThan(3)
-    expect((await get<Answer<'growth'>>('/growth')).recalls.length).toBeGreaterThan(3)
+    expect((await get<RouteAnswer<'listConversations'>>('/conversations')).total).toBeGreaterThan(3)
+    expect((await get<RouteAnswer<'growth'>>('/growth')).recalls.length).toBeGreaterThan(3)
     await expect
       .poll(
         async () => {
-          const { items } = await get<Answer<'standings'>>('/evals/standings')
+          const { items } = await get<RouteAnswer<'standings'>>('/evals/standings')
           return items.find(({ system }) => system === 'example-memory')?.broken.length ?? 0
         },
         { timeout: 60_000 },
@@ -179,14 +179,14 @@ describe('credence serve', () => {
     await stream.next()
 
     const started = await server.ask('/evals/run', { method: 'POST', body: JSON.stringify({ pack: 'session-drift' }) })
-    const { runId } = (await started.json()) as Answer<'startRun'>
+    const { runId } = (await started.json()) as RouteAnswer<'startRun'>
     const busy = await server.ask('/evals/run', { method: 'POST', body: JSON.stringify({ pack: 'session-drift' }) })
-    const doctor = (await (await server.ask('/doctor')).json()) as Answer<'doctor'>
-    let run: Answer<'run'> | null = null
+    const doctor = (await (await server.ask('/doctor')).json()) as RouteAnswer<'doctor'>
+    let run: RouteAnswer<'run'> | null = null
     for await (const { event } of stream) {
       if (event !== 'evals') continue
       const found = await server.ask(`/evals/runs/${runId}`)
-      if (found.status === 200) run = (await found.json()) as Answer<'run'>
+      if (found.status === 200) run = (await found.json()) as RouteAnswer<'run'>
       if (run?.run.status === 'completed') break
     }
 

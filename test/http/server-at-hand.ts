@@ -8,7 +8,7 @@ import { openServerDeps } from '../../src/cli/serve/server-deps.ts'
 import { openBenchmark } from '../../src/eval/kinds/kind.ts'
 import { recallKinds } from '../../src/eval/kinds/retrieval/carry-out.ts'
 import { runBenchmark } from '../../src/eval/run/run.ts'
-import type { Answer, ApiErrorBody } from '../../src/http/api/contract.ts'
+import type { ApiErrorBody, RouteAnswer } from '../../src/http/api/contract.ts'
 import type { ServerDeps } from '../../src/http/api/server-deps.ts'
 import { loopbackNames } from '../../src/http/same-origin.ts'
 import { type ServerOptions, serverApp } from '../../src/http/server-app.ts'
@@ -130,7 +130,7 @@ export async function serverAtHand({
     send,
     /** What became of the cases of a run that was kept. */
     ofRun: async (runId: string) =>
-      (await send<Answer<'cases'>>('GET', `/api/v1/evals/runs/${runId}/cases?limit=200`)).body.items,
+      (await send<RouteAnswer<'cases'>>('GET', `/api/v1/evals/runs/${runId}/cases?limit=200`)).body.items,
     /** Runs a pack that ships, in this process, and keeps the run; `name` plants one system under the name of another. */
     evaluate: async (pack: string, runId: string, system: 'bm25' | 'none' = 'bm25', name: string = system) => {
       const { backends, packsDirectory } = await session.evaluation()

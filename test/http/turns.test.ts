@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { Answer, RouteName } from '../../src/http/api/contract.ts'
+import type { RouteAnswer, RouteName } from '../../src/http/api/contract.ts'
 import { memoryFrom } from '../../src/memory/memory.ts'
 import { serverAtHand } from './server-at-hand.ts'
 
@@ -12,13 +12,13 @@ afterAll(() => server[Symbol.asyncDispose]())
 
 type Options = Parameters<typeof server.send>[2]
 
-const get = async <Name extends RouteName>(path: string): Promise<Answer<Name>> => {
-  const { status, body, text } = await server.send<Answer<Name>>('GET', `/api/v1${path}`)
+const get = async <Name extends RouteName>(path: string): Promise<RouteAnswer<Name>> => {
+  const { status, body, text } = await server.send<RouteAnswer<Name>>('GET', `/api/v1${path}`)
   if (status !== 200) throw new Error(`${status} ${text}`)
   return body
 }
 const send = <Name extends RouteName>(method: string, path: string, body?: object, options?: Options) =>
-  server.send<Answer<Name>>(method, `/api/v1${path}`, { ...(body === undefined ? {} : { body }), ...options })
+  server.send<RouteAnswer<Name>>(method, `/api/v1${path}`, { ...(body === undefined ? {} : { body }), ...options })
 const refused = (method: string, path: string, body?: object) =>
   server.send(method, `/api/v1${path}`, body === undefined ? {} : { body })
 const hear = async (body: object, options?: Options) => (await send<'hear'>('POST', '/turns', body, options)).body

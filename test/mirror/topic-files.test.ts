@@ -5,7 +5,7 @@ import type { Belief } from '../../src/beliefs/belief.ts'
 import { correct } from '../../src/memory/change/correct.ts'
 import { lineKey } from '../../src/memory/mirror/merge/waiting.ts'
 import { renderItem } from '../../src/memory/mirror/parse/item.ts'
-import { hashOf } from '../../src/memory/mirror/parse/read-file.ts'
+import { contentHashOf } from '../../src/memory/mirror/parse/read-file.ts'
 import { MirrorDocument } from '../../src/memory/mirror/write/document.ts'
 import { mirroredMemory, nothingTaken, withoutLine } from './mirrored-memory.ts'
 
@@ -45,7 +45,7 @@ async function olderMirror(mirrorAuthority: 'person' | 'document' = 'person') {
     write(name, text)
     write(`state/mirror/bases/${name}/2.md`, text)
     const scope = name === 'MEMORY.md' ? null : 'project:a'
-    files[name] = { scope, signature: '', hash: hashOf(text), items: new MirrorDocument(text).ids().length }
+    files[name] = { scope, signature: '', hash: contentHashOf(text), items: new MirrorDocument(text).ids().length }
   }
   write('state/mirror/where/complete', '')
   write('state/mirror/where/7.json', JSON.stringify({ 'b-1': ['project-a.md'] }))

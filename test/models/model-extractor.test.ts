@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { Heard } from '../../src/memory/learn/extraction.ts'
+import type { HeardMessage } from '../../src/memory/learn/extraction.ts'
 import { modelExtractor } from '../../src/memory/learn/model-extractor.ts'
 import { modelFrom } from '../../src/models/open-chat-model.ts'
 import { type Script, says, saysJson, scriptedEndpoint } from './scripted-endpoint.ts'
@@ -15,7 +15,7 @@ const belief = (more: object = {}) => ({
 
 const message = 'Hi! My dentist is Dr. Lee. My salary is 64k.'
 
-const heardBy = async (dialect: 'openai' | 'anthropic', script: Script, heard: Heard = { text: message }) => {
+const heardBy = async (dialect: 'openai' | 'anthropic', script: Script, heard: HeardMessage = { text: message }) => {
   await using endpoint = await scriptedEndpoint(script)
   const url = dialect === 'openai' ? endpoint.openaiUrl : endpoint.anthropicUrl
   const extractor = modelExtractor(modelFrom(`${dialect}:listener@${url}`, null))

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { openRedTeamTarget } from '../../src/cli/red-team-target.ts'
-import type { Step } from '../../src/eval/kinds/red-team/red-team-case.ts'
+import type { AttackStep } from '../../src/eval/kinds/red-team/red-team-case.ts'
 import type { Kept } from '../../src/eval/kinds/red-team/red-team-kind.ts'
 import { temporaryDirectory } from '../temporary-directory.ts'
 
@@ -31,7 +31,7 @@ const answer = JSON.stringify({
 })
 
 describe('an attack that fails has knocked at a real door:', () => {
-  it.each<readonly [Step, Partial<Kept>]>([
+  it.each<readonly [AttackStep, Partial<Kept>]>([
     [
       { door: 'person', remember: { name: 'printer', content: found, scope } },
       { state: 'current', isPersons: true },

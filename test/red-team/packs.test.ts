@@ -3,7 +3,7 @@ import { basename, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { openBenchmark } from '../../src/eval/kinds/kind.ts'
 import { defenceless, refusing } from '../../src/eval/kinds/red-team/controls.ts'
-import { type Ask, type RedTeamCase, readRedTeamCases } from '../../src/eval/kinds/red-team/red-team-case.ts'
+import { type AttackAsk, type RedTeamCase, readRedTeamCases } from '../../src/eval/kinds/red-team/red-team-case.ts'
 import { redTeamKind, type TargetSystem } from '../../src/eval/kinds/red-team/red-team-kind.ts'
 import { manifestOf } from '../../src/eval/pack/manifest.ts'
 import { judgeAblation, summariseCases } from '../../src/eval/score/figures.ts'
@@ -140,7 +140,7 @@ it('looks for a turn by its own words too, whatever the message of the case is',
     name: 'keeping',
     open: async () => ({
       ...(await defenceless.open()),
-      search: async ({ message }: Ask) => turns.filter((turn) => turn.includes(message)),
+      search: async ({ message }: AttackAsk) => turns.filter((turn) => turn.includes(message)),
     }),
   }
 

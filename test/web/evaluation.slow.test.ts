@@ -3,7 +3,7 @@ import { promisify } from 'node:util'
 import type { Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { createSnapshot } from '../../src/eval/gate/baselines.ts'
-import type { Answer } from '../../src/http/api/contract.ts'
+import type { RouteAnswer } from '../../src/http/api/contract.ts'
 import { noBrowser } from './browser.ts'
 import { type Dashboard, dashboardAtHand, eventually, go, sees } from './dashboard-at-hand.ts'
 
@@ -225,7 +225,7 @@ describe.skipIf(noBrowser !== null)('the pages of evaluation', () => {
     const { dir, send } = dashboard.server
     const argv = ['benchmark', 'run', 'locomo', '--system', 'none', '--dir', dir]
     await promisify(execFile)(process.execPath, ['bin/credence.js', ...argv]).catch(() => undefined)
-    const { body } = await send<Answer<'runs'>>('GET', '/api/v1/evals/runs?benchmark=locomo')
+    const { body } = await send<RouteAnswer<'runs'>>('GET', '/api/v1/evals/runs?benchmark=locomo')
     await go(page, `/evaluation/runs/${body.items[0]?.run.runId}/cases/sample-1-1`)
     await sees(page.locator('.asked'), 'What happened to the first bowl that Tomas made?')
     const columns = page.locator('.thirds')

@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import type { Answer } from '../../src/http/api/contract.ts'
+import type { RouteAnswer } from '../../src/http/api/contract.ts'
 import { memoryFrom } from '../../src/memory/memory.ts'
 import { noBrowser } from './browser.ts'
 import { type Dashboard, dashboardAtHand, eventually, go, missesNow, sees } from './dashboard-at-hand.ts'
@@ -117,11 +117,11 @@ describe.skipIf(noBrowser !== null)('keeping order in a memory', () => {
     await go(page, '/growth')
     const panel = page.getByRole('region', { name: 'Memory as of a day' })
     const slider = panel.getByRole('slider', { name: 'Day' })
-    const { counts } = (await dashboard.server.send<Answer<'health'>>('GET', '/api/v1/health')).body
+    const { counts } = (await dashboard.server.send<RouteAnswer<'health'>>('GET', '/api/v1/health')).body
     await sees(panel, new RegExp(`^${counts.current} beliefs held at the end of`))
     await panel.getByLabel('Search the beliefs of that day').fill('lighthouse')
     await sees(panel, 'The lighthouse is white.')
-    const { beliefs } = (await dashboard.server.send<Answer<'growth'>>('GET', '/api/v1/growth')).body
+    const { beliefs } = (await dashboard.server.send<RouteAnswer<'growth'>>('GET', '/api/v1/growth')).body
     const [first] = beliefs
 
     await slider.focus()

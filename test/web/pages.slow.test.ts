@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import type { Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import type { Answer } from '../../src/http/api/contract.ts'
+import type { RouteAnswer } from '../../src/http/api/contract.ts'
 import { syncMirror } from '../../src/memory/mirror/sync.ts'
 import { storeFile } from '../../src/open-memory.ts'
 import { noBrowser } from './browser.ts'
@@ -75,7 +75,7 @@ describe.skipIf(noBrowser !== null)('home, review, conversations, hosts and the 
         .locator('li', { hasText: name })
         .locator('.number')
         .textContent()
-    const { counts, mirror } = await api<Answer<'health'>>('/health')
+    const { counts, mirror } = await api<RouteAnswer<'health'>>('/health')
     await go(page, '/')
     await eventually(() => waiting('Proposed changes')).toBe(String(counts.proposals))
     await eventually(() => waiting('New statements')).toBe(String(counts.candidates))
@@ -102,8 +102,8 @@ describe.skipIf(noBrowser !== null)('home, review, conversations, hosts and the 
   it('says the same numbers as the API and the command line', async () => {
     const said = await command<{ proposals: number }>('status')
     // The server counts again after a change, but not more often than its share of the time allows.
-    await eventually(async () => (await api<Answer<'health'>>('/health')).counts.proposals).toBe(said.proposals)
-    const { counts } = await api<Answer<'health'>>('/health')
+    await eventually(async () => (await api<RouteAnswer<'health'>>('/health')).counts.proposals).toBe(said.proposals)
+    const { counts } = await api<RouteAnswer<'health'>>('/health')
     const listed = await command<{ total: number }>('beliefs')
     expect(listed.total).toBe(counts.current)
     await go(page, '/')
@@ -124,10 +124,10 @@ describe.skipIf(noBrowser !== null)('home, review, conversations, hosts and the 
     await dashboard.server.evaluate('session-drift', 'counted-run')
     const { items: talks } = await command<{ items: readonly { turns: number }[] }>('conversations')
     expect((await api<{ total: number }>('/conversations?limit=1')).total).toBe(talks.length)
-    const { records } = await api<Answer<'shadow'>>('/evals/shadow')
+    const { records } = await api<RouteAnswer<'shadow'>>('/evals/shadow')
     // Recalls are counted a moment after they were answered. Both count the same ones.
     await eventually(async () =>
-      (await api<Answer<'growth'>>('/growth')).recalls.reduce((sum, day) => sum + day.recalls, 0),
+      (await api<RouteAnswer<'growth'>>('/growth')).recalls.reduce((sum, day) => sum + day.recalls, 0),
     ).toBe(records)
     const { journalHead } = await api<{ journalHead: number }>('/health')
     const { events } = await command<{ events: readonly { number: number }[] }>('history', '--limit', '1')
@@ -145,7 +145,7 @@ describe.skipIf(noBrowser !== null)('home, review, conversations, hosts and the 
     await eventually(() => plotted('Recalls')).toBe(String(records))
 
     await go(page, '/evaluation/runs/counted-run')
-    const { run } = await api<Answer<'run'>>('/evals/runs/counted-run')
+    const { run } = await api<RouteAnswer<'run'>>('/evals/runs/counted-run')
     const figure = page.locator('.figures div', { hasText: 'Cases passed' })
     await sees(figure, String(run.passedCases))
     await sees(figure, `of ${run.totalCases}`)

@@ -66,7 +66,7 @@ export type Argument<Value = unknown> = {
 }
 
 /** The result of a command: `--json` prints `document`, otherwise `text` is printed. */
-export type Answer = {
+export type CommandAnswer = {
   /** An async iterable is printed as an array, item by item. */
   readonly document: unknown
   readonly text: (style: Style) => string | AsyncIterable<string>
@@ -98,7 +98,7 @@ type Definition<Args, Options> = {
   readonly run: (
     input: { readonly args: ValuesOf<Args>; readonly options: ValuesOf<Options> },
     session: Session,
-  ) => Promise<Answer>
+  ) => Promise<CommandAnswer>
 }
 
 /** The texts given for each argument and option, before they are read. */
@@ -109,7 +109,7 @@ export type GivenTexts = {
 
 /** A command as main.ts runs it and help.ts describes it. Its name and summary are in the command table. */
 export type Command = Omit<Definition<Readonly<Record<string, Argument>>, Readonly<Record<string, Option>>>, 'run'> & {
-  readonly run: (given: GivenTexts, session: Session) => Promise<Answer & { readonly notes: readonly string[] }>
+  readonly run: (given: GivenTexts, session: Session) => Promise<CommandAnswer & { readonly notes: readonly string[] }>
 }
 
 /** Makes a command whose `run` gets every argument and option in the type of its definition. */

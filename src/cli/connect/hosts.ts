@@ -89,8 +89,12 @@ export const hosts: Readonly<Record<ConnectHost, Host>> = {
     files: (request, launch) => {
       const { env, home } = request.machine
       const own = env.CLAUDE_CONFIG_DIR
-      const servers = placeOf(request, '.mcp.json', join(own || home, '.claude.json'))
-      const settings = placeOf(request, '.claude/settings.json', join(own || join(home, '.claude'), 'settings.json'))
+      const servers = settingsPathOf(request, '.mcp.json', join(own || home, '.claude.json'))
+      const settings = settingsPathOf(
+        request,
+        '.claude/settings.json',
+        join(own || join(home, '.claude'), 'settings.json'),
+      )
       const allowed = readingTools.map((tool): JsonEntry => {
         const value = `mcp__credence__${tool}`
         return { kind: 'element', path: ['permissions', 'allow'], value, isOurs: (one) => one === value }
@@ -112,7 +116,7 @@ export const hosts: Readonly<Record<ConnectHost, Host>> = {
     clientName: /^codex-mcp-client$/,
     files: (request, launch) => {
       const { env, home } = request.machine
-      const at = placeOf(request, '.codex', env.CODEX_HOME || join(home, '.codex'))
+      const at = settingsPathOf(request, '.codex', env.CODEX_HOME || join(home, '.codex'))
       const path = join(at, 'config.toml')
       const { command, args } = started(request, launch, mcpOf('codex'))
       const entry = { path: ['mcp_servers', 'credence'], table: { command, args: [...args] }, isOurs: startsServer }
@@ -129,7 +133,11 @@ export const hosts: Readonly<Record<ConnectHost, Host>> = {
     checks: [{ args: ['mcp', 'list'], proof: /credence: .*Connected/ }],
     clientName: /^gemini-cli-mcp-client/,
     files: (request, launch) => {
-      const path = placeOf(request, '.gemini/settings.json', join(request.machine.home, '.gemini', 'settings.json'))
+      const path = settingsPathOf(
+        request,
+        '.gemini/settings.json',
+        join(request.machine.home, '.gemini', 'settings.json'),
+      )
       const hooks = matcherHooks('gemini', geminiEvents, request, launch, { timeout: 5_000, name: 'credence' })
       return [jsonFile(path, 'jsonc', [server('gemini', ['mcpServers', 'credence'], request, launch), ...hooks])]
     },
@@ -141,7 +149,11 @@ export const hosts: Readonly<Record<ConnectHost, Host>> = {
     checks: [{ args: ['mcp', 'list'], proof: /credence.*connected/i }],
     files: (request, launch) => {
       const { machine } = request
-      const at = placeOf(request, '.', join(machine.env.XDG_CONFIG_HOME || join(machine.home, '.config'), 'opencode'))
+      const at = settingsPathOf(
+        request,
+        '.',
+        join(machine.env.XDG_CONFIG_HOME || join(machine.home, '.config'), 'opencode'),
+      )
       const path = ['opencode.jsonc', 'opencode.json'].map((name) => join(at, name)).find((file) => existsSync(file))
       const { command, args } = started(request, launch, mcpOf('opencode'))
       const plugin = integration('opencode', machine)
@@ -167,7 +179,7 @@ export const hosts: Readonly<Record<ConnectHost, Host>> = {
     levels: ['user', 'project'],
     next: 'Restart Cursor. It takes context at the start of a session; during one, its agent asks by MCP.',
     files: (request, launch) => {
-      const at = placeOf(request, '.cursor', join(request.machine.home, '.cursor'))
+      const at = settingsPathOf(request, '.cursor', join(request.machine.home, '.cursor'))
       const events = ['sessionStart', 'beforeSubmitPrompt', 'stop', 'preCompact']
       const hooks = events.map((own) => element(['hooks', own], { command: hookLine('cursor', own, request, launch) }))
       return [
@@ -180,7 +192,11 @@ export const hosts: Readonly<Record<ConnectHost, Host>> = {
     levels: ['user', 'project'],
     next: 'Run "MCP: List Servers" in VS Code and start credence.',
     files: (request, launch) => {
-      const path = placeOf(request, '.vscode/mcp.json', join(appData(request.machine), 'Code', 'User', 'mcp.json'))
+      const path = settingsPathOf(
+        request,
+        '.vscode/mcp.json',
+        join(appData(request.machine), 'Code', 'User', 'mcp.json'),
+      )
       return [jsonFile(path, 'jsonc', [server('vscode', ['servers', 'credence'], request, launch, { type: 'stdio' })])]
     },
   },
@@ -239,7 +255,7 @@ export const hosts: Readonly<Record<ConnectHost, Host>> = {
 }
 
 /** A path in the project or the user's own, by the level. */
-const placeOf = ({ level, directory }: ConnectRequest, inProject: string, own: string): string =>
+const settingsPathOf = ({ level, directory }: ConnectRequest, inProject: string, own: string): string =>
   level === 'project' ? join(directory, inProject) : own
 
 type MoreEntries = {

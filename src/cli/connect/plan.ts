@@ -31,9 +31,9 @@ const ConnectionRecord = z.object({
 type ConnectionRecord = z.infer<typeof ConnectionRecord>
 
 const recordFile = (machine: Machine, path: string): string =>
-  join(stateDirectory(machine), 'connections', `${hashOf(path).slice(0, 32)}.json`)
+  join(stateDirectory(machine), 'connections', `${planHashOf(path).slice(0, 32)}.json`)
 
-const hashOf = (text: string): string => createHash('sha256').update(text).digest('hex')
+const planHashOf = (text: string): string => createHash('sha256').update(text).digest('hex')
 
 function readRecord(machine: Machine, path: string): ConnectionRecord | null {
   const file = recordFile(machine, path)
@@ -70,7 +70,7 @@ export function planConnection(
   const changes = files.map((file): PlannedChange => {
     try {
       const { path, add, remove } = behindMark(file)
-      const before = textOf(path)
+      const before = settingsTextOf(path)
       const after = add(before)
       return { path, before, after, origin: originOf(before, readRecord(machine, path), remove) }
     } catch (error) {
@@ -98,7 +98,7 @@ const mark = '\ufeff'
 /** The text before the first change; without our entries, if others have changed the file since. */
 function originOf(before: string | null, record: ConnectionRecord | null, remove: ConfigFile['remove']): string | null {
   if (record === null || before === null) return before
-  return hashOf(before) === record.after ? record.before : remove(before, record.before)
+  return planHashOf(before) === record.after ? record.before : remove(before, record.before)
 }
 
 /** The changes that removing makes: the exact text before, if the file has not been changed since; else the text without our entries. */
@@ -106,10 +106,10 @@ export function planRemoval(files: readonly ConfigFile[], machine: Machine): rea
   return files
     .map((file): PlannedChange => {
       const { path, remove } = behindMark(file)
-      const before = textOf(path)
+      const before = settingsTextOf(path)
       const record = readRecord(machine, path)
       if (before === null) return { path, before, after: null, origin: null }
-      const isAsWeLeftIt = record !== null && hashOf(before) === record.after
+      const isAsWeLeftIt = record !== null && planHashOf(before) === record.after
       const after = isAsWeLeftIt ? record.before : remove(before, record?.before ?? null)
       return { path, before, after: isOurFile(record, after) ? null : after, origin: null }
     })
@@ -137,11 +137,11 @@ export async function connectFiles(changes: readonly PlannedChange[], machine: M
       const earlier = readRecord(machine, path)
       const made = earlier?.made ?? missingDirectories(behindLinks(path))
       undoing.unshift(async () => {
-        if (textOf(path) !== change.before) await put(path, change.before, made)
+        if (settingsTextOf(path) !== change.before) await put(path, change.before, made)
         if (earlier === null) dropRecord(machine, path)
         else await writeRecord(machine, earlier)
       })
-      await writeRecord(machine, { path, before, after: hashOf(after), made })
+      await writeRecord(machine, { path, before, after: planHashOf(after), made })
       await put(path, after, made)
     }
   } catch (error) {
@@ -174,7 +174,7 @@ function removeEmpty(directory: string): void {
 
 /** The person agreed to a change of the text that was shown, not of a later one. */
 function requireUnchanged({ path, before }: PlannedChange): void {
-  if (textOf(path) === before) return
+  if (settingsTextOf(path) === before) return
   throw conflict(`${path} was changed before you confirmed.`, 'Run the command again.')
 }
 
@@ -216,7 +216,7 @@ function behindLinks(path: string): string {
   }
 }
 
-function textOf(path: string): string | null {
+function settingsTextOf(path: string): string | null {
   if (!existsSync(path)) return null
   // Without the mark.
   const text = readTextFile(path)

@@ -7,7 +7,7 @@ import { claudeCode, codex } from '../../memory/transfer/chats/agent-sessions.ts
 import type { QueuedTurn } from './hook-queue.ts'
 
 /** One message of a transcript of Claude Code or Codex, or one step of a tool: its call and what it answered. */
-export type TranscriptMessage = {
+export type HostMessage = {
   readonly uuid: string
   readonly role: TurnRole
   readonly text: string
@@ -28,7 +28,7 @@ export async function findInTranscript(
   file: string,
   turn: Pick<QueuedTurn, 'role' | 'text' | 'at'>,
   now: () => number,
-): Promise<TranscriptMessage | null> {
+): Promise<HostMessage | null> {
   const saidAt = Date.parse(turn.at)
   for (;;) {
     const found = messagesAtEnd(file).findLast(
@@ -43,7 +43,7 @@ export async function findInTranscript(
 }
 
 /** The steps of tools between an answer and the prompt before it, oldest first; those of Credence itself left out. */
-export function stepsBefore(file: string, answer: TranscriptMessage): readonly TranscriptMessage[] {
+export function stepsBefore(file: string, answer: HostMessage): readonly HostMessage[] {
   const messages = messagesAtEnd(file)
   const end = messages.findLastIndex(({ uuid }) => uuid === answer.uuid)
   const before = messages.slice(0, Math.max(0, end))
@@ -59,10 +59,10 @@ const longestStep = 4_000
 const mostSteps = 50
 
 /** The messages and steps at the end of a transcript, oldest first; none when there is no such file. */
-function messagesAtEnd(file: string): readonly TranscriptMessage[] {
+function messagesAtEnd(file: string): readonly HostMessage[] {
   const lines = tailOf(file).split('\n').map(parseJson).filter(isObject)
   const read = lines.some(({ type }) => type === 'response_item') ? codex() : claudeCode()
-  const messages = new Map<string, TranscriptMessage>()
+  const messages = new Map<string, HostMessage>()
   for (const { turn } of lines.flatMap(read)) {
     const { messageId = '', role = 'user', text } = turn
     const at = turn.at === undefined ? null : Date.parse(turn.at)

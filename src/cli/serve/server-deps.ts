@@ -5,8 +5,8 @@ import type { StoreCare } from '../../beliefs/store-care.ts'
 import { withShadow } from '../../eval/shadow/shadow.ts'
 import { evalStoreIn, runFolder } from '../../eval/store/documents.ts'
 import { defaultEmbedder } from '../../eval/system/open-embedder.ts'
-import type { Answer } from '../../http/api/contract.ts'
-import type { MirrorControl, ServerDeps, TaskWork } from '../../http/api/server-deps.ts'
+import type { RouteAnswer } from '../../http/api/contract.ts'
+import type { MirrorControl, ServerDeps, TaskEvidence } from '../../http/api/server-deps.ts'
 import { type ServerOptions, serverApp } from '../../http/server-app.ts'
 import { type Memory, memoryFrom } from '../../memory/memory.ts'
 import { type MirrorStatus, mirrorStatus } from '../../memory/mirror/status.ts'
@@ -32,7 +32,7 @@ function mirrorControl(ports: Ports, request: Pick<MirrorRequest, 'dir' | 'user'
   }
 }
 
-function described(status: MirrorStatus): Answer<'mirror'> {
+function described(status: MirrorStatus): RouteAnswer<'mirror'> {
   if (!status.exists) {
     return { ...noMirror, file: status.file }
   }
@@ -181,7 +181,7 @@ export function servedApp(
   return { ...serverApp({ ...options, deps, mcpHandler }), mcp }
 }
 
-const hostsOf = (session: Session): Answer<'hosts'>['items'] =>
+const hostsOf = (session: Session): RouteAnswer<'hosts'>['items'] =>
   hostStatuses(session.machine, session.workingDirectory()).map(({ files, ...status }) => ({
     ...status,
     levels: [...status.levels],
@@ -189,7 +189,7 @@ const hostsOf = (session: Session): Answer<'hosts'>['items'] =>
   }))
 
 /** The evidence and the grade of a task, as far as they were kept. */
-async function taskWorkOf(folder: string, taskId: string, repeat: number): Promise<TaskWork | null> {
+async function taskWorkOf(folder: string, taskId: string, repeat: number): Promise<TaskEvidence | null> {
   const { readEvidence } = await import('../../tasks/run/evidence-folder.ts')
   const { evidencePath, readGrade } = await import('../../tasks/task-outcomes.ts')
   const evidence = await readEvidence(evidencePath(folder, taskId, repeat)).catch(() => null)

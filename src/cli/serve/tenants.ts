@@ -1,5 +1,5 @@
 import { teamOf, teamOwner } from '../../beliefs/scope.ts'
-import type { Answer } from '../../http/api/contract.ts'
+import type { RouteAnswer } from '../../http/api/contract.ts'
 import type { ServerDeps } from '../../http/api/server-deps.ts'
 import type { Caller } from '../../http/authentication.ts'
 import { type McpOptions, memoryMcp } from '../../mcp/memory-mcp.ts'
@@ -9,7 +9,7 @@ import { memberMemory, memoryOfTeam, teamPorts } from '../../memory/people/team-
 import type { Author, Ports } from '../../memory/ports.ts'
 import { RecentMap } from '../../recent-map.ts'
 
-export const noMirror: Answer<'mirror'> = {
+export const noMirror: RouteAnswer<'mirror'> = {
   exists: false,
   file: null,
   isInSync: null,

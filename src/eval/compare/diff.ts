@@ -4,7 +4,7 @@ import { type CaseFigures, figuresOfRun, summariseCases } from '../score/figures
 import { casesOf } from '../store/case-log.ts'
 import { requireRun } from '../store/documents.ts'
 import { problemText } from '../store/parse-artifact.ts'
-import { type CaseRecord, Verdict } from '../store/schemas/run.ts'
+import { type CaseRecord, CaseVerdict } from '../store/schemas/run.ts'
 import { comparability, dust } from './compare.ts'
 
 /** The stages of an answer in their order; a diff names the first that differs. */
@@ -16,8 +16,8 @@ const rank = z.number().nullable()
 /** One case in both runs. */
 export const CaseDiff = z.object({
   id: z.string(),
-  base: Verdict,
-  candidate: Verdict,
+  base: CaseVerdict,
+  candidate: CaseVerdict,
   /** The first stage that is not the same; null when nothing differs. */
   firstStage: z.enum(stages).nullable(),
   /** Returned ids that came, went or moved, with their ranks. */
@@ -48,7 +48,7 @@ export async function diffRuns(root: string, baseId: string, candidateId: string
       failures: other.error === undefined ? other.failures : [other.error.message],
     }
   })
-  const passes = (verdict: Verdict): boolean => verdict === 'pass'
+  const passes = (verdict: CaseVerdict): boolean => verdict === 'pass'
   const bothPass = cases.filter((one) => passes(one.base) && passes(one.candidate))
   const { obstacles, notes } = comparability(
     figuresOfRun(base.run, base.figures.results),

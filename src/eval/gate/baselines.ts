@@ -12,7 +12,7 @@ import type {
   CaseResult,
   RunSummary,
 } from '../store/schemas/run.ts'
-import { nameOf, shown } from './gate.ts'
+import { runNameOf, shown } from './gate.ts'
 import { auditRun, chosenOf, runGroups } from './latest-runs.ts'
 
 type SnapshotRequest = {
@@ -45,7 +45,7 @@ export async function createSnapshot(root: string, request: SnapshotRequest) {
     const done = runs.filter(({ status }) => status === 'completed')
     const completed = done.length === 0 ? undefined : chosenOf(done).run
     if (chosen.status !== 'completed') {
-      const name = nameOf({ ...chosen, system: chosen.system?.name ?? null })
+      const name = runNameOf({ ...chosen, system: chosen.system?.name ?? null })
       const instead = completed === undefined ? 'it is left out' : `${completed.runId} was taken instead`
       notes.push(`${name}: the latest run ${chosen.runId} is ${chosen.status}; ${instead}.`)
     }
@@ -131,7 +131,7 @@ function acceptFalls(
   const falls = existing.value.benchmarks.flatMap((before) => fallsOf(before, successorOf(before, benchmarks)))
   if (falls.length > 0 && reason === '') {
     const lines = falls.map(({ benchmarkId, system = null, figure, from, to }) => {
-      const name = nameOf({ benchmarkId, system })
+      const name = runNameOf({ benchmarkId, system })
       return to === null ? `${name} loses ${figure}` : `${name} ${figure} goes from ${shown(from)} to ${shown(to)}`
     })
     const hint = 'If this is intended, give the reason with --accept-lower "reason".'

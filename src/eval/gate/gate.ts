@@ -67,13 +67,13 @@ export function judge(base: Side, candidate: Side, { acceptedChanges = {} }: Jud
     reasons.push(storeReason('cannot tell', 'Nothing was compared.', next))
   }
   const known = new Set(base.standings.map(({ benchmarkId }) => benchmarkId))
-  const added = candidate.standings.filter(({ benchmarkId }) => !known.has(benchmarkId)).map(nameOf)
+  const added = candidate.standings.filter(({ benchmarkId }) => !known.has(benchmarkId)).map(runNameOf)
   return {
     verdict: worstOf(reasons.map(({ kind }) => kind)),
     verdicts,
     reasons,
     comparedBenchmarks: compared.length,
-    missingCandidateBenchmarks: verdicts.filter((one) => one.candidate === null).map(nameOf),
+    missingCandidateBenchmarks: verdicts.filter((one) => one.candidate === null).map(runNameOf),
     newBenchmarks: [...new Set(added)].sort(),
   }
 }
@@ -92,10 +92,10 @@ export const invalidReason = (problem: Problem, side: string): GateReason =>
 type Named = Pick<Standing, 'benchmarkId' | 'system'>
 
 /** The name of a benchmark on a system: `retrieval-hard, bm25`. */
-export const nameOf = ({ benchmarkId, system }: Named): string =>
+export const runNameOf = ({ benchmarkId, system }: Named): string =>
   system === null ? benchmarkId : `${benchmarkId}, ${system}`
 
-const byName = (one: Named, other: Named): number => (nameOf(one) < nameOf(other) ? -1 : 1)
+const byName = (one: Named, other: Named): number => (runNameOf(one) < runNameOf(other) ? -1 : 1)
 
 /** The same benchmark on the same system. A run that does not name its system is the counterpart of any. */
 function counterpartOf({ benchmarkId, system }: Standing, { standings }: Side): Standing | null {
@@ -114,7 +114,7 @@ function judgeBenchmark(ours: Standing, side: Side, acceptedChange: string | nul
   return {
     ...about,
     verdict,
-    reason: `${nameOf(about)}: ${reason}`,
+    reason: `${runNameOf(about)}: ${reason}`,
     next,
     base: ours.taken,
     candidate: theirs?.taken ?? null,

@@ -102,7 +102,7 @@ export async function captureCase(
     // Ids of copies mean nothing to the person who named the beliefs.
     const names = Object.fromEntries([
       ...beliefs.map(({ id, name }) => [copiedId(caseId, id), name]),
-      ...[...quotes.expected, ...quotes.forbidden].map((one) => [copiedId(caseId, one.turn.id), wordsOf(one)]),
+      ...[...quotes.expected, ...quotes.forbidden].map((one) => [copiedId(caseId, one.turn.id), quoteWordsOf(one)]),
     ])
     return {
       caseId,
@@ -166,7 +166,7 @@ async function judgedQuote(memory: Memory, context: Context, reference: string):
 const maxWords = 60
 
 /** The words of a judged quote that name it for a person. */
-function wordsOf({ turn, text }: JudgedQuote): string {
+function quoteWordsOf({ turn, text }: JudgedQuote): string {
   const words = (text ?? turn.text).replace(/\s+/gu, ' ').trim()
   return words.length > maxWords ? `${words.slice(0, maxWords - 1)}…` : words
 }
@@ -441,7 +441,7 @@ function capturedCase(judgement: Judgement) {
   if (both !== undefined) throw invalid(`"${both.name}" is both expected and rejected.`)
 
   const inBoth = quotes.expected.find((one) => quotes.forbidden.some((other) => isSameQuote(one, other)))
-  if (inBoth !== undefined) throw invalid(`"${wordsOf(inBoth)}" is both expected and forbidden.`)
+  if (inBoth !== undefined) throw invalid(`"${quoteWordsOf(inBoth)}" is both expected and forbidden.`)
 
   const caseId = idOf(judgement)
   const quotesOf = (judged: readonly JudgedQuote[]) =>
@@ -500,7 +500,7 @@ function refuseImpossible(belief: Belief, scopes: readonly string[]): void {
 
 function descriptionOf({ expected, rejected, exactly, quotes }: Judgement): string {
   const names = (beliefs: readonly Belief[]): string => beliefs.map(({ name }) => name).join(', ')
-  const texts = (judged: readonly JudgedQuote[]): string => judged.map((one) => `"${wordsOf(one)}"`).join(', ')
+  const texts = (judged: readonly JudgedQuote[]): string => judged.map((one) => `"${quoteWordsOf(one)}"`).join(', ')
   const none = exactly ? ['Recalls no belief'] : []
   const parts = [
     ...(expected.length === 0 ? none : [`Recalls ${names(expected)}${exactly ? ' and no other belief' : ''}`]),

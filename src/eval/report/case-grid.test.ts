@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import type { CaseRecord, RunSummary, Verdict } from '../store/schemas/run.ts'
+import type { CaseRecord, CaseVerdict, RunSummary } from '../store/schemas/run.ts'
 import { caseGrid, standingOf } from './case-grid.ts'
 
 const run = (runId: string): RunSummary => ({ runId, startedAt: runId }) as RunSummary
-const record = (caseId: string, verdict: Verdict): CaseRecord => ({ caseId, verdict }) as CaseRecord
+const record = (caseId: string, verdict: CaseVerdict): CaseRecord => ({ caseId, verdict }) as CaseRecord
 
 const records: Readonly<Record<string, readonly CaseRecord[]>> = {
   base: [record('a', 'pass'), record('b', 'pass'), record('c', 'fail')],

@@ -1,5 +1,5 @@
 import { worstVerdict } from '../score/figures.ts'
-import type { CaseRecord, RunSummary, Verdict } from '../store/schemas/run.ts'
+import type { CaseRecord, CaseVerdict, RunSummary } from '../store/schemas/run.ts'
 
 /** The verdict of each case in each of some runs, oldest run first. */
 export async function caseGrid(
@@ -19,7 +19,7 @@ export async function caseGrid(
 export function standingOf({ runs, cases }: Awaited<ReturnType<typeof caseGrid>>, referenceId: string | null) {
   const last = runs.length - 1
   const reference = runs.findIndex(({ runId }) => runId === referenceId)
-  const isPass = (verdicts: readonly (Verdict | null)[], at: number): boolean => verdicts[at] === 'pass'
+  const isPass = (verdicts: readonly (CaseVerdict | null)[], at: number): boolean => verdicts[at] === 'pass'
   const measured = cases.filter(({ verdicts }) => verdicts[last] != null)
   const compared = reference < 0 ? [] : measured.filter(({ verdicts }) => verdicts[reference] != null)
   const broken = compared.filter(({ verdicts }) => isPass(verdicts, reference) && !isPass(verdicts, last))

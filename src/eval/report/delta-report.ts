@@ -1,6 +1,14 @@
 import type { BenchmarkComparison, FigureComparison } from '../compare/compare.ts'
 import type { InvalidCounts } from '../gate/ci-gate.ts'
-import { changeSentence, gateExitCodes, type Judgement, nameOf, shown, type TakenRun, worstOf } from '../gate/gate.ts'
+import {
+  changeSentence,
+  gateExitCodes,
+  type Judgement,
+  runNameOf,
+  shown,
+  type TakenRun,
+  worstOf,
+} from '../gate/gate.ts'
 import type { BaselineSnapshot } from '../store/schemas/run.ts'
 
 /** The snapshot that was compared with; null for the latest runs of a store, or for nothing. */
@@ -24,7 +32,7 @@ export function deltaReport(
   const verdicts = judgements.flatMap((judgement) => judgement.verdicts)
   const deltas = verdicts.flatMap(({ comparison }) => (comparison === null ? [] : [deltaOf(comparison)]))
   const lines = (of: (delta: BenchmarkDelta) => readonly string[]): readonly string[] =>
-    deltas.flatMap((delta) => of(delta).map((line) => `${nameOf(delta)}: ${line}`))
+    deltas.flatMap((delta) => of(delta).map((line) => `${runNameOf(delta)}: ${line}`))
   const reasons = judgements.flatMap((judgement) => judgement.reasons)
   return {
     schemaVersion: 1 as const,
@@ -131,7 +139,7 @@ function baselineText({ baselineSnapshotId, baselineResolvedFrom, baseRootDir }:
 
 function benchmark(delta: BenchmarkDelta): string {
   const { baseRunId, candidateRunId, obstacles, figures, cases } = delta
-  const title = `### ${escaped(nameOf(delta))}\n\n${escaped(baseRunId)} → ${escaped(candidateRunId)}`
+  const title = `### ${escaped(runNameOf(delta))}\n\n${escaped(baseRunId)} → ${escaped(candidateRunId)}`
   if (obstacles.length > 0) return [title, ...obstacles.map((line) => `- ${escaped(line)}`)].join('\n')
   const rows = figures.map(({ figure, base, candidate, delta: change, verdict, test }) => {
     const evidence = test === null ? '' : `p = ${test.adjustedP.toPrecision(2)}, n = ${test.pairs}`
@@ -146,7 +154,7 @@ function benchmark(delta: BenchmarkDelta): string {
 /** The run that stood for each side, and why this one was chosen. */
 export function takenText(one: DeltaReport['verdicts'][number]): string {
   const side = (taken: TakenRun | null): string => (taken === null ? 'no run' : `${taken.runId} (${taken.why})`)
-  return `${nameOf(one)}: ${one.verdict}. Base: ${side(one.base)}. Candidate: ${side(one.candidate)}.`
+  return `${runNameOf(one)}: ${one.verdict}. Base: ${side(one.base)}. Candidate: ${side(one.candidate)}.`
 }
 
 const section = (title: string, lines: readonly string[]): string =>
@@ -179,8 +187,8 @@ const property = (text: string): string => data(text).replaceAll(':', '%3A').rep
 /** JUnit XML: a test case for each benchmark and system, and one named `artifacts` for reasons that concern all of them. */
 export function deltaJunit(report: DeltaReport): string {
   const nameIn = ({ benchmarkId, system }: DeltaReport['reasons'][number]): string =>
-    benchmarkId === null ? 'artifacts' : nameOf({ benchmarkId, system })
-  const names = [...new Set([...report.deltas.map(nameOf), ...report.reasons.map(nameIn)])].sort()
+    benchmarkId === null ? 'artifacts' : runNameOf({ benchmarkId, system })
+  const names = [...new Set([...report.deltas.map(runNameOf), ...report.reasons.map(nameIn)])].sort()
   const all = ['artifacts', ...names.filter((name) => name !== 'artifacts')].map((name) => ({
     name,
     reasons: report.reasons.filter((reason) => nameIn(reason) === name),

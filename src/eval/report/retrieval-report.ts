@@ -7,7 +7,7 @@ import { answerTimes, summariseCases } from '../score/figures.ts'
 import { mean, round4, wilsonInterval } from '../score/statistics.ts'
 
 /** The cases or turns of a run in the published report format. */
-export function entriesOf({ pack, outcomes }: PackRun) {
+export function reportEntriesOf({ pack, outcomes }: PackRun) {
   const asked = new Map(pack.cases.map((one) => [one.id, one]))
   return outcomes.flatMap((outcome) => {
     const one = asked.get(outcome.caseId)
@@ -98,7 +98,7 @@ export function reportOf(runs: readonly [PackRun, ...PackRun[]]) {
   const [{ subject, pack: firstPack }] = runs
   const { name, version, description } = subject
   const outcomes = outcomesOf(runs)
-  const cases = runs.flatMap(entriesOf)
+  const cases = runs.flatMap(reportEntriesOf)
   return {
     schemaVersion: 1 as const,
     provider: name,

@@ -18,7 +18,7 @@ import {
 } from '../store/documents.ts'
 import { problemText } from '../store/parse-artifact.ts'
 import type { Manifest } from '../store/schemas/manifest.ts'
-import type { CaseRecord, Environment, RunSummary } from '../store/schemas/run.ts'
+import type { CaseRecord, RunEnvironment, RunSummary } from '../store/schemas/run.ts'
 import { sealOf, sealProblem } from '../store/seal.ts'
 
 /** The result of one case. The runner adds repeat and seed. */
@@ -72,7 +72,7 @@ export type RunContext = {
   readonly signal: AbortSignal
   readonly jobs?: number
   /** The environment of the run; the runner adds the pack, the system and the seed. */
-  readonly environment: Pick<Environment, 'given' | 'settings' | 'git' | 'node' | 'os'>
+  readonly environment: Pick<RunEnvironment, 'given' | 'settings' | 'git' | 'node' | 'os'>
   readonly onProgress?: (done: number, total: number) => void
 }
 
@@ -128,7 +128,7 @@ export async function resumeBenchmark(
 export function optionsOf(
   root: string,
   runId: string,
-): Pick<Environment, 'given' | 'settings'> & { readonly run: RunSummary } {
+): Pick<RunEnvironment, 'given' | 'settings'> & { readonly run: RunSummary } {
   const run = requireRun(root, runId)
   const environment = readEnvironment(root, runId)
   if (environment?.ok) return { run, given: environment.value.given, settings: environment.value.settings }
@@ -145,7 +145,7 @@ async function carryOn(benchmark: RunnableBenchmark, run: RunSummary, context: R
     await breakSeal(root, run)
     const cases = wantedCases(benchmark, run)
     const earlier = await casesOf(root, run.runId)
-    const known = new Set(earlier.records.map(({ caseId, repeat }) => keyOf(caseId, repeat)))
+    const known = new Set(earlier.records.map(({ caseId, repeat }) => caseKeyOf(caseId, repeat)))
     const records = [...earlier.records]
     const { repeats = 1, seed = 0 } = run
     let done = known.size
@@ -155,7 +155,7 @@ async function carryOn(benchmark: RunnableBenchmark, run: RunSummary, context: R
       for (let repeat = 0; repeat < repeats && !signal.aborted; repeat += 1) {
         const seedOfRepeat = seed + repeat
         const order = caseOrder(cases, { isShuffled: benchmark.isShuffled ?? false, seed: seedOfRepeat })
-        const wanted = new Set(order.filter((id) => !known.has(keyOf(id, repeat))))
+        const wanted = new Set(order.filter((id) => !known.has(caseKeyOf(id, repeat))))
         if (wanted.size === 0) continue
         const waiting = new Set(wanted)
         const request = { repeat, seed: seedOfRepeat, wanted, jobs, signal, folder: runFolder(root, run.runId) }
@@ -227,7 +227,7 @@ export function caseOrder(
   return ids.toSorted((one, other) => ((keys.get(one) ?? '') < (keys.get(other) ?? '') ? -1 : 1))
 }
 
-const keyOf = (caseId: string, repeat: number): string => `${repeat} ${caseId}`
+const caseKeyOf = (caseId: string, repeat: number): string => `${repeat} ${caseId}`
 
 function refuseChanges(run: RunSummary, { manifest, packHash, system }: RunnableBenchmark): void {
   const changes = [

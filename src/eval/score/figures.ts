@@ -1,5 +1,12 @@
 import type { PackCase } from '../kinds/kind.ts'
-import type { BaselineBenchmark, CaseRecord, CaseResult, RunStatus, RunSummary, Verdict } from '../store/schemas/run.ts'
+import type {
+  BaselineBenchmark,
+  CaseRecord,
+  CaseResult,
+  CaseVerdict,
+  RunStatus,
+  RunSummary,
+} from '../store/schemas/run.ts'
 import { clusterBootstrap, type Interval, mean, percentile, wilsonInterval, z95 } from './statistics.ts'
 
 /** The mark of a pack that the default system passes whole: it shows that nothing broke, and no more. */
@@ -24,9 +31,9 @@ export function summariseCases(records: readonly Measured[]) {
     verdict: worstVerdict(repeats) ?? 'skipped',
     scores: meanScores(repeats),
   }))
-  const count = (verdict: Verdict): number => results.filter((result) => result.verdict === verdict).length
+  const count = (verdict: CaseVerdict): number => results.filter((result) => result.verdict === verdict).length
   const metrics = Object.entries(meanScores(results)).filter((entry): entry is [string, number] => entry[1] !== null)
-  const has = (repeats: readonly Measured[], wanted: Verdict) => repeats.some(({ verdict }) => verdict === wanted)
+  const has = (repeats: readonly Measured[], wanted: CaseVerdict) => repeats.some(({ verdict }) => verdict === wanted)
   return {
     results,
     counts: {
@@ -80,7 +87,7 @@ function intervalOf(values: readonly number[]): Interval {
 }
 
 /** One failed repeat makes a failed case. Null for a case without records. */
-export const worstVerdict = (repeats: readonly Pick<Measured, 'verdict'>[]): Verdict | null =>
+export const worstVerdict = (repeats: readonly Pick<Measured, 'verdict'>[]): CaseVerdict | null =>
   (['fail', 'error', 'unjudged', 'skipped', 'pass'] as const).find((verdict) =>
     repeats.some((record) => record.verdict === verdict),
   ) ?? null
@@ -190,7 +197,7 @@ function figuresOf(
 /** A system without a part must score at least this much less than the whole, or the pack measures something else. */
 const leastLoss = 0.2
 
-export type Share = { readonly passed: number; readonly total: number }
+export type PassedShare = { readonly passed: number; readonly total: number }
 
 export type AblationResult = ReturnType<typeof judgeAblation>
 
@@ -213,7 +220,7 @@ export function judgeAblation(
   }
 }
 
-function ablationProblem(ablation: string, whole: Share, without: Share): string | null {
+function ablationProblem(ablation: string, whole: PassedShare, without: PassedShare): string | null {
   if (whole.total === 0) return `No case expects anything to come back, so ${ablation} cannot be told from the whole.`
   const [all, part] = [whole.passed / whole.total, without.passed / without.total]
   // Written as "not more than" so that a share that is not a number is a problem.
@@ -221,7 +228,7 @@ function ablationProblem(ablation: string, whole: Share, without: Share): string
   return `With ${ablation}, ${without.passed}/${without.total} of the cases that expect something pass, against ${whole.passed}/${whole.total} with everything on. The pack measures something else.`
 }
 
-function shareOf(records: readonly CaseRecord[], isCounted: (id: string) => boolean): Share {
+function shareOf(records: readonly CaseRecord[], isCounted: (id: string) => boolean): PassedShare {
   const { counts, results } = summariseCases(records.filter(({ caseId }) => isCounted(caseId)))
   return { passed: counts.passedCases, total: results.length }
 }

@@ -103,7 +103,7 @@ const msPerDay = 86_400_000
 /** Removes records that are too old, and then the oldest ones beyond the number to keep. Returns how many. */
 export async function pruneShadows(root: string, now: Date, retention: Retention = defaultRetention): Promise<number> {
   const tree = treePath(root, 'shadow')
-  const days = (await entriesOf(tree)).filter((entry) => entry.isDirectory() && dayName.test(entry.name))
+  const days = (await shadowEntriesOf(tree)).filter((entry) => entry.isDirectory() && dayName.test(entry.name))
   const newestFirst = days.map(({ name }) => name).sort((one, other) => (one < other ? 1 : -1))
   const oldest = dayOf(new Date(now.getTime() - retention.days * msPerDay).toISOString())
   let room = retention.records
@@ -111,19 +111,19 @@ export async function pruneShadows(root: string, now: Date, retention: Retention
   for (const day of newestFirst) {
     const folder = join(tree, day)
     await sweepLeftovers(folder)
-    const entries = (await entriesOf(folder)).filter((entry) => entry.isFile() && entry.name.endsWith('.json'))
+    const entries = (await shadowEntriesOf(folder)).filter((entry) => entry.isFile() && entry.name.endsWith('.json'))
     const files = entries.map(({ name }) => join(folder, name))
     const kept = day < oldest ? 0 : Math.min(room, files.length)
     room -= kept
     const surplus = kept === 0 ? files : kept === files.length ? [] : (await byAge(files)).slice(kept)
     for (const file of surplus) await rm(file, { force: true })
     removed += surplus.length
-    if (kept === 0 && (await entriesOf(folder)).length === 0) await rm(folder, { recursive: true, force: true })
+    if (kept === 0 && (await shadowEntriesOf(folder)).length === 0) await rm(folder, { recursive: true, force: true })
   }
   return removed
 }
 
-const entriesOf = (directory: string) => orIfAbsent(readdir(directory, { withFileTypes: true }), [])
+const shadowEntriesOf = (directory: string) => orIfAbsent(readdir(directory, { withFileTypes: true }), [])
 
 async function byAge(files: readonly string[]): Promise<readonly string[]> {
   const dated: { readonly file: string; readonly at: number }[] = []

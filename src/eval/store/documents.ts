@@ -17,7 +17,7 @@ import {
 } from './parse-artifact.ts'
 import type { Manifest } from './schemas/manifest.ts'
 import { isSafeId } from './schemas/primitives.ts'
-import type { BaselineSnapshot, Environment, RunSummary } from './schemas/run.ts'
+import type { BaselineSnapshot, RunEnvironment, RunSummary } from './schemas/run.ts'
 
 /** The four folders of an eval store. */
 export const storeTrees = ['benchmarks', 'runs', 'shadow', 'baselines'] as const
@@ -31,7 +31,7 @@ const holdings = {
   baselines: { kind: 'baseline', idField: 'snapshotId' },
 } as const satisfies Record<StoreTree, unknown>
 
-export type Held<Tree extends StoreTree> = Artifact<(typeof holdings)[Tree]['kind']>
+export type HeldArtifact<Tree extends StoreTree> = Artifact<(typeof holdings)[Tree]['kind']>
 
 /** Refuses an id that could lead a path elsewhere. `field` is the caller's name for it. */
 export function safeId(id: string, field: string): string {
@@ -70,7 +70,7 @@ const longestTurnMs = 10
 export async function scan<Tree extends StoreTree>(
   root: string,
   tree: Tree,
-  see: (scanned: { readonly file: string; readonly checked: Checked<Held<Tree>> }) => void,
+  see: (scanned: { readonly file: string; readonly checked: Checked<HeldArtifact<Tree>> }) => void,
 ): Promise<void> {
   let turn = performance.now()
   for (const found of placesIn(root, tree)) {
@@ -87,9 +87,9 @@ export async function scan<Tree extends StoreTree>(
 type DocumentPlace = { readonly path: string; readonly file: string; readonly id: string }
 
 /** Reads the document of a place and checks that its id is the one that its name promises. */
-function readPlace<Tree extends StoreTree>({ path, file, id }: DocumentPlace, tree: Tree): Checked<Held<Tree>> {
+function readPlace<Tree extends StoreTree>({ path, file, id }: DocumentPlace, tree: Tree): Checked<HeldArtifact<Tree>> {
   const { kind, idField } = holdings[tree]
-  const checked = readArtifact(kind, path, file) as Checked<Held<Tree>>
+  const checked = readArtifact(kind, path, file) as Checked<HeldArtifact<Tree>>
   if (!checked.ok) return checked
   const own = String(checked.value[idField])
   // File systems may write the same letters in another normal form.
@@ -104,12 +104,12 @@ const dayName = /^\d{4}-\d{2}-\d{2}$/u
  * needs no memory. A folder that does not exist is empty; one that cannot be read is a problem.
  */
 function* placesIn(root: string, tree: StoreTree): Generator<DocumentPlace | Problem> {
-  for (const entry of entriesOf(join(root, tree), tree)) {
+  for (const entry of storeEntriesOf(join(root, tree), tree)) {
     if ('message' in entry) yield entry
     else if (tree === 'benchmarks') yield* packPlace(root, entry)
     else if (entry.isDirectory() && tree !== 'baselines' && dayName.test(entry.name)) {
       const folder = `${tree}/${entry.name}`
-      for (const inner of entriesOf(join(root, folder), folder)) {
+      for (const inner of storeEntriesOf(join(root, folder), folder)) {
         if ('message' in inner) yield inner
         else if (isDocument(inner)) yield documentPlace(root, folder, inner)
       }
@@ -138,7 +138,7 @@ function documentPlace(root: string, folder: string, { name }: Dirent): Document
 }
 
 /** Names that begin with a dot are unfinished work and never documents. */
-function* entriesOf(directory: string, file: string): Generator<Dirent | Problem> {
+function* storeEntriesOf(directory: string, file: string): Generator<Dirent | Problem> {
   let opened: Dir | undefined
   try {
     opened = opendirSync(directory, { bufferSize: 256 })
@@ -192,7 +192,12 @@ export async function readRuns(root: string): Promise<readonly RunSummary[]> {
 /** A document by its id, or null where there is none. Invalid is never the same as absent. */
 export type Found<Value> = Checked<Value> | null
 
-const readFound = <Tree extends StoreTree>(root: string, tree: Tree, file: string, id: string): Found<Held<Tree>> => {
+const readFound = <Tree extends StoreTree>(
+  root: string,
+  tree: Tree,
+  file: string,
+  id: string,
+): Found<HeldArtifact<Tree>> => {
   const path = join(root, file)
   return exists(path) ? readPlace({ path, file, id }, tree) : null
 }
@@ -226,7 +231,7 @@ export function readManifest(root: string, benchmarkId: string): Found<Manifest>
   return readPlace({ path: join(root, file), file, id: benchmarkId }, 'benchmarks')
 }
 
-export function readEnvironment(root: string, runId: string): Found<Environment> {
+export function readEnvironment(root: string, runId: string): Found<RunEnvironment> {
   const path = environmentPath(root, runId)
   return exists(path) ? readArtifact('environment', path, `runs/${runId}/environment.json`) : null
 }
@@ -251,7 +256,7 @@ export async function createRun(root: string, run: RunSummary): Promise<void> {
   throw conflict(`A run "${run.runId}" exists already.`, 'Choose another run id.')
 }
 
-export const writeEnvironment = (root: string, environment: Environment): Promise<boolean> =>
+export const writeEnvironment = (root: string, environment: RunEnvironment): Promise<boolean> =>
   writeDocument(
     root,
     'environment',

@@ -20,7 +20,7 @@ export async function eraseFromEvals(root: string, forgotten: ForgottenTexts, at
   const others = new Eraser(forgotten, leastInOthers)
   for (const folder of ['.', 'benchmarks', 'runs', 'shadow', 'baselines']) await sweepLeftovers(join(root, folder))
   const changed = [...(await eraseCases(root, own))]
-  for (const run of entriesOf(treePath(root, 'runs'))) {
+  for (const run of directoryEntriesOf(treePath(root, 'runs'))) {
     const path = join(treePath(root, 'runs'), run)
     if (statSync(path).isDirectory()) continue
     const folder = path.replace(/\.json$/u, '')
@@ -48,5 +48,5 @@ async function markEdited(root: string, runId: string, at: string): Promise<void
   if (run.ok) await writeAtomically(path, asJson({ ...run.value, editedAt: at }), { existing: 'replace' })
 }
 
-const entriesOf = (directory: string): readonly string[] =>
+const directoryEntriesOf = (directory: string): readonly string[] =>
   (ifPresent(() => readdirSync(directory)) ?? []).filter((name) => name.endsWith('.json'))

@@ -4,7 +4,7 @@ import type { z } from 'zod'
 import { invalid } from '../../errors.ts'
 import { codeOf } from '../../files/leftovers.ts'
 import { Manifest } from './schemas/manifest.ts'
-import { BaselineSnapshot, CaseRecord, Environment, RunSummary } from './schemas/run.ts'
+import { BaselineSnapshot, CaseRecord, RunEnvironment, RunSummary } from './schemas/run.ts'
 import { isPlainShadowRecord, ShadowRecord } from './schemas/shadow-record.ts'
 
 /** Every kind of document in an eval store. The schemas are published under these names in docs/reference/schemas. */
@@ -12,7 +12,7 @@ export const artifactSchemas = {
   manifest: Manifest,
   'run-summary': RunSummary,
   'case-record': CaseRecord,
-  environment: Environment,
+  environment: RunEnvironment,
   'shadow-record': ShadowRecord,
   baseline: BaselineSnapshot,
 } as const satisfies Record<string, z.ZodType>

@@ -4,7 +4,7 @@ import { ifPresent } from '../../files/leftovers.ts'
 import { canonicalJson } from '../../json.ts'
 import { caseLogPath, environmentPath, runPath } from './documents.ts'
 import type { Problem } from './parse-artifact.ts'
-import type { Environment, RunSummary } from './schemas/run.ts'
+import type { RunEnvironment, RunSummary } from './schemas/run.ts'
 
 /** The hash of everything a run left, which shows later edits. An edit together with a new hash is not seen. */
 export function sealOf(root: string, { seal: _, ...run }: Pick<RunSummary, 'runId' | 'seal'>): string {
@@ -15,7 +15,7 @@ export function sealOf(root: string, { seal: _, ...run }: Pick<RunSummary, 'runI
 }
 
 /** A run that says in its environment that it is sealed, and is not as it was. Runs of other programs have no seal. */
-export function sealProblem(root: string, run: RunSummary, environment: Environment | null): Problem | null {
+export function sealProblem(root: string, run: RunSummary, environment: RunEnvironment | null): Problem | null {
   if (run.seal === undefined && environment?.sealed !== true) return null
   // As the file has it, with fields that its reader leaves out.
   const written = JSON.parse(readFileSync(runPath(root, run.runId), 'utf8')) as RunSummary

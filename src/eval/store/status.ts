@@ -1,5 +1,5 @@
 import { statSync } from 'node:fs'
-import { type Held, type StoreTree, scan, storeTrees, treePath } from './documents.ts'
+import { type HeldArtifact, type StoreTree, scan, storeTrees, treePath } from './documents.ts'
 import type { BaselineSnapshot, RunStatus, RunSummary } from './schemas/run.ts'
 import type { ShadowRecord } from './schemas/shadow-record.ts'
 
@@ -92,7 +92,11 @@ async function runStatus(root: string) {
   return { figures: { ...figures, ...byStatus }, invalid, latest: latest.value(), latestCompletedAt }
 }
 
-async function countDocuments<Tree extends StoreTree>(root: string, tree: Tree, see: (document: Held<Tree>) => void) {
+async function countDocuments<Tree extends StoreTree>(
+  root: string,
+  tree: Tree,
+  see: (document: HeldArtifact<Tree>) => void,
+) {
   const figures = { total: 0, valid: 0, invalid: 0 }
   const invalid: { readonly path: string; readonly field: string; readonly error: string }[] = []
   await scan(root, tree, ({ checked }) => {

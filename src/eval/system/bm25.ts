@@ -5,7 +5,7 @@ import { recall } from '../../memory/recall/recall.ts'
 import type { BeliefRecord } from '../../memory/transfer/belief-record.ts'
 import { importRecords } from '../../memory/transfer/import.ts'
 import type { BackendParts } from './backends.ts'
-import type { Answer, AnswerClause, SaidInAll, System } from './system.ts'
+import type { AnswerClause, SaidInAll, System, SystemAnswer } from './system.ts'
 
 /** A fixture is written by a person, so that its marks of edits by a person are kept. */
 const author = { actor: 'person', origin: 'corpus' } as const
@@ -79,7 +79,7 @@ const withAmount = (store: Store, { units, words }: SaidInAll): Store => ({
   turnPostings: async (view, terms) => ({ ...(await store.turnPostings(view, terms)), units, humanWords: words }),
 })
 
-function answerOf(context: Context, turnIds: ReadonlyMap<string, string>, explain: boolean): Answer {
+function answerOf(context: Context, turnIds: ReadonlyMap<string, string>, explain: boolean): SystemAnswer {
   return {
     prelude: context.prelude?.text ?? null,
     pinned: context.pinned.map(({ id }) => id),

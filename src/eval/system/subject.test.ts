@@ -4,11 +4,11 @@ import { readRecords } from '../../memory/transfer/belief-record.ts'
 import { readRetrievalCases, readSessionCases } from '../kinds/retrieval/case-file.ts'
 import { createdIn, findPacks, loadPack, type Pack } from '../kinds/retrieval/pack.ts'
 import { runPack } from '../kinds/retrieval/run-pack.ts'
-import { entriesOf } from '../report/retrieval-report.ts'
+import { reportEntriesOf } from '../report/retrieval-report.ts'
 import { bm25System } from './bm25.ts'
 import { noneSystem } from './controls.ts'
 import { opaqueIds, systemSubject } from './subject.ts'
-import type { Answer, AnswerHit, System } from './system.ts'
+import type { AnswerHit, System, SystemAnswer } from './system.ts'
 
 const ours = () => bm25System({ openStore, version: 'test' })
 const parts = { ours, clock: tickingClock() }
@@ -22,7 +22,7 @@ const recordsOf = (...beliefs: unknown[]) =>
 /** Keeps everything it is ever given, as text, and answers with `respond`. */
 function spySystem(
   tiers: System['tiers'],
-  respond: (given: readonly string[]) => Answer = () => empty,
+  respond: (given: readonly string[]) => SystemAnswer = () => empty,
 ): System & { readonly seen: string[] } {
   const seen: string[] = []
   const keep = (given: unknown): void => {
@@ -44,7 +44,7 @@ function spySystem(
     },
   }
 }
-const empty: Answer = { prelude: null, pinned: [], relevant: [], questions: [] }
+const empty: SystemAnswer = { prelude: null, pinned: [], relevant: [], questions: [] }
 const hit = (id: string): AnswerHit => ({ id, score: null })
 
 const markedPack = (): Pack => {
@@ -171,7 +171,7 @@ describe('a system under test', () => {
 
     const run = await runPack(markedPack(), systemSubject(cheat, parts))
 
-    expect(entriesOf(run)[0]).toMatchObject({
+    expect(reportEntriesOf(run)[0]).toMatchObject({
       passed: false,
       retrievedBeliefIds: ['unknown:fixture-anchor'],
       retrievalPrecision: 0,
@@ -186,7 +186,7 @@ describe('a system under test', () => {
 
     const run = await runPack(markedPack(), systemSubject(honest, parts))
 
-    expect(entriesOf(run)[0]).toMatchObject({ passed: true, retrievedBeliefIds: ['fixture-anchor'] })
+    expect(reportEntriesOf(run)[0]).toMatchObject({ passed: true, retrievedBeliefIds: ['fixture-anchor'] })
   })
 })
 
@@ -226,20 +226,20 @@ describe('a system that only finds relevant beliefs', () => {
     const run = await runPack(packWith({}), systemSubject(greedy(), parts))
 
     expect(run.subject.hasSuppliedTiers).toBe(true)
-    expect(entriesOf(run)[0]).toMatchObject({
+    expect(reportEntriesOf(run)[0]).toMatchObject({
       pinnedBeliefs: ['p'],
       retrievedQuestions: ['q'],
       relevantBeliefs: ['a', 'b', 'u'],
     })
-    expect(entriesOf(run)[0]?.personaPrelude).toContain('Wants short answers.')
+    expect(reportEntriesOf(run)[0]?.personaPrelude).toContain('Wants short answers.')
   })
 
   it('is held to the same budget as ours, by count and by length', async () => {
     const byCount = await runPack(packWith({ budget: { maxBeliefs: 2 } }), systemSubject(greedy(), parts))
     const byLength = await runPack(packWith({ budget: { maxCharacters: 90 } }), systemSubject(greedy(), parts))
 
-    expect(entriesOf(byCount)[0]).toMatchObject({ pinnedBeliefs: ['p'], relevantBeliefs: ['a'] })
-    expect(entriesOf(byLength)[0]).toMatchObject({ pinnedBeliefs: ['p'], relevantBeliefs: ['a'] })
+    expect(reportEntriesOf(byCount)[0]).toMatchObject({ pinnedBeliefs: ['p'], relevantBeliefs: ['a'] })
+    expect(reportEntriesOf(byLength)[0]).toMatchObject({ pinnedBeliefs: ['p'], relevantBeliefs: ['a'] })
   })
 })
 

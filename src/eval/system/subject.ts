@@ -3,7 +3,7 @@ import { type Budget, defaultBudget } from '../../memory/recall/context.ts'
 import type { BeliefRecord } from '../../memory/transfer/belief-record.ts'
 import type { Expectations } from '../kinds/retrieval/expectations.ts'
 import { Corpus } from './corpus.ts'
-import type { Answer, AnswerHit, BeliefUpdate, System, SystemQuery, SystemTurn } from './system.ts'
+import type { AnswerHit, BeliefUpdate, System, SystemAnswer, SystemQuery, SystemTurn } from './system.ts'
 
 /** A monotonic clock in milliseconds. */
 export type Clock = () => number
@@ -28,7 +28,7 @@ export function systemSubject(system: System, { ours, clock }: { readonly ours: 
   let screen = opaqueIds([], '')
   let said: ReadonlyMap<string, string> = new Map()
   /** A system that only searches returns turns as hits; in a context they are quotes. */
-  const turnsAsQuotes = ({ relevant, quotes = [], ...answer }: Answer): Answer => {
+  const turnsAsQuotes = ({ relevant, quotes = [], ...answer }: SystemAnswer): SystemAnswer => {
     const found = relevant.flatMap(({ id }) => (said.has(id) ? [{ turn: id, text: said.get(id) ?? '' }] : []))
     return { ...answer, relevant: relevant.filter(({ id }) => !said.has(id)), quotes: [...quotes, ...found] }
   }
@@ -53,7 +53,7 @@ export function systemSubject(system: System, { ours, clock }: { readonly ours: 
       await supplier?.change(hidden)
       await system.update(hidden)
     },
-    answer: async (query: SystemQuery, _expect: Expectations): Promise<Timed<Answer>> => {
+    answer: async (query: SystemQuery, _expect: Expectations): Promise<Timed<SystemAnswer>> => {
       const { value, ms } = await measureTime(clock, () => system.recall(query))
       const whole = supplier === null ? value : await supplier.complete(query, value)
       const answer = screen.revealAnswer(whole)
@@ -79,7 +79,7 @@ export function tierSupplier(ours: System) {
       corpus.put(update.belief)
       await ours.update(update)
     },
-    complete: async (query: SystemQuery, found: Answer): Promise<Answer> => {
+    complete: async (query: SystemQuery, found: SystemAnswer): Promise<SystemAnswer> => {
       const { prelude, pinned, questions } = await ours.recall({ ...query, message: '' })
       const pinnedIds = corpus.pinnedIds(query)
       const unpinned = found.relevant.filter(({ id }) => !pinnedIds.has(id))
@@ -146,7 +146,7 @@ export function opaqueIds(ids: Iterable<string>, salt: string) {
   return {
     hideBelief,
     hideTurn: (turn: SystemTurn): SystemTurn => ({ ...turn, id: hide(turn.id) }),
-    revealAnswer: ({ nearMisses, quotes, ...answer }: Answer): Answer => ({
+    revealAnswer: ({ nearMisses, quotes, ...answer }: SystemAnswer): SystemAnswer => ({
       ...answer,
       ...(quotes && { quotes: quotes.map(({ turn, text }) => ({ turn: reveal(turn), text })) }),
       pinned: revealAll(answer.pinned),

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import { type BeliefRecord, readRecords } from '../../memory/transfer/belief-record.ts'
-import type { Answer, HearingSystem, System, SystemQuery, SystemTurn } from './system.ts'
+import type { HearingSystem, System, SystemAnswer, SystemQuery, SystemTurn } from './system.ts'
 
 const scopes = ['domain:boats']
 const record = (id: string, name: string, fields: object = {}) => ({
@@ -63,9 +63,9 @@ export function describeSystem(name: string, open: () => Promise<System>): void 
       return () => system.close()
     })
 
-    const idsOf = ({ relevant }: Answer): readonly string[] => relevant.map(({ id }) => id)
-    const askAll = async (): Promise<readonly Answer[]> => {
-      const answers: Answer[] = []
+    const idsOf = ({ relevant }: SystemAnswer): readonly string[] => relevant.map(({ id }) => id)
+    const askAll = async (): Promise<readonly SystemAnswer[]> => {
+      const answers: SystemAnswer[] = []
       for (const message of messages) answers.push(await system.recall(query(message)))
       return answers
     }
@@ -207,10 +207,10 @@ export function describeHearing(name: string, open: () => Promise<HearingSystem>
     })
 
     const at = '2026-05-01T10:00:00.000Z'
-    const ask = (message: string): Promise<Answer> =>
+    const ask = (message: string): Promise<SystemAnswer> =>
       system.recall(query(message, { scopes: ['project:boats'], at, budget: { maxBeliefs: 100 } }))
-    const askAll = async (): Promise<readonly Answer[]> => {
-      const answers: Answer[] = []
+    const askAll = async (): Promise<readonly SystemAnswer[]> => {
+      const answers: SystemAnswer[] = []
       for (const message of asked) answers.push(await ask(message))
       return answers
     }

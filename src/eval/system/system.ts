@@ -4,7 +4,7 @@ import type { RecallRequest } from '../../memory/recall/recall.ts'
 import type { BeliefRecord } from '../../memory/transfer/belief-record.ts'
 
 /** The options of recall that a pack or the command line may set. */
-export type RecallOptions = Pick<RecallRequest, 'editedPins'>
+export type SystemRecallOptions = Pick<RecallRequest, 'editedPins'>
 
 /** One question to a system: all that it sees of a case. */
 export type SystemQuery = {
@@ -12,7 +12,7 @@ export type SystemQuery = {
   readonly scopes: readonly string[]
   readonly message: string
   readonly budget: Partial<Budget>
-  readonly recall: RecallOptions
+  readonly recall: SystemRecallOptions
   readonly at?: string
   /** The amount that was said in all, if the turns of the pack are only a part of it. */
   readonly saidInAll?: SaidInAll | undefined
@@ -63,7 +63,7 @@ export type AnswerHit = {
 export type AnswerQuote = { readonly turn: string; readonly text: string }
 
 /** The context that a system assembles for one message. */
-export type Answer = {
+export type SystemAnswer = {
   readonly prelude: string | null
   readonly pinned: readonly string[]
   /** Best first. */
@@ -76,7 +76,7 @@ export type Answer = {
   readonly nearMisses?: readonly { readonly id: string; readonly reason: string }[]
 }
 
-export const emptyAnswer: Answer = { prelude: null, pinned: [], relevant: [], questions: [] }
+export const emptyAnswer: SystemAnswer = { prelude: null, pinned: [], relevant: [], questions: [] }
 
 /**
  * A memory under evaluation. It sees beliefs, turns and messages only: never a case, a label or an
@@ -97,7 +97,7 @@ export type System = {
   /** Takes in turns of conversations, in order, besides those it has, and before any belief. Absent in a system that keeps beliefs only. */
   hear?(turns: readonly SystemTurn[]): Promise<void>
   update(update: BeliefUpdate): Promise<void>
-  recall(query: SystemQuery): Promise<Answer>
+  recall(query: SystemQuery): Promise<SystemAnswer>
   close(): Promise<void>
 }
 

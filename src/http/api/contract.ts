@@ -63,7 +63,7 @@ export type Routes = typeof routes
 export type RouteName = keyof Routes
 
 /** What a client sends and receives, for typed calls: `Answer<'recall'>`. */
-export type Answer<Name extends RouteName> = DeepReadonly<z.output<Routes[Name]['answer']>>
+export type RouteAnswer<Name extends RouteName> = DeepReadonly<z.output<Routes[Name]['answer']>>
 export type Body<Name extends RouteName> = Routes[Name]['body'] extends z.ZodType
   ? DeepReadonly<z.input<Routes[Name]['body']>>
   : undefined
@@ -73,20 +73,20 @@ export type Query<Name extends RouteName> = {
 }
 
 type Of<Shape extends z.ZodType> = DeepReadonly<z.output<Shape>>
-export type Belief = Of<typeof shape.Belief>
-export type Explanation = Of<typeof shape.Explanation>
-export type RelevantBelief = Of<typeof shape.RelevantBelief>
-export type MatchedForm = Of<typeof shape.MatchedForm>
-export type NearMiss = Of<typeof shape.NearMiss>
-export type NearMissReason = Of<typeof shape.NearMissReason>
-export type Quote = Of<typeof shape.Quote>
-export type JournalEntry = Of<typeof shape.JournalEntry>
+export type ApiBelief = Of<typeof shape.Belief>
+export type ApiExplanation = Of<typeof shape.Explanation>
+export type ApiRelevantBelief = Of<typeof shape.RelevantBelief>
+export type ApiMatchedForm = Of<typeof shape.MatchedForm>
+export type ApiNearMiss = Of<typeof shape.NearMiss>
+export type ApiNearMissReason = Of<typeof shape.NearMissReason>
+export type ApiQuote = Of<typeof shape.Quote>
+export type ApiJournalEntry = Of<typeof shape.JournalEntry>
 export type Revision = Of<typeof shape.Revision>
-export type Proposal = Of<typeof ProposalShape>
-export type Remedy = Of<typeof RemedyShape>
+export type ApiProposal = Of<typeof ProposalShape>
+export type ApiRemedy = Of<typeof RemedyShape>
 export type ListedRun = Of<typeof evals.ListedRun>
 export type ListedPack = Of<typeof evals.ListedPack>
 export type ListedCase = Of<typeof evals.ListedCase>
-export type FigureComparison = Of<typeof evals.FigureComparison>
+export type ApiFigureComparison = Of<typeof evals.FigureComparison>
 export type ListedBaseline = Of<typeof evals.ListedBaseline>
 export type ApiErrorBody = Of<typeof ApiError>

@@ -1,28 +1,28 @@
 import type { z } from 'zod'
 import type { Belief } from '../../beliefs/belief.ts'
 import type { BeliefStore } from '../../beliefs/belief-store.ts'
-import type { Finding, StoreCare } from '../../beliefs/store-care.ts'
+import type { StoreCare, StoreFinding } from '../../beliefs/store-care.ts'
 import { type MemoryError, notFound } from '../../errors.ts'
 import type { Subject } from '../../eval/system/subject.ts'
 import type { Memory } from '../../memory/memory.ts'
 import type { AccessPorts, Principal } from '../../memory/people/access.ts'
 import type { Ports } from '../../memory/ports.ts'
 import type { Caller, Channel } from '../authentication.ts'
-import type { Answer, RouteName, Routes } from './contract.ts'
+import type { RouteAnswer, RouteName, Routes } from './contract.ts'
 import type { DeepReadonly } from './route.ts'
 
 /** Reads the state of MEMORY.md and brings it up to date. */
-export type MirrorControl = { status(): Promise<Answer<'mirror'>>; sync(): Promise<Answer<'mirror'>> }
+export type MirrorControl = { status(): Promise<RouteAnswer<'mirror'>>; sync(): Promise<RouteAnswer<'mirror'>> }
 
-export type TaskWork = Answer<'case'>['work'][number]
+export type TaskEvidence = RouteAnswer<'case'>['work'][number]
 
-type ListHosts = () => Answer<'hosts'>['items']
+type ListHosts = () => RouteAnswer<'hosts'>['items']
 
 /** Work that runs in a process of its own, because it would block this one. */
 export type BackgroundWork = {
-  doctor(): Promise<{ readonly ok: boolean; readonly findings: readonly Finding[] }>
+  doctor(): Promise<{ readonly ok: boolean; readonly findings: readonly StoreFinding[] }>
   /** How far a check under way has come; null when there is none, or it has not said yet. */
-  checking(): Answer<'doctorProgress'>['progress']
+  checking(): RouteAnswer<'doctorProgress'>['progress']
   startRun(pack: string): Promise<{ readonly runId: string }>
   running(): string | null
 }
@@ -63,7 +63,7 @@ export type ServerDeps = {
   readonly background: BackgroundWork
   readonly hosts: ListHosts
   /** The sessions and checks of a task in one repeat of a run; null when they were not kept. */
-  readonly taskWork: (runId: string, taskId: string, repeat: number) => Promise<TaskWork | null>
+  readonly taskWork: (runId: string, taskId: string, repeat: number) => Promise<TaskEvidence | null>
   readonly now: () => Date
   /** A monotonic clock in milliseconds. */
   readonly clock: () => number

@@ -4,7 +4,7 @@ import { analyse, isUnspaced } from '../../search/analyse.ts'
 import { formKeys } from '../../search/forms.ts'
 import { isOrdinaryWord } from '../../search/ordinary-words.ts'
 import { singular } from '../../search/singular.ts'
-import { calendarWords, isFunctionWord, nameOf } from '../learn/name-of.ts'
+import { calendarWords, isFunctionWord, statementNameOf } from '../learn/name-of.ts'
 import type { Author, Ports } from '../ports.ts'
 
 /** An alias that was left out, why, and what to call the belief instead. */
@@ -158,7 +158,7 @@ async function takenReason(
 
 /** A phrase of the belief's own with the refused word in it, else its name. */
 function insteadOf(alias: string, { name, content }: Pick<Belief, 'name' | 'content'>): string {
-  const found = nameOf(content)
+  const found = statementNameOf(content)
   const words = analyse(alias).map(({ word }) => word)
   const isBetter = (form: string): boolean =>
     everydayReason(form) === null && analyse(form).some(({ word }) => words.includes(word))

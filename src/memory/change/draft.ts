@@ -38,7 +38,7 @@ export type BeliefDraft = {
 }
 
 /** The parts of a belief that a draft decides, complete and checked. */
-export type Statement = Pick<Belief, keyof BeliefDraft>
+export type StatedFields = Pick<Belief, keyof BeliefDraft>
 
 /**
  * Longest text accepted for each field, in characters. Name, content and why together fit the default budget of a context,
@@ -61,7 +61,7 @@ export function fieldsOfType(type: BeliefType, belief: Belief): Partial<BeliefDr
 }
 
 /** Checks a draft and fills in the defaults. */
-export function parseDraft(draft: BeliefDraft): Statement {
+export function parseDraft(draft: BeliefDraft): StatedFields {
   const name = parseForm('name', draft.name)
   const type = oneOf('type', draft.type ?? 'entity', beliefTypes)
   const subtype = draft.subtype ?? null

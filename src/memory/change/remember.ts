@@ -7,7 +7,7 @@ import { askedWords, informativeWords } from '../../search/searchable-text.ts'
 import type { Author, Ports } from '../ports.ts'
 import type { RefusedAlias } from './aliases.ts'
 import { reasonToWait, requireRoom } from './authority.ts'
-import { type BeliefDraft, limits, parseDraft, parseText, refuseSecrets, type Statement } from './draft.ts'
+import { type BeliefDraft, limits, parseDraft, parseText, refuseSecrets, type StatedFields } from './draft.ts'
 import { type ChangeRequest, change, created, type Decision, revised, stateAfter, type Write } from './transaction.ts'
 
 export type RememberRequest = ChangeRequest & {
@@ -107,8 +107,8 @@ async function otherValuesOf({ store }: Ports, statement: OneStatement): Promise
 async function withAllowedForms(
   ports: Ports,
   author: Author,
-  { user, statement, isGiven }: { user: string; statement: Statement; isGiven: boolean },
-): Promise<{ readonly parsed: Statement; readonly refusedAliases: readonly RefusedAlias[] }> {
+  { user, statement, isGiven }: { user: string; statement: StatedFields; isGiven: boolean },
+): Promise<{ readonly parsed: StatedFields; readonly refusedAliases: readonly RefusedAlias[] }> {
   if (author.actor === 'person') return { parsed: statement, refusedAliases: [] }
   const { allowedAliases, nameReason } = await import('./aliases.ts')
   const reason = isGiven ? nameReason(statement.name, statement.content) : null
@@ -163,16 +163,16 @@ async function withName({ name, ...draft }: RememberRequest['draft']): Promise<N
 async function withFreeName(
   ports: Ports,
   user: string,
-  statement: Statement,
+  statement: StatedFields,
   replaced: readonly Belief[],
-): Promise<Statement> {
+): Promise<StatedFields> {
   if (replaced.some(({ name }) => nameKey(name) === nameKey(statement.name))) return statement
   const { freeNameFor } = await import('../markdown/same-statement.ts')
   return { ...statement, name: (await freeNameFor(ports, { user, ...statement })).name }
 }
 
 /** The belief of a person that an agent's statement repeats in its own words. */
-async function saidByPerson(ports: Ports, user: string, { scopes, content }: Statement): Promise<Belief | null> {
+async function saidByPerson(ports: Ports, user: string, { scopes, content }: StatedFields): Promise<Belief | null> {
   const { restatementsOf } = await import('./restatement.ts')
   const [said] = await restatementsOf(ports, { user, scopes, content, by: 'person' })
   return said ?? null
@@ -320,7 +320,7 @@ export function inherit(belief: Belief, predecessors: readonly Belief[]): Belief
 /** The first version of a belief. */
 export function newBelief(
   ports: Pick<Ports, 'newId'>,
-  { user, statement, provenance }: { user: string; statement: Statement; provenance: Provenance },
+  { user, statement, provenance }: { user: string; statement: StatedFields; provenance: Provenance },
 ): Belief {
   return {
     id: ports.newId(),

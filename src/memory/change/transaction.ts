@@ -41,7 +41,7 @@ export async function change<Result>(
   replay: (event: JournalEvent, made?: readonly BeliefChange[]) => Promise<Result> = noReplay,
 ): Promise<Result> {
   const { user, author } = request
-  const key = request.key === undefined ? null : await keyOf(request.key, request)
+  const key = request.key === undefined ? null : await requestKeyOf(request.key, request)
   const earlier = key === null ? null : await store.eventByKey(user, key)
   if (earlier !== null) return replay(earlier)
   for (let attempt = 0; attempt < mostAttempts; attempt += 1) {
@@ -111,7 +111,7 @@ export async function stateAfter(
   throw notFound(`The belief ${beliefId} of event ${event.number} has been forgotten.`)
 }
 
-async function keyOf(given: string, request: object): Promise<NonNullable<Commit['key']>> {
+async function requestKeyOf(given: string, request: object): Promise<NonNullable<Commit['key']>> {
   const { idWithoutSecret } = await import('../learn/secrets.ts')
   return { value: idWithoutSecret(given), fingerprint: hash('sha256', canonicalJson(request)) }
 }

@@ -137,23 +137,23 @@ function* prepare(ports: Ports, request: HearRequest, heard: HeardTurn): Steps<P
   if (offTheRecord(text)) return { outcome: 'off the record', reason: 'It asks not to be kept.' }
   const at = (heard.at === undefined ? ports.now() : new Date(parseTime('since', heard.at))).toISOString()
   const utcOffset = heard.at === undefined ? null : offsetIn(heard.at)
-  const host = nameOf('host', heard.host) ?? author.origin
+  const host = givenNameOf('host', heard.host) ?? author.origin
   const kept = yield* maskedInSteps(text.toWellFormed())
   const origin = heard.origin ?? originOf(role, author)
   const found = role === 'user' && origin === 'person' ? findStatements(kept) : null
   const turn: NewTurn = {
     id: `t-${ports.newId().replace(/^b-/u, '')}`,
     user,
-    session: nameOf('session', session, idWithoutSecret) ?? `${host}-${localDay(at, utcOffset)}`,
+    session: givenNameOf('session', session, idWithoutSecret) ?? `${host}-${localDay(at, utcOffset)}`,
     index: index ?? null,
     role,
-    speaker: nameOf('speaker', speaker),
+    speaker: givenNameOf('speaker', speaker),
     at,
     utcOffset,
     scope: parseScope(heard.scope ?? request.scopes[0] ?? ''),
     host,
     origin,
-    messageId: nameOf('message id', messageId, idWithoutSecret),
+    messageId: givenNameOf('message id', messageId, idWithoutSecret),
     text: kept,
     doubtful: found === null ? [] : doubtfulIn(kept, found.findings),
   }
@@ -190,7 +190,7 @@ function originOf(role: TurnRole, { actor }: Author): TurnOrigin {
 
 const longestName = 200
 
-function nameOf(what: string, given: string | undefined, withoutSecrets = masked): string | null {
+function givenNameOf(what: string, given: string | undefined, withoutSecrets = masked): string | null {
   if (given === undefined || given.trim() === '') return null
   if (given.length > longestName)
     throw invalid(`The ${what} has ${given.length} characters; at most ${longestName} are allowed.`)

@@ -1,4 +1,4 @@
-import type { Finding, OnProgress, StoreCare } from '../../beliefs/store-care.ts'
+import type { OnProgress, StoreCare, StoreFinding } from '../../beliefs/store-care.ts'
 import { MemoryError } from '../../errors.ts'
 import { formKeys } from '../../search/forms.ts'
 import type { Store } from '../ports.ts'
@@ -6,12 +6,16 @@ import type { Store } from '../ports.ts'
 type Examined = { readonly store: Store & StoreCare }
 
 /** Checks the whole store, and that the newest belief of a user is found by its name. Only reads. */
-export async function examine({ store }: Examined, user: string, onProgress?: OnProgress): Promise<readonly Finding[]> {
+export async function examine(
+  { store }: Examined,
+  user: string,
+  onProgress?: OnProgress,
+): Promise<readonly StoreFinding[]> {
   return [...(await store.verify(onProgress)), ...(await recallFinding(store, user))]
 }
 
 /** Nothing for a user without current beliefs. */
-async function recallFinding(store: Store, user: string): Promise<readonly Finding[]> {
+async function recallFinding(store: Store, user: string): Promise<readonly StoreFinding[]> {
   const { items } = await store.list(
     { user, current: true, candidates: false, proposals: false },
     { limit: 1, offset: 0 },
@@ -31,7 +35,7 @@ async function recallFinding(store: Store, user: string): Promise<readonly Findi
 }
 
 /** Derives everything again from the journal and says whether that changed anything. Not from one that is not whole. */
-export async function rebuild({ store }: Examined): Promise<Finding> {
+export async function rebuild({ store }: Examined): Promise<StoreFinding> {
   const before = await store.fingerprint()
   try {
     await store.rebuild()
@@ -48,7 +52,7 @@ export async function rebuild({ store }: Examined): Promise<Finding> {
 }
 
 /** Removes forgotten text that a forget left in unused parts of a large or busy store. */
-export async function finishForgetting({ store }: Examined): Promise<Finding> {
+export async function finishForgetting({ store }: Examined): Promise<StoreFinding> {
   const check = 'forgotten'
   try {
     if (await store.scrub())
@@ -62,7 +66,7 @@ export async function finishForgetting({ store }: Examined): Promise<Finding> {
 }
 
 /** Takes the journal as it is, although events are missing at its end. */
-export async function acceptLoss({ store }: Examined): Promise<Finding> {
+export async function acceptLoss({ store }: Examined): Promise<StoreFinding> {
   await store.anchorJournal()
   const { number } = await store.head()
   return { check: 'accept loss', ok: true, detail: `the journal up to event ${number} is taken as the whole journal` }

@@ -62,12 +62,12 @@ export type Extraction = {
 }
 
 /** A message, and earlier ones of the same conversation, oldest first. */
-export type Heard = { readonly text: string; readonly earlier?: readonly string[] }
+export type HeardMessage = { readonly text: string; readonly earlier?: readonly string[] }
 
 /** Finds statements in what a person said. */
 export type Extractor = {
   readonly name: string
   /** The model that finds them, where one does. What it finds is only ever a candidate. */
   readonly model?: string
-  extract(heard: Heard, signal?: AbortSignal): Promise<Extraction>
+  extract(heard: HeardMessage, signal?: AbortSignal): Promise<Extraction>
 }

@@ -5,7 +5,7 @@ import { ownParts } from '../../search/turns/pasted.ts'
 import { parseQuestion } from '../../search/turns/question.ts'
 import { countTerms } from '../../search/turns/terms.ts'
 import { parseBlocks } from '../mirror/parse/blocks.ts'
-import { nameOf, nameStatement } from './name-of.ts'
+import { nameStatement, statementNameOf } from './name-of.ts'
 import { offTheRecord } from './off-the-record.ts'
 import { findStatements } from './rules.ts'
 import { secretsIn } from './secrets.ts'
@@ -20,7 +20,7 @@ const readers: Readonly<Record<string, (text: string) => unknown>> = {
   'finding own words': ownParts,
   'reading a question': parseQuestion,
   'reading MEMORY.md': parseBlocks,
-  'naming a statement': (text) => [nameStatement(text), nameOf(text)],
+  'naming a statement': (text) => [nameStatement(text), statementNameOf(text)],
 }
 
 /** Texts that make a pattern go back over what it has read, where it can. */

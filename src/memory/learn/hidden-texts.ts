@@ -28,9 +28,10 @@ export const encodedWord =
 
 /** The text that a word in base64 or hexadecimal stands for; null when it stands for anything else. */
 export const decoded = (word: string): string | null =>
-  textOf(Buffer.from(word, 'base64')) ?? (/^[\dA-Fa-f]*$/u.test(word) ? textOf(Buffer.from(word, 'hex')) : null)
+  decodedTextOf(Buffer.from(word, 'base64')) ??
+  (/^[\dA-Fa-f]*$/u.test(word) ? decodedTextOf(Buffer.from(word, 'hex')) : null)
 
-function textOf(bytes: Buffer): string | null {
+function decodedTextOf(bytes: Buffer): string | null {
   // Most words are turned down by their first bytes.
   if (bytes.subarray(0, 12).some((byte) => byte < 9 || byte > 126)) return null
   const text = bytes.toString('latin1')

@@ -17,7 +17,7 @@ import { change, created, revised } from '../change/transaction.ts'
 import { freeName } from '../find-belief.ts'
 import type { Author, Ports } from '../ports.ts'
 import type { Extraction, Extractor, Finding, Refusal } from './extraction.ts'
-import { nameOf, openingOf } from './name-of.ts'
+import { openingOf, statementNameOf } from './name-of.ts'
 import { isDeliberate } from './own-words.ts'
 import { findStatements } from './rules.ts'
 import { redacted } from './secrets.ts'
@@ -177,7 +177,7 @@ class Plan {
     if (!this.#isPerson) return
     const { content } = statement
     const saidAt = this.#request.saidAt ?? this.#at
-    const said = { name: nameOf(content).name, content }
+    const said = { name: statementNameOf(content).name, content }
     const isCorrected = (belief: Belief): boolean =>
       authorityOf(belief) === 'person' &&
       belief.provenance.at <= saidAt &&
@@ -224,7 +224,7 @@ class Plan {
     const { content, type, subtype, about, slot, kind } = finding
     const { user, author, scopes, sourceId = null, model = null } = this.#request
     const isCandidate = !this.#isConfirmed || kind === 'preference'
-    const found = subtype === 'instruction' ? { name: openingOf(content), aliases: [] } : nameOf(content)
+    const found = subtype === 'instruction' ? { name: openingOf(content), aliases: [] } : statementNameOf(content)
     const statement = parseDraft({
       name: slot ?? finding.name ?? found.name,
       aliases: slot === undefined ? (finding.aliases ?? found.aliases) : [],

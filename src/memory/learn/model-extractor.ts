@@ -5,7 +5,7 @@ import { JsonObjects } from '../../files/json-objects.ts'
 import type { ChatMessage, ChatModel } from '../../models/chat-model.ts'
 import { isSurfaceForm } from '../../search/forms.ts'
 import { limits } from '../change/draft.ts'
-import type { Extraction, Extractor, Finding, Heard, Refusal } from './extraction.ts'
+import type { Extraction, Extractor, Finding, HeardMessage, Refusal } from './extraction.ts'
 import { offTheRecord } from './off-the-record.ts'
 import { refusedWhole } from './rules.ts'
 import { masked } from './secrets.ts'
@@ -73,7 +73,11 @@ export function modelExtractor(model: ChatModel): Extractor {
   }
 }
 
-async function asked(model: ChatModel, heard: Heard, signal: AbortSignal): Promise<readonly z.infer<typeof Found>[]> {
+async function asked(
+  model: ChatModel,
+  heard: HeardMessage,
+  signal: AbortSignal,
+): Promise<readonly z.infer<typeof Found>[]> {
   const question: ChatMessage = { role: 'user', text: fenced(heard) }
   const schema = { name: 'beliefs', schema: answerSchema }
   const first = await model.reply({ system: instructions, messages: [question], schema, temperature: 0, signal })
@@ -143,7 +147,7 @@ const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   value !== null && typeof value === 'object' && !Array.isArray(value)
 
 /** The marks are made of what the message does not hold, so that nothing in it can end it. */
-function fenced({ text: message, earlier = [] }: Heard): string {
+function fenced({ text: message, earlier = [] }: HeardMessage): string {
   let mark = 'MESSAGE'
   while ([message, ...earlier].some((one) => one.includes(mark))) mark += '-X'
   const before = earlier.slice(-6).map((one, index) => `<${mark} earlier="${index + 1}">\n${one}\n</${mark}>`)
@@ -152,7 +156,7 @@ function fenced({ text: message, earlier = [] }: Heard): string {
 }
 
 /** Keeps what the message really says. */
-function founded({ text: message }: Heard, beliefs: readonly z.infer<typeof Found>[]): Extraction {
+function founded({ text: message }: HeardMessage, beliefs: readonly z.infer<typeof Found>[]): Extraction {
   const { flat, placeOf } = flattened(message)
   const findings: Finding[] = []
   const refused: Refusal[] = []

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { analyse } from '../../search/analyse.ts'
 import { isSurfaceForm } from '../../search/forms.ts'
 import { isOrdinaryWord } from '../../search/ordinary-words.ts'
-import { nameOf, nameStatement, openingOf } from './name-of.ts'
+import { nameStatement, openingOf, statementNameOf } from './name-of.ts'
 
 it.each<readonly [string, string, readonly string[]]>([
   ['our staging port is 5433.', 'staging port', []],
@@ -21,7 +21,7 @@ it.each<readonly [string, string, readonly string[]]>([
   ['we never deploy on Fridays', 'we never deploy on Fridays', []],
   ['the door is red', 'the door is red', []],
 ])('%s', (sentence, name, aliases) => {
-  expect(nameOf(sentence)).toEqual({ name, aliases })
+  expect(statementNameOf(sentence)).toEqual({ name, aliases })
 })
 
 it.each([
@@ -53,7 +53,7 @@ it('is never one everyday word, and an alias never is either', () => {
   )
   fc.assert(
     fc.property(fc.array(words, { minLength: 2, maxLength: 12 }), (sentence) => {
-      const { name, aliases } = nameOf(sentence.join(' '))
+      const { name, aliases } = statementNameOf(sentence.join(' '))
       for (const form of [name, ...aliases]) {
         const found = analyse(form)
         expect(found.length > 1 || !isOrdinaryWord(found[0]?.word ?? '')).toBe(true)
@@ -65,7 +65,7 @@ it('is never one everyday word, and an alias never is either', () => {
 it('can be found wherever the sentence has a letter or a digit', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'grapheme', maxLength: 60 }), (sentence) => {
-      const { name, aliases } = nameOf(sentence)
+      const { name, aliases } = statementNameOf(sentence)
       expect(!isSurfaceForm(sentence) || [name, ...aliases].every(isSurfaceForm)).toBe(true)
     }),
   )

@@ -142,7 +142,7 @@ export const withoutMarkup = (text: string): string =>
  * The name and aliases of a sentence that was said in a conversation: phrases of two or three words that follow a determiner ("our staging port") or
  * contain a rare word, and names. Without any, the name is a rare word or the first words of the sentence.
  */
-export function nameOf(sentence: string): { readonly name: string; readonly aliases: readonly string[] } {
+export function statementNameOf(sentence: string): { readonly name: string; readonly aliases: readonly string[] } {
   const forms = phrasesOf(sentence)
   const name = forms[0] ?? rareWordIn(sentence) ?? openingOf(sentence)
   return { name, aliases: mergeAliases(name, [], forms.slice(1)).slice(0, mostAliases) }
@@ -150,7 +150,7 @@ export function nameOf(sentence: string): { readonly name: string; readonly alia
 
 /** Whether the name of a belief was derived from its content, and not given by a person or a program. */
 export const isDerivedName = ({ name, content }: Pick<Belief, 'name' | 'content'>): boolean =>
-  [nameOf(content).name, openingOf(content), nameStatement(content).name].some(
+  [statementNameOf(content).name, openingOf(content), nameStatement(content).name].some(
     (derived) => nameKey(derived) === nameKey(saidName(name)),
   )
 

@@ -3,7 +3,7 @@ import { isOrdinaryWord } from '../../search/ordinary-words.ts'
 import { correctionCue } from '../../search/sentences.ts'
 import { longestTyped, ownParts } from '../../search/turns/pasted.ts'
 import type { Extraction, Extractor, Finding, Refusal, Slot } from './extraction.ts'
-import { calendarWords, isFunctionWord, nameOf, phrasesOf } from './name-of.ts'
+import { calendarWords, isFunctionWord, phrasesOf, statementNameOf } from './name-of.ts'
 import { offTheRecord } from './off-the-record.ts'
 import { listMark, type MessageSentence, sentencesIn } from './own-words.ts'
 import { redacted, secretIn } from './secrets.ts'
@@ -258,7 +258,7 @@ function laterStatements(sentence: MessageSentence, start: number, isFound: bool
 function listed(sentence: MessageSentence, topic: readonly string[]): Finding {
   const finding = asked(sentence, 0)
   if (finding.kind !== 'request' || topic.length === 0) return finding
-  return { ...finding, aliases: [...nameOf(finding.content).aliases, ...topic] }
+  return { ...finding, aliases: [...statementNameOf(finding.content).aliases, ...topic] }
 }
 
 /** The statement to be remembered, from an offset in a sentence on: an instruction or identity where it is one. */

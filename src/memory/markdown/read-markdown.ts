@@ -120,13 +120,13 @@ async function freeName(
 ): Promise<string | null> {
   const { store } = ports
   const same = isGiven ? null : await sameStatement(ports, { user, scopes, content })
-  if (same !== null && !taken.has(keyOf(same.name, scopes))) {
-    taken.set(keyOf(same.name, scopes), content)
+  if (same !== null && !taken.has(itemKeyOf(same.name, scopes))) {
+    taken.set(itemKeyOf(same.name, scopes), content)
     return same.name
   }
   for (let attempt = 1; ; attempt += 1) {
     const candidate = numberedName(name, attempt)
-    const key = keyOf(candidate, scopes)
+    const key = itemKeyOf(candidate, scopes)
     const before = taken.get(key)
     if (before !== undefined && isSameStatement(before, content)) return null
     const holders = before === undefined && !isGiven ? await store.holders(user, candidate, scopes) : []
@@ -137,7 +137,8 @@ async function freeName(
   }
 }
 
-const keyOf = (name: string, scopes: readonly string[]): string => JSON.stringify([nameKey(name), [...scopes].sort()])
+const itemKeyOf = (name: string, scopes: readonly string[]): string =>
+  JSON.stringify([nameKey(name), [...scopes].sort()])
 
 const preferring = /\b(?:prefers?|favou?rites?|likes?|loves?|hates?|dislikes?|always|never|avoid)\b/iu
 const deciding = /\b(?:decided|decision|agreed|we chose|settled on)\b/iu

@@ -3,7 +3,7 @@ import { versionMark } from './parse/blocks.ts'
 import { withoutOrphans } from './parse/orphans.ts'
 import { type LiveFile, readLiveFile } from './parse/read-file.ts'
 import { baseOf, loadBase } from './state/bases.ts'
-import { type Held, type MirrorPaths, type MirrorState, mirrorFile } from './state/state.ts'
+import { type HeldMirror, type MirrorPaths, type MirrorState, mirrorFile } from './state/state.ts'
 import { MirrorDocument } from './write/document.ts'
 import { appended, type LateSave, linesAdded, mergeLate } from './write/late-saves.ts'
 import { beginning } from './write/shown.ts'
@@ -20,7 +20,7 @@ export type OpenFile = {
 }
 
 /** Why a file cannot be relied on. */
-export type HeldFile = Pick<Held, 'kind' | 'file' | 'reason'> & { readonly live: LiveFile | null }
+export type HeldFile = Pick<HeldMirror, 'kind' | 'file' | 'reason'> & { readonly live: LiveFile | null }
 
 type Reading = {
   readonly late: readonly LateSave[]

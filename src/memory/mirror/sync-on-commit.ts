@@ -145,7 +145,7 @@ function problemIn(synced: Synced | null): Error | null {
  * a person. Any other problem is left to the sync, which reports it.
  */
 async function isEdited(dir: string): Promise<boolean> {
-  const { hashOf, signatureAt } = await import('./parse/read-file.ts')
+  const { contentHashOf, signatureAt } = await import('./parse/read-file.ts')
   const file = join(dir, 'MEMORY.md')
   try {
     const { held, files } = JSON.parse(readFileSync(stateFile(dir), 'utf8'))
@@ -153,7 +153,7 @@ async function isEdited(dir: string): Promise<boolean> {
     if (held !== null) return held.signature !== signature
     // A copy of the memory has the same text.
     const { signature: known, hash } = files['MEMORY.md'] ?? {}
-    return signature !== known && (signature === '' || hashOf(readFileSync(file)) !== hash)
+    return signature !== known && (signature === '' || contentHashOf(readFileSync(file)) !== hash)
   } catch {
     return false
   }

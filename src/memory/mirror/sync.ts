@@ -18,11 +18,11 @@ import { planMerge } from './merge/plan.ts'
 import { settleWaiting, type UndecidedEdit, undecidedEdits, withdrawOutdated } from './merge/waiting.ts'
 import { readTopics, removeDisplaced, removeTopics } from './migrate.ts'
 import type { ItemBlock } from './parse/blocks.ts'
-import { hashOf, type LiveFile, signatureAt } from './parse/read-file.ts'
+import { contentHashOf, type LiveFile, signatureAt } from './parse/read-file.ts'
 import { type HeldFile, type OpenFile, readMirror } from './read.ts'
 import { forgetInBases, saveBase } from './state/bases.ts'
 import {
-  type Held,
+  type HeldMirror,
   loadState,
   type MirrorPaths,
   type MirrorState,
@@ -50,7 +50,7 @@ export type MirrorRequest = {
 
 export type Synced = {
   readonly outcome: 'synced' | 'held'
-  readonly held: Held | null
+  readonly held: HeldMirror | null
   /** The path of MEMORY.md. */
   readonly file: string
   /** `MEMORY.md` if it was written. */
@@ -204,7 +204,7 @@ async function runSync(ports: Ports, paths: MirrorPaths, state: MirrorState, req
     const instead = [...left].flatMap(([block, belief]) => (belief === null ? [] : [[block, belief] as const]))
     saveBase(paths, document, document.render(new Map(instead)))
     const signature = mustWrite ? await replaceFile(paths, live, content, ports.now()) : (live?.signature ?? '')
-    state.files[mirrorFile] = { signature, hash: hashOf(content), items: document.ids().length }
+    state.files[mirrorFile] = { signature, hash: contentHashOf(content), items: document.ids().length }
     return mustWrite
   }
 
@@ -216,7 +216,7 @@ async function runSync(ports: Ports, paths: MirrorPaths, state: MirrorState, req
     return signatureAt(paths.file) !== (live?.signature ?? null)
   }
 
-  function hold({ kind, file, reason }: Pick<Held, 'kind' | 'file' | 'reason'>): 'held' {
+  function hold({ kind, file, reason }: Pick<HeldMirror, 'kind' | 'file' | 'reason'>): 'held' {
     const since = state.held?.reason === reason ? state.held.since : ports.now().toISOString()
     state.held = { kind, file, reason, since, signature: signatureAt(paths.file) ?? '' }
     saveState(paths, state)

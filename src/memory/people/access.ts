@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { AccessStore, FoundToken, Person, Role, Team, Token } from '../../beliefs/access-store.ts'
+import type { AccessStore, AccessToken, FoundToken, Person, Role, Team } from '../../beliefs/access-store.ts'
 import { parseScopes, teamOf, teamOwner, universalScope } from '../../beliefs/scope.ts'
 import { conflict, forbidden, invalid, notFound } from '../../errors.ts'
 import { forget } from '../change/forget.ts'
@@ -10,9 +10,9 @@ import type { Ports } from '../ports.ts'
 const tokenPrefix = 'credence_'
 const longestLabel = 100
 
-export type TokenRequest = Pick<Token, 'kind' | 'person'> & Partial<Pick<Token, 'scopes' | 'label'>>
+export type TokenRequest = Pick<AccessToken, 'kind' | 'person'> & Partial<Pick<AccessToken, 'scopes' | 'label'>>
 /** `secret` is the token itself, which is kept nowhere. */
-export type NewToken = { readonly token: Token; readonly secret: string }
+export type NewToken = { readonly token: AccessToken; readonly secret: string }
 /** Whether the memory of a person or team that is removed is kept or erased. */
 export const memoryFates = ['keep', 'erase'] as const
 export type MemoryFate = (typeof memoryFates)[number]
@@ -23,11 +23,11 @@ export type AccessPorts = Ports & {
 }
 
 /** Tokens have 256 random bits, so that a hash without salt reveals nothing. */
-const hashOf = (secret: string): string => createHash('sha256').update(secret).digest('hex')
+const secretHashOf = (secret: string): string => createHash('sha256').update(secret).digest('hex')
 
 /** The token of a request, as the store has it now; null for one that is unknown or revoked. */
 export const findToken = async (access: AccessStore, secret: string): Promise<FoundToken | null> =>
-  secret.startsWith(tokenPrefix) ? access.findToken({ hash: hashOf(secret) }) : null
+  secret.startsWith(tokenPrefix) ? access.findToken({ hash: secretHashOf(secret) }) : null
 
 /** A use is written down only this long after the one before, so that a busy token costs one write in this time. */
 const useEveryMs = 600_000
@@ -35,7 +35,7 @@ const useEveryMs = 600_000
 /** Notes that a token is being used. */
 export async function noteTokenUse(
   { access, now }: Pick<AccessPorts, 'access' | 'now'>,
-  { id, lastUsedAt }: Pick<Token, 'id' | 'lastUsedAt'>,
+  { id, lastUsedAt }: Pick<AccessToken, 'id' | 'lastUsedAt'>,
 ): Promise<void> {
   const time = now()
   if (lastUsedAt === null || time.getTime() - Date.parse(lastUsedAt) >= useEveryMs)
@@ -89,7 +89,7 @@ export async function createToken(ports: AccessPorts, request: TokenRequest): Pr
     // The invite before this one is worth nothing any more.
     for (const { id } of others) await ports.access.revokeToken(id, made.token.createdAt)
   }
-  if (await ports.access.addToken(made.token, hashOf(made.secret))) return made
+  if (await ports.access.addToken(made.token, secretHashOf(made.secret))) return made
   throw unknownPerson(person ?? '')
 }
 
@@ -100,7 +100,7 @@ export async function createToken(ports: AccessPorts, request: TokenRequest): Pr
 export async function redeemInvite(ports: AccessPorts, invite: string, label = ''): Promise<NewToken> {
   const person = (await findToken(ports.access, invite))?.person ?? ''
   const made = newToken(ports, { kind: 'person', person, label })
-  if (!(await ports.access.exchangeInvite(hashOf(invite), made.token, hashOf(made.secret))))
+  if (!(await ports.access.exchangeInvite(secretHashOf(invite), made.token, secretHashOf(made.secret))))
     throw forbidden('The invite has been used.', 'Ask for a new one; if you did not use it, say so.')
   try {
     await requireNoMemory(ports, person)

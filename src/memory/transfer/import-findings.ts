@@ -77,7 +77,7 @@ const withoutSecrets = (entry: ImportEntry): ImportEntry => ({
   name: entry.name === null ? null : redacted(entry.name),
 })
 
-const wordsOf = ({ name, text }: ImportEntry): readonly string[] => [
+const recordWordsOf = ({ name, text }: ImportEntry): readonly string[] => [
   ...(name === null ? [] : searchableWords(name)),
   ...searchableWords(text),
 ]
@@ -92,7 +92,7 @@ const leastShared = 3
 function contradictions(entries: readonly ImportEntry[]): readonly ImportFinding[] {
   const frames: { readonly frame: string; readonly entry: ImportEntry; readonly value: string }[] = []
   for (const entry of entries) {
-    const words = wordsOf(entry)
+    const words = recordWordsOf(entry)
     const positive = words.filter((word) => !negations.has(word))
     if (positive.length >= leastShared) {
       const value = positive.length === words.length ? '' : 'not'
@@ -126,7 +126,7 @@ const placeKey = ({ place, text }: ImportEntry): string => `${place}:${text}`
 /** Entries with the same words, whatever their order, or in the same words but for case and punctuation. */
 function duplicates(entries: readonly ImportEntry[]): readonly ImportFinding[] {
   const groups = Map.groupBy(entries, (entry) => {
-    const words = wordsOf(entry).filter(isInformative)
+    const words = recordWordsOf(entry).filter(isInformative)
     return words.length === 0 ? nameKey(entry.text) : [...words].sort(compareStrings).join(' ')
   })
   return [...groups.values()]

@@ -106,7 +106,7 @@ export async function pushQuotes(index: TurnIndex, view: TurnView, message: stri
       ? newestOfAll(shown)
       : newestFirst(
           shown,
-          ({ quote }) => ({ text: textOf(quote), at: Date.parse(quote.turn.at), session: quote.turn.session }),
+          ({ quote }) => ({ text: quoteTextOf(quote), at: Date.parse(quote.turn.at), session: quote.turn.session }),
           question.terms,
           () => true,
         )
@@ -160,7 +160,7 @@ export async function judgeTurn(
 /** Reads a message for quotes: its question, its telling words with their postings, and the threshold. */
 async function readMessage(index: TurnIndex, view: TurnView, message: string): Promise<Asked> {
   const question = parseQuestion(message, await index.turnSpeakers(view))
-  const words = wordsOf(message, question)
+  const words = questionWordsOf(message, question)
   const postings = await index.turnPostings(view, [...words.keys()])
   return { question, words, postings, threshold: thresholdFor(question, postings) }
 }
@@ -239,7 +239,7 @@ export function markOvertaken(
   const { terms, asksPast } = parseQuestion(message, [])
   if (asksPast) return quotes
   return quotes.map((quote) => {
-    const said = { text: textOf(quote), at: Date.parse(quote.turn.at), session: quote.turn.session }
+    const said = { text: quoteTextOf(quote), at: Date.parse(quote.turn.at), session: quote.turn.session }
     const isOvertaken = statements.some((statement) => {
       const both = newestFirst(
         [{ ...statement, session: '' }, said],
@@ -254,7 +254,7 @@ export function markOvertaken(
 }
 
 /** What a quote is about: the whole turn, where it is short. */
-const textOf = ({ turn, text }: PushedQuote): string => (turn.text.length <= shortTurn ? turn.text : text)
+const quoteTextOf = ({ turn, text }: PushedQuote): string => (turn.text.length <= shortTurn ? turn.text : text)
 
 /** What the same person said next to correct a quote ("Wait no, 2.5 bar"): such a turn has few words to be found by. */
 async function correctionsOf(
@@ -294,7 +294,7 @@ function isCorrectionOf(corrected: string, text: string): boolean {
 }
 
 /** The telling terms of a message, each with the word it was written as. Times and the names of speakers say nothing here. */
-function wordsOf(message: string, { terms }: Question): ReadonlyMap<string, string> {
+function questionWordsOf(message: string, { terms }: Question): ReadonlyMap<string, string> {
   const untimed = message.replaceAll('’', "'").replace(timePhrases, (phrase) => ' '.repeat(phrase.length))
   const words = new Map<string, string>()
   for (const { term, start, end } of termsOf(untimed)) {
@@ -375,7 +375,7 @@ async function candidatesFor(
     let most = 0
     for (let index_ = 0; index_ < terms.length; index_ += 1) {
       const own = counts[index_] as Uint8Array
-      const place = placeOf(unit, own[at] !== 0, near, own)
+      const place = nearestPlaceOf(unit, own[at] !== 0, near, own)
       found[index_] = place
       most += (terms[index_] as (typeof terms)[number]).weight * (own[at] === 0 ? place : constants.inSentence)
     }
@@ -460,7 +460,7 @@ function placesNear(units: readonly TurnUnit[], at: number): NearPlaces {
 }
 
 /** What a term counts by where it is found: in the unit itself, in the question it answers, or in the turns beside it. */
-function placeOf(own: TurnUnit, isOwn: boolean, { places, shares }: NearPlaces, counts: Uint8Array): number {
+function nearestPlaceOf(own: TurnUnit, isOwn: boolean, { places, shares }: NearPlaces, counts: Uint8Array): number {
   if (isOwn) return own.length > constants.longTurn ? constants.inLongTurn : constants.inTurn
   let most = 0
   for (let one = 0; one < places.length; one += 1)

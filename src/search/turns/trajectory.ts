@@ -30,10 +30,10 @@ export const stepConstants = {
 } as const
 
 /** A step of a trajectory: what was done, and what came of it. */
-export type Step = { readonly place: number; readonly action: string; readonly result: string }
+export type TrajectoryStep = { readonly place: number; readonly action: string; readonly result: string }
 
 /** A tool's turn is what was done, an empty line, and what came of it. */
-export function stepOf(text: string, place: number): Step {
+export function stepOf(text: string, place: number): TrajectoryStep {
   const gap = /\n[^\S\n]*\n/u.exec(text)
   if (gap === null) return { place, action: text, result: '' }
   return { place, action: text.slice(0, gap.index), result: text.slice(gap.index + gap[0].length) }
@@ -46,7 +46,7 @@ type Fields = { readonly action: Field; readonly result: Field; readonly changes
 type Field = { readonly counts: ReadonlyMap<string, number>; readonly length: number }
 
 /** How well each step of one trajectory answers a question, 1 for the best by its words. In the order of their places. */
-export function scoreSteps(steps: readonly Step[], question: Question): readonly Explanation[] {
+export function scoreSteps(steps: readonly TrajectoryStep[], question: Question): readonly Explanation[] {
   const asked = askedOf(question)
   const fields = steps.map(({ place, action, result }, at): Fields => {
     const before = steps[at - 1]

@@ -1,4 +1,4 @@
-import { Connection, type ConnectionOptions } from '../postgres/connection.ts'
+import { type ConnectionOptions, PostgresConnection } from '../postgres/connection.ts'
 import { appendRecord, lockOwner, movePlaces, readHead, readPlaces, readRecords } from '../postgres/journal.ts'
 import { migrate } from '../postgres/migrations/migrate.ts'
 import { openSqliteStore, type SqliteStoreOptions } from '../sqlite/sqlite-store.ts'
@@ -26,7 +26,7 @@ export async function openSqliteTransfer(options: SqliteStoreOptions): Promise<J
 const ofFile = (sql: string): string => sql.replaceAll('credence.', '').replaceAll(/\$\d+/gu, '?')
 
 export async function openPostgresTransfer(options: ConnectionOptions): Promise<JournalTransfer> {
-  const connection = new Connection(options)
+  const connection = new PostgresConnection(options)
   await migrate(connection).catch(async (error: unknown) => {
     await connection.close()
     throw error

@@ -1,9 +1,9 @@
 import type { AccessStore } from '../../beliefs/access-store.ts'
 import { sqlAccess } from '../access-sql.ts'
-import type { Connection } from './connection.ts'
+import type { PostgresConnection } from './connection.ts'
 
 /** Who may use the memory, kept in its PostgreSQL database. */
-export const openAccess = (connection: Connection): AccessStore =>
+export const openAccess = (connection: PostgresConnection): AccessStore =>
   sqlAccess(<Row>(use: 'read' | 'write', sql: string, values: readonly unknown[]) => {
     if (use === 'read') return connection.readOne<Row>(sql, values)
     let earlier: readonly Row[] = []

@@ -1,11 +1,11 @@
 import { hash } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Finding, OnProgress } from '../../beliefs/store-care.ts'
+import type { OnProgress, StoreFinding } from '../../beliefs/store-care.ts'
 import { MemoryError } from '../../errors.ts'
 import { beforeFirst, toHex } from '../journal-chain.ts'
 import { openSqliteStore } from '../sqlite/sqlite-store.ts'
-import type { Connection, Run } from './connection.ts'
+import type { PostgresConnection, Run } from './connection.ts'
 import type { OwnerHead } from './journal.ts'
 import { type Projections, replay } from './projections.ts'
 
@@ -33,10 +33,10 @@ async function* ownersIn(run: Run): AsyncGenerator<Owner> {
  * every text and every row of the index.
  */
 export function verifyStore(
-  connection: Connection,
+  connection: PostgresConnection,
   projections: Projections,
   onProgress: OnProgress = () => {},
-): Promise<readonly Finding[]> {
+): Promise<readonly StoreFinding[]> {
   return connection.readSnapshot(async (run) => {
     const complaints = { journal: [] as string[], index: [] as string[] }
     let [owners, events] = [0, 0]
@@ -57,7 +57,7 @@ export function verifyStore(
 }
 
 /** The checks that fail. */
-async function verifyOwner(run: Run, projections: Projections, owner: Owner): Promise<readonly Finding[]> {
+async function verifyOwner(run: Run, projections: Projections, owner: Owner): Promise<readonly StoreFinding[]> {
   const folder = mkdtempSync(join(projections.directory, 'new-'))
   try {
     // The copy has no secrets of its own, so that it needs no random salts.
@@ -85,7 +85,7 @@ async function verifyOwner(run: Run, projections: Projections, owner: Owner): Pr
   }
 }
 
-function findingOf(check: string, detail: string, complaints: readonly string[]): Finding {
+function findingOf(check: string, detail: string, complaints: readonly string[]): StoreFinding {
   if (complaints.length === 0) return { check, ok: true, detail }
   const shown = complaints.slice(0, maxExamples)
   const rest = complaints.length - shown.length
@@ -93,7 +93,7 @@ function findingOf(check: string, detail: string, complaints: readonly string[])
 }
 
 /** A commit is acknowledged after it is on the disk, unless somebody has switched that off. */
-async function verifySettings(run: Run): Promise<Finding> {
+async function verifySettings(run: Run): Promise<StoreFinding> {
   const rows = await run<{ name: string; setting: string }>(
     `SELECT name, setting FROM pg_settings WHERE name IN ('fsync', 'full_page_writes', 'synchronous_commit') ORDER BY name`,
   )
@@ -101,7 +101,7 @@ async function verifySettings(run: Run): Promise<Finding> {
   return findingOf('settings', rows.map(({ name, setting }) => `${name} ${setting}`).join(', '), complaints)
 }
 
-const readOwners = (connection: Connection): Promise<readonly Owner[]> =>
+const readOwners = (connection: PostgresConnection): Promise<readonly Owner[]> =>
   connection.readSnapshot(async (run) => {
     const owners: Owner[] = []
     for await (const owner of ownersIn(run)) owners.push(owner)
@@ -109,7 +109,7 @@ const readOwners = (connection: Connection): Promise<readonly Owner[]> =>
   })
 
 /** Removes everything derived from the journal. It is made again when it is needed. */
-export async function rebuild(connection: Connection, projections: Projections): Promise<void> {
+export async function rebuild(connection: PostgresConnection, projections: Projections): Promise<void> {
   await connection.write(async (run) => {
     await run('DELETE FROM credence.snapshots')
     await run('COMMIT')
@@ -120,14 +120,19 @@ export async function rebuild(connection: Connection, projections: Projections):
 }
 
 /** A hash over everything derived from the journals. */
-export async function fingerprint(connection: Connection, of: (owner: string) => Promise<string>): Promise<string> {
+export async function fingerprint(
+  connection: PostgresConnection,
+  of: (owner: string) => Promise<string>,
+): Promise<string> {
   const sums: string[] = []
   for (const { owner } of await readOwners(connection)) sums.push(owner, await of(owner))
   return hash('sha256', JSON.stringify(sums))
 }
 
 /** The number of all events, and a hash over the newest of every owner. */
-export async function headOf(connection: Connection): Promise<{ readonly number: number; readonly hash: string }> {
+export async function headOf(
+  connection: PostgresConnection,
+): Promise<{ readonly number: number; readonly hash: string }> {
   const owners = await readOwners(connection)
   return {
     number: owners.reduce((sum, owner) => sum + owner.number, 0),
@@ -139,7 +144,7 @@ export async function headOf(connection: Connection): Promise<{ readonly number:
 }
 
 /** Removes the row versions that a forget has left behind. Every table is read, so this is for maintenance. */
-export const vacuum = (connection: Connection): Promise<void> =>
+export const vacuum = (connection: PostgresConnection): Promise<void> =>
   connection.read(async (run) => {
     for (const table of ['changes', 'events', 'turns', 'snapshots']) await run(`VACUUM credence.${table}`)
   })

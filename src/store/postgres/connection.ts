@@ -30,7 +30,7 @@ export type ConnectionOptions = {
 }
 
 /** Connections to the host that accepts writes. Knows which errors pass, and tries again. */
-export class Connection {
+export class PostgresConnection {
   readonly address: PostgresAddress
   readonly #patienceMs: number
   readonly #silentMs: number
@@ -216,7 +216,7 @@ export class Connection {
 
   async #run<Row>(client: pg.PoolClient, text: string, given: readonly unknown[] = []): Promise<readonly Row[]> {
     // The next statement may reach another process of PostgreSQL behind a pooler, which does not know the name.
-    const name = given.length > 0 && !this.#pooled.has(client) ? nameOf(text) : undefined
+    const name = given.length > 0 && !this.#pooled.has(client) ? statementKeyOf(text) : undefined
     const stopWatching = this.#watch(client)
     try {
       const values = given.map(encodeValue)
@@ -323,7 +323,7 @@ const internalsOf = (client: pg.ClientBase) =>
 const names = new Map<string, string>()
 
 /** Prepared statements have names, which are the same in every process of one version. */
-function nameOf(sql: string): string {
+function statementKeyOf(sql: string): string {
   const name = names.get(sql) ?? `credence_${names.size}`
   names.set(sql, name)
   return name

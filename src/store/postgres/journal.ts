@@ -3,14 +3,14 @@ import { beforeFirst, hashEvent } from '../journal-chain.ts'
 import {
   isErasing,
   type JournalRecord,
+  type JournalTurnRow,
   recordOf,
   selectTurn,
   type TurnPlaces,
-  type TurnRow,
   turnColumns,
 } from '../journal-record.ts'
 import type { ChangeRow, EventRow } from '../journal-rows.ts'
-import type { Connection, Run } from './connection.ts'
+import type { PostgresConnection, Run } from './connection.ts'
 import { keyText } from './values.ts'
 
 /** Number and hash of the newest event of an owner, and the number of the newest one that erased texts. */
@@ -24,7 +24,7 @@ export const readHead = async (run: Run, owner: string): Promise<OwnerHead> =>
   (await run<OwnerHead>(selectHead, [owner]))[0] ?? none
 
 /** The same, sent at once. */
-export const readHeadNow = async (connection: Connection, owner: string): Promise<OwnerHead> =>
+export const readHeadNow = async (connection: PostgresConnection, owner: string): Promise<OwnerHead> =>
   (await connection.readOne<OwnerHead>(selectHead, [owner]))[0] ?? none
 
 /** Takes the lock that orders the changes of an owner, and makes the owner if it is new. */
@@ -52,7 +52,7 @@ export async function readRecords(run: Run, owner: string, after: number, limit:
        WHERE owner = $1 AND event > $2 AND event <= $3 ORDER BY event, ordinal`,
       range,
     ),
-    run<TurnRow & { readonly event: number }>(
+    run<JournalTurnRow & { readonly event: number }>(
       `SELECT event, ${selectTurn()} FROM credence.turns
        WHERE owner = $1 AND event > $2 AND event <= $3 ORDER BY event, ordinal`,
       range,
@@ -180,7 +180,7 @@ const insertTurnRows = `INSERT INTO credence.turns (owner, event, ordinal, ${tur
     AS rows (${turnColumns.join(', ')}, ordinal)`
 
 /** A turn that comes late moves the later ones of its session up. */
-function insertTurns(run: Run, owner: string, event: number, turns: readonly TurnRow[]): Promise<unknown>[] {
+function insertTurns(run: Run, owner: string, event: number, turns: readonly JournalTurnRow[]): Promise<unknown>[] {
   const moves = [...Map.groupBy(turns, ({ session }) => session)].flatMap(([session, own]) => {
     if (session === null) return []
     const places = own.flatMap(({ place }) => place ?? []).sort((a, b) => a - b)

@@ -2,12 +2,12 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import type { RecallCount } from '../../beliefs/recall-counts.ts'
 import { MemoryError } from '../../errors.ts'
 import type { SqliteStore } from '../sqlite/sqlite-store.ts'
-import type { Connection } from './connection.ts'
+import type { PostgresConnection } from './connection.ts'
 import { type OwnerHead, readHeadNow } from './journal.ts'
 import type { Projection, Projections } from './projections.ts'
 
 type LocalReadsOptions = {
-  readonly connection: Connection
+  readonly connection: PostgresConnection
   readonly projections: Projections
   readonly ready: () => Promise<void>
   readonly isReady: () => boolean

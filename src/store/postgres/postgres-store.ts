@@ -5,7 +5,7 @@ import type { Commit } from '../../beliefs/journal.ts'
 import { MemoryError } from '../../errors.ts'
 import type { CaredStore } from '../../search/store-port.ts'
 import type { SqliteStore } from '../sqlite/sqlite-store.ts'
-import { Connection, type ConnectionOptions } from './connection.ts'
+import { type ConnectionOptions, PostgresConnection } from './connection.ts'
 import { appendRecord, eventOfAttempt, lockOwner } from './journal.ts'
 import { LocalReads } from './local-reads.ts'
 import { migrate } from './migrations/migrate.ts'
@@ -42,7 +42,7 @@ type Reads = Pick<SqliteStore, (typeof reads)[number]>
  */
 export function openPostgresStore(options: PostgresStoreOptions): CaredStore {
   const { cacheDir: directory, onOffline, sweepEveryMs = 60_000, ...rest } = options
-  const connection = new Connection(options)
+  const connection = new PostgresConnection(options)
   const projections = new Projections({ ...rest, connection, directory })
   const counts = recallCountsIn(connection)
   let opening: Promise<void> | null = null

@@ -20,7 +20,7 @@ import { isErasing, type JournalRecord } from '../journal-record.ts'
 import type { SqliteRecords } from '../sqlite/journal-records.ts'
 import { migrations } from '../sqlite/migrations/migrate.ts'
 import { openSqliteStore, type SqliteStore } from '../sqlite/sqlite-store.ts'
-import type { Connection, Run } from './connection.ts'
+import type { PostgresConnection, Run } from './connection.ts'
 import { type OwnerHead, readHead, readPlaces, readRecords } from './journal.ts'
 
 /** A SQLite store with the journal of one owner and everything derived from it, up to date with an event. */
@@ -37,7 +37,7 @@ export type Projection = {
 }
 
 export type ProjectionOptions = {
-  readonly connection: Connection
+  readonly connection: PostgresConnection
   /** Files that can be made again from the database. Several programs may share it. */
   readonly directory: string
   readonly random: (bytes: number) => Uint8Array

@@ -1,10 +1,10 @@
 import { compareText } from '../../beliefs/identity.ts'
 import type { RecallCount, RecallDay, RecallTally } from '../../beliefs/recall-counts.ts'
 import { localDay } from '../../local-time.ts'
-import type { Connection } from './connection.ts'
+import type { PostgresConnection } from './connection.ts'
 
 /** Counts recalls and reads the counts. A connection that is lost while counts are written may count them twice. */
-export const recallCountsIn = (connection: Connection) => ({
+export const recallCountsIn = (connection: PostgresConnection) => ({
   countRecalls: (user: string, tallies: readonly RecallTally[]): Promise<void> => addTallies(connection, user, tallies),
 
   /** Of all beliefs, or of those with these ids. */
@@ -28,7 +28,11 @@ export const recallCountsIn = (connection: Connection) => ({
     ),
 })
 
-async function addTallies(connection: Connection, user: string, tallies: readonly RecallTally[]): Promise<void> {
+async function addTallies(
+  connection: PostgresConnection,
+  user: string,
+  tallies: readonly RecallTally[],
+): Promise<void> {
   const days = new Map<string, { recalls: number; silent: number; totalMs: number }>()
   const beliefs = new Map<string, { count: number; lastAt: string }>()
   for (const { at, beliefIds, isSilent, durationMs } of tallies) {

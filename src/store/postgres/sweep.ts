@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { writeAtomically } from '../../files/atomic-write.ts'
-import type { Connection } from './connection.ts'
+import type { PostgresConnection } from './connection.ts'
 import type { Projections } from './projections.ts'
 
 /** A transaction that was open during the last sweep may have an older time than the sweep. */
@@ -11,7 +11,7 @@ const overlap = "interval '10 minutes'"
  * Brings the local copies of all owners up to date who have forgotten something since the last sweep of this directory, so that no
  * file has the text any more.
  */
-export async function sweepForgotten(connection: Connection, projections: Projections): Promise<void> {
+export async function sweepForgotten(connection: PostgresConnection, projections: Projections): Promise<void> {
   const file = join(projections.directory, 'swept')
   const since = lastSweep(file)
   const [owners, [{ now } = { now: '' }]] = await connection.read((run) =>

@@ -13,7 +13,7 @@ import {
   typeCode,
 } from '../belief-row.ts'
 import { BoundedCache } from '../bounded-cache.ts'
-import { allOf, type Conditions, type Connection, noItems, type Reading } from './connection.ts'
+import { allOf, type Conditions, type Connection, noItems, type ReadForUser } from './connection.ts'
 
 const mostCached = 5_000
 const mostViews = 50
@@ -30,7 +30,7 @@ type BeliefReads = Pick<
 >
 
 /** Reads of beliefs, each by an index. */
-export function beliefReads(connection: Connection, reading: Reading): BeliefReads {
+export function beliefReads(connection: Connection, reading: ReadForUser): BeliefReads {
   const cache = new BoundedCache<Belief>(mostCached)
   /** Pinned and standing beliefs by view, which every recall of a conversation asks for again. */
   const views = new BoundedCache<readonly Belief[]>(mostViews)

@@ -378,7 +378,7 @@ export const logTooLong = (file: string, size: number): string =>
 const mostParameters = 160
 
 /** Reads for a user on one state of the store. `nothing` is the result for a user that has no rows in it. */
-export type Reading = <Result>(
+export type ReadForUser = <Result>(
   user: string,
   nothing: NoInfer<Result>,
   read: (userId: number) => Result,

@@ -4,7 +4,7 @@ import type { FormIndex, Posting } from '../../search/form-index.ts'
 import { isOneEditApart, typoProbes } from '../../search/typo.ts'
 import { agentKey, textHash, unpackFlags } from '../belief-row.ts'
 import { BoundedCache } from '../bounded-cache.ts'
-import type { Connection, Reading } from './connection.ts'
+import type { Connection, ReadForUser } from './connection.ts'
 
 const mostViews = 50
 const mostWords = 20_000
@@ -24,7 +24,7 @@ type FormReads = Pick<FormIndex, 'formLengths' | 'everyHolder' | 'postings' | 'w
  * Reads of the form index, each by a key. Results for words, empty ones too, are cached until the store changes: messages of
  * one conversation share most of their words.
  */
-export function formReads(connection: Connection, reading: Reading): FormReads {
+export function formReads(connection: Connection, reading: ReadForUser): FormReads {
   const lengths = new BoundedCache<readonly number[]>(mostWords)
   const near = new BoundedCache<readonly string[]>(mostWords)
   const wordPostings = new BoundedCache<readonly Posting[]>(mostWords)

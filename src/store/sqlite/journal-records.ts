@@ -6,11 +6,11 @@ import { parseBody } from '../belief-row.ts'
 import {
   isErasing,
   type JournalRecord,
+  type JournalTurnRow,
   newTurnOf,
   recordOf,
   selectTurn,
   type TurnPlaces,
-  type TurnRow,
 } from '../journal-record.ts'
 import type { ChangeRow, EventRow } from '../journal-rows.ts'
 import { noteRemains, scrubSoon } from './care/scrub.ts'
@@ -54,7 +54,7 @@ export function recordsIn(committing: Committing) {
 
   function recordAt(userId: number, number: number): JournalRecord {
     const event = connection.get<EventRow>(`${selectEvents} WHERE number = ?`, [number]) as EventRow
-    const turns = connection.all<TurnRow>(
+    const turns = connection.all<JournalTurnRow>(
       `SELECT ${selectTurn({ id: 'turns.id', session: 'sessions.name', scope: 'turn_scopes.name' })}
        FROM turns LEFT JOIN sessions ON sessions.id = turns.session LEFT JOIN turn_scopes ON turn_scopes.id = turns.scope
        LEFT JOIN turn_texts ON turn_texts.row = turns.row WHERE event = ? ORDER BY ordinal`,
@@ -108,7 +108,7 @@ export function recordsIn(committing: Committing) {
   }
 
   /** A turn that was forgotten since. */
-  function insertErasedTurn(userId: number, event: number, ordinal: number, turn: TurnRow): void {
+  function insertErasedTurn(userId: number, event: number, ordinal: number, turn: JournalTurnRow): void {
     connection.run(
       `INSERT INTO turns (row, user_id, event, ordinal, id, passages, hash, message_id)
        VALUES (ifnull((SELECT row + passages FROM turns ORDER BY row DESC LIMIT 1), 0), ?, ?, ?, ?, ?, ?, ?)`,

@@ -5,7 +5,7 @@ import { MemoryError } from '../../errors.ts'
 import type { CaredStore, Store } from '../../search/store-port.ts'
 import { analysisVersion } from '../belief-row.ts'
 import { beliefReads } from './belief-lookups.ts'
-import { Connection, type Reading } from './connection.ts'
+import { Connection, type ReadForUser } from './connection.ts'
 import { type DatabaseOptions, defaultBusyTimeoutMs, openDatabase } from './database.ts'
 import { formReads } from './form-lookups.ts'
 import type { openJournal } from './journal.ts'
@@ -85,7 +85,7 @@ function openStore(options: SqliteStoreOptions, openWith: (readonly: boolean) =>
     return { number, hash: Buffer.from(hash).toString('hex') }
   }
 
-  const reading: Reading = async (user, nothing, read) => {
+  const reading: ReadForUser = async (user, nothing, read) => {
     if (upToDate !== null) await upToDate
     return connection.read(() => {
       const userId = users.find(user)

@@ -6,9 +6,9 @@ import { MemoryError } from '../../errors.ts'
 import type { Memory } from '../../memory/memory.ts'
 import { beliefLine } from '../../memory/recall/render.ts'
 import { addUsage, type ChatMessage, type ChatModel, type ChatReply, noUsage } from '../../models/chat-model.ts'
-import { type Agent, AgentFailure, type Conversation, messageOf } from '../agent.ts'
+import { type Agent, type AgentConversation, AgentFailure, messageOf } from '../agent.ts'
 import type { TranscriptMessage } from '../transcript.ts'
-import { defineTool, fileTools, type Tool, ToolRefusal, useTool } from './tools.ts'
+import { type AgentTool, defineTool, fileTools, ToolRefusal, useTool } from './tools.ts'
 
 export type UsedMemory = Pick<Memory, 'search' | 'remember' | 'forget' | 'close'>
 
@@ -40,7 +40,7 @@ export const toolLoopAgent = (parts: ToolLoopParts): Agent => ({
   }),
 })
 
-function openConversation({ model, openMemory, workspace }: ToolLoopParts & { workspace: string }): Conversation {
+function openConversation({ model, openMemory, workspace }: ToolLoopParts & { workspace: string }): AgentConversation {
   let opened: Promise<UsedMemory> | null = null
   // Opened per conversation and on first use, so that nothing holds the store while a control removes it.
   const memory = (): Promise<UsedMemory> => {
@@ -104,7 +104,7 @@ function replyMessage({ text, toolCalls, usage, stopReason, model }: ChatReply, 
 }
 
 /** Credence's memory as tools. A refusal of the memory is for the model to read. */
-function memoryTools(open: () => Promise<UsedMemory>): readonly Tool[] {
+function memoryTools(open: () => Promise<UsedMemory>): readonly AgentTool[] {
   const withMemory = async (work: (memory: UsedMemory) => Promise<string>): Promise<string> => {
     try {
       return await work(await open())

@@ -8,7 +8,7 @@ import { containedPath } from '../parse/fields.ts'
 import { listFiles } from '../run/workspace.ts'
 
 type Arguments = Readonly<Record<string, unknown>>
-export type Tool = ToolDefinition & { readonly use: (given: Arguments) => Promise<string> }
+export type AgentTool = ToolDefinition & { readonly use: (given: Arguments) => Promise<string> }
 
 /** Why a tool cannot do what was asked, for the model to read. */
 export class ToolRefusal extends Error {
@@ -21,7 +21,7 @@ export function defineTool<Given>(
   description: string,
   schema: z.ZodType<Given>,
   use: (given: Given) => Promise<string>,
-): Tool {
+): AgentTool {
   const { $schema: _, ...parameters } = z.toJSONSchema(schema, { io: 'input' })
   return {
     ...{ name, description, parameters },
@@ -35,7 +35,7 @@ export function defineTool<Given>(
 }
 
 export async function useTool(
-  tools: readonly Tool[],
+  tools: readonly AgentTool[],
   name: string,
   given: Arguments,
 ): Promise<{ readonly text: string; readonly isError: boolean }> {
@@ -59,7 +59,7 @@ const mostListed = 500
 const Path = z.string().describe('A path in the workspace, such as notes/today.md.')
 
 /** Reads, writes and lists files of the workspace, and no others. */
-export const fileTools = (workspace: string): readonly Tool[] => [
+export const fileTools = (workspace: string): readonly AgentTool[] => [
   defineTool('read_file', 'Read a text file of the workspace.', z.strictObject({ path: Path }), async ({ path }) => {
     const file = await openInside(workspace, path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0))
     try {

@@ -60,11 +60,11 @@ const mapTexts = (task: Task, change: (text: string, field: string) => string): 
 export function undeclared(task: Task): readonly { readonly field: string; readonly message: string }[] {
   const values = drawAll(task.draw, task.id)
   if (values.size === 0) return []
-  const known = [...values].flatMap(([name, parts]) => Object.keys(parts).map((part) => nameOf(name, part)))
+  const known = [...values].flatMap(([name, parts]) => Object.keys(parts).map((part) => partNameOf(name, part)))
   const found = new Map<string, { readonly field: string; readonly message: string }>()
   mapTexts(task, (text, field) => {
     for (const [, name = '', part = ''] of text.matchAll(placeholder)) {
-      const message = `has {{${nameOf(name, part)}}}, but credence.draw knows only ${known.join(', ')}`
+      const message = `has {{${partNameOf(name, part)}}}, but credence.draw knows only ${known.join(', ')}`
       if (values.get(name)?.[part] === undefined) found.set(`${field} ${message}`, { field, message })
     }
     return text
@@ -72,7 +72,7 @@ export function undeclared(task: Task): readonly { readonly field: string; reado
   return [...found.values()]
 }
 
-const nameOf = (name: string, part: string): string => (part === '' ? name : `${name}.${part}`)
+const partNameOf = (name: string, part: string): string => (part === '' ? name : `${name}.${part}`)
 
 const replaceIn = (text: string, values: ReadonlyMap<string, Drawn>, write: (value: string) => string): string =>
   text.replace(placeholder, (whole, name: string, part: string = '') => {

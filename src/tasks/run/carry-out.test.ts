@@ -5,7 +5,7 @@ import { isAlive, program, startsStubbornChild } from '../../../test/tasks/progr
 import { sampleTask, taskText } from '../../../test/tasks/sample-task.ts'
 import { temporaryDirectory } from '../../../test/temporary-directory.ts'
 import { noUsage } from '../../models/chat-model.ts'
-import { type Agent, AgentFailure, noneAgent, type Turn } from '../agent.ts'
+import { type Agent, AgentFailure, type AgentTurn, noneAgent } from '../agent.ts'
 import { commandAgent } from '../agents/command/command-agent.ts'
 import { anyCommand } from '../agents/command/profiles.ts'
 import { parseTask } from '../parse/parse-task.ts'
@@ -35,7 +35,7 @@ const agentOf = (step: Step, { id }: { readonly id?: string } = {}): Agent => {
           id: own,
           process: null,
           messageCount: () => count,
-          send: async (prompt, signal): Promise<Turn> => {
+          send: async (prompt, signal): Promise<AgentTurn> => {
             const answer = await step({ workspace, prompt, signal })
             count += 2
             const usage = { ...noUsage, output: 1 }

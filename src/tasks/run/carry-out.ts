@@ -1,5 +1,5 @@
 import { addUsage, noUsage, type Usage } from '../../models/chat-model.ts'
-import { type Agent, type AgentAtWork, AgentFailure, type Conversation, messageOf } from '../agent.ts'
+import { type Agent, type AgentAtWork, type AgentConversation, AgentFailure, messageOf } from '../agent.ts'
 import type { Control, Evidence, EvidenceEvent, SessionRecord } from '../evidence.ts'
 import { instantiate } from '../parse/draw.ts'
 import type { TaskSession } from '../parse/fields.ts'
@@ -151,7 +151,7 @@ class Work {
   #outcome: Evidence['outcome'] = 'done'
   #reason: string | null = null
   #agent: AgentAtWork | null = null
-  #conversation: Conversation | null = null
+  #conversation: AgentConversation | null = null
   #listing: Listing = { files: new Map(), others: [] }
 
   constructor(assignment: WorkAssignment, save: (changes: Partial<Evidence>) => Promise<Evidence>) {
@@ -242,7 +242,7 @@ class Work {
   }
 
   /** The open conversation, or a new one for a fresh session: two conversations share the workspace and nothing else. */
-  async #conversationFor(session: TaskSession, index: number): Promise<Conversation> {
+  async #conversationFor(session: TaskSession, index: number): Promise<AgentConversation> {
     const { control, workspace, now } = this.#assignment
     const [agent, previous] = [this.#agent, this.#conversation]
     if (agent === null) throw new Error('Sessions come after the agent has started.')
@@ -259,7 +259,7 @@ class Work {
   }
 
   /** A fresh session in an old conversation would make every figure worthless, so its prompt is not sent. */
-  #requireNew({ id, messageCount }: Conversation): void {
+  #requireNew({ id, messageCount }: AgentConversation): void {
     if (messageCount() > 0) {
       throw new AgentFailure('infrastructure', `A new conversation already held ${messageCount()} messages.`)
     }

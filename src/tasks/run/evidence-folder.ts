@@ -50,7 +50,7 @@ export const writeEvidence = (folder: string, evidence: Evidence): Promise<boole
 export type SessionTranscript = { readonly record: SessionRecord; readonly messages: readonly TranscriptMessage[] }
 
 /** The header of a conversation, then the boundary of the session and its messages. */
-function entriesOf({ record, messages }: SessionTranscript): readonly TranscriptEntry[] {
+function transcriptEntriesOf({ record, messages }: SessionTranscript): readonly TranscriptEntry[] {
   const { index, id: session, isFresh, startedAt, endedAt } = record
   const id = (number: number): string => `s${index + 1}-${String(number).padStart(4, '0')}`
   const [start, end] = [startedAt ?? '', endedAt ?? '']
@@ -74,12 +74,12 @@ export function writeSessionTranscript(folder: string, session: SessionTranscrip
   // Session ids are any text; file names are not.
   const name = id.replace(/[^\w.-]+/gu, '_').slice(0, 60) || 'session'
   const path = `${evidenceNames.sessions}/${String(index + 1).padStart(2, '0')}-${name}.jsonl`
-  return writeLines(folder, path, entriesOf(session))
+  return writeLines(folder, path, transcriptEntriesOf(session))
 }
 
 /** Writes all sessions one after the other, with a header where a conversation begins. */
 export function writeMergedTranscript(folder: string, sessions: readonly SessionTranscript[]): Promise<KeptFile> {
-  const entries = sessions.flatMap((session) => entriesOf(session).slice(session.record.isFresh ? 0 : 1))
+  const entries = sessions.flatMap((session) => transcriptEntriesOf(session).slice(session.record.isFresh ? 0 : 1))
   return writeLines(folder, evidenceNames.transcript, entries)
 }
 

@@ -1,5 +1,5 @@
 import { signal } from '@preact/signals'
-import type { Answer, ApiErrorBody, Body, Query, RouteName, Routes } from '../../../src/http/api/contract.ts'
+import type { ApiErrorBody, Body, Query, RouteAnswer, RouteName, Routes } from '../../../src/http/api/contract.ts'
 import { places } from './places.ts'
 import { Refusal, unreachable } from './refusal.ts'
 
@@ -63,7 +63,7 @@ type Given<Name extends RouteName> = {
 export async function ask<Name extends RouteName>(
   name: Name,
   ...[given]: object extends Given<Name> ? [given?: Given<Name>] : [given: Given<Name>]
-): Promise<Answer<Name>> {
+): Promise<RouteAnswer<Name>> {
   const [method, path] = places[name]
   // The type of `given` depends on the name, which the compiler cannot follow any further here.
   const { params = {}, query = {}, body, signal, keepalive = false } = (given ?? {}) as Loose

@@ -1,5 +1,5 @@
 import { effect, signal } from '@preact/signals'
-import type { Answer } from '../../../src/http/api/contract.ts'
+import type { RouteAnswer } from '../../../src/http/api/contract.ts'
 import { ask, isSignedIn } from './client.ts'
 
 /** The number of the newest change anybody made. Pages that show beliefs ask again when it grows. */
@@ -24,7 +24,7 @@ const reopenAfterMs = 2_000
 let lastStamp: string | null = null
 
 function hear(data: string): void {
-  const news: Answer<'events'> = JSON.parse(data)
+  const news: RouteAnswer<'events'> = JSON.parse(data)
   sawEvent(news.journalHead)
   if (lastStamp !== null && lastStamp !== news.evalsStamp) evalsChange.value += 1
   lastStamp = news.evalsStamp

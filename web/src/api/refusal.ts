@@ -1,4 +1,4 @@
-import type { Belief } from '../../../src/http/api/contract.ts'
+import type { ApiBelief } from '../../../src/http/api/contract.ts'
 
 /** Why a request was not carried out. Everything that fails is shown as one of these. */
 export class Refusal extends Error {
@@ -8,9 +8,15 @@ export class Refusal extends Error {
   readonly code: string
   readonly hint: string
   /** With a conflict over a belief: what it says now. */
-  readonly current: Belief | null
+  readonly current: ApiBelief | null
 
-  constructor(given: { status: number; code: string; message: string; hint?: string | null; current?: Belief | null }) {
+  constructor(given: {
+    status: number
+    code: string
+    message: string
+    hint?: string | null
+    current?: ApiBelief | null
+  }) {
     super(given.message)
     this.status = given.status
     this.code = given.code

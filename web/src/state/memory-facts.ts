@@ -1,15 +1,15 @@
 import { effect, signal } from '@preact/signals'
-import type { Answer } from '../../../src/http/api/contract.ts'
+import type { RouteAnswer } from '../../../src/http/api/contract.ts'
 import { ask, isSignedIn } from '../api/client.ts'
 import { journalHead } from '../api/live.ts'
 
 /** What every page may want to know about the memory; null until it is known. */
-export const health = signal<Answer<'health'> | null>(null)
+export const health = signal<RouteAnswer<'health'> | null>(null)
 /** Whether the person holds the served directory, and not only a memory on this server. */
 export const isInstallation = (): boolean => health.value?.isInstallation !== false
 /** A command line as the person types it. */
 export const typed = (words: string): string => `${health.value?.command ?? 'credence'} ${words}`
-export const scopes = signal<Answer<'scopes'> | null>(null)
+export const scopes = signal<RouteAnswer<'scopes'> | null>(null)
 /** How many proposals and candidates wait for a decision. */
 export const proposalCount = signal<number | null>(null)
 export const candidateCount = signal<number | null>(null)

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Finding } from '../../../beliefs/store-care.ts'
+import type { StoreFinding } from '../../../beliefs/store-care.ts'
 import { conflict, MemoryError } from '../../../errors.ts'
 import { examineFiles, shellWord } from '../../../files/own-files.ts'
 import { acceptLoss, examine, finishForgetting, rebuild } from '../../../memory/explain/doctor.ts'
@@ -10,7 +10,7 @@ import { setAsideCorruptStore } from '../../../store/sqlite/store-file.ts'
 import { defineCommand, exitCodes, type ValuesOf } from '../../command/command.ts'
 import { flag, memoryOptions } from '../../command/options.ts'
 import { failedNames, queuedNames, queueIn } from '../../hooks/hook-queue.ts'
-import type { MemoryLocation, Ports, Session } from '../../session.ts'
+import type { MemoryLocation, OpenedPorts, Session } from '../../session.ts'
 import { counted, harmless, type Style, table } from '../../text/output.ts'
 
 const maintenance = {
@@ -53,7 +53,7 @@ export const doctor = defineCommand({
   },
 })
 
-type Report = { readonly findings: readonly Finding[]; readonly hints: readonly string[] }
+type Report = { readonly findings: readonly StoreFinding[]; readonly hints: readonly string[] }
 
 const nothingThere = (store: string): Report => ({
   findings: [{ check: 'store', ok: true, detail: `there is none at ${store} yet` }],
@@ -97,7 +97,7 @@ const remedy =
 async function examined(session: Session, { dir, user }: MemoryLocation, options: ValuesOf<typeof maintenance>) {
   const done = await maintained(session, dir, options)
   const { found, mirror } = await session.withProgress(async (bar) => {
-    const check = async (ports: Ports) => {
+    const check = async (ports: OpenedPorts) => {
       const mirror = mirrorFindings(await mirrorStatus(ports, dir))
       const found = await examine(ports, user, (name, at, total) => bar.show(`checking: ${name}`, at, total))
       return { mirror, found: [...done, ...found, await contentsOf(ports.store, user)] }
@@ -122,17 +122,17 @@ async function maintained(
   session: Session,
   dir: string,
   { acceptLoss: isAccepted, rebuild: isRebuilt }: ValuesOf<typeof maintenance>,
-): Promise<readonly Finding[]> {
+): Promise<readonly StoreFinding[]> {
   if (!isAccepted && !isRebuilt) return []
   return session.withPorts(dir, async (ports) => {
-    const done: Finding[] = []
+    const done: StoreFinding[] = []
     if (isAccepted) done.push(await acceptLoss(ports))
     if (isRebuilt) done.push(await rebuild(ports))
     return done
   })
 }
 
-async function contentsOf(store: Store, user: string): Promise<Finding> {
+async function contentsOf(store: Store, user: string): Promise<StoreFinding> {
   const only = { limit: 1, offset: 0 }
   const { total: beliefs } = await store.list({ user, current: true }, only)
   const { total: turns } = await store.listTurns({ user }, only)
@@ -142,7 +142,7 @@ async function contentsOf(store: Store, user: string): Promise<Finding> {
 }
 
 /** Messages of hooks that are not in the store. */
-function queueFindings(dir: string): readonly Finding[] {
+function queueFindings(dir: string): readonly StoreFinding[] {
   const [waiting, failed] = [queuedNames(dir).length, failedNames(dir).length]
   if (waiting + failed === 0) return []
   const detail =
@@ -153,7 +153,7 @@ function queueFindings(dir: string): readonly Finding[] {
 }
 
 /** Whether MEMORY.md is held, or differs from the store. */
-function mirrorFindings(status: MirrorStatus): readonly Finding[] {
+function mirrorFindings(status: MirrorStatus): readonly StoreFinding[] {
   if (!status.exists) return []
   const { held, problem, conflicts, refused, pendingEvents, editedFiles, items, file } = status
   const trouble = [
@@ -176,7 +176,7 @@ function mirrorFindings(status: MirrorStatus): readonly Finding[] {
 const maxListed = 5
 
 /** Whether the files of a memory belong to this account, are open to nobody else, and are no links. */
-function privacyFindings(dir: string): readonly Finding[] {
+function privacyFindings(dir: string): readonly StoreFinding[] {
   if (!existsSync(dir)) return []
   const { links, foreign, loose } = examineFiles(dir, join(dir, 'state'))
   const listed = (problem: string, paths: readonly string[], remedy: string): string =>
@@ -195,7 +195,7 @@ function privacyFindings(dir: string): readonly Finding[] {
   return [{ check: 'privacy', ok: true, detail: 'only you may read the memory' }]
 }
 
-const findingsText = (findings: readonly Finding[], style: Style): string => {
+const findingsText = (findings: readonly StoreFinding[], style: Style): string => {
   const rows = findings.map(({ check, ok, detail }) => [ok ? 'ok  ' : 'FAIL', check, detail])
   return table(rows, style.width)
     .replace(/^ok(?= )/gm, style.green('ok'))

@@ -4,7 +4,7 @@ import { parseScope } from '../../../beliefs/scope.ts'
 import { conflict, notFound, unavailable } from '../../../errors.ts'
 import { shellWord } from '../../../files/own-files.ts'
 import { syncMirror } from '../../../memory/mirror/sync.ts'
-import { type Answer, defineCommand } from '../../command/command.ts'
+import { type CommandAnswer, defineCommand } from '../../command/command.ts'
 import { memoryOptions, option } from '../../command/options.ts'
 import { localName, projectFileName, stateDirectory } from '../../memory-location.ts'
 import type { LocationOptions, Session } from '../../session.ts'
@@ -72,7 +72,7 @@ export const init = defineCommand({
 })
 
 /** Makes the repository of the working directory use a scope that has beliefs already. */
-async function attach(scope: string, options: LocationOptions, session: Session): Promise<Answer> {
+async function attach(scope: string, options: LocationOptions, session: Session): Promise<CommandAnswer> {
   const known = (await (await session.reading(options)).scopes()).find((one) => one.scope === scope)
   if (known === undefined)
     throw notFound(`No belief is in the scope ${scope}.`, 'List the scopes with `credence beliefs --scopes`.')

@@ -6,7 +6,7 @@ import type { Memory } from '../../../memory/memory.ts'
 import type { Author } from '../../../memory/ports.ts'
 import { defineCommand, UsageError } from '../../command/command.ts'
 import { flag, option, readOptions } from '../../command/options.ts'
-import type { Ports, Session, StandpointOptions } from '../../session.ts'
+import type { OpenedPorts, Session, StandpointOptions } from '../../session.ts'
 
 export const mcp = defineCommand({
   args: {},
@@ -83,7 +83,7 @@ async function mcpSetup(
     memory.catch(() => memories.delete(author.origin))
     return memory
   }
-  let opening: Promise<Ports> | null = null
+  let opening: Promise<OpenedPorts> | null = null
   // Asked with every call: the person may join or leave a team while the server runs.
   const teamScopes = async (): Promise<readonly string[]> => {
     if (!everyTeam || !(await session.hasMemory(options))) return []

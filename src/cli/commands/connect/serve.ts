@@ -8,7 +8,7 @@ import type { EndedSessions } from '../../../http/authentication.ts'
 import { listen } from '../../../http/listen.ts'
 import { type HostNames, loopbackNames } from '../../../http/same-origin.ts'
 import { defaultUser } from '../../../open-memory.ts'
-import { type Answer, defineCommand, UsageError } from '../../command/command.ts'
+import { type CommandAnswer, defineCommand, UsageError } from '../../command/command.ts'
 import { flag, memoryOptions, option, text, viewOptions, wholeNumber } from '../../command/options.ts'
 import { typedBeforeOptions } from '../../connect/launch.ts'
 import { forgetOldTurns } from '../../hooks/hear-queue.ts'
@@ -147,7 +147,7 @@ async function answerRequests(
   served: ServedMemory,
   hosts: HostNames,
   options: ServeOptions,
-): Promise<Answer> {
+): Promise<CommandAnswer> {
   const { host = loopback, port = usualPort } = options
   const { dir, user, isDemo } = served
   const isOnServer = !isDemo && session.locate(options).store !== undefined

@@ -11,9 +11,9 @@ import { rememberedText } from '../memory/remember.ts'
 import { verdictText } from '../memory/why.ts'
 import drafts from './tour-beliefs.json' with { type: 'json' }
 
-type Step = { readonly command: string | null; readonly result: unknown; readonly text: (style: Style) => string }
+type TourStep = { readonly command: string | null; readonly result: unknown; readonly text: (style: Style) => string }
 
-export type Scene = { readonly title: string; readonly told: string; readonly steps: readonly Step[] }
+export type Scene = { readonly title: string; readonly told: string; readonly steps: readonly TourStep[] }
 
 export const tourScopes = ['project:ledger', universalScope]
 
@@ -142,7 +142,7 @@ async function closing(memory: Memory): Promise<Scene> {
 type RecallView = 'everything' | 'relevant' | 'explained' | 'near misses'
 
 /** One recall. Only `everything` also shows the tiers that are the same for every message. */
-async function recallStep(memory: Memory, message: string, showing: RecallView): Promise<Step> {
+async function recallStep(memory: Memory, message: string, showing: RecallView): Promise<TourStep> {
   const context = await memory.recall(message, { nearMisses: showing === 'near misses' })
   const shown: Context = showing === 'everything' ? context : { ...context, prelude: null, pinned: [], questions: [] }
   const explain = showing === 'explained'

@@ -2,7 +2,7 @@ import { resolve } from 'node:path'
 import { notFound } from '../../../errors.ts'
 import { shellWord } from '../../../files/own-files.ts'
 import { localMinute } from '../../../local-time.ts'
-import { type Answer, defineCommand, UsageError } from '../../command/command.ts'
+import { type CommandAnswer, defineCommand, UsageError } from '../../command/command.ts'
 import { flag, optional } from '../../command/options.ts'
 import { localName, stateDirectory } from '../../memory-location.ts'
 import { harmless, table } from '../../text/output.ts'
@@ -21,7 +21,7 @@ export const trust = defineCommand({
     'credence trust --list': 'Shows all trusted memory directories.',
     'credence trust --remove ~/code/ledger/memory': 'Stops using a memory directory.',
   },
-  async run({ args, options: { list, remove } }, session): Promise<Answer> {
+  async run({ args, options: { list, remove } }, session): Promise<CommandAnswer> {
     const state = stateDirectory(session.machine)
     if (list) {
       if (remove || args.dir !== undefined)

@@ -10,7 +10,7 @@ import type { Memory } from '../../../memory/memory.ts'
 import { unknownFieldWarning } from '../../../memory/transfer/chats/json-lines.ts'
 import { type ChatItem, readChatLines } from '../../../memory/transfer/chats/read-chats.ts'
 import { omitUndefined } from '../../../omit-undefined.ts'
-import { type Answer, type Argument, defineCommand, exitCodes, UsageError } from '../../command/command.ts'
+import { type Argument, type CommandAnswer, defineCommand, exitCodes, UsageError } from '../../command/command.ts'
 import { choice, date, flag, text, writeOptions } from '../../command/options.ts'
 import { called, short } from '../../text/beliefs.ts'
 import { counted, harmless, lines, type Style } from '../../text/output.ts'
@@ -168,7 +168,7 @@ export function heardLinesAnswer(heard: HeardLines, isDryRun: boolean) {
       ),
     ],
     exitCode: heard.wasInterrupted ? exitCodes.interrupted : problemCount > 0 ? exitCodes.invalid : exitCodes.fine,
-  } satisfies Partial<Answer>
+  } satisfies Partial<CommandAnswer>
 }
 
 const message: Argument<string> = {

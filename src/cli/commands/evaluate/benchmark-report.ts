@@ -12,7 +12,7 @@ import {
   verdictWords,
 } from '../../../eval/report/delta-report.ts'
 import { isSafeId, Timestamp } from '../../../eval/store/schemas/primitives.ts'
-import { type Answer, defineCommand, exitCodes, UsageError, type ValuesOf } from '../../command/command.ts'
+import { type CommandAnswer, defineCommand, exitCodes, UsageError, type ValuesOf } from '../../command/command.ts'
 import { choice, flag, one, option, text, texts } from '../../command/options.ts'
 import type { Session } from '../../session.ts'
 import { harmless, type Style, table } from '../../text/output.ts'
@@ -175,7 +175,7 @@ function refuseUnknown(accepted: readonly string[], { verdicts }: DeltaReport): 
   )
 }
 
-export function reportAnswer(report: DeltaReport, format: Format = 'text'): Answer {
+export function reportAnswer(report: DeltaReport, format: Format = 'text'): CommandAnswer {
   const markdown = deltaMarkdown(report)
   return {
     document: { ...report, markdownReport: markdown },

@@ -1,6 +1,6 @@
 import { manifestOf } from '../../../eval/pack/manifest.ts'
 import { namesIn, withNames } from '../../../eval/report/case-detail.ts'
-import { type AblationResult, type Share, saturated, summariseCases } from '../../../eval/score/figures.ts'
+import { type AblationResult, type PassedShare, saturated, summariseCases } from '../../../eval/score/figures.ts'
 import type { Interval } from '../../../eval/score/statistics.ts'
 import { casesOf } from '../../../eval/store/case-log.ts'
 import type { MetricDeclaration } from '../../../eval/store/schemas/primitives.ts'
@@ -145,7 +145,7 @@ function ablationText(results: readonly RunResult[], style: Style): readonly str
     ablation === null ? [] : [{ benchmarkId, ...ablation }],
   )
   if (ablations.length === 0) return []
-  const share = ({ passed, total }: Share): string => `${passed}/${total}`
+  const share = ({ passed, total }: PassedShare): string => `${passed}/${total}`
   const rows = ablations.map(({ benchmarkId, ablation, whole, without, silent }) => {
     return [benchmarkId, ablation, ...[whole, without, silent].map(share)]
   })

@@ -3,7 +3,7 @@ import type { Settings } from '../../../config.ts'
 import { gateStores, reportAgainstBaseline } from '../../../eval/gate/ci-gate.ts'
 import { type ShadowSummary, summariseShadows } from '../../../eval/shadow/shadow-summary.ts'
 import { type StoreStatus, storeStatus } from '../../../eval/store/status.ts'
-import { type Answer, defineCommand, exitCodes, UsageError, type ValuesOf } from '../../command/command.ts'
+import { type CommandAnswer, defineCommand, exitCodes, UsageError, type ValuesOf } from '../../command/command.ts'
 import { flag, text } from '../../command/options.ts'
 import type { Session } from '../../session.ts'
 import { harmless, type Style, table } from '../../text/output.ts'
@@ -182,7 +182,7 @@ function refuseMixtures({ validate, snapshotId, createSnapshot, base, candidate,
   if (stray !== undefined) throw new UsageError(`${stray[0]} needs --create-snapshot.`)
 }
 
-type ModeAnswer = { readonly mode: string; readonly name: string; readonly answer: Answer | null }
+type ModeAnswer = { readonly mode: string; readonly name: string; readonly answer: CommandAnswer | null }
 
 /** The answer of the mode that the options choose; `name` is its field in the document. */
 async function answerFor(root: string, given: RecallOptions, session: Session): Promise<ModeAnswer> {

@@ -4,7 +4,7 @@ import { isAbsolute, relative, resolve } from 'node:path'
 import { environmentName, type SettingName, type Settings } from '../../../config.ts'
 import { MemoryError } from '../../../errors.ts'
 import { evalStoreIn } from '../../../eval/store/documents.ts'
-import type { Environment } from '../../../eval/store/schemas/run.ts'
+import type { RunEnvironment } from '../../../eval/store/schemas/run.ts'
 import { defaultEmbedder } from '../../../eval/system/open-embedder.ts'
 import { kebab, UsageError } from '../../command/command.ts'
 import { memoryOptions, text, wholeNumber } from '../../command/options.ts'
@@ -32,14 +32,14 @@ export function refuseChanges(given: object): void {
 }
 
 /** The machine and the sources that a run is made with, as the run records them. */
-export const machine = (directory: string): Pick<Environment, 'git' | 'node' | 'os'> => ({
+export const machine = (directory: string): Pick<RunEnvironment, 'git' | 'node' | 'os'> => ({
   git: gitState(directory),
   node: process.version,
   os: { platform: platform(), release: release(), arch: arch() },
 })
 
 /** The commit of the working directory; null outside of a repository, or where git is not installed. */
-function gitState(directory: string): Environment['git'] {
+function gitState(directory: string): RunEnvironment['git'] {
   const git = (...args: readonly string[]): string | null => {
     const { status, stdout } = spawnSync('git', args, { cwd: directory, encoding: 'utf8', stdio: 'pipe' })
     return status === 0 ? stdout.trim() : null

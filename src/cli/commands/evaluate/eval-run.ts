@@ -3,13 +3,13 @@ import { answerOf } from '../../../eval/kinds/retrieval/carry-out.ts'
 import { casesHolding, findPacks, loadPack, type Pack, readPack } from '../../../eval/kinds/retrieval/pack.ts'
 import { compareBackends, type PackRun } from '../../../eval/kinds/retrieval/run-pack.ts'
 import { type ComparisonRow, comparisonRow, overallTable, packTable } from '../../../eval/report/comparison.ts'
-import { entriesOf, reportsOf } from '../../../eval/report/retrieval-report.ts'
+import { reportEntriesOf, reportsOf } from '../../../eval/report/retrieval-report.ts'
 import { type BackendName, backendForms, isBackendName } from '../../../eval/system/backends.ts'
 import { defaultEmbedder } from '../../../eval/system/open-embedder.ts'
 import { backendNames, controlBackends } from '../../../eval/system/system.ts'
 import { asJson } from '../../../files/atomic-write.ts'
 import { writeFiles } from '../../../files/write-files.ts'
-import { type Answer, defineCommand, exitCodes, UsageError, type ValuesOf } from '../../command/command.ts'
+import { type CommandAnswer, defineCommand, exitCodes, UsageError, type ValuesOf } from '../../command/command.ts'
 import { choice, flag, option, text, texts } from '../../command/options.ts'
 import type { Session } from '../../session.ts'
 import { counted, harmless, type Style, table } from '../../text/output.ts'
@@ -97,7 +97,7 @@ export const evalAll = defineCommand({
   },
 })
 
-const nothingCompared = (reason: string): Answer => ({
+const nothingCompared = (reason: string): CommandAnswer => ({
   document: { ok: false, rows: [], skipped: [], unanswered: [], notes: [reason], reports: [] },
   text: () => '',
   notes: [reason],
@@ -221,7 +221,7 @@ async function compare(
 async function oneCase(
   session: Session,
   { case: id = '', explain, packs, ...asked }: Asked & { readonly case: string | undefined; readonly explain: boolean },
-): Promise<Answer> {
+): Promise<CommandAnswer> {
   const pack = packs.find(({ cases }) => cases.some((known) => known.id === id))
   if (pack === undefined)
     throw new UsageError(`There is no case "${id}".`, 'A turn of a session is written session#turn.')
@@ -232,7 +232,7 @@ async function oneCase(
   const runs = ran.flatMap((one) => one.runs)
   const found = runs.flatMap((run) => {
     const [answer = null] = run.outcomes.map(answerOf)
-    return entriesOf(run).map((entry) => ({ backend: run.subject.name, entry, answer }))
+    return reportEntriesOf(run).map((entry) => ({ backend: run.subject.name, entry, answer }))
   })
   const endings = found.map(({ backend, entry: { status, failures, error } }) => {
     const reasons = error === null ? failures : [error]

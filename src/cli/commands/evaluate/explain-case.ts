@@ -2,7 +2,7 @@ import { answerOf, explanationOf } from '../../../eval/kinds/retrieval/carry-out
 import { checkExpectations, type Expectations, type Outcome } from '../../../eval/kinds/retrieval/expectations.ts'
 import type { Pack } from '../../../eval/kinds/retrieval/pack.ts'
 import type { PackRun } from '../../../eval/kinds/retrieval/run-pack.ts'
-import type { Answer, AnswerHit } from '../../../eval/system/system.ts'
+import type { AnswerHit, SystemAnswer } from '../../../eval/system/system.ts'
 import { harmless, type Style } from '../../text/output.ts'
 import { arithmetic } from '../../text/recall.ts'
 
@@ -51,7 +51,7 @@ const section = (title: string, lines: readonly string[]): readonly string[] =>
   (lines.length === 0 ? ['none'] : lines).map((line, at) => `  ${(at === 0 ? title : '').padEnd(11)} ${line}`)
 
 function answerLines(
-  { prelude, pinned, questions, relevant, quotes = [], nearMisses }: Answer,
+  { prelude, pinned, questions, relevant, quotes = [], nearMisses }: SystemAnswer,
   pack: Pack,
 ): readonly string[] {
   const names = new Map(pack.beliefs.map(({ id, name }) => [id, name]))
@@ -84,7 +84,7 @@ function hitLines({ id, score, matches }: AnswerHit, rank: number, name: string 
   return [head, ...lines]
 }
 
-function markedMessage(message: string, answer: Answer | null, mark: (words: string) => string): string {
+function markedMessage(message: string, answer: SystemAnswer | null, mark: (words: string) => string): string {
   const spans = (answer?.relevant ?? []).flatMap(({ matches = [] }) => matches.flatMap(({ words }) => words))
   let text = ''
   let at = 0
@@ -97,7 +97,11 @@ function markedMessage(message: string, answer: Answer | null, mark: (words: str
 }
 
 /** Every expectation, with whether it held. */
-function expectationLines(expect: Expectations, answer: Answer | null, known: readonly string[]): readonly string[] {
+function expectationLines(
+  expect: Expectations,
+  answer: SystemAnswer | null,
+  known: readonly string[],
+): readonly string[] {
   const outcome: Outcome | null = answer === null ? null : { ...answer, relevant: answer.relevant.map(({ id }) => id) }
   const lines = Object.entries(expect).flatMap(([tier, checks]) =>
     Object.entries(checks ?? {}).map(([name, value]) => {

@@ -12,7 +12,7 @@ import { localMinute } from '../../../local-time.ts'
 import { showAllAgain } from '../../../memory/mirror/state/state.ts'
 import { syncIfThere } from '../../../memory/mirror/sync-on-commit.ts'
 import { restoreStore, type StoreContents } from '../../../store/sqlite/care/backup.ts'
-import { type Answer, defineCommand, UsageError } from '../../command/command.ts'
+import { type CommandAnswer, defineCommand, UsageError } from '../../command/command.ts'
 import { flag, memoryOptions, one } from '../../command/options.ts'
 import { counted, harmless, lines } from '../../text/output.ts'
 
@@ -113,7 +113,7 @@ export const restore = defineCommand({
   },
 })
 
-const nothingRestored: Answer = { document: { restored: false }, text: () => 'Nothing was changed.' }
+const nothingRestored: CommandAnswer = { document: { restored: false }, text: () => 'Nothing was changed.' }
 
 function contentsText(contents: StoreContents | 'damaged'): string {
   if (contents === 'damaged') return 'a damaged store'

@@ -10,7 +10,14 @@ import type { Memory } from '../../../memory/memory.ts'
 import { syncIfThere } from '../../../memory/mirror/sync-on-commit.ts'
 import { omitUndefined } from '../../../omit-undefined.ts'
 import { copiesOf, type ErasedCopies, eraseCopies } from '../../../open-memory.ts'
-import { type Answer, defineCommand, exitCodes, kebab, UsageError, type ValuesOf } from '../../command/command.ts'
+import {
+  type CommandAnswer,
+  defineCommand,
+  exitCodes,
+  kebab,
+  UsageError,
+  type ValuesOf,
+} from '../../command/command.ts'
 import { changeOptions, flag, optionalBelief, text, timeOptions } from '../../command/options.ts'
 import { forgetQueued, type QueuedTurn } from '../../hooks/hook-queue.ts'
 import type { MemoryLocation, Session } from '../../session.ts'
@@ -159,7 +166,12 @@ type Outcome = {
   readonly isLater: boolean
 }
 
-async function withCopies(answer: Answer, copies: Copies, { proof, isLater }: Outcome, { dir, store }: MemoryLocation) {
+async function withCopies(
+  answer: CommandAnswer,
+  copies: Copies,
+  { proof, isLater }: Outcome,
+  { dir, store }: MemoryLocation,
+) {
   const [changed, unchanged] = [[...copies.changed], copies.unchanged]
   const backups = (await knownBackups(dir)).filter(({ file }) => relative(dir, file).startsWith('..'))
   const at = (file: string): string => harmless(relative(dir, file))
@@ -216,7 +228,7 @@ function proofText(
 
 type Options = ValuesOf<typeof options>
 
-const nothingForgotten: Answer = { document: { forgotten: false }, text: () => 'Nothing was forgotten.' }
+const nothingForgotten: CommandAnswer = { document: { forgotten: false }, text: () => 'Nothing was forgotten.' }
 
 /** In a store of many beliefs, rewriting the file takes seconds. */
 const erasing = <Receipt>(session: Session, forgetting: () => Promise<Receipt>): Promise<Receipt> =>
@@ -232,7 +244,7 @@ async function forgetBelief(
   session: Session,
   reference: string,
   { chain, keepTurns, yes, dryRun, key, ...given }: Options,
-): Promise<Answer> {
+): Promise<CommandAnswer> {
   const found = await memory.history(reference)
   const { belief } = found
   const isSelected = ({ id, content }: Belief): boolean =>
@@ -317,7 +329,7 @@ async function forgetTurns(
   session: Session,
   { session: conversation, ...others }: TurnSelection,
   { yes, dryRun, key, ...given }: Options,
-): Promise<Answer> {
+): Promise<CommandAnswer> {
   const inSession = conversation === undefined ? {} : { session: await findSession(memory, conversation) }
   const selection: TurnSelection = { ...others, ...inSession }
   const found = await memory.forgetTurns(selection, { dryRun: true })

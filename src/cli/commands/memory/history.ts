@@ -9,7 +9,7 @@ import { hasMask } from '../../../memory/learn/secrets.ts'
 import type { Memory } from '../../../memory/memory.ts'
 import { omitUndefined } from '../../../omit-undefined.ts'
 import { pastedFrom } from '../../../search/turns/pasted.ts'
-import { type Answer, type Argument, defineCommand, UsageError } from '../../command/command.ts'
+import { type Argument, type CommandAnswer, defineCommand, UsageError } from '../../command/command.ts'
 import {
   authorOptions,
   beliefHelp,
@@ -46,7 +46,7 @@ export const show = defineCommand({
   },
 })
 
-async function shownBelief(memory: Memory, reference: string): Promise<Answer> {
+async function shownBelief(memory: Memory, reference: string): Promise<CommandAnswer> {
   const { belief: found, chain, revisions } = await memory.history(reference)
   const changed = `${counted(revisions.length, 'time')}; see \`credence history ${found.id}\``
   return {
@@ -62,7 +62,7 @@ async function shownBelief(memory: Memory, reference: string): Promise<Answer> {
   }
 }
 
-async function shownTurn(memory: Memory, turn: Turn): Promise<Answer> {
+async function shownTurn(memory: Memory, turn: Turn): Promise<CommandAnswer> {
   const learned = await memory.learnedFrom(turn.id)
   const isMasked = hasMask(turn.text)
   const isPasted = turn.origin === 'document' || (turn.role === 'user' && pastedFrom(turn.text) < turn.text.length)

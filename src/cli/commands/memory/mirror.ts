@@ -5,13 +5,13 @@ import { MemoryError } from '../../../errors.ts'
 import { accept, isRemoval } from '../../../memory/change/proposals.ts'
 import type { OpenConflict } from '../../../memory/mirror/merge/conflicts.ts'
 import type { UndecidedEdit } from '../../../memory/mirror/merge/waiting.ts'
-import { type Held, mirrorFile } from '../../../memory/mirror/state/state.ts'
+import { type HeldMirror, mirrorFile } from '../../../memory/mirror/state/state.ts'
 import { type MirrorStatus, mirrorStatus } from '../../../memory/mirror/status.ts'
 import { type Synced, syncMirror } from '../../../memory/mirror/sync.ts'
 import { type WatchRequest, watchMirror } from '../../../memory/mirror/watch.ts'
 import { defineCommand, exitCodes } from '../../command/command.ts'
 import { defaultAuthor, flag, memoryOptions } from '../../command/options.ts'
-import type { Ports, Session } from '../../session.ts'
+import type { OpenedPorts, Session } from '../../session.ts'
 import { short } from '../../text/beliefs.ts'
 import { counted, harmless, lines, type Style, styleFor, wrap } from '../../text/output.ts'
 
@@ -105,7 +105,7 @@ function isOwner(dir: string): boolean {
 }
 
 /** Shows the waiting edits and asks once whether to apply them with the person's authority. Returns how many were applied. */
-async function applyWaiting(ports: Ports, session: Session, user: string, waiting: readonly UndecidedEdit[]) {
+async function applyWaiting(ports: OpenedPorts, session: Session, user: string, waiting: readonly UndecidedEdit[]) {
   if (waiting.length === 0) return 0
   const style = styleFor(session.streams().stderr, session.machine.env)
   const edits = waiting.length === 1 ? 'this edit' : `these ${waiting.length} edits`
@@ -238,9 +238,9 @@ const undecidedLines = (undecided: readonly UndecidedEdit[], style: Style): read
   ...(undecided.length > mostShown ? [`And ${undecided.length - mostShown} more: ${style.command} review`] : []),
 ]
 
-const heldText = ({ file, reason }: Held): string => `${file}, because ${reason}.`
+const heldText = ({ file, reason }: HeldMirror): string => `${file}, because ${reason}.`
 
-const remedyOf = ({ kind }: Held): string =>
+const remedyOf = ({ kind }: HeldMirror): string =>
   kind === 'removal'
     ? 'Put the lines back, or accept the removal: credence mirror sync --accept'
     : 'Repair the file, or delete it to have it written again.'

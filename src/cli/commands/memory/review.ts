@@ -9,7 +9,7 @@ import type { ReviewItem } from '../../../memory/change/review.ts'
 import type { Extractor } from '../../../memory/learn/extraction.ts'
 import type { Memory } from '../../../memory/memory.ts'
 import { omitUndefined } from '../../../omit-undefined.ts'
-import { type Answer, defineCommand, exitCodes, UsageError } from '../../command/command.ts'
+import { type CommandAnswer, defineCommand, exitCodes, UsageError } from '../../command/command.ts'
 import {
   authorOptions,
   extractorForms,
@@ -344,7 +344,7 @@ async function decideOn(
   decision: 'accept' | 'reject',
   references: readonly string[],
   { open, key }: { readonly open: () => Promise<Memory>; readonly key: string | undefined },
-): Promise<Answer> {
+): Promise<CommandAnswer> {
   if (references.length === 0)
     throw new UsageError(`No proposal to ${decision} was given.`, 'List them with `credence review`.')
   if (key !== undefined && references.length > 1)

@@ -23,7 +23,7 @@ export const storeCopy = defineCommand({
     'credence store copy postgres://credence@127.0.0.1/credence ./copy': 'Copies it back to SQLite in a directory.',
   },
   async run({ args }, session) {
-    const [source, target] = [placeOf(args.from, session), placeOf(args.to, session)]
+    const [source, target] = [storeLocationOf(args.from, session), storeLocationOf(args.to, session)]
     if (source.label === target.label) throw invalid(`${source.label} cannot be copied to itself.`, 'Name two stores.')
     if (source.address === undefined && !hasStore(source.dir))
       throw notFound(`There is no memory in ${source.dir}.`, 'Create one with `credence init`.')
@@ -58,7 +58,7 @@ export const storeCopy = defineCommand({
 
 type StoreLocation = { readonly dir: string; readonly address: string | undefined; readonly label: string }
 
-function placeOf(text: string, session: Session): StoreLocation {
+function storeLocationOf(text: string, session: Session): StoreLocation {
   if (isPostgresAddress(text))
     return { dir: session.directory(undefined), address: text, label: parseAddress(text).label }
   if (/^[a-z][a-z\d+.-]+:\/\//iu.test(text))

@@ -4,7 +4,7 @@ import type { Remedy } from '../../../memory/explain/remedies.ts'
 import type { Why } from '../../../memory/explain/why.ts'
 import type { WhyTurn } from '../../../memory/explain/why-turn.ts'
 import type { Memory } from '../../../memory/memory.ts'
-import { type Answer, defineCommand, kebab, UsageError } from '../../command/command.ts'
+import { type CommandAnswer, defineCommand, kebab, UsageError } from '../../command/command.ts'
 import {
   beliefHelp,
   flag,
@@ -52,7 +52,7 @@ export const why = defineCommand({
     const { scopes } = session.locate(options)
     const { fix, apply } = options
     const memory = await (apply === undefined ? session.reading(options) : session.memory(options))
-    return aboutBeliefOrTurn<Answer>(memory, belief, {
+    return aboutBeliefOrTurn<CommandAnswer>(memory, belief, {
       belief: async () => {
         if (fix || apply !== undefined) return remedied(memory, message, belief, apply)
         const verdict = await memory.why(message, belief)
@@ -69,7 +69,7 @@ export const why = defineCommand({
 })
 
 /** Lists what would change the verdict on a belief, or makes one of these changes. Nothing is listed that does not help. */
-async function remedied(memory: Memory, message: string, reference: string, apply?: number): Promise<Answer> {
+async function remedied(memory: Memory, message: string, reference: string, apply?: number): Promise<CommandAnswer> {
   const wanted = await memory.remedies(message, reference, { wish: 'present' })
   const wish = wanted.isFulfilled ? 'absent' : 'present'
   const { belief, remedies } = wanted.isFulfilled ? await memory.remedies(message, reference, { wish }) : wanted

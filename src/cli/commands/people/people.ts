@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { roles, type Token, type TokenKind } from '../../../beliefs/access-store.ts'
+import { type AccessToken, roles, type TokenKind } from '../../../beliefs/access-store.ts'
 import { parseScopes } from '../../../beliefs/scope.ts'
 import { localDay, localMinute } from '../../../local-time.ts'
 import { syncOnCommit } from '../../../memory/mirror/sync-on-commit.ts'
@@ -185,7 +185,7 @@ export const tokenList = defineCommand({
   },
   async run({ args: { person }, options }, session) {
     const tokens = await listed(session, options, (ports) => ports.access.tokens(person))
-    const row = ({ id, kind, person: of, scopes, label, ...token }: Token): string[] => [
+    const row = ({ id, kind, person: of, scopes, label, ...token }: AccessToken): string[] => [
       id,
       kind,
       of ?? '',

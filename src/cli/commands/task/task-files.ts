@@ -60,7 +60,7 @@ export const taskValidate = defineCommand({
   },
   async run({ args: { paths } }, session) {
     const { taskPlaces: places } = await session.taskWork()
-    const verdicts: Verdict[] = []
+    const verdicts: FileVerdict[] = []
     for (const file of findTasks(paths, places)) verdicts.push(await judge(file))
     const invalid = verdicts.filter(({ problems }) => problems.length > 0).length
     return {
@@ -75,7 +75,7 @@ export const taskValidate = defineCommand({
   },
 })
 
-type Verdict = Awaited<ReturnType<typeof judge>>
+type FileVerdict = Awaited<ReturnType<typeof judge>>
 
 /** Reads the file, and looks whether what it needs besides itself is there. */
 async function judge(taskFile: string) {
@@ -94,7 +94,7 @@ async function judge(taskFile: string) {
   return { file: taskFile, id: task?.id ?? null, problems: [...problems, ...missing], warnings }
 }
 
-function verdictLines({ file, problems, warnings }: Verdict, from: string, style: Style): readonly string[] {
+function verdictLines({ file, problems, warnings }: FileVerdict, from: string, style: Style): readonly string[] {
   const mark = problems.length === 0 ? style.green('valid') : style.red('invalid')
   return [
     `${mark}  ${harmless(relative(from, file))}`,

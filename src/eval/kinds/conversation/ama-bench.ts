@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { z } from 'zod'
 import { stepRange, stepsNamed } from '../../../search/turns/steps.ts'
 import { fileIn, readObjects, unpublished } from './data-file.ts'
-import { type Conversation, idOf, named, recallAt, type Suite, type SuiteQuestion, turnId } from './suite.ts'
+import { idOf, named, recallAt, type Suite, type SuiteConversation, type SuiteQuestion, turnId } from './suite.ts'
 
 const Episode = z.object({
   episode_id: z.union([z.string(), z.number()]).transform(String),
@@ -51,7 +51,7 @@ const session = 'run'
  * addressing and not retrieval. `T3`: what the question itself names. The last two only check that steps can be addressed,
  * and are no part of the figures of T1 and T2.
  */
-function conversationOf({ episode_id: id, trajectory, qa_pairs: pairs }: z.infer<typeof Episode>): Conversation {
+function conversationOf({ episode_id: id, trajectory, qa_pairs: pairs }: z.infer<typeof Episode>): SuiteConversation {
   const count = trajectory.length
   if (trajectory.some(({ turn_idx: step }, place) => step !== place))
     throw unpublished(`Episode ${id}: its steps are not numbered from 0 without gaps.`)

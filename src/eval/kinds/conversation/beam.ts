@@ -4,11 +4,11 @@ import { z } from 'zod'
 import { invalid } from '../../../errors.ts'
 import { readValue } from './data-file.ts'
 import {
-  type Conversation,
   idOf,
   ndcgAt,
   recallAt,
   type Suite,
+  type SuiteConversation,
   type SuiteQuestion,
   type SuiteTurn,
   turnId,
@@ -77,7 +77,7 @@ function fileOf(folder: string, name: string): string | null {
 /** Every message ends in a mark of how it was made, such as `->-> 1,22`, which is no part of what was said. */
 const mark = /\s*->->\s*[\d,\s]*$/u
 
-function conversationOf(folder: string): Conversation {
+function conversationOf(folder: string): SuiteConversation {
   const [chatFile, questionFile] = ['chat', 'probing_questions'].map((name) => fileOf(folder, name))
   if (chatFile === null || chatFile === undefined || questionFile === null || questionFile === undefined)
     throw invalid(`${folder}: chat.json or probing_questions.json is missing.`, 'Download the chat again.')

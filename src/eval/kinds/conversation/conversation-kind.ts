@@ -5,7 +5,7 @@ import { setImmediate as yieldToEvents } from 'node:timers/promises'
 import { invalid, MemoryError } from '../../../errors.ts'
 import type { CaseOutcome, ExecutionRequest } from '../../run/run.ts'
 import { manifestName } from '../../store/documents.ts'
-import { type Answer, emptyAnswer, type HearingSystem } from '../../system/system.ts'
+import { emptyAnswer, type HearingSystem, type SystemAnswer } from '../../system/system.ts'
 import { brokenOutcome, defineKind, type Kind, type PackPlace } from '../kind.ts'
 import { amaBench } from './ama-bench.ts'
 import { beam } from './beam.ts'
@@ -14,12 +14,12 @@ import { factConsolidation } from './factconsolidation.ts'
 import { loCoMo } from './locomo.ts'
 import { longMemEval, pooledLongMemEval } from './longmemeval.ts'
 import {
-  type Conversation,
   type FoundTurn,
   idOf,
   type ReadProgress,
   type Suite,
   type SuiteAnswer,
+  type SuiteConversation,
   type SuiteQuestion,
 } from './suite.ts'
 
@@ -89,7 +89,7 @@ function readContent({ directory, manifest }: PackPlace, data: string | undefine
     for (const { id, text, group, expectsSilence } of questions)
       cases.push({ id, prompt: text, expectsSomething: !expectsSilence, words: [group] })
   }
-  const hashed = data === undefined ? undefined : { [`data/${basename(path)}`]: hashOf(path) }
+  const hashed = data === undefined ? undefined : { [`data/${basename(path)}`]: fileHashOf(path) }
   const { unit, counts } = suite.published
   const read = unit === 'questions' ? cases.length : conversations
   const isPart = data !== undefined && !counts.includes(read)
@@ -134,7 +134,7 @@ async function* carryOut(suite: Suite, path: string, work: Work): AsyncGenerator
 
 /** Puts a whole conversation into an empty memory. Returns the error, if any: questions about a part would measure nothing. */
 async function tell(
-  { turns }: Conversation,
+  { turns }: SuiteConversation,
   { memory, request: { signal }, onProgress }: Work,
 ): Promise<string | null> {
   try {
@@ -152,7 +152,7 @@ async function tell(
 }
 
 /** Maps the ids of an answer to turns. A session id stands for the turns of the session, and an unknown id for a wrong turn. */
-function resolver({ turns }: Conversation): (answer: Answer) => SuiteAnswer {
+function resolver({ turns }: SuiteConversation): (answer: SystemAnswer) => SuiteAnswer {
   const byId = new Map<string, readonly FoundTurn[]>([
     ...Map.groupBy(turns, ({ session }) => session),
     ...turns.map((turn) => [turn.id, [turn]] as const),
@@ -174,9 +174,9 @@ const mostAsked = 100
 
 async function outcomeOf(
   suite: Suite,
-  conversation: Conversation,
+  conversation: SuiteConversation,
   question: SuiteQuestion,
-  { memory, clock, resolve }: Work & { readonly resolve: (answer: Answer) => SuiteAnswer },
+  { memory, clock, resolve }: Work & { readonly resolve: (answer: SystemAnswer) => SuiteAnswer },
 ): Promise<CaseOutcome> {
   const { id: caseId, text, askedAt, group, gold, expectsSilence } = question
   const cluster = conversation.id
@@ -205,7 +205,7 @@ async function outcomeOf(
   }
 }
 
-function hashOf(path: string): string {
+function fileHashOf(path: string): string {
   const hash = createHash('sha256')
   const add = (one: string): void => {
     if (!statSync(one).isDirectory()) for (const { chunk } of chunksOf(one)) hash.update(chunk)

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { fileIn, readObjects, unpublished } from './data-file.ts'
-import { type Conversation, idOf, type Suite, turnId } from './suite.ts'
+import { idOf, type Suite, type SuiteConversation, turnId } from './suite.ts'
 
 const Context = z.object({
   context: z.string(),
@@ -46,7 +46,7 @@ function isVersionOf(one: string, other: string): boolean {
 function conversationOf(
   { context, questions, answers, metadata }: z.infer<typeof Context>,
   file: string,
-): Conversation {
+): SuiteConversation {
   const { source } = metadata
   if (questions.length !== answers.length)
     throw unpublished(`${file}: ${source} has ${questions.length} questions and ${answers.length} answers.`)

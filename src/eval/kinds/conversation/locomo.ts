@@ -1,12 +1,12 @@
 import { z } from 'zod'
 import { fileIn, readObjects, unpublished } from './data-file.ts'
 import {
-  type Conversation,
   idOf,
   ndcgAt,
   recallAt,
   reciprocalRank,
   type Suite,
+  type SuiteConversation,
   type SuiteTurn,
   sessionsOf,
   turnId,
@@ -55,7 +55,7 @@ export const loCoMo: Suite = {
   },
 }
 
-function conversationOf({ sample_id: id, conversation, qa }: z.infer<typeof Sample>, file: string): Conversation {
+function conversationOf({ sample_id: id, conversation, qa }: z.infer<typeof Sample>, file: string): SuiteConversation {
   const names = Object.keys(conversation).filter((name) => /^session_\d+$/u.test(name))
   if (names.length === 0) throw unpublished(`${file}: ${id} has no sessions.`)
   const keys = new Map<string, SuiteTurn>()

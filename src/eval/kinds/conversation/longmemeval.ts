@@ -3,12 +3,12 @@ import { fileIn, readObjects, unpublished } from './data-file.ts'
 import {
   allAt,
   anyAt,
-  type Conversation,
   idOf,
   ndcgAt,
   recallAt,
   reciprocalRank,
   type Suite,
+  type SuiteConversation,
   type SuiteQuestion,
   type SuiteTurn,
   sessionsOf,
@@ -89,7 +89,7 @@ function conversationOf(
   row: Row,
   file: string,
   nameOf = (_id: string, rank: number): string => `s${rank + 1}`,
-): Conversation {
+): SuiteConversation {
   const { haystack_sessions: sessions, haystack_dates: dates, haystack_session_ids: ids } = row
   if (sessions.length !== dates.length || sessions.length !== ids.length)
     throw unpublished(

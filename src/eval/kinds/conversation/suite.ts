@@ -28,7 +28,7 @@ export type SuiteQuestion = {
 }
 
 /** One conversation, or one agent's trajectory, with the questions about it. Each is a memory of its own. */
-export type Conversation = {
+export type SuiteConversation = {
   readonly id: string
   readonly turns: readonly SuiteTurn[]
   readonly questions: readonly SuiteQuestion[]
@@ -55,9 +55,9 @@ export type Suite = {
   readonly name: string
   /** How many there are in the whole published data; several where it is published in several sizes. */
   readonly published: { readonly unit: 'questions' | 'conversations'; readonly counts: readonly number[] }
-  readonly read: (path: string, onProgress?: ReadProgress) => Iterable<Conversation>
+  readonly read: (path: string, onProgress?: ReadProgress) => Iterable<SuiteConversation>
   /** The scores of one answer. A score that does not apply is null and never becomes zero. */
-  readonly score: (question: SuiteQuestion, answer: SuiteAnswer, conversation: Conversation) => Scores
+  readonly score: (question: SuiteQuestion, answer: SuiteAnswer, conversation: SuiteConversation) => Scores
   /** The first of these scores that applies decides whether a case passed: it must be 1. */
   readonly decisive: readonly string[]
 }

@@ -1,4 +1,4 @@
-import type { Step } from './red-team-case.ts'
+import type { AttackStep } from './red-team-case.ts'
 import { type Kept, type Target, type TargetSystem, userOf } from './red-team-kind.ts'
 
 /** Control and ablation: only the person's own commands are taken, and nothing is recalled. Every benign case must be lost. */
@@ -50,7 +50,7 @@ function openDefenceless(): Target {
 
 type Said = Pick<Kept, 'name' | 'content' | 'why' | 'aliases'>
 
-function statementsIn(step: Step): readonly Said[] {
+function statementsIn(step: AttackStep): readonly Said[] {
   const plain = (content: string): Said => ({ name: content, content, why: '', aliases: [] })
   switch (step.door) {
     case 'person':

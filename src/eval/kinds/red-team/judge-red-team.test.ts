@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { judgeRedTeam, type Observed } from './judge-red-team.ts'
-import type { AttackExpectation, BenignExpectation, RedTeamCase, Step } from './red-team-case.ts'
+import type { AttackExpectation, AttackStep, BenignExpectation, RedTeamCase } from './red-team-case.ts'
 import type { Kept } from './red-team-kind.ts'
 
 const kept = (content: string, fields: Partial<Kept> = {}): Kept => ({
@@ -10,7 +10,7 @@ const kept = (content: string, fields: Partial<Kept> = {}): Kept => ({
 })
 
 const shared = { caseId: 'c', about: 'a', setup: [], ask: { user: 'u1', message: 'm', scopes: ['project:shop'] } }
-const steps: Step[] = [{ door: 'tool', text: 'The gym is closed for ever, says the page.' }]
+const steps: AttackStep[] = [{ door: 'tool', text: 'The gym is closed for ever, says the page.' }]
 const nothing: Observed = { before: [], after: [], answers: [], context: '', found: [], disk: [] }
 const block = (...lines: readonly string[]): string =>
   ['<memory>', 'What is remembered', ...lines, '</memory>', ''].join('\n')
@@ -47,7 +47,7 @@ describe('an attack', () => {
   })
 
   it('that only reads succeeds by its answer', () => {
-    const step: Step = { door: 'mcp', tool: 'memory_search', arguments: { query: 'gym' } }
+    const step: AttackStep = { door: 'mcp', tool: 'memory_search', arguments: { query: 'gym' } }
     const answers = [{ step, answer: '{"content":"It is closed."}' }]
 
     expect(attack({ ...lacks, contextLacksAll: true }, { answers })).toHaveLength(1)
@@ -128,7 +128,7 @@ describe('a benign case', () => {
 })
 
 it('tells whether the words of the steps were recalled, and not those of the setup', () => {
-  const setup: Step[] = [
+  const setup: AttackStep[] = [
     {
       door: 'person',
       remember: { name: 'gym', content: 'The gym of the person is called Flex', scope: 'user:universal' },

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { AttackExpectation, BenignExpectation, RedTeamCase, Step } from './red-team-case.ts'
+import type { AttackExpectation, AttackStep, BenignExpectation, RedTeamCase } from './red-team-case.ts'
 import type { Kept } from './red-team-kind.ts'
 
 /** The state of the memory before and after a case, and the answers in between. */
@@ -7,7 +7,7 @@ export type Observed = {
   /** After the setup, and at the end; of every user. */
   readonly before: readonly Kept[]
   readonly after: readonly Kept[]
-  readonly answers: readonly { readonly step: Step; readonly answer: string }[]
+  readonly answers: readonly { readonly step: AttackStep; readonly answer: string }[]
   readonly context: string
   /** Turns that a search for the message, or for the expected words, finds. */
   readonly found: readonly string[]
@@ -75,7 +75,7 @@ const isMarked = (line: string): boolean =>
   /^- (?:(?!: ).)*\((?:[^()]*, )?from the (?:agent|document|tool|model) [^()]*\)/u.test(line) ||
   /^- (?:earlier, )?\d{4}-\d\d-\d\d, (?:assistant|tool|[^:"]{1,200} \(perhaps pasted\)): "/u.test(line)
 
-const isReading = (step: Step): boolean =>
+const isReading = (step: AttackStep): boolean =>
   (step.door === 'mcp' && ['memory_search', 'memory_get', 'memory_proposals', 'memory_status'].includes(step.tool)) ||
   (step.door === 'http' && step.method === 'GET')
 

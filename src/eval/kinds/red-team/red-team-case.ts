@@ -22,7 +22,7 @@ const project = text.optional()
  * What is done to the memory through one door. `{proposal}` in any text is the id of the newest proposal,
  * `{belief:NAME}` that of a belief.
  */
-const Step = z.discriminatedUnion('door', [
+const AttackStep = z.discriminatedUnion('door', [
   z.strictObject({
     door: z.literal('person'),
     remember: z.strictObject({ name: text, content: text, scope: text }),
@@ -51,7 +51,7 @@ const Step = z.discriminatedUnion('door', [
   z.strictObject({ door: z.literal('tool'), text, ...common }),
 ])
 
-export type Step = z.infer<typeof Step>
+export type AttackStep = z.infer<typeof AttackStep>
 
 const texts = z.array(text).min(1)
 
@@ -85,8 +85,8 @@ const shared = {
   caseId: SafeId,
   about: text,
   /** Carried out first. What the person said here is theirs. */
-  setup: z.array(Step),
-  steps: z.array(Step).min(1),
+  setup: z.array(AttackStep),
+  steps: z.array(AttackStep).min(1),
   /** The later message, by whom and where. */
   ask: z.strictObject({ user: text, message: text, scopes: texts }),
 }
@@ -99,7 +99,7 @@ const RedTeamCase = z.discriminatedUnion('kind', [
 export type RedTeamCase = z.infer<typeof RedTeamCase>
 export type AttackExpectation = z.infer<typeof AttackExpectation>
 export type BenignExpectation = z.infer<typeof BenignExpectation>
-export type Ask = RedTeamCase['ask']
+export type AttackAsk = RedTeamCase['ask']
 
 export const defaultUser = 'u1'
 

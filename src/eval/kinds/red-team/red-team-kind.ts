@@ -3,7 +3,7 @@ import type { CaseOutcome } from '../../run/run.ts'
 import { brokenOutcome, carriedOut, defineKind, type Kind, type PackPlace } from '../kind.ts'
 import { refusing } from './controls.ts'
 import { judgeRedTeam } from './judge-red-team.ts'
-import { type Ask, defaultUser, type RedTeamCase, readRedTeamCases, type Step } from './red-team-case.ts'
+import { type AttackAsk, type AttackStep, defaultUser, type RedTeamCase, readRedTeamCases } from './red-team-case.ts'
 
 /** A statement in a memory, as far as attacks are about it. */
 export type Kept = {
@@ -26,10 +26,10 @@ export type Kept = {
 /** A memory under attack, with its doors. Every case has one of its own. */
 export type Target = {
   /** Carries out a step. Returns what came back through the door; a refusal is an answer too. */
-  readonly take: (step: Step) => Promise<string>
+  readonly take: (step: AttackStep) => Promise<string>
   readonly kept: (user: string) => Promise<readonly Kept[]>
-  readonly context: (ask: Ask) => Promise<string>
-  readonly search: (ask: Ask) => Promise<readonly string[]>
+  readonly context: (ask: AttackAsk) => Promise<string>
+  readonly search: (ask: AttackAsk) => Promise<readonly string[]>
   /** Closes the memory, and returns everything that it has put on the disk. */
   readonly end: () => Promise<readonly Uint8Array[]>
 }
@@ -84,7 +84,7 @@ async function outcomeOf(
     const began = clock()
     for (const step of setup) await carryOutStep(target, step, kept)
     const before = await kept()
-    const answers: { readonly step: Step; readonly answer: string }[] = []
+    const answers: { readonly step: AttackStep; readonly answer: string }[] = []
     for (const step of steps) answers.push(...(await carryOutStep(target, step, kept)))
     const context = await target.context(ask)
     const words = (one.kind === 'benign' && one.expect.turnWith) || []
@@ -115,19 +115,23 @@ async function outcomeOf(
   }
 }
 
-export const userOf = ({ user = defaultUser }: Step): string => user
+export const userOf = ({ user = defaultUser }: AttackStep): string => user
 
-async function carryOutStep(target: Target, { repeat = 1, ...step }: Step, kept: () => Promise<readonly Kept[]>) {
-  const answers: { readonly step: Step; readonly answer: string }[] = []
+async function carryOutStep(target: Target, { repeat = 1, ...step }: AttackStep, kept: () => Promise<readonly Kept[]>) {
+  const answers: { readonly step: AttackStep; readonly answer: string }[] = []
   for (let i = 1; i <= repeat; i += 1) {
-    const filled = await fillPlaceholders(step as Step, i, kept)
+    const filled = await fillPlaceholders(step as AttackStep, i, kept)
     answers.push({ step: filled, answer: await target.take(filled) })
   }
   return answers
 }
 
 /** The step with its placeholders replaced. A name that nothing has stays as it is, so that the door refuses it. */
-async function fillPlaceholders(step: Step, i: number, kept: () => Promise<readonly Kept[]>): Promise<Step> {
+async function fillPlaceholders(
+  step: AttackStep,
+  i: number,
+  kept: () => Promise<readonly Kept[]>,
+): Promise<AttackStep> {
   const written = JSON.stringify(step).replaceAll('{i}', String(i))
   if (!/\{(?:proposal|belief:)/u.test(written)) return JSON.parse(written)
   const all = await kept()

@@ -1,7 +1,7 @@
 import { isCurrent } from '../../../beliefs/belief.ts'
 import type { CaseOutcome, ExecutionRequest } from '../../run/run.ts'
 import type { Subject, Timed } from '../../system/subject.ts'
-import { type Answer, type BeliefUpdate, emptyAnswer } from '../../system/system.ts'
+import { type BeliefUpdate, emptyAnswer, type SystemAnswer } from '../../system/system.ts'
 import { brokenOutcome, carriedOut, defineKind, type Kind, type Observer } from '../kind.ts'
 import {
   checkExpectations,
@@ -30,7 +30,7 @@ export const recallKinds = (open: (system: string) => Promise<Subject>): readonl
     }),
   )
 
-const answering = (subject: Subject, change: (answer: Answer) => Answer): Subject => ({
+const answering = (subject: Subject, change: (answer: SystemAnswer) => SystemAnswer): Subject => ({
   ...subject,
   answer: async (query, expect) => {
     const { value, ms } = await subject.answer(query, expect)
@@ -106,8 +106,8 @@ export type RecallExplanation = {
   readonly passType: PassType | null
   readonly query: string
   readonly prelude: string | null
-  readonly matches: Answer['relevant']
-  readonly nearMisses?: Answer['nearMisses']
+  readonly matches: SystemAnswer['relevant']
+  readonly nearMisses?: SystemAnswer['nearMisses']
 }
 
 /** Only `carryOutRecall` makes outcomes of these kinds, and it explains every one. */
@@ -117,7 +117,7 @@ export const idsIn = ({ returned }: CaseOutcome, tier: string): readonly string[
   returned.filter((item) => item.tier === tier).map(({ id }) => id)
 
 /** The answer behind an outcome; null when there was none. */
-export function answerOf(outcome: CaseOutcome): Answer | null {
+export function answerOf(outcome: CaseOutcome): SystemAnswer | null {
   if (outcome.verdict === 'error') return null
   const { prelude, matches: relevant, nearMisses } = explanationOf(outcome)
   const [pinned, questions] = [idsIn(outcome, 'pinned'), idsIn(outcome, 'question')]
@@ -128,7 +128,7 @@ export function answerOf(outcome: CaseOutcome): Answer | null {
 
 function outcomeOf(
   { id: caseId, turnIndex, group, message, expect }: AskedCase,
-  { value: answer, ms }: Timed<Answer>,
+  { value: answer, ms }: Timed<SystemAnswer>,
   pinnedInCorpus: ReadonlySet<string>,
 ): CaseOutcome {
   const { prelude, pinned, relevant, questions, quotes = [], nearMisses } = answer

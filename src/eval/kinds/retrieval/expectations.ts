@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { Answer, AnswerQuote } from '../../system/system.ts'
+import type { AnswerQuote, SystemAnswer } from '../../system/system.ts'
 
 const texts = z.array(z.string().min(1)).readonly()
 const count = z.int().min(0)
@@ -40,7 +40,7 @@ export type Expectations = z.infer<typeof Expectations>
 type Membership = z.infer<typeof Membership>
 
 /** An answer reduced to the ids and texts that expectations are about. */
-export type Outcome = Pick<Answer, 'prelude' | 'pinned' | 'questions' | 'quotes'> & {
+export type Outcome = Pick<SystemAnswer, 'prelude' | 'pinned' | 'questions' | 'quotes'> & {
   readonly relevant: readonly string[]
 }
 

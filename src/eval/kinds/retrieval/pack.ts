@@ -12,7 +12,7 @@ import { manifestOf, packFolders, parseJsonFile, refuseUnlike } from '../../pack
 import { wantedCases } from '../../run/run.ts'
 import { manifestName } from '../../store/documents.ts'
 import { Manifest } from '../../store/schemas/manifest.ts'
-import type { BeliefUpdate, RecallOptions, SaidInAll, SystemTurn } from '../../system/system.ts'
+import type { BeliefUpdate, SaidInAll, SystemRecallOptions, SystemTurn } from '../../system/system.ts'
 import type { PackPlace } from '../kind.ts'
 import { readRetrievalCases, readSessionCases, readTurns } from './case-file.ts'
 import { demandsSomething, type Expectations, expectsSomething } from './expectations.ts'
@@ -27,7 +27,7 @@ export type Pack = {
   readonly turns?: readonly SystemTurn[]
   /** In their order. Turns of sessions are cases too. */
   readonly cases: readonly AskedCase[]
-  readonly recall: RecallOptions
+  readonly recall: SystemRecallOptions
   /** Of everything a result depends on: both files and the recall options. */
   readonly hash: string
   readonly warnings: readonly string[]
@@ -57,7 +57,7 @@ type PackFiles = Pick<Pack, 'kind' | 'id' | 'title'> & {
   readonly casesFile: string
   readonly turnsFile?: string | undefined
   readonly defaultUser?: string | undefined
-  readonly recall?: RecallOptions | undefined
+  readonly recall?: SystemRecallOptions | undefined
   /** Turns every warning into an error. */
   readonly strict?: boolean | undefined
 }
@@ -80,7 +80,7 @@ export function readPack(files: PackFiles): Pack {
   const warnings = [
     ...ofBeliefs,
     ...ofCases,
-    ...idle.map((one) => `${placeOf(file, one)} checks nothing: no answer could fail it.`),
+    ...idle.map((one) => `${casePlaceOf(file, one)} checks nothing: no answer could fail it.`),
   ]
   if (strict && warnings.length > 0)
     throw invalid(warnings.join('\n'), 'Correct the file, or run without --strict to see this as a warning.')
@@ -89,7 +89,7 @@ export function readPack(files: PackFiles): Pack {
   return { kind, id, title, beliefs, turns, cases, recall, hash, warnings }
 }
 
-const placeOf = (file: string, { caseId, turnIndex }: Pick<AskedCase, 'caseId' | 'turnIndex'>): string =>
+const casePlaceOf = (file: string, { caseId, turnIndex }: Pick<AskedCase, 'caseId' | 'turnIndex'>): string =>
   `${file}: case "${caseId}"${turnIndex === null ? '' : `, turn ${turnIndex}`}`
 
 function readCases(file: string, value: unknown, defaultUser: string) {
@@ -109,7 +109,7 @@ function readSessions(
   const cases = sessions.flatMap(({ caseId, description, user: own, turns }) => {
     const user = own ?? defaultUser
     return turns.map(({ createBelief, updateBelief, label, ...turn }): AskedCase => {
-      const place = placeOf(file, { caseId, ...turn })
+      const place = casePlaceOf(file, { caseId, ...turn })
       const source = `${place}, createBeliefAtTurn`
       const made = readBeliefs(createBelief === null ? '[]' : JSON.stringify([createBelief]), source, user)
       all.push(...made.warnings)
@@ -163,7 +163,7 @@ function refuseUnknownBeliefs(beliefs: readonly BeliefRecord[], cases: readonly 
   const known = new Set(beliefs.map(({ id }) => id))
   const ever = new Set([...known, ...cases.flatMap(({ updates }) => updates.map(({ belief }) => belief.id))])
   for (const one of cases) {
-    checkIds(one.expect, placeOf(file, one), known, ever)
+    checkIds(one.expect, casePlaceOf(file, one), known, ever)
     for (const { belief } of one.updates) known.add(belief.id)
   }
 }
@@ -186,7 +186,7 @@ function refuseUnknownTurns(turns: readonly SystemTurn[], cases: readonly AskedC
     const missing = [...mustInclude, ...mustExclude].find(({ turn }) => !known.has(turn))
     if (missing === undefined) continue
     throw invalid(
-      `${placeOf(file, one)}, expect.quotes: there is no turn "${missing.turn}".`,
+      `${casePlaceOf(file, one)}, expect.quotes: there is no turn "${missing.turn}".`,
       'Name a turn of the file that `files.turns` of the manifest names.',
     )
   }
@@ -205,7 +205,7 @@ export const recallRunners = ['retrieval', 'session', 'calibration'] as const
 
 type ReadOptions = {
   readonly strict?: boolean
-  readonly recall?: RecallOptions
+  readonly recall?: SystemRecallOptions
 }
 
 /**

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { belief, openStore, staticCase, tickingClock } from '../../../../test/eval/sample-corpus.ts'
 import { readRecords } from '../../../memory/transfer/belief-record.ts'
-import { entriesOf, reportOf, summarise } from '../../report/retrieval-report.ts'
+import { reportEntriesOf, reportOf, summarise } from '../../report/retrieval-report.ts'
 import { bm25System } from '../../system/bm25.ts'
 import { systemSubject } from '../../system/subject.ts'
 import type { System } from '../../system/system.ts'
@@ -91,7 +91,7 @@ describe('a run over cases', () => {
 
     const run = await runPack(pack, subjectOf(flaky))
 
-    expect(entriesOf(run)[0]).toMatchObject({
+    expect(reportEntriesOf(run)[0]).toMatchObject({
       status: 'error',
       passed: false,
       error: 'out of order',
@@ -188,7 +188,7 @@ describe('a run over sessions', () => {
 
     const run = await runPack(pack, subjectOf())
 
-    expect(entriesOf(run).map((entry) => ('driftScore' in entry ? entry.driftScore : null))).toEqual([0.5, 0, 0])
+    expect(reportEntriesOf(run).map((entry) => ('driftScore' in entry ? entry.driftScore : null))).toEqual([0.5, 0, 0])
     expect(reportOf([run]).retrieval).toMatchObject({ meanDriftScore: 0.25, caseCount: 2, turnCount: 3 })
   })
 

@@ -60,7 +60,7 @@ export const PackPath = z
   })
 
 /** Where the cases come from, so that a reader knows what the figures are worth. */
-export const Provenance = z.looseObject({
+export const PackProvenance = z.looseObject({
   casesWritten: z
     .enum(['before the rules', 'with the rules', 'after the rules', 'elsewhere'])
     .describe('When the cases were written. `elsewhere`: by people who never saw the rules they measure.'),
@@ -71,7 +71,7 @@ export const Provenance = z.looseObject({
     .describe('The result before anything was changed because of these cases; null if it was not measured.'),
   notes: z.string().optional(),
 })
-export type Provenance = z.infer<typeof Provenance>
+export type PackProvenance = z.infer<typeof PackProvenance>
 
 /** A benchmark as data: what is asked, and what a runner needs to ask it. */
 export const Manifest = z
@@ -101,7 +101,7 @@ export const Manifest = z
       .optional()
       .describe('How recall differs from its defaults.'),
     ablations: z.array(Words).optional().describe('Parts without which the pack must fail, such as `recall off`.'),
-    provenance: Provenance.optional(),
+    provenance: PackProvenance.optional(),
     suite: Words.optional().describe('The public suite whose files the runner `conversation` reads.'),
     split: Words.optional().describe('Which part of a larger set this is, such as `oracle` or `small`.'),
   })

@@ -15,8 +15,8 @@ import {
 
 /** `error`: it broke. `skipped`: left out on purpose. `unjudged`: answered, but nothing could tell whether rightly. */
 export const verdicts = ['pass', 'fail', 'error', 'skipped', 'unjudged'] as const
-export const Verdict = z.enum(verdicts)
-export type Verdict = (typeof verdicts)[number]
+export const CaseVerdict = z.enum(verdicts)
+export type CaseVerdict = (typeof verdicts)[number]
 
 /** Null says that a score does not apply to the case; it is left out of means and comparisons. */
 const Scores = z.record(MetricName, z.number().nullable())
@@ -36,7 +36,7 @@ export const CaseRecord = z
     repeat: Count.describe('0 is the first.'),
     seed: z.int(),
     cluster: Words.optional().describe('Cases of one cluster, such as one conversation, are not independent.'),
-    verdict: Verdict,
+    verdict: CaseVerdict,
     scores: Scores,
     returned: z.array(ReturnedItem),
     failures: z.array(z.string()).describe('What was expected and did not happen, in sentences for a person.'),
@@ -136,7 +136,7 @@ export const RunSummary = z
 export type RunSummary = z.infer<typeof RunSummary>
 
 /** The environment of a run: enough to repeat it, and to tell whether it may be compared with another. */
-export const Environment = z.looseObject({
+export const RunEnvironment = z.looseObject({
   schemaVersion: SchemaVersion,
   runId: SafeId,
   benchmarkId: SafeId,
@@ -153,10 +153,10 @@ export const Environment = z.looseObject({
   os: z.looseObject({ platform: Words, release: Words, arch: Words }),
 })
 
-export type Environment = z.infer<typeof Environment>
+export type RunEnvironment = z.infer<typeof RunEnvironment>
 
 /** The verdict and scores of one case, without its texts. */
-export const CaseResult = z.looseObject({ id: SafeId, verdict: Verdict, scores: Scores.optional() })
+export const CaseResult = z.looseObject({ id: SafeId, verdict: CaseVerdict, scores: Scores.optional() })
 export type CaseResult = z.infer<typeof CaseResult>
 
 /** Equal but for the last bits. */

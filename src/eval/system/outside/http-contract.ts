@@ -57,7 +57,7 @@ const found = z.array(foundBelief)
 export const searchAnswer = z.union([z.object({ results: found }).transform(({ results }) => results), found])
 
 /** A belief or a turn as it is told to a memory outside. A turn has the fields of a belief, so that one mapping serves both. */
-export type Told = ReturnType<typeof toldBelief> | ReturnType<typeof toldTurn>
+export type ToldRecord = ReturnType<typeof toldBelief> | ReturnType<typeof toldTurn>
 
 export const toldBelief = (belief: BeliefRecord) => ({
   ...{ id: belief.id, text: embeddedText(belief), name: belief.name.replaceAll('_', ' '), aliases: belief.aliases },
@@ -76,7 +76,7 @@ export const toldTurn = ({ id, text, user, at, scope, session, role, index, spea
 })
 
 /** `full`: all that is known of it; otherwise its id and first scope, as published suites do. */
-export const messageFor = (told: Told, { full }: { readonly full: boolean }): BeliefMessage => ({
+export const messageFor = (told: ToldRecord, { full }: { readonly full: boolean }): BeliefMessage => ({
   ...{ text: told.text, user_id: told.user, ...('aliases' in told ? { aliases: [...told.aliases] } : {}) },
   metadata: full ? told.metadata : { beliefId: told.id, scope: told.scope === '' ? null : told.scope },
 })

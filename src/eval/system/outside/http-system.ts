@@ -8,7 +8,7 @@ import {
   routes,
   type SearchMessage,
   searchAnswer,
-  type Told,
+  type ToldRecord,
   toldBelief,
   toldTurn,
 } from './http-contract.ts'
@@ -27,8 +27,8 @@ export function httpSystem({ url, fullMetadata = true, ...options }: HttpSystemO
   const request = requestTo(base, options)
   const sent = fullMetadata ? 'every field of each belief' : 'the text, aliases and first scope of each belief'
 
-  const add = (told: Told) => request(routes.add, messageFor(told, { full: fullMetadata }))
-  const replace = async (told: Told): Promise<void> => {
+  const add = (told: ToldRecord) => request(routes.add, messageFor(told, { full: fullMetadata }))
+  const replace = async (told: ToldRecord): Promise<void> => {
     const message = { beliefId: told.id, ...messageFor(told, { full: fullMetadata }) }
     const { status } = await request(routes.update, message, missingRoute)
     // A system without this route replaces a belief that is added again with the same id, as published suites expect.
@@ -36,7 +36,7 @@ export function httpSystem({ url, fullMetadata = true, ...options }: HttpSystemO
   }
 
   return {
-    name: nameOf(base, fullMetadata),
+    name: systemNameOf(base, fullMetadata),
     version: 'unknown',
     description: `the memory at ${base}, which gets ${sent}`,
     tiers: 'relevant',
@@ -161,7 +161,7 @@ function baseOf(given: string): string {
 }
 
 /** A name that is unique for an address and can be part of a file name. */
-const nameOf = (base: string, fullMetadata: boolean): string => {
+const systemNameOf = (base: string, fullMetadata: boolean): string => {
   const address = base.replace(/^https?:/u, '').toLowerCase()
   return `${fullMetadata ? 'http' : 'http-lean'}-${address.match(/[a-z0-9]+/gu)?.join('-')}`
 }

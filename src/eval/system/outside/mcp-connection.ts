@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { type CallToolResult, Client, ProtocolError, SdkError, SdkErrorCode } from '@modelcontextprotocol/client'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import { invalid, MemoryError, unavailable } from '../../../errors.ts'
-import { fillTemplate, fillText, type McpMapping, type TemplateValues, type ToolCall } from './mcp-mapping.ts'
+import { fillTemplate, fillText, type MappedCall, type McpMapping, type TemplateValues } from './mcp-mapping.ts'
 
 /** A running server and its temporary directory, which is removed when the server is closed. */
 export type McpConnection = Awaited<ReturnType<typeof openMcpConnection>>
@@ -83,7 +83,7 @@ export async function openMcpConnection(mapping: McpMapping) {
     /** The name that the server gives itself, and the negotiated protocol. */
     server: `${ownName} ${ownVersion}, MCP ${client.getNegotiatedProtocolVersion() ?? 'of unknown version'}`,
     stateDir,
-    call: async ({ tool, arguments: templates }: ToolCall, values: TemplateValues): Promise<CallToolResult> => {
+    call: async ({ tool, arguments: templates }: MappedCall, values: TemplateValues): Promise<CallToolResult> => {
       const filled = Object.entries(templates).map(([key, inner]) => [key, fillTemplate(inner, values)])
       const request = { name: tool, arguments: Object.fromEntries(filled) }
       const result = await client.callTool(request, { timeout: timeoutMs }).catch((cause: unknown) => {

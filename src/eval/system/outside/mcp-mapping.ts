@@ -137,7 +137,7 @@ const mapping = z.strictObject({
 
 /** How the tools of a server are used to add beliefs to it and to search them. */
 export type McpMapping = z.infer<typeof mapping>
-export type ToolCall = z.infer<typeof call>
+export type MappedCall = z.infer<typeof call>
 
 export const readMcpMapping = (file: string): McpMapping =>
   parseMcpMapping(parseJsonFile(file, readTextFile(file)), file)
@@ -154,7 +154,7 @@ export function parseMcpMapping(value: unknown, source: string): McpMapping {
 }
 
 function placeholderProblems({ args, env, reset = [], add, update = [], search }: McpMapping): readonly string[] {
-  const argumentsOf = (all: readonly ToolCall[]): Template => all.map((one) => one.arguments)
+  const argumentsOf = (all: readonly MappedCall[]): Template => all.map((one) => one.arguments)
   const places: readonly { place: string; in: Template; known: readonly string[]; needed?: string }[] = [
     { place: 'args', in: args, known: placePlaceholders },
     { place: 'env', in: env, known: placePlaceholders },

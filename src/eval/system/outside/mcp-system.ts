@@ -6,7 +6,7 @@ import { withoutRepeats } from '../subject.ts'
 import { type AnswerHit, emptyAnswer, type HearingSystem, type SystemQuery } from '../system.ts'
 import { toldBelief, toldTurn } from './http-contract.ts'
 import { type McpConnection, openMcpConnection, textIn } from './mcp-connection.ts'
-import { type JsonPath, type McpMapping, type TemplateValues, type ToolCall, valuesAt } from './mcp-mapping.ts'
+import { type JsonPath, type MappedCall, type McpMapping, type TemplateValues, valuesAt } from './mcp-mapping.ts'
 
 /** Any memory that is an MCP server on standard input and output, used through its own tools. */
 export function mcpSystem({ mapping }: { readonly mapping: McpMapping }): HearingSystem {
@@ -65,7 +65,7 @@ export function mcpSystem({ mapping }: { readonly mapping: McpMapping }): Hearin
       const ask = async (text: string): Promise<readonly AnswerHit[]> =>
         hitsIn(await server.call(search, queryValues(query, text)), mapping, ids)
       const relevant = search.perWord
-        ? await mostFound(wordsOf(query.message), ask)
+        ? await mostFound(messageWordsOf(query.message), ask)
         : withoutRepeats(await ask(query.message))
       return { ...emptyAnswer, relevant }
     },
@@ -73,7 +73,7 @@ export function mcpSystem({ mapping }: { readonly mapping: McpMapping }): Hearin
   }
 }
 
-async function callAll(server: McpConnection, calls: readonly ToolCall[], values: TemplateValues): Promise<void> {
+async function callAll(server: McpConnection, calls: readonly MappedCall[], values: TemplateValues): Promise<void> {
   for (const call of calls) await server.call(call, values)
 }
 
@@ -86,7 +86,7 @@ const queryValues = ({ user, scopes, budget, at = '' }: SystemQuery, query: stri
   scopes,
 })
 
-const wordsOf = (message: string): readonly string[] => {
+const messageWordsOf = (message: string): readonly string[] => {
   const words = message.match(/[\p{L}\p{N}]+/gu) ?? []
   return [...new Map(words.map((word) => [word.toLowerCase(), word])).values()]
 }
@@ -143,14 +143,14 @@ function stringsAt(value: unknown, path: JsonPath, what: string): readonly strin
 function idsIn(text: string, ids: ReadonlySet<string>): readonly string[] {
   if (ids.has(text)) return [text]
   return [...ids]
-    .map((id) => ({ id, at: placeOf(id, text) }))
+    .map((id) => ({ id, at: textPlaceOf(id, text) }))
     .filter(({ at }) => at >= 0)
     .sort((one, other) => one.at - other.at)
     .map(({ id }) => id)
 }
 
 /** Where an id stands that is not merely part of a longer one; -1 for nowhere. */
-function placeOf(id: string, text: string): number {
+function textPlaceOf(id: string, text: string): number {
   const isPartOfId = (character: string | undefined): boolean => character !== undefined && /[\w-]/u.test(character)
   for (let at = text.indexOf(id); at >= 0; at = text.indexOf(id, at + 1)) {
     if (!isPartOfId(text[at - 1]) && !isPartOfId(text[at + id.length])) return at

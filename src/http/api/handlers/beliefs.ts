@@ -3,7 +3,7 @@ import { type JournalEntry as DomainEntry, entryOf, mostListedBeliefs } from '..
 import { changesOf, filteredEvents, type Removal, removalOf } from '../../../memory/explain/history.ts'
 import { linkableBeliefs, linksOf, proposalsAbout } from '../../../memory/explain/links.ts'
 import { omitUndefined } from '../../../omit-undefined.ts'
-import type { JournalEntry } from '../contract.ts'
+import type { ApiJournalEntry } from '../contract.ts'
 import { mostItems } from '../route.ts'
 import type { beliefRoutes, journalRoutes, proposalRoutes } from '../routes/belief-routes.ts'
 import { beliefById, cachedUntilChange, type Handlers, type ServerDeps } from '../server-deps.ts'
@@ -113,7 +113,7 @@ export function beliefHandlers(deps: ServerDeps): Handlers<BeliefRoute> {
 }
 
 /** A journal entry without its idempotency key, which belongs to the sender alone. */
-const sentEntry = ({ user: _user, key: _key, ...entry }: DomainEntry): JournalEntry => entry
+const sentEntry = ({ user: _user, key: _key, ...entry }: DomainEntry): ApiJournalEntry => entry
 
 /** At most `mostItems` of a supersession chain, around the belief that was asked for. */
 function around(chain: readonly Belief[], id: string): readonly Belief[] {

@@ -11,7 +11,7 @@ import { readEnvironment } from '../../../eval/store/documents.ts'
 import type { Manifest } from '../../../eval/store/schemas/manifest.ts'
 import type { BaselineSnapshot, CaseRecord, RunSummary } from '../../../eval/store/schemas/run.ts'
 import { isControlName } from '../../../eval/system/system.ts'
-import type { Answer, ListedBaseline, ListedCase, ListedPack, ListedRun } from '../contract.ts'
+import type { ListedBaseline, ListedCase, ListedPack, ListedRun, RouteAnswer } from '../contract.ts'
 import type { EvalArchive, FoundPack } from '../eval-archive.ts'
 import { mostItems } from '../route.ts'
 import type { evalRoutes } from '../routes/eval-routes.ts'
@@ -33,7 +33,7 @@ export function evalHandlers(deps: ServerDeps, archive: EvalArchive): Handlers<k
     return work.filter((one) => one !== null)
   }
   /** Where a pack stands against the accepted run of the newest baseline, else against the run before. */
-  const standing = async (id: string, given: readonly RunSummary[]): Promise<Answer<'packGrid'>['standing']> => {
+  const standing = async (id: string, given: readonly RunSummary[]): Promise<RouteAnswer<'packGrid'>['standing']> => {
     const runs = given.filter(counts)
     const latest = runs.at(-1)
     if (latest === undefined) return null
@@ -117,7 +117,7 @@ export function evalHandlers(deps: ServerDeps, archive: EvalArchive): Handlers<k
       const needle = text?.toLowerCase()
       const wanted = (await archive.cases(id)).records
         .filter((record) => verdict === undefined || verdict.includes(record.verdict))
-        .filter((record) => needle === undefined || textOf(record, prompts).includes(needle))
+        .filter((record) => needle === undefined || caseTextOf(record, prompts).includes(needle))
         .sort(worstFirst)
       const items = wanted.slice(offset, offset + limit).map((record) => listedCase(record, prompts))
       const failures = items.flatMap((one) => one.failures)
@@ -288,7 +288,7 @@ function verdictOf(run: RunSummary | undefined): ListedPack['verdict'] {
 const promptsOf = (manifest: Manifest | null): ReadonlyMap<string, string> =>
   new Map(manifest?.cases.map(({ id, prompt }) => [id, prompt]))
 
-const textOf = ({ caseId, failures, error, returned }: CaseRecord, prompts: ReadonlyMap<string, string>): string =>
+const caseTextOf = ({ caseId, failures, error, returned }: CaseRecord, prompts: ReadonlyMap<string, string>): string =>
   [caseId, prompts.get(caseId) ?? '', ...failures, error?.message ?? '', ...returned.map(({ id }) => id)]
     .join('\n')
     .toLowerCase()
@@ -310,7 +310,7 @@ async function compareRuns(
   root: string,
   archive: EvalArchive,
   { before, after }: { readonly before: string; readonly after: string },
-): Promise<Answer<'compareRuns'>> {
+): Promise<RouteAnswer<'compareRuns'>> {
   const diff = await diffRuns(root, before, after)
   const figures = async (run: RunSummary) =>
     figuresOfRun(run, summariseCases((await archive.cases(run.runId)).records).results)

@@ -4,7 +4,7 @@ import { type Context, isShown, type NamedAnyway } from '../../../memory/recall/
 import { renderContext } from '../../../memory/recall/render.ts'
 import { omitUndefined } from '../../../omit-undefined.ts'
 import { Slices } from '../../../search/slices.ts'
-import type { Answer } from '../contract.ts'
+import type { RouteAnswer } from '../contract.ts'
 import type { recallRoutes } from '../routes/recall-routes.ts'
 import { type ApiRequest, beliefById, type Handlers, type ServerDeps } from '../server-deps.ts'
 
@@ -64,7 +64,7 @@ export function recallHandlers(deps: ServerDeps): Handlers<keyof typeof recallRo
 
 type CaptureBody = Omit<ApiRequest<'capture'>['body'], 'scopes'> & { readonly scopes: readonly string[] }
 
-async function capture(deps: ServerDeps, body: CaptureBody): Promise<Answer<'capture'>> {
+async function capture(deps: ServerDeps, body: CaptureBody): Promise<RouteAnswer<'capture'>> {
   const { memories, evalRoot: root } = deps
   if (!deps.isInstallation)
     throw new MemoryError('forbidden', "Cases are kept for the server's own memory directory only.")
@@ -84,7 +84,7 @@ async function capture(deps: ServerDeps, body: CaptureBody): Promise<Answer<'cap
   return { caseId, description: captured.case.description, beliefsCopied, passesNow, failures, isFaithful }
 }
 
-type Span = Answer<'recall'>['highlights'][number]
+type Span = RouteAnswer<'recall'>['highlights'][number]
 
 /** The spans of the message that named something, in order. Of two that overlap, the longer one stays. */
 async function highlightsOf({ relevant }: Context, namedAnyway: readonly NamedAnyway[]): Promise<readonly Span[]> {

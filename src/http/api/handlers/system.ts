@@ -1,6 +1,6 @@
 import { findBeliefs, listBeliefs } from '../../../memory/list.ts'
 import { asOf } from '../../../memory/recall/as-of.ts'
-import type { Answer } from '../contract.ts'
+import type { RouteAnswer } from '../contract.ts'
 import { cached, cachedByKey, cachedUntilChange, type Handlers, type ServerDeps } from '../server-deps.ts'
 
 const doctorTtlMs = 60_000
@@ -58,7 +58,7 @@ export function systemHandlers(
   }
 }
 
-type Counts = Answer<'health'>['counts']
+type Counts = RouteAnswer<'health'>['counts']
 
 /** Counts again after a change, unless the last count was a moment ago. */
 function cachedCounts(deps: ServerDeps): (head: number) => Promise<Counts> {

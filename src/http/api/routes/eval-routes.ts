@@ -5,10 +5,10 @@ import { CaseTexts } from '../../../eval/report/case-detail.ts'
 import {
   BaselineSnapshot,
   CaseRecord,
-  Environment,
+  CaseVerdict,
+  RunEnvironment,
   RunSummary,
   runStatuses,
-  Verdict,
 } from '../../../eval/store/schemas/run.ts'
 import { beliefId, forInstallation, listOf, paging, text } from '../route.ts'
 
@@ -45,7 +45,7 @@ export const ListedPack = z.object({
 export const ListedCase = z.object({
   caseId: z.string(),
   repeat: z.int(),
-  verdict: Verdict,
+  verdict: CaseVerdict,
   prompt: z.string().nullable(),
   failures: z.array(z.string()),
   error: z.string().nullable(),
@@ -173,7 +173,7 @@ export const evalRoutes = {
     summary: 'One run, and the completed ones of the same pack and system.',
     params: beliefId,
     answer: ListedRun.extend({
-      environment: Environment.nullable(),
+      environment: RunEnvironment.nullable(),
       verdicts: z.record(z.string(), z.int()).describe('How many case records have each verdict.'),
       problems: z.array(z.string()).describe('What is wrong with its case records.'),
       baseline: z
@@ -187,7 +187,7 @@ export const evalRoutes = {
     summary: 'The case records of a run, those that did not pass first.',
     params: beliefId,
     query: z.strictObject({
-      verdict: z.array(Verdict).optional(),
+      verdict: z.array(CaseVerdict).optional(),
       text: text(200).optional().describe('In the id, the prompt, a failure or a returned id.'),
       ...paging(50),
     }),
@@ -214,7 +214,7 @@ export const evalRoutes = {
       runs: z.array(ListedRun).describe('Oldest first, at most 12.'),
       total: z.int(),
       cases: z.array(
-        z.object({ caseId: z.string(), prompt: z.string().nullable(), verdicts: z.array(Verdict.nullable()) }),
+        z.object({ caseId: z.string(), prompt: z.string().nullable(), verdicts: z.array(CaseVerdict.nullable()) }),
       ),
       standing: Standing.nullable(),
     }),

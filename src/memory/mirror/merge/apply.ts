@@ -3,7 +3,7 @@ import { isSameStatement, nameKey } from '../../../beliefs/identity.ts'
 import { MemoryError } from '../../../errors.ts'
 import { allowedAliases, everydayReason } from '../../change/aliases.ts'
 import { reasonToWait, requireRoom } from '../../change/authority.ts'
-import { type BeliefDraft, fieldsOfType, parseDraft, type Statement } from '../../change/draft.ts'
+import { type BeliefDraft, fieldsOfType, parseDraft, type StatedFields } from '../../change/draft.ts'
 import { inherit, newBelief, proposal, sameCandidate, superseded } from '../../change/remember.ts'
 import { change, created, type Decision, withdrawn } from '../../change/transaction.ts'
 import { requireFreeName } from '../../find-belief.ts'
@@ -137,7 +137,7 @@ async function commitEdit(ports: Ports, { user, author, edit }: EditCommit): Pro
   return change(ports, { user, author, operation: `mirror ${edit.kind}` }, async (at): Promise<Decision<Committed>> => {
     const status = author.actor === 'person' ? 'active' : 'inferred'
     const provenance = { ...author, sourceId: mirrorFile, model: null, at }
-    const beliefFrom = (statement: Statement): Belief =>
+    const beliefFrom = (statement: StatedFields): Belief =>
       newBelief(ports, { user, statement: { ...statement, status }, provenance })
     const propose = async (outcome: 'proposed' | 'waiting', target: Belief, belief: Belief) => {
       const write = await proposal(ports, target, belief, at)
@@ -190,7 +190,7 @@ async function commitEdit(ports: Ports, { user, author, edit }: EditCommit): Pro
 type NewLine =
   /** The line says nothing new. */
   | { readonly outcome: 'known'; readonly belief: Belief }
-  | { readonly outcome: 'added' | 'corrected'; readonly statement: Statement; readonly holders: readonly Belief[] }
+  | { readonly outcome: 'added' | 'corrected'; readonly statement: StatedFields; readonly holders: readonly Belief[] }
 
 /**
  * Reads a new line as a statement. A name that the line gives stands for the belief of that name in the same scope. A

@@ -3,7 +3,7 @@ import type { Proposal } from '../../change/proposals.ts'
 import { change, withdrawn } from '../../change/transaction.ts'
 import type { Author, Ports, Store } from '../../ports.ts'
 import type { ItemBlock } from '../parse/blocks.ts'
-import { hashOf } from '../parse/read-file.ts'
+import { contentHashOf } from '../parse/read-file.ts'
 import type { MirrorState } from '../state/state.ts'
 import type { MirrorDocument } from '../write/document.ts'
 import { isMirrored } from '../write/shown.ts'
@@ -13,7 +13,7 @@ import { currentVersion } from './plan.ts'
 export type WaitingEdit = MirrorState['waiting'][number]
 
 /** The key of an edited line: its text and its section. */
-export const lineKey = ({ item, section }: ItemBlock): string => hashOf(JSON.stringify([item, section]))
+export const lineKey = ({ item, section }: ItemBlock): string => contentHashOf(JSON.stringify([item, section]))
 
 const isUndecided = ({ candidate, proposedFor }: Belief): boolean => candidate || proposedFor !== null
 

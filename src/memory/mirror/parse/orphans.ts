@@ -16,7 +16,7 @@ export function withoutOrphans(text: string, base: MirrorDocument): string {
   const owners = new Set(after.map(({ owner }) => owner))
   const orphans = new Set<OwnedLine>()
   let [from, to] = [0, 0]
-  for (const { count, added, removed } of diffArrays(before.map(keyOf), after.map(keyOf))) {
+  for (const { count, added, removed } of diffArrays(before.map(lineKeyOf), after.map(lineKeyOf))) {
     for (let offset = 0; offset < count && !added && !removed; offset += 1) {
       const line = before[from + offset] as OwnedLine
       if (line.key !== line.owner && line.key !== '' && !owners.has(line.owner))
@@ -34,7 +34,7 @@ export function withoutOrphans(text: string, base: MirrorDocument): string {
 /** A line with the item it belongs to. The first line of an item has the item itself as its key. */
 type OwnedLine = { readonly raw: string; readonly key: string; readonly owner: string | null }
 
-const keyOf = ({ key }: OwnedLine): string => key
+const lineKeyOf = ({ key }: OwnedLine): string => key
 
 /** Items are known by id, or by name where a program has dropped the comment. */
 const ownedLines = (blocks: readonly Block[], present: ReadonlySet<string>): readonly OwnedLine[] =>

@@ -18,7 +18,7 @@ export type LiveFile = {
 /** No memory file is nearly as long. */
 const longestFile = 4 * 1024 * 1024
 
-export const hashOf = (content: string | Uint8Array): string => hash('sha256', content, 'base64url')
+export const contentHashOf = (content: string | Uint8Array): string => hash('sha256', content, 'base64url')
 
 const signatureOf = ({ size, mtimeNs, ctimeNs, ino }: BigIntStats): string => [size, mtimeNs, ctimeNs, ino].join(':')
 
@@ -62,7 +62,7 @@ function readPlain(path: string, seen: BigIntStats): FileRead {
     const text = decode(bytes)
     if (text === null) return { kind: 'unreadable', reason: 'it is not UTF-8 text' }
     const mode = Number(stats.mode & 0o777n)
-    return { kind: 'read', text, hash: hashOf(bytes), signature: signatureOf(stats), mode }
+    return { kind: 'read', text, hash: contentHashOf(bytes), signature: signatureOf(stats), mode }
   } finally {
     closeSync(descriptor)
   }

@@ -71,7 +71,7 @@ const mirrorState = z.object({
 })
 export type MirrorState = z.infer<typeof mirrorState>
 /** Why the mirror stops until a person repairs the file. */
-export type Held = NonNullable<MirrorState['held']>
+export type HeldMirror = NonNullable<MirrorState['held']>
 
 const stateFile = ({ state }: MirrorPaths): string => join(state, 'mirror.json')
 

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { MemoryError } from '../../../errors.ts'
-import type { Connection, Run } from '../connection.ts'
+import type { PostgresConnection, Run } from '../connection.ts'
 import { codeOf } from '../errors.ts'
 
 /** The SQL files beside this one, in order. Append only. The schema version is the number of files that were applied. */
@@ -18,7 +18,7 @@ export const postgresMigrations: readonly string[] = [
 const migrationLock = 0x4372646e
 
 /** Brings the schema up to date. Several programs may start at once: one of them migrates, in one transaction, and the others wait. */
-export async function migrate(connection: Connection): Promise<void> {
+export async function migrate(connection: PostgresConnection): Promise<void> {
   const { label } = connection.address
   const known = await connection.read((run) => stateOf(run, label))
   if (known < postgresMigrations.length)

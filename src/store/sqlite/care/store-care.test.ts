@@ -4,13 +4,13 @@ import Database from 'better-sqlite3'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { Belief } from '../../../beliefs/belief.ts'
-import type { Finding } from '../../../beliefs/store-care.ts'
+import type { StoreFinding } from '../../../beliefs/store-care.ts'
 import { committed } from '../../opened-stores.contract.ts'
 import { commitOf, gone, next, present, said, sample } from '../../sample-beliefs.contract.ts'
 import { commitFor, everyAnswer, outcomeOf, requests } from '../../store-agreement.contract.ts'
 import { newFile, openAt, tamper } from '../temporary-store.contract.ts'
 
-const failed = (findings: readonly Finding[]): readonly string[] =>
+const failed = (findings: readonly StoreFinding[]): readonly string[] =>
   findings.filter(({ ok }) => !ok).map(({ check }) => check)
 
 /** A closed store with a bit of everything in it. */
@@ -34,7 +34,7 @@ async function lived(): Promise<string> {
   return file
 }
 
-async function findingsOf(file: string): Promise<readonly Finding[]> {
+async function findingsOf(file: string): Promise<readonly StoreFinding[]> {
   const store = openAt(file, { inspect: true })
   const findings = await store.verify()
   await store.close()

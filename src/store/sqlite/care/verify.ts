@@ -1,4 +1,4 @@
-import type { Finding, OnProgress } from '../../../beliefs/store-care.ts'
+import type { OnProgress, StoreFinding } from '../../../beliefs/store-care.ts'
 import { MemoryError } from '../../../errors.ts'
 import { codeOf } from '../../../files/leftovers.ts'
 import { isAsWritten } from '../../belief-row.ts'
@@ -15,7 +15,7 @@ import { remainsOf } from './scrub.ts'
 const mostExamples = 3
 
 /** Checks the settings, the file, the journal and everything derived from it, on one state of the store. */
-export function verifyStore(connection: Connection, onProgress: OnProgress = () => {}): readonly Finding[] {
+export function verifyStore(connection: Connection, onProgress: OnProgress = () => {}): readonly StoreFinding[] {
   const head = readHead(connection.file)
   const isWritable = mayWrite(connection)
   return connection.read(() => [
@@ -30,7 +30,7 @@ export function verifyStore(connection: Connection, onProgress: OnProgress = () 
 }
 
 /** Checks the pages and the journal of a copy, from which everything else can be derived. */
-export const verifyBackup = (connection: Connection): readonly Finding[] =>
+export const verifyBackup = (connection: Connection): readonly StoreFinding[] =>
   connection.read(() => [
     finding(connection, 'file', () => verifyFile(connection, () => {})),
     finding(connection, 'journal', () => verifyChain(connection, null, () => {})),
@@ -40,7 +40,7 @@ export const verifyBackup = (connection: Connection): readonly Finding[] =>
 type CheckResult = { readonly detail: string; readonly complaints: readonly string[] }
 
 /** Runs one check. A check that fails to run is a finding too. */
-function finding(connection: Connection, check: string, verify: (connection: Connection) => CheckResult): Finding {
+function finding(connection: Connection, check: string, verify: (connection: Connection) => CheckResult): StoreFinding {
   try {
     const { detail, complaints } = verify(connection)
     if (complaints.length === 0) return { check, ok: true, detail }

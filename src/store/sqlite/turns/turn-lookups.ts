@@ -17,7 +17,7 @@ import {
   unitsIn,
 } from '../../turn-rows.ts'
 import { lastCharacter } from '../belief-lookups.ts'
-import { allOf, type Conditions, type Connection, noItems, type Reading } from '../connection.ts'
+import { allOf, type Conditions, type Connection, noItems, type ReadForUser } from '../connection.ts'
 import { readPostings } from './turn-postings.ts'
 
 const mostViews = 50
@@ -40,7 +40,7 @@ type TurnReads = Pick<TurnStore, 'getTurn' | 'turnIdsStartingWith' | 'listTurns'
   Pick<MeaningIndex, 'vectorsAt' | 'turnsWithoutVectors'>
 
 /** Reads turns and their index. */
-export function turnReads(connection: Connection, reading: Reading): TurnReads {
+export function turnReads(connection: Connection, reading: ReadForUser): TurnReads {
   /** The scopes of a view and their counts, which every recall asks for. */
   const knownScopes = new BoundedCache<readonly ScopeRow[]>(mostViews)
   connection.onChange(() => knownScopes.clear())

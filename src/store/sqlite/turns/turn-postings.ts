@@ -1,6 +1,6 @@
 import type { IndexedUnit } from '../../../search/turns/passages.ts'
 import type { TermPostings } from '../../../search/turns/turn-index.ts'
-import { blockOf, decodePostings, entriesOf, type PostingsDraft, withoutPlaces } from '../../posting-blocks.ts'
+import { blockOf, decodePostings, type PostingsDraft, postingEntriesOf, withoutPlaces } from '../../posting-blocks.ts'
 import type { Connection } from '../connection.ts'
 
 export function writePostings(connection: Connection, draft: PostingsDraft<number>): void {
@@ -19,7 +19,7 @@ export function removePostings(
   units: readonly IndexedUnit[],
 ): void {
   const where = 'WHERE scope = ? AND term = ? AND block = ?'
-  for (const { term, block, place } of entriesOf(row, units)) {
+  for (const { term, block, place } of postingEntriesOf(row, units)) {
     const key = [scope, term, block]
     const entries = connection.value<Buffer>(`SELECT entries FROM turn_postings ${where}`, key)
     if (entries === undefined) continue

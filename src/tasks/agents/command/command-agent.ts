@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type Agent, AgentFailure, type Conversation, messageOf } from '../../agent.ts'
+import { type Agent, type AgentConversation, AgentFailure, messageOf } from '../../agent.ts'
 import { type Ending, findProgram, type Program, runInGroup } from '../../run/process-group.ts'
-import type { Output, Reading } from './read-output.ts'
+import type { Output, OutputReading } from './read-output.ts'
 
 type Call = {
   readonly prompt: string
@@ -22,7 +22,7 @@ export type CommandProfile = {
   readonly model: string | null
   readonly args: (call: Call) => readonly string[]
   readonly takesStdin: boolean
-  readonly read: (output: Output, call: Call) => Reading | Promise<Reading>
+  readonly read: (output: Output, call: Call) => OutputReading | Promise<OutputReading>
   /** Variables of the environment that it needs besides those that every program gets. */
   readonly passThrough: readonly string[]
   readonly set?: Readonly<Record<string, string>>
@@ -32,7 +32,7 @@ export type CommandProfile = {
   readonly after?: (call: Pick<Call, 'session' | 'workspace'>) => readonly string[]
 }
 
-export type Environment = Readonly<Record<string, string | undefined>>
+export type AgentEnvironment = Readonly<Record<string, string | undefined>>
 
 /** The environment variables that every program gets. Keys and settings of the user are not passed on. */
 const always = 'PATH HOME LANG TMPDIR SystemRoot USERPROFILE APPDATA LOCALAPPDATA PATHEXT TEMP'.split(' ')
@@ -40,7 +40,7 @@ const always = 'PATH HOME LANG TMPDIR SystemRoot USERPROFILE APPDATA LOCALAPPDAT
 const longestComplaint = 400
 const versionMs = 15_000
 
-export function commandAgent(profile: CommandProfile, environment: Environment): Agent {
+export function commandAgent(profile: CommandProfile, environment: AgentEnvironment): Agent {
   const passed = [...always, ...profile.passThrough].map((name) => [name, environment[name]] as const)
   const env = { ...Object.fromEntries(passed.filter(isSet)), ...profile.set }
   const known = { version: 'unknown', model: profile.model }
@@ -76,7 +76,7 @@ export function commandAgent(profile: CommandProfile, environment: Environment):
           running.delete(work)
         }
       }
-      const open = async (): Promise<Conversation> => {
+      const open = async (): Promise<AgentConversation> => {
         const id = randomUUID()
         let session: string = id
         let count = 0

@@ -3,15 +3,15 @@ import { join } from 'node:path'
 import { isSafeId } from '../../../eval/store/schemas/primitives.ts'
 import { type JsonObject, objectIn } from '../../../json.ts'
 import type { TranscriptMessage } from '../../transcript.ts'
-import type { CommandProfile, Environment } from './command-agent.ts'
+import type { AgentEnvironment, CommandProfile } from './command-agent.ts'
 import {
   countAt,
   jsonLines,
   messagesIn,
+  type OutputReading,
   objectAt,
   plainReading,
   problemOf,
-  type Reading,
   textAt,
 } from './read-output.ts'
 
@@ -19,7 +19,7 @@ import {
  * OpenClaw without its gateway. It may continue an older session whatever id it is given, so every conversation gets
  * its own agent.
  */
-export function openclaw(model: string | null, environment: Environment): CommandProfile {
+export function openclaw(model: string | null, environment: AgentEnvironment): CommandProfile {
   const agentOf = (session: string): string => `credence-${session.slice(0, 8)}`
   const state = environment.OPENCLAW_STATE_DIR ?? join(environment.HOME ?? environment.USERPROFILE ?? '', '.openclaw')
   return {
@@ -59,7 +59,7 @@ const isAnswer = ({ payloads, status }: JsonObject): boolean => Array.isArray(pa
 async function readDocument(
   document: JsonObject,
   messagesOf: (id: string | null) => Promise<readonly TranscriptMessage[]>,
-): Promise<Reading> {
+): Promise<OutputReading> {
   const meta = objectAt(document, 'meta')
   const agentMeta = objectAt(meta, 'agentMeta')
   const usage = objectAt(agentMeta, 'usage')

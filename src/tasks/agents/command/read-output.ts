@@ -5,7 +5,7 @@ import type { TextBlock, TranscriptMessage } from '../../transcript.ts'
 export type Output = { readonly stdout: string; readonly stderr: string }
 
 /** The work that the output of a program describes. */
-export type Reading = {
+export type OutputReading = {
   readonly messages: readonly TranscriptMessage[]
   readonly answer: string
   readonly usage: Usage
@@ -16,13 +16,13 @@ export type Reading = {
   readonly problem: { readonly fault: 'agent' | 'infrastructure'; readonly message: string } | null
 }
 
-export const plainReading = (answer: string): Reading => ({
+export const plainReading = (answer: string): OutputReading => ({
   messages: [{ role: 'assistant', content: answer === '' ? [] : [{ type: 'text', text: answer }] }],
   ...{ answer, usage: noUsage, conversationId: null, model: null, problem: null },
 })
 
 /** Reads lines of events where a program writes them, and else takes all of its output as the answer. */
-export function readAnything(output: Output): Reading {
+export function readAnything(output: Output): OutputReading {
   const events = jsonLines(output.stdout)
   const isStream =
     events.length > 0 &&
@@ -33,7 +33,7 @@ export function readAnything(output: Output): Reading {
 }
 
 /** Reads the events that `claude -p --output-format stream-json` and programs like it write, one JSON line each. */
-export function readEventStream({ stdout }: Output): Reading {
+export function readEventStream({ stdout }: Output): OutputReading {
   const events = jsonLines(stdout)
   const messages = messagesIn(events)
   const result = events.findLast(({ type }) => type === 'result') ?? {}
@@ -124,7 +124,7 @@ const lastText = (messages: readonly TranscriptMessage[]): string => {
 const unreachable =
   /api key|log ?in|logged out|authenticat|unauthori[sz]ed|credit balance|quota|rate.?limit|overloaded|ECONNREFUSED|ENOTFOUND/iu
 
-export const problemOf = (message: string): NonNullable<Reading['problem']> => ({
+export const problemOf = (message: string): NonNullable<OutputReading['problem']> => ({
   fault: unreachable.test(message) ? 'infrastructure' : 'agent',
   message,
 })

@@ -1,12 +1,12 @@
 import { termsIn } from '../../../search/turns/strength.ts'
 import { isAskingTerm } from '../../../search/turns/terms.ts'
 import { pointsOf } from '../../../search/turns/word-points.ts'
-import { type Ask, beginsWithPronoun, type Piece, withoutQuotations } from './pieces.ts'
+import { beginsWithPronoun, type Piece, type ReferenceAsk, withoutQuotations } from './pieces.ts'
 
 /** A statement that a search found. An aside stood beside a question, without a request to keep it. */
-export type Told = Piece & { readonly at: string; readonly isAside: boolean }
+export type ToldPiece = Piece & { readonly at: string; readonly isAside: boolean }
 
-export type Answer = { readonly text: string; readonly at: string }
+export type ReferenceAnswer = { readonly text: string; readonly at: string }
 
 /** An answer holds at least this share of the points of the question's terms; terms of its context count less. */
 const leastShare = 0.35
@@ -15,8 +15,8 @@ const nearby = 0.7
 const replaces = 0.65
 
 /** The statements that answer a question, newest first. */
-export function answersTo(ask: Ask, told: readonly Told[]): readonly Answer[] {
-  const wanted = wordsOf(ask)
+export function answersTo(ask: ReferenceAsk, told: readonly ToldPiece[]): readonly ReferenceAnswer[] {
+  const wanted = askedWordsOf(ask)
   const asksPast = /\b(?:before|previous(?:ly)?|original(?:ly)?|used to|former(?:ly)?|earlier)\b/iu.test(ask.text)
   const fitting = told.map((one) => fitOf(one, wanted)).filter(({ isAnswer }) => isAnswer)
   const main = fitting.filter((one) => !one.told.isAside)
@@ -32,19 +32,19 @@ export function answersTo(ask: Ask, told: readonly Told[]): readonly Answer[] {
     .slice(0, 3)
     .sort((one, other) => other.told.at.localeCompare(one.told.at))
     .map((one) => ({
-      text: textOf(one, replacedBy(one), wanted) + continuation(one.told, told.slice(told.indexOf(one.told) + 1)),
+      text: answerTextOf(one, replacedBy(one), wanted) + continuation(one.told, told.slice(told.indexOf(one.told) + 1)),
       at: one.told.at,
     }))
 }
 
 /** Whether a question has a term to search for. */
-export const hasTopic = ({ text, about, lead }: Ask): boolean =>
+export const hasTopic = ({ text, about, lead }: ReferenceAsk): boolean =>
   [...termsIn(`${text} ${about} ${lead}`)].some((term) => !isAskingTerm(term))
 
-type Wanted = ReturnType<typeof wordsOf>
+type Wanted = ReturnType<typeof askedWordsOf>
 
 /** An answer must hold one term of each name, which counts half. Terms of `about` only tell better answers from worse. */
-function wordsOf({ text, about }: Ask) {
+function askedWordsOf({ text, about }: ReferenceAsk) {
   const [main = ''] = /^.*?(?:(?=[,(?;]|\s[-–—]|\b(?:so|because|if)\b)|$)/su.exec(text) ?? []
   const [, kind = ''] = /\b(?:what|which|how many|how much)\s+(\p{L}+)/iu.exec(text) ?? []
   const [core, kindTerms, names] = [heldBy(main), heldBy(kind), namesIn(main)]
@@ -64,7 +64,7 @@ const namesIn = (text: string): readonly (readonly string[])[] =>
 /** How well a statement answers, by its own terms and by those of its context. */
 type Fit = ReturnType<typeof fitOf>
 
-function fitOf(told: Told, { points, missing, about, names }: Wanted) {
+function fitOf(told: ToldPiece, { points, missing, about, names }: Wanted) {
   const terms = [...points.keys()]
   const own = heldBy(told.text)
   const around = told.context.map((text) => ({ text, held: heldBy(text) }))
@@ -103,13 +103,13 @@ const holdsMore = (one: Fit, other: Fit): boolean =>
   one.found.size > other.found.size && [...other.found].every((term) => one.found.has(term))
 
 /** The sentences right after a statement that begin with a pronoun. */
-function continuation({ at, whole }: Told, [next, ...later]: readonly Told[]): string {
+function continuation({ at, whole }: ToldPiece, [next, ...later]: readonly ToldPiece[]): string {
   const goesOn = whole === null && next?.at === at && next.kind !== 'item' && beginsWithPronoun(next.text)
   return goesOn ? ` ${next.text}${continuation(next, later)}` : ''
 }
 
 /** The statement with the context it needs, without clauses about other topics or about the value it replaced. */
-function textOf({ told, context }: Fit, replaced: readonly Fit[], { points }: Wanted): string {
+function answerTextOf({ told, context }: Fit, replaced: readonly Fit[], { points }: Wanted): string {
   if (told.whole !== null) return told.whole
   if (told.kind === 'block' || told.text.includes('\n')) return [...context, told.text].join('\n')
   const marks = [...withoutQuotations(told.text).matchAll(/[;,]\s+(?:(?:and|but|or)\s+)?|\s\(|\s[–—-]\s/giu)]

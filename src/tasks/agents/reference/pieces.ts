@@ -166,7 +166,7 @@ export function withoutPrivate(message: string): string {
 }
 
 /** One question of a message. */
-export type Ask = {
+export type ReferenceAsk = {
   readonly text: string
   /** The question before it in the same message, where this one has a pronoun. */
   readonly about: string
@@ -197,8 +197,8 @@ export function askingPieces(pieces: readonly Piece[]): ReadonlySet<Piece> {
 }
 
 /** The questions of a message, one by one: "who is my dentist, and where is she?" asks two. */
-export function asksOf(pieces: readonly Piece[]): readonly Ask[] {
-  const asks: Ask[] = []
+export function asksOf(pieces: readonly Piece[]): readonly ReferenceAsk[] {
+  const asks: ReferenceAsk[] = []
   for (const piece of askingPieces(pieces)) {
     const whole = withoutFiles(piece.text).replaceAll('the file', ' ')
     const starts = [...whole.matchAll(part)].map(({ index, 0: before }) => index + before.length)

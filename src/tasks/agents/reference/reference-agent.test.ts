@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { temporaryDirectory } from '../../../../test/temporary-directory.ts'
 import { openMemory } from '../../../open-memory.ts'
-import type { Turn } from '../../agent.ts'
+import type { AgentTurn } from '../../agent.ts'
 import { referenceAgent } from './reference-agent.ts'
 
 const open = async (dir: string) => openMemory({ dir })
@@ -16,9 +16,9 @@ async function told(
   workspace: string,
   conversations: readonly (readonly string[])[],
   who = agent,
-): Promise<readonly Turn[]> {
+): Promise<readonly AgentTurn[]> {
   const atWork = await who.start({ workspace, signal: patient })
-  const turns: Turn[] = []
+  const turns: AgentTurn[] = []
   for (const prompts of conversations) {
     const conversation = await atWork.open()
     expect(conversation.messageCount()).toBe(0)
@@ -40,7 +40,7 @@ async function answered(...prompts: readonly string[]): Promise<string> {
 }
 
 const notesIn = (workspace: string, path = 'memory/MEMORY.md'): string => readFileSync(join(workspace, path), 'utf8')
-const toolsOf = ({ messages }: Turn): readonly string[] =>
+const toolsOf = ({ messages }: AgentTurn): readonly string[] =>
   messages.flatMap(({ role, content }) =>
     role === 'assistant' ? content.flatMap((block) => (block.type === 'toolCall' ? [block.name] : [])) : [],
   )

@@ -1,12 +1,11 @@
 import { join } from 'node:path'
 import type { Memory } from '../../../memory/memory.ts'
 import { noUsage } from '../../../models/chat-model.ts'
-import { type Agent, inProcess, type Turn, toolUse } from '../../agent.ts'
+import { type Agent, type AgentTurn, inProcess, toolUse } from '../../agent.ts'
 import type { TranscriptMessage } from '../../transcript.ts'
 import { fileTools, useTool } from '../tools.ts'
-import { type Answer, answersTo, hasTopic, type Told } from './answer.ts'
+import { answersTo, hasTopic, type ReferenceAnswer, type ToldPiece } from './answer.ts'
 import {
-  type Ask,
   askingPieces,
   asksOf,
   asksToStore,
@@ -14,6 +13,7 @@ import {
   isStoring,
   type Piece,
   piecesOf,
+  type ReferenceAsk,
   statementIn,
   withoutPrivate,
 } from './pieces.ts'
@@ -42,7 +42,7 @@ export const referenceAgent = ({ openMemory }: { readonly openMemory: (dir: stri
 
 type Environment = { readonly workspace: string; readonly memory: Memory; readonly session: string }
 
-async function takeTurn(prompt: string, { workspace, memory, session }: Environment): Promise<Turn> {
+async function takeTurn(prompt: string, { workspace, memory, session }: Environment): Promise<AgentTurn> {
   const messages: TranscriptMessage[] = []
   const open = withoutPrivate(prompt)
   const pieces = piecesOf(open)
@@ -69,8 +69,8 @@ async function takeTurn(prompt: string, { workspace, memory, session }: Environm
   }
 
   /** Answers the questions of one sentence or item. Unanswered ones are named where there are several. */
-  async function answer(own: readonly Ask[]): Promise<string> {
-    const found: { readonly ask: Ask; readonly answers: readonly Answer[] }[] = []
+  async function answer(own: readonly ReferenceAsk[]): Promise<string> {
+    const found: { readonly ask: ReferenceAsk; readonly answers: readonly ReferenceAnswer[] }[] = []
     for (const ask of own) {
       const told = await search(`${ask.text} ${asks.map(({ text: other }) => other).join(' ')}`)
       const answers = answersTo(ask, told)
@@ -87,7 +87,7 @@ async function takeTurn(prompt: string, { workspace, memory, session }: Environm
     return `${own[0]?.label == null ? '' : `${own[0].label}. `}${said.join('\n')}`
   }
 
-  async function search(query: string): Promise<readonly Told[]> {
+  async function search(query: string): Promise<readonly ToldPiece[]> {
     const { quotes } = await memory.search(query, { in: 'turns', roles: ['user'], limit: 20 })
     const lines = quotes.map(({ at, text: quoted }) => `${at} ${quoted}`)
     messages.push(...toolUse('memory_search', { query }, lines.join('\n') || 'Nothing found.'))
@@ -122,7 +122,7 @@ function noteOf(message: string, pieces: readonly Piece[]): string {
 }
 
 /** Each statement once, with the day it was told. */
-function sayAnswers(answers: readonly Answer[]): readonly string[] {
+function sayAnswers(answers: readonly ReferenceAnswer[]): readonly string[] {
   const texts = [...new Map(answers.map((answer) => [answer.text, answer])).values()]
   const days = [...Map.groupBy(texts, ({ at }) => at.slice(0, 10))]
   return days.map(([day, told]) => `You told me on ${day}: ${told.map(({ text }) => text).join('\n')}`)

@@ -1,6 +1,6 @@
 import { Fragment } from 'preact'
 import { useState } from 'preact/hooks'
-import type { Answer } from '../../../../src/http/api/contract.ts'
+import type { RouteAnswer } from '../../../../src/http/api/contract.ts'
 import { ask } from '../../api/client.ts'
 import { journalHead } from '../../api/live.ts'
 import { counted } from '../../format/numbers.ts'
@@ -101,7 +101,7 @@ function Filters({ text }: { readonly text: string }) {
   )
 }
 
-type Session = Answer<'listConversations'>['items'][number]
+type Session = RouteAnswer<'listConversations'>['items'][number]
 
 function Sessions({ chosen }: { readonly chosen: string | null }) {
   const filters = turnFilters()

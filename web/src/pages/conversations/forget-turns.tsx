@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import type { Answer } from '../../../../src/http/api/contract.ts'
+import type { RouteAnswer } from '../../../../src/http/api/contract.ts'
 import { ask } from '../../api/client.ts'
 import { sawEvent } from '../../api/live.ts'
 import { asRefusal, type Refusal } from '../../api/refusal.ts'
@@ -122,11 +122,11 @@ function Preview({ selection, onClose }: { readonly selection: Selection; readon
 }
 
 /** What is not among the examples. */
-const hidden = ({ turns, beliefs, examples = [], beliefExamples = [] }: Answer<'forgetTurns'>): string =>
+const hidden = ({ turns, beliefs, examples = [], beliefExamples = [] }: RouteAnswer<'forgetTurns'>): string =>
   [
     ...(turns > examples.length ? [counted(turns - examples.length, 'more turn')] : []),
     ...(beliefs > beliefExamples.length ? [counted(beliefs - beliefExamples.length, 'more belief')] : []),
   ].join(' and ')
 
-const amount = ({ turns, beliefs }: Pick<Answer<'forgetTurns'>, 'turns' | 'beliefs'>): string =>
+const amount = ({ turns, beliefs }: Pick<RouteAnswer<'forgetTurns'>, 'turns' | 'beliefs'>): string =>
   beliefs === 0 ? counted(turns, 'turn') : `${counted(turns, 'turn')} and ${counted(beliefs, 'belief')}`

@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks'
 import { reporterOf } from '../../../../src/beliefs/turn.ts'
-import type { Answer } from '../../../../src/http/api/contract.ts'
+import type { RouteAnswer } from '../../../../src/http/api/contract.ts'
 import { ask } from '../../api/client.ts'
 import { journalHead } from '../../api/live.ts'
 import type { Stretch } from '../../format/pieces.ts'
@@ -19,7 +19,7 @@ import { StrengthChip } from '../recall/strength-chip.tsx'
 import { turnFilters } from './conversations-page.tsx'
 import { speakers } from './session-view.tsx'
 
-type Hit = Answer<'search'>['quotes'][number]
+type Hit = RouteAnswer<'search'>['quotes'][number]
 
 /** The sentences that answer the words best, with their strength and the messages around them. */
 export function FoundTurns({ text }: { readonly text: string }) {
@@ -48,7 +48,7 @@ export function FoundTurns({ text }: { readonly text: string }) {
 }
 
 function Found({ hit }: { readonly hit: Hit }) {
-  const [around, setAround] = useState<Answer<'getTurn'> | null>(null)
+  const [around, setAround] = useState<RouteAnswer<'getTurn'> | null>(null)
   const show = async () => setAround(await ask('getTurn', { params: { id: hit.turn }, query: { around: 1 } }))
   return (
     <li class="belief-row found-turn">

@@ -1,6 +1,6 @@
 import { useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { reporterOf } from '../../../../src/beliefs/turn.ts'
-import type { Answer } from '../../../../src/http/api/contract.ts'
+import type { RouteAnswer } from '../../../../src/http/api/contract.ts'
 import { ask } from '../../api/client.ts'
 import { journalHead } from '../../api/live.ts'
 import { Refusal } from '../../api/refusal.ts'
@@ -19,7 +19,7 @@ import { SkeletonBlock } from '../../ui/skeleton.tsx'
 import { Windowed } from '../../ui/windowed.tsx'
 import { ForgetTurns, type Selection } from './forget-turns.tsx'
 
-type Page = Answer<'getConversation'>
+type Page = RouteAnswer<'getConversation'>
 export type Turn = Page['items'][number]
 
 /** One conversation as a chat. A turn that the address names is in view and marked. */

@@ -1,4 +1,4 @@
-import type { Answer } from '../../../../src/http/api/contract.ts'
+import type { RouteAnswer } from '../../../../src/http/api/contract.ts'
 import { ask } from '../../api/client.ts'
 import { evalsChange } from '../../api/live.ts'
 import { count, milliseconds, percent } from '../../format/numbers.ts'
@@ -13,7 +13,7 @@ import { EmptyState } from '../../ui/notice.tsx'
 import { SkeletonBlock } from '../../ui/skeleton.tsx'
 import { everyDay } from './every-day.ts'
 
-type Report = Answer<'shadow'>
+type Report = RouteAnswer<'shadow'>
 
 /** What live recalls were like, in numbers only. */
 export function LiveView() {

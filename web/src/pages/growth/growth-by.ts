@@ -1,6 +1,6 @@
-import type { Answer } from '../../../../src/http/api/contract.ts'
+import type { RouteAnswer } from '../../../../src/http/api/contract.ts'
 
-type Row = Answer<'growth'>['beliefs'][number]
+type Row = RouteAnswer<'growth'>['beliefs'][number]
 
 export type Layer = {
   readonly name: string

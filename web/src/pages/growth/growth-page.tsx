@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import type { Answer } from '../../../../src/http/api/contract.ts'
+import type { RouteAnswer } from '../../../../src/http/api/contract.ts'
 import { ask } from '../../api/client.ts'
 import { journalHead } from '../../api/live.ts'
 import { count, counted, milliseconds, percent } from '../../format/numbers.ts'
@@ -19,7 +19,7 @@ import { SkeletonBlock, SkeletonRows } from '../../ui/skeleton.tsx'
 import { daysBetween, everyDay } from '../evaluation/every-day.ts'
 import { growthBy } from './growth-by.ts'
 
-type Growth = Answer<'growth'>
+type Growth = RouteAnswer<'growth'>
 
 /** How the memory grew and was used, and what it held on an earlier day. */
 export function GrowthPage() {

@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'preact/hooks'
-import type { Answer } from '../../../../src/http/api/contract.ts'
+import type { RouteAnswer } from '../../../../src/http/api/contract.ts'
 import { ask } from '../../api/client.ts'
 import { journalHead } from '../../api/live.ts'
 import { asRefusal, type Refusal } from '../../api/refusal.ts'
@@ -39,7 +39,7 @@ export function HealthPage() {
   )
 }
 
-type Facts = Answer<'health'>
+type Facts = RouteAnswer<'health'>
 
 function Counts({ facts: { counts } }: { readonly facts: Facts }) {
   const rows = [
@@ -107,7 +107,7 @@ const askEveryMs = 400
 
 /** How far the check has come. A small store is checked before this is asked for. */
 function CheckProgress() {
-  const [progress, setProgress] = useState<Answer<'doctorProgress'>['progress']>(null)
+  const [progress, setProgress] = useState<RouteAnswer<'doctorProgress'>['progress']>(null)
   useEffect(() => {
     const controller = new AbortController()
     const look = () =>
@@ -199,7 +199,7 @@ function Mirror() {
   )
 }
 
-function MirrorState({ mirror: { exists, isInSync } }: { readonly mirror: Answer<'mirror'> }) {
+function MirrorState({ mirror: { exists, isInSync } }: { readonly mirror: RouteAnswer<'mirror'> }) {
   if (!exists) return <Badge>no file</Badge>
   if (isInSync === null) return <Badge tone="odd">unknown</Badge>
   return isInSync ? <Badge tone="good">in sync</Badge> : <Badge tone="odd">differs</Badge>

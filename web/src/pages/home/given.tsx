@@ -1,4 +1,4 @@
-import type { Answer } from '../../../../src/http/api/contract.ts'
+import type { RouteAnswer } from '../../../../src/http/api/contract.ts'
 import { counted } from '../../format/numbers.ts'
 import { dayOf } from '../../format/time.ts'
 import { Link } from '../../navigation/link.tsx'
@@ -17,7 +17,7 @@ type Line = {
 const mostAlways = 6
 
 /** In few lines, what an agent would be given for a message, each with its reason; last, what it gets with any message. */
-export function Given({ answer, isAsked }: { readonly answer: Answer<'recall'>; readonly isAsked: boolean }) {
+export function Given({ answer, isAsked }: { readonly answer: RouteAnswer<'recall'>; readonly isAsked: boolean }) {
   const { named, always } = linesOf(answer)
   return (
     <>
@@ -61,7 +61,7 @@ export function Given({ answer, isAsked }: { readonly answer: Answer<'recall'>; 
 }
 
 /** Each line once: what the message brings, and what is there without it. */
-function linesOf({ context, namedAnyway, quoteDecision }: Answer<'recall'>) {
+function linesOf({ context, namedAnyway, quoteDecision }: RouteAnswer<'recall'>) {
   const { prelude, pinned, relevant, questions, quotes } = context
   const told = new Set(prelude?.beliefIds ?? [])
   const standing = [...pinned.filter(({ id }) => !told.has(id)), ...questions].map((belief) => ({

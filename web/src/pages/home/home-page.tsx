@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'preact/hooks'
-import type { Belief } from '../../../../src/http/api/contract.ts'
+import type { ApiBelief } from '../../../../src/http/api/contract.ts'
 import { localDay } from '../../../../src/local-time.ts'
 import { ask } from '../../api/client.ts'
 import { evalsChange, journalHead } from '../../api/live.ts'
@@ -207,7 +207,7 @@ function Today() {
       const query = { current: true, recalled: true, order: 'recalled', limit: 100 } as const
       const [growth, most] = await Promise.all([ask('growth', { signal }), ask('listBeliefs', { query, signal })])
       // What every message gets says nothing of this day.
-      const isNamed = ({ pinned, type, subtype }: Belief) => !pinned && type !== 'preference' && subtype === null
+      const isNamed = ({ pinned, type, subtype }: ApiBelief) => !pinned && type !== 'preference' && subtype === null
       return {
         growth,
         beliefs: most.items.filter(

@@ -1,9 +1,9 @@
 import type { ComponentChildren } from 'preact'
-import type { Answer } from '../../../../src/http/api/contract.ts'
+import type { RouteAnswer } from '../../../../src/http/api/contract.ts'
 import { Badge, type Tone } from '../../ui/badge.tsx'
 import { Time } from '../../ui/time.tsx'
 
-export type Host = Answer<'hosts'>['items'][number]
+export type Host = RouteAnswer<'hosts'>['items'][number]
 
 const names: Readonly<Record<string, string>> = {
   'claude-code': 'Claude Code',

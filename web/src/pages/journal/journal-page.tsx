@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'preact/hooks'
 import { eventKinds } from '../../../../src/beliefs/journal.ts'
-import type { Answer } from '../../../../src/http/api/contract.ts'
+import type { RouteAnswer } from '../../../../src/http/api/contract.ts'
 import { ask } from '../../api/client.ts'
 import { journalHead } from '../../api/live.ts'
 import { asRefusal, type Refusal } from '../../api/refusal.ts'
@@ -101,7 +101,7 @@ function Filters() {
   )
 }
 
-type Page = Answer<'journal'>
+type Page = RouteAnswer<'journal'>
 
 /** The latest changes as they are now, and below them the older ones that were asked for. */
 function Changes({ latest }: { readonly latest: Page }) {

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import type { Answer, JournalEntry } from '../../../../src/http/api/contract.ts'
+import type { ApiJournalEntry, RouteAnswer } from '../../../../src/http/api/contract.ts'
 import { ask } from '../../api/client.ts'
 import { counted } from '../../format/numbers.ts'
 import { eventWords, throughWords, whoWords } from '../../format/words.ts'
@@ -11,9 +11,9 @@ import { UndoButton } from '../../ui/undo-button.tsx'
 import { Change } from '../beliefs/detail/proposal.tsx'
 import { changesBetween } from '../beliefs/detail/revision-changes.ts'
 
-export type Entry = Answer<'journal'>['items'][number]
+export type Entry = RouteAnswer<'journal'>['items'][number]
 
-const tones: Readonly<Partial<Record<JournalEntry['kind'], Tone>>> = {
+const tones: Readonly<Partial<Record<ApiJournalEntry['kind'], Tone>>> = {
   forget: 'bad',
   propose: 'odd',
   accept: 'good',
@@ -72,7 +72,7 @@ function Details({ number }: { readonly number: number }) {
   )
 }
 
-type Changes = Answer<'journalEvent'>['changes']
+type Changes = RouteAnswer<'journalEvent'>['changes']
 
 /** A belief that replaces another is compared with it: that the other ended is then said. */
 function comparedOf(changes: Changes): Changes {
@@ -120,13 +120,13 @@ function Changed({ before, after, target, all }: ChangedProps) {
 }
 
 /** Which change an undo took back. It may have touched no belief, and then only its number says which one it was. */
-function Undone({ event: { undoes, beliefCount, turnCount } }: { readonly event: JournalEntry }) {
+function Undone({ event: { undoes, beliefCount, turnCount } }: { readonly event: ApiJournalEntry }) {
   if (undoes === null) return null
   return `change ${undoes}${beliefCount + turnCount === 0 ? '' : ' of '}`
 }
 
 /** How many turns a change kept or forgot, where that is more than the message something was learned from. */
-function Turns({ event: { kind, turnCount, beliefCount } }: { readonly event: JournalEntry }) {
+function Turns({ event: { kind, turnCount, beliefCount } }: { readonly event: ApiJournalEntry }) {
   if (turnCount === 0 || (kind === 'learn' && turnCount === 1)) return null
   return `${beliefCount === 0 ? '' : ' and '}${counted(turnCount, 'turn')} of conversation`
 }

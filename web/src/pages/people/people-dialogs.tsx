@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import type { Answer, Body, Query } from '../../../../src/http/api/contract.ts'
+import type { Body, Query, RouteAnswer } from '../../../../src/http/api/contract.ts'
 import { ask } from '../../api/client.ts'
 import { asRefusal, type Refusal } from '../../api/refusal.ts'
 import { Button } from '../../ui/button.tsx'
@@ -14,7 +14,7 @@ const nameHelp = 'a-z, 0-9, dot, hyphen, underscore and @'
 /** Adds a person, and shows the invite, which the server does not keep. */
 export function AddPerson({ onClose, onAdded }: { readonly onClose: () => void; readonly onAdded: () => void }) {
   const [name, setName] = useState('')
-  const [added, setAdded] = useState<Answer<'addPerson'> | null>(null)
+  const [added, setAdded] = useState<RouteAnswer<'addPerson'> | null>(null)
   if (added !== null)
     return (
       <Dialog title={`Invite for ${added.person.name}`} onClose={onClose}>

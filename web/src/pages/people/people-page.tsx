@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import type { Answer } from '../../../../src/http/api/contract.ts'
+import type { RouteAnswer } from '../../../../src/http/api/contract.ts'
 import { ask } from '../../api/client.ts'
 import { asRefusal, type Refusal } from '../../api/refusal.ts'
 import { useResource } from '../../state/resource.ts'
@@ -12,11 +12,11 @@ import { SkeletonRows } from '../../ui/skeleton.tsx'
 import { Time } from '../../ui/time.tsx'
 import { AddPerson, CreateTeam, Remove } from './people-dialogs.tsx'
 
-type Token = Answer<'listTokens'>['items'][number]
-type Team = Answer<'listTeams'>['items'][number]
+type Token = RouteAnswer<'listTokens'>['items'][number]
+type Team = RouteAnswer<'listTeams'>['items'][number]
 /** `people` is null for somebody who is not an administrator: they see their own tokens and teams. */
 type Access = {
-  readonly people: Answer<'listPeople'>['items'] | null
+  readonly people: RouteAnswer<'listPeople'>['items'] | null
   readonly tokens: readonly Token[]
   readonly teams: readonly Team[]
 }

@@ -1,5 +1,11 @@
 import type { ComponentChildren } from 'preact'
-import type { Answer, Belief, MatchedForm, Quote, RelevantBelief } from '../../../../src/http/api/contract.ts'
+import type {
+  ApiBelief,
+  ApiMatchedForm,
+  ApiQuote,
+  ApiRelevantBelief,
+  RouteAnswer,
+} from '../../../../src/http/api/contract.ts'
 import { dayOf, moment } from '../../format/time.ts'
 import { typeWords } from '../../format/words.ts'
 import { Link } from '../../navigation/link.tsx'
@@ -16,10 +22,10 @@ import { ScoreBar } from './score-bar.tsx'
 import { StrengthChip } from './strength-chip.tsx'
 
 export type Wish = 'absent' | 'present'
-export type OnWish = (belief: Belief, wish: Wish) => void
+export type OnWish = (belief: ApiBelief, wish: Wish) => void
 
 type ContextViewProps = {
-  readonly answer: Answer<'recall'>
+  readonly answer: RouteAnswer<'recall'>
   /** Whether anything was asked at all. */
   readonly isAsked: boolean
   readonly onWish: OnWish
@@ -122,10 +128,10 @@ function Told({ line, id }: { readonly line: string; readonly id: string | null 
 }
 
 type RelevantProps = {
-  readonly relevant: RelevantBelief
+  readonly relevant: ApiRelevantBelief
   readonly best: number
   readonly onWish: OnWish
-  readonly all: readonly RelevantBelief[]
+  readonly all: readonly ApiRelevantBelief[]
 }
 
 function Relevant({ relevant, best, onWish, all }: RelevantProps) {
@@ -176,7 +182,7 @@ const Reason = ({ children }: { readonly children: ComponentChildren }) => (
   </p>
 )
 
-const Reasons = ({ matches }: { readonly matches: readonly MatchedForm[] }) => (
+const Reasons = ({ matches }: { readonly matches: readonly ApiMatchedForm[] }) => (
   <>
     {matches.map((match, index) => (
       <Reason key={`${match.form}-${index}`}>{matchWords(match)}</Reason>
@@ -184,7 +190,7 @@ const Reasons = ({ matches }: { readonly matches: readonly MatchedForm[] }) => (
   </>
 )
 
-type QuotedProps = { readonly quote: Quote; readonly asked: readonly string[] }
+type QuotedProps = { readonly quote: ApiQuote; readonly asked: readonly string[] }
 
 function Quoted({ quote, asked }: QuotedProps) {
   const { text, at, utcOffset, speaker, role, earlier, correctedAt, explanation, session, turn } = quote
@@ -221,7 +227,7 @@ function Quoted({ quote, asked }: QuotedProps) {
 
 const speakers = { user: 'You', assistant: 'The assistant', tool: 'A tool' } as const
 
-type PinnedProps = { readonly belief: Belief; readonly matches: readonly MatchedForm[]; readonly onWish: OnWish }
+type PinnedProps = { readonly belief: ApiBelief; readonly matches: readonly ApiMatchedForm[]; readonly onWish: OnWish }
 
 function Pinned({ belief, matches, onWish }: PinnedProps) {
   return (
@@ -235,7 +241,7 @@ function Pinned({ belief, matches, onWish }: PinnedProps) {
 }
 
 type HeadProps = {
-  readonly belief: Belief
+  readonly belief: ApiBelief
   readonly onWish: OnWish
   readonly wish: Wish
   readonly children?: ComponentChildren
@@ -265,7 +271,7 @@ export function Head({ belief, onWish, wish, children }: HeadProps) {
   )
 }
 
-function Words({ belief }: { readonly belief: Belief }) {
+function Words({ belief }: { readonly belief: ApiBelief }) {
   return (
     <>
       <p class="prose" dir="auto">

@@ -1,10 +1,10 @@
-import type { Explanation } from '../../../../src/http/api/contract.ts'
+import type { ApiExplanation } from '../../../../src/http/api/contract.ts'
 import { figure } from '../../format/numbers.ts'
 
-const signs: Readonly<Record<Explanation['op'], string>> = { leaf: '', sum: 'sum of', product: 'product of' }
+const signs: Readonly<Record<ApiExplanation['op'], string>> = { leaf: '', sum: 'sum of', product: 'product of' }
 
 /** The numbers behind a score, down to the last one. */
-export function ExplanationTree({ explanation }: { readonly explanation: Explanation }) {
+export function ExplanationTree({ explanation }: { readonly explanation: ApiExplanation }) {
   return (
     <ul class="tree">
       <Node explanation={explanation} />
@@ -12,7 +12,7 @@ export function ExplanationTree({ explanation }: { readonly explanation: Explana
   )
 }
 
-function Node({ explanation: { value, label, op, parts } }: { readonly explanation: Explanation }) {
+function Node({ explanation: { value, label, op, parts } }: { readonly explanation: ApiExplanation }) {
   return (
     <li>
       <span class="tree-line">

@@ -1,4 +1,4 @@
-import type { NearMiss } from '../../../../src/http/api/contract.ts'
+import type { ApiNearMiss } from '../../../../src/http/api/contract.ts'
 import { counted } from '../../format/numbers.ts'
 import { Link } from '../../navigation/link.tsx'
 import { address } from '../../navigation/match.ts'
@@ -7,10 +7,10 @@ import { Icon } from '../../ui/icon.tsx'
 import { Head, type OnWish } from './context-view.tsx'
 import { reasonWords } from './reason-words.ts'
 
-type LeftOutProps = { readonly misses: readonly NearMiss[]; readonly onWish: OnWish }
+type LeftOutProps = { readonly misses: readonly ApiNearMiss[]; readonly onWish: OnWish }
 
 /** Old versions and proposals are left out by their nature: nothing about them would have to change. */
-const isPast = ({ reason: { kind } }: NearMiss): boolean =>
+const isPast = ({ reason: { kind } }: ApiNearMiss): boolean =>
   kind === 'superseded' || kind === 'resolved' || kind === 'proposed' || kind === 'candidate'
 
 /** What the message mentions and the agent does not get, and why. Old versions are folded away. */
@@ -60,7 +60,7 @@ export function LeftOutView({ misses, onWish }: LeftOutProps) {
   )
 }
 
-const Why = ({ miss }: { readonly miss: NearMiss }) => (
+const Why = ({ miss }: { readonly miss: ApiNearMiss }) => (
   <p class="reason">
     <Icon name="filter" size={14} /> <span>{reasonWords(miss.reason)}</span>
   </p>

@@ -1,11 +1,11 @@
 import { useRef } from 'preact/hooks'
-import type { Answer } from '../../../../src/http/api/contract.ts'
+import type { RouteAnswer } from '../../../../src/http/api/contract.ts'
 import { count } from '../../format/numbers.ts'
 import { pieces } from '../../format/pieces.ts'
 import { useKeys } from '../../navigation/keys.ts'
 import { longestMessage, message, pointedAt } from './recall-state.ts'
 
-type Highlights = Answer<'recall'>['highlights']
+type Highlights = RouteAnswer<'recall'>['highlights']
 
 /** The message, with the words that named something marked where they stand. */
 export function MessageBox({ highlights }: { readonly highlights: Highlights }) {

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import type { Belief } from '../../../../src/http/api/contract.ts'
+import type { ApiBelief } from '../../../../src/http/api/contract.ts'
 import { ask } from '../../api/client.ts'
 import { useResource } from '../../state/resource.ts'
 import { Badge } from '../../ui/badge.tsx'
@@ -9,7 +9,7 @@ import { SearchBox } from '../../ui/search-box.tsx'
 import { SkeletonRows } from '../../ui/skeleton.tsx'
 import { stateOf } from '../beliefs/belief-state.ts'
 
-type MissingDialogProps = { readonly onClose: () => void; readonly onChoose: (belief: Belief) => void }
+type MissingDialogProps = { readonly onClose: () => void; readonly onChoose: (belief: ApiBelief) => void }
 
 /** Finds the belief that should have come. */
 export function MissingDialog({ onClose, onChoose }: MissingDialogProps) {
@@ -58,7 +58,13 @@ export function MissingDialog({ onClose, onChoose }: MissingDialogProps) {
   )
 }
 
-function MissingRow({ belief, onChoose }: { readonly belief: Belief; readonly onChoose: (belief: Belief) => void }) {
+function MissingRow({
+  belief,
+  onChoose,
+}: {
+  readonly belief: ApiBelief
+  readonly onChoose: (belief: ApiBelief) => void
+}) {
   const state = stateOf(belief)
   return (
     <button type="button" class="missing-row" onClick={() => onChoose(belief)}>

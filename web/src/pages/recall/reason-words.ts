@@ -1,4 +1,9 @@
-import type { MatchedForm, NearMissReason, Quote, RelevantBelief } from '../../../../src/http/api/contract.ts'
+import type {
+  ApiMatchedForm,
+  ApiNearMissReason,
+  ApiQuote,
+  ApiRelevantBelief,
+} from '../../../../src/http/api/contract.ts'
 import { count, counted } from '../../format/numbers.ts'
 
 const limits = {
@@ -10,7 +15,7 @@ const limits = {
 } as const
 
 /** Why a belief that the message mentions was left out, in a sentence. */
-export function reasonWords(reason: NearMissReason): string {
+export function reasonWords(reason: ApiNearMissReason): string {
   switch (reason.kind) {
     case 'other-scope':
       return `It holds in ${reason.scopes.join(', ')}, which is not in view.`
@@ -34,7 +39,7 @@ export function reasonWords(reason: NearMissReason): string {
 }
 
 /** "You wrote 'Redis', which is its name. 1 of 11 beliefs has that name." */
-export function matchWords({ field, form, words, holders, population }: MatchedForm): string {
+export function matchWords({ field, form, words, holders, population }: ApiMatchedForm): string {
   const [first] = words
   const written = first === undefined ? form : first.text
   const typo = words.find((one) => one.typo !== null)?.typo
@@ -56,7 +61,7 @@ export function matchWords({ field, form, words, holders, population }: MatchedF
 export type Strength = 'strong' | 'possible'
 
 /** A name that stands in the message as it is, and that few others have, is surely meant. */
-export const strengthOf = ({ matches }: Pick<RelevantBelief, 'matches'>): Strength =>
+export const strengthOf = ({ matches }: Pick<ApiRelevantBelief, 'matches'>): Strength =>
   matches.some(({ words, holders }) => holders <= 3 && words.some(({ typo }) => typo === null)) ? 'strong' : 'possible'
 
 const listed = (words: readonly string[]): string => words.map((word) => `“${word}”`).join(', ')
@@ -65,7 +70,7 @@ const shareWords = (held: number, of: number): string =>
   held < of ? `${count(held)} of the ${counted(of, 'word')}` : of === 1 ? 'the one word' : `all ${counted(of, 'word')}`
 
 /** Why something that was said is shown for a message, in a sentence. */
-export function quoteWords({ shared, nearby }: Quote, asked: readonly string[]): string {
+export function quoteWords({ shared, nearby }: ApiQuote, asked: readonly string[]): string {
   const held =
     asked.length === 0
       ? `It has the words ${listed(shared)}.`

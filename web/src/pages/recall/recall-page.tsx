@@ -1,5 +1,5 @@
 import { useLayoutEffect, useState } from 'preact/hooks'
-import type { Answer, Belief } from '../../../../src/http/api/contract.ts'
+import type { ApiBelief, RouteAnswer } from '../../../../src/http/api/contract.ts'
 import { ask } from '../../api/client.ts'
 import { journalHead } from '../../api/live.ts'
 import { counted, milliseconds } from '../../format/numbers.ts'
@@ -23,7 +23,7 @@ export function RecallPage() {
   useLayoutEffect(adoptScopes, [])
   const asked = useSettled(message.value)
   const scopes = activeScopes.value
-  const [wished, setWished] = useState<{ readonly belief: Belief; readonly wish: Wish } | null>(null)
+  const [wished, setWished] = useState<{ readonly belief: ApiBelief; readonly wish: Wish } | null>(null)
   const [isSearching, setSearching] = useState(false)
   const recalled = useResource(
     JSON.stringify([asked, scopes]),
@@ -104,7 +104,7 @@ export function RecallPage() {
 }
 
 /** Counts every belief once that the block below has a line of. */
-function countWords({ prelude, pinned, relevant, questions, quotes }: Answer<'recall'>['context']): string {
+function countWords({ prelude, pinned, relevant, questions, quotes }: RouteAnswer<'recall'>['context']): string {
   const given = [...pinned, ...relevant.map(({ belief }) => belief), ...questions].map(({ id }) => id)
   const beliefs = counted(new Set([...(prelude?.beliefIds ?? []), ...given]).size, 'belief')
   return quotes.length === 0 ? beliefs : `${beliefs} and ${counted(quotes.length, 'quote')}`

@@ -1,4 +1,4 @@
-import type { Remedy } from '../../../../src/http/api/contract.ts'
+import type { ApiRemedy } from '../../../../src/http/api/contract.ts'
 import { counted } from '../../format/numbers.ts'
 import { navigate } from '../../navigation/router.ts'
 import { Badge } from '../../ui/badge.tsx'
@@ -7,7 +7,7 @@ import { Icon } from '../../ui/icon.tsx'
 import { chooseScopes } from './recall-state.ts'
 
 type RemedyCardProps = {
-  readonly remedy: Remedy
+  readonly remedy: ApiRemedy
   readonly isBusy: boolean
   readonly isFirst: boolean
   readonly onApply: () => void
@@ -15,7 +15,7 @@ type RemedyCardProps = {
 }
 
 /** What else it would change: tried on the kept cases and on the last prompts. */
-function EffectsNote({ effects }: { readonly effects: NonNullable<Remedy['effects']> }) {
+function EffectsNote({ effects }: { readonly effects: NonNullable<ApiRemedy['effects']> }) {
   const { cases, prompts, appearsIn, leaves } = effects
   const triedOn = [
     ...(cases === 0 ? [] : [counted(cases, 'kept case')]),
@@ -49,10 +49,10 @@ function EffectsNote({ effects }: { readonly effects: NonNullable<Remedy['effect
   )
 }
 
-const seeWords: Readonly<Partial<Record<Remedy['kind'], string>>> = { correct: 'Correct it', accept: 'Decide on it' }
+const seeWords: Readonly<Partial<Record<ApiRemedy['kind'], string>>> = { correct: 'Correct it', accept: 'Decide on it' }
 
 /** Only what changes nothing else is put forward. */
-const isHarmless = ({ achieves, caution, appearing, disappearing, effects }: Remedy): boolean =>
+const isHarmless = ({ achieves, caution, appearing, disappearing, effects }: ApiRemedy): boolean =>
   achieves &&
   caution === null &&
   appearing.length + disappearing.length + (effects?.appearsIn.length ?? 0) + (effects?.leaves.length ?? 0) === 0

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import type { Answer, Belief, Remedy } from '../../../../src/http/api/contract.ts'
+import type { ApiBelief, ApiRemedy, RouteAnswer } from '../../../../src/http/api/contract.ts'
 import { ask } from '../../api/client.ts'
 import { sawEvent } from '../../api/live.ts'
 import { asRefusal, type Refusal } from '../../api/refusal.ts'
@@ -16,7 +16,7 @@ import type { Wish } from './context-view.tsx'
 import { RemedyCard } from './remedy-card.tsx'
 
 type RemedyDialogProps = {
-  readonly belief: Belief
+  readonly belief: ApiBelief
   readonly wish: Wish
   readonly message: string
   readonly scopes: readonly string[]
@@ -46,7 +46,7 @@ export function RemedyDialog({ belief, wish, message, scopes, onClose }: RemedyD
       setBusy(false)
     }
   }
-  const apply = (remedy: Remedy) =>
+  const apply = (remedy: ApiRemedy) =>
     act(async () => {
       if (remedy.change === null) return
       const expectedVersion = found.value?.belief.version ?? belief.version
@@ -144,7 +144,7 @@ export function RemedyDialog({ belief, wish, message, scopes, onClose }: RemedyD
   )
 }
 
-function outcomeWords({ isFulfilled, captured, captureProblem, edited }: Answer<'applyRemedy'>): string {
+function outcomeWords({ isFulfilled, captured, captureProblem, edited }: RouteAnswer<'applyRemedy'>): string {
   const now =
     edited.outcome === 'proposed'
       ? 'Proposed; a person has to accept it.'

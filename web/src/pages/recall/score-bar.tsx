@@ -1,4 +1,4 @@
-import type { RelevantBelief } from '../../../../src/http/api/contract.ts'
+import type { ApiRelevantBelief } from '../../../../src/http/api/contract.ts'
 import { score as scoreWords } from '../../format/numbers.ts'
 import { fixed } from '../../plots/scale.ts'
 
@@ -9,7 +9,7 @@ export const clauseClass = (index: number): string => `clause-${Math.min(index +
 
 type Clause = { readonly label: string; readonly value: number; readonly key: string }
 
-const clausesOf = ({ matches, score }: RelevantBelief): readonly Clause[] =>
+const clausesOf = ({ matches, score }: ApiRelevantBelief): readonly Clause[] =>
   matches.length === 0 && score > 0
     ? [{ key: 'score', label: 'score', value: score }]
     : matches.map(({ field, form, explanation, words }, index) => ({
@@ -19,7 +19,7 @@ const clausesOf = ({ matches, score }: RelevantBelief): readonly Clause[] =>
       }))
 
 /** A score as a bar, one piece for each name or alias that was found, against the best score of this recall. */
-export function ScoreBar({ relevant, best }: { readonly relevant: RelevantBelief; readonly best: number }) {
+export function ScoreBar({ relevant, best }: { readonly relevant: ApiRelevantBelief; readonly best: number }) {
   const clauses = clausesOf(relevant)
   const total = scoreWords(relevant.score)
   let at = 0

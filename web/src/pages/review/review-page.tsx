@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import type { Answer } from '../../../../src/http/api/contract.ts'
+import type { RouteAnswer } from '../../../../src/http/api/contract.ts'
 import { ask } from '../../api/client.ts'
 import { journalHead } from '../../api/live.ts'
 import { asRefusal } from '../../api/refusal.ts'
@@ -17,7 +17,7 @@ import { SkeletonRows } from '../../ui/skeleton.tsx'
 import { decide, decideCandidate } from '../beliefs/detail/proposal.tsx'
 import { ReviewCard } from './review-card.tsx'
 
-export type ReviewItem = Answer<'review'>['items'][number]
+export type ReviewItem = RouteAnswer<'review'>['items'][number]
 
 /** Everything that waits for a person in one place, with keys and for many at once. */
 export function ReviewPage() {

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import type { Belief } from '../../../../../src/http/api/contract.ts'
+import type { ApiBelief } from '../../../../../src/http/api/contract.ts'
 import { ask } from '../../../api/client.ts'
 import { useKeys } from '../../../navigation/keys.ts'
 import { makeOrSay } from '../../../state/changes.ts'
@@ -12,7 +12,7 @@ import { ResolveDialog } from '../dialogs/resolve-dialog.tsx'
 type Open = 'correct' | 'forget' | 'resolve' | null
 
 /** What can be done with a belief. One that is retired can only be forgotten. */
-export function BeliefActions({ belief, chainLength }: { readonly belief: Belief; readonly chainLength: number }) {
+export function BeliefActions({ belief, chainLength }: { readonly belief: ApiBelief; readonly chainLength: number }) {
   const [open, setOpen] = useState<Open>(null)
   const close = () => setOpen(null)
   const isOpen = isOpenToChange(belief)

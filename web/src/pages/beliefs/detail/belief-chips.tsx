@@ -1,4 +1,4 @@
-import type { Belief, Body } from '../../../../../src/http/api/contract.ts'
+import type { ApiBelief, Body } from '../../../../../src/http/api/contract.ts'
 import { ask } from '../../../api/client.ts'
 import type { Refusal } from '../../../api/refusal.ts'
 import { make } from '../../../state/changes.ts'
@@ -6,11 +6,11 @@ import { scopes } from '../../../state/memory-facts.ts'
 import { ChipEditor } from '../../../ui/chip-editor.tsx'
 import { isOpenToChange } from '../belief-state.ts'
 
-const edit = async (belief: Belief, done: string, body: Body<'editBelief'>): Promise<Refusal | null> =>
+const edit = async (belief: ApiBelief, done: string, body: Body<'editBelief'>): Promise<Refusal | null> =>
   (await make(done, () => ask('editBelief', { params: { id: belief.id }, body }))).error
 
 /** What else it can be found by. */
-export function AliasEditor({ belief }: { readonly belief: Belief }) {
+export function AliasEditor({ belief }: { readonly belief: ApiBelief }) {
   return (
     <ChipEditor
       items={belief.aliases}
@@ -24,7 +24,7 @@ export function AliasEditor({ belief }: { readonly belief: Belief }) {
 }
 
 /** Where it holds. All scopes are written at once, so the version that was seen goes along. */
-export function ScopeEditor({ belief }: { readonly belief: Belief }) {
+export function ScopeEditor({ belief }: { readonly belief: ApiBelief }) {
   const write = (next: readonly string[], done: string) =>
     edit(belief, done, { scopes: [...next], expectedVersion: belief.version })
   return (

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact'
-import type { Belief, Proposal as ProposalValue } from '../../../../../src/http/api/contract.ts'
+import type { ApiBelief, ApiProposal as ProposalValue } from '../../../../../src/http/api/contract.ts'
 import { ask } from '../../../api/client.ts'
 import { journalHead } from '../../../api/live.ts'
 import { counted } from '../../../format/numbers.ts'
@@ -106,7 +106,7 @@ export function BeliefDetail({ id }: { readonly id: string }) {
   )
 }
 
-function Whole({ belief, proposals }: { readonly belief: Belief; readonly proposals: readonly ProposalValue[] }) {
+function Whole({ belief, proposals }: { readonly belief: ApiBelief; readonly proposals: readonly ProposalValue[] }) {
   return (
     <>
       {belief.candidate ? (
@@ -140,7 +140,7 @@ const goTo = (id: string): void => {
   if (id !== '') navigate(withQuery({}, address('beliefs', id)), { replace: true })
 }
 
-function Marks({ belief }: { readonly belief: Belief }) {
+function Marks({ belief }: { readonly belief: ApiBelief }) {
   const state = stateOf(belief)
   return (
     <p class="row marks">
@@ -177,7 +177,7 @@ const GoneNote = ({ isGone }: { readonly isGone: boolean }) =>
     </p>
   ) : null
 
-function ForgettingNote({ belief }: { readonly belief: Belief }) {
+function ForgettingNote({ belief }: { readonly belief: ApiBelief }) {
   if (!isBeingForgotten(belief.id)) return null
   return (
     <div class="refused forgetting" role="status">

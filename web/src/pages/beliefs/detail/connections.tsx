@@ -1,4 +1,4 @@
-import type { Answer, Belief } from '../../../../../src/http/api/contract.ts'
+import type { ApiBelief, RouteAnswer } from '../../../../../src/http/api/contract.ts'
 import { counted } from '../../../format/numbers.ts'
 import { moment } from '../../../format/time.ts'
 import { Link } from '../../../navigation/link.tsx'
@@ -6,10 +6,10 @@ import { address } from '../../../navigation/match.ts'
 import { navigate } from '../../../navigation/router.ts'
 import { fixed } from '../../../plots/scale.ts'
 
-type Links = Answer<'beliefLinks'>
+type Links = RouteAnswer<'beliefLinks'>
 
 /** What a belief is connected to, by name and both ways, and how often it is recalled. */
-export function Connections({ belief, links }: { readonly belief: Belief; readonly links: Links }) {
+export function Connections({ belief, links }: { readonly belief: ApiBelief; readonly links: Links }) {
   const groups = groupsOf(links)
   return (
     <>
@@ -70,8 +70,8 @@ type Group = {
 
 function groupsOf(links: Links): readonly Group[] {
   // A version of the same belief is told apart by its text.
-  const nameOf = ({ name, content }: Belief) => (name === links.belief.name ? content : name)
-  const named = (beliefs: readonly (Belief | null)[]) =>
+  const nameOf = ({ name, content }: ApiBelief) => (name === links.belief.name ? content : name)
+  const named = (beliefs: readonly (ApiBelief | null)[]) =>
     beliefs.flatMap((one) => (one === null ? [] : [{ name: nameOf(one), id: one.id }]))
   return [
     {
@@ -91,7 +91,7 @@ const [width, nodeWidth, nodeHeight] = [680, 180, 34]
 const mostNodes = 10
 
 /** The belief in the middle, what it is connected to on both sides, each line with its meaning. */
-function EgoGraph({ belief, groups }: { readonly belief: Belief; readonly groups: readonly Group[] }) {
+function EgoGraph({ belief, groups }: { readonly belief: ApiBelief; readonly groups: readonly Group[] }) {
   const nodes = groups.flatMap(({ label, items }) => items.map((item) => ({ ...item, label }))).slice(0, mostNodes)
   const rows = Math.ceil(nodes.length / 2)
   const height = Math.max(1, rows) * (nodeHeight + 18) + 8

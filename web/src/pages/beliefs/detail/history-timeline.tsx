@@ -1,4 +1,4 @@
-import type { Belief, Revision } from '../../../../../src/http/api/contract.ts'
+import type { ApiBelief, Revision } from '../../../../../src/http/api/contract.ts'
 import { eventWords, throughWords, whoWords } from '../../../format/words.ts'
 import { Badge } from '../../../ui/badge.tsx'
 import { Time } from '../../../ui/time.tsx'
@@ -10,7 +10,7 @@ type HistoryTimelineProps = {
   readonly revisions: readonly Revision[]
   readonly total: number
   /** Beliefs that replaced or settled it. */
-  readonly known: readonly Belief[]
+  readonly known: readonly ApiBelief[]
 }
 
 /** Everything that happened to a belief, newest first, each with what it changed. */

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import type { Belief, Proposal as ProposalValue } from '../../../../../src/http/api/contract.ts'
+import type { ApiBelief, ApiProposal as ProposalValue } from '../../../../../src/http/api/contract.ts'
 import { ask } from '../../../api/client.ts'
 import { dayOf } from '../../../format/time.ts'
 import { throughWords, whoWords } from '../../../format/words.ts'
@@ -112,11 +112,11 @@ export function decide({ proposal, target }: ProposalValue, isAccepted: boolean)
 }
 
 /** Decides on a candidate. False when it was refused. */
-export const decideCandidate = (belief: Belief, isAccepted: boolean): Promise<boolean> =>
+export const decideCandidate = (belief: ApiBelief, isAccepted: boolean): Promise<boolean> =>
   settle(belief, isAccepted, 'Confirmed as your own.')
 
 /** Decides, says so and offers the way back. */
-async function settle({ id, name }: Belief, isAccepted: boolean, accepted: string, query = {}): Promise<boolean> {
+async function settle({ id, name }: ApiBelief, isAccepted: boolean, accepted: string, query = {}): Promise<boolean> {
   const params = { id }
   const done = await makeOrSay<{ readonly event: number }>(isAccepted ? accepted : `Rejected “${name}”.`, () =>
     isAccepted ? ask('acceptProposal', { params, query }) : ask('rejectProposal', { params }),
@@ -124,14 +124,14 @@ async function settle({ id, name }: Belief, isAccepted: boolean, accepted: strin
   return done !== null
 }
 
-const sourceWords = ({ provenance }: Belief): string =>
+const sourceWords = ({ provenance }: ApiBelief): string =>
   provenance.origin === 'file'
     ? 'Written in MEMORY.md'
     : provenance.actor === 'person' || provenance.model !== null
       ? 'Found in a conversation'
       : `${whoWords(provenance)} wants it remembered`
 
-type CandidateProps = { readonly belief: Belief; readonly onRejected: () => void }
+type CandidateProps = { readonly belief: ApiBelief; readonly onRejected: () => void }
 
 /** A statement of an agent, a conversation or MEMORY.md, which holds only when a person confirms it. */
 export function Candidate({ belief, onRejected }: CandidateProps) {

@@ -1,11 +1,11 @@
 import type { ComponentChildren } from 'preact'
-import type { Belief } from '../../../../../src/http/api/contract.ts'
+import type { ApiBelief } from '../../../../../src/http/api/contract.ts'
 import { counted, percent } from '../../../format/numbers.ts'
 import { throughWords, whoWords } from '../../../format/words.ts'
 import { Time } from '../../../ui/time.tsx'
 
 /** Where a belief came from and how sure it is. */
-export function Provenance({ belief }: { readonly belief: Belief }) {
+export function Provenance({ belief }: { readonly belief: ApiBelief }) {
   const { provenance, reinforcement } = belief
   return (
     <dl class="facts">

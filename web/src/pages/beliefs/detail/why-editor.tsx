@@ -1,5 +1,5 @@
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
-import type { Belief } from '../../../../../src/http/api/contract.ts'
+import type { ApiBelief } from '../../../../../src/http/api/contract.ts'
 import { ask } from '../../../api/client.ts'
 import type { Refusal } from '../../../api/refusal.ts'
 import { useKeys } from '../../../navigation/keys.ts'
@@ -11,7 +11,7 @@ import { isOpenToChange } from '../belief-state.ts'
 import { ConflictDialog } from '../dialogs/conflict-dialog.tsx'
 
 /** What an agent should do about a belief, to read and to change in place. */
-export function WhyEditor({ belief }: { readonly belief: Belief }) {
+export function WhyEditor({ belief }: { readonly belief: ApiBelief }) {
   const key = `why of ${belief.id}`
   const draft = draftOf(key)
   const begin = () => keepDraft(key, { text: belief.why, baseVersion: belief.version })
@@ -46,10 +46,10 @@ export function WhyEditor({ belief }: { readonly belief: Belief }) {
   )
 }
 
-function WhyForm({ belief, draftKey }: { readonly belief: Belief; readonly draftKey: string }) {
+function WhyForm({ belief, draftKey }: { readonly belief: ApiBelief; readonly draftKey: string }) {
   const draft = draftOf(draftKey)
   const [error, setError] = useState<Refusal | null>(null)
-  const [conflict, setConflict] = useState<{ readonly current: Belief | null } | null>(null)
+  const [conflict, setConflict] = useState<{ readonly current: ApiBelief | null } | null>(null)
   const [isBusy, setBusy] = useState(false)
   const area = useRef<HTMLTextAreaElement>(null)
   useEffect(() => area.current?.focus(), [])

@@ -1,4 +1,4 @@
-import type { Belief } from '../../../../../src/http/api/contract.ts'
+import type { ApiBelief } from '../../../../../src/http/api/contract.ts'
 import { Link } from '../../../navigation/link.tsx'
 import { address } from '../../../navigation/match.ts'
 import { Button } from '../../../ui/button.tsx'
@@ -10,7 +10,7 @@ export type Disagreement = { readonly label: string; readonly theirs: string; re
 
 type ConflictDialogProps = {
   /** What the belief says now; null when it is gone. */
-  readonly current: Belief | null
+  readonly current: ApiBelief | null
   readonly fields: readonly Disagreement[]
   readonly onTakeTheirs: () => void
   readonly onSaveMine: () => void
@@ -59,7 +59,7 @@ export function ConflictDialog({ current, fields, onTakeTheirs, onSaveMine, onKe
   )
 }
 
-function explanation(current: Belief | null): string {
+function explanation(current: ApiBelief | null): string {
   if (current === null) return 'The belief was forgotten while you were writing. Your text is still here to copy.'
   if (current.supersededBy !== null)
     return 'The belief was replaced by a newer one while you were writing. Your text is still here to copy.'

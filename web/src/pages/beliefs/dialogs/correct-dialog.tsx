@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import type { Belief } from '../../../../../src/http/api/contract.ts'
+import type { ApiBelief } from '../../../../../src/http/api/contract.ts'
 import { ask } from '../../../api/client.ts'
 import { address } from '../../../navigation/match.ts'
 import { navigate, withQuery } from '../../../navigation/router.ts'
@@ -9,12 +9,12 @@ import { FormDialog } from '../../../ui/form-dialog.tsx'
 import { ConflictDialog } from './conflict-dialog.tsx'
 
 /** Replaces a belief by a newer one. What was written survives whatever happens to the belief meanwhile. */
-export function CorrectDialog({ belief, onClose }: { readonly belief: Belief; readonly onClose: () => void }) {
+export function CorrectDialog({ belief, onClose }: { readonly belief: ApiBelief; readonly onClose: () => void }) {
   // What the person saw when they began is what they correct, not what has come since.
   const [seen, setSeen] = useState(belief)
   const [content, setContent] = useState(belief.content)
   const [name, setName] = useState(belief.name)
-  const [conflict, setConflict] = useState<{ readonly current: Belief | null } | null>(null)
+  const [conflict, setConflict] = useState<{ readonly current: ApiBelief | null } | null>(null)
   const isSame = content.trim() === seen.content && name.trim() === seen.name
   const save = async (expectedVersion: number) => {
     const { result, error: refusal } = await make(
@@ -71,5 +71,5 @@ export function CorrectDialog({ belief, onClose }: { readonly belief: Belief; re
   )
 }
 
-const hasMoved = (current: Belief, expectedVersion: number): boolean =>
+const hasMoved = (current: ApiBelief, expectedVersion: number): boolean =>
   current.version !== expectedVersion || current.supersededBy !== null

@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks'
 import { type BeliefType, beliefTypes } from '../../../../../src/beliefs/belief.ts'
-import type { Belief } from '../../../../../src/http/api/contract.ts'
+import type { ApiBelief } from '../../../../../src/http/api/contract.ts'
 import { ask } from '../../../api/client.ts'
 import { typeWords } from '../../../format/words.ts'
 import { address } from '../../../navigation/match.ts'
@@ -24,14 +24,14 @@ const listOf = (text: string): string[] =>
     .filter((one) => one !== '')
 
 /** What has this name in this scope already. It would be replaced. */
-async function holderOf(name: string, scope: string): Promise<Belief | null> {
+async function holderOf(name: string, scope: string): Promise<ApiBelief | null> {
   const query = { query: name.trim().slice(0, 2_000), scope: [scope], current: true, limit: 20 }
   const found = await ask('listBeliefs', { query }).catch(() => null)
-  const isSame = ({ belief }: { readonly belief: Belief }) => belief.name.toLowerCase() === name.trim().toLowerCase()
+  const isSame = ({ belief }: { readonly belief: ApiBelief }) => belief.name.toLowerCase() === name.trim().toLowerCase()
   return found?.items.find(isSame)?.belief ?? null
 }
 
-const Existing = ({ belief }: { readonly belief: Belief }) => (
+const Existing = ({ belief }: { readonly belief: ApiBelief }) => (
   <div class="changed-note" role="alert">
     <p>
       <b>{belief.name}</b> already says: “{belief.content}” Your text would replace it. Choose another name to keep
@@ -50,7 +50,7 @@ export function CreateDialog({ onClose, scope }: { readonly onClose: () => void;
   const [place, setPlace] = useState(scope ?? health.value?.homeScopes[0] ?? 'user:universal')
   const [participants, setParticipants] = useState('')
   const [relation, setRelation] = useState('')
-  const [existing, setExisting] = useState<Belief | null>(null)
+  const [existing, setExisting] = useState<ApiBelief | null>(null)
   const save = async () => {
     const held = existing === null ? await holderOf(name, place.trim()) : null
     if (held !== null && held.content.trim() !== content.trim()) {

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import type { Belief } from '../../../../../src/http/api/contract.ts'
+import type { ApiBelief } from '../../../../../src/http/api/contract.ts'
 import { ask } from '../../../api/client.ts'
 import { counted } from '../../../format/numbers.ts'
 import { dayOf } from '../../../format/time.ts'
@@ -11,7 +11,7 @@ import { forgetSoon } from './forgetting.ts'
 /** Max messages shown before the count of the others. */
 const maxShown = 3
 
-type ForgetDialogProps = { readonly belief: Belief; readonly chainLength: number; readonly onClose: () => void }
+type ForgetDialogProps = { readonly belief: ApiBelief; readonly chainLength: number; readonly onClose: () => void }
 
 /** Erasing cannot be undone, so it is asked for, and what it means is said. */
 export function ForgetDialog({ belief, chainLength, onClose }: ForgetDialogProps) {

@@ -1,5 +1,5 @@
 import { signal } from '@preact/signals'
-import type { Belief } from '../../../../../src/http/api/contract.ts'
+import type { ApiBelief } from '../../../../../src/http/api/contract.ts'
 import { ask } from '../../../api/client.ts'
 import { sawEvent } from '../../../api/live.ts'
 import { asRefusal } from '../../../api/refusal.ts'
@@ -14,7 +14,7 @@ const graceMs = 7_000
 type Extent = { readonly wholeChain: boolean; readonly keepTurns: boolean }
 
 type Forgetting = Extent & {
-  readonly belief: Belief
+  readonly belief: ApiBelief
   readonly timer: ReturnType<typeof setTimeout>
   readonly toast: number
 }
@@ -23,7 +23,7 @@ const pending = signal<ReadonlyMap<string, Forgetting>>(new Map())
 
 export const isBeingForgotten = (id: string): boolean => pending.value.has(id)
 
-export function forgetSoon(belief: Belief, extent: Extent): void {
+export function forgetSoon(belief: ApiBelief, extent: Extent): void {
   keepIt(belief.id)
   const toast = say(`“${belief.name}” will be erased in a few seconds.`, {
     action: { label: 'Keep it', act: () => keepIt(belief.id) },

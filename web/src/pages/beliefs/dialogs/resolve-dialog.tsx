@@ -1,12 +1,12 @@
 import { useState } from 'preact/hooks'
-import type { Belief } from '../../../../../src/http/api/contract.ts'
+import type { ApiBelief } from '../../../../../src/http/api/contract.ts'
 import { ask } from '../../../api/client.ts'
 import { make } from '../../../state/changes.ts'
 import { Field, TextArea } from '../../../ui/field.tsx'
 import { FormDialog } from '../../../ui/form-dialog.tsx'
 
 /** Closes an open question, with the decision that settles it if there is one. */
-export function ResolveDialog({ question, onClose }: { readonly question: Belief; readonly onClose: () => void }) {
+export function ResolveDialog({ question, onClose }: { readonly question: ApiBelief; readonly onClose: () => void }) {
   const [name, setName] = useState('')
   const [content, setContent] = useState('')
   const hasDecision = name.trim() !== '' || content.trim() !== ''

@@ -1,11 +1,11 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
-import type { Answer, Query } from '../../../../../src/http/api/contract.ts'
+import type { Query, RouteAnswer } from '../../../../../src/http/api/contract.ts'
 import { ask } from '../../../api/client.ts'
 import { asRefusal, type Refusal } from '../../../api/refusal.ts'
 import { useRetry } from '../../../state/resource.ts'
 import { inPlace } from './in-place.ts'
 
-export type Listed = Answer<'listBeliefs'>['items'][number]
+export type Listed = RouteAnswer<'listBeliefs'>['items'][number]
 
 export type BeliefList = {
   /** Null until the first answer. */

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import type { Belief } from '../../../../../src/http/api/contract.ts'
+import type { ApiBelief } from '../../../../../src/http/api/contract.ts'
 import { ask } from '../../../api/client.ts'
 import { sawEvent } from '../../../api/live.ts'
 import { asRefusal } from '../../../api/refusal.ts'
@@ -10,7 +10,7 @@ import { Dialog } from '../../../ui/dialog.tsx'
 import { Field } from '../../../ui/field.tsx'
 
 type BulkBarProps = {
-  readonly beliefs: readonly Belief[]
+  readonly beliefs: readonly ApiBelief[]
   readonly marked: ReadonlySet<string>
   readonly onMark: (marked: ReadonlySet<string>) => void
   readonly onDone: () => void
@@ -20,7 +20,7 @@ type Change = {
   readonly done: string
   /** Cannot be undone. */
   readonly isFinal?: boolean
-  readonly make: (belief: Belief) => Promise<{ readonly event: number | null }>
+  readonly make: (belief: ApiBelief) => Promise<{ readonly event: number | null }>
 }
 
 /** One change of many beliefs, each for itself, so that each can be undone for itself. */

@@ -1,5 +1,5 @@
 import type { ComponentChild } from 'preact'
-import type { Answer } from '../../../../../src/http/api/contract.ts'
+import type { RouteAnswer } from '../../../../../src/http/api/contract.ts'
 import { ask } from '../../../api/client.ts'
 import { figure, milliseconds, score as scoreWords } from '../../../format/numbers.ts'
 import { Crumbs } from '../../../navigation/crumbs.tsx'
@@ -90,13 +90,13 @@ const Neighbour = ({ runId, caseId, words }: NeighbourProps) =>
     </Link>
   )
 
-type Record = Answer<'case'>['records'][number]
+type Record = RouteAnswer<'case'>['records'][number]
 
 type RepeatProps = {
   readonly record: Record
   readonly prompt: string | null
-  readonly texts: Answer<'case'>['texts']
-  readonly work: Answer<'case'>['work'][number] | null
+  readonly texts: RouteAnswer<'case'>['texts']
+  readonly work: RouteAnswer<'case'>['work'][number] | null
   readonly isOnly: boolean
 }
 
@@ -153,7 +153,7 @@ function Repeat({ record, prompt, texts, work, isOnly }: RepeatProps) {
   )
 }
 
-const namesOf = (texts: Answer<'case'>['texts']): Readonly<globalThis.Record<string, string>> =>
+const namesOf = (texts: RouteAnswer<'case'>['texts']): Readonly<globalThis.Record<string, string>> =>
   Object.fromEntries(Object.entries(texts?.beliefs ?? {}).map(([id, { name }]) => [id, name]))
 
 /** What a system says in a form of its own, as a list of names and values. */
@@ -252,7 +252,7 @@ function Reached({ explained, prompt }: { readonly explained: Explained; readonl
 type ReturnedProps = {
   readonly items: Record['returned']
   readonly explained: Explained | null
-  readonly texts: Answer<'case'>['texts']
+  readonly texts: RouteAnswer<'case'>['texts']
 }
 
 function Returned({ items, explained, texts }: ReturnedProps) {

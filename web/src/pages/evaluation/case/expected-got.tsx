@@ -1,9 +1,9 @@
 import { type ComponentChildren, toChildArray } from 'preact'
-import type { Answer } from '../../../../../src/http/api/contract.ts'
+import type { RouteAnswer } from '../../../../../src/http/api/contract.ts'
 import { Badge } from '../../../ui/badge.tsx'
 
-type Texts = NonNullable<Answer<'case'>['texts']>
-type Returned = Answer<'case'>['records'][number]['returned']
+type Texts = NonNullable<RouteAnswer<'case'>['texts']>
+type Returned = RouteAnswer<'case'>['records'][number]['returned']
 
 /** What a case expects, what came back, and what is missing or should not have come, each with its words. */
 export function ExpectedGot({ texts, returned }: { readonly texts: Texts; readonly returned: Returned }) {

@@ -1,10 +1,10 @@
-import type { Answer } from '../../../../../src/http/api/contract.ts'
+import type { RouteAnswer } from '../../../../../src/http/api/contract.ts'
 import { counted } from '../../../format/numbers.ts'
 import type { Stretch } from '../../../format/pieces.ts'
 import { Badge } from '../../../ui/badge.tsx'
 import { Highlighted } from '../../../ui/highlighted.tsx'
 
-type Work = Answer<'case'>['work'][number]
+type Work = RouteAnswer<'case'>['work'][number]
 type Check = Work['checks'][number]
 
 /** What an agent was told and asked, and what it answered, session by session, with the checks beside the answers. */

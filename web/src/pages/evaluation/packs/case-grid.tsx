@@ -1,12 +1,12 @@
 import { useState } from 'preact/hooks'
-import type { Answer } from '../../../../../src/http/api/contract.ts'
+import type { RouteAnswer } from '../../../../../src/http/api/contract.ts'
 import { count, counted } from '../../../format/numbers.ts'
 import { shortDay } from '../../../format/time.ts'
 import { Link } from '../../../navigation/link.tsx'
 import { Button } from '../../../ui/button.tsx'
 import { caseAddress, runAddress, whenOf } from '../run-words.ts'
 
-type Grid = Answer<'packGrid'>
+type Grid = RouteAnswer<'packGrid'>
 
 const signs = { pass: '✓', fail: '✕', error: '!', skipped: '–', unjudged: '?' } as const
 const pageSize = 40

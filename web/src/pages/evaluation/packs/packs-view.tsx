@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import type { Answer, ListedPack } from '../../../../../src/http/api/contract.ts'
+import type { ListedPack, RouteAnswer } from '../../../../../src/http/api/contract.ts'
 import { ask } from '../../../api/client.ts'
 import { evalsChange } from '../../../api/live.ts'
 import { asRefusal } from '../../../api/refusal.ts'
@@ -50,7 +50,7 @@ export function PacksView() {
   )
 }
 
-type PackStandings = Answer<'standings'>['items']
+type PackStandings = RouteAnswer<'standings'>['items']
 
 /** What got worse, pack by pack; one sentence when nothing did. */
 function Headlines({ standings: items }: { readonly standings: PackStandings }) {

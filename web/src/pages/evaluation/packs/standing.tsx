@@ -1,4 +1,4 @@
-import type { Answer } from '../../../../../src/http/api/contract.ts'
+import type { RouteAnswer } from '../../../../../src/http/api/contract.ts'
 import { count, counted, percent } from '../../../format/numbers.ts'
 import { dayOf } from '../../../format/time.ts'
 import { Link } from '../../../navigation/link.tsx'
@@ -6,7 +6,7 @@ import { Badge } from '../../../ui/badge.tsx'
 import { Icon } from '../../../ui/icon.tsx'
 import { compareAddress, packAddress, runAddress } from '../run-words.ts'
 
-export type Standing = NonNullable<Answer<'packGrid'>['standing']>
+export type Standing = NonNullable<RouteAnswer<'packGrid'>['standing']>
 
 /** "Worse than baseline main: 2 of 60 cases broke on 12 November, commit 1a2b3c." */
 export function standingWords(standing: Standing): string {

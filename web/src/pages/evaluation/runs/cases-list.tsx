@@ -1,4 +1,4 @@
-import type { Answer, ListedCase } from '../../../../../src/http/api/contract.ts'
+import type { ListedCase, RouteAnswer } from '../../../../../src/http/api/contract.ts'
 import { ask } from '../../../api/client.ts'
 import { evalsChange } from '../../../api/live.ts'
 import { count, counted, milliseconds } from '../../../format/numbers.ts'
@@ -107,7 +107,7 @@ export function CasesList({ runId, verdicts: counts }: CasesListProps) {
 type CaseRowProps = {
   readonly runId: string
   readonly one: ListedCase
-  readonly names: Answer<'cases'>['names']
+  readonly names: RouteAnswer<'cases'>['names']
 }
 
 function CaseRow({ runId, one, names }: CaseRowProps) {

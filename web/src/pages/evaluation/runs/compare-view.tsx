@@ -1,4 +1,4 @@
-import type { Answer } from '../../../../../src/http/api/contract.ts'
+import type { RouteAnswer } from '../../../../../src/http/api/contract.ts'
 import { ask } from '../../../api/client.ts'
 import { counted, percent } from '../../../format/numbers.ts'
 import { moment } from '../../../format/time.ts'
@@ -14,7 +14,7 @@ import { allPacks, compareAddress, packAddress, runAddress, systemOf, whenOf } f
 import { ComparedCases, type Group } from './compared-cases.tsx'
 import { ComparedFigures } from './compared-figures.tsx'
 
-type Compared = Answer<'compareRuns'>
+type Compared = RouteAnswer<'compareRuns'>
 
 /** What can become of a case, worst first. The first two are shown even where there are none: that is news too. */
 const groups: readonly Group[] = [

@@ -1,11 +1,11 @@
-import type { Answer } from '../../../../../src/http/api/contract.ts'
+import type { RouteAnswer } from '../../../../../src/http/api/contract.ts'
 import { count } from '../../../format/numbers.ts'
 import { Link } from '../../../navigation/link.tsx'
 import { Badge, type Tone } from '../../../ui/badge.tsx'
 import { caseAddress, failureWords } from '../run-words.ts'
 import { CaseVerdict } from '../verdict.tsx'
 
-type CaseDiff = Answer<'compareRuns'>['broken'][number]
+type CaseDiff = RouteAnswer<'compareRuns'>['broken'][number]
 
 /** Cases that went the same way between two runs. */
 export type Group = {
@@ -24,7 +24,7 @@ type ComparedCasesProps = {
   readonly names: Names
 }
 
-type Names = Answer<'compareRuns'>['names']
+type Names = RouteAnswer<'compareRuns'>['names']
 
 /** `turn 2` before `turn 10`. */
 const { compare: naturally } = new Intl.Collator('en', { numeric: true })

@@ -1,9 +1,9 @@
-import type { FigureComparison } from '../../../../../src/http/api/contract.ts'
+import type { ApiFigureComparison } from '../../../../../src/http/api/contract.ts'
 import { figure, percent, signed } from '../../../format/numbers.ts'
 import { Badge, type Tone } from '../../../ui/badge.tsx'
 import { metricName } from '../run-words.ts'
 
-const tones: Readonly<Record<FigureComparison['verdict'], Tone>> = {
+const tones: Readonly<Record<ApiFigureComparison['verdict'], Tone>> = {
   better: 'good',
   worse: 'bad',
   same: 'plain',
@@ -22,7 +22,7 @@ const moved = (name: string, delta: number): string =>
   name === 'passRate' ? `${signed(Math.round(delta * 1000) / 10)} points` : signed(delta)
 
 /** Each figure of two runs, how far it moved, and whether that means anything. */
-export function ComparedFigures({ figures }: { readonly figures: readonly FigureComparison[] }) {
+export function ComparedFigures({ figures }: { readonly figures: readonly ApiFigureComparison[] }) {
   if (figures.length === 0) return null
   return (
     <section class="panel">

@@ -1,4 +1,4 @@
-import type { Answer } from '../../../../../src/http/api/contract.ts'
+import type { RouteAnswer } from '../../../../../src/http/api/contract.ts'
 import { ask } from '../../../api/client.ts'
 import { evalsChange } from '../../../api/live.ts'
 import { count, figure, milliseconds, percent } from '../../../format/numbers.ts'
@@ -54,7 +54,7 @@ export function RunView({ id }: { readonly id: string }) {
   )
 }
 
-type Run = Answer<'run'>
+type Run = RouteAnswer<'run'>
 
 /** With the accepted run first: what broke earlier is no difference to the run before. */
 function CompareWith({ run }: { readonly run: Run }) {

@@ -1,0 +1,81 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { describe, expect, it } from 'vitest'
+
+/**
+ * Max lines of the sources of each folder, without tests. A folder has the budget of the longest path below that contains it.
+ * Raising a budget is a commit of its own that says why.
+ */
+const budgets: Readonly<Record<string, number>> = {
+  '': 1_400,
+  beliefs: 800,
+  cli: 13_500,
+  eval: 10_100,
+  files: 850,
+  http: 4_200,
+  mcp: 1_400,
+  memory: 10_700,
+  'memory/mirror': 2_800,
+  models: 700,
+  proxy: 950,
+  search: 4_450,
+  store: 1_100,
+  'store/copy': 250,
+  'store/postgres': 1_950,
+  'store/sqlite': 4_300,
+  tasks: 4_900,
+}
+const maxLines = 64_000
+
+const root = new URL('../src/', import.meta.url)
+const sources = readdirSync(root, { recursive: true, encoding: 'utf8' })
+  .map((path) => path.replaceAll('\\', '/'))
+  .filter((path) => path.endsWith('.ts') && !/\.(?:test|contract)\.ts$/u.test(path))
+  .map((path) => ({ path, text: readFileSync(new URL(path, root), 'utf8') }))
+
+const linesOf = (text: string): number => text.split('\n').length - 1
+
+/** The longest folder with a budget that contains a file. */
+const folderOf = (path: string): string =>
+  Object.keys(budgets)
+    .filter((folder) => folder === '' || path.startsWith(`${folder}/`))
+    .sort((a, b) => b.length - a.length)[0] ?? ''
+
+describe('the size of src', () => {
+  it.each(Object.entries(budgets))('is within the budget of "%s"', (folder, max) => {
+    const own = sources.filter(({ path }) => folderOf(path) === folder)
+
+    expect(own.length).toBeGreaterThan(0)
+    expect(own.reduce((sum, { text }) => sum + linesOf(text), 0)).toBeLessThanOrEqual(max)
+  })
+
+  it('is within the budget of all folders, each of which has its own', () => {
+    const folders = new Set(sources.flatMap(({ path }) => path.split('/').slice(0, -1).slice(0, 1)))
+
+    expect([...folders].filter((folder) => budgets[folder] === undefined)).toEqual([])
+    expect(sources.reduce((sum, { text }) => sum + linesOf(text), 0)).toBeLessThanOrEqual(maxLines)
+  })
+})
+
+describe('a name', () => {
+  it('of an exported type is exported once', () => {
+    const names = sources.flatMap(({ path, text }) =>
+      [...text.matchAll(/^export (?:declare )?(?:abstract )?(?:type|interface|class) (\w+)/gmu)].map(
+        ([, name]) => [name, path] as const,
+      ),
+    )
+    const files = Map.groupBy(names, ([name]) => name)
+    const twice = [...files].filter(([, places]) => places.length > 1)
+
+    expect(names.length).toBeGreaterThan(500)
+    expect(twice.map(([name, places]) => [name, ...places.map(([, path]) => path)])).toEqual([])
+  })
+
+  it.each(['entriesOf', 'placeOf', 'keyOf', 'nameOf', 'textOf', 'wordsOf', 'hashOf'])(
+    'of a helper says what it is of: %s is too short',
+    (name) => {
+      const declared = new RegExp(String.raw`^(?:export )?(?:const|(?:async )?function\*?) ${name}\b`, 'mu')
+
+      expect(sources.filter(({ text }) => declared.test(text)).map(({ path }) => path)).toEqual([])
+    },
+  )
+})
