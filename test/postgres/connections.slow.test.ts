@@ -69,7 +69,7 @@ describe.skipIf(postgresPrograms === null)('A PostgreSQL store whose connection 
   it('waits for a statement that takes long', { timeout }, async () => {
     const server = await cluster()
     const address = await server.newDatabase()
-    const store = openAt(address, { silentMs: 20 })
+    const store = openAt(address, { silentMs: 100 })
     await store.commit(beliefCommit('ada', 'b1', false))
     const client = new pg.Client({ connectionString: address })
     await client.connect()

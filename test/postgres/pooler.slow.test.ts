@@ -75,7 +75,7 @@ describe.skipIf(!hasPooler).each([
 
   it('waits for a statement that takes long', { timeout }, async () => {
     const address = await newDatabase()
-    const store = openAt(address, { silentMs: 20 })
+    const store = openAt(address, { silentMs: 100 })
     await store.commit(beliefCommit('ada', 'b1', false))
     const client = new pg.Client({ connectionString: address })
     await client.connect()
