@@ -104,7 +104,10 @@ function openSyncQueue(ports: Ports, { make, onProblem, ...request }: MirrorSync
     isDue: (): boolean => mustMake || existsSync(stateFile(request.dir)),
     end: async (): Promise<void> => {
       if (mustMake) await sync()
+      // No sync may begin later, when the store is closed; the one under way may set the timer again.
+      clearTimeout(timer)
       await working
+      clearTimeout(timer)
       if (mustSettle) await syncOnce(true)
       clearTimeout(timer)
     },
