@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { setTimeout as pause } from 'node:timers/promises'
+import { setTimeout as pause, setImmediate as turn } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import { temporaryDirectory } from '../temporary-directory.ts'
@@ -57,6 +57,8 @@ describe('what others write while we do', () => {
       while (ours < count || !other.isDone) {
         await place.memory.remember({ name: `ours ${ours % count}`, content: `said ${ours}`, scopes: ['project:x'] })
         ours += 1
+        // A change may need no turn of the event loop, in which the end of the other program is noticed.
+        await turn()
       }
       await other.done
       await place.sync()
