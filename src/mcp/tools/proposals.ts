@@ -4,7 +4,7 @@ import { isInView } from '../call-context.ts'
 import * as field from '../fields.ts'
 import { defineTool } from '../tool.ts'
 
-const usualLimit = 20
+const defaultLimit = 20
 
 export const proposalsTool = defineTool({
   name: 'memory_proposals',
@@ -14,7 +14,7 @@ export const proposalsTool = defineTool({
     'Use it when the person asks what is waiting, or after memory_correct or memory_remember answered "proposed", to show them. ' +
     'It only lists: no tool can accept or reject them, the person does so with `credence review`.',
   input: z.strictObject({
-    limit: z.int().min(1).max(100).optional().describe(`How many to return, newest first. Default ${usualLimit}.`),
+    limit: z.int().min(1).max(100).optional().describe(`How many to return, newest first. Default ${defaultLimit}.`),
   }),
   output: z.object({
     proposals: z.array(
@@ -37,7 +37,7 @@ export const proposalsTool = defineTool({
     notice: field.noticeField,
   }),
   annotations: { readOnlyHint: true, idempotentHint: true, openWorldHint: false },
-  async run({ limit = usualLimit }, { memory, view }) {
+  async run({ limit = defaultLimit }, { memory, view }) {
     const isOpen = (belief: Belief): boolean => isInView(belief, view.scopes, view.agent)
     const inView = (await memory.proposals()).filter(({ proposal }) => isOpen(proposal))
     const candidates = (await memory.candidates()).filter(({ belief }) => isOpen(belief))

@@ -14,7 +14,7 @@ import { defineTool } from '../tool.ts'
 
 /** More possible hits are noise. */
 const mostPossible = 5
-const usualLimit = 10
+const defaultLimit = 10
 /** Characters of all beliefs, and of all quotes. */
 const longestPart = 8_000
 
@@ -70,7 +70,7 @@ export const searchTool = defineTool({
     until: day.describe('Only what was said up to this day.'),
     as_of: day.describe('What was known on this day, for questions about the past.'),
     scope: field.scope,
-    limit: z.int().min(1).max(20).optional().describe(`How many beliefs and quotes to return. Default ${usualLimit}.`),
+    limit: z.int().min(1).max(20).optional().describe(`How many beliefs and quotes to return. Default ${defaultLimit}.`),
   }),
   output: z.object({
     beliefs: z
@@ -85,7 +85,7 @@ export const searchTool = defineTool({
     notice: field.noticeField,
   }),
   annotations: { readOnlyHint: true, idempotentHint: true, openWorldHint: false },
-  async run({ query, in: place = 'both', scope, limit = usualLimit, as_of: asOf, since, until }, call) {
+  async run({ query, in: place = 'both', scope, limit = defaultLimit, as_of: asOf, since, until }, call) {
     const scopes = scopesOf(call, scope)
     const view = { scopes, agent: call.view.agent, ...omitUndefined({ asOf }) }
     const options = { ...view, ...omitUndefined({ since, until }), in: place, limit: 100 }

@@ -26,7 +26,7 @@ import { called, short } from '../../text/beliefs.ts'
 import { counted, harmless, lines, type Style, styleFor, write } from '../../text/output.ts'
 
 const usualTurns = 50
-const usualLimit = 1_000
+const defaultLimit = 1_000
 const modelTimeoutMs = 120_000
 /** After as many failures in a row a model is not asked again. */
 const mostFailures = 3
@@ -49,7 +49,7 @@ export const review = defineCommand({
       `First find statements in your latest turns with: ${extractorForms}. They are only listed for review.`,
     ),
     turns: wholeNumber('With --extractor: how many of your latest turns to read.', { min: 1, default: usualTurns }),
-    limit: wholeNumber('Show at most this many.', { min: 1, default: usualLimit }),
+    limit: wholeNumber('Show at most this many.', { min: 1, default: defaultLimit }),
     ...reviewedScopes,
     ...memoryOptions,
     ...authorOptions,
@@ -72,7 +72,7 @@ export const review = defineCommand({
       throw new UsageError(`--${listing} cannot be combined with ${decision}.`, 'It is for the list.')
     if (decision !== undefined)
       return decideOn(decision, proposals, { open: () => session.memory(options), key: options.key })
-    const { extractor: spec, turns = usualTurns, limit = usualLimit, scope } = options
+    const { extractor: spec, turns = usualTurns, limit = defaultLimit, scope } = options
     const isWalk = session.isInteractive() && !session.printsJson()
     const memory = await (isWalk || spec !== undefined ? session.memory(options) : session.reading(options))
     const extracted = spec === undefined ? null : await extractFrom(memory, session, { spec, turns })
