@@ -70,7 +70,12 @@ export const searchTool = defineTool({
     until: day.describe('Only what was said up to this day.'),
     as_of: day.describe('What was known on this day, for questions about the past.'),
     scope: field.scope,
-    limit: z.int().min(1).max(20).optional().describe(`How many beliefs and quotes to return. Default ${defaultLimit}.`),
+    limit: z
+      .int()
+      .min(1)
+      .max(20)
+      .optional()
+      .describe(`How many beliefs and quotes to return. Default ${defaultLimit}.`),
   }),
   output: z.object({
     beliefs: z
