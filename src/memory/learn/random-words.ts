@@ -27,7 +27,7 @@ function isExpression(value: string): boolean {
 /** Whether digits and letters alternate more often than in names, versions and dates, or few of them are in words. */
 export function isRandom(value: string): boolean {
   if (!mayBeRandom(value)) return false
-  if (letterGroups.test(value)) return true
+  if (equalGroups.test(value)) return true
   const letters = value.replace(/[^A-Za-z0-9]/gu, '')
   if (!/[A-Za-z]/u.test(letters) || /^\d{4}-\d\d-\d\d/u.test(value)) return false
   const changes = letters.match(/\d(?=[A-Za-z])|[A-Za-z](?=\d)/gu)?.length ?? 0
@@ -35,11 +35,22 @@ export function isRandom(value: string): boolean {
   return letters.length >= 16 && lettersInWords(value) < letters.length * maxShareInWords
 }
 
-/** Four groups of four letters, as providers make passwords for apps. */
-const letterGroups = /(?<![\w-])(?:[a-z]{4}-){3}[a-z]{4}(?![\w-])/u
+/** `min` or more groups of the same length, of small letters, capitals or digits. */
+const groupsOfSameLength = (min: number): RegExp => {
+  const groups = [4, 5, 6, 7, 8].flatMap((length) =>
+    ['[a-z]', '[A-Z]', String.raw`\d`].map((letter) => `(?:${letter}{${length}}-){${min - 1},}${letter}{${length}}`),
+  )
+  return new RegExp(String.raw`(?<![\w-])(?:${groups.join('|')})(?![\w-])`, 'u')
+}
+
+/** As in a password for an app. */
+export const equalGroups = groupsOfSameLength(4)
+
+/** As in the key that restores a disk. Words hardly ever follow each other like that. */
+const manyEqualGroups = groupsOfSameLength(5)
 
 /** Whether a word has a digit, a capital after a small letter, or groups of letters. */
-const mayBeRandom = (word: string): boolean => /\d|[a-z][A-Z]/u.test(word) || letterGroups.test(word)
+const mayBeRandom = (word: string): boolean => /\d|[a-z][A-Z]/u.test(word) || equalGroups.test(word)
 const maxShareInWords = 0.6
 
 /** The number of letters in what can be pronounced: three or more, with a vowel and at most four consonants in a row. */
@@ -72,7 +83,7 @@ function* formatsIn(word: string): Iterable<Secret> {
 }
 
 function* randomRunsIn(word: string, text: string, offset: number): Iterable<Secret> {
-  if (!/\d/u.test(word)) return
+  if (!/\d/u.test(word) && !manyEqualGroups.test(word)) return
   for (const { index, 0: run } of word.matchAll(characterRuns)) {
     const place = offset + index
     if (!isRandomRun(run) || calledId.test(text.slice(Math.max(0, place - 30), place))) continue
@@ -159,7 +170,8 @@ function isRandomRun(run: string): boolean {
   const hasRandomPart =
     parts.some((part) => isScrambled(part.replace(/[_-]/gu, ''))) ||
     numbers.some((number) => longNumber.test(number)) ||
-    (groups.test(run) && isRandom(run))
+    (groups.test(run) && isRandom(run)) ||
+    manyEqualGroups.test(run)
   return hasRandomPart && !namedNumber.test(run) && !fileName.test(run) && decoded(run) === null
 }
 

@@ -1,7 +1,7 @@
 import type { Steps } from '../../search/slices.ts'
 import { accountNumberLength, isCardNumber } from './check-digits.ts'
 import { decoded } from './hidden-texts.ts'
-import { isLiteral, isMixed, isRandom, longSecrets, passwordOrKey, type Secret } from './random-words.ts'
+import { equalGroups, isLiteral, isMixed, isRandom, longSecrets, passwordOrKey, type Secret } from './random-words.ts'
 
 type SecretPattern = {
   readonly pattern: RegExp
@@ -15,6 +15,9 @@ type SecretPattern = {
 const cardNumber = 'a card number'
 
 const isPlainWord = (value: string): boolean => /^(?:[A-Z]?[a-z]+|[A-Z]+)(?:-[a-z]+)*$/u.test(value)
+
+/** A number and its unit: `24h`, `5pm`. */
+const measure = /^\d+\p{L}{1,8}[.!?)]?$/u
 
 const markWithin = /[A-Za-z0-9][!#$^&~?@][A-Za-z0-9]/u
 
@@ -82,13 +85,42 @@ const patterns: readonly SecretPattern[] = [
     what: passwordOrKey,
     isSecret: (value) => isLiteral(value) && /\d/u.test(value) && /\p{L}/u.test(value),
   },
-  // "… is the password of …".
+  // "… is the password of …", "use … as the password".
   {
     pattern:
-      /(?<![^\s"'“‘`(])(?<value>[^\s"'”’`]{5,200})["'”’`]? (?:is|was) (?:the|my|our|your|their|his|her) (?:[\p{L}'’-]{2,20} ){0,4}?pass(?:word|code)\b/dgiu,
+      /(?<![^\s"'“‘`(])(?<value>[^\s"'”’`]{5,200})["'”’`]? (?:is|was|as) (?:the|my|our|your|their|his|her) (?:[\p{L}'’-]{2,20} ){0,4}?pass(?:word|code)\b/dgiu,
     what: passwordOrKey,
     hint: /pass(?:word|code)/iu,
     isSecret: (value) => isLiteral(value) && /\d/u.test(value) && /\p{L}/u.test(value),
+  },
+  // "I changed the password today, the new one is …", "the password you asked for: …".
+  {
+    pattern: /\bpass(?:word|code)\b[^\n.!?:=]{0,60}?(?:\s(?:is|to)|:)\s{1,4}["'“‘`]?(?<value>[^\s"'”’`,;]{5,200})/dgiu,
+    what: passwordOrKey,
+    hint: /pass(?:word|code)/iu,
+    isSecret: (value) => isLiteral(value) && /\p{L}/u.test(value) && /\d/u.test(value) && !measure.test(value),
+  },
+  // A variable of a container: its name and its value in two fields.
+  {
+    pattern:
+      /\bname["']?\s{0,4}:\s{0,4}["']?\w{0,60}(?:PASS(?:WOR)?D?|PASSPHRASE|PWD|SECRET|TOKEN|KEY|CODE)["']?,?\s{1,20}["']?value["']?\s{0,4}:\s{0,4}["']?(?<value>[^\s"',}]{5,400})/dgu,
+    what: passwordOrKey,
+    hint: /value/u,
+    isSecret: (value) => isLiteral(value) && /\d/u.test(value) && /\p{L}/u.test(value),
+  },
+  // Codes and keys that restore an account or a disk, in groups of digits or letters.
+  {
+    pattern:
+      /(?:recovery|backup|rescue|licen[cs]e|product)[ _-]?(?:codes?|keys?|pass(?:code|phrase))\b["'”’`]?[^\n.!?:=]{0,60}?(?:\s(?:is|are|was)\s|\s{0,4}[:=]\s{0,4})["'“‘`]?(?<value>[A-Za-z\d]{4,12}(?:[ -][A-Za-z\d]{4,12}){0,12})/dgiu,
+    what: 'a recovery code',
+    hint: /recovery|backup|rescue|licen[cs]e|product/iu,
+    isSecret: (value) => /\d/u.test(value) || equalGroups.test(value),
+  },
+  {
+    pattern:
+      /(?<![^\s"'“‘`(])(?<value>(?=[A-Za-z -]{0,12}\d)[A-Za-z\d]{4,12}(?:[ -][A-Za-z\d]{4,12}){0,12})["'”’`]? (?:is|was|as) (?:the|my|our|your) (?:[\p{L}'’-]{2,20} ){0,4}?(?:recovery|backup|rescue|licen[cs]e|product) (?:code|key|pass(?:code|phrase))\b/dgiu,
+    what: 'a recovery code',
+    hint: /recovery|backup|rescue|licen[cs]e|product/iu,
   },
   // Several words, one of them a number: a count stands before a plural.
   {
@@ -160,7 +192,7 @@ const patterns: readonly SecretPattern[] = [
 
 /** A word that names a credential, followed by one: in a sentence, a setting, a field of JSON or an element of XML. */
 const credential =
-  /(?:\b|_)(?:pass(?:word|code|wd)?|pwd?|pin(?: code| number)?|api[ _-]?key|access[ _-]?key|secret[ _-]?key|private[ _-]?key|auth(?:entication)?[ _-]?token|access[ _-]?token|api[ _-]?token|token|client[ _-]?secret|cvv2?|cvc|security code|ssn|social security number|credentials?)(?:\b["'”’`]?(?:\s{1,4}(?:for|of|to|on|at|in)\s{1,4}[^:=\n]{1,60}?)?\s{0,4}(?:is|are|was|['’]s|=|:|->|to)\s{0,4}["'“‘`]?|>)(?<value>[^\s"'”’`<]{1,400})(?<more>\s{1,8}\S)?/dgiu
+  /(?:\b|_|(?<=\w)(?=pass(?:word|code|wd)|[a-z]{3,10}key|[a-z]{3,6}token|clientsecret))(?:pass(?:word|code|wd)?|pwd?|pin(?: code| number)?|(?:api|access|secret|private|licen[cs]e|product|activation|recovery|master|admin|signing|encryption)[ _-]?key|auth(?:entication)?[ _-]?token|access[ _-]?token|api[ _-]?token|token|client[ _-]?secret|cvv2?|cvc|security code|ssn|social security number|credentials?)(?:\b["'”’`]?(?:\s{1,4}(?:for|of|to|on|at|in)\s{1,4}[^:=\n]{1,60}?)?\s{0,4}(?:is|are|was|['’]s|=|:|->|to)\s{0,4}["'“‘`]?|>)(?<value>[^\s"'”’`<]{1,400})(?<more>\s{1,8}\S)?/dgiu
 
 /** A passphrase consists of plain words. */
 const phrase =
