@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import pg from 'pg'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { recall } from '../../src/memory/recall/recall.ts'
 import {
   newCache,
@@ -89,7 +89,7 @@ describe.skipIf(postgresPrograms === null)('A PostgreSQL store whose connection 
     await store.close()
   })
 
-  it('writes and reads on its only connection in turns, also after that was closed while it was kept for the next statement', {
+  it('writes and reads with one connection for each, also after both were closed between two statements', {
     timeout,
   }, async () => {
     const server = await cluster()
@@ -102,12 +102,34 @@ describe.skipIf(postgresPrograms === null)('A PostgreSQL store whose connection 
       expect(await store.memberships('ada')).toEqual([])
       expect(await store.commit(beliefCommit('ada', id, false))).toMatchObject({ outcome: 'committed' })
       await Promise.all([store.memberships('ada'), store.get('ada', id), store.memberships('ada')])
-      expect(await server.query(ended)).toHaveLength(1)
+      expect(await server.query(ended)).toHaveLength(2)
     }
 
     expect(await store.memberships('ada')).toEqual([])
     await expectExactly(store, 'ada', ['b1', 'b2'])
     await store.close()
+  })
+
+  it('gives back every connection, however reads and changes follow each other', { timeout }, async () => {
+    const server = await cluster()
+    const address = await server.newDatabase()
+    const store = openAt(address, { connections: 2 })
+    const ids = Array.from({ length: 40 }, (_, at) => `b${at}`)
+    await store.commit(beliefCommit('ada', 'first', false))
+
+    // A connection that is not given back is missed by the commits, and by the end.
+    for (const id of ids)
+      await Promise.all([
+        store.memberships('ada'),
+        store.commit(beliefCommit('ada', id, false)),
+        store.memberships('bob'),
+        store.get('ada', 'first'),
+      ])
+
+    await expectExactly(store, 'ada', ['first', ...ids])
+    await store.close()
+    const open = `SELECT pid FROM pg_stat_activity WHERE datname = '${address.split('/').at(-1)}'`
+    await vi.waitFor(async () => expect(await server.query(open)).toEqual([]), { timeout: 60_000 })
   })
 
   it('does not keep a program alive that has not closed it', { timeout }, async () => {

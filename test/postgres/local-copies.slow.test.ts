@@ -170,6 +170,31 @@ describe.skipIf(postgresPrograms === null)('The local copies of a PostgreSQL sto
     for (const store of [one, other]) await store.close()
   })
 
+  it('are changed while a change is tried out on them', { timeout }, async () => {
+    const address = await (await cluster()).newDatabase()
+    const store = openAt(address)
+    await store.commit(beliefCommit('ada', 'first'))
+    const begun = Promise.withResolvers<void>()
+
+    const trying = store.tryOut(beliefCommit('ada', 'tried'), async (tried) => {
+      begun.resolve()
+      // Until the commit has locked the owner, and so is about to be decided; more looks give it the time.
+      const isLocked = () =>
+        query(address, 'SELECT FROM credence.owners FOR UPDATE NOWAIT').then(
+          () => false,
+          () => true,
+        )
+      for (let looks = 0; looks < 5; ) if (await isLocked()) looks += 1
+      return tried.get('ada', 'tried')
+    })
+    await begun.promise
+
+    expect(await store.commit(beliefCommit('ada', 'second'))).toMatchObject({ outcome: 'committed' })
+    expect(await trying).toMatchObject({ id: 'tried' })
+    await expectExactly(store, 'ada', ['first', 'second'])
+    await store.close()
+  })
+
   it('of two servers and of one that starts anew have turns in the same places, also after late and forgotten ones', {
     timeout,
   }, async () => {

@@ -7,7 +7,7 @@ import { beforeFirst, toHex } from '../journal-chain.ts'
 import { openSqliteStore } from '../sqlite/sqlite-store.ts'
 import type { PostgresConnection, Run } from './connection.ts'
 import type { OwnerHead } from './journal.ts'
-import { type Projections, replay } from './projections.ts'
+import { type Projections, replay, UnusableProjection } from './projections.ts'
 
 const pageSize = 500
 const maxExamples = 3
@@ -64,11 +64,12 @@ async function verifyOwner(run: Run, projections: Projections, owner: Owner): Pr
     const store = openSqliteStore({ file: join(folder, 'check.db'), random: (bytes) => new Uint8Array(bytes) })
     try {
       const records = await store.records()
-      const damage = await replay(run, { owner: owner.owner, records }, owner).then(
+      const damage = await replay(run, { owner: owner.owner, store, records }, owner).then(
         () => null,
         (error: unknown) => {
-          if (error instanceof MemoryError || error instanceof SyntaxError) return error.message
-          throw error
+          const cause = error instanceof UnusableProjection ? error.cause : error
+          if (cause instanceof MemoryError || cause instanceof SyntaxError) return cause.message
+          throw cause
         },
       )
       const newest = records.head()

@@ -25,7 +25,7 @@ export type ConnectionOptions = {
   readonly patienceMs?: number | undefined
   /** For tests. */
   readonly silentMs?: number
-  /** Most connections of this process. Default 10. */
+  /** Most connections for transactions, beside the one of `readOne`. Default 9. */
   readonly connections?: number
 }
 
@@ -39,13 +39,14 @@ export class PostgresConnection {
   /** Clients that a pooler may lend to other programs between two transactions. */
   readonly #pooled = new WeakSet<pg.ClientBase>()
   #host = 0
-  #shared: SharedClient | null = null
+  #reader: pg.PoolClient | null = null
+  #openingReader: Promise<pg.PoolClient> | null = null
   #hasConnected = false
   /** Why nothing can be read or written any more. */
   #ended: MemoryError | null = null
   #guard: ((run: Run) => Promise<unknown>) | null = null
 
-  constructor({ address, patienceMs, silentMs, connections = 10 }: ConnectionOptions) {
+  constructor({ address, patienceMs, silentMs, connections = 9 }: ConnectionOptions) {
     this.address = parseAddress(address)
     this.#patienceMs = patienceMs ?? defaultPatienceMs
     this.#silentMs = silentMs ?? defaultSilentMs
@@ -53,7 +54,7 @@ export class PostgresConnection {
     this.#pools = this.address.hosts.map((host) => {
       const pool = new pg.Pool({
         ...this.#settingsOf(host, ssl),
-        max: connections,
+        max: connections + 1,
         pipeline: true,
         keepAlive: true,
         idleTimeoutMillis: 60_000,
@@ -97,43 +98,42 @@ export class PostgresConnection {
   }
 
   /**
-   * Runs one statement on a connection that concurrent statements share. It is sent before this returns, if there is such a
-   * connection: taking one from the pool would let all other work of the caller go first.
+   * Runs one statement on a connection that only such reads use, several at a time. If it is open, the statement is sent before this
+   * returns: taking a connection from the pool would let all other work of the caller go first.
    */
   readOne<Row>(sql: string, values: readonly unknown[]): Promise<readonly Row[]> {
     return this.#patiently(async () => {
       if (this.#ended !== null) throw this.#ended
-      this.#shared ??= await this.#share()
-      const shared = this.#shared
-      shared.users += 1
-      shared.client.ref()
+      const reader = this.#reader ?? (await this.#openReader())
       try {
-        return await this.#run<Row>(shared.client, sql, values)
+        return await this.#run<Row>(reader, sql, values)
       } catch (error) {
-        if (isLostConnection(error)) shared.lost = error as Error
+        if (isLostConnection(error)) this.#dropReader(reader, error as Error)
         throw error
-      } finally {
-        shared.users -= 1
-        // Between statements it lets the process end.
-        if (shared.users === 0) shared.client.unref()
-        if (shared.lost !== undefined || this.#ended !== null) this.#endSharing()
       }
     })
   }
 
-  async #share(): Promise<SharedClient> {
-    const client = await this.#connect()
-    if (this.#shared === null) return { client: client as SharedClient['client'], users: 0, lost: undefined }
-    client.release()
-    return this.#shared
+  /** One at a time, so that none is forgotten in the pool. */
+  #openReader(): Promise<pg.PoolClient> {
+    this.#openingReader ??= this.#connect()
+      .then((client) => {
+        // A statement that waits keeps the process running, by its watch; the connection alone does not.
+        ;(client as pg.PoolClient & { unref(): void }).unref()
+        this.#reader = client
+        if (this.#ended !== null) this.#dropReader(client)
+        return client
+      })
+      .finally(() => {
+        this.#openingReader = null
+      })
+    return this.#openingReader
   }
 
-  /** Gives the shared connection back to the pool unless it is in use. */
-  #endSharing(): void {
-    const shared = this.#shared
-    if (shared === null || shared.users > 0) return
-    this.#shared = null
-    shared.client.release(shared.lost)
+  #dropReader(reader: pg.PoolClient | null, lost?: Error): void {
+    if (reader === null || this.#reader !== reader) return
+    this.#reader = null
+    reader.release(lost)
   }
 
   /** Runs reads on one state of the database. */
@@ -183,8 +183,6 @@ export class PostgresConnection {
 
   async #withClient<Result>(work: (run: Run) => Promise<Result>): Promise<Result> {
     if (this.#ended !== null) throw this.#ended
-    // It may be the only one.
-    this.#endSharing()
     const client = await this.#connect()
     let lost: Error | undefined
     try {
@@ -244,7 +242,7 @@ export class PostgresConnection {
       // Once the statement is answered, the connection may be in use for another.
       if (isSilent && isSuspect && !isAnswered) stream.destroy()
       isSuspect = isSilent
-    }, this.#silentMs).unref()
+    }, this.#silentMs)
     return () => {
       isAnswered = true
       clearInterval(watch)
@@ -300,16 +298,9 @@ export class PostgresConnection {
 
   async close(): Promise<void> {
     this.#ended ??= new MemoryError('unavailable', 'The store has been closed.')
-    this.#endSharing()
+    this.#dropReader(this.#reader)
     await Promise.all(this.#pools.map((pool) => (pool.ending ? null : pool.end())))
   }
-}
-
-type SharedClient = {
-  // The types of the driver do not have these.
-  readonly client: pg.PoolClient & { ref(): void; unref(): void }
-  users: number
-  lost: Error | undefined
 }
 
 type Host = PostgresAddress['hosts'][number]

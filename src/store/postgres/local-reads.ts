@@ -137,7 +137,9 @@ export class LocalReads {
     await this.orOffline(undefined, async () => {
       await this.#options.ready()
       const counts = await read()
-      await this.#options.projections.renewing(owner, async (found) => found?.records.setRecallCounts(owner, counts))
+      await this.#options.projections.renewing(owner, async (found) =>
+        (await found?.store.records())?.setRecallCounts(owner, counts),
+      )
     })
   }
 }

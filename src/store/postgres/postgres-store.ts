@@ -93,7 +93,7 @@ export function openPostgresStore(options: PostgresStoreOptions): CaredStore {
         const known = earlier === null ? null : await projection.store.event(user, earlier)
         const { result, record } =
           known === null
-            ? projection.records.decide(wanted)
+            ? (await projection.store.records()).decide(wanted)
             : { result: { outcome: 'committed', event: { ...known, undoneBy: null } } as const, record: null }
         if (record === null) {
           await run('ROLLBACK')

@@ -8,7 +8,6 @@ import {
   renameSync,
   rmSync,
   statSync,
-  utimesSync,
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
@@ -17,6 +16,7 @@ import { gunzip, gzip } from 'node:zlib'
 import { MemoryError } from '../../errors.ts'
 import { analysisVersion } from '../belief-row.ts'
 import { isErasing, type JournalRecord } from '../journal-record.ts'
+import { inMemory } from '../sqlite/database.ts'
 import type { SqliteRecords } from '../sqlite/journal-records.ts'
 import { migrations } from '../sqlite/migrations/migrate.ts'
 import { openSqliteStore, type SqliteStore } from '../sqlite/sqlite-store.ts'
@@ -27,13 +27,12 @@ import { type OwnerHead, readHead, readPlaces, readRecords } from './journal.ts'
 export type Projection = {
   readonly owner: string
   readonly store: SqliteStore
+  /** For reads. Writes ask the store for its records, which waits for dry runs. */
   readonly records: SqliteRecords
   /** When the owner's head was last read and found here. */
   confirmedAt: Date
   /** Calls that use it now. It is not closed meanwhile. */
   users: number
-  /** Ends with the last catch-up that was asked for. */
-  queue: Promise<unknown>
 }
 
 export type ProjectionOptions = {
@@ -50,11 +49,13 @@ export type ProjectionOptions = {
 const pageSize = 500
 /** A projection that is so many events behind is made again. */
 const maxEventsBehind = 5_000
-const touchEveryMs = 60_000
+const confirmEveryMs = 60_000
 const fileName = 'projection.db'
+/** Next to the file of a projection that was complete; its time is when the newest event was last found in it. */
+const markName = 'confirmed'
 
 /** The local file contradicts the journal, or cannot be used. It is made again. */
-class UnusableProjection extends Error {}
+export class UnusableProjection extends Error {}
 
 /** The projections of this program: few are open, and the least recently used files are removed. */
 export class Projections {
@@ -64,6 +65,8 @@ export class Projections {
   readonly directory: string
   /** In the order of their last use. */
   readonly #open = new Map<string, Promise<Projection>>()
+  /** The size of all files when they were last looked at, and of those that were made since. */
+  #bytes = 0
   #empty: Promise<Projection> | null = null
   #emptyBytes: Buffer | null = null
   #isClosed = false
@@ -88,8 +91,9 @@ export class Projections {
     return join(this.directory, hash('sha256', owner).slice(0, 32))
   }
 
+  /** Whether there is a projection that was complete once. */
   has(owner: string): boolean {
-    return this.#open.has(owner) || existsSync(join(this.#folderOf(owner), fileName))
+    return this.#open.has(owner) || existsSync(join(this.#folderOf(owner), markName))
   }
 
   /** Lends the projection of an owner; null if the owner has no events, as far as is known. The caller gives it back. */
@@ -113,13 +117,12 @@ export class Projections {
   }
 
   /** A store without events, for owners who have none. */
-  async empty(): Promise<Projection> {
-    const folder = join(this.directory, emptyName)
-    this.#empty ??= this.#openFile('', join(folder, fileName))
+  empty(): Promise<Projection> {
+    this.#empty ??= this.#openFile('', inMemory)
     return this.#empty
   }
 
-  /** The bytes of a store without events, with which every projection begins: running the migrations takes longer. */
+  /** The bytes of a store without events, with which a projection begins: running the migrations takes longer. */
   async #emptyFile(): Promise<Buffer> {
     const { records } = await this.empty()
     this.#emptyBytes ??= this.#copyOf(records)
@@ -149,104 +152,99 @@ export class Projections {
   }
 
   async #openOrMake(owner: string): Promise<Projection> {
-    const file = join(this.#folderOf(owner), fileName)
-    if (existsSync(file))
+    const folder = this.#folderOf(owner)
+    if (existsSync(join(folder, markName)))
       try {
-        return await this.#openFile(owner, file)
+        return await this.#openFile(owner, join(folder, fileName))
       } catch (error) {
         if (!(error instanceof MemoryError)) throw error
-        this.#remove(this.#folderOf(owner))
+        this.#remove(folder)
       }
-    await this.#make(owner)
-    const projection = await this.#openFile(owner, file)
+    const projection = await this.#options.connection.readSnapshot((run) => this.#make(run, owner))
     this.keepSnapshot(projection)
     return projection
   }
 
   async #openFile(owner: string, file: string): Promise<Projection> {
     if (this.#isClosed) throw new MemoryError('unavailable', 'The store has been closed.')
-    const confirmedAt = existsSync(file) ? statSync(file).mtime : new Date(0)
+    const confirmedAt = statSync(join(this.#folderOf(owner), markName), { throwIfNoEntry: false })?.mtime ?? new Date(0)
     const store = openSqliteStore({ file, random: this.#options.random, readonly: false })
     try {
-      return { owner, store, records: await store.records(), confirmedAt, users: 0, queue: Promise.resolve() }
+      return { owner, store, records: await store.records(), confirmedAt, users: 0 }
     } catch (error) {
       await store.close()
       throw error
     }
   }
 
-  /** Makes the file of an owner in a folder of its own, which then takes its place. */
-  async #make(owner: string): Promise<void> {
-    await this.#options.connection.readSnapshot(async (run) => {
-      const head = await readHead(run, owner)
-      if (head.number === 0) throw new NoEvents()
-      const snapshot = await this.#readSnapshot(run, owner)
-      const draft = mkdtempSync(join(this.directory, 'new-'))
+  /** Begins with a snapshot, if there is one that can be used, and applies the events after it. */
+  async #make(run: Run, owner: string): Promise<Projection> {
+    const head = await readHead(run, owner)
+    if (head.number === 0) throw new NoEvents()
+    const snapshot = await this.#readSnapshot(run, owner)
+    if (snapshot !== null)
       try {
-        if (snapshot === null || !(await this.#isFilled(run, owner, join(draft, 'from-snapshot'), head, snapshot)))
-          if (!(await this.#isFilled(run, owner, join(draft, 'from-journal'), head, null))) throw damagedJournal(owner)
-        const [made = ''] = readdirSync(draft).sort()
-        renameSync(join(draft, made), this.#folderOf(owner))
+        return await this.#fill(run, owner, head, snapshot)
       } catch (error) {
-        // Another program may have been faster.
-        if (!existsSync(join(this.#folderOf(owner), fileName))) throw error
-      } finally {
-        rmSync(draft, { recursive: true, force: true })
+        if (!(error instanceof MemoryError || error instanceof UnusableProjection)) throw error
+        this.#remove(this.#folderOf(owner))
       }
-    })
-    this.trim()
-  }
-
-  /** Fills a new file from a snapshot, if there is one, and the events after it. False if the result is not that of the journal. */
-  async #isFilled(run: Run, owner: string, folder: string, head: OwnerHead, snapshot: Buffer | null): Promise<boolean> {
-    mkdirSync(folder, { mode: 0o700 })
-    const file = join(folder, fileName)
-    writeFileSync(file, snapshot ?? (await this.#emptyFile()), { mode: 0o600 })
     try {
-      const projection = await this.#openFile(owner, file)
-      try {
-        await replay(run, projection, head)
-        return isAt(projection, head)
-      } finally {
-        await projection.store.close()
-      }
+      return await this.#fill(run, owner, head, await this.#emptyFile())
     } catch (error) {
-      if (snapshot === null || !(error instanceof MemoryError)) throw error
-      return false
+      if (!(error instanceof UnusableProjection)) throw error
+      this.#remove(this.#folderOf(owner))
+      throw error.cause ?? damagedJournal(owner)
     }
   }
 
-  /** Applies the events that came since. The head is read in the same transaction. */
+  /** Goes on with a file that another program is filling, or has left unfinished. */
+  async #fill(run: Run, owner: string, head: OwnerHead, base: Buffer): Promise<Projection> {
+    const isNew = this.#place(this.#folderOf(owner), base)
+    const projection = await this.#openFile(owner, join(this.#folderOf(owner), fileName))
+    try {
+      await this.#advance(run, projection, head, !isNew)
+      return projection
+    } catch (error) {
+      await projection.store.close()
+      throw error
+    }
+  }
+
+  /** Puts a file in a new folder, as a whole. False if there is one. */
+  #place(folder: string, base: Buffer): boolean {
+    if (existsSync(join(folder, fileName))) return false
+    const draft = mkdtempSync(join(this.directory, 'new-'))
+    try {
+      writeFileSync(join(draft, fileName), base, { mode: 0o600 })
+      renameSync(draft, folder)
+    } catch (error) {
+      rmSync(draft, { recursive: true, force: true })
+      if (!existsSync(join(folder, fileName))) throw error
+      return false
+    }
+    this.#bytes += base.length
+    if (this.#bytes > this.#options.maxBytes) this.trim()
+    return true
+  }
+
+  /** Applies the events that came since. */
   catchUp(projection: Projection): Promise<void> {
-    return this.#queued(projection, async () => {
-      const local = projection.records.head()
-      await this.#options.connection.readSnapshot(async (run) => {
-        await this.#advance(run, projection, await readHead(run, projection.owner), local.number)
-      })
-    })
+    // Read first: another program that shares the file may go on.
+    const { number } = projection.records.head()
+    return this.#options.connection.readSnapshot(async (run) =>
+      this.bring(run, projection, await readHead(run, projection.owner), number),
+    )
   }
 
-  /**
-   * Applies the events up to a head that is locked. Does not wait for others who catch up: they may wait for a connection, and all
-   * connections for the lock. Events that they apply meanwhile are skipped.
-   */
-  bring(run: Run, projection: Projection, head: OwnerHead): Promise<void> {
-    return this.#advance(run, projection, head, projection.records.head().number)
+  /** Applies the events up to a head that was read in the same transaction. */
+  async bring(run: Run, projection: Projection, head: OwnerHead, from = projection.records.head().number) {
+    if (from > head.number || head.number - from > maxEventsBehind) throw new UnusableProjection()
+    await this.#advance(run, projection, head, false)
   }
 
-  #queued<Result>(projection: Projection, work: () => Promise<Result>): Promise<Result> {
-    const done = projection.queue.then(work)
-    projection.queue = done.catch(() => {})
-    return done
-  }
-
-  async #advance(run: Run, projection: Projection, head: OwnerHead, after: number): Promise<void> {
-    const { owner, records } = projection
-    if (after > head.number || head.number - after > maxEventsBehind) throw new UnusableProjection()
-    const pages = after === head.number ? [] : await readRecords(run, owner, after, head.number - after)
-    const places = pages.some(hasErasedTurn) ? await readPlaces(run, owner) : undefined
-    requireSequence(owner, pages, after, head.number)
-    apply(() => records.append(owner, pages, places))
+  async #advance(run: Run, projection: Projection, head: OwnerHead, hasGaps: boolean): Promise<void> {
+    await replay(run, projection, head, hasGaps)
     if (!isAt(projection, head)) throw new UnusableProjection()
     this.confirm(projection)
   }
@@ -254,7 +252,8 @@ export class Projections {
   /** Applies an event that was just committed. A local copy that cannot be written is no reason to fail: it is made again. */
   async add(projection: Projection, record: JournalRecord): Promise<void> {
     try {
-      projection.records.append(projection.owner, [record])
+      const { append } = await projection.store.records()
+      append(projection.owner, [record])
       this.confirm(projection)
     } catch {
       await this.discard(projection)
@@ -266,12 +265,12 @@ export class Projections {
   /** Notes that a projection has the newest event. */
   confirm(projection: Projection): void {
     const now = new Date()
-    if (now.getTime() - projection.confirmedAt.getTime() < touchEveryMs) return
+    if (now.getTime() - projection.confirmedAt.getTime() < confirmEveryMs) return
     projection.confirmedAt = now
     try {
-      utimesSync(join(this.#folderOf(projection.owner), fileName), now, now)
+      writeFileSync(join(this.#folderOf(projection.owner), markName), '.', { mode: 0o600 })
     } catch {
-      // Another program has removed it; the next change notices.
+      // Another program has removed the folder; the next change notices.
     }
   }
 
@@ -327,22 +326,26 @@ export class Projections {
   /** Removes the least recently used files beyond the limit, and leftovers of programs that died. */
   trim(): void {
     const open = new Set([...this.#open.keys()].map((owner) => this.#folderOf(owner)))
+    const timeOf = (path: string) => statSync(path, { throwIfNoEntry: false })?.mtimeMs
     const found = readdirSync(this.directory).flatMap((name) => {
       const folder = join(this.directory, name)
-      const stat = statSync(join(folder, fileName), { throwIfNoEntry: false })
       if (/^(?:new|old)-/u.test(name)) {
-        const age = Date.now() - (statSync(folder, { throwIfNoEntry: false })?.mtimeMs ?? Date.now())
-        if (age > leftoverMs) rmSync(folder, { recursive: true, force: true })
+        if (Date.now() - (timeOf(folder) ?? Date.now()) > leftoverMs) rmSync(folder, { recursive: true, force: true })
         return []
       }
-      return stat === undefined || name === emptyName ? [] : [{ folder, size: stat.size, usedAt: stat.mtimeMs }]
+      const stat = statSync(join(folder, fileName), { throwIfNoEntry: false })
+      return stat === undefined
+        ? []
+        : [{ folder, size: stat.size, usedAt: timeOf(join(folder, markName)) ?? stat.mtimeMs }]
     })
-    let bytes = found.reduce((sum, { size }) => sum + size, 0)
+    this.#bytes = found.reduce((sum, { size }) => sum + size, 0)
+    if (this.#bytes <= this.#options.maxBytes) return
     for (const { folder, size } of found.sort((a, b) => a.usedAt - b.usedAt)) {
-      if (bytes <= this.#options.maxBytes) return
+      // Some space is left, so that not every new file looks at all others.
+      if (this.#bytes <= this.#options.maxBytes * 0.9) return
       if (open.has(folder)) continue
       this.#remove(folder)
-      bytes -= size
+      this.#bytes -= size
     }
   }
 
@@ -394,7 +397,6 @@ export class Projections {
 /** The owner has no events, so there is nothing to derive. */
 class NoEvents extends Error {}
 
-const emptyName = 'empty'
 const leftoverMs = 60 * 60_000
 const maxSnapshotBytes = 256 * 2 ** 20
 const minSnapshotEvents = 250
@@ -404,40 +406,40 @@ const snapshotCheckEvents = 50
 /** Rarer as the journal grows, so that the work for snapshots stays in proportion to the work for events. */
 const isSnapshotDue = (known: number, head: number): boolean => head - known >= Math.max(minSnapshotEvents, head / 16)
 
-const hasErasedTurn = ({ turns }: { readonly turns: readonly { readonly text: string | null }[] }): boolean =>
-  turns.some(({ text }) => text === null)
-
-function apply(work: () => void): void {
-  try {
-    work()
-  } catch (cause) {
-    throw new UnusableProjection('The local copy cannot be used.', { cause })
-  }
-}
-
 /** Another program that shares the file may be further. */
 function isAt({ records }: Projection, { number, hash: newest }: OwnerHead): boolean {
   const local = records.head()
   return local.number > number || (local.number === number && newest.equals(local.hash))
 }
 
-/** Appends all events up to a head, page by page. */
-export async function replay(run: Run, { owner, records }: Pick<Projection, 'owner' | 'records'>, head: OwnerHead) {
-  let hasGaps = false
-  for (let { number } = records.head(); number < head.number; number = records.head().number) {
-    const page = await readRecords(run, owner, number, pageSize)
+/** Appends all events up to a head, page by page. `hasGaps`: turns that were forgotten since are missing already. */
+export async function replay(
+  run: Run,
+  { owner, store, records }: Pick<Projection, 'owner' | 'store' | 'records'>,
+  head: OwnerHead,
+  hasGaps = false,
+): Promise<void> {
+  let isGapped = hasGaps
+  for (let { number } = records.head(); number < head.number; ) {
+    const page = await readRecords(run, owner, number, Math.min(pageSize, head.number - number))
     requireSequence(owner, page, number)
-    hasGaps ||= page.some(hasErasedTurn)
-    records.append(owner, page)
+    isGapped ||= page.some(({ turns }) => turns.some(({ text }) => text === null))
+    const places = isGapped && page.at(-1)?.number === head.number ? await readPlaces(run, owner) : undefined
+    const { append } = await store.records()
+    try {
+      append(owner, page, places)
+    } catch (cause) {
+      throw new UnusableProjection('The local copy cannot be used.', { cause })
+    }
+    number += page.length
   }
-  if (hasGaps) records.append(owner, [], await readPlaces(run, owner))
 }
 
-/** Throws if an event is missing after a number; without `last`, at least one event has to follow. */
-function requireSequence(owner: string, records: readonly JournalRecord[], after: number, last = after + 1): void {
+/** Throws if an event is missing after a number. At least one has to follow. */
+function requireSequence(owner: string, records: readonly JournalRecord[], after: number): void {
   const gap = records.findIndex(({ number }, at) => number !== after + 1 + at)
-  const missing = after + 1 + (gap === -1 ? records.length : gap)
-  if (gap !== -1 || missing <= last) throw damagedJournal(owner, `event ${missing} is missing`)
+  if (gap !== -1 || records.length === 0)
+    throw damagedJournal(owner, `event ${after + 1 + Math.max(gap, 0)} is missing`)
 }
 
 const damagedJournal = (owner: string, problem = 'its hashes do not form a chain'): MemoryError =>
