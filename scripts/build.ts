@@ -26,7 +26,6 @@ removeUnusedTypes(join(target, 'types'))
 const inSource = (file: string): string => join(root, 'src', file)
 const threads = {
   // Started by their paths.
-  'store-thread-program': inSource('store/sqlite/store-thread-program.ts'),
   'memory-thread-program': inSource('cli/proxy/memory-thread-program.ts'),
 }
 const bundling = {

@@ -136,7 +136,6 @@ const functions = {
       agent,
       author: object<Author>({ actor: z.enum(actorKinds), origin: text }, ['actor', 'origin']),
       busyTimeoutMs: number,
-      thread: flag,
       mirror: flag,
       mirrorAuthority: z.enum(['document', 'person']),
       vectors: flag,

@@ -25,8 +25,6 @@ export type MemoryOptions = {
   readonly author?: Author
   /** How long a call waits for another process that is writing, in milliseconds. Default 30000. */
   readonly busyTimeoutMs?: number
-  /** Writes in a thread of its own, so that a server goes on answering while a change waits for the disk. Default false. */
-  readonly thread?: boolean
   /** Makes the mirror `MEMORY.md` when there is none. An existing one is always kept up to date. Default false. */
   readonly mirror?: boolean
   /**

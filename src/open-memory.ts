@@ -16,7 +16,7 @@ import type { Embedder } from './search/embedder.ts'
 import type { CaredStore } from './search/store-port.ts'
 import { deferredStore } from './store/deferred-store.ts'
 import { inMemory } from './store/sqlite/database.ts'
-import { openSqliteStore, withThread } from './store/sqlite/sqlite-store.ts'
+import { openSqliteStore } from './store/sqlite/sqlite-store.ts'
 import { isReadOnlyStore, storeSuffixes } from './store/sqlite/store-file.ts'
 
 export const defaultUser = 'local'
@@ -102,7 +102,6 @@ type PortsOptions = {
   /** The address of a PostgreSQL store. Default: SQLite in the directory. */
   readonly store?: string | undefined
   readonly busyTimeoutMs?: number | undefined
-  readonly thread?: boolean
   readonly vectors?: boolean
   readonly agentShare?: number | undefined
   /** Opens the store for reading only, as it is, to check it. */
@@ -118,8 +117,7 @@ export function openPorts(dir: string, given: PortsOptions & CopyOptions = {}) {
     const options = { file: storeFile(dir), ...(busyTimeoutMs === undefined ? {} : { busyTimeoutMs }) }
     if (!inspect && !isReadOnlyStore(options.file))
       for (const suffix of storeSuffixes) checkOwn(dir, options.file + suffix)
-    const store = openSqliteStore({ ...options, inspect, random: randomBytes })
-    return given.thread ? withThread(store, options) : store
+    return openSqliteStore({ ...options, inspect, random: randomBytes })
   }
   const opened = address === undefined ? openFile() : openServer(address, dir, given.onOffline)
   const ports = {

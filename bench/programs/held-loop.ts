@@ -56,7 +56,7 @@ async function longestTurn(work: () => Promise<unknown>): Promise<string> {
 }
 
 const dir = mkdtempSync(join(tmpdir(), 'credence-held-'))
-const memory = await openMemory({ dir, scopes: [benchScope], thread: true })
+const memory = await openMemory({ dir, scopes: [benchScope] })
 await memory.import([...beliefs, ...named].map((one) => JSON.stringify(one)).join('\n'), { trusted: true })
 for (let time = 0; time < 4; time += 1) {
   await memory.recall(`Hello ${time}`)

@@ -7,7 +7,7 @@ export type OnProgress = (check: string, done: number, total: number) => void
 export type StoreCare = {
   /**
    * Checks the file, the chain of the journal, every row against it, and every index. Changes nothing. `onProgress` is
-   * called with the check under way and how much of it is done, on stores that run it in the caller's thread.
+   * called with the check under way and how much of it is done.
    */
   verify(onProgress?: OnProgress): Promise<readonly StoreFinding[]>
   /** Derives everything again from the journal. The result is identical if nothing was wrong. */

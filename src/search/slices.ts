@@ -1,3 +1,5 @@
+import { nextTurn } from '../next-turn.ts'
+
 /** Longer work stops after so many milliseconds, so that a server goes on answering meanwhile. */
 const sliceMs = 4
 
@@ -18,9 +20,7 @@ export class Slices {
   }
 
   async pause(): Promise<void> {
-    await new Promise<void>((resume) => {
-      if (paused.push(resume) === 1) setImmediate(resumeOne)
-    })
+    await nextTurn()
     this.#until = performance.now() + this.#ms
   }
 
@@ -42,14 +42,6 @@ export function atOnce<Result>(steps: Steps<Result>): Result {
     const { done, value } = steps.next()
     if (done === true) return value
   }
-}
-
-/** Work of the whole process that is paused. A turn of the event loop resumes one, however many there are. */
-const paused: (() => void)[] = []
-
-function resumeOne(): void {
-  paused.shift()?.()
-  if (paused.length > 0) setImmediate(resumeOne)
 }
 
 /** Parts of a list, for calls that take long with many values. */

@@ -2,10 +2,9 @@ import { spawnSync } from 'node:child_process'
 import { existsSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { openMemory, storeFile } from '../../src/open-memory.ts'
+import { storeFile } from '../../src/open-memory.ts'
 import { bin, workplace } from '../cli/workplace.ts'
 import { mirroredMemory } from '../mirror/mirrored-memory.ts'
-import { temporaryDirectory } from '../temporary-directory.ts'
 
 const hasStrace = spawnSync('strace', ['--version']).status === 0
 
@@ -159,22 +158,4 @@ it('every operation of a memory keeps the locks that SQLite holds on the files o
   // The same look finds that a foreign reading of the file drops a lock.
   readFileSync(file)
   expect(locksOn(file)).toEqual([])
-})
-
-it('a memory that ends its thread keeps the locks of another memory of this process', async (context) => {
-  if (!existsSync('/proc/locks')) return context.skip('The system lists no locks.')
-  using directory = temporaryDirectory()
-  const dir = directory.path
-  const stays = openMemory({ dir })
-  const ends = openMemory({ dir, thread: true })
-  const { belief } = await ends.remember({ name: 'first thing', content: 'Of the first thing.' })
-  await stays.recall('the first thing')
-  const before = locksOn(storeFile(dir))
-
-  await ends.forget(belief.id)
-  await ends.close()
-
-  expect(before).not.toEqual([])
-  expect(locksOn(storeFile(dir))).toEqual(before.slice(0, 1))
-  await stays.close()
 })

@@ -40,15 +40,14 @@ export type Answered<Body = ApiErrorBody> = {
 
 /** A real server on a demo memory in a real store, asked without a socket. */
 export async function serverAtHand({
-  thread = false,
   store,
+  busyTimeoutMs,
   ...options
 }: Partial<Omit<ServerOptions, 'deps'>> & {
   readonly deps?: Partial<ServerDeps>
-  /** Writes in a thread, as `credence serve` does. */
-  readonly thread?: boolean
   /** The address of a PostgreSQL store. */
   readonly store?: string | undefined
+  readonly busyTimeoutMs?: number
 } = {}) {
   const directory = temporaryDirectory()
   const paths = ['home', 'work', 'tmp', 'memory', 'web'].map((name) => join(directory.path, name))
@@ -67,7 +66,7 @@ export async function serverAtHand({
     },
     async () => {},
   )
-  const ports = openPorts(dir, { thread, store, ...(thread ? { busyTimeoutMs: 600_000 } : {}) })
+  const ports = openPorts(dir, { store, busyTimeoutMs })
   await fillDemo(ports, dir)
   const place = { dir, user: 'local', scopes: tourScopes, homeScopes: tourScopes.slice(0, 1), isDemo: true }
   const problems: unknown[] = []

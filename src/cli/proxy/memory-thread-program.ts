@@ -19,10 +19,8 @@ function memoryOf({ user, scopes, homeScopes }: View): Memory {
   const key = JSON.stringify([user, scopes, homeScopes])
   const known = opened.get(key)
   if (known !== undefined) return known
-  // Another thread writes, so that a recall never waits for the disk.
   const plain = openMemory({
     ...options,
-    thread: true,
     user,
     scopes,
     author: { actor: 'person', origin: 'proxy' },

@@ -42,12 +42,12 @@ export function applyInDryRun(committing: Committing, commit: Commit): void {
 }
 
 /** Appends one event and brings every derived table up to date. Durable when it returns. */
-export function commitChanges(committing: Committing, commit: Commit): CommitResult {
+export async function commitChanges(committing: Committing, commit: Commit): Promise<CommitResult> {
   // Hashes and index entries are computed before the lock is taken, so that other processes wait less.
   const prepared = prepareCommit(committing, commit)
   const { connection } = committing
   try {
-    const result = connection.write(() => commitPrepared(committing, commit, prepared))
+    const result = await connection.writeInTurn(() => commitPrepared(committing, commit, prepared))
     if (result.outcome !== 'committed' || !connection.isOnDisk) return result
     advanceHead(connection, result.event)
     if (isForgetting(commit)) scrubSoon(connection)

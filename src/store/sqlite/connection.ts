@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type Database from 'better-sqlite3'
 import { MemoryError } from '../../errors.ts'
+import { nextTurn } from '../../next-turn.ts'
 import {
   inMemory,
   longestLog,
@@ -43,6 +44,8 @@ export class Connection {
   #hasSnapshot = false
   #endsSoon = false
   #isDryRun = false
+  /** Whether the last change had to wait for another process. */
+  #hasWaited = false
 
   constructor(options: ConnectionOptions) {
     this.file = options.file
@@ -128,7 +131,7 @@ export class Connection {
   /** Runs several statements on one state of the store, and rolls back at the end, which is cheaper than a commit. */
   read<Result>(work: () => Result): Result {
     if (this.#isDryRun) return work()
-    if (this.#snapshotUsers === 0) return this.#transaction('BEGIN', 'ROLLBACK', work)
+    if (this.#snapshotUsers === 0) return this.#transaction(() => this.run('BEGIN'), 'ROLLBACK', work)
     try {
       if (!this.#hasSnapshot) {
         this.run('BEGIN')
@@ -178,15 +181,46 @@ export class Connection {
     this.run('ROLLBACK')
   }
 
-  /** Runs statements that take effect together, durably, when this returns; or not at all. */
+  /** Runs statements that take effect together, durably, when this returns; or not at all. Blocks while another process writes. */
   write<Result>(work: () => Result): Result {
+    this.#prepareToWrite()
+    return this.#writeWith(
+      () => whenUnlocked(this.#database(), this.#options.busyTimeoutMs, () => this.run('BEGIN IMMEDIATE')),
+      work,
+    )
+  }
+
+  /**
+   * Like `write`, without blocking the event loop while another process writes. Lets it turn once after the commit, so that timers
+   * and other requests are not kept waiting by a loop of changes.
+   */
+  async writeInTurn<Result>(work: () => Result): Promise<Result> {
+    const deadline = performance.now() + this.#options.busyTimeoutMs
+    // Attempts at an even pace, and a gap after each wait, give every process the same chance, as in `whenUnlocked`.
+    if (this.#hasWaited) await sleep(lockPollMs)
+    this.#hasWaited = false
+    this.#prepareToWrite()
+    while (!this.#tryToLock(deadline)) {
+      this.#hasWaited = true
+      await sleep(lockPollMs)
+      this.#prepareToWrite()
+    }
+    const result = this.#writeWith(() => {}, work)
+    await nextTurn()
+    return result
+  }
+
+  #prepareToWrite(): void {
     if (this.#isDryRun) throw new Error('A dry run cannot write.')
     if (this.#options.isReadonly) throw openForReading(this.file)
     this.endSnapshot()
     this.#requireSameFiles()
+  }
+
+  #writeWith<Result>(begin: () => void, work: () => Result): Result {
     let result: Result
     try {
-      result = this.#transaction('BEGIN IMMEDIATE', 'COMMIT', work)
+      result = this.#transaction(begin, 'COMMIT', work)
     } finally {
       this.#changed()
     }
@@ -200,7 +234,6 @@ export class Connection {
    */
   async dryRun<Result>(change: () => void, work: () => Promise<Result>): Promise<Result> {
     const deadline = performance.now() + this.#options.busyTimeoutMs
-    setPragma(this.#database(), 'busy_timeout', 0)
     try {
       while (!this.#tryToLock(deadline)) await sleep(lockPollMs)
       this.#isDryRun = true
@@ -216,14 +249,19 @@ export class Connection {
     }
   }
 
-  /** False if another process has the write lock, before the deadline. */
+  /** Begins a transaction that may write. False if another process has the write lock, before the deadline. */
   #tryToLock(deadline: number): boolean {
+    const db = this.#database()
+    setPragma(db, 'busy_timeout', 0)
     try {
       this.run('BEGIN IMMEDIATE')
       return true
     } catch (error) {
-      if (!sqliteCode(error)?.startsWith('SQLITE_BUSY') || performance.now() >= deadline) throw error
-      return false
+      if (sqliteCode(error)?.startsWith('SQLITE_BUSY') && performance.now() < deadline) return false
+      this.#rollback(error)
+      throw translateSqliteError(error, this.file)
+    } finally {
+      setPragma(db, 'busy_timeout', this.#options.busyTimeoutMs)
     }
   }
 
@@ -290,10 +328,9 @@ export class Connection {
     this.#isClosed = true
   }
 
-  #transaction<Result>(begin: 'BEGIN' | 'BEGIN IMMEDIATE', end: 'ROLLBACK' | 'COMMIT', work: () => Result): Result {
+  #transaction<Result>(begin: () => void, end: 'ROLLBACK' | 'COMMIT', work: () => Result): Result {
     try {
-      if (begin === 'BEGIN') this.run(begin)
-      else whenUnlocked(this.#database(), this.#options.busyTimeoutMs, () => this.run(begin))
+      begin()
       this.#refresh()
       const result = work()
       this.run(end)

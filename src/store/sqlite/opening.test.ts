@@ -182,6 +182,13 @@ describe('an open store', () => {
     await other.close()
   })
 
+  const eventsIn = (file: string): number => {
+    const db = new Database(file, { readonly: true })
+    const count = db.prepare('SELECT count(*) FROM events').pluck().get()
+    db.close()
+    return Number(count)
+  }
+
   it('reads one state together, whatever another one writes meanwhile, and the newest afterwards', async () => {
     const file = newFile()
     const [one, other] = [openAt(file), openAt(file)]
@@ -190,8 +197,12 @@ describe('an open store', () => {
 
     const seen = await other.withSnapshot(async () => {
       const before = await other.get('ada', 'b1')
-      await committed(one, commitOf([present(next(belief, { content: 'After.' }))]))
-      return [before?.content, (await other.get('ada', 'b1'))?.content]
+      const change = committed(one, commitOf([present(next(belief, { content: 'After.' }))]))
+      // Waiting for the answer would end the snapshot.
+      while (eventsIn(file) < 2) await Promise.resolve()
+      const after = await other.get('ada', 'b1')
+      await change
+      return [before?.content, after?.content]
     })
 
     expect(seen).toEqual(['Before.', 'Before.'])

@@ -11,7 +11,6 @@ import { formReads } from './form-lookups.ts'
 import type { openJournal } from './journal.ts'
 import type { SqliteRecords } from './journal-records.ts'
 import { isReadOnlyStore } from './store-file.ts'
-import type { openStoreThread } from './store-thread.ts'
 import { readTurn, turnReads } from './turns/turn-lookups.ts'
 
 export type SqliteStoreOptions = DatabaseOptions & {
@@ -136,7 +135,7 @@ function openStore(options: SqliteStoreOptions, openWith: (readonly: boolean) =>
     countRecalls: async (user, tallies) => {
       const { addTallies } = await loaded(import('./recall-counts.ts'))
       if (isReadonly) return
-      connection.write(() => addTallies(connection, users.findOrAdd(user), tallies))
+      await connection.writeInTurn(() => addTallies(connection, users.findOrAdd(user), tallies))
     },
     recallCounts: async (user, ids) => {
       const { readCounts } = await import('./recall-counts.ts')
@@ -182,7 +181,7 @@ function openStore(options: SqliteStoreOptions, openWith: (readonly: boolean) =>
     },
     keepVectors: async (user, model, vectors) => {
       const { insertVectors } = await loaded(import('./turns/turn-writing.ts'))
-      connection.write(() => {
+      await connection.writeInTurn(() => {
         const userId = users.find(user)
         if (userId !== null) insertVectors(connection, userId, model, vectors)
       })
@@ -214,8 +213,8 @@ function openStore(options: SqliteStoreOptions, openWith: (readonly: boolean) =>
       const { sqlAccess } = await loaded(import('../access-sql.ts'))
       return sqlAccess(async (use, sql, values) => {
         const named = Object.fromEntries(values.map((value, index) => [index + 1, value]))
-        if (use === 'write') await trying
-        return tokens[use](() => tokens.all(sql.replaceAll('credence.', ''), [named]))
+        const run = () => tokens.all<never>(sql.replaceAll('credence.', ''), [named])
+        return use === 'read' ? tokens.read(run) : tokens.writeInTurn(run)
       })
     },
     tryOut: async (commit, work) => {
@@ -313,53 +312,5 @@ export class Users {
   findOrAdd(name: string): number {
     const add = 'INSERT INTO users (name) VALUES (?) RETURNING id'
     return this.find(name) ?? (this.#connection.value(add, [name]) as number)
-  }
-}
-
-/** The calls that may wait long for the disk or for another process: every change, and all maintenance. */
-const threadedCalls = [
-  'commit',
-  'countRecalls',
-  'keepVectors',
-  'verify',
-  'rebuild',
-  'fingerprint',
-  'backup',
-  'scrub',
-] as const
-export type ThreadedCall = (typeof threadedCalls)[number]
-
-/**
- * The same store, with every call that may wait for the disk made in a thread, so that a server goes on answering
- * meanwhile. Reads stay in the caller's thread. The thread starts with the first change.
- */
-export function withThread(store: SqliteStore, options: DatabaseOptions): SqliteStore {
-  let threads: Promise<typeof import('./store-thread.ts')> | null = null
-  let thread: ReturnType<typeof openStoreThread> | null = null
-  const ask = async (name: ThreadedCall, values: readonly unknown[]): Promise<unknown> => {
-    threads ??= import('./store-thread.ts')
-    const { openStoreThread } = await threads
-    thread ??= openStoreThread(options, () => {
-      thread = null
-    })
-    try {
-      return await thread.ask({ name, values })
-    } finally {
-      store.endSnapshot()
-    }
-  }
-  const inThread = threadedCalls.map((call) => {
-    // A function, such as one that is told of progress, cannot be sent to a thread.
-    const sent = (values: readonly unknown[]) => values.filter((value) => typeof value !== 'function')
-    return [call, (...values: readonly unknown[]) => ask(call, sent(values))] as const
-  })
-  return {
-    ...store,
-    // Each returns a copy of what the same call returned in the thread.
-    ...(Object.fromEntries(inThread) as Pick<SqliteStore, ThreadedCall>),
-    close: async () => {
-      await thread?.close({ name: 'close', values: [] })
-      await store.close()
-    },
   }
 }

@@ -83,7 +83,7 @@ export const serve = defineCommand({
     const served = isDemo ? demoMemory(session) : { ...session.locate(options), isDemo }
     const { sentenceVectors: vectors, evalStoreDir, agentShare: percent } = session.settings({ dir: served.dir })
     const agentShare = percent / 100
-    const ports = await session.ports(served.dir, { thread: true, vectors, evalStoreDir, agentShare })
+    const ports = await session.ports(served.dir, { vectors, evalStoreDir, agentShare })
     if (isDemo) await fillDemoWithPast(ports, served.dir)
     const open = await openServerDeps(session, ports, served, (line) => console.error(line))
     const close = async (): Promise<void> => {

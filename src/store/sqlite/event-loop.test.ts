@@ -1,0 +1,111 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import Database from 'better-sqlite3'
+import { afterEach, describe, expect, it } from 'vitest'
+import { commitOf, present, sample } from '../sample-beliefs.contract.ts'
+import type { SqliteStore } from './sqlite-store.ts'
+import { newFile, openAt } from './temporary-store.contract.ts'
+
+const opened: SqliteStore[] = []
+afterEach(async () => {
+  for (const store of opened.splice(0)) await store.close()
+})
+
+function opening(...given: Parameters<typeof openAt>): SqliteStore {
+  const store = openAt(...given)
+  opened.push(store)
+  return store
+}
+
+/** Holds the write lock of a store, as another process would. */
+function lockHeld(file: string): { readonly release: () => void } {
+  const other = new Database(file)
+  other.exec('BEGIN IMMEDIATE')
+  return {
+    release: () => {
+      other.exec('ROLLBACK')
+      other.close()
+    },
+  }
+}
+
+describe('A SQLite store', () => {
+  it.each([':memory:', 'a file'])('lets the event loop turn after every change, in %s', async (place) => {
+    const store = opening(place === 'a file' ? newFile() : place)
+    let turns = 0
+    let isOver = false
+    const turn = (): void => {
+      turns += 1
+      if (!isOver) setImmediate(turn)
+    }
+    setImmediate(turn)
+
+    for (let index = 0; index < 10; index += 1)
+      await store.commit(commitOf([present(sample({ id: `b${index}`, name: `thing ${index}` }))]))
+    isOver = true
+
+    expect(turns).toBeGreaterThanOrEqual(10)
+  })
+
+  it('answers reads while a change waits for another process', async () => {
+    const file = newFile()
+    const store = opening(file)
+    await store.commit(commitOf([present(sample({ id: 'b1' }))]))
+    const lock = lockHeld(file)
+    let isDone = false
+
+    const change = store.commit(commitOf([present(sample({ id: 'b2', name: 'second' }))])).then((result) => {
+      isDone = true
+      return result
+    })
+    await nextTurn()
+    const readMeanwhile = await store.get('ada', 'b1')
+    const isDoneMeanwhile = isDone
+    lock.release()
+
+    expect(readMeanwhile?.id).toBe('b1')
+    expect(isDoneMeanwhile).toBe(false)
+    expect((await change).outcome).toBe('committed')
+    expect((await store.get('ada', 'b2'))?.name).toBe('second')
+  })
+
+  it('shows a change to a caller who has been reading before it', async () => {
+    const store = opening(newFile())
+
+    const [before, after] = await store.withSnapshot(async () => {
+      const seen = await store.get('ada', 'b1')
+      await store.commit(commitOf([present(sample({ id: 'b1' }))]))
+      return [seen, await store.get('ada', 'b1')]
+    })
+
+    expect(before).toBeNull()
+    expect(after?.id).toBe('b1')
+  })
+
+  it('makes all changes that are asked for at once, also while another process writes', async () => {
+    const file = newFile()
+    const store = opening(file)
+    const lock = lockHeld(file)
+    const asked = Array.from({ length: 50 }, (_, index) =>
+      store.commit(commitOf([present(sample({ id: `b${index}`, name: `thing ${index}` }))])),
+    )
+    await nextTurn()
+    lock.release()
+
+    const outcomes = (await Promise.all(asked)).map(({ outcome }) => outcome)
+
+    expect(new Set(outcomes)).toEqual(new Set(['committed']))
+    expect((await store.list({ user: 'ada' }, { limit: 100, offset: 0 })).total).toBe(50)
+  })
+
+  it('refuses a change if the other process keeps the lock too long', async () => {
+    const file = newFile()
+    const store = opening(file, { busyTimeoutMs: 0 })
+    const lock = lockHeld(file)
+
+    const refusal = await store.commit(commitOf([present(sample({ id: 'b1' }))])).catch((error: unknown) => error)
+    lock.release()
+
+    expect(refusal).toMatchObject({ name: 'MemoryError', code: 'unavailable' })
+    expect(await store.get('ada', 'b1')).toBeNull()
+  })
+})
