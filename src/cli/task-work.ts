@@ -56,6 +56,8 @@ export function composeTaskWork(environment: ProcessEnvironment) {
     taskPlaces: { workingDirectory, packs: [fileURLToPath(new URL('../../packs', import.meta.url))] },
     /** Where programs are looked for that a task needs. */
     searchPath: env.PATH ?? '',
+    /** The key of an arena that runs are submitted to; null if it is not set. */
+    arenaKey: env.CREDENCE_ARENA_KEY?.trim() || null,
     /** Where workspaces are made while agents work. */
     temporary,
     progress: new ProgressBar(environment.stderr, env, { isShown: environment.showsProgress ?? true }),
