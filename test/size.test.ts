@@ -22,9 +22,9 @@ const budgets: Readonly<Record<string, number>> = {
   'store/copy': 250,
   'store/postgres': 1_950,
   'store/sqlite': 4_300,
-  tasks: 5_150,
+  tasks: 4_800,
 }
-const maxLines = 64_100
+const maxLines = 63_750
 
 const root = new URL('../src/', import.meta.url)
 const sources = readdirSync(root, { recursive: true, encoding: 'utf8' })

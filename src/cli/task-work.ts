@@ -18,7 +18,7 @@ export function composeTaskWork(environment: ProcessEnvironment) {
   }
   const partsFor = (change: (memory: Memory) => Memory): AgentParts => ({
     reference: async () => {
-      const { referenceAgent } = await import('../tasks/agents/reference/reference-agent.ts')
+      const { referenceAgent } = await import('../tasks/agents/reference-agent.ts')
       const { openMemory } = await import('../open-memory.ts')
       const agent = referenceAgent({ openMemory: async (dir) => change(openMemory({ dir })) })
       return { ...agent, version: packageVersion() }
