@@ -8,7 +8,7 @@ import { describe, expect, it } from 'vitest'
 const budgets: Readonly<Record<string, number>> = {
   '': 1_400,
   beliefs: 800,
-  cli: 13_500,
+  cli: 13_600,
   eval: 10_100,
   files: 850,
   http: 4_200,
@@ -22,9 +22,9 @@ const budgets: Readonly<Record<string, number>> = {
   'store/copy': 250,
   'store/postgres': 1_950,
   'store/sqlite': 4_300,
-  tasks: 4_900,
+  tasks: 4_800,
 }
-const maxLines = 64_000
+const maxLines = 63_750
 
 const root = new URL('../src/', import.meta.url)
 const sources = readdirSync(root, { recursive: true, encoding: 'utf8' })

@@ -90,6 +90,7 @@ export const commandTable: readonly CommandEntry[] = [
   { name: 'task run', group: 'Run agent tasks', summary: 'Run tasks with an agent, store the evidence and grade it.', load: async () => (await import('./commands/task/task-run.ts')).taskRun },
   { name: 'task regrade', group: 'Run agent tasks', summary: 'Grade the evidence of a run again, without the agent.', load: async () => (await import('./commands/task/task-report.ts')).taskRegrade },
   { name: 'task report', group: 'Run agent tasks', summary: 'Show the result of a task run, or write it as a bundle.', load: async () => (await import('./commands/task/task-report.ts')).taskReport },
+  { name: 'task submit', group: 'Run agent tasks', summary: 'Submit a task run to an arena.', load: async () => (await import('./commands/task/task-submit.ts')).taskSubmit },
 ]
 
 /** Commands that were removed, and how to do the same now. */

@@ -18,7 +18,7 @@ export function composeTaskWork(environment: ProcessEnvironment) {
   }
   const partsFor = (change: (memory: Memory) => Memory): AgentParts => ({
     reference: async () => {
-      const { referenceAgent } = await import('../tasks/agents/reference/reference-agent.ts')
+      const { referenceAgent } = await import('../tasks/agents/reference-agent.ts')
       const { openMemory } = await import('../open-memory.ts')
       const agent = referenceAgent({ openMemory: async (dir) => change(openMemory({ dir })) })
       return { ...agent, version: packageVersion() }
@@ -56,6 +56,8 @@ export function composeTaskWork(environment: ProcessEnvironment) {
     taskPlaces: { workingDirectory, packs: [fileURLToPath(new URL('../../packs', import.meta.url))] },
     /** Where programs are looked for that a task needs. */
     searchPath: env.PATH ?? '',
+    /** The key of an arena that runs are submitted to; null if it is not set. */
+    arenaKey: env.CREDENCE_ARENA_KEY?.trim() || null,
     /** Where workspaces are made while agents work. */
     temporary,
     progress: new ProgressBar(environment.stderr, env, { isShown: environment.showsProgress ?? true }),

@@ -46,7 +46,7 @@ export function endpointUrl(text: string): string {
     throw new MemoryError('invalid', `"${shown(text)}" is not a URL.`, { hint: form, cause })
   }
   if (url.username !== '' || url.password !== '')
-    throw new MemoryError('invalid', 'The URL of a model must not contain a user or password.', { hint: keyHint })
+    throw new MemoryError('invalid', 'The URL must not contain a user or password.', { hint: keyHint })
   if (url.protocol !== 'https:' && !(url.protocol === 'http:' && isLoopback(url.hostname)))
     throw new MemoryError('invalid', `${url.origin} is neither https nor on this machine.`, { hint: httpsHint })
   return `${url.origin}${url.pathname}`.replace(/(?<!\/)\/+$/u, '')

@@ -7,6 +7,7 @@ import { findPython, openSandbox } from '../../src/tasks/grade/sandbox.ts'
 import { workplace } from '../cli/workplace.ts'
 import { saysJson, scriptedEndpoint } from '../models/scripted-endpoint.ts'
 import { boatTask, notebookAgent, writeTask } from './boat-task.ts'
+import { localArena } from './local-arena.ts'
 
 const sandbox = await openSandbox({ python: await findPython() })
 const canGrade = sandbox.state === 'ready'
@@ -410,5 +411,64 @@ describe.skipIf(!canGrade)('credence task report', () => {
 
     expect(ending).toMatchObject({ exitCode: 3, stderr: expect.stringContaining('workspace/memory/MEMORY.md') })
     expect(existsSync(join(place.work, 'a'))).toBe(false)
+  })
+})
+
+describe.skipIf(!canGrade)('credence task submit', () => {
+  const key = 'agent_secret_key'
+  const env = { CREDENCE_ARENA_KEY: key }
+
+  it('shows the five requests and sends nothing with --dry-run, nor without consent', async () => {
+    using place = harbor()
+    await using arena = await localArena(key)
+    await place.ask('run', place.task, '--agent', place.agent(), '--run-id', 'one')
+    const argv = ['task', 'submit', 'one', '--arena', `${arena.url}/matches/24`, '--evals', place.store]
+
+    const shown = await place.runWith({ env }, ...argv, '--dry-run')
+    const json = await place.runWith({ env }, ...argv, '--dry-run', '--json')
+    const unasked = await place.runWith({ env }, ...argv)
+    const refused = await place.runWith({ env, columns: 120, stdin: 'n\n' }, ...argv)
+
+    expect(shown.exitCode).toBe(0)
+    expect(shown.stdout.match(/^(?:GET|POST) /gmu)).toHaveLength(5)
+    expect(shown.stdout).toContain(`POST ${arena.url}/api/v1/agent-reports/artifacts   (upload_artifact)`)
+    expect(shown.stdout + shown.stderr).not.toContain(key)
+    expect(JSON.parse(json.stdout)).toMatchObject({ sent: false, requests: { length: 5 } })
+    expect(unasked).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('no terminal to ask') })
+    expect(refused.stdout).toContain('Nothing was sent.')
+    expect(stripVTControlCharacters(refused.stderr)).toMatch(/\(upload_report\)(?:.|\n)*Send this to/u)
+    expect(arena.calls).toEqual([])
+  })
+
+  it('submits a run after consent, continues after a failure, and says if an upload has no name', async () => {
+    using place = harbor()
+    await using arena = await localArena(key, { '/api/v1/agent-reports/artifacts': [401, 'nameless'] })
+    await place.ask('run', place.task, '--agent', place.agent(), '--run-id', 'one')
+    const argv = ['task', 'submit', 'one', '--arena', `${arena.url}/matches/24`, '--evals', place.store]
+
+    const refused = await place.runWith({ env, columns: 120, stdin: 'y\n' }, ...argv)
+    const done = await place.runWith({ env }, ...argv, '--yes', '--json')
+
+    expect(refused).toMatchObject({ exitCode: 3, stderr: expect.stringContaining('status 401') })
+    expect(JSON.parse(done.stdout)).toMatchObject({ sent: true, steps: { length: 5 } })
+    expect(done.stderr).toContain('warning: The answer to upload_artifact has no reference')
+    expect(arena.kept).toMatchObject({ registered: 1, markdown: { length: 1 } })
+    expect(arena.kept.reports).toMatchObject([
+      { accuracy: 1, run_id: 'one', markdown_path: 'markdown/1.md', artifact_path: null },
+    ])
+    expect(done.stdout + done.stderr + refused.stdout + refused.stderr).not.toContain(key)
+  })
+
+  it('refuses evidence that was changed', async () => {
+    using place = harbor()
+    await place.ask('run', place.task, '--agent', place.agent(), '--run-id', 'one')
+    writeFileSync(join(place.store, 'runs/one/evidence/task_boat/1/transcript.jsonl'), '{}\n')
+
+    const ending = await place.run(
+      ...['task', 'submit', 'one', '--arena', 'https://arena.example/matches/24', '--evals', place.store, '--yes'],
+    )
+
+    expect(ending.exitCode).toBe(3)
+    expect(ending.stderr).toContain('was changed after the run: transcript.jsonl')
   })
 })

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { invalid } from '../../errors.ts'
 import { hashOfFiles, manifestOf, packHashOf } from '../pack/manifest.ts'
-import type { CaseOutcome, ExecutionRequest, RunnableBenchmark } from '../run/run.ts'
+import type { CaseOutcome, ExecutionRequest, Ingested, RunnableBenchmark } from '../run/run.ts'
 import { manifestName } from '../store/documents.ts'
 import type { Manifest } from '../store/schemas/manifest.ts'
 
@@ -46,16 +46,26 @@ type OpenOptions = {
   readonly ablation?: string | undefined
 }
 
-type OpenPack = Required<Pick<RunnableBenchmark, 'execute' | 'ingestMs'>> & { readonly tested: Tested }
+type OpenPack = Required<Pick<RunnableBenchmark, 'execute' | 'ingested'>> & { readonly tested: Tested }
+
+/** The checked content of a pack, and how it is put to a system. */
+export type ReadPack = PackContent & {
+  readonly defaultSystem: string
+  readonly open: (system: string, options: OpenOptions) => Promise<OpenPack>
+}
 
 /** How a kind of pack is read, carried out and scored. Manifests name it as their `runner`. */
 export type Kind = {
   readonly name: string
-  readonly defaultSystem: string
   readonly ablations: readonly string[]
-  readonly read: (place: PackPlace) => PackContent & {
-    readonly open: (system: string, options: OpenOptions) => Promise<OpenPack>
-  }
+  readonly read: (place: PackPlace) => ReadPack
+}
+
+/** A pack ready to be run: a folder with a manifest, or files without one. */
+export type RunnablePack = ReadPack & {
+  readonly manifest: Pick<Manifest, 'benchmarkId' | 'cases' | 'deterministic' | 'metrics' | 'ablations'>
+  /** The digest of each file that decides a result. */
+  readonly packFiles: Readonly<Record<string, string>>
 }
 
 export type Observer = {
@@ -78,12 +88,8 @@ export const defineKind = <Content extends PackContent, System extends Tested>(k
     request: ExecutionRequest,
     observer: Observer,
   ) => AsyncIterable<CaseOutcome>
-}): Kind => ({
-  name: kind.name,
-  defaultSystem: kind.defaultSystem,
-  ablations: Object.keys(kind.ablate),
-  read: (place) => {
-    const content = kind.read(place)
+}): Kind & { readonly over: (content: Content) => ReadPack } => {
+  const over = (content: Content): ReadPack => {
     const open = async (system: string, { explain = false, ablation }: OpenOptions): Promise<OpenPack> => {
       const ablate = ablation === undefined ? (whole: System) => whole : kind.ablate[ablation]
       if (ablate === undefined) {
@@ -92,19 +98,20 @@ export const defineKind = <Content extends PackContent, System extends Tested>(k
       }
       const whole = await kind.open(system, content)
       const tested = { ...ablate(whole), name: ablation === undefined ? whole.name : `${whole.name} (${ablation})` }
-      let ingestMs: number | null = null
-      const onIngested = (ms: number | null): void => {
-        ingestMs = ms
+      let ingested: Ingested = { ms: null, notices: [] }
+      const onIngested: Observer['onIngested'] = (ms, notices = []) => {
+        ingested = { ms, notices }
       }
       return {
         tested,
-        ingestMs: () => ingestMs,
+        ingested: () => ingested,
         execute: (request) => kind.carryOut(content, tested, request, { explain, onIngested }),
       }
     }
-    return { ...content, open }
-  },
-})
+    return { ...content, defaultSystem: kind.defaultSystem, open }
+  }
+  return { name: kind.name, ablations: Object.keys(kind.ablate), read: (place) => over(kind.read(place)), over }
+}
 
 /** The kind that a manifest names. */
 export function kindOf({ directory, manifest }: PackPlace, kinds: readonly Kind[]): Kind {
@@ -118,25 +125,28 @@ export function kindOf({ directory, manifest }: PackPlace, kinds: readonly Kind[
   throw invalid(`${join(directory, manifestName)}: runner is "${manifest.runner}".`, hint)
 }
 
-/** Opens a pack in a folder with a system, ready to be run. The kind that its manifest names decides how. */
-export async function openBenchmark(
-  directory: string,
-  kinds: readonly Kind[],
-  { system, ...options }: OpenOptions & { readonly system?: string | undefined } = {},
-): Promise<RunnableBenchmark & Pick<PackContent, 'warnings' | 'cases'> & Pick<Tested, 'close'>> {
+/** Reads the pack in a folder. The kind that its manifest names decides how. */
+export async function readPackFolder(directory: string, kinds: readonly Kind[]): Promise<RunnablePack> {
   const manifest = manifestOf(directory)
   const place = { directory, manifest }
-  const kind = kindOf(place, kinds)
-  const { open, cases, warnings, isShuffled, replacesCases = false } = kind.read(place)
-  const own = replacesCases ? { ...manifest, cases: cases.map(({ id, prompt }) => ({ id, prompt })) } : manifest
-  const { packFiles: ownFiles } = await packHashOf(directory, manifest)
-  const { tested, execute, ingestMs } = await open(system ?? kind.defaultSystem, options)
+  const read = kindOf(place, kinds).read(place)
+  const cases = read.cases.map(({ id, prompt }) => ({ id, prompt }))
+  const { packFiles } = await packHashOf(directory, manifest)
+  return { ...read, manifest: read.replacesCases ? { ...manifest, cases } : manifest, packFiles }
+}
+
+/** Opens a pack with a system, its own default if none is given. */
+export async function openPack(
+  { manifest, packFiles, cases, warnings, isShuffled, defaultSystem, open }: RunnablePack,
+  { system = defaultSystem, ...options }: OpenOptions & { readonly system?: string | undefined } = {},
+): Promise<RunnableBenchmark & Pick<PackContent, 'warnings' | 'cases'> & Pick<Tested, 'close'>> {
+  const { tested, execute, ingested } = await open(system, options)
   return {
-    manifest: tested.isDeterministic === false ? { ...own, deterministic: false } : own,
-    ...hashOfFiles({ ...ownFiles, ...tested.hashed }),
+    manifest: tested.isDeterministic === false ? { ...manifest, deterministic: false } : manifest,
+    ...hashOfFiles({ ...packFiles, ...tested.hashed }),
     system: { name: tested.name, version: tested.version },
     execute,
-    ingestMs,
+    ingested,
     isShuffled,
     words: new Map(cases.map(({ id, words }) => [id, words])),
     warnings,
@@ -144,6 +154,13 @@ export async function openBenchmark(
     close: tested.close,
   }
 }
+
+/** Reads the pack in a folder and opens it with a system. */
+export const openBenchmark = async (
+  directory: string,
+  kinds: readonly Kind[],
+  options: Parameters<typeof openPack>[1] = {},
+): ReturnType<typeof openPack> => openPack(await readPackFolder(directory, kinds), options)
 
 /** The outcome of a case that went wrong before anything could be scored. */
 export const brokenOutcome = (caseId: string, error: NonNullable<CaseOutcome['error']>): CaseOutcome => {

@@ -51,9 +51,12 @@ export type RunnableBenchmark = {
   /** Yields each outcome as soon as it is judged. A case that breaks is an outcome with the verdict `error`; throwing ends the run. */
   readonly execute: (request: ExecutionRequest) => AsyncIterable<CaseOutcome>
   readonly isShuffled?: boolean
-  /** Milliseconds of the last ingestion, where there was one. */
-  readonly ingestMs?: () => number | null
+  /** The last ingestion, where there was one. */
+  readonly ingested?: () => Ingested
 }
+
+/** Milliseconds, null if the corpus could not be taken in; and a sentence for each belief that was taken in changed. */
+export type Ingested = { readonly ms: number | null; readonly notices: readonly string[] }
 
 export type RunOptions = {
   readonly repeats: number
@@ -179,7 +182,7 @@ async function carryOn(benchmark: RunnableBenchmark, run: RunSummary, context: R
       at: now(),
       isInterrupted: signal.aborted,
       failure,
-      ingestMs: benchmark.ingestMs?.() ?? null,
+      ingested: benchmark.ingested?.() ?? { ms: null, notices: [] },
     })
     const sealed = { ...summary, seal: sealOf(root, summary) }
     await writeRun(root, sealed)

@@ -1,4 +1,5 @@
 import type { PackCase } from '../kinds/kind.ts'
+import type { Ingested } from '../run/run.ts'
 import type {
   BaselineBenchmark,
   CaseRecord,
@@ -117,7 +118,7 @@ type RunEnd = {
   readonly isInterrupted: boolean
   /** The error that ended the run; null for none. */
   readonly failure: unknown
-  readonly ingestMs: number | null
+  readonly ingested: Ingested
 }
 
 /** The summary of a run, derived from its records alone. */
@@ -129,7 +130,8 @@ export function summaryOf(run: RunSummary, records: readonly CaseRecord[], end: 
   const pendingCases = run.totalCases - Object.values(counts).reduce((total, count) => total + count, 0)
   const status = statusOf(counts, pendingCases, end)
   const { metrics: _, intervals: _intervals, latency: _latency, completedAt: _completedAt, ...begun } = run
-  const ingestMs = end.ingestMs === null ? {} : { ingestMs: end.ingestMs }
+  const { ms, notices } = end.ingested
+  const ingestMs = ms === null ? {} : { ingestMs: ms }
   const { failure } = end
   // A clock that was set back in between must not make a run end before it began.
   const endedAt = new Date(Math.max(end.at.getTime(), Date.parse(run.startedAt))).toISOString()
@@ -143,6 +145,7 @@ export function summaryOf(run: RunSummary, records: readonly CaseRecord[], end: 
     ...(Object.keys(metrics).length === 0 ? {} : { metrics }),
     ...(Object.keys(intervals).length === 0 ? {} : { intervals }),
     ...(latency && { latency: { ...latency, ...ingestMs } }),
+    ...(notices.length === 0 ? {} : { notices: [...notices] }),
     ...(failure === null ? {} : { failure: failure instanceof Error ? failure.message : String(failure) }),
   }
 }

@@ -10,8 +10,16 @@ import { durationOf } from '../task-outcomes.ts'
 import { coverageOf, meanScores, type ReadTaskRun, type TaskRun, toolNames } from './read-task-run.ts'
 import { reportMarkdown } from './report-markdown.ts'
 
-/** Writes the report, the workspaces and the figures of a run into a folder. The same run gives the same bytes. */
-export async function writeBundle(folder: string, whole: ReadTaskRun): Promise<readonly string[]> {
+export const bundleNames = {
+  markdown: 'report.md',
+  artifact: 'workspace-artifact.zip',
+  report: 'report.json',
+} as const
+
+export type Bundle = Awaited<ReturnType<typeof bundleOf>>
+
+/** The report, the workspaces and the figures of a run. The same run gives the same bytes. */
+export async function bundleOf(whole: ReadTaskRun) {
   const { runId } = whole.run
   if (whole.tasks.length === 0) {
     const hint = `Complete it with \`credence task run --resume ${runId}\`.`
@@ -19,10 +27,14 @@ export async function writeBundle(folder: string, whole: ReadTaskRun): Promise<r
   }
   const markdown = reportMarkdown(whole)
   const artifact = await workspaceZip(whole.tasks)
+  return { markdown, artifact, report: reportJson(whole, { markdown, artifact }) }
+}
+
+export function writeBundle(folder: string, { markdown, artifact, report }: Bundle): readonly string[] {
   const files = [
-    { file: join(folder, 'report.md'), text: markdown },
-    { file: join(folder, 'workspace-artifact.zip'), text: artifact },
-    { file: join(folder, 'report.json'), text: asJson(reportJson(whole, { markdown, artifact })) },
+    { file: join(folder, bundleNames.markdown), text: markdown },
+    { file: join(folder, bundleNames.artifact), text: artifact },
+    { file: join(folder, bundleNames.report), text: asJson(report) },
   ]
   writeFiles(files)
   return files.map(({ file }) => file)

@@ -1,23 +1,15 @@
 import { existsSync, statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { didYouMean } from '../../../did-you-mean.ts'
-import { type Kind, kindOf, openBenchmark } from '../../../eval/kinds/kind.ts'
+import { readPackFolder } from '../../../eval/kinds/kind.ts'
 import { manifestOf, packFolders } from '../../../eval/pack/manifest.ts'
-import {
-  newRunId,
-  optionsOf,
-  type RunContext,
-  type RunOptions,
-  resumeBenchmark,
-  runBenchmark,
-} from '../../../eval/run/run.ts'
-import { judgeAblation } from '../../../eval/score/figures.ts'
-import { casesOf } from '../../../eval/store/case-log.ts'
+import { optionsOf } from '../../../eval/run/run.ts'
+import { type RunRequest, run } from '../../../eval/run/run-packs.ts'
 import { manifestName, packPath } from '../../../eval/store/documents.ts'
 import { isSafeId } from '../../../eval/store/schemas/primitives.ts'
 import { backendForms, isOutsideName, outsideForms } from '../../../eval/system/backends.ts'
 import { defaultEmbedder } from '../../../eval/system/open-embedder.ts'
-import { isControlName, redTeamControls, turnBaselines, turnSystemNames } from '../../../eval/system/system.ts'
+import { redTeamControls, turnBaselines, turnSystemNames } from '../../../eval/system/system.ts'
 import { omitUndefined } from '../../../omit-undefined.ts'
 import { defineCommand, exitCodes, UsageError, type ValuesOf } from '../../command/command.ts'
 import { extractorForms, flag, rest, text, wholeNumber } from '../../command/options.ts'
@@ -143,14 +135,7 @@ export const benchmarkRun = defineCommand({
             )
           : [resumedJob(given.resume, setup)]
       const results: RunResult[] = []
-      for (const job of jobs) {
-        if (signal.aborted) break
-        const result = await runJob(job, setup)
-        results.push(result)
-        if (given.ablations && !job.isBaseline && result.summary.status === 'completed') {
-          results.push(...(await runAblations(job, result, setup)))
-        }
-      }
+      for (const job of jobs) results.push(...(await runJob(job, setup)))
       return await answerOf(results, root, signal.aborted)
     } finally {
       evaluation.progress.clear()
@@ -166,19 +151,16 @@ type RunSetup = {
   readonly jobs: number
 }
 
-type Job = {
+type Job = Omit<RunRequest, 'root' | 'now' | 'signal' | 'jobs' | 'environment' | 'onProgress'> & {
   readonly directory: string
-  /** Null for the default of the pack's kind. */
+  /** Null for the default of the pack. */
   readonly system: string | null
-  readonly ablation?: string
   readonly embedder: string
-  readonly explain: boolean
   readonly data: string | undefined
-  /** Run beside the system that is measured, to compare with. */
+  /** Run with the system that is measured, to compare with. */
   readonly isBaseline: boolean
-  readonly run:
-    | { readonly kind: 'new'; readonly runId: string | undefined; readonly options: RunOptions; readonly given: object }
-    | { readonly kind: 'resumed'; readonly runId: string }
+  /** The options as they were given. */
+  readonly given: Record<string, unknown>
 }
 
 function newJobs(packs: readonly string[], asked: ValuesOf<typeof options>, setup: RunSetup): readonly Job[] {
@@ -195,13 +177,14 @@ function newJobs(packs: readonly string[], asked: ValuesOf<typeof options>, setu
       )
     }
     const system = (runner === 'learning' ? asked.extractor : asked.system) ?? null
-    const run = { kind: 'new', runId, options: { repeats, seed, filter, notes, gitRef }, given } as const
+    const run = { runId, repeats, seed, filter, notes, gitRef, explain, ablations: asked.ablations }
     if (data !== undefined && runner !== 'conversation')
       throw new UsageError(`The pack ${benchmarkId} takes no --data.`, 'Its cases are in its folder.')
-    const job = { directory, system, embedder, explain, data, isBaseline: false, run }
+    const job = { directory, system, embedder, data, isBaseline: false, given, ...run }
     const isAlone = system !== null && !isOutsideName(system)
     if (runner !== 'conversation' || isAlone || runId !== undefined) return [job]
-    return [job, ...turnBaselines(suite).map((baseline) => ({ ...job, system: baseline, isBaseline: true }))]
+    const baseline = { ...job, ablations: false, isBaseline: true }
+    return [job, ...turnBaselines(suite).map((name) => ({ ...baseline, system: name }))]
   })
 }
 
@@ -213,67 +196,35 @@ function resumedJob(runId: string, setup: RunSetup): Job {
   return {
     directory: packDirectory(pack, setup),
     system: typeof system === 'string' ? system : null,
-    ...(typeof ablation === 'string' ? { ablation } : {}),
+    ablation: typeof ablation === 'string' ? ablation : undefined,
     embedder: typeof embedder === 'string' ? embedder : defaultEmbedder,
     explain: explain === true,
     data: typeof data === 'string' ? data : undefined,
     isBaseline: false,
-    run: { kind: 'resumed', runId },
+    given: {},
+    ...{ resume: runId, repeats: 1, seed: 1 },
   }
 }
 
-const kindsFor = ({ directory, embedder, data }: Job, { session }: RunSetup): Promise<readonly Kind[]> =>
-  packKinds(session, manifestOf(directory).runner, embedder, data)
-
-async function runJob(job: Job, setup: RunSetup): Promise<RunResult> {
-  const { directory, system, ablation, embedder, explain, data, isBaseline, run } = job
-  const { root, session, evaluation, signal, jobs } = setup
-  const kinds = await kindsFor(job, setup)
-  const benchmark = await openBenchmark(directory, kinds, { system: system ?? undefined, explain, ablation })
-  try {
-    const { benchmarkId } = benchmark.manifest
-    const role = ablation !== undefined ? 'ablation' : isControlName(benchmark.system.name) ? 'control' : undefined
-    const resolved = run.kind === 'new' ? run.options : {}
-    const settings = { ...resolved, benchmarkId, directory, system, ablation, embedder, explain, data }
-    const context: RunContext = {
-      root,
-      now: () => new Date(),
-      signal,
-      jobs,
-      environment: {
-        given: run.kind === 'new' ? { ...run.given } : {},
-        settings: omitUndefined(settings),
-        ...machine(session.workingDirectory()),
-      },
-      onProgress: (done, total) => evaluation.progress.show(`${benchmarkId}, ${benchmark.system.name}`, done, total),
-    }
-    const runId = run.runId ?? newRunId(benchmarkId, benchmark.system.name, new Date())
-    const summary =
-      run.kind === 'new'
-        ? await runBenchmark(benchmark, runId, { ...run.options, role }, context)
-        : await resumeBenchmark(benchmark, runId, context)
-    return { summary, directory, warnings: benchmark.warnings, ablation: null, isBaseline }
-  } finally {
-    evaluation.progress.clear()
-    await benchmark.close()
-  }
-}
-
-/** Runs a pack with each part switched off that it declares, and says whether the cases notice. */
-async function runAblations(job: Job, whole: RunResult, setup: RunSetup): Promise<readonly RunResult[]> {
-  const { root, signal } = setup
-  const manifest = manifestOf(job.directory)
-  const place = { directory: job.directory, manifest }
-  const { cases } = kindOf(place, await kindsFor(job, setup)).read(place)
-  const wholeRecords = (await casesOf(root, whole.summary.runId)).records
-  const results: RunResult[] = []
-  for (const ablation of manifest.ablations ?? []) {
-    if (signal.aborted || job.run.kind !== 'new') break
-    const result = await runJob({ ...job, ablation, run: { ...job.run, runId: undefined } }, setup)
-    const { records } = await casesOf(root, result.summary.runId)
-    results.push({ ...result, ablation: judgeAblation(ablation, cases, { whole: wholeRecords, without: records }) })
-  }
-  return results
+async function runJob(job: Job, { root, session, evaluation, signal, jobs }: RunSetup): Promise<readonly RunResult[]> {
+  const { directory, system, embedder, data, isBaseline, given, ...request } = job
+  const { repeats, seed, filter, notes, gitRef, explain } = request
+  const kinds = await packKinds(session, manifestOf(directory).runner, embedder, data)
+  const pack = await readPackFolder(directory, kinds)
+  const { benchmarkId } = pack.manifest
+  const results = await run([pack], [system ?? undefined], {
+    ...{ ...request, root, now: () => new Date(), signal, jobs },
+    environment: ({ ablation }) => ({
+      given,
+      settings: omitUndefined({
+        ...{ repeats, seed, filter, notes, gitRef },
+        ...{ benchmarkId, directory, system, ablation, embedder, explain, data },
+      }),
+      ...machine(session.workingDirectory()),
+    }),
+    onProgress: (label, done, total) => evaluation.progress.show(label, done, total),
+  })
+  return results.map(({ summary, ablation }) => ({ summary, ablation, directory, warnings: pack.warnings, isBaseline }))
 }
 
 async function answerOf(results: readonly RunResult[], root: string, isInterrupted: boolean) {

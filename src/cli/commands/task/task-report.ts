@@ -2,7 +2,7 @@ import { resolve } from 'node:path'
 import { newRunId, runBenchmark } from '../../../eval/run/run.ts'
 import { requireRun, runFolder } from '../../../eval/store/documents.ts'
 import type { TaskGrade } from '../../../tasks/grade/task-grade.ts'
-import { writeBundle } from '../../../tasks/report/bundle.ts'
+import { bundleOf, writeBundle } from '../../../tasks/report/bundle.ts'
 import { coverageOf, meanScores, readTaskRun, taskSettings } from '../../../tasks/report/read-task-run.ts'
 import { reportMarkdown } from '../../../tasks/report/report-markdown.ts'
 import { defaultPassAt, taskBenchmark } from '../../../tasks/task-kind.ts'
@@ -140,7 +140,7 @@ export const taskReport = defineCommand({
     const grades = whole.tasks.map(({ grade }) => grade)
     const changed = whole.tasks.flatMap(({ changed: files, grade }) => files.map((path) => `${grade.evidence}/${path}`))
     const bundle = options.bundle === undefined ? null : resolve(session.workingDirectory(), options.bundle)
-    const files = bundle === null ? [] : await writeBundle(bundle, whole)
+    const files = bundle === null ? [] : writeBundle(bundle, await bundleOf(whole))
     return {
       document: {
         ok: changed.length === 0,

@@ -1,0 +1,94 @@
+import { openPack, type RunnablePack } from '../kinds/kind.ts'
+import { type AblationResult, judgeAblation } from '../score/figures.ts'
+import { casesOf } from '../store/case-log.ts'
+import type { RunSummary } from '../store/schemas/run.ts'
+import { isControlName } from '../system/system.ts'
+import { newRunId, type RunContext, type RunOptions, resumeBenchmark, runBenchmark } from './run.ts'
+
+export type RunRequest = Omit<RunOptions, 'role'> &
+  Omit<RunContext, 'environment' | 'onProgress'> & {
+    /** The environment of one of the runs. */
+    readonly environment: (of: {
+      readonly pack: RunnablePack
+      readonly ablation: string | undefined
+    }) => RunContext['environment']
+    /** The name of the run; only for one pack and one system. */
+    readonly runId?: string | undefined
+    /** Completes the run of this name, with one pack and one system. */
+    readonly resume?: string | undefined
+    /** Whether every answer says what was left out, and why. */
+    readonly explain?: boolean
+    /** Runs only with this part switched off. */
+    readonly ablation?: string | undefined
+    /** Also runs every pack with each of its declared parts switched off. */
+    readonly ablations?: boolean
+    readonly onProgress?: (label: string, done: number, total: number) => void
+  }
+
+/** A run in the store. `ablation` tells whether the cases noticed that a part was switched off. */
+export type PackRunResult = {
+  readonly pack: RunnablePack
+  readonly summary: RunSummary
+  readonly ablation: AblationResult | null
+}
+
+/**
+ * Runs every pack with every system (undefined: the pack's own), one after the other. Each leaves a run in the eval store, also
+ * when it is interrupted or fails. A system that cannot be opened throws, and leaves none.
+ */
+export async function run(
+  packs: readonly RunnablePack[],
+  systems: readonly (string | undefined)[],
+  request: RunRequest,
+): Promise<readonly PackRunResult[]> {
+  const results: PackRunResult[] = []
+  for (const system of systems) {
+    for (const pack of packs) {
+      if (request.signal.aborted) return results
+      const summary = await runOne(pack, system, request)
+      results.push({ pack, summary, ablation: null })
+      if (request.ablations && summary.status === 'completed')
+        results.push(...(await runAblations(pack, system, summary, request)))
+    }
+  }
+  return results
+}
+
+async function runOne(pack: RunnablePack, system: string | undefined, request: RunRequest): Promise<RunSummary> {
+  const { runId, resume, explain = false, ablation, ablations: _, environment, onProgress, ...rest } = request
+  const { root, now, signal, jobs, ...options } = rest
+  const benchmark = await openPack(pack, { system, explain, ablation })
+  try {
+    const { name } = benchmark.system
+    const { benchmarkId } = pack.manifest
+    const context: RunContext = {
+      ...{ root, now, signal, environment: environment({ pack, ablation }) },
+      ...(jobs === undefined ? {} : { jobs }),
+      onProgress: (done, total) => onProgress?.(`${benchmarkId}, ${name}`, done, total),
+    }
+    if (resume !== undefined) return await resumeBenchmark(benchmark, resume, context)
+    const role = ablation !== undefined ? 'ablation' : isControlName(name) ? 'control' : undefined
+    const id = runId ?? newRunId(benchmarkId, name, now())
+    return await runBenchmark(benchmark, id, { ...options, role }, context)
+  } finally {
+    await benchmark.close()
+  }
+}
+
+async function runAblations(
+  pack: RunnablePack,
+  system: string | undefined,
+  { runId }: RunSummary,
+  request: RunRequest,
+): Promise<readonly PackRunResult[]> {
+  const { root, signal } = request
+  const { records: whole } = await casesOf(root, runId)
+  const results: PackRunResult[] = []
+  for (const ablation of pack.manifest.ablations ?? []) {
+    if (signal.aborted) break
+    const summary = await runOne(pack, system, { ...request, ablation, runId: undefined })
+    const { records: without } = await casesOf(root, summary.runId)
+    results.push({ pack, summary, ablation: judgeAblation(ablation, pack.cases, { whole, without }) })
+  }
+  return results
+}
