@@ -27,7 +27,6 @@ const inSource = (file: string): string => join(root, 'src', file)
 const threads = {
   // Started by their paths.
   'store-thread-program': inSource('store/sqlite/store-thread-program.ts'),
-  'memory-thread-program': inSource('cli/proxy/memory-thread-program.ts'),
 }
 const bundling = {
   platform: 'node',
