@@ -1,4 +1,4 @@
-import { forbidden, invalid } from '../../../errors.ts'
+import { forbidden } from '../../../errors.ts'
 import type { Principal } from '../../../memory/people/access.ts'
 import * as access from '../../../memory/people/access.ts'
 import { omitUndefined } from '../../../omit-undefined.ts'
