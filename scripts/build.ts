@@ -24,10 +24,6 @@ if (status !== 0) process.exit(status ?? 1)
 removeUnusedTypes(join(target, 'types'))
 
 const inSource = (file: string): string => join(root, 'src', file)
-const threads = {
-  // Started by their paths.
-  'memory-thread-program': inSource('cli/proxy/memory-thread-program.ts'),
-}
 const bundling = {
   platform: 'node',
   // Everything installed beside the package stays there.
@@ -42,7 +38,7 @@ const names = { entryFileNames: '[name].js', chunkFileNames: '[name]-[hash].js' 
 const library = join(target, 'lib')
 await build({
   ...bundling,
-  input: { index: inSource('index.ts'), ...threads },
+  input: { index: inSource('index.ts') },
   output: { ...names, dir: library, format: 'esm' },
 })
 
@@ -66,7 +62,7 @@ const onChangePath = staticImports(['memory/use-cases.ts', 'store/sqlite/commit.
 const commandLine = join(target, 'cli')
 await build({
   ...bundling,
-  input: { main: inSource('cli/main.ts'), ...threads },
+  input: { main: inSource('cli/main.ts') },
   output: {
     ...names,
     dir: commandLine,

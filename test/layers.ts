@@ -70,7 +70,7 @@ const HOMES: Readonly<Record<string, readonly string[]>> = {
   mdast: ['memory/', 'tasks/'],
   yaml: ['tasks/'],
   fflate: ['tasks/', 'files/'],
-  '@humanwhocodes/momoa': ['cli/'],
+  'jsonc-parser': ['cli/'],
   'smol-toml': ['cli/'],
   diff: ['cli/', 'memory/mirror/'],
   zod: ['models/', 'memory/', 'eval/', 'tasks/', 'http/', 'mcp/', 'cli/', 'config.ts', 'check-arguments.ts'],

@@ -16,7 +16,7 @@ const budgets: Readonly<Record<string, number>> = {
   memory: 10_700,
   'memory/mirror': 2_800,
   models: 700,
-  proxy: 950,
+  proxy: 850,
   search: 4_450,
   store: 1_100,
   'store/copy': 250,

@@ -1,5 +1,5 @@
-/** What a token is for. An `invite` can only be exchanged for a token of its person, once. */
-export const tokenKinds = ['person', 'agent', 'admin', 'invite'] as const
+/** What a token is for. Stores up to 0.2 may have others, of the kind `invite`, which no call returns. */
+export const tokenKinds = ['person', 'agent', 'admin'] as const
 export type TokenKind = (typeof tokenKinds)[number]
 
 /** In order: each may do what those before it may. */
@@ -42,12 +42,8 @@ export type AccessStore = {
   /** Removes the tokens and memberships of the person too. */
   removePerson(name: string): Promise<boolean>
   people(): Promise<readonly Person[]>
-  /**
-   * False when there is no such person, or an invite of theirs already. A token whose id is there is not added again.
-   */
+  /** False when there is no such person. A token whose id is there is not added again. */
   addToken(token: AccessToken, hash: string): Promise<boolean>
-  /** Replaces an invite by a token of the same person. False when it was used, or the person has a token by now. */
-  exchangeInvite(inviteHash: string, token: Omit<AccessToken, 'person'>, hash: string): Promise<boolean>
   /** False when there is no such token, or it was revoked at another time. */
   revokeToken(id: string, at: string): Promise<boolean>
   /** Notes that a token was used at this time. */

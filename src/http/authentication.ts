@@ -1,7 +1,6 @@
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
 import type { Context, MiddlewareHandler } from 'hono'
 import type { FoundToken } from '../beliefs/access-store.ts'
-import { forbidden } from '../errors.ts'
 import { type Principal, principalOf } from '../memory/people/access.ts'
 import { RecentMap } from '../recent-map.ts'
 import { csrfHeader } from './api/contract.ts'
@@ -25,13 +24,12 @@ export type FindToken = {
 
 /**
  * Who sent a request. `installation`: the holder of a token in the memory directory, or of its cookie. The others have a
- * token of the store: a person or an agent of theirs, an administrator, or somebody who was invited.
+ * token of the store: a person or an agent of theirs, or an administrator.
  */
 export type Caller =
   | { readonly kind: 'installation' }
   | { readonly kind: 'member'; readonly principal: Principal }
   | { readonly kind: 'admin' }
-  | { readonly kind: 'invited'; readonly invite: string }
 
 export type Authenticated = { Variables: { channel: Channel; caller: Caller } }
 
@@ -75,7 +73,6 @@ export class Authentication {
   async logIn(secret: string): Promise<string | null> {
     if (isSame(secret, this.#given.tokens.person)) return this.#newCookie('')
     const token = await this.#given.find.bySecret(secret)
-    if (token?.kind === 'invite') throw forbidden(inviteOnly.message, inviteOnly.hint)
     return token?.kind === 'person' ? this.#newCookie(`~${token.id}`) : null
   }
 
@@ -138,7 +135,7 @@ export class Authentication {
       if (isSame(secret, this.#given.tokens.person)) return ofInstallation('http')
       if (isSame(secret, this.#given.tokens.agent)) return ofInstallation('agent')
       const token = await this.#given.find.bySecret(secret)
-      return token === null ? null : identifiedBy(token, secret)
+      return token === null ? null : identifiedBy(token)
     }
     const session = this.#sessionOf(cookies)
     if (session === undefined || session === null) return session
@@ -148,7 +145,7 @@ export class Authentication {
     const [, tokenId] = session.split('~')
     if (tokenId === undefined) return ofInstallation('dashboard')
     const token = await this.#given.find.byId(tokenId)
-    return token === null ? null : { ...identifiedBy(token, ''), channel: 'dashboard' }
+    return token === null ? null : { ...identifiedBy(token), channel: 'dashboard' }
   }
 
   /** The session of a cookie that this server made; null for another cookie, undefined when there is none. */
@@ -177,14 +174,13 @@ export class Authentication {
 
 const ofInstallation = (channel: Channel): Identified => ({ caller: { kind: 'installation' }, channel, tokenId: null })
 
-function identifiedBy(token: FoundToken, secret: string): Identified {
+function identifiedBy(token: FoundToken): Identified {
   const principal = principalOf(token)
   if (principal !== null) {
     const channel = principal.isAgent ? 'agent' : 'http'
     return { caller: { kind: 'member', principal }, channel, tokenId: token.id }
   }
-  const caller: Caller = token.kind === 'admin' ? { kind: 'admin' } : { kind: 'invited', invite: secret }
-  return { caller, channel: 'http', tokenId: token.id }
+  return { caller: { kind: 'admin' }, channel: 'http', tokenId: token.id }
 }
 
 type Reason = { readonly message: string; readonly hint: string }
@@ -197,7 +193,6 @@ function reasonAgainst(access: Access | 'authenticated', { kind }: Caller, chann
   if (access === 'tokens') return channel === 'agent' ? tokensOnly : null
   if (access === 'admin') return isAdmin ? null : adminsOnly
   if (kind === 'admin') return noMemoryForAdmins
-  if (kind === 'invited') return inviteOnly
   if (channel === 'agent' && access !== 'agents') return noAgents
   return access === 'installation' && kind !== 'installation' ? installationOnly : null
 }
@@ -213,10 +208,6 @@ const adminsOnly: Reason = {
 const noMemoryForAdmins: Reason = {
   message: 'The token of an administrator opens no memory.',
   hint: 'Administrators use people, tokens and teams. Use the token of a person.',
-}
-const inviteOnly: Reason = {
-  message: 'An invite can only be exchanged for a token.',
-  hint: 'Send POST /api/v1/tokens with the invite, and use the token that it answers with.',
 }
 const installationOnly: Reason = {
   message: "This belongs to the server's own memory directory.",

@@ -2,13 +2,12 @@ import { createHash, randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseScopes } from '../beliefs/scope.ts'
 import { expectedError, invalid } from '../errors.ts'
-import { parseObject } from '../json.ts'
+import { isObject } from '../json.ts'
 import type { HeardTurn } from '../memory/conversation/hear.ts'
 import { offTheRecord } from '../memory/learn/off-the-record.ts'
 import { renderContext, type ShownContext } from '../memory/recall/render.ts'
 import { RecentMap } from '../recent-map.ts'
-import type { Dialect, HistoryMessage, ModelAnswer, RequestConversation } from './dialects.ts'
-import { JsonSpans, withInsertions } from './json-spans.ts'
+import type { Dialect, HistoryMessage, ModelAnswer, RequestBody, RequestConversation } from './dialects.ts'
 
 export type View = {
   readonly user: string
@@ -27,14 +26,14 @@ export type MemoryDeps = {
   readonly memory: ProxyMemory
   /** The view of requests that name no other in their headers. */
   readonly view: View
-  /** Whether nothing is to be kept at the moment. */
+  /** Whether storing is paused. */
   readonly isPaused: () => boolean
   readonly deadlineMs: number
   readonly now: () => Date
   readonly log: (line: string) => void
 }
 
-/** A request as it is sent on, what the client is told about it, and what is to be done with its answer. */
+/** A request to forward, with a report for the client and a callback for the answer. */
 export type Prepared = {
   readonly body: Buffer
   /** The value of the header `x-credence-memory`. */
@@ -45,12 +44,12 @@ export type Prepared = {
 /** Hosts and models lose sight of longer context. */
 export const proxyBudget = { maxPrelude: 2_000, maxCharacters: 6_000 }
 
-/** Adds what is remembered to requests, and keeps what is said in them. */
-export function memoryLane({ memory, view: usual, isPaused, deadlineMs, now, log }: MemoryDeps) {
-  const conversations = new Conversations()
+/** Adds recalled context to requests, and stores their messages as turns. */
+export function memoryInjector({ memory, view: usual, isPaused, deadlineMs, now, log }: MemoryDeps) {
+  const tracker = new ConversationTracker()
   let keeping: Promise<void> = Promise.resolve()
 
-  /** The view that the headers of a request ask for. Throws a MemoryError for a scope or user that is none. */
+  /** The view that the headers of a request ask for. Throws a MemoryError if the scope or user is invalid. */
   function viewOf(user: string | undefined, scope: string | undefined): View {
     if (user !== undefined && (user.trim() === '' || user.length > 200))
       throw invalid(
@@ -65,30 +64,27 @@ export function memoryLane({ memory, view: usual, isPaused, deadlineMs, now, log
     }
   }
 
-  /** The request with blocks of memory in it. It is sent on as it is where that is not possible, and never fails. */
+  /** The request with blocks of memory in it. It is forwarded unchanged if that is not possible, and never fails. */
   async function prepare(dialect: Dialect, bytes: Buffer, view: View): Promise<Prepared> {
-    const asItIs = (reason: string): Prepared => ({ body: bytes, outcome: `none; ${reason}`, onAnswer: () => {} })
-    const body = parseObject(bytes.toString('utf8'))
-    // The service says what is wrong with it.
-    if (body === null) return asItIs('the body is not a JSON object')
-    const spans = new JsonSpans(bytes.toString('latin1'))
-    const conversation = dialect.read(body, spans)
-    const placed = conversation === null ? null : conversations.place(JSON.stringify(view), conversation)
-    if (placed === null) return asItIs('no message of a person')
-    const problem = await recall(view, placed)
-    const { talk, said, current } = placed
-    const blocks = said.flatMap(({ key, message }) => {
-      const block = talk.blocks.get(key)
-      return block === undefined || message.insert === null ? [] : message.insert(block)
-    })
-    const isAdded = current.some(({ key }) => talk.blocks.has(key))
-    keepSaid(view, placed)
+    const unchanged = (reason: string): Prepared => ({ body: bytes, outcome: `none; ${reason}`, onAnswer: () => {} })
+    const body = parseBody(bytes.toString('utf8'))
+    // The service reports what is wrong with it.
+    if (body === null) return unchanged('the body is not a JSON object')
+    const read = dialect.read(body)
+    const request = read === null ? null : tracker.identify(JSON.stringify(view), read)
+    if (request === null) return unchanged('no message of a person')
+    const problem = await recall(view, request)
+    const { blocks } = request.conversation
+    const shown = request.said.filter(({ key }) => blocks.has(key))
+    for (const { key, message } of shown) message.add(blocks.get(key) as string)
+    const isAdded = request.current.some(({ key }) => blocks.has(key))
+    keepSaid(view, request)
     return {
-      body: blocks.length === 0 ? bytes : withInsertions(bytes, blocks),
+      body: shown.length === 0 ? bytes : Buffer.from(JSON.stringify(body)),
       outcome: problem === null ? (isAdded ? 'added' : 'none; nothing to add') : `skipped; ${problem}`,
       onAnswer: (answer) => {
-        placed.answered(answer)
-        keepAnswer(view, placed, answer)
+        request.onResponse(answer)
+        keepAnswer(view, request, answer)
       },
     }
   }
@@ -97,9 +93,9 @@ export function memoryLane({ memory, view: usual, isPaused, deadlineMs, now, log
    * Recalls for the message that is being answered, once: a client that sends it again, with results of tools or with the
    * next message, gets the same bytes, so that the service finds them in its cache. Returns why nothing was recalled.
    */
-  async function recall(view: View, { talk, current }: Placed): Promise<string | null> {
+  async function recall(view: View, { conversation, current }: PlacedRequest): Promise<string | null> {
     const last = current.at(-1)
-    if (last === undefined || talk.blocks.has(last.key)) return null
+    if (last === undefined || conversation.blocks.has(last.key)) return null
     const message = current.map(({ message: { text } }) => text).join('\n\n')
     const skipped = (reason: string): string => {
       log(`The request went on without memory: ${reason}.`)
@@ -108,8 +104,8 @@ export function memoryLane({ memory, view: usual, isPaused, deadlineMs, now, log
     try {
       const context = await inTime(deadlineMs, memory.recall(view, message))
       if (context === null) return skipped(`no answer within ${deadlineMs} ms`)
-      const block = renderContext(withoutShown(context, talk))
-      if (block !== '') talk.blocks.set(last.key, block.trimEnd())
+      const block = renderContext(withoutShown(context, conversation))
+      if (block !== '') conversation.blocks.set(last.key, block.trimEnd())
       return null
     } catch (error) {
       return skipped(failureOf(error))
@@ -117,13 +113,13 @@ export function memoryLane({ memory, view: usual, isPaused, deadlineMs, now, log
   }
 
   /** Only the last message is the person's. One before it, and a text with another author, may be a document. */
-  function keepSaid(view: View, { talk, current }: Placed): void {
-    const fresh = current.filter(({ key }) => !talk.kept.has(key))
-    for (const { key } of fresh) talk.kept.add(key)
+  function keepSaid(view: View, { conversation, current }: PlacedRequest): void {
+    const fresh = current.filter(({ key }) => !conversation.kept.has(key))
+    for (const { key } of fresh) conversation.kept.add(key)
     const last = current.at(-1)
     keep(
       view,
-      talk,
+      conversation,
       fresh.map(({ key, message: { text, isTyped, author } }) => {
         const isOwn = key === last?.key && isTyped && (author === null || author === view.user)
         return { role: 'user', text, ...(isOwn ? {} : { origin: 'document' }) }
@@ -132,15 +128,20 @@ export function memoryLane({ memory, view: usual, isPaused, deadlineMs, now, log
   }
 
   /** The answer to what asks not to be kept is not kept either. */
-  function keepAnswer(view: View, { talk, current }: Placed, { text }: ModelAnswer): void {
+  function keepAnswer(view: View, { conversation, current }: PlacedRequest, { text }: ModelAnswer): void {
     const key = `answer ${current.at(-1)?.key} ${text}`
-    if (text.trim() === '' || talk.kept.has(key) || current.some(({ message }) => offTheRecord(message.text))) return
-    talk.kept.add(key)
-    keep(view, talk, [{ role: 'assistant', text }])
+    if (text.trim() === '' || conversation.kept.has(key) || current.some(({ message }) => offTheRecord(message.text)))
+      return
+    conversation.kept.add(key)
+    keep(view, conversation, [{ role: 'assistant', text }])
   }
 
   /** One after the other, in the order in which they were said, while requests go on. */
-  function keep(view: View, { session }: Talk, said: readonly Pick<HeardTurn, 'role' | 'text' | 'origin'>[]): void {
+  function keep(
+    view: View,
+    { session }: TrackedConversation,
+    said: readonly Pick<HeardTurn, 'role' | 'text' | 'origin'>[],
+  ): void {
     const at = now().toISOString()
     const turns = said.map((turn) => ({ ...turn, at, session, host: 'proxy', messageId: randomUUID() }))
     if (turns.length === 0) return
@@ -158,7 +159,7 @@ export function memoryLane({ memory, view: usual, isPaused, deadlineMs, now, log
 }
 
 /** The parts of a context that the conversation has not shown yet. They count as shown from now on. */
-function withoutShown(context: ShownContext, { session: own, shown }: Talk): ShownContext {
+function withoutShown(context: ShownContext, { session: own, shown }: TrackedConversation): ShownContext {
   const isNew = (key: string): boolean => {
     const known = shown.has(key)
     shown.add(key)
@@ -177,7 +178,24 @@ function withoutShown(context: ShownContext, { session: own, shown }: Talk): Sho
   }
 }
 
-/** Null where the value does not come in time. A failure that comes later has been reported as late. */
+/** Null if the text is no JSON object. Numbers keep their spelling when the body is printed again. */
+function parseBody(text: string): RequestBody | null {
+  try {
+    const body: unknown = JSON.parse(text, keepNumber)
+    return isObject(body) ? body : null
+  } catch {
+    return null
+  }
+}
+
+// TypeScript does not know these parts of JSON yet, which every supported version of Node has.
+const { rawJSON } = JSON as typeof JSON & { readonly rawJSON: (text: string) => unknown }
+const keepNumber = (_key: string, value: unknown, context?: { readonly source?: string }): unknown =>
+  typeof value === 'number' && context?.source !== undefined && String(value) !== context.source
+    ? rawJSON(context.source)
+    : value
+
+/** Null on timeout. A later rejection is ignored, because the timeout was already reported. */
 async function inTime<Value>(ms: number, value: Promise<Value>): Promise<Value | null> {
   const timer = new AbortController()
   const late = sleep(ms, null, { signal: timer.signal }).catch(() => null)
@@ -193,7 +211,7 @@ const failureOf = (error: unknown): string => {
 /** A message of the person and everything that was answered to it. */
 type Exchange = ReturnType<typeof exchangesIn>[number]
 
-export type Talk = {
+type TrackedConversation = {
   /** The session that its turns are kept in. */
   readonly session: string
   /** The blocks that were added to its messages, by the key of the message. */
@@ -205,7 +223,7 @@ export type Talk = {
 }
 
 /** A request with its place in a conversation. */
-export type Placed = NonNullable<ReturnType<Conversations['place']>>
+type PlacedRequest = NonNullable<ReturnType<ConversationTracker['identify']>>
 
 const mostKnown = 2_000
 
@@ -214,23 +232,23 @@ const mostKnown = 2_000
  * process alone, as hashes: after a restart a conversation goes on in a new session, and nothing of it is kept twice,
  * because only the message that is being answered is new.
  */
-export class Conversations {
+class ConversationTracker {
   /** By a whole history: its conversation, and the message that came next. Another next message is another conversation. */
-  readonly #histories = new RecentMap<{ readonly talk: Talk; next: string | null }>(mostKnown)
+  readonly #histories = new RecentMap<{ readonly conversation: TrackedConversation; next: string | null }>(mostKnown)
   /** By the last exchange alone, for clients that leave out what came long before. */
-  readonly #exchanges = new RecentMap<Talk>(mostKnown)
+  readonly #exchanges = new RecentMap<TrackedConversation>(mostKnown)
   /** By the first message of a conversation. */
-  readonly #openings = new RecentMap<{ readonly talk: Talk; isAnswered: boolean }>(mostKnown)
+  readonly #openings = new RecentMap<{ readonly conversation: TrackedConversation; isAnswered: boolean }>(mostKnown)
   /** By the id of an answer that the service keeps. */
-  readonly #answers = new RecentMap<Talk>(mostKnown)
+  readonly #answers = new RecentMap<TrackedConversation>(mostKnown)
 
   /** Null for a request without a message of a person. `view` tells users and scopes apart. */
-  place(view: string, { messages, continues }: RequestConversation) {
+  identify(view: string, { messages, continues }: RequestConversation) {
     const exchanges = exchangesIn(messages)
     const last = exchanges.at(-1)
     if (last === undefined) return null
     const histories = historiesOf(view, exchanges)
-    const talk = this.#talkOf(view, exchanges, histories, continues)
+    const conversation = this.#conversationOf(view, exchanges, histories, continues)
     const said = exchanges.flatMap(({ said: texts }, place) =>
       texts.map((message, index) => ({
         key: exchangeHashOf(histories[place] ?? '', message.text, String(index)),
@@ -238,41 +256,47 @@ export class Conversations {
       })),
     )
     return {
-      talk,
+      conversation,
       /** The messages of the person, oldest first, and those among them that this request is about. */
       said,
       current: said.slice(-last.said.length),
       /** Called with the answer when it has come, so that the next request is recognised. */
-      answered: ({ text, id, isComplete }: ModelAnswer): void => {
-        if (id !== null) this.#answers.set(exchangeHashOf(view, id), talk)
+      onResponse: ({ text, id, isComplete }: ModelAnswer): void => {
+        if (id !== null) this.#answers.set(exchangeHashOf(view, id), conversation)
         if (!isComplete) return
         const answer = [last.answer, text].filter((part) => part !== '').join('\n\n')
         const history = historiesOf(view, [...exchanges.slice(0, -1), { ...last, answer }]).at(-1) as string
-        if (this.#histories.get(history)?.talk !== talk) this.#histories.set(history, { talk, next: null })
-        this.#exchanges.set(exchangeKey(view, { ...last, answer }), talk)
+        if (this.#histories.get(history)?.conversation !== conversation)
+          this.#histories.set(history, { conversation, next: null })
+        this.#exchanges.set(exchangeKey(view, { ...last, answer }), conversation)
         const opening = this.#openings.get(wordsKey(view, last))
-        if (opening?.talk === talk) opening.isAnswered = true
+        if (opening?.conversation === conversation) opening.isAnswered = true
       },
     }
   }
 
-  #talkOf(view: string, exchanges: readonly Exchange[], histories: readonly string[], continues: string | null): Talk {
+  #conversationOf(
+    view: string,
+    exchanges: readonly Exchange[],
+    histories: readonly string[],
+    continues: string | null,
+  ): TrackedConversation {
     if (continues !== null) {
       const key = exchangeHashOf(view, continues)
-      const known = this.#answers.get(key) ?? newTalk()
+      const known = this.#answers.get(key) ?? newConversation()
       this.#answers.set(key, known)
       return known
     }
     const last = exchanges.at(-1) as Exchange
     // The model has called a tool, and the client brings the result.
     const begun = last.isBegun ? this.#histories.get(histories.at(-1) as string) : undefined
-    if (begun !== undefined) return begun.talk
+    if (begun !== undefined) return begun.conversation
     const before = this.#histories.get(histories.at(-2) as string)
     if (before !== undefined) {
       const next = wordsKey(view, last)
-      if (before.next !== null && before.next !== next) return newTalk()
+      if (before.next !== null && before.next !== next) return newConversation()
       before.next = next
-      return before.talk
+      return before.conversation
     }
     for (const exchange of exchanges.slice(0, -1).reverse()) {
       const known = this.#exchanges.get(exchangeKey(view, exchange))
@@ -281,14 +305,14 @@ export class Conversations {
     const key = wordsKey(view, exchanges[0] as Exchange)
     const opening = this.#openings.get(key)
     // An answer that did not come to its end is not in the history as it was sent, or the request is made again.
-    if (opening !== undefined && !opening.isAnswered) return opening.talk
-    const talk = newTalk()
-    if (exchanges.length === 1) this.#openings.set(key, { talk, isAnswered: false })
-    return talk
+    if (opening !== undefined && !opening.isAnswered) return opening.conversation
+    const conversation = newConversation()
+    if (exchanges.length === 1) this.#openings.set(key, { conversation, isAnswered: false })
+    return conversation
   }
 }
 
-const newTalk = (): Talk => ({
+const newConversation = (): TrackedConversation => ({
   session: `proxy-${randomUUID()}`,
   blocks: new Map(),
   shown: new Set(),
@@ -297,7 +321,7 @@ const newTalk = (): Talk => ({
 
 /** Messages without a text, such as results of tools, belong to the answer that is under way. */
 function exchangesIn(messages: readonly HistoryMessage[]) {
-  // Begun: the model has begun to answer, and be it with the call of a tool.
+  // `isBegun`: the model has started its reply, even if only with a tool call.
   const exchanges: { said: HistoryMessage[]; answers: string[]; isBegun: boolean }[] = []
   for (const message of messages) {
     const last = exchanges.at(-1)

@@ -1,7 +1,6 @@
 import { isSaidByPerson } from '../beliefs/turn.ts'
 import { isObject, type JsonObject } from '../json.ts'
 import { objectsIn, stringIn, textsIn } from '../memory/transfer/chats/chat.ts'
-import type { Insertion, JsonSpans, Span } from './json-spans.ts'
 
 /** A message of the history that a request carries. */
 export type HistoryMessage = {
@@ -12,13 +11,13 @@ export type HistoryMessage = {
   readonly isTyped: boolean
   /** The author that the client names; null for none. */
   readonly author: string | null
-  /** Makes room for a block after the person's own text; null for messages that take none. */
-  readonly insert: ((block: string) => readonly Insertion[]) | null
+  /** Adds a block after the person's own text, in the body that was read. Only for messages of the person with a text. */
+  readonly add: (block: string) => void
 }
 
 export type RequestConversation = {
   readonly messages: readonly HistoryMessage[]
-  /** The id by which the service knows what came before, where the client does not send it again. */
+  /** The id by which the service knows the earlier messages, if the client does not send them again. */
   readonly continues: string | null
 }
 
@@ -29,49 +28,42 @@ export type ModelAnswer = {
   readonly isComplete: boolean
 }
 
+/** The parsed body of a request, which `HistoryMessage.add` changes. */
+export type RequestBody = Record<string, unknown>
+
 /** One of the protocols by which clients talk to models. */
 export type Dialect = {
-  readonly name: 'chat-completions' | 'responses' | 'messages'
   /** The end of the path that its requests go to. */
   readonly route: string
-  /** The conversation in the body of a request; null when it has none that is understood. */
-  readonly read: (body: JsonObject, spans: JsonSpans) => RequestConversation | null
+  /** The conversation in the body of a request; null if the body has none that is understood. */
+  readonly read: (body: RequestBody) => RequestConversation | null
   /** The answer in the events of a stream, or in one JSON document. */
   readonly answerIn: (documents: readonly JsonObject[], isStream: boolean) => ModelAnswer
 }
 
 const messageTextOf = (value: unknown): string => (typeof value === 'string' ? value : '')
 
-/** Adds a part with the block to a content that is a list, or makes a list of a content that is one text. */
-function insertPart(spans: JsonSpans, content: Span, type: string): NonNullable<HistoryMessage['insert']> {
-  const part = (text: string): string => `{"type":"${type}","text":${text}}`
-  return (block) => {
-    const added = part(JSON.stringify(block))
-    if (spans.isString(content))
-      return [
-        { at: content.start, text: `[{"type":"${type}","text":` },
-        { at: content.end, text: `},${added}]` },
-      ]
-    return [{ at: content.end - 1, text: `${spans.elements(content).length === 0 ? '' : ','}${added}` }]
-  }
-}
+/** A content with a block added to it. */
+type WithBlock = (content: unknown, block: string) => unknown
 
-/** The messages in a list of the body; `insert` makes room in the content of the person's messages. */
-function messagesIn(
-  body: JsonObject,
-  spans: JsonSpans,
-  { list: name, types, insert }: { list: string; types: string[]; insert: (content: Span) => HistoryMessage['insert'] },
-): readonly HistoryMessage[] | null {
-  const [list, given] = [spans.member(spans.root(), name), body[name]]
-  if (list === null || !Array.isArray(given)) return null
-  return spans.elements(list).flatMap((span, index): readonly HistoryMessage[] => {
-    const message: unknown = given[index]
+/** The content as a list, with the block as its last part. */
+const withPart =
+  (type: string): WithBlock =>
+  (content, block) => [...(Array.isArray(content) ? content : [{ type, text: content }]), { type, text: block }]
+
+/** A content that is one text stays one: many servers of this protocol take no lists. */
+const withText: WithBlock = (content, block) =>
+  typeof content === 'string' ? `${content}\n\n${block}` : withPart('text')(content, block)
+
+/** The messages of the person and the model in a list of the body. */
+function messagesIn(list: unknown, types: readonly string[], withBlock: WithBlock): readonly HistoryMessage[] | null {
+  if (!Array.isArray(list)) return null
+  return list.flatMap((message: unknown): readonly HistoryMessage[] => {
     if (!isObject(message) || (message.type ?? 'message') !== 'message') return []
     const texts = textsIn(message.content, types)
     if (message.role === 'assistant')
-      return [{ role: 'assistant', text: texts.join('\n\n'), isTyped: false, author: null, insert: null }]
+      return [{ role: 'assistant', text: texts.join('\n\n'), isTyped: false, author: null, add: () => {} }]
     if (message.role !== 'user') return []
-    const content = spans.member(span, 'content')
     const { text, isTyped } = ownText(texts)
     return [
       {
@@ -79,7 +71,7 @@ function messagesIn(
         text,
         isTyped: isTyped && !objectsIn(message.content).some(isMarked),
         author: stringIn(message.name),
-        insert: content === null ? null : insert(content),
+        add: (block) => Object.assign(message, { content: withBlock(message.content, block) }),
       },
     ]
   })
@@ -92,16 +84,15 @@ const isMarked = (part: JsonObject): boolean =>
   typeof part.text === 'string' && Object.keys(part).some((field) => !fieldsOfTypedText.includes(field))
 
 /** The history of a request that has it in `messages`. */
-function historyIn(body: JsonObject, spans: JsonSpans, insert: (content: Span) => HistoryMessage['insert']) {
-  const messages = messagesIn(body, spans, { list: 'messages', types: ['text'], insert })
+function historyIn(body: RequestBody, withBlock: WithBlock): RequestConversation | null {
+  const messages = messagesIn(body.messages, ['text'], withBlock)
   return messages === null ? null : { messages, continues: null }
 }
 
 /** OpenAI's Chat Completions, which most other services and local servers speak too. */
 export const chatCompletions: Dialect = {
-  name: 'chat-completions',
   route: '/chat/completions',
-  read: (body, spans) => historyIn(body, spans, (content) => insertText(spans, content)),
+  read: (body) => historyIn(body, withText),
   answerIn: (documents, isStream) => {
     const choices = documents.flatMap(({ choices }) => objectsIn(choices)).filter(({ index = 0 }) => index === 0)
     const pieces = choices.map(({ delta, message }) => (isStream ? delta : message)).filter(isObject)
@@ -113,17 +104,10 @@ export const chatCompletions: Dialect = {
   },
 }
 
-/** A content that is one text stays one: many servers of this protocol take no lists. */
-function insertText(spans: JsonSpans, content: Span): HistoryMessage['insert'] {
-  if (!spans.isString(content)) return insertPart(spans, content, 'text')
-  return (block) => [{ at: content.end - 1, text: JSON.stringify(`\n\n${block}`).slice(1, -1) }]
-}
-
-/** Anthropic's Messages. Results of tools come as messages of the user, which hold no text of theirs. */
+/** Anthropic's Messages. Results of tools are messages of the user without a text of the person. */
 export const messages: Dialect = {
-  name: 'messages',
   route: '/messages',
-  read: (body, spans) => historyIn(body, spans, (content) => insertPart(spans, content, 'text')),
+  read: (body) => historyIn(body, withPart('text')),
   answerIn: (documents, isStream) => {
     if (!isStream) {
       const [answer = {}] = documents
@@ -142,31 +126,20 @@ export const messages: Dialect = {
   },
 }
 
-/** OpenAI's Responses. What came before is in `input`, or the service keeps it and the request names it. */
+/** OpenAI's Responses. Earlier messages are in `input`, or the service keeps them and the request names their id. */
 export const responses: Dialect = {
-  name: 'responses',
   route: '/responses',
-  read: (body, spans) => {
-    const input = spans.member(spans.root(), 'input')
-    if (input === null) return null
-    const { previous_response_id: previous, conversation } = body
+  read: (body) => {
+    const { input, previous_response_id: previous, conversation } = body
     const kept = isObject(conversation) ? conversation.id : conversation
-    const continues = typeof previous === 'string' ? previous : typeof kept === 'string' ? kept : null
-    if (typeof body.input === 'string') {
-      const part = insertPart(spans, input, 'input_text')
-      const insert: HistoryMessage['insert'] = (block) => {
-        const [open, close] = part(block)
-        if (open === undefined || close === undefined) return []
-        return [
-          { at: open.at, text: `[{"role":"user","content":${open.text}` },
-          { at: close.at, text: `${close.text}}]` },
-        ]
-      }
-      return { messages: [{ role: 'user', ...ownText([body.input]), author: null, insert }], continues }
+    const continues = stringIn(previous) ?? stringIn(kept)
+    const list = typeof input === 'string' ? [{ role: 'user', content: input }] : input
+    const withBlock: WithBlock = (content, block) => {
+      // A text is sent as a list only if something is added to it.
+      body.input = list
+      return withPart('input_text')(content, block)
     }
-    const types = ['input_text', 'output_text', 'text']
-    const insert = (content: Span) => insertPart(spans, content, 'input_text')
-    const messages = messagesIn(body, spans, { list: 'input', types, insert })
+    const messages = messagesIn(list, ['input_text', 'output_text', 'text'], withBlock)
     return messages === null ? null : { messages, continues }
   },
   answerIn: (documents, isStream) => {

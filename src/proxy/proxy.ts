@@ -12,7 +12,7 @@ import zlib from 'node:zlib'
 import { MemoryError } from '../errors.ts'
 import { codeOf } from '../files/leftovers.ts'
 import { type JsonObject, parseObject } from '../json.ts'
-import { type MemoryDeps, memoryLane, type Prepared, type View } from './add-memory.ts'
+import { type MemoryDeps, memoryInjector, type Prepared } from './add-memory.ts'
 import { chatCompletions, type Dialect, type ModelAnswer, messages, responses } from './dialects.ts'
 
 type ProxyOptions = MemoryDeps & {
@@ -33,7 +33,7 @@ const largestBody = 64 * 1024 * 1024
 
 /** Sends requests on to a service, with memory in those that ask a model, and the answers back as they come. */
 export function memoryProxy(options: ProxyOptions): Proxy {
-  const lane = memoryLane(options)
+  const injector = memoryInjector(options)
   const settings = { keepAlive: true, maxSockets: Number.POSITIVE_INFINITY, maxFreeSockets: 64 }
   const agent = options.upstream.protocol === 'https:' ? new HttpsAgent(settings) : new HttpAgent(settings)
   const upstream: Upstream = { url: options.upstream, agent, log: options.log }
@@ -43,15 +43,16 @@ export function memoryProxy(options: ProxyOptions): Proxy {
     if (refusal !== null) return refuse(outgoing, 403, refusal)
     const dialect = dialectOf(incoming)
     const isOff = incoming.headers['x-credence-memory']?.toString().toLowerCase() === 'off'
-    if (dialect === null || isOff) return sendOn(upstream, incoming, outgoing, { outcome: isOff ? 'off' : null })
-    const view = viewOf(lane, incoming)
-    if ('message' in view) return refuse(outgoing, 400, view)
+    if (dialect === null || isOff) return forward(upstream, incoming, outgoing, { outcome: isOff ? 'off' : null })
+    const { 'x-credence-user': user, 'x-credence-scope': scope } = incoming.headers
+    const view = injector.viewOf(user?.toString(), scope?.toString())
     if ((incoming.headers['content-encoding'] ?? 'identity') !== 'identity')
-      return sendOn(upstream, incoming, outgoing, { outcome: 'none; the body is compressed' })
+      return forward(upstream, incoming, outgoing, { outcome: 'none; the body is compressed' })
     const { bytes, isWhole } = await readBody(incoming)
-    if (!isWhole) return sendOn(upstream, incoming, outgoing, { begun: bytes, outcome: 'none; the body is too large' })
-    const prepared = await lane.prepare(dialect, bytes, view)
-    return sendOn(upstream, incoming, outgoing, { prepared, dialect, outcome: prepared.outcome })
+    if (!isWhole)
+      return forward(upstream, incoming, outgoing, { bufferedBody: bytes, outcome: 'none; the body is too large' })
+    const prepared = await injector.prepare(dialect, bytes, view)
+    return forward(upstream, incoming, outgoing, { prepared, dialect, outcome: prepared.outcome })
   }
 
   return {
@@ -61,11 +62,12 @@ export function memoryProxy(options: ProxyOptions): Proxy {
         if (outgoing.destroyed) return
         options.log(`A request failed: ${codeOf(error) ?? (error instanceof Error ? error.name : 'unknown error')}.`)
         if (outgoing.headersSent) outgoing.destroy()
-        else refuse(outgoing, 502, { message: 'The proxy met a bug.', hint: 'Its log says more.' })
+        else if (error instanceof MemoryError) refuse(outgoing, 400, { message: error.message, hint: error.hint ?? '' })
+        else refuse(outgoing, 502, { message: 'Internal error in the proxy.', hint: 'See its log.' })
       })
     },
     close: async () => {
-      await lane.settled()
+      await injector.settled()
       agent.destroy()
     },
   }
@@ -74,18 +76,6 @@ export function memoryProxy(options: ProxyOptions): Proxy {
 function dialectOf({ method, url = '' }: IncomingMessage): Dialect | null {
   const [path = ''] = url.split('?')
   return method === 'POST' ? (dialects.find(({ route }) => path.endsWith(route)) ?? null) : null
-}
-
-function viewOf(
-  lane: Pick<ReturnType<typeof memoryLane>, 'viewOf'>,
-  { headers }: IncomingMessage,
-): View | { message: string; hint: string } {
-  try {
-    return lane.viewOf(headers['x-credence-user']?.toString(), headers['x-credence-scope']?.toString())
-  } catch (error) {
-    if (!(error instanceof MemoryError)) throw error
-    return { message: error.message, hint: error.hint ?? 'Correct the headers x-credence-user and x-credence-scope.' }
-  }
 }
 
 /** In the form that the clients of all three protocols show. */
@@ -110,27 +100,36 @@ async function readBody(incoming: IncomingMessage): Promise<{ readonly bytes: Bu
 
 type Upstream = { readonly url: URL; readonly agent: HttpAgent | HttpsAgent; readonly log: (line: string) => void }
 
-type Sending = {
+type ForwardOptions = {
   /** The header `x-credence-memory` of the answer; null for requests that have nothing to do with memory. */
   readonly outcome: string | null
   readonly prepared?: Prepared
   readonly dialect?: Dialect
   /** The beginning of a body whose rest is still to come. */
-  readonly begun?: Buffer
+  readonly bufferedBody?: Buffer
 }
 
 /** Sends a request on and its answer back, piece by piece as it comes. */
-async function sendOn(upstream: Upstream, incoming: IncomingMessage, outgoing: ServerResponse, sending: Sending) {
-  const { prepared, begun } = sending
-  const gone = new AbortController()
+async function forward(
+  upstream: Upstream,
+  incoming: IncomingMessage,
+  outgoing: ServerResponse,
+  options: ForwardOptions,
+) {
+  const { prepared, bufferedBody } = options
+  const clientGone = new AbortController()
   outgoing.once('close', () => {
-    if (!outgoing.writableFinished) gone.abort()
+    if (!outgoing.writableFinished) clientGone.abort()
   })
   let answer: IncomingMessage
   try {
-    answer = await asked(upstream, incoming, { body: prepared?.body ?? null, begun, signal: gone.signal })
+    answer = await sendUpstream(upstream, incoming, {
+      body: prepared?.body ?? null,
+      bufferedBody,
+      signal: clientGone.signal,
+    })
   } catch (error) {
-    if (gone.signal.aborted) return
+    if (clientGone.signal.aborted) return
     const reason = codeOf(error) ?? 'the connection was cut'
     upstream.log(`${upstream.url.origin} cannot be reached: ${reason}.`)
     const message = `${upstream.url.origin} cannot be reached (${reason}).`
@@ -138,32 +137,36 @@ async function sendOn(upstream: Upstream, incoming: IncomingMessage, outgoing: S
   }
   const { statusCode: status = 502, statusMessage = '', rawHeaders } = answer
   const headers = withoutHopByHop(rawHeaders, answer.headers.connection)
-  if (sending.outcome !== null) headers.push('x-credence-memory', headerText(sending.outcome))
+  if (options.outcome !== null) headers.push('x-credence-memory', headerText(options.outcome))
   outgoing.writeHead(status, statusMessage, headers)
   // The client may wait for the headers before anything else comes.
   outgoing.flushHeaders()
   const isKept = prepared !== undefined && status >= 200 && status < 300
   const copy = isKept ? answerCopy(answer.headers) : null
-  const { isWhole } = await piped(answer, outgoing, copy)
+  const { isWhole } = await pipeResponse(answer, outgoing, copy)
   if (isWhole) outgoing.end()
   // The client sees a broken answer where the service has sent one.
   else outgoing.destroy()
-  if (copy === null || prepared === undefined || sending.dialect === undefined) return
-  const text = copy.answer(sending.dialect)
+  if (copy === null || prepared === undefined || options.dialect === undefined) return
+  const text = copy.answer(options.dialect)
   prepared.onAnswer({ ...text, isComplete: text.isComplete && isWhole })
 }
 
-type Question = {
+type UpstreamRequest = {
   /** The whole body; null where it is sent on as it comes. */
   readonly body: Buffer | null
-  readonly begun: Buffer | undefined
+  readonly bufferedBody: Buffer | undefined
   readonly signal: AbortSignal
 }
 
 /** Asks the service. A kept connection that the service has closed meanwhile is replaced by a new one. */
-async function asked(upstream: Upstream, incoming: IncomingMessage, question: Question): Promise<IncomingMessage> {
+async function sendUpstream(
+  upstream: Upstream,
+  incoming: IncomingMessage,
+  sent: UpstreamRequest,
+): Promise<IncomingMessage> {
   const { url, agent } = upstream
-  const { body, begun, signal } = question
+  const { body, bufferedBody, signal } = sent
   const headers = withoutHopByHop(incoming.rawHeaders, incoming.headers.connection, (name) => {
     const isOurs = name === 'host' || name.startsWith('x-credence-')
     return !isOurs && !(body !== null && name === 'content-length')
@@ -178,12 +181,12 @@ async function asked(upstream: Upstream, incoming: IncomingMessage, question: Qu
     const arrival = once(request, 'response')
     if (body !== null) request.end(body)
     else {
-      if (begun !== undefined) request.write(begun)
+      if (bufferedBody !== undefined) request.write(bufferedBody)
       incoming.pipe(request)
     }
     try {
       const [answer] = await arrival
-      // After the answer has begun, errors come by it.
+      // Once the response has started, errors are emitted on the response.
       request.on('error', () => {})
       return answer
     } catch (error) {
@@ -220,7 +223,11 @@ function withoutHopByHop(raw: readonly string[], connection = '', isWanted: (nam
 const headerText = (text: string): string => text.replace(/[^\x20-\x7e]/gu, '?')
 
 /** Passes an answer on as fast as the client reads it. */
-async function piped(answer: IncomingMessage, outgoing: ServerResponse, copy: ReturnType<typeof answerCopy> | null) {
+async function pipeResponse(
+  answer: IncomingMessage,
+  outgoing: ServerResponse,
+  copy: ReturnType<typeof answerCopy> | null,
+) {
   try {
     for await (const chunk of answer) {
       copy?.take(chunk)

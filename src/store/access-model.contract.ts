@@ -16,16 +16,8 @@ export function openMemoryAccess(): AccessStore {
     return true
   }
   const valid = (): KeptToken[] => [...tokens.values()].filter(({ token }) => token.revokedAt === null)
-  const ofPerson = (person: string | null): AccessToken[] =>
-    valid()
-      .map(({ token }) => token)
-      .filter((token) => token.person === person)
-  const isInvite = ({ kind }: AccessToken): boolean => kind === 'invite'
   const keep = (token: AccessToken, hash: string): boolean => {
-    const isKept =
-      token.person === null ||
-      (people.has(token.person) && !(token.kind === 'invite' && ofPerson(token.person).some(isInvite)))
-    if (isKept) add(tokens, token.id, { token, hash })
+    if (token.person === null || people.has(token.person)) add(tokens, token.id, { token, hash })
     return tokens.has(token.id)
   }
   return {
@@ -37,12 +29,6 @@ export function openMemoryAccess(): AccessStore {
     },
     people: async () => sorted(people.values(), ({ name }) => name),
     addToken: async (token, hash) => keep(token, hash),
-    exchangeInvite: async (inviteHash, token, hash) => {
-      const invite = valid().find((one) => one.hash === inviteHash && one.token.kind === 'invite')
-      if (invite === undefined || !ofPerson(invite.token.person).every(isInvite)) return false
-      tokens.delete(invite.token.id)
-      return keep({ ...token, person: invite.token.person }, hash)
-    },
     revokeToken: async (id, revokedAt) => {
       const kept = tokens.get(id)
       if (kept === undefined || (kept.token.revokedAt ?? revokedAt) !== revokedAt) return false

@@ -60,18 +60,6 @@ export function sqlAccess(run: RunAccess): AccessStore {
         ),
         id,
       ),
-    exchangeInvite: async (inviteHash, { id, kind, scopes, label, createdAt }, hash) =>
-      orThere(
-        await write(
-          `UPDATE credence.tokens SET hash = $2, id = $3, kind = $4, scopes = $5, label = $6, created_at = $7, last_used_at = NULL
-           WHERE hash = $1 AND kind = 'invite' AND NOT EXISTS
-             (SELECT 1 FROM credence.tokens other
-              WHERE other.person = tokens.person AND other.kind <> 'invite' AND other.revoked_at IS NULL)
-           RETURNING id`,
-          [inviteHash, hash, id, kind, JSON.stringify(scopes), label, createdAt],
-        ),
-        id,
-      ),
     // The hash is erased, so that no query finds a revoked token by it. After a lost connection the statement is run again.
     revokeToken: (id, at) =>
       write(
@@ -88,14 +76,17 @@ export function sqlAccess(run: RunAccess): AccessStore {
     tokens: async (person) =>
       (
         await (person === undefined
-          ? read<TokenRow>(`SELECT ${columns} FROM credence.tokens ORDER BY id`)
-          : read<TokenRow>(`SELECT ${columns} FROM credence.tokens WHERE person = $1 ORDER BY id`, [person]))
+          ? read<TokenRow>(`SELECT ${columns} FROM credence.tokens WHERE kind <> 'invite' ORDER BY id`)
+          : read<TokenRow>(
+              `SELECT ${columns} FROM credence.tokens WHERE kind <> 'invite' AND person = $1 ORDER BY id`,
+              [person],
+            ))
       ).map(tokenOf),
     findToken: async (by) => {
       const [key, value] = 'hash' in by ? ['hash', by.hash] : ['id', by.id]
       const rows = await read<TokenRow & { team: string | null; role: Role }>(
         `SELECT ${columns}, team, role FROM credence.tokens LEFT JOIN credence.team_members USING (person)
-         WHERE ${key} = $1 AND revoked_at IS NULL ORDER BY team`,
+         WHERE ${key} = $1 AND kind <> 'invite' AND revoked_at IS NULL ORDER BY team`,
         [value],
       )
       const [first] = rows

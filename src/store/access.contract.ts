@@ -29,11 +29,6 @@ const anyCall: fc.Arbitrary<readonly [string, Call]> = fc.oneof(
     .tuple(id, fc.constantFrom(at, later))
     .map(([one, when]) => [`revoke ${one} ${when}`, (store: AccessStore) => store.revokeToken(one, when)] as const),
   id.map((one) => [`use ${one}`, (store: AccessStore) => store.noteUse(one, later)] as const),
-  fc.tuple(id, fc.nat()).map(([from, number]) => {
-    const { person: _person, ...token } = tokenOf(`t-own-${number}`, null)
-    const invite = hashes[from] ?? ''
-    return [`use ${from}`, (store: AccessStore) => store.exchangeInvite(invite, token, `hash own ${number}`)] as const
-  }),
   team.map((one) => [`team ${one}`, (store: AccessStore) => store.addTeam({ name: one, createdAt: at })] as const),
   team.map((one) => [`no team ${one}`, (store: AccessStore) => store.removeTeam(one)] as const),
   fc
@@ -73,35 +68,6 @@ export function describeAccess(store: string, open: () => Promise<AccessStore>, 
       })
       expect(await access.findToken({ hash: 't-1' })).toBeNull()
       expect(await access.findToken({ hash: 'hash' })).toBeNull()
-    })
-
-    it('exchanges an invite once, and no other token', async () => {
-      const access = await open()
-      await access.addPerson({ name: 'ana', createdAt: at })
-      await access.addToken(tokenOf('t-1', 'ana', { kind: 'invite' }), 'invite')
-      await access.addPerson({ name: 'ben', createdAt: at })
-      await access.addToken(tokenOf('t-2', 'ben'), 'person')
-      const { person: _person, ...own } = tokenOf('t-3', null, { label: 'own' })
-
-      expect(await access.exchangeInvite('person', { ...own, id: 't-4' }, 'four')).toBe(false)
-      expect(await access.exchangeInvite('invite', own, 'three')).toBe(true)
-      expect(await access.exchangeInvite('invite', { ...own, id: 't-5' }, 'five')).toBe(false)
-      expect(await access.findToken({ hash: 'invite' })).toBeNull()
-      expect(await access.findToken({ hash: 'three' })).toMatchObject({ id: 't-3', person: 'ana', kind: 'person' })
-      expect((await access.tokens()).map((token) => token.id)).toEqual(['t-2', 't-3'])
-    })
-
-    it('has one invite of a person at a time, which a token of theirs makes worthless', async () => {
-      const access = await open()
-      await access.addPerson({ name: 'ana', createdAt: at })
-      const { person: _person, ...own } = tokenOf('t-9', null)
-
-      expect(await access.addToken(tokenOf('t-1', 'ana', { kind: 'invite' }), 'one')).toBe(true)
-      expect(await access.addToken(tokenOf('t-2', 'ana', { kind: 'invite' }), 'two')).toBe(false)
-      await access.addToken(tokenOf('t-3', 'ana', { kind: 'agent' }), 'agent')
-      expect(await access.exchangeInvite('one', own, 'nine')).toBe(false)
-      await access.revokeToken('t-3', later)
-      expect(await access.exchangeInvite('one', own, 'nine')).toBe(true)
     })
 
     it('notes when a token was used and revoked, lists it afterwards, and finds it no more', async () => {

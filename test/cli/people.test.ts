@@ -20,7 +20,7 @@ it('people, tokens and teams are made, listed and removed; the file never holds 
     .filter((name) => name.startsWith('credence.db'))
     .map((name) => readFileSync(join(state, name), 'latin1'))
 
-  expect(added).toMatchObject({ person: { name: 'ana' }, token: { kind: 'invite', person: 'ana' } })
+  expect(added).toMatchObject({ person: { name: 'ana' }, token: { kind: 'person', person: 'ana' } })
   expect(agent.token).toMatchObject({ kind: 'agent', person: 'ana', scopes: ['domain:code'], label: 'laptop' })
   expect(admin.token).toMatchObject({ kind: 'admin', person: null })
   for (const { secret } of [added, agent, admin]) expect(files.join('')).not.toContain(secret.slice(9))
@@ -39,7 +39,7 @@ it('people, tokens and teams are made, listed and removed; the file never holds 
   await json('team', 'remove-member', 'platform', 'ben')
   await json('people', 'remove', 'ana', '--memory', 'keep')
   const listed = (await json('token', 'list')) as { kind: string; person: string | null; revokedAt: string | null }[]
-  expect(listed.filter(({ revokedAt }) => revokedAt === null)).toMatchObject([{ kind: 'invite', person: 'ben' }])
+  expect(listed.filter(({ revokedAt }) => revokedAt === null)).toMatchObject([{ kind: 'person', person: 'ben' }])
   expect(listed.filter(({ revokedAt }) => revokedAt !== null)).toMatchObject([{ kind: 'admin' }])
   expect(await json('team', 'list')).toMatchObject([{ name: 'platform', members: [] }])
 })
@@ -54,7 +54,7 @@ it('says what is wrong, and what to do about it', async () => {
   await place.run('people', 'add', 'ana', ...here)
 
   const { stderr: next } = await place.run('people', 'add', 'ben', ...here)
-  expect(next).toContain('/api/v1/tokens')
+  expect(next).toContain('The token is shown only now.')
   expect(await ending('people', 'add', 'ana')).toBe('3 error: There is a person "ana" already.')
   expect(await ending('people', 'add', 'Ana Maria')).toContain('3 error: "Ana Maria" is not the name of a person.')
   expect(await ending('people', 'add', 'local')).toBe('3 error: "local" has a memory already.')
@@ -62,7 +62,7 @@ it('says what is wrong, and what to do about it', async () => {
   expect(await ending('people', 'remove', 'nobody', '--memory', 'keep')).toBe('3 error: There is no person "nobody".')
   expect(await ending('token', 'create')).toContain('2 error: <person> is missing.')
   expect(await ending('token', 'create', 'ana', '--admin')).toContain('2 error: --admin takes no person.')
-  expect(await ending('token', 'create', 'ana', '--agent', '--invite')).toContain('2 error: --agent and --invite')
+  expect(await ending('token', 'create', 'ana', '--agent', '--admin')).toContain('2 error: --agent and --admin')
   expect(await ending('token', 'create', 'ana', '--scope', 'domain:code')).toContain(
     '3 error: A token of the kind person',
   )

@@ -1,6 +1,6 @@
 import { existsSync, lstatSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { evaluate, parse as parseTree } from '@humanwhocodes/momoa'
+import { parse } from 'jsonc-parser'
 import { parse as parseToml } from 'smol-toml'
 import { describe, expect, it } from 'vitest'
 import { type ConnectHost, connectHosts } from '../../src/cli/connect/hosts.ts'
@@ -29,7 +29,7 @@ function put(file: string, text: string): void {
 
 const textOf = (file: string): string | null => (existsSync(file) ? readFileSync(file, 'utf8') : null)
 // biome-ignore lint/suspicious/noExplicitAny: the tests look at whatever is there
-const parseJson = (text: string): any => evaluate(parseTree(text.replace(/^\ufeff/, ''), { mode: 'json5' }))
+const parseJson = (text: string): any => parse(text.replace(/^\ufeff/, ''))
 const jsonAt = (file: string) => parseJson(readFileSync(file, 'utf8'))
 
 /** Files as people have them: comments, tabs, no last newline, other servers and hooks. */
@@ -46,7 +46,7 @@ const written: Readonly<Record<string, string>> = {
     '{\n  // mine\n  "ui": { "theme": "x" },\n  "mcpServers": { "other": { "command": "x" } },\n}\n',
   '.config/opencode/opencode.json': '{\n  "plugin": ["other"], // mine\n  "model": "a/b"\n}\n',
   '.openclaw/openclaw.json':
-    "{\n  agents: {},\n  plugins: { load: { paths: ['/else'] }, slots: { memory: 'memory-core' } }, // mine\n}\n",
+    '{\n  "agents": {},\n  "plugins": { "load": { "paths": ["/else"] }, "slots": { "memory": "memory-core" } }, // mine\n}\n',
   '.config/Claude/claude_desktop_config.json': '{}',
 }
 

@@ -90,7 +90,7 @@ describe('the connection of Claude Code', () => {
     expect(plain.stdout).toContain('--allow-read')
     expect(unasked).toHaveLength(2)
     expect(asked.toSorted()).toEqual(['Bash(ls)', ...readingTools.map((tool) => `mcp__credence__${tool}`)].toSorted())
-    expect(readFileSync(file, 'utf8')).toBe(before.replace('Bash(ls)', 'Bash(cat)'))
+    expect(JSON.parse(readFileSync(file, 'utf8'))).toEqual(JSON.parse(before.replace('Bash(ls)', 'Bash(cat)')))
     const reading = tools.filter(({ config }) => config.annotations.readOnlyHint).map(({ name }) => name)
     expect([...readingTools].sort()).toEqual(reading.sort())
   })

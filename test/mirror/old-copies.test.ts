@@ -22,7 +22,7 @@ it('an old copy of the file that is saved takes no line away that waits or was w
   writeFileSync(join(paths.dir, mirrorFile), `${texts[0]}- **newest**: of the editor\n`)
 
   const onTorn = () => expect.unreachable()
-  const read = readMirror(paths, state, { late: [], topics: [], acceptsEmpty: false, onTorn })
+  const read = readMirror(paths, state, { late: [], acceptsEmpty: false, onTorn })
 
   const text = 'document' in read ? read.document.render() : ''
   for (const name of ['kept', 'late', 'newest']) expect(text.split(`**${name}**`)).toHaveLength(2)

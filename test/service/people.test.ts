@@ -48,9 +48,25 @@ it('the token of the memory directory administers the store, and that of its age
 
   expect((await ask(installationToken, 'GET', '/people')).text).toContain(`"${name}"`)
   expect((await ask(installationToken, 'POST', '/people', { name: newName() })).status).toBe(201)
-  expect((await ask(installationToken, 'POST', '/tokens', { kind: 'person', person: name })).status).toBe(403)
+  for (const kind of ['person', 'agent'])
+    expect((await ask(installationToken, 'POST', '/tokens', { kind, person: name })).status).toBeGreaterThan(400)
   for (const path of ['/people', '/tokens', '/teams'])
     expect((await ask(agentToken, 'GET', path)).status, path).toBe(403)
+})
+
+it('the token of the memory directory makes the first token of a person, before there is a memory or a token', async () => {
+  const name = newName()
+  await addPerson(server.ports, { name })
+  const first = () => server.as(installationToken, 'POST', `${apiPrefix}/tokens`, { person: name, label: 'first' })
+
+  const made = await first()
+  const besideToken = await first()
+  await remember(secretIn(made.body), 'Deploys happen on Mondays.')
+  for (const { id } of await server.ports.access.tokens(name)) await revokeToken(server.ports, id)
+  const besideMemory = await first()
+
+  expect(made.body).toMatchObject({ token: { kind: 'person', person: name, label: 'first' } })
+  expect([made.status, besideToken.status, besideMemory.status]).toEqual([201, 409, 409])
 })
 
 describe('an administrator', () => {
@@ -58,10 +74,9 @@ describe('an administrator', () => {
     const { name, secret } = await newPerson()
     await remember(secret, 'Deploys happen on canary-days.')
     await createTeam(server.ports, { name: `team-of-${name}`, owner: name })
-    const invite = (await createToken(server.ports, { kind: 'invite', person: (await addedPerson()).name })).secret
 
     const statuses: string[] = []
-    for (const holder of [await newAdmin(), invite])
+    for (const holder of [await newAdmin()])
       for (const [route, described] of ofMemories)
         for (const prefix of isOfTeams(route, described) ? ['', `/teams/team-of-${name}`] : ['']) {
           const path = `${apiPrefix}${prefix}${pathOf(described)}`
@@ -75,44 +90,26 @@ describe('an administrator', () => {
     expect(tool).toContain('opens no memory')
   })
 
-  it('makes no token that opens a memory: an invite works once, before there is a memory or a token', async () => {
-    const admin = await newAdmin()
-    const name = newName()
+  it('makes no token that opens a memory', async () => {
+    const [admin, name] = [await newAdmin(), newName()]
     const added = await server.as(admin, 'POST', `${apiPrefix}/people`, { name })
-    const first = secretIn((added.body as { invite: unknown }).invite)
-    const second = await server.as(admin, 'POST', `${apiPrefix}/tokens`, { person: name })
-    const early = await server.as(first, 'POST', `${apiPrefix}/tokens`, {})
-    const own = await server.as(secretIn(second.body), 'POST', `${apiPrefix}/tokens`, { label: 'mine' })
-    const again = await server.as(secretIn(second.body), 'POST', `${apiPrefix}/tokens`, {})
-    const besideToken = await server.as(admin, 'POST', `${apiPrefix}/tokens`, { person: name })
-    await remember(secretIn(own.body), 'Deploys happen on Mondays.')
-    for (const { id } of await server.ports.access.tokens(name))
-      await server.as(admin, 'DELETE', `${apiPrefix}/tokens/${id}`)
-    const besideMemory = await server.as(admin, 'POST', `${apiPrefix}/tokens`, { person: name })
-    await server.as(admin, 'DELETE', `${apiPrefix}/people/${name}?memory=keep`)
-    const sameName = await server.as(admin, 'POST', `${apiPrefix}/people`, { name })
-    const asPerson = await server.as(admin, 'POST', `${apiPrefix}/tokens`, { kind: 'person', person: name })
+    const statuses: number[] = []
+    for (const body of [{ person: name }, { kind: 'person', person: name }, { kind: 'agent', person: name }, {}])
+      statuses.push((await server.as(admin, 'POST', `${apiPrefix}/tokens`, body)).status)
 
-    // The second invite replaced the first.
-    expect(early.status).toBe(401)
-    expect(own.status).toBe(201)
-    expect(again.status).toBe(401)
-    expect([besideToken.status, besideMemory.status, sameName.status]).toEqual([409, 409, 409])
-    expect(asPerson.status).toBe(403)
+    expect(added.status).toBe(201)
+    expect(statuses).toEqual([403, 403, 403, 403])
+    expect(await server.ports.access.tokens(name)).toEqual([])
   })
 
-  it('refuses an invite that was made before the memory was, even after every token is gone', async () => {
-    const { name } = await addedPerson()
-    const { secret } = await createToken(server.ports, { kind: 'invite', person: name })
-    const mine = await createToken(server.ports, { kind: 'person', person: name })
-    await remember(mine.secret, 'Deploys happen on Sundays.')
-    await revokeToken(server.ports, mine.token.id)
+  it('cannot make the server give a name away that has a memory', async () => {
+    const { name, secret, id } = await newPerson()
+    const admin = await newAdmin()
+    await remember(secret, 'Deploys happen on Mondays.')
+    await server.as(admin, 'DELETE', `${apiPrefix}/tokens/${id}`)
+    await server.as(admin, 'DELETE', `${apiPrefix}/people/${name}?memory=keep`)
 
-    const answer = await server.as(secret, 'POST', `${apiPrefix}/tokens`, {})
-
-    expect(answer.status).toBe(409)
-    const left = await server.ports.access.tokens(name)
-    expect(left.filter(({ revokedAt }) => revokedAt === null)).toEqual([])
+    expect((await server.as(admin, 'POST', `${apiPrefix}/people`, { name })).status).toBe(409)
   })
 
   it('adds nobody to a team that exists, and makes none over a memory that is there', async () => {
@@ -151,12 +148,16 @@ describe('an administrator', () => {
   })
 })
 
-/** What an administrator can do about a person, and what the person does, who knows only what they are given. */
-const steps = ['add', 'invite', 'hand over', 'use', 'write', 'use as admin', 'revoke', 'remove'] as const
+/** Requests of an administrator about a person, and the person, who gets tokens from the owner of the store. */
+const steps = ['add', 'ask', 'give token', 'write', 'revoke', 'remove'] as const
 /** Steps that make sense one after the other. */
-const plans = [['hand over', 'use'], ['write'], ['revoke', 'invite'], ['use as admin'], ['remove', 'add']] as const
+const plans = [
+  ['give token', 'write'],
+  ['revoke', 'ask'],
+  ['remove', 'add', 'ask'],
+] as const
 /** Half of the time the person has written something before the administrator tries anything. */
-const beginnings = [[], ['hand over', 'use', 'write']] as const
+const beginnings = [[], ['give token', 'write']] as const
 const anyPlan: fc.Arbitrary<readonly (typeof steps)[number][]> = fc.oneof(
   { weight: 3, arbitrary: fc.constantFrom(...plans) },
   { weight: 1, arbitrary: fc.constantFrom(...steps).map((step) => [step]) },
@@ -172,36 +173,33 @@ it('no order of requests lets an administrator read what a person wrote', { time
         const [admin, name] = [await newAdmin(), newName()]
         const send = (secret: string, method: string, path: string, body?: unknown) =>
           server.as(secret, method, `${apiPrefix}${path}`, body)
-        const [invites, stolen]: [string[], string[]] = [[], []]
-        let given: string | null = null
+        const obtained: string[] = []
         let own: string | null = null
         for (const step of ['add', ...first, ...order.flat()] as const) {
-          if (step === 'add') {
-            const { body } = await send(admin, 'POST', '/people', { name })
-            if ('invite' in body) invites.push(secretIn(body.invite))
-          } else if (step === 'invite') {
-            const { status, body } = await send(admin, 'POST', '/tokens', { person: name })
-            if (status === 201) invites.push(secretIn(body))
-          } else if (step === 'hand over') given = invites.at(-1) ?? null
-          else if (step === 'use' && given !== null) {
-            const { status, body } = await send(given, 'POST', '/tokens', {})
-            if (status === 201) own = secretIn(body)
-          } else if (step === 'use as admin') {
-            for (const invite of invites) {
-              const { status, body } = await send(invite, 'POST', '/tokens', {})
-              if (status !== 201) continue
-              stolen.push(secretIn(body))
-              const more = await send(secretIn(body), 'POST', '/tokens', { kind: 'agent' })
-              stolen.push(secretIn(more.body))
+          if (step === 'add') await send(admin, 'POST', '/people', { name })
+          else if (step === 'ask') {
+            for (const kind of [undefined, 'person', 'agent', 'admin']) {
+              const { status, body } = await send(
+                admin,
+                'POST',
+                '/tokens',
+                kind === 'admin' ? { kind } : { kind, person: name },
+              )
+              if (status === 201) obtained.push(secretIn(body))
             }
-          } else if (step === 'write' && own !== null) {
+          } else if (step === 'give token')
+            own = await createToken(server.ports, { kind: 'person', person: name }).then(
+              ({ secret }) => secret,
+              () => null,
+            )
+          else if (step === 'write' && own !== null) {
             written += Number((await remember(own, 'Deploys happen on canary-days.')).status === 201)
           } else if (step === 'revoke') {
             const { body } = await send(admin, 'GET', '/tokens')
-            for (const { id, person, kind } of body.items as { id: string; person: string; kind: string }[])
-              if (person === name && kind !== 'invite') await send(admin, 'DELETE', `/tokens/${id}`)
+            for (const { id, person } of body.items as { id: string; person: string }[])
+              if (person === name) await send(admin, 'DELETE', `/tokens/${id}`)
           } else if (step === 'remove') await send(admin, 'DELETE', `/people/${name}?memory=keep`)
-          for (const secret of [...stolen, ...invites, admin])
+          for (const secret of [...obtained, admin])
             expect((await send(secret, 'GET', '/beliefs')).text).not.toContain('canary')
         }
       },
@@ -214,11 +212,6 @@ it('no order of requests lets an administrator read what a person wrote', { time
 })
 
 const secretIn = (body: unknown): string => (body as { secret: string }).secret
-async function addedPerson(): Promise<{ readonly name: string }> {
-  const name = newName()
-  await addPerson(server.ports, { name })
-  return { name }
-}
 /** All that the store has of an owner, and has had. */
 async function everythingOf(user: string): Promise<unknown> {
   const { store } = server.ports
@@ -277,15 +270,6 @@ describe('the token of a person', () => {
     expect((await health()).status).toBe(401)
     const agent = (await createToken(server.ports, { kind: 'agent', person: name })).secret
     expect((await server.send('POST', `${apiPrefix}/login`, { as: 'nobody', body: { token: agent } })).status).toBe(401)
-  })
-
-  it('is what an invite must be exchanged for before a page logs in', async () => {
-    const invite = (await createToken(server.ports, { kind: 'invite', person: (await addedPerson()).name })).secret
-
-    const { status, body } = await server.send('POST', `${apiPrefix}/login`, { as: 'nobody', body: { token: invite } })
-
-    expect(status).toBe(403)
-    expect(body).toMatchObject({ error: { message: 'An invite can only be exchanged for a token.' } })
   })
 
   it('ends the stream of events when it is revoked, and tells nobody of the changes of others', async () => {

@@ -17,7 +17,7 @@ describe.skipIf(noBrowser !== null)('the page of people and teams', () => {
   const send = <Body>(method: string, path: string, body?: object) =>
     dashboard.server.send<Body>(method, `/api/v1${path}`, body === undefined ? {} : { body })
 
-  it('adds a person with an invite that is shown once, makes a team, revokes and removes', async () => {
+  it('adds a person with a token that is shown once, makes a team, revokes and removes', async () => {
     await sees(page, 'Nobody else uses this memory')
     await page.getByRole('button', { name: 'Add a person' }).click()
     await page.getByLabel('Name').fill('Ana Maria')
@@ -25,12 +25,12 @@ describe.skipIf(noBrowser !== null)('the page of people and teams', () => {
     await sees(page, '"Ana Maria" is not the name of a person.')
     await page.getByLabel('Name').fill('ana')
     await page.getByRole('button', { name: 'Add', exact: true }).click()
-    await sees(page, 'Invite for ana')
-    const invite = await page.locator('dialog code.command').textContent()
+    await sees(page, 'Token of ana')
+    const token = await page.locator('dialog code.command').textContent()
     await page.getByRole('button', { name: 'Done' }).click()
-    await sees(panel('ana'), 'invite, not used yet')
-    expect(invite).toMatch(/^credence_\S{43}$/u)
-    expect(await page.content()).not.toContain(invite ?? '')
+    await sees(panel('ana'), 'person')
+    expect(token).toMatch(/^credence_\S{43}$/u)
+    expect(await page.content()).not.toContain(token ?? '')
 
     await page.getByRole('button', { name: 'Create a team' }).click()
     await page.getByLabel('Name').fill('platform')
@@ -49,13 +49,10 @@ describe.skipIf(noBrowser !== null)('the page of people and teams', () => {
   })
 
   it('shows a person with a token of their own the pages of their memory', async () => {
-    const added = await send<{ invite: { secret: string } }>('POST', '/people', { name: 'ben' })
-    const exchanged = await dashboard.server.send<{ secret: string }>('POST', '/api/v1/tokens', {
-      body: {},
-      headers: { authorization: `Bearer ${added.body.invite.secret}` },
-    })
+    await send('POST', '/people', { name: 'ben' })
+    const { body } = await send<{ secret: string }>('POST', '/tokens', { person: 'ben' })
     const own = await dashboard.stranger()
-    await own.goto(`${dashboard.url}/#token=${exchanged.body.secret}`)
+    await own.goto(`${dashboard.url}/#token=${body.secret}`)
     await sees(own, 'Nothing is remembered yet')
 
     const links = await own.getByRole('navigation', { name: 'Pages' }).getByRole('link').allTextContents()

@@ -234,7 +234,7 @@ export const hosts: Readonly<Record<ConnectHost, Host>> = {
       }
       const hooks = { allowPromptInjection: true, allowConversationAccess: true }
       return [
-        jsonFile(path, 'json5', [
+        jsonFile(path, 'jsonc', [
           {
             kind: 'element',
             path: ['plugins', 'load', 'paths'],

@@ -1,8 +1,19 @@
-import { type DocumentNode, evaluate, parse, type ValueNode } from '@humanwhocodes/momoa'
+import {
+  applyEdits,
+  createScanner,
+  findNodeAtLocation,
+  getNodeValue,
+  modify,
+  type Node,
+  type ParseError,
+  parseTree,
+  printParseErrorCode,
+} from 'jsonc-parser'
 import { invalid, type MemoryError } from '../../errors.ts'
+import { parseJson } from '../../json.ts'
 
-/** The JSON that the program of a file reads: `jsonc` has comments and trailing commas, `json5` also bare keys. */
-export type JsonDialect = 'json' | 'jsonc' | 'json5'
+/** The JSON that the program of a file reads: `jsonc` has comments and trailing commas. */
+export type JsonDialect = 'json' | 'jsonc'
 
 type Entry = { readonly path: readonly string[]; readonly value: unknown }
 /** Whether a value may be removed as ours. */
@@ -19,15 +30,18 @@ export type JsonEntry = Entry &
   )
 
 type JsonFile = { readonly file: string; readonly dialect: JsonDialect }
+type Path = readonly (string | number)[]
 
-/** A text with the entries; every other byte stays, apart from a comma behind a neighbour. */
+/** A text with the entries. Other values and comments stay; lines next to an entry may be indented anew. */
 export function withEntries(text: string | null, entries: readonly JsonEntry[], { file, dialect }: JsonFile): string {
-  const document = JsonText.parse(text === null || text.trim() === '' ? '{}\n' : text, file, dialect)
+  let edited = text === null || text.trim() === '' ? '{}\n' : text
+  requireObject(edited, file, dialect)
   for (const entry of entries) {
-    requireRoom(document, entry, file)
-    addEntry(document, entry)
+    requireRoom(edited, entry, file)
+    edited = withEntry(edited, entry)
   }
-  return document.text
+  requireObject(edited, file, dialect)
+  return edited
 }
 
 /**
@@ -39,26 +53,21 @@ export function withoutEntries(
   entries: readonly JsonEntry[],
   { file, dialect, before }: JsonFile & { readonly before: string | null },
 ): string {
-  const document = JsonText.parse(text, file, dialect)
-  const kept = JsonText.parse(before ?? '{}', file, dialect)
-  for (const entry of entries) removeEntry(document, entry, kept)
-  return document.text
+  requireObject(text, file, dialect)
+  return entries.reduce((edited, entry) => withoutEntry(edited, entry, before ?? '{}'), text)
 }
 
-function addEntry(document: JsonText, entry: JsonEntry): void {
-  if (entry.kind === 'value') {
-    if (JSON.stringify(document.valueAt(entry.path)) !== JSON.stringify(entry.value))
-      document.set(entry.path, entry.value)
-    return
-  }
-  const list = document.valueAt(entry.path)
-  const own = elementsIn(list, entry.group).filter(({ value }) => entry.isOurs(value))
-  for (const { path, value } of own)
-    if (JSON.stringify(value) !== JSON.stringify(entry.value)) document.set([...entry.path, ...path], entry.value)
-  if (own.length > 0) return
-  const added = entry.group === undefined ? entry.value : { [entry.group]: [entry.value] }
-  if (Array.isArray(list)) document.append(entry.path, added)
-  else document.set(entry.path, [added])
+function withEntry(text: string, entry: JsonEntry): string {
+  const { path, value } = entry
+  const found = valueAt(text, path)
+  if (entry.kind === 'value') return isSame(found, value) ? text : withValue(text, path, value)
+  const own = elementsIn(found, entry.group).filter((element) => entry.isOurs(element.value))
+  if (own.length > 0)
+    return own
+      .filter((element) => !isSame(element.value, value))
+      .reduce((edited, element) => withValue(edited, [...path, ...element.path], value), text)
+  const added = entry.group === undefined ? value : { [entry.group]: [value] }
+  return Array.isArray(found) ? withValue(text, [...path, found.length], added) : withValue(text, path, [added])
 }
 
 type Element = { readonly path: Path; readonly value: unknown }
@@ -73,234 +82,104 @@ function elementsIn(list: unknown, group: string | undefined): readonly Element[
   )
 }
 
-function removeEntry(document: JsonText, entry: JsonEntry, kept: JsonText): void {
-  const found = document.valueAt(entry.path)
-  if (found === undefined) return
+function withoutEntry(text: string, entry: JsonEntry, before: string): string {
+  const { path } = entry
+  const found = valueAt(text, path)
+  if (found === undefined) return text
+  const earlier = valueAt(before, path)
   if (entry.kind === 'value') {
-    if (entry.isOurs?.(found) === false) return
-    const earlier = kept.valueAt(entry.path)
-    if (earlier === undefined) {
-      document.cut(entry.path)
-      prune(document, entry.path.slice(0, -1), kept)
-    } else document.set(entry.path, earlier)
-    return
+    if (entry.isOurs?.(found) === false) return text
+    if (earlier !== undefined) return withValue(text, path, earlier)
+    return withoutEmpty(withoutNode(text, path), path.slice(0, -1), before)
   }
-  const { path, group, isOurs } = entry
-  const earlier = elementsIn(kept.valueAt(path), group).map(({ value }) => JSON.stringify(value))
-  const own = elementsIn(found, group).filter(({ value }) => isOurs(value) && !earlier.includes(JSON.stringify(value)))
-  for (const element of own.toReversed()) {
-    document.cut([...path, ...element.path])
-    const [at = 0] = element.path
-    const isEmptyGroup =
-      group !== undefined && elementsIn([Object(document.valueAt([...path, at]))], group).length === 0
-    if (isEmptyGroup) document.cut([...path, at])
-  }
-  if (own.length > 0) prune(document, path, kept)
+  const kept = elementsIn(earlier, entry.group).map(({ value }) => JSON.stringify(value))
+  const own = elementsIn(found, entry.group).filter(
+    ({ value }) => entry.isOurs(value) && !kept.includes(JSON.stringify(value)),
+  )
+  const cut = own.toReversed().reduce((edited, element) => {
+    const rest = withoutNode(edited, [...path, ...element.path])
+    const holder = [...path, ...element.path.slice(0, 1)]
+    const isEmptyGroup = entry.group !== undefined && isEmpty(valueAt(rest, [...holder, entry.group]))
+    return isEmptyGroup ? withoutNode(rest, holder) : rest
+  }, text)
+  return own.length === 0 ? text : withoutEmpty(cut, path, before)
 }
 
-/** Removes containers that hold nothing any more, from the inside out. */
-function prune(document: JsonText, path: readonly string[], kept: JsonText): void {
-  if (path.length === 0) return
-  const value = document.valueAt(path)
-  const isEmpty = value !== null && typeof value === 'object' && Object.keys(value).length === 0
-  if (!isEmpty || kept.valueAt(path) !== undefined) return
-  document.cut(path)
-  prune(document, path.slice(0, -1), kept)
+const isEmpty = (value: unknown): boolean =>
+  value !== null && typeof value === 'object' && Object.keys(value).length === 0
+
+/** The text without empty containers at a path and above, unless `before` had them. */
+function withoutEmpty(text: string, path: readonly string[], before: string): string {
+  if (path.length === 0 || !isEmpty(valueAt(text, path)) || valueAt(before, path) !== undefined) return text
+  return withoutEmpty(withoutNode(text, path), path.slice(0, -1), before)
 }
 
-type Path = readonly (string | number)[]
-type Container = Extract<ValueNode, { type: 'Object' | 'Array' }>
-type Child = { readonly start: number; readonly end: number; readonly key: string | number; readonly value: ValueNode }
+const isSame = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b)
 
-const rangeOf = ({ loc }: Pick<ValueNode, 'loc'>): [number, number] => [loc.start.offset, loc.end.offset]
-
-const isContainer = (node: ValueNode | undefined): node is Container =>
-  node?.type === 'Object' || node?.type === 'Array'
-
-const childrenOf = (node: Container): readonly Child[] =>
-  (node.type === 'Array' ? node.elements : node.members).map((child, at) => {
-    const [start, end] = rangeOf(child)
-    const name = child.type === 'Element' ? null : child.name
-    const key = name === null ? at : name.type === 'String' ? name.value : name.name
-    return { start, end, key, value: child.value }
-  })
-
-/** A JSON text and its syntax tree, with edits that leave the bytes around them alone. */
-class JsonText {
-  text: string
-  #tree: DocumentNode
-  readonly #file: string
-  readonly #dialect: JsonDialect
-
-  private constructor(text: string, file: string, dialect: JsonDialect) {
-    this.text = text
-    this.#file = file
-    this.#dialect = dialect
-    this.#tree = this.#parsed()
-  }
-
-  /** Fails on a text that is not an object of the dialect. */
-  static parse(text: string, file: string, dialect: JsonDialect): JsonText {
-    const document = new JsonText(text, file, dialect)
-    if (document.#tree.body.type !== 'Object') throw cannotEdit(file, 'it holds no object')
-    return document
-  }
-
-  valueAt(path: Path): unknown {
-    const node = this.#nodeAt(path)
-    return node === undefined ? undefined : evaluate(node)
-  }
-
-  set(path: Path, value: unknown): void {
-    const node = this.#nodeAt(path)
-    if (node !== undefined) {
-      const [start, end] = rangeOf(node)
-      this.#replace(start, end, this.#written(value, this.#indentAt(start), !this.#isOneLine(path)))
-      return
-    }
-    // The containers that are missing are made with it.
-    let parent = path.slice(0, -1)
-    let inner = value
-    let key = path.at(-1)
-    while (this.#nodeAt(parent) === undefined) {
-      inner = { [String(key)]: inner }
-      key = parent.at(-1)
-      parent = parent.slice(0, -1)
-    }
-    this.#insert(parent, inner, String(key))
-  }
-
-  append(path: Path, value: unknown): void {
-    this.#insert(path, value, null)
-  }
-
-  /** Removes one member or element, its comma and the blanks before it. Comments stay. */
-  cut(path: Path): void {
-    const parent = this.#nodeAt(path.slice(0, -1))
-    if (!isContainer(parent)) return
-    const siblings = childrenOf(parent)
-    const place = siblings.findLastIndex(({ key }) => key === path.at(-1))
-    const child = siblings[place]
-    if (child === undefined) return
-    const { text } = this
-    const behind = this.#commaFrom(child.end)
-    const rest = text.slice((behind ?? child.end - 1) + 1)
-    // A line break stays if the same line has other text.
-    const isOnOwnLine = /^[ \t]*(?:\r?\n|[\]}])/.test(rest)
-    const start = text.slice(0, child.start).search(isOnOwnLine ? /(?:\r?\n)?[ \t]*$/ : /[ \t]*$/)
-    const previous = siblings[place - 1]
-    const before = previous === undefined ? null : this.#commaFrom(previous.end)
-    let edited = text.slice(0, start) + rest
-    if (behind === null && before !== null) edited = edited.slice(0, before) + edited.slice(before + 1)
-    this.#replace(0, text.length, edited)
-    // An emptied container is written as people write an empty one.
-    const left = this.#nodeAt(path.slice(0, -1))
-    if (!isContainer(left) || childrenOf(left).length > 0) return
-    const [from, to] = rangeOf(left)
-    if (/^\s*$/.test(this.text.slice(from + 1, to - 1))) this.#replace(from + 1, to - 1, '')
-  }
-
-  #insert(path: Path, value: unknown, key: string | null): void {
-    const node = this.#nodeAt(path)
-    if (!isContainer(node)) throw new TypeError(`There is no list or object at ${path.join('.')}.`)
-    const [start, end] = rangeOf(node)
-    const last = childrenOf(node).at(-1)
-    const isWide = !this.#isOneLine(path)
-    const own = this.#indentAt(start)
-    const indent = last === undefined ? own + this.#unit() : this.#indentAt(last.start)
-    const written = `${key === null ? '' : `${JSON.stringify(key)}: `}${this.#written(value, indent, isWide)}`
-    const closing = start + this.text.slice(start, end - 1).trimEnd().length
-    const comma = last === undefined ? null : this.#commaFrom(last.end)
-    const endsInComment = this.#tree.tokens?.some(
-      ({ type, loc }) => type === 'LineComment' && loc.start.offset < closing && loc.end.offset >= closing,
-    )
-    const lead = isWide || endsInComment ? this.#eol() + indent : last === undefined ? '' : ' '
-    const blanks = this.text.slice(closing, end - 1)
-    const tail = isWide && !blanks.includes('\n') ? this.#eol() + own : blanks
-    const inserted = `${lead}${written}${comma === null ? '' : ','}${tail}`
-    const head = this.text.slice(0, closing)
-    const separated = last === undefined || comma !== null ? head : `${head.slice(0, last.end)},${head.slice(last.end)}`
-    this.#replace(0, this.text.length, separated + inserted + this.text.slice(end - 1))
-  }
-
-  /** As the nearest container with children is written. A new file has many lines. */
-  #isOneLine(path: Path): boolean {
-    for (let length = path.length; length >= 0; length -= 1) {
-      const node = this.#nodeAt(path.slice(0, length))
-      const [first] = isContainer(node) ? childrenOf(node) : []
-      if (node !== undefined && first !== undefined)
-        return !this.text.slice(rangeOf(node)[0], first.start).includes('\n')
-    }
-    return false
-  }
-
-  #written(value: unknown, indent: string, isWide: boolean): string {
-    if (!isWide) return JSON.stringify(value)
-    return JSON.stringify(value, null, this.#unit()).replaceAll('\n', this.#eol() + indent)
-  }
-
-  #indentAt(offset: number): string {
-    const line = this.text.lastIndexOf('\n', offset - 1) + 1
-    return /^[ \t]*/.exec(this.text.slice(line, offset))?.[0] ?? ''
-  }
-
-  #unit(): string {
-    return /^([ \t]+)\S/m.exec(this.text)?.[1] ?? '  '
-  }
-
-  #eol(): string {
-    return this.text.includes('\r\n') ? '\r\n' : '\n'
-  }
-
-  /** Where the next comma is, if nothing but blanks and comments lie before it. */
-  #commaFrom(offset: number): number | null {
-    const next = this.#tree.tokens?.find(
-      ({ type, loc }) => loc.start.offset >= offset && type !== 'LineComment' && type !== 'BlockComment',
-    )
-    return next?.type === 'Comma' ? next.loc.start.offset : null
-  }
-
-  #nodeAt(path: Path): ValueNode | undefined {
-    let node: ValueNode | undefined = this.#tree.body
-    for (const step of path) {
-      if (!isContainer(node)) return undefined
-      node = childrenOf(node).findLast(({ key }) => key === step)?.value
-    }
-    return node
-  }
-
-  #replace(start: number, end: number, by: string): void {
-    this.text = this.text.slice(0, start) + by + this.text.slice(end)
-    this.#tree = this.#parsed()
-  }
-
-  #parsed(): DocumentNode {
-    const mode = this.#dialect
-    try {
-      if (mode === 'json') JSON.parse(this.text)
-      return parse(this.text, { mode, tokens: true, allowTrailingCommas: mode !== 'json' })
-    } catch (cause) {
-      throw cannotEdit(this.#file, reasonOf(cause, this.text, mode), cause)
-    }
-  }
+const nodeAt = (text: string, path: Path): Node | undefined => {
+  const root = parseTree(text, [], { allowTrailingComma: true })
+  return root === undefined ? undefined : findNodeAtLocation(root, [...path])
 }
 
-/** Why the text is not valid, with the reason for comments and trailing commas, which editors accept. */
-function reasonOf(cause: unknown, text: string, mode: JsonDialect): string {
-  const message = (cause instanceof Error ? cause.message : String(cause)).split('\n', 1)[0]?.replace(/\.$/, '')
-  if (mode !== 'json') return message ?? ''
-  try {
-    parse(text, { mode: 'jsonc', allowTrailingCommas: true })
-    return 'it has comments or trailing commas, which its program does not read'
-  } catch {
-    return message ?? ''
+const valueAt = (text: string, path: Path): unknown => {
+  const node = nodeAt(text, path)
+  return node === undefined ? undefined : getNodeValue(node)
+}
+
+/** Sets the value at a path, indented as the file is. */
+function withValue(text: string, path: Path, value: unknown): string {
+  const indent = /^([ \t]+)\S/mu.exec(text)?.[1] ?? '  '
+  const formattingOptions = {
+    insertSpaces: !indent.startsWith('\t'),
+    tabSize: indent.length,
+    eol: text.includes('\r\n') ? '\r\n' : '\n',
   }
+  return applyEdits(text, modify(text, [...path], value, { formattingOptions }))
+}
+
+/** Removes a member or an element with its comma and its line. `modify` would remove the comments next to it, too. */
+function withoutNode(text: string, path: Path): string {
+  const value = nodeAt(text, path)
+  const node = value?.parent?.type === 'property' ? value.parent : value
+  const siblings = node?.parent?.children ?? []
+  if (node === undefined) return text
+  const end = node.offset + node.length
+  const comma = commaFrom(text, end)
+  const rest = text.slice(comma ?? end)
+  const isOnOwnLine = /^[ \t]*(?:\r?\n|[\]}])/u.test(rest)
+  const start = text.slice(0, node.offset).search(isOnOwnLine ? /(?:\r?\n)?[ \t]*$/u : /[ \t]*$/u)
+  const previous = siblings[siblings.indexOf(node) - 1]
+  const needless = comma === null && previous !== undefined ? commaFrom(text, previous.offset + previous.length) : null
+  const head = needless === null ? text.slice(0, start) : text.slice(0, needless - 1) + text.slice(needless, start)
+  return head + text.slice(end, comma === null ? end : comma - 1) + rest
+}
+
+/** The place behind the next comma, if only blanks and comments are before it. */
+function commaFrom(text: string, offset: number): number | null {
+  const scanner = createScanner(text, true)
+  scanner.setPosition(offset)
+  scanner.scan()
+  return text[scanner.getTokenOffset()] === ',' ? scanner.getTokenOffset() + 1 : null
+}
+
+/** Throws a MemoryError if the text is not an object of the dialect. */
+function requireObject(text: string, file: string, dialect: JsonDialect): void {
+  const errors: ParseError[] = []
+  const root = parseTree(text, errors, { allowTrailingComma: true })
+  const [error] = errors
+  if (error !== undefined) {
+    const line = text.slice(0, error.offset).split('\n').length
+    throw cannotEdit(file, `it is not JSON (${printParseErrorCode(error.error)} in line ${line})`)
+  }
+  if (root?.type !== 'object') throw cannotEdit(file, 'it contains no object')
+  if (dialect === 'json' && parseJson(text) === undefined)
+    throw cannotEdit(file, 'it has comments or trailing commas, which its program does not read')
 }
 
 /** An existing value on the path of an entry must be of the type that can hold it. */
-function requireRoom(document: JsonText, { kind, path }: JsonEntry, file: string): void {
+function requireRoom(text: string, { kind, path }: JsonEntry, file: string): void {
   for (let length = 1; length <= path.length; length += 1) {
-    const found = document.valueAt(path.slice(0, length))
+    const found = valueAt(text, path.slice(0, length))
     if (found === undefined) return
     const wanted = length < path.length ? 'object' : kind === 'element' ? 'list' : null
     const actual = Array.isArray(found) ? 'list' : found !== null && typeof found === 'object' ? 'object' : 'value'
@@ -313,5 +192,5 @@ function requireRoom(document: JsonText, { kind, path }: JsonEntry, file: string
   }
 }
 
-const cannotEdit = (file: string, reason: string, cause?: unknown): MemoryError =>
-  invalid(`${file} cannot be edited: ${reason}.`, 'Correct the file, or see with --dry-run what to add by hand.', cause)
+const cannotEdit = (file: string, reason: string): MemoryError =>
+  invalid(`${file} cannot be edited: ${reason}.`, 'Correct the file, or see with --dry-run what to add by hand.')

@@ -9,7 +9,7 @@ export type DeepReadonly<Value> = Value extends readonly (infer Item)[]
 /**
  * Who may use a route. `anybody`: no token is needed. `agents`: agents and people, on their own memory and those of their teams.
  * `person`: people alone. `installation`: the person of the memory directory, whose files it concerns. `admin`:
- * administrators alone. `tokens`: administrators, people and the invited; the handler says who may do what.
+ * administrators alone. `tokens`: administrators and people; the handler checks who may do what.
  */
 export type Access = 'anybody' | 'agents' | 'person' | 'installation' | 'admin' | 'tokens'
 

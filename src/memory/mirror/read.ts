@@ -1,4 +1,3 @@
-import { type TopicFile, withTopics } from './migrate.ts'
 import { versionMark } from './parse/blocks.ts'
 import { withoutOrphans } from './parse/orphans.ts'
 import { type LiveFile, readLiveFile } from './parse/read-file.ts'
@@ -24,14 +23,13 @@ export type HeldFile = Pick<HeldMirror, 'kind' | 'file' | 'reason'> & { readonly
 
 type Reading = {
   readonly late: readonly LateSave[]
-  readonly topics: readonly TopicFile[]
   /** Whether an emptied file is meant to be empty. */
   readonly acceptsEmpty: boolean
   /** Called with a late save that could not be merged. */
   readonly onTorn: (late: Buffer) => void
 }
 
-/** Reads MEMORY.md, and merges late saves, unseen lines and the topic files of earlier versions into it. */
+/** Reads MEMORY.md, and merges late saves and unseen lines into it. */
 export function readMirror(paths: MirrorPaths, state: MirrorState, reading: Reading): OpenFile | HeldFile {
   const known = state.files[mirrorFile]
   const found = readLiveFile(paths.file)
@@ -54,23 +52,10 @@ export function readMirror(paths: MirrorPaths, state: MirrorState, reading: Read
   if (isUnchanged && known !== undefined) known.signature = live.signature
   if (!isUnchanged) text = withUnseenLines(paths, text)
   // Lines that are refused or wait are compared again with every change.
-  const isChanged = !isUnchanged || state.refused.length + state.waiting.length + reading.topics.length > 0
+  const isChanged = !isUnchanged || state.refused.length + state.waiting.length > 0
   // A file that is missing was not edited: none of its items count as removed.
-  const baseText = isChanged && live !== null ? (baseOf(paths, text)?.render() ?? null) : null
-  const { topics } = reading
-  const whole = withTopics(
-    text,
-    topics.map((topic) => topic.text),
-  )
-  const wholeBase =
-    topics.length === 0
-      ? baseText
-      : withTopics(
-          baseText ?? '',
-          topics.map((topic) => topic.base),
-        )
-  const base = wholeBase === null ? null : new MirrorDocument(wholeBase)
-  return { live, document: new MirrorDocument(base === null ? whole : withoutOrphans(whole, base)), isChanged, base }
+  const base = isChanged && live !== null ? baseOf(paths, text) : null
+  return { live, document: new MirrorDocument(base === null ? text : withoutOrphans(text, base)), isChanged, base }
 }
 
 /** A person's own file stays as it is, and ours begins below it. */

@@ -4,7 +4,7 @@ import type { JournalEntry } from '../../beliefs/journal.ts'
 import { conflict } from '../../errors.ts'
 import { sweepLeftovers } from '../../files/leftovers.ts'
 import { takeLock } from '../../files/lock.ts'
-import { ownDirectory, ownPath } from '../../files/own-files.ts'
+import { checkOwn, ownDirectory, ownPath } from '../../files/own-files.ts'
 import type { Ports, Store } from '../ports.ts'
 import { applyPlan, type EditCounts, fileAuthors, type MirrorAuthority } from './merge/apply.ts'
 import {
@@ -16,11 +16,10 @@ import {
 } from './merge/conflicts.ts'
 import { planMerge } from './merge/plan.ts'
 import { settleWaiting, type UndecidedEdit, undecidedEdits, withdrawOutdated } from './merge/waiting.ts'
-import { readTopics, removeDisplaced, removeTopics } from './migrate.ts'
 import type { ItemBlock } from './parse/blocks.ts'
 import { contentHashOf, type LiveFile, signatureAt } from './parse/read-file.ts'
-import { type HeldFile, type OpenFile, readMirror } from './read.ts'
-import { forgetInBases, saveBase } from './state/bases.ts'
+import { type OpenFile, readMirror } from './read.ts'
+import { forgetInBases, removeOldRecords, saveBase } from './state/bases.ts'
 import {
   type HeldMirror,
   loadState,
@@ -81,6 +80,7 @@ const maxConflicts = 200
 export async function syncMirror(ports: Ports, request: MirrorRequest): Promise<Synced> {
   const paths = mirrorPaths(request.dir)
   ownDirectory(paths.dir, paths.state)
+  checkOwn(paths.dir, paths.bases)
   const release = await takeLock(ownPath(paths.dir, paths.lock), 'The mirror', request.waitMs ?? 2_000)
   try {
     const loaded = loadState(paths)
@@ -130,10 +130,8 @@ async function runSync(ports: Ports, paths: MirrorPaths, state: MirrorState, req
 
   async function runRound(hasWaited: boolean): Promise<'done' | 'again' | 'held'> {
     const replaced = readReplaced(paths)
-    const topics = readTopics(paths, isAccepted)
-    if (!Array.isArray(topics)) return hold(topics as HeldFile)
     const late = replaced.flatMap((entry) => entry.late ?? [])
-    const read = readMirror(paths, state, { late, topics, acceptsEmpty: isAccepted, onTorn: keepTorn })
+    const read = readMirror(paths, state, { late, acceptsEmpty: isAccepted, onTorn: keepTorn })
     if ('reason' in read) return read.kind === 'removal' && (await isRestless(read.live)) ? 'again' : hold(read)
 
     const { document } = read
@@ -167,7 +165,6 @@ async function runSync(ports: Ports, paths: MirrorPaths, state: MirrorState, req
       forgetInBases(paths, forgotten)
     }
     if (await write(read, left)) isWritten = true
-    const areTopicsGone = removeTopics(paths, topics)
     state.refused = applied.refused.map(({ block, reason }) => ({
       file: mirrorFile,
       line: document.lineOf(block),
@@ -184,7 +181,7 @@ async function runSync(ports: Ports, paths: MirrorPaths, state: MirrorState, req
     const now = ports.now().getTime()
     settleReplaced(paths, replaced, (at) => hasWaited || now - at >= settleMs)
     const isLate = readReplaced(paths).some((entry) => entry.late !== null)
-    return applied.isStale || isLate || !areTopicsGone ? 'again' : 'done'
+    return applied.isStale || isLate ? 'again' : 'done'
   }
 
   /**
@@ -230,7 +227,7 @@ async function runSync(ports: Ports, paths: MirrorPaths, state: MirrorState, req
     state.conflicts.push({ at: at.toISOString(), file: writeConflictFile(paths, at, content), beliefs })
   }
 
-  removeDisplaced(paths, keepTorn)
+  removeOldRecords(paths)
   let outcome = await runRound(false)
   for (let round = 1; round < maxRounds && outcome === 'again'; round += 1) outcome = await runRound(false)
   const mustSettle = request.settle !== false

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { AccessStore, AccessToken, FoundToken, Person, Role, Team } from '../../beliefs/access-store.ts'
 import { parseScopes, teamOf, teamOwner, universalScope } from '../../beliefs/scope.ts'
-import { conflict, forbidden, invalid, notFound } from '../../errors.ts'
+import { conflict, invalid, notFound } from '../../errors.ts'
 import { forget } from '../change/forget.ts'
 import { change, erased } from '../change/transaction.ts'
 import type { Ports } from '../ports.ts'
@@ -80,35 +80,16 @@ export async function removePerson(ports: AccessPorts, name: string, memory: Mem
 
 export async function createToken(ports: AccessPorts, request: TokenRequest): Promise<NewToken> {
   const made = newToken(ports, request)
-  const { kind, person } = request
-  if (kind === 'invite') {
-    await requireNoMemory(ports, person ?? '')
-    const others = (await ports.access.tokens(person ?? '')).filter(({ revokedAt }) => revokedAt === null)
-    if (others.some((token) => token.kind !== 'invite'))
-      throw conflict(`"${person}" has a token already.`, 'People who have a token make further ones themselves.')
-    // The invite before this one is worth nothing any more.
-    for (const { id } of others) await ports.access.revokeToken(id, made.token.createdAt)
-  }
   if (await ports.access.addToken(made.token, secretHashOf(made.secret))) return made
-  throw unknownPerson(person ?? '')
+  throw unknownPerson(request.person ?? '')
 }
 
-/**
- * Gives the person of an invite a token of their own. Others have seen the invite, so it works once, only while the person
- * has no token and no memory; that is looked at last, when nobody else can add to the memory.
- */
-export async function redeemInvite(ports: AccessPorts, invite: string, label = ''): Promise<NewToken> {
-  const person = (await findToken(ports.access, invite))?.person ?? ''
-  const made = newToken(ports, { kind: 'person', person, label })
-  if (!(await ports.access.exchangeInvite(secretHashOf(invite), made.token, secretHashOf(made.secret))))
-    throw forbidden('The invite has been used.', 'Ask for a new one; if you did not use it, say so.')
-  try {
-    await requireNoMemory(ports, person)
-  } catch (error) {
-    await ports.access.revokeToken(made.token.id, made.token.createdAt)
-    throw error
-  }
-  return made
+/** A token for a person who has neither a token nor a memory, so that it opens nothing that exists. */
+export async function createFirstToken(ports: AccessPorts, person: string, label = ''): Promise<NewToken> {
+  await requireNoMemory(ports, person)
+  if ((await ports.access.tokens(person)).some(({ revokedAt }) => revokedAt === null))
+    throw conflict(`"${person}" has a token already.`, 'People who have a token make further ones themselves.')
+  return createToken(ports, { kind: 'person', person, label })
 }
 
 function newToken(ports: AccessPorts, { kind, person, scopes = [], label = '' }: TokenRequest): NewToken {
@@ -193,9 +174,9 @@ export type Principal = {
   readonly teams: readonly { readonly team: string; readonly role: Role }[]
 }
 
-/** The principal of a token that opens a memory; null for an administrator or an invite. */
+/** The principal of a token that opens a memory; null for an administrator. */
 export function principalOf({ id, kind, person, scopes, teams }: FoundToken): Principal | null {
-  if (person === null || (kind !== 'person' && kind !== 'agent')) return null
+  if (person === null || kind === 'admin') return null
   const isAgent = kind === 'agent'
   const named = new Set(scopes.map(teamOf))
   const joined = isAgent ? teams.filter(({ team }) => named.has(team)) : teams

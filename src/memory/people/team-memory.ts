@@ -8,31 +8,16 @@ import type { Context, Prelude } from '../recall/context.ts'
 import { requirePage, type SearchHit } from '../recall/search.ts'
 
 /** The least role for each call of a team's memory. `none`: what people say is their own, so a team has no turns. */
+// biome-ignore format: a table, by role
 const least: Readonly<Record<Exclude<keyof Memory, 'close'>, Role | 'none'>> = {
-  ...{
-    recall: 'reader',
-    search: 'reader',
-    why: 'reader',
-    remedies: 'reader',
-    suggestAliases: 'reader',
-    get: 'reader',
-    list: 'reader',
-  },
-  ...{ find: 'reader', history: 'reader', events: 'reader', scopes: 'reader', proposals: 'reader' },
-  ...{ candidates: 'reader', review: 'reader', export: 'reader' },
-  ...{ remember: 'writer', correct: 'writer', reinforce: 'writer', pin: 'writer', unpin: 'writer' },
-  ...{ addAliases: 'writer', removeAliases: 'writer', setWhy: 'writer', edit: 'writer', resolve: 'writer' },
-  ...{
-    confirm: 'owner',
-    forget: 'owner',
-    previewForget: 'owner',
-    undo: 'owner',
-    accept: 'owner',
-    reject: 'owner',
-    import: 'owner',
-  },
-  ...{ learn: 'none', hear: 'none', turns: 'none', turn: 'none', conversations: 'none', embedTurns: 'none' },
-  ...{ forgetTurns: 'none', exportTurns: 'none', learnedFrom: 'none', whyTurn: 'none' },
+  recall: 'reader', search: 'reader', why: 'reader', remedies: 'reader', suggestAliases: 'reader', get: 'reader', list: 'reader',
+  find: 'reader', history: 'reader', events: 'reader', scopes: 'reader', proposals: 'reader', candidates: 'reader',
+  review: 'reader', export: 'reader',
+  remember: 'writer', correct: 'writer', reinforce: 'writer', pin: 'writer', unpin: 'writer', addAliases: 'writer',
+  removeAliases: 'writer', setWhy: 'writer', edit: 'writer', resolve: 'writer',
+  confirm: 'owner', forget: 'owner', previewForget: 'owner', undo: 'owner', accept: 'owner', reject: 'owner', import: 'owner',
+  learn: 'none', hear: 'none', turns: 'none', turn: 'none', conversations: 'none', embedTurns: 'none', forgetTurns: 'none',
+  exportTurns: 'none', learnedFrom: 'none', whyTurn: 'none',
 }
 
 /** The store for a team: every belief that is committed has a scope of the team, and no other. */

@@ -13,7 +13,7 @@ import {
   type Quote,
 } from './context.ts'
 
-/** The parts of a context that a prompt shows, without the explanations, which are several times as large. */
+/** The parts of a context that a prompt shows. */
 export type ShownContext = Pick<Context, 'prelude' | 'pinned' | 'questions'> & {
   readonly relevant: readonly { readonly belief: Belief }[]
   readonly quotes: readonly ShownQuote[]
@@ -22,16 +22,6 @@ export type ShownQuote = Pick<
   Quote,
   'turn' | 'session' | 'text' | 'at' | 'utcOffset' | 'speaker' | 'role' | 'perhapsPasted' | 'earlier' | 'correctedAt'
 >
-
-export const shownOf = ({ prelude, pinned, relevant, questions, quotes }: Context): ShownContext => ({
-  prelude,
-  pinned,
-  questions,
-  relevant: relevant.map(({ belief }) => ({ belief })),
-  quotes: quotes.map(
-    ({ explanation: _explanation, score: _score, shared: _shared, nearby: _nearby, ...quote }) => quote,
-  ),
-})
 
 /**
  * The context as a block for a prompt. The same context always gives the same bytes. All remembered text is inside one

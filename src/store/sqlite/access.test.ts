@@ -30,3 +30,14 @@ it('shows a change to another connection of the same file at once', async () => 
 
   expect(await other.findToken({ hash: 'hash' })).toBeNull()
 })
+
+it('neither finds nor lists an invite of an older version', async () => {
+  const access = await open()
+  const createdAt = '2026-05-04T09:00:00.000Z'
+  const token = { id: 't-1', person: 'ana', scopes: [], label: '', createdAt, lastUsedAt: null, revokedAt: null }
+  await access.addPerson({ name: 'ana', createdAt })
+  await access.addToken({ ...token, kind: 'invite' as 'person' }, 'hash')
+
+  expect(await access.findToken({ hash: 'hash' })).toBeNull()
+  expect([...(await access.tokens()), ...(await access.tokens('ana'))]).toEqual([])
+})

@@ -8,7 +8,7 @@ import { memoryProxy } from '../../../proxy/proxy.ts'
 import { defineCommand, UsageError } from '../../command/command.ts'
 import { memoryOptions, option, viewOptions, wholeNumber } from '../../command/options.ts'
 import { keepingNotice } from '../../memory-location.ts'
-import { memoryThread } from '../../proxy/memory-thread.ts'
+import { openProxyMemory } from '../../proxy/proxy-memory.ts'
 import { lines } from '../../text/output.ts'
 
 const usualPort = 4778
@@ -41,9 +41,10 @@ export const proxy = defineCommand({
     const settings = session.settings(options)
     const { evalHarnessEnabled, evalShadowModeEnabled, evalStoreDir } = settings
     const isNew = !(await session.hasMemory(options))
-    const memory = memoryThread({
+    const memory = openProxyMemory({
       dir,
       everyTeam,
+      busyTimeoutMs: deadlineMs,
       ...omitUndefined({ store }),
       vectors: settings.sentenceVectors,
       agentShare: settings.agentShare / 100,

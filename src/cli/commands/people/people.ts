@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { type AccessToken, roles, type TokenKind } from '../../../beliefs/access-store.ts'
+import { type AccessToken, roles } from '../../../beliefs/access-store.ts'
 import { parseScopes } from '../../../beliefs/scope.ts'
 import { localDay, localMinute } from '../../../local-time.ts'
 import { syncOnCommit } from '../../../memory/mirror/sync-on-commit.ts'
@@ -60,31 +60,20 @@ export const peopleAdd = defineCommand({
   args: { person },
   options: { takeOver: flag(takeOverHelp), ...storeOptions },
   description:
-    'With --take-over it prints a token instead. The person exchanges the invite once for their own token at the server (POST /api/v1/tokens), so nobody else knows it. `credence token create` creates a token directly.',
+    'Prints the first token of the person once; the store keeps only a hash of it. Whoever has the token opens the memory.',
   examples: {
-    'credence people add ana': 'Adds ana, with a memory of her own, and prints an invite.',
+    'credence people add ana': 'Adds ana, with a memory of her own, and prints a token.',
     'credence people add local --take-over': 'Turns the user local into a person who keeps the existing memory.',
   },
   async run({ args, options: { takeOver, ...options } }, session) {
     const added = await withAccess(session, options, async (ports) => ({
       person: await access.addPerson(ports, { name: args.person, takeOver }),
-      // An invite opens no memory that is there already.
-      ...(await access.createToken(ports, { kind: takeOver ? 'person' : 'invite', person: args.person })),
+      ...(await access.createToken(ports, { kind: 'person', person: args.person })),
     }))
     return {
       document: added,
-      text: (style) =>
-        lines(
-          `${style.green('Added')} ${args.person}.`,
-          `  ${added.token.kind === 'invite' ? 'invite' : 'token'}  ${added.secret}`,
-        ),
-      notes: takeOver
-        ? ['The token is shown only now.']
-        : [
-            `The invite is shown only now. ${args.person} exchanges it once for a token:`,
-            "  curl -d '{}' -H 'Content-Type: application/json' -H 'Authorization: Bearer INVITE' http://SERVER/api/v1/tokens",
-            'With the token, http://SERVER/#token=TOKEN opens the dashboard.',
-          ],
+      text: (style) => lines(`${style.green('Added')} ${args.person}.`, `  token  ${added.secret}`),
+      notes: ['The token is shown only now. http://SERVER/#token=TOKEN opens the dashboard.'],
     }
   },
 })
@@ -134,7 +123,6 @@ export const tokenCreate = defineCommand({
   options: {
     agent: flag('A token of an agent: it reads and proposes, and changes only what it wrote itself.'),
     admin: flag('A token of an administrator: it adds and removes people, tokens and teams, and opens no memory.'),
-    invite: flag('An invite, which the person exchanges once for their own token.'),
     scope: {
       ...texts('<scope>', 'A scope that the agent may use; team:NAME for a team. May be given several times.'),
       default: 'user:universal',
@@ -150,8 +138,9 @@ export const tokenCreate = defineCommand({
       'Creates one for an agent of ana.',
     'credence token create --admin': 'Creates one for an administrator.',
   },
-  async run({ args, options: { agent, admin, invite, scope, label, ...options } }, session) {
-    const kind = kindOf({ agent, admin, invite })
+  async run({ args, options: { agent, admin, scope, label, ...options } }, session) {
+    if (agent && admin) throw new UsageError('--agent and --admin exclude each other.', 'Give one of them.')
+    const kind = agent ? 'agent' : admin ? 'admin' : 'person'
     const { person = null } = args
     if ((kind === 'admin') !== (person === null))
       throw new UsageError(
@@ -168,12 +157,6 @@ export const tokenCreate = defineCommand({
     }
   },
 })
-
-function kindOf(given: { readonly agent: boolean; readonly admin: boolean; readonly invite: boolean }): TokenKind {
-  const chosen = (['agent', 'admin', 'invite'] as const).filter((kind) => given[kind])
-  if (chosen.length > 1) throw new UsageError(`--${chosen.join(' and --')} exclude each other.`, 'Give one of them.')
-  return chosen[0] ?? 'person'
-}
 
 export const tokenList = defineCommand({
   args: { person: optional('Only the tokens of this person.') },

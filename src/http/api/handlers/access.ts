@@ -1,4 +1,4 @@
-import { forbidden, invalid } from '../../../errors.ts'
+import { forbidden } from '../../../errors.ts'
 import type { Principal } from '../../../memory/people/access.ts'
 import * as access from '../../../memory/people/access.ts'
 import { omitUndefined } from '../../../omit-undefined.ts'
@@ -12,11 +12,7 @@ const done = { ok: true } as const
 export function accessHandlers(deps: ServerDeps): Handlers<keyof typeof accessRoutes> {
   return {
     listPeople: async () => ({ items: await (await deps.access()).access.people() }),
-    addPerson: async ({ body: { name } }) => {
-      const ports = await deps.access()
-      const person = await access.addPerson(ports, { name })
-      return { person, invite: await access.createToken(ports, { kind: 'invite', person: name }) }
-    },
+    addPerson: async ({ body: { name } }) => access.addPerson(await deps.access(), { name }),
     removePerson: async ({ params: { name }, query: { memory } }) => {
       await access.removePerson(await deps.access(), name, memory)
       return done
@@ -24,7 +20,8 @@ export function accessHandlers(deps: ServerDeps): Handlers<keyof typeof accessRo
     listTokens: async ({ caller }) => ({ items: await (await deps.access()).access.tokens(ownName(caller)) }),
     createToken: async ({ caller, body }) => {
       const ports = await deps.access()
-      if (caller.kind === 'invited') return access.redeemInvite(ports, caller.invite, body.label)
+      const { kind = 'person', person = '', label } = body
+      if (caller.kind === 'installation' && kind === 'person') return access.createFirstToken(ports, person, label)
       const request = isAdmin(caller) ? requestOfAdmin(body) : requestOfPerson(principalOf(caller), body)
       return access.createToken(ports, request)
     },
@@ -59,15 +56,12 @@ export function accessHandlers(deps: ServerDeps): Handlers<keyof typeof accessRo
 
 type Body = ApiRequest<'createToken'>['body']
 
-function requestOfAdmin({ kind = 'invite', person, label = '', scopes = [] }: Body): access.TokenRequest {
+function requestOfAdmin({ kind, label = '', scopes = [] }: Body): access.TokenRequest {
   if (kind === 'admin') return { kind, person: null, label, scopes }
-  if (kind === 'invite' && person !== undefined) return { kind, person, label, scopes }
-  throw kind === 'invite'
-    ? invalid('The invite names no person.', 'Give the name of the person as `person`.')
-    : forbidden(
-        `An administrator may not make a token of the kind ${kind}, which opens a memory.`,
-        'Make an invite; the person exchanges it for a token.',
-      )
+  throw forbidden(
+    'An administrator may not make a token that opens a memory.',
+    'Where the store is, `credence token create NAME` makes one.',
+  )
 }
 
 function requestOfPerson(principal: Principal, { kind = 'person', person, label, scopes }: Body): access.TokenRequest {
@@ -86,7 +80,7 @@ const ownName = (caller: Caller): string | undefined => (isAdmin(caller) ? undef
 
 function principalOf(caller: Caller): Principal {
   if (caller.kind === 'member') return caller.principal
-  throw forbidden('This needs the token of a person.', 'Exchange the invite for a token, or ask an administrator.')
+  throw forbidden('This needs the token of a person.', '`credence token create NAME` makes one where the store is.')
 }
 
 const isMember =

@@ -30,9 +30,9 @@ export const accessRoutes = {
     answer: z.object({ items: z.array(Person) }),
   }),
   addPerson: forAdmins('POST', '/people', {
-    summary: 'Add a person. The answer has an invite, which the person exchanges for a token of their own.',
+    summary: 'Add a person.',
     body: z.strictObject({ name }),
-    answer: z.object({ person: Person, invite: NewToken }),
+    answer: Person,
     status: 201,
   }),
   removePerson: forAdmins('DELETE', '/people/:name', {
@@ -47,10 +47,10 @@ export const accessRoutes = {
   }),
   createToken: forTokens('POST', '/tokens', {
     summary:
-      'With the token of a person: a further one of theirs, or one of an agent. With an invite: the first one of the person. With that of an administrator: an invite for a person who has no memory yet, or a further administrator.',
+      'With the token of a person: a further one of theirs, or one of an agent. With that of an administrator: a further administrator. With that of the memory directory: also the first one of a person who has no memory yet.',
     body: z.strictObject({
-      kind: z.enum(tokenKinds).optional().describe('Default: person, or invite for an administrator.'),
-      person: name.optional().describe('For an invite.'),
+      kind: z.enum(tokenKinds).optional().describe('Default: person.'),
+      person: name.optional().describe('For the first token of a person.'),
       scopes: scopes.optional().describe('For an agent. Default user:universal. team:NAME adds a team.'),
       label: text(100).optional(),
     }),

@@ -12,7 +12,7 @@ const maxBytes = 1_000_000
 const baseFile = ({ bases }: MirrorPaths, version: number): string => join(bases, mirrorFile, `${version}.md`)
 
 /** The numbers of the versions in a directory, newest first. */
-export const versionsIn = (directory: string): readonly number[] =>
+const versionsIn = (directory: string): readonly number[] =>
   namesIn(directory)
     .filter((name) => /^\d+\.md$/u.test(name))
     .map((name) => Number.parseInt(name, 10))
@@ -63,4 +63,18 @@ export function forgetInBases(paths: MirrorPaths, ids: readonly string[]): void 
     for (const block of document.items()) if (ids.includes(block.item.id ?? '')) document.remove(block)
     writeRecord(paths, baseFile(paths, version), document.render())
   }
+}
+
+/**
+ * Removes the records that version 0.2 kept of other files than MEMORY.md, and these files if nobody has edited them: the
+ * store has their beliefs. An edited one is the person's own file from now on.
+ */
+export function removeOldRecords({ dir, state, bases }: MirrorPaths): void {
+  for (const name of namesIn(bases).filter((one) => one !== mirrorFile)) {
+    const records = join(bases, name)
+    const written = readIfPresent(join(records, `${versionsIn(records)[0]}.md`))
+    if (written !== null && readIfPresent(join(dir, name)) === written) rmSync(join(dir, name))
+    rmSync(records, { recursive: true })
+  }
+  for (const name of ['displaced', 'where']) rmSync(join(state, name), { recursive: true, force: true })
 }

@@ -11,21 +11,20 @@ import { FormDialog } from '../../ui/form-dialog.tsx'
 const longestName = 64
 const nameHelp = 'a-z, 0-9, dot, hyphen, underscore and @'
 
-/** Adds a person, and shows the invite, which the server does not keep. */
+/** Adds a person, and shows their first token, which the server does not keep. */
 export function AddPerson({ onClose, onAdded }: { readonly onClose: () => void; readonly onAdded: () => void }) {
   const [name, setName] = useState('')
-  const [added, setAdded] = useState<RouteAnswer<'addPerson'> | null>(null)
+  const [added, setAdded] = useState<RouteAnswer<'createToken'> | null>(null)
   if (added !== null)
     return (
-      <Dialog title={`Invite for ${added.person.name}`} onClose={onClose}>
+      <Dialog title={`Token of ${name}`} onClose={onClose}>
         <div class="stack">
           <p>
-            Send it to {added.person.name}, who exchanges it for a token of their own, once:{' '}
-            <code>POST /api/v1/tokens</code> with the invite as the bearer token. It is shown only now.
+            Send it to {name}. Whoever has it opens the memory of {name}. It is shown only now.
           </p>
           <p class="row">
-            <code class="command break">{added.invite.secret}</code>
-            <CopyButton text={added.invite.secret} label="Copy" />
+            <code class="command break">{added.secret}</code>
+            <CopyButton text={added.secret} label="Copy" />
           </p>
           <div class="actions">
             <Button tone="main" onClick={onClose}>
@@ -37,8 +36,9 @@ export function AddPerson({ onClose, onAdded }: { readonly onClose: () => void; 
     )
   const add = async (): Promise<Refusal | null> => {
     try {
-      setAdded(await ask('addPerson', { body: { name } }))
+      await ask('addPerson', { body: { name } })
       onAdded()
+      setAdded(await ask('createToken', { body: { person: name } }))
       return null
     } catch (error) {
       return asRefusal(error)

@@ -171,7 +171,6 @@ const uses: Readonly<Record<Token['kind'], string>> = {
   person: 'person',
   agent: 'agent',
   admin: 'administrator',
-  invite: 'invite, not used yet',
 }
 
 const validFirst = (tokens: readonly Token[]): readonly Token[] =>
