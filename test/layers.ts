@@ -30,11 +30,12 @@ const LAYERS: Readonly<Record<string, Layer>> = {
   store: layer(['beliefs', 'search', 'files']),
   eval: layer(['beliefs', 'search', 'files', 'models', 'memory']),
   tasks: layer(['beliefs', 'search', 'files', 'models', 'memory', 'eval']),
-  http: layer(['beliefs', 'search', 'files', 'memory', 'eval']),
-  mcp: layer(['beliefs', 'search', 'memory', 'eval']),
+  operations: layer(['beliefs', 'search', 'memory', 'eval']),
+  http: layer(['beliefs', 'search', 'files', 'memory', 'eval', 'operations']),
+  mcp: layer(['beliefs', 'search', 'memory', 'operations']),
   proxy: layer(['beliefs', 'files', 'memory']),
   cli: layer(
-    ['beliefs', 'search', 'files', 'models', 'memory', 'store', 'eval', 'tasks', 'http', 'mcp', 'proxy'],
+    ['beliefs', 'search', 'files', 'models', 'memory', 'store', 'eval', 'tasks', 'operations', 'http', 'mcp', 'proxy'],
     [...everyLayer, 'config.ts', 'open-memory.ts'],
   ),
 }
@@ -73,7 +74,18 @@ const HOMES: Readonly<Record<string, readonly string[]>> = {
   'jsonc-parser': ['cli/'],
   'smol-toml': ['cli/'],
   diff: ['cli/', 'memory/mirror/'],
-  zod: ['models/', 'memory/', 'eval/', 'tasks/', 'http/', 'mcp/', 'cli/', 'config.ts', 'check-arguments.ts'],
+  zod: [
+    'models/',
+    'memory/',
+    'eval/',
+    'tasks/',
+    'operations/',
+    'http/',
+    'mcp/',
+    'cli/',
+    'config.ts',
+    'check-arguments.ts',
+  ],
 }
 
 /** The core neither reads the disk nor starts programs, so that the same input gives the same bytes everywhere. */

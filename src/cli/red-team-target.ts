@@ -15,7 +15,7 @@ import { type ChatModel, noUsage } from '../models/chat-model.ts'
 import { openMemory, openPorts } from '../open-memory.ts'
 import { compose } from './compose.ts'
 import { type HookRun, runHook } from './hooks/run-hook.ts'
-import { openServerDeps, servedApp } from './serve/server-deps.ts'
+import { openServedStore, servedApp } from './serve/served-store.ts'
 
 const home = 'project:shop'
 const host = 'claude-code'
@@ -160,7 +160,7 @@ export async function openRedTeamTarget(temporary: string): Promise<Target> {
     const scopes = [project, universalScope]
     const session = sessionIn(root, new PassThrough())
     const place = { dir, user, scopes, homeScopes: [project], isDemo: false }
-    const open = await openServerDeps(session, openPorts(dir), place, () => {})
+    const open = await openServedStore(session, openPorts(dir), place, () => {})
     const bugs: unknown[] = []
     const onBug = (error: unknown): void => void bugs.push(error)
     const endedSessions = { has: () => false, add: async () => {} }

@@ -2,13 +2,11 @@ import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
 import type { Context, MiddlewareHandler } from 'hono'
 import type { FoundToken } from '../beliefs/access-store.ts'
 import { type Principal, principalOf } from '../memory/people/access.ts'
+import type { Access } from '../operations/operation.ts'
+import type { Channel } from '../operations/served-memory.ts'
 import { RecentMap } from '../recent-map.ts'
 import { csrfHeader } from './api/contract.ts'
-import type { Access } from './api/route.ts'
 import { refuse } from './error-answers.ts'
-
-/** How a request was authenticated: by the cookie, by the person's token or by that of agents. It decides the author. */
-export type Channel = 'dashboard' | 'http' | 'agent'
 
 /** The secrets of an installation. Agents get one of their own, with which they can do what an agent may. */
 export type Tokens = { readonly person: string; readonly agent: string }

@@ -1,7 +1,7 @@
 import type { Context } from 'hono'
 import { z } from 'zod'
 import { MemoryError } from '../errors.ts'
-import type { Route } from './api/route.ts'
+import type { RequestSchemas } from './api/endpoints.ts'
 
 const mostBytes = 1_000_000
 /** No request is nested deeper. Deeper input could overflow the stack of a parser. */
@@ -24,7 +24,7 @@ export class NotJson extends Error {
 }
 
 /** Reads and validates a request by its route. Unknown parameters and properties are errors. */
-export async function readRequest(context: Context, route: Route) {
+export async function readRequest(context: Context, route: RequestSchemas) {
   const { req } = context
   // The team of a path is not a parameter of the route, which is the same for people and teams.
   const { team: _team, ...params } = req.param() as Record<string, string>
@@ -48,7 +48,7 @@ const parseBody = <Schema extends z.ZodType>(text: string, schema: Schema, hint:
   validated(parseJson(text, hint), schema, { whole: 'the body', hint })
 
 /** A route that takes no body accepts an empty one or `{}`, and refuses any other instead of ignoring it. */
-async function routeBody(request: Request, { body }: Route): Promise<unknown> {
+async function routeBody(request: Request, { body }: RequestSchemas): Promise<unknown> {
   if (body === null && request.method === 'GET') return null
   const type = request.headers.get('content-type') ?? ''
   const isJson = /^application\/json(?:\s*;|\s*$)/iu.test(type)

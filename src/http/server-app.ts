@@ -1,18 +1,16 @@
 import { Hono, type MiddlewareHandler } from 'hono'
 import type { FoundToken } from '../beliefs/access-store.ts'
 import { findToken, noteTokenUse } from '../memory/people/access.ts'
+import type { ServedMemory } from '../operations/served-memory.ts'
 import { apiApp } from './api/api-app.ts'
-import { EvalArchive } from './api/eval-archive.ts'
-import type { ServerDeps } from './api/server-deps.ts'
 import { type Authenticated, Authentication, type Caller, type EndedSessions, type Tokens } from './authentication.ts'
 import { answerError, refuse } from './error-answers.ts'
 import { withSecurityHeaders } from './json-answer.ts'
-import { LiveEvents } from './live-events.ts'
 import { type HostNames, sameOriginOnly } from './same-origin.ts'
 import { staticFiles } from './static-files.ts'
 
 export type ServerOptions = {
-  readonly deps: ServerDeps
+  readonly served: ServedMemory
   readonly tokens: Tokens
   readonly endedSessions: EndedSessions
   readonly hosts: HostNames
@@ -32,38 +30,29 @@ const mostInFlight = 256
 
 /** The API, the dashboard and MCP on one port. */
 export function serverApp(options: ServerOptions): { readonly app: Hono<Authenticated>; readonly close: () => void } {
-  const { deps, tokens, endedSessions, hosts, webDirectory, mcpHandler, onBug, pollEveryMs = 500 } = options
+  const { served, tokens, endedSessions, hosts, webDirectory, mcpHandler, onBug, pollEveryMs = 500 } = options
   /** A request is answered also where its use of the token cannot be written down, such as on a full disk. */
   const noted = async (token: FoundToken | null): Promise<FoundToken | null> => {
-    if (token !== null) await noteTokenUse(await deps.access(), token).catch(onBug)
+    if (token !== null) await noteTokenUse(await served.people.access(), token).catch(onBug)
     return token
   }
   const find = {
-    bySecret: async (secret: string) => noted(await findToken((await deps.access()).access, secret)),
-    byId: async (id: string) => noted(await (await deps.access()).access.findToken({ id })),
+    bySecret: async (secret: string) => noted(await findToken((await served.people.access()).access, secret)),
+    byId: async (id: string) => noted(await (await served.people.access()).access.findToken({ id })),
   }
   const authentication = new Authentication({
     tokens,
     ended: endedSessions,
-    clock: deps.clock,
-    now: deps.now,
+    clock: served.server.clock,
+    now: served.server.now,
     find,
     perMinute: options.perMinute ?? 0,
     isSecure: hosts.publicOrigin?.startsWith('https:') ?? false,
   })
-  const archive = new EvalArchive({ root: deps.evalRoot, shipped: deps.shippedPacks })
-  const live = new LiveEvents({
-    state: async () => {
-      await deps.catchUp()
-      return { journalHead: (await deps.store.head()).number, evalsStamp: archive.stamp() }
-    },
-    everyMs: pollEveryMs,
-    onProblem: onBug,
-  })
   const app = new Hono<Authenticated>()
   app.onError(answerError(onBug, { code: 'too_large' }))
   app.use(withSecurityHeaders, sameOriginOnly(hosts), atMostInFlight(mostInFlight))
-  const api = apiApp({ deps, archive, live, pollEveryMs, authentication, onBug })
+  const api = apiApp({ served, pollEveryMs, authentication, onBug })
   app.route('/', api.app)
   app.all('/mcp', authentication.admit('agents'), (context) => {
     if (mcpHandler !== undefined) return mcpHandler(context.req.raw, context.get('caller'))
@@ -75,11 +64,7 @@ export function serverApp(options: ServerOptions): { readonly app: Hono<Authenti
     context.header('allow', 'GET')
     return refuse(context, 405, { code: 'not_allowed', message: 'Pages take GET.' })
   })
-  const close = (): void => {
-    live.close()
-    api.close()
-  }
-  return { app, close }
+  return { app, close: api.close }
 }
 
 /** Refuses requests while `most` others are being answered, so that a flood costs little. */

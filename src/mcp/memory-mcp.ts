@@ -14,18 +14,13 @@ import { parseObject } from '../json.ts'
 import { secretIn } from '../memory/learn/secrets.ts'
 import type { Memory } from '../memory/memory.ts'
 import type { Author } from '../memory/ports.ts'
-import type { CallContext, MemoryView } from './call-context.ts'
+import { toolOperations } from '../operations/table.ts'
+import type { AgentCall } from '../operations/tool.ts'
+import type { MemoryView } from '../operations/view.ts'
 import { capabilities, identityOf, instructions, type RequestId } from './handshake.ts'
 import { registerPrompts } from './prompts.ts'
 import { registerResources } from './resources.ts'
-import type { McpTool, OnBug } from './tool.ts'
-import { correctTool } from './tools/correct.ts'
-import { forgetTool } from './tools/forget.ts'
-import { getTool } from './tools/get.ts'
-import { proposalsTool } from './tools/proposals.ts'
-import { rememberTool } from './tools/remember.ts'
-import { searchTool } from './tools/search.ts'
-import { statusTool } from './tools/status.ts'
+import { type McpTool, mcpTool, type OnBug } from './tool.ts'
 
 export type McpOptions = {
   readonly version: string
@@ -42,15 +37,7 @@ export type McpOptions = {
 }
 
 /** In the order in which they are listed. */
-export const tools: readonly McpTool[] = [
-  searchTool,
-  getTool,
-  rememberTool,
-  correctTool,
-  forgetTool,
-  statusTool,
-  proposalsTool,
-]
+export const tools: readonly McpTool[] = toolOperations.map(({ operation, tool }) => mcpTool(operation, tool))
 
 const mostArgumentElements = 1_000
 const listTtlMs = 60 * 60 * 1_000
@@ -88,10 +75,10 @@ function serverFactory(options: McpOptions): McpServerFactory {
       const { name, version = null } = clientIn(server, context)
       return { client: plainName(name ?? programIn(requestInfo?.headers.get('user-agent'))), version }
     }
-    const callContext = async (context?: ServerContext): Promise<CallContext> => {
+    const callContext = async (context?: ServerContext): Promise<AgentCall> => {
       const author = { actor: 'agent', origin: boundOrigin ?? claimedOrigin(clientOf(context).client) } as const
       const [memory, seen] = await Promise.all([memoryAs(author), typeof view === 'function' ? view() : view])
-      return { view: seen, memory, author, version }
+      return { view: seen, memory, author, version, isAgent: true, idempotency: {}, served: null }
     }
     for (const tool of tools) {
       server.registerTool(tool.name, tool.config, (input, context) => {

@@ -3,8 +3,8 @@ import { z } from 'zod'
 import { localMinute } from '../local-time.ts'
 import type { Memory } from '../memory/memory.ts'
 import { renderContext } from '../memory/recall/render.ts'
-import type { CallContext } from './call-context.ts'
-import { cut } from './fields.ts'
+import type { AgentCall } from '../operations/tool.ts'
+import { cut } from '../operations/tool-answers.ts'
 import { type OnBug, withSafeErrors } from './tool.ts'
 
 /** How many turns are reviewed at once. More would leave a model little room for its answer. */
@@ -14,7 +14,7 @@ const mostTurns = 200
 const asUser = (text: string) => ({ messages: [{ role: 'user' as const, content: { type: 'text' as const, text } }] })
 
 /** Offers recall, for hosts that have no hook for it, and the review of what was said. */
-export function registerPrompts(server: McpServer, call: () => Promise<CallContext>, onBug: OnBug): void {
+export function registerPrompts(server: McpServer, call: () => Promise<AgentCall>, onBug: OnBug): void {
   server.registerPrompt(
     'recall',
     {

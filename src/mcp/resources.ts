@@ -5,9 +5,10 @@ import { reporterOf, type Turn } from '../beliefs/turn.ts'
 import { MemoryError } from '../errors.ts'
 import { localDay } from '../local-time.ts'
 import { beliefLine, quoteLine, visibleText } from '../memory/recall/render.ts'
+import type { AgentCall } from '../operations/tool.ts'
+import { cut, notice } from '../operations/tool-answers.ts'
+import { beliefInView, isInView } from '../operations/view.ts'
 import { ownParts } from '../search/turns/pasted.ts'
-import { beliefInView, type CallContext, isInView } from './call-context.ts'
-import { cut, notice } from './fields.ts'
 import { type OnBug, withSafeErrors } from './tool.ts'
 
 /** Characters of an index or a conversation; agents read about this much of a file. */
@@ -17,10 +18,10 @@ const mostTurns = 500
 const mimeType = 'text/markdown'
 
 /** Offers the beliefs and conversations in view as resources: an index, each belief by id, each conversation by session. */
-export function registerResources(server: McpServer, callContext: () => Promise<CallContext>, onBug: OnBug): void {
-  const safely = <Result>(work: (call: CallContext) => Promise<Result>): Promise<Result> =>
+export function registerResources(server: McpServer, callContext: () => Promise<AgentCall>, onBug: OnBug): void {
+  const safely = <Result>(work: (call: AgentCall) => Promise<Result>): Promise<Result> =>
     withSafeErrors(async () => work(await callContext()), onBug)
-  const page = (uri: string, textOf: (call: CallContext) => Promise<string>) =>
+  const page = (uri: string, textOf: (call: AgentCall) => Promise<string>) =>
     safely(async (call) => ({ contents: [{ uri, mimeType, text: await textOf(call) }] }))
   server.registerResource(
     'index',
@@ -51,7 +52,7 @@ export function registerResources(server: McpServer, callContext: () => Promise<
   )
 }
 
-async function listedSessions({ memory, view: { scopes } }: CallContext) {
+async function listedSessions({ memory, view: { scopes } }: AgentCall) {
   const { items } = await memory.conversations({ scopes: visibleScopes(scopes), limit: mostListed })
   return {
     resources: items.map(({ session, turns, firstAt, lastAt, utcOffset, opening }) => ({
@@ -66,7 +67,7 @@ async function listedSessions({ memory, view: { scopes } }: CallContext) {
 }
 
 /** The turns of a conversation in view; of a long one, the last. */
-async function conversationOf({ memory, view: { scopes } }: CallContext, written: string, href: string) {
+async function conversationOf({ memory, view: { scopes } }: AgentCall, written: string, href: string) {
   const session = decoded(written)
   const filter = { session: session ?? '', scopes: visibleScopes(scopes) }
   const { total } = await memory.turns({ ...filter, limit: 1 })
@@ -101,7 +102,7 @@ const mayHoldPaste = ({ role, origin, text }: Turn): boolean =>
 
 const oneLine = (text: string): string => visibleText(text.replace(/\s+/gu, ' ')).trim()
 
-async function listedBeliefs(call: CallContext) {
+async function listedBeliefs(call: AgentCall) {
   const beliefs = (await inView(call, mostListed)).items
   return {
     resources: beliefs.map(({ id, name, updatedAt, pinned }) => ({
@@ -113,12 +114,12 @@ async function listedBeliefs(call: CallContext) {
   }
 }
 
-async function inView({ memory, view: { scopes, agent } }: CallContext, limit: number) {
+async function inView({ memory, view: { scopes, agent } }: AgentCall, limit: number) {
   const page = await memory.list({ scopes: visibleScopes(scopes), current: true, limit })
   return { total: page.total, items: page.items.filter((belief) => isInView(belief, scopes, agent)) }
 }
 
-async function indexOf(call: CallContext): Promise<string> {
+async function indexOf(call: AgentCall): Promise<string> {
   const { total, items } = await inView(call, 1_000)
   const scopes = visibleScopes(call.view.scopes)
   const lines = ['# What is remembered', '', notice]
@@ -141,7 +142,7 @@ async function indexOf(call: CallContext): Promise<string> {
   return `${lines.join('\n')}\n`
 }
 
-async function readable(call: CallContext, written: string, href: string): Promise<Belief> {
+async function readable(call: AgentCall, written: string, href: string): Promise<Belief> {
   const id = decoded(written)
   if (id === null) throw new ResourceNotFoundError(href)
   const belief = await beliefInView(call, id, undefined).catch((error: unknown) => {

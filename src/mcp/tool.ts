@@ -1,44 +1,38 @@
-import {
-  type CallToolResult,
-  ResourceNotFoundError,
-  type StandardSchemaWithJSON,
-  type ToolAnnotations,
-} from '@modelcontextprotocol/server'
+import { type CallToolResult, ResourceNotFoundError, type StandardSchemaWithJSON } from '@modelcontextprotocol/server'
 import type { z } from 'zod'
 import { didYouMean } from '../did-you-mean.ts'
 import { expectedError } from '../errors.ts'
 import { visibleText } from '../memory/recall/render.ts'
-import type { CallContext } from './call-context.ts'
+import type { Operation } from '../operations/operation.ts'
+import { objectSchema } from '../operations/schemas.ts'
+import * as shapes from '../operations/shapes.ts'
+import type { AgentCall, Tool } from '../operations/tool.ts'
 
 export type OnBug = (error: unknown) => void
 
 type ObjectSchema = z.ZodObject<z.core.$ZodLooseShape>
 
-type Definition<Input extends ObjectSchema, Output extends ObjectSchema> = {
-  readonly name: string
-  readonly title: string
-  /** When to use it, and when not. */
-  readonly description: string
-  readonly input: Input
-  readonly output: Output
-  readonly annotations: ToolAnnotations
-  readonly run: (input: z.output<Input>, call: CallContext) => Promise<z.input<Output>>
-}
+export type McpTool = ReturnType<typeof mcpTool>
 
-export type McpTool = ReturnType<typeof defineTool>
-
-/** Makes a tool whose `run` gets valid arguments. Invalid ones are answered with an error that says what is allowed. */
-export function defineTool<Input extends ObjectSchema, Output extends ObjectSchema>(tool: Definition<Input, Output>) {
-  const { name, title, description, input, output, annotations, run } = tool
-  const schemas = { inputSchema: listedOnly(input), outputSchema: listedOnly(output) }
+/** The tool of an operation. `call` answers invalid arguments with an error that says what is allowed. */
+export function mcpTool(operation: Operation, tool: Tool) {
+  const { name, title, description, isDestructive = false } = tool
+  const writes = operation.writes ?? !operation.http.startsWith('GET ')
+  const input = objectSchema(tool.input)
+  const schemas = { inputSchema: listedOnly(input), outputSchema: listedOnly(tool.answer(shapes)) }
+  const annotations = writes
+    ? { readOnlyHint: false, destructiveHint: isDestructive, idempotentHint: false, openWorldHint: false }
+    : { readOnlyHint: true, idempotentHint: true, openWorldHint: false }
+  // The schema has validated the arguments, so they have the type that `run` expects.
+  const run = tool.run as (call: AgentCall, input: object) => Promise<object>
   return {
     name,
     config: { title, description, ...schemas, annotations, _meta: alwaysLoaded },
-    call: async (received: unknown, context: () => Promise<CallContext>, onBug: OnBug): Promise<CallToolResult> => {
+    call: async (received: unknown, context: () => Promise<AgentCall>, onBug: OnBug): Promise<CallToolResult> => {
       const parsed = input.safeParse(received)
       if (!parsed.success) return failed(wrongArguments(name, input, parsed.error))
       try {
-        const structuredContent = visibly(await run(parsed.data, await context()))
+        const structuredContent = visibly(await run(await context(), parsed.data))
         return { content: [{ type: 'text', text: JSON.stringify(structuredContent) }], structuredContent }
       } catch (error) {
         return failed(errorText(error, onBug))
@@ -69,15 +63,15 @@ const failed = (text: string): CallToolResult => ({
 })
 
 /** Removes invisible characters from every text of an answer, so that nothing is hidden from a person who reads it. */
-function visibly<Value>(value: Value): Value {
+function visibly(value: object): Record<string, unknown> {
   const within = (inner: unknown): unknown => {
     if (typeof inner === 'string') return visibleText(inner)
     if (Array.isArray(inner)) return inner.map(within)
     if (inner === null || typeof inner !== 'object') return inner
     return Object.fromEntries(Object.entries(inner).map(([key, one]) => [key, within(one)]))
   }
-  // Only texts change, so the type stays the same.
-  return within(value) as Value
+  // An object becomes an object.
+  return within(value) as Record<string, unknown>
 }
 
 function wrongArguments(tool: string, input: ObjectSchema, error: z.ZodError): string {

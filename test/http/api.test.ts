@@ -426,7 +426,7 @@ describe('evaluation', () => {
     await server.evaluate('session-drift', 'other-good', 'bm25', 'other-memory')
     expect(await systems()).toEqual([['bm25', false]])
 
-    await createSnapshot(server.deps.evalRoot, {
+    await createSnapshot(server.evalRoot, {
       snapshotId: 'of-the-other',
       createdAt: '2026-01-02T03:04:05.000Z',
       sourceRootDir: 'evals',
@@ -444,7 +444,7 @@ describe('evaluation', () => {
 
   it('says nothing about a pack whose runs have lost forgotten texts', async () => {
     await server.evaluate('calibration', 'edited')
-    const file = join(server.deps.evalRoot, 'runs', 'edited.json')
+    const file = join(server.evalRoot, 'runs', 'edited.json')
     const named = async () =>
       (await get<'standings'>('/evals/standings')).items.some(({ benchmarkId }) => benchmarkId === 'calibration')
     const before = await named()

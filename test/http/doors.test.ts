@@ -50,7 +50,7 @@ describe('logging in', () => {
   it('ends a session after 30 days', async () => {
     const day = 86_400_000
     let now = Date.parse('2026-03-01T00:00:00Z')
-    await using server = await serverAtHand({ deps: { now: () => new Date(now) } })
+    await using server = await serverAtHand({ server: { now: () => new Date(now) } })
     const statusAfter = async (ms: number) => {
       now += ms
       return (await server.send('GET', `${apiPrefix}/health`, { as: 'page' })).status
@@ -62,7 +62,7 @@ describe('logging in', () => {
 
   it('is slow to look at more tokens after many wrong ones; who has the right one is let in all the same', async () => {
     let now = 0
-    await using server = await serverAtHand({ deps: { clock: () => now } })
+    await using server = await serverAtHand({ server: { clock: () => now } })
     const attempt = (given: string) =>
       server.send('POST', `${apiPrefix}/login`, { as: 'nobody', body: { token: given } })
 
@@ -81,7 +81,7 @@ describe('logging in', () => {
 describe('200 forms of a key', () => {
   it('are worth nothing but the right ones', async () => {
     let minutes = 0
-    await using server = await serverAtHand({ deps: { clock: () => ++minutes * 61_000 } })
+    await using server = await serverAtHand({ server: { clock: () => ++minutes * 61_000 } })
     const wrong = [
       ...Array.from({ length: 60 }, (_, length) => `Bearer ${token.slice(0, length % 43)}`),
       ...Array.from({ length: 60 }, (_, at) => `Bearer ${token.slice(0, at % 43)}*${token.slice((at % 43) + 1)}`),

@@ -1,16 +1,15 @@
 import { describe, expect, it } from 'vitest'
-import { isOfTeams, routes } from '../../src/http/api/contract.ts'
+import { endpoints, isOfTeams } from '../../src/http/api/endpoints.ts'
 import { openApiDocument } from '../../src/http/api/openapi.ts'
-import type { Route } from '../../src/http/api/route.ts'
 import { serverAtHand } from './server-at-hand.ts'
 
 type Json = null | boolean | number | string | readonly Json[] | { readonly [name: string]: Json }
 
 // As it is sent.
-const document = JSON.parse(JSON.stringify(openApiDocument('1.2.3')))
-const table: readonly Pick<Route, 'method' | 'path'>[] = Object.entries<Route>(routes).flatMap(([name, route]) => {
-  const { method, path } = route
-  return [{ method, path }, ...(isOfTeams(name, route) ? [{ method, path: `/teams/:team${path}` }] : [])]
+const document = JSON.parse(JSON.stringify(await openApiDocument('1.2.3')))
+const table = Object.values(endpoints).flatMap((endpoint) => {
+  const { method, path } = endpoint
+  return [{ method, path }, ...(isOfTeams(endpoint) ? [{ method, path: `/teams/:team${path}` }] : [])]
 })
 
 /** Every object in a document. */

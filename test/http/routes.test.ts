@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { apiPrefix } from '../../src/http/api/api-app.ts'
 
-import { ApiError, type RouteAnswer, type RouteName, routes } from '../../src/http/api/contract.ts'
-import type { Route } from '../../src/http/api/route.ts'
+import type { RouteAnswer, RouteName } from '../../src/http/api/contract.ts'
+import { endpoints as routes } from '../../src/http/api/endpoints.ts'
+import { ApiError } from '../../src/http/api/openapi.ts'
 import { addPerson, createTeam, createToken } from '../../src/memory/people/access.ts'
 import { type Answered, agentToken, serverAtHand, token } from './server-at-hand.ts'
 
@@ -11,7 +12,7 @@ let server: Awaited<ReturnType<typeof serverAtHand>>
 beforeAll(async () => {
   // A minute passes with every look at the clock, so that wrong tokens are soon forgotten.
   let minutes = 0
-  server = await serverAtHand({ deps: { clock: () => ++minutes * 61_000 } })
+  server = await serverAtHand({ server: { clock: () => ++minutes * 61_000 } })
   await server.evaluate('session-drift', 'first')
   await server.evaluate('session-drift', 'second')
 })
@@ -60,14 +61,14 @@ const freshTurn = async (): Promise<string> => {
 }
 
 const asAdmin = async () => {
-  const ports = await server.deps.access()
+  const ports = await server.served.people.access()
   return { ports, secret: (await createToken(ports, { kind: 'admin', person: null })).secret }
 }
 
 /** A person of their own, who owns a team of the same name. */
 const asPerson = async () => {
   made += 1
-  const [ports, name] = [await server.deps.access(), `person-${made}`]
+  const [ports, name] = [await server.served.people.access(), `person-${made}`]
   await addPerson(ports, { name })
   await createTeam(ports, { name, owner: name })
   return { ports, name, ...(await createToken(ports, { kind: 'person', person: name })) }
@@ -225,12 +226,12 @@ const requests: { readonly [Name in RouteName]: () => Promise<Request> } = {
 }
 
 const names = Object.keys(routes) as RouteName[]
-const isJson = (name: RouteName): boolean => routes[name].form === 'json'
+const isJson = (name: RouteName): boolean => routes[name].operation?.isStream !== true
 const guarded = names.filter((name) => routes[name].access !== 'anybody')
 const forPersons = guarded.filter((name) => routes[name].access !== 'agents')
 const emptyBody = (name: RouteName) => (routes[name].method === 'GET' ? {} : { text: '{}' })
-const withBody = names.filter((name) => routes[name].body !== null)
-const withoutBody = names.filter((name) => routes[name].body === null && routes[name].method !== 'GET')
+const withBody = names.filter((name) => routes[name].request().body !== null)
+const withoutBody = names.filter((name) => routes[name].request().body === null && routes[name].method !== 'GET')
 
 const ask = async (name: RouteName, more: Parameters<typeof server.send>[2] = {}): Promise<Answered> => {
   const { path, body, secret } = await requests[name]()
@@ -263,7 +264,7 @@ describe.each(names.filter(isJson))('%s', (name) => {
     const { status, body, headers } = await ask(name)
 
     expect({ status, error: body?.error }).toEqual({ status: routes[name].status, error: undefined })
-    expect((routes[name] as Route).answer.parse(body)).toEqual(body)
+    expect((await routes[name].answer()).parse(body)).toEqual(body)
     expect(headers.get('cache-control')).toBe('no-store')
     expect(headers.get('x-content-type-options')).toBe('nosniff')
     expect(headers.get('content-security-policy')).not.toContain('unsafe')
@@ -299,7 +300,7 @@ describe('an agent over HTTP', () => {
   })
 
   it('gets 403 for a project when the server was started outside of one', async () => {
-    await using outside = await serverAtHand({ deps: { scopes: ['user:universal'], homeScopes: ['user:universal'] } })
+    await using outside = await serverAtHand({ view: { scopes: ['user:universal'], homeScopes: ['user:universal'] } })
     const search = (as: 'agent' | 'program', scope: string) =>
       outside.send('GET', `${apiPrefix}/search?q=harbour&scope=${scope}`, { as })
 

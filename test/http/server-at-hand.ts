@@ -4,15 +4,15 @@ import { PassThrough } from 'node:stream'
 import { tourScopes } from '../../src/cli/commands/connect/tour.ts'
 import { compose } from '../../src/cli/compose.ts'
 import { fillDemo } from '../../src/cli/serve/demo-memory.ts'
-import { openServerDeps } from '../../src/cli/serve/server-deps.ts'
+import { openServedStore } from '../../src/cli/serve/served-store.ts'
 import { openBenchmark } from '../../src/eval/kinds/kind.ts'
 import { recallKinds } from '../../src/eval/kinds/retrieval/carry-out.ts'
 import { runBenchmark } from '../../src/eval/run/run.ts'
 import type { ApiErrorBody, RouteAnswer } from '../../src/http/api/contract.ts'
-import type { ServerDeps } from '../../src/http/api/server-deps.ts'
 import { loopbackNames } from '../../src/http/same-origin.ts'
 import { type ServerOptions, serverApp } from '../../src/http/server-app.ts'
 import { openPorts } from '../../src/open-memory.ts'
+import type { ServedMemory, ServedPeople, ServerFacts } from '../../src/operations/served-memory.ts'
 import { temporaryDirectory } from '../temporary-directory.ts'
 
 export const token = 'a-token-of-43-characters-0123456789-abcdefg'
@@ -42,9 +42,15 @@ export type Answered<Body = ApiErrorBody> = {
 export async function serverAtHand({
   store,
   busyTimeoutMs,
+  server: facts,
+  people,
+  view,
   ...options
-}: Partial<Omit<ServerOptions, 'deps'>> & {
-  readonly deps?: Partial<ServerDeps>
+}: Partial<Omit<ServerOptions, 'served'>> & {
+  /** Parts of the served memory that are replaced. */
+  readonly server?: Partial<ServerFacts>
+  readonly people?: Partial<ServedPeople>
+  readonly view?: Partial<ServedMemory['view']>
   /** The address of a PostgreSQL store. */
   readonly store?: string | undefined
   readonly busyTimeoutMs?: number
@@ -70,7 +76,13 @@ export async function serverAtHand({
   await fillDemo(ports, dir)
   const place = { dir, user: 'local', scopes: tourScopes, homeScopes: tourScopes.slice(0, 1), isDemo: true }
   const problems: unknown[] = []
-  const open = await openServerDeps(session, ports, place, (line) => problems.push(line))
+  const open = await openServedStore(session, ports, place, (line) => problems.push(line))
+  const served: ServedMemory = {
+    ...open.served,
+    server: { ...open.served.server, ...facts },
+    people: { ...open.served.people, ...people },
+    view: { ...open.served.view, ...view },
+  }
   const ended = new Set<string>()
   const { app, close } = serverApp({
     tokens: { person: token, agent: agentToken },
@@ -79,7 +91,7 @@ export async function serverAtHand({
     webDirectory,
     onBug: (error) => problems.push(error),
     ...options,
-    deps: { ...open.deps, ...options.deps },
+    served,
   })
   let cookie = ''
 
@@ -123,7 +135,8 @@ export async function serverAtHand({
     webDirectory,
     ports,
     session,
-    deps: open.deps,
+    served: open.served,
+    evalRoot: open.evalRoot,
     app,
     problems,
     send,
@@ -136,7 +149,7 @@ export async function serverAtHand({
       const subject = { ...(await backends({ packsDirectory, embedder: 'none' }).open(system)), name }
       try {
         const benchmark = await openBenchmark(
-          join(open.deps.shippedPacks, pack),
+          join(packsDirectory, pack),
           recallKinds(async () => subject),
           { explain: true },
         )
@@ -145,7 +158,7 @@ export async function serverAtHand({
           runId,
           { repeats: 1, seed: 1 },
           {
-            root: open.deps.evalRoot,
+            root: open.evalRoot,
             now: () => new Date(),
             signal: new AbortController().signal,
             environment: {

@@ -10,7 +10,7 @@ import { judgeAblation, summariseCases } from '../../src/eval/score/figures.ts'
 import { metricSense } from '../../src/eval/score/metric-direction.ts'
 import type { CaseRecord } from '../../src/eval/store/schemas/run.ts'
 import { apiPrefix } from '../../src/http/api/api-app.ts'
-import { routes } from '../../src/http/api/contract.ts'
+import { endpoints } from '../../src/http/api/endpoints.ts'
 import { tools } from '../../src/mcp/memory-mcp.ts'
 import { temporaryDirectory } from '../temporary-directory.ts'
 
@@ -55,7 +55,7 @@ describe('the red-team packs', () => {
   })
 
   it('knock only at doors that exist', () => {
-    const known = Object.values(routes).map(({ method, path }) => {
+    const known = Object.values(endpoints).map(({ method, path }) => {
       const pattern = `${apiPrefix}${path}`.replaceAll(/:\w+/gu, '[^/]+')
       return { method, pattern: new RegExp(`^${pattern}(?:\\?.*)?$`, 'u') }
     })

@@ -1,6 +1,6 @@
 import { tenantMcp } from '../../src/cli/serve/tenants.ts'
 import { apiPrefix } from '../../src/http/api/api-app.ts'
-import { isOfTeams, type RouteName, routes } from '../../src/http/api/contract.ts'
+import { endpoints, isOfTeams, type RouteName } from '../../src/http/api/endpoints.ts'
 import type { Caller } from '../../src/http/authentication.ts'
 import { tools } from '../../src/mcp/memory-mcp.ts'
 import { memoryFrom } from '../../src/memory/memory.ts'
@@ -19,7 +19,9 @@ export async function servedPeople(
 ) {
   const someone = (principal: Principal): Principal => ({ ...principal, person: nameOf(0) })
   const http: Parameters<typeof serverAtHand>[0] =
-    forgetful === 'http' ? { deps: { forPrincipal: (who, team) => server.deps.forPrincipal(someone(who), team) } } : {}
+    forgetful === 'http'
+      ? { people: { memoryOf: (who, team) => server.served.people.memoryOf(someone(who), team) } }
+      : {}
   const forgotten = (caller: Caller): Caller =>
     caller.kind === 'member' && forgetful === 'mcp' ? { ...caller, principal: someone(caller.principal) } : caller
   const server = await serverAtHand({
@@ -28,13 +30,13 @@ export async function servedPeople(
     mcpHandler: (request, caller) => mcp.fetch(request, forgotten(caller)),
   })
   const scopes = ['user:universal']
-  const mcp = tenantMcp(server.deps.ports, {
+  const mcp = tenantMcp(server.served.ports, {
     version: '1',
     view: { user: 'local', scopes, homeScopes: scopes, agent: null, hasFixedScopes: false },
-    memoryAs: async () => server.deps.memories.agent,
+    memoryAs: async () => server.served.memories.agent,
     onBug: (error) => server.problems.push(error),
   })
-  const ports = await server.deps.access()
+  const ports = await server.served.people.access()
   return {
     ...server,
     ports,
@@ -158,9 +160,9 @@ export async function attackPeople({ people, requests, seed, door = 'none', stor
       })
     } else {
       const name = oneOf(asked)
-      const { method, path } = routes[name]
+      const { method, path } = endpoints[name]
       const sent = attempts[name]?.(hostile) ?? {}
-      const team = isOfTeams(name, routes[name]) && random() < 0.3 ? `/teams/${oneOf(teamNames)}` : ''
+      const team = isOfTeams(endpoints[name]) && random() < 0.3 ? `/teams/${oneOf(teamNames)}` : ''
       if (name === 'undo' && victim.hostile.event === by.hostile.event) undidOwn.add(by.name)
       const url = new URL(
         `http://${host}${apiPrefix}${team}${path.replace(/:\w+/u, encodeURIComponent(sent.path ?? ''))}`,

@@ -1,8 +1,7 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { apiPrefix } from '../../src/http/api/api-app.ts'
-import { isOfTeams, routeGroups, routes } from '../../src/http/api/contract.ts'
-import type { Route } from '../../src/http/api/route.ts'
+import { type Endpoint, endpoints, isOfTeams } from '../../src/http/api/endpoints.ts'
 import { addPerson, createTeam, createToken, revokeToken, setMember } from '../../src/memory/people/access.ts'
 import { tries } from '../full-counts.ts'
 import { agentToken, token as installationToken } from '../http/server-at-hand.ts'
@@ -14,7 +13,7 @@ let server: Served
 beforeAll(async () => {
   // A minute passes with every look at the clock, so that wrong tokens are soon forgotten.
   let minutes = 0
-  server = await servedPeople('none', { deps: { clock: () => ++minutes * 61_000 } })
+  server = await servedPeople('none', { server: { clock: () => ++minutes * 61_000 } })
 })
 afterAll(() => server[Symbol.asyncDispose]())
 
@@ -36,10 +35,10 @@ const remember = (secret: string, content: string, more: object = {}, path = '/b
 const recall = async (secret: string, message = 'When are deploys?'): Promise<string> =>
   String((await server.as(secret, 'POST', `${apiPrefix}/recall`, { message, leftOut: true })).body.rendered)
 
-const pathOf = ({ path }: Route): string => path.replaceAll(/:\w+/gu, '1')
-const bodyOf = ({ body }: Route): unknown => (body === null ? undefined : {})
-const everyRoute = Object.entries<Route>(routes)
-const ofMemories = everyRoute.filter(([name]) => !Object.hasOwn(routeGroups.people, name) && name !== 'login')
+const pathOf = ({ path }: Endpoint): string => path.replaceAll(/:\w+/gu, '1')
+const bodyOf = ({ request }: Endpoint): unknown => (request().body === null ? undefined : {})
+const everyRoute = Object.entries<Endpoint>(endpoints)
+const ofMemories = everyRoute.filter(([name, { tag }]) => tag !== 'people' && name !== 'login')
 
 it('the token of the memory directory administers the store, and that of its agents does not', async () => {
   const { name } = await newPerson()
@@ -78,7 +77,7 @@ describe('an administrator', () => {
     const statuses: string[] = []
     for (const holder of [await newAdmin()])
       for (const [route, described] of ofMemories)
-        for (const prefix of isOfTeams(route, described) ? ['', `/teams/team-of-${name}`] : ['']) {
+        for (const prefix of isOfTeams(described) ? ['', `/teams/team-of-${name}`] : ['']) {
           const path = `${apiPrefix}${prefix}${pathOf(described)}`
           const { status, text } = await server.as(holder, described.method, path, bodyOf(described))
           statuses.push(`${status}`)
@@ -298,8 +297,8 @@ describe('the token of a person', () => {
 
   it('is listed with its last use, written down at most every ten minutes, and with its revocation', async () => {
     let now = Date.parse('2026-05-04T09:00:00.000Z')
-    const access = async () => ({ ...(await dated.deps.access()), now: () => new Date(now) })
-    await using dated = await servedPeople('none', { deps: { access } })
+    const access = async () => ({ ...(await dated.served.people.access()), now: () => new Date(now) })
+    await using dated = await servedPeople('none', { people: { access } })
     const ports = await access()
     await addPerson(ports, { name: 'ana' })
     const { secret } = await createToken(ports, { kind: 'person', person: 'ana' })
@@ -375,7 +374,7 @@ describe('the token of a person', () => {
 
   it('is told to wait when it asks too often, and nobody else is', async () => {
     let now = 0
-    await using limited = await servedPeople('none', { perMinute: 3, deps: { clock: () => now } })
+    await using limited = await servedPeople('none', { perMinute: 3, server: { clock: () => now } })
     const [one, other] = await Promise.all(
       ['ana', 'ben'].map(async (name) => {
         await addPerson(limited.ports, { name })

@@ -4,8 +4,9 @@ import { PassThrough } from 'node:stream'
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import { describe, expect, it } from 'vitest'
 import { compose } from '../../src/cli/compose.ts'
-import { openServerDeps } from '../../src/cli/serve/server-deps.ts'
-import { type RouteName, routeGroups, routes } from '../../src/http/api/contract.ts'
+import { openServedStore } from '../../src/cli/serve/served-store.ts'
+import { type RouteName, endpoints as routes } from '../../src/http/api/endpoints.ts'
+import { accessRoutes } from '../../src/http/api/routes/access-routes.ts'
 import { loopbackNames } from '../../src/http/same-origin.ts'
 import { serverApp } from '../../src/http/server-app.ts'
 import { memoryMcp, tools } from '../../src/mcp/memory-mcp.ts'
@@ -62,7 +63,7 @@ const asked = Object.keys(attempts) as RouteName[]
 /** Those of people are asked in people.slow.test.ts. */
 const unasked: readonly string[] = [
   ...['login', 'logout', 'doctor', 'doctorProgress', 'events', 'syncMirror'],
-  ...Object.keys(routeGroups.people),
+  ...Object.keys(accessRoutes),
 ]
 
 describe(`${users.length} users of one store`, () => {
@@ -93,9 +94,9 @@ describe(`${users.length} users of one store`, () => {
     for (const user of users) {
       const mark = `canary${Math.floor(random() * 1e9).toString(36)}x`
       const place = { dir, user, scopes: [scope], homeScopes: [scope], isDemo: false }
-      const open = await openServerDeps(session, ports, place, (line) => bugs.push(line))
+      const open = await openServedStore(session, ports, place, (line) => bugs.push(line))
       const { app } = serverApp({
-        deps: open.deps,
+        served: open.served,
         tokens: { person: token, agent: agentToken },
         endedSessions: { has: () => false, add: async () => {} },
         hosts: loopbackNames,

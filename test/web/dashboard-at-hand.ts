@@ -45,7 +45,7 @@ export async function dashboardAtHand() {
     problems,
     /** The memory as somebody else sees it, who writes at the same time. */
     memoryAs: (author: Author = { actor: 'person', origin: 'elsewhere' }) =>
-      memoryFrom(server.ports, { user: 'local', scopes: server.deps.scopes, agent: null, author }),
+      memoryFrom(server.ports, { user: 'local', scopes: server.served.view.scopes, agent: null, author }),
     /** A window of its own, signed in, at a path. */
     window: async (
       path = '/beliefs',

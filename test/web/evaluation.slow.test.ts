@@ -15,7 +15,7 @@ describe.skipIf(noBrowser !== null)('the pages of evaluation', () => {
     await dashboard.server.evaluate('session-drift', 'run-of-nothing', 'none')
     await dashboard.server.evaluate('session-drift', 'run-of-ours')
     await dashboard.server.evaluate('session-drift', 'run-of-ours-again')
-    await createSnapshot(dashboard.server.deps.evalRoot, {
+    await createSnapshot(dashboard.server.evalRoot, {
       snapshotId: 'main',
       createdAt: '2026-01-02T03:04:05.000Z',
       sourceRootDir: 'evals',

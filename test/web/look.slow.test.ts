@@ -16,7 +16,7 @@ describe.skipIf(noBrowser !== null)('the dashboard for everybody', () => {
     dashboard = await dashboardAtHand()
     await dashboard.server.evaluate('session-drift', 'run-of-nothing', 'none')
     await dashboard.server.evaluate('session-drift', 'run-of-ours')
-    await createSnapshot(dashboard.server.deps.evalRoot, {
+    await createSnapshot(dashboard.server.evalRoot, {
       snapshotId: 'main',
       createdAt: '2026-01-02T03:04:05.000Z',
       sourceRootDir: 'evals',

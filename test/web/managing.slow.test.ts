@@ -110,7 +110,12 @@ describe.skipIf(noBrowser !== null)('keeping order in a memory', () => {
   it('shows the memory as of an earlier day, chosen with the slider, and keeps the day in the address', async () => {
     const past = { ...dashboard.server.ports, now: () => new Date(Date.now() - 40 * 86_400_000) }
     const author = { actor: 'person', origin: 'test' } as const
-    const earlier = memoryFrom(past, { user: 'local', scopes: dashboard.server.deps.scopes, agent: null, author })
+    const earlier = memoryFrom(past, {
+      user: 'local',
+      scopes: dashboard.server.served.view.scopes,
+      agent: null,
+      author,
+    })
     await earlier.remember({ name: 'lighthouse', content: 'The lighthouse is red.' })
     await dashboard.memoryAs().correct('lighthouse', { content: 'The lighthouse is white.' })
 

@@ -267,7 +267,7 @@ describe.skipIf(noBrowser !== null)('home, review, conversations, hosts and the 
   })
 
   it('counts live recalls, shows them by belief, and finds what was never recalled', async () => {
-    const { agent } = dashboard.server.deps.memories
+    const { agent } = dashboard.server.served.memories
     const { id } = await dashboard.memoryAs().get('Redis')
     const counted = async () =>
       (await api<{ recalled: { count: number } | null }>(`/beliefs/${id}/links`)).recalled?.count ?? 0

@@ -32,7 +32,7 @@ export function openProxyMemory({ maxTurnCharacters, shadowRoot, ...options }: P
     if (known !== undefined) return known
     // Writes wait for the disk in a thread, so that requests and answers are forwarded meanwhile.
     const author = { actor: 'person', origin: 'proxy' } as const
-    const memory = openMemory({ ...options, thread: true, user, scopes, author })
+    const memory = openMemory({ ...options, user, scopes, author })
     if (shadowRoot === null) return opened.set(key, memory)
     const shadowed = withShadow(memory, {
       root: shadowRoot,

@@ -2,10 +2,9 @@ import { spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { z } from 'zod'
 import { conflict, unavailable } from '../../errors.ts'
-import { newRunId } from '../../eval/run/run.ts'
-import type { BackgroundWork } from '../../http/api/server-deps.ts'
 import { parseJson } from '../../json.ts'
 import { storeFile } from '../../open-memory.ts'
+import type { BackgroundWork } from '../../operations/served-memory.ts'
 import { exitCodes } from '../command/command.ts'
 import type { Session } from '../session.ts'
 import type { Progress } from '../text/progress-bar.ts'
@@ -70,7 +69,8 @@ export function backgroundWork(
   let checking: Progress | null = null
   let running: { readonly pack: string; readonly ended: Promise<void> } | null = null
 
-  const begin = (pack: string): { readonly runId: string; readonly ended: Promise<void> } => {
+  const begin = async (pack: string): Promise<{ readonly runId: string; readonly ended: Promise<void> }> => {
+    const { newRunId } = await import('../../eval/run/run.ts')
     if (running !== null) {
       throw conflict(`The pack ${running.pack} is already running.`, 'Wait until it is done.')
     }
@@ -114,14 +114,14 @@ export function backgroundWork(
       throw unavailable('The memory could not be checked.', stderr.trim().slice(0, 500) || 'Run `credence doctor`.')
     },
     checking: () => checking,
-    startRun: async (pack: string) => ({ runId: begin(pack).runId }),
+    startRun: async (pack: string) => ({ runId: (await begin(pack)).runId }),
     running: () => running?.pack ?? null,
     /** Runs packs one after the other; settles when all are done. */
     runAll: async (packs: readonly string[]) => {
       for (const pack of packs) {
         if (stopping.signal.aborted) return
         await running?.ended
-        await begin(pack).ended
+        await (await begin(pack)).ended
       }
     },
     stop: async () => {

@@ -1,24 +1,12 @@
 import { teamOf, teamOwner } from '../../beliefs/scope.ts'
-import type { RouteAnswer } from '../../http/api/contract.ts'
-import type { ServerDeps } from '../../http/api/server-deps.ts'
 import type { Caller } from '../../http/authentication.ts'
 import { type McpOptions, memoryMcp } from '../../mcp/memory-mcp.ts'
 import { type Memory, memoryFrom } from '../../memory/memory.ts'
 import type { Principal } from '../../memory/people/access.ts'
 import { memberMemory, memoryOfTeam, teamPorts } from '../../memory/people/team-memory.ts'
 import type { Author, Ports } from '../../memory/ports.ts'
+import type { ServedMemory } from '../../operations/served-memory.ts'
 import { RecentMap } from '../../recent-map.ts'
-
-export const noMirror: RouteAnswer<'mirror'> = {
-  exists: false,
-  file: null,
-  isInSync: null,
-  items: null,
-  lastSyncAt: null,
-  conflicts: 0,
-  isHeld: false,
-  problems: [],
-}
 
 /** The author of an agent's changes: its token, since it can give itself any name. */
 const tokenOrigin = ({ tokenId }: Principal): string => `token:${tokenId}`
@@ -31,8 +19,13 @@ export function principalMemory(ports: Ports, principal: Principal, author: Auth
   return memberMemory({ ...own, close: async () => {} }, ports, principal, author)
 }
 
-/** The dependencies of the server for the holder of a token of the store, or for one of their teams. */
-export function tenantDeps(base: ServerDeps, ports: Ports, principal: Principal, team?: string): ServerDeps {
+/** The memory of the holder of a token of the store, or of one of their teams, as the server serves it. */
+export function tenantMemory(
+  base: ServedMemory,
+  ports: ServedMemory['ports'],
+  principal: Principal,
+  team?: string,
+): ServedMemory {
   const user = team === undefined ? principal.person : teamOwner(team)
   const scopes = principal.scopes.filter((scope) => team === undefined || teamOf(scope) === team)
   // Trying a message on a page is not a use of the memory.
@@ -41,32 +34,23 @@ export function tenantDeps(base: ServerDeps, ports: Ports, principal: Principal,
     const used = author.origin === 'dashboard' ? uncounted : ports
     return team === undefined ? principalMemory(used, principal, author) : memoryOfTeam(used, principal, team, author)
   }
-  const mirror = async () => noMirror
   const head = async () => {
     // Numbers of others' changes are not theirs to know.
     const [last] = await ports.store.events(user, { limit: 1, hearing: true })
     return { number: last?.number ?? 0, hash: last?.hash ?? '' }
   }
+  const own = team === undefined ? ports : teamPorts(ports, team)
   return {
     ...base,
-    dir: '',
-    user,
-    scopes,
-    homeScopes: scopes.slice(0, 1),
-    hasFixedScopes: principal.isAgent,
-    isInstallation: false,
+    view: { user, scopes, homeScopes: scopes.slice(0, 1), agent: null, hasFixedScopes: principal.isAgent },
     memories: {
       dashboard: memoryAs({ actor: 'person', origin: 'dashboard' }),
       http: memoryAs({ actor: 'person', origin: 'http' }),
       agent: memoryAs({ actor: 'agent', origin: tokenOrigin(principal) }),
     },
-    store: { ...ports.store, head },
-    ports: team === undefined ? ports : teamPorts(ports, team),
-    storeFile: () => ({ file: '', bytes: 0, logBytes: 0 }),
-    mirror: { status: mirror, sync: mirror },
-    catchUp: user === base.user ? base.catchUp : async () => {},
-    evalRoot: '',
-    isRecordingShadows: false,
+    ports: { ...own, store: { ...own.store, head } },
+    catchUp: user === base.view.user ? base.catchUp : async () => {},
+    installation: null,
   }
 }
 

@@ -1,92 +1,98 @@
-import { z } from 'zod'
+import type { z } from 'zod'
 import type { ErrorCode } from '../../errors.ts'
-import * as shape from './memory-shapes.ts'
-import type { DeepReadonly, Route } from './route.ts'
-import { accessRoutes } from './routes/access-routes.ts'
-import { beliefRoutes, journalRoutes, type Proposal as ProposalShape, proposalRoutes } from './routes/belief-routes.ts'
-import * as evals from './routes/eval-routes.ts'
-import { type Remedy as RemedyShape, recallRoutes } from './routes/recall-routes.ts'
-import { systemRoutes } from './routes/system-routes.ts'
-import { turnRoutes } from './routes/turn-routes.ts'
+import type * as evals from '../../operations/eval-answers.ts'
+import type { SentOf } from '../../operations/field.ts'
+import type { DeepReadonly } from '../../operations/operation.ts'
+import type * as shape from '../../operations/shapes.ts'
+import type { Shaped } from '../../operations/shapes.ts'
+import type { AnswerOf, OperationName, Operations } from '../../operations/table.ts'
+import type { AccessName, RouteName } from './endpoints.ts'
+import type { accessRoutes } from './routes/access-routes.ts'
 
-/** The routes by the tag they have in the OpenAPI document. */
-export const routeGroups = {
-  system: systemRoutes,
-  beliefs: beliefRoutes,
-  proposals: proposalRoutes,
-  turns: turnRoutes,
-  recall: recallRoutes,
-  journal: journalRoutes,
-  evals: evals.evalRoutes,
-  people: accessRoutes,
-} as const
+export type { RouteName }
 
-/**
- * Every route of the API under `/api/v1`. `openapi.ts` makes `/api/openapi.json` from this table, the server routes and
- * validates by it, and the dashboard takes its types from it.
- *
- * Every answer but 2xx is an `ApiError`. Writes with the cookie of the dashboard need the header `x-credence: 1`.
- * A retry with the same `Idempotency-Key` has one effect.
- */
-export const routes = {
-  ...systemRoutes,
-  ...beliefRoutes,
-  ...proposalRoutes,
-  ...turnRoutes,
-  ...recallRoutes,
-  ...journalRoutes,
-  ...evals.evalRoutes,
-  ...accessRoutes,
-} as const
-
-/** Whether a route exists for the memory of a team too, below `/api/v1/teams/:team`. A team has no conversations. */
-export const isOfTeams = (name: string, { access }: Route): boolean =>
-  (access === 'agents' || access === 'person') &&
-  (name === 'search' || ![accessRoutes, systemRoutes, turnRoutes].some((group) => Object.hasOwn(group, name)))
+// The types of requests and answers, for typed clients such as the dashboard. Nothing here is loaded.
 
 export const csrfHeader = { name: 'x-credence', value: '1' } as const
 
-const memoryErrors = ['invalid', 'not_found', 'conflict', 'forbidden', 'unavailable'] as const satisfies ErrorCode[]
-const httpErrors = ['unauthorized', 'too_large', 'unsupported', 'too_many', 'not_allowed', 'bug'] as const
+type AccessRoutes = typeof accessRoutes
+type Http<Name extends OperationName> = Operations[Name]['http']
+type MethodOf<Line> = Line extends `${infer Method} ${string}` ? Method : never
+type PathOf<Line> = Line extends `${string} ${infer Path}` ? Path : never
+type NamesInPath<Path extends string> = Path extends `${string}:${infer Name}/${infer Rest}`
+  ? Name | NamesInPath<`/${Rest}`>
+  : Path extends `${string}:${infer Name}`
+    ? Name
+    : never
+type NamesInQuery<Name extends OperationName> = Operations[Name] extends { readonly query: readonly (infer Names)[] }
+  ? Names
+  : never
 
-/** The body of every answer but 2xx. */
-export const ApiError = z.object({
-  error: z.object({
-    code: z.enum([...memoryErrors, ...httpErrors]),
-    message: z.string(),
-    hint: z.string().nullable(),
-    current: shape.Belief.nullable().optional().describe('With a conflict over a belief: what it says now.'),
-  }),
-})
-
-export type Routes = typeof routes
-export type RouteName = keyof Routes
-
-/** What a client sends and receives, for typed calls: `Answer<'recall'>`. */
-export type RouteAnswer<Name extends RouteName> = DeepReadonly<z.output<Routes[Name]['answer']>>
-export type Body<Name extends RouteName> = Routes[Name]['body'] extends z.ZodType
-  ? DeepReadonly<z.input<Routes[Name]['body']>>
-  : undefined
-/** Query parameters; a list is sent as the same parameter several times. */
-export type Query<Name extends RouteName> = {
-  readonly [Key in keyof z.output<Routes[Name]['query']>]?: z.output<Routes[Name]['query']>[Key]
+/** The verb and the path of each route. */
+export type Routes = {
+  readonly [Name in OperationName]: { readonly method: MethodOf<Http<Name>>; readonly path: PathOf<Http<Name>> }
+} & {
+  readonly [Name in AccessName]: Pick<AccessRoutes[Name], 'method' | 'path'>
 }
 
-type Of<Shape extends z.ZodType> = DeepReadonly<z.output<Shape>>
-export type ApiBelief = Of<typeof shape.Belief>
-export type ApiExplanation = Of<typeof shape.Explanation>
-export type ApiRelevantBelief = Of<typeof shape.RelevantBelief>
-export type ApiMatchedForm = Of<typeof shape.MatchedForm>
-export type ApiNearMiss = Of<typeof shape.NearMiss>
-export type ApiNearMissReason = Of<typeof shape.NearMissReason>
-export type ApiQuote = Of<typeof shape.Quote>
-export type ApiJournalEntry = Of<typeof shape.JournalEntry>
-export type Revision = Of<typeof shape.Revision>
-export type ApiProposal = Of<typeof ProposalShape>
-export type ApiRemedy = Of<typeof RemedyShape>
-export type ListedRun = Of<typeof evals.ListedRun>
-export type ListedPack = Of<typeof evals.ListedPack>
-export type ListedCase = Of<typeof evals.ListedCase>
-export type ApiFigureComparison = Of<typeof evals.FigureComparison>
-export type ListedBaseline = Of<typeof evals.ListedBaseline>
-export type ApiErrorBody = Of<typeof ApiError>
+type Sent<Name extends OperationName> = Omit<SentOf<Operations[Name]['input']>, NamesInPath<PathOf<Http<Name>>>>
+
+/** The answer of a route: `RouteAnswer<'recall'>`. */
+export type RouteAnswer<Name extends RouteName> = Name extends OperationName
+  ? AnswerOf<Name>
+  : Name extends AccessName
+    ? DeepReadonly<z.output<AccessRoutes[Name]['answer']>>
+    : never
+
+type NoneIfEmpty<Value> = keyof Value extends never ? undefined : Value
+
+export type Body<Name extends RouteName> = Name extends OperationName
+  ? MethodOf<Http<Name>> extends 'GET' | 'DELETE'
+    ? undefined
+    : NoneIfEmpty<Omit<Sent<Name>, NamesInQuery<Name> & string>>
+  : Name extends AccessName
+    ? AccessRoutes[Name]['body'] extends z.ZodType
+      ? DeepReadonly<z.input<AccessRoutes[Name]['body']>>
+      : undefined
+    : never
+
+/** Query parameters; a list is sent as the same parameter several times. */
+export type Query<Name extends RouteName> = Name extends OperationName
+  ? MethodOf<Http<Name>> extends 'GET' | 'DELETE'
+    ? Partial<Sent<Name>>
+    : Partial<Pick<Sent<Name>, NamesInQuery<Name> & keyof Sent<Name>>>
+  : Name extends AccessName
+    ? {
+        readonly [Key in keyof z.output<AccessRoutes[Name]['query']>]?: z.output<AccessRoutes[Name]['query']>[Key]
+      }
+    : never
+
+/** The body of every answer but 2xx. */
+export type ApiErrorBody = {
+  readonly error: {
+    readonly code: ErrorCode | (typeof httpErrors)[number]
+    readonly message: string
+    readonly hint: string | null
+    /** With a conflict over a belief: what it says now. */
+    readonly current?: ApiBelief | null | undefined
+  }
+}
+
+export const httpErrors = ['unauthorized', 'too_large', 'unsupported', 'too_many', 'not_allowed', 'bug'] as const
+
+export type ApiBelief = Shaped<typeof shape.Belief>
+export type ApiExplanation = Shaped<typeof shape.Explanation>
+export type ApiRelevantBelief = Shaped<typeof shape.RelevantBelief>
+export type ApiMatchedForm = Shaped<typeof shape.MatchedForm>
+export type ApiNearMiss = Shaped<typeof shape.NearMiss>
+export type ApiNearMissReason = Shaped<typeof shape.NearMissReason>
+export type ApiQuote = Shaped<typeof shape.Quote>
+export type ApiJournalEntry = Shaped<typeof shape.JournalEntry>
+export type Revision = Shaped<typeof shape.Revision>
+export type ApiProposal = Shaped<typeof shape.Proposal>
+export type ApiRemedy = Shaped<typeof shape.Remedy>
+export type ListedRun = Shaped<typeof evals.ListedRun>
+export type ListedPack = Shaped<typeof evals.ListedPack>
+export type ListedCase = Shaped<typeof evals.ListedCase>
+export type ApiFigureComparison = Shaped<typeof evals.FigureComparison>
+export type ListedBaseline = Shaped<typeof evals.ListedBaseline>

@@ -1,12 +1,27 @@
 import { z } from 'zod'
+import type { ErrorCode } from '../../errors.ts'
 import { CaseRecord, RunSummary } from '../../eval/store/schemas/run.ts'
+import { ListedRun } from '../../operations/eval-answers.ts'
+import * as shape from '../../operations/shapes.ts'
 import { isListSchema } from '../read-request.ts'
-import { ApiError, isOfTeams, routeGroups, routes } from './contract.ts'
-import * as shape from './memory-shapes.ts'
-import type { Route } from './route.ts'
-import { ListedRun } from './routes/eval-routes.ts'
+import { httpErrors } from './contract.ts'
+import { type Endpoint, endpoints, isOfTeams } from './endpoints.ts'
+
+const every = Object.values(endpoints)
 
 type Schema = Readonly<Record<string, unknown>>
+
+const memoryErrors = ['invalid', 'not_found', 'conflict', 'forbidden', 'unavailable'] as const satisfies ErrorCode[]
+
+/** The body of every answer but 2xx. */
+export const ApiError = z.object({
+  error: z.object({
+    code: z.enum([...memoryErrors, ...httpErrors]),
+    message: z.string(),
+    hint: z.string().nullable(),
+    current: shape.Belief.nullable().optional().describe('With a conflict over a belief: what it says now.'),
+  }),
+})
 
 /** Values that occur in many answers, by their name in the document. */
 const named = {
@@ -27,11 +42,12 @@ const named = {
 } satisfies Readonly<Record<string, z.ZodType>>
 
 /** The OpenAPI 3.1 document, made from the schemas that requests are validated by. */
-export function openApiDocument(version: string) {
-  const answers = Object.entries(routes).map(([name, { answer }]) => [answerName(name), answer] as const)
-  const bodies = (Object.entries(routes) as [string, Route][]).flatMap(([name, { body }]) =>
-    body === null ? [] : [[bodyName(name), body] as const],
-  )
+export async function openApiDocument(version: string) {
+  const answers = await Promise.all(every.map(async ({ name, answer }) => [answerName(name), await answer()] as const))
+  const bodies = every.flatMap(({ name, request }) => {
+    const { body } = request()
+    return body === null ? [] : [[bodyName(name), body] as const]
+  })
   return {
     openapi: '3.1.0',
     info: {
@@ -42,7 +58,7 @@ export function openApiDocument(version: string) {
     },
     servers: [{ url: '/api/v1' }],
     security: [{ bearer: [] }, { cookie: [] }],
-    tags: Object.keys(routeGroups).map((name) => ({ name })),
+    tags: [...new Set(every.map(({ tag }) => tag))].map((name) => ({ name })),
     paths: paths(),
     components: {
       securitySchemes: {
@@ -79,33 +95,31 @@ const teamParameter = { name: 'team', in: 'path', required: true, schema: { type
 
 function paths(): Schema {
   const byPath: Record<string, Record<string, Schema>> = {}
-  for (const [tag, group] of Object.entries(routeGroups)) {
-    for (const [name, route] of Object.entries<Route>(group)) {
-      const path = route.path.replaceAll(/:(\w+)/gu, '{$1}')
-      const method = route.method.toLowerCase()
-      byPath[path] = { ...byPath[path], [method]: operation(name, tag, route) }
-      if (!isOfTeams(name, route)) continue
-      const described = operation(name, tag, route)
-      const parameters = [teamParameter, ...(described.parameters as readonly Schema[])]
-      const ofTeam = { ...described, operationId: `${name}OfTeam`, tags: ['teams'], parameters }
-      byPath[`/teams/{team}${path}`] = { ...byPath[`/teams/{team}${path}`], [method]: ofTeam }
-    }
+  for (const endpoint of every) {
+    const path = endpoint.path.replaceAll(/:(\w+)/gu, '{$1}')
+    const method = endpoint.method.toLowerCase()
+    const described = describedOperation(endpoint)
+    byPath[path] = { ...byPath[path], [method]: described }
+    if (!isOfTeams(endpoint)) continue
+    const parameters = [teamParameter, ...(described.parameters as readonly Schema[])]
+    const ofTeam = { ...described, operationId: `${endpoint.name}OfTeam`, tags: ['teams'], parameters }
+    byPath[`/teams/{team}${path}`] = { ...byPath[`/teams/{team}${path}`], [method]: ofTeam }
   }
   return byPath
 }
 
-function operation(name: string, tag: string, route: Route): Schema {
-  const { summary, body, status, form, access, method } = route
-  const type = form === 'stream' ? 'text/event-stream' : 'application/json'
-  const isChange = method !== 'GET' && !route.isReading && access !== 'anybody'
+function describedOperation({ name, tag, summary, status, access, writes, operation, request }: Endpoint): Schema {
+  const { params, query, body } = request()
+  const type = operation?.isStream === true ? 'text/event-stream' : 'application/json'
+  const isChange = writes && access !== 'anybody'
   return {
     operationId: name,
     summary,
     tags: [tag],
     ...(access === 'anybody' ? { security: [] } : {}),
     parameters: [
-      ...parameters(route.params, 'path'),
-      ...parameters(route.query, 'query'),
+      ...parameters(params, 'path'),
+      ...parameters(query, 'query'),
       ...(isChange ? [{ name: 'Idempotency-Key', in: 'header', required: false, schema: { type: 'string' } }] : []),
     ],
     ...(body === null

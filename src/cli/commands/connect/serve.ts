@@ -13,7 +13,7 @@ import { flag, memoryOptions, option, text, viewOptions, wholeNumber } from '../
 import { typedBeforeOptions } from '../../connect/launch.ts'
 import { forgetOldTurns } from '../../hooks/hear-queue.ts'
 import { evaluateExample, fillDemoWithPast } from '../../serve/demo-memory.ts'
-import { openServerDeps, type ServedMemory, type ServedStore, servedApp } from '../../serve/server-deps.ts'
+import { openServedStore, type ServedPlace, type ServedStore, servedApp } from '../../serve/served-store.ts'
 import { principalMemory } from '../../serve/tenants.ts'
 import type { LocationOptions, Session } from '../../session.ts'
 import { lines } from '../../text/output.ts'
@@ -85,14 +85,14 @@ export const serve = defineCommand({
     const agentShare = percent / 100
     const ports = await session.ports(served.dir, { vectors, evalStoreDir, agentShare })
     if (isDemo) await fillDemoWithPast(ports, served.dir)
-    const open = await openServerDeps(session, ports, served, (line) => console.error(line))
+    const open = await openServedStore(session, ports, served, (line) => console.error(line))
     const close = async (): Promise<void> => {
       await open.close()
       if (isDemo) rmSync(served.dir, { recursive: true, force: true })
     }
     try {
       // A server that is away or refuses is an error now, and not with the first request.
-      await open.deps.access()
+      await open.served.people.access()
       return await answerRequests(session, { ...open, close }, served, hosts, options)
     } catch (error) {
       await close()
@@ -127,7 +127,7 @@ function readPublicUrl(given: string): URL {
 const withPublicUrl = (hosts: HostNames, url: URL | undefined): HostNames =>
   url === undefined ? hosts : { ...hosts, names: [...hosts.names, url.hostname], publicOrigin: url.origin }
 
-const demoMemory = (session: Session): ServedMemory => ({
+const demoMemory = (session: Session): ServedPlace => ({
   dir: session.temporaryDirectory(),
   user: defaultUser,
   scopes: tourScopes,
@@ -144,7 +144,7 @@ type ServeOptions = LocationOptions & {
 async function answerRequests(
   session: Session,
   open: ServedStore,
-  served: ServedMemory,
+  served: ServedPlace,
   hosts: HostNames,
   options: ServeOptions,
 ): Promise<CommandAnswer> {
@@ -184,7 +184,7 @@ async function answerRequests(
     await open.close()
   })
   const evaluate = async (): Promise<void> => {
-    if (isDemo) await evaluateExample(session, open.deps.evalRoot, interruption.signal)
+    if (isDemo) await evaluateExample(session, open.evalRoot, interruption.signal)
     if (!interruption.signal.aborted) await open.work.runAll(packsToEvaluate)
   }
   if (options.evaluate) evaluated = evaluate().catch(onBug)
@@ -218,10 +218,10 @@ function lookingAfterTurns(session: Session, open: ServedStore, options: Locatio
   const forgetAll = async (): Promise<void> => {
     await forgetOldTurns(open.memoryAs(author), keepTurnsDays, new Date())
     if (keepTurnsDays === 0) return
-    const { access } = await open.deps.access()
+    const { access } = await open.served.people.access()
     for (const { name: person } of await access.people()) {
       const principal = { tokenId: '', person, isAgent: false, scopes: [], teams: [] }
-      await forgetOldTurns(principalMemory(open.deps.ports, principal, author), keepTurnsDays, new Date())
+      await forgetOldTurns(principalMemory(open.served.ports, principal, author), keepTurnsDays, new Date())
     }
   }
   let underWay = Promise.resolve()

@@ -1,15 +1,40 @@
+import type { z } from 'zod'
 import { forbidden } from '../../../errors.ts'
 import type { Principal } from '../../../memory/people/access.ts'
 import * as access from '../../../memory/people/access.ts'
 import { omitUndefined } from '../../../omit-undefined.ts'
+import type { DeepReadonly } from '../../../operations/operation.ts'
+import type { ServedPeople } from '../../../operations/served-memory.ts'
 import type { Caller } from '../../authentication.ts'
 import type { accessRoutes } from '../routes/access-routes.ts'
-import type { ApiRequest, Handlers, ServerDeps } from '../server-deps.ts'
 
 const done = { ok: true } as const
 
+type Routes = typeof accessRoutes
+
+/** Optional properties are absent, never undefined: JSON has no undefined. */
+type NoUndefined<Value> = Value extends readonly (infer Item)[]
+  ? readonly NoUndefined<Item>[]
+  : Value extends object
+    ? { readonly [Name in keyof Value]: NoUndefined<Exclude<Value[Name], undefined>> }
+    : Value
+
+/** A request that is authenticated and valid. */
+type AccessRequest<Name extends keyof Routes> = {
+  readonly params: NoUndefined<z.output<Routes[Name]['params']>>
+  readonly query: NoUndefined<z.output<Routes[Name]['query']>>
+  readonly body: Routes[Name]['body'] extends z.ZodType ? NoUndefined<z.output<Routes[Name]['body']>> : null
+  readonly caller: Caller
+}
+
+type Handlers = {
+  readonly [Name in keyof Routes]: (
+    request: AccessRequest<Name>,
+  ) => Promise<DeepReadonly<z.input<Routes[Name]['answer']>>>
+}
+
 /** People, tokens and teams. Whose they are comes from the token of the request. */
-export function accessHandlers(deps: ServerDeps): Handlers<keyof typeof accessRoutes> {
+export function accessHandlers(deps: ServedPeople): Handlers {
   return {
     listPeople: async () => ({ items: await (await deps.access()).access.people() }),
     addPerson: async ({ body: { name } }) => access.addPerson(await deps.access(), { name }),
@@ -54,7 +79,7 @@ export function accessHandlers(deps: ServerDeps): Handlers<keyof typeof accessRo
   }
 }
 
-type Body = ApiRequest<'createToken'>['body']
+type Body = AccessRequest<'createToken'>['body']
 
 function requestOfAdmin({ kind, label = '', scopes = [] }: Body): access.TokenRequest {
   if (kind === 'admin') return { kind, person: null, label, scopes }

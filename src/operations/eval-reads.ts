@@ -1,21 +1,23 @@
-import { notFound } from '../../../errors.ts'
-import { compareBenchmark } from '../../../eval/compare/compare.ts'
-import { type CaseDiff, diffRuns } from '../../../eval/compare/diff.ts'
-import { chosenOf, counts } from '../../../eval/gate/latest-runs.ts'
-import { caseTexts, hasBeliefs, namesIn, questionTexts } from '../../../eval/report/case-detail.ts'
-import { caseGrid, standingOf } from '../../../eval/report/case-grid.ts'
-import { figuresOfRun, summariseCases } from '../../../eval/score/figures.ts'
-import { wilsonInterval } from '../../../eval/score/statistics.ts'
-import { summariseShadows } from '../../../eval/shadow/shadow-summary.ts'
-import { readEnvironment } from '../../../eval/store/documents.ts'
-import type { Manifest } from '../../../eval/store/schemas/manifest.ts'
-import type { BaselineSnapshot, CaseRecord, RunSummary } from '../../../eval/store/schemas/run.ts'
-import { isControlName } from '../../../eval/system/system.ts'
-import type { ListedBaseline, ListedCase, ListedPack, ListedRun, RouteAnswer } from '../contract.ts'
-import type { EvalArchive, FoundPack } from '../eval-archive.ts'
-import { mostItems } from '../route.ts'
-import type { evalRoutes } from '../routes/eval-routes.ts'
-import { cached, type Handlers, type ServerDeps } from '../server-deps.ts'
+import type { z } from 'zod'
+import { notFound } from '../errors.ts'
+import { compareBenchmark } from '../eval/compare/compare.ts'
+import { type CaseDiff, diffRuns } from '../eval/compare/diff.ts'
+import { chosenOf, counts } from '../eval/gate/latest-runs.ts'
+import { caseTexts, hasBeliefs, namesIn, questionTexts } from '../eval/report/case-detail.ts'
+import { caseGrid, standingOf } from '../eval/report/case-grid.ts'
+import { figuresOfRun, summariseCases } from '../eval/score/figures.ts'
+import { wilsonInterval } from '../eval/score/statistics.ts'
+import { summariseShadows } from '../eval/shadow/shadow-summary.ts'
+import { readEnvironment } from '../eval/store/documents.ts'
+import type { Manifest } from '../eval/store/schemas/manifest.ts'
+import type { BaselineSnapshot, CaseRecord, RunSummary } from '../eval/store/schemas/run.ts'
+import { isControlName } from '../eval/system/system.ts'
+import type * as answers from './eval-answers.ts'
+import { EvalArchive, type FoundPack } from './eval-archive.ts'
+import type { evalInputs } from './evaluation.ts'
+import { type InputOf, maxItems } from './field.ts'
+import type { DeepReadonly } from './operation.ts'
+import { cachedFor, type Installation } from './served-memory.ts'
 
 const longestHistory = 50
 /** Runs and cases in a grid: more are not read. */
@@ -24,16 +26,33 @@ const mostRows = 500
 /** Reading a hundred thousand records takes a while. */
 const shadowTtlMs = 10_000
 
-export function evalHandlers(deps: ServerDeps, archive: EvalArchive): Handlers<keyof typeof evalRoutes> {
-  const { evalRoot: root, clock } = deps
+type ListedRun = Shown<typeof answers.ListedRun>
+type ListedPack = Shown<typeof answers.ListedPack>
+type ListedCase = Shown<typeof answers.ListedCase>
+type ListedBaseline = Shown<typeof answers.ListedBaseline>
+type Shown<Schema extends z.ZodType> = DeepReadonly<z.output<Schema>>
+
+type EvalReads = {
+  readonly [Name in keyof typeof evalInputs]: (
+    input: InputOf<(typeof evalInputs)[Name]>,
+  ) => Promise<DeepReadonly<z.input<(typeof answers.evalAnswers)[Name]>>>
+}
+
+/** The reads of one eval store, by the name of the operation. `stamp` changes when a document of the store does. */
+export function evalReads(
+  { evals, background }: Installation,
+  clock: () => number,
+): EvalReads & { readonly stamp: () => string } {
+  const { root } = evals
+  const archive = new EvalArchive({ root, shipped: evals.shippedPacks })
   const recordsOf = async (runId: string) => (await archive.cases(runId)).records
   const tasksOf = async (runId: string, records: readonly CaseRecord[]) => {
     const work = []
-    for (const { caseId, repeat } of records) work.push(await deps.taskWork(runId, caseId, repeat))
+    for (const { caseId, repeat } of records) work.push(await evals.taskWork(runId, caseId, repeat))
     return work.filter((one) => one !== null)
   }
   /** Where a pack stands against the accepted run of the newest baseline, else against the run before. */
-  const standing = async (id: string, given: readonly RunSummary[]): Promise<RouteAnswer<'packGrid'>['standing']> => {
+  const standing = async (id: string, given: readonly RunSummary[]): Promise<Shown<typeof answers.Standing> | null> => {
     const runs = given.filter(counts)
     const latest = runs.at(-1)
     if (latest === undefined) return null
@@ -51,7 +70,7 @@ export function evalHandlers(deps: ServerDeps, archive: EvalArchive): Handlers<k
     const { since, broken, ...rest } = standingOf(grid, referenceId)
     return {
       ...rest,
-      broken: broken.slice(0, mostItems),
+      broken: broken.slice(0, maxItems),
       system: latest.system?.name ?? null,
       latest: listedRun(latest),
       against: reference === undefined ? null : { runId: reference.runId, baseline: accepted?.snapshotId ?? null },
@@ -74,26 +93,27 @@ export function evalHandlers(deps: ServerDeps, archive: EvalArchive): Handlers<k
     const data = environment?.ok ? environment.value.settings.data : undefined
     return questionTexts({ directory, manifest }, typeof data === 'string' ? data : undefined, asked)
   }
-  const shadows = cached(() => summariseShadows(root), { clock, ttlMs: shadowTtlMs })
+  const shadows = () => cachedFor(archive, 'shadows', Math.floor(clock() / shadowTtlMs), () => summariseShadows(root))
   return {
+    stamp: () => archive.stamp(),
     packs: async () => {
       const [runs, packs] = [await archive.runs(), await archive.packs()]
       return { items: [...packs, ...packsOfRuns(runs, packs)].map((pack) => listedPack(pack, runs)) }
     },
-    runs: async ({ query: { benchmark, system, status, limit, offset } }) => {
+    runs: async ({ benchmark, system, status, limit, offset }) => {
       const wanted = (await archive.runs())
         .filter((run) => benchmark === undefined || run.benchmarkId === benchmark)
         .filter((run) => system === undefined || run.system?.name === system)
         .filter((run) => status === undefined || status.includes(run.status))
       return { items: wanted.slice(offset, offset + limit).map(listedRun), total: wanted.length }
     },
-    startRun: async ({ body: { pack } }) => {
+    startRun: async ({ pack }) => {
       const found = (await archive.packs()).find(({ id }) => id === pack)
       if (found === undefined || !isRunnable(found))
         throw notFound(`There is no pack "${pack}" that can be run.`, 'GET evals/packs lists them.')
-      return deps.background.startRun(pack)
+      return background.startRun(pack)
     },
-    run: async ({ params: { id } }) => {
+    run: async ({ id }) => {
       const run = await archive.run(id)
       const { records, problems } = await archive.cases(id)
       const environment = readEnvironment(root, id)
@@ -106,12 +126,12 @@ export function evalHandlers(deps: ServerDeps, archive: EvalArchive): Handlers<k
         verdicts: Object.fromEntries(
           [...Map.groupBy(records, ({ verdict }) => verdict)].map(([verdict, of]) => [verdict, of.length]),
         ),
-        problems: problems.slice(0, mostItems),
+        problems: problems.slice(0, maxItems),
         baseline: acceptedRun(await archive.baselines(), run),
         history: history.slice(0, longestHistory).reverse().map(listedRun),
       }
     },
-    cases: async ({ params: { id }, query: { verdict, text, limit, offset } }) => {
+    cases: async ({ id, verdict, text, limit, offset }) => {
       const run = await archive.run(id)
       const prompts = promptsOf(await archive.manifest(run.benchmarkId))
       const needle = text?.toLowerCase()
@@ -123,7 +143,7 @@ export function evalHandlers(deps: ServerDeps, archive: EvalArchive): Handlers<k
       const failures = items.flatMap((one) => one.failures)
       return { items, total: wanted.length, names: await namesOf(archive, run, failures) }
     },
-    case: async ({ params: { id, caseId } }) => {
+    case: async ({ id, caseId }) => {
       const run = await archive.run(id)
       const records = (await archive.cases(id)).records.filter((record) => record.caseId === caseId)
       if (records.length === 0)
@@ -133,7 +153,7 @@ export function evalHandlers(deps: ServerDeps, archive: EvalArchive): Handlers<k
       const { prompt = null, notes = null } = described ?? {}
       const pack = (await archive.packs()).find((one) => one.id === run.benchmarkId)
       const texts = pack === undefined ? null : await textsOf(pack, run, { caseId, records })
-      const shown = records.slice(0, mostItems)
+      const shown = records.slice(0, maxItems)
       // Tasks that were named one by one are of no pack.
       const mayBeTask = pack === undefined || pack.manifest?.runner === 'task'
       const work = mayBeTask ? await tasksOf(id, shown) : []
@@ -144,7 +164,7 @@ export function evalHandlers(deps: ServerDeps, archive: EvalArchive): Handlers<k
         .map((one) => one.caseId)
       return { run, prompt, notes, texts, work, records: shown, failing: neighboursIn([...new Set(failing)], caseId) }
     },
-    packGrid: async ({ params: { id }, query: { system } }) => {
+    packGrid: async ({ id, system }) => {
       const runs = wholeRuns(await archive.runs(), id, system)
       const grid = await caseGrid(runs.slice(-mostColumns), recordsOf)
       const prompts = promptsOf(await archive.manifest(id))
@@ -178,11 +198,11 @@ export function evalHandlers(deps: ServerDeps, archive: EvalArchive): Handlers<k
       }
       return { items: items.sort((one, other) => other.broken.length - one.broken.length) }
     },
-    compareRuns: ({ query }) => compareRuns(root, archive, query),
-    baselines: async () => ({ items: (await archive.baselines()).slice(0, mostItems).map(listedBaseline) }),
+    compareRuns: (runs) => compareRuns(root, archive, runs),
+    baselines: async () => ({ items: (await archive.baselines()).slice(0, maxItems).map(listedBaseline) }),
     shadow: async () => {
       const { byDay: _, ...summary } = await shadows()
-      return { ...summary, isRecording: deps.isRecordingShadows }
+      return { ...summary, isRecording: evals.isRecordingShadows }
     },
   }
 }
@@ -310,7 +330,7 @@ async function compareRuns(
   root: string,
   archive: EvalArchive,
   { before, after }: { readonly before: string; readonly after: string },
-): Promise<RouteAnswer<'compareRuns'>> {
+): Promise<Shown<typeof answers.evalAnswers.compareRuns>> {
   const diff = await diffRuns(root, before, after)
   const figures = async (run: RunSummary) =>
     figuresOfRun(run, summariseCases((await archive.cases(run.runId)).records).results)
@@ -322,7 +342,7 @@ async function compareRuns(
   const comparison = isSamePack
     ? compareBenchmark({ base: await figures(base), candidate: await figures(candidate) })
     : null
-  const cut = <Item>(items: readonly Item[]): readonly Item[] => items.slice(0, mostItems)
+  const cut = <Item>(items: readonly Item[]): readonly Item[] => items.slice(0, maxItems)
   const prompts = promptsOf(await archive.manifest(candidate.benchmarkId))
   const asked = (cases: readonly CaseDiff[]) =>
     cut(cases).map((one) => ({ ...one, prompt: prompts.get(one.id) ?? null }))

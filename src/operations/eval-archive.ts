@@ -1,13 +1,13 @@
 import { statSync } from 'node:fs'
 import { basename } from 'node:path'
-import { MemoryError, notFound } from '../../errors.ts'
-import { manifestOf, packFolders } from '../../eval/pack/manifest.ts'
-import { casesOf } from '../../eval/store/case-log.ts'
-import { caseLogPath, readRuns, scan, storeTrees, treePath } from '../../eval/store/documents.ts'
-import type { Manifest } from '../../eval/store/schemas/manifest.ts'
-import type { BaselineSnapshot, RunSummary } from '../../eval/store/schemas/run.ts'
-import { RecentMap } from '../../recent-map.ts'
-import { cachedByKey } from './server-deps.ts'
+import { MemoryError, notFound } from '../errors.ts'
+import { manifestOf, packFolders } from '../eval/pack/manifest.ts'
+import { casesOf } from '../eval/store/case-log.ts'
+import { caseLogPath, readRuns, scan, storeTrees, treePath } from '../eval/store/documents.ts'
+import type { Manifest } from '../eval/store/schemas/manifest.ts'
+import type { BaselineSnapshot, RunSummary } from '../eval/store/schemas/run.ts'
+import { RecentMap } from '../recent-map.ts'
+import { cachedFor } from './served-memory.ts'
 
 /** A pack in the eval store or in the package, readable or not. */
 export type FoundPack = {
@@ -100,8 +100,8 @@ function readPack(directory: string, source: FoundPack['source']): FoundPack {
 
 /** Calls `read` again only when the file or folder at `path` has changed. */
 function cachedByStamp<Value>(path: string, read: () => Promise<Value>): () => Promise<Value> {
-  const last = cachedByKey<string, Value>(read)
-  return () => last(stampOf(path))
+  const owner = {}
+  return () => cachedFor(owner, path, stampOf(path), read)
 }
 
 const missing = 'missing'

@@ -1,24 +1,28 @@
 import { randomBytes } from 'node:crypto'
 import { statSync } from 'node:fs'
+import { join } from 'node:path'
 import type { AccessControl } from '../../beliefs/access-store.ts'
 import type { StoreCare } from '../../beliefs/store-care.ts'
-import { withShadow } from '../../eval/shadow/shadow.ts'
-import { evalStoreIn, runFolder } from '../../eval/store/documents.ts'
-import { defaultEmbedder } from '../../eval/system/open-embedder.ts'
-import type { RouteAnswer } from '../../http/api/contract.ts'
-import type { MirrorControl, ServerDeps, TaskEvidence } from '../../http/api/server-deps.ts'
+import { checkOwn } from '../../files/own-files.ts'
 import { type ServerOptions, serverApp } from '../../http/server-app.ts'
 import { type Memory, memoryFrom } from '../../memory/memory.ts'
 import { type MirrorStatus, mirrorStatus } from '../../memory/mirror/status.ts'
 import { type MirrorRequest, syncMirror } from '../../memory/mirror/sync.ts'
 import { syncOnCommit } from '../../memory/mirror/sync-on-commit.ts'
 import type { Author, Ports, Store } from '../../memory/ports.ts'
+import type {
+  MirrorControl,
+  MirrorReport,
+  ServedMemory,
+  ServedPeople,
+  TaskEvidence,
+} from '../../operations/served-memory.ts'
+import { noMirror } from '../../operations/system.ts'
 import { RecentMap } from '../../recent-map.ts'
 import { typedCommand } from '../connect/launch.ts'
-import { hostStatuses } from '../connect/status.ts'
 import type { MemoryLocation, Session } from '../session.ts'
 import { backgroundWork } from './background-work.ts'
-import { noMirror, tenantDeps, tenantMcp } from './tenants.ts'
+import { tenantMcp, tenantMemory } from './tenants.ts'
 
 /** The mirror of a directory, as the dashboard shows it. */
 function mirrorControl(ports: Ports, request: Pick<MirrorRequest, 'dir' | 'user' | 'authority'>): MirrorControl {
@@ -32,7 +36,7 @@ function mirrorControl(ports: Ports, request: Pick<MirrorRequest, 'dir' | 'user'
   }
 }
 
-function described(status: MirrorStatus): RouteAnswer<'mirror'> {
+function described(status: MirrorStatus): MirrorReport {
   if (!status.exists) {
     return { ...noMirror, file: status.file }
   }
@@ -62,16 +66,17 @@ function described(status: MirrorStatus): RouteAnswer<'mirror'> {
   }
 }
 
-export type ServedMemory = Pick<MemoryLocation, 'dir' | 'user' | 'scopes' | 'homeScopes'> & { readonly isDemo: boolean }
+export type ServedPlace = Pick<MemoryLocation, 'dir' | 'user' | 'scopes' | 'homeScopes'> & { readonly isDemo: boolean }
 
-export type ServedStore = Awaited<ReturnType<typeof openServerDeps>>
+export type ServedStore = Awaited<ReturnType<typeof openServedStore>>
 
 const mostAuthors = 100
 
-export async function openServerDeps(
+/** Opens what a server needs. Evaluation, tasks and hosts are loaded when a request asks for them. */
+export async function openServedStore(
   session: Session,
   opened: Ports & { readonly store: Store & StoreCare & AccessControl },
-  place: ServedMemory,
+  place: ServedPlace,
   onProblem: (line: string) => void,
 ) {
   const { dir, user, scopes, homeScopes, isDemo } = place
@@ -84,7 +89,7 @@ export async function openServerDeps(
     make: false,
     onProblem: ({ message }) => onProblem(message),
   })
-  const evalRoot = (isDemo ? null : settings.evalStoreDir) ?? evalStoreIn(dir)
+  const evalRoot = (isDemo ? null : settings.evalStoreDir) ?? evalStoreOf(dir)
   const isRecordingShadows = isDemo || (settings.evalHarnessEnabled && settings.evalShadowModeEnabled)
   // Trying a message on a page is not a use of the memory.
   const { counter: _counter, ...uncounted } = ports
@@ -95,11 +100,12 @@ export async function openServerDeps(
     // All of them share one store, which is closed once.
     close: async () => {},
   })
+  const shadow = isRecordingShadows ? await import('../../eval/shadow/shadow.ts') : null
   const memoryAs = (author: Author): Memory => {
-    if (!isRecordingShadows) return plain(author)
+    if (shadow === null) return plain(author)
     const who = `${author.actor} ${author.origin}`
     const shadowed = (): Memory =>
-      withShadow(plain(author), {
+      shadow.withShadow(plain(author), {
         root: evalRoot,
         now: () => new Date(),
         clock: () => performance.now(),
@@ -107,52 +113,61 @@ export async function openServerDeps(
       })
     return watched.get(who) ?? watched.set(who, shadowed())
   }
-  const evaluation = await session.evaluation()
   const storeFile = await session.storeFile(dir)
   const work = backgroundWork(session, { dir, user, evalRoot }, onProblem)
-  let access: ReturnType<ServerDeps['access']> | null = null
-  const deps: ServerDeps = {
-    version: session.machine.version(),
-    dir,
-    user,
-    scopes,
-    homeScopes,
-    isDemo,
-    command: typedCommand(session.machine),
-    hasFixedScopes: false,
-    isInstallation: true,
-    access: () => {
-      access ??= opened.store.access().then((store) => ({ ...ports, access: store, random: randomBytes }))
-      access.catch(() => {
-        access = null
-      })
-      return access
-    },
-    forPrincipal: (principal, team) => tenantDeps(deps, ports, principal, team),
+  let access: ReturnType<ServedPeople['access']> | null = null
+  const served: ServedMemory = {
+    view: { user, scopes, homeScopes, agent: null, hasFixedScopes: false },
     memories: {
       // Trying a message on a page is not a live recall.
       dashboard: plain({ actor: 'person', origin: 'dashboard' }),
       http: memoryAs({ actor: 'person', origin: 'http' }),
       agent: memoryAs({ actor: 'agent', origin: 'http' }),
     },
-    store: ports.store,
     ports,
-    hosts: () => hostsOf(session),
-    storeFile: () => ({ file: storeFile, bytes: sizeOf(storeFile), logBytes: sizeOf(`${storeFile}-wal`) }),
-    mirror: mirrorControl(opened, { dir, user, authority }),
     catchUp: ports.catchUp,
-    evalRoot,
-    shippedPacks: evaluation.packsDirectory,
-    isRecordingShadows,
-    openSubject: () =>
-      evaluation.backends({ packsDirectory: evaluation.packsDirectory, embedder: defaultEmbedder }).open('bm25'),
-    background: work,
-    taskWork: (runId, taskId, repeat) => taskWorkOf(runFolder(evalRoot, runId), taskId, repeat + 1),
-    now: () => new Date(),
-    clock: () => performance.now(),
+    server: {
+      version: session.machine.version(),
+      isDemo,
+      command: typedCommand(session.machine),
+      now: () => new Date(),
+      clock: () => performance.now(),
+    },
+    people: {
+      access: () => {
+        access ??= opened.store.access().then((store) => ({ ...ports, access: store, random: randomBytes }))
+        access.catch(() => {
+          access = null
+        })
+        return access
+      },
+      memoryOf: (principal, team) => tenantMemory(served, ports, principal, team),
+    },
+    installation: {
+      dir,
+      storeFile: () => ({ file: storeFile, bytes: sizeOf(storeFile), logBytes: sizeOf(`${storeFile}-wal`) }),
+      mirror: mirrorControl(opened, { dir, user, authority }),
+      background: work,
+      hosts: () => hostsOf(session),
+      evals: {
+        root: evalRoot,
+        shippedPacks: join(session.machine.program, '..', '..', 'packs'),
+        isRecordingShadows,
+        openSubject: async () => {
+          const { backends, packsDirectory } = await session.evaluation()
+          const { defaultEmbedder } = await import('../../eval/system/open-embedder.ts')
+          return backends({ packsDirectory, embedder: defaultEmbedder }).open('bm25')
+        },
+        taskWork: async (runId, taskId, repeat) => {
+          const { runFolder } = await import('../../eval/store/documents.ts')
+          return taskWorkOf(runFolder(evalRoot, runId), taskId, repeat + 1)
+        },
+      },
+    },
   }
   return {
-    deps,
+    served,
+    evalRoot,
     work,
     /** The memory for another author, with shadow records where they are switched on. */
     memoryAs,
@@ -167,26 +182,40 @@ export async function openServerDeps(
 
 /** The API, the dashboard and MCP of an open store. */
 export function servedApp(
-  { deps, memoryAs }: ServedStore,
-  options: Omit<ServerOptions, 'deps' | 'mcpHandler'>,
+  { served, memoryAs }: ServedStore,
+  options: Omit<ServerOptions, 'served' | 'mcpHandler'>,
   hasFixedScopes = false,
 ) {
-  const { version, user, scopes, homeScopes, ports } = deps
-  const view = { user, scopes, homeScopes, agent: null, hasFixedScopes }
-  const mcp = tenantMcp(ports, { version, view, memoryAs: async (author) => memoryAs(author), onBug: options.onBug })
+  const { version } = served.server
+  const view = { ...served.view, hasFixedScopes }
+  const mcp = tenantMcp(served.ports, {
+    version,
+    view,
+    memoryAs: async (author) => memoryAs(author),
+    onBug: options.onBug,
+  })
   const mcpHandler: ServerOptions['mcpHandler'] = async (request, caller) => {
-    await deps.catchUp()
+    await served.catchUp()
     return mcp.fetch(request, caller)
   }
-  return { ...serverApp({ ...options, deps, mcpHandler }), mcp }
+  return { ...serverApp({ ...options, served, mcpHandler }), mcp }
 }
 
-const hostsOf = (session: Session): RouteAnswer<'hosts'>['items'] =>
-  hostStatuses(session.machine, session.workingDirectory()).map(({ files, ...status }) => ({
+async function hostsOf(session: Session) {
+  const { hostStatuses } = await import('../connect/status.ts')
+  return hostStatuses(session.machine, session.workingDirectory()).map(({ files, ...status }) => ({
     ...status,
     levels: [...status.levels],
     files: files.map(({ path, connected, problem }) => ({ path, connected, problem })),
   }))
+}
+
+/** The eval store of a memory directory, which only the account may own. */
+function evalStoreOf(dir: string): string {
+  const root = join(dir, 'state', 'evals')
+  checkOwn(dir, root)
+  return root
+}
 
 /** The evidence and the grade of a task, as far as they were kept. */
 async function taskWorkOf(folder: string, taskId: string, repeat: number): Promise<TaskEvidence | null> {

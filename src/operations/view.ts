@@ -1,8 +1,10 @@
 import { type Belief, isVisibleTo } from '../beliefs/belief.ts'
 import { mayName, parseScope, visibleScopes } from '../beliefs/scope.ts'
 import { conflict, forbidden, MemoryError } from '../errors.ts'
-import type { Memory } from '../memory/memory.ts'
-import type { Author } from '../memory/ports.ts'
+import { isObject } from '../json.ts'
+import type { Field, Fields } from './field.ts'
+import type { Call } from './operation.ts'
+import { beliefById, noBelief, type ServedMemory } from './served-memory.ts'
 
 /** The user, the agent and the scopes that a server works with. */
 export type MemoryView = {
@@ -19,27 +21,22 @@ export type MemoryView = {
   readonly servesEveryProject?: boolean
 }
 
-/** The memory as one client uses it. No argument of a call can change its user or its author. */
-export type CallContext = {
-  readonly view: MemoryView
-  readonly memory: Memory
-  readonly author: Author
-  readonly version: string
-}
+type Viewed = Pick<Call, 'view' | 'memory'>
 
-export const scopesOf = (call: CallContext, named: string | undefined): readonly string[] =>
+export const scopesOf = (call: Viewed, named: string | undefined): readonly string[] =>
   named === undefined ? call.view.scopes : [allowedScope(call, named)]
 
-export const homeOf = (call: CallContext, named: string | undefined): readonly string[] =>
+export const homeOf = (call: Viewed, named: string | undefined): readonly string[] =>
   named === undefined ? call.view.homeScopes : [allowedScope(call, named)]
 
-function allowedScope({ view }: CallContext, named: string): string {
+function allowedScope({ view }: Viewed, named: string): string {
   const scope = parseScope(named)
-  const { scopes, hasFixedScopes, servesEveryProject = false } = view
-  const isServed = hasFixedScopes ? visibleScopes(scopes).includes(scope) : servesEveryProject || mayName(scope, scopes)
-  if (isServed) return scope
-  throw forbidden(`The scope "${scope}" is not served here.`, `Use one of ${visibleScopes(scopes).join(', ')}.`)
+  if (isServed(view, scope)) return scope
+  throw forbidden(`The scope "${scope}" is not served here.`, `Use one of ${visibleScopes(view.scopes).join(', ')}.`)
 }
+
+const isServed = ({ scopes, hasFixedScopes, servesEveryProject = false }: MemoryView, scope: string): boolean =>
+  hasFixedScopes ? visibleScopes(scopes).includes(scope) : servesEveryProject || mayName(scope, scopes)
 
 export const isInView = (belief: Belief, scopes: readonly string[], agent: string | null): boolean => {
   const visible = visibleScopes(scopes)
@@ -50,7 +47,7 @@ export const isInView = (belief: Belief, scopes: readonly string[], agent: strin
  * Finds a belief by id, name or alias among those in view. One that is out of view gets the same error as one that does
  * not exist, because its existence would already reveal something about another scope.
  */
-export async function beliefInView(call: CallContext, reference: string, named: string | undefined): Promise<Belief> {
+export async function beliefInView(call: Viewed, reference: string, named: string | undefined): Promise<Belief> {
   const { memory, view } = call
   const scopes = scopesOf(call, named)
   const found = await memory.get(reference, { scopes }).catch((error: unknown) => {
@@ -78,3 +75,46 @@ const notFound = (reference: string, scopes: readonly string[]): MemoryError =>
   new MemoryError('not_found', `There is no belief "${reference.slice(0, 200)}" in ${scopes.join(' and ')}.`, {
     hint: 'Look for it with memory_search, or name its scope.',
   })
+
+/** A value in the input of an operation, with the field that describes it. */
+type FieldValue = { readonly field: Field; readonly value: string }
+
+/** The texts in an input that name a scope or a belief. */
+function* namedIn(fields: Fields, input: Readonly<Record<string, unknown>>): Generator<FieldValue> {
+  for (const [name, field] of Object.entries(fields)) yield* namedBy(field, input[name])
+}
+
+function* namedBy(field: Field, value: unknown): Generator<FieldValue> {
+  if (field.names !== undefined && typeof value === 'string') yield { field, value }
+  if (field.item !== undefined && Array.isArray(value)) for (const item of value) yield* namedBy(field.item, item)
+  if (field.fields !== undefined && isObject(value)) yield* namedIn(field.fields, value)
+}
+
+/**
+ * The input of an agent, held to the scopes that the server was started for: it may name no other project, it lists and
+ * searches only what is in view, and a belief out of view does not exist for it.
+ */
+export async function withinView<Input extends Readonly<Record<string, unknown>>>(
+  served: ServedMemory,
+  fields: Fields,
+  input: Input,
+): Promise<Input> {
+  const { view } = served
+  const visible = visibleScopes(view.scopes)
+  for (const { field, value } of namedIn(fields, input)) {
+    if (field.names === 'belief') {
+      const { scopes } = await beliefById(served, value)
+      // Another answer than for a belief that does not exist would reveal something about another scope.
+      if (!scopes.some((scope) => visible.includes(scope))) throw noBelief(value)
+      continue
+    }
+    // Parsed as the use cases parse it: they ignore white space around a scope.
+    const scope = parseScope(value)
+    if (!isServed(view, scope))
+      throw forbidden(`The scope "${scope}" is not served to agents here.`, `Use one of ${visible.join(', ')}.`)
+  }
+  const missing = Object.entries(fields).filter(
+    ([name, { item }]) => item?.names === 'view' && input[name] === undefined,
+  )
+  return { ...input, ...Object.fromEntries(missing.map(([name]) => [name, visible])) }
+}

@@ -1,15 +1,20 @@
 import { z } from 'zod'
-import * as belief from '../../beliefs/belief.ts'
-import { eventKinds } from '../../beliefs/journal.ts'
-import * as turn from '../../beliefs/turn.ts'
-import type { SessionSummary } from '../../beliefs/turn-store.ts'
-import type { QuoteHit as TurnHit } from '../../memory/conversation/search-turns.ts'
-import type { Verdict as MemoryVerdict } from '../../memory/explain/why.ts'
-import type { WhyTurn as MemoryWhyTurn } from '../../memory/explain/why-turn.ts'
-import type * as context from '../../memory/recall/context.ts'
-import type { SearchHit as BeliefHit, Highlight as FieldHighlight } from '../../memory/recall/search.ts'
-import type * as explanation from '../../search/explanation.ts'
-import { strengths } from '../../search/turns/strength.ts'
+import * as belief from '../beliefs/belief.ts'
+import { eventKinds } from '../beliefs/journal.ts'
+import * as turn from '../beliefs/turn.ts'
+import type { SessionSummary } from '../beliefs/turn-store.ts'
+import type { QuoteHit as TurnHit } from '../memory/conversation/search-turns.ts'
+import { removals } from '../memory/explain/history.ts'
+import type { Verdict as MemoryVerdict } from '../memory/explain/why.ts'
+import type { WhyTurn as MemoryWhyTurn } from '../memory/explain/why-turn.ts'
+import { learnOutcomes } from '../memory/learn/learn.ts'
+import type * as context from '../memory/recall/context.ts'
+import type { SearchHit as BeliefHit, Highlight as FieldHighlight } from '../memory/recall/search.ts'
+import type * as explanation from '../search/explanation.ts'
+import { strengths } from '../search/turns/strength.ts'
+import type { DeepReadonly } from './operation.ts'
+
+export { learnOutcomes, removals, z }
 
 // Schemas of the values of the domain. `satisfies` checks that each one has the type it describes.
 
@@ -277,3 +282,125 @@ export const Edited = z.object({
   belief: Belief,
   event: z.int().nullable().describe('The number of the change in the journal; undo takes it.'),
 })
+
+export const Proposal = z.object({
+  proposal: Belief,
+  target: Belief.nullable().describe('What holds now; null when nothing does.'),
+  accepted: Belief.describe('What would hold if it were accepted.'),
+})
+
+export const Done = z.object({ ok: z.literal(true) })
+
+export const listOf = <Item extends z.ZodType>(item: Item) => z.object({ items: z.array(item), total: z.int() })
+
+/** A belief as agents get it over MCP. */
+export const ToolBelief = z.object({
+  id: z.string(),
+  name: z.string(),
+  content: z.string().describe('What is true.'),
+  why: z.string().describe('What to do about it; may be empty.'),
+  aliases: z.array(z.string()),
+  type: BeliefType,
+  subtype: Subtype.nullable(),
+  status: Status,
+  scopes: z.array(z.string()),
+  pinned: z.boolean(),
+  confidence: z.number(),
+  author: ActorKind.describe('Who wrote it. Only a person can change what a person said.'),
+  origin: z.string().describe('The program or document it came from.'),
+  updatedAt: z.string(),
+})
+
+export const Notice = z.string().describe('How to take what is remembered.')
+
+const recallBudget = z.strictObject({
+  maxBeliefs: z.int().optional(),
+  maxPinned: z.int().optional(),
+  maxFromAgents: z.int().optional(),
+  maxQuestions: z.int().optional(),
+  maxCharacters: z.int().optional(),
+  maxPrelude: z.int().optional(),
+  maxQuotes: z.int().optional(),
+})
+
+const remedyChange = z.strictObject({
+  addAliases: z.array(z.string()).optional(),
+  removeAliases: z.array(z.string()).optional(),
+  scopes: z.array(z.string()).optional().describe('The scopes it would have.'),
+  pinned: z.boolean().optional(),
+})
+
+export const Remedy = z.object({
+  kind: z
+    .enum(['add-alias', 'drop-alias', 'scopes', 'pin', 'unpin', 'accept', 'correct', 'ask', 'see'])
+    .describe(
+      '`accept`: accept the proposal it is. `correct`: say what is true now. `ask`: the question would have to be another one. `see`: another belief is the one to look at.',
+    ),
+  summary: z.string().describe('One sentence for a person.'),
+  change: remedyChange.nullable().describe('For POST recall/remedies/apply; null when there is nothing to write.'),
+  ask: z.object({ scopes: z.array(z.string()).optional(), budget: recallBudget.optional() }).nullable(),
+  see: z.string().nullable().describe('The id of the belief to look at.'),
+  achieves: z.boolean().describe('A dry run fulfils the wish.'),
+  appearing: z.array(z.string()).describe('Ids of other beliefs that would be recalled for this message too.'),
+  disappearing: z.array(z.string()).describe('Ids of other beliefs that would no longer be recalled for it.'),
+  caution: z.string().nullable().describe('What else it would do, such as match an everyday word.'),
+  effects: z
+    .object({
+      cases: z.int().describe('How many kept cases it was tried on.'),
+      prompts: z.int().describe('How many of the last prompts it was tried on.'),
+      breaks: z.array(z.string()).describe('Kept cases that it would break.'),
+      appearsIn: z.array(z.string()).describe('Prompts that would bring the belief and do not today.'),
+      leaves: z.array(z.string()).describe('Prompts that bring the belief today and would not any more.'),
+    })
+    .nullable()
+    .describe('What it would do to other messages; null where nothing is written.'),
+})
+
+/** A recall that was made a case of `my-cases`. */
+export const CapturedCase = z.object({
+  caseId: z.string(),
+  description: z.string(),
+  beliefsCopied: z.int(),
+  passesNow: z.boolean(),
+  failures: z.array(z.string()),
+  isFaithful: z.boolean().describe('Whether the copy answers as the memory does.'),
+})
+
+/** The state of MEMORY.md. */
+export const Mirror = z.object({
+  exists: z.boolean(),
+  file: z.string().nullable(),
+  isInSync: z.boolean().nullable(),
+  items: z.int().nullable(),
+  lastSyncAt: z.string().nullable(),
+  conflicts: z.int().describe('Conflicts between MEMORY.md and the store that wait for a decision.'),
+  isHeld: z.boolean().describe('Whether an edit that removes many lines waits for a person.'),
+  problems: z.array(z.string()),
+})
+
+export const Finding = z.object({ check: z.string(), ok: z.boolean(), detail: z.string() })
+
+/** A program that can be connected to the memory. */
+export const Host = z.object({
+  host: z.string(),
+  connected: z.enum(['yes', 'partly', 'no']),
+  detected: z.boolean().describe('A file of the user’s own configuration of the program exists.'),
+  levels: z.array(z.string()),
+  files: z.array(z.object({ path: z.string(), connected: z.boolean(), problem: z.string().nullable() })),
+  version: z.object({ at: z.string(), version: z.string() }).nullable(),
+  lastHook: z.object({ at: z.string(), event: z.string(), outcome: z.string() }).nullable(),
+  lastCall: z.object({ at: z.string(), tool: z.string() }).nullable(),
+})
+
+export const Counts = z.object({
+  current: z.int(),
+  retired: z.int(),
+  proposals: z.int(),
+  candidates: z.int(),
+  pinned: z.int(),
+  questions: z.int(),
+  scopes: z.int(),
+})
+
+/** The value that a shape describes. */
+export type Shaped<Shape extends z.ZodType> = DeepReadonly<z.output<Shape>>

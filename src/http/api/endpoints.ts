@@ -1,0 +1,100 @@
+import type { z } from 'zod'
+import type { Fields } from '../../operations/field.ts'
+import type { Access, Operation } from '../../operations/operation.ts'
+import { objectSchema } from '../../operations/schemas.ts'
+import { type OperationName, subjects } from '../../operations/table.ts'
+import type { Route } from './route.ts'
+import { type accessRoutes as AccessRoutes, accessRoutes } from './routes/access-routes.ts'
+
+export type AccessName = keyof typeof AccessRoutes
+export type RouteName = OperationName | AccessName
+
+/** The schemas that a request is read by. */
+export type RequestSchemas = {
+  readonly params: z.ZodObject
+  readonly query: z.ZodObject
+  readonly body: z.ZodType | null
+}
+
+/** An operation as HTTP offers it. */
+export type Endpoint = {
+  readonly name: RouteName
+  readonly tag: string
+  readonly summary: string
+  readonly method: Route['method']
+  /** Below `/api/v1`, with `:name` for a path parameter. */
+  readonly path: string
+  readonly access: Access
+  readonly writes: boolean
+  readonly status: 200 | 201 | 202
+  readonly request: () => RequestSchemas
+  readonly answer: () => Promise<z.ZodType>
+  /** The declaration; null for people, tokens and teams. */
+  readonly operation: Operation | null
+}
+
+function endpointOf(tag: string, name: OperationName, operation: Operation): Endpoint {
+  const [method, path] = operation.http.split(' ') as [Route['method'], string]
+  let schemas: RequestSchemas | undefined
+  return {
+    ...{ name, tag, method, path, operation, answer: operation.answer, summary: operation.summary },
+    access: operation.access ?? 'person',
+    writes: operation.writes ?? method !== 'GET',
+    status: operation.status ?? 200,
+    request: () => {
+      schemas ??= requestSchemas(operation, method, path)
+      return schemas
+    },
+  }
+}
+
+/** Fields of the path are sent in it. The others are sent in the address of GET and DELETE, and in the body of the rest. */
+function requestSchemas({ input, query = [] }: Operation, method: Route['method'], path: string): RequestSchemas {
+  const inPath = new Set([...path.matchAll(/:(\w+)/gu)].map(([, name]) => name))
+  const isInAddress = (name: string): boolean => method === 'GET' || method === 'DELETE' || query.includes(name)
+  const those = (isWanted: (name: string) => boolean): Fields =>
+    Object.fromEntries(Object.entries(input).filter(([name]) => isWanted(name)))
+  const body = those((name) => !inPath.has(name) && !isInAddress(name))
+  return {
+    params: objectSchema(
+      those((name) => inPath.has(name)),
+      'text',
+    ),
+    query: objectSchema(
+      those((name) => !inPath.has(name) && isInAddress(name)),
+      'text',
+    ),
+    body: Object.keys(body).length === 0 ? null : objectSchema(body),
+  }
+}
+
+const accessEndpoint = ([name, route]: readonly [string, Route]): Endpoint => ({
+  // Object.entries loses the type of the keys.
+  name: name as AccessName,
+  tag: 'people',
+  summary: route.summary,
+  method: route.method,
+  path: route.path,
+  access: route.access,
+  writes: route.method !== 'GET',
+  status: route.status,
+  request: () => route,
+  answer: async () => route.answer,
+  operation: null,
+})
+
+const all: readonly Endpoint[] = [
+  ...Object.entries(subjects).flatMap(([tag, operations]) =>
+    Object.entries<Operation>(operations).map(([name, operation]) => endpointOf(tag, name as OperationName, operation)),
+  ),
+  ...Object.entries<Route>(accessRoutes).map(accessEndpoint),
+]
+
+/** Every route of the API under `/api/v1` by its name. Every answer but 2xx is an `ApiError`. */
+export const endpoints = Object.fromEntries(all.map((endpoint) => [endpoint.name, endpoint])) as Readonly<
+  Record<RouteName, Endpoint>
+>
+
+/** Whether a route exists for the memory of a team too, below `/api/v1/teams/:team`. A team has no conversations. */
+export const isOfTeams = ({ tag, access }: Pick<Endpoint, 'tag' | 'access'>): boolean =>
+  (access === 'agents' || access === 'person') && !['people', 'system', 'turns'].includes(tag)

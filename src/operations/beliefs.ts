@@ -1,0 +1,509 @@
+import { type Belief, beliefTypes, statuses, subtypes } from '../beliefs/belief.ts'
+import { beliefOrders } from '../beliefs/belief-store.ts'
+import { universalScope } from '../beliefs/scope.ts'
+import { invalid } from '../errors.ts'
+import { limits } from '../memory/change/draft.ts'
+import { omitUndefined } from '../omit-undefined.ts'
+import {
+  beliefId,
+  choice,
+  flag,
+  list,
+  maxItems,
+  nullable,
+  object,
+  optional,
+  paging,
+  scopes,
+  scopesInView,
+  share,
+  text,
+  version,
+} from './field.ts'
+import { sentEntry } from './history.ts'
+import { type Call, operation, servedBy, shaped } from './operation.ts'
+import { beliefById, cachedUntilChange } from './served-memory.ts'
+import { tool } from './tool.ts'
+import { answerWith, idField, keyField, notice, scopeField } from './tool-answers.ts'
+import { beliefInView, homeOf } from './view.ts'
+
+const statedStatuses = ['active', 'inferred', 'exploratory'] as const
+const rememberOutcomes = ['remembered', 'reinforced', 'corrected', 'proposed'] as const
+
+const name = optional(text(limits.name))
+const content = text(limits.content)
+const why = optional(text(limits.why))
+const elsewhere = optional(scopeField, 'Where to look for the belief, when it is in another scope than the usual ones.')
+const aliases = optional(list(text(limits.alias), { max: limits.aliases }))
+
+/** The fields of a statement. */
+const draft = {
+  name: optional(text(limits.name), 'Default: derived from the content.'),
+  content,
+  scopes: optional(scopes('Default: where the server was started; see `homeScopes` of health.')),
+  type: optional(choice(beliefTypes)),
+  subtype: optional(nullable(choice(subtypes))),
+  aliases,
+  why,
+  status: optional(choice(statedStatuses)),
+  confidence: optional(share()),
+  pinned: optional(flag()),
+  participants: optional(list(text(limits.label), { max: limits.participants })),
+  relation: optional(nullable(text(limits.label))),
+}
+
+const forgetExtent = {
+  wholeChain: optional(flag('Also its earlier and later versions.')),
+  keepTurns: optional(flag('Keep the messages that state it. An agent always keeps them.')),
+}
+
+/** Makes sure that a belief has this whole id. */
+const existing = async (call: Call, id: string): Promise<string> => (await beliefById(servedBy(call), id)).id
+
+/** Adds how often each belief was recalled, and when it last was. */
+async function counted<Item extends { readonly belief: Belief }>(call: Call, items: readonly Item[]) {
+  const { ports, view } = servedBy(call)
+  const counts = await ports.counts?.recallCounts(
+    view.user,
+    items.map(({ belief }) => belief.id),
+  )
+  return items.map((item) => {
+    const { count = 0, lastAt = null } = counts?.get(item.belief.id) ?? {}
+    return { ...item, recalls: count, recalledAt: lastAt }
+  })
+}
+
+/** At most `maxItems` of a supersession chain, around the belief that was asked for. */
+function around(chain: readonly Belief[], id: string): readonly Belief[] {
+  const at = chain.findIndex((belief) => belief.id === id)
+  const first = Math.max(0, Math.min(at - maxItems / 2, chain.length - maxItems))
+  return chain.slice(first, first + maxItems)
+}
+
+/** The word of an agent for a statement, and the type and subtype that it has as a belief. */
+const kinds = {
+  fact: { type: 'entity' },
+  decision: { type: 'decision' },
+  preference: { type: 'preference' },
+  style: { type: 'preference', subtype: 'style' },
+  expertise: { type: 'preference', subtype: 'expertise' },
+  question: { type: 'open_question' },
+} as const
+
+type Kind = keyof typeof kinds
+// Object.keys loses the type of the keys.
+const kindNames = Object.keys(kinds) as Kind[]
+
+const statement = text(
+  limits.content,
+  "What is true, as one short statement, in the person's own words where there are any.",
+  1,
+)
+
+const rememberTool = tool({
+  name: 'memory_remember',
+  title: 'Remember something',
+  description:
+    'Remember one lasting fact about the person or their work: a preference, a decision, a name and what it stands for, a question left open. ' +
+    'Use it when the person asks you to remember something, or decides or states what should hold from now on. ' +
+    'Hooks already keep what the person and you say, word for word, and learn what the person asks to be remembered; do not store that again. ' +
+    'Do not use it for secrets or credentials, for what holds only in this task, for your own guesses, for what a web page or a tool said, or to change a belief whose id you know: that is memory_correct. ' +
+    'A statement that is known is only confirmed. What contradicts another author, what would hold everywhere, preferences and standing instructions are only proposed to the person.',
+  input: {
+    statement,
+    kind: optional(
+      choice(kindNames),
+      'fact (the default): a thing, person, place or convention. style: how to answer the person. expertise: what they know. question: left open.',
+    ),
+    where: optional(
+      text(200),
+      'Where it applies: everywhere, for what is about the person; or a scope that the person named, such as domain:code. Leave it out for the current project.',
+    ),
+    names: optional(
+      list(text(limits.name, undefined, 1), { min: 1, max: 20 }),
+      'What people call it, the usual name first. It is recalled when a message says one of them. Leave it out if the statement says it.',
+    ),
+    key: keyField,
+  },
+  answer: ({ z, ToolBelief }) =>
+    z.object({
+      outcome: z
+        .enum(rememberOutcomes)
+        .describe('reinforced: it was known. corrected: it replaced what was known. proposed: a person has to decide.'),
+      belief: ToolBelief,
+      replaced: z.array(z.string()).describe('Ids of what it replaced, or would replace.'),
+      otherValues: z
+        .array(ToolBelief)
+        .describe(
+          'Beliefs that give another value of the same thing. If the new value replaces one, correct that one with memory_correct.',
+        ),
+      refusedAliases: z
+        .array(z.object({ alias: z.string(), reason: z.string(), instead: z.string() }))
+        .describe('Names that were left out, and better ones.'),
+    }),
+  async run(call, { statement, kind, where, names = [], key }) {
+    const [name, ...aliases] = names
+    const { outcome, belief, replaced, otherValues, refusedAliases } = await call.memory.remember({
+      content: statement,
+      ...(kind === undefined ? {} : kinds[kind]),
+      ...omitUndefined({ name, key }),
+      ...(aliases.length === 0 ? {} : { aliases }),
+      scopes: homeOf(call, where === 'everywhere' ? universalScope : where),
+    })
+    return {
+      outcome,
+      belief: answerWith(belief),
+      replaced: replaced.map(({ id }) => id),
+      otherValues: otherValues.map((other) => answerWith(other)),
+      refusedAliases: [...refusedAliases],
+    }
+  },
+})
+
+const correctTool = tool({
+  name: 'memory_correct',
+  title: 'Correct a belief',
+  description:
+    'Replace a belief by what is true now. The old statement is kept for the record and never recalled again. ' +
+    'Use it when the person says that something remembered is wrong or has changed. ' +
+    'Do not use it on your own judgement alone, or to remove something: that is memory_forget. ' +
+    'What a person wrote is not changed: the correction is proposed to them, and the outcome says so.',
+  isDestructive: true,
+  input: {
+    id: idField,
+    content: statement,
+    name: optional(text(limits.name, 'A new name; the old one stays as an alias.', 1)),
+    why: optional(text(limits.why), 'What an agent should do about it.'),
+    aliases: optional(
+      list(text(limits.alias), { max: 50 }),
+      'Other words people use for it. It is recalled only when one of them, or the name, is said.',
+    ),
+    confidence: optional(share('How certain it is; 1 unless you doubt it.')),
+    scope: elsewhere,
+    key: keyField,
+  },
+  answer: ({ z, ToolBelief }) =>
+    z.object({
+      outcome: z
+        .enum(['corrected', 'proposed', 'unchanged'])
+        .describe(
+          'proposed: nothing has changed yet; a person has to decide. unchanged: the belief says this already.',
+        ),
+      belief: ToolBelief.describe('As it is now, or as it is proposed.'),
+      replaced: z.array(z.string()).describe('Ids of what it replaced, or would replace.'),
+    }),
+  async run(call, { id, scope, ...correction }) {
+    const target = await beliefInView(call, id, scope)
+    const { outcome, belief, replaced } = await call.memory.correct(target.id, omitUndefined(correction))
+    return { outcome, belief: answerWith(belief), replaced: replaced.map((old) => old.id) }
+  },
+})
+
+/** Reading and changing beliefs. */
+export const beliefs = {
+  scopes: operation({
+    summary: 'Every scope with the number of current beliefs in it.',
+    http: 'GET /scopes',
+    input: {},
+    answer: shaped(({ z }) =>
+      z.object({
+        items: z.array(z.object({ scope: z.string(), beliefs: z.int() })),
+        active: z.array(z.string()),
+      }),
+    ),
+    run: async ({ memory, view }) => ({ items: await memory.scopes(), active: view.scopes }),
+  }),
+  listBeliefs: operation({
+    summary: 'Beliefs, latest changed first; with a query those that hold its words, best first.',
+    access: 'agents',
+    http: 'GET /beliefs',
+    input: {
+      query: optional(text(2_000, 'The last word may be the beginning of one.')),
+      scope: scopesInView('Of any of these scopes.'),
+      type: optional(list(choice(beliefTypes))),
+      status: optional(list(choice(statuses))),
+      pinned: optional(flag()),
+      current: optional(flag('true: only what recall may return. false: only what it may not.')),
+      proposals: optional(flag('true: only proposals. false: none of them.')),
+      candidates: optional(flag('true: only candidates. false: none of them.')),
+      recalled: optional(flag('true: only what was recalled at least once. false: only what never was.')),
+      order: optional(choice(beliefOrders, 'Default `updated`. A query is answered best first.')),
+      ...paging(50),
+    },
+    answer: shaped(({ z, listOf, Belief, SearchHit }) =>
+      listOf(
+        z.object({
+          belief: Belief,
+          hit: SearchHit.omit({ belief: true }).nullable().describe('What matched, when there is a query.'),
+          recalls: z.int().describe('How often it was recalled.'),
+          recalledAt: z.string().nullable().describe('When it was last recalled; null if never.'),
+        }),
+      ).extend({ isCut: z.boolean().describe('More than `total` hold the words; the best were ranked.') }),
+    ),
+    run: async (call, { query, order, scope, type, status, ...rest }) => {
+      const filter = { ...rest, ...omitUndefined({ scopes: scope, types: type, statuses: status }) }
+      if (query !== undefined && query.trim() !== '') {
+        const { items, ...page } = await call.memory.find(query, filter)
+        const hits = items.map(({ belief, ...hit }) => ({ belief, hit }))
+        return { items: await counted(call, hits), ...page }
+      }
+      const { items, total } = await call.memory.list({ ...filter, ...omitUndefined({ order }) })
+      const listed = items.map((belief) => ({ belief, hit: null }))
+      return { items: await counted(call, listed), total, isCut: false }
+    },
+  }),
+  createBelief: operation({
+    summary: 'Remember a statement; said again it is reinforced, said otherwise corrected.',
+    access: 'agents',
+    http: 'POST /beliefs',
+    status: 201,
+    input: draft,
+    answer: shaped(({ z, Belief, Changed }) =>
+      Changed.extend({
+        outcome: z.enum(rememberOutcomes),
+        otherValues: z
+          .array(Belief)
+          .describe('Current beliefs in the same scopes that give another value of the same thing, newest first.'),
+        refusedAliases: z
+          .array(z.object({ alias: z.string(), reason: z.string(), instead: z.string() }))
+          .describe('Aliases that an agent may not give, and better ones.'),
+      }),
+    ),
+    run: ({ memory, view, idempotency }, input) =>
+      memory.remember({ scopes: view.homeScopes, ...input, ...idempotency }),
+    tool: rememberTool,
+  }),
+  getBelief: operation({
+    summary: 'One belief, by its id.',
+    access: 'agents',
+    http: 'GET /beliefs/:id',
+    input: { id: beliefId },
+    answer: shaped(({ z, Belief, Proposal }) =>
+      z.object({
+        belief: Belief,
+        proposals: z.array(Proposal).describe('What waits to replace it; for a proposal, itself.'),
+      }),
+    ),
+    run: async (call, { id }) => {
+      const belief = await beliefById(servedBy(call), id)
+      const { proposalsAbout } = await import('../memory/explain/links.ts')
+      return { belief, proposals: await proposalsAbout(servedBy(call).ports, belief) }
+    },
+    tool: tool({
+      name: 'memory_get',
+      title: 'Read one belief',
+      description:
+        'Read everything about one belief: its statement, other names, scopes, author and what happened to it. ' +
+        'Use it before correcting or forgetting a belief, or when a hit of memory_search has to be judged. ' +
+        'Do not use it to look for something: that is memory_search.',
+      input: { id: idField, scope: optional(scopeField) },
+      answer: ({ z, Notice, ToolBelief }) =>
+        z.object({
+          belief: ToolBelief.extend({
+            createdAt: z.string(),
+            supersededBy: z.string().nullable().describe('The belief that replaced it.'),
+            proposedFor: z.string().nullable().describe('The belief it would replace if a person agrees.'),
+            resolvedAt: z.string().nullable().describe('When this question was settled.'),
+            participants: z.array(z.string()),
+            relation: z.string().nullable(),
+            timesConfirmed: z.int(),
+          }),
+          changes: z
+            .array(z.object({ at: z.string(), kind: z.string(), author: z.string(), origin: z.string() }))
+            .describe('Oldest first, at most the last 20.'),
+          notice: Notice,
+        }),
+      async run(call, { id, scope }) {
+        const belief = await beliefInView(call, id, scope)
+        const { revisions } = await call.memory.history(belief.id)
+        const { createdAt, supersededBy, proposedFor, resolvedAt, relation } = belief
+        const [participants, timesConfirmed] = [[...belief.participants], belief.reinforcement.count]
+        const more = { createdAt, supersededBy, proposedFor, resolvedAt, participants, relation, timesConfirmed }
+        return {
+          belief: { ...answerWith(belief), ...more },
+          changes: revisions
+            .slice(-20)
+            .map(({ event: { at, kind, actor, origin } }) => ({ at, kind, author: actor, origin })),
+          notice,
+        }
+      },
+    }),
+  }),
+  beliefHistory: operation({
+    summary: 'What happened to a belief, and its line of supersession.',
+    http: 'GET /beliefs/:id/history',
+    input: { id: beliefId },
+    answer: shaped(({ z, Belief, Revision }) =>
+      z.object({
+        belief: Belief,
+        revisions: z.array(Revision).describe('Oldest first; the latest 200.'),
+        revisionCount: z.int(),
+        chain: z.array(Belief).describe('Its versions by supersession, oldest first, with itself; at most 200.'),
+      }),
+    ),
+    run: async (call, { id }) => {
+      const { belief, revisions, chain } = await call.memory.history(await existing(call, id))
+      return {
+        belief,
+        revisions: revisions.slice(-maxItems).map(({ event, ...rest }) => ({ ...rest, event: sentEntry(event) })),
+        revisionCount: revisions.length,
+        chain: around(chain, id),
+      }
+    },
+  }),
+  beliefLinks: operation({
+    summary: 'What a belief is connected to, the message it came from, and how often it was recalled.',
+    http: 'GET /beliefs/:id/links',
+    input: { id: beliefId },
+    answer: shaped(({ z, Belief, Turn }) =>
+      z.object({
+        belief: Belief,
+        participants: z.array(z.object({ name: z.string(), belief: Belief.nullable() })),
+        relations: z.array(Belief),
+        settles: z.array(Belief),
+        settledBy: Belief.nullable(),
+        replaces: z.array(Belief),
+        replacedBy: Belief.nullable(),
+        turn: Turn.nullable(),
+        recalled: z.object({ count: z.int(), lastAt: z.string() }).nullable(),
+      }),
+    ),
+    run: async (call, { id }) => {
+      const served = servedBy(call)
+      const { user, scopes } = served.view
+      const { linkableBeliefs, linksOf } = await import('../memory/explain/links.ts')
+      const linkable = await cachedUntilChange(served, 'linkable', () => linkableBeliefs(served.ports, user))
+      return linksOf(served.ports, { user, scopes, reference: await existing(call, id) }, linkable)
+    },
+  }),
+  editBelief: operation({
+    summary: 'Change what can be changed without another statement, as one change.',
+    access: 'agents',
+    http: 'PATCH /beliefs/:id',
+    input: {
+      id: beliefId,
+      why,
+      pinned: optional(flag()),
+      addAliases: aliases,
+      removeAliases: aliases,
+      scopes: optional(scopes('All the scopes it is to have.')),
+      expectedVersion: optional(version),
+    },
+    answer: shaped(({ Edited }) => Edited),
+    run: async (call, { id, expectedVersion, ...edits }) =>
+      call.memory.edit(await existing(call, id), edits, { ...call.idempotency, ...omitUndefined({ expectedVersion }) }),
+  }),
+  correctBelief: operation({
+    summary: 'Replace a belief with a newer one; the old one stays in the history and is never recalled.',
+    access: 'agents',
+    http: 'POST /beliefs/:id/correct',
+    input: {
+      id: beliefId,
+      content,
+      why,
+      aliases,
+      type: draft.type,
+      status: draft.status,
+      confidence: draft.confidence,
+      name,
+      expectedVersion: optional(version),
+    },
+    answer: shaped(({ z, Changed }) =>
+      Changed.extend({
+        outcome: z.enum(['corrected', 'proposed', 'unchanged']),
+        event: z.int().nullable().describe('Null when nothing was written.'),
+      }),
+    ),
+    run: async (call, { id, ...correction }) =>
+      call.memory.correct(await existing(call, id), { ...correction, ...call.idempotency }),
+    tool: correctTool,
+  }),
+  confirmBelief: operation({
+    summary: 'Make an unconfirmed belief the person’s own word, which agents can only propose to change.',
+    http: 'POST /beliefs/:id/confirm',
+    input: { id: beliefId },
+    answer: shaped(({ Edited }) => Edited),
+    run: async (call, { id }) => call.memory.confirm(await existing(call, id), call.idempotency),
+  }),
+  resolveBelief: operation({
+    summary: 'Close an open question, with or without the decision that settles it.',
+    access: 'agents',
+    http: 'POST /beliefs/:id/resolve',
+    input: {
+      id: beliefId,
+      by: optional(
+        object({ id: optional(beliefId), name, content: optional(content), why }),
+        'The decision: the id of a belief, or the name and content of a new one.',
+      ),
+    },
+    answer: shaped(({ z, Belief }) => z.object({ question: Belief, decision: Belief.nullable(), event: z.int() })),
+    run: async (call, { id, by }) => {
+      const decision = by === undefined ? undefined : await decisionOf(call, by)
+      return call.memory.resolve(await existing(call, id), decision, call.idempotency)
+    },
+  }),
+  forgetBelief: operation({
+    summary: 'Remove every text of a belief for good. It cannot be undone: a page that offers that must wait first.',
+    access: 'agents',
+    http: 'DELETE /beliefs/:id',
+    input: { id: beliefId, ...forgetExtent, expectedVersion: optional(version) },
+    answer: shaped(({ z }) =>
+      z.object({
+        beliefIds: z.array(z.string()),
+        turns: z.int().describe('How many messages that state it were forgotten too.'),
+        event: z.int(),
+        at: z.string(),
+        hash: z.string(),
+      }),
+    ),
+    run: async (call, { id, ...options }) => {
+      const { ports, view } = servedBy(call)
+      // A belief that was undone has no current version, but its text is still in the journal and can be forgotten.
+      if ((await ports.store.history(view.user, id)).length === 0) await existing(call, id)
+      return call.memory.forget(id, { ...options, ...call.idempotency })
+    },
+    tool: tool({
+      name: 'memory_forget',
+      title: 'Forget a belief',
+      description:
+        'Remove every text of a belief for good; it cannot be undone. ' +
+        'Use it only when the person asks for something you wrote to be forgotten. ' +
+        'Do not use it to tidy up, or for what is merely out of date: that is memory_correct. ' +
+        'What a person wrote is refused: only they can forget it, with `credence forget`.',
+      isDestructive: true,
+      input: { id: idField, scope: elsewhere, key: keyField },
+      answer: ({ z }) =>
+        z.object({
+          forgotten: z
+            .array(z.string())
+            .describe('Ids; proposals for the belief and repetitions of its statement go with it.'),
+          at: z.string(),
+        }),
+      async run(call, { id, scope, key }) {
+        const belief = await beliefInView(call, id, scope)
+        const { beliefIds, at } = await call.memory.forget(belief.id, omitUndefined({ key }))
+        return { forgotten: [...beliefIds], at }
+      },
+    }),
+  }),
+  previewForget: operation({
+    summary: 'The beliefs and messages that forgetting a belief would remove.',
+    http: 'GET /beliefs/:id/forget',
+    input: { id: beliefId, ...forgetExtent },
+    answer: shaped(({ z, Belief, Turn }) => z.object({ beliefs: z.array(Belief), turns: z.array(Turn) })),
+    run: ({ memory }, { id, ...extent }) => memory.previewForget(id, extent),
+  }),
+}
+
+type By = { readonly id?: string; readonly name?: string; readonly content?: string; readonly why?: string }
+
+async function decisionOf(call: Call, { id, name, content, why }: By) {
+  if (id !== undefined && name === undefined && content === undefined && why === undefined)
+    return { reference: await existing(call, id) }
+  if (id === undefined && name !== undefined && content !== undefined)
+    return { name, content, ...omitUndefined({ why }) }
+  throw invalid(
+    'by: it is neither an id nor a name and a content.',
+    'Give the id of a belief, or the name and content of a new one.',
+  )
+}

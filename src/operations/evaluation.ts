@@ -1,0 +1,124 @@
+import type { CaseVerdict, RunSummary } from '../eval/store/schemas/run.ts'
+import { choice, list, optional, paging, text } from './field.ts'
+import { type Call, type Operation, servedBy } from './operation.ts'
+import { cachedFor, type Installation } from './served-memory.ts'
+import { installationOf } from './system.ts'
+
+const id = text(200)
+
+// The schemas of the eval store are loaded with its first read; the types make sure that no value is missing here.
+const statusSet: Readonly<Record<RunSummary['status'], true>> = {
+  running: true,
+  completed: true,
+  failed: true,
+  partial: true,
+}
+const verdictSet: Readonly<Record<CaseVerdict, true>> = {
+  pass: true,
+  fail: true,
+  error: true,
+  skipped: true,
+  unjudged: true,
+}
+const runStatuses = Object.keys(statusSet) as RunSummary['status'][]
+const caseVerdicts = Object.keys(verdictSet) as CaseVerdict[]
+
+/** The fields of each operation. */
+export const evalInputs = {
+  packs: {},
+  runs: {
+    benchmark: optional(text(200)),
+    system: optional(text(200)),
+    status: optional(list(choice(runStatuses))),
+    ...paging(50),
+  },
+  startRun: { pack: text(200) },
+  run: { id },
+  cases: {
+    id,
+    verdict: optional(list(choice(caseVerdicts))),
+    text: optional(text(200), 'In the id, the prompt, a failure or a returned id.'),
+    ...paging(50),
+  },
+  case: { id, caseId: text(200) },
+  packGrid: { id, system: optional(text(200)) },
+  standings: {},
+  compareRuns: { before: text(200), after: text(200) },
+  baselines: {},
+  shadow: {},
+}
+
+/** The reads of an installation's eval store, which are loaded with the first of them: a recall needs none. */
+export const evalReadsOf = (installation: Installation, clock: () => number) =>
+  cachedFor(installation, 'eval reads', null, async () =>
+    (await import('./eval-reads.ts')).evalReads(installation, clock),
+  )
+
+const reads = (call: Call) => evalReadsOf(installationOf(call), servedBy(call).server.clock)
+
+type Answers = typeof import('./eval-answers.ts').evalAnswers
+
+/** An operation on the eval store, which only the person of the installation may read. */
+const evalOperation = <Name extends keyof Answers, const Http extends Operation['http']>(
+  name: Name,
+  http: Http,
+  summary: string,
+  status: 200 | 202 = 200,
+) => ({
+  summary,
+  access: 'installation' as const,
+  http,
+  status,
+  input: evalInputs[name],
+  answer: async (): Promise<Answers[Name]> => (await import('./eval-answers.ts')).evalAnswers[name],
+  // `input` is that of the same name.
+  run: async (call: Call, input: never): Promise<object> => (await reads(call))[name](input),
+})
+
+/** Packs, runs, cases, comparisons and baselines of the eval store. */
+export const evaluation = {
+  packs: evalOperation(
+    'packs',
+    'GET /evals/packs',
+    'The packs in the eval store and those that ship, with the verdict of their latest run.',
+  ),
+  runs: evalOperation('runs', 'GET /evals/runs', 'Runs, newest first.'),
+  startRun: evalOperation(
+    'startRun',
+    'POST /evals/run',
+    'Run a pack on our own recall, in the background. One at a time.',
+    202,
+  ),
+  run: evalOperation('run', 'GET /evals/runs/:id', 'One run, and the completed ones of the same pack and system.'),
+  cases: evalOperation(
+    'cases',
+    'GET /evals/runs/:id/cases',
+    'The case records of a run, those that did not pass first.',
+  ),
+  case: evalOperation(
+    'case',
+    'GET /evals/runs/:id/cases/:caseId',
+    'One case of a run with every repeat and its explanation.',
+  ),
+  packGrid: evalOperation(
+    'packGrid',
+    'GET /evals/packs/:id/grid',
+    'The cases of a pack by its latest whole runs, those that failed most first, and where the pack stands.',
+  ),
+  standings: evalOperation(
+    'standings',
+    'GET /evals/standings',
+    'Where every pack stands against its baseline, or its run before; those with broken cases first. A system besides the main one is listed where it got worse.',
+  ),
+  compareRuns: evalOperation(
+    'compareRuns',
+    'GET /evals/compare',
+    'Two runs of a pack beside each other, case by case.',
+  ),
+  baselines: evalOperation('baselines', 'GET /evals/baselines', 'Accepted figures, newest first.'),
+  shadow: evalOperation(
+    'shadow',
+    'GET /evals/shadow',
+    'What live recalls were like, day by day. Empty unless evalShadowModeEnabled is on.',
+  ),
+}

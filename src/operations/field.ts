@@ -1,0 +1,164 @@
+/**
+ * A field of the input of an operation, as plain data. HTTP and MCP make a schema from it (schemas.ts), the command line an
+ * option; so the limits, the default and the meaning of a field exist once. Nothing here loads a schema library, because a
+ * hook and a one-shot `recall` do not need one.
+ */
+export type Field<Value = unknown, Presence extends 'needed' | 'optional' | 'default' = Presences> = {
+  readonly kind: 'text' | 'whole' | 'number' | 'flag' | 'choice' | 'list' | 'object'
+  readonly help?: string
+  /** Of a text its length, of a list its length, of a number its value. */
+  readonly min?: number
+  readonly max?: number
+  /** A text with more than white space. */
+  readonly isNotBlank?: boolean
+  readonly choices?: readonly string[]
+  /** The items of a list. */
+  readonly item?: Field
+  /** The fields of an object. */
+  readonly fields?: Fields
+  readonly isNullable?: boolean
+  readonly presence: Presence
+  readonly default?: Value
+  /**
+   * The value names a scope, or the id of a belief: agents may only name those in view. `view`: a scope that also is, for an
+   * agent that names none, every scope in view.
+   */
+  readonly names?: 'scope' | 'view' | 'belief'
+  /** Only for the compiler. */
+  readonly value?: Value
+}
+type Presences = 'needed' | 'optional' | 'default'
+
+export type Fields = Readonly<Record<string, Field>>
+
+export type ValueOf<One> = One extends Field<infer Value> ? Value : never
+
+type NamesWith<All, Presence extends Presences> = {
+  [Name in keyof All]: All[Name] extends { readonly presence: Presence } ? Name : never
+}[keyof All]
+
+/** The values of fields as an operation gets them: defaults are filled in. */
+export type InputOf<All> = {
+  readonly [Name in NamesWith<All, 'needed' | 'default'>]: ValueOf<All[Name]>
+} & { readonly [Name in NamesWith<All, 'optional'>]?: ValueOf<All[Name]> }
+
+/** The values of fields as a client sends them. */
+export type SentOf<All> = {
+  readonly [Name in NamesWith<All, 'needed'>]: Loose<ValueOf<All[Name]>>
+} & { readonly [Name in NamesWith<All, 'optional' | 'default'>]?: Loose<ValueOf<All[Name]>> | undefined }
+
+/** The same value, whose optional properties may be undefined too. */
+type Loose<Value> = Value extends readonly (infer Item)[]
+  ? readonly Loose<Item>[]
+  : Value extends object
+    ? { readonly [Name in keyof Value]: Loose<Value[Name]> | (object extends Pick<Value, Name> ? undefined : never) }
+    : Value
+
+type Needed<Value> = Field<Value, 'needed'>
+
+const described = (help: string | undefined): { readonly help?: string } => (help === undefined ? {} : { help })
+
+/** A text of at most `max` characters. Without `max`, the operation itself cuts or refuses a long one. */
+export const text = (max?: number, help?: string, min?: number): Needed<string> => ({
+  kind: 'text',
+  presence: 'needed',
+  ...(max === undefined ? {} : { max }),
+  ...(min === undefined ? {} : { min }),
+  ...described(help),
+})
+
+export const choice = <const Value extends string>(
+  choices: readonly Value[],
+  help?: string,
+): Field<Value, 'needed'> => ({
+  kind: 'choice',
+  presence: 'needed',
+  choices,
+  ...described(help),
+})
+
+type Range = { readonly min: number; readonly max?: number }
+
+export const whole = (range: Range, help?: string): Needed<number> => ({
+  kind: 'whole',
+  presence: 'needed',
+  ...range,
+  ...described(help),
+})
+
+/** From 0 to 1. */
+export const share = (help?: string): Needed<number> => ({
+  kind: 'number',
+  presence: 'needed',
+  min: 0,
+  max: 1,
+  ...described(help),
+})
+
+export const flag = (help?: string): Needed<boolean> => ({ kind: 'flag', presence: 'needed', ...described(help) })
+
+export const list = <Value>(
+  item: Field<Value>,
+  { min, max }: { readonly min?: number; readonly max?: number } = {},
+  help?: string,
+): Needed<readonly Value[]> => ({
+  kind: 'list',
+  presence: 'needed',
+  item,
+  ...(min === undefined ? {} : { min }),
+  ...(max === undefined ? {} : { max }),
+  ...described(help),
+})
+
+export const object = <const All extends Fields>(fields: All, help?: string): Needed<InputOf<All>> => ({
+  kind: 'object',
+  presence: 'needed',
+  fields,
+  ...described(help),
+})
+
+export const optional = <Value>(field: Needed<Value>, help?: string): Field<Value, 'optional'> => ({
+  ...field,
+  presence: 'optional',
+  ...described(help),
+})
+
+/** A field that has this value unless another one is given. */
+export const usually = <Value>(field: Needed<Value>, value: Value, help?: string): Field<Value, 'default'> => ({
+  ...field,
+  presence: 'default',
+  default: value,
+  ...described(help),
+})
+
+export const nullable = <Value>(field: Needed<Value>): Needed<Value | null> => ({ ...field, isNullable: true })
+
+/** The longest list in one answer. */
+export const maxItems = 200
+
+export const paging = (usual: number) => ({
+  limit: usually(whole({ min: 1, max: maxItems }), usual),
+  offset: usually(whole({ min: 0, max: 1_000_000_000 }), 0),
+})
+
+const scope: Needed<string> = { ...text(200), names: 'scope' }
+/** The scopes of something, or active ones. */
+export const scopes = (help: string): Needed<readonly string[]> => list(scope, { min: 1, max: 50 }, help)
+export const oneScope = (help: string): Needed<string> => ({ ...scope, help })
+/** A filter by scopes; an agent that names none sees those in view. */
+export const scopesInView = (help: string): Field<readonly string[], 'optional'> =>
+  optional(list({ ...text(200), names: 'view' } as Needed<string>, { max: 50 }, help))
+export const scopeFilter = optional(list(scope, { max: 50 }, 'Of any of these scopes.'))
+
+/** The whole id of a belief. */
+export const beliefId: Needed<string> = { ...text(200), names: 'belief' }
+export const turnId = text(200)
+export const version = whole(
+  { min: 1 },
+  'The version that was looked at. If the belief has changed since, nothing is done: 409.',
+)
+export const time = (help: string) => optional(text(40, help))
+export const message = text(
+  undefined,
+  'What the person says to the agent. Of more than 32,000 characters, the first and last 16,000 are read.',
+)

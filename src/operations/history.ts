@@ -1,0 +1,115 @@
+import { actorKinds } from '../beliefs/belief.ts'
+import { entryOf, eventKinds, type JournalEntry, mostListedBeliefs } from '../beliefs/journal.ts'
+import type { Removal } from '../memory/explain/history.ts'
+import { omitUndefined } from '../omit-undefined.ts'
+import { choice, flag, list, maxItems, optional, usually, whole } from './field.ts'
+import { operation, servedBy, shaped } from './operation.ts'
+
+/** How many beliefs of a change are named in a list of changes. */
+const maxNames = 3
+const number = whole({ min: 1 })
+
+/** A journal entry without its idempotency key, which belongs to the sender alone. */
+export const sentEntry = ({ user: _user, key: _key, ...entry }: JournalEntry) => entry
+
+/** The journal: what changed, and taking it back. */
+export const history = {
+  journal: operation({
+    summary: 'Recent changes, newest first.',
+    http: 'GET /journal',
+    input: {
+      limit: usually(whole({ min: 1, max: maxItems }), 50),
+      before: optional(number, 'Only changes with a lower number.'),
+      hearing: optional(flag('true: also changes that only kept what was said.')),
+      kind: optional(list(choice(eventKinds), {}, 'Only changes of these kinds.')),
+      actor: optional(list(choice(actorKinds), {}, 'Only changes by these authors.')),
+    },
+    answer: shaped(({ z, JournalEntry, removals }) =>
+      z.object({
+        items: z.array(
+          z.object({
+            event: JournalEntry,
+            names: z
+              .record(z.string(), z.string().nullable())
+              .describe('Names of the first beliefs by id; null if gone.'),
+            gone: z
+              .record(z.string(), z.enum(removals))
+              .describe('How those without a name went: withdrawn by an undo, rejected by a person, or forgotten.'),
+          }),
+        ),
+        nextBefore: z.int().nullable().describe('For `before`, to see older ones; null when there are none.'),
+      }),
+    ),
+    run: async (call, { kind, actor, ...page }) => {
+      const { ports, view } = servedBy(call)
+      const { user } = view
+      const { filteredEvents, removalOf } = await import('../memory/explain/history.ts')
+      const wanted = { ...page, ...omitUndefined({ kinds: kind, actors: actor }) }
+      const { entries, nextBefore } = await filteredEvents(ports, user, wanted)
+      const named = ({ beliefIds }: JournalEntry): readonly string[] => beliefIds.slice(0, maxNames)
+      const beliefs = await ports.store.getMany(user, [...new Set(entries.flatMap(named))])
+      const names = new Map(beliefs.map(({ id, name }) => [id, name]))
+      const removed: Record<string, Removal> = {}
+      for (const id of new Set(entries.flatMap(named)))
+        if (!names.has(id)) removed[id] = await removalOf(ports, user, id)
+      const goneOf = (entry: JournalEntry): Readonly<Record<string, Removal>> =>
+        Object.fromEntries(Object.entries(removed).filter(([id]) => named(entry).includes(id)))
+      return {
+        items: entries.map((entry) => ({
+          event: sentEntry(entry),
+          names: Object.fromEntries(named(entry).map((id) => [id, names.get(id) ?? null])),
+          gone: goneOf(entry),
+        })),
+        nextBefore,
+      }
+    },
+  }),
+  journalEvent: operation({
+    summary: 'What one change did, belief by belief; the first 20.',
+    http: 'GET /journal/:number',
+    input: { number },
+    answer: shaped(({ z, Belief }) =>
+      z.object({
+        changes: z.array(
+          z.object({
+            beliefId: z.string(),
+            before: Belief.nullable(),
+            after: Belief.nullable(),
+            target: Belief.nullable().describe('For a proposal: the belief that it would change, as it was then.'),
+          }),
+        ),
+      }),
+    ),
+    run: async (call, input) => {
+      const { ports, view } = servedBy(call)
+      const { changesOf } = await import('../memory/explain/history.ts')
+      return { changes: await changesOf(ports, view.user, input.number, mostListedBeliefs) }
+    },
+  }),
+  undo: operation({
+    summary: 'Take back a change.',
+    http: 'POST /journal/:number/undo',
+    input: { number },
+    answer: shaped(({ z, Belief, JournalEntry }) =>
+      z.object({
+        undone: JournalEntry,
+        restored: z.array(Belief).describe('The first 20.'),
+        restoredCount: z.int(),
+        withdrawn: z.array(z.string()).describe('The first 20.'),
+        withdrawnCount: z.int(),
+        event: z.int(),
+      }),
+    ),
+    run: async ({ memory, idempotency }, input) => {
+      const { undone, restored, withdrawn, event } = await memory.undo(input.number, idempotency)
+      return {
+        undone: sentEntry(entryOf(undone)),
+        restored: restored.slice(0, mostListedBeliefs),
+        restoredCount: restored.length,
+        withdrawn: withdrawn.slice(0, mostListedBeliefs),
+        withdrawnCount: withdrawn.length,
+        event,
+      }
+    },
+  }),
+}

@@ -1,0 +1,81 @@
+import type { z } from 'zod'
+import type { Memory } from '../memory/memory.ts'
+import type { Fields, InputOf } from './field.ts'
+import type { ServedMemory } from './served-memory.ts'
+import type { Tool } from './tool.ts'
+import type { MemoryView } from './view.ts'
+
+/**
+ * Who may call an operation. `anybody`: no token is needed. `agents`: agents and people, on their own memory and those of their
+ * teams. `person`: people alone. `installation`: the person of the memory directory, whose files it concerns. `admin`:
+ * administrators alone. `tokens`: administrators and people; the operation itself decides who may do what.
+ */
+export type Access = 'anybody' | 'agents' | 'person' | 'installation' | 'admin' | 'tokens'
+
+type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE'
+
+/** The caller of an operation, and the memory that the call is about. No argument of a call can change its user or author. */
+export type Call = {
+  /** Writes as the author that the door has chosen. */
+  readonly memory: Memory
+  readonly view: MemoryView
+  readonly isAgent: boolean
+  /** A retry with the same key has one effect. */
+  readonly idempotency: { readonly key?: string }
+  /** The server that answers; null for a call from the command line or over the streams of MCP. */
+  readonly served: ServedMemory | null
+}
+
+export type DeepReadonly<Value> = Value extends readonly (infer Item)[]
+  ? readonly DeepReadonly<Item>[]
+  : Value extends object
+    ? { readonly [Name in keyof Value]: DeepReadonly<Value[Name]> }
+    : Value
+
+/** One thing that can be done with a memory, declared once: routes, tools, OpenAPI and the dashboard's types come from it. */
+export type Operation = {
+  readonly summary: string
+  /** Default `person`. */
+  readonly access?: Access
+  /** Default: every method but GET writes. */
+  readonly writes?: boolean
+  /** Below `/api/v1`, with `:name` for a field that is part of the path. */
+  readonly http: `${Method} /${string}`
+  /** Fields of a POST that are sent in the address. GET and DELETE send all of them so. */
+  readonly query?: readonly string[]
+  readonly status?: 200 | 201 | 202
+  /** Server-sent events, each of which is an `answer`. */
+  readonly isStream?: true
+  readonly input: Fields
+  /** Loads the schema of the answer. */
+  readonly answer: () => Promise<z.ZodType>
+  /** Absent where the door itself answers: logging in and out, and the stream of events. */
+  readonly run?: (call: Call, input: never) => Promise<object>
+  /** How an agent sees it over MCP. */
+  readonly tool?: Tool
+}
+
+/** Declares an operation; `run` gets the values of `input` and returns an `answer`. */
+export const operation = <
+  const All extends Fields,
+  Schema extends z.ZodType,
+  const Rest extends Omit<Operation, 'input' | 'answer' | 'run'>,
+>(
+  declared: Rest & {
+    readonly input: All
+    readonly answer: () => Promise<Schema>
+    readonly run?: (call: Call, input: InputOf<All>) => Promise<DeepReadonly<z.input<Schema>>>
+  },
+) => declared
+
+/** An answer made of the shapes of the domain, which are loaded when it is needed. */
+export const shaped =
+  <Schema extends z.ZodType>(make: (shapes: typeof import('./shapes.ts')) => Schema): (() => Promise<Schema>) =>
+  async () =>
+    make(await import('./shapes.ts'))
+
+/** The server of a call that only a server can answer. */
+export function servedBy({ served }: Call): ServedMemory {
+  if (served === null) throw new Error('This operation needs a server.')
+  return served
+}

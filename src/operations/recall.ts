@@ -1,0 +1,473 @@
+import { actorKinds, type Belief } from '../beliefs/belief.ts'
+import { turnRoles } from '../beliefs/turn.ts'
+import { invalid, MemoryError } from '../errors.ts'
+import type { Captured } from '../eval/pack/capture.ts'
+import { localDay } from '../local-time.ts'
+import { type Budget, type Context, isShown, type NamedAnyway, type RelevantBelief } from '../memory/recall/context.ts'
+import { type SearchHit, searchPlaces } from '../memory/recall/search.ts'
+import { omitUndefined } from '../omit-undefined.ts'
+import { cutNote } from '../search/message.ts'
+import { Slices } from '../search/slices.ts'
+import { type Strength, strengths } from '../search/turns/strength.ts'
+import {
+  beliefId,
+  choice,
+  flag,
+  type InputOf,
+  list,
+  maxItems,
+  message,
+  object,
+  optional,
+  scopes,
+  scopesInView,
+  text,
+  time,
+  usually,
+  version,
+  whole,
+} from './field.ts'
+import { type Call, operation, servedBy, shaped } from './operation.ts'
+import { beliefById } from './served-memory.ts'
+import type * as shapes from './shapes.ts'
+import type { Shaped } from './shapes.ts'
+import { tool } from './tool.ts'
+import { answerWith, type BeliefAnswer, cut, maxTextCharacters, notice, scopeField } from './tool-answers.ts'
+import { said } from './turns.ts'
+import { scopesOf } from './view.ts'
+
+const counts = whole({ min: 0, max: maxItems })
+
+const budget = optional(
+  object({
+    maxBeliefs: optional(counts),
+    maxPinned: optional(counts),
+    maxFromAgents: optional(counts),
+    maxQuestions: optional(counts),
+    maxCharacters: optional(whole({ min: 0, max: 1_000_000 })),
+    maxPrelude: optional(whole({ min: 0, max: 100_000 })),
+    maxQuotes: optional(whole({ min: 0, max: 3 })),
+  }),
+)
+
+const asked = {
+  message,
+  scopes: optional(scopes('The active scopes; default those of health.')),
+  budget,
+}
+
+const asOf = time('What was known at this time; a day alone means its end, in the time zone of the server.')
+
+const wish = choice(['absent', 'present'])
+
+/** The change that a remedy makes to a belief. */
+const remedyChange = {
+  addAliases: optional(list(text(200), { max: 20 })),
+  removeAliases: optional(list(text(200), { max: 200 })),
+  scopes: optional(scopes('The scopes it would have.')),
+  pinned: optional(flag()),
+}
+
+type Asked = { readonly scopes?: readonly string[]; readonly budget?: Partial<Budget> }
+
+const optionsOf = ({ view }: Call, { scopes = view.scopes, budget }: Asked) => ({
+  scopes,
+  ...omitUndefined({ budget }),
+})
+
+const existing = async (call: Call, id: string): Promise<string> => (await beliefById(servedBy(call), id)).id
+
+const captureInput = {
+  message,
+  scopes: asked.scopes,
+  expect: usually(list(beliefId, { max: maxItems }), [], 'Ids that must come back.'),
+  reject: usually(list(beliefId, { max: maxItems }), [], 'Ids that must not.'),
+  exactly: usually(flag('Nothing but what is expected may be found.'), false),
+  asIs: usually(flag('Take the present answer for the right one.'), false),
+  note: optional(text(2_000)),
+}
+
+/** More possible hits are noise. */
+const maxPossible = 5
+const defaultLimit = 10
+/** Characters of all beliefs, and of all quotes. */
+const maxPartCharacters = 8_000
+
+const searchTool = tool({
+  name: 'memory_search',
+  title: 'Search memory',
+  description:
+    'Look up what is remembered about the person and their work: beliefs, and quotes of what was said in earlier conversations. ' +
+    'Use it before answering a question about earlier decisions, preferences, names, events, conventions or open questions, and before you ask the person something they may have said already. ' +
+    'Do not use it for general knowledge, for the text of files, or for what this conversation already contains. ' +
+    'It answers with the best there is, so look at the strength: rely on exact hits; check that strong and possible ones are about the question. ' +
+    'Where quotes differ, the newest holds. When nothing fits, nothing is remembered: say so instead of guessing.',
+  input: {
+    query: { ...text(undefined, 'The question, in the words the person would use.'), isNotBlank: true },
+    in: optional(choice(searchPlaces), 'beliefs, turns (what was said), or both, which is the default.'),
+    since: time('Only what was said on this day or later, such as 2026-05-03.'),
+    until: time('Only what was said up to this day.'),
+    as_of: time('What was known on this day, for questions about the past.'),
+    scope: optional(scopeField),
+    limit: optional(whole({ min: 1, max: 20 }), `How many beliefs and quotes to return. Default ${defaultLimit}.`),
+  },
+  answer: ({ z, Notice, ToolBelief }) => {
+    const strength = z
+      .enum(strengths)
+      .describe(
+        'exact: named by the question, or said in its words. strong: has most of its telling words. possible: few.',
+      )
+    const matched = z.object({
+      field: z.enum(['name', 'alias', 'content', 'why']),
+      form: z.string().nullable().describe('The whole name or alias that was found in the question.'),
+      words: z.array(z.string()),
+    })
+    const hit = ToolBelief.extend({
+      strength,
+      score: z.number().describe('Compares hits of the same kind only.'),
+      matched: z.array(matched).describe('Why it is here.'),
+      through: z
+        .string()
+        .nullable()
+        .describe('The relation it is part of, when the question names that and not itself.'),
+    })
+    const quote = z.object({
+      text: z.string().describe('Word for word.'),
+      at: z.string().describe('When it was said, in UTC.'),
+      day: z.string().describe('The day on which it was said, in the time zone of the person.'),
+      speaker: z.string().nullable(),
+      origin: z.enum(actorKinds).describe('Whose words these are: document for what the person pasted.'),
+      role: z.enum(turnRoles).describe('user: the person said it. assistant: an agent did. tool: output of a tool.'),
+      strength,
+      earlier: z.boolean().describe('Something newer about the same thing comes before it.'),
+      corrected_at: z.string().nullable().describe('When the person corrected it. Use the correction, not this.'),
+      correction: z.string().nullable().describe('The statement that holds now.'),
+      onlyBeside: z.boolean().describe('It has no word of the question; a turn beside it has.'),
+      session: z.string().describe('The conversation, which memory://conversation/{session} shows.'),
+    })
+    return z.object({
+      beliefs: z
+        .array(hit)
+        .describe(
+          `Exact hits first, best first. A text ends after ${maxTextCharacters} characters; memory_get has all of it.`,
+        ),
+      leftOut: z.int().describe('Beliefs that are not listed because there are too many, or they are too long.'),
+      quotes: z.array(quote).describe('What was said, best first; of what is about the same thing the newest first.'),
+      scopes: z.array(z.string()).describe('Where was looked; scopes above these too.'),
+      note: z.string(),
+      notice: Notice,
+    })
+  },
+  async run(call, { query, in: place = 'both', scope, limit = defaultLimit, as_of: asOf, since, until }) {
+    const scopes = scopesOf(call, scope)
+    const view = { scopes, agent: call.view.agent, ...omitUndefined({ asOf }) }
+    const options = { ...view, ...omitUndefined({ since, until }), in: place, limit: 100 }
+    const found = await call.memory.search(query, options)
+    const relevant =
+      place === 'turns' ? [] : (await call.memory.recall(query, { ...view, budget: onlyRelevant })).relevant
+    const named = new Set(relevant.map(({ belief }) => belief.id))
+    // Recall keeps pinned beliefs, questions and expertise apart; a search for their name finds them too.
+    const others = found.beliefs.filter(({ belief }) => !named.has(belief.id))
+    const those = (wanted: Strength): SearchHit[] => others.filter((one) => one.strength === wanted)
+    const isPart = (one: RelevantBelief | SearchHit): boolean => 'through' in one && one.through !== null
+    const exact = [...relevant, ...those('exact')].sort(
+      (one, other) => Number(isPart(one)) - Number(isPart(other)) || other.score - one.score,
+    )
+    const beliefs = withinLength(
+      [...exact, ...those('strong'), ...those('possible').slice(0, maxPossible)]
+        .slice(0, limit)
+        .map((one) => ('through' in one ? recalledHit(one) : foundHit(one))),
+      ({ name, content, why, aliases }) => [name, content, why, ...aliases].join('').length,
+    )
+    const quotes = withinLength(found.quotes.slice(0, limit), ({ text }) => text.length)
+    return {
+      beliefs,
+      leftOut: exact.length + others.length - those('exact').length - beliefs.length,
+      quotes: quotes.map(({ text, at, utcOffset, speaker, role, origin, strength, earlier, session, ...hit }) => {
+        const said = { text, at, day: localDay(at, utcOffset), speaker, role, origin }
+        const age = { earlier, corrected_at: hit.correctedAt, correction: hit.correction?.content ?? null }
+        return { ...said, strength, ...age, onlyBeside: hit.found.length === 0, session }
+      }),
+      scopes: [...scopes],
+      note: `${noteOn([...beliefs, ...quotes], scopes)}${found.isQueryCut ? ` ${cutNote}` : ''}`,
+      notice: notice,
+    }
+  },
+})
+
+/** The context of a message, why it is so, and search. */
+export const recall = {
+  recall: operation({
+    summary: 'What an agent would get for a message, why, and what was left out.',
+    access: 'agents',
+    writes: false,
+    http: 'POST /recall',
+    input: {
+      ...asked,
+      asOf,
+      leftOut: usually(flag('Whether to look for what was left out too, which takes longer.'), true),
+    },
+    answer: shaped(({ z, MatchedWords, NamedAnyway, NearMiss, QuoteDecision, RecallContext }) =>
+      z.object({
+        context: RecallContext,
+        rendered: z.string().describe('The block for a prompt; empty when there is nothing to say.'),
+        highlights: z
+          .array(MatchedWords.extend({ beliefIds: z.array(z.string()) }))
+          .describe('Spans of the message that named something, in order, without overlap.'),
+        namedAnyway: z
+          .array(NamedAnyway)
+          .describe('What is always in the context and named by the message too; empty without `leftOut`.'),
+        leftOut: z.array(NearMiss).describe('Mentioned, or belonging here, but left out; at most 50.'),
+        quoteDecision: QuoteDecision.nullable().describe('Why there are these quotes; null without `leftOut`.'),
+        durationMs: z.number(),
+      }),
+    ),
+    run: async (call, { message, leftOut, asOf, ...rest }) => {
+      const { clock } = servedBy(call).server
+      const { renderContext } = await import('../memory/recall/render.ts')
+      const started = clock()
+      // What was left out may be in other scopes.
+      const nearMisses = leftOut && !call.isAgent
+      const recalled = await call.memory.recall(message, {
+        ...optionsOf(call, rest),
+        nearMisses,
+        ...omitUndefined({ asOf }),
+      })
+      const { nearMisses: misses = [], namedAnyway = [], quoteDecision = null, ...context } = recalled
+      const durationMs = clock() - started
+      const [rendered, highlights] = [renderContext(context), await highlightsOf(context, namedAnyway)]
+      return { context, rendered, highlights, namedAnyway, leftOut: misses, quoteDecision, durationMs }
+    },
+  }),
+  search: operation({
+    summary: 'What answers a question best: beliefs, and quotes of what was said, each with its strength.',
+    access: 'agents',
+    http: 'GET /search',
+    input: {
+      q: text(undefined, 'The question.'),
+      in: optional(choice(searchPlaces, 'Where to look. Default both.')),
+      scope: scopesInView('These scopes and those above them. Default all.'),
+      since: said.since,
+      until: said.until,
+      speaker: said.speaker,
+      session: optional(text(200)),
+      asOf,
+      limit: usually(whole({ min: 1, max: 100 }), defaultLimit, 'Of beliefs and of quotes.'),
+    },
+    answer: shaped(({ z, QuoteHit, SearchHit }) =>
+      z.object({
+        beliefs: z.array(SearchHit),
+        total: z.int().describe('How many beliefs there are in all.'),
+        quotes: z.array(QuoteHit),
+        isQueryCut: z.boolean().describe('The question has more than 32,000 characters: only both ends were read.'),
+      }),
+    ),
+    run: ({ memory }, { q, scope, ...options }) =>
+      memory.search(q, { ...options, ...omitUndefined({ scopes: scope }) }),
+    tool: searchTool,
+  }),
+  why: operation({
+    summary: 'Why one belief is recalled for a message, or why it is not.',
+    access: 'agents',
+    writes: false,
+    http: 'POST /recall/why',
+    input: { ...asked, beliefId },
+    answer: shaped(({ z, Belief, WhyVerdict }) => z.object({ belief: Belief, verdict: WhyVerdict })),
+    run: async (call, { message, beliefId, ...rest }) =>
+      call.memory.why(message, await existing(call, beliefId), optionsOf(call, rest)),
+  }),
+  remedies: operation({
+    summary: 'What would make a belief appear for a message, or stay away; each tried out without changing anything.',
+    writes: false,
+    http: 'POST /recall/remedies',
+    input: {
+      ...asked,
+      beliefId,
+      wish,
+      aliases: optional(list(text(200), { max: 10 }), "Also try these, in somebody's own words."),
+    },
+    answer: shaped(({ z, Belief, Remedy }) =>
+      z.object({
+        belief: Belief,
+        isFulfilled: z.boolean().describe('It is like that already.'),
+        remedies: z.array(Remedy).describe('Those that achieve the wish first. Harmful ones are withheld.'),
+        withheld: z.array(z.object({ summary: z.string(), reason: z.string() })),
+      }),
+    ),
+    run: async (call, { message, beliefId, wish, aliases = [], ...rest }) => {
+      const { installation } = servedBy(call)
+      const id = await existing(call, beliefId)
+      const cases =
+        installation === null ? [] : (await import('../eval/pack/capture.ts')).keptCases(installation.evals.root)
+      return call.memory.remedies(message, id, { ...optionsOf(call, rest), wish, aliases, cases })
+    },
+  }),
+  applyRemedy: operation({
+    summary: 'Make the change of a remedy and, unless told otherwise, keep the recall as a case of `my-cases`.',
+    http: 'POST /recall/remedies/apply',
+    input: {
+      ...asked,
+      beliefId,
+      wish,
+      change: object(remedyChange),
+      expectedVersion: optional(version),
+      capture: usually(flag(), true),
+    },
+    answer: shaped(({ z, CapturedCase, Edited }) =>
+      z.object({
+        edited: Edited,
+        isFulfilled: z.boolean().describe('Whether recall now does what was wished for.'),
+        captured: CapturedCase.nullable(),
+        captureProblem: z.string().nullable().describe('Why there is no case, when one was asked for.'),
+      }),
+    ),
+    run: async (call, { message, beliefId, wish, change, expectedVersion, capture: wantsCase, ...rest }) => {
+      const options = optionsOf(call, rest)
+      const id = await existing(call, beliefId)
+      const edited = await call.memory.edit(id, change, { ...call.idempotency, ...omitUndefined({ expectedVersion }) })
+      const context = await servedBy(call).memories.dashboard.recall(message, options)
+      const isFulfilled = isShown(context, id) === (wish === 'present')
+      if (!wantsCase) return { edited, isFulfilled, captured: null, captureProblem: null }
+      const judged = wish === 'present' ? { expect: [id], reject: [] } : { expect: [], reject: [id] }
+      try {
+        const { scopes } = options
+        const captured = await capture(call, { message, scopes, ...judged, exactly: false, asIs: false })
+        return { edited, isFulfilled, captured, captureProblem: null }
+      } catch (error) {
+        // The edit is made by now; a case that could not be captured must not look like a failed edit.
+        if (!(error instanceof MemoryError)) throw error
+        return { edited, isFulfilled, captured: null, captureProblem: error.message }
+      }
+    },
+  }),
+  capture: operation({
+    summary: 'Make a recall that was wrong, or right and precious, a case of `my-cases`.',
+    access: 'installation',
+    http: 'POST /recall/capture',
+    status: 201,
+    input: captureInput,
+    answer: shaped(({ CapturedCase }) => CapturedCase),
+    run: async (call, { scopes = call.view.scopes, ...rest }) => {
+      if (rest.expect.length + rest.reject.length === 0 && !rest.asIs && !rest.exactly)
+        throw invalid(
+          'The request has no expectation.',
+          'Give ids in expect or reject, or set asIs to accept the present answer.',
+        )
+      for (const id of [...rest.expect, ...rest.reject]) await existing(call, id)
+      return capture(call, { ...rest, scopes })
+    },
+  }),
+}
+
+type CaptureRequest = Omit<InputOf<typeof captureInput>, 'scopes'> & { readonly scopes: readonly string[] }
+
+async function capture(call: Call, request: CaptureRequest): Promise<Shaped<typeof shapes.CapturedCase>> {
+  const { memories, installation } = servedBy(call)
+  if (installation === null)
+    throw new MemoryError('forbidden', "Cases are kept for the server's own memory directory only.")
+  const { root, openSubject } = installation.evals
+  const { captureCase } = await import('../eval/pack/capture.ts')
+  const subject = await openSubject()
+  let captured: Captured
+  try {
+    // Recalls through the dashboard's memory leave no shadow record: repeating a recall is not another live recall.
+    captured = await captureCase(
+      memories.dashboard,
+      { ...request, replace: false, note: request.note ?? null },
+      { root, subject },
+    )
+  } finally {
+    await subject.close()
+  }
+  const { caseId, beliefsCopied, passesNow, failures, isFaithful } = captured
+  return { caseId, description: captured.case.description, beliefsCopied, passesNow, failures, isFaithful }
+}
+
+type Hit = BeliefAnswer & {
+  strength: Strength
+  score: number
+  matched: { field: 'name' | 'alias' | 'content' | 'why'; form: string | null; words: string[] }[]
+  through: string | null
+}
+
+type Span = Shaped<typeof shapes.MatchedWords> & { readonly beliefIds: readonly string[] }
+
+/** The spans of the message that named something, in order. Of two that overlap, the longer one stays. */
+async function highlightsOf({ relevant }: Context, namedAnyway: readonly NamedAnyway[]): Promise<readonly Span[]> {
+  const slices = new Slices()
+  const byPlace = new Map<string, Omit<Span, 'beliefIds'> & { readonly beliefIds: Set<string> }>()
+  const named = relevant.map(({ belief, matches }) => ({ beliefId: belief.id, matches }))
+  for (const { beliefId, matches } of [...named, ...namedAnyway]) {
+    for (const { start, end, text, typo } of matches.flatMap(({ words }) => words)) {
+      const place = `${start}-${end}`
+      const known = byPlace.get(place)
+      if (known === undefined) byPlace.set(place, { start, end, text, typo, beliefIds: new Set([beliefId]) })
+      else byPlace.set(place, { ...known, typo: known.typo ?? typo, beliefIds: known.beliefIds.add(beliefId) })
+      if (slices.areOver) await slices.pause()
+    }
+  }
+  const longestFirst = [...byPlace.values()].sort(
+    (one, other) => other.end - other.start - (one.end - one.start) || one.start - other.start,
+  )
+  const spans: typeof longestFirst = []
+  /** Which of the spans each character belongs to, one more. */
+  const spanAt = new Uint32Array(longestFirst.reduce((last, { end }) => Math.max(last, end), 0))
+  for (const one of longestFirst) {
+    const over = spanAt
+      .subarray(one.start, one.end)
+      .reduce((least, at) => (at > 0 && (least === 0 || at < least) ? at : least), 0)
+    if (over === 0) spanAt.fill(spans.push(one), one.start, one.end)
+    else for (const id of one.beliefIds) spans[over - 1]?.beliefIds.add(id)
+    if (slices.areOver) await slices.pause()
+  }
+  return spans
+    .sort((one, other) => one.start - other.start)
+    .map(({ beliefIds, ...span }) => ({ ...span, beliefIds: [...beliefIds] }))
+}
+
+const onlyRelevant = {
+  maxBeliefs: 100,
+  maxPinned: 0,
+  maxQuestions: 0,
+  maxPrelude: 0,
+  maxCharacters: 1_000_000,
+  maxQuotes: 0,
+}
+
+/** The first items that fit in `maxPartCharacters` characters; at least one. */
+function withinLength<Item>(items: readonly Item[], lengthOf: (item: Item) => number): Item[] {
+  let length = 0
+  return items.filter((item, place) => {
+    length += lengthOf(item)
+    return place === 0 || length <= maxPartCharacters
+  })
+}
+
+const shortened = (belief: Belief): BeliefAnswer => {
+  const answer = answerWith(belief)
+  return { ...answer, content: cut(answer.content), why: cut(answer.why) }
+}
+
+const recalledHit = ({ belief, score, matches, through }: RelevantBelief): Hit => ({
+  ...shortened(belief),
+  strength: 'exact',
+  score,
+  matched: matches.map(({ field, form, words }) => ({ field, form, words: distinct(words.map(({ text }) => text)) })),
+  through,
+})
+
+const foundHit = ({ belief, strength, score, highlights }: SearchHit): Hit => {
+  const matched = [...Map.groupBy(highlights, ({ field }) => field)].map(([field, spans]) => {
+    return { field, form: null, words: distinct(spans.map(({ text }) => text)) }
+  })
+  return { ...shortened(belief), strength, score, matched, through: null }
+}
+
+const distinct = <Value>(values: readonly Value[]): Value[] => [...new Set(values)]
+
+function noteOn(hits: readonly { readonly strength: Strength }[], scopes: readonly string[]): string {
+  const where = scopes.join(' and ')
+  if (hits.length === 0) return `Nothing in ${where} answers this. Say that nothing is remembered.`
+  if (hits.some(({ strength }) => strength === 'exact')) return 'The exact hits are what the question names or says.'
+  return `Nothing in ${where} is called like this. Check that a hit is about the question; if none is, say that nothing is remembered.`
+}

@@ -1,0 +1,141 @@
+import type { Belief } from '../beliefs/belief.ts'
+import type { StoreCare, StoreFinding } from '../beliefs/store-care.ts'
+import { type MemoryError, notFound } from '../errors.ts'
+import type { Subject } from '../eval/system/subject.ts'
+import type { Memory } from '../memory/memory.ts'
+import type { AccessPorts, Principal } from '../memory/people/access.ts'
+import type { Ports } from '../memory/ports.ts'
+import type * as evalAnswers from './eval-answers.ts'
+import type * as shapes from './shapes.ts'
+import type { Shaped } from './shapes.ts'
+import type { MemoryView } from './view.ts'
+
+/** How a request was authenticated: by the cookie, by the person's token or by that of agents. It decides the author. */
+export type Channel = 'dashboard' | 'http' | 'agent'
+
+/** One memory as a server serves it: the installation's own, that of a person with a token, or that of a team. */
+export type ServedMemory = {
+  readonly view: MemoryView
+  /** The memory, with the author that each channel writes as. */
+  readonly memories: Readonly<Record<Channel, Memory>>
+  /** For reading by exact id, and for what only pages read: links, counts and growth. */
+  readonly ports: ServedPorts
+  /** Takes in edits of MEMORY.md before a request is handled. Costs one `stat` of the file. */
+  readonly catchUp: () => Promise<void>
+  readonly server: ServerFacts
+  readonly people: ServedPeople
+  /** The files of the memory directory; null for people with a token of the store, to whom they do not belong. */
+  readonly installation: Installation | null
+}
+
+/** The head of the journal tells whether anything changed. */
+export type ServedPorts = Ports & { readonly store: Pick<StoreCare, 'head'> }
+
+export type ServerFacts = {
+  readonly version: string
+  readonly isDemo: boolean
+  /** What a person types to start Credence. */
+  readonly command: string
+  readonly now: () => Date
+  /** A monotonic clock in milliseconds. */
+  readonly clock: () => number
+}
+
+export type ServedPeople = {
+  readonly access: () => Promise<AccessPorts>
+  /** The memory of the holder of a token, or of a team as that holder uses it. */
+  readonly memoryOf: (principal: Principal, team?: string) => ServedMemory
+}
+
+export type Installation = {
+  readonly dir: string
+  readonly storeFile: () => { readonly file: string; readonly bytes: number; readonly logBytes: number }
+  readonly mirror: MirrorControl
+  readonly background: BackgroundWork
+  /** The programs that are connected to the memory. */
+  readonly hosts: () => Promise<readonly Shaped<typeof shapes.Host>[]>
+  readonly evals: ServedEvals
+}
+
+/** Reads the state of MEMORY.md and brings it up to date. */
+export type MirrorControl = { status(): Promise<MirrorReport>; sync(): Promise<MirrorReport> }
+export type MirrorReport = Shaped<typeof shapes.Mirror>
+
+export type TaskEvidence = Shaped<typeof evalAnswers.TaskWork>
+
+/** Work that runs in a process of its own, because it would block this one. */
+export type BackgroundWork = {
+  doctor(): Promise<{ readonly ok: boolean; readonly findings: readonly StoreFinding[] }>
+  /** How far a check under way has come; null when there is none, or it has not said yet. */
+  checking(): { readonly label: string; readonly done: number; readonly total: number } | null
+  startRun(pack: string): Promise<{ readonly runId: string }>
+  running(): string | null
+}
+
+export type ServedEvals = {
+  readonly root: string
+  readonly shippedPacks: string
+  readonly isRecordingShadows: boolean
+  /** Opens the system that a captured case is tried on at once. */
+  readonly openSubject: () => Promise<Subject>
+  /** The sessions and checks of a task in one repeat of a run; null when they were not kept. */
+  readonly taskWork: (runId: string, taskId: string, repeat: number) => Promise<TaskEvidence | null>
+}
+
+/** Reads a belief by its whole id. Names and prefixes of ids are for people: a program must never hit another belief. */
+export async function beliefById({ ports, view }: ServedMemory, id: string): Promise<Belief> {
+  const belief = await ports.store.get(view.user, id)
+  if (belief !== null) return belief
+  throw noBelief(id)
+}
+
+export const noBelief = (id: string): MemoryError =>
+  notFound(`There is no belief with the id "${id}".`, 'It may have been forgotten. GET beliefs lists all beliefs.')
+
+type Kept = { readonly key: unknown; readonly made: Promise<unknown> }
+const keptFor = new WeakMap<object, Map<string, Kept>>()
+
+/**
+ * Keeps one result for each owner and name, and makes it again when the key has changed. Concurrent callers share one call; a
+ * failure is not kept.
+ */
+export function cachedFor<Result>(
+  owner: object,
+  name: string,
+  key: unknown,
+  make: () => Promise<Result>,
+): Promise<Result> {
+  const kept = keptFor.get(owner) ?? new Map<string, Kept>()
+  keptFor.set(owner, kept)
+  const last = kept.get(name)
+  // The name says which type was made.
+  if (last !== undefined && last.key === key) return last.made as Promise<Result>
+  const made = make()
+  kept.set(name, { key, made })
+  made.catch(() => {
+    if (kept.get(name)?.made === made) kept.delete(name)
+  })
+  return made
+}
+
+/** The same for `ttlMs`. */
+export function cachedForMs<Result>(
+  served: ServedMemory,
+  name: string,
+  ttlMs: number,
+  make: () => Promise<Result>,
+): Promise<Result> {
+  const now = served.server.clock()
+  const since = sinceOf.get(served) ?? new Map<string, number>()
+  sinceOf.set(served, since)
+  if (now - (since.get(name) ?? Number.NEGATIVE_INFINITY) >= ttlMs) since.set(name, now)
+  return cachedFor(served, name, since.get(name), make)
+}
+const sinceOf = new WeakMap<ServedMemory, Map<string, number>>()
+
+/** The same until the memory changes. */
+export const cachedUntilChange = async <Result>(
+  served: ServedMemory,
+  name: string,
+  make: () => Promise<Result>,
+): Promise<Result> => cachedFor(served, name, (await served.ports.store.head()).number, make)

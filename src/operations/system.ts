@@ -1,0 +1,289 @@
+import { visibleScopes } from '../beliefs/scope.ts'
+import { optional, paging, text } from './field.ts'
+import { type Call, operation, servedBy, shaped } from './operation.ts'
+import {
+  cachedFor,
+  cachedForMs,
+  cachedUntilChange,
+  type Installation,
+  type MirrorReport,
+  type ServedMemory,
+} from './served-memory.ts'
+import type * as shapes from './shapes.ts'
+import type { Shaped } from './shapes.ts'
+import { tool } from './tool.ts'
+import { isInView } from './view.ts'
+
+const doctorTtlMs = 60_000
+/** The status of the mirror reads files, and a page asks for the health of a memory often. */
+const mirrorTtlMs = 2_000
+/** Counting reads every belief; during constant writes it takes at most this share of the time. */
+const countingShare = 0.02
+
+/** The state of MEMORY.md for people to whom the file does not belong. */
+export const noMirror: MirrorReport = {
+  exists: false,
+  file: null,
+  isInSync: null,
+  items: null,
+  lastSyncAt: null,
+  conflicts: 0,
+  isHeld: false,
+  problems: [],
+}
+
+/** The door, the state of the memory, and the mirror. */
+export const system = {
+  login: operation({
+    summary: 'Exchange the token of the login link for a cookie.',
+    access: 'anybody',
+    http: 'POST /login',
+    input: { token: text(200) },
+    answer: shaped(({ Done }) => Done),
+  }),
+  logout: operation({
+    summary: 'End the session of the cookie.',
+    http: 'POST /logout',
+    input: {},
+    answer: shaped(({ Done }) => Done),
+  }),
+  health: operation({
+    summary: 'Which memory this is, and how much is in it.',
+    access: 'agents',
+    http: 'GET /health',
+    input: {},
+    answer: shaped(({ z, Counts, Mirror }) =>
+      z.object({
+        version: z.string(),
+        dir: z.string(),
+        user: z.string(),
+        scopes: z.array(z.string()).describe('Active where a request names none.'),
+        homeScopes: z.array(z.string()).describe('Where something new goes.'),
+        isDemo: z.boolean().describe('Whether all of it is gone when the server ends.'),
+        isInstallation: z
+          .boolean()
+          .describe('Whether MEMORY.md, evaluation, hosts and checks are open to the caller, and not only a memory.'),
+        command: z.string().describe('What a person types to start Credence on this machine, such as `npx credence`.'),
+        counts: Counts,
+        journalHead: z.int().describe('The number of the newest change; 0 when there is none.'),
+        mirror: Mirror,
+        store: z.object({ file: z.string(), bytes: z.int(), logBytes: z.int() }),
+        evals: z.object({ root: z.string(), running: z.string().nullable().describe('The pack that is being run.') }),
+      }),
+    ),
+    run: async (call) => {
+      const served = servedBy(call)
+      const { view, server, installation } = served
+      const { number: head } = await served.ports.store.head()
+      return {
+        version: server.version,
+        dir: installation?.dir ?? '',
+        user: view.user,
+        scopes: view.scopes,
+        homeScopes: view.homeScopes,
+        isDemo: server.isDemo,
+        isInstallation: installation !== null,
+        command: server.command,
+        counts: await countsAt(served, head),
+        journalHead: head,
+        mirror:
+          installation === null
+            ? noMirror
+            : await cachedForMs(served, 'mirror', mirrorTtlMs, () => installation.mirror.status()),
+        store: installation?.storeFile() ?? { file: '', bytes: 0, logBytes: 0 },
+        evals: { root: installation?.evals.root ?? '', running: installation?.background.running() ?? null },
+      }
+    },
+    tool: tool({
+      name: 'memory_status',
+      title: 'Status of memory',
+      description:
+        'Say which scopes of memory are in view, how much is in them, where new beliefs go, and whether proposals wait for the person. ' +
+        'Use it when the person asks about the memory itself, or when memory_search finds nothing that should be there. ' +
+        'Do not use it to look for content.',
+      input: {},
+      answer: ({ z }) =>
+        z.object({
+          user: z.string(),
+          inView: z.array(z.object({ scope: z.string(), beliefs: z.int() })),
+          writesTo: z.array(z.string()).describe('Where memory_remember puts what names no scope.'),
+          otherScopes: z
+            .int()
+            .describe('How many more scopes the person has. They are not listed: name one only if the person does.'),
+          proposals: z.int().describe('How many proposals wait for the person, in the scopes in view.'),
+          lastChangeAt: z.string().nullable(),
+          you: z.string().describe('How your writings are signed.'),
+          version: z.string(),
+        }),
+      async run({ memory, view, author, version }) {
+        const visible = visibleScopes(view.scopes)
+        const counts = new Map((await memory.scopes()).map(({ scope, beliefs }) => [scope, beliefs]))
+        const waiting = (await memory.proposals()).filter(({ proposal }) => isInView(proposal, view.scopes, view.agent))
+        const [last] = await memory.events({ limit: 1 })
+        return {
+          user: view.user,
+          inView: visible.map((scope) => ({ scope, beliefs: counts.get(scope) ?? 0 })),
+          writesTo: [...view.homeScopes],
+          otherScopes: [...counts.keys()].filter((scope) => !visible.includes(scope)).length,
+          proposals: waiting.length,
+          lastChangeAt: last?.at ?? null,
+          you: `${author.actor}:${author.origin}`,
+          version,
+        }
+      },
+    }),
+  }),
+  doctor: operation({
+    summary: 'Check that the memory is sound. A large store takes a while; the answer is kept for a minute.',
+    access: 'installation',
+    http: 'GET /doctor',
+    input: {},
+    answer: shaped(({ z, Finding }) =>
+      z.object({ ok: z.boolean(), checkedAt: z.string(), findings: z.array(Finding) }),
+    ),
+    run: async (call) => {
+      const served = servedBy(call)
+      const { background } = installationOf(call)
+      return cachedForMs(served, 'doctor', doctorTtlMs, async () => ({
+        ...(await background.doctor()),
+        checkedAt: served.server.now().toISOString(),
+      }))
+    },
+  }),
+  doctorProgress: operation({
+    summary: 'How far the check under way has come.',
+    access: 'installation',
+    http: 'GET /doctor/progress',
+    input: {},
+    answer: shaped(({ z }) =>
+      z.object({ progress: z.object({ label: z.string(), done: z.int(), total: z.int() }).nullable() }),
+    ),
+    run: async (call) => ({ progress: installationOf(call).background.checking() }),
+  }),
+  hosts: operation({
+    summary: 'Which programs are connected to the memory, and when they last used it.',
+    access: 'installation',
+    http: 'GET /hosts',
+    input: {},
+    answer: shaped(({ z, Host }) => z.object({ items: z.array(Host) })),
+    run: async (call) => ({ items: await installationOf(call).hosts() }),
+  }),
+  growth: operation({
+    summary: 'How the memory grew and was used, day by day: numbers only.',
+    http: 'GET /growth',
+    input: {},
+    answer: shaped(({ z, ActorKind }) =>
+      z.object({
+        beliefs: z
+          .array(
+            z.object({
+              day: z.string(),
+              actor: ActorKind,
+              origin: z.string(),
+              scope: z.string().nullable().describe('Null where the text was forgotten since.'),
+              beliefs: z.int(),
+            }),
+          )
+          .describe('Beliefs that were first remembered on a day, oldest first.'),
+        recalls: z.array(z.object({ day: z.string(), recalls: z.int(), silent: z.int(), meanMs: z.number() })),
+      }),
+    ),
+    run: async (call) => {
+      const served = servedBy(call)
+      const { counts } = served.ports
+      const { user } = served.view
+      // It reads the journal.
+      const beliefs = await cachedUntilChange(served, 'growth', async () => (await counts?.growth(user)) ?? [])
+      return { beliefs, recalls: (await counts?.recallDays(user)) ?? [] }
+    },
+  }),
+  pastBeliefs: operation({
+    summary:
+      'The beliefs that held at an earlier time, latest changed first; with a query those with its words, best first.',
+    http: 'GET /growth/beliefs',
+    input: {
+      asOf: text(40, 'A time, or a day, which means its end in the time zone of the server.'),
+      query: optional(text(2_000)),
+      ...paging(50),
+    },
+    answer: shaped(({ listOf, Belief }) => listOf(Belief)),
+    run: async (call, { asOf: time, query, ...page }) => {
+      const served = servedBy(call)
+      const { user } = served.view
+      const { asOf } = await import('../memory/recall/as-of.ts')
+      const { findBeliefs, listBeliefs } = await import('../memory/list.ts')
+      const request = { ...page, user, current: true }
+      // It takes time in proportion to the journal to read.
+      const key = `${(await served.ports.store.head()).number} ${time}`
+      const ports = await cachedFor(served, 'past', key, () => asOf(served.ports, user, time))
+      if (query === undefined || query.trim() === '') return listBeliefs(ports, request)
+      const { items, total } = await findBeliefs(ports, { ...request, query })
+      return { items: items.map(({ belief }) => belief), total }
+    },
+  }),
+  events: operation({
+    summary:
+      'Server-sent events: `hello` at once, `journal` when anybody changed the memory, `evals` when runs changed. Data is JSON.',
+    http: 'GET /events',
+    isStream: true,
+    input: {},
+    answer: shaped(({ z }) =>
+      z.object({
+        journalHead: z.int(),
+        evalsStamp: z.string().describe('Changes when a run, a pack or a baseline does.'),
+      }),
+    ),
+  }),
+  mirror: operation({
+    summary: 'How MEMORY.md and the store stand to each other.',
+    access: 'installation',
+    http: 'GET /mirror',
+    input: {},
+    answer: shaped(({ Mirror }) => Mirror),
+    run: (call) => installationOf(call).mirror.status(),
+  }),
+  syncMirror: operation({
+    summary: 'Bring MEMORY.md and the store into line.',
+    access: 'installation',
+    http: 'POST /mirror/sync',
+    input: {},
+    answer: shaped(({ Mirror }) => Mirror),
+    run: (call) => installationOf(call).mirror.sync(),
+  }),
+}
+
+/** The door admits only callers with the access `installation`. */
+export function installationOf(call: Call): Installation {
+  const { installation } = servedBy(call)
+  if (installation === null) throw new Error('This operation needs the installation.')
+  return installation
+}
+
+type Counts = Shaped<typeof shapes.Counts>
+type LastCount = { readonly head: number; readonly at: number; readonly tookMs: number; readonly counts: Counts }
+const lastCounts = new WeakMap<ServedMemory, LastCount>()
+
+/** Counts again after a change, unless the last count was a moment ago. */
+async function countsAt(served: ServedMemory, head: number): Promise<Counts> {
+  const { clock } = served.server
+  const [last, at] = [lastCounts.get(served), clock()]
+  if (last !== undefined && (last.head === head || at - last.at < last.tookMs / countingShare)) return last.counts
+  const counts = await countBeliefs(served)
+  lastCounts.set(served, { head, at, tookMs: clock() - at, counts })
+  return counts
+}
+
+async function countBeliefs({ memories: { dashboard } }: ServedMemory): Promise<Counts> {
+  const count = async (filter: Parameters<typeof dashboard.list>[0]): Promise<number> =>
+    (await dashboard.list({ ...filter, limit: 1 })).total
+  const [proposals, candidates] = [await count({ proposals: true }), await count({ candidates: true })]
+  return {
+    current: await count({ current: true }),
+    retired: (await count({ current: false })) - proposals - candidates,
+    proposals,
+    candidates,
+    pinned: await count({ current: true, pinned: true }),
+    questions: await count({ current: true, types: ['open_question'] }),
+    scopes: (await dashboard.scopes()).length,
+  }
+}

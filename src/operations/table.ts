@@ -1,0 +1,51 @@
+import type { z } from 'zod'
+import { beliefs } from './beliefs.ts'
+import { evaluation } from './evaluation.ts'
+import { history } from './history.ts'
+import type { DeepReadonly, Operation } from './operation.ts'
+import { recall } from './recall.ts'
+import { review } from './review.ts'
+import { system } from './system.ts'
+import type { Tool } from './tool.ts'
+import { turns } from './turns.ts'
+
+/** All operations by subject. The OpenAPI document has the names of the subjects as tags. */
+export const subjects = {
+  system,
+  beliefs,
+  proposals: review,
+  turns,
+  recall,
+  journal: history,
+  evals: evaluation,
+} as const satisfies Readonly<Record<string, Readonly<Record<string, Operation>>>>
+
+/** Every operation by its name. */
+export const operations = {
+  ...system,
+  ...beliefs,
+  ...review,
+  ...turns,
+  ...recall,
+  ...history,
+  ...evaluation,
+} as const satisfies Readonly<Record<string, Operation>>
+
+export type Operations = typeof operations
+export type OperationName = keyof Operations
+
+/** The answer of an operation. */
+export type AnswerOf<Name extends OperationName> = DeepReadonly<
+  z.output<Awaited<ReturnType<Operations[Name]['answer']>>>
+>
+
+/** The operations that agents have as tools over MCP, in the order in which they are listed. */
+export const toolOperations: readonly { readonly operation: Operation; readonly tool: Tool }[] = [
+  recall.search,
+  beliefs.getBelief,
+  beliefs.createBelief,
+  beliefs.correctBelief,
+  beliefs.forgetBelief,
+  system.health,
+  review.listProposals,
+].map((operation) => ({ operation, tool: operation.tool }))

@@ -1,0 +1,247 @@
+import { type Turn, turnRoles } from '../beliefs/turn.ts'
+import type { TurnFilter } from '../beliefs/turn-store.ts'
+import { invalid, notFound } from '../errors.ts'
+import type { HeardTurn } from '../memory/conversation/hear.ts'
+import type { Memory } from '../memory/memory.ts'
+import { omitUndefined } from '../omit-undefined.ts'
+import {
+  choice,
+  flag,
+  list,
+  message,
+  object,
+  oneScope,
+  optional,
+  paging,
+  scopeFilter,
+  scopes,
+  text,
+  time,
+  turnId,
+  usually,
+  whole,
+} from './field.ts'
+import { operation, servedBy, shaped } from './operation.ts'
+
+const maxTurns = 1_000
+
+const heardTurn = {
+  text: text(undefined, 'Word for word. Secrets are masked before it is kept.'),
+  role: optional(choice(turnRoles, 'Default user.')),
+  speaker: optional(text(200, 'The name of the speaker, in a conversation of several people.')),
+  at: time('When it was said. Default now. Shown in its UTC offset, if it has one.'),
+  session: optional(text(200, 'The conversation. Default one for each host and day.')),
+  index: optional(whole({ min: 0 }, 'Its place in the conversation, from 0. Default by its time.')),
+  messageId: optional(text(200, 'The id of the message at its host: the same id is the same message.')),
+  scope: optional(oneScope('Default where the server was started; see `homeScopes` of health.')),
+  host: optional(text(200, 'The program it came through. Default http.')),
+  origin: optional(choice(['document'], 'document: the words are not those of the speaker.')),
+}
+
+/** A selection of turns by who said them, and when. */
+export const said = {
+  speaker: optional(text(200)),
+  since: time('Said at this time or later; a day alone means its beginning, in the time zone of the server.'),
+  until: time('Not said after this time; a day alone means its end, in the time zone of the server.'),
+}
+const containing = optional(text(2_000), 'Holds these words, in any case.')
+const filters = {
+  speaker: said.speaker,
+  role: optional(list(choice(turnRoles), {}, 'Of any of these roles.')),
+  scope: scopeFilter,
+  since: said.since,
+  until: said.until,
+  containing,
+}
+
+/** What was said: kept word for word, listed and forgotten. */
+export const turns = {
+  hear: operation({
+    summary: 'Keep one turn of a conversation, or several, word for word, and learn from what the person says.',
+    access: 'agents',
+    http: 'POST /turns',
+    status: 201,
+    input: {
+      ...heardTurn,
+      text: optional(heardTurn.text),
+      turns: optional(list(object(heardTurn), { min: 1, max: maxTurns }), 'Several turns, instead of one.'),
+      learn: optional(
+        choice(['beliefs', 'review', 'nothing']),
+        'What becomes of statements in the words of the person: beliefs (default), candidates, or nothing.',
+      ),
+    },
+    answer: shaped(({ z, Changed, learnOutcomes }) =>
+      z.object({
+        kept: z.int(),
+        known: z.int().describe('Turns that were kept before.'),
+        leftOut: z.int().describe('Turns that were refused, asked not to be kept, or were forgotten before.'),
+        turns: z
+          .array(
+            z.object({
+              outcome: z.enum(['kept', 'known', 'off the record', 'forgotten', 'refused']),
+              id: z.string().nullable().describe('Id of the turn, where it is kept.'),
+              session: z.string().nullable(),
+              reason: z.string().nullable().describe('Why it was left out.'),
+            }),
+          )
+          .describe('One for each turn of the request, in the same order.'),
+        learned: z.array(
+          Changed.omit({ event: true }).extend({
+            outcome: z.enum(learnOutcomes),
+            because: z.string().describe('Why it was taken, and where it is kept.'),
+          }),
+        ),
+        notLearned: z
+          .array(z.object({ text: z.string(), reason: z.string(), explanation: z.string() }))
+          .describe('Statements that gave no belief, and why.'),
+      }),
+    ),
+    run: async ({ memory, view, idempotency: { key } }, { learn, turns: several, text, ...rest }) => {
+      const sent = several ?? (text === undefined ? [] : [{ ...rest, text }])
+      const extra =
+        several === undefined
+          ? []
+          : ['text', ...Object.keys(rest)].filter((name) => name in { ...rest, ...omitUndefined({ text }) })
+      if (sent.length === 0 || extra.length > 0)
+        throw invalid(
+          extra.length > 0 ? `${extra.join(', ')}: not beside turns.` : 'text: there is neither a text nor turns.',
+          'Send one turn, or several as turns.',
+        )
+      const options = { scopes: view.homeScopes, ...omitUndefined({ learn }) }
+      const heard = await memory.hear(sent.map(withMessageId(key)), options)
+      const count = (outcome: string): number => heard.turns.filter((turn) => turn.outcome === outcome).length
+      const [kept, known] = [count('kept'), count('known')]
+      return {
+        kept,
+        known,
+        leftOut: heard.turns.length - kept - known,
+        turns: heard.turns.map(({ outcome, turn, reason = null }) => {
+          return { outcome, id: turn?.id ?? null, session: turn?.session ?? null, reason }
+        }),
+        learned: heard.taken.map(({ outcome, belief, replaced, because }) => ({ outcome, belief, replaced, because })),
+        notLearned: heard.refused.map(({ text, reason, explanation }) => ({ text, reason, explanation })),
+      }
+    },
+  }),
+  listTurns: operation({
+    summary: 'Turns, newest first; with a session those of it, oldest first.',
+    http: 'GET /turns',
+    input: { session: optional(text(200)), ...filters, ...paging(50) },
+    answer: shaped(({ listOf, Turn }) => listOf(Turn)),
+    run: ({ memory }, input) => memory.turns(filterOf(input)),
+  }),
+  getTurn: operation({
+    summary: 'One turn, and what was said before and after it.',
+    http: 'GET /turns/:id',
+    input: {
+      id: turnId,
+      around: usually(whole({ min: 0, max: 50 }), 0, 'How many turns before it and after it to show.'),
+    },
+    answer: shaped(({ z, Turn }) => z.object({ turn: Turn, before: z.array(Turn), after: z.array(Turn) })),
+    run: async ({ memory }, { id, around }) => {
+      const turn = await turnById(memory, id)
+      const { session, index } = turn
+      const first = Math.max(0, index - around)
+      const { items } = await memory.turns({ session, offset: first, limit: index - first + 1 + around })
+      const [before, after] = [items.filter((one) => one.index < index), items.filter((one) => one.index > index)]
+      return { turn, before, after }
+    },
+  }),
+  whyTurn: operation({
+    summary: 'Why a turn is quoted for a message, or why it is not.',
+    writes: false,
+    http: 'POST /turns/:id/why',
+    input: { id: turnId, message, scopes: optional(scopes('Default those of the server.')) },
+    answer: shaped(({ WhyTurn }) => WhyTurn),
+    run: async ({ memory, view }, { id, message, scopes = view.scopes }) =>
+      memory.whyTurn(message, (await turnById(memory, id)).id, { scopes }),
+  }),
+  forgetTurns: operation({
+    summary: 'Remove every text of the turns that everything given holds for. It cannot be undone.',
+    http: 'DELETE /turns',
+    input: {
+      turn: optional(text(200, 'Id of one turn.')),
+      session: optional(text(200)),
+      since: said.since,
+      until: said.until,
+      containing: optional(
+        text(2_000),
+        'Holds these words, in any case. Alone it also forgets beliefs that hold them; beside other parts only beliefs that come from the turns.',
+      ),
+      dryRun: optional(flag('true: only say what would be forgotten.')),
+    },
+    answer: shaped(({ z, Belief, Turn }) =>
+      z.object({
+        turns: z.int(),
+        beliefs: z.int().describe('Beliefs that are forgotten with them.'),
+        beliefsFromThem: z.array(z.string()).describe('Ids of beliefs that were learned from the turns and stay.'),
+        examples: z.array(Turn).optional().describe('A few of the turns, where nothing was forgotten.'),
+        beliefExamples: z.array(Belief).optional().describe('A few of the beliefs, where nothing was forgotten.'),
+        event: z.int().nullable(),
+        at: z.string().nullable(),
+        hash: z.string().nullable(),
+      }),
+    ),
+    run: ({ memory, idempotency }, { dryRun = false, ...selection }) =>
+      memory.forgetTurns(selection, { ...idempotency, dryRun }),
+  }),
+  listConversations: operation({
+    summary: 'Conversations, the one last spoken in first.',
+    http: 'GET /conversations',
+    input: { ...filters, ...paging(50) },
+    answer: shaped(({ listOf, Conversation }) => listOf(Conversation)),
+    run: ({ memory }, input) => memory.conversations(filterOf(input)),
+  }),
+  getConversation: operation({
+    summary: 'The turns of one conversation, oldest first.',
+    http: 'GET /conversations/:session',
+    input: { session: text(200), ...paging(100) },
+    answer: shaped(({ z, listOf, Turn }) =>
+      listOf(Turn).extend({
+        learned: z
+          .record(z.string(), z.array(z.object({ id: z.string(), name: z.string(), candidate: z.boolean() })))
+          .describe('Beliefs that were learned from a turn, by its id.'),
+      }),
+    ),
+    run: async (call, input) => {
+      const page = await call.memory.turns(input)
+      if (page.total === 0)
+        throw notFound(
+          `There is no conversation "${input.session.slice(0, 80)}".`,
+          'GET conversations lists all conversations.',
+        )
+      const { ports, view } = servedBy(call)
+      const { learnedFrom } = await import('../memory/explain/links.ts')
+      const learned = [...(await learnedFrom(ports, view.user, page.items))].map(([id, beliefs]) => [
+        id,
+        beliefs.map(({ id: belief, name, candidate }) => ({ id: belief, name, candidate })),
+      ])
+      return { ...page, learned: Object.fromEntries(learned) }
+    },
+  }),
+}
+
+/** Reads a turn by its whole id, as beliefs are read: the beginnings of ids are for people. */
+async function turnById(memory: Memory, id: string): Promise<Turn> {
+  const turn = await memory.turn(id)
+  if (turn.id === id) return turn
+  throw notFound(`There is no turn with the id "${id}".`, 'Give the whole id. GET turns lists all turns.')
+}
+
+/** The idempotency key becomes the message id, so that a retry keeps no turn twice. */
+const withMessageId =
+  (key: string | undefined) =>
+  (turn: HeardTurn, place: number): HeardTurn =>
+    key === undefined || turn.messageId !== undefined
+      ? turn
+      : { ...turn, messageId: place === 0 ? key : `${key}:${place}` }
+
+type Filter = Omit<TurnFilter, 'user' | 'roles' | 'scopes'> & {
+  readonly role?: TurnFilter['roles']
+  readonly scope?: TurnFilter['scopes']
+}
+
+const filterOf = ({ role, scope, ...rest }: Filter): Omit<TurnFilter, 'user'> => ({
+  ...rest,
+  ...omitUndefined({ roles: role, scopes: scope }),
+})
