@@ -30,7 +30,6 @@ export function openProxyMemory({ maxTurnCharacters, shadowRoot, ...options }: P
     const key = JSON.stringify([user, scopes, homeScopes])
     const known = opened.get(key)
     if (known !== undefined) return known
-    // Writes wait for the disk in a thread, so that requests and answers are forwarded meanwhile.
     const author = { actor: 'person', origin: 'proxy' } as const
     const memory = openMemory({ ...options, user, scopes, author })
     if (shadowRoot === null) return opened.set(key, memory)
