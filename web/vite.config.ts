@@ -25,7 +25,7 @@ const filesOfPages: Plugin = {
         home: filesOf('home/home-page.tsx'),
         recall: memory,
         beliefs: memory,
-        later: filesOf('later.ts'),
+        later: filesOf('secondary-pages.ts'),
       }
       const attributes = Object.entries(groups).map(([name, files]) => `data-${name}="${files}"`)
       return html.replace('src="/start.js"', ['src="/start.js"', ...attributes].join(' '))

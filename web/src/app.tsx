@@ -1,36 +1,30 @@
 import type { ComponentChild } from 'preact'
 import { useEffect } from 'preact/hooks'
-import { isSignedIn, whenQuiet } from './api/client.ts'
-import type { Refusal } from './api/refusal.ts'
+import { isSignedIn, type Refusal, whenQuiet } from './api/client.ts'
 import { useKeys } from './navigation/keys.ts'
-import { Link } from './navigation/link.tsx'
 import { match } from './navigation/match.ts'
-import { navigate, path } from './navigation/router.ts'
-import { home, later, memory } from './pages/code.ts'
-import { isKeysHelpOpen, KeysHelp } from './shell/keys-help.tsx'
-import { Palette } from './shell/palette.tsx'
-import { places } from './shell/places.ts'
+import { Link, navigate, path } from './navigation/router.tsx'
+import { home, memory, secondary } from './pages/page-chunks.ts'
+import { isKeysHelpOpen, KeysHelp, Palette, places } from './shell/palette.tsx'
 import { Sidebar } from './shell/sidebar.tsx'
 import { SignIn } from './shell/sign-in.tsx'
-import { health, typed } from './state/memory-facts.ts'
-import { subject } from './state/subject.ts'
-import { lazy } from './ui/lazy.tsx'
-import { EmptyState } from './ui/notice.tsx'
-import { LateSign, ToastRegion } from './ui/toast-region.tsx'
+import { commandLine, health } from './state/facts.ts'
+import { subject } from './state/window.ts'
+import { EmptyState, LateSign, lazy, ToastRegion } from './ui/notice.tsx'
 
 type Page = { readonly name: string; readonly title: string; readonly show: (given: string) => ComponentChild | null }
 
 const HomePage = lazy(async () => (await home()).HomePage)
 const RecallPage = lazy(async () => (await memory()).RecallPage)
 const BeliefsPage = lazy(async () => (await memory()).BeliefsPage)
-const EvaluationPage = lazy(async () => (await later()).EvaluationPage)
-const ConversationsPage = lazy(async () => (await later()).ConversationsPage)
-const ReviewPage = lazy(async () => (await later()).ReviewPage)
-const GrowthPage = lazy(async () => (await later()).GrowthPage)
-const JournalPage = lazy(async () => (await later()).JournalPage)
-const HealthPage = lazy(async () => (await later()).HealthPage)
-const HostsPage = lazy(async () => (await later()).HostsPage)
-const PeoplePage = lazy(async () => (await later()).PeoplePage)
+const EvaluationPage = lazy(async () => (await secondary()).EvaluationPage)
+const ConversationsPage = lazy(async () => (await secondary()).ConversationsPage)
+const ReviewPage = lazy(async () => (await secondary()).ReviewPage)
+const GrowthPage = lazy(async () => (await secondary()).GrowthPage)
+const JournalPage = lazy(async () => (await secondary()).JournalPage)
+const HealthPage = lazy(async () => (await secondary()).HealthPage)
+const HostsPage = lazy(async () => (await secondary()).HostsPage)
+const PeoplePage = lazy(async () => (await secondary()).PeoplePage)
 
 const pages: readonly Page[] = [
   { name: '', title: 'Home', show: (given) => (given === '/' ? <HomePage /> : null) },
@@ -83,7 +77,7 @@ function SignedIn() {
     // Fetched while nobody waits for it, so that the other pages open at once, and when the server is gone.
     const fetchThem = () =>
       void whenQuiet()
-        .then(() => Promise.all([memory(), later(), home()]))
+        .then(() => Promise.all([memory(), secondary(), home()]))
         .catch(() => undefined)
     const timer = setTimeout(fetchThem, 300)
     return () => clearTimeout(timer)
@@ -125,7 +119,7 @@ function DemoNote() {
   return (
     <p class="demo-note">
       This is a demo memory, with a made-up regression of a system called example-memory. It is deleted when the server
-      stops. Create your own with <code>{typed('init')}</code>.
+      stops. Create your own with <code>{commandLine('init')}</code>.
     </p>
   )
 }

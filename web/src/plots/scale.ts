@@ -24,17 +24,17 @@ export function spread(values: readonly number[], limits: Range | null = null): 
 type AxisOptions = {
   /** About how many steps there should be. */
   readonly steps?: number
-  /** The smallest step that means something; 1 for what is counted. */
-  readonly leastStep?: number
+  /** The smallest step that means something; 1 for what is pluralize. */
+  readonly minStep?: number
   readonly limits?: Range | null
 }
 
 /** Round values around a range: from at or below its start to at or above its end, as far as values can be. */
 export function axis(
   [least, most]: Range,
-  { steps = 3, leastStep = 0, limits = null }: AxisOptions = {},
+  { steps = 3, minStep = 0, limits = null }: AxisOptions = {},
 ): readonly number[] {
-  const rough = Math.max((most - least) / Math.max(1, steps), leastStep)
+  const rough = Math.max((most - least) / Math.max(1, steps), minStep)
   if (!(rough > 0) || !Number.isFinite(rough)) return [least]
   const power = 10 ** Math.floor(Math.log10(rough))
   const step = ([1, 2, 2.5, 5, 10].find((factor) => factor * power >= rough * (1 - 1e-9)) ?? 10) * power

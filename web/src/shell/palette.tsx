@@ -2,14 +2,67 @@ import { signal } from '@preact/signals'
 import { useEffect, useState } from 'preact/hooks'
 import { ask } from '../api/client.ts'
 import { shortDay } from '../format/time.ts'
+import { knownKeys } from '../navigation/keys.ts'
 import { address } from '../navigation/match.ts'
-import { navigate } from '../navigation/router.ts'
+import { navigate } from '../navigation/router.tsx'
+import { isInstallation } from '../state/facts.ts'
 import { useResource } from '../state/resource.ts'
-import { nextTheme } from '../state/theme.ts'
-import { Dialog } from '../ui/dialog.tsx'
-import { Icon, type IconName } from '../ui/icon.tsx'
-import { isKeysHelpOpen } from './keys-help.tsx'
-import { places } from './places.ts'
+import { nextTheme } from '../state/window.ts'
+import { Icon, type IconName } from '../ui/elements.tsx'
+import { Dialog } from '../ui/form.tsx'
+
+/** A page that the sidebar, the keys and the palette lead to. */
+export type Place = {
+  readonly href: string
+  readonly name: string
+  readonly icon: IconName
+  /** About the directory that is served: of no use to a person with a memory on somebody's server. */
+  readonly isOfInstallation?: true
+}
+
+const allPlaces: readonly Place[] = [
+  { href: '/', name: 'Home', icon: 'home' },
+  { href: '/recall', name: 'Recall', icon: 'recall' },
+  { href: '/beliefs', name: 'Beliefs', icon: 'beliefs' },
+  { href: '/review', name: 'Review', icon: 'inbox' },
+  { href: '/conversations', name: 'Conversations', icon: 'chat' },
+  { href: '/evaluation', name: 'Evaluation', icon: 'evaluation', isOfInstallation: true },
+  { href: '/growth', name: 'Over time', icon: 'growth' },
+  { href: '/journal', name: 'Journal', icon: 'journal' },
+  { href: '/hosts', name: 'Hosts', icon: 'hosts', isOfInstallation: true },
+  { href: '/health', name: 'Health', icon: 'health', isOfInstallation: true },
+  { href: '/people', name: 'People', icon: 'people' },
+]
+
+/** The pages that are open to the person who is signed in. */
+export const places = (): readonly Place[] =>
+  allPlaces.filter(({ isOfInstallation }) => isOfInstallation !== true || isInstallation())
+
+export const isKeysHelpOpen = signal(false)
+
+const shown: Readonly<Record<string, string>> = { Escape: 'Esc', ArrowDown: '↓', ArrowUp: '↑', Enter: '↵' }
+
+/** Which keys do something on this page. */
+export function KeysHelp() {
+  if (!isKeysHelpOpen.value) return null
+  const close = () => {
+    isKeysHelpOpen.value = false
+  }
+  return (
+    <Dialog title="Keyboard shortcuts" onClose={close}>
+      <dl class="keys">
+        {[...knownKeys(), ['Ctrl K', 'Go to anything by name'] as const].map(([key, does]) => (
+          <div key={key}>
+            <dt>
+              <kbd>{shown[key] ?? key}</kbd>
+            </dt>
+            <dd>{does}</dd>
+          </div>
+        ))}
+      </dl>
+    </Dialog>
+  )
+}
 
 export const isPaletteOpen = signal(false)
 

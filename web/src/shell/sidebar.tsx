@@ -1,15 +1,19 @@
-import { isLive } from '../api/live.ts'
-import { count, counted } from '../format/numbers.ts'
-import { Link } from '../navigation/link.tsx'
-import { path } from '../navigation/router.ts'
-import { candidateCount, proposalCount } from '../state/memory-facts.ts'
-import { nextTheme, type Theme, theme } from '../state/theme.ts'
-import { Button } from '../ui/button.tsx'
-import { Icon, type IconName } from '../ui/icon.tsx'
-import { isKeysHelpOpen } from './keys-help.tsx'
-import { Logo } from './logo.tsx'
-import { isPaletteOpen } from './palette.tsx'
-import { places } from './places.ts'
+import { isLive } from '../api/client.ts'
+import { count, pluralize } from '../format/numbers.ts'
+import { Link, path } from '../navigation/router.tsx'
+import { candidateCount, proposalCount } from '../state/facts.ts'
+import { nextTheme, type Theme, theme } from '../state/window.ts'
+import { Button, Icon, type IconName } from '../ui/elements.tsx'
+import { isKeysHelpOpen, isPaletteOpen, places } from './palette.tsx'
+
+/** The same sign as the icon of the page. */
+export const Logo = () => (
+  <svg viewBox="0 0 32 32" width="26" height="26" aria-hidden="true" focusable="false">
+    <rect class="logo-ground" width="32" height="32" rx="8" />
+    <path class="logo-arc" d="M21.6 11.2a7.5 7.5 0 1 0 0 9.6" />
+    <circle class="logo-dot" cx="16" cy="16" r="2.6" />
+  </svg>
+)
 
 const themeIcons: Readonly<Record<Theme, IconName>> = { system: 'system', light: 'sun', dark: 'moon' }
 
@@ -17,8 +21,8 @@ export function Sidebar() {
   const [proposals, candidates] = [proposalCount.value ?? 0, candidateCount.value ?? 0]
   const waiting = proposals + candidates
   const words = [
-    ...(proposals === 0 ? [] : [counted(proposals, 'proposal')]),
-    ...(candidates === 0 ? [] : [counted(candidates, 'candidate')]),
+    ...(proposals === 0 ? [] : [pluralize(proposals, 'proposal')]),
+    ...(candidates === 0 ? [] : [pluralize(candidates, 'candidate')]),
   ].join(' and ')
   return (
     <header class="side">

@@ -1,8 +1,8 @@
 import { useEffect, useState } from 'preact/hooks'
-import type { Refusal } from '../api/refusal.ts'
-import { comeBack } from '../state/session.ts'
+import type { Refusal } from '../api/client.ts'
+import { comeBack } from '../state/facts.ts'
 import { FailedState, Refused } from '../ui/notice.tsx'
-import { Logo } from './logo.tsx'
+import { Logo } from './sidebar.tsx'
 
 /** For whoever opened the address without the link: how to get one. */
 export function SignIn({ error: first }: { readonly error: Refusal | null }) {

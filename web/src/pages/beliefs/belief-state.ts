@@ -1,5 +1,7 @@
+import type { Belief } from '../../../../src/beliefs/belief.ts'
 import type { ApiBelief } from '../../../../src/http/api/contract.ts'
-import type { Tone } from '../../ui/badge.tsx'
+import { pluralize } from '../../format/numbers.ts'
+import type { Tone } from '../../ui/elements.tsx'
 
 /** What sets a belief apart from an ordinary current one; null when nothing does. */
 export function stateOf(belief: ApiBelief): { readonly word: string; readonly tone: Tone } | null {
@@ -23,3 +25,39 @@ export const isOpenToChange = (belief: ApiBelief): boolean =>
   belief.resolvedAt === null &&
   belief.proposedFor === null &&
   !belief.candidate
+
+/** What one revision did to one field, in words. */
+export type FieldChange = { readonly field: string; readonly before: string; readonly after: string }
+
+type Known = readonly Belief[]
+
+const fields: readonly (readonly [string, (belief: Belief, known: Known) => string])[] = [
+  ['name', ({ name }) => name],
+  ['content', ({ content }) => content],
+  ['why', ({ why }) => why],
+  ['aliases', ({ aliases }) => aliases.join(', ')],
+  ['scopes', ({ scopes }) => scopes.join(', ')],
+  ['type', ({ type, subtype }) => (subtype === null ? type : `${type}, ${subtype}`)],
+  ['status', ({ status }) => status],
+  ['pinned', ({ pinned }) => (pinned ? 'yes' : 'no')],
+  ['confidence', ({ confidence }) => String(confidence)],
+  ['replaced by', (belief, known) => textOf(belief.supersededBy, belief, known)],
+  ['settled by', (belief, known) => textOf(belief.resolvedBy, belief, known)],
+  ['repeated', ({ reinforcement }) => pluralize(reinforcement.count, 'time')],
+]
+
+/** Another belief by its name, or by its text where the name is the same. One that is not known has only its id. */
+function textOf(id: string | null, { name }: Belief, known: Known): string {
+  if (id === null) return ''
+  const other = known.find((one) => one.id === id)
+  return other === undefined ? id : other.name === name ? other.content : other.name
+}
+
+/** The fields that differ. `known` are beliefs that a field may refer to. A belief that was not there before has changed in nothing: it began. */
+export function changesBetween(before: Belief | null, after: Belief | null, known: Known = []): readonly FieldChange[] {
+  if (before === null || after === null) return []
+  return fields.flatMap(([field, read]) => {
+    const [was, is] = [read(before, known), read(after, known)]
+    return was === is ? [] : [{ field, before: was, after: is }]
+  })
+}

@@ -1,24 +1,29 @@
 import { Fragment } from 'preact'
 import { useRef, useState } from 'preact/hooks'
-import { journalHead } from '../../api/live.ts'
-import { count, counted } from '../../format/numbers.ts'
+import { journalHead } from '../../api/client.ts'
+import { count, pluralize } from '../../format/numbers.ts'
 import { typeWords } from '../../format/words.ts'
 import { useKeys } from '../../navigation/keys.ts'
 import { address } from '../../navigation/match.ts'
-import { navigate, query, withQuery } from '../../navigation/router.ts'
-import { typed } from '../../state/memory-facts.ts'
-import { Button } from '../../ui/button.tsx'
-import { Icon } from '../../ui/icon.tsx'
-import { LongList, MoreRows } from '../../ui/long-list.tsx'
-import { EmptyState, FailedState } from '../../ui/notice.tsx'
-import { SkeletonRows } from '../../ui/skeleton.tsx'
-import { BeliefDetail } from './detail/belief-detail.tsx'
-import { CreateDialog } from './dialogs/create-dialog.tsx'
-import { type BeliefList, type Listed, useBeliefList } from './list/belief-list.ts'
-import { BeliefRow } from './list/belief-row.tsx'
-import { BulkBar } from './list/bulk-bar.tsx'
-import { FilterBar } from './list/filter-bar.tsx'
-import { type Filters, filtersOf, type Group, isFiltered, questionFor } from './list/filters.ts'
+import { Link, navigate, query, withQuery } from '../../navigation/router.tsx'
+import { commandLine } from '../../state/facts.ts'
+import { Badge, Button, Highlighted, Icon, Time } from '../../ui/elements.tsx'
+import { MoreRows, VirtualList } from '../../ui/lists.tsx'
+import { EmptyState, FailedState, SkeletonRows } from '../../ui/notice.tsx'
+import { BeliefDetail } from './belief-detail.tsx'
+import { stateOf } from './belief-state.ts'
+import { CreateDialog } from './dialogs.tsx'
+import {
+  type BeliefList,
+  type Filters,
+  filtersOf,
+  type Group,
+  isFiltered,
+  type Listed,
+  questionFor,
+  useBeliefList,
+} from './list.ts'
+import { BulkBar, FilterBar } from './list-tools.tsx'
 
 /** The list on one side, the chosen belief on the other. On a narrow screen one at a time. */
 export function BeliefsPage({ chosen }: { readonly chosen: string | null }) {
@@ -55,7 +60,7 @@ export function BeliefsPage({ chosen }: { readonly chosen: string | null }) {
               ? ' '
               : list.isCut
                 ? `More than ${count(list.total)}; the best are shown`
-                : counted(list.total, 'belief')}
+                : pluralize(list.total, 'belief')}
           </span>
           <Button aria-pressed={marked !== null} onClick={() => setMarked(marked === null ? new Set() : null)}>
             Select
@@ -121,7 +126,7 @@ function Rows({ list, chosen, filters, marked, onMark, onCreate }: RowsProps) {
           The groups have the first {items.length} beliefs of {total}; scroll down to load the others.
         </p>
       )}
-      <LongList items={listed} keep={listed.findIndex(({ item }) => item.belief.id === chosen)} isBusy={isLoading}>
+      <VirtualList items={listed} keep={listed.findIndex(({ item }) => item.belief.id === chosen)} isBusy={isLoading}>
         {({ item, title }) => (
           <Fragment key={item.belief.id}>
             {title === null ? null : <li class="group-title">{title}</li>}
@@ -137,7 +142,7 @@ function Rows({ list, chosen, filters, marked, onMark, onCreate }: RowsProps) {
             />
           </Fragment>
         )}
-      </LongList>
+      </VirtualList>
       {items.length < total ? <MoreRows onMore={list.loadMore} shown={items.length} total={total} /> : null}
     </>
   )
@@ -180,7 +185,7 @@ function NoRows({ filters, onCreate }: { readonly filters: Filters; readonly onC
         Write the first one
       </Button>
       <p>Or let your agent do it:</p>
-      <code class="command">{typed('connect claude-code')}</code>
+      <code class="command">{commandLine('connect claude-code')}</code>
     </EmptyState>
   )
 }
@@ -195,5 +200,57 @@ function NothingChosen({ isEmpty }: { readonly isEmpty: boolean }) {
         <kbd>?</kbd> shows all keys.
       </p>
     </EmptyState>
+  )
+}
+
+/** One line of the list: what it is called, what it says, where it holds. */
+type BeliefRowProps = {
+  readonly item: Listed
+  readonly isChosen: boolean
+  /** Whether it is one of many to be changed at once; null while nothing is being chosen. */
+  readonly isMarked: boolean | null
+  readonly onMark: () => void
+}
+
+export function BeliefRow({ item, isChosen, isMarked, onMark }: BeliefRowProps) {
+  const { belief, hit, recalls } = item
+  const found = (field: string) => (hit?.highlights ?? []).filter((highlight) => highlight.field === field)
+  const state = stateOf(belief)
+  return (
+    <li class={isMarked === null ? 'belief-row' : 'belief-row marking'} data-id={belief.id}>
+      {isMarked === null ? null : (
+        <input type="checkbox" aria-label={`Select ${belief.name}`} checked={isMarked} onChange={onMark} />
+      )}
+      <Link
+        class="belief-link"
+        href={withQuery({}, address('beliefs', belief.id))}
+        aria-current={isChosen ? 'true' : undefined}
+      >
+        <span class="belief-name">
+          <span class="clip" dir="auto">
+            <Highlighted text={belief.name} ranges={found('name')} />
+          </span>
+          {belief.pinned ? (
+            <span class="pin-sign" title="Pinned">
+              <Icon name="pin" size={14} />
+              <span class="unseen">pinned</span>
+            </span>
+          ) : null}
+        </span>
+        <span class="belief-line clip" dir="auto">
+          <Highlighted text={belief.content} ranges={found('content')} />
+        </span>
+        <span class="belief-meta">
+          <span>{typeWords[belief.type]}</span>
+          <span class="clip">{belief.scopes.join(', ')}</span>
+          {state === null ? null : <Badge tone={state.tone}>{state.word}</Badge>}
+          {hit?.strength === 'exact' ? <Badge tone="accent">exact</Badge> : null}
+          {recalls === 0 ? null : <span>{pluralize(recalls, 'recall')}</span>}
+          <span class="belief-time">
+            <Time at={belief.updatedAt} />
+          </span>
+        </span>
+      </Link>
+    </li>
   )
 }

@@ -1,25 +1,21 @@
 import { Fragment } from 'preact'
 import { useState } from 'preact/hooks'
+import { reporterOf } from '../../../../src/beliefs/turn.ts'
 import type { RouteAnswer } from '../../../../src/http/api/contract.ts'
-import { ask } from '../../api/client.ts'
-import { journalHead } from '../../api/live.ts'
-import { counted } from '../../format/numbers.ts'
-import { dayOf, endOfDay, namedDay } from '../../format/time.ts'
-import { Link } from '../../navigation/link.tsx'
+import { ask, journalHead } from '../../api/client.ts'
+import { pluralize } from '../../format/numbers.ts'
+import type { TextRange } from '../../format/text.ts'
+import { dayOf, endOfDay, moment, namedDay } from '../../format/time.ts'
 import { address } from '../../navigation/match.ts'
-import { navigate, query, withQuery } from '../../navigation/router.ts'
-import { scopes, typed } from '../../state/memory-facts.ts'
+import { Link, navigate, query, withQuery } from '../../navigation/router.tsx'
+import { commandLine, scopes } from '../../state/facts.ts'
 import { useResource } from '../../state/resource.ts'
-import { Badge } from '../../ui/badge.tsx'
-import { Button } from '../../ui/button.tsx'
-import { Loaded } from '../../ui/loaded.tsx'
-import { EmptyState } from '../../ui/notice.tsx'
-import { SearchBox } from '../../ui/search-box.tsx'
-import { SkeletonRows } from '../../ui/skeleton.tsx'
-import { Windowed } from '../../ui/windowed.tsx'
-import { ForgetTurns } from './forget-turns.tsx'
-import { FoundTurns } from './found-turns.tsx'
-import { SessionView } from './session-view.tsx'
+import { AgeBadge, Badge, Button, Highlighted } from '../../ui/elements.tsx'
+import { SearchBox } from '../../ui/form.tsx'
+import { VirtualPages } from '../../ui/lists.tsx'
+import { EmptyState, Loaded, SkeletonRows } from '../../ui/notice.tsx'
+import { StrengthChip } from '../recall/reasons.tsx'
+import { ForgetTurns, SessionView, speakers } from './session-view.tsx'
 
 /** What was said, by day and project; a conversation as a chat; and the search through all of it. */
 export function ConversationsPage({ chosen }: { readonly chosen: string | null }) {
@@ -128,10 +124,10 @@ function Sessions({ chosen }: { readonly chosen: string | null }) {
         total === 0 ? (
           <EmptyState icon="chat" title="No conversations yet">
             <p>What you say to a connected agent is stored here, on this machine.</p>
-            <code class="command">{typed('connect claude-code')}</code>
+            <code class="command">{commandLine('connect claude-code')}</code>
           </EmptyState>
         ) : (
-          <Windowed key={key} total={total} freshness={journalHead.value} usualHeight={76} load={load}>
+          <VirtualPages key={key} total={total} freshness={journalHead.value} defaultHeight={76} load={load}>
             {(rows: Awaited<ReturnType<typeof load>>) => (
               <ul class="belief-rows">
                 {rows.map(({ one, isNewDay }) => (
@@ -142,7 +138,7 @@ function Sessions({ chosen }: { readonly chosen: string | null }) {
                 ))}
               </ul>
             )}
-          </Windowed>
+          </VirtualPages>
         )
       }
     </Loaded>
@@ -163,7 +159,7 @@ function SessionRow({ one, isChosen }: { readonly one: Session; readonly isChose
           </span>
         </span>
         <span class="belief-meta">
-          <span>{counted(one.turns, 'turn')}</span>
+          <span>{pluralize(one.turns, 'turn')}</span>
           {one.scopes.map((scope) => (
             <Badge key={scope}>{scope}</Badge>
           ))}
@@ -172,4 +168,101 @@ function SessionRow({ one, isChosen }: { readonly one: Session; readonly isChose
       </Link>
     </li>
   )
+}
+
+type Hit = RouteAnswer<'search'>['quotes'][number]
+
+/** The sentences that answer the words best, with their strength and the messages around them. */
+export function FoundTurns({ text }: { readonly text: string }) {
+  const { scope, until } = turnFilters()
+  const filters = { ...(scope === undefined ? {} : { scope }), ...(until === undefined ? {} : { asOf: until }) }
+  const found = useResource(
+    JSON.stringify([text, filters]),
+    (signal) => ask('search', { query: { q: text, in: 'turns', limit: 30, ...filters }, signal }),
+    { freshness: journalHead.value, keep: true },
+  )
+  return (
+    <Loaded resource={found} waiting={<SkeletonRows rows={6} label="Searching" />}>
+      {({ quotes }) =>
+        quotes.length === 0 ? (
+          <EmptyState icon="filter" title="Nothing was said with these words" />
+        ) : (
+          <ul class="belief-rows" aria-busy={found.isLoading}>
+            {quotes.map((hit) => (
+              <Found key={`${hit.turn}-${hit.text}`} hit={hit} />
+            ))}
+          </ul>
+        )
+      }
+    </Loaded>
+  )
+}
+
+function Found({ hit }: { readonly hit: Hit }) {
+  const [around, setAround] = useState<RouteAnswer<'getTurn'> | null>(null)
+  const show = async () => setAround(await ask('getTurn', { params: { id: hit.turn }, query: { around: 1 } }))
+  return (
+    <li class="belief-row found-turn">
+      <Link class="belief-link" href={withQuery({ turn: hit.turn }, address('conversations', hit.session))}>
+        <span class="belief-meta">
+          <span>{reporterOf(hit) ?? hit.speaker ?? speakers[hit.role]}</span>
+          <time dateTime={hit.at}>{moment(hit.at, hit.utcOffset)}</time>
+          <StrengthChip strength={hit.strength} />
+          <AgeBadge earlier={hit.earlier} correctedAt={hit.correctedAt} />
+        </span>
+        <span class="prose" dir="auto">
+          <Highlighted text={hit.text} ranges={rangesOf(hit.text, hit.found)} />
+        </span>
+        {hit.correction === null ? null : (
+          <span class="small" dir="auto">
+            Now: {hit.correction.content}
+          </span>
+        )}
+        {hit.found.length > 0 ? null : <span class="soft small">{nearWords(hit.explanation)}</span>}
+      </Link>
+      {around === null ? (
+        <Button
+          tone="quiet"
+          class="small"
+          onClick={() => void show()}
+          aria-label={`Show the messages around it: ${hit.text}`}
+        >
+          Show the messages around it
+        </Button>
+      ) : (
+        <div class="chat around">
+          {[...around.before, around.turn, ...around.after].map((turn) => (
+            <p key={turn.id} class={`bubble ${turn.role} small clip-four`} dir="auto">
+              {turn.text}
+            </p>
+          ))}
+        </div>
+      )}
+    </li>
+  )
+}
+
+/** Why something is found that has none of the words. */
+const nearWords = (explanation: Hit['explanation']): string =>
+  isBeside(explanation) ? 'A message beside it has these words.' : 'It has other words, close in meaning.'
+
+const isBeside = ({ label, parts }: Hit['explanation']): boolean =>
+  label.endsWith('(beside it)') || parts.some(isBeside)
+
+/** Where words begin with one of these, which may be stems, whatever their case. */
+export function rangesOf(text: string, words: readonly string[]): readonly TextRange[] {
+  const lower = text.toLowerCase()
+  return words.flatMap((word) => {
+    const ranges: TextRange[] = []
+    for (
+      let at = lower.indexOf(word.toLowerCase());
+      at >= 0 && word !== '';
+      at = lower.indexOf(word.toLowerCase(), at + 1)
+    )
+      ranges.push({
+        start: at,
+        end: at + (/^[\p{L}\p{N}]*/u.exec(lower.slice(at + word.length))?.[0].length ?? 0) + word.length,
+      })
+    return ranges
+  })
 }

@@ -1,23 +1,18 @@
 import { useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { reporterOf } from '../../../../src/beliefs/turn.ts'
 import type { RouteAnswer } from '../../../../src/http/api/contract.ts'
-import { ask } from '../../api/client.ts'
-import { journalHead } from '../../api/live.ts'
-import { Refusal } from '../../api/refusal.ts'
-import { counted } from '../../format/numbers.ts'
+import { acknowledgeEvent, ask, asRefusal, journalHead, Refusal } from '../../api/client.ts'
+import { pluralize } from '../../format/numbers.ts'
 import { clockOf, dayOf, moment } from '../../format/time.ts'
-import { Link } from '../../navigation/link.tsx'
 import { address } from '../../navigation/match.ts'
-import { goBackTo, query, withQuery } from '../../navigation/router.ts'
+import { goBackTo, Link, navigate, query, withQuery } from '../../navigation/router.tsx'
+import { showToast } from '../../state/changes.ts'
 import { useResource } from '../../state/resource.ts'
-import { useSubject } from '../../state/subject.ts'
-import { Badge } from '../../ui/badge.tsx'
-import { Button } from '../../ui/button.tsx'
-import { Icon } from '../../ui/icon.tsx'
-import { Loaded } from '../../ui/loaded.tsx'
-import { SkeletonBlock } from '../../ui/skeleton.tsx'
-import { Windowed } from '../../ui/windowed.tsx'
-import { ForgetTurns, type Selection } from './forget-turns.tsx'
+import { useSubject } from '../../state/window.ts'
+import { Badge, Button, Icon } from '../../ui/elements.tsx'
+import { Dialog } from '../../ui/form.tsx'
+import { VirtualPages } from '../../ui/lists.tsx'
+import { Loaded, Refused, SkeletonBlock, SkeletonRows } from '../../ui/notice.tsx'
 
 type Page = RouteAnswer<'getConversation'>
 export type Turn = Page['items'][number]
@@ -53,7 +48,7 @@ export function SessionView({ session }: { readonly session: string }) {
               </Button>
               <p class="row marks">
                 <span class="small">{dayOf(opening.at, opening.utcOffset)}</span>
-                <Badge>{counted(total, 'turn')}</Badge>
+                <Badge>{pluralize(total, 'turn')}</Badge>
                 <Badge>{opening.scope}</Badge>
                 <span class="soft small break">
                   {opening.host} · {session}
@@ -61,11 +56,11 @@ export function SessionView({ session }: { readonly session: string }) {
               </p>
             </header>
             <div class="chat">
-              <Windowed
+              <VirtualPages
                 key={`${session}-${wanted}`}
                 total={total}
                 freshness={journalHead.value}
-                usualHeight={98}
+                defaultHeight={98}
                 startAt={startAt}
                 load={(offset, limit, signal) =>
                   ask('getConversation', { params: { session }, query: { offset, limit }, signal })
@@ -83,7 +78,7 @@ export function SessionView({ session }: { readonly session: string }) {
                     />
                   ))
                 }
-              </Windowed>
+              </VirtualPages>
             </div>
           </>
         )}
@@ -184,3 +179,120 @@ function Bubble({ turn, day, isHere, learned, onForget }: BubbleProps) {
     </div>
   )
 }
+
+/** A turn, a conversation, or everything that holds some words. */
+export type Selection = { readonly turn: string } | { readonly session: string } | { readonly containing: string }
+
+type ForgetTurnsProps = {
+  /** Null: the person says by words what is to go. */
+  readonly selection: Selection | null
+  readonly onClose: () => void
+}
+
+/** Erasing cannot be undone, so what would go is shown first. */
+export function ForgetTurns({ selection, onClose }: ForgetTurnsProps) {
+  const [words, setWords] = useState('')
+  const [previewed, setPreviewed] = useState(selection)
+  return (
+    <Dialog title="Forget what was said" onClose={onClose} isWide>
+      {selection === null ? (
+        <form
+          class="own-words"
+          onSubmit={(event) => {
+            event.preventDefault()
+            if (words.trim() !== '') setPreviewed({ containing: words.trim() })
+          }}
+        >
+          <div class="field">
+            <label for="forget-words">Everything that contains these words</label>
+            <input
+              id="forget-words"
+              class="input"
+              maxLength={2_000}
+              autocomplete="off"
+              value={words}
+              onInput={(event) => setWords(event.currentTarget.value)}
+            />
+          </div>
+          <Button type="submit">Preview</Button>
+          <p class="help soft small">In conversations and in beliefs, in upper or lower case.</p>
+        </form>
+      ) : null}
+      {previewed === null ? null : <Preview key={JSON.stringify(previewed)} selection={previewed} onClose={onClose} />}
+    </Dialog>
+  )
+}
+
+function Preview({ selection, onClose }: { readonly selection: Selection; readonly onClose: () => void }) {
+  const [error, setError] = useState<Refusal | null>(null)
+  const [isBusy, setBusy] = useState(false)
+  const found = useResource('preview', (signal) =>
+    ask('forgetTurns', { query: { ...selection, dryRun: true }, signal }),
+  )
+  const forget = async () => {
+    setBusy(true)
+    try {
+      const done = await ask('forgetTurns', { query: selection })
+      acknowledgeEvent(done.event)
+      showToast(`Forgotten: ${amount(done)}. Nothing of it is left.`)
+      if ('session' in selection) navigate(withQuery({ turn: null }, '/conversations'), { replace: true })
+      onClose()
+    } catch (reason) {
+      setError(asRefusal(reason))
+      setBusy(false)
+    }
+  }
+  return (
+    <Loaded resource={found} waiting={<SkeletonRows rows={3} label="Searching" />}>
+      {(preview) => (
+        <div class="stack tight">
+          <p>
+            <b>{amount(preview)}</b> would be erased permanently, from the store, its history and its index.
+            {preview.beliefsFromThem.length === 0
+              ? ''
+              : ` ${pluralize(preview.beliefsFromThem.length, 'belief')} learned from it would stay.`}
+          </p>
+          <ul class="preview">
+            {(preview.examples ?? []).map(({ id, at, utcOffset, text }) => (
+              <li key={id} class="clip-two">
+                <span class="soft small">{moment(at, utcOffset)}</span> <span dir="auto">{text}</span>
+              </li>
+            ))}
+            {(preview.beliefExamples ?? []).map(({ id, name, content }) => (
+              <li key={id} class="clip-two">
+                <span class="soft small">Belief</span> <b dir="auto">{name}</b> <span dir="auto">{content}</span>
+              </li>
+            ))}
+          </ul>
+          {hidden(preview) === '' ? null : <p class="soft small">And {hidden(preview)}.</p>}
+          <Refused error={error} />
+          <div class="actions">
+            <Button data-first onClick={onClose}>
+              Cancel
+            </Button>
+            <Button
+              tone="danger"
+              class="main"
+              icon="trash"
+              isBusy={isBusy}
+              disabled={preview.turns + preview.beliefs === 0}
+              onClick={() => void forget()}
+            >
+              Forget
+            </Button>
+          </div>
+        </div>
+      )}
+    </Loaded>
+  )
+}
+
+/** What is not among the examples. */
+const hidden = ({ turns, beliefs, examples = [], beliefExamples = [] }: RouteAnswer<'forgetTurns'>): string =>
+  [
+    ...(turns > examples.length ? [pluralize(turns - examples.length, 'more turn')] : []),
+    ...(beliefs > beliefExamples.length ? [pluralize(beliefs - beliefExamples.length, 'more belief')] : []),
+  ].join(' and ')
+
+const amount = ({ turns, beliefs }: Pick<RouteAnswer<'forgetTurns'>, 'turns' | 'beliefs'>): string =>
+  beliefs === 0 ? pluralize(turns, 'turn') : `${pluralize(turns, 'turn')} and ${pluralize(beliefs, 'belief')}`

@@ -1,16 +1,13 @@
 import type { ComponentChild } from 'preact'
-import { Link } from '../../navigation/link.tsx'
 import { match } from '../../navigation/match.ts'
-import { path, query } from '../../navigation/router.ts'
+import { Link, path, query } from '../../navigation/router.tsx'
 import { EmptyState } from '../../ui/notice.tsx'
-import { CaseView } from './case/case-view.tsx'
-import { LiveView } from './live-view.tsx'
-import { BaselinesView } from './packs/baselines-view.tsx'
-import { PackView } from './packs/pack-view.tsx'
-import { PacksView } from './packs/packs-view.tsx'
-import { CompareView } from './runs/compare-view.tsx'
-import { RunView } from './runs/run-view.tsx'
-import { RunsView } from './runs/runs-view.tsx'
+import { CaseView } from './case.tsx'
+import { CompareView } from './compare.tsx'
+import { LiveView } from './live.tsx'
+import { PackView } from './pack.tsx'
+import { BaselinesView, PacksView, RunsView } from './packs.tsx'
+import { RunView } from './run.tsx'
 
 const tabs = [
   { href: '/evaluation', name: 'Packs' },

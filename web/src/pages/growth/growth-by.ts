@@ -8,7 +8,7 @@ export type Layer = {
 }
 
 /** More layers than this cannot be told apart; the others are one. */
-const mostLayers = 5
+const maxLayers = 5
 
 /** How many beliefs there were in all by the end of each day until `today`, one layer for each name, the largest first. */
 export function growthBy(rows: readonly Row[], today: string, nameOf: (row: Row) => string): readonly Layer[] {
@@ -16,7 +16,7 @@ export function growthBy(rows: readonly Row[], today: string, nameOf: (row: Row)
   const totals = new Map<string, number>()
   for (const row of rows) totals.set(nameOf(row), (totals.get(nameOf(row)) ?? 0) + row.beliefs)
   const ranked = [...totals].sort(([, one], [, other]) => other - one).map(([name]) => name)
-  const own = ranked.length > mostLayers ? ranked.slice(0, mostLayers - 1) : ranked
+  const own = ranked.length > maxLayers ? ranked.slice(0, maxLayers - 1) : ranked
   const layerOf = (row: Row): string => (own.includes(nameOf(row)) ? nameOf(row) : 'others')
   const names = ranked.length > own.length ? [...own, 'others'] : own
   return names.map((name) => {

@@ -1,22 +1,15 @@
 import { useState } from 'preact/hooks'
 import type { RouteAnswer } from '../../../../src/http/api/contract.ts'
-import { ask } from '../../api/client.ts'
-import { journalHead } from '../../api/live.ts'
-import { count, counted, milliseconds, percent } from '../../format/numbers.ts'
-import { dayOf, endOfDay, shortDay, today } from '../../format/time.ts'
+import { ask, journalHead } from '../../api/client.ts'
+import { count, milliseconds, percent, pluralize } from '../../format/numbers.ts'
+import { dayOf, daysBetween, endOfDay, fillDays, shortDay, today } from '../../format/time.ts'
 import { throughWords } from '../../format/words.ts'
-import { Link } from '../../navigation/link.tsx'
 import { address } from '../../navigation/match.ts'
-import { navigate, query, withQuery } from '../../navigation/router.ts'
-import { BarPlot } from '../../plots/bar-plot.tsx'
-import { LinePlot } from '../../plots/line-plot.tsx'
-import { StackPlot } from '../../plots/stack-plot.tsx'
-import { health } from '../../state/memory-facts.ts'
+import { Link, navigate, query, withQuery } from '../../navigation/router.tsx'
+import { BarPlot, LinePlot, StackPlot } from '../../plots/plots.tsx'
+import { health } from '../../state/facts.ts'
 import { useResource } from '../../state/resource.ts'
-import { Loaded } from '../../ui/loaded.tsx'
-import { EmptyState } from '../../ui/notice.tsx'
-import { SkeletonBlock, SkeletonRows } from '../../ui/skeleton.tsx'
-import { daysBetween, everyDay } from '../evaluation/every-day.ts'
+import { EmptyState, Loaded, SkeletonBlock, SkeletonRows } from '../../ui/notice.tsx'
 import { growthBy } from './growth-by.ts'
 
 type Growth = RouteAnswer<'growth'>
@@ -76,8 +69,8 @@ const currentWords = (): string => {
 
 function Recalls({ days }: { readonly days: Growth['recalls'] }) {
   if (days.length === 0)
-    return <p class="panel panel-pad soft">No recall has been counted yet. Recalls of agents and of the CLI count.</p>
-  const bars = everyDay(days.map(({ day, recalls }) => ({ day, value: recalls })))
+    return <p class="panel panel-pad soft">No recall has been pluralize yet. Recalls of agents and of the CLI count.</p>
+  const bars = fillDays(days.map(({ day, recalls }) => ({ day, value: recalls })))
   const total = bars.reduce((sum, { value }) => sum + value, 0)
   const point = (day: string, value: number, label: string) => ({
     key: day,
@@ -197,7 +190,7 @@ function Held({ day }: { readonly day: string }) {
 type HeldWords = { readonly day: string; readonly total: number; readonly shown: number; readonly isSearch: boolean }
 
 function heldWords({ day, total, shown, isSearch }: HeldWords): string {
-  const what = `${counted(total, 'belief')} ${isSearch ? (total === 1 ? 'has these words' : 'have these words') : 'held'}`
+  const what = `${pluralize(total, 'belief')} ${isSearch ? (total === 1 ? 'has these words' : 'have these words') : 'held'}`
   const when = isSearch ? `as of ${dayOf(day)}` : `at the end of ${dayOf(day)}`
   return `${what} ${when}.${shown < total ? ` The first ${count(shown)}:` : ''}`
 }

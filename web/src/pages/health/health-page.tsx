@@ -1,20 +1,13 @@
 import { useEffect, useState } from 'preact/hooks'
 import type { RouteAnswer } from '../../../../src/http/api/contract.ts'
-import { ask } from '../../api/client.ts'
-import { journalHead } from '../../api/live.ts'
-import { asRefusal, type Refusal } from '../../api/refusal.ts'
+import { ask, asRefusal, journalHead, type Refusal } from '../../api/client.ts'
 import { count } from '../../format/numbers.ts'
-import { Link } from '../../navigation/link.tsx'
-import { health } from '../../state/memory-facts.ts'
+import { Link } from '../../navigation/router.tsx'
+import { showToast } from '../../state/changes.ts'
+import { health } from '../../state/facts.ts'
 import { useResource } from '../../state/resource.ts'
-import { say } from '../../state/toasts.ts'
-import { Badge } from '../../ui/badge.tsx'
-import { Button } from '../../ui/button.tsx'
-import { Icon } from '../../ui/icon.tsx'
-import { Loaded } from '../../ui/loaded.tsx'
-import { Refused } from '../../ui/notice.tsx'
-import { SkeletonRows } from '../../ui/skeleton.tsx'
-import { Time } from '../../ui/time.tsx'
+import { Badge, Button, Icon, Time } from '../../ui/elements.tsx'
+import { Loaded, Refused, SkeletonRows } from '../../ui/notice.tsx'
 
 /** Whether the memory is sound, where it is, and how MEMORY.md stands to it. */
 export function HealthPage() {
@@ -142,7 +135,7 @@ function Mirror() {
     setBusy(true)
     try {
       await ask('syncMirror')
-      say('MEMORY.md and the store are in sync.')
+      showToast('MEMORY.md and the store are in sync.')
       setError(null)
       found.reload()
     } catch (reason) {

@@ -1,7 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import type { RouteAnswer } from '../../../../src/http/api/contract.ts'
-import { Badge, type Tone } from '../../ui/badge.tsx'
-import { Time } from '../../ui/time.tsx'
+import { Badge, Time, type Tone } from '../../ui/elements.tsx'
 
 export type Host = RouteAnswer<'hosts'>['items'][number]
 

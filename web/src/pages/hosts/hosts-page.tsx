@@ -1,12 +1,8 @@
 import { ask } from '../../api/client.ts'
-import { typed } from '../../state/memory-facts.ts'
+import { commandLine } from '../../state/facts.ts'
 import { useResource } from '../../state/resource.ts'
-import { Button } from '../../ui/button.tsx'
-import { CopyButton } from '../../ui/copy-button.tsx'
-import { Icon } from '../../ui/icon.tsx'
-import { Loaded } from '../../ui/loaded.tsx'
-import { SkeletonRows } from '../../ui/skeleton.tsx'
-import { Time } from '../../ui/time.tsx'
+import { Button, CopyButton, Icon, Time } from '../../ui/elements.tsx'
+import { Loaded, SkeletonRows } from '../../ui/notice.tsx'
 import { type Host, HostRow } from './host-row.tsx'
 
 /** Which programs use the memory: the same as `credence connect --status`. */
@@ -23,7 +19,7 @@ export function HostsPage() {
         </div>
         <p>
           The programs that can use this memory, and when they last did. To connect one, run its command in a terminal;{' '}
-          <code>{typed('connect --status')}</code> shows the same list there.
+          <code>{commandLine('connect --status')}</code> shows the same list there.
         </p>
       </header>
       <Loaded resource={found} waiting={<SkeletonRows rows={6} label="Looking for programs" />}>
@@ -49,7 +45,7 @@ export function HostsPage() {
 const rankOf = ({ connected, detected }: Host): number => (connected === 'no' ? (detected ? 1 : 2) : 0)
 
 function Details({ host }: { readonly host: Host }) {
-  const command = typed(`connect ${host.host}`)
+  const command = commandLine(`connect ${host.host}`)
   return (
     <div class="host-details stack tight">
       {host.connected === 'yes' ? null : (

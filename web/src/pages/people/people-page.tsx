@@ -1,15 +1,10 @@
 import { useState } from 'preact/hooks'
 import type { RouteAnswer } from '../../../../src/http/api/contract.ts'
-import { ask } from '../../api/client.ts'
-import { asRefusal, type Refusal } from '../../api/refusal.ts'
+import { ask, asRefusal, type Refusal } from '../../api/client.ts'
+import { showToast } from '../../state/changes.ts'
 import { useResource } from '../../state/resource.ts'
-import { say } from '../../state/toasts.ts'
-import { Badge } from '../../ui/badge.tsx'
-import { Button } from '../../ui/button.tsx'
-import { Loaded } from '../../ui/loaded.tsx'
-import { EmptyState } from '../../ui/notice.tsx'
-import { SkeletonRows } from '../../ui/skeleton.tsx'
-import { Time } from '../../ui/time.tsx'
+import { Badge, Button, Time } from '../../ui/elements.tsx'
+import { EmptyState, Loaded, SkeletonRows } from '../../ui/notice.tsx'
 import { AddPerson, CreateTeam, Remove } from './people-dialogs.tsx'
 
 type Token = RouteAnswer<'listTokens'>['items'][number]
@@ -41,10 +36,10 @@ export function PeoplePage() {
   const revoke = (id: string) =>
     ask('revokeToken', { params: { id } }).then(
       () => {
-        say(`Revoked ${id}. Every server refuses it from now on.`)
+        showToast(`Revoked ${id}. Every server refuses it from now on.`)
         found.reload()
       },
-      (error: unknown) => say(asRefusal(error).message, { tone: 'failed' }),
+      (error: unknown) => showToast(asRefusal(error).message, { tone: 'failed' }),
     )
   /** Closes the dialog when it is done; what was refused stays in it. */
   const done = async (work: Promise<unknown>): Promise<Refusal | null> => {

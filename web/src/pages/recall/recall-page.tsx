@@ -1,27 +1,30 @@
-import { useLayoutEffect, useState } from 'preact/hooks'
+import { useLayoutEffect, useRef, useState } from 'preact/hooks'
 import type { ApiBelief, RouteAnswer } from '../../../../src/http/api/contract.ts'
-import { ask } from '../../api/client.ts'
-import { journalHead } from '../../api/live.ts'
-import { counted, milliseconds } from '../../format/numbers.ts'
-import { scopes as allScopes } from '../../state/memory-facts.ts'
-import { useResource } from '../../state/resource.ts'
-import { useSettled } from '../../state/settled.ts'
-import { Button } from '../../ui/button.tsx'
-import { CopyButton } from '../../ui/copy-button.tsx'
-import { Loaded } from '../../ui/loaded.tsx'
-import { EmptyState, Refused } from '../../ui/notice.tsx'
-import { SkeletonBlock } from '../../ui/skeleton.tsx'
+import { ask, journalHead } from '../../api/client.ts'
+import { count, milliseconds, pluralize } from '../../format/numbers.ts'
+import { cutAtRanges } from '../../format/text.ts'
+import { useKeys } from '../../navigation/keys.ts'
+import { scopes as allScopes, scopes } from '../../state/facts.ts'
+import { useDebounced, useResource } from '../../state/resource.ts'
+import { Button, CopyButton } from '../../ui/elements.tsx'
+import { EmptyState, Loaded, Refused, SkeletonBlock } from '../../ui/notice.tsx'
 import { ContextView, type Wish } from './context-view.tsx'
-import { MessageBox } from './message-box.tsx'
-import { MissingDialog } from './missing-dialog.tsx'
-import { activeScopes, adoptScopes, longestMessage, message } from './recall-state.ts'
-import { RemedyDialog } from './remedy-dialog.tsx'
-import { ScopeChooser } from './scope-chooser.tsx'
+import {
+  activeScopes,
+  adoptScopes,
+  chooseScopes,
+  chosenScopes,
+  maxMessageLength,
+  message,
+  pointedAt,
+  toggleScope,
+} from './recall-state.ts'
+import { MissingDialog, RemedyDialog } from './remedies.tsx'
 
 /** What an agent would be given for a message, and why; asked again at every pause of the typing. */
 export function RecallPage() {
   useLayoutEffect(adoptScopes, [])
-  const asked = useSettled(message.value)
+  const asked = useDebounced(message.value)
   const scopes = activeScopes.value
   const [wished, setWished] = useState<{ readonly belief: ApiBelief; readonly wish: Wish } | null>(null)
   const [isSearching, setSearching] = useState(false)
@@ -30,7 +33,7 @@ export function RecallPage() {
     async (signal) => ({
       asked,
       answer:
-        scopes.length === 0 || asked.length > longestMessage
+        scopes.length === 0 || asked.length > maxMessageLength
           ? null
           : await ask('recall', { body: { message: asked, scopes: [...scopes] }, signal }),
     }),
@@ -70,7 +73,7 @@ export function RecallPage() {
         <div class="stack recall-answer" aria-busy={recalled.isLoading}>
           <Loaded resource={recalled} waiting={<SkeletonBlock kind="cards" label="Recalling" />}>
             {({ asked: text, answer: given }) =>
-              given === null && text.length > longestMessage ? null : given === null ? (
+              given === null && text.length > maxMessageLength ? null : given === null ? (
                 <div class="panel">
                   <EmptyState icon="filter" title="No scope is in view">
                     Choose at least one scope. Nothing outside the scopes in view is ever recalled.
@@ -106,8 +109,8 @@ export function RecallPage() {
 /** Counts every belief once that the block below has a line of. */
 function countWords({ prelude, pinned, relevant, questions, quotes }: RouteAnswer<'recall'>['context']): string {
   const given = [...pinned, ...relevant.map(({ belief }) => belief), ...questions].map(({ id }) => id)
-  const beliefs = counted(new Set([...(prelude?.beliefIds ?? []), ...given]).size, 'belief')
-  return quotes.length === 0 ? beliefs : `${beliefs} and ${counted(quotes.length, 'quote')}`
+  const beliefs = pluralize(new Set([...(prelude?.beliefIds ?? []), ...given]).size, 'belief')
+  return quotes.length === 0 ? beliefs : `${beliefs} and ${pluralize(quotes.length, 'quote')}`
 }
 
 function RenderedBlock({ text }: { readonly text: string }) {
@@ -126,5 +129,153 @@ function RenderedBlock({ text }: { readonly text: string }) {
         </pre>
       )}
     </section>
+  )
+}
+
+type Highlights = RouteAnswer<'recall'>['highlights']
+
+/** The message, with the words that named something marked where they stand. */
+export function MessageBox({ highlights }: { readonly highlights: Highlights }) {
+  const backdrop = useRef<HTMLDivElement>(null)
+  const area = useRef<HTMLTextAreaElement>(null)
+  useKeys({ '/': { does: 'Write a message', act: () => area.current?.focus() } })
+  const follow = () => {
+    if (backdrop.current !== null && area.current !== null) backdrop.current.scrollTop = area.current.scrollTop
+  }
+  return (
+    <div class="message-box">
+      <label class="label" for="message">
+        Message
+      </label>
+      <div class="message-frame">
+        <div class="message-back" ref={backdrop} dir="auto" aria-hidden="true">
+          {cutAtRanges(message.value, highlights).map(({ words, isMarked, start }) =>
+            isMarked ? (
+              <mark key={start} class={isPointed(highlights, start) ? 'pointed' : undefined}>
+                {words}
+              </mark>
+            ) : (
+              words
+            ),
+          )}
+          {'\n'}
+        </div>
+        <textarea
+          id="message"
+          class="message-area"
+          ref={area}
+          dir="auto"
+          rows={5}
+          spellcheck={false}
+          placeholder="Write what you would say to your agent"
+          value={message.value}
+          onInput={(event) => {
+            message.value = event.currentTarget.value
+          }}
+          onScroll={follow}
+          onKeyDown={(event) => {
+            if (event.key !== 'Escape') return
+            event.stopPropagation()
+            area.current?.blur()
+          }}
+        />
+      </div>
+      <TooLong length={message.value.length} />
+      <Slips highlights={highlights} />
+    </div>
+  )
+}
+
+/** What is too long is said, never cut. */
+function TooLong({ length }: { readonly length: number }) {
+  if (length <= maxMessageLength) return null
+  return (
+    <p class="refused" role="alert">
+      The message has {count(length)} characters; recall takes at most {count(maxMessageLength)}. Shorten it to the part
+      that asks something.
+    </p>
+  )
+}
+
+const isPointed = (highlights: Highlights, start: number): boolean =>
+  pointedAt.value !== null &&
+  highlights.some((one) => one.start <= start && start < one.end && one.beliefIds.includes(pointedAt.value ?? ''))
+
+/** Words that were taken for others. Not telling would make a match look like magic. */
+function Slips({ highlights }: { readonly highlights: Highlights }) {
+  const slips = highlights.flatMap(({ start, typo }) => (typo === null ? [] : [{ start, ...typo }]))
+  if (slips.length === 0) return null
+  return (
+    <p class="soft small">
+      {slips.map(({ start, written, meant }) => (
+        <span key={start} class="slip">
+          “{written}” was read as “{meant}”
+        </span>
+      ))}
+    </p>
+  )
+}
+
+/** More are found by typing. */
+const maxShown = 12
+
+/** Where the agent works: which scopes are in view. Their ancestors are too. */
+export function ScopeChooser() {
+  const [typed, setTyped] = useState('')
+  const known = scopes.value?.items ?? []
+  const active = activeScopes.value
+  const others = active
+    .filter((scope) => !known.some((one) => one.scope === scope))
+    .map((scope) => ({ scope, beliefs: 0 }))
+  const sorted = [...others, ...known].sort(
+    (one, other) =>
+      Number(active.includes(other.scope)) - Number(active.includes(one.scope)) || other.beliefs - one.beliefs,
+  )
+  const add = (event: Event) => {
+    event.preventDefault()
+    const scope = typed.trim()
+    if (scope !== '' && !active.includes(scope)) toggleScope(scope)
+    setTyped('')
+  }
+  return (
+    <fieldset class="scopes">
+      <legend class="label">Scopes in view</legend>
+      <div class="chips">
+        {sorted.slice(0, Math.max(maxShown, active.length)).map(({ scope, beliefs }) => (
+          <button
+            key={scope}
+            type="button"
+            class="scope-chip"
+            aria-pressed={active.includes(scope)}
+            onClick={() => toggleScope(scope)}
+          >
+            {scope} <span class="number soft">{count(beliefs)}</span>
+          </button>
+        ))}
+        <form class="chip-form" onSubmit={add}>
+          <input
+            class="input"
+            aria-label="Another scope"
+            placeholder="Another scope"
+            list="recall-scopes"
+            maxLength={200}
+            autocomplete="off"
+            value={typed}
+            onInput={(event) => setTyped(event.currentTarget.value)}
+          />
+          <Button type="submit" icon="plus" class="small" aria-label="Add scope" />
+        </form>
+        <datalist id="recall-scopes">
+          {known.map(({ scope }) => (
+            <option key={scope} value={scope} />
+          ))}
+        </datalist>
+        {chosenScopes.value === null ? null : (
+          <Button tone="quiet" class="small" onClick={() => chooseScopes(null)}>
+            Reset
+          </Button>
+        )}
+      </div>
+    </fieldset>
   )
 }
