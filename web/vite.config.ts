@@ -22,7 +22,7 @@ const filesOfPages: Plugin = {
           .join(' ')
       const memory = filesOf('memory.ts')
       const groups = {
-        home: filesOf('home/home-page.tsx'),
+        home: filesOf('home.tsx'),
         recall: memory,
         beliefs: memory,
         later: filesOf('secondary-pages.ts'),

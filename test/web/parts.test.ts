@@ -14,7 +14,6 @@ import {
   shortDay,
 } from '../../web/src/format/time.ts'
 import { address, match } from '../../web/src/navigation/match.ts'
-import { placeChain } from '../../web/src/pages/beliefs/chain-lanes.ts'
 import { mergeRows } from '../../web/src/pages/beliefs/merge-rows.ts'
 import { explainedOf, failureWords, metricName } from '../../web/src/pages/evaluation/words.ts'
 
@@ -68,33 +67,6 @@ describe('a list that is looked at while it changes', () => {
     const shown = mergeRows(rows([1, 2, 3]), rows([9, 2, 1, 7, 8])).map(({ belief }) => Number(belief.id))
 
     expect(shown).toEqual([9, 1, 2, 7, 8])
-  })
-})
-
-describe('a drawn line of supersession', () => {
-  /** Each belief was replaced by a later one, or by nothing if it is the last. */
-  const chain = fc.array(fc.nat(), { minLength: 1, maxLength: 12 }).map((seeds) =>
-    seeds.map((seed, at) => ({
-      id: String(at),
-      supersededBy: at === seeds.length - 1 ? null : String(at + 1 + (seed % (seeds.length - 1 - at))),
-    })),
-  )
-
-  it('has what replaced something above it, and no line through a belief it has nothing to do with', () => {
-    fc.assert(
-      fc.property(chain, (oldestFirst) => {
-        const placed = placeChain(oldestFirst)
-
-        expect(placed).toHaveLength(oldestFirst.length)
-        for (const { link, row, lane, heir } of placed) {
-          expect(heir === null).toBe(link.supersededBy === null)
-          if (heir === null) continue
-          expect(heir.row).toBeLessThan(row)
-          const between = placed.filter((one) => one.lane === lane && one.row < row && one.row > heir.row)
-          expect(between).toEqual([])
-        }
-      }),
-    )
   })
 })
 

@@ -4,7 +4,7 @@ export type TextRange = { readonly start: number; readonly end: number }
 
 export type Piece = { readonly words: string; readonly isMarked: boolean; readonly start: number }
 
-/** The text cut at the ends of the ranges. Put together again, the cutAtRanges are the text. */
+/** Cuts a text at the ends of the ranges. Joined again, the parts are the text. */
 export function cutAtRanges(text: string, ranges: readonly TextRange[]): readonly Piece[] {
   const cut: Piece[] = []
   let at = 0

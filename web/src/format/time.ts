@@ -115,7 +115,7 @@ export function daysBetween(first: string, last: string): readonly string[] {
   return all
 }
 
-/** Moves on by one day and says which it is. Days are pluralize in UTC, where each has 24 hours. */
+/** Advances by one day and returns it. Days are counted in UTC, where each has 24 hours. */
 function dayAfter(at: Date): string {
   at.setUTCDate(at.getUTCDate() + 1)
   return at.toISOString().slice(0, 10)

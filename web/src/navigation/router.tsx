@@ -1,20 +1,20 @@
 import { computed, signal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
 
-/** How far down each step of the history was read, for whoever comes back to it. */
+/** The scroll position of each history entry. */
 const depths = new Map<string, number>()
 
-/** What is still loading when one comes back gets this long to become as tall as it was. */
+/** A page that is still loading gets this long to become as tall as it was. */
 const maxWaitMs = 3_000
 
 let lastKey = 0
 let isSettling = false
 
-// The browser would restore before the content is there, and then give up.
+// The browser would restore the position before the content is loaded, and then give up.
 window.history.scrollRestoration = 'manual'
 
-/** The state of a new step of the history. */
-export function startEntry(): { readonly key: string } {
+/** The state of a new history entry. */
+function startEntry(): { readonly key: string } {
   lastKey += 1
   return { key: `${performance.timeOrigin}-${lastKey}` }
 }
@@ -37,8 +37,8 @@ for (const sign of ['wheel', 'touchmove', 'keydown', 'mousedown'] as const)
     { passive: true },
   )
 
-/** Goes back to where the page was left, as soon as it is tall enough, unless somebody scrolls first. */
-export function standWhereLeft(): void {
+/** Restores the scroll position once the page is tall enough, unless the person scrolls first. */
+function restoreScroll(): void {
   const wanted = depths.get(keyNow()) ?? 0
   const until = performance.now() + maxWaitMs
   isSettling = true
@@ -51,10 +51,25 @@ export function standWhereLeft(): void {
   requestAnimationFrame(step)
 }
 
-/** Where the page is: the path and the question after it. The fragment is never part of a route. */
+/** The path and the query. The fragment is never part of a route. */
 type Place = { readonly path: string; readonly query: string }
 
-const read = (): Place => ({ path: window.location.pathname, query: window.location.search })
+/** Pages that became part of another one. */
+const moved: Readonly<Record<string, string>> = {
+  '/growth': '/status',
+  '/health': '/status',
+  '/hosts': '/status',
+  '/evaluation/live': '/status',
+  '/evaluation/runs': '/evaluation',
+  '/evaluation/baselines': '/evaluation',
+}
+
+function read(): Place {
+  const { pathname, search } = window.location
+  const target = moved[pathname.replace(/\/$/, '')]
+  if (target !== undefined) window.history.replaceState(window.history.state, '', target + search)
+  return { path: target ?? pathname, query: search }
+}
 
 const place = signal<Place>(read())
 
@@ -63,10 +78,10 @@ export const query = computed(() => new URLSearchParams(place.value.query))
 
 window.addEventListener('popstate', () => {
   place.value = read()
-  standWhereLeft()
+  restoreScroll()
 })
 
-/** Goes to another page. `replace` leaves no step to go back to, for what is still being typed. */
+/** Goes to another page. `replace` adds no history entry, for text that is still being typed. */
 export function navigate(to: string, { replace = false }: { readonly replace?: boolean } = {}): void {
   if (to === window.location.pathname + window.location.search) return
   const before = window.location.pathname
@@ -76,7 +91,7 @@ export function navigate(to: string, { replace = false }: { readonly replace?: b
   if (!replace && window.location.pathname !== before) window.scrollTo(0, 0)
 }
 
-/** Back to a page: by the history where that was the step before, so that the page stands where it was left. */
+/** Goes back to a page: through the history if it was the previous entry, which restores its scroll position. */
 export function goBackTo(to: string): void {
   const state: unknown = window.history.state
   const from = typeof state === 'object' && state !== null && 'from' in state ? state.from : null
@@ -84,7 +99,7 @@ export function goBackTo(to: string): void {
   else navigate(to)
 }
 
-/** A page with what stands after the question mark now, but for these changes; null takes one away. */
+/** The address of a page with the current query and these changes; null removes a parameter. */
 export function withQuery(
   changes: Readonly<Record<string, string | readonly string[] | null>>,
   base: string = path.value,
@@ -106,7 +121,7 @@ type LinkProps = {
   readonly title?: string
   readonly 'aria-current'?: 'page' | 'true' | undefined
   readonly 'aria-label'?: string
-  /** Leaves no step to go back to, for what is only looked at in passing. */
+  /** Adds no history entry. */
   readonly replace?: boolean
 }
 
@@ -122,22 +137,5 @@ export function Link({ href, children, replace = false, ...rest }: LinkProps) {
     <a {...rest} href={href} onClick={follow}>
       {children}
     </a>
-  )
-}
-
-type Crumb = { readonly name: string; readonly href?: string }
-
-/** The way from the outermost page to this one, which comes last and leads nowhere. */
-export function Crumbs({ steps }: { readonly steps: readonly Crumb[] }) {
-  return (
-    <nav class="crumbs" aria-label="Where you are">
-      <ol>
-        {steps.map(({ name, href }) => (
-          <li key={name} class="break">
-            {href === undefined ? <span aria-current="page">{name}</span> : <Link href={href}>{name}</Link>}
-          </li>
-        ))}
-      </ol>
-    </nav>
   )
 }

@@ -2,34 +2,32 @@ import { useState } from 'preact/hooks'
 import type { RouteAnswer } from '../../../src/http/api/contract.ts'
 import { ask, asRefusal, journalHead } from '../api/client.ts'
 import { count, pluralize } from '../format/numbers.ts'
-import { moment } from '../format/time.ts'
 import { typeWords } from '../format/words.ts'
 import { useKeys } from '../navigation/keys.ts'
 import { address } from '../navigation/match.ts'
 import { Link, navigate } from '../navigation/router.tsx'
 import { showToast } from '../state/changes.ts'
 import { useResource } from '../state/resource.ts'
-import { Badge, Button, type Tone } from '../ui/elements.tsx'
+import { Badge, BeliefLink, Button, Prose, SaidOn, type Tone } from '../ui/elements.tsx'
+import { Check } from '../ui/form.tsx'
+import { PageHead } from '../ui/layout.tsx'
 import { EmptyState, Loaded, SkeletonRows } from '../ui/notice.tsx'
 import { decide, decideCandidate, ProposalText } from './beliefs/proposal.tsx'
 
-export type ReviewItem = RouteAnswer<'review'>['items'][number]
+type ReviewItem = RouteAnswer<'review'>['items'][number]
 
-/** Everything that waits for a person in one place, with keys and for many at once. */
+/** All decisions that wait for a person, one by one with keys or several at once. */
 export function ReviewPage() {
   const found = useResource('review', (signal) => ask('review', { query: { limit: 200 }, signal }), {
     freshness: journalHead.value,
   })
   return (
     <>
-      <header class="page-head">
-        <h1>Review</h1>
-        <p>
-          Changes proposed by agents or by edits of MEMORY.md, each compared with the current belief, and new statements
-          of agents and conversations. Agents do not see them until you accept.
-        </p>
-      </header>
-      <Loaded resource={found} waiting={<SkeletonRows rows={5} label="Loading what waits" />}>
+      <PageHead title="Review">
+        Changes proposed by agents or by edits of MEMORY.md, each compared with the current belief, and new statements
+        of agents and conversations. Agents do not see them until you accept.
+      </PageHead>
+      <Loaded resource={found} waiting={<SkeletonRows rows={5} label="Loading the review list" />}>
         {({ items, total }) =>
           items.length === 0 ? (
             <div class="panel">
@@ -80,29 +78,28 @@ function Inbox({ items, total }: { readonly items: readonly ReviewItem[]; readon
     setChosen(next)
   }
   useKeys({
-    j: { does: 'Next', act: () => step(1) },
-    k: { does: 'Previous', act: () => step(-1) },
-    x: { does: 'Select, to decide on several at once', act: () => current !== undefined && toggle(current.belief.id) },
-    a: { does: 'Accept', act: () => current !== undefined && void decideOn(current, true) },
-    r: { does: 'Reject', act: () => current !== undefined && void decideOn(current, false) },
+    j: { does: 'Next', onPress: () => step(1) },
+    k: { does: 'Previous', onPress: () => step(-1) },
+    x: {
+      does: 'Select, to decide on several at once',
+      onPress: () => current !== undefined && toggle(current.belief.id),
+    },
+    a: { does: 'Accept', onPress: () => current !== undefined && void decideOn(current, true) },
+    r: { does: 'Reject', onPress: () => current !== undefined && void decideOn(current, false) },
     e: {
       does: 'Open it to edit',
-      act: () => current !== undefined && navigate(address('beliefs', current.belief.id)),
+      onPress: () => current !== undefined && navigate(address('beliefs', current.belief.id)),
     },
   })
   return (
     <div class="stack">
-      <div class="row review-tools">
-        <label class="check">
-          <input
-            type="checkbox"
-            checked={chosen.size === items.length}
-            onChange={(event) =>
-              setChosen(new Set(event.currentTarget.checked ? items.map(({ belief }) => belief.id) : []))
-            }
-          />
+      <div class="row sticky">
+        <Check
+          isChecked={chosen.size === items.length}
+          onCheck={(isChecked) => setChosen(new Set(isChecked ? items.map(({ belief }) => belief.id) : []))}
+        >
           Select all
-        </label>
+        </Check>
         <span class="soft small" role="status">
           {chosen.size > 0 ? `${count(chosen.size)} selected` : `${count(total)} waiting`}
         </span>
@@ -144,7 +141,7 @@ const asProposal = ({ belief, target, accepted }: ReviewItem) => ({ proposal: be
 const decideItem = (item: ReviewItem, isAccepted: boolean): Promise<boolean> =>
   item.belief.candidate ? decideCandidate(item.belief, isAccepted) : decide(asProposal(item), isAccepted)
 
-/** One of many: only the sum is told. */
+/** One of several decisions: only their number is reported. */
 async function decideQuietly({ belief, target }: ReviewItem, isAccepted: boolean): Promise<boolean> {
   const params = { id: belief.id }
   const over = target !== null && target.id !== belief.proposedFor ? { over: target.id } : {}
@@ -173,43 +170,36 @@ type ReviewCardProps = {
   readonly onDecide: (isAccepted: boolean) => void
 }
 
-export function ReviewCard({ item, isHere, isChosen, isBusy, onChoose, onDecide }: ReviewCardProps) {
+function ReviewCard({ item, isHere, isChosen, isBusy, onChoose, onDecide }: ReviewCardProps) {
   const { kind, belief, target, accepted, reason, turn } = item
   const { words, tone } = kinds[kind]
+  const { id, name } = target ?? belief
   return (
     <li class={isHere ? 'panel review-card here' : 'panel review-card'} aria-current={isHere ? 'true' : undefined}>
       <header class="panel-head">
         <input type="checkbox" aria-label={`Select ${belief.name}`} checked={isChosen} onChange={onChoose} />
         <h2 class="break">
-          <Link href={address('beliefs', (target ?? belief).id)}>
-            <bdi>{(target ?? belief).name}</bdi>
-          </Link>
+          <BeliefLink id={id} name={name} />
         </h2>
         <Badge tone={tone}>{words}</Badge>
         <span class="soft small">
           {typeWords[belief.type]} · {belief.scopes.join(', ')}
         </span>
       </header>
-      <div class="panel-pad stack tight">
+      <div class="pad stack tight">
         {belief.candidate ? (
-          <p class="prose" dir="auto">
-            {belief.content}
-          </p>
+          <Prose text={belief.content} />
         ) : (
           <ProposalText value={{ proposal: belief, target, accepted }} />
         )}
-        {/* Who proposed a change stands above it. */}
+        {/* The author of a proposed change is shown above it. */}
         {belief.candidate || belief.provenance.actor === 'person' ? <p class="soft small">{reason}</p> : null}
         {turn === null ? null : turn.text.trim() === belief.content.trim() ? (
-          <p class="soft small">
-            <SaidWhen turn={turn} />
-          </p>
+          <SaidOn turn={turn} />
         ) : (
-          <blockquote class="quote prose small" dir="auto">
-            {clipped(turn.text, belief.content)}
-            <span class="soft small block">
-              <SaidWhen turn={turn} />
-            </span>
+          <blockquote class="quote">
+            <Prose text={clipped(turn.text, belief.content)} class="small" />
+            <SaidOn turn={turn} />
           </blockquote>
         )}
         <div class="row">
@@ -228,20 +218,11 @@ export function ReviewCard({ item, isHere, isChosen, isBusy, onChoose, onDecide 
   )
 }
 
-const SaidWhen = ({ turn }: { readonly turn: NonNullable<ReviewItem['turn']> }) => (
-  <>
-    Said on {moment(turn.at, turn.utcOffset)} ·{' '}
-    <Link href={`${address('conversations', turn.session)}?turn=${encodeURIComponent(turn.id)}`}>
-      See the conversation
-    </Link>
-  </>
-)
+const maxQuoteLength = 400
 
-const longest = 400
-
-/** The part of a long message around what was found in it. */
+/** The part of a long message around the statement. */
 function clipped(text: string, found: string): string {
-  if (text.length <= longest) return text
+  if (text.length <= maxQuoteLength) return text
   const at = Math.max(0, text.toLowerCase().indexOf(found.slice(0, 20).toLowerCase()) - 80)
-  return `${at === 0 ? '' : '…'}${text.slice(at, at + longest)}…`
+  return `${at === 0 ? '' : '…'}${text.slice(at, at + maxQuoteLength)}…`
 }

@@ -4,22 +4,22 @@ import { count, pluralize } from '../format/numbers.ts'
 import { dayOf, endsOf, timeOf } from '../format/time.ts'
 import { axis, fixed, type Range, reachOf, scale, spread } from './scale.ts'
 
-/** Where things are in every plot, in its own units. */
+/** The layout of every plot, in SVG units. */
 export const plotSize = { width: 360, height: 164, left: 52, right: 12, top: 10, bottom: 26 }
 
-/** From the left end of the plot to the right one, and from its foot to its top. */
+/** The horizontal range from left to right, and the vertical one from bottom to top. */
 export const acrossPlot = [plotSize.left, plotSize.width - plotSize.right] as const
 export const upPlot = [plotSize.height - plotSize.bottom, plotSize.top] as const
 
 type PlotFrameProps = {
   readonly title: string
-  /** The figure that is told in the caption, and what it is a figure of. */
+  /** The number in the caption, and its explanation. */
   readonly value: string
   readonly note: string
-  /** What somebody hears who cannot see the picture. */
+  /** For screen readers. */
   readonly summary: string
   readonly marks: readonly { readonly value: number; readonly at: number; readonly label: string }[]
-  /** What stands below the two ends, or once in the middle. */
+  /** The labels below both ends, or one in the middle. */
   readonly ends: readonly string[]
   readonly onPoint: (at: number | null) => void
   readonly onChoose?: ((at: number) => void) | undefined
@@ -27,7 +27,7 @@ type PlotFrameProps = {
   readonly children: ComponentChildren
 }
 
-/** What all plots share: the caption, the lines of the scale, the days below, and telling where the pointer is. */
+/** The common parts of all plots: the caption, the grid lines, the labels below, and the pointer. */
 export function PlotFrame({
   title,
   value,
@@ -46,13 +46,13 @@ export function PlotFrame({
   }
   const [left, right] = acrossPlot
   return (
-    <figure class="plot">
+    <figure class="plot panel">
       <figcaption>
-        <span class="plot-title">{title}</span>
+        <b class="small break">{title}</b>
         <span class="plot-value number">{value}</span>
-        <span class="plot-note">{note}</span>
+        <span class="soft clip">{note}</span>
       </figcaption>
-      {/* biome-ignore lint/a11y/useKeyWithClickEvents: a shortcut for the pointer; the table beside it has the same links. */}
+      {/* biome-ignore lint/a11y/useKeyWithClickEvents: a shortcut for the pointer; the table next to it has the same links. */}
       <svg
         viewBox={`0 0 ${plotSize.width} ${plotSize.height}`}
         role="img"
@@ -87,19 +87,19 @@ export function PlotFrame({
   )
 }
 
-/** What stands below a plot: both ends, or one word where they are the same. */
+/** The labels below a plot: both ends, or one if they are equal. */
 export const endWords = ([first, last]: readonly [string, string]): readonly string[] =>
   first === last ? [first] : [first, last]
 
-/** A value at one moment, with the interval it is uncertain by, where one is known. */
+/** A value at a point in time, with its confidence interval if it is known. */
 export type PlotPoint = {
   readonly key: string
-  /** When: a moment or a day. */
+  /** A time or a day. */
   readonly at: string
   readonly value: number
   readonly low: number | null
   readonly high: number | null
-  /** What it is a value of, in a few words. */
+  /** A short description. */
   readonly label: string
 }
 
@@ -108,18 +108,18 @@ type LinePlotProps = {
   /** Oldest first. */
   readonly points: readonly PlotPoint[]
   readonly format: (value: number) => string
-  /** The lowest and highest value there can be. */
+  /** The range of possible values. */
   readonly limits?: Range | null
-  /** For what is compared by its size, such as time. */
+  /** For values whose ratio matters, such as times. */
   readonly startsAtZero?: boolean
-  /** Whether points stand apart as their moments do, or one step each. */
+  /** Whether points are placed by their time, or one step apart. */
   readonly isByTime?: boolean
-  /** What the values are compared with. */
+  /** A horizontal line to compare with. */
   readonly reference?: { readonly value: number; readonly label: string } | null
   readonly onChoose?: (key: string) => void
 }
 
-/** Values over time with their intervals. The caption tells the value under the pointer, or the latest. */
+/** Values over time with their intervals. The caption shows the value under the pointer, or the latest. */
 export function LinePlot({
   title,
   points,
@@ -146,7 +146,8 @@ export function LinePlot({
     const point = points[nearest(at)]
     if (point !== undefined) onChoose?.(point.key)
   }
-  const [first, last] = [points[0], points.at(-1)]
+  const first = points[0]
+  const last = points.at(-1)
   const [left, right] = acrossPlot
   return (
     <PlotFrame
@@ -160,7 +161,7 @@ export function LinePlot({
       onChoose={onChoose === undefined ? undefined : choose}
       legend={
         reference === null ? null : (
-          <p class="plot-legend">
+          <p class="row soft small">
             <span class="dash" aria-hidden="true" /> {reference.label} {format(reference.value)}
           </p>
         )
@@ -189,11 +190,12 @@ export function LinePlot({
   )
 }
 
-/** Where the points stand from left to right. One alone, or all at one moment, stand in the middle. */
+/** The horizontal positions of the points. A single point, or points of one time, are in the middle. */
 function placesOf(points: readonly PlotPoint[], isByTime: boolean): (index: number) => number {
   const [left, right] = acrossPlot
   const places = points.map(({ at }, index) => (isByTime ? timeOf(at) : index))
-  const [first, last] = [places[0] ?? 0, places.at(-1) ?? 0]
+  const first = places[0] ?? 0
+  const last = places.at(-1) ?? 0
   if (!(last > first)) return () => (left + right) / 2
   const across = scale([first, last], [left + 8, right - 6])
   return (index) => across(places[index] ?? last)
@@ -210,7 +212,8 @@ const noteOf = ({ low, high, label }: PlotPoint, format: (value: number) => stri
   low === null || high === null ? label : `${label} · 95 %: ${format(low)} to ${format(high)}`
 
 function summary(title: string, points: readonly PlotPoint[], format: (value: number) => string): string {
-  const [first, last] = [points[0], points.at(-1)]
+  const first = points[0]
+  const last = points.at(-1)
   if (first === undefined || last === undefined) return `${title}: no values yet`
   if (points.length === 1) return `${title}: ${format(first.value)}, one value`
   return `${title}: ${points.length} values, from ${format(first.value)} to ${format(last.value)}`
@@ -220,13 +223,13 @@ export type Bar = { readonly day: string; readonly value: number }
 
 type BarPlotProps = {
   readonly title: string
-  /** One for each day, oldest first, without a gap. */
+  /** One for each day, oldest first, without gaps. */
   readonly bars: readonly Bar[]
   readonly format: (value: number) => string
   readonly total: string
 }
 
-/** Counts over days, from nothing upwards. The caption tells the one under the pointer, or the sum. */
+/** Counts by day. The caption shows the one under the pointer, or the sum. */
 export function BarPlot({ title, bars, format, total }: BarPlotProps) {
   const [chosen, setChosen] = useState<number | null>(null)
   const shown = chosen === null ? undefined : bars[chosen]
@@ -236,7 +239,8 @@ export function BarPlot({ title, bars, format, total }: BarPlotProps) {
   const [left, right] = acrossPlot
   const step = (right - left) / Math.max(bars.length, 1)
   const width = Math.min(step * 0.72, 28)
-  const [first, last] = [bars[0], bars.at(-1)]
+  const first = bars[0]
+  const last = bars.at(-1)
   return (
     <PlotFrame
       title={title}
@@ -253,7 +257,7 @@ export function BarPlot({ title, bars, format, total }: BarPlotProps) {
       {bars.map(({ day, value }, index) => (
         <rect
           key={day}
-          class={index === chosen ? 'bar chosen' : 'bar'}
+          class={index === chosen ? 'plotted chosen' : 'plotted'}
           x={fixed(left + index * step + (step - width) / 2)}
           y={fixed(y(value))}
           width={fixed(width)}
@@ -269,7 +273,7 @@ type Layer = { readonly name: string; readonly values: readonly { readonly day: 
 
 type StackPlotProps = { readonly title: string; readonly note: string; readonly layers: readonly Layer[] }
 
-/** Sums over days, layer upon layer. */
+/** Totals by day as stacked layers. */
 export function StackPlot({ title, note, layers }: StackPlotProps) {
   const days = layers[0]?.values.map(({ day }) => day) ?? []
   const sums = days.map((_, at) => layers.reduce((sum, { values }) => sum + (values[at]?.total ?? 0), 0))
@@ -278,9 +282,10 @@ export function StackPlot({ title, note, layers }: StackPlotProps) {
   const y = scale(reachOf(marks, [0, most]), upPlot)
   const [left, right] = acrossPlot
   const times = days.map(timeOf)
-  const [from, to] = [times[0] ?? 0, times.at(-1) ?? 0]
+  const from = times[0] ?? 0
+  const to = times.at(-1) ?? 0
   const across = scale([from, to > from ? to : from + 1], [left, right])
-  // One day alone is a step over the whole width.
+  // A single day spans the whole width.
   const x = (at: number): number => (days.length === 1 ? (at === 0 ? left : right) : across(times[at] ?? to))
   const places = days.length === 1 ? [0, 1] : days.map((_, at) => at)
   const floor = new Map<number, number>()
@@ -294,11 +299,11 @@ export function StackPlot({ title, note, layers }: StackPlotProps) {
       ends={days.length === 0 ? [] : endWords(endsOf(days[0] ?? '', days.at(-1) ?? ''))}
       onPoint={() => undefined}
       legend={
-        <ul class="plot-legend layers">
+        <ul class="row soft small">
           {layers.map(({ name, values }, index) => (
-            <li key={name}>
-              <span class={`clause-dot clause-${index + 1}`} aria-hidden="true" />
-              <span class="break">{name}</span> <span class="number soft">{count(values.at(-1)?.total ?? 0)}</span>
+            <li key={name} class="row">
+              <span class={`dot clause-${index + 1}`} aria-hidden="true" />
+              <span class="break">{name}</span> <span class="number">{count(values.at(-1)?.total ?? 0)}</span>
             </li>
           ))}
         </ul>
@@ -311,7 +316,7 @@ export function StackPlot({ title, note, layers }: StackPlotProps) {
           floor.set(at, top)
           return `${fixed(x(at))},${fixed(y(top))}`
         })
-        return <polygon key={name} class={`layer clause-${index + 1}`} points={[...upper, ...lower].join(' ')} />
+        return <polygon key={name} class={`clause-${index + 1}`} points={[...upper, ...lower].join(' ')} />
       })}
     </PlotFrame>
   )
@@ -319,7 +324,7 @@ export function StackPlot({ title, note, layers }: StackPlotProps) {
 
 const size = { width: 96, height: 24, pad: 3 }
 
-/** A few values in the size of a word, from 0 to 1; the last one is marked. */
+/** A small line of values from 0 to 1; the last one is marked. */
 export function Sparkline({ values, label }: { readonly values: readonly number[]; readonly label: string }) {
   if (values.length < 2) return null
   const x = scale([0, values.length - 1], [size.pad, size.width - size.pad])

@@ -1,17 +1,18 @@
 import { signal } from '@preact/signals'
+import { useState } from 'preact/hooks'
 import { acknowledgeEvent, ask, asRefusal, type Refusal } from '../api/client.ts'
 
 export type Toast = {
   readonly id: number
   readonly tone: 'done' | 'failed'
   readonly text: string
-  readonly action: { readonly label: string; readonly act: () => unknown } | null
+  readonly action: { readonly label: string; readonly onClick: () => unknown } | null
 }
 
 export const toasts = signal<readonly Toast[]>([])
 
 const lifetimeMs = 9_000
-/** More would cover what the person is working on. */
+/** More would cover the page. */
 const maxToasts = 3
 let lastId = 0
 const timers = new Map<number, ReturnType<typeof setTimeout>>()
@@ -31,7 +32,7 @@ export function dismiss(id: number): void {
   toasts.value = toasts.peek().filter((toast) => toast.id !== id)
 }
 
-/** Keeps a toast while somebody is reading it or about to press its button. */
+/** Keeps a toast while the pointer or the focus is on it. */
 export function hold(id: number): void {
   clearTimeout(timers.get(id))
   timers.delete(id)
@@ -47,9 +48,7 @@ export function letFade(id: number): void {
 
 type Changed = { readonly event: number | null; readonly outcome?: string }
 
-/**
- * Makes a change, says so, and offers the way back. A refusal is returned to whoever can show it in place.
- */
+/** Makes a change and confirms it with an undo button. A refusal is returned, to be shown in the form. */
 export async function applyChange<Result extends Changed>(
   done: string | ((result: Result) => string),
   change: () => Promise<Result>,
@@ -57,7 +56,7 @@ export async function applyChange<Result extends Changed>(
   try {
     const result = await change()
     acknowledgeEvent(result.event)
-    if (result.outcome === 'unchanged') showToast('It was like that already.')
+    if (result.outcome === 'unchanged') showToast('No change.')
     else showUndoToast(typeof done === 'string' ? done : done(result), result.event)
     return { result, error: null }
   } catch (error) {
@@ -65,30 +64,52 @@ export async function applyChange<Result extends Changed>(
   }
 }
 
-/** For changes made with one press, where there is no form to show a refusal in. */
+/** For changes without a form that could show a refusal. */
 export async function applyChangeOrToast<Result extends Changed>(
   done: string | ((result: Result) => string),
   change: () => Promise<Result>,
 ): Promise<Result | null> {
   const { result, error } = await applyChange(done, change)
-  if (error !== null) showToast(`${error.message} ${error.hint}`, { tone: 'failed' })
+  if (error !== null) toastRefusal(error)
   return result
 }
 
 export function showUndoToast(text: string, event: number | null): void {
-  showToast(text, event === null ? {} : { action: { label: 'Undo', act: () => undo(event) } })
+  showToast(text, event === null ? {} : { action: { label: 'Undo', onClick: () => undo(event) } })
 }
 
-/** Takes a change back, and offers to do it again after all. */
-export async function undo(event: number): Promise<Refusal | null> {
+export function toastRefusal(error: unknown, prefix = ''): void {
+  const { message, hint } = asRefusal(error)
+  showToast(`${prefix}${message} ${hint}`, { tone: 'failed' })
+}
+
+/** Undoes a change and offers to redo it. */
+export async function undo(event: number): Promise<void> {
   try {
     const undone = await ask('undo', { params: { number: event } })
     acknowledgeEvent(undone.event)
-    showToast('Undone.', { action: { label: 'Redo', act: () => undo(undone.event) } })
-    return null
+    showToast('Undone.', { action: { label: 'Redo', onClick: () => undo(undone.event) } })
   } catch (error) {
-    const refusal = asRefusal(error)
-    showToast(`${refusal.message} ${refusal.hint}`, { tone: 'failed' })
-    return refusal
+    toastRefusal(error)
   }
+}
+
+/** Runs an action and keeps its refusal, to be shown next to the button. */
+export function useAction() {
+  const [isBusy, setBusy] = useState(false)
+  const [error, setError] = useState<Refusal | null>(null)
+  const run = async (action: () => Promise<unknown>): Promise<boolean> => {
+    setBusy(true)
+    try {
+      await action()
+      setError(null)
+      return true
+    } catch (reason) {
+      setError(asRefusal(reason))
+      return false
+    } finally {
+      setBusy(false)
+    }
+  }
+  return { isBusy, error, run }
 }

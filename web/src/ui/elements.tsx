@@ -1,7 +1,10 @@
 import type { ComponentChildren, JSX } from 'preact'
 import { useState } from 'preact/hooks'
-import { cutAtRanges, type TextRange, wordParts } from '../format/text.ts'
+import type { TextRange } from '../format/text.ts'
+import { cutAtRanges, wordParts } from '../format/text.ts'
 import { ago, dayOf, moment } from '../format/time.ts'
+import { address } from '../navigation/match.ts'
+import { Link } from '../navigation/router.tsx'
 import { showToast, undo } from '../state/changes.ts'
 import { tick } from '../state/window.ts'
 
@@ -11,7 +14,6 @@ const shapes = {
   recall: 'M7 12A5 5 0 1 0 7 2a5 5 0 0 0 0 10ZM10.6 10.6 14 14',
   evaluation: 'M2.5 13.5h11M4.5 11V7.5M8 11V3M11.5 11V5.5',
   journal: 'M8 4.5V8l2.5 1.5M8 14A6 6 0 1 0 8 2a6 6 0 0 0 0 12Z',
-  health: 'M1.8 8.5h2.7L6.3 4l3.2 8 1.8-3.5h2.9',
   pin: 'M9.8 2.2 13.8 6.2M10.4 2.8 7.2 6 4 6.6 9.4 12 10 8.8 13.2 5.6M6.6 9.4 2.4 13.6',
   edit: 'M3 13l.6-2.8L10.8 3l2.2 2.2-7.2 7.2L3 13ZM9.4 4.4l2.2 2.2',
   close: 'M4 4l8 8M12 4l-8 8',
@@ -19,7 +21,6 @@ const shapes = {
   plus: 'M8 3v10M3 8h10',
   back: 'M9.5 3.5 5 8l4.5 4.5',
   forward: 'M6.5 3.5 11 8l-4.5 4.5',
-  down: 'M3.5 6 8 10.5 12.5 6',
   copy: 'M5.5 5.5V3.2c0-.4.3-.7.7-.7h6.6c.4 0 .7.3.7.7v6.6c0 .4-.3.7-.7.7h-2.3M3.2 5.5h6.6c.4 0 .7.3.7.7v6.6c0 .4-.3.7-.7.7H3.2a.7.7 0 0 1-.7-.7V6.2c0-.4.3-.7.7-.7Z',
   warn: 'M8 6v3.2M8 11.4v.1M7.1 2.9 1.9 12a1 1 0 0 0 .9 1.5h10.4a1 1 0 0 0 .9-1.5L8.9 2.9a1 1 0 0 0-1.8 0Z',
   sun: 'M8 10.8a2.8 2.8 0 1 0 0-5.6 2.8 2.8 0 0 0 0 5.6ZM8 1.5v1.3M8 13.2v1.3M1.5 8h1.3M13.2 8h1.3M3.4 3.4l.9.9M11.7 11.7l.9.9M12.6 3.4l-.9.9M4.3 11.7l-.9.9',
@@ -33,8 +34,7 @@ const shapes = {
   home: 'M2.5 7.5 8 2.8l5.5 4.7M4 6.5v6.7h3V9.8h2v3.4h3V6.5',
   chat: 'M2.5 3.5h11v7h-6l-3 2.7v-2.7h-2zM5 6h6M5 8.2h4',
   inbox: 'M2.5 9 4.5 3h7l2 6v4h-11zM2.5 9h3.2l.8 1.7h3L10.300 9h3.200',
-  growth: 'M2.500 12.500 6 8.500l2.500 2 5-6M10 4.500h3.500V8',
-  hosts: 'M2.500 3.500h11v3.600h-11zM2.500 9h11v3.600h-11zM5 5.300h.100M5 10.800h.100',
+  status: 'M2.500 3.500h11v3.600h-11zM2.500 9h11v3.600h-11zM5 5.300h.100M5 10.800h.100',
   people:
     'M6 7.500a2.300 2.300 0 1 0 0-4.600 2.300 2.300 0 0 0 0 4.600ZM1.800 13.200a4.200 4.200 0 0 1 8.400 0M10.800 7.300a2 2 0 1 0 0-4M12 9.600a3.800 3.800 0 0 1 2.200 3.400',
   more: 'M3.500 8h.100M8 8h.100M12.500 8h.100',
@@ -43,32 +43,27 @@ const shapes = {
 
 export type IconName = keyof typeof shapes
 
-/** A sign beside words. It says nothing of its own, so readers of the screen skip it. */
-export function Icon({ name, size = 16 }: { readonly name: IconName; readonly size?: number }) {
-  return (
-    <svg class="icon" viewBox="0 0 16 16" width={size} height={size} aria-hidden="true" focusable="false">
-      <path d={shapes[name]} />
-    </svg>
-  )
-}
+/** A decorative icon next to a label; hidden from screen readers. */
+export const Icon = ({ name, size = 16 }: { readonly name: IconName; readonly size?: number }) => (
+  <svg class="icon" viewBox="0 0 16 16" width={size} height={size} aria-hidden="true" focusable="false">
+    <path d={shapes[name]} />
+  </svg>
+)
 
 export type Tone = 'plain' | 'good' | 'bad' | 'odd' | 'accent'
 
-export function Badge({ tone = 'plain', children }: { readonly tone?: Tone; readonly children: ComponentChildren }) {
-  return <span class={`badge ${tone}`}>{children}</span>
-}
+type BadgeProps = { readonly tone?: Tone; readonly title?: string; readonly children: ComponentChildren }
 
-type AgeBadgeProps = { readonly earlier: boolean; readonly correctedAt: string | null }
+export const Badge = ({ tone = 'plain', title, children }: BadgeProps) => (
+  <span class={`badge ${tone}`} title={title}>
+    {children}
+  </span>
+)
 
 /** Marks a quote that is outdated. */
-export function AgeBadge({ earlier, correctedAt }: AgeBadgeProps) {
+export function AgeBadge({ earlier, correctedAt }: { readonly earlier: boolean; readonly correctedAt: string | null }) {
   if (correctedAt !== null) return <Badge>corrected on {dayOf(correctedAt)}</Badge>
-  if (!earlier) return null
-  return (
-    <span title="A newer message about the same thing comes before it.">
-      <Badge>earlier</Badge>
-    </span>
-  )
+  return earlier ? <Badge title="A newer message about the same thing comes before it.">earlier</Badge> : null
 }
 
 type ButtonProps = Omit<JSX.IntrinsicElements['button'], 'icon' | 'size'> & {
@@ -78,7 +73,7 @@ type ButtonProps = Omit<JSX.IntrinsicElements['button'], 'icon' | 'size'> & {
   readonly children?: ComponentChildren
 }
 
-/** While busy it keeps its size and its place in the order of focus, but does nothing. */
+/** While busy it keeps its size and its place in the tab order, but does nothing. */
 export function Button({
   tone = 'plain',
   icon,
@@ -103,8 +98,8 @@ export function Button({
   )
 }
 
-/** Puts a text into the clipboard and says so where the person looks. */
-export function CopyButton({ text, label }: { readonly text: string; readonly label: string }) {
+/** Copies a text to the clipboard and confirms it on the button. */
+export function CopyButton({ text, label = 'Copy' }: { readonly text: string; readonly label?: string }) {
   const [isCopied, setCopied] = useState(false)
   const copy = async () => {
     try {
@@ -122,34 +117,26 @@ export function CopyButton({ text, label }: { readonly text: string; readonly la
   )
 }
 
-/** Takes one change back. What was undone, forgotten or only heard has no way back, and no button. */
-export function UndoButton({
-  event,
-}: {
-  readonly event: { readonly number: number; readonly kind: string; readonly undoneBy: number | null }
-}) {
+type UndoableEvent = { readonly number: number; readonly kind: string; readonly undoneBy: number | null }
+
+/** Undoes one change. Changes that were undone, and forgetting and hearing, have no button. */
+export function UndoButton({ event }: { readonly event: UndoableEvent }) {
   const [isBusy, setBusy] = useState(false)
   if (event.undoneBy !== null || event.kind === 'forget' || event.kind === 'hear') return null
-  const takeBack = async () => {
+  const onClick = async () => {
     setBusy(true)
     await undo(event.number)
     setBusy(false)
   }
+  const label = `Undo change ${event.number}`
   return (
-    <Button
-      tone="quiet"
-      icon="undo"
-      class="small"
-      isBusy={isBusy}
-      onClick={() => void takeBack()}
-      aria-label={`Undo change ${event.number}`}
-    >
+    <Button tone="quiet" icon="undo" class="small" isBusy={isBusy} onClick={() => void onClick()} aria-label={label}>
       Undo
     </Button>
   )
 }
 
-/** How long ago, as long as the page is open; the exact moment on hover and for programs. */
+/** How long ago, kept up to date; the exact time on hover and for programs. */
 export function Time({ at }: { readonly at: string }) {
   tick.value
   return (
@@ -159,37 +146,66 @@ export function Time({ at }: { readonly at: string }) {
   )
 }
 
-/** A text with some ranges of it marked. Whatever overlaps or lies outside is joined or cut. */
-export function Highlighted({ text, ranges }: { readonly text: string; readonly ranges: readonly TextRange[] }) {
-  return (
-    <>
-      {cutAtRanges(text, ranges).map(({ words, isMarked, start }) =>
-        isMarked ? <mark key={start}>{words}</mark> : words,
-      )}
-    </>
-  )
+type TextProps = { readonly text: string; readonly class?: string }
+
+/** A stored text, with its line breaks and in its own direction. */
+export const Prose = ({ text, class: extra = '' }: TextProps) => (
+  <p class={`prose ${extra}`} dir="auto">
+    {text}
+  </p>
+)
+
+/** A stored text on one line. */
+export const Clipped = ({ text, class: extra = '' }: TextProps) => (
+  <span class={`clip ${extra}`} dir="auto">
+    {text}
+  </span>
+)
+
+export const BeliefLink = ({ id, name, class: extra }: { id: string; name: string; class?: string }) => (
+  <Link class={extra ?? ''} href={address('beliefs', id)}>
+    <bdi>{name}</bdi>
+  </Link>
+)
+
+export const turnAddress = ({ session, id }: { readonly session: string; readonly id: string }): string =>
+  `${address('conversations', session)}?turn=${encodeURIComponent(id)}`
+
+type SaidTurn = {
+  readonly session: string
+  readonly id: string
+  readonly at: string
+  readonly utcOffset: number | null
 }
 
-/** Two versions of a text in one, with the words marked that went and those that came. */
-export function WordDiff({ before, after }: { readonly before: string; readonly after: string }) {
-  const parts = wordParts(before, after)
-  return (
-    <p class="word-diff" dir="auto">
-      {parts.map(({ value, added, removed }, index) =>
-        removed ? (
-          <del key={index}>
-            <span class="unseen">removed: </span>
-            {value}
-          </del>
-        ) : added ? (
-          <ins key={index}>
-            <span class="unseen">added: </span>
-            {value}
-          </ins>
-        ) : (
-          value
-        ),
-      )}
-    </p>
-  )
-}
+/** The date of a message, with a link to its conversation. */
+export const SaidOn = ({ turn }: { readonly turn: SaidTurn }) => (
+  <p class="soft small">
+    Said on {moment(turn.at, turn.utcOffset)} · <Link href={turnAddress(turn)}>See the conversation</Link>
+  </p>
+)
+
+/** A text with some ranges marked. */
+export const Highlighted = ({ text, ranges }: { readonly text: string; readonly ranges: readonly TextRange[] }) => (
+  <>
+    {cutAtRanges(text, ranges).map(({ words, isMarked, start }) =>
+      isMarked ? <mark key={start}>{words}</mark> : words,
+    )}
+  </>
+)
+
+/** Two versions of a text in one, with the removed and the added words marked. */
+export const WordDiff = ({ before, after }: { readonly before: string; readonly after: string }) => (
+  <p class="word-diff prose" dir="auto">
+    {wordParts(before, after).map(({ value, added, removed }, index) => {
+      if (!added && !removed) return value
+      const Changed = removed ? 'del' : 'ins'
+      return (
+        <Changed key={index}>
+          <span class="unseen">{removed ? 'removed: ' : 'added: '}</span>
+          {value}
+        </Changed>
+      )
+    })}
+  </p>
+)

@@ -2,6 +2,7 @@ import type { ComponentChildren, Ref } from 'preact'
 import { useEffect, useId, useRef, useState } from 'preact/hooks'
 import type { Refusal } from '../api/client.ts'
 import { count } from '../format/numbers.ts'
+import { useDebounced } from '../state/resource.ts'
 import { Button, Icon } from './elements.tsx'
 import { Refused } from './notice.tsx'
 
@@ -12,10 +13,10 @@ type DialogProps = {
   readonly isWide?: boolean
 }
 
-/** Where the focus was before the first of the dialogs that follow each other. */
+/** The focused element before the first of several dialogs in a row. */
 let opener: Element | null = null
 
-/** The browser's own modal: it holds the focus, Esc closes it, and focus returns to where it was. */
+/** The browser's own modal dialog: it traps the focus, Esc closes it, and the focus returns to the opener. */
 export function Dialog({ title, onClose, children, isWide = false }: DialogProps) {
   const element = useRef<HTMLDialogElement>(null)
   const titleId = useId()
@@ -26,9 +27,9 @@ export function Dialog({ title, onClose, children, isWide = false }: DialogProps
     dialog?.showModal()
     firstStop(dialog)?.focus()
     return () => {
-      // Nothing behind it can have the focus as long as it is open.
+      // Elements behind an open modal dialog cannot be focused.
       dialog?.close()
-      // What opened it may be gone by then: a belief that is no longer recalled, a row that was forgotten.
+      // The opener may be gone by then: a belief that is no longer recalled, a row that was forgotten.
       const target = opener instanceof HTMLElement && opener.isConnected ? opener : document.getElementById('main')
       target?.focus({ preventScroll: true })
     }
@@ -49,20 +50,78 @@ export function Dialog({ title, onClose, children, isWide = false }: DialogProps
         onClose()
       }}
     >
-      <header class="dialog-head">
+      <header class="dialog-head row apart">
         <h2 id={titleId}>{title}</h2>
         <Button tone="quiet" icon="close" aria-label="Close" onClick={onClose} />
       </header>
-      <div class="dialog-body">{children}</div>
+      <div class="dialog-body stack">{children}</div>
     </dialog>
   )
 }
 
-/** Whoever opens a form wants to write; where something else is safer, that says so. Otherwise it is the way out. */
+/** The marked element (the safe choice), otherwise the first field. */
 const firstStop = (dialog: HTMLElement | null): HTMLElement | null =>
   dialog?.querySelector<HTMLElement>('[data-first]') ??
   dialog?.querySelector<HTMLElement>('.dialog-body :is(input:not([type=checkbox]), textarea)') ??
   null
+
+type FormDialogProps = DialogProps & {
+  /** The label of the submit button. */
+  readonly submit: string
+  /** The form cannot be submitted yet. */
+  readonly isIdle?: boolean
+  /** The action cannot be undone, so Enter must not trigger it. */
+  readonly isDangerous?: boolean
+  /** Closes the dialog itself. A returned refusal is shown. */
+  readonly onSubmit: () => Promise<Refusal | null>
+}
+
+/** A form that stays open, with everything that was typed, until its action has succeeded. */
+export function FormDialog({
+  submit,
+  isIdle = false,
+  isDangerous = false,
+  onSubmit,
+  children,
+  ...rest
+}: FormDialogProps) {
+  const [error, setError] = useState<Refusal | null>(null)
+  const [isBusy, setBusy] = useState(false)
+  const save = async (event: Event) => {
+    event.preventDefault()
+    if (isBusy) return
+    setBusy(true)
+    setError(await onSubmit())
+    setBusy(false)
+  }
+  return (
+    <Dialog {...rest}>
+      <form
+        class="stack"
+        onSubmit={isDangerous ? (event) => event.preventDefault() : save}
+        onKeyDown={(event) => {
+          if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) event.currentTarget.requestSubmit()
+        }}
+      >
+        {children}
+        <Refused error={error} />
+        <div class="row actions">
+          <Button data-first={isDangerous && !isIdle ? true : undefined} onClick={rest.onClose}>
+            Cancel
+          </Button>
+          <Button
+            {...(isDangerous ? { tone: 'danger', icon: 'trash', onClick: save } : { type: 'submit' })}
+            class="main"
+            isBusy={isBusy}
+            disabled={isIdle}
+          >
+            {submit}
+          </Button>
+        </div>
+      </form>
+    </Dialog>
+  )
+}
 
 type FieldProps = {
   readonly label: string
@@ -74,56 +133,53 @@ type FieldProps = {
   readonly isRequired?: boolean
 }
 
-/** One line to write. */
+/** A text field of one line. */
 export function Field({ suggestions = [], ...field }: FieldProps & { readonly suggestions?: readonly string[] }) {
   const id = useId()
   return (
     <Labelled id={id} label={field.label} help={field.help}>
       <input
-        {...sharedBy(id, field)}
+        {...inputProps(id, field)}
         class="input"
         autocomplete="off"
         list={suggestions.length === 0 ? undefined : `${id}-list`}
       />
-      {suggestions.length === 0 ? null : (
-        <datalist id={`${id}-list`}>
-          {suggestions.map((one) => (
-            <option key={one} value={one} />
-          ))}
-        </datalist>
+      <Suggestions id={`${id}-list`} items={suggestions} />
+    </Labelled>
+  )
+}
+
+export const Suggestions = ({ id, items }: { readonly id: string; readonly items: readonly string[] }) =>
+  items.length === 0 ? null : (
+    <datalist id={id}>
+      {items.map((item) => (
+        <option key={item} value={item} />
+      ))}
+    </datalist>
+  )
+
+/** A text field of several lines. A pasted text that is too long is never cut: the person is told. */
+export function TextArea(field: FieldProps) {
+  const id = useId()
+  const { length } = field.value
+  return (
+    <Labelled id={id} label={field.label} help={field.help}>
+      <textarea {...inputProps(id, field)} class="area" maxLength={undefined} />
+      {length <= field.maxLength ? null : (
+        <p class="note bad" role="alert">
+          {count(length)} characters; at most {count(field.maxLength)} fit. Nothing was cut.
+        </p>
       )}
     </Labelled>
   )
 }
 
-/** A text that was pasted is never cut: whoever pasted it is told that it is too long. */
-function TooLong({ value, most }: { readonly value: string; readonly most: number }) {
-  if (value.length <= most) return null
-  return (
-    <p class="refused" role="alert">
-      {count(value.length)} characters; at most {count(most)} fit. Nothing was cut.
-    </p>
-  )
-}
-
-/** Several lines to write. */
-export function TextArea(field: FieldProps) {
-  const id = useId()
-  return (
-    <Labelled id={id} label={field.label} help={field.help}>
-      <textarea {...sharedBy(id, field)} class="area" maxLength={undefined} />
-      <TooLong value={field.value} most={field.maxLength} />
-    </Labelled>
-  )
-}
-
-const sharedBy = (id: string, { value, onInput, maxLength, help, placeholder, isRequired }: FieldProps) => ({
+const inputProps = (id: string, { value, onInput, maxLength, help, placeholder, isRequired }: FieldProps) => ({
   id,
   value,
   maxLength,
   placeholder,
   required: isRequired,
-  // Whoever writes from right to left sees it so.
   dir: 'auto' as const,
   'aria-describedby': help === undefined ? undefined : `${id}-help`,
   onInput: (event: { readonly currentTarget: { readonly value: string } }) => onInput(event.currentTarget.value),
@@ -136,94 +192,117 @@ type LabelledProps = {
   readonly children: ComponentChildren
 }
 
-function Labelled({ id, label, help, children }: LabelledProps) {
-  return (
-    <div class="field">
-      <label for={id}>{label}</label>
-      {children}
-      {help === undefined ? null : (
-        <p class="help" id={`${id}-help`}>
-          {help}
-        </p>
-      )}
-    </div>
-  )
-}
+const Labelled = ({ id, label, help, children }: LabelledProps) => (
+  <div class="field">
+    <label for={id}>{label}</label>
+    {children}
+    {help === undefined ? null : (
+      <p class="soft small" id={`${id}-help`}>
+        {help}
+      </p>
+    )}
+  </div>
+)
 
-type ChoiceProps<Value extends string> = {
+type SelectProps<Value extends string> = {
   readonly label: string
   readonly value: Value
   readonly options: readonly (readonly [Value, string])[]
   readonly onChoose: (value: Value) => void
+  /** With an id, a visible label elsewhere names the field. */
+  readonly id?: string
 }
 
-/** One of a few. */
-export function Choice<Value extends string>({ label, value, options, onChoose }: ChoiceProps<Value>) {
+/** One of a few values. */
+export const Select = <Value extends string>({ label, value, options, onChoose, id }: SelectProps<Value>) => (
+  <select
+    id={id}
+    class="select"
+    aria-label={id === undefined ? label : undefined}
+    value={value}
+    onChange={(event) => {
+      const chosen = options.find(([option]) => option === event.currentTarget.value)
+      if (chosen !== undefined) onChoose(chosen[0])
+    }}
+  >
+    {options.map(([option, words]) => (
+      <option key={option} value={option}>
+        {words}
+      </option>
+    ))}
+  </select>
+)
+
+/** One of a few values, with a visible label. */
+export function Choice<Value extends string>(props: SelectProps<Value>) {
   const id = useId()
   return (
-    <Labelled id={id} label={label}>
-      <select
-        id={id}
-        class="select"
-        value={value}
-        onChange={(event) => {
-          const chosen = options.find(([one]) => one === event.currentTarget.value)
-          if (chosen !== undefined) onChoose(chosen[0])
-        }}
-      >
-        {options.map(([one, words]) => (
-          <option key={one} value={one}>
-            {words}
-          </option>
-        ))}
-      </select>
+    <Labelled id={id} label={props.label}>
+      <Select {...props} id={id} />
     </Labelled>
   )
 }
 
-type FormDialogProps = {
-  readonly title: string
-  /** What the button says that does it. */
-  readonly submit: string
-  /** Nothing to do yet. */
-  readonly isIdle?: boolean
-  readonly onClose: () => void
-  /** Does it, and closes the dialog itself; what comes back instead is shown. */
-  readonly onSubmit: () => Promise<Refusal | null>
+type CheckProps = {
+  readonly isChecked: boolean
+  readonly onCheck: (isChecked: boolean) => void
   readonly children: ComponentChildren
 }
 
-/** A form that stays open, with everything that was written, until what it asks for is done. */
-export function FormDialog({ title, submit, isIdle = false, onClose, onSubmit, children }: FormDialogProps) {
-  const [error, setError] = useState<Refusal | null>(null)
+export const Check = ({ isChecked, onCheck, children }: CheckProps) => (
+  <label class="check">
+    <input type="checkbox" checked={isChecked} onChange={(event) => onCheck(event.currentTarget.checked)} />
+    {children}
+  </label>
+)
+
+type ChipFormProps = {
+  readonly label: string
+  readonly placeholder: string
+  readonly suggestions?: readonly string[]
+  /** False keeps the typed text. */
+  readonly onAdd: (word: string) => boolean | Promise<boolean>
+}
+
+/** A small field that adds a chip. */
+export function ChipForm({ label, placeholder, suggestions = [], onAdd }: ChipFormProps) {
+  const [text, setText] = useState('')
   const [isBusy, setBusy] = useState(false)
-  const save = async (event: Event) => {
+  const input = useRef<HTMLInputElement>(null)
+  const listId = useId()
+  const submit = async (event: Event) => {
     event.preventDefault()
-    if (isBusy) return
+    const word = text.trim()
+    if (word === '' || isBusy) return
     setBusy(true)
-    const refusal = await onSubmit()
+    if (await onAdd(word)) setText('')
     setBusy(false)
-    setError(refusal)
+    input.current?.focus()
   }
   return (
-    <Dialog title={title} onClose={onClose}>
-      <form
-        class="stack"
-        onSubmit={save}
+    <form class="row chip-form" onSubmit={submit}>
+      <input
+        ref={input}
+        class="input"
+        aria-label={label}
+        placeholder={placeholder}
+        maxLength={200}
+        dir="auto"
+        autocomplete="off"
+        list={suggestions.length === 0 ? undefined : listId}
+        value={text}
+        data-chip={label}
+        onInput={(event) => setText(event.currentTarget.value)}
         onKeyDown={(event) => {
-          if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) event.currentTarget.requestSubmit()
+          if (event.key !== 'Escape') return
+          event.stopPropagation()
+          setText('')
+          input.current?.blur()
         }}
-      >
-        {children}
-        <Refused error={error} />
-        <div class="actions">
-          <Button onClick={onClose}>Cancel</Button>
-          <Button type="submit" tone="main" isBusy={isBusy} disabled={isIdle}>
-            {submit}
-          </Button>
-        </div>
-      </form>
-    </Dialog>
+      />
+      <Button type="submit" icon="plus" isBusy={isBusy} aria-label={label} class="small" />
+      <Suggestions id={listId} items={suggestions} />
+    </form>
   )
 }
 
@@ -238,78 +317,40 @@ type ChipEditorProps = {
   readonly remove: (item: string) => Promise<Refusal | null>
 }
 
-/** A few words that can be added and taken away one by one, each at once. */
-export function ChipEditor({ items, noun, placeholder, isReadOnly, suggestions = [], add, remove }: ChipEditorProps) {
-  const [typed, setTyped] = useState('')
+/** A few words that are added and removed one by one, each at once. */
+export function ChipEditor({ items, noun, isReadOnly, add, remove, ...field }: ChipEditorProps) {
   const [error, setError] = useState<Refusal | null>(null)
-  const [isBusy, setBusy] = useState(false)
-  const input = useRef<HTMLInputElement>(null)
-  const listId = useId()
-  const act = async (what: () => Promise<Refusal | null>): Promise<boolean> => {
-    setBusy(true)
-    const refusal = await what()
-    setBusy(false)
+  const element = useRef<HTMLDivElement>(null)
+  const run = async (change: Promise<Refusal | null>): Promise<boolean> => {
+    const refusal = await change
     setError(refusal)
     return refusal === null
   }
-  const submit = async (event: Event) => {
-    event.preventDefault()
-    const word = typed.trim()
-    if (word === '' || isBusy) return
-    if (await act(() => add(word))) setTyped('')
-    input.current?.focus()
-  }
   const drop = async (item: string, event: MouseEvent) => {
     const isByKey = event.detail === 0
-    // The button goes with its chip, and the focus would go with the button.
-    if ((await act(() => remove(item))) && isByKey) input.current?.focus()
+    // The button is removed with its chip, and would take the focus with it.
+    if ((await run(remove(item))) && isByKey) element.current?.querySelector<HTMLElement>('.input')?.focus()
   }
   return (
-    <div class="stack tight">
-      <ul class="chips">
+    <div class="stack tight" ref={element}>
+      <ul class="row">
         {items.map((item) => (
-          <li key={item} class={isReadOnly ? 'chip plain' : 'chip'}>
+          <li key={item} class="chip">
             <span dir="auto">{item}</span>
             {isReadOnly ? null : (
-              <button type="button" aria-label={`Remove ${noun} ${item}`} onClick={(event) => void drop(item, event)}>
-                <Icon name="close" size={12} />
-              </button>
+              <Button
+                tone="quiet"
+                icon="close"
+                aria-label={`Remove ${noun} ${item}`}
+                onClick={(event) => void drop(item, event)}
+              />
             )}
           </li>
         ))}
         {isReadOnly && items.length === 0 ? <li class="soft">none</li> : null}
         {isReadOnly ? null : (
           <li>
-            <form class="chip-form" onSubmit={submit}>
-              <input
-                ref={input}
-                class="input"
-                aria-label={`Add ${noun}`}
-                placeholder={placeholder}
-                maxLength={200}
-                dir="auto"
-                autocomplete="off"
-                list={suggestions.length === 0 ? undefined : listId}
-                value={typed}
-                data-chip={noun}
-                onInput={(event) => setTyped(event.currentTarget.value)}
-                onKeyDown={(event) => {
-                  if (event.key !== 'Escape') return
-                  event.stopPropagation()
-                  setTyped('')
-                  setError(null)
-                  input.current?.blur()
-                }}
-              />
-              <Button type="submit" icon="plus" isBusy={isBusy} aria-label={`Add ${noun}`} class="small" />
-            </form>
-            {suggestions.length === 0 ? null : (
-              <datalist id={listId}>
-                {suggestions.map((one) => (
-                  <option key={one} value={one} />
-                ))}
-              </datalist>
-            )}
+            <ChipForm label={`Add ${noun}`} {...field} onAdd={(word) => run(add(word))} />
           </li>
         )}
       </ul>
@@ -318,39 +359,34 @@ export function ChipEditor({ items, noun, placeholder, isReadOnly, suggestions =
   )
 }
 
-/** So long nobody has typed when it is asked. */
-const typingPauseMs = 160
-
 type SearchBoxProps = {
   readonly label: string
   readonly placeholder?: string
   readonly maxLength: number
-  /** What has been asked for. */
+  /** The words of the current search. */
   readonly text: string
   readonly onChange: (text: string) => void
-  /** What Enter and the arrow down do. */
+  /** For Enter and the arrow down. */
   readonly onEnter?: () => void
-  /** The key that leads here, where there is one. */
+  /** The key that moves the focus here. */
   readonly shortcut?: string
   readonly input?: Ref<HTMLInputElement>
 }
 
-/** Asks when the person pauses; what is being typed is never replaced by what has been asked. */
+/** Searches when the person pauses. Text that is being typed is never replaced by an earlier search. */
 export function SearchBox({ label, placeholder, maxLength, text, onChange, onEnter, shortcut, input }: SearchBoxProps) {
   const [typed, setTyped] = useState(text)
-  const asked = useRef(text)
+  const settled = useDebounced(typed)
+  const searched = useRef(text)
   useEffect(() => {
-    if (text !== asked.current) setTyped(text)
-    asked.current = text
+    if (text !== searched.current) setTyped(text)
+    searched.current = text
   }, [text])
   useEffect(() => {
-    if (typed === asked.current) return
-    const timer = setTimeout(() => {
-      asked.current = typed
-      onChange(typed)
-    }, typingPauseMs)
-    return () => clearTimeout(timer)
-  }, [typed])
+    if (settled === searched.current || settled !== typed) return
+    searched.current = settled
+    onChange(settled)
+  }, [settled])
   return (
     <div class="search-box">
       <Icon name="recall" />
@@ -360,7 +396,7 @@ export function SearchBox({ label, placeholder, maxLength, text, onChange, onEnt
         type="search"
         dir="auto"
         aria-label={label}
-        placeholder={placeholder}
+        placeholder={placeholder ?? label}
         autocomplete="off"
         spellcheck={false}
         maxLength={maxLength}
@@ -368,7 +404,7 @@ export function SearchBox({ label, placeholder, maxLength, text, onChange, onEnt
         onInput={(event) => setTyped(event.currentTarget.value)}
         onKeyDown={(event) => {
           if (event.key === 'Escape' && typed !== '') {
-            // A dialog around it stays open: the first Esc is for the words.
+            // The first Esc clears the words; a dialog around the field stays open.
             event.preventDefault()
             event.stopPropagation()
             setTyped('')

@@ -1,80 +1,114 @@
-import type { ComponentChildren } from 'preact'
+import type { ComponentChildren, RefObject } from 'preact'
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { asRefusal, type Refusal } from '../api/client.ts'
-import { count } from '../format/numbers.ts'
+import { count as countWords } from '../format/numbers.ts'
 import { useRetry } from '../state/resource.ts'
 import { Button } from './elements.tsx'
 
-/** Rows are rendered, and more are loaded, this far outside of what is in view. */
-const margin = '1200px 0px'
+/** Parts of a list are loaded and rendered this far outside of the viewport. */
+const margin = '1500px 0px'
+const itemsPerPart = 50
+/** A list of at most this many parts is always whole, so that the browser's own search finds every row. */
+const maxWholeParts = 4
 
-/** What scrolls a list: the nearest element around it that does, or the page (null). */
-export function scrollerOf(element: Element): Element | null {
+/** The nearest ancestor that scrolls; null for the page. */
+function scrollerOf(element: Element): Element | null {
   for (let around = element.parentElement; around !== null; around = around.parentElement)
     if (around !== document.documentElement && getComputedStyle(around).overflowY === 'auto') return around
   return null
 }
 
-const rowsPerPart = 50
-/** A list of so many parts stays whole, so that the browser's own search finds every row of it. */
-const maxWholeParts = 4
-/** Of a row that has never been laid out. */
-const defaultRowHeight = 77
+type OnNear = (isNear: boolean, height: number) => void
+
+/** One observer per scrolling element: a list may have thousands of parts. */
+const observers = new Map<
+  Element | null,
+  { readonly observer: IntersectionObserver; readonly parts: Map<Element, OnNear> }
+>()
+
+function observe(element: Element, onNear: OnNear): () => void {
+  const root = scrollerOf(element)
+  const known = observers.get(root) ?? makeObserver(root)
+  observers.set(root, known)
+  known.parts.set(element, onNear)
+  known.observer.observe(element)
+  return () => {
+    known.parts.delete(element)
+    known.observer.unobserve(element)
+    if (known.parts.size === 0) observers.delete(root)
+  }
+}
+
+function makeObserver(root: Element | null) {
+  const parts = new Map<Element, OnNear>()
+  const onChange = (entries: readonly IntersectionObserverEntry[]) => {
+    for (const { target, isIntersecting, boundingClientRect } of entries)
+      parts.get(target)?.(isIntersecting, boundingClientRect.height)
+  }
+  return { parts, observer: new IntersectionObserver(onChange, { root, rootMargin: margin }) }
+}
+
+/** Whether a part is near the viewport, and the height of the gap that it leaves while it is not rendered. */
+function useNear(element: RefObject<HTMLElement | null>, { isFirst, hasRows }: { isFirst: boolean; hasRows: boolean }) {
+  const height = useRef(0)
+  const rendered = useRef(hasRows)
+  rendered.current = hasRows
+  const [isNear, setNear] = useState(isFirst)
+  useLayoutEffect(() => {
+    if (element.current === null) return
+    return observe(element.current, (near, measured) => {
+      // A hidden list has no height; its last height is the one it will have again.
+      if (rendered.current && measured > 0) height.current = measured
+      setNear(near)
+    })
+  }, [])
+  return { isNear, height: height.current }
+}
+
+const startsOf = (total: number): readonly number[] =>
+  Array.from({ length: Math.ceil(total / itemsPerPart) }, (_, part) => part * itemsPerPart)
 
 type VirtualListProps<Item> = {
   readonly items: readonly Item[]
-  /** The item that must be there with its neighbours, wherever the list is scrolled to; -1 if none. */
+  /** The index of an item that is always rendered, with its neighbours; -1 for none. */
   readonly keep: number
   readonly isBusy: boolean
   readonly children: (item: Item) => ComponentChildren
 }
 
-/** Rows of which only the parts near the view are in the document. The others leave a gap of their height. */
+/** Loaded rows of which only those near the viewport are in the document. The others leave a gap of their height. */
 export function VirtualList<Item>({ items, keep, isBusy, children }: VirtualListProps<Item>) {
-  const starts = Array.from({ length: Math.ceil(items.length / rowsPerPart) }, (_, part) => part * rowsPerPart)
+  const starts = startsOf(items.length)
   return (
     <>
       {starts.map((start) => (
-        <Part
+        <ListPart
           key={start}
           isFirst={start === 0}
-          items={items.slice(start, start + rowsPerPart)}
-          isKept={starts.length <= maxWholeParts || (keep >= 0 && keep >= start - 1 && keep <= start + rowsPerPart)}
+          items={items.slice(start, start + itemsPerPart)}
+          isKept={starts.length <= maxWholeParts || (keep >= 0 && keep >= start - 1 && keep <= start + itemsPerPart)}
           isBusy={isBusy}
         >
           {children}
-        </Part>
+        </ListPart>
       ))}
     </>
   )
 }
 
-type PartProps<Item> = Pick<VirtualListProps<Item>, 'items' | 'isBusy' | 'children'> & {
+/** The height of a row before any was measured. */
+const defaultRowHeight = 77
+
+type ListPartProps<Item> = Omit<VirtualListProps<Item>, 'keep'> & {
   readonly isFirst: boolean
   readonly isKept: boolean
 }
 
-function Part<Item>({ items, isFirst, isKept, isBusy, children }: PartProps<Item>) {
+function ListPart<Item>({ items, isFirst, isKept, isBusy, children }: ListPartProps<Item>) {
   const element = useRef<HTMLUListElement>(null)
-  const height = useRef(0)
-  const [isNear, setNear] = useState(isFirst)
-  useEffect(() => {
-    if (element.current === null) return
-    const observer = new IntersectionObserver(
-      (entries) => {
-        const latest = entries.at(-1)
-        if (latest === undefined) return
-        // A list that is not displayed has no height; the one it had is the one it will have again.
-        if (latest.boundingClientRect.height > 0) height.current = latest.boundingClientRect.height
-        setNear(latest.isIntersecting)
-      },
-      { root: scrollerOf(element.current), rootMargin: margin },
-    )
-    observer.observe(element.current)
-    return () => observer.disconnect()
-  }, [])
+  const { isNear, height } = useNear(element, { isFirst, hasRows: true })
   const isShown = isNear || isKept
-  const gap = height.current > 0 ? height.current : items.length * defaultRowHeight
+  const gap = height > 0 ? height : items.length * defaultRowHeight
   return (
     <ul
       class="belief-rows"
@@ -90,139 +124,81 @@ function Part<Item>({ items, isFirst, isKept, isBusy, children }: PartProps<Item
 
 type MoreRowsProps = { readonly onMore: () => void; readonly shown: number; readonly total: number }
 
-/** The end of what has been loaded: coming near, it brings more. */
-export function MoreRows({ onMore, shown, total }: MoreRowsProps) {
+export const MoreButton = ({ onMore, shown, total }: MoreRowsProps) => (
+  <div class="more-rows">
+    <Button tone="quiet" onClick={onMore}>
+      {countWords(shown)} of {countWords(total)}. Show more
+    </Button>
+  </div>
+)
+
+/** The end of the loaded rows: loads more when it comes near the viewport. */
+export function MoreRows(props: MoreRowsProps) {
   const element = useRef<HTMLDivElement>(null)
-  const latest = useRef(onMore)
-  latest.current = onMore
-  // Looked at anew after more rows have come: it may still be in view.
+  const latest = useRef(props.onMore)
+  latest.current = props.onMore
+  // Observed again after each load: it may still be in view.
   useEffect(() => {
     if (element.current === null) return
-    const observer = new IntersectionObserver(
-      (entries) => {
-        if (entries.some(({ isIntersecting }) => isIntersecting)) latest.current()
-      },
-      { root: scrollerOf(element.current), rootMargin: margin },
-    )
-    observer.observe(element.current)
-    return () => observer.disconnect()
-  }, [shown])
+    return observe(element.current, (isNear) => isNear && latest.current())
+  }, [props.shown])
   return (
-    <div class="more-rows" ref={element}>
-      <Button tone="quiet" onClick={onMore}>
-        {count(shown)} of {count(total)}. Show more
-      </Button>
+    <div ref={element}>
+      <MoreButton {...props} />
     </div>
   )
 }
 
-/** Parts are loaded and rendered this far outside of what is in view. */
-const pageMargin = '1500px 0px'
-const itemsPerPart = 50
-
-type Load<Page> = (offset: number, limit: number, signal: AbortSignal) => Promise<Page>
-
 type VirtualPagesProps<Page> = {
   readonly total: number
-  /** Another number: what has been loaded may be old. Only parts near the view are asked for again. */
+  /** Grows when loaded pages may be outdated. Only those near the viewport are loaded again. */
   readonly freshness: number
-  /** The height of an item that has never been laid out, in pixels. */
+  /** The height of an item before any was measured, in pixels. */
   readonly defaultHeight: number
-  /** The item that is in view at first. */
+  /** The index of the item that is in view at first. */
   readonly startAt?: number
-  readonly load: Load<Page>
+  readonly load: (offset: number, limit: number, signal: AbortSignal) => Promise<Page>
   readonly children: (page: Page) => ComponentChildren
 }
 
-/**
- * A list of any length of which only the parts near the view are loaded and in the document; the others leave a gap of
- * their height. One can scroll to any place of it at once.
- */
+/** A list of any length, of which only the pages near the viewport are loaded and in the document. */
 export function VirtualPages<Page>({ total, startAt = 0, ...rest }: VirtualPagesProps<Page>) {
-  const watch = useRef<ReturnType<typeof watching> | null>(null)
-  const observe: Observe = (element, onNear) => {
-    watch.current ??= watching(element)
-    return watch.current(element, onNear)
-  }
-  const starts = Array.from({ length: Math.ceil(total / itemsPerPart) }, (_, part) => part * itemsPerPart)
   const first = startAt - (startAt % itemsPerPart)
   return (
     <>
-      {starts.map((start) => (
-        <VirtualPage
+      {startsOf(total).map((start) => (
+        <PagePart
           key={start}
           {...rest}
           start={start}
           count={Math.min(itemsPerPart, total - start)}
           isFirst={start === first}
-          observe={observe}
         />
       ))}
     </>
   )
 }
 
-type Observe = (element: Element, onNear: (isNear: boolean, height: number) => void) => () => void
-
-/** One observer for all parts: a list may have thousands. */
-function watching(first: Element): Observe {
-  const heard = new Map<Element, (isNear: boolean, height: number) => void>()
-  const observer = new IntersectionObserver(
-    (entries) => {
-      for (const { target, isIntersecting, boundingClientRect } of entries)
-        heard.get(target)?.(isIntersecting, boundingClientRect.height)
-    },
-    { root: scrollerOf(first), rootMargin: pageMargin },
-  )
-  return (element, onNear) => {
-    heard.set(element, onNear)
-    observer.observe(element)
-    return () => {
-      heard.delete(element)
-      observer.unobserve(element)
-    }
-  }
-}
-
-type PageProps<Page> = Omit<VirtualPagesProps<Page>, 'total' | 'startAt'> & {
+type PagePartProps<Page> = Omit<VirtualPagesProps<Page>, 'total' | 'startAt'> & {
   readonly start: number
   readonly count: number
   readonly isFirst: boolean
-  readonly observe: Observe
 }
 
-type Loaded<Page> = { readonly page: Page; readonly freshness: number }
+type LoadedPage<Page> = { readonly page: Page; readonly freshness: number }
 
-function VirtualPage<Page>({
-  start,
-  count,
-  isFirst,
-  freshness,
-  defaultHeight,
-  load,
-  observe,
-  children,
-}: PageProps<Page>) {
+function PagePart<Page>({ start, count, isFirst, freshness, defaultHeight, load, children }: PagePartProps<Page>) {
   const element = useRef<HTMLDivElement>(null)
-  const height = useRef(0)
-  const [isNear, setNear] = useState(isFirst)
-  const [loaded, setLoaded] = useState<Loaded<Page> | null>(null)
+  const [loaded, setLoaded] = useState<LoadedPage<Page> | null>(null)
   const [error, setError] = useState<Refusal | null>(null)
   const [attempt, setAttempt] = useState(0)
-  const again = () => setAttempt((before) => before + 1)
-  useRetry(error, again)
+  const { isNear, height } = useNear(element, { isFirst, hasRows: loaded !== null })
+  const retry = () => setAttempt((before) => before + 1)
+  useRetry(error, retry)
   const isShown = isNear && loaded !== null
-  const hadRows = useRef(isShown)
-  hadRows.current = isShown
 
   useLayoutEffect(() => {
-    if (element.current === null) return
-    if (isFirst && start > 0) element.current.scrollIntoView({ block: 'start' })
-    return observe(element.current, (near, measured) => {
-      // A list that is not displayed has no height; the one it had is the one it will have again.
-      if (hadRows.current && measured > 0) height.current = measured
-      setNear(near)
-    })
+    if (isFirst && start > 0) element.current?.scrollIntoView({ block: 'start' })
   }, [])
 
   useEffect(() => {
@@ -242,7 +218,7 @@ function VirtualPage<Page>({
     return () => controller.abort()
   }, [isNear, freshness, attempt, count])
 
-  const gap = height.current > 0 ? height.current : count * defaultHeight
+  const gap = height > 0 ? height : count * defaultHeight
   return (
     <div
       class="part"
@@ -252,8 +228,8 @@ function VirtualPage<Page>({
     >
       {isShown ? children(loaded.page) : null}
       {error === null || isShown ? null : (
-        <p class="stale" role="alert">
-          {error.message} <Button onClick={again}>Try again</Button>
+        <p class="note" role="alert">
+          {error.message} <Button onClick={retry}>Try again</Button>
         </p>
       )}
     </div>

@@ -6,165 +6,124 @@ import { dismiss, hold, letFade, type Toast, toasts } from '../state/changes.ts'
 import type { Resource } from '../state/resource.ts'
 import { Button, Icon, type IconName } from './elements.tsx'
 
-/** What to see where nothing is yet: what would be here, and the next step towards it. */
-export function EmptyState({
-  icon,
-  title,
-  children,
-}: {
-  readonly icon: IconName
-  readonly title: string
-  readonly children?: ComponentChildren
-}) {
-  return (
-    <div class="empty">
-      <span class="empty-sign">
-        <Icon name={icon} size={22} />
-      </span>
-      <h2>{title}</h2>
-      <div class="empty-text">{children}</div>
-    </div>
-  )
-}
+type EmptyStateProps = { readonly icon: IconName; readonly title: string; readonly children?: ComponentChildren }
+
+/** Shown in place of a list without items: what would be here, and the next step towards it. */
+export const EmptyState = ({ icon, title, children }: EmptyStateProps) => (
+  <div class="empty">
+    <span class="badge accent">
+      <Icon name={icon} size={22} />
+    </span>
+    <h2>{title}</h2>
+    {children}
+  </div>
+)
 
 /** What went wrong, in the server's words, and a way to try again. */
-export function FailedState({ error, retry }: { readonly error: Refusal; readonly retry: () => void }) {
-  return (
-    <div class="empty failed" role="alert">
-      <span class="empty-sign">
-        <Icon name="warn" size={22} />
-      </span>
-      <h2>{error.message}</h2>
-      <div class="empty-text">
-        <p>
-          <Worded text={error.hint} />
-        </p>
-      </div>
-      <Button icon="sync" onClick={retry}>
-        Try again
-      </Button>
-    </div>
-  )
-}
+export const FailedState = ({ error, retry }: { readonly error: Refusal; readonly retry: () => void }) => (
+  <div class="empty" role="alert">
+    <span class="badge bad">
+      <Icon name="warn" size={22} />
+    </span>
+    <h2>{error.message}</h2>
+    <p>
+      <WithCode text={error.hint} />
+    </p>
+    <Button icon="sync" onClick={retry}>
+      Try again
+    </Button>
+  </div>
+)
 
-export type Way = { readonly href: string; readonly name: string }
-
-/** What an old address or a removed thing leaves: trying again would not bring it, so there is a way on. */
-export function MissingState({ error, elsewhere }: { readonly error: Refusal; readonly elsewhere: Way }) {
-  return (
-    <div class="empty" role="alert">
-      <span class="empty-sign">
-        <Icon name="question" size={22} />
-      </span>
-      <h2 class="break">{error.message}</h2>
-      <div class="empty-text">
-        <p>It may have been removed, or the address is not right.</p>
-      </div>
+type LinkTarget = { readonly href: string; readonly name: string }
+/** Shown for a dead link or a removed item. Retrying cannot help, so it links elsewhere. */
+export const MissingState = ({ title, elsewhere }: { readonly title: string; readonly elsewhere: LinkTarget }) => (
+  <div role="alert">
+    <EmptyState icon="question" title={title}>
+      <p>It may have been removed, or the address is wrong.</p>
       <Link class="button" href={elsewhere.href}>
         {elsewhere.name}
       </Link>
-    </div>
-  )
-}
+    </EmptyState>
+  </div>
+)
 
-/** A refusal beside the thing that was refused. */
+/** A refusal next to the form or button that caused it. */
 export function Refused({ error }: { readonly error: Refusal | null }) {
   if (error === null) return null
   return (
-    <p class="refused" role="alert">
-      <Icon name="warn" />
-      <span>
-        <Worded text={`${error.message} ${error.hint}`} />
-      </span>
+    <p class="note bad" role="alert">
+      <WithCode text={`${error.message} ${error.hint}`} />
     </p>
   )
 }
 
-/** A sentence of the program's own in which `backticks` stand around what is typed into a terminal. */
-export function Worded({ text }: { readonly text: string }) {
-  return (
-    <>{text.split(/`([^`]+)`/).map((piece, index) => (index % 2 === 1 ? <code key={index}>{piece}</code> : piece))}</>
-  )
-}
+/** A sentence of the program itself, in which `backticks` mark what is typed into a terminal. */
+export const WithCode = ({ text }: { readonly text: string }) => (
+  <>{text.split(/`([^`]+)`/).map((part, index) => (index % 2 === 1 ? <code key={index}>{part}</code> : part))}</>
+)
 
-/** Grey lines of the size of what is coming, so that nothing moves when it comes. */
-export function SkeletonRows({ rows, label }: { readonly rows: number; readonly label: string }) {
-  return (
-    <div class="skeleton-rows" role="status">
-      <span class="unseen">{label}</span>
-      {Array.from({ length: rows }, (_, index) => (
-        <div class="skeleton-row" key={index} aria-hidden="true">
-          <span class="skeleton line-long" />
-          <span class="skeleton line-short" />
-        </div>
-      ))}
-    </div>
-  )
-}
+/** Grey lines of the size of the coming rows, so that nothing moves when they come. */
+export const SkeletonRows = ({ rows, label }: { readonly rows: number; readonly label: string }) => (
+  <div role="status">
+    <span class="unseen">{label}</span>
+    {Array.from({ length: rows }, (_, index) => (
+      <div class="skeleton-row" key={index} aria-hidden="true">
+        <span class="skeleton" />
+        <span class="skeleton" />
+      </div>
+    ))}
+  </div>
+)
 
-export function SkeletonBlock({ label, kind }: { readonly label: string; readonly kind: 'detail' | 'plot' | 'cards' }) {
-  return (
-    <div class={`skeleton-block like-${kind}`} role="status">
-      <span class="unseen">{label}</span>
-      <span class="skeleton line-title" aria-hidden="true" />
-      <span class="skeleton line-long" aria-hidden="true" />
-      <span class="skeleton line-long" aria-hidden="true" />
-      <span class="skeleton box" aria-hidden="true" />
-      <span class="skeleton box" aria-hidden="true" />
-    </div>
-  )
-}
+export const SkeletonBlock = ({ label }: { readonly label: string }) => (
+  <div class="skeleton-block">
+    <SkeletonRows rows={4} label={label} />
+  </div>
+)
 
-/** Shows what is there, what is coming, or what went wrong; exactly one of the three. */
-export function Loaded<Value>({
-  resource,
-  waiting,
-  elsewhere,
-  children,
-}: {
+type LoadedProps<Value> = {
   readonly resource: Resource<Value>
   readonly waiting: ComponentChildren
-  /** Where to go when there is no such thing. */
-  readonly elsewhere?: Way
+  /** The link for a value that does not exist. */
+  readonly elsewhere?: LinkTarget
   readonly children: (value: Value) => ComponentChildren
-}) {
+}
+
+/** Shows the value, the placeholder or the error; exactly one of the three. */
+export function Loaded<Value>({ resource, waiting, elsewhere, children }: LoadedProps<Value>) {
   const { value, error, reload } = resource
   if (value !== null) return <>{children(value)}</>
-  if (error?.status === 404 && elsewhere !== undefined) return <MissingState error={error} elsewhere={elsewhere} />
+  if (error?.status === 404 && elsewhere !== undefined)
+    return <MissingState title={error.message} elsewhere={elsewhere} />
   if (error !== null) return <FailedState error={error} retry={reload} />
   return <>{waiting}</>
 }
 
-/** A page whose code is fetched when it is first opened, and kept then. */
+/** A page whose code is fetched when it is first opened. */
 export function lazy<Props extends object>(load: () => Promise<ComponentType<Props>>): ComponentType<Props> {
-  let loaded: ComponentType<Props> | null = null
+  let Loaded: ComponentType<Props> | null = null
   return function Lazy(props: Props) {
-    const [state, setState] = useState<'waiting' | 'ready' | 'failed'>(loaded === null ? 'waiting' : 'ready')
+    const [state, setState] = useState<'waiting' | 'ready' | 'failed'>(Loaded === null ? 'waiting' : 'ready')
     const fetch = () => {
-      if (loaded !== null) return
+      if (Loaded !== null) return
       load().then(
         (component) => {
-          loaded = component
+          Loaded = component
           setState('ready')
         },
         () => setState('failed'),
       )
     }
-    // Again by itself when a server that did not answer is back.
+    // Tries again when the server is back.
     useEffect(fetch, [reconnects.value])
-    if (loaded !== null) {
-      const Component = loaded
-      return <Component {...props} />
-    }
-    return state === 'failed' ? (
-      <FailedState error={unreachable()} retry={fetch} />
-    ) : (
-      <SkeletonBlock kind="cards" label="Loading the page" />
-    )
+    if (Loaded !== null) return <Loaded {...props} />
+    if (state === 'failed') return <FailedState error={unreachable()} retry={fetch} />
+    return <SkeletonBlock label="Loading the page" />
   }
 }
 
-/** A line at the top while an answer is late, such as while another program has locked the store. */
+/** A line at the top while an answer is late, for example while another program has locked the store. */
 export const LateSign = () => (
   <div class="late" role="status">
     {isLate.value ? (
@@ -176,31 +135,27 @@ export const LateSign = () => (
   </div>
 )
 
-/** What has just been done, and the way back. */
-export function ToastRegion() {
-  return (
-    <div class="toasts" role="status" aria-live="polite">
-      {isLive.value === false ? <LostCard /> : null}
-      {toasts.value.map((toast) => (
-        <ToastCard key={toast.id} toast={toast} />
-      ))}
-    </div>
-  )
-}
-
-/** Stays until the server answers again. */
-const LostCard = () => (
-  <div class="toast failed">
-    <span class="row">
-      <Icon name="sync" /> The server does not answer. Trying again…
-    </span>
+/** The latest changes with their undo buttons. The note about a lost server stays until it answers again. */
+export const ToastRegion = () => (
+  <div class="toasts" role="status" aria-live="polite">
+    {isLive.value === false ? (
+      <div class="toast failed">
+        <Icon name="sync" /> The server does not answer. Trying again…
+      </div>
+    ) : null}
+    {toasts.value.map((toast) => (
+      <ToastCard key={toast.id} toast={toast} />
+    ))}
   </div>
 )
 
-function ToastCard({ toast }: { readonly toast: Toast }) {
-  const { id, tone, text, action } = toast
+function ToastCard({ toast: { id, tone, text, action } }: { readonly toast: Toast }) {
+  const onClick = () => {
+    dismiss(id)
+    void action?.onClick()
+  }
   return (
-    // biome-ignore lint/a11y/noStaticElementInteractions: it is not acted upon; it only stays while it is looked at.
+    // biome-ignore lint/a11y/noStaticElementInteractions: it has no action of its own; it only stays while it is read.
     <div
       class={`toast ${tone}`}
       onMouseEnter={() => hold(id)}
@@ -208,17 +163,11 @@ function ToastCard({ toast }: { readonly toast: Toast }) {
       onFocusIn={() => hold(id)}
       onFocusOut={() => letFade(id)}
     >
-      <span class="break">
-        <Worded text={text} />
+      <span class="break grow">
+        <WithCode text={text} />
       </span>
       {action === null ? null : (
-        <Button
-          tone="quiet"
-          onClick={() => {
-            dismiss(id)
-            void action.act()
-          }}
-        >
+        <Button tone="quiet" onClick={onClick}>
           {action.label}
         </Button>
       )}

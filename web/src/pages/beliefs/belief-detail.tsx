@@ -11,9 +11,10 @@ import { applyChange, applyChangeOrToast } from '../../state/changes.ts'
 import { scopes } from '../../state/facts.ts'
 import { useResource } from '../../state/resource.ts'
 import { draftOf, dropDraft, keepDraft, useSubject } from '../../state/window.ts'
-import { Badge, Button, Icon, Time } from '../../ui/elements.tsx'
+import { Badge, Button, Prose, Time } from '../../ui/elements.tsx'
 import { ChipEditor } from '../../ui/form.tsx'
-import { EmptyState, FailedState, Loaded, Refused, SkeletonBlock, SkeletonRows } from '../../ui/notice.tsx'
+import { Facts } from '../../ui/layout.tsx'
+import { FailedState, Loaded, MissingState, Refused, SkeletonBlock, SkeletonRows } from '../../ui/notice.tsx'
 import { isOpenToChange, isUnconfirmed, stateOf } from './belief-state.ts'
 import {
   ConflictDialog,
@@ -24,14 +25,14 @@ import {
   keepIt,
   ResolveDialog,
 } from './dialogs.tsx'
-import { Chain, Connections, HistoryTimeline } from './history.tsx'
+import { Chain, Connections, HistoryTimeline, Part } from './history.tsx'
 import { Candidate, Proposal } from './proposal.tsx'
 
-/** One belief, whole. What is being edited stays as it is while the rest keeps up with the store. */
+/** One belief with its history. Text that is being edited stays while the rest is updated. */
 export function BeliefDetail({ id }: { readonly id: string }) {
   const freshness = journalHead.value
   const found = useResource(id, (signal) => ask('getBelief', { params: { id }, signal }), { freshness })
-  // Shown together: what comes later would move the rest.
+  // Shown together, so that nothing moves.
   const history = useResource(
     id,
     async (signal) => {
@@ -45,51 +46,53 @@ export function BeliefDetail({ id }: { readonly id: string }) {
     { freshness },
   )
   const close = () => goBackTo(withQuery({}, '/beliefs'))
-  useKeys({ Escape: { does: 'Close', act: close } })
+  useKeys({ Escape: { does: 'Close', onPress: close } })
   useSubject(found.value?.belief.name ?? null)
-  if (found.value === null && found.error?.status === 404)
-    return (
-      <EmptyState icon="question" title="This belief is not here">
-        <p>It may have been forgotten, or the address is not right.</p>
-        <Button onClick={close}>Back to the list</Button>
-      </EmptyState>
-    )
-  if (found.value === null && found.error !== null) return <FailedState error={found.error} retry={found.reload} />
-  if (found.value === null) return <SkeletonBlock kind="detail" label="Loading the belief" />
-  const { belief, proposals } = found.value
-  const [own] = proposals
-  const chain = history.value?.chain ?? []
+  const { value, error } = found
+  if (value === null && error?.status === 404)
+    return <MissingState title="This belief is not here" elsewhere={{ href: '/beliefs', name: 'Back to the list' }} />
+  if (value === null && error !== null) return <FailedState error={error} retry={found.reload} />
+  if (value === null) return <SkeletonBlock label="Loading the belief" />
+  const { belief, proposals } = value
   return (
     <article class="detail" aria-busy={found.isLoading}>
       <Button tone="quiet" icon="back" class="back-button" onClick={close}>
         All beliefs
       </Button>
-      <GoneNote isGone={found.error?.status === 404} />
+      {error?.status === 404 ? (
+        <p class="note bad" role="alert">
+          This belief was forgotten or withdrawn elsewhere. This is its last known state.
+        </p>
+      ) : null}
       <ForgettingNote belief={belief} />
-      <header class="detail-head">
-        <h2 class="break" dir="auto">
+      <header class="stack tight">
+        <h2 class="big break" dir="auto">
           {belief.name}
         </h2>
         <Marks belief={belief} />
       </header>
-      {belief.proposedFor === null ? <BeliefActions belief={belief} chainLength={chain.length} /> : null}
       {belief.proposedFor === null ? (
-        <Whole belief={belief} proposals={proposals} />
+        <>
+          <BeliefActions belief={belief} chainLength={history.value?.chain.length ?? 0} />
+          <Whole belief={belief} proposals={proposals} />
+        </>
       ) : (
-        <section class="detail-part waiting" aria-label="Proposal">
-          {own === undefined ? null : <Proposal value={own} shownOn={belief.id} onDecided={goTo} />}
-        </section>
+        <Waiting label="Proposal">
+          {proposals.slice(0, 1).map((own) => (
+            <Proposal key={own.proposal.id} value={own} shownOn={belief.id} onDecided={goTo} />
+          ))}
+        </Waiting>
       )}
       <Loaded resource={history} waiting={<SkeletonRows rows={3} label="Loading the history" />}>
-        {({ revisions, revisionCount, chain: line, links }) => (
+        {({ revisions, revisionCount, chain, links }) => (
           <>
-            <Connections belief={belief} links={links} />
+            <Connections links={links} />
             <Part title="Provenance">
               <Provenance belief={belief} />
             </Part>
-            {line.length < 2 ? null : (
+            {chain.length < 2 ? null : (
               <Part title="Supersession">
-                <Chain chain={line} current={belief.id} />
+                <Chain chain={chain} current={belief.id} />
               </Part>
             )}
             <Part title="History">
@@ -106,53 +109,51 @@ export function BeliefDetail({ id }: { readonly id: string }) {
   )
 }
 
-function Whole({ belief, proposals }: { readonly belief: ApiBelief; readonly proposals: readonly ProposalValue[] }) {
-  return (
-    <>
-      {belief.candidate ? (
-        <section class="detail-part waiting" aria-label="Candidate">
-          <Candidate belief={belief} onRejected={() => navigate(withQuery({}, '/beliefs'), { replace: true })} />
-        </section>
-      ) : null}
-      {proposals.length === 0 ? null : (
-        <section class="detail-part waiting" aria-label="Proposals">
-          <h3 class="part-title">{pluralize(proposals.length, 'proposal')} waiting</h3>
-          {proposals.map((proposal) => (
-            <Proposal key={proposal.proposal.id} value={proposal} shownOn={belief.id} onDecided={goTo} />
-          ))}
-        </section>
-      )}
-      <p class="prose content" dir="auto">
-        {belief.content}
-      </p>
-      <WhyEditor belief={belief} />
-      <Part title="Also known as">
-        <AliasEditor belief={belief} />
-      </Part>
-      <Part title="Holds in">
-        <ScopeEditor belief={belief} />
-      </Part>
-    </>
-  )
-}
+const Waiting = ({ label, children }: { readonly label: string; readonly children: ComponentChildren }) => (
+  <section class="quote odd stack" aria-label={label}>
+    {children}
+  </section>
+)
+
+const Whole = ({ belief, proposals }: { readonly belief: ApiBelief; readonly proposals: readonly ProposalValue[] }) => (
+  <>
+    {belief.candidate ? (
+      <Waiting label="Candidate">
+        <Candidate belief={belief} onRejected={() => navigate(withQuery({}, '/beliefs'), { replace: true })} />
+      </Waiting>
+    ) : null}
+    {proposals.length === 0 ? null : (
+      <Waiting label="Proposals">
+        <h3 class="part-title">{pluralize(proposals.length, 'proposal')} waiting</h3>
+        {proposals.map((proposal) => (
+          <Proposal key={proposal.proposal.id} value={proposal} shownOn={belief.id} onDecided={goTo} />
+        ))}
+      </Waiting>
+    )}
+    <Prose text={belief.content} class="content" />
+    <WhyEditor belief={belief} />
+    <Part title="Also known as">
+      <AliasEditor belief={belief} />
+    </Part>
+    <Part title="Scopes">
+      <ScopeEditor belief={belief} />
+    </Part>
+  </>
+)
 
 const goTo = (id: string): void => {
   if (id !== '') navigate(withQuery({}, address('beliefs', id)), { replace: true })
 }
 
 function Marks({ belief }: { readonly belief: ApiBelief }) {
-  const state = stateOf(belief)
+  const { word, tone } = stateOf(belief) ?? { word: 'current', tone: 'good' }
   return (
     <p class="row marks">
       <Badge>{typeWords[belief.type]}</Badge>
       {belief.subtype === null ? null : <Badge>{subtypeWords[belief.subtype]}</Badge>}
-      {state === null ? <Badge tone="good">current</Badge> : <Badge tone={state.tone}>{state.word}</Badge>}
-      {belief.pinned ? (
-        <Badge tone="accent">
-          <Icon name="pin" size={12} /> pinned
-        </Badge>
-      ) : null}
-      {/* Elsewhere they stand under "Holds in", where they can be changed. */}
+      <Badge tone={tone}>{word}</Badge>
+      {belief.pinned ? <Badge tone="accent">pinned</Badge> : null}
+      {/* Other beliefs have their scopes below, where they can be changed. */}
       {belief.proposedFor === null ? null : belief.scopes.map((scope) => <Badge key={scope}>{scope}</Badge>)}
       {belief.supersededBy === null ? null : (
         <Link href={address('beliefs', belief.supersededBy)}>See what replaced it</Link>
@@ -161,28 +162,11 @@ function Marks({ belief }: { readonly belief: ApiBelief }) {
   )
 }
 
-function Part({ title, children }: { readonly title: string; readonly children: ComponentChildren }) {
-  return (
-    <section class="detail-part">
-      <h3 class="part-title">{title}</h3>
-      {children}
-    </section>
-  )
-}
-
-const GoneNote = ({ isGone }: { readonly isGone: boolean }) =>
-  isGone ? (
-    <p class="refused" role="alert">
-      <Icon name="warn" /> This belief was forgotten or withdrawn elsewhere. This is its last known state.
-    </p>
-  ) : null
-
 function ForgettingNote({ belief }: { readonly belief: ApiBelief }) {
   if (!isBeingForgotten(belief.id)) return null
   return (
-    <div class="refused forgetting" role="status">
-      <Icon name="trash" />
-      <span>This belief will be erased in a few seconds.</span>
+    <div class="note bad forgetting row" role="status">
+      <span class="grow">This belief will be erased in a few seconds.</span>
       <Button class="small" onClick={() => keepIt(belief.id)}>
         Keep it
       </Button>
@@ -195,17 +179,16 @@ function ForgettingNote({ belief }: { readonly belief: ApiBelief }) {
 
 type Open = 'correct' | 'forget' | 'resolve' | null
 
-/** What can be done with a belief. One that is retired can only be forgotten. */
-export function BeliefActions({ belief, chainLength }: { readonly belief: ApiBelief; readonly chainLength: number }) {
+/** The actions on a belief. A retired one can only be forgotten. */
+function BeliefActions({ belief, chainLength }: { readonly belief: ApiBelief; readonly chainLength: number }) {
   const [open, setOpen] = useState<Open>(null)
   const close = () => setOpen(null)
   const isOpen = isOpenToChange(belief)
   const canConfirm = isOpen && isUnconfirmed(belief)
   const params = { id: belief.id }
   const pin = () =>
-    void applyChangeOrToast(
-      belief.pinned ? 'Unpinned.' : 'Pinned. It is recalled in its scope whatever the message says.',
-      () => ask('editBelief', { params, body: { pinned: !belief.pinned } }),
+    void applyChangeOrToast(belief.pinned ? 'Unpinned.' : 'Pinned. Every message in its scopes gets it.', () =>
+      ask('editBelief', { params, body: { pinned: !belief.pinned } }),
     )
   const confirm = () => void applyChangeOrToast('Confirmed as your own.', () => ask('confirmBelief', { params }))
   const correct = () => setOpen('correct')
@@ -213,16 +196,19 @@ export function BeliefActions({ belief, chainLength }: { readonly belief: ApiBel
   useKeys({
     ...(isOpen
       ? {
-          p: { does: belief.pinned ? 'Unpin' : 'Pin', act: pin },
-          c: { does: 'Correct', act: correct },
-          ...(canConfirm ? { y: { does: 'Confirm', act: confirm } } : {}),
-          a: { does: 'Add an alias', act: () => document.querySelector<HTMLElement>('[data-chip=alias]')?.focus() },
+          p: { does: belief.pinned ? 'Unpin' : 'Pin', onPress: pin },
+          c: { does: 'Correct', onPress: correct },
+          ...(canConfirm ? { y: { does: 'Confirm', onPress: confirm } } : {}),
+          a: {
+            does: 'Add an alias',
+            onPress: () => document.querySelector<HTMLElement>('[data-chip="Add alias"]')?.focus(),
+          },
         }
       : {}),
-    f: { does: 'Forget', act: forget },
+    f: { does: 'Forget', onPress: forget },
   })
   return (
-    <fieldset class="row detail-actions" aria-label="Actions">
+    <fieldset class="row" aria-label="Actions">
       {isOpen ? (
         <>
           <Button icon="pin" onClick={pin} aria-pressed={belief.pinned} title="Pin (p)">
@@ -256,22 +242,20 @@ export function BeliefActions({ belief, chainLength }: { readonly belief: ApiBel
 const edit = async (belief: ApiBelief, done: string, body: Body<'editBelief'>): Promise<Refusal | null> =>
   (await applyChange(done, () => ask('editBelief', { params: { id: belief.id }, body }))).error
 
-/** What else it can be found by. */
-export function AliasEditor({ belief }: { readonly belief: ApiBelief }) {
-  return (
-    <ChipEditor
-      items={belief.aliases}
-      noun="alias"
-      placeholder="Another name"
-      isReadOnly={!isOpenToChange(belief)}
-      add={(alias) => edit(belief, `Also known as “${alias}” now.`, { addAliases: [alias] })}
-      remove={(alias) => edit(belief, `No longer known as “${alias}”.`, { removeAliases: [alias] })}
-    />
-  )
-}
+/** Other names that it is found by. */
+const AliasEditor = ({ belief }: { readonly belief: ApiBelief }) => (
+  <ChipEditor
+    items={belief.aliases}
+    noun="alias"
+    placeholder="Another name"
+    isReadOnly={!isOpenToChange(belief)}
+    add={(alias) => edit(belief, `Alias “${alias}” added.`, { addAliases: [alias] })}
+    remove={(alias) => edit(belief, `Alias “${alias}” removed.`, { removeAliases: [alias] })}
+  />
+)
 
-/** Where it holds. All scopes are written at once, so the version that was seen goes along. */
-export function ScopeEditor({ belief }: { readonly belief: ApiBelief }) {
+/** All scopes are written at once, so the version that was shown is sent too. */
+function ScopeEditor({ belief }: { readonly belief: ApiBelief }) {
   const write = (next: readonly string[], done: string) =>
     edit(belief, done, { scopes: [...next], expectedVersion: belief.version })
   return (
@@ -283,90 +267,89 @@ export function ScopeEditor({ belief }: { readonly belief: ApiBelief }) {
       suggestions={(scopes.value?.items ?? [])
         .map(({ scope }) => scope)
         .filter((scope) => !belief.scopes.includes(scope))}
-      add={(scope) => write([...belief.scopes, scope], `Holds in ${scope} too.`)}
+      add={(scope) => write([...belief.scopes, scope], `Added to ${scope}.`)}
       remove={(scope) =>
         write(
           belief.scopes.filter((one) => one !== scope),
-          `No longer holds in ${scope}.`,
+          `Removed from ${scope}.`,
         )
       }
     />
   )
 }
 
-/** Where a belief came from and how sure it is. */
-export function Provenance({ belief }: { readonly belief: ApiBelief }) {
-  const { provenance, reinforcement } = belief
+/** The source of a belief and its confidence. */
+function Provenance({ belief }: { readonly belief: ApiBelief }) {
+  const { provenance, reinforcement, expertise } = belief
   return (
-    <dl class="facts">
-      <Fact name="Said by">
-        {whoWords(provenance)}
-        {throughWords(provenance)}, <Time at={provenance.at} />
-        {provenance.model === null ? '' : `, derived by ${provenance.model}`}
-      </Fact>
-      <Fact name="Said again">
-        {reinforcement.count === 0 ? 'not yet' : `${pluralize(reinforcement.count, 'time')}, last `}
-        {reinforcement.count === 0 ? null : <Time at={reinforcement.at} />}
-      </Fact>
-      <Fact name="Confidence">{percent(belief.confidence)}</Fact>
-      {belief.editedByPerson ? (
-        <Fact name="Authority">a person has said or edited it, so agents can only propose changes</Fact>
-      ) : null}
-      {belief.agent === null ? null : <Fact name="Only for">the agent {belief.agent}</Fact>}
-      {belief.expertise === null ? null : (
-        <Fact name="Expertise">
-          {belief.expertise.domain}, {belief.expertise.depth}
-        </Fact>
-      )}
-      <Fact name="Id">
-        <code>{belief.id}</code>, version {belief.version}
-      </Fact>
-    </dl>
+    <Facts
+      rows={[
+        [
+          'Said by',
+          <>
+            {whoWords(provenance)}
+            {throughWords(provenance)}, <Time at={provenance.at} />
+            {provenance.model === null ? '' : `, derived by ${provenance.model}`}
+          </>,
+        ],
+        [
+          'Said again',
+          reinforcement.count === 0 ? (
+            'not yet'
+          ) : (
+            <>
+              {pluralize(reinforcement.count, 'time')}, last <Time at={reinforcement.at} />
+            </>
+          ),
+        ],
+        ['Confidence', percent(belief.confidence)],
+        [
+          'Authority',
+          belief.editedByPerson ? 'a person has said or edited it, so agents can only propose changes' : null,
+        ],
+        ['Only for', belief.agent === null ? null : `the agent ${belief.agent}`],
+        ['Expertise', expertise === null ? null : `${expertise.domain}, ${expertise.depth}`],
+        [
+          'Id',
+          <>
+            <code>{belief.id}</code>, version {belief.version}
+          </>,
+        ],
+      ]}
+    />
   )
 }
 
-function Fact({ name, children }: { readonly name: string; readonly children: ComponentChildren }) {
-  return (
-    <div>
-      <dt>{name}</dt>
-      <dd class="break">{children}</dd>
-    </div>
-  )
-}
-
-/** What an agent should do about a belief, to read and to change in place. */
-export function WhyEditor({ belief }: { readonly belief: ApiBelief }) {
+/** The why of a belief, which is edited in place. */
+function WhyEditor({ belief }: { readonly belief: ApiBelief }) {
   const key = `why of ${belief.id}`
   const draft = draftOf(key)
   const begin = () => keepDraft(key, { text: belief.why, baseVersion: belief.version })
   const canEdit = isOpenToChange(belief)
-  useKeys(canEdit && draft === null ? { e: { does: 'Edit the why', act: begin } } : {})
+  useKeys(canEdit && draft === null ? { e: { does: 'Edit the why', onPress: begin } } : {})
   const edit = useRef<HTMLButtonElement>(null)
   const wasEditing = useRef(false)
   useLayoutEffect(() => {
-    // The form takes the focus with it when it goes.
+    // The form had the focus and is gone.
     if (wasEditing.current && draft === null && document.activeElement === document.body) edit.current?.focus()
     wasEditing.current = draft !== null
   }, [draft === null])
   if (draft !== null) return <WhyForm belief={belief} draftKey={key} />
   return (
-    <section class="detail-part">
-      <div class="part-head">
-        <h3 class="part-title">Why it matters</h3>
-        {canEdit ? (
-          <Button ref={edit} tone="quiet" icon="edit" class="small" onClick={begin} title="Edit (e)">
-            Edit
-          </Button>
-        ) : null}
-      </div>
+    <Part title="Why it matters">
       {belief.why === '' ? (
         <p class="soft">Not written yet. Say what an agent should do because of this.</p>
       ) : (
-        <p class="prose" dir="auto">
-          {belief.why}
-        </p>
+        <Prose text={belief.why} />
       )}
-    </section>
+      {canEdit ? (
+        <p>
+          <Button ref={edit} icon="edit" class="small" onClick={begin} title="Edit (e)">
+            Edit
+          </Button>
+        </p>
+      ) : null}
+    </Part>
   )
 }
 
@@ -378,7 +361,7 @@ function WhyForm({ belief, draftKey }: { readonly belief: ApiBelief; readonly dr
   const area = useRef<HTMLTextAreaElement>(null)
   useEffect(() => area.current?.focus(), [])
   const close = () => dropDraft(draftKey)
-  useKeys({ Escape: { does: 'Close', act: close } })
+  useKeys({ Escape: { does: 'Close', onPress: close } })
   if (draft === null) return null
   const save = async (expectedVersion: number) => {
     setBusy(true)
@@ -392,7 +375,7 @@ function WhyForm({ belief, draftKey }: { readonly belief: ApiBelief; readonly dr
     if (refusal === null) close()
   }
   return (
-    <section class="detail-part">
+    <section>
       <form
         class="stack tight"
         onSubmit={(event) => {
@@ -418,7 +401,7 @@ function WhyForm({ belief, draftKey }: { readonly belief: ApiBelief; readonly dr
           }}
         />
         {belief.version > draft.baseVersion ? (
-          <p class="changed-note" role="status">
+          <p class="note" role="status">
             This belief was changed elsewhere while you are writing. Saving will show both.
           </p>
         ) : null}

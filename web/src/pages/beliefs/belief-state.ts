@@ -3,7 +3,7 @@ import type { ApiBelief } from '../../../../src/http/api/contract.ts'
 import { pluralize } from '../../format/numbers.ts'
 import type { Tone } from '../../ui/elements.tsx'
 
-/** What sets a belief apart from an ordinary current one; null when nothing does. */
+/** How a belief differs from an ordinary current one; null if it does not. */
 export function stateOf(belief: ApiBelief): { readonly word: string; readonly tone: Tone } | null {
   if (belief.proposedFor !== null && belief.resolvedAt !== null) return { word: 'proposed removal', tone: 'odd' }
   if (belief.proposedFor !== null) return { word: 'proposed', tone: 'odd' }
@@ -15,7 +15,7 @@ export function stateOf(belief: ApiBelief): { readonly word: string; readonly to
   return null
 }
 
-/** Whether a person has yet to make it their own word. */
+/** Whether no person has confirmed it yet. */
 export const isUnconfirmed = ({ status, editedByPerson }: ApiBelief): boolean => status !== 'active' || !editedByPerson
 
 /** Whether it can still be changed: not replaced, not settled, not merely proposed, no candidate. */
@@ -26,7 +26,7 @@ export const isOpenToChange = (belief: ApiBelief): boolean =>
   belief.proposedFor === null &&
   !belief.candidate
 
-/** What one revision did to one field, in words. */
+/** The change of one field by one revision, in words. */
 export type FieldChange = { readonly field: string; readonly before: string; readonly after: string }
 
 type Known = readonly Belief[]
@@ -46,18 +46,19 @@ const fields: readonly (readonly [string, (belief: Belief, known: Known) => stri
   ['repeated', ({ reinforcement }) => pluralize(reinforcement.count, 'time')],
 ]
 
-/** Another belief by its name, or by its text where the name is the same. One that is not known has only its id. */
+/** The name of another belief, or its text if both have the same name. An unknown belief has only its id. */
 function textOf(id: string | null, { name }: Belief, known: Known): string {
   if (id === null) return ''
   const other = known.find((one) => one.id === id)
   return other === undefined ? id : other.name === name ? other.content : other.name
 }
 
-/** The fields that differ. `known` are beliefs that a field may refer to. A belief that was not there before has changed in nothing: it began. */
+/** The fields that differ; none for a new belief. `known` are beliefs that a field may refer to. */
 export function changesBetween(before: Belief | null, after: Belief | null, known: Known = []): readonly FieldChange[] {
   if (before === null || after === null) return []
   return fields.flatMap(([field, read]) => {
-    const [was, is] = [read(before, known), read(after, known)]
+    const was = read(before, known)
+    const is = read(after, known)
     return was === is ? [] : [{ field, before: was, after: is }]
   })
 }

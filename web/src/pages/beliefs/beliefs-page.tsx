@@ -7,7 +7,7 @@ import { useKeys } from '../../navigation/keys.ts'
 import { address } from '../../navigation/match.ts'
 import { Link, navigate, query, withQuery } from '../../navigation/router.tsx'
 import { commandLine } from '../../state/facts.ts'
-import { Badge, Button, Highlighted, Icon, Time } from '../../ui/elements.tsx'
+import { Badge, Button, Highlighted, Time } from '../../ui/elements.tsx'
 import { MoreRows, VirtualList } from '../../ui/lists.tsx'
 import { EmptyState, FailedState, SkeletonRows } from '../../ui/notice.tsx'
 import { BeliefDetail } from './belief-detail.tsx'
@@ -25,7 +25,7 @@ import {
 } from './list.ts'
 import { BulkBar, FilterBar } from './list-tools.tsx'
 
-/** The list on one side, the chosen belief on the other. On a narrow screen one at a time. */
+/** The list on the left, the selected belief on the right; a narrow window shows one of them. */
 export function BeliefsPage({ chosen }: { readonly chosen: string | null }) {
   const filters = filtersOf(query.value)
   const list = useBeliefList(questionFor(filters), journalHead.value)
@@ -43,17 +43,17 @@ export function BeliefsPage({ chosen }: { readonly chosen: string | null }) {
     row?.scrollIntoView({ block: 'nearest' })
   }
   useKeys({
-    j: { does: 'Next belief', act: () => step(1) },
-    k: { does: 'Previous belief', act: () => step(-1) },
-    ArrowDown: { does: 'Next belief', act: () => step(1), isHidden: true },
-    ArrowUp: { does: 'Previous belief', act: () => step(-1), isHidden: true },
-    n: { does: 'New belief', act: () => setCreating(true) },
+    j: { does: 'Next belief', onPress: () => step(1) },
+    k: { does: 'Previous belief', onPress: () => step(-1) },
+    ArrowDown: { does: 'Next belief', onPress: () => step(1), isHidden: true },
+    ArrowUp: { does: 'Previous belief', onPress: () => step(-1), isHidden: true },
+    n: { does: 'New belief', onPress: () => setCreating(true) },
   })
   return (
-    <div class={chosen === null ? 'beliefs' : 'beliefs has-choice'}>
+    <div class={chosen === null ? 'list-and-item' : 'list-and-item has-choice'}>
       {chosen === null ? null : <h1 class="unseen only-narrow">Beliefs</h1>}
-      <section class="beliefs-list" aria-labelledby="beliefs-title" ref={section}>
-        <div class="beliefs-head">
+      <section class="list-pane" aria-labelledby="beliefs-title" ref={section}>
+        <div class="list-head row">
           <h1 id="beliefs-title">Beliefs</h1>
           <span class="soft small number" role="status">
             {list.items === null
@@ -62,7 +62,11 @@ export function BeliefsPage({ chosen }: { readonly chosen: string | null }) {
                 ? `More than ${count(list.total)}; the best are shown`
                 : pluralize(list.total, 'belief')}
           </span>
-          <Button aria-pressed={marked !== null} onClick={() => setMarked(marked === null ? new Set() : null)}>
+          <Button
+            class="to-end"
+            aria-pressed={marked !== null}
+            onClick={() => setMarked(marked === null ? new Set() : null)}
+          >
             Select
           </Button>
           <Button icon="plus" onClick={() => setCreating(true)}>
@@ -87,7 +91,7 @@ export function BeliefsPage({ chosen }: { readonly chosen: string | null }) {
           onCreate={() => setCreating(true)}
         />
       </section>
-      <section class="beliefs-detail" aria-label="The chosen belief" key={chosen ?? ''}>
+      <section class="item-pane" aria-label="The chosen belief" key={chosen ?? ''}>
         {chosen === null ? (
           <NothingChosen isEmpty={list.items === null ? list.error !== null : list.items.length === 0} />
         ) : (
@@ -117,12 +121,12 @@ function Rows({ list, chosen, filters, marked, onMark, onCreate }: RowsProps) {
   return (
     <>
       {error === null ? null : (
-        <p class="stale" role="alert">
-          <Icon name="warn" /> This list may be old: {error.message}
+        <p class="note" role="alert">
+          This list may be outdated: {error.message}
         </p>
       )}
       {filters.group === 'none' || items.length === total ? null : (
-        <p class="stale">
+        <p class="note">
           The groups have the first {items.length} beliefs of {total}; scroll down to load the others.
         </p>
       )}
@@ -148,7 +152,7 @@ function Rows({ list, chosen, filters, marked, onMark, onCreate }: RowsProps) {
   )
 }
 
-/** The rows in their groups, in the order in which the groups first come. The first row of a group has its title. */
+/** The rows by group, in the order of the first row of each group. The first row of a group has its title. */
 function grouped(items: readonly Listed[], group: Group) {
   if (group === 'none') return items.map((item) => ({ item, title: null }))
   const titleOf = ({ belief }: Listed): string => (group === 'type' ? typeWords[belief.type] : belief.scopes.join(', '))
@@ -173,25 +177,25 @@ function NoRows({ filters, onCreate }: { readonly filters: Filters; readonly onC
     )
   if (isFiltered(filters))
     return (
-      <EmptyState icon="filter" title="Nothing fits">
+      <EmptyState icon="filter" title="Nothing matches">
         <p>No belief has these words and these properties.</p>
         <Button onClick={() => navigate('/beliefs', { replace: true })}>Clear search and filters</Button>
       </EmptyState>
     )
   return (
     <EmptyState icon="beliefs" title="Nothing is remembered yet">
-      <p>A belief is one thing worth remembering: a decision, a preference, a name and what it stands for.</p>
+      <p>A belief is one thing worth remembering: a decision, a preference, a name and its meaning.</p>
       <Button tone="main" icon="plus" onClick={onCreate}>
         Write the first one
       </Button>
       <p>Or let your agent do it:</p>
-      <code class="command">{commandLine('connect claude-code')}</code>
+      <code class="command box">{commandLine('connect claude-code')}</code>
     </EmptyState>
   )
 }
 
 function NothingChosen({ isEmpty }: { readonly isEmpty: boolean }) {
-  // Where there is nothing to choose, the list says what to do.
+  // The empty list explains what to do.
   if (isEmpty) return null
   return (
     <EmptyState icon="beliefs" title="Choose a belief">
@@ -203,21 +207,21 @@ function NothingChosen({ isEmpty }: { readonly isEmpty: boolean }) {
   )
 }
 
-/** One line of the list: what it is called, what it says, where it holds. */
 type BeliefRowProps = {
   readonly item: Listed
   readonly isChosen: boolean
-  /** Whether it is one of many to be changed at once; null while nothing is being chosen. */
+  /** Whether it is selected for a bulk change; null while nothing can be selected. */
   readonly isMarked: boolean | null
   readonly onMark: () => void
 }
 
-export function BeliefRow({ item, isChosen, isMarked, onMark }: BeliefRowProps) {
+/** One row of the list: name, content, type and scopes. */
+function BeliefRow({ item, isChosen, isMarked, onMark }: BeliefRowProps) {
   const { belief, hit, recalls } = item
   const found = (field: string) => (hit?.highlights ?? []).filter((highlight) => highlight.field === field)
   const state = stateOf(belief)
   return (
-    <li class={isMarked === null ? 'belief-row' : 'belief-row marking'} data-id={belief.id}>
+    <li class="belief-row" data-id={belief.id}>
       {isMarked === null ? null : (
         <input type="checkbox" aria-label={`Select ${belief.name}`} checked={isMarked} onChange={onMark} />
       )}
@@ -231,13 +235,12 @@ export function BeliefRow({ item, isChosen, isMarked, onMark }: BeliefRowProps) 
             <Highlighted text={belief.name} ranges={found('name')} />
           </span>
           {belief.pinned ? (
-            <span class="pin-sign" title="Pinned">
-              <Icon name="pin" size={14} />
-              <span class="unseen">pinned</span>
-            </span>
+            <Badge tone="accent">
+              <span class="pin-sign">pinned</span>
+            </Badge>
           ) : null}
         </span>
-        <span class="belief-line clip" dir="auto">
+        <span class="clip small" dir="auto">
           <Highlighted text={belief.content} ranges={found('content')} />
         </span>
         <span class="belief-meta">
@@ -246,7 +249,7 @@ export function BeliefRow({ item, isChosen, isMarked, onMark }: BeliefRowProps) 
           {state === null ? null : <Badge tone={state.tone}>{state.word}</Badge>}
           {hit?.strength === 'exact' ? <Badge tone="accent">exact</Badge> : null}
           {recalls === 0 ? null : <span>{pluralize(recalls, 'recall')}</span>}
-          <span class="belief-time">
+          <span class="to-end">
             <Time at={belief.updatedAt} />
           </span>
         </span>

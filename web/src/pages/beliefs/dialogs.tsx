@@ -2,17 +2,17 @@ import { signal } from '@preact/signals'
 import { useState } from 'preact/hooks'
 import { type BeliefType, beliefTypes } from '../../../../src/beliefs/belief.ts'
 import type { ApiBelief } from '../../../../src/http/api/contract.ts'
-import { acknowledgeEvent, ask, asRefusal } from '../../api/client.ts'
+import { acknowledgeEvent, ask } from '../../api/client.ts'
 import { pluralize } from '../../format/numbers.ts'
 import { dayOf } from '../../format/time.ts'
 import { typeWords } from '../../format/words.ts'
 import { address } from '../../navigation/match.ts'
 import { Link, navigate, path, withQuery } from '../../navigation/router.tsx'
-import { applyChange, dismiss, showToast } from '../../state/changes.ts'
+import { applyChange, dismiss, showToast, toastRefusal } from '../../state/changes.ts'
 import { health, scopes } from '../../state/facts.ts'
 import { useResource } from '../../state/resource.ts'
-import { Button, CopyButton } from '../../ui/elements.tsx'
-import { Choice, Dialog, Field, FormDialog, TextArea } from '../../ui/form.tsx'
+import { Button, CopyButton, Prose } from '../../ui/elements.tsx'
+import { Check, Choice, Dialog, Field, FormDialog, TextArea } from '../../ui/form.tsx'
 import { isOpenToChange } from './belief-state.ts'
 
 const outcomes = {
@@ -28,7 +28,7 @@ const listOf = (text: string): string[] =>
     .map((one) => one.trim())
     .filter((one) => one !== '')
 
-/** What has this name in this scope already. It would be replaced. */
+/** The belief that already has this name in this scope. It would be replaced. */
 async function holderOf(name: string, scope: string): Promise<ApiBelief | null> {
   const query = { query: name.trim().slice(0, 2_000), scope: [scope], current: true, limit: 20 }
   const found = await ask('listBeliefs', { query }).catch(() => null)
@@ -37,15 +37,12 @@ async function holderOf(name: string, scope: string): Promise<ApiBelief | null> 
 }
 
 const Existing = ({ belief }: { readonly belief: ApiBelief }) => (
-  <div class="changed-note" role="alert">
-    <p>
-      <b>{belief.name}</b> already says: “{belief.content}” Your text would replace it. Choose another name to keep
-      both.
-    </p>
-  </div>
+  <p class="note" role="alert">
+    <b>{belief.name}</b> already says: “{belief.content}” Your text would replace it. Choose another name to keep both.
+  </p>
 )
 
-/** Something new to remember. */
+/** Creates a belief. */
 export function CreateDialog({ onClose, scope }: { readonly onClose: () => void; readonly scope: string | null }) {
   const [name, setName] = useState('')
   const [content, setContent] = useState('')
@@ -103,7 +100,7 @@ export function CreateDialog({ onClose, scope }: { readonly onClose: () => void;
         isRequired
       />
       <TextArea label="What is true" value={content} onInput={setContent} maxLength={10_000} isRequired />
-      <div class="two">
+      <div class="columns">
         <Choice
           label="Type"
           value={type}
@@ -120,7 +117,7 @@ export function CreateDialog({ onClose, scope }: { readonly onClose: () => void;
         />
       </div>
       {type === 'relation' ? (
-        <div class="two">
+        <div class="columns">
           <Field
             label="Who or what it connects"
             value={participants}
@@ -156,9 +153,9 @@ export function CreateDialog({ onClose, scope }: { readonly onClose: () => void;
   )
 }
 
-/** Replaces a belief by a newer one. What was written survives whatever happens to the belief meanwhile. */
+/** Replaces a belief by a newer one. The typed text is kept, whatever happens to the belief in the meantime. */
 export function CorrectDialog({ belief, onClose }: { readonly belief: ApiBelief; readonly onClose: () => void }) {
-  // What the person saw when they began is what they correct, not what has come since.
+  // The person corrects the text that they saw, not a later one.
   const [seen, setSeen] = useState(belief)
   const [content, setContent] = useState(belief.content)
   const [name, setName] = useState(belief.name)
@@ -256,7 +253,7 @@ const maxShown = 3
 
 type ForgetDialogProps = { readonly belief: ApiBelief; readonly chainLength: number; readonly onClose: () => void }
 
-/** Erasing cannot be undone, so it is asked for, and what it means is said. */
+/** Erasing cannot be undone, so the person confirms it and sees its extent. */
 export function ForgetDialog({ belief, chainLength, onClose }: ForgetDialogProps) {
   const [isWhole, setWhole] = useState(false)
   const [keepsTurns, setKeepsTurns] = useState(false)
@@ -264,64 +261,46 @@ export function ForgetDialog({ belief, chainLength, onClose }: ForgetDialogProps
     ask('previewForget', { params: { id: belief.id }, query: isWhole ? { wholeChain: true } : {} }),
   )
   const turns = preview?.turns ?? []
+  const forget = async () => {
+    forgetSoon(belief, { wholeChain: isWhole, keepTurns: keepsTurns })
+    onClose()
+    return null
+  }
   return (
-    <Dialog title="Forget this belief?" onClose={onClose}>
+    <FormDialog title="Forget this belief?" submit="Forget" isDangerous onClose={onClose} onSubmit={forget}>
       <p class="break">
         Every text of <b>{belief.name}</b> is erased from the store, its history and its search index. The journal keeps
         only that something was forgotten, when and by whom. It cannot be undone.
       </p>
       {chainLength > 1 ? (
-        <label class="check">
-          <input type="checkbox" checked={isWhole} onChange={(event) => setWhole(event.currentTarget.checked)} />
+        <Check isChecked={isWhole} onCheck={setWhole}>
           Also its earlier and later versions ({pluralize(chainLength - 1, 'more belief')})
-        </label>
+        </Check>
       ) : null}
       {turns.length > 0 ? (
         <>
           <p>{pluralize(turns.length, 'message')} with the same statement will be erased too:</p>
           <ul class="small">
             {turns.slice(0, maxShown).map((turn) => (
-              <li key={turn.id} class="clip-four" dir="auto">
+              <li key={turn.id} class="clamp" dir="auto">
                 {dayOf(turn.at, turn.utcOffset)}: {turn.text}
               </li>
             ))}
             {turns.length > maxShown ? <li>and {turns.length - maxShown} more</li> : null}
           </ul>
-          <label class="check">
-            <input
-              type="checkbox"
-              checked={keepsTurns}
-              onChange={(event) => setKeepsTurns(event.currentTarget.checked)}
-            />
+          <Check isChecked={keepsTurns} onCheck={setKeepsTurns}>
             Keep these messages
-          </label>
+          </Check>
         </>
       ) : null}
-      <div class="actions">
-        {/* What cannot be taken back is not one Enter away. */}
-        <Button data-first onClick={onClose}>
-          Cancel
-        </Button>
-        <Button
-          tone="danger"
-          class="main"
-          icon="trash"
-          onClick={() => {
-            forgetSoon(belief, { wholeChain: isWhole, keepTurns: keepsTurns })
-            onClose()
-          }}
-        >
-          Forget
-        </Button>
-      </div>
-    </Dialog>
+    </FormDialog>
   )
 }
 
-/** Forgetting erases, so nothing can bring it back. There is this long to change one's mind before it happens. */
+/** Erasing cannot be undone, so it is delayed by this long. */
 const graceMs = 7_000
 
-/** What goes with a belief: its other versions, and the messages that state it. */
+/** Whether other versions of the belief, and the messages that state it, are erased too. */
 type Extent = { readonly wholeChain: boolean; readonly keepTurns: boolean }
 
 type Forgetting = Extent & {
@@ -337,7 +316,7 @@ export const isBeingForgotten = (id: string): boolean => pending.value.has(id)
 export function forgetSoon(belief: ApiBelief, extent: Extent): void {
   keepIt(belief.id)
   const toast = showToast(`“${belief.name}” will be erased in a few seconds.`, {
-    action: { label: 'Keep it', act: () => keepIt(belief.id) },
+    action: { label: 'Keep it', onClick: () => keepIt(belief.id) },
   })
   const timer = setTimeout(() => void forgetNow(belief.id), graceMs)
   pending.value = new Map(pending.peek()).set(belief.id, { belief, ...extent, timer, toast })
@@ -362,16 +341,12 @@ export async function forgetNow(id: string): Promise<void> {
     if (receipt.beliefIds.some((gone) => path.peek() === `/beliefs/${encodeURIComponent(gone)}`))
       navigate(`/beliefs${window.location.search}`, { replace: true })
     acknowledgeEvent(receipt.event)
+    const messages = receipt.turns === 0 ? '' : `, with ${pluralize(receipt.turns, 'message')}`
     showToast(
-      receipt.beliefIds.length === 1
-        ? receipt.turns === 0
-          ? 'Forgotten.'
-          : `Forgotten, with ${pluralize(receipt.turns, 'message')}.`
-        : `${receipt.beliefIds.length} beliefs forgotten.`,
+      receipt.beliefIds.length === 1 ? `Forgotten${messages}.` : `${receipt.beliefIds.length} beliefs forgotten.`,
     )
   } catch (error) {
-    const { message, hint } = asRefusal(error)
-    showToast(`Not forgotten: ${message} ${hint}`, { tone: 'failed' })
+    toastRefusal(error, 'Not forgotten: ')
   }
 }
 
@@ -382,7 +357,7 @@ const erase = ({ belief, wholeChain, keepTurns }: Forgetting, keepalive = false)
     keepalive,
   })
 
-// Whoever said "forget" and closed the page meant it.
+// A person who closed the page after “Forget” meant it.
 window.addEventListener('pagehide', () => {
   for (const known of pending.peek().values()) {
     clearTimeout(known.timer)
@@ -394,7 +369,7 @@ window.addEventListener('pagehide', () => {
 export type Disagreement = { readonly label: string; readonly theirs: string; readonly mine: string }
 
 type ConflictDialogProps = {
-  /** What the belief says now; null when it is gone. */
+  /** The current belief; null if it was forgotten. */
   readonly current: ApiBelief | null
   readonly fields: readonly Disagreement[]
   readonly onTakeTheirs: () => void
@@ -402,7 +377,7 @@ type ConflictDialogProps = {
   readonly onKeepEditing: () => void
 }
 
-/** Somebody else changed the same belief meanwhile. Both texts are shown, and neither is lost until a person decides. */
+/** Another program or person changed the belief in the meantime. Both texts are shown, and neither is lost. */
 export function ConflictDialog({ current, fields, onTakeTheirs, onSaveMine, onKeepEditing }: ConflictDialogProps) {
   const mine = fields.map((field) => field.mine).join('\n\n')
   const canSave = current !== null && isOpenToChange(current)
@@ -410,22 +385,18 @@ export function ConflictDialog({ current, fields, onTakeTheirs, onSaveMine, onKe
     <Dialog title="Changed by somebody else" onClose={onKeepEditing} isWide>
       <p>{explanation(current)}</p>
       {fields.map(({ label, theirs, mine: own }) => (
-        <div key={label} class="sides">
-          <div class="side-text">
+        <div key={label} class="columns">
+          <div class="box">
             <h3>{label}: theirs</h3>
-            <p class="prose" dir="auto">
-              {theirs === '' ? <span class="soft">empty</span> : theirs}
-            </p>
+            <Prose text={theirs === '' ? '(empty)' : theirs} />
           </div>
-          <div class="side-text mine">
+          <div class="box mine">
             <h3>{label}: yours, not saved</h3>
-            <p class="prose" dir="auto">
-              {own === '' ? <span class="soft">empty</span> : own}
-            </p>
+            <Prose text={own === '' ? '(empty)' : own} />
           </div>
         </div>
       ))}
-      <div class="actions">
+      <div class="row actions">
         <CopyButton text={mine} label="Copy yours" />
         <Button onClick={onKeepEditing}>Keep editing</Button>
         {current?.supersededBy == null ? null : (
@@ -449,5 +420,5 @@ function explanation(current: ApiBelief | null): string {
   if (current.supersededBy !== null)
     return 'The belief was replaced by a newer one while you were writing. Your text is still here to copy.'
   if (!isOpenToChange(current)) return 'The belief can no longer be changed. Your text is still here to copy.'
-  return 'The belief was changed in another place while you were writing. Nothing is saved yet: choose which text holds.'
+  return 'The belief was changed in another place while you were writing. Nothing is saved yet: choose a text.'
 }

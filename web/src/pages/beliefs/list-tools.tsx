@@ -2,38 +2,39 @@ import { signal } from '@preact/signals'
 import { useRef, useState } from 'preact/hooks'
 import { beliefTypes } from '../../../../src/beliefs/belief.ts'
 import type { ApiBelief } from '../../../../src/http/api/contract.ts'
-import { acknowledgeEvent, ask, asRefusal } from '../../api/client.ts'
+import { acknowledgeEvent, ask } from '../../api/client.ts'
 import { count, pluralize } from '../../format/numbers.ts'
 import { typeWords } from '../../format/words.ts'
 import { useKeys } from '../../navigation/keys.ts'
 import { navigate, path, query, withQuery } from '../../navigation/router.tsx'
-import { showToast } from '../../state/changes.ts'
+import { showToast, toastRefusal } from '../../state/changes.ts'
 import { candidateCount, proposalCount, scopes } from '../../state/facts.ts'
 import { Button } from '../../ui/elements.tsx'
-import { Dialog, Field, SearchBox } from '../../ui/form.tsx'
-import { type Filters, orderWords, type Show, shows, showWords } from './list.ts'
+import { Check, Field, FormDialog, SearchBox, Select } from '../../ui/form.tsx'
+import { type Filters, groupWords, orderWords, type Show, showWords } from './list.ts'
 
-/** Search and filters of the list. They live in the address. */
+const pairs = <Key extends string>(words: Readonly<Record<Key, string>>): readonly [Key, string][] =>
+  // Object.entries forgets the type of the keys.
+  Object.entries(words) as [Key, string][]
+
+/** Search and filters of the list. They are part of the address. */
 export function FilterBar({ filters, onEnterList }: { readonly filters: Filters; readonly onEnterList: () => void }) {
   const set = (changes: Readonly<Record<string, string | null>>) => navigate(withQuery(changes), { replace: true })
   const search = useRef<HTMLInputElement>(null)
-  useKeys({
-    '/': {
-      does: 'Search',
-      act: () => {
-        search.current?.focus()
-        search.current?.select()
-      },
-    },
-  })
+  const focusSearch = () => {
+    search.current?.focus()
+    search.current?.select()
+  }
+  useKeys({ '/': { does: 'Search', onPress: focusSearch } })
   const known = scopes.value?.items ?? []
   const waiting: Partial<Record<Show, number | null>> = {
     proposals: proposalCount.value,
     candidates: candidateCount.value,
   }
-  const isKnown = filters.scope === null || known.some(({ scope }) => scope === filters.scope)
+  const { scope } = filters
+  const isUnknown = scope !== null && known.every((one) => one.scope !== scope)
   return (
-    <search class="filter-bar" aria-label="Beliefs">
+    <search class="filter-bar sticky stack tight" aria-label="Beliefs">
       <SearchBox
         input={search}
         label="Search beliefs"
@@ -44,91 +45,52 @@ export function FilterBar({ filters, onEnterList }: { readonly filters: Filters;
         onChange={(q) => set({ q })}
         onEnter={onEnterList}
       />
-      <div class="filter-row two-lines">
-        <select
-          class="select"
-          aria-label="Scope"
-          value={filters.scope ?? ''}
-          onChange={(event) => set({ scope: event.currentTarget.value })}
-        >
-          <option value="">All scopes</option>
-          {isKnown ? null : <option value={filters.scope ?? ''}>{filters.scope}</option>}
-          {known.map(({ scope, beliefs }) => (
-            <option key={scope} value={scope}>
-              {scope} ({count(beliefs)})
-            </option>
-          ))}
-        </select>
-        <select
-          class="select"
-          aria-label="Type"
+      <div class="columns filters">
+        <Select
+          label="Scope"
+          value={scope ?? ''}
+          options={[
+            ['', 'All scopes'],
+            ...(isUnknown ? [[scope, scope] as const] : []),
+            ...known.map((one) => [one.scope, `${one.scope} (${count(one.beliefs)})`] as const),
+          ]}
+          onChoose={(chosen) => set({ scope: chosen })}
+        />
+        <Select
+          label="Type"
           value={filters.type ?? ''}
-          onChange={(event) => set({ type: event.currentTarget.value })}
-        >
-          <option value="">All types</option>
-          {beliefTypes.map((type) => (
-            <option key={type} value={type}>
-              {typeWords[type]}
-            </option>
-          ))}
-        </select>
-        <select
-          class="select"
-          aria-label="Status"
+          options={[['', 'All types'], ...beliefTypes.map((type) => [type, typeWords[type]] as const)]}
+          onChoose={(type) => set({ type })}
+        />
+        <Select
+          label="Status"
           value={filters.show}
-          onChange={(event) =>
-            set({ show: event.currentTarget.value === 'current' ? null : event.currentTarget.value })
-          }
-        >
-          {shows.map((show) => (
-            <option key={show} value={show}>
-              {showWords[show]}
-              {waiting[show] == null ? '' : ` (${count(waiting[show])})`}
-            </option>
-          ))}
-        </select>
-        <select
-          class="select"
-          aria-label="Sort"
+          options={pairs(showWords).map(([show, words]) => [
+            show,
+            waiting[show] == null ? words : `${words} (${count(waiting[show])})`,
+          ])}
+          onChoose={(show) => set({ show: show === 'current' ? null : show })}
+        />
+        <Select
+          label="Sort"
           value={filters.order}
-          onChange={(event) =>
-            set({ sort: event.currentTarget.value === 'updated' ? null : event.currentTarget.value })
-          }
-        >
-          {Object.entries(orderWords).map(([order, words]) => (
-            <option key={order} value={order}>
-              {words}
-            </option>
-          ))}
-        </select>
-        <select
-          class="select"
-          aria-label="Group"
+          options={pairs(orderWords)}
+          onChoose={(sort) => set({ sort: sort === 'updated' ? null : sort })}
+        />
+        <Select
+          label="Group"
           value={filters.group}
-          onChange={(event) => set({ group: event.currentTarget.value === 'none' ? null : event.currentTarget.value })}
-        >
-          <option value="none">Not grouped</option>
-          <option value="scope">By scope</option>
-          <option value="type">By type</option>
-        </select>
+          options={pairs(groupWords)}
+          onChoose={(group) => set({ group: group === 'none' ? null : group })}
+        />
       </div>
       <div class="row">
-        <label class="check">
-          <input
-            type="checkbox"
-            checked={filters.isPinned}
-            onChange={(event) => set({ pinned: event.currentTarget.checked ? 'yes' : null })}
-          />
+        <Check isChecked={filters.isPinned} onCheck={(isOn) => set({ pinned: isOn ? 'yes' : null })}>
           Pinned
-        </label>
-        <label class="check">
-          <input
-            type="checkbox"
-            checked={filters.isNeverRecalled}
-            onChange={(event) => set({ recalled: event.currentTarget.checked ? 'never' : null })}
-          />
+        </Check>
+        <Check isChecked={filters.isNeverRecalled} onCheck={(isOn) => set({ recalled: isOn ? 'never' : null })}>
           Never recalled
-        </label>
+        </Check>
         <SavedViews />
       </div>
     </search>
@@ -137,58 +99,51 @@ export function FilterBar({ filters, onEnterList }: { readonly filters: Filters;
 
 type View = { readonly name: string; readonly search: string }
 
-const key = 'credence-views'
+const viewsKey = 'credence-views'
 
-/** Searches and filters that somebody wants to see again. They are kept in this browser. */
-const views = signal<readonly View[]>(read())
+/** Searches and filters that the person saved in this browser. */
+const views = signal<readonly View[]>(readViews())
 
-function read(): readonly View[] {
+function readViews(): readonly View[] {
   try {
-    const kept: unknown = JSON.parse(localStorage.getItem(key) ?? '[]')
+    const stored: unknown = JSON.parse(localStorage.getItem(viewsKey) ?? '[]')
     const isView = (one: unknown): one is View =>
       typeof one === 'object' && one !== null && 'name' in one && 'search' in one
-    return Array.isArray(kept) ? kept.filter(isView) : []
+    return Array.isArray(stored) ? stored.filter(isView) : []
   } catch {
     return []
   }
 }
 
-function keep(next: readonly View[]): void {
+function saveViews(next: readonly View[]): void {
   views.value = next
   try {
-    localStorage.setItem(key, JSON.stringify(next))
+    localStorage.setItem(viewsKey, JSON.stringify(next))
   } catch {
-    showToast('The browser keeps nothing here; the view lasts until the page is closed.', { tone: 'failed' })
+    showToast('The browser stores nothing here; the view lasts until the page is closed.', { tone: 'failed' })
   }
 }
 
-export function SavedViews() {
+function SavedViews() {
   const search = query.value.toString()
   const current = views.value.find((view) => view.search === search)
   const name = [...query.value.values()].join(' · ')
   return (
     <>
       {views.value.length === 0 ? null : (
-        <select
-          class="select"
-          aria-label="Saved view"
+        <Select
+          label="Saved view"
           value={current?.search ?? ''}
-          onChange={(event) => navigate(`${path.peek()}?${event.currentTarget.value}`)}
-        >
-          <option value="">Saved views</option>
-          {views.value.map((view) => (
-            <option key={view.search} value={view.search}>
-              {view.name}
-            </option>
-          ))}
-        </select>
+          options={[['', 'Saved views'], ...views.value.map((view) => [view.search, view.name] as const)]}
+          onChoose={(chosen) => navigate(`${path.peek()}?${chosen}`)}
+        />
       )}
       {search === '' ? null : current === undefined ? (
-        <Button class="small" onClick={() => keep([...views.value, { name, search }])}>
+        <Button class="small" onClick={() => saveViews([...views.value, { name, search }])}>
           Save view
         </Button>
       ) : (
-        <Button class="small" onClick={() => keep(views.value.filter((view) => view !== current))}>
+        <Button class="small" onClick={() => saveViews(views.value.filter((view) => view !== current))}>
           Drop view
         </Button>
       )}
@@ -203,110 +158,101 @@ type BulkBarProps = {
   readonly onDone: () => void
 }
 
-type Change = {
-  readonly done: string
-  /** Cannot be undone. */
-  readonly isFinal?: boolean
-  readonly make: (belief: ApiBelief) => Promise<{ readonly event: number | null }>
+type BulkAction = {
+  readonly button: string
+  readonly title: (amount: string) => string
+  /** The label of the field for a word; without it the action takes none and cannot be undone. */
+  readonly field?: string
+  readonly placeholder?: string
+  readonly done: (amount: string, word: string) => string
+  readonly apply: (belief: ApiBelief, word: string) => Promise<{ readonly event: number | null }>
 }
 
-/** One change of many beliefs, each for itself, so that each can be undone for itself. */
+const bulkActions: readonly BulkAction[] = [
+  {
+    button: 'Move',
+    title: (amount) => `Move ${amount}`,
+    field: 'New scope',
+    placeholder: 'project:name',
+    done: (amount, word) => `Moved ${amount} to ${word}. Undo each in the journal.`,
+    apply: ({ id, version }, word) =>
+      ask('editBelief', { params: { id }, body: { scopes: [word], expectedVersion: version } }),
+  },
+  {
+    button: 'Alias',
+    title: (amount) => `Give ${amount} another name`,
+    field: 'Another name for all of them',
+    done: (amount, word) => `Gave ${amount} the alias “${word}”. Undo each in the journal.`,
+    apply: ({ id }, word) => ask('editBelief', { params: { id }, body: { addAliases: [word] } }),
+  },
+  {
+    button: 'Forget',
+    title: (amount) => `Forget ${amount}?`,
+    done: (amount) => `Forgot ${amount}. Nothing of them is left.`,
+    apply: ({ id, version }) => ask('forgetBelief', { params: { id }, query: { expectedVersion: version } }),
+  },
+]
+
+/** Changes several beliefs, each with its own event, so that each can be undone. */
 export function BulkBar({ beliefs, marked, onMark, onDone }: BulkBarProps) {
-  const [open, setOpen] = useState<'scope' | 'alias' | 'forget' | null>(null)
-  const [words, setWords] = useState('')
-  const [isBusy, setBusy] = useState(false)
+  const [open, setOpen] = useState<BulkAction | null>(null)
+  const [word, setWord] = useState('')
   const chosen = beliefs.filter(({ id }) => marked.has(id))
-  const run = async ({ done, make, isFinal = false }: Change) => {
-    setBusy(true)
-    let made = 0
+  const run = async ({ apply, done }: BulkAction) => {
+    let changed = 0
     for (const belief of chosen) {
       try {
-        const { event } = await make(belief)
-        acknowledgeEvent(event)
-        made += 1
+        acknowledgeEvent((await apply(belief, word.trim())).event)
+        changed += 1
       } catch (error) {
-        showToast(`${belief.name}: ${asRefusal(error).message}`, { tone: 'failed' })
+        toastRefusal(error, `${belief.name}: `)
       }
     }
-    setBusy(false)
-    setOpen(null)
-    setWords('')
-    showToast(
-      `${done}: ${pluralize(made, 'belief')}.${isFinal ? ' Nothing of them is left.' : ' The journal can undo each.'}`,
-    )
+    showToast(done(pluralize(changed, 'belief'), word.trim()))
     onDone()
-  }
-  const word = words.trim()
-  const scope: Change = {
-    done: `Hold in ${word} now`,
-    make: ({ id, version }) =>
-      ask('editBelief', { params: { id }, body: { scopes: [word], expectedVersion: version } }),
-  }
-  const alias: Change = {
-    done: `Also known as “${word}”`,
-    make: ({ id }) => ask('editBelief', { params: { id }, body: { addAliases: [word] } }),
-  }
-  const forget: Change = {
-    done: 'Forgotten',
-    isFinal: true,
-    make: ({ id, version }) => ask('forgetBelief', { params: { id }, query: { expectedVersion: version } }),
+    return null
   }
   return (
-    <div class="bulk-bar row" role="toolbar" aria-label="Change the selected beliefs">
-      <label class="check">
-        <input
-          type="checkbox"
-          checked={chosen.length > 0 && chosen.length === beliefs.length}
-          onChange={(event) => onMark(new Set(event.currentTarget.checked ? beliefs.map(({ id }) => id) : []))}
-        />
+    <div class="toolbar" role="toolbar" aria-label="Change the selected beliefs">
+      <Check
+        isChecked={chosen.length > 0 && chosen.length === beliefs.length}
+        onCheck={(isAll) => onMark(new Set(isAll ? beliefs.map(({ id }) => id) : []))}
+      >
         {count(chosen.length)} selected
-      </label>
-      <Button class="small" disabled={chosen.length === 0} onClick={() => setOpen('scope')}>
-        Move
-      </Button>
-      <Button class="small" disabled={chosen.length === 0} onClick={() => setOpen('alias')}>
-        Alias
-      </Button>
-      <Button class="small" tone="danger" disabled={chosen.length === 0} onClick={() => setOpen('forget')}>
-        Forget
-      </Button>
+      </Check>
+      {bulkActions.map((action) => (
+        <Button
+          key={action.button}
+          class="small"
+          tone={action.field === undefined ? 'danger' : 'plain'}
+          disabled={chosen.length === 0}
+          onClick={() => setOpen(action)}
+        >
+          {action.button}
+        </Button>
+      ))}
       {open === null ? null : (
-        <Dialog title={titles[open](pluralize(chosen.length, 'belief'))} onClose={() => setOpen(null)}>
-          <div class="stack">
-            {open === 'forget' ? (
-              <p>Their texts are erased from the store, its history and its index. It cannot be undone.</p>
-            ) : (
-              <Field
-                label={open === 'scope' ? 'The scope they are to hold in' : 'Another name for all of them'}
-                value={words}
-                onInput={setWords}
-                maxLength={200}
-                placeholder={open === 'scope' ? 'project:name' : ''}
-              />
-            )}
-            <div class="actions">
-              <Button data-first={open === 'forget'} onClick={() => setOpen(null)}>
-                Cancel
-              </Button>
-              <Button
-                tone={open === 'forget' ? 'danger' : 'main'}
-                class={open === 'forget' ? 'main' : ''}
-                isBusy={isBusy}
-                disabled={open !== 'forget' && word === ''}
-                onClick={() => void run({ scope, alias, forget }[open])}
-              >
-                {open === 'forget' ? 'Forget' : 'Change'}
-              </Button>
-            </div>
-          </div>
-        </Dialog>
+        <FormDialog
+          title={open.title(pluralize(chosen.length, 'belief'))}
+          submit={open.button}
+          isDangerous={open.field === undefined}
+          isIdle={open.field !== undefined && word.trim() === ''}
+          onClose={() => setOpen(null)}
+          onSubmit={() => run(open)}
+        >
+          {open.field === undefined ? (
+            <p>Their texts are erased from the store, its history and its index. It cannot be undone.</p>
+          ) : (
+            <Field
+              label={open.field}
+              value={word}
+              onInput={setWord}
+              maxLength={200}
+              placeholder={open.placeholder ?? ''}
+            />
+          )}
+        </FormDialog>
       )}
     </div>
   )
 }
-
-const titles = {
-  scope: (amount: string) => `Move ${amount}`,
-  alias: (amount: string) => `Give ${amount} another name`,
-  forget: (amount: string) => `Forget ${amount}?`,
-} as const

@@ -6,20 +6,8 @@ import { ask, asRefusal, type Refusal } from '../../api/client.ts'
 import { useRetry } from '../../state/resource.ts'
 import { mergeRows } from './merge-rows.ts'
 
-/** Which beliefs the list shows. Each is a word in the address, so that a view can be kept as a bookmark. */
-export const shows = [
-  'current',
-  'active',
-  'inferred',
-  'exploratory',
-  'retired',
-  'proposals',
-  'candidates',
-  'all',
-] as const
-export type Show = (typeof shows)[number]
-
-export const showWords: Readonly<Record<Show, string>> = {
+/** Which beliefs the list shows. Each is a word in the address, so that a view can be bookmarked. */
+export const showWords = {
   current: 'Current',
   active: 'Active',
   inferred: 'Inferred',
@@ -28,22 +16,11 @@ export const showWords: Readonly<Record<Show, string>> = {
   proposals: 'Proposals',
   candidates: 'Candidates',
   all: 'Everything',
-}
+} as const
+export type Show = keyof typeof showWords
 
-export type Filters = {
-  readonly text: string
-  readonly scope: string | null
-  readonly type: BeliefType | null
-  readonly show: Show
-  readonly isPinned: boolean
-  /** Only what was never recalled. */
-  readonly isNeverRecalled: boolean
-  readonly order: BeliefOrder
-  readonly group: Group
-}
-
-export const groups = ['none', 'scope', 'type'] as const
-export type Group = (typeof groups)[number]
+export const groupWords = { none: 'Not grouped', scope: 'By scope', type: 'By type' } as const
+export type Group = keyof typeof groupWords
 
 export const orderWords: Readonly<Record<BeliefOrder, string>> = {
   updated: 'Last changed',
@@ -51,34 +28,42 @@ export const orderWords: Readonly<Record<BeliefOrder, string>> = {
   recalled: 'Most recalled',
 }
 
-const orders: readonly BeliefOrder[] = ['updated', 'name', 'recalled']
+/** A word of the address if it is one of the known ones. */
+const knownWord = <Word extends string>(words: Readonly<Record<Word, string>>, given: string | null): Word | null =>
+  // The keys of `words` are all of its type.
+  given !== null && Object.hasOwn(words, given) ? (given as Word) : null
 
-/** Words in an address that mean nothing are as good as none. */
+export type Filters = {
+  readonly text: string
+  readonly scope: string | null
+  readonly type: BeliefType | null
+  readonly show: Show
+  readonly isPinned: boolean
+  /** Only beliefs that were never recalled. */
+  readonly isNeverRecalled: boolean
+  readonly order: BeliefOrder
+  readonly group: Group
+}
+
+/** Unknown words in an address are ignored. */
 export function filtersOf(query: URLSearchParams): Filters {
   return {
     text: query.get('q') ?? '',
     scope: query.get('scope'),
     type: beliefTypes.find((type) => type === query.get('type')) ?? null,
-    show: shows.find((show) => show === query.get('show')) ?? 'current',
+    show: knownWord(showWords, query.get('show')) ?? 'current',
     isPinned: query.get('pinned') === 'yes',
     isNeverRecalled: query.get('recalled') === 'never',
-    order: orders.find((order) => order === query.get('sort')) ?? 'updated',
-    group: groups.find((group) => group === query.get('group')) ?? 'none',
+    order: knownWord(orderWords, query.get('sort')) ?? 'updated',
+    group: knownWord(groupWords, query.get('group')) ?? 'none',
   }
 }
 
 export const isFiltered = ({ text, scope, type, show, isPinned, isNeverRecalled }: Filters): boolean =>
   text.trim() !== '' || scope !== null || type !== null || show !== 'current' || isPinned || isNeverRecalled
 
-export function questionFor({
-  text,
-  scope,
-  type,
-  show,
-  isPinned,
-  isNeverRecalled,
-  order,
-}: Filters): Query<'listBeliefs'> {
+export function questionFor(filters: Filters): Query<'listBeliefs'> {
+  const { text, scope, type, show, isPinned, isNeverRecalled, order } = filters
   return {
     ...(text.trim() === '' ? {} : { query: text.trim().slice(0, 2_000) }),
     ...(scope === null ? {} : { scope: [scope] }),
@@ -107,7 +92,7 @@ export type BeliefList = {
   /** Null until the first answer. */
   readonly items: readonly Listed[] | null
   readonly total: number
-  /** More fit than were pluralize. */
+  /** More beliefs match than were counted. */
   readonly isCut: boolean
   readonly error: Refusal | null
   readonly isLoading: boolean
@@ -127,7 +112,7 @@ type Shown = {
   readonly isCut: boolean
 }
 
-/** The beliefs that fit, as far as they have been looked at. A change elsewhere updates rows without moving them. */
+/** The matching beliefs, as far as they were scrolled to. A change elsewhere updates rows without moving them. */
 export function useBeliefList(question: Query<'listBeliefs'>, head: number): BeliefList {
   const key = JSON.stringify(question)
   const [shown, setShown] = useState<Shown | null>(null)
@@ -153,7 +138,7 @@ export function useBeliefList(question: Query<'listBeliefs'>, head: number): Bel
       },
       (reason: unknown) => {
         if (controller.signal.aborted) return
-        // What another question found would look like the answer to this one.
+        // The rows of another query would look like the answer to this one.
         if (before === null) setShown(null)
         setError(asRefusal(reason))
         setLoading(false)
@@ -167,12 +152,12 @@ export function useBeliefList(question: Query<'listBeliefs'>, head: number): Bel
     isExtending.current = true
     try {
       const more = await ask('listBeliefs', { query: { ...question, limit: maxAtOnce, offset: shown.items.length } })
-      // Rows may have been updated since the last render, so they are extended as they are now.
+      // Extends the current rows, which may have changed since the last render.
       setShown((now) => {
         if (now?.key !== key) return now
         const known = new Set(now.items.map(({ belief }) => belief.id))
         const added = more.items.filter(({ belief }) => !known.has(belief.id))
-        // What moved while paging would be asked for again and again if the end did not come nearer.
+        // Rows that moved while paging must not be loaded again and again.
         const total = added.length === 0 ? known.size : more.total
         return { ...now, total, isCut: more.isCut, items: [...now.items, ...added] }
       })
@@ -193,7 +178,7 @@ export function useBeliefList(question: Query<'listBeliefs'>, head: number): Bel
   }
 }
 
-/** The list as it is now. Of a long one that has been loaded only what changed is asked for, where that can be told. */
+/** The current list. Of a long list only the changed rows are loaded, if they are known. */
 async function fresh(question: Query<'listBeliefs'>, before: Shown | null, signal: AbortSignal) {
   if (before === null) return firstOf(question, pageSize, signal)
   const isByChange = question.query === undefined && question.order === undefined
@@ -203,7 +188,7 @@ async function fresh(question: Query<'listBeliefs'>, before: Shown | null, signa
       ask('listBeliefs', { query: { ...question, limit: pageSize, offset: 0 }, signal }),
     ])
     const onTop = new Set(top.items.map(({ belief }) => belief.id))
-    // What changed stands on top now. What does not was undone, or fits no longer.
+    // Changed beliefs are on top now. One that is not was undone, or no longer matches.
     if (changed?.every((id) => onTop.has(id))) {
       const below = before.items.filter(({ belief }) => !onTop.has(belief.id))
       return { items: mergeRows(before.items, [...top.items, ...below]), total: top.total, isCut: false }
@@ -213,7 +198,7 @@ async function fresh(question: Query<'listBeliefs'>, before: Shown | null, signa
   return { ...all, items: mergeRows(before.items, all.items) }
 }
 
-/** The beliefs that changed after a change; null if they are too many to name. */
+/** The beliefs that changed after an event; null if there are too many to list. */
 async function changedSince(head: number, signal: AbortSignal): Promise<readonly string[] | null> {
   const { items, nextBefore } = await ask('journal', { query: { limit: pageSize }, signal })
   const later = items.filter(({ event }) => event.number > head)
@@ -224,7 +209,8 @@ async function changedSince(head: number, signal: AbortSignal): Promise<readonly
 
 async function firstOf(question: Query<'listBeliefs'>, wanted: number, signal: AbortSignal) {
   const items: Listed[] = []
-  let [total, isCut] = [0, false]
+  let total = 0
+  let isCut = false
   for (let offset = 0; offset < wanted; offset += maxAtOnce) {
     const limit = Math.min(maxAtOnce, wanted - offset)
     const page = await ask('listBeliefs', { query: { ...question, limit, offset }, signal })

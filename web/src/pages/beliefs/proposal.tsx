@@ -1,3 +1,4 @@
+import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import type { ApiBelief, ApiProposal as ProposalValue } from '../../../../src/http/api/contract.ts'
 import { ask } from '../../api/client.ts'
@@ -9,7 +10,7 @@ import { applyChangeOrToast } from '../../state/changes.ts'
 import { Button, WordDiff } from '../../ui/elements.tsx'
 import { changesBetween } from './belief-state.ts'
 
-/** Why a change waits: who proposed it, and what has happened to its target since. */
+/** Who proposed a change, and what happened to its target since. */
 export function ProposalText({ value }: { readonly value: ProposalValue }) {
   const { proposal, target } = value
   const isRemoval = proposal.resolvedAt !== null
@@ -20,7 +21,7 @@ export function ProposalText({ value }: { readonly value: ProposalValue }) {
         {throughWords(proposal.provenance)}
         {proposal.provenance.model === null ? '' : ` with ${proposal.provenance.model}`}{' '}
         {isRemoval ? 'proposed to remove this' : 'proposed this'} on {dayOf(proposal.createdAt)}.{' '}
-        {target === null ? 'The belief it was made for no longer holds.' : null}
+        {target === null ? 'The belief it was made for is no longer current.' : null}
         {target !== null && target.id !== proposal.proposedFor ? (
           <b>The belief was corrected since then. This compares with the current text.</b>
         ) : null}
@@ -36,24 +37,16 @@ export function ProposalText({ value }: { readonly value: ProposalValue }) {
   )
 }
 
-export function Change({
-  field,
-  before,
-  after,
-}: {
-  readonly field: string
-  readonly before: string
-  readonly after: string
-}) {
-  return (
-    <div class="side-text">
-      <h3>{field}</h3>
-      <WordDiff before={before} after={after} />
-    </div>
-  )
-}
+type ChangeProps = { readonly field: string; readonly before: string; readonly after: string }
 
-/** What accepting would change about what holds now; where nothing holds, all it says. */
+export const Change = ({ field, before, after }: ChangeProps) => (
+  <div class="box">
+    <h3>{field}</h3>
+    <WordDiff before={before} after={after} />
+  </div>
+)
+
+/** The changes that accepting would make to the current belief; without one, the whole proposal. */
 function differences({ proposal, target, accepted }: ProposalValue) {
   if (target === null)
     return [
@@ -65,56 +58,75 @@ function differences({ proposal, target, accepted }: ProposalValue) {
   return changes.length > 0 ? changes : [{ field: 'content', before: target.content, after: proposal.content }]
 }
 
-type ProposalProps = {
-  readonly value: ProposalValue
-  /** Id of the belief on whose page it is shown. */
-  readonly shownOn: string
-  readonly onDecided?: (id: string) => void
+type DecisionProps = {
+  readonly accept: string
+  readonly decide: (isAccepted: boolean) => Promise<boolean>
+  readonly onDecided: (isAccepted: boolean) => void
+  readonly children?: ComponentChildren
 }
 
-/** What somebody without the authority wants to change, beside what holds now, for a person to decide. */
-export function Proposal({ value, shownOn, onDecided }: ProposalProps) {
-  const { proposal, target } = value
+/** The two buttons of a decision. */
+function Decision({ accept, decide: decideOn, onDecided, children }: DecisionProps) {
   const [isBusy, setBusy] = useState(false)
-  const decideOn = async (isAccepted: boolean) => {
+  const onClick = async (isAccepted: boolean) => {
     setBusy(true)
-    const done = await decide(value, isAccepted)
+    const isDone = await decideOn(isAccepted)
     setBusy(false)
-    if (done) onDecided?.(isAccepted ? proposal.id : (target?.id ?? ''))
+    if (isDone) onDecided(isAccepted)
   }
   return (
-    <article class="proposal">
+    <div class="row">
+      <Button tone="main" icon="check" isBusy={isBusy} onClick={() => void onClick(true)}>
+        {accept}
+      </Button>
+      <Button icon="close" isBusy={isBusy} onClick={() => void onClick(false)}>
+        Reject
+      </Button>
+      {children}
+    </div>
+  )
+}
+
+type ProposalProps = {
+  readonly value: ProposalValue
+  /** The id of the belief whose page shows it. */
+  readonly shownOn: string
+  readonly onDecided: (id: string) => void
+}
+
+/** A proposed change next to the current belief, for a person to decide. */
+export function Proposal({ value, shownOn, onDecided }: ProposalProps) {
+  const { proposal, target } = value
+  return (
+    <article class="proposal stack tight">
       <ProposalText value={value} />
-      <div class="row">
-        <Button tone="main" icon="check" isBusy={isBusy} onClick={() => void decideOn(true)}>
-          {proposal.resolvedAt === null ? 'Accept' : 'Remove it'}
-        </Button>
-        <Button icon="close" isBusy={isBusy} onClick={() => void decideOn(false)}>
-          Reject
-        </Button>
+      <Decision
+        accept={proposal.resolvedAt === null ? 'Accept' : 'Remove it'}
+        decide={(isAccepted) => decide(value, isAccepted)}
+        onDecided={(isAccepted) => onDecided(isAccepted ? proposal.id : (target?.id ?? ''))}
+      >
         {target === null || target.id === shownOn ? null : (
           <Link class="soft small" href={address('beliefs', target.id)}>
             See the current belief
           </Link>
         )}
-      </div>
+      </Decision>
     </article>
   )
 }
 
-/** Decides on a proposal. False when it was refused. */
+/** Decides on a proposal. False if the server refused. */
 export function decide({ proposal, target }: ProposalValue, isAccepted: boolean): Promise<boolean> {
   const over = target !== null && target.id !== proposal.proposedFor ? { over: target.id } : {}
-  const accepted =
-    proposal.resolvedAt === null ? 'Accepted. It holds from now on.' : 'Removed. It is no longer recalled.'
+  const accepted = proposal.resolvedAt === null ? 'Accepted. It is current now.' : 'Removed. It is no longer recalled.'
   return settle(proposal, isAccepted, accepted, over)
 }
 
-/** Decides on a candidate. False when it was refused. */
+/** Decides on a candidate. False if the server refused. */
 export const decideCandidate = (belief: ApiBelief, isAccepted: boolean): Promise<boolean> =>
   settle(belief, isAccepted, 'Confirmed as your own.')
 
-/** Decides, says so and offers the way back. */
+/** Decides and confirms it with an undo button. */
 async function settle({ id, name }: ApiBelief, isAccepted: boolean, accepted: string, query = {}): Promise<boolean> {
   const params = { id }
   const done = await applyChangeOrToast<{ readonly event: number }>(
@@ -131,28 +143,14 @@ const sourceWords = ({ provenance }: ApiBelief): string =>
       ? 'Found in a conversation'
       : `${whoWords(provenance)} wants it remembered`
 
-type CandidateProps = { readonly belief: ApiBelief; readonly onRejected: () => void }
-
-/** A statement of an agent, a conversation or MEMORY.md, which holds only when a person confirms it. */
-export function Candidate({ belief, onRejected }: CandidateProps) {
-  const [isBusy, setBusy] = useState(false)
-  const decideOn = async (isAccepted: boolean) => {
-    setBusy(true)
-    const done = await decideCandidate(belief, isAccepted)
-    setBusy(false)
-    if (done && !isAccepted) onRejected()
-  }
-  return (
-    <article class="proposal">
-      <p>{sourceWords(belief)}. It is not recalled until you confirm it.</p>
-      <div class="row">
-        <Button tone="main" icon="check" isBusy={isBusy} onClick={() => void decideOn(true)}>
-          Confirm
-        </Button>
-        <Button icon="close" isBusy={isBusy} onClick={() => void decideOn(false)}>
-          Reject
-        </Button>
-      </div>
-    </article>
-  )
-}
+/** A statement of an agent, a conversation or MEMORY.md that waits for a person to confirm it. */
+export const Candidate = ({ belief, onRejected }: { readonly belief: ApiBelief; readonly onRejected: () => void }) => (
+  <article class="proposal stack tight">
+    <p>{sourceWords(belief)}. It is not recalled until you confirm it.</p>
+    <Decision
+      accept="Confirm"
+      decide={(isAccepted) => decideCandidate(belief, isAccepted)}
+      onDecided={(isAccepted) => !isAccepted && onRejected()}
+    />
+  </article>
+)

@@ -10,22 +10,22 @@ import { address } from '../../navigation/match.ts'
 import { Link, navigate, query, withQuery } from '../../navigation/router.tsx'
 import { commandLine, scopes } from '../../state/facts.ts'
 import { useResource } from '../../state/resource.ts'
-import { AgeBadge, Badge, Button, Highlighted } from '../../ui/elements.tsx'
-import { SearchBox } from '../../ui/form.tsx'
+import { AgeBadge, Badge, Button, Clipped, Highlighted } from '../../ui/elements.tsx'
+import { SearchBox, Select } from '../../ui/form.tsx'
 import { VirtualPages } from '../../ui/lists.tsx'
 import { EmptyState, Loaded, SkeletonRows } from '../../ui/notice.tsx'
 import { StrengthChip } from '../recall/reasons.tsx'
 import { ForgetTurns, SessionView, speakers } from './session-view.tsx'
 
-/** What was said, by day and project; a conversation as a chat; and the search through all of it. */
+/** The stored conversations by day, one of them as a chat, and the search through all of them. */
 export function ConversationsPage({ chosen }: { readonly chosen: string | null }) {
   const text = query.value.get('q') ?? ''
   const [isForgetting, setForgetting] = useState(false)
   return (
-    <div class={chosen === null ? 'beliefs talks' : 'beliefs talks has-choice'}>
+    <div class={chosen === null ? 'list-and-item talks' : 'list-and-item talks has-choice'}>
       {chosen === null ? null : <h1 class="unseen only-narrow">Conversations</h1>}
-      <section class="beliefs-list" aria-labelledby="talks-title">
-        <div class="beliefs-head">
+      <section class="list-pane" aria-labelledby="talks-title">
+        <div class="list-head row">
           <h1 id="talks-title">Conversations</h1>
           <Button icon="trash" class="to-end" onClick={() => setForgetting(true)}>
             Forget…
@@ -34,7 +34,7 @@ export function ConversationsPage({ chosen }: { readonly chosen: string | null }
         <Filters text={text} />
         {text.trim() === '' ? <Sessions chosen={chosen} /> : <FoundTurns text={text} />}
       </section>
-      <section class="beliefs-detail" aria-label="The conversation" key={chosen ?? ''}>
+      <section class="item-pane" aria-label="The conversation" key={chosen ?? ''}>
         {chosen === null ? (
           <EmptyState icon="chat" title="Choose a conversation">
             <p>
@@ -61,7 +61,7 @@ function Filters({ text }: { readonly text: string }) {
   const set = (changes: Readonly<Record<string, string | null>>) => navigate(withQuery(changes), { replace: true })
   const { scope = [null] } = turnFilters()
   return (
-    <search class="filter-bar" aria-label="Conversations">
+    <search class="filter-bar sticky stack tight" aria-label="Conversations">
       <SearchBox
         label="Search conversations"
         placeholder="Ask, or search for words"
@@ -69,24 +69,20 @@ function Filters({ text }: { readonly text: string }) {
         text={text}
         onChange={(q) => set({ q })}
       />
-      <div class="filter-row">
-        <select
-          class="select"
-          aria-label="Project"
+      <div class="row">
+        <Select
+          label="Project"
           value={scope[0] ?? ''}
-          onChange={(event) => set({ scope: event.currentTarget.value })}
-        >
-          <option value="">All projects</option>
-          {(scopes.value?.items ?? []).map((one) => (
-            <option key={one.scope} value={one.scope}>
-              {one.scope}
-            </option>
-          ))}
-        </select>
-        <label class="row small">
+          options={[
+            ['', 'All projects'],
+            ...(scopes.value?.items ?? []).map((known) => [known.scope, known.scope] as const),
+          ]}
+          onChoose={(chosen) => set({ scope: chosen })}
+        />
+        <label class="row small to-end">
           As of
           <input
-            class="input"
+            class="select"
             type="date"
             value={query.value.get('until') ?? ''}
             onChange={(event) => set({ until: event.currentTarget.value })}
@@ -107,7 +103,7 @@ function Sessions({ chosen }: { readonly chosen: string | null }) {
     async (signal) => (await ask('listConversations', { query: { ...filters, limit: 1 }, signal })).total,
     { freshness: journalHead.value },
   )
-  // One more, to know whether the first of a part begins a new day.
+  // One row more, to know whether the first row of a page begins a new day.
   const load = async (offset: number, limit: number, signal: AbortSignal) => {
     const before = offset === 0 ? 0 : 1
     const window = { limit: limit + before, offset: offset - before }
@@ -124,7 +120,7 @@ function Sessions({ chosen }: { readonly chosen: string | null }) {
         total === 0 ? (
           <EmptyState icon="chat" title="No conversations yet">
             <p>What you say to a connected agent is stored here, on this machine.</p>
-            <code class="command">{commandLine('connect claude-code')}</code>
+            <code class="command box">{commandLine('connect claude-code')}</code>
           </EmptyState>
         ) : (
           <VirtualPages key={key} total={total} freshness={journalHead.value} defaultHeight={76} load={load}>
@@ -145,35 +141,31 @@ function Sessions({ chosen }: { readonly chosen: string | null }) {
   )
 }
 
-function SessionRow({ one, isChosen }: { readonly one: Session; readonly isChosen: boolean }) {
-  return (
-    <li class="belief-row">
-      <Link
-        class="belief-link"
-        href={withQuery({ turn: null }, address('conversations', one.session))}
-        aria-current={isChosen ? 'true' : undefined}
-      >
-        <span class="belief-name">
-          <span class="clip" dir="auto">
-            {one.opening === '' ? one.session : one.opening}
-          </span>
-        </span>
-        <span class="belief-meta">
-          <span>{pluralize(one.turns, 'turn')}</span>
-          {one.scopes.map((scope) => (
-            <Badge key={scope}>{scope}</Badge>
-          ))}
-          <span class="belief-time">{one.hosts.join(', ')}</span>
-        </span>
-      </Link>
-    </li>
-  )
-}
+const SessionRow = ({ one, isChosen }: { readonly one: Session; readonly isChosen: boolean }) => (
+  <li class="belief-row">
+    <Link
+      class="belief-link"
+      href={withQuery({ turn: null }, address('conversations', one.session))}
+      aria-current={isChosen ? 'true' : undefined}
+    >
+      <span class="belief-name">
+        <Clipped text={one.opening === '' ? one.session : one.opening} />
+      </span>
+      <span class="belief-meta">
+        <span>{pluralize(one.turns, 'turn')}</span>
+        {one.scopes.map((scope) => (
+          <Badge key={scope}>{scope}</Badge>
+        ))}
+        <span class="to-end">{one.hosts.join(', ')}</span>
+      </span>
+    </Link>
+  </li>
+)
 
 type Hit = RouteAnswer<'search'>['quotes'][number]
 
-/** The sentences that answer the words best, with their strength and the messages around them. */
-export function FoundTurns({ text }: { readonly text: string }) {
+/** The sentences that match the words best, with their strength and the messages around them. */
+function FoundTurns({ text }: { readonly text: string }) {
   const { scope, until } = turnFilters()
   const filters = { ...(scope === undefined ? {} : { scope }), ...(until === undefined ? {} : { asOf: until }) }
   const found = useResource(
@@ -202,7 +194,7 @@ function Found({ hit }: { readonly hit: Hit }) {
   const [around, setAround] = useState<RouteAnswer<'getTurn'> | null>(null)
   const show = async () => setAround(await ask('getTurn', { params: { id: hit.turn }, query: { around: 1 } }))
   return (
-    <li class="belief-row found-turn">
+    <li class="found-turn">
       <Link class="belief-link" href={withQuery({ turn: hit.turn }, address('conversations', hit.session))}>
         <span class="belief-meta">
           <span>{reporterOf(hit) ?? hit.speaker ?? speakers[hit.role]}</span>
@@ -230,9 +222,9 @@ function Found({ hit }: { readonly hit: Hit }) {
           Show the messages around it
         </Button>
       ) : (
-        <div class="chat around">
+        <div class="chat pad">
           {[...around.before, around.turn, ...around.after].map((turn) => (
-            <p key={turn.id} class={`bubble ${turn.role} small clip-four`} dir="auto">
+            <p key={turn.id} class={`bubble ${turn.role} small clamp`} dir="auto">
               {turn.text}
             </p>
           ))}
@@ -242,15 +234,15 @@ function Found({ hit }: { readonly hit: Hit }) {
   )
 }
 
-/** Why something is found that has none of the words. */
+/** Why a sentence without any of the words was found. */
 const nearWords = (explanation: Hit['explanation']): string =>
-  isBeside(explanation) ? 'A message beside it has these words.' : 'It has other words, close in meaning.'
+  isBeside(explanation) ? 'A message next to it has these words.' : 'It has other words, close in meaning.'
 
 const isBeside = ({ label, parts }: Hit['explanation']): boolean =>
   label.endsWith('(beside it)') || parts.some(isBeside)
 
-/** Where words begin with one of these, which may be stems, whatever their case. */
-export function rangesOf(text: string, words: readonly string[]): readonly TextRange[] {
+/** The words of a text that begin with one of these, which may be stems, ignoring case. */
+function rangesOf(text: string, words: readonly string[]): readonly TextRange[] {
   const lower = text.toLowerCase()
   return words.flatMap((word) => {
     const ranges: TextRange[] = []

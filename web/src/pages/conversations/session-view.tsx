@@ -4,20 +4,19 @@ import type { RouteAnswer } from '../../../../src/http/api/contract.ts'
 import { acknowledgeEvent, ask, asRefusal, journalHead, Refusal } from '../../api/client.ts'
 import { pluralize } from '../../format/numbers.ts'
 import { clockOf, dayOf, moment } from '../../format/time.ts'
-import { address } from '../../navigation/match.ts'
-import { goBackTo, Link, navigate, query, withQuery } from '../../navigation/router.tsx'
+import { goBackTo, navigate, query, withQuery } from '../../navigation/router.tsx'
 import { showToast } from '../../state/changes.ts'
 import { useResource } from '../../state/resource.ts'
 import { useSubject } from '../../state/window.ts'
-import { Badge, Button, Icon } from '../../ui/elements.tsx'
-import { Dialog } from '../../ui/form.tsx'
+import { Badge, BeliefLink, Button, Icon, Prose } from '../../ui/elements.tsx'
+import { Field, FormDialog } from '../../ui/form.tsx'
 import { VirtualPages } from '../../ui/lists.tsx'
-import { Loaded, Refused, SkeletonBlock, SkeletonRows } from '../../ui/notice.tsx'
+import { Loaded, Refused, SkeletonBlock } from '../../ui/notice.tsx'
 
 type Page = RouteAnswer<'getConversation'>
 export type Turn = Page['items'][number]
 
-/** One conversation as a chat. A turn that the address names is in view and marked. */
+/** One conversation as a chat. The turn in the address is marked and scrolled into view. */
 export function SessionView({ session }: { readonly session: string }) {
   const wanted = query.value.get('turn')
   const [forgetting, setForgetting] = useState<Selection | null>(null)
@@ -28,31 +27,29 @@ export function SessionView({ session }: { readonly session: string }) {
   const first = found.value?.opening
   useSubject(first === undefined ? session : dayOf(first.at, first.utcOffset))
   return (
-    <article class="detail talk">
+    <article class="detail wide">
       <Button tone="quiet" icon="back" class="back-button" onClick={() => goBackTo(withQuery({}, '/conversations'))}>
         All conversations
       </Button>
-      <Loaded
-        resource={found}
-        waiting={<SkeletonBlock kind="detail" label="Loading the conversation" />}
-        elsewhere={back}
-      >
+      <Loaded resource={found} waiting={<SkeletonBlock label="Loading the conversation" />} elsewhere={back}>
         {({ total, opening, startAt }) => (
           <>
-            <header class="detail-head talk-head">
-              <h2 class="clip-two break" dir="auto">
+            <header class="stack tight">
+              <h2 class="big clamp" dir="auto">
                 {opening.text}
               </h2>
-              <Button tone="danger" icon="trash" onClick={() => setForgetting({ session })}>
-                Forget this conversation
-              </Button>
-              <p class="row marks">
+              <p class="row">
                 <span class="small">{dayOf(opening.at, opening.utcOffset)}</span>
                 <Badge>{pluralize(total, 'turn')}</Badge>
                 <Badge>{opening.scope}</Badge>
                 <span class="soft small break">
                   {opening.host} · {session}
                 </span>
+              </p>
+              <p>
+                <Button tone="danger" icon="trash" onClick={() => setForgetting({ session })}>
+                  Forget this conversation
+                </Button>
               </p>
             </header>
             <div class="chat">
@@ -88,7 +85,7 @@ export function SessionView({ session }: { readonly session: string }) {
   )
 }
 
-/** How long it is, how it begins, and where the wanted turn is in it. */
+/** The length of the conversation, its first turn, and the index of the wanted turn. */
 async function load(session: string, wanted: string | null, signal: AbortSignal) {
   const [turn, first] = await Promise.all([
     wanted === null ? null : ask('getTurn', { params: { id: wanted }, signal }).catch(() => null),
@@ -102,24 +99,22 @@ async function load(session: string, wanted: string | null, signal: AbortSignal)
 
 export const speakers = { user: 'You', assistant: 'Assistant', tool: 'Tool' } as const
 
-/** The text of a turn. What stands between fences is code. */
+/** The text of a turn, with fenced code as code. */
 const Said = ({ text }: { readonly text: string }) =>
   text.split(/^[ \t]*```[^\n]*$/m).map((part, index) => {
     const words = part.replace(/^(?:[ \t]*\n)+|\s+$/g, '')
     return words === '' ? null : index % 2 === 1 ? (
-      <pre key={index} class="said-code">
+      <pre key={index} class="box code">
         {words}
       </pre>
     ) : (
-      <p key={index} class="prose lines" dir="auto">
-        {words}
-      </p>
+      <Prose key={index} text={words} />
     )
   })
 
 type BubbleProps = {
   readonly turn: Turn
-  /** The day of the conversation, which its head says. */
+  /** The day of the conversation, which is shown above it. */
   readonly day: string
   readonly isHere: boolean
   readonly learned: Page['learned'][string]
@@ -134,7 +129,7 @@ function Bubble({ turn, day, isHere, learned, onForget }: BubbleProps) {
     if (!isHere || here === null) return
     const centre = () => here.scrollIntoView({ block: 'center' })
     centre()
-    // Parts around it that come later have another height than their gap. Whoever scrolls is left alone.
+    // Pages around it that load later change their height. Stops when the person scrolls.
     const observer = new ResizeObserver(centre)
     for (const around of [here.parentElement, here.closest('.chat')]) if (around !== null) observer.observe(around)
     const stop = () => observer.disconnect()
@@ -147,31 +142,28 @@ function Bubble({ turn, day, isHere, learned, onForget }: BubbleProps) {
   }, [isHere])
   return (
     <div class={isHere ? `bubble ${role} here` : `bubble ${role}`} ref={element}>
-      <p class="bubble-head">
+      <p class="row soft small">
         <b>{reporterOf(turn) ?? speaker ?? speakers[role]}</b>
         <time dateTime={at} title={moment(at, utcOffset)}>
           {dayOf(at, utcOffset) === day ? clockOf(at, utcOffset) : moment(at, utcOffset)}
         </time>
         {origin === 'document' ? <Badge>pasted</Badge> : null}
-        <button
-          type="button"
-          class="bubble-forget"
+        <Button
+          tone="quiet"
+          icon="trash"
+          class="small to-end"
           aria-label={`Forget what was said at ${moment(at, utcOffset)}`}
           onClick={() => onForget({ turn: turn.id })}
-        >
-          <Icon name="trash" size={14} />
-        </button>
+        />
       </p>
       <Said text={text} />
       {learned.length === 0 ? null : (
-        <p class="row small learned">
+        <p class="row small">
           {learned.map(({ id, name, candidate }) => (
-            <span key={id} class={candidate ? 'row small waits' : 'row small'}>
+            <span key={id} class={candidate ? 'row odd-text' : 'row good-text'}>
               <Icon name={candidate ? 'inbox' : 'beliefs'} size={14} />
               {candidate ? 'Waits for your decision:' : 'Became'}
-              <Link href={address('beliefs', id)}>
-                <bdi>{name}</bdi>
-              </Link>
+              <BeliefLink id={id} name={name} />
             </span>
           ))}
         </p>
@@ -180,114 +172,95 @@ function Bubble({ turn, day, isHere, learned, onForget }: BubbleProps) {
   )
 }
 
-/** A turn, a conversation, or everything that holds some words. */
-export type Selection = { readonly turn: string } | { readonly session: string } | { readonly containing: string }
+/** A turn, a conversation, or all turns and beliefs that contain some words. */
+type Selection = { readonly turn: string } | { readonly session: string } | { readonly containing: string }
 
 type ForgetTurnsProps = {
-  /** Null: the person says by words what is to go. */
+  /** Null: the person types the words. */
   readonly selection: Selection | null
   readonly onClose: () => void
 }
 
-/** Erasing cannot be undone, so what would go is shown first. */
+/** Erasing cannot be undone, so the texts are shown first. */
 export function ForgetTurns({ selection, onClose }: ForgetTurnsProps) {
   const [words, setWords] = useState('')
   const [previewed, setPreviewed] = useState(selection)
-  return (
-    <Dialog title="Forget what was said" onClose={onClose} isWide>
-      {selection === null ? (
-        <form
-          class="own-words"
-          onSubmit={(event) => {
-            event.preventDefault()
-            if (words.trim() !== '') setPreviewed({ containing: words.trim() })
-          }}
-        >
-          <div class="field">
-            <label for="forget-words">Everything that contains these words</label>
-            <input
-              id="forget-words"
-              class="input"
-              maxLength={2_000}
-              autocomplete="off"
-              value={words}
-              onInput={(event) => setWords(event.currentTarget.value)}
-            />
-          </div>
-          <Button type="submit">Preview</Button>
-          <p class="help soft small">In conversations and in beliefs, in upper or lower case.</p>
-        </form>
-      ) : null}
-      {previewed === null ? null : <Preview key={JSON.stringify(previewed)} selection={previewed} onClose={onClose} />}
-    </Dialog>
+  const found = useResource(JSON.stringify(previewed), async (signal) =>
+    previewed === null ? null : ask('forgetTurns', { query: { ...previewed, dryRun: true }, signal }),
   )
-}
-
-function Preview({ selection, onClose }: { readonly selection: Selection; readonly onClose: () => void }) {
-  const [error, setError] = useState<Refusal | null>(null)
-  const [isBusy, setBusy] = useState(false)
-  const found = useResource('preview', (signal) =>
-    ask('forgetTurns', { query: { ...selection, dryRun: true }, signal }),
-  )
-  const forget = async () => {
-    setBusy(true)
+  const preview = found.value
+  const forget = async (): Promise<Refusal | null> => {
+    if (previewed === null) return null
     try {
-      const done = await ask('forgetTurns', { query: selection })
+      const done = await ask('forgetTurns', { query: previewed })
       acknowledgeEvent(done.event)
       showToast(`Forgotten: ${amount(done)}. Nothing of it is left.`)
-      if ('session' in selection) navigate(withQuery({ turn: null }, '/conversations'), { replace: true })
+      if ('session' in previewed) navigate(withQuery({ turn: null }, '/conversations'), { replace: true })
       onClose()
+      return null
     } catch (reason) {
-      setError(asRefusal(reason))
-      setBusy(false)
+      return asRefusal(reason)
     }
   }
   return (
-    <Loaded resource={found} waiting={<SkeletonRows rows={3} label="Searching" />}>
-      {(preview) => (
-        <div class="stack tight">
+    <FormDialog
+      title="Forget what was said"
+      submit="Forget"
+      isDangerous
+      isWide
+      isIdle={preview === null || preview.turns + preview.beliefs === 0}
+      onClose={onClose}
+      onSubmit={forget}
+    >
+      {selection === null ? (
+        <>
+          <Field
+            label="Everything that contains these words"
+            value={words}
+            onInput={setWords}
+            maxLength={2_000}
+            help="In conversations and in beliefs, in upper or lower case."
+          />
+          <p>
+            <Button
+              type="submit"
+              onClick={() => setPreviewed({ containing: words.trim() })}
+              disabled={words.trim() === ''}
+            >
+              Preview
+            </Button>
+          </p>
+        </>
+      ) : null}
+      <Refused error={found.error} />
+      {preview === null ? null : (
+        <>
           <p>
             <b>{amount(preview)}</b> would be erased permanently, from the store, its history and its index.
             {preview.beliefsFromThem.length === 0
               ? ''
               : ` ${pluralize(preview.beliefsFromThem.length, 'belief')} learned from it would stay.`}
           </p>
-          <ul class="preview">
+          <ul class="preview scroll stack tight">
             {(preview.examples ?? []).map(({ id, at, utcOffset, text }) => (
-              <li key={id} class="clip-two">
+              <li key={id} class="clamp">
                 <span class="soft small">{moment(at, utcOffset)}</span> <span dir="auto">{text}</span>
               </li>
             ))}
             {(preview.beliefExamples ?? []).map(({ id, name, content }) => (
-              <li key={id} class="clip-two">
+              <li key={id} class="clamp">
                 <span class="soft small">Belief</span> <b dir="auto">{name}</b> <span dir="auto">{content}</span>
               </li>
             ))}
           </ul>
           {hidden(preview) === '' ? null : <p class="soft small">And {hidden(preview)}.</p>}
-          <Refused error={error} />
-          <div class="actions">
-            <Button data-first onClick={onClose}>
-              Cancel
-            </Button>
-            <Button
-              tone="danger"
-              class="main"
-              icon="trash"
-              isBusy={isBusy}
-              disabled={preview.turns + preview.beliefs === 0}
-              onClick={() => void forget()}
-            >
-              Forget
-            </Button>
-          </div>
-        </div>
+        </>
       )}
-    </Loaded>
+    </FormDialog>
   )
 }
 
-/** What is not among the examples. */
+/** The turns and beliefs that are not among the examples. */
 const hidden = ({ turns, beliefs, examples = [], beliefExamples = [] }: RouteAnswer<'forgetTurns'>): string =>
   [
     ...(turns > examples.length ? [pluralize(turns - examples.length, 'more turn')] : []),

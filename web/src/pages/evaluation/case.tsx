@@ -3,10 +3,11 @@ import type { RouteAnswer } from '../../../../src/http/api/contract.ts'
 import { ask } from '../../api/client.ts'
 import { figure, milliseconds, pluralize, score as scoreWords } from '../../format/numbers.ts'
 import type { TextRange } from '../../format/text.ts'
-import { Crumbs, Link, navigate } from '../../navigation/router.tsx'
+import { Link, navigate } from '../../navigation/router.tsx'
 import { useResource } from '../../state/resource.ts'
 import { useSubject } from '../../state/window.ts'
-import { Badge, Button, Highlighted, Icon } from '../../ui/elements.tsx'
+import { Badge, Button, Highlighted, Prose } from '../../ui/elements.tsx'
+import { Facts, Figures, PageHead, Panel, Table } from '../../ui/layout.tsx'
 import { Loaded, SkeletonBlock } from '../../ui/notice.tsx'
 import { message } from '../recall/recall-state.ts'
 import { CaseVerdict } from './parts.tsx'
@@ -21,46 +22,46 @@ import {
   runAddress,
 } from './words.ts'
 
-/** One case of a run: what was asked, what came back and why, and what was expected. */
+/** One case of a run: the message, the expected and the returned beliefs, and the explanation. */
 export function CaseView({ runId, caseId }: { readonly runId: string; readonly caseId: string }) {
   const found = useResource(`${runId}/${caseId}`, (signal) => ask('case', { params: { id: runId, caseId }, signal }))
   useSubject(caseId)
   return (
-    <Loaded resource={found} waiting={<SkeletonBlock kind="plot" label="Loading the case" />} elsewhere={allPacks}>
+    <Loaded resource={found} waiting={<SkeletonBlock label="Loading the case" />} elsewhere={allPacks}>
       {({ run, prompt, notes, texts, work, records, failing }) => (
         <div class="stack">
-          <div>
-            <Crumbs
-              steps={[
-                { name: 'Packs', href: '/evaluation' },
-                { name: run.benchmarkId, href: packAddress(run.benchmarkId) },
-                { name: 'Run', href: runAddress(runId) },
-                { name: 'Case' },
-              ]}
-            />
-            <header class="page-head flush">
-              <h1 class="break">{caseId}</h1>
-              <div class="page-tools">
+          <PageHead
+            title={caseId}
+            crumbs={[
+              { name: 'Packs', href: '/evaluation' },
+              { name: run.benchmarkId, href: packAddress(run.benchmarkId) },
+              { name: 'Run', href: runAddress(runId) },
+              { name: 'Case' },
+            ]}
+            tools={
+              <>
                 <Neighbour runId={runId} caseId={failing.previous} words="Previous failing" />
                 <Neighbour runId={runId} caseId={failing.next} words="Next failing" />
-              </div>
-              {notes === null ? null : <p>{notes}</p>}
-            </header>
-          </div>
+              </>
+            }
+          >
+            {notes}
+          </PageHead>
           {prompt === null || work.length > 0 ? null : (
-            <section class="panel panel-pad stack tight">
-              <h2 class="small-title">Message</h2>
-              <blockquote class="asked prose" dir="auto">
-                {prompt}
-              </blockquote>
-              <p class="row small">
-                {texts === null ? null : texts.scopes.map((scope) => <Badge key={scope}>{scope}</Badge>)}
-                <Button class="small" icon="recall" onClick={() => openInRecall(prompt)}>
-                  Open in Recall
-                </Button>
-                <span class="soft">This asks your own memory, not the memory of the pack.</span>
-              </p>
-            </section>
+            <Panel title="Message">
+              <div class="pad stack tight">
+                <blockquote class="asked quote content">
+                  <Prose text={prompt} />
+                </blockquote>
+                <p class="row small">
+                  {texts === null ? null : texts.scopes.map((scope) => <Badge key={scope}>{scope}</Badge>)}
+                  <Button class="small" icon="recall" onClick={() => openInRecall(prompt)}>
+                    Open in Recall
+                  </Button>
+                  <span class="soft">This asks your own memory, not the memory of the pack.</span>
+                </p>
+              </div>
+            </Panel>
           )}
           {records.map((record, index) => (
             <Repeat
@@ -105,53 +106,54 @@ type RepeatProps = {
 function Repeat({ record, prompt, texts, work, isOnly }: RepeatProps) {
   const { verdict, failures, error, repeat, seed, returned, explanation, scores, timings } = record
   const explained = explainedOf(explanation)
+  const problems = [
+    ...(error === undefined ? [] : [`${error.class}: ${error.message}`]),
+    // The checks of a task are next to the answers.
+    ...(work === null ? failures : []),
+  ]
   return (
-    <section class="panel">
-      <header class="panel-head">
-        <h2>{isOnly ? 'What happened' : `Repeat ${repeat + 1}`}</h2>
-        <CaseVerdict verdict={verdict} />
-        <span class="soft small number">seed {seed}</span>
-      </header>
-      <div class="panel-pad stack">
-        {[
-          ...(error === undefined ? [] : [`${error.class}: ${error.message}`]),
-          // The checks of a task stand beside the answers.
-          ...(work === null ? failures : []),
-        ].map((failure) => (
-          <p key={failure} class="refused">
-            <Icon name="warn" /> <span>{failureWords(failure, namesOf(texts))}</span>
+    <Panel
+      title={isOnly ? 'What happened' : `Repeat ${repeat + 1}`}
+      note={<CaseVerdict verdict={verdict} />}
+      tools={<span class="soft small number">seed {seed}</span>}
+    >
+      <div class="pad stack">
+        {problems.map((problem) => (
+          <p key={problem} class="note bad">
+            {failureWords(problem, namesOf(texts))}
           </p>
         ))}
         {texts === null ? null : <ExpectedGot texts={texts} returned={returned} />}
-        {work === null ? null : <TaskChat work={work} />}
-        {work === null ? null : (
-          <OtherChecks checks={returned.filter(({ tier }) => work.sessions.every(({ id }) => id !== tier))} />
-        )}
         {work === null ? (
-          <details class="how" open={texts === null}>
+          <details open={texts === null}>
             <summary>Explanation: how each result was found</summary>
-            <div class="stack tight">
+            <div class="stack tight explanation">
               {explained === null ? <Plain given={explanation} /> : <Reached explained={explained} prompt={prompt} />}
               <ReturnedTable items={returned} explained={explained} texts={texts} />
             </div>
           </details>
-        ) : null}
-        <dl class="figures small-figures">
-          {Object.entries(scores).map(([name, value]) => (
-            <div key={name}>
-              <dt>{metricName(name)}</dt>
-              {value === null ? <dd class="soft">does not apply</dd> : <dd class="number">{figure(value)}</dd>}
-            </div>
-          ))}
-          {Object.entries(timings).map(([stage, ms]) => (
-            <div key={stage}>
-              <dt>{metricName(stage)}, time</dt>
-              <dd class="number">{milliseconds(ms)}</dd>
-            </div>
-          ))}
-        </dl>
+        ) : (
+          <>
+            <TaskChat work={work} />
+            <OtherChecks checks={returned.filter(({ tier }) => work.sessions.every(({ id }) => id !== tier))} />
+          </>
+        )}
       </div>
-    </section>
+      <Figures
+        class=""
+        items={[
+          ...Object.entries(scores).map(([name, value]) => ({
+            name: metricName(name),
+            value: value === null ? '–' : figure(value),
+            note: value === null ? 'does not apply' : '',
+          })),
+          ...Object.entries(timings).map(([stage, ms]) => ({
+            name: `${metricName(stage)}, time`,
+            value: milliseconds(ms),
+          })),
+        ]}
+      />
+    </Panel>
   )
 }
 
@@ -173,18 +175,7 @@ function Plain({ given }: { readonly given: unknown }): ComponentChild {
         ))}
       </ul>
     )
-  return (
-    <dl class="facts">
-      {entries.map(([name, value]) => (
-        <div key={name}>
-          <dt>{metricName(name)}</dt>
-          <dd class="break">
-            <Plain given={value} />
-          </dd>
-        </div>
-      ))}
-    </dl>
-  )
+  return <Facts rows={entries.map(([name, value]) => [metricName(name), <Plain given={value} />])} />
 }
 
 const isEmpty = (value: unknown): boolean =>
@@ -196,10 +187,10 @@ function OtherChecks({ checks }: { readonly checks: Record['returned'] }) {
   const passed = checks.filter(({ score }) => score === 1).length
   return (
     <section class="stack tight" aria-label="Other checks">
-      <h3 class="chat-session">
+      <h3 class="row">
         Checks of the files and of all sessions <Badge>{`${passed} of ${checks.length} passed`}</Badge>
       </h3>
-      <ul class="checks columns">
+      <ul class="checks small columns">
         {checks.map(({ id, tier, score }) => (
           <li key={`${tier ?? ''}-${id}`}>
             <Badge tone={score === 1 ? 'good' : 'bad'}>{score === 1 ? 'passed' : 'failed'}</Badge> {metricName(id)}
@@ -214,40 +205,14 @@ function OtherChecks({ checks }: { readonly checks: Record['returned'] }) {
 function Reached({ explained, prompt }: { readonly explained: Explained; readonly prompt: string | null }) {
   const { group, query, prelude, nearMisses } = explained
   return (
-    <dl class="facts">
-      {group === null ? null : (
-        <div>
-          <dt>Group</dt>
-          <dd class="break">{group}</dd>
-        </div>
-      )}
-      {query === null || query === prompt ? null : (
-        <div>
-          <dt>Searched for</dt>
-          <dd class="break">{query}</dd>
-        </div>
-      )}
-      {prelude === null ? null : (
-        <div>
-          <dt>In every context</dt>
-          <dd class="prose">{prelude}</dd>
-        </div>
-      )}
-      {nearMisses.length === 0 ? null : (
-        <div>
-          <dt>Left out</dt>
-          <dd>
-            <ul>
-              {nearMisses.map(({ id, reason }) => (
-                <li key={id} class="break">
-                  <code>{id}</code>: {reason}
-                </li>
-              ))}
-            </ul>
-          </dd>
-        </div>
-      )}
-    </dl>
+    <Facts
+      rows={[
+        ['Group', group],
+        ['Searched for', query === prompt ? null : query],
+        ['In every context', prelude === null ? null : <Prose text={prelude} />],
+        ...nearMisses.map(({ id, reason }) => [`Left out: ${id}`, reason] as const),
+      ]}
+    />
   )
 }
 
@@ -260,40 +225,31 @@ type ReturnedProps = {
 function ReturnedTable({ items, explained, texts }: ReturnedProps) {
   if (items.length === 0) return <p class="soft">Nothing was returned.</p>
   return (
-    <div class="table-scroll bordered">
-      <table class="folding returned">
-        <thead>
-          <tr>
-            <th>Tier</th>
-            <th class="number">Rank</th>
-            <th>Belief</th>
-            <th class="number">Score</th>
-            <th>Because of</th>
-          </tr>
-        </thead>
-        <tbody>
-          {items.map(({ id, tier, rank, score }) => (
-            <tr key={`${tier ?? ''}-${id}`}>
-              <td>{tier === undefined ? '' : <Badge>{tier}</Badge>}</td>
-              <td class="number" data-label="rank">
-                {rank}
-              </td>
-              <td class="break main-cell">{texts?.beliefs[id]?.name ?? <span class="mono">{id}</span>}</td>
-              <td class="number" data-label="score">
-                {score === null ? '' : scoreWords(score)}
-              </td>
-              <td class="whole-cell">
-                {(explained?.clauses.get(id) ?? []).map(({ field, form, score: part }) => (
-                  <div key={`${field}-${form}`} class="break">
-                    {field} “{form}” <span class="soft number">{scoreWords(part)}</span>
-                  </div>
-                ))}
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <Table
+      rows={items}
+      keyOf={({ id, tier }) => `${tier ?? ''}-${id}`}
+      columns={[
+        { head: 'Tier', cell: ({ tier }) => (tier === undefined ? null : <Badge>{tier}</Badge>) },
+        { head: 'Rank', class: 'number', label: 'rank', cell: ({ rank }) => rank },
+        { head: 'Belief', class: 'break whole', cell: ({ id }) => texts?.beliefs[id]?.name ?? <code>{id}</code> },
+        {
+          head: 'Score',
+          class: 'number',
+          label: 'score',
+          cell: ({ score }) => (score === null ? null : scoreWords(score)),
+        },
+        {
+          head: 'Because of',
+          class: 'break',
+          cell: ({ id }) =>
+            explained?.clauses.get(id)?.map(({ field, form, score }) => (
+              <div key={`${field}-${form}`}>
+                {field} “{form}” <span class="soft number">{scoreWords(score)}</span>
+              </div>
+            )),
+        },
+      ]}
+    />
   )
 }
 
@@ -308,7 +264,7 @@ export function ExpectedGot({ texts, returned }: { readonly texts: Texts; readon
   const missing = wanted.filter(({ id }) => !got.has(id))
   const wrong = unwanted.filter(({ id }) => got.has(id))
   return (
-    <div class="thirds">
+    <div class="thirds columns">
       <Column title="Expected" empty="Nothing in particular.">
         {wanted.map(({ id, tier }) => (
           <Item key={`${tier}-${id}`} id={id} texts={texts} mark={got.has(id) ? 'good' : 'bad'} />
@@ -341,9 +297,9 @@ type ColumnProps = { readonly title: string; readonly empty: string; readonly ch
 function Column({ title, empty, children }: ColumnProps) {
   const items = toChildArray(children)
   return (
-    <section class="side-text">
+    <section class="box">
       <h3>{title}</h3>
-      {items.length === 0 ? <p class="soft">{empty}</p> : <ul class="texts">{items}</ul>}
+      {items.length === 0 ? <p class="soft">{empty}</p> : <ul class="stack tight">{items}</ul>}
     </section>
   )
 }
@@ -358,21 +314,9 @@ type ItemProps = {
 function Item({ id, texts, mark, note }: ItemProps) {
   const belief = texts.beliefs[id]
   return (
-    <li class={mark === null ? 'text-item' : `text-item ${mark}`}>
-      <b class="break" title={id}>
-        {belief?.name ?? id}
-      </b>
-      {note === undefined ? null : (
-        <>
-          {' '}
-          <Badge tone="bad">{note}</Badge>
-        </>
-      )}
-      {belief === undefined ? null : (
-        <p class="soft small break" dir="auto">
-          {belief.content}
-        </p>
-      )}
+    <li class={`quote ${mark ?? 'plain'}`}>
+      <b title={id}>{belief?.name ?? id}</b> {note === undefined ? null : <Badge tone="bad">{note}</Badge>}
+      {belief === undefined ? null : <Prose text={belief.content} class="soft small" />}
     </li>
   )
 }
@@ -381,56 +325,54 @@ type Work = RouteAnswer<'case'>['work'][number]
 type Check = Work['checks'][number]
 
 /** What an agent was told and asked, and what it answered, session by session, with the checks beside the answers. */
-export function TaskChat({ work }: { readonly work: Work }) {
-  return (
-    <div class="stack">
-      {work.sessions.map((session, index) => {
-        const checks = work.checks.filter((check) => check.session === session.id)
-        return (
-          <section key={session.id} class="chat" aria-label={`Session ${session.id}`}>
-            <h3 class="chat-session">
-              Session {index + 1}: {session.id} <Badge>{session.isFresh ? 'fresh' : 'goes on'}</Badge>
-              {session.toolCalls === 0 ? null : <Badge>{pluralize(session.toolCalls, 'tool call')}</Badge>}
-              {session.outcome === 'answered' ? null : <Badge tone="bad">{session.outcome}</Badge>}
-            </h3>
-            <div class="bubble user">
-              <span class="bubble-who">Told</span>
-              <p class="prose" dir="auto">
-                <Highlighted text={session.prompt} ranges={rangesIn(session.prompt, work.checks)} />
-              </p>
-            </div>
-            <div class="bubble assistant" id={placeOf(session.id, -1)} tabIndex={-1}>
-              <span class="bubble-who">Agent</span>
-              <p class="prose" dir="auto">
-                {session.answer === null || session.answer.trim() === ''
-                  ? '(no answer)'
-                  : sentencesOf(session.answer).map((sentence, at) => (
-                      <span key={placeOf(session.id, at)} id={placeOf(session.id, at)} class="sentence" tabIndex={-1}>
-                        <Highlighted text={sentence} ranges={rangesIn(sentence, checks)} />
-                      </span>
-                    ))}
-              </p>
-            </div>
-            {checks.length === 0 ? null : (
-              <ul class="checks">
-                {checks.map((check) => (
-                  <li key={check.id}>
-                    <Badge tone={check.passed ? 'good' : 'bad'}>{check.passed ? 'found' : 'missing'}</Badge>{' '}
-                    <JudgedLink check={check} place={placeOf(session.id, judgedAt(session.answer ?? '', check))} />{' '}
-                    <span class="break" title={check.expected}>
-                      expected {expectedWords(check.expected)}
+export const TaskChat = ({ work }: { readonly work: Work }) => (
+  <div class="stack">
+    {work.sessions.map((session, index) => {
+      const checks = work.checks.filter((check) => check.session === session.id)
+      return (
+        <section key={session.id} class="chat" aria-label={`Session ${session.id}`}>
+          <h3 class="row">
+            Session {index + 1}: {session.id} <Badge>{session.isFresh ? 'fresh' : 'goes on'}</Badge>
+            {session.toolCalls === 0 ? null : <Badge>{pluralize(session.toolCalls, 'tool call')}</Badge>}
+            {session.outcome === 'answered' ? null : <Badge tone="bad">{session.outcome}</Badge>}
+          </h3>
+          <div class="bubble user">
+            <span class="soft small">Told</span>
+            <p class="prose" dir="auto">
+              <Highlighted text={session.prompt} ranges={rangesIn(session.prompt, work.checks)} />
+            </p>
+          </div>
+          <div class="bubble assistant" id={placeOf(session.id, -1)} tabIndex={-1}>
+            <span class="soft small">Agent</span>
+            <p class="prose" dir="auto">
+              {session.answer === null || session.answer.trim() === ''
+                ? '(no answer)'
+                : sentencesOf(session.answer).map((sentence, at) => (
+                    <span key={placeOf(session.id, at)} id={placeOf(session.id, at)} class="sentence" tabIndex={-1}>
+                      <Highlighted text={sentence} ranges={rangesIn(sentence, checks)} />
                     </span>
-                    {check.passed ? null : <span class="soft break"> · found {check.found}</span>}
-                  </li>
-                ))}
-              </ul>
-            )}
-          </section>
-        )
-      })}
-    </div>
-  )
-}
+                  ))}
+            </p>
+          </div>
+          {checks.length === 0 ? null : (
+            <ul class="checks small">
+              {checks.map((check) => (
+                <li key={check.id}>
+                  <Badge tone={check.passed ? 'good' : 'bad'}>{check.passed ? 'found' : 'missing'}</Badge>{' '}
+                  <JudgedLink check={check} place={placeOf(session.id, judgedAt(session.answer ?? '', check))} />{' '}
+                  <span class="break" title={check.expected}>
+                    expected {expectedWords(check.expected)}
+                  </span>
+                  {check.passed ? null : <span class="soft break"> · found {check.found}</span>}
+                </li>
+              ))}
+            </ul>
+          )}
+        </section>
+      )
+    })}
+  </div>
+)
 
 const placeOf = (session: string, sentence: number): string =>
   sentence < 0 ? `answer-${session}` : `answer-${session}-${sentence}`

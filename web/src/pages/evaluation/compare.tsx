@@ -2,17 +2,17 @@ import type { ApiFigureComparison, RouteAnswer } from '../../../../src/http/api/
 import { ask } from '../../api/client.ts'
 import { count, figure, percent, pluralize, signed } from '../../format/numbers.ts'
 import { moment } from '../../format/time.ts'
-import { Crumbs, Link, navigate } from '../../navigation/router.tsx'
+import { Link, navigate } from '../../navigation/router.tsx'
 import { useResource } from '../../state/resource.ts'
 import { useSubject } from '../../state/window.ts'
 import { Badge, Button, type Tone } from '../../ui/elements.tsx'
+import { PageHead, Panel, Table } from '../../ui/layout.tsx'
 import { Loaded, SkeletonBlock } from '../../ui/notice.tsx'
-import { CaseVerdict } from './parts.tsx'
+import { CaseVerdict, Failures } from './parts.tsx'
 import {
   allPacks,
   caseAddress,
   compareAddress,
-  failureWords,
   metricName,
   packAddress,
   runAddress,
@@ -21,13 +21,24 @@ import {
 } from './words.ts'
 
 type Compared = RouteAnswer<'compareRuns'>
+type CaseDiff = Compared['broken'][number]
+type Names = Compared['names']
 
-/** What can become of a case, worst first. The first two are shown even where there are none: that is news too. */
+type Group = {
+  readonly kind: 'broken' | 'fixed' | 'stillFailing' | 'changed'
+  readonly title: string
+  readonly note: string
+  readonly tone: Tone
+  /** Shown even without cases. */
+  readonly isAlwaysShown?: boolean
+}
+
+/** Cases with the same change between the two runs, worst first. */
 const groups: readonly Group[] = [
   { kind: 'broken', title: 'Broken', note: 'passed before, do not now', tone: 'bad', isAlwaysShown: true },
   { kind: 'fixed', title: 'Fixed', note: 'did not pass before, do now', tone: 'good', isAlwaysShown: true },
-  { kind: 'stillFailing', title: 'Still failing', note: 'in both', tone: 'odd', isAlwaysShown: false },
-  { kind: 'changed', title: 'Changed', note: 'pass in both, with another answer', tone: 'plain', isAlwaysShown: false },
+  { kind: 'stillFailing', title: 'Still failing', note: 'in both', tone: 'odd' },
+  { kind: 'changed', title: 'Changed', note: 'pass in both, with another answer', tone: 'plain' },
 ]
 
 const namedOnly = [
@@ -36,53 +47,47 @@ const namedOnly = [
   { kind: 'flaky', title: 'Flaky' },
 ] as const
 
-/** Two runs of a pack beside each other. */
+/** Two runs of a pack next to each other. */
 export function CompareView({ before, after }: { readonly before: string; readonly after: string }) {
   const found = useResource(`${before}\n${after}`, (signal) => ask('compareRuns', { query: { before, after }, signal }))
   useSubject('Two runs')
   return (
-    <Loaded resource={found} waiting={<SkeletonBlock kind="plot" label="Comparing" />} elsewhere={allPacks}>
+    <Loaded resource={found} waiting={<SkeletonBlock label="Comparing" />} elsewhere={allPacks}>
       {(compared) => (
         <div class="stack">
-          <div>
-            <Crumbs
-              steps={[
-                { name: 'Packs', href: '/evaluation' },
-                { name: compared.after.run.benchmarkId, href: packAddress(compared.after.run.benchmarkId) },
-                { name: 'Two runs' },
-              ]}
-            />
-            <header class="page-head flush">
-              <h1>Two runs side by side</h1>
-              <div class="page-tools">
-                <Button icon="sync" onClick={() => navigate(compareAddress(after, before), { replace: true })}>
-                  Swap
-                </Button>
-              </div>
-            </header>
+          <PageHead
+            title="Two runs side by side"
+            crumbs={[
+              { name: 'Packs', href: '/evaluation' },
+              { name: compared.after.run.benchmarkId, href: packAddress(compared.after.run.benchmarkId) },
+              { name: 'Two runs' },
+            ]}
+            tools={
+              <Button icon="sync" onClick={() => navigate(compareAddress(after, before), { replace: true })}>
+                Swap
+              </Button>
+            }
+          />
+          <div class="columns">
+            <Side title="Before" listed={compared.before} />
+            <Side title="After" listed={compared.after} />
           </div>
-          <Sides compared={compared} />
-          {compared.notes.length === 0 ? null : (
-            <ul class="changed-note">
-              {compared.notes.map((note) => (
-                <li key={note}>{note}</li>
-              ))}
-            </ul>
-          )}
+          {compared.notes.map((note) => (
+            <p key={note} class="note">
+              {note}
+            </p>
+          ))}
           <ComparedFigures figures={compared.figures} />
           {groups.map((group) => (
-            <ComparedCases
-              key={group.kind}
-              group={group}
-              cases={compared[group.kind]}
-              total={compared.counts[group.kind]}
-              after={after}
-              names={compared.names}
-            />
+            <ComparedCases key={group.kind} group={group} compared={compared} />
           ))}
-          {namedOnly.map(({ kind, title }) => (
-            <CaseIds key={kind} title={title} ids={compared[kind]} />
-          ))}
+          {namedOnly.map(({ kind, title }) =>
+            compared[kind].length === 0 ? null : (
+              <Panel key={kind} title={title}>
+                <p class="pad mono break">{compared[kind].join(', ')}</p>
+              </Panel>
+            ),
+          )}
           <p class="soft">{pluralize(compared.unchanged, 'case')} unchanged.</p>
         </div>
       )}
@@ -90,40 +95,21 @@ export function CompareView({ before, after }: { readonly before: string; readon
   )
 }
 
-function Sides({ compared }: { readonly compared: Compared }) {
-  return (
-    <div class="sides">
-      {(['before', 'after'] as const).map((side) => {
-        const listed = compared[side]
-        return (
-          <section key={side} class={side === 'after' ? 'side-text mine' : 'side-text'}>
-            <h2 class="small-title">{side === 'before' ? 'Before' : 'After'}</h2>
-            <p class="number big">{listed.passRate === null ? '–' : percent(listed.passRate)}</p>
-            <p class="soft small number">
-              {listed.run.passedCases} of {pluralize(listed.run.totalCases, 'case')} passed
-            </p>
-            <p class="small break">
-              <Link href={runAddress(listed.run.runId)}>{moment(whenOf(listed))}</Link>
-              <span class="soft"> · {systemOf(listed)}</span>
-            </p>
-          </section>
-        )
-      })}
-    </div>
-  )
-}
+const Side = ({ title, listed }: { readonly title: string; readonly listed: Compared['before'] }) => (
+  <section class={title === 'After' ? 'box mine' : 'box'}>
+    <h2 class="part-title">{title}</h2>
+    <p class="number big">{listed.passRate === null ? '–' : percent(listed.passRate)}</p>
+    <p class="soft small number">
+      {listed.run.passedCases} of {pluralize(listed.run.totalCases, 'case')} passed
+    </p>
+    <p class="small">
+      <Link href={runAddress(listed.run.runId)}>{moment(whenOf(listed))}</Link>
+      <span class="soft"> · {systemOf(listed)}</span>
+    </p>
+  </section>
+)
 
-function CaseIds({ title, ids }: { readonly title: string; readonly ids: readonly string[] }) {
-  if (ids.length === 0) return null
-  return (
-    <section class="panel panel-pad">
-      <h2 class="small-title">{title}</h2>
-      <p class="mono break">{ids.join(', ')}</p>
-    </section>
-  )
-}
-
-const tones: Readonly<Record<ApiFigureComparison['verdict'], Tone>> = {
+const figureTones: Readonly<Record<ApiFigureComparison['verdict'], Tone>> = {
   better: 'good',
   worse: 'bad',
   same: 'plain',
@@ -134,107 +120,82 @@ const tones: Readonly<Record<ApiFigureComparison['verdict'], Tone>> = {
   new: 'accent',
 }
 
-/** The pass rate is a percentage, as everywhere else. */
-const shown = (name: string, value: number): string => (name === 'passRate' ? percent(value) : figure(value))
+/** The pass rate is a percentage, as on the other pages. */
+const valueWords = (name: string, value: number | null): string =>
+  value === null ? '–' : name === 'passRate' ? percent(value) : figure(value)
 
 /** The difference of two percentages is in points. */
-const moved = (name: string, delta: number): string =>
+const deltaWords = (name: string, delta: number): string =>
   name === 'passRate' ? `${signed(Math.round(delta * 1000) / 10)} points` : signed(delta)
 
-/** Each figure of two runs, how far it moved, and whether that means anything. */
-export function ComparedFigures({ figures }: { readonly figures: readonly ApiFigureComparison[] }) {
+/** Each figure of two runs, its difference, and whether the difference is significant. */
+function ComparedFigures({ figures }: { readonly figures: readonly ApiFigureComparison[] }) {
   if (figures.length === 0) return null
   return (
-    <section class="panel">
-      <header class="panel-head">
-        <h2>Figures</h2>
-      </header>
-      <div class="table-scroll">
-        <table>
-          <thead>
-            <tr>
-              <th>Figure</th>
-              <th class="number">Before</th>
-              <th class="number">After</th>
-              <th class="number">Change</th>
-              <th>Verdict</th>
-            </tr>
-          </thead>
-          <tbody>
-            {figures.map(({ figure: name, base, candidate, delta, verdict, direction, interval }) => (
-              <tr key={name}>
-                <td>
-                  {metricName(name)}
-                  {direction === 'lower' ? <span class="cell-note">lower is better</span> : null}
-                </td>
-                <td class="number">{base === null ? '–' : shown(name, base)}</td>
-                <td class="number">{candidate === null ? '–' : shown(name, candidate)}</td>
-                <td class="number">
-                  {delta === null ? '–' : delta === 0 ? '0' : moved(name, delta)}
-                  {interval === null ? null : (
-                    <span class="cell-note">
-                      {moved(name, interval.low)} to {moved(name, interval.high)}
-                    </span>
-                  )}
-                </td>
-                <td>
-                  <Badge tone={tones[verdict]}>{verdict}</Badge>
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
-    </section>
+    <Panel title="Figures">
+      <Table
+        rows={figures}
+        keyOf={(row) => row.figure}
+        columns={[
+          {
+            head: 'Figure',
+            class: 'whole',
+            cell: (row) => (
+              <>
+                {metricName(row.figure)}
+                {row.direction === 'lower' ? <span class="cell-note">lower is better</span> : null}
+              </>
+            ),
+          },
+          { head: 'Before', class: 'number', label: 'before', cell: (row) => valueWords(row.figure, row.base) },
+          { head: 'After', class: 'number', label: 'after', cell: (row) => valueWords(row.figure, row.candidate) },
+          {
+            head: 'Change',
+            class: 'number',
+            cell: ({ figure: name, delta, interval }) => (
+              <>
+                <span>{delta === null ? '–' : delta === 0 ? '0' : deltaWords(name, delta)}</span>
+                {interval === null ? null : (
+                  <span class="cell-note">
+                    {deltaWords(name, interval.low)} to {deltaWords(name, interval.high)}
+                  </span>
+                )}
+              </>
+            ),
+          },
+          { head: 'Verdict', cell: ({ verdict }) => <Badge tone={figureTones[verdict]}>{verdict}</Badge> },
+        ]}
+      />
+    </Panel>
   )
 }
 
-type CaseDiff = RouteAnswer<'compareRuns'>['broken'][number]
-
-/** Cases that went the same way between two runs. */
-export type Group = {
-  readonly kind: 'broken' | 'fixed' | 'stillFailing' | 'changed'
-  readonly title: string
-  readonly note: string
-  readonly tone: Tone
-  readonly isAlwaysShown: boolean
-}
-
-type ComparedCasesProps = {
-  readonly group: Group
-  readonly cases: readonly CaseDiff[]
-  readonly total: number
-  readonly after: string
-  readonly names: Names
-}
-
-type Names = RouteAnswer<'compareRuns'>['names']
-
 /** `turn 2` before `turn 10`. */
-const { compare: naturally } = new Intl.Collator('en', { numeric: true })
+const { compare: compareNaturally } = new Intl.Collator('en', { numeric: true })
 
-export function ComparedCases({ group, cases, total, after, names }: ComparedCasesProps) {
-  const { title, note, tone, isAlwaysShown } = group
+function ComparedCases({ group, compared }: { readonly group: Group; readonly compared: Compared }) {
+  const { kind, title, note, tone, isAlwaysShown = false } = group
+  const cases = compared[kind]
+  const total = compared.counts[kind]
   if (total === 0 && !isAlwaysShown) return null
   const list = (
-    <ul class="cases">
+    <ul class="rows lines">
       {cases
-        .toSorted((one, other) => naturally(one.id, other.id))
+        .toSorted((a, b) => compareNaturally(a.id, b.id))
         .map((diff) => (
-          <ComparedCase key={diff.id} diff={diff} after={after} names={names} />
+          <ComparedCase key={diff.id} diff={diff} after={compared.after.run.runId} names={compared.names} />
         ))}
     </ul>
   )
   return (
-    <section class="panel" aria-label={title}>
-      <header class="panel-head">
-        <h2>{title}</h2>
-        <span class="soft small">{note}</span>
-        <Badge tone={total === 0 ? 'plain' : tone}>{count(total)}</Badge>
-      </header>
-      {total === 0 ? <p class="panel-pad soft">None.</p> : null}
-      {group.kind === 'changed' ? (
-        <details class="panel-pad small">
+    <Panel
+      title={title}
+      note={<span class="soft small">{note}</span>}
+      tools={<Badge tone={total === 0 ? 'plain' : tone}>{count(total)}</Badge>}
+    >
+      {total === 0 ? <p class="pad soft">None.</p> : null}
+      {kind === 'changed' ? (
+        <details class="pad small">
           <summary>Show the cases</summary>
           {list}
         </details>
@@ -242,45 +203,44 @@ export function ComparedCases({ group, cases, total, after, names }: ComparedCas
         list
       )}
       {cases.length < total ? (
-        <p class="panel-foot soft small">
+        <p class="foot soft small">
           The first {count(cases.length)} of {count(total)}.
         </p>
       ) : null}
-    </section>
+    </Panel>
   )
 }
 
 type ComparedCaseProps = { readonly diff: CaseDiff; readonly after: string; readonly names: Names }
 
-function ComparedCase({ diff, after, names }: ComparedCaseProps) {
-  return (
-    <li class="case-row">
-      <span class="verdict-pair">
-        <CaseVerdict verdict={diff.base} /> <span aria-hidden="true">→</span>
-        <span class="unseen">then</span> <CaseVerdict verdict={diff.candidate} />
-      </span>
-      <div class="case-text">
-        <Link href={caseAddress(after, diff.id)}>
-          <span class="mono break">{diff.id}</span>
-        </Link>
-        {diff.prompt === null ? null : (
-          <p class="clip-two" dir="auto">
-            {diff.prompt}
-          </p>
-        )}
-        {diff.firstStage === null ? null : <p class="soft small">{stageWords[diff.firstStage]}</p>}
-        {diff.failures.slice(0, 3).map((failure) => (
-          <p key={failure} class="case-failure">
-            {failureWords(failure, names)}
-          </p>
+const ComparedCase = ({ diff, after, names }: ComparedCaseProps) => (
+  <li class="case-row">
+    <span class="row">
+      <CaseVerdict verdict={diff.base} /> <span aria-hidden="true">→</span>
+      <span class="unseen">then</span> <CaseVerdict verdict={diff.candidate} />
+    </span>
+    <div class="grow break">
+      <Link class="mono" href={caseAddress(after, diff.id)}>
+        {diff.id}
+      </Link>
+      <p class="clamp" dir="auto">
+        {diff.prompt}
+      </p>
+      {diff.firstStage === null ? null : <p class="soft small">{stageWords[diff.firstStage]}</p>}
+      <Failures failures={diff.failures} names={names} />
+      <ul>
+        {diff.returned.slice(0, 6).map(({ id, tier, from, to }) => (
+          <li key={`${tier}-${id}`} class="small">
+            {names[id] === undefined ? <code>{id}</code> : <span title={id}>{names[id]}</span>}{' '}
+            <span class="soft">{`${tier}: ${rankWords(from)} → ${rankWords(to)}`}</span>
+          </li>
         ))}
-        <Moves returned={diff.returned} names={names} />
-      </div>
-    </li>
-  )
-}
+      </ul>
+    </div>
+  </li>
+)
 
-/** What the two runs did differently first, on the way from the message to the answer. */
+/** The first difference between the two runs, on the way from the message to the answer. */
 const stageWords: Readonly<Record<NonNullable<CaseDiff['firstStage']>, string>> = {
   answered: 'Only one of the two runs answered.',
   query: 'The message was read differently.',
@@ -293,18 +253,4 @@ const stageWords: Readonly<Record<NonNullable<CaseDiff['firstStage']>, string>> 
   judged: 'The same answer was judged differently.',
 }
 
-const place = (rank: number | null): string => (rank === null ? 'absent' : `rank ${rank}`)
-
-function Moves({ returned, names }: { readonly returned: CaseDiff['returned']; readonly names: Names }) {
-  if (returned.length === 0) return null
-  return (
-    <ul class="moves">
-      {returned.slice(0, 6).map(({ id, tier, from, to }) => (
-        <li key={`${tier}-${id}`} class="small break">
-          {names[id] === undefined ? <code>{id}</code> : <span title={id}>{names[id]}</span>}{' '}
-          <span class="soft">{`${tier}: ${place(from)} → ${place(to)}`}</span>
-        </li>
-      ))}
-    </ul>
-  )
-}
+const rankWords = (rank: number | null): string => (rank === null ? 'absent' : `rank ${rank}`)

@@ -2,224 +2,163 @@ import type { ListedCase, RouteAnswer } from '../../../../src/http/api/contract.
 import { ask, evalsChange } from '../../api/client.ts'
 import { count, figure, milliseconds, percent, pluralize } from '../../format/numbers.ts'
 import { moment } from '../../format/time.ts'
-import { Crumbs, Link, navigate, query, withQuery } from '../../navigation/router.tsx'
+import { Link, navigate, query, withQuery } from '../../navigation/router.tsx'
 import { useResource } from '../../state/resource.ts'
 import { useSubject } from '../../state/window.ts'
 import { Button } from '../../ui/elements.tsx'
-import { SearchBox } from '../../ui/form.tsx'
+import { SearchBox, Select } from '../../ui/form.tsx'
+import { Facts, Figures, PageHead, Panel } from '../../ui/layout.tsx'
 import { Loaded, SkeletonBlock, SkeletonRows } from '../../ui/notice.tsx'
-import { CaseVerdict, PartOfPack, RunStatus } from './parts.tsx'
-import {
-  allPacks,
-  caseAddress,
-  compareAddress,
-  failureWords,
-  metricName,
-  packAddress,
-  systemOf,
-  whenOf,
-} from './words.ts'
+import { CaseVerdict, Failures, RunStatus } from './parts.tsx'
+import { allPacks, caseAddress, compareAddress, metricName, packAddress, systemOf, whenOf } from './words.ts'
 
-/** One run: what it came to, where it took place, and its cases. */
+type Run = RouteAnswer<'run'>
+
+/** One run: its figures, its cases and its environment. */
 export function RunView({ id }: { readonly id: string }) {
   const found = useResource(id, (signal) => ask('run', { params: { id }, signal }), { freshness: evalsChange.value })
   useSubject(found.value === null ? null : `Run of ${found.value.run.benchmarkId}`)
   return (
-    <Loaded resource={found} waiting={<SkeletonBlock kind="plot" label="Loading the run" />} elsewhere={allPacks}>
+    <Loaded resource={found} waiting={<SkeletonBlock label="Loading the run" />} elsewhere={allPacks}>
       {(run) => (
         <div class="stack">
-          <div>
-            <Crumbs
-              steps={[
-                { name: 'Packs', href: '/evaluation' },
-                { name: run.run.benchmarkId, href: packAddress(run.run.benchmarkId) },
-                { name: 'Run' },
-              ]}
-            />
-            <header class="page-head flush">
-              <h1>Run of {moment(whenOf(run))}</h1>
-              <RunStatus run={run.run} />
-              <PartOfPack run={run.run} />
-              <div class="page-tools">
-                <CompareWith run={run} />
-              </div>
-              <p class="mono break">{run.run.runId}</p>
-            </header>
-          </div>
-          <Figures run={run} />
+          <PageHead
+            title={`Run of ${moment(whenOf(run))}`}
+            crumbs={[
+              { name: 'Packs', href: '/evaluation' },
+              { name: run.run.benchmarkId, href: packAddress(run.run.benchmarkId) },
+              { name: 'Run' },
+            ]}
+            tools={<CompareWith run={run} />}
+          >
+            <RunStatus run={run.run} /> <span class="mono break">{run.run.runId}</span>
+          </PageHead>
+          <RunFigures run={run} />
           {run.problems.map((problem) => (
-            <p key={problem} class="changed-note">
+            <p key={problem} class="note">
               {problem}
             </p>
           ))}
-          <CasesList runId={id} verdicts={run.verdicts} />
-          <Surroundings run={run} />
+          <CasesList runId={id} counts={run.verdicts} />
+          <Environment run={run} />
         </div>
       )}
     </Loaded>
   )
 }
 
-type Run = RouteAnswer<'run'>
-
-/** With the accepted run first: what broke earlier is no difference to the run before. */
+/** The baseline first: cases that broke earlier do not differ from the run before. */
 function CompareWith({ run }: { readonly run: Run }) {
-  const others = run.history.filter((one) => one.run.runId !== run.run.runId).toReversed()
-  const baseline = others.find((one) => one.run.runId === run.baseline?.runId)
+  const { runId } = run.run
+  const others = run.history.filter((other) => other.run.runId !== runId).toReversed()
+  const baseline = others.find((other) => other.run.runId === run.baseline?.runId)
   if (others.length === 0) return null
   return (
     <>
       {baseline === undefined ? null : (
-        <Link class="button" href={compareAddress(baseline.run.runId, run.run.runId)}>
+        <Link class="button" href={compareAddress(baseline.run.runId, runId)}>
           Compare with baseline {run.baseline?.snapshotId}
         </Link>
       )}
-      <select
-        class="select narrow"
-        aria-label="Compare with a run"
+      <Select
+        label="Compare with a run"
         value=""
-        onChange={(event) => navigate(compareAddress(event.currentTarget.value, run.run.runId))}
-      >
-        <option value="">Compare with a run…</option>
-        {others.map((one) => (
-          <option key={one.run.runId} value={one.run.runId}>
-            {moment(whenOf(one))}, {one.passRate === null ? '–' : percent(one.passRate)}
-          </option>
-        ))}
-      </select>
+        options={[
+          ['', 'Compare with a run…'],
+          ...others.map((other): [string, string] => [
+            other.run.runId,
+            `${moment(whenOf(other))}, ${other.passRate === null ? '–' : percent(other.passRate)}`,
+          ]),
+        ]}
+        onChoose={(other) => navigate(compareAddress(other, runId))}
+      />
     </>
   )
 }
 
-function Figures({ run }: { readonly run: Run }) {
-  const { passRate, passInterval, run: summary } = run
-  const metrics = Object.entries(summary.metrics ?? {}).sort(([one], [other]) => (one < other ? -1 : 1))
+function RunFigures({ run: { passRate, passInterval, run } }: { readonly run: Run }) {
+  const metrics = Object.entries(run.metrics ?? {}).sort(([a], [b]) => (a < b ? -1 : 1))
   return (
-    <dl class="figures">
-      <div>
-        <dt>Pass rate</dt>
-        <dd class="number">{passRate === null ? '–' : percent(passRate)}</dd>
-        <dd class="figure-note">
-          {passInterval === null ? '' : `95 %: ${percent(passInterval.low)} to ${percent(passInterval.high)}`}
-        </dd>
-      </div>
-      <div>
-        <dt>Cases passed</dt>
-        <dd class="number">{count(summary.passedCases)}</dd>
-        <dd class="figure-note">of {count(summary.totalCases)}</dd>
-      </div>
-      {metrics.map(([name, value]) => {
-        const interval = summary.intervals?.[name]
-        return (
-          <div key={name}>
-            <dt>{metricName(name)}</dt>
-            <dd class="number">{figure(value)}</dd>
-            <dd class="figure-note">
-              {interval === undefined || interval.high - interval.low < 1e-9
-                ? ''
-                : `95 %: ${figure(bounded(interval.low, value))} to ${figure(bounded(interval.high, value))}`}
-            </dd>
-          </div>
-        )
-      })}
-      {summary.latency === undefined ? null : (
-        <div>
-          <dt>Time per case</dt>
-          <dd class="number">{milliseconds(summary.latency.p50Ms)}</dd>
-          <dd class="figure-note">95 % within {milliseconds(summary.latency.p95Ms)}</dd>
-        </div>
-      )}
-    </dl>
+    <Figures
+      items={[
+        {
+          name: 'Pass rate',
+          value: passRate === null ? '–' : percent(passRate),
+          note: passInterval === null ? '' : `95 %: ${percent(passInterval.low)} to ${percent(passInterval.high)}`,
+        },
+        { name: 'Cases passed', value: count(run.passedCases), note: `of ${count(run.totalCases)}` },
+        ...metrics.map(([name, value]) => {
+          const { low, high } = run.intervals?.[name] ?? { low: 0, high: 0 }
+          const isKnown = high - low >= 1e-9
+          const note = isKnown ? `95 %: ${figure(bounded(low, value))} to ${figure(bounded(high, value))}` : ''
+          return { name: metricName(name), value: figure(value), note }
+        }),
+        ...(run.latency === undefined
+          ? []
+          : [
+              {
+                name: 'Time per case',
+                value: milliseconds(run.latency.p50Ms),
+                note: `95 % within ${milliseconds(run.latency.p95Ms)}`,
+              },
+            ]),
+      ]}
+    />
   )
 }
 
-/** A share lies between 0 and 1, whatever the formula of its interval says. */
+/** A share is between 0 and 1, whatever the formula of its interval returns. */
 const bounded = (bound: number, value: number): number =>
   value >= 0 && value <= 1 ? Math.min(1, Math.max(0, bound)) : bound
 
-function Surroundings({ run }: { readonly run: Run }) {
+function Environment({ run }: { readonly run: Run }) {
   const { environment, run: summary } = run
+  const git = environment?.git
   return (
-    <section class="panel">
-      <header class="panel-head">
-        <h2>Where it took place</h2>
-      </header>
-      <dl class="facts panel-pad">
-        <div>
-          <dt>System</dt>
-          <dd>{systemOf(run)}</dd>
-        </div>
-        <div>
-          <dt>Pack</dt>
-          <dd class="mono break">{summary.packHash ?? 'not recorded'}</dd>
-        </div>
-        {environment === null ? null : (
-          <>
-            <div>
-              <dt>Node, OS</dt>
-              <dd>
-                {environment.node}, {environment.os.platform} {environment.os.release} {environment.os.arch}
-              </dd>
-            </div>
-            <div>
-              <dt>Commit</dt>
-              <dd class="mono break">
-                {environment.git === null
-                  ? 'outside a repository'
-                  : `${environment.git.commit}${environment.git.dirty ? ', with changes' : ''}`}
-              </dd>
-            </div>
-          </>
-        )}
-        {summary.seed === undefined ? null : (
-          <div>
-            <dt>Seed</dt>
-            <dd class="number">{summary.seed}</dd>
-          </div>
-        )}
-        {summary.notes === undefined ? null : (
-          <div>
-            <dt>Notes</dt>
-            <dd class="break">{summary.notes}</dd>
-          </div>
-        )}
-      </dl>
-    </section>
+    <Panel title="Environment">
+      <Facts
+        class="pad"
+        rows={[
+          ['System', systemOf(run)],
+          ['Pack', <code>{summary.packHash ?? 'not recorded'}</code>],
+          ...(environment === null
+            ? []
+            : ([
+                [
+                  'Node, OS',
+                  `${environment.node}, ${environment.os.platform} ${environment.os.release} ${environment.os.arch}`,
+                ],
+                ['Commit', git == null ? 'outside a repository' : `${git.commit}${git.dirty ? ', with changes' : ''}`],
+              ] as const)),
+          ['Seed', summary.seed],
+          ['Notes', summary.notes],
+        ]}
+      />
+    </Panel>
   )
 }
 
 const verdicts = ['pass', 'fail', 'error', 'skipped', 'unjudged'] as const
 const pageSize = 50
 
-type CasesListProps = { readonly runId: string; readonly verdicts: Readonly<Record<string, number>> }
-
-/** The cases of a run, those that did not pass first. The filters live in the address. */
-export function CasesList({ runId, verdicts: counts }: CasesListProps) {
-  const verdict = verdicts.find((one) => one === query.value.get('verdict'))
+/** The cases of a run; those that did not pass come first. The filters are part of the address. */
+function CasesList({ runId, counts }: { readonly runId: string; readonly counts: Readonly<Record<string, number>> }) {
+  const verdict = verdicts.find((known) => known === query.value.get('verdict'))
   const text = query.value.get('text') ?? ''
   const offset = Math.max(0, Number.parseInt(query.value.get('from') ?? '0', 10) || 0)
+  const filters = { ...(verdict === undefined ? {} : { verdict: [verdict] }), ...(text === '' ? {} : { text }) }
   const found = useResource(
-    JSON.stringify([runId, verdict, text, offset]),
-    (signal) =>
-      ask('cases', {
-        params: { id: runId },
-        query: {
-          limit: pageSize,
-          offset,
-          ...(verdict === undefined ? {} : { verdict: [verdict] }),
-          ...(text === '' ? {} : { text }),
-        },
-        signal,
-      }),
+    JSON.stringify([runId, filters, offset]),
+    (signal) => ask('cases', { params: { id: runId }, query: { limit: pageSize, offset, ...filters }, signal }),
     { freshness: evalsChange.value, keep: true },
   )
   const set = (changes: Readonly<Record<string, string | null>>) =>
     navigate(withQuery({ from: null, ...changes }), { replace: true })
   return (
-    <section class="panel" aria-label="Cases">
-      <header class="panel-head">
-        <h2>Cases</h2>
-        <div class="row case-filters">
+    <Panel
+      title="Cases"
+      tools={
+        <>
           <SearchBox
             label="Filter cases"
             placeholder="Id, message, failure"
@@ -227,33 +166,30 @@ export function CasesList({ runId, verdicts: counts }: CasesListProps) {
             text={text}
             onChange={(next) => set({ text: next })}
           />
-          <select
-            class="select"
-            aria-label="Verdict"
+          <Select
+            label="Verdict"
             value={verdict ?? ''}
-            onChange={(event) => set({ verdict: event.currentTarget.value })}
-          >
-            <option value="">All verdicts</option>
-            {verdicts.map((one) => (
-              <option key={one} value={one}>
-                {one} ({count(counts[one] ?? 0)})
-              </option>
-            ))}
-          </select>
-        </div>
-      </header>
+            options={[
+              ['', 'All verdicts'],
+              ...verdicts.map((known) => [known, `${known} (${count(counts[known] ?? 0)})`] as const),
+            ]}
+            onChoose={(next) => set({ verdict: next })}
+          />
+        </>
+      }
+    >
       <Loaded resource={found} waiting={<SkeletonRows rows={6} label="Loading cases" />}>
         {({ items, total, names }) =>
           items.length === 0 ? (
-            <p class="panel-pad soft">No case fits.</p>
+            <p class="pad soft">No case matches.</p>
           ) : (
             <>
-              <ul class="cases" aria-busy={found.isLoading}>
-                {items.map((one) => (
-                  <CaseRow key={`${one.caseId}-${one.repeat}`} runId={runId} one={one} names={names} />
+              <ul class="rows lines" aria-busy={found.isLoading}>
+                {items.map((listed) => (
+                  <CaseRow key={`${listed.caseId}-${listed.repeat}`} runId={runId} listed={listed} names={names} />
                 ))}
               </ul>
-              <div class="pager">
+              <div class="foot actions">
                 <span class="soft small number">
                   {count(offset + 1)} to {count(offset + items.length)} of {count(total)}
                 </span>
@@ -276,38 +212,32 @@ export function CasesList({ runId, verdicts: counts }: CasesListProps) {
           )
         }
       </Loaded>
-    </section>
+    </Panel>
   )
 }
 
 type CaseRowProps = {
   readonly runId: string
-  readonly one: ListedCase
+  readonly listed: ListedCase
   readonly names: RouteAnswer<'cases'>['names']
 }
 
-function CaseRow({ runId, one, names }: CaseRowProps) {
-  const { caseId, repeat, verdict, prompt, failures, error, returned, totalMs } = one
+function CaseRow({ runId, listed, names }: CaseRowProps) {
+  const { caseId, repeat, verdict, prompt, failures, error, returned, totalMs } = listed
   return (
     <li class="case-row">
       <CaseVerdict verdict={verdict} />
-      <div class="case-text">
-        <Link href={caseAddress(runId, caseId)}>
-          <span class="mono break">{caseId}</span>
+      <div class="grow">
+        <Link class="mono break" href={caseAddress(runId, caseId)}>
+          {caseId}
           {repeat === 0 ? '' : ` · repeat ${repeat + 1}`}
         </Link>
-        {prompt === null ? null : (
-          <p class="clip-two" dir="auto">
-            {prompt}
-          </p>
-        )}
-        {[...(error === null ? [] : [error]), ...failures].slice(0, 3).map((failure) => (
-          <p key={failure} class="case-failure">
-            {failureWords(failure, names)}
-          </p>
-        ))}
+        <p class="clamp" dir="auto">
+          {prompt}
+        </p>
+        <Failures failures={[...(error === null ? [] : [error]), ...failures]} names={names} />
       </div>
-      <span class="soft small number case-figures">
+      <span class="soft small number">
         {pluralize(returned, 'result')}, {milliseconds(totalMs)}
       </span>
     </li>

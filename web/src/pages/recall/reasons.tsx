@@ -5,8 +5,7 @@ import type {
   ApiQuote,
   ApiRelevantBelief,
 } from '../../../../src/http/api/contract.ts'
-import { count, figure, pluralize, score as scoreWords } from '../../format/numbers.ts'
-import { fixed } from '../../plots/scale.ts'
+import { count, figure, pluralize } from '../../format/numbers.ts'
 import { Badge } from '../../ui/elements.tsx'
 
 const limits = {
@@ -17,11 +16,11 @@ const limits = {
   maxCharacters: 'the context has no room for so many words',
 } as const
 
-/** Why a belief that the message mentions was left out, in a sentence. */
+/** Why a belief that the message mentions was left out. */
 export function reasonWords(reason: ApiNearMissReason): string {
   switch (reason.kind) {
     case 'other-scope':
-      return `It holds in ${reason.scopes.join(', ')}, which is not in view.`
+      return `Its scope ${reason.scopes.join(', ')} is not in view.`
     case 'superseded':
       return 'A newer belief has replaced it.'
     case 'resolved':
@@ -63,7 +62,7 @@ export function matchWords({ field, form, words, holders, population }: ApiMatch
 
 export type Strength = 'strong' | 'possible'
 
-/** A name that stands in the message as it is, and that few others have, is surely meant. */
+/** A name that is in the message without a typo, and that few other beliefs have, is a strong match. */
 export const strengthOf = ({ matches }: Pick<ApiRelevantBelief, 'matches'>): Strength =>
   matches.some(({ words, holders }) => holders <= 3 && words.some(({ typo }) => typo === null)) ? 'strong' : 'possible'
 
@@ -76,109 +75,41 @@ const shareWords = (held: number, of: number): string =>
       ? 'the one word'
       : `all ${pluralize(of, 'word')}`
 
-/** Why something that was said is shown for a message, in a sentence. */
+/** Why a quote is shown for a message. */
 export function quoteWords({ shared, nearby }: ApiQuote, asked: readonly string[]): string {
   const held =
     asked.length === 0
       ? `It has the words ${listed(shared)}.`
       : `It has ${shareWords(shared.length, asked.length)} you asked with${shared.length === 0 ? '' : `: ${listed(shared)}`}.`
-  return nearby.length === 0 ? held : `${held} The messages beside it have ${listed(nearby)}.`
+  return nearby.length === 0 ? held : `${held} The messages next to it have ${listed(nearby)}.`
 }
 
-/** How sure it is that something belongs to the message. */
+/** How certain a match is. */
 export const StrengthChip = ({ strength }: { readonly strength: Strength | 'exact' }) => (
   <Badge tone={strength === 'possible' ? 'plain' : 'good'}>{strength}</Badge>
 )
 
-/** As many as there are colours; later ones share the last. */
-const maxColours = 5
-
-export const clauseClass = (index: number): string => `clause-${Math.min(index + 1, maxColours)}`
-
-type Clause = { readonly label: string; readonly value: number; readonly key: string }
-
-const clausesOf = ({ matches, score }: ApiRelevantBelief): readonly Clause[] =>
-  matches.length === 0 && score > 0
-    ? [{ key: 'score', label: 'score', value: score }]
-    : matches.map(({ field, form, explanation, words }, index) => ({
-        key: `${field}-${form}-${index}`,
-        label: `${field} “${form}”${words.some(({ typo }) => typo !== null) ? ', with a typo' : ''}`,
-        value: explanation.value,
-      }))
-
-/** A score as a bar, one piece for each name or alias that was found, against the best score of this recall. */
-export function ScoreBar({ relevant, best }: { readonly relevant: ApiRelevantBelief; readonly best: number }) {
-  const clauses = clausesOf(relevant)
-  const total = scoreWords(relevant.score)
-  let at = 0
-  return (
-    <div class="score">
-      <div class="score-line">
-        <svg
-          class="score-bar"
-          viewBox="0 0 100 10"
-          preserveAspectRatio="none"
-          role="img"
-          aria-label={`Score ${total}: ${clauses.map(({ label, value }) => `${label} ${scoreWords(value)}`).join(', ')}`}
-        >
-          <rect class="score-ground" x="0" y="0" width="100" height="10" />
-          {clauses.map(({ key, label, value }, index) => {
-            const width = best > 0 ? (value / best) * 100 : 0
-            const x = at
-            at += width
-            return (
-              <rect
-                key={key}
-                class={clauseClass(index)}
-                x={fixed(x)}
-                y="0"
-                width={fixed(Math.max(0, width - 0.4))}
-                height="10"
-              >
-                <title>{`${label}: ${scoreWords(value)}`}</title>
-              </rect>
-            )
-          })}
-        </svg>
-        <span class="number score-total">{total}</span>
-      </div>
-      <ul class="clauses">
-        {clauses.map(({ key, label, value }, index) => (
-          <li key={key}>
-            <span class={`clause-dot ${clauseClass(index)}`} aria-hidden="true" />
-            <span class="break">{label}</span> <span class="number soft">{scoreWords(value)}</span>
-          </li>
-        ))}
-      </ul>
-    </div>
-  )
-}
-
 const signs: Readonly<Record<ApiExplanation['op'], string>> = { leaf: '', sum: 'sum of', product: 'product of' }
 
 /** The numbers behind a score, down to the last one. */
-export function ExplanationTree({ explanation }: { readonly explanation: ApiExplanation }) {
-  return (
-    <ul class="tree">
-      <Node explanation={explanation} />
-    </ul>
-  )
-}
+export const ExplanationTree = ({ explanation }: { readonly explanation: ApiExplanation }) => (
+  <ul class="tree">
+    <Node explanation={explanation} />
+  </ul>
+)
 
-function Node({ explanation: { value, label, op, parts } }: { readonly explanation: ApiExplanation }) {
-  return (
-    <li>
-      <span class="tree-line">
-        <span class="number tree-value">{figure(value)}</span> <span>{label}</span>
-        {parts.length === 0 ? null : <span class="soft small">{signs[op]}</span>}
-      </span>
-      {parts.length === 0 ? null : (
-        <ul>
-          {parts.map((part, index) => (
-            <Node key={`${part.label}-${index}`} explanation={part} />
-          ))}
-        </ul>
-      )}
-    </li>
-  )
-}
+const Node = ({ explanation: { value, label, op, parts } }: { readonly explanation: ApiExplanation }) => (
+  <li>
+    <span class="row">
+      <b class="number">{figure(value)}</b> <span>{label}</span>
+      {parts.length === 0 ? null : <span class="soft small">{signs[op]}</span>}
+    </span>
+    {parts.length === 0 ? null : (
+      <ul>
+        {parts.map((part, index) => (
+          <Node key={`${part.label}-${index}`} explanation={part} />
+        ))}
+      </ul>
+    )}
+  </li>
+)

@@ -4,9 +4,11 @@ import { ask, journalHead } from '../../api/client.ts'
 import { count, milliseconds, pluralize } from '../../format/numbers.ts'
 import { cutAtRanges } from '../../format/text.ts'
 import { useKeys } from '../../navigation/keys.ts'
-import { scopes as allScopes, scopes } from '../../state/facts.ts'
+import { scopes as allScopes } from '../../state/facts.ts'
 import { useDebounced, useResource } from '../../state/resource.ts'
 import { Button, CopyButton } from '../../ui/elements.tsx'
+import { ChipForm } from '../../ui/form.tsx'
+import { PageHead, Panel } from '../../ui/layout.tsx'
 import { EmptyState, Loaded, Refused, SkeletonBlock } from '../../ui/notice.tsx'
 import { ContextView, type Wish } from './context-view.tsx'
 import {
@@ -21,7 +23,7 @@ import {
 } from './recall-state.ts'
 import { MissingDialog, RemedyDialog } from './remedies.tsx'
 
-/** What an agent would be given for a message, and why; asked again at every pause of the typing. */
+/** The context that an agent would get for a message, and why; updated at every pause in typing. */
 export function RecallPage() {
   useLayoutEffect(adoptScopes, [])
   const asked = useDebounced(message.value)
@@ -40,17 +42,16 @@ export function RecallPage() {
     { freshness: journalHead.value, keep: true },
   )
   const answer = recalled.value?.answer ?? null
-  // Marks of an earlier text would stand under the wrong words.
+  // Marks of an earlier text would be under the wrong words.
   const highlights = answer !== null && recalled.value?.asked === message.value ? answer.highlights : []
   return (
     <>
-      <header class="page-head">
-        <h1>Recall</h1>
-        <p>What an agent would be given for a message, why each belief is there, and why others are not.</p>
-      </header>
-      <div class="recall">
-        <div class="stack recall-ask">
-          <div class="panel panel-pad stack">
+      <PageHead title="Recall">
+        What an agent would be given for a message, why each belief is there, and why others are not.
+      </PageHead>
+      <div class="split turned">
+        <div class="stack">
+          <div class="panel pad stack">
             <MessageBox highlights={highlights} />
             {/* Only when the scopes are known, so that nothing moves when they come. */}
             {allScopes.value === null ? null : (
@@ -68,23 +69,34 @@ export function RecallPage() {
             )}
             <Refused error={recalled.value === null ? null : recalled.error} />
           </div>
-          {answer === null ? null : <RenderedBlock text={answer.rendered} />}
-        </div>
-        <div class="stack recall-answer" aria-busy={recalled.isLoading}>
-          <Loaded resource={recalled} waiting={<SkeletonBlock kind="cards" label="Recalling" />}>
-            {({ asked: text, answer: given }) =>
-              given === null && text.length > maxMessageLength ? null : given === null ? (
-                <div class="panel">
-                  <EmptyState icon="filter" title="No scope is in view">
-                    Choose at least one scope. Nothing outside the scopes in view is ever recalled.
-                  </EmptyState>
-                </div>
+          {answer === null ? null : (
+            <Panel title="As the agent reads it" tools={<CopyButton text={answer.rendered} />}>
+              {answer.rendered === '' ? (
+                <p class="pad soft">Nothing is added to the prompt.</p>
               ) : (
+                // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrollable element must be reachable by keyboard.
+                <pre class="rendered" tabIndex={0}>
+                  {answer.rendered}
+                </pre>
+              )}
+            </Panel>
+          )}
+        </div>
+        <div class="stack" aria-busy={recalled.isLoading}>
+          <Loaded resource={recalled} waiting={<SkeletonBlock label="Recalling" />}>
+            {({ asked: text, answer: given }) =>
+              given !== null ? (
                 <ContextView
                   answer={given}
                   isAsked={text.trim() !== ''}
                   onWish={(belief, wish) => setWished({ belief, wish })}
                 />
+              ) : text.length > maxMessageLength ? null : (
+                <Panel>
+                  <EmptyState icon="filter" title="No scope is in view">
+                    Choose at least one scope. Beliefs of other scopes are never recalled.
+                  </EmptyState>
+                </Panel>
               )
             }
           </Loaded>
@@ -106,44 +118,24 @@ export function RecallPage() {
   )
 }
 
-/** Counts every belief once that the block below has a line of. */
+/** Counts every belief of the context once. */
 function countWords({ prelude, pinned, relevant, questions, quotes }: RouteAnswer<'recall'>['context']): string {
   const given = [...pinned, ...relevant.map(({ belief }) => belief), ...questions].map(({ id }) => id)
   const beliefs = pluralize(new Set([...(prelude?.beliefIds ?? []), ...given]).size, 'belief')
   return quotes.length === 0 ? beliefs : `${beliefs} and ${pluralize(quotes.length, 'quote')}`
 }
 
-function RenderedBlock({ text }: { readonly text: string }) {
-  return (
-    <section class="panel">
-      <header class="panel-head">
-        <h2>As the agent reads it</h2>
-        <CopyButton text={text} label="Copy" />
-      </header>
-      {text === '' ? (
-        <p class="panel-pad soft">Nothing is added to the prompt.</p>
-      ) : (
-        // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard.
-        <pre class="rendered" tabIndex={0}>
-          {text}
-        </pre>
-      )}
-    </section>
-  )
-}
-
 type Highlights = RouteAnswer<'recall'>['highlights']
 
-/** The message, with the words that named something marked where they stand. */
-export function MessageBox({ highlights }: { readonly highlights: Highlights }) {
+/** The message, with the matched words marked. */
+function MessageBox({ highlights }: { readonly highlights: Highlights }) {
   const backdrop = useRef<HTMLDivElement>(null)
   const area = useRef<HTMLTextAreaElement>(null)
-  useKeys({ '/': { does: 'Write a message', act: () => area.current?.focus() } })
-  const follow = () => {
-    if (backdrop.current !== null && area.current !== null) backdrop.current.scrollTop = area.current.scrollTop
-  }
+  useKeys({ '/': { does: 'Write a message', onPress: () => area.current?.focus() } })
+  const { length } = message.value
+  const typos = highlights.flatMap(({ typo }) => (typo === null ? [] : [typo]))
   return (
-    <div class="message-box">
+    <div class="stack tight">
       <label class="label" for="message">
         Message
       </label>
@@ -162,17 +154,17 @@ export function MessageBox({ highlights }: { readonly highlights: Highlights }) 
         </div>
         <textarea
           id="message"
-          class="message-area"
+          class="area"
           ref={area}
           dir="auto"
           rows={5}
           spellcheck={false}
-          placeholder="Write what you would say to your agent"
+          placeholder="Write a message to your agent"
           value={message.value}
           onInput={(event) => {
             message.value = event.currentTarget.value
           }}
-          onScroll={follow}
+          onScroll={(event) => backdrop.current?.scrollTo(0, event.currentTarget.scrollTop)}
           onKeyDown={(event) => {
             if (event.key !== 'Escape') return
             event.stopPropagation()
@@ -180,20 +172,18 @@ export function MessageBox({ highlights }: { readonly highlights: Highlights }) 
           }}
         />
       </div>
-      <TooLong length={message.value.length} />
-      <Slips highlights={highlights} />
+      {length <= maxMessageLength ? null : (
+        <p class="note bad" role="alert">
+          The message has {count(length)} characters; recall takes at most {count(maxMessageLength)}. Shorten it to the
+          part that asks something.
+        </p>
+      )}
+      {typos.map(({ written, meant }) => (
+        <p key={written} class="soft small">
+          “{written}” was read as “{meant}”
+        </p>
+      ))}
     </div>
-  )
-}
-
-/** What is too long is said, never cut. */
-function TooLong({ length }: { readonly length: number }) {
-  if (length <= maxMessageLength) return null
-  return (
-    <p class="refused" role="alert">
-      The message has {count(length)} characters; recall takes at most {count(maxMessageLength)}. Shorten it to the part
-      that asks something.
-    </p>
   )
 }
 
@@ -201,75 +191,44 @@ const isPointed = (highlights: Highlights, start: number): boolean =>
   pointedAt.value !== null &&
   highlights.some((one) => one.start <= start && start < one.end && one.beliefIds.includes(pointedAt.value ?? ''))
 
-/** Words that were taken for others. Not telling would make a match look like magic. */
-function Slips({ highlights }: { readonly highlights: Highlights }) {
-  const slips = highlights.flatMap(({ start, typo }) => (typo === null ? [] : [{ start, ...typo }]))
-  if (slips.length === 0) return null
-  return (
-    <p class="soft small">
-      {slips.map(({ start, written, meant }) => (
-        <span key={start} class="slip">
-          “{written}” was read as “{meant}”
-        </span>
-      ))}
-    </p>
-  )
-}
-
-/** More are found by typing. */
+/** Max scopes that are shown; others are found by typing. */
 const maxShown = 12
 
-/** Where the agent works: which scopes are in view. Their ancestors are too. */
-export function ScopeChooser() {
-  const [typed, setTyped] = useState('')
-  const known = scopes.value?.items ?? []
+/** The scopes in view. Their ancestors are in view too. */
+function ScopeChooser() {
+  const known = allScopes.value?.items ?? []
   const active = activeScopes.value
   const others = active
     .filter((scope) => !known.some((one) => one.scope === scope))
     .map((scope) => ({ scope, beliefs: 0 }))
   const sorted = [...others, ...known].sort(
-    (one, other) =>
-      Number(active.includes(other.scope)) - Number(active.includes(one.scope)) || other.beliefs - one.beliefs,
+    (a, b) => Number(active.includes(b.scope)) - Number(active.includes(a.scope)) || b.beliefs - a.beliefs,
   )
-  const add = (event: Event) => {
-    event.preventDefault()
-    const scope = typed.trim()
-    if (scope !== '' && !active.includes(scope)) toggleScope(scope)
-    setTyped('')
+  const add = (scope: string): boolean => {
+    if (!active.includes(scope)) toggleScope(scope)
+    return true
   }
   return (
-    <fieldset class="scopes">
+    <fieldset class="stack tight">
       <legend class="label">Scopes in view</legend>
-      <div class="chips">
+      <div class="row">
         {sorted.slice(0, Math.max(maxShown, active.length)).map(({ scope, beliefs }) => (
           <button
             key={scope}
             type="button"
-            class="scope-chip"
+            class="chip"
             aria-pressed={active.includes(scope)}
             onClick={() => toggleScope(scope)}
           >
             {scope} <span class="number soft">{count(beliefs)}</span>
           </button>
         ))}
-        <form class="chip-form" onSubmit={add}>
-          <input
-            class="input"
-            aria-label="Another scope"
-            placeholder="Another scope"
-            list="recall-scopes"
-            maxLength={200}
-            autocomplete="off"
-            value={typed}
-            onInput={(event) => setTyped(event.currentTarget.value)}
-          />
-          <Button type="submit" icon="plus" class="small" aria-label="Add scope" />
-        </form>
-        <datalist id="recall-scopes">
-          {known.map(({ scope }) => (
-            <option key={scope} value={scope} />
-          ))}
-        </datalist>
+        <ChipForm
+          label="Another scope"
+          placeholder="Another scope"
+          suggestions={known.map(({ scope }) => scope)}
+          onAdd={add}
+        />
         {chosenScopes.value === null ? null : (
           <Button tone="quiet" class="small" onClick={() => chooseScopes(null)}>
             Reset

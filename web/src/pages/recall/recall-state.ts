@@ -4,7 +4,7 @@ import { scopes } from '../../state/facts.ts'
 
 const key = 'credence-message'
 
-/** As long a message as the server takes. */
+/** The server's limit. */
 export const maxMessageLength = 100_000
 
 /**

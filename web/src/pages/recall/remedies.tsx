@@ -1,12 +1,12 @@
 import { useState } from 'preact/hooks'
 import type { ApiBelief, ApiRemedy, RouteAnswer } from '../../../../src/http/api/contract.ts'
-import { acknowledgeEvent, ask, asRefusal, type Refusal } from '../../api/client.ts'
+import { acknowledgeEvent, ask } from '../../api/client.ts'
 import { pluralize } from '../../format/numbers.ts'
 import { navigate } from '../../navigation/router.tsx'
-import { showToast, showUndoToast } from '../../state/changes.ts'
+import { showToast, showUndoToast, useAction } from '../../state/changes.ts'
 import { useResource } from '../../state/resource.ts'
-import { Badge, Button, Icon } from '../../ui/elements.tsx'
-import { Dialog, SearchBox } from '../../ui/form.tsx'
+import { Badge, Button, Clipped } from '../../ui/elements.tsx'
+import { Check, Dialog, Field, SearchBox } from '../../ui/form.tsx'
 import { Loaded, Refused, SkeletonRows } from '../../ui/notice.tsx'
 import { stateOf } from '../beliefs/belief-state.ts'
 import type { Wish } from './context-view.tsx'
@@ -14,7 +14,7 @@ import { chooseScopes } from './recall-state.ts'
 
 type MissingDialogProps = { readonly onClose: () => void; readonly onChoose: (belief: ApiBelief) => void }
 
-/** Finds the belief that should have come. */
+/** Finds the belief that is missing from the context. */
 export function MissingDialog({ onClose, onChoose }: MissingDialogProps) {
   const [asked, setAsked] = useState('')
   const found = useResource(
@@ -40,11 +40,11 @@ export function MissingDialog({ onClose, onChoose }: MissingDialogProps) {
         text={asked}
         onChange={setAsked}
       />
-      <div class="missing-rows">
+      <div class="choices">
         <Loaded resource={found} waiting={<SkeletonRows rows={4} label="Searching" />}>
           {({ items }) =>
             items.length === 0 ? (
-              <p class="soft">Nothing is remembered under these words. Remember it first, on the page of beliefs.</p>
+              <p class="soft">No belief has these words. Remember it first, on the page Beliefs.</p>
             ) : (
               <ul aria-busy={found.isLoading}>
                 {items.map(({ belief }) => (
@@ -61,26 +61,18 @@ export function MissingDialog({ onClose, onChoose }: MissingDialogProps) {
   )
 }
 
-function MissingRow({
-  belief,
-  onChoose,
-}: {
-  readonly belief: ApiBelief
-  readonly onChoose: (belief: ApiBelief) => void
-}) {
+type MissingRowProps = { readonly belief: ApiBelief; readonly onChoose: (belief: ApiBelief) => void }
+
+function MissingRow({ belief, onChoose }: MissingRowProps) {
   const state = stateOf(belief)
   return (
-    <button type="button" class="missing-row" onClick={() => onChoose(belief)}>
-      <span class="row">
-        <b class="clip" dir="auto">
-          {belief.name}
-        </b>
+    <button type="button" class="choice belief-link" onClick={() => onChoose(belief)}>
+      <span class="belief-name">
+        <Clipped text={belief.name} />
         {state === null ? null : <Badge tone={state.tone}>{state.word}</Badge>}
       </span>
-      <span class="clip soft small" dir="auto">
-        {belief.content}
-      </span>
-      <span class="clip soft small">{belief.scopes.join(', ')}</span>
+      <Clipped text={belief.content} class="small" />
+      <span class="belief-meta">{belief.scopes.join(', ')}</span>
     </button>
   )
 }
@@ -93,50 +85,33 @@ type RemedyDialogProps = {
   readonly onClose: () => void
 }
 
-/** What would make recall do what was wished for. Each was tried out before it is offered. */
+/** The changes that would make recall correct. Each was tried before it is offered. */
 export function RemedyDialog({ belief, wish, message, scopes, onClose }: RemedyDialogProps) {
   const [aliases, setAliases] = useState<readonly string[]>([])
   const [typed, setTyped] = useState('')
   const [keepsCase, setKeepsCase] = useState(true)
-  const [error, setError] = useState<Refusal | null>(null)
-  const [isBusy, setBusy] = useState(false)
+  const { isBusy, error, run } = useAction()
   const about = { message, scopes: [...scopes], beliefId: belief.id, wish }
   const found = useResource(
     JSON.stringify(aliases),
     (signal) => ask('remedies', { body: { ...about, ...(aliases.length === 0 ? {} : { aliases }) }, signal }),
     { keep: true },
   )
-  const act = async (work: () => Promise<void>) => {
-    setBusy(true)
-    try {
-      await work()
-      onClose()
-    } catch (reason) {
-      setError(asRefusal(reason))
-      setBusy(false)
-    }
+  const apply = async (remedy: ApiRemedy) => {
+    if (remedy.change === null) return
+    const expectedVersion = found.value?.belief.version ?? belief.version
+    const body = { ...about, change: remedy.change, expectedVersion, capture: keepsCase }
+    const done = await ask('applyRemedy', { body })
+    acknowledgeEvent(done.edited.event)
+    showUndoToast(outcomeWords(done), done.edited.event)
+    onClose()
   }
-  const apply = (remedy: ApiRemedy) =>
-    act(async () => {
-      if (remedy.change === null) return
-      const expectedVersion = found.value?.belief.version ?? belief.version
-      const done = await ask('applyRemedy', {
-        body: { ...about, change: remedy.change, expectedVersion, capture: keepsCase },
-      })
-      acknowledgeEvent(done.edited.event)
-      showUndoToast(outcomeWords(done), done.edited.event)
-    })
-  const captureOnly = () =>
-    act(async () => {
-      const kept = await ask('capture', {
-        body: {
-          message,
-          scopes: [...scopes],
-          ...(wish === 'present' ? { expect: [belief.id] } : { reject: [belief.id] }),
-        },
-      })
-      showToast(`Kept as the case ${kept.caseId} of my-cases. It ${kept.passesNow ? 'passes' : 'fails'} today.`)
-    })
+  const captureOnly = async () => {
+    const expected = wish === 'present' ? { expect: [belief.id] } : { reject: [belief.id] }
+    const kept = await ask('capture', { body: { message, scopes: [...scopes], ...expected } })
+    showToast(`Saved as the case ${kept.caseId} of my-cases. It ${kept.passesNow ? 'passes' : 'fails'} today.`)
+    onClose()
+  }
   return (
     <Dialog title={wish === 'absent' ? 'This should not be here' : 'This is missing'} onClose={onClose} isWide>
       <p class="break">
@@ -145,8 +120,8 @@ export function RemedyDialog({ belief, wish, message, scopes, onClose }: RemedyD
       <Loaded resource={found} waiting={<SkeletonRows rows={3} label="Trying out what would help" />}>
         {({ remedies, isFulfilled, withheld }) => (
           <>
-            <ul class="remedies" aria-busy={found.isLoading}>
-              {isFulfilled ? <li class="changed-note">Recall does this already.</li> : null}
+            <ul class="stack tight" aria-busy={found.isLoading}>
+              {isFulfilled ? <li class="note">Recall does this already.</li> : null}
               {remedies.length === 0 && !isFulfilled ? (
                 <li class="soft">No change of this belief would help.</li>
               ) : null}
@@ -156,14 +131,17 @@ export function RemedyDialog({ belief, wish, message, scopes, onClose }: RemedyD
                   remedy={remedy}
                   isBusy={isBusy}
                   isFirst={index === 0}
-                  onApply={() => void apply(remedy)}
+                  onApply={() => void run(() => apply(remedy))}
                   onClose={onClose}
                 />
               ))}
             </ul>
             {withheld.length === 0 ? null : (
               <details class="small soft">
-                <summary>{pluralize(withheld.length, 'way')} would do harm and is not offered</summary>
+                <summary>
+                  {pluralize(withheld.length, 'way')} {withheld.length === 1 ? 'does harm and is' : 'do harm and are'}{' '}
+                  not offered
+                </summary>
                 <ul class="bullets">
                   {withheld.map(({ summary, reason }) => (
                     <li key={summary}>
@@ -178,7 +156,7 @@ export function RemedyDialog({ belief, wish, message, scopes, onClose }: RemedyD
       </Loaded>
       {wish === 'absent' ? null : (
         <form
-          class="own-words"
+          class="stack tight"
           onSubmit={(event) => {
             event.preventDefault()
             const word = typed.trim()
@@ -186,28 +164,19 @@ export function RemedyDialog({ belief, wish, message, scopes, onClose }: RemedyD
             setTyped('')
           }}
         >
-          <div class="field">
-            <label for="own-alias">Try another name of your own</label>
-            <input
-              id="own-alias"
-              class="input"
-              maxLength={200}
-              autocomplete="off"
-              value={typed}
-              onInput={(event) => setTyped(event.currentTarget.value)}
-            />
-          </div>
-          <Button type="submit">Try it</Button>
+          <Field label="Try another name" value={typed} onInput={setTyped} maxLength={200} />
+          <p>
+            <Button type="submit">Try it</Button>
+          </p>
         </form>
       )}
       <Refused error={error ?? (found.value === null ? null : found.error)} />
-      <div class="actions apart">
-        <label class="check">
-          <input type="checkbox" checked={keepsCase} onChange={(event) => setKeepsCase(event.currentTarget.checked)} />
-          Keep this as a regression case in my-cases
-        </label>
-        <Button isBusy={isBusy} onClick={() => void captureOnly()}>
-          Only keep the case
+      <div class="row apart">
+        <Check isChecked={keepsCase} onCheck={setKeepsCase}>
+          Save this as a regression case in my-cases
+        </Check>
+        <Button isBusy={isBusy} onClick={() => void run(captureOnly)}>
+          Only save the case
         </Button>
       </div>
     </Dialog>
@@ -225,8 +194,8 @@ function outcomeWords({ isFulfilled, captured, captureProblem, edited }: RouteAn
     captured === null
       ? captureProblem === null
         ? ''
-        : ` No case was kept: ${captureProblem}`
-      : ` Kept as ${captured.caseId}.`
+        : ` No case was saved: ${captureProblem}`
+      : ` Saved as ${captured.caseId}.`
   return `${now}${kept}`
 }
 
@@ -238,11 +207,11 @@ type RemedyCardProps = {
   readonly onClose: () => void
 }
 
-/** What else it would change: tried on the kept cases and on the last prompts. */
+/** Its effects on the saved cases and on the last prompts. */
 function EffectsNote({ effects }: { readonly effects: NonNullable<ApiRemedy['effects']> }) {
   const { cases, prompts, appearsIn, leaves } = effects
   const triedOn = [
-    ...(cases === 0 ? [] : [pluralize(cases, 'kept case')]),
+    ...(cases === 0 ? [] : [pluralize(cases, 'saved case')]),
     ...(prompts === 0 ? [] : [`your last ${pluralize(prompts, 'prompt')}`]),
   ].join(' and ')
   if (triedOn === '') return null
@@ -251,7 +220,7 @@ function EffectsNote({ effects }: { readonly effects: NonNullable<ApiRemedy['eff
     { words: 'It would no longer come up in', messages: leaves },
   ].filter(({ messages }) => messages.length > 0)
   return (
-    <div class="small soft effects">
+    <div class="small soft">
       <p>
         Tried on {triedOn}: {moved.length === 0 ? 'nothing else changes.' : ''}
       </p>
@@ -262,7 +231,7 @@ function EffectsNote({ effects }: { readonly effects: NonNullable<ApiRemedy['eff
           </summary>
           <ul class="bullets">
             {messages.slice(0, 5).map((message, index) => (
-              <li key={index} class="clip-two" dir="auto">
+              <li key={index} class="clamp" dir="auto">
                 {message}
               </li>
             ))}
@@ -275,13 +244,13 @@ function EffectsNote({ effects }: { readonly effects: NonNullable<ApiRemedy['eff
 
 const seeWords: Readonly<Partial<Record<ApiRemedy['kind'], string>>> = { correct: 'Correct it', accept: 'Decide on it' }
 
-/** Only what changes nothing else is put forward. */
+/** Only a remedy without side effects is the main button. */
 const isHarmless = ({ achieves, caution, appearing, disappearing, effects }: ApiRemedy): boolean =>
   achieves &&
   caution === null &&
   appearing.length + disappearing.length + (effects?.appearsIn.length ?? 0) + (effects?.leaves.length ?? 0) === 0
 
-/** One way to get what was wished for, and what else it would do. */
+/** One remedy and its side effects. */
 export function RemedyCard({ remedy, isBusy, isFirst, onApply, onClose }: RemedyCardProps) {
   const { kind, summary, achieves, caution, appearing, disappearing, change, ask, see, effects } = remedy
   const sideEffects = [
@@ -289,8 +258,8 @@ export function RemedyCard({ remedy, isBusy, isFirst, onApply, onClose }: Remedy
     ...(disappearing.length === 0 ? [] : [`${pluralize(disappearing.length, 'other belief')} would no longer come`]),
   ]
   return (
-    <li class="remedy">
-      <div class="remedy-text">
+    <li class="remedy box row">
+      <div class="grow stack tight">
         <p class="break">{summary}</p>
         <p class="row">
           {change === null && ask === null ? null : achieves ? (
@@ -305,11 +274,7 @@ export function RemedyCard({ remedy, isBusy, isFirst, onApply, onClose }: Remedy
           ))}
         </p>
         {effects === null ? null : <EffectsNote effects={effects} />}
-        {caution === null ? null : (
-          <p class="caution">
-            <Icon name="warn" size={14} /> <span>{caution}</span>
-          </p>
-        )}
+        {caution === null ? null : <p class="odd-text small">{caution}</p>}
       </div>
       {change === null ? null : (
         <Button
