@@ -116,7 +116,9 @@ export function withQuery(
 
 type LinkProps = {
   readonly href: string
-  readonly children: ComponentChildren
+  /** Text; other content goes into the children. */
+  readonly text?: string
+  readonly children?: ComponentChildren
   readonly class?: string
   readonly title?: string
   readonly 'aria-current'?: 'page' | 'true' | undefined
@@ -126,7 +128,7 @@ type LinkProps = {
 }
 
 /** A link inside the dashboard. Opening it in another tab works as with any link. */
-export function Link({ href, children, replace = false, ...rest }: LinkProps) {
+export function Link({ href, text, children = text, replace = false, ...rest }: LinkProps) {
   const follow = (event: MouseEvent) => {
     if (event.defaultPrevented || event.button !== 0) return
     if (event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return

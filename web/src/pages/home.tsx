@@ -98,9 +98,11 @@ function Try({ onReady }: { readonly onReady: () => void }) {
               </p>
             ) : (
               <p>
-                <Button icon="recall" onClick={() => navigate('/recall')}>
-                  See all reasons, and what was left out
-                </Button>
+                <Button
+                  icon="recall"
+                  onClick={() => navigate('/recall')}
+                  label="See all reasons, and what was left out"
+                />
               </p>
             )}
           </>
@@ -284,14 +286,7 @@ function Today() {
   const { recalls = 0, silent = 0 } = found.value?.growth.recalls.find((counted) => counted.day === day) ?? {}
   const beliefs = found.value?.beliefs ?? []
   return (
-    <Panel
-      title="Today"
-      tools={
-        <Link class="small" href="/status">
-          Status
-        </Link>
-      }
-    >
+    <Panel title="Today" tools={<Link class="small" href="/status" text="Status" />}>
       <Figures
         class=""
         items={[
@@ -336,14 +331,7 @@ function Connected() {
   const known = (found.value?.items ?? []).filter(({ connected, detected }) => connected !== 'no' || detected)
   const host = known[0]?.host ?? 'claude-code'
   return (
-    <Panel
-      title="Connect your agent"
-      tools={
-        <Link class="small" href="/status">
-          All programs
-        </Link>
-      }
-    >
+    <Panel title="Connect your agent" tools={<Link class="small" href="/status" text="All programs" />}>
       <ul class="rows">
         {known.map((one) => (
           <HostRow key={one.host} host={one} />

@@ -197,9 +197,11 @@ export function JournalPage() {
         <Loaded resource={found} waiting={<SkeletonRows rows={10} label="Loading the journal" />}>
           {({ items, next }) =>
             items.length === 0 ? (
-              <EmptyState icon="journal" title={isFiltered ? 'No change matches' : 'Nothing has happened yet'}>
-                {isFiltered ? 'Choose another kind or author.' : 'The first belief will appear here.'}
-              </EmptyState>
+              <EmptyState
+                icon="journal"
+                title={isFiltered ? 'No change matches' : 'Nothing has happened yet'}
+                text={isFiltered ? 'Choose another kind or author.' : 'The first belief will appear here.'}
+              />
             ) : (
               <>
                 {[...Map.groupBy(items, ({ event }) => dayOf(event.at))].map(([day, entries]) => (
@@ -217,9 +219,12 @@ export function JournalPage() {
                   {next === null ? (
                     'This is the first change.'
                   ) : (
-                    <Button tone="quiet" isBusy={found.isLoading} onClick={() => setPages(pages + 1)}>
-                      Show older changes
-                    </Button>
+                    <Button
+                      tone="quiet"
+                      isBusy={found.isLoading}
+                      onClick={() => setPages(pages + 1)}
+                      label="Show older changes"
+                    />
                   )}
                 </div>
               </>

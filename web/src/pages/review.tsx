@@ -97,18 +97,25 @@ function Inbox({ items, total }: { readonly items: readonly ReviewItem[]; readon
         <Check
           isChecked={chosen.size === items.length}
           onCheck={(isChecked) => setChosen(new Set(isChecked ? items.map(({ belief }) => belief.id) : []))}
-        >
-          Select all
-        </Check>
+          label="Select all"
+        />
         <span class="soft small" role="status">
           {chosen.size > 0 ? `${count(chosen.size)} selected` : `${count(total)} waiting`}
         </span>
-        <Button icon="check" disabled={chosen.size === 0} isBusy={isBusy} onClick={() => void decideAll(true)}>
-          Accept selected
-        </Button>
-        <Button icon="close" disabled={chosen.size === 0} isBusy={isBusy} onClick={() => void decideAll(false)}>
-          Reject selected
-        </Button>
+        <Button
+          icon="check"
+          disabled={chosen.size === 0}
+          isBusy={isBusy}
+          onClick={() => void decideAll(true)}
+          label="Accept selected"
+        />
+        <Button
+          icon="close"
+          disabled={chosen.size === 0}
+          isBusy={isBusy}
+          onClick={() => void decideAll(false)}
+          label="Reject selected"
+        />
         <span class="soft small to-end wide-only">
           <kbd>j</kbd> <kbd>k</kbd> move · <kbd>a</kbd> accept · <kbd>r</kbd> reject · <kbd>e</kbd> edit · <kbd>x</kbd>{' '}
           select
@@ -203,15 +210,15 @@ function ReviewCard({ item, isHere, isChosen, isBusy, onChoose, onDecide }: Revi
           </blockquote>
         )}
         <div class="row">
-          <Button tone="main" icon="check" isBusy={isBusy} onClick={() => onDecide(true)}>
-            {kind === 'removal' ? 'Remove it' : 'Accept'}
-          </Button>
-          <Button icon="close" isBusy={isBusy} onClick={() => onDecide(false)}>
-            Reject
-          </Button>
-          <Link class="button" href={address('beliefs', belief.id)}>
-            Edit
-          </Link>
+          <Button
+            tone="main"
+            icon="check"
+            isBusy={isBusy}
+            onClick={() => onDecide(true)}
+            label={kind === 'removal' ? 'Remove it' : 'Accept'}
+          />
+          <Button icon="close" isBusy={isBusy} onClick={() => onDecide(false)} label="Reject" />
+          <Link class="button" href={address('beliefs', belief.id)} text="Edit" />
         </div>
       </div>
     </li>

@@ -116,9 +116,11 @@ function GrowthPlots({ growth: { beliefs } }: { readonly growth: Growth }) {
   if (beliefs.length === 0)
     return (
       <Panel>
-        <EmptyState icon="status" title="Nothing has happened yet">
-          The plots start with the first belief and the first recall.
-        </EmptyState>
+        <EmptyState
+          icon="status"
+          title="Nothing has happened yet"
+          text="The plots start with the first belief and the first recall."
+        />
       </Panel>
     )
   const current = health.value?.counts.current
@@ -334,11 +336,7 @@ const Hosts = ({ hosts, reload }: { readonly hosts: readonly Host[]; readonly re
   <Panel
     title="Programs"
     note={<span class="soft small">The same list as {commandLine('connect --status')}</span>}
-    tools={
-      <Button icon="sync" class="small" onClick={reload}>
-        Refresh
-      </Button>
-    }
+    tools={<Button icon="sync" class="small" onClick={reload} label="Refresh" />}
   >
     <ul class="rows">
       {hosts
@@ -406,11 +404,7 @@ function Mirror({ mirror, reload }: { readonly mirror: MirrorState; readonly rel
           <Badge tone="odd">{isInSync === null ? 'unknown' : 'differs'}</Badge>
         )
       }
-      tools={
-        <Button icon="sync" class="small" isBusy={isBusy} onClick={() => void run(sync)}>
-          Sync
-        </Button>
-      }
+      tools={<Button icon="sync" class="small" isBusy={isBusy} onClick={() => void run(sync)} label="Sync" />}
     >
       <div class="pad stack tight">
         <p class="soft">
@@ -476,11 +470,7 @@ function Checks() {
           <Badge tone={found.value.ok ? 'good' : 'bad'}>{found.value.ok ? 'all passed' : 'needs attention'}</Badge>
         )
       }
-      tools={
-        <Button icon="sync" class="small" isBusy={found.isLoading} onClick={found.reload}>
-          Check again
-        </Button>
-      }
+      tools={<Button icon="sync" class="small" isBusy={found.isLoading} onClick={found.reload} label="Check again" />}
     >
       {found.isLoading ? <CheckProgress /> : null}
       <Loaded resource={found} waiting={<SkeletonRows rows={7} label="Checking the whole store" />}>

@@ -29,7 +29,6 @@ const shapes = {
   keys: 'M2 4.5h12v7H2zM4.5 7h.1M7 7h.1M9.5 7h.1M11.5 7h.1M5.5 9.3h5',
   sync: 'M13 8a5 5 0 0 1-9 3M3 8a5 5 0 0 1 9-3M12 2v3H9M4 14v-3h3',
   trash: 'M3 4.5h10M6.5 4.5v-2h3v2M4.5 4.5l.6 9h5.8l.6-9M6.8 7v4M9.2 7v4',
-  undo: 'M5.5 3 2.5 6l3 3M2.5 6h7a4 4 0 0 1 0 8H6',
   question: 'M6 6.2a2 2 0 1 1 3 1.7c-.7.4-1 .8-1 1.5M8 11.5v.1M8 14A6 6 0 1 0 8 2a6 6 0 0 0 0 12Z',
   home: 'M2.5 7.5 8 2.8l5.5 4.7M4 6.5v6.7h3V9.8h2v3.4h3V6.5',
   chat: 'M2.5 3.5h11v7h-6l-3 2.7v-2.7h-2zM5 6h6M5 8.2h4',
@@ -70,6 +69,8 @@ type ButtonProps = Omit<JSX.IntrinsicElements['button'], 'icon' | 'size'> & {
   readonly tone?: 'plain' | 'main' | 'danger' | 'quiet'
   readonly icon?: IconName
   readonly isBusy?: boolean
+  /** Text; other content goes into the children. */
+  readonly label?: string
   readonly children?: ComponentChildren
 }
 
@@ -78,7 +79,8 @@ export function Button({
   tone = 'plain',
   icon,
   isBusy = false,
-  children,
+  label,
+  children = label,
   onClick,
   class: extra,
   ...rest
@@ -130,9 +132,7 @@ export function UndoButton({ event }: { readonly event: UndoableEvent }) {
   }
   const label = `Undo change ${event.number}`
   return (
-    <Button tone="quiet" icon="undo" class="small" isBusy={isBusy} onClick={() => void onClick()} aria-label={label}>
-      Undo
-    </Button>
+    <Button tone="quiet" class="small" isBusy={isBusy} onClick={() => void onClick()} aria-label={label} label="Undo" />
   )
 }
 

@@ -106,17 +106,14 @@ export function FormDialog({
         {children}
         <Refused error={error} />
         <div class="row actions">
-          <Button data-first={isDangerous && !isIdle ? true : undefined} onClick={rest.onClose}>
-            Cancel
-          </Button>
+          <Button data-first={isDangerous && !isIdle ? true : undefined} onClick={rest.onClose} label="Cancel" />
           <Button
             {...(isDangerous ? { tone: 'danger', icon: 'trash', onClick: save } : { type: 'submit' })}
             class="main"
             isBusy={isBusy}
             disabled={isIdle}
-          >
-            {submit}
-          </Button>
+            label={submit}
+          />
         </div>
       </form>
     </Dialog>
@@ -246,13 +243,13 @@ export function Choice<Value extends string>(props: SelectProps<Value>) {
 type CheckProps = {
   readonly isChecked: boolean
   readonly onCheck: (isChecked: boolean) => void
-  readonly children: ComponentChildren
+  readonly label: string
 }
 
-export const Check = ({ isChecked, onCheck, children }: CheckProps) => (
+export const Check = ({ isChecked, onCheck, label }: CheckProps) => (
   <label class="check">
     <input type="checkbox" checked={isChecked} onChange={(event) => onCheck(event.currentTarget.checked)} />
-    {children}
+    {label}
   </label>
 )
 

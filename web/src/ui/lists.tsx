@@ -126,9 +126,7 @@ type MoreRowsProps = { readonly onMore: () => void; readonly shown: number; read
 
 export const MoreButton = ({ onMore, shown, total }: MoreRowsProps) => (
   <div class="more-rows">
-    <Button tone="quiet" onClick={onMore}>
-      {countWords(shown)} of {countWords(total)}. Show more
-    </Button>
+    <Button tone="quiet" onClick={onMore} label={`${countWords(shown)} of ${countWords(total)}. Show more`} />
   </div>
 )
 

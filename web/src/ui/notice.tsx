@@ -6,15 +6,21 @@ import { dismiss, hold, letFade, type Toast, toasts } from '../state/changes.ts'
 import type { Resource } from '../state/resource.ts'
 import { Button, Icon, type IconName } from './elements.tsx'
 
-type EmptyStateProps = { readonly icon: IconName; readonly title: string; readonly children?: ComponentChildren }
+type EmptyStateProps = {
+  readonly icon: IconName
+  readonly title: string
+  readonly text?: string
+  readonly children?: ComponentChildren
+}
 
 /** Shown in place of a list without items: what would be here, and the next step towards it. */
-export const EmptyState = ({ icon, title, children }: EmptyStateProps) => (
+export const EmptyState = ({ icon, title, text, children }: EmptyStateProps) => (
   <div class="empty">
     <span class="badge accent">
       <Icon name={icon} size={22} />
     </span>
     <h2>{title}</h2>
+    {text === undefined ? null : <p>{text}</p>}
     {children}
   </div>
 )
@@ -29,9 +35,7 @@ export const FailedState = ({ error, retry }: { readonly error: Refusal; readonl
     <p>
       <WithCode text={error.hint} />
     </p>
-    <Button icon="sync" onClick={retry}>
-      Try again
-    </Button>
+    <Button icon="sync" onClick={retry} label="Try again" />
   </div>
 )
 
@@ -41,9 +45,7 @@ export const MissingState = ({ title, elsewhere }: { readonly title: string; rea
   <div role="alert">
     <EmptyState icon="question" title={title}>
       <p>It may have been removed, or the address is wrong.</p>
-      <Link class="button" href={elsewhere.href}>
-        {elsewhere.name}
-      </Link>
+      <Link class="button" href={elsewhere.href} text={elsewhere.name} />
     </EmptyState>
   </div>
 )
@@ -166,11 +168,7 @@ function ToastCard({ toast: { id, tone, text, action } }: { readonly toast: Toas
       <span class="break grow">
         <WithCode text={text} />
       </span>
-      {action === null ? null : (
-        <Button tone="quiet" onClick={onClick}>
-          {action.label}
-        </Button>
-      )}
+      {action === null ? null : <Button tone="quiet" onClick={onClick} label={action.label} />}
       <Button tone="quiet" icon="close" aria-label="Dismiss" onClick={() => dismiss(id)} />
     </div>
   )

@@ -56,9 +56,7 @@ export function BeliefDetail({ id }: { readonly id: string }) {
   const { belief, proposals } = value
   return (
     <article class="detail" aria-busy={found.isLoading}>
-      <Button tone="quiet" icon="back" class="back-button" onClick={close}>
-        All beliefs
-      </Button>
+      <Button tone="quiet" icon="back" class="back-button" onClick={close} label="All beliefs" />
       {error?.status === 404 ? (
         <p class="note bad" role="alert">
           This belief was forgotten or withdrawn elsewhere. This is its last known state.
@@ -167,12 +165,8 @@ function ForgettingNote({ belief }: { readonly belief: ApiBelief }) {
   return (
     <div class="note bad forgetting row" role="status">
       <span class="grow">This belief will be erased in a few seconds.</span>
-      <Button class="small" onClick={() => keepIt(belief.id)}>
-        Keep it
-      </Button>
-      <Button class="small" tone="danger" onClick={() => void forgetNow(belief.id)}>
-        Forget now
-      </Button>
+      <Button class="small" onClick={() => keepIt(belief.id)} label="Keep it" />
+      <Button class="small" tone="danger" onClick={() => void forgetNow(belief.id)} label="Forget now" />
     </div>
   )
 }
@@ -211,27 +205,23 @@ function BeliefActions({ belief, chainLength }: { readonly belief: ApiBelief; re
     <fieldset class="row" aria-label="Actions">
       {isOpen ? (
         <>
-          <Button icon="pin" onClick={pin} aria-pressed={belief.pinned} title="Pin (p)">
-            {belief.pinned ? 'Pinned' : 'Pin'}
-          </Button>
-          <Button icon="edit" onClick={correct} title="Correct (c)">
-            Correct
-          </Button>
+          <Button
+            icon="pin"
+            onClick={pin}
+            aria-pressed={belief.pinned}
+            title="Pin (p)"
+            label={belief.pinned ? 'Pinned' : 'Pin'}
+          />
+          <Button icon="edit" onClick={correct} title="Correct (c)" label="Correct" />
           {canConfirm ? (
-            <Button icon="check" onClick={confirm} title="Confirm it as your own (y)">
-              Confirm
-            </Button>
+            <Button icon="check" onClick={confirm} title="Confirm it as your own (y)" label="Confirm" />
           ) : null}
           {belief.type === 'open_question' ? (
-            <Button icon="question" onClick={() => setOpen('resolve')}>
-              Settle
-            </Button>
+            <Button icon="question" onClick={() => setOpen('resolve')} label="Settle" />
           ) : null}
         </>
       ) : null}
-      <Button tone="danger" icon="trash" onClick={forget} title="Forget (f)">
-        Forget
-      </Button>
+      <Button tone="danger" icon="trash" onClick={forget} title="Forget (f)" label="Forget" />
       {open === 'correct' ? <CorrectDialog belief={belief} onClose={close} /> : null}
       {open === 'forget' ? <ForgetDialog belief={belief} chainLength={chainLength} onClose={close} /> : null}
       {open === 'resolve' ? <ResolveDialog question={belief} onClose={close} /> : null}
@@ -344,9 +334,7 @@ function WhyEditor({ belief }: { readonly belief: ApiBelief }) {
       )}
       {canEdit ? (
         <p>
-          <Button ref={edit} icon="edit" class="small" onClick={begin} title="Edit (e)">
-            Edit
-          </Button>
+          <Button ref={edit} icon="edit" class="small" onClick={begin} title="Edit (e)" label="Edit" />
         </p>
       ) : null}
     </Part>
@@ -407,9 +395,7 @@ function WhyForm({ belief, draftKey }: { readonly belief: ApiBelief; readonly dr
         ) : null}
         <Refused error={error} />
         <div class="row">
-          <Button type="submit" tone="main" isBusy={isBusy}>
-            Save
-          </Button>
+          <Button type="submit" tone="main" isBusy={isBusy} label="Save" />
           <Button onClick={close}>Cancel</Button>
           <span class="soft small">What an agent should do about it. Ctrl+Enter saves.</span>
         </div>

@@ -66,12 +66,9 @@ export function BeliefsPage({ chosen }: { readonly chosen: string | null }) {
             class="to-end"
             aria-pressed={marked !== null}
             onClick={() => setMarked(marked === null ? new Set() : null)}
-          >
-            Select
-          </Button>
-          <Button icon="plus" onClick={() => setCreating(true)}>
-            New
-          </Button>
+            label="Select"
+          />
+          <Button icon="plus" onClick={() => setCreating(true)} label="New" />
         </div>
         <FilterBar filters={filters} onEnterList={() => step(1)} />
         {marked === null ? null : (
@@ -164,9 +161,11 @@ function grouped(items: readonly Listed[], group: Group) {
 function NoRows({ filters, onCreate }: { readonly filters: Filters; readonly onCreate: () => void }) {
   if (filters.show === 'proposals')
     return (
-      <EmptyState icon="check" title="Nothing is waiting for you">
-        When an agent or an edit of MEMORY.md wants to change something you said, it waits here for your decision.
-      </EmptyState>
+      <EmptyState
+        icon="check"
+        title="Nothing is waiting for you"
+        text="When an agent or an edit of MEMORY.md wants to change something you said, it waits here for your decision."
+      />
     )
   if (filters.show === 'candidates')
     return (
@@ -185,9 +184,7 @@ function NoRows({ filters, onCreate }: { readonly filters: Filters; readonly onC
   return (
     <EmptyState icon="beliefs" title="Nothing is remembered yet">
       <p>A belief is one thing worth remembering: a decision, a preference, a name and its meaning.</p>
-      <Button tone="main" icon="plus" onClick={onCreate}>
-        Write the first one
-      </Button>
+      <Button tone="main" icon="plus" onClick={onCreate} label="Write the first one" />
       <p>Or let your agent do it:</p>
       <code class="command box">{commandLine('connect claude-code')}</code>
     </EmptyState>

@@ -273,9 +273,11 @@ export function ForgetDialog({ belief, chainLength, onClose }: ForgetDialogProps
         only that something was forgotten, when and by whom. It cannot be undone.
       </p>
       {chainLength > 1 ? (
-        <Check isChecked={isWhole} onCheck={setWhole}>
-          Also its earlier and later versions ({pluralize(chainLength - 1, 'more belief')})
-        </Check>
+        <Check
+          isChecked={isWhole}
+          onCheck={setWhole}
+          label={`Also its earlier and later versions (${pluralize(chainLength - 1, 'more belief')})`}
+        />
       ) : null}
       {turns.length > 0 ? (
         <>
@@ -288,9 +290,7 @@ export function ForgetDialog({ belief, chainLength, onClose }: ForgetDialogProps
             ))}
             {turns.length > maxShown ? <li>and {turns.length - maxShown} more</li> : null}
           </ul>
-          <Check isChecked={keepsTurns} onCheck={setKeepsTurns}>
-            Keep these messages
-          </Check>
+          <Check isChecked={keepsTurns} onCheck={setKeepsTurns} label="Keep these messages" />
         </>
       ) : null}
     </FormDialog>
@@ -400,16 +400,10 @@ export function ConflictDialog({ current, fields, onTakeTheirs, onSaveMine, onKe
         <CopyButton text={mine} label="Copy yours" />
         <Button onClick={onKeepEditing}>Keep editing</Button>
         {current?.supersededBy == null ? null : (
-          <Link class="button" href={address('beliefs', current.supersededBy)}>
-            Go to the new one
-          </Link>
+          <Link class="button" href={address('beliefs', current.supersededBy)} text="Go to the new one" />
         )}
         <Button onClick={onTakeTheirs}>Take theirs</Button>
-        {canSave ? (
-          <Button tone="main" onClick={onSaveMine}>
-            Save mine
-          </Button>
-        ) : null}
+        {canSave ? <Button tone="main" onClick={onSaveMine} label="Save mine" /> : null}
       </div>
     </Dialog>
   )

@@ -85,12 +85,12 @@ export function FilterBar({ filters, onEnterList }: { readonly filters: Filters;
         />
       </div>
       <div class="row">
-        <Check isChecked={filters.isPinned} onCheck={(isOn) => set({ pinned: isOn ? 'yes' : null })}>
-          Pinned
-        </Check>
-        <Check isChecked={filters.isNeverRecalled} onCheck={(isOn) => set({ recalled: isOn ? 'never' : null })}>
-          Never recalled
-        </Check>
+        <Check isChecked={filters.isPinned} onCheck={(isOn) => set({ pinned: isOn ? 'yes' : null })} label="Pinned" />
+        <Check
+          isChecked={filters.isNeverRecalled}
+          onCheck={(isOn) => set({ recalled: isOn ? 'never' : null })}
+          label="Never recalled"
+        />
         <SavedViews />
       </div>
     </search>
@@ -139,13 +139,13 @@ function SavedViews() {
         />
       )}
       {search === '' ? null : current === undefined ? (
-        <Button class="small" onClick={() => saveViews([...views.value, { name, search }])}>
-          Save view
-        </Button>
+        <Button class="small" onClick={() => saveViews([...views.value, { name, search }])} label="Save view" />
       ) : (
-        <Button class="small" onClick={() => saveViews(views.value.filter((view) => view !== current))}>
-          Drop view
-        </Button>
+        <Button
+          class="small"
+          onClick={() => saveViews(views.value.filter((view) => view !== current))}
+          label="Drop view"
+        />
       )}
     </>
   )
@@ -217,9 +217,8 @@ export function BulkBar({ beliefs, marked, onMark, onDone }: BulkBarProps) {
       <Check
         isChecked={chosen.length > 0 && chosen.length === beliefs.length}
         onCheck={(isAll) => onMark(new Set(isAll ? beliefs.map(({ id }) => id) : []))}
-      >
-        {count(chosen.length)} selected
-      </Check>
+        label={`${count(chosen.length)} selected`}
+      />
       {bulkActions.map((action) => (
         <Button
           key={action.button}
@@ -227,9 +226,8 @@ export function BulkBar({ beliefs, marked, onMark, onDone }: BulkBarProps) {
           tone={action.field === undefined ? 'danger' : 'plain'}
           disabled={chosen.length === 0}
           onClick={() => setOpen(action)}
-        >
-          {action.button}
-        </Button>
+          label={action.button}
+        />
       ))}
       {open === null ? null : (
         <FormDialog

@@ -76,12 +76,8 @@ function Decision({ accept, decide: decideOn, onDecided, children }: DecisionPro
   }
   return (
     <div class="row">
-      <Button tone="main" icon="check" isBusy={isBusy} onClick={() => void onClick(true)}>
-        {accept}
-      </Button>
-      <Button icon="close" isBusy={isBusy} onClick={() => void onClick(false)}>
-        Reject
-      </Button>
+      <Button tone="main" icon="check" isBusy={isBusy} onClick={() => void onClick(true)} label={accept} />
+      <Button icon="close" isBusy={isBusy} onClick={() => void onClick(false)} label="Reject" />
       {children}
     </div>
   )
@@ -106,9 +102,7 @@ export function Proposal({ value, shownOn, onDecided }: ProposalProps) {
         onDecided={(isAccepted) => onDecided(isAccepted ? proposal.id : (target?.id ?? ''))}
       >
         {target === null || target.id === shownOn ? null : (
-          <Link class="soft small" href={address('beliefs', target.id)}>
-            See the current belief
-          </Link>
+          <Link class="soft small" href={address('beliefs', target.id)} text="See the current belief" />
         )}
       </Decision>
     </article>

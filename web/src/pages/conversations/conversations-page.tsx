@@ -27,9 +27,7 @@ export function ConversationsPage({ chosen }: { readonly chosen: string | null }
       <section class="list-pane" aria-labelledby="talks-title">
         <div class="list-head row">
           <h1 id="talks-title">Conversations</h1>
-          <Button icon="trash" class="to-end" onClick={() => setForgetting(true)}>
-            Forget…
-          </Button>
+          <Button icon="trash" class="to-end" onClick={() => setForgetting(true)} label="Forget…" />
         </div>
         <Filters text={text} />
         {text.trim() === '' ? <Sessions chosen={chosen} /> : <FoundTurns text={text} />}
@@ -218,9 +216,8 @@ function Found({ hit }: { readonly hit: Hit }) {
           class="small"
           onClick={() => void show()}
           aria-label={`Show the messages around it: ${hit.text}`}
-        >
-          Show the messages around it
-        </Button>
+          label="Show the messages around it"
+        />
       ) : (
         <div class="chat pad">
           {[...around.before, around.turn, ...around.after].map((turn) => (

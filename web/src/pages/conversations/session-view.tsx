@@ -28,9 +28,13 @@ export function SessionView({ session }: { readonly session: string }) {
   useSubject(first === undefined ? session : dayOf(first.at, first.utcOffset))
   return (
     <article class="detail wide">
-      <Button tone="quiet" icon="back" class="back-button" onClick={() => goBackTo(withQuery({}, '/conversations'))}>
-        All conversations
-      </Button>
+      <Button
+        tone="quiet"
+        icon="back"
+        class="back-button"
+        onClick={() => goBackTo(withQuery({}, '/conversations'))}
+        label="All conversations"
+      />
       <Loaded resource={found} waiting={<SkeletonBlock label="Loading the conversation" />} elsewhere={back}>
         {({ total, opening, startAt }) => (
           <>
@@ -47,9 +51,12 @@ export function SessionView({ session }: { readonly session: string }) {
                 </span>
               </p>
               <p>
-                <Button tone="danger" icon="trash" onClick={() => setForgetting({ session })}>
-                  Forget this conversation
-                </Button>
+                <Button
+                  tone="danger"
+                  icon="trash"
+                  onClick={() => setForgetting({ session })}
+                  label="Forget this conversation"
+                />
               </p>
             </header>
             <div class="chat">
@@ -226,9 +233,8 @@ export function ForgetTurns({ selection, onClose }: ForgetTurnsProps) {
               type="submit"
               onClick={() => setPreviewed({ containing: words.trim() })}
               disabled={words.trim() === ''}
-            >
-              Preview
-            </Button>
+              label="Preview"
+            />
           </p>
         </>
       ) : null}

@@ -55,9 +55,7 @@ export function CaseView({ runId, caseId }: { readonly runId: string; readonly c
                 </blockquote>
                 <p class="row small">
                   {texts === null ? null : texts.scopes.map((scope) => <Badge key={scope}>{scope}</Badge>)}
-                  <Button class="small" icon="recall" onClick={() => openInRecall(prompt)}>
-                    Open in Recall
-                  </Button>
+                  <Button class="small" icon="recall" onClick={() => openInRecall(prompt)} label="Open in Recall" />
                   <span class="soft">This asks your own memory, not the memory of the pack.</span>
                 </p>
               </div>
@@ -87,11 +85,7 @@ function openInRecall(text: string): void {
 type NeighbourProps = { readonly runId: string; readonly caseId: string | null; readonly words: string }
 
 const Neighbour = ({ runId, caseId, words }: NeighbourProps) =>
-  caseId === null ? null : (
-    <Link class="button" href={caseAddress(runId, caseId)}>
-      {words}
-    </Link>
-  )
+  caseId === null ? null : <Link class="button" href={caseAddress(runId, caseId)} text={words} />
 
 type Record = RouteAnswer<'case'>['records'][number]
 

@@ -63,9 +63,11 @@ export function CompareView({ before, after }: { readonly before: string; readon
               { name: 'Two runs' },
             ]}
             tools={
-              <Button icon="sync" onClick={() => navigate(compareAddress(after, before), { replace: true })}>
-                Swap
-              </Button>
+              <Button
+                icon="sync"
+                onClick={() => navigate(compareAddress(after, before), { replace: true })}
+                label="Swap"
+              />
             }
           />
           <div class="columns">
@@ -220,9 +222,7 @@ const ComparedCase = ({ diff, after, names }: ComparedCaseProps) => (
       <span class="unseen">then</span> <CaseVerdict verdict={diff.candidate} />
     </span>
     <div class="grow break">
-      <Link class="mono" href={caseAddress(after, diff.id)}>
-        {diff.id}
-      </Link>
+      <Link class="mono" href={caseAddress(after, diff.id)} text={diff.id} />
       <p class="clamp" dir="auto">
         {diff.prompt}
       </p>

@@ -75,9 +75,11 @@ export function PackView({ id }: { readonly id: string }) {
             <CaseGrid grid={grid} />
             {system === null ? (
               <Panel>
-                <EmptyState icon="evaluation" title="No run is complete yet">
-                  Figures over time appear here after the first one.
-                </EmptyState>
+                <EmptyState
+                  icon="evaluation"
+                  title="No run is complete yet"
+                  text="Figures over time appear here after the first one."
+                />
               </Panel>
             ) : (
               <RunPlots
@@ -180,9 +182,8 @@ function CaseGridRow({ row, runs }: { readonly row: Grid['cases'][number]; reado
                 href={caseAddress(run, caseId)}
                 aria-label={`${caseId}: ${verdict}`}
                 title={verdict}
-              >
-                {signs[verdict]}
-              </Link>
+                text={signs[verdict]}
+              />
             )}
           </td>
         )

@@ -143,9 +143,7 @@ function PackRow({ pack, others }: { readonly pack: ListedPack; readonly others:
     <li class="pack-row">
       <div class="grow">
         <p class="row">
-          <Link class="strong-link" href={packAddress(id)}>
-            {title}
-          </Link>
+          <Link class="strong-link" href={packAddress(id)} text={title} />
           {latest === null ? null : <PackVerdict verdict={verdict} />}
           {pack.isSaturated ? <Saturated /> : null}
         </p>
@@ -198,11 +196,7 @@ export function RunButton({ pack }: { readonly pack: string }) {
     }
     setBusy(false)
   }
-  return (
-    <Button class="small" isBusy={isBusy} onClick={() => void start()} aria-label={`Run ${pack}`}>
-      Run
-    </Button>
-  )
+  return <Button class="small" isBusy={isBusy} onClick={() => void start()} aria-label={`Run ${pack}`} label="Run" />
 }
 
 const runsPerStep = 50
@@ -283,7 +277,11 @@ function Baseline({ baseline }: { readonly baseline: ListedBaseline }) {
                 .map(([name, value]) => `${metricName(name)} ${figure(value)}`)
                 .join(', '),
           },
-          { head: 'Run', class: 'mono break', cell: ({ runId }) => <Link href={runAddress(runId)}>{runId}</Link> },
+          {
+            head: 'Run',
+            class: 'break',
+            cell: ({ runId }) => <Link class="mono" href={runAddress(runId)} text={runId} />,
+          },
         ]}
       />
       {(acceptedLower ?? []).map(({ benchmarkId, figure: name, from, to, reason }) => (

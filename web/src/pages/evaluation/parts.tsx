@@ -142,9 +142,10 @@ export function StandingLine({ standing, pack }: StandingLineProps) {
         <b>{standingWords(standing)}</b>
         <p class="row small">
           {against === null || !isCompared(standing) ? null : (
-            <Link href={compareAddress(against.runId, latest.run.runId)}>
-              Compare with {against.baseline === null ? 'the run before' : 'the baseline'}
-            </Link>
+            <Link
+              href={compareAddress(against.runId, latest.run.runId)}
+              text={`Compare with ${against.baseline === null ? 'the run before' : 'the baseline'}`}
+            />
           )}
           {isWorse && since !== null ? <Link href={runAddress(since.runId)}>The run that broke it</Link> : null}
           {isSaturated ? <Saturated /> : null}
@@ -170,9 +171,8 @@ export function RunsTable({ runs, showsPack }: { readonly runs: readonly ListedR
         <Button
           disabled={!isSamePack}
           onClick={() => isSamePack && navigate(compareAddress(before.run.runId, after.run.runId))}
-        >
-          Compare
-        </Button>
+          label="Compare"
+        />
         <span class="soft small">
           {isPair && !isSamePack ? 'These runs are of different packs.' : 'Choose two runs of the same pack.'}
         </span>
@@ -201,7 +201,7 @@ export function RunsTable({ runs, showsPack }: { readonly runs: readonly ListedR
                 <Link href={runAddress(listed.run.runId)}>
                   <Time at={whenOf(listed)} />
                 </Link>
-                <span class="cell-note mono break">{listed.run.runId}</span>
+                <span class="cell-note mono break wide-only">{listed.run.runId}</span>
               </>
             ),
           },

@@ -56,9 +56,11 @@ function CompareWith({ run }: { readonly run: Run }) {
   return (
     <>
       {baseline === undefined ? null : (
-        <Link class="button" href={compareAddress(baseline.run.runId, runId)}>
-          Compare with baseline {run.baseline?.snapshotId}
-        </Link>
+        <Link
+          class="button"
+          href={compareAddress(baseline.run.runId, runId)}
+          text={`Compare with baseline ${run.baseline?.snapshotId}`}
+        />
       )}
       <Select
         label="Compare with a run"

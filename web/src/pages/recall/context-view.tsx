@@ -116,9 +116,7 @@ const Told = ({ line, id }: { readonly line: string; readonly id: string | null 
   <li class="row apart">
     <Prose text={line} class="grow" />
     {id === null ? null : (
-      <Link class="soft small" href={address('beliefs', id)} aria-label={`See it: ${line}`}>
-        See it
-      </Link>
+      <Link class="soft small" href={address('beliefs', id)} aria-label={`See it: ${line}`} text="See it" />
     )}
   </li>
 )
@@ -199,9 +197,8 @@ function Quoted({ quote, asked }: { readonly quote: ApiQuote; readonly asked: re
           class="soft small to-end"
           href={turnAddress({ session, id: turn })}
           aria-label={`See the conversation of ${dayOf(at, utcOffset)}`}
-        >
-          See the conversation
-        </Link>
+          text="See the conversation"
+        />
       </div>
       <blockquote class="quote">
         <Prose text={text} />
@@ -250,9 +247,8 @@ function Head({ belief, onWish, wish, children }: HeadProps) {
         class="small to-end"
         onClick={() => onWish(belief, wish)}
         aria-label={`${words}: ${belief.name}`}
-      >
-        {words}
-      </Button>
+        label={words}
+      />
     </div>
   )
 }

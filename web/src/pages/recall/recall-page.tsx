@@ -61,9 +61,12 @@ export function RecallPage() {
                   <span class="soft small number" role="status">
                     {answer === null ? ' ' : `${countWords(answer.context)} in ${milliseconds(answer.durationMs)}`}
                   </span>
-                  <Button icon="plus" onClick={() => setSearching(true)} disabled={answer === null}>
-                    Something is missing
-                  </Button>
+                  <Button
+                    icon="plus"
+                    onClick={() => setSearching(true)}
+                    disabled={answer === null}
+                    label="Something is missing"
+                  />
                 </div>
               </>
             )}
@@ -93,9 +96,11 @@ export function RecallPage() {
                 />
               ) : text.length > maxMessageLength ? null : (
                 <Panel>
-                  <EmptyState icon="filter" title="No scope is in view">
-                    Choose at least one scope. Beliefs of other scopes are never recalled.
-                  </EmptyState>
+                  <EmptyState
+                    icon="filter"
+                    title="No scope is in view"
+                    text="Choose at least one scope. Beliefs of other scopes are never recalled."
+                  />
                 </Panel>
               )
             }
@@ -230,9 +235,7 @@ function ScopeChooser() {
           onAdd={add}
         />
         {chosenScopes.value === null ? null : (
-          <Button tone="quiet" class="small" onClick={() => chooseScopes(null)}>
-            Reset
-          </Button>
+          <Button tone="quiet" class="small" onClick={() => chooseScopes(null)} label="Reset" />
         )}
       </div>
     </fieldset>

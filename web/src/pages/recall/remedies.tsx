@@ -172,12 +172,8 @@ export function RemedyDialog({ belief, wish, message, scopes, onClose }: RemedyD
       )}
       <Refused error={error ?? (found.value === null ? null : found.error)} />
       <div class="row apart">
-        <Check isChecked={keepsCase} onCheck={setKeepsCase}>
-          Save this as a regression case in my-cases
-        </Check>
-        <Button isBusy={isBusy} onClick={() => void run(captureOnly)}>
-          Only save the case
-        </Button>
+        <Check isChecked={keepsCase} onCheck={setKeepsCase} label="Save this as a regression case in my-cases" />
+        <Button isBusy={isBusy} onClick={() => void run(captureOnly)} label="Only save the case" />
       </div>
     </Dialog>
   )
@@ -282,9 +278,8 @@ export function RemedyCard({ remedy, isBusy, isFirst, onApply, onClose }: Remedy
           isBusy={isBusy}
           onClick={onApply}
           aria-label={`Apply: ${summary}`}
-        >
-          Apply
-        </Button>
+          label="Apply"
+        />
       )}
       {ask?.scopes === undefined ? null : (
         <Button
@@ -292,9 +287,8 @@ export function RemedyCard({ remedy, isBusy, isFirst, onApply, onClose }: Remedy
             chooseScopes([...(ask.scopes ?? [])])
             onClose()
           }}
-        >
-          Ask there
-        </Button>
+          label="Ask there"
+        />
       )}
       {see === null ? null : (
         <Button onClick={() => navigate(`/beliefs/${encodeURIComponent(see)}`)}>{seeWords[kind] ?? 'See it'}</Button>
