@@ -155,7 +155,7 @@ function Recalls({ days, shadow }: { readonly days: Growth['recalls']; readonly 
   const bars = fillDays(days.map(({ day, recalls }) => ({ day, value: recalls })))
   return (
     <>
-      <div class="columns">
+      <div class="columns wide">
         <BarPlot
           title="Recalls by day"
           bars={bars}

@@ -18,7 +18,7 @@ export function SignIn({ error: first }: { readonly error: Refusal | null }) {
   }, [])
   return (
     <main class="sign-in">
-      <div class="panel panel-pad stack">
+      <div class="panel stack">
         <div class="brand">
           <Logo />
           <span>Credence</span>
@@ -37,7 +37,7 @@ const HowToSignIn = ({ error }: { readonly error: Refusal | null }) => (
       This memory belongs to the person whose machine it is on, so the page needs the link that the server printed when
       it started. It looks like this:
     </p>
-    <code class="command">{window.location.origin}/#token=…</code>
+    <code class="command box">{window.location.origin}/#token=…</code>
     <p>Cannot find it? Stop the server and start it again in the terminal. It prints the same link.</p>
     <p>Does the server belong to a team? Then the link ends with your own token.</p>
     <p class="soft small">

@@ -338,6 +338,7 @@ export function ChipEditor({ items, noun, isReadOnly, add, remove, ...field }: C
               <Button
                 tone="quiet"
                 icon="close"
+                class="small"
                 aria-label={`Remove ${noun} ${item}`}
                 onClick={(event) => void drop(item, event)}
               />

@@ -20,10 +20,10 @@ export function AddPerson({ onClose, onAdded }: { readonly onClose: () => void; 
             <code>POST /api/v1/tokens</code> with the invite as the bearer token. It is shown only now.
           </p>
           <p class="row">
-            <code class="command break">{added.invite.secret}</code>
+            <code class="command box break">{added.invite.secret}</code>
             <CopyButton text={added.invite.secret} label="Copy" />
           </p>
-          <div class="actions">
+          <div class="row actions">
             <Button tone="main" onClick={onClose}>
               Done
             </Button>

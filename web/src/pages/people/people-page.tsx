@@ -57,7 +57,7 @@ export function PeoplePage() {
       <header class="page-head">
         <h1>People</h1>
         {found.value === null || found.value.people === null ? null : (
-          <div class="page-tools">
+          <div class="row to-end">
             <Button icon="plus" onClick={() => setOpen({ what: 'team' })}>
               Create a team
             </Button>
@@ -143,7 +143,7 @@ type PanelProps = {
 
 function Panel({ title, remove = null, children }: PanelProps) {
   return (
-    <section class="panel panel-pad stack tight" aria-label={title}>
+    <section class="panel pad stack tight" aria-label={title}>
       <div class="row">
         <h2>{title}</h2>
         {remove === null ? null : (
