@@ -13,7 +13,7 @@ import {
   namedDay,
   shortDay,
 } from '../../web/src/format/time.ts'
-import { address, match } from '../../web/src/navigation/match.ts'
+import { address, match, movedTo } from '../../web/src/navigation/match.ts'
 import { mergeRows } from '../../web/src/pages/beliefs/merge-rows.ts'
 import { explainedOf, failureWords, metricName } from '../../web/src/pages/evaluation/words.ts'
 
@@ -226,5 +226,18 @@ describe('a failed expectation', () => {
     expect(failureWords('relevant beliefs: my-case-1a.b-2, b-9 must be there.', names)).toBe(
       'Relevant beliefs: “redis cache”, b-9 must be there.',
     )
+  })
+})
+
+describe('the address of a former page', () => {
+  it.each(['/growth', '/health', '/hosts', '/hosts/', '/evaluation/live'])('%s leads to Status', (path) => {
+    expect(movedTo(path)).toBe('/status')
+  })
+
+  it('of runs and baselines leads to the packs, and other addresses stay', () => {
+    expect(movedTo('/evaluation/runs')).toBe('/evaluation')
+    expect(movedTo('/evaluation/baselines')).toBe('/evaluation')
+    for (const path of ['/', '/status', '/evaluation/runs/a-run', '/constructor', '/beliefs/growth'])
+      expect(movedTo(path)).toBe(null)
   })
 })

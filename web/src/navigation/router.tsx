@@ -1,5 +1,6 @@
 import { computed, signal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
+import { movedTo } from './match.ts'
 
 /** The scroll position of each history entry. */
 const depths = new Map<string, number>()
@@ -54,20 +55,10 @@ function restoreScroll(): void {
 /** The path and the query. The fragment is never part of a route. */
 type Place = { readonly path: string; readonly query: string }
 
-/** Pages that became part of another one. */
-const moved: Readonly<Record<string, string>> = {
-  '/growth': '/status',
-  '/health': '/status',
-  '/hosts': '/status',
-  '/evaluation/live': '/status',
-  '/evaluation/runs': '/evaluation',
-  '/evaluation/baselines': '/evaluation',
-}
-
 function read(): Place {
   const { pathname, search } = window.location
-  const target = moved[pathname.replace(/\/$/, '')]
-  if (target !== undefined) window.history.replaceState(window.history.state, '', target + search)
+  const target = movedTo(pathname)
+  if (target !== null) window.history.replaceState(window.history.state, '', target + search)
   return { path: target ?? pathname, query: search }
 }
 
