@@ -26,12 +26,19 @@ const budgets: Readonly<Record<string, number>> = {
   tasks: 4_800,
 }
 const maxLines = 63_750
+/** Max lines of the TypeScript and CSS of the dashboard, in `web`. */
+const maxWebLines = 12_400
 
-const root = new URL('../src/', import.meta.url)
-const sources = readdirSync(root, { recursive: true, encoding: 'utf8' })
-  .map((path) => path.replaceAll('\\', '/'))
-  .filter((path) => path.endsWith('.ts') && !/\.(?:test|contract)\.ts$/u.test(path))
-  .map((path) => ({ path, text: readFileSync(new URL(path, root), 'utf8') }))
+/** The files of a folder with one of the endings, without tests. */
+function readSources(folder: string, endings: readonly string[]) {
+  const root = new URL(`../${folder}/`, import.meta.url)
+  return readdirSync(root, { recursive: true, encoding: 'utf8' })
+    .map((path) => path.replaceAll('\\', '/'))
+    .filter((path) => endings.some((ending) => path.endsWith(ending)) && !/\.(?:test|contract)\.ts$/u.test(path))
+    .map((path) => ({ path, text: readFileSync(new URL(path, root), 'utf8') }))
+}
+
+const sources = readSources('src', ['.ts'])
 
 const linesOf = (text: string): number => text.split('\n').length - 1
 
@@ -54,6 +61,15 @@ describe('the size of src', () => {
 
     expect([...folders].filter((folder) => budgets[folder] === undefined)).toEqual([])
     expect(sources.reduce((sum, { text }) => sum + linesOf(text), 0)).toBeLessThanOrEqual(maxLines)
+  })
+})
+
+describe('the size of web', () => {
+  it('is within its budget', () => {
+    const own = readSources('web', ['.ts', '.tsx', '.css'])
+
+    expect(own.length).toBeGreaterThan(50)
+    expect(own.reduce((sum, { text }) => sum + linesOf(text), 0)).toBeLessThanOrEqual(maxWebLines)
   })
 })
 

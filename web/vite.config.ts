@@ -22,10 +22,10 @@ const filesOfPages: Plugin = {
           .join(' ')
       const memory = filesOf('memory.ts')
       const groups = {
-        home: filesOf('home/home-page.tsx'),
+        home: filesOf('home.tsx'),
         recall: memory,
         beliefs: memory,
-        later: filesOf('later.ts'),
+        later: filesOf('secondary-pages.ts'),
       }
       const attributes = Object.entries(groups).map(([name, files]) => `data-${name}="${files}"`)
       return html.replace('src="/start.js"', ['src="/start.js"', ...attributes].join(' '))

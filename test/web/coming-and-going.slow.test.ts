@@ -17,7 +17,7 @@ describe.skipIf(noBrowser !== null)('the dashboard when the server goes and come
     const page = await dashboard.window('/beliefs')
     await page.locator('.belief-row').first().waitFor()
     await page.route('**/api/v1/journal*', (route) => route.abort())
-    await page.keyboard.press('8')
+    await page.keyboard.press('7')
     const notice = page.locator('main').getByRole('alert')
     await notice.getByText('The server does not answer.').waitFor()
     await notice.getByText('Is the server still running in its terminal?').waitFor()
@@ -36,7 +36,7 @@ describe.skipIf(noBrowser !== null)('the dashboard when the server goes and come
     const lost = page.locator('.toasts', { hasText: 'The server does not answer. Trying again…' })
     await lost.waitFor()
     expect(await page.locator('.belief-row').count()).toBeGreaterThan(5)
-    await page.keyboard.press('8')
+    await page.keyboard.press('7')
     await page.locator('main').getByRole('alert').waitFor()
 
     await dashboard.memoryAs().remember({ name: 'said meanwhile', content: 'While nobody listened.' })

@@ -74,7 +74,7 @@ describe.skipIf(noBrowser !== null)('the pages of evaluation', () => {
     await eventually(() => new URL(page.url()).search).toBe('?verdict=fail')
     await eventually(() => rows.getByText('pass', { exact: true }).count()).toBe(0)
     await page.getByLabel('Filter cases').fill('no case has these words')
-    await sees(page, 'No case fits.')
+    await sees(page, 'No case matches.')
 
     await go(page, '/evaluation/runs/run-of-ours')
     await rows.first().locator('a').click()
@@ -100,7 +100,7 @@ describe.skipIf(noBrowser !== null)('the pages of evaluation', () => {
     await fixed.locator('.case-row').first().waitFor()
     const count = await fixed.locator('.case-row').count()
     // Two systems are no before and after: the page says so, and compares no figure.
-    await page.locator('.changed-note').first().waitFor()
+    await page.locator('.note').first().waitFor()
     expect(await page.getByRole('heading', { name: 'Figures' }).count()).toBe(0)
 
     await page.getByRole('button', { name: 'Swap' }).click()
@@ -117,9 +117,11 @@ describe.skipIf(noBrowser !== null)('the pages of evaluation', () => {
   it('shows live recalls in numbers, and the baselines', async () => {
     await go(page, '/evaluation/live')
     await sees(page, 'Recalls that found nothing')
-    expect(await page.locator('.plot .bar').count()).toBe(1)
+    expect(new URL(page.url()).pathname).toBe('/status')
+    expect(await page.locator('.plot .plotted').count()).toBe(1)
     await go(page, '/evaluation/baselines')
-    await page.getByRole('heading', { name: 'main' }).waitFor()
+    expect(new URL(page.url()).pathname).toBe('/evaluation')
+    await page.getByRole('heading', { name: 'Baseline main' }).waitFor()
     await sees(page, 'the first that was right')
     await page.locator('td', { hasText: '100 %' }).first().waitFor()
   })
@@ -214,7 +216,7 @@ describe.skipIf(noBrowser !== null)('the pages of evaluation', () => {
     const others = page.getByRole('region', { name: 'Other checks' })
     await sees(others, /^0 of \d+ passed$/)
     await others.locator('li', { hasText: 'Stored city' }).getByText('failed').waitFor()
-    expect(await page.locator('.refused').count()).toBe(0)
+    expect(await page.locator('.note.bad').count()).toBe(0)
   })
 
   it('shows the turns that a question about a conversation needs, and leads from the grid to its cases', async () => {
@@ -232,7 +234,7 @@ describe.skipIf(noBrowser !== null)('the pages of evaluation', () => {
     await sees(columns, 'My first bowl cracked in the kiln.')
     await sees(columns, 'Nothing came back.')
     await page.getByText('Explanation: how each result was found').click()
-    await sees(page.locator('.how'), 'single-hop')
+    await sees(page.locator('.explanation'), 'single-hop')
     await sees(page, 'Session recall@10')
   })
 })

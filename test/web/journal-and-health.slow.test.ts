@@ -114,7 +114,7 @@ describe.skipIf(noBrowser !== null)('the pages of journal and health', () => {
     await page.getByRole('region', { name: 'Checks' }).getByText('all passed', { exact: true }).waitFor()
     expect(await page.locator('.finding').count()).toBeGreaterThan(4)
     expect(await page.locator('.finding.bad').count()).toBe(0)
-    await sees(page.getByRole('region', { name: 'Where it is kept' }), 'credence.db')
+    await sees(page.getByRole('region', { name: 'Where it is stored' }), 'credence.db')
     await page.locator('.figures', { hasText: 'Current beliefs' }).waitFor()
   })
 

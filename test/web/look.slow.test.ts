@@ -43,23 +43,18 @@ describe.skipIf(noBrowser !== null)('the dashboard for everybody', () => {
       ['/review', '.review-card'],
       ['/conversations/harbour', '.bubble'],
       ['/conversations?q=harbour', '.found-turn'],
-      ['/growth', '.plot'],
-      ['/hosts', '.host-row'],
+      ['/status', '.finding'],
       ['/people', 'section.panel table'],
       ['/beliefs', '.belief-row'],
       [`/beliefs/${id}`, '.timeline-step'],
       [`/beliefs/${longId}`, '.chain'],
       ['/recall', '.rendered'],
       ['/evaluation', '.pack-row'],
-      ['/evaluation/runs', 'table'],
-      ['/evaluation/live', '.plot .bar'],
-      ['/evaluation/baselines', 'table'],
       ['/evaluation/packs/session-drift', '.figures'],
       ['/evaluation/runs/run-of-ours', '.case-row'],
       [`/evaluation/runs/run-of-ours/cases/${encodeURIComponent('watering-drift-and-return#1')}`, '.thirds'],
       ['/evaluation/compare?before=run-of-nothing&after=run-of-ours', '.case-row'],
       ['/journal', '.journal-row'],
-      ['/health', '.finding'],
     ]
   })
   afterAll(() => dashboard[Symbol.asyncDispose]())
@@ -126,10 +121,7 @@ describe.skipIf(noBrowser !== null)('the dashboard for everybody', () => {
     const page = await dashboard.window('/beliefs', { viewport: { width: 360, height: 740 } })
     for (const [path, ready] of places) {
       await go(page, path)
-      await page
-        .locator(ready)
-        .first()
-        .waitFor({ state: path === '/evaluation/runs' ? 'attached' : 'visible' })
+      await page.locator(ready).first().waitFor()
       const beyond = await page.evaluate('document.documentElement.scrollWidth - innerWidth')
       expect({ path, beyond }).toEqual({ path, beyond: 0 })
     }

@@ -47,7 +47,7 @@ describe.skipIf(noBrowser !== null)('many beliefs and turns', () => {
       )?.replace(/ of.*|,/g, ''),
     )
   const scrollTo = (depth: string) =>
-    page.evaluate(`(() => { const list = document.querySelector('.beliefs-list'); list.scrollTop = ${depth} })()`)
+    page.evaluate(`(() => { const list = document.querySelector('.list-pane'); list.scrollTop = ${depth} })()`)
 
   it('keeps few rows in the document however far one scrolls, and the place of all of them', async () => {
     await page.locator('.belief-row').first().waitFor()
@@ -59,7 +59,7 @@ describe.skipIf(noBrowser !== null)('many beliefs and turns', () => {
 
     await eventually(rows).toBeLessThan(300)
     await eventually(rows).toBeGreaterThan(0)
-    expect(await page.evaluate<number>(`document.querySelector('.beliefs-list').scrollHeight`)).toBeGreaterThan(70_000)
+    expect(await page.evaluate<number>(`document.querySelector('.list-pane').scrollHeight`)).toBeGreaterThan(70_000)
     expect(await page.locator('.belief-name', { hasText: first as string }).count()).toBe(0)
 
     await page.locator('.belief-row').nth(20).locator('a').click()
@@ -95,7 +95,7 @@ describe.skipIf(noBrowser !== null)('many beliefs and turns', () => {
     // Far from the end, so that no more rows are asked for, and far from the top, where the changed row would move to.
     await scrollTo('list.scrollHeight / 2')
     const nameInView = () =>
-      page.evaluate<string>(`(() => { const { x, y, width, height } = document.querySelector('.beliefs-list').getBoundingClientRect()
+      page.evaluate<string>(`(() => { const { x, y, width, height } = document.querySelector('.list-pane').getBoundingClientRect()
         const row = document.elementFromPoint(x + width / 2, y + height / 2)?.closest('.belief-row')
         return row?.querySelector('.belief-name')?.textContent ?? '' })()`)
     await eventually(nameInView).not.toBe('')
@@ -141,7 +141,7 @@ describe.skipIf(noBrowser !== null)('many beliefs and turns', () => {
 
     const scrollTalk = (depth: string) =>
       page.evaluate(
-        `(() => { dispatchEvent(new WheelEvent('wheel')); const talk = document.querySelector('.beliefs-detail'); talk.scrollTop = ${depth} })()`,
+        `(() => { dispatchEvent(new WheelEvent('wheel')); const talk = document.querySelector('.item-pane'); talk.scrollTop = ${depth} })()`,
       )
     await scrollTalk('0')
     await page.locator('.bubble', { hasText: 'Turn 0 ' }).waitFor()

@@ -238,7 +238,7 @@ describe.skipIf(noBrowser !== null)('home, review, conversations, hosts and the 
     // What has none of the words says why it is there.
     await page.getByLabel('Search conversations').fill('payroll')
     await page.locator('.found-turn mark', { hasText: 'payroll' }).waitFor()
-    await sees(page.locator('.found-turn', { hasText: 'Noted.' }), 'A message beside it has these words.')
+    await sees(page.locator('.found-turn', { hasText: 'Noted.' }), 'A message next to it has these words.')
   })
 
   it('shows code of a message as code, and its text as text', async () => {
@@ -328,9 +328,9 @@ describe.skipIf(noBrowser !== null)('home, review, conversations, hosts and the 
     await page.getByRole('option', { name: /Sessions are cached/ }).click()
     await page.getByRole('heading', { name: 'Redis', level: 2 }).waitFor()
     await page.keyboard.press('Control+k')
-    await field.fill('over time')
+    await field.fill('status')
     await page.keyboard.press('Enter')
-    await page.getByRole('heading', { name: 'Over time' }).waitFor()
+    await page.getByRole('heading', { name: 'Status' }).waitFor()
   })
 
   it('shows what a change did, and changes of one kind only', async () => {

@@ -1,32 +1,38 @@
 import fc from 'fast-check'
 import { afterEach, describe, expect, it } from 'vitest'
 import { figure, milliseconds, percent, signed } from '../../web/src/format/numbers.ts'
-import { pieces } from '../../web/src/format/pieces.ts'
-import { ago, clockOf, dayOf, endOfDay, endsOf, moment, namedDay, shortDay } from '../../web/src/format/time.ts'
-import { wordParts } from '../../web/src/format/word-parts.ts'
-import { address, match } from '../../web/src/navigation/match.ts'
-import { placeChain } from '../../web/src/pages/beliefs/detail/chain-lanes.ts'
-import { inPlace } from '../../web/src/pages/beliefs/list/in-place.ts'
-import { explainedOf } from '../../web/src/pages/evaluation/case/explained.ts'
-import { daysBetween } from '../../web/src/pages/evaluation/every-day.ts'
-import { failureWords, metricName } from '../../web/src/pages/evaluation/run-words.ts'
+import { cutAtRanges, wordParts } from '../../web/src/format/text.ts'
+import {
+  ago,
+  clockOf,
+  dayOf,
+  daysBetween,
+  endOfDay,
+  endsOf,
+  moment,
+  namedDay,
+  shortDay,
+} from '../../web/src/format/time.ts'
+import { address, match, movedTo } from '../../web/src/navigation/match.ts'
+import { mergeRows } from '../../web/src/pages/beliefs/merge-rows.ts'
+import { explainedOf, failureWords, metricName } from '../../web/src/pages/evaluation/words.ts'
 
 const zone = process.env.TZ
 afterEach(() => {
   process.env.TZ = zone
 })
 
-describe('a text with marked stretches', () => {
+describe('a text with marked ranges', () => {
   const stretch = fc.record({ start: fc.integer({ min: -3, max: 40 }), end: fc.integer({ min: -3, max: 40 }) })
 
-  it('is the same text again when its pieces are put together, whatever the stretches are', () => {
+  it('is the same text again when its parts are put together, whatever the ranges are', () => {
     fc.assert(
-      fc.property(fc.string({ maxLength: 30 }), fc.array(stretch), (text, stretches) => {
-        const cut = pieces(text, stretches)
+      fc.property(fc.string({ maxLength: 30 }), fc.array(stretch), (text, ranges) => {
+        const cut = cutAtRanges(text, ranges)
 
         expect(cut.map(({ words }) => words).join('')).toBe(text)
         for (const { words, isMarked, start } of cut) {
-          const isInside = stretches.some((one) => one.start <= start && start + words.length <= one.end)
+          const isInside = ranges.some((one) => one.start <= start && start + words.length <= one.end)
           if (isMarked) expect(isInside).toBe(true)
         }
       }),
@@ -34,7 +40,7 @@ describe('a text with marked stretches', () => {
   })
 
   it('marks what is inside and nothing else', () => {
-    expect(pieces('ask Maria now', [{ start: 4, end: 9 }])).toEqual([
+    expect(cutAtRanges('ask Maria now', [{ start: 4, end: 9 }])).toEqual([
       { words: 'ask ', isMarked: false, start: 0 },
       { words: 'Maria', isMarked: true, start: 4 },
       { words: ' now', isMarked: false, start: 9 },
@@ -49,7 +55,7 @@ describe('a list that is looked at while it changes', () => {
   it('shows all that is there now, and never changes the order of what stays', () => {
     fc.assert(
       fc.property(ids, ids, (before, fresh) => {
-        const shown = inPlace(rows(before), rows(fresh)).map(({ belief }) => Number(belief.id))
+        const shown = mergeRows(rows(before), rows(fresh)).map(({ belief }) => Number(belief.id))
 
         expect(shown.toSorted()).toEqual(fresh.toSorted())
         expect(shown.filter((id) => before.includes(id))).toEqual(before.filter((id) => fresh.includes(id)))
@@ -58,36 +64,9 @@ describe('a list that is looked at while it changes', () => {
   })
 
   it('puts what is new on top, and what only came into reach at the end', () => {
-    const shown = inPlace(rows([1, 2, 3]), rows([9, 2, 1, 7, 8])).map(({ belief }) => Number(belief.id))
+    const shown = mergeRows(rows([1, 2, 3]), rows([9, 2, 1, 7, 8])).map(({ belief }) => Number(belief.id))
 
     expect(shown).toEqual([9, 1, 2, 7, 8])
-  })
-})
-
-describe('a drawn line of supersession', () => {
-  /** Each belief was replaced by a later one, or by nothing if it is the last. */
-  const chain = fc.array(fc.nat(), { minLength: 1, maxLength: 12 }).map((seeds) =>
-    seeds.map((seed, at) => ({
-      id: String(at),
-      supersededBy: at === seeds.length - 1 ? null : String(at + 1 + (seed % (seeds.length - 1 - at))),
-    })),
-  )
-
-  it('has what replaced something above it, and no line through a belief it has nothing to do with', () => {
-    fc.assert(
-      fc.property(chain, (oldestFirst) => {
-        const placed = placeChain(oldestFirst)
-
-        expect(placed).toHaveLength(oldestFirst.length)
-        for (const { link, row, lane, heir } of placed) {
-          expect(heir === null).toBe(link.supersededBy === null)
-          if (heir === null) continue
-          expect(heir.row).toBeLessThan(row)
-          const between = placed.filter((one) => one.lane === lane && one.row < row && one.row > heir.row)
-          expect(between).toEqual([])
-        }
-      }),
-    )
   })
 })
 
@@ -247,5 +226,18 @@ describe('a failed expectation', () => {
     expect(failureWords('relevant beliefs: my-case-1a.b-2, b-9 must be there.', names)).toBe(
       'Relevant beliefs: “redis cache”, b-9 must be there.',
     )
+  })
+})
+
+describe('the address of a former page', () => {
+  it.each(['/growth', '/health', '/hosts', '/hosts/', '/evaluation/live'])('%s leads to Status', (path) => {
+    expect(movedTo(path)).toBe('/status')
+  })
+
+  it('of runs and baselines leads to the packs, and other addresses stay', () => {
+    expect(movedTo('/evaluation/runs')).toBe('/evaluation')
+    expect(movedTo('/evaluation/baselines')).toBe('/evaluation')
+    for (const path of ['/', '/status', '/evaluation/runs/a-run', '/constructor', '/beliefs/growth'])
+      expect(movedTo(path)).toBe(null)
   })
 })

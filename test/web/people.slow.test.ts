@@ -56,7 +56,7 @@ describe.skipIf(noBrowser !== null)('the page of people and teams', () => {
     await sees(own, 'Nothing is remembered yet')
 
     const links = await own.getByRole('navigation', { name: 'Pages' }).getByRole('link').allTextContents()
-    expect(links).toEqual(['Home', 'Recall', 'Beliefs', 'Review', 'Conversations', 'Over time', 'Journal', 'People'])
+    expect(links).toEqual(['Home', 'Recall', 'Beliefs', 'Review', 'Conversations', 'Journal', 'Status', 'People'])
     await missesNow(own, 'Connect your agent')
     await missesNow(own, 'MEMORY.md')
   })

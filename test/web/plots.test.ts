@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { everyDay } from '../../web/src/pages/evaluation/every-day.ts'
+import { fillDays } from '../../web/src/format/time.ts'
 import { axis, reachOf, scale, spread } from '../../web/src/plots/scale.ts'
 
 describe('the scale of a plot', () => {
@@ -35,9 +35,9 @@ describe('the scale of a plot', () => {
   })
 
   it('counts in whole steps', () => {
-    expect(axis([0, 1], { leastStep: 1 })).toEqual([0, 1])
-    expect(axis([0, 2], { leastStep: 1 })).toEqual([0, 1, 2])
-    expect(axis([0, 56], { leastStep: 1 })).toEqual([0, 20, 40, 60])
+    expect(axis([0, 1], { minStep: 1 })).toEqual([0, 1])
+    expect(axis([0, 2], { minStep: 1 })).toEqual([0, 1, 2])
+    expect(axis([0, 56], { minStep: 1 })).toEqual([0, 20, 40, 60])
   })
 
   it('shows all that could have been where all values are one, and comes closer where they differ', () => {
@@ -51,7 +51,7 @@ describe('the scale of a plot', () => {
 describe('days in a row', () => {
   it('leaves none out: where nothing was, there is nothing', () => {
     expect(
-      everyDay([
+      fillDays([
         { day: '2026-02-27', value: 3 },
         { day: '2026-03-02', value: 4 },
       ]),
@@ -64,13 +64,13 @@ describe('days in a row', () => {
   })
 
   it('shows the latest when there are too many, and what it cannot read as it stands', () => {
-    const long = everyDay([
+    const long = fillDays([
       { day: '2020-01-01', value: 1 },
       { day: '2026-01-01', value: 2 },
     ])
     expect(long).toHaveLength(90)
     expect(long.at(-1)).toEqual({ day: '2026-01-01', value: 2 })
-    expect(everyDay([{ day: 'some day', value: 1 }])).toEqual([{ day: 'some day', value: 1 }])
-    expect(everyDay([])).toEqual([])
+    expect(fillDays([{ day: 'some day', value: 1 }])).toEqual([{ day: 'some day', value: 1 }])
+    expect(fillDays([])).toEqual([])
   })
 })

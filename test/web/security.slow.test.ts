@@ -90,8 +90,8 @@ describe.skipIf(noBrowser !== null)('the dashboard and strangers', () => {
       .click()
     await page.getByRole('dialog').locator('.remedy').first().waitFor()
     await unharmed(page)
-    await page.getByRole('button', { name: 'Only keep the case' }).click()
-    await sees(page, 'Kept as the case')
+    await page.getByRole('button', { name: 'Only save the case' }).click()
+    await sees(page, 'Saved as the case')
 
     await go(page, '/journal')
     await page.locator('.journal-row', { hasText: '<b>bold</b>' }).first().waitFor()
@@ -157,7 +157,7 @@ describe.skipIf(noBrowser !== null)('the dashboard and strangers', () => {
       await go(page, path)
       await page
         .locator('main')
-        .getByText(/not here|no pack|Nothing fits|Try again|See all packs|no such page/)
+        .getByText(/not here|no pack|Nothing matches|Try again|See all packs|no such page/)
         .first()
         .waitFor()
       await unharmed(page)

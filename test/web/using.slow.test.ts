@@ -86,7 +86,7 @@ describe.skipIf(noBrowser !== null)('the dashboard at work', () => {
     await go(page, '/recall')
     await page.getByRole('textbox', { name: 'Message' }).fill('Where is the session cache?')
     await page.getByRole('button', { name: 'Should not be here: Redis' }).click()
-    await page.getByRole('checkbox', { name: /Keep this as a regression case/ }).uncheck()
+    await page.getByRole('checkbox', { name: /Save this as a regression case/ }).uncheck()
     await page
       .locator('.remedy', { hasText: 'session cache' })
       .getByRole('button', { name: /^Apply/ })
@@ -127,11 +127,11 @@ describe.skipIf(noBrowser !== null)('the dashboard at work', () => {
 
     await go(page, '/recall')
     await page.getByRole('textbox', { name: 'Message' }).fill('What is the colour palette?')
-    await page.locator('.scope-chip', { hasText: 'project:website' }).click()
+    await page.locator('.chip', { hasText: 'project:website' }).click()
     await page.locator('.recalled-name', { hasText: 'colour palette' }).waitFor()
     await page.reload()
     await page.locator('.recalled-name', { hasText: 'colour palette' }).waitFor()
-    expect(await page.locator('.scope-chip[aria-pressed=true]').count()).toBe(3)
+    expect(await page.locator('.chip[aria-pressed=true]').count()).toBe(3)
     expect(page.url()).toContain('website')
     expect(page.url()).not.toContain('palette')
     await page.context().close()
@@ -190,11 +190,8 @@ describe.skipIf(noBrowser !== null)('the dashboard at work', () => {
       ['/conversations', '.belief-row'],
       ['/conversations/harbour', '.bubble'],
       ['/evaluation', '.pack-row'],
-      ['/evaluation/live', '.plot'],
-      ['/growth', '.plot'],
       ['/journal', '.journal-row'],
-      ['/hosts', '.host-row'],
-      ['/health', '.finding'],
+      ['/status', '.finding'],
     ] as const) {
       let answer = () => {}
       const answered = new Promise<void>((resolve) => {

@@ -1,105 +1,78 @@
 import type { ComponentChild } from 'preact'
 import { useEffect } from 'preact/hooks'
-import { isSignedIn, whenQuiet } from './api/client.ts'
-import type { Refusal } from './api/refusal.ts'
+import { isSignedIn, type Refusal, whenQuiet } from './api/client.ts'
 import { useKeys } from './navigation/keys.ts'
-import { Link } from './navigation/link.tsx'
 import { match } from './navigation/match.ts'
-import { navigate, path } from './navigation/router.ts'
-import { home, later, memory } from './pages/code.ts'
-import { isKeysHelpOpen, KeysHelp } from './shell/keys-help.tsx'
-import { Palette } from './shell/palette.tsx'
-import { places } from './shell/places.ts'
+import { Link, navigate, path } from './navigation/router.tsx'
+import { home, memory, secondary } from './pages/page-chunks.ts'
+import { KeysHelp, openKeysHelp, Palette, places } from './shell/palette.tsx'
 import { Sidebar } from './shell/sidebar.tsx'
 import { SignIn } from './shell/sign-in.tsx'
-import { health, typed } from './state/memory-facts.ts'
-import { subject } from './state/subject.ts'
-import { lazy } from './ui/lazy.tsx'
-import { EmptyState } from './ui/notice.tsx'
-import { LateSign, ToastRegion } from './ui/toast-region.tsx'
+import { commandLine, health } from './state/facts.ts'
+import { subject } from './state/window.ts'
+import { EmptyState, LateSign, lazy, ToastRegion } from './ui/notice.tsx'
 
-type Page = { readonly name: string; readonly title: string; readonly show: (given: string) => ComponentChild | null }
+type Page = {
+  readonly title: string
+  /** The page uses the whole window. */
+  readonly isFull?: boolean
+  /** A second path segment is allowed, and names the selected item. */
+  readonly hasItems?: boolean
+  readonly show: (chosen: string | null) => ComponentChild
+}
 
 const HomePage = lazy(async () => (await home()).HomePage)
 const RecallPage = lazy(async () => (await memory()).RecallPage)
 const BeliefsPage = lazy(async () => (await memory()).BeliefsPage)
-const EvaluationPage = lazy(async () => (await later()).EvaluationPage)
-const ConversationsPage = lazy(async () => (await later()).ConversationsPage)
-const ReviewPage = lazy(async () => (await later()).ReviewPage)
-const GrowthPage = lazy(async () => (await later()).GrowthPage)
-const JournalPage = lazy(async () => (await later()).JournalPage)
-const HealthPage = lazy(async () => (await later()).HealthPage)
-const HostsPage = lazy(async () => (await later()).HostsPage)
-const PeoplePage = lazy(async () => (await later()).PeoplePage)
+const EvaluationPage = lazy(async () => (await secondary()).EvaluationPage)
+const ConversationsPage = lazy(async () => (await secondary()).ConversationsPage)
+const ReviewPage = lazy(async () => (await secondary()).ReviewPage)
+const JournalPage = lazy(async () => (await secondary()).JournalPage)
+const StatusPage = lazy(async () => (await secondary()).StatusPage)
+const PeoplePage = lazy(async () => (await secondary()).PeoplePage)
 
-const pages: readonly Page[] = [
-  { name: '', title: 'Home', show: (given) => (given === '/' ? <HomePage /> : null) },
-  { name: 'recall', title: 'Recall', show: (given) => (given === '/recall' ? <RecallPage /> : null) },
-  {
-    name: 'beliefs',
-    title: 'Beliefs',
-    show: (given) => {
-      const chosen = match('/beliefs/:id', given)
-      return chosen !== null || given === '/beliefs' ? <BeliefsPage chosen={chosen?.id ?? null} /> : null
-    },
-  },
-  { name: 'review', title: 'Review', show: (given) => (given === '/review' ? <ReviewPage /> : null) },
-  {
-    name: 'conversations',
+const pages: Readonly<Record<string, Page>> = {
+  '': { title: 'Home', show: () => <HomePage /> },
+  recall: { title: 'Recall', show: () => <RecallPage /> },
+  beliefs: { title: 'Beliefs', isFull: true, hasItems: true, show: (chosen) => <BeliefsPage chosen={chosen} /> },
+  review: { title: 'Review', show: () => <ReviewPage /> },
+  conversations: {
     title: 'Conversations',
-    show: (given) => {
-      const chosen = match('/conversations/:session', given)
-      return chosen !== null || given === '/conversations' ? (
-        <ConversationsPage chosen={chosen?.session ?? null} />
-      ) : null
-    },
+    isFull: true,
+    hasItems: true,
+    show: (chosen) => <ConversationsPage chosen={chosen} />,
   },
-  {
-    name: 'evaluation',
-    title: 'Evaluation',
-    show: (given) => (given === '/evaluation' || given.startsWith('/evaluation/') ? <EvaluationPage /> : null),
-  },
-  { name: 'growth', title: 'Over time', show: (given) => (given === '/growth' ? <GrowthPage /> : null) },
-  { name: 'journal', title: 'Journal', show: (given) => (given === '/journal' ? <JournalPage /> : null) },
-  { name: 'hosts', title: 'Hosts', show: (given) => (given === '/hosts' ? <HostsPage /> : null) },
-  { name: 'health', title: 'Health', show: (given) => (given === '/health' ? <HealthPage /> : null) },
-  { name: 'people', title: 'People', show: (given) => (given === '/people' ? <PeoplePage /> : null) },
-]
+  journal: { title: 'Journal', show: () => <JournalPage /> },
+  status: { title: 'Status', show: () => <StatusPage /> },
+  people: { title: 'People', show: () => <PeoplePage /> },
+  evaluation: { title: 'Evaluation', show: () => <EvaluationPage /> },
+}
 
 export function App({ signInError }: { readonly signInError: Refusal | null }) {
   if (isSignedIn.value === null) return null
-  if (!isSignedIn.value) return <SignIn error={signInError} />
-  return <SignedIn />
+  return isSignedIn.value ? <SignedIn /> : <SignIn error={signInError} />
 }
 
 function SignedIn() {
-  const page = pages.find(({ name }) => path.value.split('/')[1] === name)
-  const name = page?.name ?? ''
+  const name = path.value.split('/')[1] ?? ''
+  const page = Object.hasOwn(pages, name) ? pages[name] : undefined
   useEffect(() => {
     const names = [subject.value, page?.title ?? null, 'Credence']
-    document.title = names.filter((one) => one !== null).join(' – ')
-  }, [name, subject.value])
+    document.title = names.filter((title) => title !== null).join(' – ')
+  }, [page, subject.value])
   useEffect(() => {
-    // Fetched while nobody waits for it, so that the other pages open at once, and when the server is gone.
-    const fetchThem = () =>
+    // The code of the other pages is fetched when the server is idle, so that they open at once, even offline.
+    const fetchAll = () =>
       void whenQuiet()
-        .then(() => Promise.all([memory(), later(), home()]))
+        .then(() => Promise.all([memory(), secondary(), home()]))
         .catch(() => undefined)
-    const timer = setTimeout(fetchThem, 300)
+    const timer = setTimeout(fetchAll, 300)
     return () => clearTimeout(timer)
   }, [])
   useKeys({
-    '?': {
-      does: 'Show these shortcuts',
-      act: () => {
-        isKeysHelpOpen.value = true
-      },
-    },
+    '?': { does: 'Show these shortcuts', onPress: openKeysHelp },
     ...Object.fromEntries(
-      // There are ten digits.
-      places()
-        .slice(0, 10)
-        .map(({ href, name: does }, index) => [(index + 1) % 10, { does, act: () => navigate(href) }]),
+      places().map(({ href, name: does }, index) => [index + 1, { does, onPress: () => navigate(href) }]),
     ),
   })
   return (
@@ -108,9 +81,14 @@ function SignedIn() {
         Skip to the page
       </a>
       <Sidebar />
-      <main class={`page page-${name === '' ? 'home' : name}`} id="main" tabIndex={-1}>
-        <DemoNote />
-        {page?.show(path.value) ?? <NoSuchPage />}
+      <main class={page?.isFull === true ? 'page full' : 'page'} id="main" tabIndex={-1}>
+        {health.value?.isDemo === true ? (
+          <p class="note">
+            This is a demo memory, with a made-up regression of a system called example-memory. It is deleted when the
+            server stops. Create your own with <code>{commandLine('init')}</code>.
+          </p>
+        ) : null}
+        {page === undefined ? <NoSuchPage /> : <Shown page={page} name={name} />}
       </main>
       <LateSign />
       <ToastRegion />
@@ -120,22 +98,16 @@ function SignedIn() {
   )
 }
 
-function DemoNote() {
-  if (health.value?.isDemo !== true) return null
-  return (
-    <p class="demo-note">
-      This is a demo memory, with a made-up regression of a system called example-memory. It is deleted when the server
-      stops. Create your own with <code>{typed('init')}</code>.
-    </p>
-  )
+function Shown({ page, name }: { readonly page: Page; readonly name: string }) {
+  if (path.value === `/${name}` || name === 'evaluation') return <>{page.show(null)}</>
+  const chosen = page.hasItems === true ? match(`/${name}/:item`, path.value) : null
+  return chosen?.item === undefined ? <NoSuchPage /> : page.show(chosen.item)
 }
 
-function NoSuchPage() {
-  return (
-    <div class="panel">
-      <EmptyState icon="question" title="There is no such page">
-        <Link href="/beliefs">Go to the beliefs</Link>
-      </EmptyState>
-    </div>
-  )
-}
+const NoSuchPage = () => (
+  <div class="panel">
+    <EmptyState icon="question" title="There is no such page">
+      <Link href="/beliefs">Go to the beliefs</Link>
+    </EmptyState>
+  </div>
+)

@@ -1,8 +1,8 @@
 import { render } from 'preact'
 import { App } from './app.tsx'
-import { keepFocus } from './navigation/kept-focus.ts'
-import { codeOf } from './pages/code.ts'
-import { signIn } from './state/session.ts'
+import { keepFocus } from './navigation/keys.ts'
+import { codeOf } from './pages/page-chunks.ts'
+import { signIn } from './state/facts.ts'
 
 const root = document.getElementById('app')
 if (root !== null) {

@@ -1,7 +1,57 @@
-import { signal } from '@preact/signals'
-import type { ApiErrorBody, Body, Query, RouteAnswer, RouteName, Routes } from '../../../src/http/api/contract.ts'
-import { places } from './places.ts'
-import { Refusal, unreachable } from './refusal.ts'
+import { effect, signal } from '@preact/signals'
+import type {
+  ApiBelief,
+  ApiErrorBody,
+  Body,
+  Query,
+  RouteAnswer,
+  RouteName,
+  Routes,
+} from '../../../src/http/api/contract.ts'
+import { routes } from './routes.ts'
+
+/** Why a request was not carried out. Everything that fails is shown as one of these. */
+export class Refusal extends Error {
+  override readonly name = 'Refusal'
+  /** 0 when no answer came. */
+  readonly status: number
+  readonly code: string
+  readonly hint: string
+  /** With a conflict over a belief: what it says now. */
+  readonly current: ApiBelief | null
+
+  constructor(given: {
+    status: number
+    code: string
+    message: string
+    hint?: string | null
+    current?: ApiBelief | null
+  }) {
+    super(given.message)
+    this.status = given.status
+    this.code = given.code
+    this.hint = given.hint ?? ''
+    this.current = given.current ?? null
+  }
+}
+
+export const unreachable = (): Refusal =>
+  new Refusal({
+    status: 0,
+    code: 'unreachable',
+    message: 'The server does not answer.',
+    hint: 'Is the server still running in its terminal?',
+  })
+
+export const asRefusal = (error: unknown): Refusal =>
+  error instanceof Refusal
+    ? error
+    : new Refusal({
+        status: 0,
+        code: 'bug',
+        message: 'Something in this page went wrong.',
+        hint: error instanceof Error ? error.message : String(error),
+      })
 
 declare global {
   interface Window {
@@ -64,7 +114,7 @@ export async function ask<Name extends RouteName>(
   name: Name,
   ...[given]: object extends Given<Name> ? [given?: Given<Name>] : [given: Given<Name>]
 ): Promise<RouteAnswer<Name>> {
-  const [method, path] = places[name]
+  const [method, path] = routes[name]
   // The type of `given` depends on the name, which the compiler cannot follow any further here.
   const { params = {}, query = {}, body, signal, keepalive = false } = (given ?? {}) as Loose
   const request = send(filled(path, params) + asked(query), {
@@ -129,3 +179,78 @@ async function refusalOf(response: Response): Promise<Refusal> {
     current: error?.current ?? null,
   })
 }
+
+/** The number of the newest change anybody made. Pages that show beliefs ask again when it grows. */
+export const journalHead = signal(0)
+
+/** Grows when a run, a pack or a baseline changes. */
+export const evalsChange = signal(0)
+
+/** Whether changes of others arrive by themselves at the moment; null until the first word. */
+export const isLive = signal<boolean | null>(null)
+
+/** Grows each time the server answers again after it did not. What failed meanwhile is asked for again. */
+export const reconnects = signal(0)
+
+/** What this page has changed itself it need not be told about. */
+export const acknowledgeEvent = (event: number | null): void => {
+  if (event !== null && event > journalHead.peek()) journalHead.value = event
+}
+
+const reopenAfterMs = 2_000
+
+let lastStamp: string | null = null
+
+function hear(data: string): void {
+  const news: RouteAnswer<'events'> = JSON.parse(data)
+  acknowledgeEvent(news.journalHead)
+  if (lastStamp !== null && lastStamp !== news.evalsStamp) evalsChange.value += 1
+  lastStamp = news.evalsStamp
+}
+
+/**
+ * Listens to changes. The browser connects anew by itself, but for a stream that was refused: that is opened again. Tabs
+ * that nobody sees do not listen: browsers allow few connections to one server, and each of them would hold one.
+ */
+function listen(): () => void {
+  let timer: ReturnType<typeof setTimeout> | undefined
+  let source: EventSource | null = null
+  const open = () => {
+    if (document.hidden) return
+    source = new EventSource('/api/v1/events')
+    for (const name of ['hello', 'journal', 'evals'] as const) source.addEventListener(name, heard)
+    source.addEventListener('error', lost)
+  }
+  const heard = (event: MessageEvent<string>) => {
+    if (isLive.peek() === false) reconnects.value += 1
+    isLive.value = true
+    hear(event.data)
+  }
+  const lost = () => {
+    isLive.value = false
+    if (source?.readyState === EventSource.CLOSED) timer = setTimeout(again, reopenAfterMs)
+  }
+  // Whoever is no longer signed in learns it from this; then nothing is opened any more.
+  const again = () => {
+    ask('health').then(open, () => {
+      if (isSignedIn.peek() === true) timer = setTimeout(again, reopenAfterMs)
+    })
+  }
+  const close = () => {
+    clearTimeout(timer)
+    source?.close()
+    isLive.value = null
+  }
+  const look = () => {
+    close()
+    open()
+  }
+  document.addEventListener('visibilitychange', look)
+  open()
+  return () => {
+    document.removeEventListener('visibilitychange', look)
+    close()
+  }
+}
+
+effect(() => (isSignedIn.value === true ? listen() : undefined))

@@ -3,7 +3,7 @@ const whole = new Intl.NumberFormat('en')
 export const count = (value: number): string => whole.format(value)
 
 /** `3 beliefs`, `1 belief`. */
-export const counted = (value: number, one: string, many: string = `${one}s`): string =>
+export const pluralize = (value: number, one: string, many: string = `${one}s`): string =>
   `${count(value)} ${value === 1 ? one : many}`
 
 /** A figure with as many digits as say something. */

@@ -1,31 +1,31 @@
 import { signal } from '@preact/signals'
 import { useLayoutEffect, useRef } from 'preact/hooks'
 
-/** What one key does. Hidden ones are another way to do the same and are not listed. */
-export type KeyAction = { readonly does: string; readonly act: () => void; readonly isHidden?: boolean }
+/** The action of a key. A hidden key is a second key for the same action, and is not listed. */
+export type KeyAction = { readonly does: string; readonly onPress: () => void; readonly isHidden?: boolean }
 export type Keys = Readonly<Record<string, KeyAction>>
 
 type Layer = { current: Keys }
 
-/** Keys that hold now, the innermost part of the page last. It wins. */
+/** The active keys, those of the innermost component last, which take precedence. */
 const layers = signal<readonly Layer[]>([])
 
-/** All keys that can be pressed now, for the page that lists them. */
+/** All active keys, for the dialog that lists them. */
 export const knownKeys = (): readonly (readonly [string, string])[] => {
   const all = new Map<string, string>()
   for (const layer of layers.value) {
     for (const [key, { does, isHidden = false }] of Object.entries(layer.current)) if (!isHidden) all.set(key, does)
   }
-  // An object lists its digits first, from 0; on a keyboard 0 comes after 9.
+  // An object lists its digits first, starting with 0; on a keyboard 0 comes after 9.
   const digits = [...all].filter(([key]) => /^\d$/.test(key)).sort(([one], [other]) => (+one || 10) - (+other || 10))
   return [...digits, ...[...all].filter(([key]) => !/^\d$/.test(key))]
 }
 
-/** Listens to keys while the component is there. */
+/** Handles keys while the component is mounted. */
 export function useKeys(keys: Keys): void {
   const layer = useRef<Keys>(keys)
   layer.current = keys
-  // At once: a key may be pressed as soon as what it acts on can be seen.
+  // A layout effect: a key must work as soon as its element is visible.
   useLayoutEffect(() => {
     layers.value = [...layers.peek(), layer]
     return () => {
@@ -42,7 +42,7 @@ document.addEventListener('keydown', (event) => {
     const action = Object.hasOwn(current, event.key) ? current[event.key] : undefined
     if (action === undefined) continue
     event.preventDefault()
-    action.act()
+    action.onPress()
     return
   }
 })
@@ -50,3 +50,27 @@ document.addEventListener('keydown', (event) => {
 const isTyping = (target: EventTarget | null): boolean =>
   target instanceof HTMLElement &&
   (target.isContentEditable || target.matches('input:not([type=checkbox]):not([type=radio]), textarea, select'))
+
+/** The element that had the focus last. */
+let last: Element | null = null
+
+document.addEventListener('focusin', ({ target }) => {
+  if (target instanceof Element) last = target
+})
+
+/** When the focused element is removed, the next Tab starts at the page instead of the top of the document. */
+export function keepFocus(root: HTMLElement): void {
+  let frame = 0
+  new MutationObserver(() => {
+    cancelAnimationFrame(frame)
+    // Browsers take the focus off a hidden element only when they render.
+    frame = requestAnimationFrame(look)
+  }).observe(root, { childList: true, subtree: true })
+}
+
+function look(): void {
+  if (last === null || document.activeElement !== document.body) return
+  if (last.isConnected && last.checkVisibility()) return
+  last = null
+  document.getElementById('main')?.focus({ preventScroll: true })
+}

@@ -1,6 +1,7 @@
-/** The variable parts of a path that fits a pattern such as `/beliefs/:id`; null when it does not. */
+/** The variable parts of a path that matches a pattern such as `/beliefs/:id`; null if it does not match. */
 export function match(pattern: string, given: string): Readonly<Record<string, string>> | null {
-  const [wanted, parts] = [pattern.split('/'), given.replace(/\/$/, '').split('/')]
+  const wanted = pattern.split('/')
+  const parts = given.replace(/\/$/, '').split('/')
   if (wanted.length !== parts.length) return null
   const found: Record<string, string> = {}
   for (const [index, piece] of wanted.entries()) {
@@ -14,7 +15,7 @@ export function match(pattern: string, given: string): Readonly<Record<string, s
   return found
 }
 
-/** Null for an address that somebody broke by hand. */
+/** Null for an invalid escape sequence. */
 function decode(part: string): string | null {
   try {
     return decodeURIComponent(part)
@@ -25,3 +26,19 @@ function decode(part: string): string | null {
 
 /** A path with its parts escaped. */
 export const address = (...parts: readonly string[]): string => `/${parts.map(encodeURIComponent).join('/')}`
+
+/** Pages that became part of another one. */
+const moved: Readonly<Record<string, string>> = {
+  '/growth': '/status',
+  '/health': '/status',
+  '/hosts': '/status',
+  '/evaluation/live': '/status',
+  '/evaluation/runs': '/evaluation',
+  '/evaluation/baselines': '/evaluation',
+}
+
+/** The present path of a former page; null for any other path. */
+export const movedTo = (path: string): string | null => {
+  const former = path.replace(/\/$/, '')
+  return Object.hasOwn(moved, former) ? (moved[former] ?? null) : null
+}

@@ -1,19 +1,20 @@
 export type Range = readonly [number, number]
 
-/** Turns values of one range into places of another. */
+/** Maps values of one range to another. */
 export const scale =
   ([from, to]: Range, [start, end]: Range) =>
   (value: number): number =>
     start + ((value - from) / (to - from)) * (end - start)
 
 /**
- * From the least to the most value with some air, never empty, and never beyond what a value can be. Where all values
- * are one, everything they could have been: coming closer would make a difference of what is none.
+ * The range of the values with a margin, within the limits. If all values are equal, uses the full range: zooming in would
+ * suggest a difference that does not exist.
  */
 export function spread(values: readonly number[], limits: Range | null = null): Range {
   const known = values.filter(Number.isFinite)
   if (known.length === 0) return limits ?? [0, 1]
-  const [least, most] = [Math.min(...known), Math.max(...known)]
+  const least = Math.min(...known)
+  const most = Math.max(...known)
   const isOne = most - least <= 1e-9
   if (isOne && limits !== null) return limits
   const margin = isOne ? Math.max(Math.abs(least) * 0.1, 0.05) : (most - least) * 0.12
@@ -22,19 +23,19 @@ export function spread(values: readonly number[], limits: Range | null = null): 
 }
 
 type AxisOptions = {
-  /** About how many steps there should be. */
+  /** The approximate number of steps. */
   readonly steps?: number
-  /** The smallest step that means something; 1 for what is counted. */
-  readonly leastStep?: number
+  /** The smallest useful step; 1 for counts. */
+  readonly minStep?: number
   readonly limits?: Range | null
 }
 
-/** Round values around a range: from at or below its start to at or above its end, as far as values can be. */
+/** Round values that cover a range, within the limits. */
 export function axis(
   [least, most]: Range,
-  { steps = 3, leastStep = 0, limits = null }: AxisOptions = {},
+  { steps = 3, minStep = 0, limits = null }: AxisOptions = {},
 ): readonly number[] {
-  const rough = Math.max((most - least) / Math.max(1, steps), leastStep)
+  const rough = Math.max((most - least) / Math.max(1, steps), minStep)
   if (!(rough > 0) || !Number.isFinite(rough)) return [least]
   const power = 10 ** Math.floor(Math.log10(rough))
   const step = ([1, 2, 2.5, 5, 10].find((factor) => factor * power >= rough * (1 - 1e-9)) ?? 10) * power
@@ -47,7 +48,7 @@ export function axis(
   return marks.filter((mark) => mark >= lowest - 1e-9 && mark <= highest + 1e-9)
 }
 
-/** What an axis with these marks has to reach over. */
+/** The range of an axis with these marks. */
 export const reachOf = (marks: readonly number[], [least, most]: Range): Range => [
   Math.min(least, marks[0] ?? least),
   Math.max(most, marks.at(-1) ?? most),

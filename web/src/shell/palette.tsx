@@ -2,43 +2,100 @@ import { signal } from '@preact/signals'
 import { useEffect, useState } from 'preact/hooks'
 import { ask } from '../api/client.ts'
 import { shortDay } from '../format/time.ts'
+import { knownKeys } from '../navigation/keys.ts'
 import { address } from '../navigation/match.ts'
-import { navigate } from '../navigation/router.ts'
+import { navigate } from '../navigation/router.tsx'
+import { isInstallation } from '../state/facts.ts'
 import { useResource } from '../state/resource.ts'
-import { nextTheme } from '../state/theme.ts'
-import { Dialog } from '../ui/dialog.tsx'
-import { Icon, type IconName } from '../ui/icon.tsx'
-import { isKeysHelpOpen } from './keys-help.tsx'
-import { places } from './places.ts'
+import { nextTheme } from '../state/window.ts'
+import { Clipped, Icon, type IconName, turnAddress } from '../ui/elements.tsx'
+import { Dialog } from '../ui/form.tsx'
 
-export const isPaletteOpen = signal(false)
+/** A page that the sidebar, the keys and the palette lead to. */
+export type Place = {
+  readonly href: string
+  readonly name: string
+  readonly icon: IconName
+  /** Only for the owner of the served directory, not for people with a memory on this server. */
+  readonly isOfInstallation?: true
+}
+
+const allPlaces: readonly Place[] = [
+  { href: '/', name: 'Home', icon: 'home' },
+  { href: '/recall', name: 'Recall', icon: 'recall' },
+  { href: '/beliefs', name: 'Beliefs', icon: 'beliefs' },
+  { href: '/review', name: 'Review', icon: 'inbox' },
+  { href: '/conversations', name: 'Conversations', icon: 'chat' },
+  { href: '/evaluation', name: 'Evaluation', icon: 'evaluation', isOfInstallation: true },
+  { href: '/journal', name: 'Journal', icon: 'journal' },
+  { href: '/status', name: 'Status', icon: 'status' },
+  { href: '/people', name: 'People', icon: 'people' },
+]
+
+/** The pages that are open to the person who is signed in. */
+export const places = (): readonly Place[] =>
+  allPlaces.filter(({ isOfInstallation }) => isOfInstallation !== true || isInstallation())
+
+const isKeysHelpOpen = signal(false)
+
+export const openKeysHelp = (): void => {
+  isKeysHelpOpen.value = true
+}
+
+const shown: Readonly<Record<string, string>> = { Escape: 'Esc', ArrowDown: '↓', ArrowUp: '↑', Enter: '↵' }
+
+/** The keys that work on this page. */
+export function KeysHelp() {
+  if (!isKeysHelpOpen.value) return null
+  const close = () => {
+    isKeysHelpOpen.value = false
+  }
+  return (
+    <Dialog title="Keyboard shortcuts" onClose={close}>
+      <dl class="columns">
+        {[...knownKeys(), ['Ctrl K', 'Go to anything by name'] as const].map(([key, does]) => (
+          <div key={key} class="row">
+            <dt>
+              <kbd>{shown[key] ?? key}</kbd>
+            </dt>
+            <dd>{does}</dd>
+          </div>
+        ))}
+      </dl>
+    </Dialog>
+  )
+}
+
+const isPaletteOpen = signal(false)
+
+export const openPalette = (): void => {
+  isPaletteOpen.value = true
+}
 
 type Entry = {
   readonly key: string
   readonly name: string
   readonly note: string
   readonly icon: IconName
-  readonly act: () => void
+  readonly onClick: () => void
 }
 
 const actions: readonly Entry[] = [
-  { key: 'new', name: 'New belief', note: 'Action', icon: 'plus', act: () => navigate('/beliefs?new=yes') },
+  { key: 'new', name: 'New belief', note: 'Action', icon: 'plus', onClick: () => navigate('/beliefs?new=yes') },
   {
     key: 'never',
     name: 'Beliefs that were never recalled',
     note: 'View',
     icon: 'filter',
-    act: () => navigate('/beliefs?recalled=never'),
+    onClick: () => navigate('/beliefs?recalled=never'),
   },
-  { key: 'theme', name: 'Change the theme', note: 'Action', icon: 'moon', act: nextTheme },
+  { key: 'theme', name: 'Change the theme', note: 'Action', icon: 'moon', onClick: nextTheme },
   {
     key: 'keys',
     name: 'Keyboard shortcuts',
     note: 'Action',
     icon: 'keys',
-    act: () => {
-      isKeysHelpOpen.value = true
-    },
+    onClick: openKeysHelp,
   },
 ]
 
@@ -48,7 +105,7 @@ document.addEventListener('keydown', (event) => {
   isPaletteOpen.value = !isPaletteOpen.peek()
 })
 
-/** Everything by its name: pages, actions, beliefs and what was said. */
+/** Finds pages, actions, beliefs and messages by name. */
 export function Palette() {
   return isPaletteOpen.value ? <OpenPalette /> : null
 }
@@ -66,7 +123,7 @@ function OpenPalette() {
     name,
     note: 'Page',
     icon,
-    act: () => navigate(href),
+    onClick: () => navigate(href),
   }))
   const named = [...pages, ...actions].filter(({ name }) => name.toLowerCase().includes(wanted))
   const entries = [...named, ...(found.value ?? [])]
@@ -76,7 +133,7 @@ function OpenPalette() {
   const choose = (entry: Entry | undefined) => {
     if (entry === undefined) return
     close()
-    entry.act()
+    entry.onClick()
   }
   return (
     <Dialog title="Go to" onClose={close}>
@@ -114,13 +171,11 @@ function OpenPalette() {
             onClick={() => choose(entry)}
           >
             <Icon name={entry.icon} />
-            <span class="clip" dir="auto">
-              {entry.name}
-            </span>
-            <span class="soft small clip palette-note">{entry.note}</span>
+            <Clipped text={entry.name} />
+            <Clipped text={entry.note} class="soft small" />
           </div>
         ))}
-        {entries.length === 0 ? <p class="soft panel-pad">Nothing has this name.</p> : null}
+        {entries.length === 0 ? <p class="soft pad">Nothing has this name.</p> : null}
       </div>
     </Dialog>
   )
@@ -138,9 +193,9 @@ async function search(text: string, signal: AbortSignal): Promise<readonly Entry
       name: belief.name,
       note: belief.content,
       icon: 'beliefs' as const,
-      act: () => navigate(address('beliefs', belief.id)),
+      onClick: () => navigate(address('beliefs', belief.id)),
     })),
-    // The search always answers with its best; here only what has the words is meant.
+    // The search returns its best hits even without a matching word; those are left out here.
     ...said.quotes
       .filter(({ found, strength }) => found.length > 0 || strength !== 'possible')
       .map((quote) => ({
@@ -148,7 +203,7 @@ async function search(text: string, signal: AbortSignal): Promise<readonly Entry
         name: quote.text,
         note: `Said on ${shortDay(quote.at, quote.utcOffset)}`,
         icon: 'chat' as const,
-        act: () => navigate(`${address('conversations', quote.session)}?turn=${encodeURIComponent(quote.turn)}`),
+        onClick: () => navigate(turnAddress({ session: quote.session, id: quote.turn })),
       })),
   ]
 }

@@ -1,24 +1,28 @@
-import { isLive } from '../api/live.ts'
-import { count, counted } from '../format/numbers.ts'
-import { Link } from '../navigation/link.tsx'
-import { path } from '../navigation/router.ts'
-import { candidateCount, proposalCount } from '../state/memory-facts.ts'
-import { nextTheme, type Theme, theme } from '../state/theme.ts'
-import { Button } from '../ui/button.tsx'
-import { Icon, type IconName } from '../ui/icon.tsx'
-import { isKeysHelpOpen } from './keys-help.tsx'
-import { Logo } from './logo.tsx'
-import { isPaletteOpen } from './palette.tsx'
-import { places } from './places.ts'
+import { isLive } from '../api/client.ts'
+import { count, pluralize } from '../format/numbers.ts'
+import { Link, path } from '../navigation/router.tsx'
+import { candidateCount, proposalCount } from '../state/facts.ts'
+import { nextTheme, type Theme, theme } from '../state/window.ts'
+import { Button, Icon, type IconName } from '../ui/elements.tsx'
+import { openKeysHelp, openPalette, places } from './palette.tsx'
+
+/** The same as the page's icon. */
+export const Logo = () => (
+  <svg viewBox="0 0 32 32" width="26" height="26" aria-hidden="true" focusable="false">
+    <rect fill="var(--accent-strong)" width="32" height="32" rx="8" />
+    <path fill="none" stroke="#fff" stroke-width="3" stroke-linecap="round" d="M21.6 11.2a7.5 7.5 0 1 0 0 9.6" />
+    <circle fill="#fff" cx="16" cy="16" r="2.6" />
+  </svg>
+)
 
 const themeIcons: Readonly<Record<Theme, IconName>> = { system: 'system', light: 'sun', dark: 'moon' }
 
 export function Sidebar() {
-  const [proposals, candidates] = [proposalCount.value ?? 0, candidateCount.value ?? 0]
-  const waiting = proposals + candidates
-  const words = [
-    ...(proposals === 0 ? [] : [counted(proposals, 'proposal')]),
-    ...(candidates === 0 ? [] : [counted(candidates, 'candidate')]),
+  const proposals = proposalCount.value ?? 0
+  const candidates = candidateCount.value ?? 0
+  const waiting = [
+    ...(proposals === 0 ? [] : [pluralize(proposals, 'proposal')]),
+    ...(candidates === 0 ? [] : [pluralize(candidates, 'candidate')]),
   ].join(' and ')
   return (
     <header class="side">
@@ -31,10 +35,10 @@ export function Sidebar() {
           <Link key={href} href={href} class="side-link" aria-current={isUnder(href) ? 'page' : undefined}>
             <Icon name={icon} />
             <span>{name}</span>
-            {href === '/review' && waiting > 0 ? (
-              <span class="tally" title={`${words} waiting`}>
-                <span aria-hidden="true">{count(waiting)}</span>
-                <span class="unseen">, {words} waiting</span>
+            {href === '/review' && waiting !== '' ? (
+              <span class="tally number" title={`${waiting} waiting`}>
+                <span aria-hidden="true">{count(proposals + candidates)}</span>
+                <span class="unseen">, {waiting} waiting</span>
               </span>
             ) : null}
           </Link>
@@ -44,14 +48,12 @@ export function Sidebar() {
           <span>More</span>
         </button>
       </nav>
-      <button type="button" class="palette-button wide-only" onClick={openPalette}>
-        <Icon name="recall" />
-        <span>Go to…</span>
-        <kbd>Ctrl K</kbd>
-      </button>
+      <Button icon="recall" class="wide-only" onClick={openPalette}>
+        Go to… <kbd class="to-end">Ctrl K</kbd>
+      </Button>
       <div class="side-foot">
         <LiveState />
-        <div class="side-tools">
+        <div class="row">
           <Button
             tone="quiet"
             icon={themeIcons[theme.value]}
@@ -65,9 +67,7 @@ export function Sidebar() {
             aria-label="Keyboard shortcuts"
             title="Keyboard shortcuts (?)"
             class="wide-only"
-            onClick={() => {
-              isKeysHelpOpen.value = true
-            }}
+            onClick={openKeysHelp}
           />
         </div>
       </div>
@@ -75,22 +75,16 @@ export function Sidebar() {
   )
 }
 
-const openPalette = (): void => {
-  isPaletteOpen.value = true
-}
-
 const isUnder = (href: string): boolean => path.value === href || (href !== '/' && path.value.startsWith(`${href}/`))
 
 function LiveState() {
-  const words = isLive.value === null ? 'Connecting' : isLive.value ? 'Live' : 'Reconnecting'
+  const isLost = isLive.value === false
+  const title = isLost ? 'The server does not answer.' : 'Changes by other programs appear automatically.'
   return (
-    <p
-      class="live"
-      title={isLive.value === false ? 'The server does not answer.' : 'Changes by other programs appear by themselves.'}
-    >
-      <span class={isLive.value === false ? 'live-dot waiting' : 'live-dot'} aria-hidden="true" />
-      <span class="live-words" role="status">
-        {words}
+    <p class="live row" title={title}>
+      <span class={isLost ? 'dot odd' : 'dot'} aria-hidden="true" />
+      <span class="wide-only" role="status">
+        {isLive.value === null ? 'Connecting' : isLost ? 'Reconnecting' : 'Live'}
       </span>
     </p>
   )

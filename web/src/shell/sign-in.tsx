@@ -1,8 +1,8 @@
 import { useEffect, useState } from 'preact/hooks'
-import type { Refusal } from '../api/refusal.ts'
-import { comeBack } from '../state/session.ts'
+import type { Refusal } from '../api/client.ts'
+import { comeBack } from '../state/facts.ts'
 import { FailedState, Refused } from '../ui/notice.tsx'
-import { Logo } from './logo.tsx'
+import { Logo } from './sidebar.tsx'
 
 /** For whoever opened the address without the link: how to get one. */
 export function SignIn({ error: first }: { readonly error: Refusal | null }) {
@@ -18,7 +18,7 @@ export function SignIn({ error: first }: { readonly error: Refusal | null }) {
   }, [])
   return (
     <main class="sign-in">
-      <div class="panel panel-pad stack">
+      <div class="panel stack">
         <div class="brand">
           <Logo />
           <span>Credence</span>
@@ -29,22 +29,20 @@ export function SignIn({ error: first }: { readonly error: Refusal | null }) {
   )
 }
 
-function HowToSignIn({ error }: { readonly error: Refusal | null }) {
-  return (
-    <>
-      <h1>Open your login link</h1>
-      <Refused error={error} />
-      <p>
-        This memory belongs to the person whose machine it is on, so the page needs the link that the server printed
-        when it started. It looks like this:
-      </p>
-      <code class="command">{window.location.origin}/#token=…</code>
-      <p>Cannot find it? Stop the server and start it again in the terminal. It prints the same link.</p>
-      <p>Does the server belong to a team? Then the link ends with your own token.</p>
-      <p class="soft small">
-        The link is only needed once for each browser. The token in it leaves the address bar as soon as it is used.
-        Opened in another tab, it also signs in this one.
-      </p>
-    </>
-  )
-}
+const HowToSignIn = ({ error }: { readonly error: Refusal | null }) => (
+  <>
+    <h1>Open your login link</h1>
+    <Refused error={error} />
+    <p>
+      This memory belongs to the person whose machine it is on, so the page needs the link that the server printed when
+      it started. It looks like this:
+    </p>
+    <code class="command box">{window.location.origin}/#token=…</code>
+    <p>Cannot find it? Stop the server and start it again in the terminal. It prints the same link.</p>
+    <p>Does the server belong to a team? Then the link ends with your own token.</p>
+    <p class="soft small">
+      The link is only needed once for each browser. The token in it leaves the address bar as soon as it is used.
+      Opened in another tab, it also signs in this one.
+    </p>
+  </>
+)

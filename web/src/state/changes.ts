@@ -1,52 +1,115 @@
-import { ask } from '../api/client.ts'
-import { sawEvent } from '../api/live.ts'
-import { asRefusal, type Refusal } from '../api/refusal.ts'
-import { say } from './toasts.ts'
+import { signal } from '@preact/signals'
+import { useState } from 'preact/hooks'
+import { acknowledgeEvent, ask, asRefusal, type Refusal } from '../api/client.ts'
+
+export type Toast = {
+  readonly id: number
+  readonly tone: 'done' | 'failed'
+  readonly text: string
+  readonly action: { readonly label: string; readonly onClick: () => unknown } | null
+}
+
+export const toasts = signal<readonly Toast[]>([])
+
+const lifetimeMs = 9_000
+/** More would cover the page. */
+const maxToasts = 3
+let lastId = 0
+const timers = new Map<number, ReturnType<typeof setTimeout>>()
+
+export function showToast(
+  text: string,
+  { action = null, tone = 'done' }: Partial<Omit<Toast, 'id' | 'text'>> = {},
+): number {
+  lastId += 1
+  toasts.value = [...toasts.peek(), { id: lastId, text, tone, action }].slice(-maxToasts)
+  letFade(lastId)
+  return lastId
+}
+
+export function dismiss(id: number): void {
+  hold(id)
+  toasts.value = toasts.peek().filter((toast) => toast.id !== id)
+}
+
+/** Keeps a toast while the pointer or the focus is on it. */
+export function hold(id: number): void {
+  clearTimeout(timers.get(id))
+  timers.delete(id)
+}
+
+export function letFade(id: number): void {
+  hold(id)
+  timers.set(
+    id,
+    setTimeout(() => dismiss(id), lifetimeMs),
+  )
+}
 
 type Changed = { readonly event: number | null; readonly outcome?: string }
 
-/**
- * Makes a change, says so, and offers the way back. A refusal is returned to whoever can show it in place.
- */
-export async function make<Result extends Changed>(
+/** Makes a change and confirms it with an undo button. A refusal is returned, to be shown in the form. */
+export async function applyChange<Result extends Changed>(
   done: string | ((result: Result) => string),
   change: () => Promise<Result>,
 ): Promise<{ readonly result: Result; readonly error: null } | { readonly result: null; readonly error: Refusal }> {
   try {
     const result = await change()
-    sawEvent(result.event)
-    if (result.outcome === 'unchanged') say('It was like that already.')
-    else sayWithUndo(typeof done === 'string' ? done : done(result), result.event)
+    acknowledgeEvent(result.event)
+    if (result.outcome === 'unchanged') showToast('No change.')
+    else showUndoToast(typeof done === 'string' ? done : done(result), result.event)
     return { result, error: null }
   } catch (error) {
     return { result: null, error: asRefusal(error) }
   }
 }
 
-/** For changes made with one press, where there is no form to show a refusal in. */
-export async function makeOrSay<Result extends Changed>(
+/** For changes without a form that could show a refusal. */
+export async function applyChangeOrToast<Result extends Changed>(
   done: string | ((result: Result) => string),
   change: () => Promise<Result>,
 ): Promise<Result | null> {
-  const { result, error } = await make(done, change)
-  if (error !== null) say(`${error.message} ${error.hint}`, { tone: 'failed' })
+  const { result, error } = await applyChange(done, change)
+  if (error !== null) toastRefusal(error)
   return result
 }
 
-export function sayWithUndo(text: string, event: number | null): void {
-  say(text, event === null ? {} : { action: { label: 'Undo', act: () => undo(event) } })
+export function showUndoToast(text: string, event: number | null): void {
+  showToast(text, event === null ? {} : { action: { label: 'Undo', onClick: () => undo(event) } })
 }
 
-/** Takes a change back, and offers to do it again after all. */
-export async function undo(event: number): Promise<Refusal | null> {
+export function toastRefusal(error: unknown, prefix = ''): void {
+  const { message, hint } = asRefusal(error)
+  showToast(`${prefix}${message} ${hint}`, { tone: 'failed' })
+}
+
+/** Undoes a change and offers to redo it. */
+export async function undo(event: number): Promise<void> {
   try {
     const undone = await ask('undo', { params: { number: event } })
-    sawEvent(undone.event)
-    say('Undone.', { action: { label: 'Redo', act: () => undo(undone.event) } })
-    return null
+    acknowledgeEvent(undone.event)
+    showToast('Undone.', { action: { label: 'Redo', onClick: () => undo(undone.event) } })
   } catch (error) {
-    const refusal = asRefusal(error)
-    say(`${refusal.message} ${refusal.hint}`, { tone: 'failed' })
-    return refusal
+    toastRefusal(error)
   }
+}
+
+/** Runs an action and keeps its refusal, to be shown next to the button. */
+export function useAction() {
+  const [isBusy, setBusy] = useState(false)
+  const [error, setError] = useState<Refusal | null>(null)
+  const run = async (action: () => Promise<unknown>): Promise<boolean> => {
+    setBusy(true)
+    try {
+      await action()
+      setError(null)
+      return true
+    } catch (reason) {
+      setError(asRefusal(reason))
+      return false
+    } finally {
+      setBusy(false)
+    }
+  }
+  return { isBusy, error, run }
 }

@@ -1,6 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { comebacks } from '../api/live.ts'
-import { asRefusal, type Refusal } from '../api/refusal.ts'
+import { asRefusal, type Refusal, reconnects } from '../api/client.ts'
 
 /**
  * Something the server knows. `value` is kept while it is asked for again, so that a page changes once, when the new
@@ -63,10 +62,22 @@ export function useResource<Value>(
 
 /** Tries again by itself when a server that did not answer is back. */
 export function useRetry(error: Refusal | null, reload: () => void): void {
-  const seen = useRef(comebacks.value)
+  const seen = useRef(reconnects.value)
   useEffect(() => {
-    if (seen.current === comebacks.value) return
-    seen.current = comebacks.value
+    if (seen.current === reconnects.value) return
+    seen.current = reconnects.value
     if (error?.status === 0) reload()
-  }, [comebacks.value])
+  }, [reconnects.value])
+}
+
+const typingPauseMs = 180
+
+/** A text that is being typed, as it was at the last pause. */
+export function useDebounced(value: string): string {
+  const [settled, setSettled] = useState(value)
+  useEffect(() => {
+    const timer = setTimeout(() => setSettled(value), typingPauseMs)
+    return () => clearTimeout(timer)
+  }, [value])
+  return settled
 }

@@ -1,86 +1,175 @@
-import type { ComponentChildren } from 'preact'
-import type { Refusal } from '../api/refusal.ts'
-import { Link } from '../navigation/link.tsx'
-import { Button } from './button.tsx'
-import { Icon, type IconName } from './icon.tsx'
+import type { ComponentChildren, ComponentType } from 'preact'
+import { useEffect, useState } from 'preact/hooks'
+import { isLate, isLive, type Refusal, reconnects, unreachable } from '../api/client.ts'
+import { Link } from '../navigation/router.tsx'
+import { dismiss, hold, letFade, type Toast, toasts } from '../state/changes.ts'
+import type { Resource } from '../state/resource.ts'
+import { Button, Icon, type IconName } from './elements.tsx'
 
-/** What to see where nothing is yet: what would be here, and the next step towards it. */
-export function EmptyState({
-  icon,
-  title,
-  children,
-}: {
+type EmptyStateProps = {
   readonly icon: IconName
   readonly title: string
+  readonly text?: string
   readonly children?: ComponentChildren
-}) {
-  return (
-    <div class="empty">
-      <span class="empty-sign">
-        <Icon name={icon} size={22} />
-      </span>
-      <h2>{title}</h2>
-      <div class="empty-text">{children}</div>
-    </div>
-  )
 }
+
+/** Shown in place of a list without items: what would be here, and the next step towards it. */
+export const EmptyState = ({ icon, title, text, children }: EmptyStateProps) => (
+  <div class="empty">
+    <span class="badge accent">
+      <Icon name={icon} size={22} />
+    </span>
+    <h2>{title}</h2>
+    {text === undefined ? null : <p>{text}</p>}
+    {children}
+  </div>
+)
 
 /** What went wrong, in the server's words, and a way to try again. */
-export function FailedState({ error, retry }: { readonly error: Refusal; readonly retry: () => void }) {
-  return (
-    <div class="empty failed" role="alert">
-      <span class="empty-sign">
-        <Icon name="warn" size={22} />
-      </span>
-      <h2>{error.message}</h2>
-      <div class="empty-text">
-        <p>
-          <Worded text={error.hint} />
-        </p>
-      </div>
-      <Button icon="sync" onClick={retry}>
-        Try again
-      </Button>
-    </div>
-  )
-}
+export const FailedState = ({ error, retry }: { readonly error: Refusal; readonly retry: () => void }) => (
+  <div class="empty" role="alert">
+    <span class="badge bad">
+      <Icon name="warn" size={22} />
+    </span>
+    <h2>{error.message}</h2>
+    <p>
+      <WithCode text={error.hint} />
+    </p>
+    <Button icon="sync" onClick={retry} label="Try again" />
+  </div>
+)
 
-export type Way = { readonly href: string; readonly name: string }
+type LinkTarget = { readonly href: string; readonly name: string }
+/** Shown for a dead link or a removed item. Retrying cannot help, so it links elsewhere. */
+export const MissingState = ({ title, elsewhere }: { readonly title: string; readonly elsewhere: LinkTarget }) => (
+  <div role="alert">
+    <EmptyState icon="question" title={title}>
+      <p>It may have been removed, or the address is wrong.</p>
+      <Link class="button" href={elsewhere.href} text={elsewhere.name} />
+    </EmptyState>
+  </div>
+)
 
-/** What an old address or a removed thing leaves: trying again would not bring it, so there is a way on. */
-export function MissingState({ error, elsewhere }: { readonly error: Refusal; readonly elsewhere: Way }) {
-  return (
-    <div class="empty" role="alert">
-      <span class="empty-sign">
-        <Icon name="question" size={22} />
-      </span>
-      <h2 class="break">{error.message}</h2>
-      <div class="empty-text">
-        <p>It may have been removed, or the address is not right.</p>
-      </div>
-      <Link class="button" href={elsewhere.href}>
-        {elsewhere.name}
-      </Link>
-    </div>
-  )
-}
-
-/** A refusal beside the thing that was refused. */
+/** A refusal next to the form or button that caused it. */
 export function Refused({ error }: { readonly error: Refusal | null }) {
   if (error === null) return null
   return (
-    <p class="refused" role="alert">
-      <Icon name="warn" />
-      <span>
-        <Worded text={`${error.message} ${error.hint}`} />
-      </span>
+    <p class="note bad" role="alert">
+      <WithCode text={`${error.message} ${error.hint}`} />
     </p>
   )
 }
 
-/** A sentence of the program's own in which `backticks` stand around what is typed into a terminal. */
-export function Worded({ text }: { readonly text: string }) {
+/** A sentence of the program itself, in which `backticks` mark what is typed into a terminal. */
+export const WithCode = ({ text }: { readonly text: string }) => (
+  <>{text.split(/`([^`]+)`/).map((part, index) => (index % 2 === 1 ? <code key={index}>{part}</code> : part))}</>
+)
+
+/** Grey lines of the size of the coming rows, so that nothing moves when they come. */
+export const SkeletonRows = ({ rows, label }: { readonly rows: number; readonly label: string }) => (
+  <div role="status">
+    <span class="unseen">{label}</span>
+    {Array.from({ length: rows }, (_, index) => (
+      <div class="skeleton-row" key={index} aria-hidden="true">
+        <span class="skeleton" />
+        <span class="skeleton" />
+      </div>
+    ))}
+  </div>
+)
+
+export const SkeletonBlock = ({ label }: { readonly label: string }) => (
+  <div class="skeleton-block">
+    <SkeletonRows rows={4} label={label} />
+  </div>
+)
+
+type LoadedProps<Value> = {
+  readonly resource: Resource<Value>
+  readonly waiting: ComponentChildren
+  /** The link for a value that does not exist. */
+  readonly elsewhere?: LinkTarget
+  readonly children: (value: Value) => ComponentChildren
+}
+
+/** Shows the value, the placeholder or the error; exactly one of the three. */
+export function Loaded<Value>({ resource, waiting, elsewhere, children }: LoadedProps<Value>) {
+  const { value, error, reload } = resource
+  if (value !== null) return <>{children(value)}</>
+  if (error?.status === 404 && elsewhere !== undefined)
+    return <MissingState title={error.message} elsewhere={elsewhere} />
+  if (error !== null) return <FailedState error={error} retry={reload} />
+  return <>{waiting}</>
+}
+
+/** A page whose code is fetched when it is first opened. */
+export function lazy<Props extends object>(load: () => Promise<ComponentType<Props>>): ComponentType<Props> {
+  let Loaded: ComponentType<Props> | null = null
+  return function Lazy(props: Props) {
+    const [state, setState] = useState<'waiting' | 'ready' | 'failed'>(Loaded === null ? 'waiting' : 'ready')
+    const fetch = () => {
+      if (Loaded !== null) return
+      load().then(
+        (component) => {
+          Loaded = component
+          setState('ready')
+        },
+        () => setState('failed'),
+      )
+    }
+    // Tries again when the server is back.
+    useEffect(fetch, [reconnects.value])
+    if (Loaded !== null) return <Loaded {...props} />
+    if (state === 'failed') return <FailedState error={unreachable()} retry={fetch} />
+    return <SkeletonBlock label="Loading the page" />
+  }
+}
+
+/** A line at the top while an answer is late, for example while another program has locked the store. */
+export const LateSign = () => (
+  <div class="late" role="status">
+    {isLate.value ? (
+      <>
+        <span class="late-bar" aria-hidden="true" />
+        <span class="late-words">Waiting for the memory…</span>
+      </>
+    ) : null}
+  </div>
+)
+
+/** The latest changes with their undo buttons. The note about a lost server stays until it answers again. */
+export const ToastRegion = () => (
+  <div class="toasts" role="status" aria-live="polite">
+    {isLive.value === false ? (
+      <div class="toast failed">
+        <Icon name="sync" /> The server does not answer. Trying again…
+      </div>
+    ) : null}
+    {toasts.value.map((toast) => (
+      <ToastCard key={toast.id} toast={toast} />
+    ))}
+  </div>
+)
+
+function ToastCard({ toast: { id, tone, text, action } }: { readonly toast: Toast }) {
+  const onClick = () => {
+    dismiss(id)
+    void action?.onClick()
+  }
   return (
-    <>{text.split(/`([^`]+)`/).map((piece, index) => (index % 2 === 1 ? <code key={index}>{piece}</code> : piece))}</>
+    // biome-ignore lint/a11y/noStaticElementInteractions: it has no action of its own; it only stays while it is read.
+    <div
+      class={`toast ${tone}`}
+      onMouseEnter={() => hold(id)}
+      onMouseLeave={() => letFade(id)}
+      onFocusIn={() => hold(id)}
+      onFocusOut={() => letFade(id)}
+    >
+      <span class="break grow">
+        <WithCode text={text} />
+      </span>
+      {action === null ? null : <Button tone="quiet" onClick={onClick} label={action.label} />}
+      <Button tone="quiet" icon="close" aria-label="Dismiss" onClick={() => dismiss(id)} />
+    </div>
   )
 }

@@ -1,7 +1,9 @@
+import type { Belief } from '../../../../src/beliefs/belief.ts'
 import type { ApiBelief } from '../../../../src/http/api/contract.ts'
-import type { Tone } from '../../ui/badge.tsx'
+import { pluralize } from '../../format/numbers.ts'
+import type { Tone } from '../../ui/elements.tsx'
 
-/** What sets a belief apart from an ordinary current one; null when nothing does. */
+/** How a belief differs from an ordinary current one; null if it does not. */
 export function stateOf(belief: ApiBelief): { readonly word: string; readonly tone: Tone } | null {
   if (belief.proposedFor !== null && belief.resolvedAt !== null) return { word: 'proposed removal', tone: 'odd' }
   if (belief.proposedFor !== null) return { word: 'proposed', tone: 'odd' }
@@ -13,7 +15,7 @@ export function stateOf(belief: ApiBelief): { readonly word: string; readonly to
   return null
 }
 
-/** Whether a person has yet to make it their own word. */
+/** Whether no person has confirmed it yet. */
 export const isUnconfirmed = ({ status, editedByPerson }: ApiBelief): boolean => status !== 'active' || !editedByPerson
 
 /** Whether it can still be changed: not replaced, not settled, not merely proposed, no candidate. */
@@ -23,3 +25,40 @@ export const isOpenToChange = (belief: ApiBelief): boolean =>
   belief.resolvedAt === null &&
   belief.proposedFor === null &&
   !belief.candidate
+
+/** The change of one field by one revision, in words. */
+export type FieldChange = { readonly field: string; readonly before: string; readonly after: string }
+
+type Known = readonly Belief[]
+
+const fields: readonly (readonly [string, (belief: Belief, known: Known) => string])[] = [
+  ['name', ({ name }) => name],
+  ['content', ({ content }) => content],
+  ['why', ({ why }) => why],
+  ['aliases', ({ aliases }) => aliases.join(', ')],
+  ['scopes', ({ scopes }) => scopes.join(', ')],
+  ['type', ({ type, subtype }) => (subtype === null ? type : `${type}, ${subtype}`)],
+  ['status', ({ status }) => status],
+  ['pinned', ({ pinned }) => (pinned ? 'yes' : 'no')],
+  ['confidence', ({ confidence }) => String(confidence)],
+  ['replaced by', (belief, known) => textOf(belief.supersededBy, belief, known)],
+  ['settled by', (belief, known) => textOf(belief.resolvedBy, belief, known)],
+  ['repeated', ({ reinforcement }) => pluralize(reinforcement.count, 'time')],
+]
+
+/** The name of another belief, or its text if both have the same name. An unknown belief has only its id. */
+function textOf(id: string | null, { name }: Belief, known: Known): string {
+  if (id === null) return ''
+  const other = known.find((one) => one.id === id)
+  return other === undefined ? id : other.name === name ? other.content : other.name
+}
+
+/** The fields that differ; none for a new belief. `known` are beliefs that a field may refer to. */
+export function changesBetween(before: Belief | null, after: Belief | null, known: Known = []): readonly FieldChange[] {
+  if (before === null || after === null) return []
+  return fields.flatMap(([field, read]) => {
+    const was = read(before, known)
+    const is = read(after, known)
+    return was === is ? [] : [{ field, before: was, after: is }]
+  })
+}

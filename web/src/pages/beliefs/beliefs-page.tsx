@@ -1,26 +1,31 @@
 import { Fragment } from 'preact'
 import { useRef, useState } from 'preact/hooks'
-import { journalHead } from '../../api/live.ts'
-import { count, counted } from '../../format/numbers.ts'
+import { journalHead } from '../../api/client.ts'
+import { count, pluralize } from '../../format/numbers.ts'
 import { typeWords } from '../../format/words.ts'
 import { useKeys } from '../../navigation/keys.ts'
 import { address } from '../../navigation/match.ts'
-import { navigate, query, withQuery } from '../../navigation/router.ts'
-import { typed } from '../../state/memory-facts.ts'
-import { Button } from '../../ui/button.tsx'
-import { Icon } from '../../ui/icon.tsx'
-import { LongList, MoreRows } from '../../ui/long-list.tsx'
-import { EmptyState, FailedState } from '../../ui/notice.tsx'
-import { SkeletonRows } from '../../ui/skeleton.tsx'
-import { BeliefDetail } from './detail/belief-detail.tsx'
-import { CreateDialog } from './dialogs/create-dialog.tsx'
-import { type BeliefList, type Listed, useBeliefList } from './list/belief-list.ts'
-import { BeliefRow } from './list/belief-row.tsx'
-import { BulkBar } from './list/bulk-bar.tsx'
-import { FilterBar } from './list/filter-bar.tsx'
-import { type Filters, filtersOf, type Group, isFiltered, questionFor } from './list/filters.ts'
+import { Link, navigate, query, withQuery } from '../../navigation/router.tsx'
+import { commandLine } from '../../state/facts.ts'
+import { Badge, Button, Highlighted, Time } from '../../ui/elements.tsx'
+import { MoreRows, VirtualList } from '../../ui/lists.tsx'
+import { EmptyState, FailedState, SkeletonRows } from '../../ui/notice.tsx'
+import { BeliefDetail } from './belief-detail.tsx'
+import { stateOf } from './belief-state.ts'
+import { CreateDialog } from './dialogs.tsx'
+import {
+  type BeliefList,
+  type Filters,
+  filtersOf,
+  type Group,
+  isFiltered,
+  type Listed,
+  questionFor,
+  useBeliefList,
+} from './list.ts'
+import { BulkBar, FilterBar } from './list-tools.tsx'
 
-/** The list on one side, the chosen belief on the other. On a narrow screen one at a time. */
+/** The list on the left, the selected belief on the right; a narrow window shows one of them. */
 export function BeliefsPage({ chosen }: { readonly chosen: string | null }) {
   const filters = filtersOf(query.value)
   const list = useBeliefList(questionFor(filters), journalHead.value)
@@ -38,31 +43,32 @@ export function BeliefsPage({ chosen }: { readonly chosen: string | null }) {
     row?.scrollIntoView({ block: 'nearest' })
   }
   useKeys({
-    j: { does: 'Next belief', act: () => step(1) },
-    k: { does: 'Previous belief', act: () => step(-1) },
-    ArrowDown: { does: 'Next belief', act: () => step(1), isHidden: true },
-    ArrowUp: { does: 'Previous belief', act: () => step(-1), isHidden: true },
-    n: { does: 'New belief', act: () => setCreating(true) },
+    j: { does: 'Next belief', onPress: () => step(1) },
+    k: { does: 'Previous belief', onPress: () => step(-1) },
+    ArrowDown: { does: 'Next belief', onPress: () => step(1), isHidden: true },
+    ArrowUp: { does: 'Previous belief', onPress: () => step(-1), isHidden: true },
+    n: { does: 'New belief', onPress: () => setCreating(true) },
   })
   return (
-    <div class={chosen === null ? 'beliefs' : 'beliefs has-choice'}>
+    <div class={chosen === null ? 'list-and-item' : 'list-and-item has-choice'}>
       {chosen === null ? null : <h1 class="unseen only-narrow">Beliefs</h1>}
-      <section class="beliefs-list" aria-labelledby="beliefs-title" ref={section}>
-        <div class="beliefs-head">
+      <section class="list-pane" aria-labelledby="beliefs-title" ref={section}>
+        <div class="list-head row">
           <h1 id="beliefs-title">Beliefs</h1>
           <span class="soft small number" role="status">
             {list.items === null
               ? ' '
               : list.isCut
                 ? `More than ${count(list.total)}; the best are shown`
-                : counted(list.total, 'belief')}
+                : pluralize(list.total, 'belief')}
           </span>
-          <Button aria-pressed={marked !== null} onClick={() => setMarked(marked === null ? new Set() : null)}>
-            Select
-          </Button>
-          <Button icon="plus" onClick={() => setCreating(true)}>
-            New
-          </Button>
+          <Button
+            class="to-end"
+            aria-pressed={marked !== null}
+            onClick={() => setMarked(marked === null ? new Set() : null)}
+            label="Select"
+          />
+          <Button icon="plus" onClick={() => setCreating(true)} label="New" />
         </div>
         <FilterBar filters={filters} onEnterList={() => step(1)} />
         {marked === null ? null : (
@@ -82,7 +88,7 @@ export function BeliefsPage({ chosen }: { readonly chosen: string | null }) {
           onCreate={() => setCreating(true)}
         />
       </section>
-      <section class="beliefs-detail" aria-label="The chosen belief" key={chosen ?? ''}>
+      <section class="item-pane" aria-label="The chosen belief" key={chosen ?? ''}>
         {chosen === null ? (
           <NothingChosen isEmpty={list.items === null ? list.error !== null : list.items.length === 0} />
         ) : (
@@ -112,16 +118,16 @@ function Rows({ list, chosen, filters, marked, onMark, onCreate }: RowsProps) {
   return (
     <>
       {error === null ? null : (
-        <p class="stale" role="alert">
-          <Icon name="warn" /> This list may be old: {error.message}
+        <p class="note" role="alert">
+          This list may be outdated: {error.message}
         </p>
       )}
       {filters.group === 'none' || items.length === total ? null : (
-        <p class="stale">
+        <p class="note">
           The groups have the first {items.length} beliefs of {total}; scroll down to load the others.
         </p>
       )}
-      <LongList items={listed} keep={listed.findIndex(({ item }) => item.belief.id === chosen)} isBusy={isLoading}>
+      <VirtualList items={listed} keep={listed.findIndex(({ item }) => item.belief.id === chosen)} isBusy={isLoading}>
         {({ item, title }) => (
           <Fragment key={item.belief.id}>
             {title === null ? null : <li class="group-title">{title}</li>}
@@ -137,13 +143,13 @@ function Rows({ list, chosen, filters, marked, onMark, onCreate }: RowsProps) {
             />
           </Fragment>
         )}
-      </LongList>
+      </VirtualList>
       {items.length < total ? <MoreRows onMore={list.loadMore} shown={items.length} total={total} /> : null}
     </>
   )
 }
 
-/** The rows in their groups, in the order in which the groups first come. The first row of a group has its title. */
+/** The rows by group, in the order of the first row of each group. The first row of a group has its title. */
 function grouped(items: readonly Listed[], group: Group) {
   if (group === 'none') return items.map((item) => ({ item, title: null }))
   const titleOf = ({ belief }: Listed): string => (group === 'type' ? typeWords[belief.type] : belief.scopes.join(', '))
@@ -155,9 +161,11 @@ function grouped(items: readonly Listed[], group: Group) {
 function NoRows({ filters, onCreate }: { readonly filters: Filters; readonly onCreate: () => void }) {
   if (filters.show === 'proposals')
     return (
-      <EmptyState icon="check" title="Nothing is waiting for you">
-        When an agent or an edit of MEMORY.md wants to change something you said, it waits here for your decision.
-      </EmptyState>
+      <EmptyState
+        icon="check"
+        title="Nothing is waiting for you"
+        text="When an agent or an edit of MEMORY.md wants to change something you said, it waits here for your decision."
+      />
     )
   if (filters.show === 'candidates')
     return (
@@ -168,25 +176,23 @@ function NoRows({ filters, onCreate }: { readonly filters: Filters; readonly onC
     )
   if (isFiltered(filters))
     return (
-      <EmptyState icon="filter" title="Nothing fits">
+      <EmptyState icon="filter" title="Nothing matches">
         <p>No belief has these words and these properties.</p>
         <Button onClick={() => navigate('/beliefs', { replace: true })}>Clear search and filters</Button>
       </EmptyState>
     )
   return (
     <EmptyState icon="beliefs" title="Nothing is remembered yet">
-      <p>A belief is one thing worth remembering: a decision, a preference, a name and what it stands for.</p>
-      <Button tone="main" icon="plus" onClick={onCreate}>
-        Write the first one
-      </Button>
+      <p>A belief is one thing worth remembering: a decision, a preference, a name and its meaning.</p>
+      <Button tone="main" icon="plus" onClick={onCreate} label="Write the first one" />
       <p>Or let your agent do it:</p>
-      <code class="command">{typed('connect claude-code')}</code>
+      <code class="command box">{commandLine('connect claude-code')}</code>
     </EmptyState>
   )
 }
 
 function NothingChosen({ isEmpty }: { readonly isEmpty: boolean }) {
-  // Where there is nothing to choose, the list says what to do.
+  // The empty list explains what to do.
   if (isEmpty) return null
   return (
     <EmptyState icon="beliefs" title="Choose a belief">
@@ -195,5 +201,56 @@ function NothingChosen({ isEmpty }: { readonly isEmpty: boolean }) {
         <kbd>?</kbd> shows all keys.
       </p>
     </EmptyState>
+  )
+}
+
+type BeliefRowProps = {
+  readonly item: Listed
+  readonly isChosen: boolean
+  /** Whether it is selected for a bulk change; null while nothing can be selected. */
+  readonly isMarked: boolean | null
+  readonly onMark: () => void
+}
+
+/** One row of the list: name, content, type and scopes. */
+function BeliefRow({ item, isChosen, isMarked, onMark }: BeliefRowProps) {
+  const { belief, hit, recalls } = item
+  const found = (field: string) => (hit?.highlights ?? []).filter((highlight) => highlight.field === field)
+  const state = stateOf(belief)
+  return (
+    <li class="belief-row" data-id={belief.id}>
+      {isMarked === null ? null : (
+        <input type="checkbox" aria-label={`Select ${belief.name}`} checked={isMarked} onChange={onMark} />
+      )}
+      <Link
+        class="belief-link"
+        href={withQuery({}, address('beliefs', belief.id))}
+        aria-current={isChosen ? 'true' : undefined}
+      >
+        <span class="belief-name">
+          <span class="clip" dir="auto">
+            <Highlighted text={belief.name} ranges={found('name')} />
+          </span>
+          {belief.pinned ? (
+            <Badge tone="accent">
+              <span class="pin-sign">pinned</span>
+            </Badge>
+          ) : null}
+        </span>
+        <span class="clip small" dir="auto">
+          <Highlighted text={belief.content} ranges={found('content')} />
+        </span>
+        <span class="belief-meta">
+          <span>{typeWords[belief.type]}</span>
+          <span class="clip">{belief.scopes.join(', ')}</span>
+          {state === null ? null : <Badge tone={state.tone}>{state.word}</Badge>}
+          {hit?.strength === 'exact' ? <Badge tone="accent">exact</Badge> : null}
+          {recalls === 0 ? null : <span>{pluralize(recalls, 'recall')}</span>}
+          <span class="to-end">
+            <Time at={belief.updatedAt} />
+          </span>
+        </span>
+      </Link>
+    </li>
   )
 }

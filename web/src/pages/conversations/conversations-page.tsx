@@ -1,44 +1,38 @@
 import { Fragment } from 'preact'
 import { useState } from 'preact/hooks'
+import { reporterOf } from '../../../../src/beliefs/turn.ts'
 import type { RouteAnswer } from '../../../../src/http/api/contract.ts'
-import { ask } from '../../api/client.ts'
-import { journalHead } from '../../api/live.ts'
-import { counted } from '../../format/numbers.ts'
-import { dayOf, endOfDay, namedDay } from '../../format/time.ts'
-import { Link } from '../../navigation/link.tsx'
+import { ask, journalHead } from '../../api/client.ts'
+import { pluralize } from '../../format/numbers.ts'
+import type { TextRange } from '../../format/text.ts'
+import { dayOf, endOfDay, moment, namedDay } from '../../format/time.ts'
 import { address } from '../../navigation/match.ts'
-import { navigate, query, withQuery } from '../../navigation/router.ts'
-import { scopes, typed } from '../../state/memory-facts.ts'
+import { Link, navigate, query, withQuery } from '../../navigation/router.tsx'
+import { commandLine, scopes } from '../../state/facts.ts'
 import { useResource } from '../../state/resource.ts'
-import { Badge } from '../../ui/badge.tsx'
-import { Button } from '../../ui/button.tsx'
-import { Loaded } from '../../ui/loaded.tsx'
-import { EmptyState } from '../../ui/notice.tsx'
-import { SearchBox } from '../../ui/search-box.tsx'
-import { SkeletonRows } from '../../ui/skeleton.tsx'
-import { Windowed } from '../../ui/windowed.tsx'
-import { ForgetTurns } from './forget-turns.tsx'
-import { FoundTurns } from './found-turns.tsx'
-import { SessionView } from './session-view.tsx'
+import { AgeBadge, Badge, Button, Clipped, Highlighted } from '../../ui/elements.tsx'
+import { SearchBox, Select } from '../../ui/form.tsx'
+import { VirtualPages } from '../../ui/lists.tsx'
+import { EmptyState, Loaded, SkeletonRows } from '../../ui/notice.tsx'
+import { StrengthChip } from '../recall/reasons.tsx'
+import { ForgetTurns, SessionView, speakers } from './session-view.tsx'
 
-/** What was said, by day and project; a conversation as a chat; and the search through all of it. */
+/** The stored conversations by day, one of them as a chat, and the search through all of them. */
 export function ConversationsPage({ chosen }: { readonly chosen: string | null }) {
   const text = query.value.get('q') ?? ''
   const [isForgetting, setForgetting] = useState(false)
   return (
-    <div class={chosen === null ? 'beliefs talks' : 'beliefs talks has-choice'}>
+    <div class={chosen === null ? 'list-and-item talks' : 'list-and-item talks has-choice'}>
       {chosen === null ? null : <h1 class="unseen only-narrow">Conversations</h1>}
-      <section class="beliefs-list" aria-labelledby="talks-title">
-        <div class="beliefs-head">
+      <section class="list-pane" aria-labelledby="talks-title">
+        <div class="list-head row">
           <h1 id="talks-title">Conversations</h1>
-          <Button icon="trash" class="to-end" onClick={() => setForgetting(true)}>
-            Forget…
-          </Button>
+          <Button icon="trash" class="to-end" onClick={() => setForgetting(true)} label="Forget…" />
         </div>
         <Filters text={text} />
         {text.trim() === '' ? <Sessions chosen={chosen} /> : <FoundTurns text={text} />}
       </section>
-      <section class="beliefs-detail" aria-label="The conversation" key={chosen ?? ''}>
+      <section class="item-pane" aria-label="The conversation" key={chosen ?? ''}>
         {chosen === null ? (
           <EmptyState icon="chat" title="Choose a conversation">
             <p>
@@ -65,7 +59,7 @@ function Filters({ text }: { readonly text: string }) {
   const set = (changes: Readonly<Record<string, string | null>>) => navigate(withQuery(changes), { replace: true })
   const { scope = [null] } = turnFilters()
   return (
-    <search class="filter-bar" aria-label="Conversations">
+    <search class="filter-bar sticky stack tight" aria-label="Conversations">
       <SearchBox
         label="Search conversations"
         placeholder="Ask, or search for words"
@@ -73,24 +67,20 @@ function Filters({ text }: { readonly text: string }) {
         text={text}
         onChange={(q) => set({ q })}
       />
-      <div class="filter-row">
-        <select
-          class="select"
-          aria-label="Project"
+      <div class="row">
+        <Select
+          label="Project"
           value={scope[0] ?? ''}
-          onChange={(event) => set({ scope: event.currentTarget.value })}
-        >
-          <option value="">All projects</option>
-          {(scopes.value?.items ?? []).map((one) => (
-            <option key={one.scope} value={one.scope}>
-              {one.scope}
-            </option>
-          ))}
-        </select>
-        <label class="row small">
+          options={[
+            ['', 'All projects'],
+            ...(scopes.value?.items ?? []).map((known) => [known.scope, known.scope] as const),
+          ]}
+          onChoose={(chosen) => set({ scope: chosen })}
+        />
+        <label class="row small to-end">
           As of
           <input
-            class="input"
+            class="select"
             type="date"
             value={query.value.get('until') ?? ''}
             onChange={(event) => set({ until: event.currentTarget.value })}
@@ -111,7 +101,7 @@ function Sessions({ chosen }: { readonly chosen: string | null }) {
     async (signal) => (await ask('listConversations', { query: { ...filters, limit: 1 }, signal })).total,
     { freshness: journalHead.value },
   )
-  // One more, to know whether the first of a part begins a new day.
+  // One row more, to know whether the first row of a page begins a new day.
   const load = async (offset: number, limit: number, signal: AbortSignal) => {
     const before = offset === 0 ? 0 : 1
     const window = { limit: limit + before, offset: offset - before }
@@ -128,10 +118,10 @@ function Sessions({ chosen }: { readonly chosen: string | null }) {
         total === 0 ? (
           <EmptyState icon="chat" title="No conversations yet">
             <p>What you say to a connected agent is stored here, on this machine.</p>
-            <code class="command">{typed('connect claude-code')}</code>
+            <code class="command box">{commandLine('connect claude-code')}</code>
           </EmptyState>
         ) : (
-          <Windowed key={key} total={total} freshness={journalHead.value} usualHeight={76} load={load}>
+          <VirtualPages key={key} total={total} freshness={journalHead.value} defaultHeight={76} load={load}>
             {(rows: Awaited<ReturnType<typeof load>>) => (
               <ul class="belief-rows">
                 {rows.map(({ one, isNewDay }) => (
@@ -142,34 +132,126 @@ function Sessions({ chosen }: { readonly chosen: string | null }) {
                 ))}
               </ul>
             )}
-          </Windowed>
+          </VirtualPages>
         )
       }
     </Loaded>
   )
 }
 
-function SessionRow({ one, isChosen }: { readonly one: Session; readonly isChosen: boolean }) {
+const SessionRow = ({ one, isChosen }: { readonly one: Session; readonly isChosen: boolean }) => (
+  <li class="belief-row">
+    <Link
+      class="belief-link"
+      href={withQuery({ turn: null }, address('conversations', one.session))}
+      aria-current={isChosen ? 'true' : undefined}
+    >
+      <span class="belief-name">
+        <Clipped text={one.opening === '' ? one.session : one.opening} />
+      </span>
+      <span class="belief-meta">
+        <span>{pluralize(one.turns, 'turn')}</span>
+        {one.scopes.map((scope) => (
+          <Badge key={scope}>{scope}</Badge>
+        ))}
+        <span class="to-end">{one.hosts.join(', ')}</span>
+      </span>
+    </Link>
+  </li>
+)
+
+type Hit = RouteAnswer<'search'>['quotes'][number]
+
+/** The sentences that match the words best, with their strength and the messages around them. */
+function FoundTurns({ text }: { readonly text: string }) {
+  const { scope, until } = turnFilters()
+  const filters = { ...(scope === undefined ? {} : { scope }), ...(until === undefined ? {} : { asOf: until }) }
+  const found = useResource(
+    JSON.stringify([text, filters]),
+    (signal) => ask('search', { query: { q: text, in: 'turns', limit: 30, ...filters }, signal }),
+    { freshness: journalHead.value, keep: true },
+  )
   return (
-    <li class="belief-row">
-      <Link
-        class="belief-link"
-        href={withQuery({ turn: null }, address('conversations', one.session))}
-        aria-current={isChosen ? 'true' : undefined}
-      >
-        <span class="belief-name">
-          <span class="clip" dir="auto">
-            {one.opening === '' ? one.session : one.opening}
-          </span>
-        </span>
+    <Loaded resource={found} waiting={<SkeletonRows rows={6} label="Searching" />}>
+      {({ quotes }) =>
+        quotes.length === 0 ? (
+          <EmptyState icon="filter" title="Nothing was said with these words" />
+        ) : (
+          <ul class="belief-rows" aria-busy={found.isLoading}>
+            {quotes.map((hit) => (
+              <Found key={`${hit.turn}-${hit.text}`} hit={hit} />
+            ))}
+          </ul>
+        )
+      }
+    </Loaded>
+  )
+}
+
+function Found({ hit }: { readonly hit: Hit }) {
+  const [around, setAround] = useState<RouteAnswer<'getTurn'> | null>(null)
+  const show = async () => setAround(await ask('getTurn', { params: { id: hit.turn }, query: { around: 1 } }))
+  return (
+    <li class="found-turn">
+      <Link class="belief-link" href={withQuery({ turn: hit.turn }, address('conversations', hit.session))}>
         <span class="belief-meta">
-          <span>{counted(one.turns, 'turn')}</span>
-          {one.scopes.map((scope) => (
-            <Badge key={scope}>{scope}</Badge>
-          ))}
-          <span class="belief-time">{one.hosts.join(', ')}</span>
+          <span>{reporterOf(hit) ?? hit.speaker ?? speakers[hit.role]}</span>
+          <time dateTime={hit.at}>{moment(hit.at, hit.utcOffset)}</time>
+          <StrengthChip strength={hit.strength} />
+          <AgeBadge earlier={hit.earlier} correctedAt={hit.correctedAt} />
         </span>
+        <span class="prose" dir="auto">
+          <Highlighted text={hit.text} ranges={rangesOf(hit.text, hit.found)} />
+        </span>
+        {hit.correction === null ? null : (
+          <span class="small" dir="auto">
+            Now: {hit.correction.content}
+          </span>
+        )}
+        {hit.found.length > 0 ? null : <span class="soft small">{nearWords(hit.explanation)}</span>}
       </Link>
+      {around === null ? (
+        <Button
+          tone="quiet"
+          class="small"
+          onClick={() => void show()}
+          aria-label={`Show the messages around it: ${hit.text}`}
+          label="Show the messages around it"
+        />
+      ) : (
+        <div class="chat pad">
+          {[...around.before, around.turn, ...around.after].map((turn) => (
+            <p key={turn.id} class={`bubble ${turn.role} small clamp`} dir="auto">
+              {turn.text}
+            </p>
+          ))}
+        </div>
+      )}
     </li>
   )
+}
+
+/** Why a sentence without any of the words was found. */
+const nearWords = (explanation: Hit['explanation']): string =>
+  isBeside(explanation) ? 'A message next to it has these words.' : 'It has other words, close in meaning.'
+
+const isBeside = ({ label, parts }: Hit['explanation']): boolean =>
+  label.endsWith('(beside it)') || parts.some(isBeside)
+
+/** The words of a text that begin with one of these, which may be stems, ignoring case. */
+function rangesOf(text: string, words: readonly string[]): readonly TextRange[] {
+  const lower = text.toLowerCase()
+  return words.flatMap((word) => {
+    const ranges: TextRange[] = []
+    for (
+      let at = lower.indexOf(word.toLowerCase());
+      at >= 0 && word !== '';
+      at = lower.indexOf(word.toLowerCase(), at + 1)
+    )
+      ranges.push({
+        start: at,
+        end: at + (/^[\p{L}\p{N}]*/u.exec(lower.slice(at + word.length))?.[0].length ?? 0) + word.length,
+      })
+    return ranges
+  })
 }

@@ -1,28 +1,22 @@
 import { useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { reporterOf } from '../../../../src/beliefs/turn.ts'
 import type { RouteAnswer } from '../../../../src/http/api/contract.ts'
-import { ask } from '../../api/client.ts'
-import { journalHead } from '../../api/live.ts'
-import { Refusal } from '../../api/refusal.ts'
-import { counted } from '../../format/numbers.ts'
+import { acknowledgeEvent, ask, asRefusal, journalHead, Refusal } from '../../api/client.ts'
+import { pluralize } from '../../format/numbers.ts'
 import { clockOf, dayOf, moment } from '../../format/time.ts'
-import { Link } from '../../navigation/link.tsx'
-import { address } from '../../navigation/match.ts'
-import { goBackTo, query, withQuery } from '../../navigation/router.ts'
+import { goBackTo, navigate, query, withQuery } from '../../navigation/router.tsx'
+import { showToast } from '../../state/changes.ts'
 import { useResource } from '../../state/resource.ts'
-import { useSubject } from '../../state/subject.ts'
-import { Badge } from '../../ui/badge.tsx'
-import { Button } from '../../ui/button.tsx'
-import { Icon } from '../../ui/icon.tsx'
-import { Loaded } from '../../ui/loaded.tsx'
-import { SkeletonBlock } from '../../ui/skeleton.tsx'
-import { Windowed } from '../../ui/windowed.tsx'
-import { ForgetTurns, type Selection } from './forget-turns.tsx'
+import { useSubject } from '../../state/window.ts'
+import { Badge, BeliefLink, Button, Icon, Prose } from '../../ui/elements.tsx'
+import { Field, FormDialog } from '../../ui/form.tsx'
+import { VirtualPages } from '../../ui/lists.tsx'
+import { Loaded, Refused, SkeletonBlock } from '../../ui/notice.tsx'
 
 type Page = RouteAnswer<'getConversation'>
 export type Turn = Page['items'][number]
 
-/** One conversation as a chat. A turn that the address names is in view and marked. */
+/** One conversation as a chat. The turn in the address is marked and scrolled into view. */
 export function SessionView({ session }: { readonly session: string }) {
   const wanted = query.value.get('turn')
   const [forgetting, setForgetting] = useState<Selection | null>(null)
@@ -33,39 +27,44 @@ export function SessionView({ session }: { readonly session: string }) {
   const first = found.value?.opening
   useSubject(first === undefined ? session : dayOf(first.at, first.utcOffset))
   return (
-    <article class="detail talk">
-      <Button tone="quiet" icon="back" class="back-button" onClick={() => goBackTo(withQuery({}, '/conversations'))}>
-        All conversations
-      </Button>
-      <Loaded
-        resource={found}
-        waiting={<SkeletonBlock kind="detail" label="Loading the conversation" />}
-        elsewhere={back}
-      >
+    <article class="detail wide">
+      <Button
+        tone="quiet"
+        icon="back"
+        class="back-button"
+        onClick={() => goBackTo(withQuery({}, '/conversations'))}
+        label="All conversations"
+      />
+      <Loaded resource={found} waiting={<SkeletonBlock label="Loading the conversation" />} elsewhere={back}>
         {({ total, opening, startAt }) => (
           <>
-            <header class="detail-head talk-head">
-              <h2 class="clip-two break" dir="auto">
+            <header class="stack tight">
+              <h2 class="big clamp" dir="auto">
                 {opening.text}
               </h2>
-              <Button tone="danger" icon="trash" onClick={() => setForgetting({ session })}>
-                Forget this conversation
-              </Button>
-              <p class="row marks">
+              <p class="row">
                 <span class="small">{dayOf(opening.at, opening.utcOffset)}</span>
-                <Badge>{counted(total, 'turn')}</Badge>
+                <Badge>{pluralize(total, 'turn')}</Badge>
                 <Badge>{opening.scope}</Badge>
                 <span class="soft small break">
                   {opening.host} · {session}
                 </span>
               </p>
+              <p>
+                <Button
+                  tone="danger"
+                  icon="trash"
+                  onClick={() => setForgetting({ session })}
+                  label="Forget this conversation"
+                />
+              </p>
             </header>
             <div class="chat">
-              <Windowed
+              <VirtualPages
                 key={`${session}-${wanted}`}
                 total={total}
                 freshness={journalHead.value}
-                usualHeight={98}
+                defaultHeight={98}
                 startAt={startAt}
                 load={(offset, limit, signal) =>
                   ask('getConversation', { params: { session }, query: { offset, limit }, signal })
@@ -83,7 +82,7 @@ export function SessionView({ session }: { readonly session: string }) {
                     />
                   ))
                 }
-              </Windowed>
+              </VirtualPages>
             </div>
           </>
         )}
@@ -93,7 +92,7 @@ export function SessionView({ session }: { readonly session: string }) {
   )
 }
 
-/** How long it is, how it begins, and where the wanted turn is in it. */
+/** The length of the conversation, its first turn, and the index of the wanted turn. */
 async function load(session: string, wanted: string | null, signal: AbortSignal) {
   const [turn, first] = await Promise.all([
     wanted === null ? null : ask('getTurn', { params: { id: wanted }, signal }).catch(() => null),
@@ -107,24 +106,22 @@ async function load(session: string, wanted: string | null, signal: AbortSignal)
 
 export const speakers = { user: 'You', assistant: 'Assistant', tool: 'Tool' } as const
 
-/** The text of a turn. What stands between fences is code. */
+/** The text of a turn, with fenced code as code. */
 const Said = ({ text }: { readonly text: string }) =>
   text.split(/^[ \t]*```[^\n]*$/m).map((part, index) => {
     const words = part.replace(/^(?:[ \t]*\n)+|\s+$/g, '')
     return words === '' ? null : index % 2 === 1 ? (
-      <pre key={index} class="said-code">
+      <pre key={index} class="box code">
         {words}
       </pre>
     ) : (
-      <p key={index} class="prose lines" dir="auto">
-        {words}
-      </p>
+      <Prose key={index} text={words} />
     )
   })
 
 type BubbleProps = {
   readonly turn: Turn
-  /** The day of the conversation, which its head says. */
+  /** The day of the conversation, which is shown above it. */
   readonly day: string
   readonly isHere: boolean
   readonly learned: Page['learned'][string]
@@ -139,7 +136,7 @@ function Bubble({ turn, day, isHere, learned, onForget }: BubbleProps) {
     if (!isHere || here === null) return
     const centre = () => here.scrollIntoView({ block: 'center' })
     centre()
-    // Parts around it that come later have another height than their gap. Whoever scrolls is left alone.
+    // Pages around it that load later change their height. Stops when the person scrolls.
     const observer = new ResizeObserver(centre)
     for (const around of [here.parentElement, here.closest('.chat')]) if (around !== null) observer.observe(around)
     const stop = () => observer.disconnect()
@@ -152,31 +149,28 @@ function Bubble({ turn, day, isHere, learned, onForget }: BubbleProps) {
   }, [isHere])
   return (
     <div class={isHere ? `bubble ${role} here` : `bubble ${role}`} ref={element}>
-      <p class="bubble-head">
+      <p class="row soft small">
         <b>{reporterOf(turn) ?? speaker ?? speakers[role]}</b>
         <time dateTime={at} title={moment(at, utcOffset)}>
           {dayOf(at, utcOffset) === day ? clockOf(at, utcOffset) : moment(at, utcOffset)}
         </time>
         {origin === 'document' ? <Badge>pasted</Badge> : null}
-        <button
-          type="button"
-          class="bubble-forget"
+        <Button
+          tone="quiet"
+          icon="trash"
+          class="small to-end"
           aria-label={`Forget what was said at ${moment(at, utcOffset)}`}
           onClick={() => onForget({ turn: turn.id })}
-        >
-          <Icon name="trash" size={14} />
-        </button>
+        />
       </p>
       <Said text={text} />
       {learned.length === 0 ? null : (
-        <p class="row small learned">
+        <p class="row small">
           {learned.map(({ id, name, candidate }) => (
-            <span key={id} class={candidate ? 'row small waits' : 'row small'}>
+            <span key={id} class={candidate ? 'row odd-text' : 'row good-text'}>
               <Icon name={candidate ? 'inbox' : 'beliefs'} size={14} />
               {candidate ? 'Waits for your decision:' : 'Became'}
-              <Link href={address('beliefs', id)}>
-                <bdi>{name}</bdi>
-              </Link>
+              <BeliefLink id={id} name={name} />
             </span>
           ))}
         </p>
@@ -184,3 +178,100 @@ function Bubble({ turn, day, isHere, learned, onForget }: BubbleProps) {
     </div>
   )
 }
+
+/** A turn, a conversation, or all turns and beliefs that contain some words. */
+type Selection = { readonly turn: string } | { readonly session: string } | { readonly containing: string }
+
+type ForgetTurnsProps = {
+  /** Null: the person types the words. */
+  readonly selection: Selection | null
+  readonly onClose: () => void
+}
+
+/** Erasing cannot be undone, so the texts are shown first. */
+export function ForgetTurns({ selection, onClose }: ForgetTurnsProps) {
+  const [words, setWords] = useState('')
+  const [previewed, setPreviewed] = useState(selection)
+  const found = useResource(JSON.stringify(previewed), async (signal) =>
+    previewed === null ? null : ask('forgetTurns', { query: { ...previewed, dryRun: true }, signal }),
+  )
+  const preview = found.value
+  const forget = async (): Promise<Refusal | null> => {
+    if (previewed === null) return null
+    try {
+      const done = await ask('forgetTurns', { query: previewed })
+      acknowledgeEvent(done.event)
+      showToast(`Forgotten: ${amount(done)}. Nothing of it is left.`)
+      if ('session' in previewed) navigate(withQuery({ turn: null }, '/conversations'), { replace: true })
+      onClose()
+      return null
+    } catch (reason) {
+      return asRefusal(reason)
+    }
+  }
+  return (
+    <FormDialog
+      title="Forget what was said"
+      submit="Forget"
+      isDangerous
+      isWide
+      isIdle={preview === null || preview.turns + preview.beliefs === 0}
+      onClose={onClose}
+      onSubmit={forget}
+    >
+      {selection === null ? (
+        <>
+          <Field
+            label="Everything that contains these words"
+            value={words}
+            onInput={setWords}
+            maxLength={2_000}
+            help="In conversations and in beliefs, in upper or lower case."
+          />
+          <p>
+            <Button
+              type="submit"
+              onClick={() => setPreviewed({ containing: words.trim() })}
+              disabled={words.trim() === ''}
+              label="Preview"
+            />
+          </p>
+        </>
+      ) : null}
+      <Refused error={found.error} />
+      {preview === null ? null : (
+        <>
+          <p>
+            <b>{amount(preview)}</b> would be erased permanently, from the store, its history and its index.
+            {preview.beliefsFromThem.length === 0
+              ? ''
+              : ` ${pluralize(preview.beliefsFromThem.length, 'belief')} learned from it would stay.`}
+          </p>
+          <ul class="preview scroll stack tight">
+            {(preview.examples ?? []).map(({ id, at, utcOffset, text }) => (
+              <li key={id} class="clamp">
+                <span class="soft small">{moment(at, utcOffset)}</span> <span dir="auto">{text}</span>
+              </li>
+            ))}
+            {(preview.beliefExamples ?? []).map(({ id, name, content }) => (
+              <li key={id} class="clamp">
+                <span class="soft small">Belief</span> <b dir="auto">{name}</b> <span dir="auto">{content}</span>
+              </li>
+            ))}
+          </ul>
+          {hidden(preview) === '' ? null : <p class="soft small">And {hidden(preview)}.</p>}
+        </>
+      )}
+    </FormDialog>
+  )
+}
+
+/** The turns and beliefs that are not among the examples. */
+const hidden = ({ turns, beliefs, examples = [], beliefExamples = [] }: RouteAnswer<'forgetTurns'>): string =>
+  [
+    ...(turns > examples.length ? [pluralize(turns - examples.length, 'more turn')] : []),
+    ...(beliefs > beliefExamples.length ? [pluralize(beliefs - beliefExamples.length, 'more belief')] : []),
+  ].join(' and ')
+
+const amount = ({ turns, beliefs }: Pick<RouteAnswer<'forgetTurns'>, 'turns' | 'beliefs'>): string =>
+  beliefs === 0 ? pluralize(turns, 'turn') : `${pluralize(turns, 'turn')} and ${pluralize(beliefs, 'belief')}`

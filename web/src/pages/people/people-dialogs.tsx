@@ -1,12 +1,8 @@
 import { useState } from 'preact/hooks'
 import type { Body, Query, RouteAnswer } from '../../../../src/http/api/contract.ts'
-import { ask } from '../../api/client.ts'
-import { asRefusal, type Refusal } from '../../api/refusal.ts'
-import { Button } from '../../ui/button.tsx'
-import { CopyButton } from '../../ui/copy-button.tsx'
-import { Dialog } from '../../ui/dialog.tsx'
-import { Choice, Field } from '../../ui/field.tsx'
-import { FormDialog } from '../../ui/form-dialog.tsx'
+import { ask, asRefusal, type Refusal } from '../../api/client.ts'
+import { Button, CopyButton } from '../../ui/elements.tsx'
+import { Choice, Dialog, Field, FormDialog } from '../../ui/form.tsx'
 
 const longestName = 64
 const nameHelp = 'a-z, 0-9, dot, hyphen, underscore and @'
@@ -23,10 +19,10 @@ export function AddPerson({ onClose, onAdded }: { readonly onClose: () => void; 
             Send it to {name}. Whoever has it opens the memory of {name}. It is shown only now.
           </p>
           <p class="row">
-            <code class="command break">{added.secret}</code>
+            <code class="command box break">{added.secret}</code>
             <CopyButton text={added.secret} label="Copy" />
           </p>
-          <div class="actions">
+          <div class="row actions">
             <Button tone="main" onClick={onClose}>
               Done
             </Button>

@@ -1,15 +1,10 @@
 import { useState } from 'preact/hooks'
 import type { RouteAnswer } from '../../../../src/http/api/contract.ts'
-import { ask } from '../../api/client.ts'
-import { asRefusal, type Refusal } from '../../api/refusal.ts'
+import { ask, asRefusal, type Refusal } from '../../api/client.ts'
+import { showToast } from '../../state/changes.ts'
 import { useResource } from '../../state/resource.ts'
-import { say } from '../../state/toasts.ts'
-import { Badge } from '../../ui/badge.tsx'
-import { Button } from '../../ui/button.tsx'
-import { Loaded } from '../../ui/loaded.tsx'
-import { EmptyState } from '../../ui/notice.tsx'
-import { SkeletonRows } from '../../ui/skeleton.tsx'
-import { Time } from '../../ui/time.tsx'
+import { Badge, Button, Time } from '../../ui/elements.tsx'
+import { EmptyState, Loaded, SkeletonRows } from '../../ui/notice.tsx'
 import { AddPerson, CreateTeam, Remove } from './people-dialogs.tsx'
 
 type Token = RouteAnswer<'listTokens'>['items'][number]
@@ -41,10 +36,10 @@ export function PeoplePage() {
   const revoke = (id: string) =>
     ask('revokeToken', { params: { id } }).then(
       () => {
-        say(`Revoked ${id}. Every server refuses it from now on.`)
+        showToast(`Revoked ${id}. Every server refuses it from now on.`)
         found.reload()
       },
-      (error: unknown) => say(asRefusal(error).message, { tone: 'failed' }),
+      (error: unknown) => showToast(asRefusal(error).message, { tone: 'failed' }),
     )
   /** Closes the dialog when it is done; what was refused stays in it. */
   const done = async (work: Promise<unknown>): Promise<Refusal | null> => {
@@ -62,7 +57,7 @@ export function PeoplePage() {
       <header class="page-head">
         <h1>People</h1>
         {found.value === null || found.value.people === null ? null : (
-          <div class="page-tools">
+          <div class="row to-end">
             <Button icon="plus" onClick={() => setOpen({ what: 'team' })}>
               Create a team
             </Button>
@@ -148,7 +143,7 @@ type PanelProps = {
 
 function Panel({ title, remove = null, children }: PanelProps) {
   return (
-    <section class="panel panel-pad stack tight" aria-label={title}>
+    <section class="panel pad stack tight" aria-label={title}>
       <div class="row">
         <h2>{title}</h2>
         {remove === null ? null : (

@@ -2,42 +2,47 @@ import type { ComponentChildren } from 'preact'
 import type {
   ApiBelief,
   ApiMatchedForm,
+  ApiNearMiss,
   ApiQuote,
   ApiRelevantBelief,
   RouteAnswer,
 } from '../../../../src/http/api/contract.ts'
+import { pluralize } from '../../format/numbers.ts'
 import { dayOf, moment } from '../../format/time.ts'
 import { typeWords } from '../../format/words.ts'
-import { Link } from '../../navigation/link.tsx'
 import { address } from '../../navigation/match.ts'
-import { AgeBadge } from '../../ui/age-badge.tsx'
-import { Badge } from '../../ui/badge.tsx'
-import { Button } from '../../ui/button.tsx'
-import { Icon } from '../../ui/icon.tsx'
-import { ExplanationTree } from './explanation-tree.tsx'
-import { LeftOutView } from './left-out-view.tsx'
-import { matchWords, quoteWords, strengthOf } from './reason-words.ts'
+import { Link } from '../../navigation/router.tsx'
+import {
+  AgeBadge,
+  Badge,
+  BeliefLink,
+  Button,
+  Clipped,
+  Icon,
+  type IconName,
+  Prose,
+  turnAddress,
+} from '../../ui/elements.tsx'
+import { Panel } from '../../ui/layout.tsx'
+import { ExplanationTree, matchWords, quoteWords, reasonWords, StrengthChip, strengthOf } from './reasons.tsx'
 import { pointedAt } from './recall-state.ts'
-import { ScoreBar } from './score-bar.tsx'
-import { StrengthChip } from './strength-chip.tsx'
 
 export type Wish = 'absent' | 'present'
 export type OnWish = (belief: ApiBelief, wish: Wish) => void
 
 type ContextViewProps = {
   readonly answer: RouteAnswer<'recall'>
-  /** Whether anything was asked at all. */
+  /** Whether the message has any text. */
   readonly isAsked: boolean
   readonly onWish: OnWish
 }
 
-/** What the agent gets, in the order in which it gets it, each line once and with its reason. Then what was left out. */
+/** The context in its order, each line once and with its reason; then the beliefs that were left out. */
 export function ContextView({ answer, isAsked, onWish }: ContextViewProps) {
   const { context, leftOut, quoteDecision, namedAnyway } = answer
   const { prelude, relevant, questions, quotes } = context
   const told = new Set(prelude?.beliefIds ?? [])
   const pinned = context.pinned.filter(({ id }) => !told.has(id))
-  const best = Math.max(0, ...relevant.map(({ score }) => score))
   const matchesOf = (id: string) => namedAnyway.find(({ beliefId }) => beliefId === id)?.matches ?? []
   const isNamed = relevant.length + namedAnyway.length > 0
   return (
@@ -51,7 +56,7 @@ export function ContextView({ answer, isAsked, onWish }: ContextViewProps) {
           <Told key={`${line}-${index}`} line={line} id={prelude?.beliefIds[index] ?? null} />
         ))}
       </Tier>
-      <Tier title="Always holds here" note="Pinned in these scopes" count={pinned.length}>
+      <Tier title="Pinned" note="In every context of these scopes" count={pinned.length}>
         {pinned.map((belief) => (
           <Pinned key={belief.id} belief={belief} matches={matchesOf(belief.id)} onWish={onWish} />
         ))}
@@ -63,7 +68,7 @@ export function ContextView({ answer, isAsked, onWish }: ContextViewProps) {
         empty={emptyWords(isAsked, isNamed, quotes.length)}
       >
         {relevant.map((one) => (
-          <Relevant key={one.belief.id} relevant={one} best={best} onWish={onWish} all={relevant} />
+          <Relevant key={one.belief.id} relevant={one} onWish={onWish} all={relevant} />
         ))}
       </Tier>
       <Tier title="Still open" note="Pinned questions" count={questions.length}>
@@ -83,7 +88,7 @@ export function ContextView({ answer, isAsked, onWish }: ContextViewProps) {
 
 function emptyWords(isAsked: boolean, isNamed: boolean, quotes: number): string {
   if (!isAsked) return 'Write a message to see which beliefs it brings, and why.'
-  if (isNamed) return 'The message names only what is always here.'
+  if (isNamed) return 'The message names only beliefs of every context.'
   return quotes > 0
     ? 'The message names no belief. A quote of what was said earlier matches it.'
     : 'The message names nothing that is remembered here.'
@@ -93,7 +98,7 @@ type TierProps = {
   readonly title: string
   readonly note: string
   readonly count: number
-  /** What is said when nothing is in it; without it the tier is not shown then. */
+  /** Shown for an empty tier; without it an empty tier is hidden. */
   readonly empty?: string
   readonly children: ComponentChildren
 }
@@ -101,40 +106,28 @@ type TierProps = {
 function Tier({ title, note, count, empty, children }: TierProps) {
   if (count === 0 && empty === undefined) return null
   return (
-    <section class="panel tier">
-      <header class="tier-head">
-        <h2>{title}</h2>
-        <span class="soft small">{note}</span>
-        <Badge>{count}</Badge>
-      </header>
-      {count === 0 ? <p class="tier-empty soft">{empty}</p> : <ul>{children}</ul>}
-    </section>
+    <Panel title={title} note={<span class="soft small">{note}</span>} tools={<Badge>{count}</Badge>}>
+      {count === 0 ? <p class="pad soft">{empty}</p> : <ul class="rows">{children}</ul>}
+    </Panel>
   )
 }
 
-function Told({ line, id }: { readonly line: string; readonly id: string | null }) {
-  return (
-    <li class="recalled told">
-      <p class="prose" dir="auto">
-        {line}
-      </p>
-      {id === null ? null : (
-        <Link class="soft small" href={address('beliefs', id)} aria-label={`See it: ${line}`}>
-          See it
-        </Link>
-      )}
-    </li>
-  )
-}
+const Told = ({ line, id }: { readonly line: string; readonly id: string | null }) => (
+  <li class="row apart">
+    <Prose text={line} class="grow" />
+    {id === null ? null : (
+      <Link class="soft small" href={address('beliefs', id)} aria-label={`See it: ${line}`} text="See it" />
+    )}
+  </li>
+)
 
 type RelevantProps = {
   readonly relevant: ApiRelevantBelief
-  readonly best: number
   readonly onWish: OnWish
   readonly all: readonly ApiRelevantBelief[]
 }
 
-function Relevant({ relevant, best, onWish, all }: RelevantProps) {
+function Relevant({ relevant, onWish, all }: RelevantProps) {
   const { belief, through, explanation, matches } = relevant
   const relation = all.find((one) => one.belief.id === through)?.belief
   return (
@@ -146,39 +139,36 @@ function Relevant({ relevant, best, onWish, all }: RelevantProps) {
       {through === null ? (
         <>
           <Reasons matches={matches} />
-          <details class="how">
+          <details class="small">
             <summary>Details: score and numbers</summary>
-            <ScoreBar relevant={relevant} best={best} />
             <ExplanationTree explanation={explanation} />
           </details>
         </>
       ) : (
-        <Reason>Not named itself; it is part of “{relation?.name ?? 'a relation'}”, which was.</Reason>
+        <Reason>It is not named itself; it is part of “{relation?.name ?? 'a relation'}”, which was.</Reason>
       )}
     </Pointed>
   )
 }
 
-/** While the pointer is on it, the words that named it are shown stronger in the message. */
-function Pointed({ id, children }: { readonly id: string; readonly children: ComponentChildren }) {
-  return (
-    <li
-      class="recalled"
-      onMouseEnter={() => {
-        pointedAt.value = id
-      }}
-      onMouseLeave={() => {
-        pointedAt.value = null
-      }}
-    >
-      {children}
-    </li>
-  )
-}
+/** While the pointer is on it, the words that named it are emphasized in the message. */
+const Pointed = ({ id, children }: { readonly id: string; readonly children: ComponentChildren }) => (
+  <li
+    class="recalled stack tight"
+    onMouseEnter={() => {
+      pointedAt.value = id
+    }}
+    onMouseLeave={() => {
+      pointedAt.value = null
+    }}
+  >
+    {children}
+  </li>
+)
 
-const Reason = ({ children }: { readonly children: ComponentChildren }) => (
-  <p class="reason">
-    <Icon name="check" size={14} /> <span>{children}</span>
+const Reason = ({ icon = 'check', children }: { readonly icon?: IconName; readonly children: ComponentChildren }) => (
+  <p class="row soft">
+    <Icon name={icon} size={14} /> <span class="grow">{children}</span>
   </p>
 )
 
@@ -190,34 +180,31 @@ const Reasons = ({ matches }: { readonly matches: readonly ApiMatchedForm[] }) =
   </>
 )
 
-type QuotedProps = { readonly quote: ApiQuote; readonly asked: readonly string[] }
-
-function Quoted({ quote, asked }: QuotedProps) {
+function Quoted({ quote, asked }: { readonly quote: ApiQuote; readonly asked: readonly string[] }) {
   const { text, at, utcOffset, speaker, role, earlier, correctedAt, explanation, session, turn } = quote
   const who = speaker ?? speakers[role]
   return (
-    <li class="recalled">
-      <div class="recalled-head">
-        <span class="recalled-name">
+    <li class="recalled stack tight">
+      <div class="row">
+        <b>
           <bdi>{who}</bdi> said on{' '}
           <time dateTime={at} title={moment(at, utcOffset)}>
             {dayOf(at, utcOffset)}
           </time>
-        </span>
+        </b>
         <AgeBadge earlier={earlier} correctedAt={correctedAt} />
         <Link
           class="soft small to-end"
-          href={`${address('conversations', session)}?turn=${encodeURIComponent(turn)}`}
+          href={turnAddress({ session, id: turn })}
           aria-label={`See the conversation of ${dayOf(at, utcOffset)}`}
-        >
-          See the conversation
-        </Link>
+          text="See the conversation"
+        />
       </div>
-      <blockquote class="quote prose" dir="auto">
-        {text}
+      <blockquote class="quote">
+        <Prose text={text} />
       </blockquote>
       <Reason>{quoteWords(quote, asked)}</Reason>
-      <details class="how">
+      <details class="small">
         <summary>Details: score and numbers</summary>
         <ExplanationTree explanation={explanation} />
       </details>
@@ -229,16 +216,14 @@ const speakers = { user: 'You', assistant: 'The assistant', tool: 'A tool' } as 
 
 type PinnedProps = { readonly belief: ApiBelief; readonly matches: readonly ApiMatchedForm[]; readonly onWish: OnWish }
 
-function Pinned({ belief, matches, onWish }: PinnedProps) {
-  return (
-    <Pointed id={belief.id}>
-      <Head belief={belief} onWish={onWish} wish="absent" />
-      <Words belief={belief} />
-      <Reason>It is pinned, so it is here whatever the message says.</Reason>
-      <Reasons matches={matches} />
-    </Pointed>
-  )
-}
+const Pinned = ({ belief, matches, onWish }: PinnedProps) => (
+  <Pointed id={belief.id}>
+    <Head belief={belief} onWish={onWish} wish="absent" />
+    <Words belief={belief} />
+    <Reason>It is pinned, so every message gets it.</Reason>
+    <Reasons matches={matches} />
+  </Pointed>
+)
 
 type HeadProps = {
   readonly belief: ApiBelief
@@ -247,13 +232,11 @@ type HeadProps = {
   readonly children?: ComponentChildren
 }
 
-export function Head({ belief, onWish, wish, children }: HeadProps) {
+function Head({ belief, onWish, wish, children }: HeadProps) {
   const words = wish === 'absent' ? 'Should not be here' : 'Should be here'
   return (
-    <div class="recalled-head">
-      <Link class="recalled-name break" href={address('beliefs', belief.id)}>
-        <bdi>{belief.name}</bdi>
-      </Link>
+    <div class="row">
+      <BeliefLink class="recalled-name strong-link break" id={belief.id} name={belief.name} />
       {children}
       <span class="soft small break">
         {typeWords[belief.type]} · {belief.scopes.join(', ')}
@@ -261,27 +244,70 @@ export function Head({ belief, onWish, wish, children }: HeadProps) {
       <Button
         tone="quiet"
         icon={wish === 'absent' ? 'close' : 'plus'}
-        class="small wish"
+        class="small to-end"
         onClick={() => onWish(belief, wish)}
         aria-label={`${words}: ${belief.name}`}
-      >
-        {words}
-      </Button>
+        label={words}
+      />
     </div>
   )
 }
 
-function Words({ belief }: { readonly belief: ApiBelief }) {
+const Words = ({ belief }: { readonly belief: ApiBelief }) => (
+  <>
+    <Prose text={belief.content} />
+    {belief.why === '' ? null : <Prose text={belief.why} class="soft small" />}
+  </>
+)
+
+/** Old versions and proposals are never recalled, so no change could help. */
+const isPast = ({ reason: { kind } }: ApiNearMiss): boolean =>
+  kind === 'superseded' || kind === 'resolved' || kind === 'proposed' || kind === 'candidate'
+
+/** Beliefs that the message mentions but the agent does not get, and why. Old versions are collapsed. */
+function LeftOutView({ misses, onWish }: { readonly misses: readonly ApiNearMiss[]; readonly onWish: OnWish }) {
+  if (misses.length === 0) return null
+  const past = misses.filter(isPast)
   return (
-    <>
-      <p class="prose" dir="auto">
-        {belief.content}
-      </p>
-      {belief.why === '' ? null : (
-        <p class="prose soft small" dir="auto">
-          {belief.why}
-        </p>
+    <Panel
+      class="aside"
+      title="Left out"
+      note={<span class="soft small">Mentioned, but not given to the agent</span>}
+      tools={<Badge>{misses.length}</Badge>}
+    >
+      <ul class="rows">
+        {misses
+          .filter((miss) => !isPast(miss))
+          .map((miss) => (
+            <Miss
+              key={miss.belief.id}
+              miss={miss}
+              head={<Head belief={miss.belief} onWish={onWish} wish="present" />}
+            />
+          ))}
+      </ul>
+      {past.length === 0 ? null : (
+        <details class="foot">
+          <summary>{pluralize(past.length, 'old version or proposal', 'old versions and proposals')}</summary>
+          <ul class="rows">
+            {past.map((miss) => (
+              <Miss
+                key={miss.belief.id}
+                miss={miss}
+                head={<BeliefLink class="strong-link" id={miss.belief.id} name={miss.belief.name} />}
+              />
+            ))}
+          </ul>
+        </details>
       )}
-    </>
+    </Panel>
   )
 }
+
+const Miss = ({ miss, head }: { readonly miss: ApiNearMiss; readonly head: ComponentChildren }) => (
+  <li class="recalled stack tight">
+    {head}
+    <Clipped text={miss.belief.content} />
+    <Reason icon="filter">{reasonWords(miss.reason)}</Reason>
+  </li>
+)

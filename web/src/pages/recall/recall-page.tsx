@@ -1,27 +1,32 @@
-import { useLayoutEffect, useState } from 'preact/hooks'
+import { useLayoutEffect, useRef, useState } from 'preact/hooks'
 import type { ApiBelief, RouteAnswer } from '../../../../src/http/api/contract.ts'
-import { ask } from '../../api/client.ts'
-import { journalHead } from '../../api/live.ts'
-import { counted, milliseconds } from '../../format/numbers.ts'
-import { scopes as allScopes } from '../../state/memory-facts.ts'
-import { useResource } from '../../state/resource.ts'
-import { useSettled } from '../../state/settled.ts'
-import { Button } from '../../ui/button.tsx'
-import { CopyButton } from '../../ui/copy-button.tsx'
-import { Loaded } from '../../ui/loaded.tsx'
-import { EmptyState, Refused } from '../../ui/notice.tsx'
-import { SkeletonBlock } from '../../ui/skeleton.tsx'
+import { ask, journalHead } from '../../api/client.ts'
+import { count, milliseconds, pluralize } from '../../format/numbers.ts'
+import { cutAtRanges } from '../../format/text.ts'
+import { useKeys } from '../../navigation/keys.ts'
+import { scopes as allScopes } from '../../state/facts.ts'
+import { useDebounced, useResource } from '../../state/resource.ts'
+import { Button, CopyButton } from '../../ui/elements.tsx'
+import { ChipForm } from '../../ui/form.tsx'
+import { PageHead, Panel } from '../../ui/layout.tsx'
+import { EmptyState, Loaded, Refused, SkeletonBlock } from '../../ui/notice.tsx'
 import { ContextView, type Wish } from './context-view.tsx'
-import { MessageBox } from './message-box.tsx'
-import { MissingDialog } from './missing-dialog.tsx'
-import { activeScopes, adoptScopes, longestMessage, message } from './recall-state.ts'
-import { RemedyDialog } from './remedy-dialog.tsx'
-import { ScopeChooser } from './scope-chooser.tsx'
+import {
+  activeScopes,
+  adoptScopes,
+  chooseScopes,
+  chosenScopes,
+  maxMessageLength,
+  message,
+  pointedAt,
+  toggleScope,
+} from './recall-state.ts'
+import { MissingDialog, RemedyDialog } from './remedies.tsx'
 
-/** What an agent would be given for a message, and why; asked again at every pause of the typing. */
+/** The context that an agent would get for a message, and why; updated at every pause in typing. */
 export function RecallPage() {
   useLayoutEffect(adoptScopes, [])
-  const asked = useSettled(message.value)
+  const asked = useDebounced(message.value)
   const scopes = activeScopes.value
   const [wished, setWished] = useState<{ readonly belief: ApiBelief; readonly wish: Wish } | null>(null)
   const [isSearching, setSearching] = useState(false)
@@ -30,24 +35,23 @@ export function RecallPage() {
     async (signal) => ({
       asked,
       answer:
-        scopes.length === 0 || asked.length > longestMessage
+        scopes.length === 0 || asked.length > maxMessageLength
           ? null
           : await ask('recall', { body: { message: asked, scopes: [...scopes] }, signal }),
     }),
     { freshness: journalHead.value, keep: true },
   )
   const answer = recalled.value?.answer ?? null
-  // Marks of an earlier text would stand under the wrong words.
+  // Marks of an earlier text would be under the wrong words.
   const highlights = answer !== null && recalled.value?.asked === message.value ? answer.highlights : []
   return (
     <>
-      <header class="page-head">
-        <h1>Recall</h1>
-        <p>What an agent would be given for a message, why each belief is there, and why others are not.</p>
-      </header>
-      <div class="recall">
-        <div class="stack recall-ask">
-          <div class="panel panel-pad stack">
+      <PageHead title="Recall">
+        What an agent would be given for a message, why each belief is there, and why others are not.
+      </PageHead>
+      <div class="split turned">
+        <div class="stack">
+          <div class="panel pad stack">
             <MessageBox highlights={highlights} />
             {/* Only when the scopes are known, so that nothing moves when they come. */}
             {allScopes.value === null ? null : (
@@ -57,31 +61,47 @@ export function RecallPage() {
                   <span class="soft small number" role="status">
                     {answer === null ? ' ' : `${countWords(answer.context)} in ${milliseconds(answer.durationMs)}`}
                   </span>
-                  <Button icon="plus" onClick={() => setSearching(true)} disabled={answer === null}>
-                    Something is missing
-                  </Button>
+                  <Button
+                    icon="plus"
+                    onClick={() => setSearching(true)}
+                    disabled={answer === null}
+                    label="Something is missing"
+                  />
                 </div>
               </>
             )}
             <Refused error={recalled.value === null ? null : recalled.error} />
           </div>
-          {answer === null ? null : <RenderedBlock text={answer.rendered} />}
-        </div>
-        <div class="stack recall-answer" aria-busy={recalled.isLoading}>
-          <Loaded resource={recalled} waiting={<SkeletonBlock kind="cards" label="Recalling" />}>
-            {({ asked: text, answer: given }) =>
-              given === null && text.length > longestMessage ? null : given === null ? (
-                <div class="panel">
-                  <EmptyState icon="filter" title="No scope is in view">
-                    Choose at least one scope. Nothing outside the scopes in view is ever recalled.
-                  </EmptyState>
-                </div>
+          {answer === null ? null : (
+            <Panel title="As the agent reads it" tools={<CopyButton text={answer.rendered} />}>
+              {answer.rendered === '' ? (
+                <p class="pad soft">Nothing is added to the prompt.</p>
               ) : (
+                // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrollable element must be reachable by keyboard.
+                <pre class="rendered" tabIndex={0}>
+                  {answer.rendered}
+                </pre>
+              )}
+            </Panel>
+          )}
+        </div>
+        <div class="stack" aria-busy={recalled.isLoading}>
+          <Loaded resource={recalled} waiting={<SkeletonBlock label="Recalling" />}>
+            {({ asked: text, answer: given }) =>
+              given !== null ? (
                 <ContextView
                   answer={given}
                   isAsked={text.trim() !== ''}
                   onWish={(belief, wish) => setWished({ belief, wish })}
                 />
+              ) : text.length > maxMessageLength ? null : (
+                <Panel>
+                  <EmptyState
+                    icon="filter"
+                    title="No scope is in view"
+                    text="Choose at least one scope. Beliefs of other scopes are never recalled."
+                  />
+                </Panel>
               )
             }
           </Loaded>
@@ -103,28 +123,121 @@ export function RecallPage() {
   )
 }
 
-/** Counts every belief once that the block below has a line of. */
+/** Counts every belief of the context once. */
 function countWords({ prelude, pinned, relevant, questions, quotes }: RouteAnswer<'recall'>['context']): string {
   const given = [...pinned, ...relevant.map(({ belief }) => belief), ...questions].map(({ id }) => id)
-  const beliefs = counted(new Set([...(prelude?.beliefIds ?? []), ...given]).size, 'belief')
-  return quotes.length === 0 ? beliefs : `${beliefs} and ${counted(quotes.length, 'quote')}`
+  const beliefs = pluralize(new Set([...(prelude?.beliefIds ?? []), ...given]).size, 'belief')
+  return quotes.length === 0 ? beliefs : `${beliefs} and ${pluralize(quotes.length, 'quote')}`
 }
 
-function RenderedBlock({ text }: { readonly text: string }) {
+type Highlights = RouteAnswer<'recall'>['highlights']
+
+/** The message, with the matched words marked. */
+function MessageBox({ highlights }: { readonly highlights: Highlights }) {
+  const backdrop = useRef<HTMLDivElement>(null)
+  const area = useRef<HTMLTextAreaElement>(null)
+  useKeys({ '/': { does: 'Write a message', onPress: () => area.current?.focus() } })
+  const { length } = message.value
+  const typos = highlights.flatMap(({ typo }) => (typo === null ? [] : [typo]))
   return (
-    <section class="panel">
-      <header class="panel-head">
-        <h2>As the agent reads it</h2>
-        <CopyButton text={text} label="Copy" />
-      </header>
-      {text === '' ? (
-        <p class="panel-pad soft">Nothing is added to the prompt.</p>
-      ) : (
-        // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard.
-        <pre class="rendered" tabIndex={0}>
-          {text}
-        </pre>
+    <div class="stack tight">
+      <label class="label" for="message">
+        Message
+      </label>
+      <div class="message-frame">
+        <div class="message-back" ref={backdrop} dir="auto" aria-hidden="true">
+          {cutAtRanges(message.value, highlights).map(({ words, isMarked, start }) =>
+            isMarked ? (
+              <mark key={start} class={isPointed(highlights, start) ? 'pointed' : undefined}>
+                {words}
+              </mark>
+            ) : (
+              words
+            ),
+          )}
+          {'\n'}
+        </div>
+        <textarea
+          id="message"
+          class="area"
+          ref={area}
+          dir="auto"
+          rows={5}
+          spellcheck={false}
+          placeholder="Write a message to your agent"
+          value={message.value}
+          onInput={(event) => {
+            message.value = event.currentTarget.value
+          }}
+          onScroll={(event) => backdrop.current?.scrollTo(0, event.currentTarget.scrollTop)}
+          onKeyDown={(event) => {
+            if (event.key !== 'Escape') return
+            event.stopPropagation()
+            area.current?.blur()
+          }}
+        />
+      </div>
+      {length <= maxMessageLength ? null : (
+        <p class="note bad" role="alert">
+          The message has {count(length)} characters; recall takes at most {count(maxMessageLength)}. Shorten it to the
+          part that asks something.
+        </p>
       )}
-    </section>
+      {typos.map(({ written, meant }) => (
+        <p key={written} class="soft small">
+          “{written}” was read as “{meant}”
+        </p>
+      ))}
+    </div>
+  )
+}
+
+const isPointed = (highlights: Highlights, start: number): boolean =>
+  pointedAt.value !== null &&
+  highlights.some((one) => one.start <= start && start < one.end && one.beliefIds.includes(pointedAt.value ?? ''))
+
+/** Max scopes that are shown; others are found by typing. */
+const maxShown = 12
+
+/** The scopes in view. Their ancestors are in view too. */
+function ScopeChooser() {
+  const known = allScopes.value?.items ?? []
+  const active = activeScopes.value
+  const others = active
+    .filter((scope) => !known.some((one) => one.scope === scope))
+    .map((scope) => ({ scope, beliefs: 0 }))
+  const sorted = [...others, ...known].sort(
+    (a, b) => Number(active.includes(b.scope)) - Number(active.includes(a.scope)) || b.beliefs - a.beliefs,
+  )
+  const add = (scope: string): boolean => {
+    if (!active.includes(scope)) toggleScope(scope)
+    return true
+  }
+  return (
+    <fieldset class="stack tight">
+      <legend class="label">Scopes in view</legend>
+      <div class="row">
+        {sorted.slice(0, Math.max(maxShown, active.length)).map(({ scope, beliefs }) => (
+          <button
+            key={scope}
+            type="button"
+            class="chip"
+            aria-pressed={active.includes(scope)}
+            onClick={() => toggleScope(scope)}
+          >
+            {scope} <span class="number soft">{count(beliefs)}</span>
+          </button>
+        ))}
+        <ChipForm
+          label="Another scope"
+          placeholder="Another scope"
+          suggestions={known.map(({ scope }) => scope)}
+          onAdd={add}
+        />
+        {chosenScopes.value === null ? null : (
+          <Button tone="quiet" class="small" onClick={() => chooseScopes(null)} label="Reset" />
+        )}
+      </div>
+    </fieldset>
   )
 }

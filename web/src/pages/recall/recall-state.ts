@@ -1,11 +1,11 @@
 import { computed, effect, signal } from '@preact/signals'
-import { navigate, path, query, withQuery } from '../../navigation/router.ts'
-import { scopes } from '../../state/memory-facts.ts'
+import { navigate, path, query, withQuery } from '../../navigation/router.tsx'
+import { scopes } from '../../state/facts.ts'
 
 const key = 'credence-message'
 
-/** As long a message as the server takes. */
-export const longestMessage = 100_000
+/** The server's limit. */
+export const maxMessageLength = 100_000
 
 /**
  * What is asked. It outlives a look at another page and a reload, in this tab alone, and is never part of an address:

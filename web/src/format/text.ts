@@ -1,0 +1,41 @@
+import { diffWordsWithSpace } from 'diff'
+
+export type TextRange = { readonly start: number; readonly end: number }
+
+export type Piece = { readonly words: string; readonly isMarked: boolean; readonly start: number }
+
+/** Cuts a text at the ends of the ranges. Joined again, the parts are the text. */
+export function cutAtRanges(text: string, ranges: readonly TextRange[]): readonly Piece[] {
+  const cut: Piece[] = []
+  let at = 0
+  for (const { start, end } of [...ranges].sort((one, other) => one.start - other.start)) {
+    const [from, to] = [Math.max(at, start), Math.min(text.length, end)]
+    if (from >= to) continue
+    if (from > at) cut.push({ words: text.slice(at, from), isMarked: false, start: at })
+    cut.push({ words: text.slice(from, to), isMarked: true, start: from })
+    at = to
+  }
+  if (at < text.length) cut.push({ words: text.slice(at), isMarked: false, start: at })
+  return cut
+}
+
+/** Longer texts are shown whole, one after the other: comparing them word by word would take too long to read anyway. */
+const longest = 20_000
+
+/** Texts that share less than this are two texts: their words in turn are harder to read than one after the other. */
+const leastShared = 0.3
+
+type Part = { readonly value: string; readonly added: boolean; readonly removed: boolean }
+
+/** Two versions of a text as the parts that went, came and stayed. */
+export function wordParts(before: string, after: string): readonly Part[] {
+  const whole = [
+    { value: before, removed: true, added: false },
+    { value: after, removed: false, added: true },
+  ].filter(({ value }) => value !== '')
+  if (before.length + after.length > longest) return whole
+  const parts = diffWordsWithSpace(before, after)
+  const letters = (value: string): number => value.replace(/[^\p{L}\p{N}]/gu, '').length
+  const shared = parts.reduce((sum, { value, added, removed }) => sum + (added || removed ? 0 : letters(value)), 0)
+  return shared < leastShared * Math.min(letters(before), letters(after)) ? whole : parts
+}

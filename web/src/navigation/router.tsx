@@ -1,0 +1,134 @@
+import { computed, signal } from '@preact/signals'
+import type { ComponentChildren } from 'preact'
+import { movedTo } from './match.ts'
+
+/** The scroll position of each history entry. */
+const depths = new Map<string, number>()
+
+/** A page that is still loading gets this long to become as tall as it was. */
+const maxWaitMs = 3_000
+
+let lastKey = 0
+let isSettling = false
+
+// The browser would restore the position before the content is loaded, and then give up.
+window.history.scrollRestoration = 'manual'
+
+/** The state of a new history entry. */
+function startEntry(): { readonly key: string } {
+  lastKey += 1
+  return { key: `${performance.timeOrigin}-${lastKey}` }
+}
+
+const keyNow = (): string => {
+  const state: unknown = window.history.state
+  return typeof state === 'object' && state !== null && 'key' in state ? String(state.key) : ''
+}
+
+window.addEventListener('scroll', () => {
+  if (!isSettling) depths.set(keyNow(), window.scrollY)
+})
+
+for (const sign of ['wheel', 'touchmove', 'keydown', 'mousedown'] as const)
+  window.addEventListener(
+    sign,
+    () => {
+      isSettling = false
+    },
+    { passive: true },
+  )
+
+/** Restores the scroll position once the page is tall enough, unless the person scrolls first. */
+function restoreScroll(): void {
+  const wanted = depths.get(keyNow()) ?? 0
+  const until = performance.now() + maxWaitMs
+  isSettling = true
+  const step = () => {
+    if (!isSettling) return
+    window.scrollTo(0, wanted)
+    if (Math.abs(window.scrollY - wanted) < 2 || performance.now() > until) isSettling = false
+    else requestAnimationFrame(step)
+  }
+  requestAnimationFrame(step)
+}
+
+/** The path and the query. The fragment is never part of a route. */
+type Place = { readonly path: string; readonly query: string }
+
+function read(): Place {
+  const { pathname, search } = window.location
+  const target = movedTo(pathname)
+  if (target !== null) window.history.replaceState(window.history.state, '', target + search)
+  return { path: target ?? pathname, query: search }
+}
+
+const place = signal<Place>(read())
+
+export const path = computed(() => place.value.path)
+export const query = computed(() => new URLSearchParams(place.value.query))
+
+window.addEventListener('popstate', () => {
+  place.value = read()
+  restoreScroll()
+})
+
+/** Goes to another page. `replace` adds no history entry, for text that is still being typed. */
+export function navigate(to: string, { replace = false }: { readonly replace?: boolean } = {}): void {
+  if (to === window.location.pathname + window.location.search) return
+  const before = window.location.pathname
+  if (replace) window.history.replaceState(window.history.state, '', to)
+  else window.history.pushState({ ...startEntry(), from: window.location.pathname + window.location.search }, '', to)
+  place.value = read()
+  if (!replace && window.location.pathname !== before) window.scrollTo(0, 0)
+}
+
+/** Goes back to a page: through the history if it was the previous entry, which restores its scroll position. */
+export function goBackTo(to: string): void {
+  const state: unknown = window.history.state
+  const from = typeof state === 'object' && state !== null && 'from' in state ? state.from : null
+  if (from === to) window.history.back()
+  else navigate(to)
+}
+
+/** The address of a page with the current query and these changes; null removes a parameter. */
+export function withQuery(
+  changes: Readonly<Record<string, string | readonly string[] | null>>,
+  base: string = path.value,
+): string {
+  const next = new URLSearchParams(query.value)
+  for (const [name, value] of Object.entries(changes)) {
+    next.delete(name)
+    if (value === null || value === '') continue
+    for (const one of typeof value === 'string' ? [value] : value) next.append(name, one)
+  }
+  const text = next.toString()
+  return text === '' ? base : `${base}?${text}`
+}
+
+type LinkProps = {
+  readonly href: string
+  /** Text; other content goes into the children. */
+  readonly text?: string
+  readonly children?: ComponentChildren
+  readonly class?: string
+  readonly title?: string
+  readonly 'aria-current'?: 'page' | 'true' | undefined
+  readonly 'aria-label'?: string
+  /** Adds no history entry. */
+  readonly replace?: boolean
+}
+
+/** A link inside the dashboard. Opening it in another tab works as with any link. */
+export function Link({ href, text, children = text, replace = false, ...rest }: LinkProps) {
+  const follow = (event: MouseEvent) => {
+    if (event.defaultPrevented || event.button !== 0) return
+    if (event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return
+    event.preventDefault()
+    navigate(href, { replace })
+  }
+  return (
+    <a {...rest} href={href} onClick={follow}>
+      {children}
+    </a>
+  )
+}

@@ -1,0 +1,150 @@
+import type { ComponentChildren } from 'preact'
+import { useState } from 'preact/hooks'
+import type { ApiBelief, ApiProposal as ProposalValue } from '../../../../src/http/api/contract.ts'
+import { ask } from '../../api/client.ts'
+import { dayOf } from '../../format/time.ts'
+import { throughWords, whoWords } from '../../format/words.ts'
+import { address } from '../../navigation/match.ts'
+import { Link } from '../../navigation/router.tsx'
+import { applyChangeOrToast } from '../../state/changes.ts'
+import { Button, WordDiff } from '../../ui/elements.tsx'
+import { changesBetween } from './belief-state.ts'
+
+/** Who proposed a change, and what happened to its target since. */
+export function ProposalText({ value }: { readonly value: ProposalValue }) {
+  const { proposal, target } = value
+  const isRemoval = proposal.resolvedAt !== null
+  return (
+    <>
+      <p class="soft small">
+        {whoWords(proposal.provenance)}
+        {throughWords(proposal.provenance)}
+        {proposal.provenance.model === null ? '' : ` with ${proposal.provenance.model}`}{' '}
+        {isRemoval ? 'proposed to remove this' : 'proposed this'} on {dayOf(proposal.createdAt)}.{' '}
+        {target === null ? 'The belief it was made for is no longer current.' : null}
+        {target !== null && target.id !== proposal.proposedFor ? (
+          <b>The belief was corrected since then. This compares with the current text.</b>
+        ) : null}
+      </p>
+      {isRemoval ? (
+        <Change field="to be removed" before={(target ?? proposal).content} after="" />
+      ) : (
+        differences(value).map(({ field, before, after }) => (
+          <Change key={field} field={field} before={before} after={after} />
+        ))
+      )}
+    </>
+  )
+}
+
+type ChangeProps = { readonly field: string; readonly before: string; readonly after: string }
+
+export const Change = ({ field, before, after }: ChangeProps) => (
+  <div class="box">
+    <h3>{field}</h3>
+    <WordDiff before={before} after={after} />
+  </div>
+)
+
+/** The changes that accepting would make to the current belief; without one, the whole proposal. */
+function differences({ proposal, target, accepted }: ProposalValue) {
+  if (target === null)
+    return [
+      { field: 'name', before: '', after: proposal.name },
+      { field: 'content', before: '', after: proposal.content },
+    ]
+  const { status, supersededBy, reinforcement, confidence } = target
+  const changes = changesBetween(target, { ...accepted, status, supersededBy, reinforcement, confidence })
+  return changes.length > 0 ? changes : [{ field: 'content', before: target.content, after: proposal.content }]
+}
+
+type DecisionProps = {
+  readonly accept: string
+  readonly decide: (isAccepted: boolean) => Promise<boolean>
+  readonly onDecided: (isAccepted: boolean) => void
+  readonly children?: ComponentChildren
+}
+
+/** The two buttons of a decision. */
+function Decision({ accept, decide: decideOn, onDecided, children }: DecisionProps) {
+  const [isBusy, setBusy] = useState(false)
+  const onClick = async (isAccepted: boolean) => {
+    setBusy(true)
+    const isDone = await decideOn(isAccepted)
+    setBusy(false)
+    if (isDone) onDecided(isAccepted)
+  }
+  return (
+    <div class="row">
+      <Button tone="main" icon="check" isBusy={isBusy} onClick={() => void onClick(true)} label={accept} />
+      <Button icon="close" isBusy={isBusy} onClick={() => void onClick(false)} label="Reject" />
+      {children}
+    </div>
+  )
+}
+
+type ProposalProps = {
+  readonly value: ProposalValue
+  /** The id of the belief whose page shows it. */
+  readonly shownOn: string
+  readonly onDecided: (id: string) => void
+}
+
+/** A proposed change next to the current belief, for a person to decide. */
+export function Proposal({ value, shownOn, onDecided }: ProposalProps) {
+  const { proposal, target } = value
+  return (
+    <article class="proposal stack tight">
+      <ProposalText value={value} />
+      <Decision
+        accept={proposal.resolvedAt === null ? 'Accept' : 'Remove it'}
+        decide={(isAccepted) => decide(value, isAccepted)}
+        onDecided={(isAccepted) => onDecided(isAccepted ? proposal.id : (target?.id ?? ''))}
+      >
+        {target === null || target.id === shownOn ? null : (
+          <Link class="soft small" href={address('beliefs', target.id)} text="See the current belief" />
+        )}
+      </Decision>
+    </article>
+  )
+}
+
+/** Decides on a proposal. False if the server refused. */
+export function decide({ proposal, target }: ProposalValue, isAccepted: boolean): Promise<boolean> {
+  const over = target !== null && target.id !== proposal.proposedFor ? { over: target.id } : {}
+  const accepted = proposal.resolvedAt === null ? 'Accepted. It is current now.' : 'Removed. It is no longer recalled.'
+  return settle(proposal, isAccepted, accepted, over)
+}
+
+/** Decides on a candidate. False if the server refused. */
+export const decideCandidate = (belief: ApiBelief, isAccepted: boolean): Promise<boolean> =>
+  settle(belief, isAccepted, 'Confirmed as your own.')
+
+/** Decides and confirms it with an undo button. */
+async function settle({ id, name }: ApiBelief, isAccepted: boolean, accepted: string, query = {}): Promise<boolean> {
+  const params = { id }
+  const done = await applyChangeOrToast<{ readonly event: number }>(
+    isAccepted ? accepted : `Rejected “${name}”.`,
+    () => (isAccepted ? ask('acceptProposal', { params, query }) : ask('rejectProposal', { params })),
+  )
+  return done !== null
+}
+
+const sourceWords = ({ provenance }: ApiBelief): string =>
+  provenance.origin === 'file'
+    ? 'Written in MEMORY.md'
+    : provenance.actor === 'person' || provenance.model !== null
+      ? 'Found in a conversation'
+      : `${whoWords(provenance)} wants it remembered`
+
+/** A statement of an agent, a conversation or MEMORY.md that waits for a person to confirm it. */
+export const Candidate = ({ belief, onRejected }: { readonly belief: ApiBelief; readonly onRejected: () => void }) => (
+  <article class="proposal stack tight">
+    <p>{sourceWords(belief)}. It is not recalled until you confirm it.</p>
+    <Decision
+      accept="Confirm"
+      decide={(isAccepted) => decideCandidate(belief, isAccepted)}
+      onDecided={(isAccepted) => !isAccepted && onRejected()}
+    />
+  </article>
+)

@@ -1,0 +1,425 @@
+import { type ComponentChild, type ComponentChildren, toChildArray } from 'preact'
+import type { RouteAnswer } from '../../../../src/http/api/contract.ts'
+import { ask } from '../../api/client.ts'
+import { figure, milliseconds, pluralize, score as scoreWords } from '../../format/numbers.ts'
+import type { TextRange } from '../../format/text.ts'
+import { Link, navigate } from '../../navigation/router.tsx'
+import { useResource } from '../../state/resource.ts'
+import { useSubject } from '../../state/window.ts'
+import { Badge, Button, Highlighted, Prose } from '../../ui/elements.tsx'
+import { Facts, Figures, PageHead, Panel, Table } from '../../ui/layout.tsx'
+import { Loaded, SkeletonBlock } from '../../ui/notice.tsx'
+import { message } from '../recall/recall-state.ts'
+import { CaseVerdict } from './parts.tsx'
+import {
+  allPacks,
+  caseAddress,
+  type Explained,
+  explainedOf,
+  failureWords,
+  metricName,
+  packAddress,
+  runAddress,
+} from './words.ts'
+
+/** One case of a run: the message, the expected and the returned beliefs, and the explanation. */
+export function CaseView({ runId, caseId }: { readonly runId: string; readonly caseId: string }) {
+  const found = useResource(`${runId}/${caseId}`, (signal) => ask('case', { params: { id: runId, caseId }, signal }))
+  useSubject(caseId)
+  return (
+    <Loaded resource={found} waiting={<SkeletonBlock label="Loading the case" />} elsewhere={allPacks}>
+      {({ run, prompt, notes, texts, work, records, failing }) => (
+        <div class="stack">
+          <PageHead
+            title={caseId}
+            crumbs={[
+              { name: 'Packs', href: '/evaluation' },
+              { name: run.benchmarkId, href: packAddress(run.benchmarkId) },
+              { name: 'Run', href: runAddress(runId) },
+              { name: 'Case' },
+            ]}
+            tools={
+              <>
+                <Neighbour runId={runId} caseId={failing.previous} words="Previous failing" />
+                <Neighbour runId={runId} caseId={failing.next} words="Next failing" />
+              </>
+            }
+          >
+            {notes}
+          </PageHead>
+          {prompt === null || work.length > 0 ? null : (
+            <Panel title="Message">
+              <div class="pad stack tight">
+                <blockquote class="asked quote content">
+                  <Prose text={prompt} />
+                </blockquote>
+                <p class="row small">
+                  {texts === null ? null : texts.scopes.map((scope) => <Badge key={scope}>{scope}</Badge>)}
+                  <Button class="small" icon="recall" onClick={() => openInRecall(prompt)} label="Open in Recall" />
+                  <span class="soft">This asks your own memory, not the memory of the pack.</span>
+                </p>
+              </div>
+            </Panel>
+          )}
+          {records.map((record, index) => (
+            <Repeat
+              key={record.repeat}
+              record={record}
+              prompt={prompt}
+              texts={texts}
+              work={work.find(({ repeat }) => repeat === record.repeat + 1) ?? work[index] ?? null}
+              isOnly={records.length === 1}
+            />
+          ))}
+        </div>
+      )}
+    </Loaded>
+  )
+}
+
+function openInRecall(text: string): void {
+  message.value = text
+  navigate('/recall')
+}
+
+type NeighbourProps = { readonly runId: string; readonly caseId: string | null; readonly words: string }
+
+const Neighbour = ({ runId, caseId, words }: NeighbourProps) =>
+  caseId === null ? null : <Link class="button" href={caseAddress(runId, caseId)} text={words} />
+
+type Record = RouteAnswer<'case'>['records'][number]
+
+type RepeatProps = {
+  readonly record: Record
+  readonly prompt: string | null
+  readonly texts: RouteAnswer<'case'>['texts']
+  readonly work: RouteAnswer<'case'>['work'][number] | null
+  readonly isOnly: boolean
+}
+
+function Repeat({ record, prompt, texts, work, isOnly }: RepeatProps) {
+  const { verdict, failures, error, repeat, seed, returned, explanation, scores, timings } = record
+  const explained = explainedOf(explanation)
+  const problems = [
+    ...(error === undefined ? [] : [`${error.class}: ${error.message}`]),
+    // The checks of a task are next to the answers.
+    ...(work === null ? failures : []),
+  ]
+  return (
+    <Panel
+      title={isOnly ? 'What happened' : `Repeat ${repeat + 1}`}
+      note={<CaseVerdict verdict={verdict} />}
+      tools={<span class="soft small number">seed {seed}</span>}
+    >
+      <div class="pad stack">
+        {problems.map((problem) => (
+          <p key={problem} class="note bad">
+            {failureWords(problem, namesOf(texts))}
+          </p>
+        ))}
+        {texts === null ? null : <ExpectedGot texts={texts} returned={returned} />}
+        {work === null ? (
+          <details open={texts === null}>
+            <summary>Explanation: how each result was found</summary>
+            <div class="stack tight explanation">
+              {explained === null ? <Plain given={explanation} /> : <Reached explained={explained} prompt={prompt} />}
+              <ReturnedTable items={returned} explained={explained} texts={texts} />
+            </div>
+          </details>
+        ) : (
+          <>
+            <TaskChat work={work} />
+            <OtherChecks checks={returned.filter(({ tier }) => work.sessions.every(({ id }) => id !== tier))} />
+          </>
+        )}
+      </div>
+      <Figures
+        class=""
+        items={[
+          ...Object.entries(scores).map(([name, value]) => ({
+            name: metricName(name),
+            value: value === null ? '–' : figure(value),
+            note: value === null ? 'does not apply' : '',
+          })),
+          ...Object.entries(timings).map(([stage, ms]) => ({
+            name: `${metricName(stage)}, time`,
+            value: milliseconds(ms),
+          })),
+        ]}
+      />
+    </Panel>
+  )
+}
+
+const namesOf = (texts: RouteAnswer<'case'>['texts']): Readonly<globalThis.Record<string, string>> =>
+  Object.fromEntries(Object.entries(texts?.beliefs ?? {}).map(([id, { name }]) => [id, name]))
+
+/** What a system says in a form of its own, as a list of names and values. */
+function Plain({ given }: { readonly given: unknown }): ComponentChild {
+  if (given === undefined || given === null || given === '') return null
+  if (typeof given !== 'object') return <span class="prose">{String(given)}</span>
+  const entries = Object.entries(given).filter(([, value]) => !isEmpty(value))
+  if (Array.isArray(given))
+    return (
+      <ul class="stack tight">
+        {entries.map(([at, value]) => (
+          <li key={at}>
+            <Plain given={value} />
+          </li>
+        ))}
+      </ul>
+    )
+  return <Facts rows={entries.map(([name, value]) => [metricName(name), <Plain given={value} />])} />
+}
+
+const isEmpty = (value: unknown): boolean =>
+  value === null || value === '' || (typeof value === 'object' && Object.keys(value).length === 0)
+
+/** Checks of a task that judge no single answer: its files, and the sessions as a whole. */
+function OtherChecks({ checks }: { readonly checks: Record['returned'] }) {
+  if (checks.length === 0) return null
+  const passed = checks.filter(({ score }) => score === 1).length
+  return (
+    <section class="stack tight" aria-label="Other checks">
+      <h3 class="row">
+        Checks of the files and of all sessions <Badge>{`${passed} of ${checks.length} passed`}</Badge>
+      </h3>
+      <ul class="checks small columns">
+        {checks.map(({ id, tier, score }) => (
+          <li key={`${tier ?? ''}-${id}`}>
+            <Badge tone={score === 1 ? 'good' : 'bad'}>{score === 1 ? 'passed' : 'failed'}</Badge> {metricName(id)}
+            {score === null || score === 0 || score === 1 ? '' : ` (${figure(score)})`}
+          </li>
+        ))}
+      </ul>
+    </section>
+  )
+}
+
+function Reached({ explained, prompt }: { readonly explained: Explained; readonly prompt: string | null }) {
+  const { group, query, prelude, nearMisses } = explained
+  return (
+    <Facts
+      rows={[
+        ['Group', group],
+        ['Searched for', query === prompt ? null : query],
+        ['In every context', prelude === null ? null : <Prose text={prelude} />],
+        ...nearMisses.map(({ id, reason }) => [`Left out: ${id}`, reason] as const),
+      ]}
+    />
+  )
+}
+
+type ReturnedProps = {
+  readonly items: Record['returned']
+  readonly explained: Explained | null
+  readonly texts: RouteAnswer<'case'>['texts']
+}
+
+function ReturnedTable({ items, explained, texts }: ReturnedProps) {
+  if (items.length === 0) return <p class="soft">Nothing was returned.</p>
+  return (
+    <Table
+      rows={items}
+      keyOf={({ id, tier }) => `${tier ?? ''}-${id}`}
+      columns={[
+        { head: 'Tier', cell: ({ tier }) => (tier === undefined ? null : <Badge>{tier}</Badge>) },
+        { head: 'Rank', class: 'number', label: 'rank', cell: ({ rank }) => rank },
+        { head: 'Belief', class: 'break whole', cell: ({ id }) => texts?.beliefs[id]?.name ?? <code>{id}</code> },
+        {
+          head: 'Score',
+          class: 'number',
+          label: 'score',
+          cell: ({ score }) => (score === null ? null : scoreWords(score)),
+        },
+        {
+          head: 'Because of',
+          class: 'break',
+          cell: ({ id }) =>
+            explained?.clauses.get(id)?.map(({ field, form, score }) => (
+              <div key={`${field}-${form}`}>
+                {field} “{form}” <span class="soft number">{scoreWords(score)}</span>
+              </div>
+            )),
+        },
+      ]}
+    />
+  )
+}
+
+type Texts = NonNullable<RouteAnswer<'case'>['texts']>
+type Returned = RouteAnswer<'case'>['records'][number]['returned']
+
+/** What a case expects, what came back, and what is missing or should not have come, each with its words. */
+export function ExpectedGot({ texts, returned }: { readonly texts: Texts; readonly returned: Returned }) {
+  const got = new Set(returned.map(({ id }) => id))
+  const wanted = texts.expected.filter(({ must }) => must === 'include')
+  const unwanted = texts.expected.filter(({ must }) => must === 'exclude')
+  const missing = wanted.filter(({ id }) => !got.has(id))
+  const wrong = unwanted.filter(({ id }) => got.has(id))
+  return (
+    <div class="thirds columns">
+      <Column title="Expected" empty="Nothing in particular.">
+        {wanted.map(({ id, tier }) => (
+          <Item key={`${tier}-${id}`} id={id} texts={texts} mark={got.has(id) ? 'good' : 'bad'} />
+        ))}
+      </Column>
+      <Column title="Got" empty="Nothing came back.">
+        {returned.map(({ id, tier }) => (
+          <Item
+            key={`${tier ?? ''}-${id}`}
+            id={id}
+            texts={texts}
+            mark={wrong.some((one) => one.id === id) ? 'bad' : wanted.some((one) => one.id === id) ? 'good' : null}
+          />
+        ))}
+      </Column>
+      <Column title="Missing or wrong" empty={missing.length + wrong.length === 0 ? 'Nothing.' : ''}>
+        {missing.map(({ id }) => (
+          <Item key={`missing-${id}`} id={id} texts={texts} mark="bad" note="missing" />
+        ))}
+        {wrong.map(({ id }) => (
+          <Item key={`wrong-${id}`} id={id} texts={texts} mark="bad" note="should not be here" />
+        ))}
+      </Column>
+    </div>
+  )
+}
+
+type ColumnProps = { readonly title: string; readonly empty: string; readonly children: ComponentChildren }
+
+function Column({ title, empty, children }: ColumnProps) {
+  const items = toChildArray(children)
+  return (
+    <section class="box">
+      <h3>{title}</h3>
+      {items.length === 0 ? <p class="soft">{empty}</p> : <ul class="stack tight">{items}</ul>}
+    </section>
+  )
+}
+
+type ItemProps = {
+  readonly id: string
+  readonly texts: Texts
+  readonly mark: 'good' | 'bad' | null
+  readonly note?: string
+}
+
+function Item({ id, texts, mark, note }: ItemProps) {
+  const belief = texts.beliefs[id]
+  return (
+    <li class={`quote ${mark ?? 'plain'}`}>
+      <b title={id}>{belief?.name ?? id}</b> {note === undefined ? null : <Badge tone="bad">{note}</Badge>}
+      {belief === undefined ? null : <Prose text={belief.content} class="soft small" />}
+    </li>
+  )
+}
+
+type Work = RouteAnswer<'case'>['work'][number]
+type Check = Work['checks'][number]
+
+/** What an agent was told and asked, and what it answered, session by session, with the checks beside the answers. */
+export const TaskChat = ({ work }: { readonly work: Work }) => (
+  <div class="stack">
+    {work.sessions.map((session, index) => {
+      const checks = work.checks.filter((check) => check.session === session.id)
+      return (
+        <section key={session.id} class="chat" aria-label={`Session ${session.id}`}>
+          <h3 class="row">
+            Session {index + 1}: {session.id} <Badge>{session.isFresh ? 'fresh' : 'goes on'}</Badge>
+            {session.toolCalls === 0 ? null : <Badge>{pluralize(session.toolCalls, 'tool call')}</Badge>}
+            {session.outcome === 'answered' ? null : <Badge tone="bad">{session.outcome}</Badge>}
+          </h3>
+          <div class="bubble user">
+            <span class="soft small">Told</span>
+            <p class="prose" dir="auto">
+              <Highlighted text={session.prompt} ranges={rangesIn(session.prompt, work.checks)} />
+            </p>
+          </div>
+          <div class="bubble assistant" id={placeOf(session.id, -1)} tabIndex={-1}>
+            <span class="soft small">Agent</span>
+            <p class="prose" dir="auto">
+              {session.answer === null || session.answer.trim() === ''
+                ? '(no answer)'
+                : sentencesOf(session.answer).map((sentence, at) => (
+                    <span key={placeOf(session.id, at)} id={placeOf(session.id, at)} class="sentence" tabIndex={-1}>
+                      <Highlighted text={sentence} ranges={rangesIn(sentence, checks)} />
+                    </span>
+                  ))}
+            </p>
+          </div>
+          {checks.length === 0 ? null : (
+            <ul class="checks small">
+              {checks.map((check) => (
+                <li key={check.id}>
+                  <Badge tone={check.passed ? 'good' : 'bad'}>{check.passed ? 'found' : 'missing'}</Badge>{' '}
+                  <JudgedLink check={check} place={placeOf(session.id, judgedAt(session.answer ?? '', check))} />{' '}
+                  <span class="break" title={check.expected}>
+                    expected {expectedWords(check.expected)}
+                  </span>
+                  {check.passed ? null : <span class="soft break"> · found {check.found}</span>}
+                </li>
+              ))}
+            </ul>
+          )}
+        </section>
+      )
+    })}
+  </div>
+)
+
+const placeOf = (session: string, sentence: number): string =>
+  sentence < 0 ? `answer-${session}` : `answer-${session}-${sentence}`
+
+const sentencesOf = (text: string): readonly string[] =>
+  [...new Intl.Segmenter('en', { granularity: 'sentence' }).segment(text)].map(({ segment }) => segment)
+
+/** The way from a check to the sentence that it judges, or to the whole answer where no sentence holds its value. */
+function JudgedLink({ check, place }: { readonly check: Check; readonly place: string }) {
+  const go = (event: Event) => {
+    event.preventDefault()
+    const sentence = document.getElementById(place)
+    sentence?.scrollIntoView({ block: 'center' })
+    sentence?.focus({ preventScroll: true })
+  }
+  return (
+    <a class="mono" href={`#${place}`} title="Show the sentence that it judges" onClick={go}>
+      {check.id}
+    </a>
+  )
+}
+
+/** The number of the sentence with a value that a check wants; for one that failed also with one that it forbids. */
+function judgedAt(answer: string, { expected, passed }: Check): number {
+  const values = [...expected.matchAll(quoted)].flatMap(([, not, value = '']) =>
+    value.length < 2 || (passed && not !== undefined) ? [] : [value.toLowerCase()],
+  )
+  return sentencesOf(answer).findIndex((sentence) => values.some((value) => sentence.toLowerCase().includes(value)))
+}
+
+/** More values than this are told by their number. */
+const maxValues = 5
+
+function expectedWords(expected: string): string {
+  const values = [...expected.matchAll(quoted)]
+  const wanted = values.filter(([, not]) => not === undefined)
+  if (values.length <= maxValues || wanted.length < 2) return expected
+  const unwanted = values.length - wanted.length
+  const named = wanted.slice(0, 3).map(([value]) => value)
+  const others = wanted.length - named.length
+  return `${named.join(', ')}${others === 0 ? '' : ` or ${pluralize(others, 'similar word')}`}${unwanted === 0 ? '' : ` and none of ${pluralize(unwanted, 'other')}`}`
+}
+
+/** A quoted value of a check, as in `"May 21" or "21 May", not "May 7"`, and whether it must not be there. */
+const quoted = /(not )?"([^"]*)"/g
+
+/** The first place in a text of each value that its checks want. */
+function rangesIn(text: string, checks: readonly Check[]): readonly TextRange[] {
+  const lower = text.toLowerCase()
+  return checks.flatMap(({ expected }) =>
+    [...expected.matchAll(quoted)].flatMap(([, not, value = '']) => {
+      const start = not !== undefined || value.length < 2 ? -1 : lower.indexOf(value.toLowerCase())
+      return start < 0 ? [] : [{ start, end: start + value.length }]
+    }),
+  )
+}

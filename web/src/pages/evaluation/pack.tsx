@@ -1,0 +1,283 @@
+import { useState } from 'preact/hooks'
+import type { ListedBaseline, ListedRun, RouteAnswer } from '../../../../src/http/api/contract.ts'
+import { ask, evalsChange, Refusal } from '../../api/client.ts'
+import { count, figure, milliseconds, percent, pluralize } from '../../format/numbers.ts'
+import { moment, shortDay } from '../../format/time.ts'
+import { Link, navigate, query, withQuery } from '../../navigation/router.tsx'
+import { LinePlot, type PlotPoint } from '../../plots/plots.tsx'
+import type { Range } from '../../plots/scale.ts'
+import { useResource } from '../../state/resource.ts'
+import { useSubject } from '../../state/window.ts'
+import { Badge } from '../../ui/elements.tsx'
+import { Choice } from '../../ui/form.tsx'
+import { Figures, PageHead, Panel } from '../../ui/layout.tsx'
+import { MoreButton } from '../../ui/lists.tsx'
+import { EmptyState, Loaded, SkeletonBlock } from '../../ui/notice.tsx'
+import { RunButton } from './packs.tsx'
+import { caseTones, PackVerdict, RunsTable, StandingLine } from './parts.tsx'
+import { allPacks, caseAddress, metricName, runAddress, whenOf } from './words.ts'
+
+type Grid = RouteAnswer<'packGrid'>
+/** The accepted figures of a pack. */
+type Accepted = ListedBaseline['benchmarks'][number]
+
+async function loadPack(id: string, system: string | null, signal: AbortSignal) {
+  const [packs, grid, runs, baselines] = await Promise.all([
+    ask('packs', { signal }),
+    ask('packGrid', { params: { id }, query: system === null ? {} : { system }, signal }),
+    ask('runs', { query: { benchmark: id, limit: 100 }, signal }),
+    ask('baselines', { signal }),
+  ])
+  const pack = packs.items.find((known) => known.id === id) ?? null
+  if (pack === null && runs.items.length === 0)
+    throw new Refusal({ status: 404, code: 'not_found', message: `There is no pack “${id}”.` })
+  const accepted = baselines.items.flatMap(({ benchmarks }) => benchmarks).filter((one) => one.benchmarkId === id)
+  return { pack, grid, runs: runs.items, accepted }
+}
+
+/** One pack: its figures over time and its runs. */
+export function PackView({ id }: { readonly id: string }) {
+  const wanted = query.value.get('system')
+  const found = useResource(`${id}\n${wanted ?? ''}`, (signal) => loadPack(id, wanted, signal), {
+    freshness: evalsChange.value,
+    keep: true,
+  })
+  useSubject(found.value?.pack?.title ?? id)
+  return (
+    <Loaded resource={found} waiting={<SkeletonBlock label="Loading the pack" />} elsewhere={allPacks}>
+      {({ pack, grid, runs, accepted }) => {
+        const measured = grid.standing?.system ?? null
+        const completed = runs.filter(({ run }) => run.status === 'completed' && run.filter === undefined)
+        const system = wanted ?? measured ?? completed.map(systemName)[0] ?? null
+        return (
+          <div class="stack">
+            <PageHead
+              title={pack?.title ?? id}
+              crumbs={[{ name: 'Packs', href: '/evaluation' }, { name: id }]}
+              tools={
+                <>
+                  <SystemChoice systems={[...new Set(completed.map(systemName))]} chosen={system ?? ''} />
+                  {pack?.isRunnable === true ? <RunButton pack={id} /> : null}
+                </>
+              }
+            >
+              {pack === null ? null : (
+                <>
+                  {pack.system === measured ? <PackVerdict verdict={pack.verdict} /> : null}{' '}
+                  {pluralize(pack.cases, 'case')}. {pack.description}{' '}
+                  {pack.tags.map((tag) => (
+                    <Badge key={tag}>{tag}</Badge>
+                  ))}
+                </>
+              )}
+            </PageHead>
+            {grid.standing === null ? null : <StandingLine standing={grid.standing} />}
+            <CaseGrid grid={grid} />
+            {system === null ? (
+              <Panel>
+                <EmptyState
+                  icon="evaluation"
+                  title="No run is complete yet"
+                  text="Figures over time appear here after the first one."
+                />
+              </Panel>
+            ) : (
+              <RunPlots
+                history={completed.filter((run) => systemName(run) === system).toReversed()}
+                accepted={accepted.find((one) => one.system === null || one.system === system) ?? null}
+              />
+            )}
+            {runs.length === 0 ? null : (
+              <Panel title="Runs">
+                <RunsTable runs={runs} showsPack={false} />
+              </Panel>
+            )}
+          </div>
+        )
+      }}
+    </Loaded>
+  )
+}
+
+const systemName = ({ run }: ListedRun): string => run.system?.name ?? 'unknown system'
+
+/** One system at a time: the figures of another one are not on the same line. */
+const SystemChoice = ({ systems, chosen }: { readonly systems: readonly string[]; readonly chosen: string }) =>
+  systems.length < 2 ? null : (
+    <Choice
+      label="System"
+      value={chosen}
+      options={systems.map((system) => [system, system])}
+      onChoose={(system) => navigate(withQuery({ system }), { replace: true })}
+    />
+  )
+
+const signs = { pass: '✓', fail: '✕', error: '!', skipped: '–', unjudged: '?' } as const
+const pageSize = 40
+/** Cases that always passed need no more than a few rows. */
+const minRows = 8
+
+/** Cases by runs: which broke and when, which are unsteady, which never passed. */
+function CaseGrid({ grid }: { readonly grid: Grid }) {
+  const [more, setMore] = useState(0)
+  if (grid.runs.length === 0) return null
+  const unsteady = grid.cases.filter(({ verdicts }) => verdicts.some((one) => one !== null && one !== 'pass')).length
+  const shown = Math.min(pageSize, Math.max(minRows, unsteady)) + more
+  const note =
+    unsteady === 0
+      ? `All ${count(grid.total)} cases passed in ${pluralize(grid.runs.length, 'run')}`
+      : `${count(unsteady)} of ${count(grid.total)} cases did not always pass`
+  return (
+    <Panel title="Cases by runs" note={<span class="soft small">{note}</span>}>
+      <div class="table-scroll">
+        <table class="case-grid">
+          <thead>
+            <tr>
+              <th class="grid-case">Case</th>
+              {grid.runs.map((listed) => (
+                <th key={listed.run.runId}>
+                  <Link href={runAddress(listed.run.runId)}>{shortDay(whenOf(listed))}</Link>
+                </th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {grid.cases.slice(0, shown).map((row) => (
+              <CaseGridRow key={row.caseId} row={row} runs={grid.runs.map(({ run }) => run.runId)} />
+            ))}
+          </tbody>
+        </table>
+      </div>
+      {shown < grid.cases.length ? (
+        <MoreButton onMore={() => setMore(more + pageSize * 5)} shown={shown} total={grid.cases.length} />
+      ) : null}
+    </Panel>
+  )
+}
+
+function CaseGridRow({ row, runs }: { readonly row: Grid['cases'][number]; readonly runs: readonly string[] }) {
+  const { caseId, prompt, verdicts } = row
+  const latest = runs[verdicts.findLastIndex((verdict) => verdict !== null)]
+  return (
+    <tr>
+      <th scope="row" class="grid-case">
+        <p class="clip mono">
+          {latest === undefined ? caseId : <Link href={caseAddress(latest, caseId)}>{caseId}</Link>}
+        </p>
+        <p class="clip soft small" dir="auto">
+          {prompt}
+        </p>
+      </th>
+      {verdicts.map((verdict, index) => {
+        const run = runs[index] ?? ''
+        return (
+          <td key={run} class="cell">
+            {verdict === null ? (
+              <span class="soft" title="not in this run">
+                ·
+              </span>
+            ) : (
+              <Link
+                class={`badge ${caseTones[verdict]}`}
+                href={caseAddress(run, caseId)}
+                aria-label={`${caseId}: ${verdict}`}
+                title={verdict}
+                text={signs[verdict]}
+              />
+            )}
+          </td>
+        )
+      })}
+    </tr>
+  )
+}
+
+type RunPlotsProps = { readonly history: readonly ListedRun[]; readonly accepted: Accepted | null }
+
+type Measure = {
+  readonly title: string
+  readonly points: readonly PlotPoint[]
+  readonly format: (value: number) => string
+  readonly limits?: Range | null
+  readonly startsAtZero?: boolean
+  readonly base?: number | undefined
+}
+
+/** Every figure of a pack over its completed runs, oldest first; as numbers if there is a single run. */
+function RunPlots({ history, accepted }: RunPlotsProps) {
+  const names = [...new Set(history.flatMap(({ run }) => Object.keys(run.metrics ?? {})))].sort()
+  const measures: readonly Measure[] = [
+    {
+      title: 'Pass rate',
+      points: history.flatMap((listed) => {
+        const { low = null, high = null } = listed.passInterval ?? {}
+        return listed.passRate === null ? [] : [{ ...pointOf(listed), value: listed.passRate, low, high }]
+      }),
+      format: percent,
+      limits: [0, 1],
+      base: accepted?.passRate,
+    },
+    ...names.map((name) => {
+      const limits = limitsOf(name, history)
+      const points = history.flatMap((listed) => metricPoint(listed, name, limits))
+      return { title: metricName(name), points, format: figure, limits, base: accepted?.metrics[name] }
+    }),
+    {
+      title: 'Time per case, median',
+      points: history.flatMap((listed) => {
+        const value = listed.run.latency?.p50Ms
+        return value === undefined ? [] : [{ ...pointOf(listed), value, low: null, high: null }]
+      }),
+      format: milliseconds,
+      startsAtZero: true,
+    },
+  ]
+  if (history.length === 1) return <Figures items={measures.flatMap(figureOf)} />
+  return (
+    <div class="columns">
+      {measures.map(({ base, ...measure }) => (
+        <LinePlot
+          key={measure.title}
+          {...measure}
+          reference={base === undefined ? null : { value: base, label: 'baseline' }}
+          onChoose={(runId) => navigate(runAddress(runId))}
+        />
+      ))}
+    </div>
+  )
+}
+
+function figureOf({ title, points: [point], format, base }: Measure) {
+  if (point === undefined) return []
+  const { value, low, high } = point
+  const notes = [
+    ...(low === null || high === null ? [] : [`95 %: ${format(low)} to ${format(high)}`]),
+    ...(base === undefined ? [] : [`baseline ${format(base)}`]),
+  ]
+  return [{ name: title, value: format(value), note: notes.join(', ') }]
+}
+
+const pointOf = (listed: ListedRun): Pick<PlotPoint, 'key' | 'at' | 'label'> => ({
+  key: listed.run.runId,
+  at: whenOf(listed),
+  label: moment(whenOf(listed)),
+})
+
+function metricPoint(listed: ListedRun, name: string, limits: Range | null): readonly PlotPoint[] {
+  const value = listed.run.metrics?.[name]
+  if (value === undefined) return []
+  const interval = listed.run.intervals?.[name]
+  // Equal scores of all cases do not make the next one certain: no interval is better than a false one.
+  if (interval === undefined || interval.high - interval.low < 1e-9)
+    return [{ ...pointOf(listed), value, low: null, high: null }]
+  const [min, max] = limits ?? [Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY]
+  return [{ ...pointOf(listed), value, low: Math.max(min, interval.low), high: Math.min(max, interval.high) }]
+}
+
+/** The declared range; a figure that never left 0 to 1 counts as a share. */
+function limitsOf(name: string, history: readonly ListedRun[]): Range | null {
+  const [min, max] = history.at(-1)?.run.metricDeclarations?.find((one) => one.name === name)?.range ?? []
+  if (min !== undefined && max !== undefined) return [min, max]
+  const values = history.flatMap(({ run }) => run.metrics?.[name] ?? [])
+  return values.every((value) => value >= 0 && value <= 1) ? [0, 1] : null
+}

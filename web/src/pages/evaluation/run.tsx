@@ -1,0 +1,247 @@
+import type { ListedCase, RouteAnswer } from '../../../../src/http/api/contract.ts'
+import { ask, evalsChange } from '../../api/client.ts'
+import { count, figure, milliseconds, percent, pluralize } from '../../format/numbers.ts'
+import { moment } from '../../format/time.ts'
+import { Link, navigate, query, withQuery } from '../../navigation/router.tsx'
+import { useResource } from '../../state/resource.ts'
+import { useSubject } from '../../state/window.ts'
+import { Button } from '../../ui/elements.tsx'
+import { SearchBox, Select } from '../../ui/form.tsx'
+import { Facts, Figures, PageHead, Panel } from '../../ui/layout.tsx'
+import { Loaded, SkeletonBlock, SkeletonRows } from '../../ui/notice.tsx'
+import { CaseVerdict, Failures, RunStatus } from './parts.tsx'
+import { allPacks, caseAddress, compareAddress, metricName, packAddress, systemOf, whenOf } from './words.ts'
+
+type Run = RouteAnswer<'run'>
+
+/** One run: its figures, its cases and its environment. */
+export function RunView({ id }: { readonly id: string }) {
+  const found = useResource(id, (signal) => ask('run', { params: { id }, signal }), { freshness: evalsChange.value })
+  useSubject(found.value === null ? null : `Run of ${found.value.run.benchmarkId}`)
+  return (
+    <Loaded resource={found} waiting={<SkeletonBlock label="Loading the run" />} elsewhere={allPacks}>
+      {(run) => (
+        <div class="stack">
+          <PageHead
+            title={`Run of ${moment(whenOf(run))}`}
+            crumbs={[
+              { name: 'Packs', href: '/evaluation' },
+              { name: run.run.benchmarkId, href: packAddress(run.run.benchmarkId) },
+              { name: 'Run' },
+            ]}
+            tools={<CompareWith run={run} />}
+          >
+            <RunStatus run={run.run} /> <span class="mono break">{run.run.runId}</span>
+          </PageHead>
+          <RunFigures run={run} />
+          {run.problems.map((problem) => (
+            <p key={problem} class="note">
+              {problem}
+            </p>
+          ))}
+          <CasesList runId={id} counts={run.verdicts} />
+          <Environment run={run} />
+        </div>
+      )}
+    </Loaded>
+  )
+}
+
+/** The baseline first: cases that broke earlier do not differ from the run before. */
+function CompareWith({ run }: { readonly run: Run }) {
+  const { runId } = run.run
+  const others = run.history.filter((other) => other.run.runId !== runId).toReversed()
+  const baseline = others.find((other) => other.run.runId === run.baseline?.runId)
+  if (others.length === 0) return null
+  return (
+    <>
+      {baseline === undefined ? null : (
+        <Link
+          class="button"
+          href={compareAddress(baseline.run.runId, runId)}
+          text={`Compare with baseline ${run.baseline?.snapshotId}`}
+        />
+      )}
+      <Select
+        label="Compare with a run"
+        value=""
+        options={[
+          ['', 'Compare with a run…'],
+          ...others.map((other): [string, string] => [
+            other.run.runId,
+            `${moment(whenOf(other))}, ${other.passRate === null ? '–' : percent(other.passRate)}`,
+          ]),
+        ]}
+        onChoose={(other) => navigate(compareAddress(other, runId))}
+      />
+    </>
+  )
+}
+
+function RunFigures({ run: { passRate, passInterval, run } }: { readonly run: Run }) {
+  const metrics = Object.entries(run.metrics ?? {}).sort(([a], [b]) => (a < b ? -1 : 1))
+  return (
+    <Figures
+      items={[
+        {
+          name: 'Pass rate',
+          value: passRate === null ? '–' : percent(passRate),
+          note: passInterval === null ? '' : `95 %: ${percent(passInterval.low)} to ${percent(passInterval.high)}`,
+        },
+        { name: 'Cases passed', value: count(run.passedCases), note: `of ${count(run.totalCases)}` },
+        ...metrics.map(([name, value]) => {
+          const { low, high } = run.intervals?.[name] ?? { low: 0, high: 0 }
+          const isKnown = high - low >= 1e-9
+          const note = isKnown ? `95 %: ${figure(bounded(low, value))} to ${figure(bounded(high, value))}` : ''
+          return { name: metricName(name), value: figure(value), note }
+        }),
+        ...(run.latency === undefined
+          ? []
+          : [
+              {
+                name: 'Time per case',
+                value: milliseconds(run.latency.p50Ms),
+                note: `95 % within ${milliseconds(run.latency.p95Ms)}`,
+              },
+            ]),
+      ]}
+    />
+  )
+}
+
+/** A share is between 0 and 1, whatever the formula of its interval returns. */
+const bounded = (bound: number, value: number): number =>
+  value >= 0 && value <= 1 ? Math.min(1, Math.max(0, bound)) : bound
+
+function Environment({ run }: { readonly run: Run }) {
+  const { environment, run: summary } = run
+  const git = environment?.git
+  return (
+    <Panel title="Environment">
+      <Facts
+        class="pad"
+        rows={[
+          ['System', systemOf(run)],
+          ['Pack', <code>{summary.packHash ?? 'not recorded'}</code>],
+          ...(environment === null
+            ? []
+            : ([
+                [
+                  'Node, OS',
+                  `${environment.node}, ${environment.os.platform} ${environment.os.release} ${environment.os.arch}`,
+                ],
+                ['Commit', git == null ? 'outside a repository' : `${git.commit}${git.dirty ? ', with changes' : ''}`],
+              ] as const)),
+          ['Seed', summary.seed],
+          ['Notes', summary.notes],
+        ]}
+      />
+    </Panel>
+  )
+}
+
+const verdicts = ['pass', 'fail', 'error', 'skipped', 'unjudged'] as const
+const pageSize = 50
+
+/** The cases of a run; those that did not pass come first. The filters are part of the address. */
+function CasesList({ runId, counts }: { readonly runId: string; readonly counts: Readonly<Record<string, number>> }) {
+  const verdict = verdicts.find((known) => known === query.value.get('verdict'))
+  const text = query.value.get('text') ?? ''
+  const offset = Math.max(0, Number.parseInt(query.value.get('from') ?? '0', 10) || 0)
+  const filters = { ...(verdict === undefined ? {} : { verdict: [verdict] }), ...(text === '' ? {} : { text }) }
+  const found = useResource(
+    JSON.stringify([runId, filters, offset]),
+    (signal) => ask('cases', { params: { id: runId }, query: { limit: pageSize, offset, ...filters }, signal }),
+    { freshness: evalsChange.value, keep: true },
+  )
+  const set = (changes: Readonly<Record<string, string | null>>) =>
+    navigate(withQuery({ from: null, ...changes }), { replace: true })
+  return (
+    <Panel
+      title="Cases"
+      tools={
+        <>
+          <SearchBox
+            label="Filter cases"
+            placeholder="Id, message, failure"
+            maxLength={200}
+            text={text}
+            onChange={(next) => set({ text: next })}
+          />
+          <Select
+            label="Verdict"
+            value={verdict ?? ''}
+            options={[
+              ['', 'All verdicts'],
+              ...verdicts.map((known) => [known, `${known} (${count(counts[known] ?? 0)})`] as const),
+            ]}
+            onChoose={(next) => set({ verdict: next })}
+          />
+        </>
+      }
+    >
+      <Loaded resource={found} waiting={<SkeletonRows rows={6} label="Loading cases" />}>
+        {({ items, total, names }) =>
+          items.length === 0 ? (
+            <p class="pad soft">No case matches.</p>
+          ) : (
+            <>
+              <ul class="rows lines" aria-busy={found.isLoading}>
+                {items.map((listed) => (
+                  <CaseRow key={`${listed.caseId}-${listed.repeat}`} runId={runId} listed={listed} names={names} />
+                ))}
+              </ul>
+              <div class="foot actions">
+                <span class="soft small number">
+                  {count(offset + 1)} to {count(offset + items.length)} of {count(total)}
+                </span>
+                <Button
+                  class="small"
+                  icon="back"
+                  aria-label="Earlier cases"
+                  disabled={offset === 0}
+                  onClick={() => set({ from: String(Math.max(0, offset - pageSize)) })}
+                />
+                <Button
+                  class="small"
+                  icon="forward"
+                  aria-label="Later cases"
+                  disabled={offset + items.length >= total}
+                  onClick={() => set({ from: String(offset + pageSize) })}
+                />
+              </div>
+            </>
+          )
+        }
+      </Loaded>
+    </Panel>
+  )
+}
+
+type CaseRowProps = {
+  readonly runId: string
+  readonly listed: ListedCase
+  readonly names: RouteAnswer<'cases'>['names']
+}
+
+function CaseRow({ runId, listed, names }: CaseRowProps) {
+  const { caseId, repeat, verdict, prompt, failures, error, returned, totalMs } = listed
+  return (
+    <li class="case-row">
+      <CaseVerdict verdict={verdict} />
+      <div class="grow">
+        <Link class="mono break" href={caseAddress(runId, caseId)}>
+          {caseId}
+          {repeat === 0 ? '' : ` · repeat ${repeat + 1}`}
+        </Link>
+        <p class="clamp" dir="auto">
+          {prompt}
+        </p>
+        <Failures failures={[...(error === null ? [] : [error]), ...failures]} names={names} />
+      </div>
+      <span class="soft small number">
+        {pluralize(returned, 'result')}, {milliseconds(totalMs)}
+      </span>
+    </li>
+  )
+}

@@ -1,9 +1,0 @@
-/** The pages that are fetched after the first one, together: many small files would wait for each other. */
-export { ConversationsPage } from './conversations/conversations-page.tsx'
-export { EvaluationPage } from './evaluation/evaluation-page.tsx'
-export { GrowthPage } from './growth/growth-page.tsx'
-export { HealthPage } from './health/health-page.tsx'
-export { HostsPage } from './hosts/hosts-page.tsx'
-export { JournalPage } from './journal/journal-page.tsx'
-export { PeoplePage } from './people/people-page.tsx'
-export { ReviewPage } from './review/review-page.tsx'

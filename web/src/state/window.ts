@@ -1,0 +1,84 @@
+import { computed, effect, signal } from '@preact/signals'
+import { useEffect } from 'preact/hooks'
+
+/** The one thing a page is about, for the title of the window; null on pages about many. */
+export const subject = signal<string | null>(null)
+
+/** Names what is looked at while the component is there. */
+export function useSubject(name: string | null): void {
+  useEffect(() => {
+    subject.value = name
+    return () => {
+      subject.value = null
+    }
+  }, [name])
+}
+
+export const themes = ['system', 'light', 'dark'] as const
+export type Theme = (typeof themes)[number]
+
+const key = 'credence-theme'
+
+/** `system` follows the machine's preference. */
+export const theme = signal<Theme>(stored())
+
+effect(() => {
+  const chosen = theme.value
+  if (chosen === 'system') delete document.documentElement.dataset.theme
+  else document.documentElement.dataset.theme = chosen
+  try {
+    if (chosen === 'system') localStorage.removeItem(key)
+    else localStorage.setItem(key, chosen)
+  } catch {
+    // Without storage the choice lasts as long as the page.
+  }
+})
+
+export const nextTheme = (): void => {
+  theme.value = themes[(themes.indexOf(theme.value) + 1) % themes.length] ?? 'system'
+}
+
+function stored(): Theme {
+  try {
+    const kept = localStorage.getItem(key)
+    return kept === 'light' || kept === 'dark' ? kept : 'system'
+  } catch {
+    return 'system'
+  }
+}
+
+const everyMs = 30_000
+
+/** Grows as time goes by, so that what says "a minute ago" does not stand still. */
+export const tick = signal(0)
+
+setInterval(() => {
+  if (document.visibilityState === 'visible') tick.value += 1
+}, everyMs)
+
+document.addEventListener('visibilitychange', () => {
+  if (document.visibilityState === 'visible') tick.value += 1
+})
+
+/** What somebody is writing and has not saved, with the version it began from. It outlives a look at another page. */
+export type Draft = { readonly text: string; readonly baseVersion: number }
+
+const drafts = signal<ReadonlyMap<string, Draft>>(new Map())
+
+export const draftOf = (key: string): Draft | null => drafts.value.get(key) ?? null
+
+export const hasDrafts = computed(() => drafts.value.size > 0)
+
+export function keepDraft(key: string, draft: Draft): void {
+  drafts.value = new Map(drafts.peek()).set(key, draft)
+}
+
+export function dropDraft(key: string): void {
+  const rest = new Map(drafts.peek())
+  rest.delete(key)
+  drafts.value = rest
+}
+
+window.addEventListener('beforeunload', (event) => {
+  if (hasDrafts.peek()) event.preventDefault()
+})
