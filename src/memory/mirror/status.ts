@@ -1,5 +1,5 @@
 import type { Ports } from '../ports.ts'
-import { openConflicts } from './merge/conflicts.ts'
+import { conflictFiles } from './merge/conflicts.ts'
 import { undecidedEdits } from './merge/waiting.ts'
 import { readLiveFile, signatureAt } from './parse/read-file.ts'
 import { loadProblem, loadState, mirrorFile, mirrorPaths, rebuildState } from './state/state.ts'
@@ -25,7 +25,7 @@ export async function mirrorStatus({ store }: Pick<Ports, 'store'>, dir: string)
     known.signature === signatureAt(file) ||
     (mirror.kind === 'read' && mirror.hash === known.hash)
   const editedFiles = isUnchanged ? [] : [mirrorFile]
-  const conflicts = await openConflicts(store, paths, state)
+  const conflicts = conflictFiles(paths)
   const undecided = await undecidedEdits(store, state)
   const problem = isDamaged
     ? { at: '', message: 'The records of the mirror cannot be read; `credence mirror sync` makes them anew.' }

@@ -159,7 +159,7 @@ function mirrorFindings(status: MirrorStatus): readonly StoreFinding[] {
   const trouble = [
     ...(held === null ? [] : [`${file} is not synchronised: ${held.reason} (${held.file})`]),
     ...(problem === null ? [] : [problem.message]),
-    ...conflicts.map(({ file: name }) => `changed in both places: ${name}`),
+    ...conflicts.map((name) => `a save of another program could not be merged; it is in ${name}`),
     ...refused.map(({ file: name, line, reason }) => `${name}, line ${line} was not imported: ${reason}`),
   ]
   const waiting =

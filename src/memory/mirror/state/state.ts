@@ -47,8 +47,6 @@ const mirrorState = z.object({
       signature: z.string(),
     })
     .nullable(),
-  /** Conflict files that were written, with the ids of the proposals in them. */
-  conflicts: z.array(z.object({ at: z.string(), file: z.string(), beliefs: z.array(z.string()) })),
   /** Lines that could not become beliefs, with the reason. */
   refused: z.array(z.object({ file: z.string(), line: z.number(), reason: z.string() })),
   /** Edits of the file that a person has to decide on. */
@@ -103,7 +101,7 @@ export function rebuildState({ file }: MirrorPaths, user: string): MirrorState {
     document === null || version === null
       ? {}
       : { [mirrorFile]: { signature: '', hash: '', items: document.items().length } }
-  const nothing = { held: null, conflicts: [], refused: [], waiting: [] }
+  const nothing = { held: null, refused: [], waiting: [] }
   return { format: 2, user, version: version ?? 0, watermark: 0, syncedAt: null, files, ...nothing }
 }
 
