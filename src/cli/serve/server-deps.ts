@@ -48,7 +48,7 @@ function described(status: MirrorStatus): RouteAnswer<'mirror'> {
     conflicts: conflicts.length,
     isHeld: held !== null,
     problems: [
-      ...(problem === null ? [] : [problem.message]),
+      ...(problem === null ? [] : [problem]),
       ...(held === null ? [] : [`Held for review: ${held.reason} (${held.file}).`]),
       ...conflicts.map(
         (name) =>

@@ -22,7 +22,6 @@ import {
   mirrorFile,
   mirrorPaths,
   rebuildState,
-  saveProblem,
   saveState,
 } from './state/state.ts'
 import { showBeliefs } from './write/shown.ts'
@@ -91,7 +90,7 @@ export async function syncMirror(ports: Ports, request: MirrorRequest): Promise<
   }
 }
 
-/** Syncs after another operation, which must not fail because of it: errors are recorded and returned. */
+/** Syncs after another operation, which must not fail because of it: errors are returned. */
 export async function syncQuietly(ports: Ports, request: MirrorRequest) {
   const paths = mirrorPaths(request.dir)
   try {
@@ -102,13 +101,7 @@ export async function syncQuietly(ports: Ports, request: MirrorRequest) {
     const synced = await syncMirror(ports, request)
     return { synced, error: null, mustSettle: hasReplaced(paths) }
   } catch (cause) {
-    const error = cause instanceof Error ? cause : new Error(String(cause))
-    try {
-      saveProblem(paths, { at: ports.now().toISOString(), message: error.message })
-    } catch {
-      // A disk that refuses the mirror refuses this record too; the error is returned all the same.
-    }
-    return { synced: null, error, mustSettle: false }
+    return { synced: null, error: cause instanceof Error ? cause : new Error(String(cause)), mustSettle: false }
   }
 }
 
@@ -163,7 +156,6 @@ async function runSync(ports: Ports, paths: MirrorPaths, state: MirrorState, req
     state.watermark = Math.max(state.watermark, events[0]?.number ?? 0)
     state.held = null
     state.syncedAt = ports.now().toISOString()
-    saveProblem(paths, null)
     saveState(paths, state)
     const now = ports.now().getTime()
     settleReplaced(paths, replaced, (at) => hasWaited || now - at >= settleMs)

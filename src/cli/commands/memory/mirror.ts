@@ -272,7 +272,7 @@ function statusText(status: MirrorStatus, style: Style): string {
     leftAlone > 0 && plain(leftAloneText(leftAlone, file)),
     held !== null && remark(`Held since ${held.since}`, style.red, heldText(held), style),
     held !== null && below(remedyOf(held), style),
-    problem !== null && remark(`Failed at ${problem.at}`, style.red, problem.message, style),
+    problem !== null && remark('Damaged', style.red, problem, style),
     changes.length > 0 &&
       plain(`${changes.join('; ')}${held === null ? '; `credence mirror sync` synchronises both.' : '.'}`),
     status.isInSync && style.green('The file and the store agree.'),

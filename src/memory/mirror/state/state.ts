@@ -105,22 +105,6 @@ export function rebuildState({ file }: MirrorPaths, user: string): MirrorState {
   return { format: 2, user, version: version ?? 0, watermark: 0, syncedAt: null, files, ...nothing }
 }
 
-const problemSchema = z.object({ at: z.string(), message: z.string() })
-type MirrorProblem = z.infer<typeof problemSchema>
-
-const problemFile = ({ state }: MirrorPaths): string => join(state, 'problem.json')
-
-/** Why the last sync failed. In a file of its own, since a failed sync may not have had the lock. */
-export function loadProblem(paths: MirrorPaths): MirrorProblem | null {
-  const parsed = problemSchema.safeParse(parseJson(readIfPresent(problemFile(paths)) ?? ''))
-  return parsed.success ? parsed.data : null
-}
-
-export function saveProblem(paths: MirrorPaths, problem: MirrorProblem | null): void {
-  if (problem === null) rmSync(problemFile(paths), { force: true })
-  else writeRecord(paths, problemFile(paths), JSON.stringify(problem))
-}
-
 /** Writes a record whole or not at all; it need not survive a power cut. */
 export function writeRecord({ dir }: Pick<MirrorPaths, 'dir'>, path: string, content: string, mode = 0o600): void {
   const temporary = join(dirname(ownPath(dir, path)), leftoverName('tmp', basename(path)))
