@@ -8,13 +8,13 @@ import { describe, expect, it } from 'vitest'
 const budgets: Readonly<Record<string, number>> = {
   '': 1_400,
   beliefs: 800,
-  cli: 13_450,
+  cli: 13_250,
   eval: 10_100,
   files: 850,
   http: 2_000,
   mcp: 700,
-  memory: 10_700,
-  'memory/mirror': 2_800,
+  memory: 10_650,
+  'memory/mirror': 2_550,
   models: 700,
   operations: 3_700,
   proxy: 850,
@@ -25,7 +25,7 @@ const budgets: Readonly<Record<string, number>> = {
   'store/sqlite': 4_300,
   tasks: 4_800,
 }
-const maxLines = 63_750
+const maxLines = 63_100
 /** Max lines of the TypeScript and CSS of the dashboard, in `web`. */
 const maxWebLines = 12_400
 

@@ -373,7 +373,7 @@ export const Mirror = z.object({
   isInSync: z.boolean().nullable(),
   items: z.int().nullable(),
   lastSyncAt: z.string().nullable(),
-  conflicts: z.int().describe('Conflicts between MEMORY.md and the store that wait for a decision.'),
+  conflicts: z.int().describe('Files that keep saves of MEMORY.md which could not be merged.'),
   isHeld: z.boolean().describe('Whether an edit that removes many lines waits for a person.'),
   problems: z.array(z.string()),
 })

@@ -173,11 +173,12 @@ describe('a change of what a person stated', () => {
 
     await place.memory.correct('terms', { content: '90 days.' })
 
-    expect(lineOf(place.text(), 'terms')).toContain('90 days.')
+    expect(lineOf(place.text(), 'terms')).toContain('30 days.')
+    expect((await place.beliefs()).terms).toBe('90 days.')
     expect(await place.memory.proposals()).toMatchObject([
       { proposal: { content: '30 days.' }, target: { content: '90 days.' } },
     ])
-    expect((await place.status()).conflicts).toHaveLength(1)
+    expect((await place.status()).undecided).toHaveLength(1)
   })
 
   it('waits too when it comes as a new line with the name of the belief', async () => {

@@ -320,7 +320,7 @@ describe('what a mirror says', () => {
     for (const { stdout } of [synced, status]) {
       const lines = stripVTControlCharacters(stdout).split('\n')
       expect(lines.filter((line) => line.length > 80 && !line.includes(place.file))).toEqual([])
-      expect(stdout).toContain('\u001b[33mConflict\u001b[39m')
+      expect(stdout).toContain('\u001b[33mWaiting\u001b[39m')
     }
   })
 })

@@ -366,7 +366,7 @@ describe('an old copy that is saved', () => {
 })
 
 describe('a change in both places', () => {
-  it('to the same words keeps both: the store holds, the file waits as a proposal, and a file says so', async () => {
+  it('to the same words keeps both: the store has its own, and the edit in the file waits as a proposal', async () => {
     await using place = personalMemory()
     const { memory } = place
     await memory.remember({ name: 'theme', content: 'dark' })
@@ -381,18 +381,34 @@ describe('a change in both places', () => {
     expect((await place.beliefs()).theme).toBe('solarized')
     const [waiting] = await memory.proposals()
     expect(waiting).toMatchObject({ proposal: { content: 'light' }, target: { content: 'solarized' } })
-    expect(place.text()).not.toMatch(/<<<<<<<|>>>>>>>|light/u)
-    const { conflicts, isInSync } = await place.status()
-    expect(isInSync).toBe(false)
-    expect(conflicts).toHaveLength(1)
-    expect(place.text(conflicts[0]?.file)).toContain('solarized')
-    expect(place.text(conflicts[0]?.file)).toContain('light')
+    expect(place.text()).toContain('**theme**: light')
+    expect(place.text()).not.toMatch(/<<<<<<<|>>>>>>>|solarized/u)
+    expect(await place.status()).toMatchObject({ isInSync: false, conflicts: [], undecided: { length: 1 } })
+    expect(await place.sync()).toMatchObject({ written: [], taken: nothingTaken })
 
     await memory.accept(waiting?.proposal.id ?? '')
 
     expect((await place.beliefs()).theme).toBe('light')
     expect(place.text()).toContain(': light')
-    expect((await place.status()).conflicts).toEqual([])
+    expect((await place.status()).isInSync).toBe(true)
+  })
+
+  it('gives way to the text of the store when it is rejected', async () => {
+    await using place = personalMemory()
+    await place.memory.remember({ name: 'theme', content: 'dark' })
+    const copy = place.text()
+    await place.memory.correct('theme', { content: 'solarized' })
+    writeFileSync(place.path(), copy.replace(': dark', ': light'))
+    await place.sync()
+    const [waiting] = await place.memory.proposals()
+
+    await place.memory.reject(waiting?.proposal.id ?? '')
+    const { taken } = await place.sync()
+
+    expect(taken).toEqual(nothingTaken)
+    expect(place.text()).toContain('**theme**: solarized')
+    expect(place.text()).not.toContain('light')
+    expect((await place.status()).isInSync).toBe(true)
   })
 
   it('to different parts of an item takes both', async () => {

@@ -77,26 +77,24 @@ describe('a conflict', () => {
     return place
   }
 
-  it.each(['accept', 'reject'])('is said by every command that meets it until it is decided with %s', async (way) => {
+  it.each(['accept', 'reject'])('is listed by sync and status until it is decided with %s', async (way) => {
     using place = await torn()
 
     const sync = await place.run('mirror', 'sync')
     const again = await place.run('mirror', 'sync')
     const status = await place.run('mirror', 'status')
-    const changed = await place.run('remember', 'new', '--name', 'third')
 
-    const { conflicts } = JSON.parse((await place.run('mirror', 'status', '--json')).stdout)
-    const [{ file, proposals }] = conflicts
+    const { undecided } = JSON.parse((await place.run('mirror', 'status', '--json')).stdout)
+    const { id } = undecided[0].proposal
+    expect(sync.stdout).toContain('1 conflict;')
     for (const { exitCode, stdout } of [sync, again, status]) {
-      expect(exitCode).toBe(5)
+      expect(exitCode).toBe(0)
       expect(stdout).not.toContain('In sync')
-      expect(stdout).toContain(`${file} shows both`)
-      expect(stdout).toContain(`credence review ${way} ${proposals[0]}`)
-      expect(stdout).toContain(`${file} is kept; delete it`)
+      expect(stdout).toContain('change "theme"')
+      expect(stdout).toContain(`credence review ${way} ${id}`)
     }
-    expect(changed).toMatchObject({ exitCode: 0, stderr: expect.stringContaining(file) })
 
-    const decided = await place.run('review', way, proposals[0])
+    const decided = await place.run('review', way, id)
 
     expect(decided).toMatchObject({ exitCode: 0, stderr: '' })
     expect(await place.run('mirror', 'sync')).toMatchObject({
@@ -104,7 +102,7 @@ describe('a conflict', () => {
       stdout: expect.stringContaining('In sync'),
     })
     expect(await place.run('mirror', 'status')).toMatchObject({ exitCode: 0 })
-    expect(readFileSync(join(place.work, 'memory', file), 'utf8')).toContain('solarized')
+    expect(place.text()).toContain(way === 'accept' ? ': light' : ': solarized')
   })
 
   it('is settled when both come to say the same', async () => {
@@ -113,7 +111,7 @@ describe('a conflict', () => {
 
     await place.run('correct', 'theme', 'light')
 
-    expect(await place.json('mirror', 'status')).toMatchObject({ conflicts: [], isInSync: true })
+    expect(await place.json('mirror', 'status')).toMatchObject({ undecided: [], isInSync: true })
   })
 })
 

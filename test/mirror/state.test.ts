@@ -132,7 +132,7 @@ describe('a file that was replaced by a process that died', () => {
     const { conflicts } = await place.sync()
 
     expect(conflicts).toHaveLength(1)
-    expect(place.text(conflicts[0]?.file)).toContain('an edit of a')
+    expect(place.text(conflicts[0])).toContain('an edit of a')
   })
 })
 

@@ -128,7 +128,7 @@ describe('the archives of exports', () => {
     expect(one.stdout).toContain(`${399 * 4} turns stored`)
     expect(two.exitCode).toBe(3)
     expect(two.stderr).toMatch(/cut\.zip(?:, line \d+)?: The (?:archive|file)/u)
-    expect(three.stderr).toContain('empty.zip: The archive holds no file conversations.json.')
+    expect(three.stderr).toContain('empty.zip: The archive contains no file conversations.json.')
   })
 })
 

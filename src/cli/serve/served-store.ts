@@ -52,11 +52,11 @@ function described(status: MirrorStatus): MirrorReport {
     conflicts: conflicts.length,
     isHeld: held !== null,
     problems: [
-      ...(problem === null ? [] : [problem.message]),
+      ...(problem === null ? [] : [problem]),
       ...(held === null ? [] : [`Held for review: ${held.reason} (${held.file}).`]),
       ...conflicts.map(
-        (conflict) =>
-          `The file and the store changed the same text. Accept or reject the file’s version in Review; ${conflict.file} shows both.`,
+        (name) =>
+          `A save of another program could not be merged. Copy from ${name} what you want to keep, and delete it.`,
       ),
       ...counted(status.undecided.length, 'edit waits for your decision.', 'edits wait for your decision.'),
       ...counted(refused.length, 'line could not be taken in.', 'lines could not be taken in.'),

@@ -1,8 +1,8 @@
 import type { Ports } from '../ports.ts'
-import { openConflicts } from './merge/conflicts.ts'
+import { conflictFiles } from './merge/conflicts.ts'
 import { undecidedEdits } from './merge/waiting.ts'
 import { readLiveFile, signatureAt } from './parse/read-file.ts'
-import { loadProblem, loadState, mirrorFile, mirrorPaths, rebuildState } from './state/state.ts'
+import { loadState, mirrorFile, mirrorPaths, rebuildState } from './state/state.ts'
 import { MirrorDocument } from './write/document.ts'
 
 export type MirrorStatus = Awaited<ReturnType<typeof mirrorStatus>>
@@ -25,11 +25,9 @@ export async function mirrorStatus({ store }: Pick<Ports, 'store'>, dir: string)
     known.signature === signatureAt(file) ||
     (mirror.kind === 'read' && mirror.hash === known.hash)
   const editedFiles = isUnchanged ? [] : [mirrorFile]
-  const conflicts = await openConflicts(store, paths, state)
+  const conflicts = conflictFiles(paths)
   const undecided = await undecidedEdits(store, state)
-  const problem = isDamaged
-    ? { at: '', message: 'The records of the mirror cannot be read; `credence mirror sync` makes them anew.' }
-    : loadProblem(paths)
+  const problem = isDamaged ? 'The records of the mirror cannot be read; `credence mirror sync` makes them anew.' : null
   const hasWork = [pendingEvents, editedFiles.length, conflicts.length, undecided.length].some((count) => count > 0)
   return {
     exists: true,

@@ -129,8 +129,9 @@ function problemIn(synced: Synced | null): Error | null {
       `${file} was not synchronised: ${held.reason} (${held.file}). Neither the file nor the store was changed.`,
       'See `credence mirror status`.',
     )
-  if (taken.proposed > 0) {
-    const edits = taken.proposed === 1 ? '1 edit of MEMORY.md waits' : `${taken.proposed} edits of MEMORY.md wait`
+  const waiting = taken.proposed + taken.conflicts
+  if (waiting > 0) {
+    const edits = waiting === 1 ? '1 edit of MEMORY.md waits' : `${waiting} edits of MEMORY.md wait`
     return conflict(
       `${edits} for a person to accept or reject.`,
       'Decide with `credence mirror sync`, or see `credence review`.',
@@ -138,8 +139,8 @@ function problemIn(synced: Synced | null): Error | null {
   }
   if (conflicts[0] === undefined) return null
   return conflict(
-    `The file and the store changed the same text, and you have to decide: see ${conflicts[0].file}.`,
-    'Both versions are kept. `credence mirror status` says what to do.',
+    `A save of another program could not be merged into MEMORY.md. It is in ${conflicts[0]}.`,
+    'Copy the text that you want to keep, and delete the file.',
   )
 }
 

@@ -7,13 +7,7 @@ import { takeLock } from '../../files/lock.ts'
 import { checkOwn, ownDirectory, ownPath } from '../../files/own-files.ts'
 import type { Ports, Store } from '../ports.ts'
 import { applyPlan, type EditCounts, fileAuthors, type MirrorAuthority } from './merge/apply.ts'
-import {
-  conflictText,
-  forgetInConflicts,
-  type OpenConflict,
-  openConflicts,
-  writeConflictFile,
-} from './merge/conflicts.ts'
+import { conflictFiles, forgetInConflicts, writeConflictFile } from './merge/conflicts.ts'
 import { planMerge } from './merge/plan.ts'
 import { settleWaiting, type UndecidedEdit, undecidedEdits, withdrawOutdated } from './merge/waiting.ts'
 import type { ItemBlock } from './parse/blocks.ts'
@@ -28,7 +22,6 @@ import {
   mirrorFile,
   mirrorPaths,
   rebuildState,
-  saveProblem,
   saveState,
 } from './state/state.ts'
 import { showBeliefs } from './write/shown.ts'
@@ -59,8 +52,8 @@ export type Synced = {
   readonly refused: MirrorState['refused']
   /** Edits of the file that wait for a person to accept or reject them. */
   readonly undecided: readonly UndecidedEdit[]
-  /** Conflicts, new or old, that wait for a decision. */
-  readonly conflicts: readonly OpenConflict[]
+  /** Names of the files that keep saves of other programs which could not be merged. */
+  readonly conflicts: readonly string[]
   /** List items of MEMORY.md outside of the managed sections. */
   readonly leftAlone: number
 }
@@ -68,7 +61,6 @@ export type Synced = {
 /** How often a file may change during a sync before the rest is left to the next one. */
 const maxRounds = 8
 const maxRestlessWaits = 5
-const maxConflicts = 200
 
 /**
  * Merges store and file, in both directions. Makes the mirror when there is none.
@@ -98,7 +90,7 @@ export async function syncMirror(ports: Ports, request: MirrorRequest): Promise<
   }
 }
 
-/** Syncs after another operation, which must not fail because of it: errors are recorded and returned. */
+/** Syncs after another operation, which must not fail because of it: errors are returned. */
 export async function syncQuietly(ports: Ports, request: MirrorRequest) {
   const paths = mirrorPaths(request.dir)
   try {
@@ -109,13 +101,7 @@ export async function syncQuietly(ports: Ports, request: MirrorRequest) {
     const synced = await syncMirror(ports, request)
     return { synced, error: null, mustSettle: hasReplaced(paths) }
   } catch (cause) {
-    const error = cause instanceof Error ? cause : new Error(String(cause))
-    try {
-      saveProblem(paths, { at: ports.now().toISOString(), message: error.message })
-    } catch {
-      // A disk that refuses the mirror refuses this record too; the error is returned all the same.
-    }
-    return { synced: null, error, mustSettle: false }
+    return { synced: null, error: cause instanceof Error ? cause : new Error(String(cause)), mustSettle: false }
   }
 }
 
@@ -148,11 +134,6 @@ async function runSync(ports: Ports, paths: MirrorPaths, state: MirrorState, req
     const applied = await applyPlan({ ports, user, author, document }, plan)
     taken.restored += settled.restored
     for (const kind of Object.keys(taken) as (keyof EditCounts)[]) taken[kind] += applied.counts[kind]
-    if (applied.clashes.length > 0)
-      writeConflict(
-        conflictText(applied.clashes),
-        applied.clashes.flatMap(({ said }) => said?.id ?? []),
-      )
     const events = await eventsSince(store, user, state.watermark)
     const left = new Map([...settled.left, ...applied.left])
     const waiting = [...settled.waiting, ...applied.waiting]
@@ -172,11 +153,9 @@ async function runSync(ports: Ports, paths: MirrorPaths, state: MirrorState, req
     }))
     const version = document.version() ?? 0
     state.waiting = [...settled.waiting, ...applied.waiting.map((edit) => ({ ...edit, version }))]
-    state.conflicts = state.conflicts.slice(-maxConflicts)
     state.watermark = Math.max(state.watermark, events[0]?.number ?? 0)
     state.held = null
     state.syncedAt = ports.now().toISOString()
-    saveProblem(paths, null)
     saveState(paths, state)
     const now = ports.now().getTime()
     settleReplaced(paths, replaced, (at) => hasWaited || now - at >= settleMs)
@@ -220,12 +199,7 @@ async function runSync(ports: Ports, paths: MirrorPaths, state: MirrorState, req
     return 'held'
   }
 
-  const keepTorn = (save: Buffer): void => writeConflict(save, [])
-
-  function writeConflict(content: string | Buffer, beliefs: string[]): void {
-    const at = ports.now()
-    state.conflicts.push({ at: at.toISOString(), file: writeConflictFile(paths, at, content), beliefs })
-  }
+  const keepTorn = (save: Buffer): void => writeConflictFile(paths, ports.now(), save)
 
   removeOldRecords(paths)
   let outcome = await runRound(false)
@@ -243,7 +217,7 @@ async function runSync(ports: Ports, paths: MirrorPaths, state: MirrorState, req
     taken,
     refused: state.refused,
     undecided: await undecidedEdits(store, state),
-    conflicts: await openConflicts(store, paths, state),
+    conflicts: conflictFiles(paths),
     leftAlone,
   }
 }

@@ -158,8 +158,8 @@ function mirrorFindings(status: MirrorStatus): readonly StoreFinding[] {
   const { held, problem, conflicts, refused, pendingEvents, editedFiles, items, file } = status
   const trouble = [
     ...(held === null ? [] : [`${file} is not synchronised: ${held.reason} (${held.file})`]),
-    ...(problem === null ? [] : [problem.message]),
-    ...conflicts.map(({ file: name }) => `changed in both places: ${name}`),
+    ...(problem === null ? [] : [problem]),
+    ...conflicts.map((name) => `a save of another program could not be merged; it is in ${name}`),
     ...refused.map(({ file: name, line, reason }) => `${name}, line ${line} was not imported: ${reason}`),
   ]
   const waiting =

@@ -6,7 +6,7 @@ import { invalid, type MemoryError } from '../../../errors.ts'
 import { filesAt } from '../../../files/read-text.ts'
 import { isWithin } from '../../../memory/conversation/pause.ts'
 import { type ChatFormat, chatFormats } from '../../../memory/transfer/chats/chat.ts'
-import { type ChatItem, readArchive, readChats, recogniseChats } from '../../../memory/transfer/chats/read-chats.ts'
+import { type ChatItem, readChats, recogniseChats } from '../../../memory/transfer/chats/read-chats.ts'
 import { defineCommand } from '../../command/command.ts'
 import { choice, flag, one, timeOptions, writeOptions } from '../../command/options.ts'
 import { slug } from '../../memory-location.ts'
@@ -94,9 +94,7 @@ export const importChats = defineCommand({
 /** Null for a file in no known format. */
 function itemsIn(file: string, given: ChatFormat | undefined, isDirectory: boolean): AsyncIterable<ChatItem> | null {
   const found = recogniseChats(file)
-  if (found === 'zip') return readArchive(file, found)
-  if (given !== undefined) return readChats(file, given)
-  if (found === 'export') return readArchive(file, found)
+  if (given !== undefined && found !== 'zip') return readChats(file, given)
   if (found !== null && found !== 'damaged') return readChats(file, found)
   // Of a file that is meant to hold turns, the lines that cannot be read are reported one by one.
   const isMeant = /\.jsonl$/iu.test(file) && (found === 'damaged' || !isDirectory)

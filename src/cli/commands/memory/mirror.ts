@@ -3,7 +3,6 @@ import { join } from 'node:path'
 import { type Belief, needsPerson } from '../../../beliefs/belief.ts'
 import { MemoryError } from '../../../errors.ts'
 import { accept, isRemoval } from '../../../memory/change/proposals.ts'
-import type { OpenConflict } from '../../../memory/mirror/merge/conflicts.ts'
 import type { UndecidedEdit } from '../../../memory/mirror/merge/waiting.ts'
 import { type HeldMirror, mirrorFile } from '../../../memory/mirror/state/state.ts'
 import { type MirrorStatus, mirrorStatus } from '../../../memory/mirror/status.ts'
@@ -208,7 +207,7 @@ function headline(
   ]
   const wrote = written.length === 0 ? 'nothing to write' : `wrote ${written.join(', ')}`
   const text = `${did.filter((part) => part !== '').join('; ') || 'no edits to import'}; ${wrote}.`
-  if (conflicts.length > 0) return remark('A conflict waits for a decision', style.yellow, text, style)
+  if (conflicts.length > 0) return remark('A save was not merged', style.yellow, text, style)
   if (undecided.length > 0)
     return remark(`${counted(undecided.length, 'edit')} waiting for your decision`, style.yellow, text, style)
   return remark('In sync', style.green, text, style)
@@ -220,7 +219,7 @@ function syncedDetails({ held, refused, undecided, conflicts }: Synced, style: S
     ...refused.flatMap(({ file, line, reason }) =>
       remark('Left as it is', style.yellow, `${file}, line ${line}: ${reason}`, style),
     ),
-    ...conflicts.flatMap((conflict) => conflictLines(conflict, style)),
+    ...conflicts.flatMap((file) => conflictLines(file, style)),
     ...undecidedLines(undecided, style),
   ]
 }
@@ -253,24 +252,11 @@ function remark(label: string, paint: (text: string) => string, text: string, { 
 
 const below = (text: string, { width }: Style): readonly string[] => wrap(text, width - 2).map((line) => `  ${line}`)
 
-/** An item that was changed in both places, where both versions are, and how to decide. */
-function conflictLines({ file, proposals }: OpenConflict, style: Style): readonly string[] {
-  const [what, ...steps] =
-    proposals.length === 0
-      ? [
-          `something was changed in both places at once. ${file} has what is not in the store.`,
-          `Copy from it what you want to keep. This message appears until you delete ${file}.`,
-        ]
-      : [
-          `changed in the file and in the store. The store's version holds; ${file} shows both.`,
-          ...proposals.flatMap((id) => [
-            `Take the file's version:  ${style.command} review accept ${id}`,
-            `Keep the store's version: ${style.command} review reject ${id}`,
-          ]),
-          `Accept or reject to settle it. ${file} is kept; delete it when you like.`,
-        ]
-  return [...remark('Conflict', style.yellow, what ?? '', style), ...steps.flatMap((step) => below(step, style))]
-}
+/** A save that could not be merged, and its file. */
+const conflictLines = (file: string, style: Style): readonly string[] => [
+  ...remark('Conflict', style.yellow, `a save of another program could not be merged. It is in ${file}.`, style),
+  ...below(`Copy from it what you want to keep. This message appears until you delete ${file}.`, style),
+]
 
 function statusText(status: MirrorStatus, style: Style): string {
   if (!status.exists) return `There is no file ${status.file} yet; \`credence mirror sync\` creates it.`
@@ -286,11 +272,11 @@ function statusText(status: MirrorStatus, style: Style): string {
     leftAlone > 0 && plain(leftAloneText(leftAlone, file)),
     held !== null && remark(`Held since ${held.since}`, style.red, heldText(held), style),
     held !== null && below(remedyOf(held), style),
-    problem !== null && remark(`Failed at ${problem.at}`, style.red, problem.message, style),
+    problem !== null && remark('Damaged', style.red, problem, style),
     changes.length > 0 &&
       plain(`${changes.join('; ')}${held === null ? '; `credence mirror sync` synchronises both.' : '.'}`),
     status.isInSync && style.green('The file and the store agree.'),
-    status.conflicts.flatMap((conflict) => conflictLines(conflict, style)),
+    status.conflicts.flatMap((file) => conflictLines(file, style)),
     undecidedLines(status.undecided, style),
     status.refused.flatMap(({ file: name, line, reason }) =>
       remark('Not imported', style.yellow, `${name}, line ${line}: ${reason}`, style),

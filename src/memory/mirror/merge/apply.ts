@@ -14,7 +14,6 @@ import type { ItemBlock } from '../parse/blocks.ts'
 import type { ItemFields } from '../parse/item.ts'
 import { mirrorFile } from '../state/state.ts'
 import type { MirrorDocument } from '../write/document.ts'
-import type { Clash } from './conflicts.ts'
 import type { Edit, MergePlan } from './plan.ts'
 import { lineKey, type WaitingEdit } from './waiting.ts'
 
@@ -73,11 +72,6 @@ export async function applyPlan({ ports, user, author, document }: Target, { edi
   const refused: { readonly block: ItemBlock; readonly reason: string }[] = []
   /** Edits that began to wait for a person. */
   const waiting: Omit<WaitingEdit, 'version'>[] = []
-  const clashes: Clash[] = kept.map((stored) => ({
-    stored,
-    said: null,
-    note: 'It was taken out of the file, and changed in the store meanwhile; it stays.',
-  }))
   /** Whether the store changed after the plan was made, so that a new plan is needed. */
   let isStale = false
   for (const { block, edit } of edits) {
@@ -94,11 +88,7 @@ export async function applyPlan({ ports, user, author, document }: Target, { edi
         // A second copy of the line waits with the first.
         if (!waiting.some((known) => known.line === line && known.id === belief.id))
           waiting.push({ id: belief.id, target: target?.id ?? null, inPlace: stored !== null, line })
-      } else if (outcome === 'proposed') {
-        counts.conflicts += 1
-        const note = `It was changed in both; the file's version waits as the proposal ${belief.id}.`
-        clashes.push({ stored, said: belief, note })
-        document.replace(block, stored ?? belief)
+        if (edit.kind === 'conflict') counts.conflicts += 1
       } else {
         if (outcome !== 'known') counts[outcome] += 1
         document.replace(block, belief)
@@ -112,16 +102,16 @@ export async function applyPlan({ ports, user, author, document }: Target, { edi
   const { retired, removals } = await retire(ports, { user, author }, removed)
   for (const { id, proposedFor } of removals) waiting.push({ id, target: proposedFor, inPlace: true, line: null })
   counts.retired = retired.length
-  counts.proposed = waiting.length
+  counts.proposed = waiting.length - counts.conflicts + kept.length
   isStale ||= retired.length + removals.length < removed.length
-  return { counts, left, refused, waiting, clashes, isStale }
+  return { counts, left, refused, waiting, isStale }
 }
 
 /** `stale`: the belief changed after the plan was made. `waiting`: the edit became a proposal for `target`, or a candidate. */
 type Committed =
   | { readonly outcome: 'stale'; readonly belief: null; readonly target?: null }
   | {
-      readonly outcome: 'corrected' | 'added' | 'known' | 'proposed' | 'waiting'
+      readonly outcome: 'corrected' | 'added' | 'known' | 'waiting'
       readonly belief: Belief
       readonly target?: Belief | null
     }
@@ -139,9 +129,9 @@ async function commitEdit(ports: Ports, { user, author, edit }: EditCommit): Pro
     const provenance = { ...author, sourceId: mirrorFile, model: null, at }
     const beliefFrom = (statement: StatedFields): Belief =>
       newBelief(ports, { user, statement: { ...statement, status }, provenance })
-    const propose = async (outcome: 'proposed' | 'waiting', target: Belief, belief: Belief) => {
+    const propose = async (target: Belief, belief: Belief): Promise<Decision<Committed>> => {
       const write = await proposal(ports, target, belief, at)
-      return { ...write, result: () => ({ outcome, belief: write.changes[0]?.after ?? belief, target }) }
+      return { ...write, result: () => ({ outcome: 'waiting', belief: write.changes[0]?.after ?? belief, target }) }
     }
     /** Commits the belief, or has it wait for a person. */
     const decide = async (
@@ -154,7 +144,7 @@ async function commitEdit(ports: Ports, { user, author, edit }: EditCommit): Pro
         const changes = [created(belief), ...replaced.map((old) => superseded(old, belief, at))]
         return { kind: outcome === 'added' ? 'remember' : 'correct', changes, result: () => ({ outcome, belief }) }
       }
-      if (target !== null) return propose('waiting', target, belief)
+      if (target !== null) return propose(target, belief)
       const same = await sameCandidate(ports, belief)
       if (same !== null) return { kind: 'nothing', result: { outcome: 'waiting', belief: same } }
       await requireRoom(ports, belief, [])
@@ -178,8 +168,8 @@ async function commitEdit(ports: Ports, { user, author, edit }: EditCommit): Pro
     if (edit.kind === 'conflict') {
       const waiting = await ports.store.proposalsFor(user, old.id)
       const same = waiting.find(({ content, why }) => content === belief.content && why === belief.why)
-      if (same !== undefined) return { kind: 'nothing', result: { outcome: 'proposed', belief: same } }
-      return propose('proposed', old, belief)
+      if (same !== undefined) return { kind: 'nothing', result: { outcome: 'waiting', belief: same, target: old } }
+      return propose(old, belief)
     }
     const hint = () => 'Use another name in this line, or rename the other belief.'
     await requireFreeName(ports, belief, { except: [old.id], hint })

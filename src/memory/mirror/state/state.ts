@@ -47,8 +47,6 @@ const mirrorState = z.object({
       signature: z.string(),
     })
     .nullable(),
-  /** Conflict files that were written, with the ids of the proposals in them. */
-  conflicts: z.array(z.object({ at: z.string(), file: z.string(), beliefs: z.array(z.string()) })),
   /** Lines that could not become beliefs, with the reason. */
   refused: z.array(z.object({ file: z.string(), line: z.number(), reason: z.string() })),
   /** Edits of the file that a person has to decide on. */
@@ -103,24 +101,8 @@ export function rebuildState({ file }: MirrorPaths, user: string): MirrorState {
     document === null || version === null
       ? {}
       : { [mirrorFile]: { signature: '', hash: '', items: document.items().length } }
-  const nothing = { held: null, conflicts: [], refused: [], waiting: [] }
+  const nothing = { held: null, refused: [], waiting: [] }
   return { format: 2, user, version: version ?? 0, watermark: 0, syncedAt: null, files, ...nothing }
-}
-
-const problemSchema = z.object({ at: z.string(), message: z.string() })
-type MirrorProblem = z.infer<typeof problemSchema>
-
-const problemFile = ({ state }: MirrorPaths): string => join(state, 'problem.json')
-
-/** Why the last sync failed. In a file of its own, since a failed sync may not have had the lock. */
-export function loadProblem(paths: MirrorPaths): MirrorProblem | null {
-  const parsed = problemSchema.safeParse(parseJson(readIfPresent(problemFile(paths)) ?? ''))
-  return parsed.success ? parsed.data : null
-}
-
-export function saveProblem(paths: MirrorPaths, problem: MirrorProblem | null): void {
-  if (problem === null) rmSync(problemFile(paths), { force: true })
-  else writeRecord(paths, problemFile(paths), JSON.stringify(problem))
 }
 
 /** Writes a record whole or not at all; it need not survive a power cut. */

@@ -2,13 +2,13 @@ import { isSaidByPerson } from '../../../beliefs/turn.ts'
 import { isObject, type JsonObject } from '../../../json.ts'
 import { type ChatTurn, objectsIn, stringIn, textsIn, timeIn, toolCall, toolResult, turnsOf } from './chat.ts'
 
-/** Reads the lines of one file in their order; each gives any number of turns. */
-export type LineReader = (line: JsonObject) => readonly ChatTurn[]
+/** Reads the objects of one file in their order. Throws a MemoryError `invalid` for one that is not of the format. */
+export type ChatReader = (value: JsonObject) => readonly ChatTurn[]
 
 const ownText = (texts: readonly string[]): string => texts.filter(isSaidByPerson).join('\n\n')
 
 /** Transcripts of Claude Code, `~/.claude/projects/<directory>/<session>.jsonl`. What subagents do is left out. */
-export const claudeCode = (): LineReader => (line) => {
+export const claudeCode = (): ChatReader => (line) => {
   const { type, message, uuid, sessionId, cwd, timestamp } = line
   if ((type !== 'user' && type !== 'assistant') || !isObject(message)) return []
   if (line.isSidechain === true || line.isMeta === true || line.isCompactSummary === true) return []
@@ -30,7 +30,7 @@ export const claudeCode = (): LineReader => (line) => {
 }
 
 /** Sessions of Codex, `~/.codex/sessions/<year>/<month>/<day>/rollout-….jsonl`, with and without envelopes. */
-export function codex(): LineReader {
+export function codex(): ChatReader {
   let session: string | null = null
   let directory: string | null = null
   return (line) => {
@@ -76,7 +76,7 @@ export function codex(): LineReader {
 }
 
 /** Sessions of OpenClaw, `~/.openclaw/agents/<agent>/sessions/<session>.jsonl`. */
-export function openclaw(): LineReader {
+export function openclaw(): ChatReader {
   let session: string | null = null
   let directory: string | null = null
   return (line) => {

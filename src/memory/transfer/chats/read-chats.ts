@@ -4,7 +4,7 @@ import { JsonObjects } from '../../../files/json-objects.ts'
 import { type Line, linesOf } from '../../../files/lines.ts'
 import { zipEntries } from '../../../files/zip-entries.ts'
 import { isObject, type JsonObject, parseJson } from '../../../json.ts'
-import { claudeCode, codex, type LineReader, openclaw } from './agent-sessions.ts'
+import { type ChatReader, claudeCode, codex, openclaw } from './agent-sessions.ts'
 import type { ChatFormat, ChatTurn } from './chat.ts'
 import { chatgptConversation, claudeConversation } from './exports.ts'
 import { turnOfLine, unknownFields } from './json-lines.ts'
@@ -58,109 +58,54 @@ function formatOf(lines: readonly JsonObject[]): ChatFormat | null {
   return has((line) => typeof line.text === 'string' && unknownFields(line).length === 0) ? 'jsonl' : null
 }
 
-/** Reads a file of conversations without holding it whole. What cannot be read is an item of its own. */
-export async function* readChats(file: string, format: ChatFormat): AsyncGenerator<ChatItem> {
-  if (format === 'chatgpt' || format === 'claude') yield* readExport(createReadStream(file), format)
-  else yield* readChatLines(linesOf(file), format)
-}
+/** A JSON object of a file, or the reason why there is none at this place. */
+type FileObject = { readonly line: number; readonly bytes: number } & (
+  | { readonly value: JsonObject }
+  | { readonly reason: string }
+)
 
-/** The export archives of ChatGPT and Claude, as they are or unpacked. */
-export async function* readArchive(file: string, from: 'zip' | 'export'): AsyncGenerator<ChatItem> {
-  if (from === 'export') {
-    yield* readExport(createReadStream(file), null)
-    return
-  }
-  const isWanted = (name: string): boolean => /(?:^|\/)conversations(?:-\d+)?\.json$/u.test(name)
-  const readers = new Map<string, ExportReader>()
-  let bytes = 0
-  try {
-    for await (const piece of zipEntries(file, isWanted)) {
-      bytes = piece.read
-      const reader = readers.get(piece.name) ?? new ExportReader(null)
-      readers.set(piece.name, reader)
-      yield* reader.take(piece.bytes, bytes)
-    }
-  } catch (error) {
-    yield { kind: 'problem', line: 0, bytes, reason: `The archive cannot be read: ${(error as Error).message}.` }
-    return
-  }
-  if (readers.size === 0)
-    yield { kind: 'problem', line: 0, bytes, reason: 'The archive holds no file conversations.json.' }
-  for (const reader of readers.values()) yield* reader.end(bytes)
-}
-
-async function* readExport(
-  chunks: AsyncIterable<Buffer>,
-  format: 'chatgpt' | 'claude' | null,
-): AsyncGenerator<ChatItem> {
-  const reader = new ExportReader(format)
-  let bytes = 0
-  for await (const chunk of chunks) {
-    bytes += chunk.length
-    yield* reader.take(chunk, bytes)
-  }
-  yield* reader.end(bytes)
-}
-
-/** Conversations of an export, one after the other. */
-class ExportReader {
-  readonly #format: 'chatgpt' | 'claude' | null
-  readonly #objects = new JsonObjects(largestConversation)
-
-  constructor(format: 'chatgpt' | 'claude' | null) {
-    this.#format = format
-  }
-
-  *take(chunk: Buffer, bytes: number): Generator<ChatItem> {
-    for (const { text, line } of this.#objects.take(chunk)) {
-      const problem = (reason: string): ChatItem => ({ kind: 'problem', line, bytes, reason })
-      const value = text === null ? null : parseJson(text)
-      if (text === null) yield problem('The conversation is too large.')
-      else if (!isObject(value)) yield problem('The conversation is not JSON.')
-      else {
-        const format = this.#format ?? (isObject(value.mapping) ? 'chatgpt' : 'claude')
-        const isIt = format === 'chatgpt' ? isObject(value.mapping) : Array.isArray(value.chat_messages)
-        if (!isIt) yield problem(`The object is no conversation of ${format === 'chatgpt' ? 'ChatGPT' : 'Claude'}.`)
-        const turns = format === 'chatgpt' ? chatgptConversation(value) : claudeConversation(value)
-        for (const turn of turns) yield { kind: 'turn', ...turn, line, bytes }
-      }
-    }
-  }
-
-  *end(bytes: number): Generator<ChatItem> {
-    const { unfinished } = this.#objects
-    if (unfinished !== null)
-      yield {
-        kind: 'problem',
-        line: unfinished.line,
-        bytes,
-        reason: `The file ends in the middle of ${unfinished.part === 'object' ? 'a conversation' : 'the list of conversations'}.`,
-      }
-  }
-}
-
-const readers: Readonly<Record<'claude-code' | 'codex' | 'openclaw', () => LineReader>> = {
+const readers: Readonly<Record<ChatFormat | 'export', () => ChatReader>> = {
   'claude-code': claudeCode,
   codex,
   openclaw,
+  chatgpt: () => readExported('chatgpt'),
+  claude: () => readExported('claude'),
+  export: () => (value) => readExported(isObject(value.mapping) ? 'chatgpt' : 'claude')(value),
+  jsonl: () => (value) => [{ turn: turnOfLine(value), directory: null }],
+}
+
+const readExported =
+  (format: 'chatgpt' | 'claude'): ChatReader =>
+  (value) => {
+    const isChatgpt = format === 'chatgpt'
+    if (isChatgpt ? isObject(value.mapping) : Array.isArray(value.chat_messages))
+      return isChatgpt ? chatgptConversation(value) : claudeConversation(value)
+    throw invalid(`The object is no conversation of ${isChatgpt ? 'ChatGPT' : 'Claude'}.`)
+  }
+
+/** Reads a file of conversations in pieces. What cannot be read is an item of its own. `export`: of ChatGPT or Claude. */
+export function readChats(file: string, format: ChatFormat | 'zip' | 'export'): AsyncGenerator<ChatItem> {
+  if (format === 'zip') return itemsOf(objectsInArchive(file), 'export')
+  if (format === 'chatgpt' || format === 'claude' || format === 'export')
+    return itemsOf(objectsInList(createReadStream(file)), format)
+  return readChatLines(linesOf(file), format)
 }
 
 /** Reads lines of JSON in the format of a program, or in that of this project. */
-export async function* readChatLines(
-  lines: AsyncIterable<Line>,
-  format: Exclude<ChatFormat, 'chatgpt' | 'claude'>,
-): AsyncGenerator<ChatItem> {
-  const reader: LineReader =
-    format === 'jsonl' ? (value) => [{ turn: turnOfLine(value), directory: null }] : readers[format]()
-  let bytes = 0
-  for await (const { number: line, bytes: content } of lines) {
-    bytes += (content?.length ?? 0) + 1
+export const readChatLines = (lines: AsyncIterable<Line>, format: ChatFormat): AsyncGenerator<ChatItem> =>
+  itemsOf(objectsInLines(lines), format)
+
+async function* itemsOf(objects: AsyncIterable<FileObject>, format: ChatFormat | 'export'): AsyncGenerator<ChatItem> {
+  const read = readers[format]()
+  for await (const { line, bytes, ...found } of objects) {
+    if ('reason' in found) {
+      yield { kind: 'problem', line, bytes, reason: found.reason }
+      continue
+    }
     try {
-      const value = content === null ? wrongLine('is too long') : objectOfLine(content, line === 1)
-      if (value === null) continue
-      for (const turn of reader(value)) yield { kind: 'turn', ...turn, line, bytes }
+      for (const turn of read(found.value)) yield { kind: 'turn', ...turn, line, bytes }
       if (format === 'jsonl')
-        for (const field of unknownFields(value)) yield { kind: 'unknown field', line, bytes, field }
+        for (const field of unknownFields(found.value)) yield { kind: 'unknown field', line, bytes, field }
     } catch (error) {
       if (!(error instanceof MemoryError && error.code === 'invalid')) throw error
       yield { kind: 'problem', line, bytes, reason: error.message }
@@ -168,24 +113,74 @@ export async function* readChatLines(
   }
 }
 
+async function* objectsInLines(lines: AsyncIterable<Line>): AsyncGenerator<FileObject> {
+  let bytes = 0
+  for await (const { number: line, bytes: content } of lines) {
+    bytes += (content?.length ?? 0) + 1
+    const value = content === null ? 'is too long' : objectOfLine(content, line === 1)
+    if (typeof value === 'string') yield { line, bytes, reason: `The line ${value}.` }
+    else if (value !== null) yield { line, bytes, value }
+  }
+}
+
+async function* objectsInList(chunks: AsyncIterable<Buffer>): AsyncGenerator<FileObject> {
+  const objects = new JsonObjects(largestConversation)
+  let bytes = 0
+  for await (const chunk of chunks) {
+    bytes += chunk.length
+    yield* objectsIn(objects, chunk, bytes)
+  }
+  yield* endOf(objects, bytes)
+}
+
+/** The conversations in the archive of an export. */
+async function* objectsInArchive(file: string): AsyncGenerator<FileObject> {
+  const isWanted = (name: string): boolean => /(?:^|\/)conversations(?:-\d+)?\.json$/u.test(name)
+  const lists = new Map<string, JsonObjects>()
+  let bytes = 0
+  try {
+    for await (const piece of zipEntries(file, isWanted)) {
+      bytes = piece.read
+      const objects = lists.get(piece.name) ?? new JsonObjects(largestConversation)
+      lists.set(piece.name, objects)
+      yield* objectsIn(objects, piece.bytes, bytes)
+    }
+  } catch (error) {
+    yield { line: 0, bytes, reason: `The archive cannot be read: ${(error as Error).message}.` }
+    return
+  }
+  if (lists.size === 0) yield { line: 0, bytes, reason: 'The archive contains no file conversations.json.' }
+  for (const objects of lists.values()) yield* endOf(objects, bytes)
+}
+
+function* objectsIn(objects: JsonObjects, chunk: Buffer, bytes: number): Generator<FileObject> {
+  for (const { text, line } of objects.take(chunk)) {
+    const value = text === null ? null : parseJson(text)
+    if (isObject(value)) yield { line, bytes, value }
+    else yield { line, bytes, reason: `The conversation is ${text === null ? 'too large' : 'not JSON'}.` }
+  }
+}
+
+function* endOf({ unfinished }: JsonObjects, bytes: number): Generator<FileObject> {
+  if (unfinished === null) return
+  const part = unfinished.part === 'object' ? 'a conversation' : 'the list of conversations'
+  yield { line: unfinished.line, bytes, reason: `The file ends in the middle of ${part}.` }
+}
+
 const decoder = new TextDecoder('utf-8', { fatal: true })
 
-/** The object of a line; null for an empty line. */
-function objectOfLine(bytes: Uint8Array, isFirst: boolean): JsonObject | null {
+/** The object of a line; null for an empty line, and a text for a line that has none. */
+function objectOfLine(bytes: Uint8Array, isFirst: boolean): JsonObject | string | null {
   let text: string
   try {
     text = decoder.decode(bytes)
   } catch {
-    return wrongLine('is not UTF-8 text')
+    return 'is not UTF-8 text'
   }
   // The decoder drops the byte order mark only in its first call.
   const bare = (isFirst ? text.replace(/^\ufeff/, '') : text).trim()
   if (bare === '') return null
   const value = parseJson(bare)
-  if (value === undefined) return wrongLine('is not JSON')
-  return isObject(value) ? value : wrongLine('is not a JSON object')
-}
-
-function wrongLine(problem: string): never {
-  throw invalid(`The line ${problem}.`)
+  if (value === undefined) return 'is not JSON'
+  return isObject(value) ? value : 'is not a JSON object'
 }
