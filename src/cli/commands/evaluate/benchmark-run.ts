@@ -36,7 +36,7 @@ import {
 
 /** The folder of a pack: a path, or the id of a pack in the eval store or among the shipped ones. */
 function packDirectory(given: string, { session, root, evaluation }: RunSetup): string {
-  const path = resolve(session.workingDirectory(), given)
+  const path = resolve(session.places.workingDirectory(), given)
   const shipped = evaluation.packsDirectory
   const byId = isSafeId(given) ? [packPath(root, given), join(shipped, given)] : []
   const found = [...byId, path].find((candidate) => existsSync(join(candidate, manifestName)))
@@ -131,7 +131,7 @@ export const benchmarkRun = defineCommand({
     if (given.runId !== undefined && (packs.length > 1 || packs[0]?.endsWith('*')))
       throw new UsageError('--run-id can be given with one pack only.')
     const evaluation = await session.evaluation()
-    const { signal } = session.interruption()
+    const { signal } = session.program.interruption()
     try {
       const setup = { root, session, evaluation, signal, jobs: given.jobs ?? 1 }
       const jobs =
@@ -184,7 +184,7 @@ type Job = {
 function newJobs(packs: readonly string[], asked: ValuesOf<typeof options>, setup: RunSetup): readonly Job[] {
   const { embedder = defaultEmbedder, explain, repeats = 1, seed = 1, filter, notes, gitRef, runId } = asked
   const given = settledOptions(asked)
-  const data = asked.data === undefined ? undefined : resolve(setup.session.workingDirectory(), asked.data)
+  const data = asked.data === undefined ? undefined : resolve(setup.session.places.workingDirectory(), asked.data)
   return packs.flatMap((pack) => {
     const directory = packDirectory(pack, setup)
     const { runner, benchmarkId, suite, ablations = [] } = manifestOf(directory)
@@ -243,7 +243,7 @@ async function runJob(job: Job, setup: RunSetup): Promise<RunResult> {
       environment: {
         given: run.kind === 'new' ? { ...run.given } : {},
         settings: omitUndefined(settings),
-        ...machine(session.workingDirectory()),
+        ...machine(session.places.workingDirectory()),
       },
       onProgress: (done, total) => evaluation.progress.show(`${benchmarkId}, ${benchmark.system.name}`, done, total),
     }

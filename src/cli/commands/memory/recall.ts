@@ -46,7 +46,7 @@ export const recall = defineCommand({
         '--render cannot be combined with --explain or --near-misses.',
         'Leave out --render, or --explain and --near-misses.',
       )
-    const memory = await session.reading(options)
+    const memory = await session.memories.reading(options)
     const context = await memory.recall(message, {
       budget: omitUndefined({ maxBeliefs, maxPinned, maxFromAgents, maxQuestions, maxCharacters, maxQuotes }),
       ...omitUndefined({ asOf }),
@@ -76,7 +76,7 @@ export const recall = defineCommand({
         ...(isFound || (render && !isEmpty) ? [] : [nothingFound(context.scopes, { isEmpty, maxQuotes })]),
         ...elsewhere,
         ...(suggestions?.length === 0 ? [nextSteps] : suggestionLines(suggestions ?? [])),
-        ...(suggestions === null ? [] : await session.formerProjectNotes(options, memory)),
+        ...(suggestions === null ? [] : await session.places.formerProjectNotes(options, memory)),
       ],
     }
   },
