@@ -8,7 +8,7 @@ import { describe, expect, it } from 'vitest'
 const budgets: Readonly<Record<string, number>> = {
   '': 1_400,
   beliefs: 800,
-  cli: 13_550,
+  cli: 13_500,
   eval: 10_100,
   files: 850,
   http: 2_000,
@@ -16,7 +16,7 @@ const budgets: Readonly<Record<string, number>> = {
   memory: 10_700,
   'memory/mirror': 2_800,
   models: 700,
-  operations: 3_700,
+  operations: 3_750,
   proxy: 950,
   search: 4_450,
   store: 1_100,
@@ -25,7 +25,7 @@ const budgets: Readonly<Record<string, number>> = {
   'store/sqlite': 4_300,
   tasks: 4_900,
 }
-const maxLines = 64_600
+const maxLines = 64_650
 
 const root = new URL('../src/', import.meta.url)
 const sources = readdirSync(root, { recursive: true, encoding: 'utf8' })
