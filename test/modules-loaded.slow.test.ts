@@ -1,5 +1,6 @@
-import { spawnSync } from 'node:child_process'
-import { readFileSync } from 'node:fs'
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { describe, expect, it } from 'vitest'
@@ -19,10 +20,11 @@ registerHooks({
   },
 })`
 
+const program = ['--import', `data:text/javascript,${encodeURIComponent(hook)}`, join(root, 'bin', 'credence.js')]
+
 /** Runs a command from its sources in a memory of its own, and returns the modules it loads. */
 function modulesOf(dir: string, name: string, argv: readonly string[]) {
   const list = join(dir, `${name}.txt`)
-  const program = ['--import', `data:text/javascript,${encodeURIComponent(hook)}`, join(root, 'bin', 'credence.js')]
   const env = { PATH: process.env.PATH, HOME: dir, MODULES: list }
   const memory = ['--dir', join(dir, 'memory')]
   const ended = spawnSync(process.execPath, [...program, ...argv, ...memory], { cwd: dir, env, encoding: 'utf8' })
@@ -67,5 +69,36 @@ describe('modules of src that a command loads', () => {
     // The module of all use cases comes with a search; it names beliefs.
     const naming = command === 'search' ? [`${sources}/memory/learn/name-of.ts`] : []
     expect([...modules].filter((url) => url.startsWith(`${sources}/memory/learn/`))).toEqual(naming)
+  })
+
+  it('a server that answers a recall loads neither evaluation nor tasks', async () => {
+    using directory = temporaryDirectory()
+    modulesOf(directory.path, 'before', commands[0].argv)
+    const [list, dir] = [join(directory.path, 'served.txt'), join(directory.path, 'memory')]
+    const env = { PATH: process.env.PATH, HOME: directory.path, MODULES: list }
+    const argv = [...program, 'serve', '--port', '0', '--json', '--dir', dir]
+    const server = spawn(process.execPath, argv, { cwd: directory.path, env, stdio: ['ignore', 'pipe', 'inherit'] })
+    try {
+      let printed = ''
+      for await (const chunk of server.stdout) {
+        printed += String(chunk)
+        if (printed.trimEnd().endsWith('}')) break
+      }
+      const token = readFileSync(join(dir, 'state', 'token'), 'utf8').trim()
+      const response = await fetch(`${JSON.parse(printed).url}/api/v1/recall`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+        body: JSON.stringify({ message: 'What are our payment terms?' }),
+      })
+
+      expect(response.status).toBe(200)
+      expect(await response.text()).toContain('14 days')
+      expect(existsSync(list)).toBe(true)
+      const loaded = readFileSync(list, 'utf8').trimEnd().split('\n')
+      expect(loaded.filter((url) => /\/src\/(?:eval|tasks)\//u.test(url))).toEqual([])
+    } finally {
+      server.kill()
+      await once(server, 'exit')
+    }
   })
 })

@@ -15,9 +15,14 @@ export type CommandEntry = {
   readonly load: () => Promise<Command>
 }
 
+/** A command whose first word says what to do: `people add`, `people list`. Its actions have no aliases in common. */
+export type CommandGroup = Pick<CommandEntry, 'name' | 'group' | 'summary'> & {
+  readonly actions: readonly Omit<CommandEntry, 'group'>[]
+}
+
 /** Every command. Adding one is one line here and one file in commands/. */
-// biome-ignore format: one command, one line
-export const commandTable: readonly CommandEntry[] = [
+// biome-ignore format: one command or action, one line
+export const commands: readonly (CommandEntry | CommandGroup)[] = [
   { name: 'tour', group: 'Get started', summary: 'Run a short guided demo in a temporary memory.', load: async () => (await import('./commands/connect/tour.ts')).tour },
   { name: 'init', group: 'Get started', summary: 'Create a memory, or show where it is.', load: async () => (await import('./commands/connect/init.ts')).init },
   { name: 'trust', group: 'Get started', summary: 'Allow a memory that is found in a directory; list or remove such permissions.', load: async () => (await import('./commands/connect/trust.ts')).trust },
@@ -28,8 +33,7 @@ export const commandTable: readonly CommandEntry[] = [
   { name: 'search', group: 'Search and inspect', summary: 'Search beliefs and conversations.', load: async () => (await import('./commands/memory/search.ts')).search },
   { name: 'beliefs', aliases: ['list'], group: 'Search and inspect', summary: 'List beliefs, or their scopes.', load: async () => (await import('./commands/memory/beliefs.ts')).beliefs },
   { name: 'show', aliases: ['get'], group: 'Search and inspect', summary: 'Show everything about one belief.', load: async () => (await import('./commands/memory/history.ts')).show },
-  { name: 'conversations', group: 'Search and inspect', summary: 'List conversations, by day.', load: async () => (await import('./commands/conversation/conversations.ts')).conversations },
-  { name: 'conversations show', group: 'Search and inspect', summary: 'Show the turns of a conversation.', load: async () => (await import('./commands/conversation/conversations.ts')).conversationsShow },
+  { name: 'conversations', aliases: ['conversations show'], group: 'Search and inspect', summary: 'List conversations, or show the turns of one.', load: async () => (await import('./commands/conversation/conversations.ts')).conversations },
   { name: 'status', group: 'Search and inspect', summary: 'Show where the memory is, what it holds, and whether it is paused.', load: async () => (await import('./commands/conversation/status.ts')).status },
   { name: 'history', group: 'Search and inspect', summary: 'Show the changes of a belief, or the latest changes.', load: async () => (await import('./commands/memory/history.ts')).history },
   { name: 'correct', group: 'Change', summary: 'Replace a belief with a newer one; the old one stays in the history and is never recalled.', load: async () => (await import('./commands/memory/remember.ts')).correct },
@@ -48,50 +52,66 @@ export const commandTable: readonly CommandEntry[] = [
   { name: 'store copy', group: 'Import, export and maintain', summary: 'Copy a memory between SQLite and PostgreSQL.', load: async () => (await import('./commands/memory/store-copy.ts')).storeCopy },
   { name: 'doctor', group: 'Import, export and maintain', summary: 'Check a memory for damage; rebuild it or set it aside.', load: async () => (await import('./commands/connect/doctor.ts')).doctor },
   { name: 'vectors', group: 'Import, export and maintain', summary: 'Compute sentence vectors, so that search ranks its hits by meaning.', load: async () => (await import('./commands/conversation/vectors.ts')).vectors },
-  { name: 'mirror sync', group: 'Import, export and maintain', summary: 'Synchronise MEMORY.md and the store, both ways; creates the file.', load: async () => (await import('./commands/memory/mirror.ts')).mirrorSync },
-  { name: 'mirror watch', group: 'Import, export and maintain', summary: 'Synchronise MEMORY.md until interrupted.', load: async () => (await import('./commands/memory/mirror.ts')).mirrorWatch },
-  { name: 'mirror status', group: 'Import, export and maintain', summary: 'Show whether MEMORY.md and the store agree, and which decisions wait for you.', load: async () => (await import('./commands/memory/mirror.ts')).mirrorStatusCommand },
+  { name: 'mirror', group: 'Import, export and maintain', summary: 'Synchronise MEMORY.md and the store, or show whether they agree.', load: async () => (await import('./commands/memory/mirror.ts')).mirror },
   { name: 'serve', group: 'Connect agents', summary: 'Serve the dashboard, the HTTP API and MCP on this machine.', load: async () => (await import('./commands/connect/serve.ts')).serve },
   { name: 'mcp', group: 'Connect agents', summary: 'Serve a memory to an agent over MCP on standard input and output.', load: async () => (await import('./commands/connect/mcp.ts')).mcp },
   { name: 'proxy', group: 'Connect agents', summary: 'Run a proxy that adds memory to the requests of any model client.', load: async () => (await import('./commands/connect/proxy.ts')).proxy },
   { name: 'hook', group: 'Connect agents', summary: 'Answer a hook of an agent: recall for a prompt, and store it.', load: async () => (await import('./commands/connect/hook.ts')).hook },
   { name: 'connect', group: 'Connect agents', summary: 'Connect an agent to this memory, or disconnect it.', load: async () => (await import('./commands/connect/connect.ts')).connect },
-  { name: 'pause', group: 'Connect agents', summary: 'Stop hooks from storing messages, for a while or in a directory.', load: async () => (await import('./commands/conversation/pause.ts')).pause },
-  { name: 'resume', group: 'Connect agents', summary: 'Let hooks store messages again.', load: async () => (await import('./commands/conversation/pause.ts')).resume },
-  { name: 'people add', group: 'Serve many people', summary: 'Add a person to a served memory, and print a token.', load: async () => (await import('./commands/people/people.ts')).peopleAdd },
-  { name: 'people list', group: 'Serve many people', summary: 'List the people of a served memory.', load: async () => (await import('./commands/people/people.ts')).peopleList },
-  { name: 'people remove', group: 'Serve many people', summary: 'Remove a person with their tokens; keep or erase their memory.', load: async () => (await import('./commands/people/people.ts')).peopleRemove },
-  { name: 'token create', group: 'Serve many people', summary: 'Create a token for a person, an agent or an administrator.', load: async () => (await import('./commands/people/people.ts')).tokenCreate },
-  { name: 'token list', group: 'Serve many people', summary: 'List tokens with their ids and labels.', load: async () => (await import('./commands/people/people.ts')).tokenList },
-  { name: 'token revoke', group: 'Serve many people', summary: 'Revoke a token.', load: async () => (await import('./commands/people/people.ts')).tokenRevoke },
-  { name: 'team create', group: 'Serve many people', summary: 'Create a team with its own memory.', load: async () => (await import('./commands/people/people.ts')).teamCreate },
-  { name: 'team list', group: 'Serve many people', summary: 'List teams and their members.', load: async () => (await import('./commands/people/people.ts')).teamList },
-  { name: 'team remove', group: 'Serve many people', summary: 'Remove a team; keep or erase its memory.', load: async () => (await import('./commands/people/people.ts')).teamRemove },
-  { name: 'team add-member', group: 'Serve many people', summary: 'Add a member to a team, or change the role of one.', load: async () => (await import('./commands/people/people.ts')).teamAddMember },
-  { name: 'team remove-member', group: 'Serve many people', summary: 'Remove a member from a team.', load: async () => (await import('./commands/people/people.ts')).teamRemoveMember },
-  { name: 'eval all', group: 'Compare memory systems', summary: 'Compare memory systems and controls on every pack of test cases.', load: async () => (await import('./commands/evaluate/eval-run.ts')).evalAll },
-  { name: 'eval retrieval', group: 'Compare memory systems', summary: 'Run your own cases over your own file of beliefs.', load: async () => (await import('./commands/evaluate/eval-run.ts')).evalRetrieval },
-  { name: 'eval session', group: 'Compare memory systems', summary: 'Run your own sessions over your own file of beliefs.', load: async () => (await import('./commands/evaluate/eval-run.ts')).evalSession },
-  { name: 'eval embed', group: 'Compare memory systems', summary: 'Compute the vectors that are stored with the packs.', load: async () => (await import('./commands/evaluate/eval-packs.ts')).evalEmbed },
-  { name: 'eval serve', group: 'Compare memory systems', summary: 'Serve recall over HTTP to evaluation harnesses.', load: async () => (await import('./commands/evaluate/eval-serve.ts')).evalServe },
-  { name: 'benchmark status', aliases: ['benchmark-status'], group: 'Run benchmarks', summary: 'Show the contents of the eval store, and invalid files.', load: async () => (await import('./commands/evaluate/benchmark-status.ts')).benchmarkStatus },
-  { name: 'benchmark validate', aliases: ['benchmark-validate'], group: 'Run benchmarks', summary: 'Check a pack; with --controls, that it can tell a good memory from a bad one.', load: async () => (await import('./commands/evaluate/benchmark-pack.ts')).benchmarkValidate },
-  { name: 'benchmark import', aliases: ['benchmark-import'], group: 'Run benchmarks', summary: 'Copy a pack into the eval store.', load: async () => (await import('./commands/evaluate/benchmark-pack.ts')).benchmarkImport },
-  { name: 'benchmark run', group: 'Run benchmarks', summary: 'Run packs and store the result of every case.', load: async () => (await import('./commands/evaluate/benchmark-run.ts')).benchmarkRun },
-  { name: 'benchmark capture', group: 'Run benchmarks', summary: 'Turn a recall into a regression case.', load: async () => (await import('./commands/evaluate/benchmark-pack.ts')).benchmarkCapture },
-  { name: 'benchmark snapshot', aliases: ['benchmark-baseline-snapshot'], group: 'Run benchmarks', summary: 'Accept the latest runs as a baseline.', load: async () => (await import('./commands/evaluate/benchmark-report.ts')).benchmarkSnapshot },
-  { name: 'benchmark report', aliases: ['benchmark-baseline-report'], group: 'Run benchmarks', summary: 'Compare the latest runs with a baseline.', load: async () => (await import('./commands/evaluate/benchmark-report.ts')).benchmarkReport },
-  { name: 'benchmark gate', aliases: ['benchmark-ci-gate'], group: 'Run benchmarks', summary: 'Decide in CI whether a change passes.', load: async () => (await import('./commands/evaluate/benchmark-report.ts')).benchmarkGate },
-  { name: 'benchmark diff', group: 'Run benchmarks', summary: 'Compare two runs case by case.', load: async () => (await import('./commands/evaluate/benchmark-report.ts')).benchmarkDiff },
-  { name: 'benchmark recall', group: 'Run benchmarks', summary: 'Run status, validate, snapshot, report or gate as one command, for older scripts.', load: async () => (await import('./commands/evaluate/benchmark-status.ts')).benchmarkRecall },
+  { name: 'pause', aliases: ['resume'], aliasOptions: { resume: ['--off'] }, group: 'Connect agents', summary: 'Stop hooks from storing messages, for a while or in a directory; `resume` ends it.', load: async () => (await import('./commands/conversation/pause.ts')).pause },
+  { name: 'people', group: 'Serve many people', summary: 'Add, list or remove the people of a served memory.', actions: [
+    { name: 'add', summary: 'Add a person to a served memory, and print a token.', load: async () => (await import('./commands/people/people.ts')).peopleAdd },
+    { name: 'list', summary: 'List the people of a served memory.', load: async () => (await import('./commands/people/people.ts')).peopleList },
+    { name: 'remove', summary: 'Remove a person with their tokens; keep or erase their memory.', load: async () => (await import('./commands/people/people.ts')).peopleRemove },
+  ] },
+  { name: 'token', group: 'Serve many people', summary: 'Create, list or revoke tokens.', actions: [
+    { name: 'create', summary: 'Create a token for a person, an agent or an administrator.', load: async () => (await import('./commands/people/people.ts')).tokenCreate },
+    { name: 'list', summary: 'List tokens with their ids and labels.', load: async () => (await import('./commands/people/people.ts')).tokenList },
+    { name: 'revoke', summary: 'Revoke a token.', load: async () => (await import('./commands/people/people.ts')).tokenRevoke },
+  ] },
+  { name: 'team', group: 'Serve many people', summary: 'Create, list or remove teams, and change their members.', actions: [
+    { name: 'create', summary: 'Create a team with its own memory.', load: async () => (await import('./commands/people/people.ts')).teamCreate },
+    { name: 'list', summary: 'List teams and their members.', load: async () => (await import('./commands/people/people.ts')).teamList },
+    { name: 'remove', summary: 'Remove a team; keep or erase its memory.', load: async () => (await import('./commands/people/people.ts')).teamRemove },
+    { name: 'add-member', summary: 'Add a member to a team, or change the role of one.', load: async () => (await import('./commands/people/people.ts')).teamAddMember },
+    { name: 'remove-member', summary: 'Remove a member from a team.', load: async () => (await import('./commands/people/people.ts')).teamRemoveMember },
+  ] },
+  { name: 'eval', group: 'Compare memory systems', summary: 'Compare memory systems and controls on packs of test cases.', actions: [
+    { name: 'all', summary: 'Compare memory systems and controls on every pack of test cases.', load: async () => (await import('./commands/evaluate/eval-run.ts')).evalAll },
+    { name: 'retrieval', summary: 'Run your own cases over your own file of beliefs.', load: async () => (await import('./commands/evaluate/eval-run.ts')).evalRetrieval },
+    { name: 'session', summary: 'Run your own sessions over your own file of beliefs.', load: async () => (await import('./commands/evaluate/eval-run.ts')).evalSession },
+    { name: 'embed', summary: 'Compute the vectors that are stored with the packs.', load: async () => (await import('./commands/evaluate/eval-packs.ts')).evalEmbed },
+    { name: 'serve', summary: 'Serve recall over HTTP to evaluation harnesses.', load: async () => (await import('./commands/evaluate/eval-serve.ts')).evalServe },
+  ] },
+  { name: 'benchmark', group: 'Run benchmarks', summary: 'Run packs of test cases, keep and compare the results, and gate a change.', actions: [
+    { name: 'status', aliases: ['benchmark-status'], summary: 'Show the contents of the eval store, and invalid files.', load: async () => (await import('./commands/evaluate/benchmark-status.ts')).benchmarkStatus },
+    { name: 'validate', aliases: ['benchmark-validate'], summary: 'Check a pack; with --controls, that it can tell a good memory from a bad one.', load: async () => (await import('./commands/evaluate/benchmark-pack.ts')).benchmarkValidate },
+    { name: 'import', aliases: ['benchmark-import'], summary: 'Copy a pack into the eval store.', load: async () => (await import('./commands/evaluate/benchmark-pack.ts')).benchmarkImport },
+    { name: 'run', summary: 'Run packs and store the result of every case.', load: async () => (await import('./commands/evaluate/benchmark-run.ts')).benchmarkRun },
+    { name: 'capture', summary: 'Turn a recall into a regression case.', load: async () => (await import('./commands/evaluate/benchmark-pack.ts')).benchmarkCapture },
+    { name: 'snapshot', aliases: ['benchmark-baseline-snapshot'], summary: 'Accept the latest runs as a baseline.', load: async () => (await import('./commands/evaluate/benchmark-report.ts')).benchmarkSnapshot },
+    { name: 'report', aliases: ['benchmark-baseline-report'], summary: 'Compare the latest runs with a baseline.', load: async () => (await import('./commands/evaluate/benchmark-report.ts')).benchmarkReport },
+    { name: 'gate', aliases: ['benchmark-ci-gate'], summary: 'Decide in CI whether a change passes.', load: async () => (await import('./commands/evaluate/benchmark-report.ts')).benchmarkGate },
+    { name: 'diff', summary: 'Compare two runs case by case.', load: async () => (await import('./commands/evaluate/benchmark-report.ts')).benchmarkDiff },
+    { name: 'recall', summary: 'Run status, validate, snapshot, report or gate as one command, for older scripts.', load: async () => (await import('./commands/evaluate/benchmark-status.ts')).benchmarkRecall },
+  ] },
   { name: 'shadow status', group: 'Run benchmarks', summary: 'Show statistics of the recalls that were recorded in daily use.', load: async () => (await import('./commands/evaluate/benchmark-status.ts')).shadowStatus },
-  { name: 'task list', group: 'Run agent tasks', summary: 'List the tasks for agents.', load: async () => (await import('./commands/task/task-files.ts')).taskList },
-  { name: 'task validate', group: 'Run agent tasks', summary: 'Check task files.', load: async () => (await import('./commands/task/task-files.ts')).taskValidate },
-  { name: 'task run', group: 'Run agent tasks', summary: 'Run tasks with an agent, store the evidence and grade it.', load: async () => (await import('./commands/task/task-run.ts')).taskRun },
-  { name: 'task regrade', group: 'Run agent tasks', summary: 'Grade the evidence of a run again, without the agent.', load: async () => (await import('./commands/task/task-report.ts')).taskRegrade },
-  { name: 'task report', group: 'Run agent tasks', summary: 'Show the result of a task run, or write it as a bundle.', load: async () => (await import('./commands/task/task-report.ts')).taskReport },
-  { name: 'task submit', group: 'Run agent tasks', summary: 'Submit a task run to an arena.', load: async () => (await import('./commands/task/task-submit.ts')).taskSubmit },
+  { name: 'task', group: 'Run agent tasks', summary: 'Run tasks for agents, and grade the evidence.', actions: [
+    { name: 'list', summary: 'List the tasks for agents.', load: async () => (await import('./commands/task/task-files.ts')).taskList },
+    { name: 'validate', summary: 'Check task files.', load: async () => (await import('./commands/task/task-files.ts')).taskValidate },
+    { name: 'run', summary: 'Run tasks with an agent, store the evidence and grade it.', load: async () => (await import('./commands/task/task-run.ts')).taskRun },
+    { name: 'regrade', summary: 'Grade the evidence of a run again, without the agent.', load: async () => (await import('./commands/task/task-report.ts')).taskRegrade },
+    { name: 'report', summary: 'Show the result of a task run, or write it as a bundle.', load: async () => (await import('./commands/task/task-report.ts')).taskReport },
+    { name: 'submit', summary: 'Submit a task run to an arena.', load: async () => (await import('./commands/task/task-submit.ts')).taskSubmit },
+  ] },
 ]
+
+/** Every command line: a command, or an action of one by its full name. */
+export const commandTable: readonly CommandEntry[] = commands.flatMap((command) =>
+  'actions' in command
+    ? command.actions.map((action) => ({ ...action, name: `${command.name} ${action.name}`, group: command.group }))
+    : [command],
+)
 
 /** Commands that were removed, and how to do the same now. */
 export const removedCommands: Readonly<Record<string, string>> = {

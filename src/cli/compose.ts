@@ -22,7 +22,16 @@ import {
   readSettings,
   stateDirectory,
 } from './memory-location.ts'
-import type { LocationOptions, MemoryLocation, Session, StandpointOptions } from './session.ts'
+import type {
+  LocationOptions,
+  MemoryLocation,
+  MemoryPlaces,
+  OpenMemories,
+  RunningProgram,
+  Session,
+  StandpointOptions,
+  UserTerminal,
+} from './session.ts'
 import type { EnvironmentVariables, OutputStream } from './text/output.ts'
 import type { Progress } from './text/progress-bar.ts'
 import { isMemory, trustMemory } from './trusted-memories.ts'
@@ -244,7 +253,7 @@ export function compose(
     return closedAtEnd(await withShadowRecords(opened, options))
   }
 
-  const ports: Session['ports'] = async (dir, options) => {
+  const ports: OpenMemories['ports'] = async (dir, options) => {
     const { openPorts } = await import('../open-memory.ts')
     const given = { store: serverOf(dir), ...options }
     if (options?.inspect === true) return openPorts(dir, given)
@@ -276,62 +285,31 @@ export function compose(
     return asker.ask(question)
   }
 
-  return {
+  const places: MemoryPlaces = {
     workingDirectory: cwd,
-    startedAt: environment.startedAt ?? startedAt,
     locate,
-    directory: (given) => memoryDirectory({ given, env, cwd, home, onIgnored }),
-    settings,
-    memory: (options) => memory(options, 'change'),
-    reading: (options) => memory(options, 'read'),
-    reporting: (options) => memory(options, 'report'),
-    formerProjectNotes: async (options, opened) => {
-      const { dir, scopes } = locate(options)
-      if (!isProjectActive(scopes)) return []
-      return (await import('./former-project.ts')).formerProjectNotes(dir, cwd(), opened)
-    },
-    hasMemory,
     locateExisting: async (options) => {
       const location = locate(options)
       if (await hasMemory(options)) return location
       throw notFound(`There is no memory in ${location.dir}.`, 'Create one with `credence init`.')
     },
+    directory: (given) => memoryDirectory({ given, env, cwd, home, onIgnored }),
+    hasMemory,
+    settings,
     storeFile,
-    ports,
-    withPorts: async (dir, use, options) => {
-      const opened = await ports(dir, options)
-      try {
-        return await use(opened)
-      } finally {
-        await opened.store.close()
-      }
-    },
-    withProgress: async (work) => {
-      const { ProgressBar } = await import('./text/progress-bar.ts')
-      // A server that runs this program for a page hears of the progress; whether it still listens does not matter.
-      const report = (progress: Progress): void => void process.send?.({ progress }, () => {})
-      const bar = new ProgressBar(stderr, env, { report })
-      return work(bar).finally(() => bar.clear())
+    formerProjectNotes: async (options, opened) => {
+      const { dir, scopes } = locate(options)
+      if (!isProjectActive(scopes)) return []
+      return (await import('./former-project.ts')).formerProjectNotes(dir, cwd(), opened)
     },
     inDirectory: (other) =>
       closedAtEnd(compose({ startedAt, ...environment, workingDirectory: () => other }, talk, reported)),
-    streams: () => ({ stdin: stdin(), stdout: environment.stdout, stderr }),
-    machine: {
-      platform: environment.platform ?? process.platform,
-      home,
-      env,
-      node: process.execPath,
-      program: programFile,
-      version: packageVersion,
-    },
-    startDetached: async (argv) => {
-      const dir = argv[argv.indexOf('--dir') + 1]
-      const store = dir === undefined ? undefined : serverOf(dir)
-      // Not as an argument: every user of the machine can read those, and the address may hold a password.
-      await environment.startDetached?.(argv, store === undefined ? {} : { CREDENCE_STORE: store })
-    },
-    temporaryDirectory,
-    temporaryMemory: async (scopes) => {
+  }
+  const memories: OpenMemories = {
+    writing: (options) => memory(options, 'change'),
+    reading: (options) => memory(options, 'read'),
+    reporting: (options) => memory(options, 'report'),
+    temporary: async (scopes) => {
       const { openMemory } = await import('../open-memory.ts')
       const dir = temporaryDirectory()
       const clear = (): void => rmSync(dir, { recursive: true, force: true })
@@ -346,14 +324,48 @@ export function compose(
         },
       }
     },
-    extractor: (spec) => openExtractor(spec, env),
-    evaluation: async () => (await import('./evaluation.ts')).composeEvaluation(environment),
-    taskWork: async () => (await import('./task-work.ts')).composeTaskWork(environment),
+    ports,
+    withPorts: async (dir, use, options) => {
+      const opened = await ports(dir, options)
+      try {
+        return await use(opened)
+      } finally {
+        await opened.store.close()
+      }
+    },
+  }
+  const terminal: UserTerminal = {
+    streams: () => ({ stdin: stdin(), stdout: environment.stdout, stderr }),
     readStdin: async () => (await import('../files/read-text.ts')).readAll(stdin(), 'standard input'),
     printsJson: () => environment.showsProgress === false,
     isInteractive: () => stdin().isTTY === true && stderr.isTTY === true,
-    confirm: async (question) => /^\s*y(?:es)?\s*$/i.test((await ask(`${question} [y/N] `)) ?? ''),
     ask,
+    confirm: async (question) => /^\s*y(?:es)?\s*$/i.test((await ask(`${question} [y/N] `)) ?? ''),
+    withProgress: async (work) => {
+      const { ProgressBar } = await import('./text/progress-bar.ts')
+      // A server that runs this program for a page hears of the progress; whether it still listens does not matter.
+      const report = (progress: Progress): void => void process.send?.({ progress }, () => {})
+      const bar = new ProgressBar(stderr, env, { report })
+      return work(bar).finally(() => bar.clear())
+    },
+  }
+  const program: RunningProgram = {
+    machine: {
+      platform: environment.platform ?? process.platform,
+      home,
+      env,
+      node: process.execPath,
+      program: programFile,
+      version: packageVersion,
+    },
+    startedAt: environment.startedAt ?? startedAt,
+    startDetached: async (argv) => {
+      const dir = argv[argv.indexOf('--dir') + 1]
+      const store = dir === undefined ? undefined : serverOf(dir)
+      // Not as an argument: every user of the machine can read those, and the address may hold a password.
+      await environment.startDetached?.(argv, store === undefined ? {} : { CREDENCE_STORE: store })
+    },
+    temporaryDirectory,
     interruption: () => {
       const controller = new AbortController()
       const release = atInterrupt(() => controller.abort())
@@ -362,6 +374,15 @@ export function compose(
     },
     onInterrupt: (end) => void atInterrupt(() => void end()),
     whenInterrupted,
+  }
+  return {
+    places,
+    memories,
+    terminal,
+    program,
+    extractor: (spec) => openExtractor(spec, env),
+    evaluation: async () => (await import('./evaluation.ts')).composeEvaluation(environment),
+    taskWork: async () => (await import('./task-work.ts')).composeTaskWork(environment),
     made,
     close: async () => {
       for (const resource of open) await resource.close()

@@ -62,7 +62,7 @@ async function runCommand(
   const command = await entry.load()
   const session = compose({ ...environment, showsProgress: !wantsJson(argv) }, (line) => printer.talk(`${line}\n`))
   try {
-    const given = await withStdin(sortTexts(argv, command), command, session.readStdin)
+    const given = await withStdin(sortTexts(argv, command), command, session.terminal.readStdin)
     const answer = await command.run(given, session)
     if (given.options.json === undefined) await printer.printText(answer)
     else await printer.printDocument(answer.document)
@@ -96,10 +96,10 @@ async function helpFor(topic: readonly string[], { stdout, env }: ProcessEnviron
   const { commandHelp, programHelp } = await import('./command/help.ts')
   const style = styleFor(stdout, env)
   const name = topic.join(' ')
-  if (name === '') return programHelp(commandTable, null, style)
+  if (name === '') return programHelp(null, style)
   const entry = findCommand(name, commandTable)
   if (entry !== undefined) return commandHelp(entry, await entry.load(), style)
-  if (commandTable.some((known) => known.name.startsWith(`${name} `))) return programHelp(commandTable, name, style)
+  if (commandTable.some((known) => known.name.startsWith(`${name} `))) return programHelp(name, style)
   throw unknownCommand(name, commandTable)
 }
 

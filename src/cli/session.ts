@@ -55,28 +55,51 @@ export type Machine = {
 
 export type OpenedPorts = ReturnType<typeof openPorts>
 
-/** Everything a command has besides its input. compose.ts makes it, and closes it when the command has ended. */
+/**
+ * Everything a command has besides its input, in four parts. compose.ts makes it, and closes it when the command has ended.
+ * The last three members are loaded when a command asks for them.
+ */
 export type Session = {
+  readonly places: MemoryPlaces
+  readonly memories: OpenMemories
+  readonly terminal: UserTerminal
+  readonly program: RunningProgram
+  /** Finds statements in messages: `rules`, or a model by its name. */
+  readonly extractor: (spec: string) => Promise<Extractor>
+  readonly evaluation: () => Promise<Evaluation>
+  readonly taskWork: () => Promise<TaskWork>
+}
+
+/** Where a command works, and which memory, settings and scopes it uses there. */
+export type MemoryPlaces = {
   readonly workingDirectory: () => string
-  /** When the program started, on the clock of `performance.now()`. */
-  readonly startedAt: number
   readonly locate: (options: LocationOptions) => MemoryLocation
+  /** The location of a memory that must exist. */
+  readonly locateExisting: (options: LocationOptions) => Promise<MemoryLocation>
   /** The memory directory without asking the project, for when its `.credence.json` is invalid. */
   readonly directory: (given: string | undefined) => string
+  readonly hasMemory: (options: LocationOptions) => Promise<boolean>
   readonly settings: (options: LocationOptions) => Settings
+  /** The file of the store in a memory directory, or the address of its PostgreSQL store without the password. */
+  readonly storeFile: (dir: string) => Promise<string>
+  /** Says whether the project probably has beliefs under an earlier path, while it has none under this one. */
+  readonly formerProjectNotes: (options: LocationOptions, memory: Memory) => Promise<readonly string[]>
+  /** A session as if the program had been started in another directory. Closed together with this one. */
+  readonly inDirectory: (directory: string) => Session
+}
+
+/** Opens memories and stores; those that the caller does not close are closed with the session. */
+export type OpenMemories = {
   /** Opens the memory for writing; makes it when there is none. */
-  readonly memory: (options: StandpointOptions) => Promise<Memory>
+  readonly writing: (options: StandpointOptions) => Promise<Memory>
   /** Opens the memory for reading. Makes no files: where there is no memory, an empty one answers. */
   readonly reading: (options: StandpointOptions) => Promise<Memory>
   /** The same without taking in edits of MEMORY.md, so that no file changes at all. */
   readonly reporting: (options: StandpointOptions) => Promise<Memory>
-  /** Says whether the project probably has beliefs under an earlier path, while it has none under this one. */
-  readonly formerProjectNotes: (options: LocationOptions, memory: Memory) => Promise<readonly string[]>
-  readonly hasMemory: (options: LocationOptions) => Promise<boolean>
-  /** The location of a memory that must exist. */
-  readonly locateExisting: (options: LocationOptions) => Promise<MemoryLocation>
-  /** The file of the store in a memory directory, or the address of its PostgreSQL store without the password. */
-  readonly storeFile: (dir: string) => Promise<string>
+  /** A new memory in a temporary directory. `remove` deletes it; so does an interrupt. */
+  readonly temporary: (
+    scopes: readonly string[],
+  ) => Promise<{ readonly memory: Memory; readonly remove: () => Promise<void> }>
   /** The store itself, for maintenance. The caller closes it. */
   readonly ports: (...given: Parameters<typeof openPorts>) => Promise<OpenedPorts>
   /** The same for one function, and closed after it. */
@@ -85,25 +108,12 @@ export type Session = {
     use: (ports: OpenedPorts) => Promise<Result>,
     options?: Parameters<typeof openPorts>[1],
   ) => Promise<Result>
-  /** On a terminal, shows how far a long command has come, on one line of standard error. */
-  readonly withProgress: <Result>(work: (bar: ProgressBar) => Promise<Result>) => Promise<Result>
-  /** A session as if the program had been started in another directory. Closed together with this one. */
-  readonly inDirectory: (directory: string) => Session
+}
+
+/** The person at the terminal, or the streams that replace them. */
+export type UserTerminal = {
   /** The process's own streams, for commands that speak a protocol on them. */
   readonly streams: () => { readonly stdin: Readable; readonly stdout: Writable; readonly stderr: Writable }
-  readonly machine: Machine
-  /** Starts another process of this program that outlives this one. A failure to start is not an error. */
-  readonly startDetached: (argv: readonly string[]) => Promise<void>
-  /** A new directory for temporary files. The caller removes it. */
-  readonly temporaryDirectory: () => string
-  /** A new memory in a temporary directory. `remove` deletes it; so does an interrupt. */
-  readonly temporaryMemory: (
-    scopes: readonly string[],
-  ) => Promise<{ readonly memory: Memory; readonly remove: () => Promise<void> }>
-  /** Finds statements in messages: `rules`, or a model by its name. */
-  readonly extractor: (spec: string) => Promise<Extractor>
-  readonly evaluation: () => Promise<Evaluation>
-  readonly taskWork: () => Promise<TaskWork>
   readonly readStdin: () => Promise<string>
   /** Whether the answer is printed as JSON, for a program. */
   readonly printsJson: () => boolean
@@ -113,6 +123,19 @@ export type Session = {
   readonly ask: (question: string) => Promise<string | null>
   /** Asks a yes-or-no question; only y or yes means yes. */
   readonly confirm: (question: string) => Promise<boolean>
+  /** On a terminal, shows how far a long command has come, on one line of standard error. */
+  readonly withProgress: <Result>(work: (bar: ProgressBar) => Promise<Result>) => Promise<Result>
+}
+
+/** The running process: how it was started, how it ends, and the processes it starts. */
+export type RunningProgram = {
+  readonly machine: Machine
+  /** When the program started, on the clock of `performance.now()`. */
+  readonly startedAt: number
+  /** Starts another process of this program that outlives this one. A failure to start is not an error. */
+  readonly startDetached: (argv: readonly string[]) => Promise<void>
+  /** A new directory for temporary files. The caller removes it. */
+  readonly temporaryDirectory: () => string
   /** A signal for the first interrupt; a second one ends the process. Released when the session is closed. */
   readonly interruption: () => { readonly signal: AbortSignal; readonly release: () => void }
   /** Runs `end` at the first interrupt, also after the command has answered; a second one ends the process. */

@@ -219,6 +219,24 @@ export const recall = {
           .describe('What is always in the context and named by the message too; empty without `leftOut`.'),
         leftOut: z.array(NearMiss).describe('Mentioned, or belonging here, but left out; at most 50.'),
         quoteDecision: QuoteDecision.nullable().describe('Why there are these quotes; null without `leftOut`.'),
+        hints: z
+          .object({
+            suggestions: z
+              .array(
+                z.object({
+                  beliefId: z.string(),
+                  name: z.string(),
+                  content: z.string(),
+                  alias: z.string().nullable().describe('Words of the message that would name it as an alias.'),
+                }),
+              )
+              .describe('Beliefs in view that share words with the message.'),
+            otherScopes: z
+              .array(z.object({ scope: z.string(), beliefs: z.int(), quotes: z.int() }))
+              .describe('Scopes that are not active, in which the message would recall something.'),
+          })
+          .nullable()
+          .describe('What to try if nothing matches; null if something does, without `leftOut`, and for agents.'),
         durationMs: z.number(),
       }),
     ),
@@ -236,7 +254,11 @@ export const recall = {
       const { nearMisses: misses = [], namedAnyway = [], quoteDecision = null, ...context } = recalled
       const durationMs = clock() - started
       const [rendered, highlights] = [renderContext(context), await highlightsOf(context, namedAnyway)]
-      return { context, rendered, highlights, namedAnyway, leftOut: misses, quoteDecision, durationMs }
+      const hints =
+        nearMisses && asOf === undefined
+          ? await (await import('./recall-hints.ts')).recallHints(call.memory, message, context)
+          : null
+      return { context, rendered, highlights, namedAnyway, leftOut: misses, quoteDecision, hints, durationMs }
     },
   }),
   search: operation({

@@ -103,7 +103,7 @@ describe('the program', () => {
       const { rmSync, writeFileSync } = await import('node:fs')
       const session = compose(processEnvironment(), async () => {})
       writeFileSync(${JSON.stringify(file)}, 'half')
-      session.whenInterrupted(() => rmSync(${JSON.stringify(file)}))
+      session.program.whenInterrupted(() => rmSync(${JSON.stringify(file)}))
       process.kill(process.pid, 'SIGINT')
       setInterval(() => {}, 1_000)
     `

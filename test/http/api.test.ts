@@ -269,6 +269,21 @@ describe('recall', () => {
     expect('nearMisses' in body.context).toBe(false)
   })
 
+  it('gives a person hints for a message that brings nothing, and an agent none about other scopes', async () => {
+    const message = 'Which brand colours?'
+    const { body } = await send<'recall'>('POST', '/recall', { message })
+    const ofAgent = await server.send<RouteAnswer<'recall'>>('POST', '/api/v1/recall', {
+      as: 'agent',
+      body: { message },
+    })
+    const { body: named } = await send<'recall'>('POST', '/recall', { message: 'Is redis up?' })
+
+    expect(body.context.relevant).toEqual([])
+    expect(body.hints?.otherScopes).toEqual([{ scope: 'project:website', beliefs: 1, quotes: 0 }])
+    expect(ofAgent.body.hints).toBeNull()
+    expect(named.hints).toBeNull()
+  })
+
   it('takes the scopes it is given', async () => {
     const asked = { message: 'Which brand colours?', scopes: ['project:website'] }
     const { body } = await send<'recall'>('POST', '/recall', asked)

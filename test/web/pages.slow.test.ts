@@ -290,7 +290,10 @@ describe.skipIf(noBrowser !== null)('home, review, conversations, hosts and the 
 
   it('lists the same hosts as the command line', async () => {
     const inTheirPlace = async (...argv: readonly string[]): Promise<unknown> => {
-      const { machine, workingDirectory } = dashboard.server.session
+      const {
+        program: { machine },
+        places: { workingDirectory },
+      } = dashboard.server.session
       const { stdout } = await promisify(execFile)(process.execPath, [resolve('bin/credence.js'), ...argv, '--json'], {
         env: { PATH: process.env.PATH, HOME: machine.home, XDG_CACHE_HOME: machine.env.XDG_CACHE_HOME },
         cwd: workingDirectory(),

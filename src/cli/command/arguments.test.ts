@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { type CommandEntry, commandTable, removedCommands } from '../command-table.ts'
+import { type CommandEntry, commands, commandTable, removedCommands } from '../command-table.ts'
 import { findCommand, readRequest, sortTexts } from './arguments.ts'
 import { UsageError } from './command.ts'
 import { flag, one, optional, rest, text, texts, words } from './options.ts'
@@ -26,6 +26,12 @@ function failureOf(act: () => unknown): { message: string; hint: string | undefi
   }
   throw new Error('Nothing was thrown.')
 }
+
+describe('commands', () => {
+  it('are at most 45, so that a person can read the list; the names of eval apart', () => {
+    expect(commands.filter(({ name }) => name !== 'eval').length).toBeLessThanOrEqual(45)
+  })
+})
 
 describe('removedCommands', () => {
   it.each(Object.entries(removedCommands))('names the command to use instead of `%s`', (name, hint) => {

@@ -33,7 +33,9 @@ export function readRequest(argv: readonly string[], table: readonly CommandEntr
   }
   if (first.value === 'help') return { kind: 'help', topic: positionals.slice(1).map(({ value }) => value) }
 
-  const isGroup = table.some(({ name }) => name.startsWith(`${first.value} `))
+  const isGroup = table.some(({ name, aliases = [] }) =>
+    [name, ...aliases].some((known) => known.startsWith(`${first.value} `)),
+  )
   // The first word may be a command by itself too: `import FILE` beside `import chats FILE`.
   const isInGroup =
     second !== undefined &&

@@ -1,4 +1,4 @@
-import type { CommandEntry } from '../command-table.ts'
+import { type CommandEntry, type CommandGroup, commands, commandTable } from '../command-table.ts'
 import { columns, indented, type Style } from '../text/output.ts'
 import { everywhere } from './arguments.ts'
 import {
@@ -17,12 +17,12 @@ A belief is a stored statement, with a name. A turn is a stored message of a
 conversation. A scope is where a belief applies, such as a project.`
 
 /** Lists the commands, or those of one group, without loading any. */
-export function programHelp(table: readonly CommandEntry[], topic: string | null, style: Style): string {
+export function programHelp(topic: string | null, style: Style): string {
   const prefix = topic === null ? '' : `${topic} `
-  const listed = table.filter(({ name }) => name.startsWith(prefix))
+  const listed = topic === null ? commands : commandTable.filter(({ name }) => name.startsWith(prefix))
   const widest = Math.max(...listed.map(({ name }) => name.length))
   const sections = [...Map.groupBy(listed, ({ group }) => group)].map(([group, entries]) => {
-    const rows = entries.map(({ name, summary }) => [name.padEnd(widest), summary])
+    const rows = entries.map((entry) => [entry.name.padEnd(widest), summaryOf(entry)])
     return `${style.bold(group)}\n${columns(rows, { width: Math.min(style.width, 80) })}`
   })
   return [
@@ -35,6 +35,10 @@ export function programHelp(table: readonly CommandEntry[], topic: string | null
     '',
   ].join('\n')
 }
+
+/** The summary of a command, with its actions. */
+const summaryOf = (entry: CommandEntry | CommandGroup): string =>
+  'actions' in entry ? `${entry.summary} (${entry.actions.map(({ name }) => name).join(', ')})` : entry.summary
 
 export function commandHelp({ name, summary }: CommandEntry, command: Command, style: Style): string {
   const width = Math.min(style.width, 80)

@@ -70,7 +70,7 @@ class Listener {
 
   constructor(session: Session, dir: string) {
     // The hook has read the project's `.credence.json`; here only the memory's own settings count.
-    this.#session = session.inDirectory(dir)
+    this.#session = session.places.inDirectory(dir)
     this.#dir = dir
   }
 
@@ -99,7 +99,7 @@ class Listener {
     const recorded = transcript === null ? null : await findInTranscript(transcript, turn, Date.now)
     const text = turn.text ?? recorded?.text
     if (text === undefined) return nothing
-    const { maxTurnCharacters } = this.#session.settings({ dir: this.#dir })
+    const { maxTurnCharacters } = this.#session.places.settings({ dir: this.#dir })
     const memory = await this.#memory(turn)
     const said = { at, host, ...(session === null ? {} : { session: session.slice(0, longestSession) }) }
     const isAnswer = role === 'assistant' && recorded !== null && transcript !== null
@@ -119,7 +119,7 @@ class Listener {
   }
 
   async #lookAfter(): Promise<void> {
-    const { keepTurnsDays, sentenceVectors } = this.#session.settings({ dir: this.#dir })
+    const { keepTurnsDays, sentenceVectors } = this.#session.places.settings({ dir: this.#dir })
     for (const opened of this.#memories.values()) {
       const memory = await opened
       await forgetOldTurns(memory, keepTurnsDays, new Date())
@@ -133,7 +133,7 @@ class Listener {
     const known = this.#memories.get(key)
     if (known !== undefined) return known
     const author = { actor: 'person', origin: host } as const
-    const memory = this.#session.memory({ dir: this.#dir, user, scope: scopes, as: author })
+    const memory = this.#session.memories.writing({ dir: this.#dir, user, scope: scopes, as: author })
     this.#memories.set(key, memory)
     return memory
   }

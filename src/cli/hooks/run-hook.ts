@@ -44,16 +44,16 @@ export type HookOutcome = {
  */
 export async function runHook({ host, event, options }: HookRun, session: Session): Promise<HookOutcome> {
   if (event === 'hear') return hearNow(options, session)
-  const left = (): number => session.startedAt + hookDeadlineMs - reserveMs - performance.now()
-  const { stdin, stdout } = session.streams()
+  const left = (): number => session.program.startedAt + hookDeadlineMs - reserveMs - performance.now()
+  const { stdin, stdout } = session.terminal.streams()
   const reading = readPayload(stdin, AbortSignal.timeout(longestInputMs))
   // Input that is already there is read even if starting has used up the time.
   const inTime = await within(Math.max(reserveMs, left()), reading)
   if (inTime === null) await reply(stdout, hookAnswer(host, event, ''))
   const payload = inTime ?? (await reading)
 
-  const here = payload.directory === null ? session : session.inDirectory(payload.directory)
-  const place = here.locate(options)
+  const here = payload.directory === null ? session : session.places.inDirectory(payload.directory)
+  const place = here.places.locate(options)
   const { dir } = place
   const notKept = notKeptHere(here, place, options)
   const isPrompt = event === 'prompt-submit'
@@ -72,26 +72,26 @@ export async function runHook({ host, event, options }: HookRun, session: Sessio
       await reply(stdout, hookAnswer(host, event, ''))
       return { ...done, outcome: isDoubled ? 'connected as well' : 'switched off' }
     }
-    const isThere = await here.hasMemory(options)
+    const isThere = await here.places.hasMemory(options)
     // Waiting for a writer longer than the host waits for the hook is useless.
     const author = { actor: 'person', origin: host } as const
     const patient = { ...options, as: author, busyTimeoutMs: Math.max(1, Math.floor(left() / 2)) }
-    const memory = isThere && isAnswered(event, payload) ? await here.memory(patient) : null
+    const memory = isThere && isAnswered(event, payload) ? await here.memories.writing(patient) : null
     const context = memory === null ? null : await recallFor(memory, event, payload)
     const isStart = memory !== null && event === 'session-start'
-    const former = isStart ? (await here.formerProjectNotes(options, memory)).map((note) => `${note}\n`) : []
+    const former = isStart ? (await here.places.formerProjectNotes(options, memory)).map((note) => `${note}\n`) : []
     const text = context === null ? '' : await rendered(context)
     await reply(stdout, hookAnswer(host, event, [...former, text].join(''), notice))
     const recalled = context === null ? 0 : sizeOf(context)
     return { ...done, recalled, outcome: problem ?? notKept ?? (isThere ? 'done' : 'no memory yet') }
   } finally {
     if (queued || (event === 'session-start' && queuedNames(dir).length > 0))
-      await here.startDetached(['hook', 'hear', '--host', host, '--dir', dir])
+      await here.program.startDetached(['hook', 'hear', '--host', host, '--dir', dir])
   }
 }
 
 /** Whether this hook belongs to the plugin of Claude Code while `connect` has put the same hooks into its settings. */
-async function isAlsoConnected({ machine, workingDirectory }: Session): Promise<boolean> {
+async function isAlsoConnected({ program: { machine }, places: { workingDirectory } }: Session): Promise<boolean> {
   if (!machine.env.CLAUDE_PLUGIN_ROOT) return false
   const { hasHooks } = await import('../connect/status.ts')
   return hasHooks('claude-code', machine, workingDirectory())
@@ -112,7 +112,7 @@ async function within<Value>(ms: number, value: Promise<Value>): Promise<Value |
 
 /** No host waits for this process, so it has no deadline. */
 async function hearNow(options: StandpointOptions, session: Session): Promise<HookOutcome> {
-  const { dir } = session.locate(options)
+  const { dir } = session.places.locate(options)
   const { hearQueue } = await import('./hear-queue.ts')
   const { outcome, failed, ...numbers } = await hearQueue(session, dir)
   return { dir, ...numbers, outcome: failed > 0 ? `failed: ${failed} set aside` : outcome }
@@ -120,9 +120,9 @@ async function hearNow(options: StandpointOptions, session: Session): Promise<Ho
 
 /** Why messages of this directory are not kept; null if they are. */
 function notKeptHere(here: Session, { dir }: MemoryLocation, options: StandpointOptions): 'paused' | 'excluded' | null {
-  const directory = here.workingDirectory()
+  const directory = here.places.workingDirectory()
   if (pauseFor(dir, directory, new Date()) !== null) return 'paused'
-  const { excludedDirectories } = here.settings(options)
+  const { excludedDirectories } = here.places.settings(options)
   return excludedDirectories.some((excluded) => isWithin(directory, excluded)) ? 'excluded' : null
 }
 

@@ -16,7 +16,7 @@ const mostCharacters = 4_000_000
 
 /** Runs this program in another process, for work that would keep this one from answering. */
 function runProgram(
-  { machine, workingDirectory }: Session,
+  { program: { machine }, places: { workingDirectory } }: Session,
   argv: readonly string[],
   {
     env = {},
@@ -96,7 +96,7 @@ export function backgroundWork(
     doctor: async () => {
       // The command would take it for a memory that is yet to be made.
       const file = storeFile(dir)
-      if ((await session.storeFile(dir)) === file && !existsSync(file)) {
+      if ((await session.places.storeFile(dir)) === file && !existsSync(file)) {
         const detail = `${file} was moved or deleted while it was served; put it back, or start the server again`
         return { ok: false, findings: [{ check: 'store', ok: false, detail }] }
       }

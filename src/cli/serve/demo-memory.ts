@@ -112,7 +112,7 @@ export async function evaluateExample(session: Session, root: string, signal: Ab
     try {
       const kinds = recallKinds(async () => subject)
       const benchmark = await openBenchmark(join(packsDirectory, pack), kinds, { explain: true })
-      const environment = { given: { system: name }, settings: {}, ...machine(session.workingDirectory()) }
+      const environment = { given: { system: name }, settings: {}, ...machine(session.places.workingDirectory()) }
       const runId = newRunId(pack, name, now())
       await runBenchmark(benchmark, runId, { repeats: 1, seed: 1, notes }, { root, now, signal, environment })
     } finally {

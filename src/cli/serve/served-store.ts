@@ -80,7 +80,7 @@ export async function openServedStore(
   onProblem: (line: string) => void,
 ) {
   const { dir, user, scopes, homeScopes, isDemo } = place
-  const settings = session.settings({ dir })
+  const settings = session.places.settings({ dir })
   const authority = settings.mirrorAuthority
   const ports = syncOnCommit(opened, {
     dir,
@@ -113,7 +113,7 @@ export async function openServedStore(
       })
     return watched.get(who) ?? watched.set(who, shadowed())
   }
-  const storeFile = await session.storeFile(dir)
+  const storeFile = await session.places.storeFile(dir)
   const work = backgroundWork(session, { dir, user, evalRoot }, onProblem)
   let access: ReturnType<ServedPeople['access']> | null = null
   const served: ServedMemory = {
@@ -127,9 +127,9 @@ export async function openServedStore(
     ports,
     catchUp: ports.catchUp,
     server: {
-      version: session.machine.version(),
+      version: session.program.machine.version(),
       isDemo,
-      command: typedCommand(session.machine),
+      command: typedCommand(session.program.machine),
       now: () => new Date(),
       clock: () => performance.now(),
     },
@@ -151,7 +151,7 @@ export async function openServedStore(
       hosts: () => hostsOf(session),
       evals: {
         root: evalRoot,
-        shippedPacks: join(session.machine.program, '..', '..', 'packs'),
+        shippedPacks: join(session.program.machine.program, '..', '..', 'packs'),
         isRecordingShadows,
         openSubject: async () => {
           const { backends, packsDirectory } = await session.evaluation()
@@ -203,7 +203,7 @@ export function servedApp(
 
 async function hostsOf(session: Session) {
   const { hostStatuses } = await import('../connect/status.ts')
-  return hostStatuses(session.machine, session.workingDirectory()).map(({ files, ...status }) => ({
+  return hostStatuses(session.program.machine, session.places.workingDirectory()).map(({ files, ...status }) => ({
     ...status,
     levels: [...status.levels],
     files: files.map(({ path, connected, problem }) => ({ path, connected, problem })),

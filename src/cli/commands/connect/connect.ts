@@ -44,9 +44,9 @@ export const connect = defineCommand({
     'credence connect --status': 'Shows which programs are connected, and when they last used the memory.',
   },
   async run({ args, options }, session) {
-    const { machine } = session
+    const { machine } = session.program
     const { remove, dryRun } = options
-    const directory = session.workingDirectory()
+    const directory = session.places.workingDirectory()
     if (options.status) return statusAnswer(hostStatuses(machine, directory), args.host)
     if (args.host === null)
       throw new UsageError('<host> is missing.', `Use one of ${connectHosts.join(', ')}, or --status.`)
@@ -69,7 +69,7 @@ export const connect = defineCommand({
       ? { changes: planRemoval(files, machine), problems: [] }
       : planConnection(files, machine, { isPreview: dryRun })
     if (changes.length === 0 && remove) await disconnectFiles([], files, machine)
-    const notice = remove ? [] : [keepingNotice(session.directory(options.dir))]
+    const notice = remove ? [] : [keepingNotice(session.places.directory(options.dir))]
     // The question shows the notice already.
     let wasAsked = false
     const documents = changes.map((change) => ({ path: change.path, diff: diffOf(change) }))
@@ -85,7 +85,7 @@ export const connect = defineCommand({
     if (changes.length === 0 && remove) return answer(false, `The configuration of ${host} has no entries of Credence.`)
     if (dryRun) return answer(false, changes.length === 0 ? `${host} is connected already.` : '')
     if (changes.length > 0 && !options.yes) {
-      if (!session.isInteractive())
+      if (!session.terminal.isInteractive())
         throw new UsageError(
           'Files would change, and there is no terminal to ask for confirmation.',
           'Give --dry-run to see what would change, and --yes to write it.',
@@ -93,7 +93,8 @@ export const connect = defineCommand({
       const shown = documents.map(({ diff }) => harmless(diff))
       const question = lines(shown, notice, `Change ${counted(changes.length, 'file')}?`)
       wasAsked = true
-      if (!(await session.confirm(question))) return { ...answer(false, ''), text: () => 'Nothing was written.' }
+      if (!(await session.terminal.confirm(question)))
+        return { ...answer(false, ''), text: () => 'Nothing was written.' }
     }
     const list = changes.map(({ path }) => `  ${path}`)
     if (remove) {
@@ -101,7 +102,7 @@ export const connect = defineCommand({
       return answer(true, lines(`Removed Credence from ${host}:`, list))
     }
     await connectFiles(changes, machine)
-    const proof = await session.withProgress(async (bar) => {
+    const proof = await session.terminal.withProgress(async (bar) => {
       bar.show(`waiting for \`${hosts[host].program ?? host}\` to check the connection`, 0, 1)
       return proveConnection(host, machine, directory)
     })
@@ -125,8 +126,8 @@ async function offersReading(
   { remove, dryRun, yes }: { remove: boolean; dryRun: boolean; yes: boolean },
   session: Session,
 ): Promise<boolean> {
-  if (host !== 'claude-code' || remove || dryRun || yes || !session.isInteractive()) return false
-  return session.confirm('Let Claude Code search and read the memory without asking you each time?')
+  if (host !== 'claude-code' || remove || dryRun || yes || !session.terminal.isInteractive()) return false
+  return session.terminal.confirm('Let Claude Code search and read the memory without asking you each time?')
 }
 
 function proofText({ outcome, command, detail }: Proof): string {

@@ -31,10 +31,10 @@ export const doctor = defineCommand({
       'Rebuilds the store from its journal and checks it. First copy it with `credence backup`.',
   },
   async run({ options }, session) {
-    const location = session.locate(options)
+    const location = session.places.locate(options)
     const { dir, user } = location
-    const store = await session.storeFile(dir)
-    const exists = await session.hasMemory(options)
+    const store = await session.places.storeFile(dir)
+    const exists = await session.places.hasMemory(options)
     const privacy = privacyFindings(dir)
     const { findings: others, hints } = privacy.some(({ check }) => check === 'links')
       ? // Through a link, the other checks would read and change files elsewhere.
@@ -96,23 +96,23 @@ const remedy =
 /** Findings about MEMORY.md are apart: they are no reason to set the store aside. */
 async function examined(session: Session, { dir, user }: MemoryLocation, options: ValuesOf<typeof maintenance>) {
   const done = await maintained(session, dir, options)
-  const { found, mirror } = await session.withProgress(async (bar) => {
+  const { found, mirror } = await session.terminal.withProgress(async (bar) => {
     const check = async (ports: OpenedPorts) => {
       const mirror = mirrorFindings(await mirrorStatus(ports, dir))
       const found = await examine(ports, user, (name, at, total) => bar.show(`checking: ${name}`, at, total))
       return { mirror, found: [...done, ...found, await contentsOf(ports.store, user)] }
     }
-    return session.withPorts(dir, check, { inspect: true }).catch((error: unknown) => {
+    return session.memories.withPorts(dir, check, { inspect: true }).catch((error: unknown) => {
       if (!(error instanceof MemoryError && error.code === 'conflict')) throw error
       // Made by an older version: opening it for writing brings it up to date, as every other command would.
-      return session.withPorts(dir, check)
+      return session.memories.withPorts(dir, check)
     })
   })
   const isLeft = found.some(({ check, ok }) => check === 'forgotten' && !ok)
   if (!isLeft) return { found, mirror }
-  const finished = await session.withProgress((bar) => {
+  const finished = await session.terminal.withProgress((bar) => {
     bar.show('rewriting the store', 0, 1)
-    return session.withPorts(dir, finishForgetting)
+    return session.memories.withPorts(dir, finishForgetting)
   })
   return { found: found.map((finding) => (finding.check === 'forgotten' ? finished : finding)), mirror }
 }
@@ -124,7 +124,7 @@ async function maintained(
   { acceptLoss: isAccepted, rebuild: isRebuilt }: ValuesOf<typeof maintenance>,
 ): Promise<readonly StoreFinding[]> {
   if (!isAccepted && !isRebuilt) return []
-  return session.withPorts(dir, async (ports) => {
+  return session.memories.withPorts(dir, async (ports) => {
     const done: StoreFinding[] = []
     if (isAccepted) done.push(await acceptLoss(ports))
     if (isRebuilt) done.push(await rebuild(ports))

@@ -45,7 +45,7 @@ export const hook = defineCommand({
       outcome: failureOf(error),
       ms: msSince(session),
     }
-    note(session, session.directory(argv.includes('--dir') ? dir : undefined), record, host !== undefined)
+    note(session, session.places.directory(argv.includes('--dir') ? dir : undefined), record, host !== undefined)
   },
 })
 
@@ -53,13 +53,13 @@ export const hook = defineCommand({
  * Leaves a line in the log of the memory, and the time for `connect --status`. Hosts name themselves and a known event; a
  * hook without either was run by hand.
  */
-function note({ machine }: Session, dir: string, record: HookRecord, isHostNamed: boolean): void {
+function note({ program: { machine } }: Session, dir: string, record: HookRecord, isHostNamed: boolean): void {
   logHook(dir, record)
   const { at, host, event, outcome } = record
   if (isHostNamed && event !== 'hear' && event !== 'unknown') noteSeen(machine, host, 'hook', { at, event, outcome })
 }
 
-const msSince = (session: Session): number => Math.round(performance.now() - session.startedAt)
+const msSince = (session: Session): number => Math.round(performance.now() - session.program.startedAt)
 
 function readEvent(given: string) {
   const found = hookEventNamed(given)

@@ -28,19 +28,20 @@ export const init = defineCommand({
   },
   async run({ options }, session) {
     if (options.attach !== undefined) return attach(options.attach, options, session)
-    const { dir, user, homeScopes, store: server } = session.locate(options)
-    const store = await session.storeFile(dir)
-    const isNew = !(await session.hasMemory(options))
+    const { dir, user, homeScopes, store: server } = session.places.locate(options)
+    const store = await session.places.storeFile(dir)
+    const isNew = !(await session.places.hasMemory(options))
     // Contents of unknown origin; only an empty directory is trusted by itself.
     const hasContents = existsSync(dir) && readdirSync(dir).length > 0
     makePrivateDirectory(dir)
-    await session.memory(options)
+    await session.memories.writing(options)
     // Text that is in the file already stays, and beliefs are added behind it.
-    const authority = session.settings(options).mirrorAuthority
-    const { file, leftAlone, held } = await session.withPorts(dir, (ports) =>
+    const authority = session.places.settings(options).mirrorAuthority
+    const { file, leftAlone, held } = await session.memories.withPorts(dir, (ports) =>
       syncMirror(ports, { dir, user, authority }),
     )
-    const isAllowed = !hasContents || basename(dir) !== localName || isTrusted(stateDirectory(session.machine), dir)
+    const isAllowed =
+      !hasContents || basename(dir) !== localName || isTrusted(stateDirectory(session.program.machine), dir)
     return {
       document: { dir, store, created: isNew, user, scopes: homeScopes, mirror: file, leftAlone },
       text: (style) =>
@@ -73,10 +74,10 @@ export const init = defineCommand({
 
 /** Makes the repository of the working directory use a scope that has beliefs already. */
 async function attach(scope: string, options: LocationOptions, session: Session): Promise<CommandAnswer> {
-  const known = (await (await session.reading(options)).scopes()).find((one) => one.scope === scope)
+  const known = (await (await session.memories.reading(options)).scopes()).find((one) => one.scope === scope)
   if (known === undefined)
     throw notFound(`No belief is in the scope ${scope}.`, 'List the scopes with `credence beliefs --scopes`.')
-  const file = join(repositoryRoot(session.workingDirectory()), projectFileName)
+  const file = join(repositoryRoot(session.places.workingDirectory()), projectFileName)
   try {
     writeFileSync(file, `${JSON.stringify({ scope })}\n`, { flag: 'wx' })
   } catch (cause) {

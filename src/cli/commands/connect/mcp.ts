@@ -28,13 +28,13 @@ export const mcp = defineCommand({
   },
   async run({ options }, session) {
     const { answerHandshake } = await import('../../../mcp/handshake.ts')
-    const { stdin, stdout, stderr } = session.streams()
-    const { machine } = session
+    const { stdin, stdout, stderr } = session.terminal.streams()
+    const { machine } = session.program
     // Claude Code's plugin starts a second server; it offers nothing while the server of `connect` is set up.
     const offersNothing =
       Boolean(machine.env.CLAUDE_PLUGIN_ROOT) &&
-      (await import('../../connect/status.ts')).hasServer('claude-code', machine, session.workingDirectory())
-    const { signal } = session.interruption()
+      (await import('../../connect/status.ts')).hasServer('claude-code', machine, session.places.workingDirectory())
+    const { signal } = session.program.interruption()
     const release = keepStdoutClean(stderr)
     try {
       const streams = { input: stdin, output: stdout }
@@ -70,14 +70,14 @@ async function mcpSetup(
   const { hostOfClient } = await import('../../connect/hosts.ts')
   const { noteSeen } = await import('../../connect/seen.ts')
   const { unnamedOrigin } = await import('../../../mcp/memory-mcp.ts')
-  const { dir, user, scopes, homeScopes, everyTeam } = session.locate(options)
+  const { dir, user, scopes, homeScopes, everyTeam } = session.places.locate(options)
   const memories = new Map<string, Promise<Memory>>()
   const opened = (author: Author): Promise<Memory> => {
     const known = memories.get(author.origin)
     if (known !== undefined) return known
     if (memories.size >= mostAuthors && author.origin !== unnamedOrigin)
       return opened({ ...author, origin: unnamedOrigin })
-    const memory = session.memory({ ...options, scope: scopes, as: author })
+    const memory = session.memories.writing({ ...options, scope: scopes, as: author })
     memories.set(author.origin, memory)
     // Opening is tried again at the next call.
     memory.catch(() => memories.delete(author.origin))
@@ -86,8 +86,8 @@ async function mcpSetup(
   let opening: Promise<OpenedPorts> | null = null
   // Asked with every call: the person may join or leave a team while the server runs.
   const teamScopes = async (): Promise<readonly string[]> => {
-    if (!everyTeam || !(await session.hasMemory(options))) return []
-    opening ??= session.ports(dir)
+    if (!everyTeam || !(await session.places.hasMemory(options))) return []
+    opening ??= session.memories.ports(dir)
     opening.catch(() => {
       opening = null
     })
@@ -99,7 +99,7 @@ async function mcpSetup(
     servesEveryProject: !scopes.some(isProject),
   }
   return {
-    version: session.machine.version(),
+    version: session.program.machine.version(),
     view: async () => ({ ...view, scopes: [...scopes, ...(await teamScopes())] }),
     memoryAs: opened,
     boundOrigin: options.host,
@@ -107,8 +107,8 @@ async function mcpSetup(
       const host = hostOfClient(options.host ?? client)
       const at = new Date().toISOString()
       if (host === null) return
-      noteSeen(session.machine, host, 'call', { at, tool })
-      if (version !== null) noteSeen(session.machine, host, 'version', { at, version })
+      noteSeen(session.program.machine, host, 'call', { at, tool })
+      if (version !== null) noteSeen(session.program.machine, host, 'version', { at, version })
     },
     onBug: (error) => console.error(error),
     close: async () => (await opening?.catch(() => null))?.store.close(),

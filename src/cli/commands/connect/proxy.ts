@@ -37,10 +37,10 @@ export const proxy = defineCommand({
     const { upstream, port = usualPort } = options
     if (upstream === undefined)
       throw new UsageError('--upstream is missing.', 'Name the service, such as --upstream https://api.openai.com/v1.')
-    const { dir, store, user, scopes, homeScopes, everyTeam } = session.locate(options)
-    const settings = session.settings(options)
+    const { dir, store, user, scopes, homeScopes, everyTeam } = session.places.locate(options)
+    const settings = session.places.settings(options)
     const { evalHarnessEnabled, evalShadowModeEnabled, evalStoreDir } = settings
-    const isNew = !(await session.hasMemory(options))
+    const isNew = !(await session.places.hasMemory(options))
     const memory = openProxyMemory({
       dir,
       everyTeam,
@@ -59,7 +59,7 @@ export const proxy = defineCommand({
     // The first request is not to wait until the memory is open. A memory that cannot be opened is reported by requests.
     const opening = memory.recall({ user, scopes, homeScopes }, '').catch(() => {})
     await Promise.race([opening, sleep(longestOpeningMs, null, { ref: false })])
-    const directory = session.workingDirectory()
+    const directory = session.places.workingDirectory()
     const proxying = memoryProxy({
       upstream,
       memory,
@@ -80,7 +80,7 @@ export const proxy = defineCommand({
         throw error
       },
     )
-    session.onInterrupt(async () => {
+    session.program.onInterrupt(async () => {
       await listening.close()
       await proxying.close()
       await memory.close()

@@ -12,7 +12,6 @@ import { type CommandAnswer, defineCommand, UsageError } from '../../command/com
 import { flag, memoryOptions, option, text, viewOptions, wholeNumber } from '../../command/options.ts'
 import { typedBeforeOptions } from '../../connect/launch.ts'
 import { forgetOldTurns } from '../../hooks/hear-queue.ts'
-import { evaluateExample, fillDemoWithPast } from '../../serve/demo-memory.ts'
 import { openServedStore, type ServedPlace, type ServedStore, servedApp } from '../../serve/served-store.ts'
 import { principalMemory } from '../../serve/tenants.ts'
 import type { LocationOptions, Session } from '../../session.ts'
@@ -79,12 +78,12 @@ export const serve = defineCommand({
   },
   async run({ options }, session) {
     const hosts = withPublicUrl(hostNames(options.host ?? loopback, options.allowRemote), options.publicUrl)
-    const isDemo = options.demo || !(await session.hasMemory(options))
-    const served = isDemo ? demoMemory(session) : { ...session.locate(options), isDemo }
-    const { sentenceVectors: vectors, evalStoreDir, agentShare: percent } = session.settings({ dir: served.dir })
+    const isDemo = options.demo || !(await session.places.hasMemory(options))
+    const served = isDemo ? demoMemory(session) : { ...session.places.locate(options), isDemo }
+    const { sentenceVectors: vectors, evalStoreDir, agentShare: percent } = session.places.settings({ dir: served.dir })
     const agentShare = percent / 100
-    const ports = await session.ports(served.dir, { vectors, evalStoreDir, agentShare })
-    if (isDemo) await fillDemoWithPast(ports, served.dir)
+    const ports = await session.memories.ports(served.dir, { vectors, evalStoreDir, agentShare })
+    if (isDemo) await (await demo()).fillDemoWithPast(ports, served.dir)
     const open = await openServedStore(session, ports, served, (line) => console.error(line))
     const close = async (): Promise<void> => {
       await open.close()
@@ -100,6 +99,9 @@ export const serve = defineCommand({
     }
   },
 })
+
+/** The demo brings evaluation along, which a server of a memory loads only when a page asks for it. */
+const demo = () => import('../../serve/demo-memory.ts')
 
 /** Listening to other machines needs --allow-remote too. */
 function hostNames(host: string, allowRemote: boolean): HostNames {
@@ -128,7 +130,7 @@ const withPublicUrl = (hosts: HostNames, url: URL | undefined): HostNames =>
   url === undefined ? hosts : { ...hosts, names: [...hosts.names, url.hostname], publicOrigin: url.origin }
 
 const demoMemory = (session: Session): ServedPlace => ({
-  dir: session.temporaryDirectory(),
+  dir: session.program.temporaryDirectory(),
   user: defaultUser,
   scopes: tourScopes,
   homeScopes: tourScopes.slice(0, 1),
@@ -150,8 +152,8 @@ async function answerRequests(
 ): Promise<CommandAnswer> {
   const { host = loopback, port = usualPort } = options
   const { dir, user, isDemo } = served
-  const isOnServer = !isDemo && session.locate(options).store !== undefined
-  const place = isOnServer ? await session.storeFile(dir) : dir
+  const isOnServer = !isDemo && session.places.locate(options).store !== undefined
+  const place = isOnServer ? await session.places.storeFile(dir) : dir
   const [tokenFile, agentFile] = ['token', 'agent-token'].map((name) => ownPath(dir, join(dir, 'state', name))) as [
     string,
     string,
@@ -163,17 +165,17 @@ async function answerRequests(
     tokens,
     endedSessions: endedSessions(dir),
     hosts,
-    webDirectory: join(session.machine.program, '..', '..', 'dist', 'web'),
-    perMinute: session.settings({ dir }).requestsPerMinute,
+    webDirectory: join(session.program.machine.program, '..', '..', 'dist', 'web'),
+    perMinute: session.places.settings({ dir }).requestsPerMinute,
     onBug,
   }
   const { app, mcp, close } = servedApp(open, serving, (options.scope ?? []).length > 0)
-  const address = { host, port, typed: typedBeforeOptions(session.machine) }
+  const address = { host, port, typed: typedBeforeOptions(session.program.machine) }
   const listening = await listen((request, env) => app.fetch(request, env), address)
   const stopForgetting = isDemo ? () => {} : lookingAfterTurns(session, open, options)
   const interruption = new AbortController()
   let evaluated = Promise.resolve()
-  session.onInterrupt(async () => {
+  session.program.onInterrupt(async () => {
     interruption.abort()
     await stopForgetting()
     await open.work.stop()
@@ -184,7 +186,7 @@ async function answerRequests(
     await open.close()
   })
   const evaluate = async (): Promise<void> => {
-    if (isDemo) await evaluateExample(session, open.evalRoot, interruption.signal)
+    if (isDemo) await (await demo()).evaluateExample(session, open.evalRoot, interruption.signal)
     if (!interruption.signal.aborted) await open.work.runAll(packsToEvaluate)
   }
   if (options.evaluate) evaluated = evaluate().catch(onBug)
@@ -212,8 +214,8 @@ const hourMs = 3_600_000
 
 /** Forgets old turns and computes vectors of new ones, now and every hour, until the function it returns is called. */
 function lookingAfterTurns(session: Session, open: ServedStore, options: LocationOptions): () => Promise<void> {
-  const { keepTurnsDays, sentenceVectors } = session.settings(options)
-  const { dir, user } = session.locate(options)
+  const { keepTurnsDays, sentenceVectors } = session.places.settings(options)
+  const { dir, user } = session.places.locate(options)
   const author = { actor: 'person', origin: 'retention' } as const
   const forgetAll = async (): Promise<void> => {
     await forgetOldTurns(open.memoryAs(author), keepTurnsDays, new Date())
@@ -227,7 +229,7 @@ function lookingAfterTurns(session: Session, open: ServedStore, options: Locatio
   let underWay = Promise.resolve()
   const look = (): void => {
     // In another process: computing vectors takes all of a processor.
-    if (sentenceVectors) void session.startDetached(['vectors', '--dir', dir, '--user', user])
+    if (sentenceVectors) void session.program.startDetached(['vectors', '--dir', dir, '--user', user])
     underWay = forgetAll().catch((error: unknown) => console.error(error))
   }
   look()

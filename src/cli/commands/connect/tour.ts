@@ -175,7 +175,7 @@ export const tour = defineCommand({
 
 /** Plays the scenes in a memory that is gone afterwards, whatever happens. */
 async function* inTemporaryMemory<Shown>(session: Session, show: (scene: Scene) => Shown): AsyncGenerator<Shown> {
-  const { memory, remove } = await session.temporaryMemory(tourScopes)
+  const { memory, remove } = await session.memories.temporary(tourScopes)
   try {
     for await (const scene of playTour(memory)) yield show(scene)
   } finally {

@@ -22,7 +22,7 @@ export const trust = defineCommand({
     'credence trust --remove ~/code/ledger/memory': 'Stops using a memory directory.',
   },
   async run({ args, options: { list, remove } }, session): Promise<CommandAnswer> {
-    const state = stateDirectory(session.machine)
+    const state = stateDirectory(session.program.machine)
     if (list) {
       if (remove || args.dir !== undefined)
         throw new UsageError('--list takes no directory and excludes --remove.', 'Give --list alone.')
@@ -39,7 +39,7 @@ export const trust = defineCommand({
         text: (style) => (rows.length === 0 ? 'No memory directory is trusted.' : table(rows, style.width)),
       }
     }
-    const dir = resolve(session.workingDirectory(), args.dir ?? localName)
+    const dir = resolve(session.places.workingDirectory(), args.dir ?? localName)
     if (remove) {
       if (!distrustMemory(state, dir))
         throw notFound(`${dir} is not trusted.`, '`credence trust --list` shows the trusted directories.')

@@ -4,44 +4,88 @@ import { invalid, notFound, nullIfNotFound } from '../../../errors.ts'
 import { localDay, localMinute } from '../../../local-time.ts'
 import type { Memory } from '../../../memory/memory.ts'
 import { omitUndefined } from '../../../omit-undefined.ts'
-import { defineCommand } from '../../command/command.ts'
-import { filterOptions, memoryOptions, one, text, timeOptions, wholeNumber } from '../../command/options.ts'
+import { type CommandAnswer, defineCommand, UsageError, type ValuesOf } from '../../command/command.ts'
+import { filterOptions, memoryOptions, optional, text, timeOptions, wholeNumber } from '../../command/options.ts'
 import { short } from '../../text/beliefs.ts'
 import { columns, counted, harmless, indented, moreNote, type Style } from '../../text/output.ts'
 import { speakerOf } from '../../text/recall.ts'
 
+/** How many turns before and after `--around` are shown. */
+const neighbours = 10
+
+const options = {
+  ...timeOptions,
+  around: text('<turn>', `Of a conversation: only this turn, and the ${neighbours} turns before and after it.`),
+  limit: wholeNumber('How many to show. Default: 50 conversations, or 100 turns of one.', { min: 1, max: 1_000 }),
+  offset: wholeNumber('How many to skip.', { min: 0, default: 0 }),
+  scope: { ...filterOptions.scope, help: 'Only conversations of this scope. May be given several times.' },
+  ...memoryOptions,
+}
+
+type Options = ValuesOf<typeof options>
+
 export const conversations = defineCommand({
-  args: {},
-  options: {
-    ...timeOptions,
-    limit: wholeNumber('How many to show.', { min: 1, max: 1_000, default: 50 }),
-    offset: wholeNumber('How many to skip.', { min: 0, default: 0 }),
-    scope: { ...filterOptions.scope, help: 'Only conversations of this scope. May be given several times.' },
-    ...memoryOptions,
+  args: {
+    session: optional(
+      'The conversation to show: its id, or the beginning of its id. Or the id of a turn in it. Default: list all.',
+    ),
   },
-  description: 'Newest first, each with its id, scope, number of turns and first words.',
+  options,
+  description:
+    'Lists conversations newest first, each with its id, scope, number of turns and first words; or shows the turns of one, in order.',
   examples: {
     'credence conversations --since 2026-05-01': 'Lists the conversations since that day.',
-    'credence conversations show 3f2a': 'Shows the conversation whose id begins with 3f2a.',
+    'credence conversations 3f2a': 'Shows the conversation whose id begins with 3f2a.',
+    'credence conversations t-7k2m9xq0v3bd': 'Shows a turn that `credence search` found, with the turns around it.',
   },
-  async run({ options }, session) {
-    const { since, until, limit, offset = 0, scope } = options
-    const memory = await session.reading(options)
-    const page = await memory.conversations({
-      ...omitUndefined({ since, until, limit, offset }),
-      ...(scope.length === 0 ? {} : { scopes: scope }),
-    })
-    const isFiltered = since !== undefined || until !== undefined || scope.length > 0 || offset > 0
-    return {
-      document: page,
-      text: (style) => listText(page.items, style),
-      notes: [
-        ...(page.items.length > 0 ? [] : [isFiltered ? 'No conversation matches.' : emptyText]),
-        ...moreNote('conversation', page.total, offset + page.items.length),
-      ],
+  async run({ args, options }, session) {
+    const memory = await session.memories.reading(options)
+    if (args.session === undefined) {
+      if (options.around !== undefined)
+        throw new UsageError('--around is for one conversation.', 'Name the conversation, or leave out --around.')
+      return listed(memory, options)
     }
+    const isFiltered = options.since !== undefined || options.until !== undefined || options.scope.length > 0
+    if (isFiltered)
+      throw new UsageError('--since, --until and --scope are for the list.', 'Leave them out to show a conversation.')
+    return shown(memory, args.session, options)
   },
 })
+
+async function listed(memory: Memory, { since, until, limit, offset = 0, scope }: Options): Promise<CommandAnswer> {
+  const page = await memory.conversations({
+    ...omitUndefined({ since, until, limit, offset }),
+    ...(scope.length === 0 ? {} : { scopes: scope }),
+  })
+  const isFiltered = since !== undefined || until !== undefined || scope.length > 0 || offset > 0
+  return {
+    document: page,
+    text: (style) => listText(page.items, style),
+    notes: [
+      ...(page.items.length > 0 ? [] : [isFiltered ? 'No conversation matches.' : emptyText]),
+      ...moreNote('conversation', page.total, offset + page.items.length),
+    ],
+  }
+}
+
+async function shown(memory: Memory, reference: string, options: Options): Promise<CommandAnswer> {
+  const named = await turnNamed(memory, reference)
+  const id = named?.session ?? (await findSession(memory, reference))
+  const centre = options.around === undefined ? named : await memory.turn(options.around)
+  if (centre !== null && centre.session !== id)
+    throw invalid(
+      `The turn ${centre.id} belongs to the conversation ${centre.session}.`,
+      `Show it with \`credence conversations ${centre.session} --around ${centre.id}\`.`,
+    )
+  const offset = centre === null ? (options.offset ?? 0) : Math.max(0, centre.index - neighbours)
+  const limit = centre === null ? (options.limit ?? 100) : centre.index - offset + neighbours + 1
+  const { items, total } = await memory.turns({ session: id, limit, offset })
+  return {
+    document: { session: id, total, offset, ...(centre !== null && { around: centre.id }), turns: items },
+    text: (style) => items.map((turn) => turnText(turn, turn.id === centre?.id, style)).join('\n'),
+    notes: moreNote('turn', total, offset + items.length),
+  }
+}
 
 const emptyText =
   'There are no conversations yet. `credence connect` connects an agent, `credence hear` stores a message, and `credence import chats` imports a file.'
@@ -58,43 +102,6 @@ const listText = (items: readonly SessionSummary[], style: Style): string =>
       return `${style.bold(day)}\n${columns(rows, { width: style.width })}`
     })
     .join('\n')
-
-/** How many turns before and after `--around` are shown. */
-const neighbours = 10
-
-export const conversationsShow = defineCommand({
-  args: { session: one('The conversation: its id, or the beginning of its id. Or the id of a turn in it.') },
-  options: {
-    around: text('<turn>', `Only this turn, and the ${neighbours} turns before and after it.`),
-    limit: wholeNumber('How many turns to show.', { min: 1, max: 1_000, default: 100 }),
-    offset: wholeNumber('How many turns to skip.', { min: 0, default: 0 }),
-    ...memoryOptions,
-  },
-  examples: {
-    'credence conversations show 3f2a': 'Shows what was said, in order.',
-    'credence conversations show t-7k2m9xq0v3bd':
-      'Shows a turn that `credence search` found, with the turns around it.',
-  },
-  async run({ args, options }, session) {
-    const memory = await session.reading(options)
-    const named = await turnNamed(memory, args.session)
-    const id = named?.session ?? (await findSession(memory, args.session))
-    const centre = options.around === undefined ? named : await memory.turn(options.around)
-    if (centre !== null && centre.session !== id)
-      throw invalid(
-        `The turn ${centre.id} belongs to the conversation ${centre.session}.`,
-        `Show it with \`credence conversations show ${centre.session} --around ${centre.id}\`.`,
-      )
-    const offset = centre === null ? (options.offset ?? 0) : Math.max(0, centre.index - neighbours)
-    const limit = centre === null ? (options.limit ?? 100) : centre.index - offset + neighbours + 1
-    const { items, total } = await memory.turns({ session: id, limit, offset })
-    return {
-      document: { session: id, total, offset, ...(centre !== null && { around: centre.id }), turns: items },
-      text: (style) => items.map((turn) => turnText(turn, turn.id === centre?.id, style)).join('\n'),
-      notes: moreNote('turn', total, offset + items.length),
-    }
-  },
-})
 
 /** The turn that a reference names; null if it names a conversation, or something unknown. */
 async function turnNamed(memory: Memory, reference: string): Promise<Turn | null> {

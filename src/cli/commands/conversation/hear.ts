@@ -202,9 +202,9 @@ export const hear = defineCommand({
     'credence hear - < turns.jsonl': 'Stores every turn of a file, and reports invalid lines.',
   },
   async run({ args, options }, session) {
-    const { dir, homeScopes: scopes } = session.locate(options)
-    const { maxTurnCharacters } = session.settings(options)
-    const paused = pauseFor(dir, session.workingDirectory(), new Date())
+    const { dir, homeScopes: scopes } = session.places.locate(options)
+    const { maxTurnCharacters } = session.places.settings(options)
+    const paused = pauseFor(dir, session.places.workingDirectory(), new Date())
     if (paused !== null && (options.as?.actor ?? 'person') !== 'person')
       return {
         document: { paused, turns: [], taken: [], refused: [] },
@@ -213,7 +213,7 @@ export const hear = defineCommand({
     const notes = pausedNotes(dir, session)
     const { role, speaker, at, messageId, dryRun } = options
     const said = omitUndefined({ role, speaker, at, messageId, session: options.session })
-    const memory = await (dryRun ? session.reading(options) : session.memory(options))
+    const memory = await (dryRun ? session.memories.reading(options) : session.memories.writing(options))
     if (args.message !== '-') {
       const heard = await memory.hear({ text: args.message, ...said }, { scopes, maxTurnCharacters, dryRun })
       const isRefused = heard.turns[0]?.outcome === 'refused'
@@ -226,8 +226,8 @@ export const hear = defineCommand({
     }
     if (messageId !== undefined || at !== undefined)
       throw new UsageError('--message-id and --at are for one turn.', 'Give them in the lines: "messageId" and "at".')
-    const { signal } = session.interruption()
-    const items = readChatLines(linesOf(session.streams().stdin), 'jsonl')
+    const { signal } = session.program.interruption()
+    const items = readChatLines(linesOf(session.terminal.streams().stdin), 'jsonl')
     const source = 'standard input'
     const request = { source, defaults: said, scopesOf: () => scopes, maxTurnCharacters, dryRun, signal }
     const heard = nothingHeard()

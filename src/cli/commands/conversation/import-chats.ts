@@ -42,15 +42,15 @@ export const importChats = defineCommand({
     const files = filesAt(path, /\.(?:jsonl|json|zip)$/iu)
     const total = files.reduce((sum, file) => sum + statSync(file).size, 0)
     const { dryRun, since } = options
-    const { maxTurnCharacters } = session.settings(options)
-    const { signal } = session.interruption()
+    const { maxTurnCharacters } = session.places.settings(options)
+    const { signal } = session.program.interruption()
     const scopesOf = scopesByDirectory(session, options)
     const isDirectory = statSync(path).isDirectory()
     const heard = nothingHeard()
     let before = 0
     const leftAlone: { readonly file: string; readonly reason: string }[] = []
-    await session.withProgress(async (bar) => {
-      const memory = await (dryRun ? session.reading(options) : session.memory(options))
+    await session.terminal.withProgress(async (bar) => {
+      const memory = await (dryRun ? session.memories.reading(options) : session.memories.writing(options))
       for (const file of files) {
         const source = isDirectory ? relative(path, file) : basename(file)
         const items = itemsIn(file, options.from, isDirectory)
@@ -130,14 +130,15 @@ function unknownFormat(file: string): MemoryError {
  * for no other project. What names no directory belongs to the person. Null for directories of which nothing is kept.
  */
 function scopesByDirectory(session: Session, options: LocationOptions) {
-  const { dir } = session.locate(options)
-  const { excludedDirectories } = session.settings(options)
+  const { dir } = session.places.locate(options)
+  const { excludedDirectories } = session.places.settings(options)
   const given = options.scope ?? []
   const known = new Map<string, readonly string[] | null>()
   const find = (directory: string): readonly string[] | null => {
     if (excludedDirectories.some((excluded) => isWithin(directory, excluded))) return null
     if (given.length > 0) return given
-    if (existsSync(directory)) return session.inDirectory(directory).locate({ dir, user: options.user }).homeScopes
+    if (existsSync(directory))
+      return session.places.inDirectory(directory).places.locate({ dir, user: options.user }).homeScopes
     const hash = createHash('sha256').update(directory).digest('hex').slice(0, 8)
     return [`project:${slug(basename(directory))}-${hash}`]
   }

@@ -4,7 +4,7 @@ import { invalid } from '../../../errors.ts'
 import { realPath } from '../../../files/own-files.ts'
 import { localMinute } from '../../../local-time.ts'
 import { beginPause, endPause, type Pause, pauseFor, pausesIn } from '../../../memory/conversation/pause.ts'
-import { defineCommand, UsageError } from '../../command/command.ts'
+import { type CommandAnswer, defineCommand, UsageError } from '../../command/command.ts'
 import { flag, memoryOptions, option, text } from '../../command/options.ts'
 import type { Session } from '../../session.ts'
 import { harmless } from '../../text/output.ts'
@@ -18,18 +18,24 @@ export const pause = defineCommand({
   args: {},
   options: {
     for: option('<duration>', 'How long, such as 30m, 2h, 3d or 1w.', readDuration, 'until resumed'),
+    off: flag('End the pause: hooks store messages again. `credence resume` is the same.'),
     ...pausePlaceOptions,
     ...memoryOptions,
   },
   description:
-    'Hooks then store no prompts and learn nothing. Recall continues, and `credence hear` and `credence remember` still store what you give them.',
+    'Hooks then store no prompts and learn nothing. Recall continues, and `credence hear` and `credence remember` still store what you give them. `credence resume` ends the pause for all directories, or the one of --in or --here.',
   examples: {
     'credence pause --for 2h': 'Hooks store no messages for two hours.',
     'credence pause --here': 'Hooks store no messages of this directory, until resumed.',
+    'credence resume': 'Lets hooks store messages again.',
+    'credence resume --in ~/clients/secret': 'Ends the pause of one directory.',
   },
   async run({ options }, session) {
     const directory = pausedDirectory(options, session)
-    const { dir } = (directory === null ? session : session.inDirectory(directory)).locate(options)
+    const { dir } = (directory === null ? session : session.places.inDirectory(directory)).places.locate(options)
+    if (options.off && options.for !== undefined)
+      throw new UsageError('--for and --off exclude each other.', 'Give one of them.')
+    if (options.off) return resumed(dir, directory)
     if (directory !== null && existsSync(directory) && !statSync(directory).isDirectory())
       throw invalid(`${directory} is not a directory.`, 'Give a directory with --in.')
     const now = new Date()
@@ -44,6 +50,23 @@ export const pause = defineCommand({
   },
 })
 
+async function resumed(dir: string, directory: string | null): Promise<CommandAnswer> {
+  const now = new Date()
+  const wasPaused = await endPause(dir, directory, now)
+  const left = pausesIn(dir, now)
+  const where = directory === null ? '' : ` in ${harmless(directory)}`
+  return {
+    document: { resumed: wasPaused, directory, pauses: left, dir },
+    text: (style) =>
+      wasPaused
+        ? `${style.green('Resumed')}${where}. Hooks store messages again.`
+        : directory === null && left.length > 0
+          ? 'There was no pause for all directories.'
+          : `There was no pause${where}.`,
+    notes: left.map((pause) => `Still paused ${pauseText(pause)}; \`${resumeCommand(pause)}\` ends it.`),
+  }
+}
+
 /** The directory that `--in` or `--here` means; null for everywhere. */
 export function pausedDirectory(
   { in: given, here }: { readonly in: string | undefined; readonly here: boolean },
@@ -51,7 +74,7 @@ export function pausedDirectory(
 ): string | null {
   if (given !== undefined && here) throw new UsageError('--in and --here exclude each other.', 'Give one of them.')
   if (given === undefined && !here) return null
-  return realPath(resolve(session.workingDirectory(), given ?? '.'))
+  return realPath(resolve(session.places.workingDirectory(), given ?? '.'))
 }
 
 const resumeCommand = ({ directory }: Pick<Pause, 'directory'>): string =>
@@ -66,7 +89,7 @@ export const pauseText = ({ directory, until }: Pause): string =>
 
 /** Said beside what a person has kept by hand while hooks keep nothing. */
 export function pausedNotes(dir: string, session: Session): readonly string[] {
-  const paused = pauseFor(dir, session.workingDirectory(), new Date())
+  const paused = pauseFor(dir, session.places.workingDirectory(), new Date())
   return paused === null ? [] : [`Hooks are paused ${pauseText(paused)}; this was stored anyway.`]
 }
 
@@ -82,31 +105,3 @@ function readDuration(given: string): number {
     'Write a number and m, h, d or w, such as 30m or 2h; at most ten years.',
   )
 }
-
-export const resume = defineCommand({
-  args: {},
-  options: { ...pausePlaceOptions, ...memoryOptions },
-  description: 'Without --in and --here it ends the pause for all directories.',
-  examples: {
-    'credence resume': 'Lets hooks store messages again.',
-    'credence resume --in ~/clients/secret': 'Ends the pause of one directory.',
-  },
-  async run({ options }, session) {
-    const directory = pausedDirectory(options, session)
-    const { dir } = (directory === null ? session : session.inDirectory(directory)).locate(options)
-    const now = new Date()
-    const wasPaused = await endPause(dir, directory, now)
-    const left = pausesIn(dir, now)
-    const where = directory === null ? '' : ` in ${harmless(directory)}`
-    return {
-      document: { resumed: wasPaused, directory, pauses: left, dir },
-      text: (style) =>
-        wasPaused
-          ? `${style.green('Resumed')}${where}. Hooks store messages again.`
-          : directory === null && left.length > 0
-            ? 'There was no pause for all directories.'
-            : `There was no pause${where}.`,
-      notes: left.map((pause) => `Still paused ${pauseText(pause)}; \`${resumeCommand(pause)}\` ends it.`),
-    }
-  },
-})

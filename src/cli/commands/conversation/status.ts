@@ -20,9 +20,9 @@ export const status = defineCommand({
     'credence status --json': 'Prints the same as one JSON document.',
   },
   async run({ options }, session) {
-    const { dir, store, user, scopes, hooksEnabled } = session.locate(options)
-    const exists = await session.hasMemory(options)
-    const memory = await session.reporting(options)
+    const { dir, store, user, scopes, hooksEnabled } = session.places.locate(options)
+    const exists = await session.places.hasMemory(options)
+    const memory = await session.memories.reporting(options)
     const teams = await teamsOf(session, options)
     const only = { limit: 1 }
     const counts = {
@@ -34,7 +34,7 @@ export const status = defineCommand({
     }
     const pauses = pausesIn(dir, new Date())
     const hook = lastHook(dir)
-    const file = await session.storeFile(dir)
+    const file = await session.places.storeFile(dir)
     const logSize = sizeOf(`${file}-wal`)
     const queue = { waiting: queuedNames(dir).length, failed: failedNames(dir).length }
     const { beliefs, turns, conversations, candidates, proposals } = counts
@@ -76,7 +76,7 @@ export const status = defineCommand({
       notes: [
         ...(logSize > longestLog ? [logTooLong(file, logSize)] : []),
         ...(candidates + proposals === 0 ? [] : ['Review with `credence review`.']),
-        ...(await session.formerProjectNotes(options, memory)),
+        ...(await session.places.formerProjectNotes(options, memory)),
       ],
     }
   },

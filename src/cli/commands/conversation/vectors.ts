@@ -13,13 +13,13 @@ export const vectors = defineCommand({
     'credence vectors --limit 1000': 'Computes vectors for the newest 1000 turns.',
   },
   async run({ options }, session) {
-    if (!session.settings(options).sentenceVectors)
+    if (!session.places.settings(options).sentenceVectors)
       throw new UsageError(
         'The setting sentenceVectors is off.',
         'Put {"sentenceVectors": true} into config.json in the memory directory, or set CREDENCE_SENTENCE_VECTORS=true.',
       )
-    const memory = await session.memory(options)
-    const { signal } = session.interruption()
+    const memory = await session.memories.writing(options)
+    const { signal } = session.program.interruption()
     const { embedded } = await memory.embedTurns({ signal, ...omitUndefined({ limit: options.limit }) })
     return {
       document: { embedded },

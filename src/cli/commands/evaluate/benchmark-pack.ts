@@ -42,7 +42,7 @@ export const benchmarkValidate = defineCommand({
 })
 
 async function checkControls(session: Session, path: string, { benchmarkId, runner }: PackSummary): Promise<PackCheck> {
-  const directory = resolve(session.workingDirectory(), path)
+  const directory = resolve(session.places.workingDirectory(), path)
   if (!recallRunners.some((known) => known === runner) || !statSync(directory).isDirectory())
     throw new UsageError(
       `--controls cannot check ${benchmarkId}.`,
@@ -64,7 +64,7 @@ export async function validateFolder(
   session: Session,
   given: string,
 ): Promise<{ readonly pack: PackSummary; readonly warnings: readonly string[] }> {
-  const path = resolve(session.workingDirectory(), given)
+  const path = resolve(session.places.workingDirectory(), given)
   const pack = await validatePack(path)
   if (pack.runner === undefined || !statSync(path).isDirectory()) return { pack, warnings: [] }
   const place = { directory: path, manifest: manifestOf(path) }
@@ -100,7 +100,7 @@ export const benchmarkImport = defineCommand({
   async run({ args: { path }, options }, session) {
     const { root } = evalStore(session, options)
     const { warnings } = await validateFolder(session, path)
-    const pack = await importPack(root, resolve(session.workingDirectory(), path), { force: options.force })
+    const pack = await importPack(root, resolve(session.places.workingDirectory(), path), { force: options.force })
     return {
       document: { ok: true, pack },
       text: () => packText(pack),
@@ -147,12 +147,12 @@ export const benchmarkCapture = defineCommand({
       )
     }
     const { root } = evalStore(session, options)
-    const memory = await session.reading(options)
+    const memory = await session.memories.reading(options)
     const evaluation = await session.evaluation()
     const { packsDirectory } = evaluation
     const subject = await evaluation.backends({ packsDirectory, embedder: defaultEmbedder }).open('bm25')
     try {
-      const { scopes } = session.locate(options)
+      const { scopes } = session.places.locate(options)
       const captured = await captureCase(
         memory,
         {

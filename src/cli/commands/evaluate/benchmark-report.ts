@@ -136,7 +136,7 @@ export const benchmarkGate = defineCommand({
         `--${base === undefined ? 'base' : 'candidate'} is missing.`,
         'Name two eval stores, as in --base ../main/evals --candidate ./evals.',
       )
-    const at = (path: string): string => resolve(session.workingDirectory(), path)
+    const at = (path: string): string => resolve(session.places.workingDirectory(), path)
     const accepted = acceptedChanges(acceptChanged)
     const report = await gateStores({
       base: at(base),

@@ -28,7 +28,7 @@ import {
 
 /** The folder of a pack: a path, or the id of a pack in the eval store or among the shipped ones. */
 function packDirectory(given: string, { session, root, evaluation }: RunSetup): string {
-  const path = resolve(session.workingDirectory(), given)
+  const path = resolve(session.places.workingDirectory(), given)
   const shipped = evaluation.packsDirectory
   const byId = isSafeId(given) ? [packPath(root, given), join(shipped, given)] : []
   const found = [...byId, path].find((candidate) => existsSync(join(candidate, manifestName)))
@@ -123,7 +123,7 @@ export const benchmarkRun = defineCommand({
     if (given.runId !== undefined && (packs.length > 1 || packs[0]?.endsWith('*')))
       throw new UsageError('--run-id can be given with one pack only.')
     const evaluation = await session.evaluation()
-    const { signal } = session.interruption()
+    const { signal } = session.program.interruption()
     try {
       const setup = { root, session, evaluation, signal, jobs: given.jobs ?? 1 }
       const jobs =
@@ -166,7 +166,7 @@ type Job = Omit<RunRequest, 'root' | 'now' | 'signal' | 'jobs' | 'environment' |
 function newJobs(packs: readonly string[], asked: ValuesOf<typeof options>, setup: RunSetup): readonly Job[] {
   const { embedder = defaultEmbedder, explain, repeats = 1, seed = 1, filter, notes, gitRef, runId } = asked
   const given = settledOptions(asked)
-  const data = asked.data === undefined ? undefined : resolve(setup.session.workingDirectory(), asked.data)
+  const data = asked.data === undefined ? undefined : resolve(setup.session.places.workingDirectory(), asked.data)
   return packs.flatMap((pack) => {
     const directory = packDirectory(pack, setup)
     const { runner, benchmarkId, suite, ablations = [] } = manifestOf(directory)
@@ -220,7 +220,7 @@ async function runJob(job: Job, { root, session, evaluation, signal, jobs }: Run
         ...{ repeats, seed, filter, notes, gitRef },
         ...{ benchmarkId, directory, system, ablation, embedder, explain, data },
       }),
-      ...machine(session.workingDirectory()),
+      ...machine(session.places.workingDirectory()),
     }),
     onProgress: (label, done, total) => evaluation.progress.show(label, done, total),
   })

@@ -188,7 +188,7 @@ type ModeAnswer = { readonly mode: string; readonly name: string; readonly answe
 async function answerFor(root: string, given: RecallOptions, session: Session): Promise<ModeAnswer> {
   const { validate, snapshotId, createSnapshot, base, candidate } = given
   if (base !== undefined && candidate !== undefined) {
-    const at = (path: string): string => resolve(session.workingDirectory(), path)
+    const at = (path: string): string => resolve(session.places.workingDirectory(), path)
     const report = await gateStores({ base: at(base), candidate: at(candidate), now: new Date() })
     return { mode: 'ci-gate', name: 'ciGate', answer: reportAnswer(report) }
   }

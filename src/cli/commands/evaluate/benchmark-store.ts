@@ -67,9 +67,9 @@ export function evalStore(
   session: Session,
   { evals, dir }: EvalStoreOptions,
 ): { readonly root: string; readonly settings: Settings } {
-  const settings = session.settings({ dir })
-  if (evals !== undefined) return { root: resolve(session.workingDirectory(), evals), settings }
-  const root = settings.evalStoreDir ?? evalStoreIn(session.locate({ dir }).dir)
+  const settings = session.places.settings({ dir })
+  if (evals !== undefined) return { root: resolve(session.places.workingDirectory(), evals), settings }
+  const root = settings.evalStoreDir ?? evalStoreIn(session.places.locate({ dir }).dir)
   return { root, settings }
 }
 
@@ -85,7 +85,7 @@ export function requireSetting(settings: Settings, name: Switch, what: string): 
 
 /** A path for a file that is shared: relative where it lies below the working directory. */
 export function portablePath(session: Session, path: string): string {
-  const below = relative(session.workingDirectory(), path)
+  const below = relative(session.places.workingDirectory(), path)
   if (below === '') return '.'
   return below.startsWith('..') || isAbsolute(below) ? path : below.replaceAll('\\', '/')
 }
@@ -104,4 +104,4 @@ export const packsDirectoryOf = (
   session: Session,
   { packsDirectory }: Evaluation,
   given: string | undefined,
-): string => (given === undefined ? packsDirectory : resolve(session.workingDirectory(), given))
+): string => (given === undefined ? packsDirectory : resolve(session.places.workingDirectory(), given))

@@ -87,7 +87,7 @@ export const evalAll = defineCommand({
     const unanswered = ran.flatMap(({ backend: name, runs }) => errorsOf(name, runs))
     const isFine = unanswered.length === 0 && ours.every(passes)
     const where =
-      written.length === 0 ? [] : [`Reports: ${resolve(session.workingDirectory(), options.out ?? defaultOut)}`]
+      written.length === 0 ? [] : [`Reports: ${resolve(session.places.workingDirectory(), options.out ?? defaultOut)}`]
     return {
       document: { ok: isFine, rows, skipped, unanswered, notes, reports: written },
       text: (style) => resultText(rows, ours, style),
@@ -169,7 +169,7 @@ function packOf(kind: Pack['kind'], options: ValuesOf<ReturnType<typeof optionsF
   const { beliefs, cases, user: defaultUser, editedPins, strict } = options
   if (beliefs === undefined) throw new UsageError('--beliefs is missing.', 'Write --beliefs <file>.')
   if (cases === undefined) throw new UsageError('--cases is missing.', 'Write --cases <file>.')
-  const at = (file: string): string => resolve(session.workingDirectory(), file)
+  const at = (file: string): string => resolve(session.places.workingDirectory(), file)
   return readPack({
     ...{ kind, defaultUser, strict },
     id: basename(cases).replace(/\.json$/u, ''),
@@ -248,7 +248,7 @@ async function oneCase(
 const passes = ({ outcomes }: PackRun): boolean => outcomes.every(({ verdict }) => verdict === 'pass')
 
 function writeReports(session: Session, out: string | undefined, reports: ReturnType<typeof reportsOf>) {
-  const directory = resolve(session.workingDirectory(), out ?? defaultOut)
+  const directory = resolve(session.places.workingDirectory(), out ?? defaultOut)
   const files = reports.map(({ name, report }) => ({ file: join(directory, name), text: asJson(report) }))
   writeFiles(files)
   return files.map(({ file }) => file)

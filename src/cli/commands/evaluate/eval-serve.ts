@@ -29,7 +29,7 @@ export const evalServe = defineCommand({
     })
     const listening = await listenOnLoopback(app.fetch, port)
     // The process lives until it is interrupted.
-    session.onInterrupt(async () => {
+    session.program.onInterrupt(async () => {
       await listening.close()
       await system.close()
     })

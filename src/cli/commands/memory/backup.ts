@@ -26,14 +26,14 @@ export const backup = defineCommand({
     'credence backup ~/memory.db --json': 'Prints the contents of the copy as one JSON document.',
   },
   async run({ args, options }, session) {
-    const { dir } = await session.locateExisting(options)
-    const file = resolve(session.workingDirectory(), args.file)
-    return session.withProgress(async (bar) => {
+    const { dir } = await session.places.locateExisting(options)
+    const file = resolve(session.places.workingDirectory(), args.file)
+    return session.terminal.withProgress(async (bar) => {
       bar.show('copying and checking', 0, 1)
       const note = { file, at: new Date().toISOString() }
       // Already now, so that forgetting also finds what a backup leaves that is killed.
       if (!existsSync(file)) await noteBackup(dir, note)
-      const head = await session.withPorts(dir, async ({ store }) => {
+      const head = await session.memories.withPorts(dir, async ({ store }) => {
         await store.backup(file)
         return store.head()
       })
@@ -60,26 +60,26 @@ export const restore = defineCommand({
     'credence restore ~/memory.db --dir ./copy --yes': 'Creates a memory in another directory from the backup.',
   },
   async run({ args, options }, session) {
-    const { dir, store } = session.locate(options)
+    const { dir, store } = session.places.locate(options)
     if (store !== undefined)
       throw invalid(
         'A PostgreSQL store is restored with the tools of PostgreSQL.',
         'Leave --store and CREDENCE_STORE out to restore into a memory directory.',
       )
-    const from = resolve(session.workingDirectory(), args.file)
+    const from = resolve(session.places.workingDirectory(), args.file)
     const stages = { copy: 'copying the backup', check: 'checking the copy', replace: 'replacing the memory' }
     const names = Object.keys(stages)
     let replaced: StoreContents | 'damaged' | null = null
-    return session.withProgress(async (bar) => {
+    return session.terminal.withProgress(async (bar) => {
       const restored = await restoreStore({
         from,
-        file: ownPath(dir, await session.storeFile(dir)),
+        file: ownPath(dir, await session.places.storeFile(dir)),
         random: randomBytes,
         onStage: (stage) => bar.show(stages[stage], names.indexOf(stage), names.length),
         confirm: async (contents, old) => {
           replaced = old
           const isEmpty = old === null || (old !== 'damaged' && old.head.number === 0)
-          if (!isEmpty && !options.yes && !session.isInteractive())
+          if (!isEmpty && !options.yes && !session.terminal.isInteractive())
             throw new UsageError(
               `There is a memory in ${dir}: ${contentsText(old)}.`,
               'Give --yes to replace it, or name another directory with --dir.',
@@ -91,15 +91,15 @@ export const restore = defineCommand({
             'What was forgotten since the backup comes back.',
             'Replace it?',
           )
-          if (!isEmpty && !options.yes && !(await session.confirm(question))) return false
+          if (!isEmpty && !options.yes && !(await session.terminal.confirm(question))) return false
           // MEMORY.md is compared with the whole memory next time, whichever of the two it is by then.
           showAllAgain(dir)
           return true
         },
       })
       if (restored === null) return nothingRestored
-      const { user } = session.locate(options)
-      const error = await session.withPorts(dir, (ports) => syncIfThere(ports, { dir, user }))
+      const { user } = session.places.locate(options)
+      const error = await session.memories.withPorts(dir, (ports) => syncIfThere(ports, { dir, user }))
       const notes = [
         ...(restored.setAside === null ? [] : [`The damaged store is kept as ${restored.setAside}.`]),
         ...(error === null ? [] : [`warning: MEMORY.md could not be updated: ${error.message}`]),

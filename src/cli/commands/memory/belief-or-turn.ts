@@ -17,6 +17,6 @@ export async function aboutBeliefOrTurn<Result>(
   if (found !== null) return turn(found)
   throw notFound(
     `There is no belief or turn "${harmless(reference.slice(0, 80))}".`,
-    'List beliefs with `credence beliefs` and turns with `credence conversations show`, or look for words with `credence search`.',
+    'List beliefs with `credence beliefs` and turns with `credence conversations`, or look for words with `credence search`.',
   )
 }

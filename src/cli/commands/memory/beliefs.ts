@@ -30,7 +30,7 @@ export const beliefs = defineCommand({
     const { type, status, pinned, all, limit, offset = 0, scopes: wantsScopes, scope } = options
     if (wantsScopes && (type.length + status.length + scope.length > 0 || pinned || all))
       throw new UsageError('--scopes lists all scopes.', 'Leave out the options that choose beliefs.')
-    const memory = await session.reading(options)
+    const memory = await session.memories.reading(options)
     if (wantsScopes) {
       const scopes = await memory.scopes()
       return {

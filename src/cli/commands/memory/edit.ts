@@ -21,7 +21,7 @@ export const alias = defineCommand({
   async run({ args: { belief: reference, action = 'list', aliases }, options }, session) {
     if (action === 'list') {
       if (aliases.length > 0) throw new UsageError('`list` takes no aliases.', 'Write add or remove before them.')
-      const found = await (await session.reading(options)).get(reference)
+      const found = await (await session.memories.reading(options)).get(reference)
       return {
         document: { id: found.id, name: found.name, aliases: found.aliases },
         text: () => `${called(found)}\n  ${foundBy(found)}`,
@@ -29,7 +29,7 @@ export const alias = defineCommand({
     }
     if (aliases.length === 0)
       throw new UsageError(`No aliases to ${action} were given.`, `Give at least one after ${action}.`)
-    const memory = await session.memory(options)
+    const memory = await session.memories.writing(options)
     const change = action === 'add' ? memory.addAliases : memory.removeAliases
     const notes = action === 'add' ? await confirmAliases(aliases, options.as, session) : []
     const edited = await change(reference, aliases, omitUndefined({ key: options.key }))
@@ -50,7 +50,7 @@ export const pin = defineCommand({
     'credence pin "payment terms" --off': 'Unpins it: it is recalled only if a message names it.',
   },
   async run({ args, options }, session) {
-    const memory = await session.memory(options)
+    const memory = await session.memories.writing(options)
     const change = options.off ? memory.unpin : memory.pin
     const edited = await change(args.belief, omitUndefined({ key: options.key }))
     const [done, unchanged] = options.off ? ['Unpinned', 'Not pinned'] : ['Pinned', 'Already pinned']
@@ -67,7 +67,10 @@ export const confirm = defineCommand({
     'credence confirm b-7k2m': 'The same, by the beginning of its id.',
   },
   async run({ args, options }, session) {
-    const edited = await (await session.memory(options)).confirm(args.belief, omitUndefined({ key: options.key }))
+    const edited = await (await session.memories.writing(options)).confirm(
+      args.belief,
+      omitUndefined({ key: options.key }),
+    )
     return { document: edited, text: (style) => editedText(edited, 'Confirmed', 'Already confirmed', style) }
   },
 })
@@ -89,7 +92,7 @@ export const resolve = defineCommand({
   },
   async run({ args: { question }, options }, session) {
     const by = settledBy(options)
-    const memory = await session.memory(options)
+    const memory = await session.memories.writing(options)
     const resolved = await memory.resolve(question, by, omitUndefined({ key: options.key }))
     const { decision } = resolved
     return {

@@ -73,9 +73,9 @@ export const forget = defineCommand({
     for (const option of ['chain', 'keepTurns'] as const)
       if (isOfTurns && given[option])
         throw new UsageError(`--${kebab(option)} is for beliefs.`, 'Leave it out to forget turns.')
-    if (!given.yes && !given.dryRun && !session.isInteractive()) {
+    if (!given.yes && !given.dryRun && !session.terminal.isInteractive()) {
       // There is nothing to confirm about a belief or turn that does not exist.
-      if (reference !== undefined) await turnOrBelief(await session.reading(given), reference)
+      if (reference !== undefined) await turnOrBelief(await session.memories.reading(given), reference)
       throw new UsageError(
         'Forgetting cannot be undone, and there is no terminal to ask for confirmation.',
         'Give --dry-run to see what would be forgotten, and --yes to forget it.',
@@ -89,7 +89,7 @@ export const forget = defineCommand({
       for (const file of changed) copies.changed.add(file)
       copies.unchanged.push(...unchanged)
     }
-    const memory = await session.memory({ ...given, onErased: note })
+    const memory = await session.memories.writing({ ...given, onErased: note })
     const named = reference?.startsWith('t-') ? await turnOrBelief(memory, reference) : null
     const answer = await (named !== null
       ? forgetTurns(memory, session, { turn: named.id }, given)
@@ -99,11 +99,11 @@ export const forget = defineCommand({
     if (answer === nothingForgotten || given.dryRun) return answer
     if (containing !== undefined) {
       const forgotten = { beliefIds: [], said: [containing], names: [] }
-      const { evalStoreDir } = session.settings(given)
-      note(forgotten, await eraseCopies({ dir: session.locate(given).dir, evalStoreDir }, forgotten))
+      const { evalStoreDir } = session.places.settings(given)
+      note(forgotten, await eraseCopies({ dir: session.places.locate(given).dir, evalStoreDir }, forgotten))
     }
     const proof = given.verify ? await proofOf(memory, copies, session, given) : null
-    const location = session.locate(given)
+    const location = session.places.locate(given)
     const isLater = proof === null && !(await isScrubbed(session, location, { ifSmall: true }))
     return withCopies(answer, copies, { proof, isLater }, location)
   },
@@ -127,16 +127,16 @@ type Copies = {
 }
 
 async function proofOf(memory: Memory, { forgotten }: Copies, session: Session, given: Options): Promise<Proof> {
-  const location = session.locate(given)
+  const location = session.places.locate(given)
   const { dir, user } = location
-  const evals = session.settings(given).evalStoreDir ?? join(dir, 'state', 'evals')
+  const evals = session.places.settings(given).evalStoreDir ?? join(dir, 'state', 'evals')
   const [said, names] = [forgotten.flatMap((one) => one.said), forgotten.flatMap((one) => one.names)]
   const texts = await textsToFind(memory, { beliefIds: [], said, names })
   // A large or busy store may not be scrubbed yet, and MEMORY.md may be behind; no file of an open store may be read.
-  await session.withPorts(dir, (ports) => syncIfThere(ports, { dir, user }))
+  await session.memories.withPorts(dir, (ports) => syncIfThere(ports, { dir, user }))
   await isScrubbed(session, location, { ifSmall: false })
   await memory.close()
-  return session.withProgress(async (bar) =>
+  return session.terminal.withProgress(async (bar) =>
     searchFiles({ dir, evals }, texts, (files) => bar.show('files searched', files, files)),
   )
 }
@@ -150,9 +150,9 @@ async function isScrubbed(
   // A server removes old rows in its own time; it has no file here.
   if (store !== undefined && ifSmall) return true
   try {
-    return await session.withProgress((bar) => {
+    return await session.terminal.withProgress((bar) => {
       bar.show('rewriting the store', 0, 1)
-      return session.withPorts(dir, (ports) => ports.store.scrub({ ifSmall }))
+      return session.memories.withPorts(dir, (ports) => ports.store.scrub({ ifSmall }))
     })
   } catch (error) {
     if (!(error instanceof MemoryError)) throw error
@@ -232,7 +232,7 @@ const nothingForgotten: CommandAnswer = { document: { forgotten: false }, text: 
 
 /** In a store of many beliefs, rewriting the file takes seconds. */
 const erasing = <Receipt>(session: Session, forgetting: () => Promise<Receipt>): Promise<Receipt> =>
-  session.withProgress((bar) => {
+  session.terminal.withProgress((bar) => {
     bar.show('erasing', 0, 1)
     return forgetting()
   })
@@ -257,7 +257,7 @@ async function forgetBelief(
   const { turns } = await memory.previewForget(belief.id, target)
   const { turns: stating } = keepTurns ? await memory.previewForget(belief.id, { wholeChain: chain }) : { turns: [] }
   const files = await copiesOf(
-    { dir: session.locate(given).dir, evalStoreDir: session.settings(given).evalStoreDir },
+    { dir: session.places.locate(given).dir, evalStoreDir: session.places.settings(given).evalStoreDir },
     { beliefIds: selected.map(({ id }) => id), said: selected.map(({ content }) => content), names: [] },
   )
   const sources = [
@@ -300,7 +300,7 @@ async function forgetBelief(
     }
   const goes = selected.length + turns.length === 1 ? 'this' : 'all of this'
   const question = `${[shown, ...keptNotes, ...sources].join('\n')}\nForget ${goes} for good?`
-  if (!yes && !(await session.confirm(question))) return nothingForgotten
+  if (!yes && !(await session.terminal.confirm(question))) return nothingForgotten
   const receipt = await erasing(session, () => memory.forget(belief.id, { ...target, ...omitUndefined({ key }) }))
   const { beliefIds, event, hash } = receipt
   const stillThere = ids.filter((id) => !beliefIds.includes(id))
@@ -337,8 +337,8 @@ async function forgetTurns(
   const preview = previewOf(found)
   if (dryRun) return { document: { dryRun: true, ...found }, text: () => `Would be forgotten:\n${preview}`, notes }
   const question = [preview, ...notes, 'Forget this for good?'].join('\n')
-  if (!yes && !(await session.confirm(question))) return nothingForgotten
-  const { dir, user } = session.locate(given)
+  if (!yes && !(await session.terminal.confirm(question))) return nothingForgotten
+  const { dir, user } = session.places.locate(given)
   const queued = forgetQueued(dir, (turn) => turn.user === user && isSelected(turn, selection))
   const receipt = await erasing(session, () => memory.forgetTurns(selection, omitUndefined({ key })))
   const waiting = queued === 0 ? '' : `, and ${counted(queued, 'message')} of hooks that had not been stored yet`

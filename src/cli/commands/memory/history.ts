@@ -38,7 +38,7 @@ export const show = defineCommand({
     'credence show t-7k2m9xq0v3bd': 'Shows a turn that `credence search` found, and the beliefs learned from it.',
   },
   async run({ args, options }, session) {
-    const memory = await session.reporting(options)
+    const memory = await session.memories.reporting(options)
     return aboutBeliefOrTurn(memory, args.belief, {
       belief: () => shownBelief(memory, args.belief),
       turn: (turn) => shownTurn(memory, turn),
@@ -71,7 +71,7 @@ async function shownTurn(memory: Memory, turn: Turn): Promise<CommandAnswer> {
     id,
     'said by': speakerOf(turn),
     'said at': `${localMinute(turn.at, turn.utcOffset)}`,
-    conversation: `${session}; see \`credence conversations show ${id}\``,
+    conversation: `${session}; see \`credence conversations ${id}\``,
     scope,
     host,
     masked: isMasked && 'a secret in it was masked',
@@ -146,7 +146,7 @@ export const history = defineCommand({
         '--limit and --before cannot be combined with a belief.',
         'Leave them out to see all changes of the belief.',
       )
-    const memory = await session.reporting(options)
+    const memory = await session.memories.reporting(options)
     if (reference === undefined) {
       const events = await memory.events(omitUndefined({ limit, before }))
       const names = await namesOf(memory, events)
@@ -242,8 +242,8 @@ export const undo = defineCommand({
     'credence undo --scope team:platform': 'Undoes the latest change of the team platform.',
   },
   async run({ args: { change }, options }, session) {
-    const memory = await session.memory(options)
-    const { scopes } = session.locate(options)
+    const memory = await session.memories.writing(options)
+    const { scopes } = session.places.locate(options)
     /** None when a request with a key is repeated. */
     let concerned: readonly Belief[] = []
     const done = await memory.undo(change, {
@@ -291,7 +291,8 @@ async function mayUndo({ change, beliefs }: Undoing, active: readonly string[], 
   const names = elsewhere.slice(0, mostNamed).map(called).join(', ')
   const more = elsewhere.length > mostNamed ? ` and ${elsewhere.length - mostNamed} more` : ''
   const what = `${changeText(change)}, was made in ${where}: ${names}${more}.`
-  if (session.isInteractive()) return session.confirm(`This belongs to another project: ${what} Undo it?`)
+  if (session.terminal.isInteractive())
+    return session.terminal.confirm(`This belongs to another project: ${what} Undo it?`)
   throw new UsageError(
     `This belongs to another project: ${what}`,
     `\`credence undo ${change.number} --yes\` undoes it; \`credence history\` lists other changes.`,

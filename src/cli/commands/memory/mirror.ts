@@ -8,88 +8,84 @@ import { type HeldMirror, mirrorFile } from '../../../memory/mirror/state/state.
 import { type MirrorStatus, mirrorStatus } from '../../../memory/mirror/status.ts'
 import { type Synced, syncMirror } from '../../../memory/mirror/sync.ts'
 import { type WatchRequest, watchMirror } from '../../../memory/mirror/watch.ts'
-import { defineCommand, exitCodes } from '../../command/command.ts'
-import { defaultAuthor, flag, memoryOptions } from '../../command/options.ts'
+import { type CommandAnswer, defineCommand, exitCodes, UsageError } from '../../command/command.ts'
+import { defaultAuthor, flag, memoryOptions, optionalChoice } from '../../command/options.ts'
 import type { OpenedPorts, Session } from '../../session.ts'
 import { short } from '../../text/beliefs.ts'
 import { counted, harmless, lines, type Style, styleFor, wrap } from '../../text/output.ts'
 
-export const mirrorSync = defineCommand({
-  args: {},
-  options: { accept: flag('Accept the removal of many items at once.'), ...memoryOptions },
+const actions = ['status', 'sync', 'watch'] as const
+
+export const mirror = defineCommand({
+  args: {
+    action: optionalChoice(
+      actions,
+      'sync: synchronise the file and the store, both ways; creates the file. watch: sync until interrupted. Default: status, which changes nothing.',
+    ),
+  },
+  options: { accept: flag('With sync: accept the removal of many items at once.'), ...memoryOptions },
   description:
-    'Imports edits of the file, and writes changes of the store to it. An edit that concerns user:universal or a standing instruction, or changes or removes a belief of a person or an agent, waits for your decision: in a terminal the command asks the owner of the file once whether to apply all of them; otherwise use `credence review`. If the file cannot be read, is a link, or has lost many items at once, nothing is changed.',
+    '`status` shows whether file and store agree, which decisions wait for you, and which beliefs from the file are unconfirmed until `credence confirm`. `sync` imports edits of the file, and writes changes of the store to it. An edit that concerns user:universal or a standing instruction, or changes or removes a belief of a person or an agent, waits for your decision: in a terminal the command asks the owner of the file once whether to apply all of them; otherwise use `credence review`. If the file cannot be read, is a link, or has lost many items at once, nothing is changed. `watch` prints a line for each sync that changed something, and below it the decisions that wait for you; changes by other programs are included, and Ctrl-C ends it.',
   exitCodes: [exitCodes.degraded],
   examples: {
     'credence mirror sync':
       'Imports your edits, asks once whether to apply those that need your decision, and updates the file.',
     'credence mirror sync --accept': 'Accepts the removal of many lines at once.',
-  },
-  async run({ options }, session) {
-    const { dir, user } = await session.locateExisting(options)
-    const authority = session.settings(options).mirrorAuthority
-    const request = { dir, user, authority, accept: options.accept, settle: true, waitMs: 10_000 }
-    const synced = await session.withPorts(dir, async (ports) => {
-      const first = await syncMirror(ports, request)
-      const mayAsk = session.isInteractive() && first.held === null && isOwner(dir)
-      const accepted = mayAsk ? await applyWaiting(ports, session, user, first.undecided) : 0
-      return { ...(accepted > 0 ? after(first, await syncMirror(ports, request)) : first), accepted }
-    })
-    return {
-      document: synced,
-      text: (style) => {
-        const details = syncedDetails(synced, { ...style, width: style.width - 2 }).map((line) => `  ${line}`)
-        return lines(headline(synced, style), synced.held === null && `  ${synced.file}`, details)
-      },
-      exitCode: synced.outcome === 'held' || synced.conflicts.length > 0 ? exitCodes.degraded : exitCodes.fine,
-    }
-  },
-})
-
-export const mirrorStatusCommand = defineCommand({
-  args: {},
-  options: memoryOptions,
-  description: 'Changes nothing. Beliefs from the file are unconfirmed until `credence confirm`.',
-  exitCodes: [exitCodes.degraded],
-  examples: {
-    'credence mirror status': 'Shows whether file and store agree, and which beliefs are unconfirmed.',
-    'credence mirror status --json': 'The same as one JSON document.',
-  },
-  async run({ options }, session) {
-    const { dir } = await session.locateExisting(options)
-    const status = await session.withPorts(dir, (ports) => mirrorStatus(ports, dir))
-    const isWell = !status.exists || (status.held === null && status.conflicts.length === 0 && status.problem === null)
-    return {
-      document: status,
-      text: (style) => statusText(status, style),
-      exitCode: isWell ? exitCodes.fine : exitCodes.degraded,
-    }
-  },
-})
-
-export const mirrorWatch = defineCommand({
-  args: {},
-  options: memoryOptions,
-  description:
-    'Prints a line for each sync that changed something, and below it the decisions that wait for you. Includes changes by other programs. Ctrl-C ends it.',
-  examples: {
+    'credence mirror status --json': 'Prints whether file and store agree as one JSON document.',
     'credence mirror watch': 'Imports every save of MEMORY.md at once.',
-    'credence mirror watch --dir ./memory': 'The same for the memory of this directory.',
   },
-  async run({ options }, session) {
-    const { dir, user } = await session.locateExisting(options)
-    const authority = session.settings(options).mirrorAuthority
-    const { signal } = session.interruption()
-    const events = (): AsyncGenerator<Synced | Error> => watched(session, { dir, user, authority, signal })
-    return {
-      document: documentsOf(events),
-      text: (style) => watchTexts(events, `Watching ${join(dir, mirrorFile)}. Ctrl-C ends it.`, style),
-    }
+  async run({ args: { action = 'status' }, options }, session) {
+    if (options.accept && action !== 'sync')
+      throw new UsageError('--accept is for `mirror sync`.', 'Leave it out, or write `credence mirror sync --accept`.')
+    const { dir, user } = await session.places.locateExisting(options)
+    if (action === 'status') return statusOf(session, dir)
+    const request = { dir, user, authority: session.places.settings(options).mirrorAuthority }
+    return action === 'sync' ? synced(session, request, options.accept) : watching(session, request)
   },
 })
+
+type MirrorTarget = Pick<WatchRequest, 'dir' | 'user' | 'authority'>
+
+async function synced(session: Session, target: MirrorTarget, accept: boolean): Promise<CommandAnswer> {
+  const { dir, user } = target
+  const request = { ...target, accept, settle: true, waitMs: 10_000 }
+  const done = await session.memories.withPorts(dir, async (ports) => {
+    const first = await syncMirror(ports, request)
+    const mayAsk = session.terminal.isInteractive() && first.held === null && isOwner(dir)
+    const accepted = mayAsk ? await applyWaiting(ports, session, user, first.undecided) : 0
+    return { ...(accepted > 0 ? after(first, await syncMirror(ports, request)) : first), accepted }
+  })
+  return {
+    document: done,
+    text: (style) => {
+      const details = syncedDetails(done, { ...style, width: style.width - 2 }).map((line) => `  ${line}`)
+      return lines(headline(done, style), done.held === null && `  ${done.file}`, details)
+    },
+    exitCode: done.outcome === 'held' || done.conflicts.length > 0 ? exitCodes.degraded : exitCodes.fine,
+  }
+}
+
+async function statusOf(session: Session, dir: string): Promise<CommandAnswer> {
+  const status = await session.memories.withPorts(dir, (ports) => mirrorStatus(ports, dir))
+  const isWell = !status.exists || (status.held === null && status.conflicts.length === 0 && status.problem === null)
+  return {
+    document: status,
+    text: (style) => statusText(status, style),
+    exitCode: isWell ? exitCodes.fine : exitCodes.degraded,
+  }
+}
+
+function watching(session: Session, target: MirrorTarget): CommandAnswer {
+  const { signal } = session.program.interruption()
+  const events = (): AsyncGenerator<Synced | Error> => watched(session, { ...target, signal })
+  return {
+    document: documentsOf(events),
+    text: (style) => watchTexts(events, `Watching ${join(target.dir, mirrorFile)}. Ctrl-C ends it.`, style),
+  }
+}
 
 async function* watched(session: Session, request: WatchRequest): AsyncGenerator<Synced | Error> {
-  const ports = await session.ports(request.dir)
+  const ports = await session.memories.ports(request.dir)
   try {
     yield* watchMirror(ports, request)
   } finally {
@@ -106,10 +102,10 @@ function isOwner(dir: string): boolean {
 /** Shows the waiting edits and asks once whether to apply them with the person's authority. Returns how many were applied. */
 async function applyWaiting(ports: OpenedPorts, session: Session, user: string, waiting: readonly UndecidedEdit[]) {
   if (waiting.length === 0) return 0
-  const style = styleFor(session.streams().stderr, session.machine.env)
+  const style = styleFor(session.terminal.streams().stderr, session.program.machine.env)
   const edits = waiting.length === 1 ? 'this edit' : `these ${waiting.length} edits`
   const shown = waiting.flatMap((edit) => editLines(edit, style)).join('\n')
-  if (!(await session.confirm(`${shown}\nApply ${edits} to ${mirrorFile} as yours?`))) return 0
+  if (!(await session.terminal.confirm(`${shown}\nApply ${edits} to ${mirrorFile} as yours?`))) return 0
   let applied = 0
   for (const { proposal } of waiting) {
     try {
@@ -118,7 +114,7 @@ async function applyWaiting(ports: OpenedPorts, session: Session, user: string, 
     } catch (error) {
       // An earlier edit, or another program, has changed the belief of this one.
       if (!(error instanceof MemoryError)) throw error
-      session.streams().stderr.write(`It is still waiting: ${harmless(error.message)}\n`)
+      session.terminal.streams().stderr.write(`It is still waiting: ${harmless(error.message)}\n`)
     }
   }
   return applied

@@ -23,7 +23,10 @@ it('runs one recall for a message that names nothing, however many prompts were 
   const turns = Array.from({ length: 20 }, (_, index) => ({ text: `Prompt number ${index}`, session: 's', index }))
   const where = { scopes: ['domain:code'], view: ['domain:code'] }
   await hear(made, { user: 'ann', author, agent: null, ...where, turns, learn: 'nothing' })
-  const session = { reading: async () => memory, formerProjectNotes: async () => [] } as unknown as Session
+  const session = {
+    memories: { reading: async () => memory },
+    places: { formerProjectNotes: async () => [] },
+  } as unknown as Session
 
   const { document, notes } = await recall.run(
     { args: { message: ['Can we ship the release?'] }, options: {} },

@@ -1,7 +1,7 @@
-import { visibleScopes } from '../../../beliefs/scope.ts'
 import type { Memory } from '../../../memory/memory.ts'
-import { type Budget, type Context, defaultBudget, isShown } from '../../../memory/recall/context.ts'
+import { type Budget, type Context, defaultBudget } from '../../../memory/recall/context.ts'
 import { omitUndefined } from '../../../omit-undefined.ts'
+import type { RecallHints } from '../../../operations/recall-hints.ts'
 import { cutNote } from '../../../search/message.ts'
 import { defineCommand, UsageError } from '../../command/command.ts'
 import { date, flag, memoryOptions, readerOptions, viewOptions, wholeNumber, words } from '../../command/options.ts'
@@ -46,7 +46,7 @@ export const recall = defineCommand({
         '--render cannot be combined with --explain or --near-misses.',
         'Leave out --render, or --explain and --near-misses.',
       )
-    const memory = await session.reading(options)
+    const memory = await session.memories.reading(options)
     const context = await memory.recall(message, {
       budget: omitUndefined({ maxBeliefs, maxPinned, maxFromAgents, maxQuestions, maxCharacters, maxQuotes }),
       ...omitUndefined({ asOf }),
@@ -55,13 +55,12 @@ export const recall = defineCommand({
     const { prelude, pinned, relevant, questions, quotes } = context
     const isFound = relevant.length + quotes.length > 0
     const isLookedFor = !render && !isFound && asOf === undefined
-    const suggestions = isLookedFor ? await suggestionsFor(memory, message, context) : null
-    const elsewhere = isLookedFor ? await matchesElsewhere(memory, message, context.scopes) : []
+    const hints = isLookedFor ? await hintsFor(memory, message, context) : null
     const isEmpty = prelude === null && pinned.length + questions.length === 0
     return {
       document: render
         ? { prompt: await promptOf(context) }
-        : { ...context, ...(suggestions === null ? {} : { suggestions }) },
+        : { ...context, ...(hints === null ? {} : { suggestions: hints.suggestions }) },
       text: async function* (style) {
         if (render) yield promptOf(context)
         else
@@ -74,36 +73,15 @@ export const recall = defineCommand({
       notes: [
         ...(context.isMessageCut ? [cutNote] : []),
         ...(isFound || (render && !isEmpty) ? [] : [nothingFound(context.scopes, { isEmpty, maxQuotes })]),
-        ...elsewhere,
-        ...(suggestions?.length === 0 ? [nextSteps] : suggestionLines(suggestions ?? [])),
-        ...(suggestions === null ? [] : await session.formerProjectNotes(options, memory)),
+        ...(hints === null ? [] : hintLines(hints)),
+        ...(hints === null ? [] : await session.places.formerProjectNotes(options, memory)),
       ],
     }
   },
 })
 
-type Suggestion = {
-  readonly beliefId: string
-  readonly name: string
-  readonly content: string
-  /** Words of the message that would name the belief if they were an alias of it. */
-  readonly alias: string | null
-}
-
-const mostSuggestions = 3
-
-/** The beliefs in view that share words with a message that names none. */
-async function suggestionsFor(memory: Memory, message: string, context: Context): Promise<readonly Suggestion[]> {
-  const { beliefs } = await memory.search(message, { in: 'beliefs', scopes: context.scopes, limit: mostSuggestions })
-  const suggestions: Suggestion[] = []
-  for (const { belief } of beliefs) {
-    // A pinned belief is recalled already.
-    if (isShown(context, belief.id)) continue
-    const [alias = null] = await memory.suggestAliases(message, belief.id)
-    suggestions.push({ beliefId: belief.id, name: belief.name, content: belief.content, alias })
-  }
-  return suggestions
-}
+const hintsFor = async (memory: Memory, message: string, context: Context): Promise<RecallHints | null> =>
+  (await import('../../../operations/recall-hints.ts')).recallHints(memory, message, context)
 
 /** Says what was looked at. Below beliefs that every message gets, the message itself may still bring nothing. */
 function nothingFound(
@@ -116,42 +94,16 @@ function nothingFound(
 
 const nextSteps = '`credence search` looks in every scope; `credence remember` adds a belief.'
 
-/** Other scopes that are asked, so that a message costs the same in a memory of many projects. */
-const mostScopes = 5
-/** Hits of a search among which other scopes are looked for. */
-const mostHits = 50
-
-/** A line for each other scope of the user in which the message would recall something. Their texts are not shown. */
-async function matchesElsewhere(
-  memory: Memory,
-  message: string,
-  active: readonly string[],
-): Promise<readonly string[]> {
-  const inView = visibleScopes(active)
-  const { beliefs, quotes } = await memory.search(message, { limit: mostHits })
-  const scopes = new Set([
-    ...beliefs.filter(({ strength }) => strength === 'exact').flatMap(({ belief }) => belief.scopes),
-    ...quotes.map(({ scope }) => scope),
-  ])
-  const lines: string[] = []
-  for (const scope of [...scopes].filter((one) => !inView.includes(one)).slice(0, mostScopes)) {
-    // With near misses it does not count as a use of the memory.
-    const { quotes: said, relevant } = await memory.recall(message, { scopes: [scope], nearMisses: true })
-    const counts = [
-      ...(said.length > 0 ? [counted(said.length, 'quote')] : []),
-      ...(relevant.length > 0 ? [counted(relevant.length, 'belief')] : []),
-    ]
-    const verb = said.length + relevant.length === 1 ? 'matches' : 'match'
+function hintLines({ suggestions, otherScopes }: RecallHints): readonly string[] {
+  const elsewhere = otherScopes.map(({ scope, beliefs, quotes }) => {
+    const counts = [quotes > 0 && counted(quotes, 'quote'), beliefs > 0 && counted(beliefs, 'belief')]
+    const verb = quotes + beliefs === 1 ? 'matches' : 'match'
     const name = harmless(scope)
-    if (counts.length > 0)
-      lines.push(`${counts.join(' and ')} in ${name} ${verb}, but that scope is not active here (--scope ${name}).`)
-  }
-  return lines
-}
-
-function suggestionLines(suggestions: readonly Suggestion[]): readonly string[] {
-  if (suggestions.length === 0) return []
+    return `${counts.filter((count) => count !== false).join(' and ')} in ${name} ${verb}, but that scope is not active here (--scope ${name}).`
+  })
+  if (suggestions.length === 0) return [...elsewhere, nextSteps]
   return [
+    ...elsewhere,
     'The message names no belief. These beliefs share words with it:',
     ...suggestions.flatMap(({ beliefId, name, content, alias }) => [
       `  ${called({ id: beliefId, name })}: ${short(content)}`,

@@ -81,9 +81,9 @@ export const remember = defineCommand({
   },
   async run({ args: { statement }, options }, session) {
     const { name, alias, pin, participant, scope: _scope, dir: _dir, user: _user, as: _as, ...draft } = options
-    const { dir, scopes, homeScopes } = session.locate(options)
-    const memory = await session.memory(options)
-    const former = await session.formerProjectNotes(options, memory)
+    const { dir, scopes, homeScopes } = session.places.locate(options)
+    const memory = await session.memories.writing(options)
+    const former = await session.places.formerProjectNotes(options, memory)
     const warned = await confirmAliases(alias, options.as, session)
     const isEverywhere = options.scope.length === 0 && scopes.includes(universalScope) && isPersonal(statement)
     const given = {
@@ -139,7 +139,7 @@ export const correct = defineCommand({
   },
   async run({ args, options }, session) {
     const { name, alias, why, type, status, key } = options
-    const memory = await session.memory(options)
+    const memory = await session.memories.writing(options)
     const corrected = await memory.correct(args.belief, {
       content: args.statement,
       ...omitUndefined({ name, why, type, status, key }),
@@ -155,9 +155,9 @@ export const correct = defineCommand({
 
 /** Asks at a terminal whether a new statement replaces the beliefs that give another value of the same thing. */
 async function confirmReplacement({ otherValues }: Remembered, session: Session): Promise<boolean> {
-  if (otherValues.length === 0 || !session.isInteractive() || session.printsJson()) return false
+  if (otherValues.length === 0 || !session.terminal.isInteractive() || session.terminal.printsJson()) return false
   const which = otherValues.length === 1 ? 'it' : 'them'
-  return session.confirm(`${otherValues.map(otherValueText).join('\n')}\nReplace ${which}?`)
+  return session.terminal.confirm(`${otherValues.map(otherValueText).join('\n')}\nReplace ${which}?`)
 }
 
 const otherValueText = (other: Belief): string =>
@@ -185,7 +185,7 @@ async function otherValueNotes(
     ...Object.entries(given).flatMap(([option, value]) => [`--${option}`, value]),
   ]
   const launch = { command: 'credence', args: ['remember', '--replace', ...flags, '--'] }
-  const command = harmless(shellLine(launch, [kept.content], session.machine.platform))
+  const command = harmless(shellLine(launch, [kept.content], session.program.machine.platform))
   const which = otherValues.length === 1 ? 'Another belief gives' : 'Other beliefs give'
   return [
     `${which} another value of the same thing; both are recalled, the newest first.`,
@@ -207,7 +207,7 @@ function secretWarning({ id, name, content, why, aliases }: Belief): readonly st
 export async function confirmAliases(
   aliases: readonly string[],
   author: Author | undefined,
-  session: Pick<Session, 'isInteractive' | 'confirm'>,
+  session: Pick<Session, 'terminal'>,
 ): Promise<readonly string[]> {
   if (author !== undefined && author.actor !== 'person') return []
   const warnings: string[] = []
@@ -215,7 +215,7 @@ export async function confirmAliases(
     const reason = everydayReason(alias)
     if (reason === null) continue
     const warning = `"${alias}" would be found in many messages. ${reason}`
-    if (session.isInteractive() && !(await session.confirm(`${warning} Use it all the same?`)))
+    if (session.terminal.isInteractive() && !(await session.terminal.confirm(`${warning} Use it all the same?`)))
       throw new UsageError('Nothing was changed.', `Leave out the alias "${alias}", or choose a more distinctive one.`)
     warnings.push(`warning: ${warning}`)
   }

@@ -71,10 +71,12 @@ export const review = defineCommand({
     if (decision !== undefined && listing !== undefined)
       throw new UsageError(`--${listing} cannot be combined with ${decision}.`, 'It is for the list.')
     if (decision !== undefined)
-      return decideOn(decision, proposals, { open: () => session.memory(options), key: options.key })
+      return decideOn(decision, proposals, { open: () => session.memories.writing(options), key: options.key })
     const { extractor: spec, turns = usualTurns, limit = defaultLimit, scope } = options
-    const isWalk = session.isInteractive() && !session.printsJson()
-    const memory = await (isWalk || spec !== undefined ? session.memory(options) : session.reading(options))
+    const isWalk = session.terminal.isInteractive() && !session.terminal.printsJson()
+    const memory = await (isWalk || spec !== undefined
+      ? session.memories.writing(options)
+      : session.memories.reading(options))
     const extracted = spec === undefined ? null : await extractFrom(memory, session, { spec, turns })
     const filter = { limit, ...(scope.length === 0 ? {} : { scopes: scope }) }
     const { items, total } = await memory.review(filter)
@@ -110,8 +112,8 @@ async function walk(
   session: Session,
   items: readonly ReviewItem[],
 ): Promise<Decided & { readonly isInterrupted: boolean }> {
-  const { stdin, stderr } = session.streams()
-  const style = styleFor(stderr, session.machine.env)
+  const { stdin, stderr } = session.terminal.streams()
+  const style = styleFor(stderr, session.program.machine.env)
   const keys = keysOf(stdin)
   const say = (words: string): Promise<void> => write(stderr, words)
   const decided: Decided = { accepted: 0, edited: 0, rejected: 0 }
@@ -228,7 +230,7 @@ const whole = (text: string): string => harmless(text.replace(/\s+/gu, ' '))
 /** Has statements found in the latest turns of the person. They are only listed, whatever found them. */
 async function extractFrom(memory: Memory, session: Session, { spec, turns }: { spec: string; turns: number }) {
   const found = await session.extractor(spec)
-  const { signal } = session.interruption()
+  const { signal } = session.program.interruption()
   const extractor: Extractor = {
     ...found,
     extract: async (heard, given) => {
@@ -241,7 +243,7 @@ async function extractFrom(memory: Memory, session: Session, { spec, turns }: { 
   const sum = { read: 0, found: 0, failed: 0 }
   let lastProblem = ''
   let inARow = 0
-  await session.withProgress(async (bar) => {
+  await session.terminal.withProgress(async (bar) => {
     for (const turn of own) {
       if (signal.aborted || inARow >= mostFailures) break
       bar.show(`turns read by ${found.model ?? found.name}`, sum.read, own.length)

@@ -55,14 +55,14 @@ export const search = defineCommand({
   },
   async run({ args: { query }, options }, session) {
     const { status, retired, limit, offset, in: place, since, until, speaker, asOf, explain } = options
-    const memory = await session.reading(options)
+    const memory = await session.memories.reading(options)
     const found = await memory.search(query, {
       ...omitUndefined({ limit, offset, in: place, since, until, speaker, session: options.session, asOf }),
       ...filterOf(options),
       includeRetired: retired || status.includes('superseded'),
     })
     const { beliefs, quotes, total, isQueryCut } = found
-    const active = visibleScopes(session.locate(options).scopes)
+    const active = visibleScopes(session.places.locate(options).scopes)
     const current = beliefs.filter(({ belief }) => isCurrent(belief))
     const { agesOf } = await import('../../../memory/recall/render.ts')
     const ages = agesOf({ pinned: [], relevant: current, quotes: [] })

@@ -30,7 +30,7 @@ export const storeCopy = defineCommand({
     await checked(session, source)
     // Makes the store, and brings an older one up to date.
     await withStore(session, target, (store) => store.head())
-    const users = await session.withProgress((bar) =>
+    const users = await session.terminal.withProgress((bar) =>
       withTransfers(source, target, (from, to) =>
         copyJournals(from, to, (user, done, total) => bar.show(`copying ${user}`, done, total)),
       ),
@@ -60,13 +60,13 @@ type StoreLocation = { readonly dir: string; readonly address: string | undefine
 
 function storeLocationOf(text: string, session: Session): StoreLocation {
   if (isPostgresAddress(text))
-    return { dir: session.directory(undefined), address: text, label: parseAddress(text).label }
+    return { dir: session.places.directory(undefined), address: text, label: parseAddress(text).label }
   if (/^[a-z][a-z\d+.-]+:\/\//iu.test(text))
     throw invalid(
       'A store is a memory directory or an address that begins with postgres://.',
       'Write ./memory or postgres://user@host/database.',
     )
-  const dir = resolve(session.workingDirectory(), text)
+  const dir = resolve(session.places.workingDirectory(), text)
   return { dir, address: undefined, label: dir }
 }
 
@@ -75,7 +75,7 @@ const withStore = <Result>(
   session: Session,
   { dir, address }: StoreLocation,
   use: (store: StoreCare) => Promise<Result>,
-) => session.withPorts(dir, ({ store }) => use(store), { store: address })
+) => session.memories.withPorts(dir, ({ store }) => use(store), { store: address })
 
 /** The journal and the index of a store must be sound. */
 async function checked(session: Session, place: StoreLocation): Promise<void> {

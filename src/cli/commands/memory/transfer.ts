@@ -8,7 +8,7 @@ import { withOffset } from '../../../local-time.ts'
 import type { ImportFinding } from '../../../memory/transfer/import-findings.ts'
 import { defineCommand, UsageError } from '../../command/command.ts'
 import { filterOptions, flag, memoryOptions, one, text, writeOptions } from '../../command/options.ts'
-import type { Session } from '../../session.ts'
+import type { RunningProgram } from '../../session.ts'
 import { short } from '../../text/beliefs.ts'
 import { counted, harmless, lines, table } from '../../text/output.ts'
 
@@ -40,10 +40,10 @@ export const importCommand = defineCommand({
         `${file} cannot be read: it is a directory.`,
         'Give a file of beliefs. For conversations use `credence import chats`.',
       )
-    const text = isStdin ? await session.readStdin() : readTextFile(file)
-    const { homeScopes } = session.locate(options)
+    const text = isStdin ? await session.terminal.readStdin() : readTextFile(file)
+    const { homeScopes } = session.places.locate(options)
     const { dryRun } = options
-    const memory = await (dryRun ? session.reading(options) : session.memory(options))
+    const memory = await (dryRun ? session.memories.reading(options) : session.memories.writing(options))
     const imported = await memory.import(text, {
       source: isStdin ? 'standard input' : basename(file),
       scopes: homeScopes,
@@ -96,16 +96,16 @@ export const exportCommand = defineCommand({
   },
   async run({ options }, session) {
     const { out, scope } = options
-    const memory = await session.reading(options)
+    const memory = await session.memories.reading(options)
     const filter = scope.length === 0 ? {} : { scopes: scope }
     const records = options.turns ? turnRecords(memory.exportTurns(filter)) : memory.export(filter)
     if (out === undefined) return { document: records, text: () => linesOf(records) }
-    const file = resolve(session.workingDirectory(), out)
+    const file = resolve(session.places.workingDirectory(), out)
     let written = 0
     const counting = linesOf(records, () => {
       written += 1
     })
-    await writeFileWhole(file, counting, session.whenInterrupted)
+    await writeFileWhole(file, counting, session.program.whenInterrupted)
     const what = options.turns ? 'turn' : 'belief'
     return { document: { file, [`${what}s`]: written }, text: () => `Wrote ${counted(written, what)} to ${file}.` }
   },
@@ -143,7 +143,7 @@ async function* turnRecords(turns: AsyncIterable<ExportedTurn>): AsyncGenerator<
 export async function writeFileWhole(
   file: string,
   chunks: AsyncIterable<string>,
-  whenInterrupted: Session['whenInterrupted'],
+  whenInterrupted: RunningProgram['whenInterrupted'],
 ): Promise<void> {
   const draft = join(dirname(file), `.${basename(file)}.${process.pid}.tmp`)
   const remove = (): void => rmSync(draft, { force: true })

@@ -49,9 +49,9 @@ export const why = defineCommand({
     'credence why "Ask Ada" ada --scope project:ledger': 'Says whether it is recalled with that scope active.',
   },
   async run({ args: { message, belief }, options }, session) {
-    const { scopes } = session.locate(options)
+    const { scopes } = session.places.locate(options)
     const { fix, apply } = options
-    const memory = await (apply === undefined ? session.reading(options) : session.memory(options))
+    const memory = await (apply === undefined ? session.memories.reading(options) : session.memories.writing(options))
     return aboutBeliefOrTurn<CommandAnswer>(memory, belief, {
       belief: async () => {
         if (fix || apply !== undefined) return remedied(memory, message, belief, apply)

@@ -30,10 +30,10 @@ export async function withAccess<Result>(
   options: LocationOptions,
   use: (ports: access.AccessPorts) => Promise<Result>,
 ): Promise<Result> {
-  const { dir, user } = session.locate(options)
-  return session.withPorts(dir, async (opened) => {
+  const { dir, user } = session.places.locate(options)
+  return session.memories.withPorts(dir, async (opened) => {
     // Erasing the memory that MEMORY.md shows erases it there too.
-    const authority = session.settings({ dir }).mirrorAuthority
+    const authority = session.places.settings({ dir }).mirrorAuthority
     const { store: _closedByTheCaller, ...rest } = opened
     const onProblem = (problem: Error): void => console.error(problem.message)
     const ports = syncOnCommit(opened, { dir, user, authority, make: false, onProblem })
@@ -43,8 +43,10 @@ export async function withAccess<Result>(
 
 /** The teams of the user; none where there is no memory yet. */
 export const teamsOf = async (session: Session, options: LocationOptions) => {
-  const { dir, user } = session.locate(options)
-  return (await session.hasMemory(options)) ? session.withPorts(dir, ({ store }) => store.memberships(user)) : []
+  const { dir, user } = session.places.locate(options)
+  return (await session.places.hasMemory(options))
+    ? session.memories.withPorts(dir, ({ store }) => store.memberships(user))
+    : []
 }
 
 /** The same for a list. Where there is no memory yet, nothing is made, and the list is empty. */
@@ -52,7 +54,7 @@ export const listed = async <Item>(
   session: Session,
   options: LocationOptions,
   list: (ports: access.AccessPorts) => Promise<readonly Item[]>,
-): Promise<readonly Item[]> => ((await session.hasMemory(options)) ? withAccess(session, options, list) : [])
+): Promise<readonly Item[]> => ((await session.places.hasMemory(options)) ? withAccess(session, options, list) : [])
 
 const person = one('The name of the person: a-z, 0-9, dot, hyphen, underscore and @.')
 

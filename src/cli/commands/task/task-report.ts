@@ -38,7 +38,7 @@ export const taskRegrade = defineCommand({
     const runId = options.runId ?? newRunId(old.benchmarkId, `${system.name}-regraded`, new Date())
     const passAt = options.passAt ?? settings.passAt ?? defaultPassAt
     const now = (): Date => new Date()
-    const { signal, release } = session.interruption()
+    const { signal, release } = session.program.interruption()
     try {
       const benchmark = taskBenchmark({
         ...{ benchmarkId: old.benchmarkId, tasks, system, graders, passAt, now },
@@ -56,7 +56,7 @@ export const taskRegrade = defineCommand({
           environment: {
             given: { regradeOf: given, ...(judge === null ? {} : { judge }) },
             settings: { kind: 'tasks-regraded', regradeOf: source, passAt, judge },
-            ...machine(session.workingDirectory()),
+            ...machine(session.places.workingDirectory()),
           },
         },
       )
@@ -139,7 +139,7 @@ export const taskReport = defineCommand({
     const whole = await readTaskRun(root, runId)
     const grades = whole.tasks.map(({ grade }) => grade)
     const changed = whole.tasks.flatMap(({ changed: files, grade }) => files.map((path) => `${grade.evidence}/${path}`))
-    const bundle = options.bundle === undefined ? null : resolve(session.workingDirectory(), options.bundle)
+    const bundle = options.bundle === undefined ? null : resolve(session.places.workingDirectory(), options.bundle)
     const files = bundle === null ? [] : writeBundle(bundle, await bundleOf(whole))
     return {
       document: {

@@ -89,7 +89,7 @@ export const taskRun = defineCommand({
       throw new UsageError('--agent is missing.', 'Name the agent, such as --agent reference.')
     }
     const { root } = evalStore(session, given)
-    const { signal, release } = session.interruption()
+    const { signal, release } = session.program.interruption()
     try {
       const summary = await performTasks(tasks, given, { session, root, signal })
       const whole = await readTaskRun(root, summary.runId)
@@ -160,7 +160,7 @@ async function performTasks(
     environment: {
       given: { ...(paths.length === 0 ? {} : { tasks: paths }), ...settledOptions(given) },
       settings: { ...request, sandbox: graders.sandbox.state },
-      ...machine(session.workingDirectory()),
+      ...machine(session.places.workingDirectory()),
     },
     onProgress: (count: number) => {
       done = count

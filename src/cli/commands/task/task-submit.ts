@@ -34,7 +34,10 @@ export const taskSubmit = defineCommand({
     const { arena, steps: file, dryRun, yes } = options
     if (arena === undefined) throw new UsageError('--arena is missing.', 'Give the page of the match.')
     const { root } = evalStore(session, options)
-    const submission = readSubmission(arena, file === undefined ? null : readSteps(session.workingDirectory(), file))
+    const submission = readSubmission(
+      arena,
+      file === undefined ? null : readSteps(session.places.workingDirectory(), file),
+    )
     const whole = await readTaskRun(root, runId)
     const changed = whole.tasks.flatMap(({ changed: files }) => files)
     if (changed.length > 0) {
@@ -47,16 +50,16 @@ export const taskSubmit = defineCommand({
     const unsent = { sent: false, requests: requests.map(describeRequest) }
     if (dryRun) return { document: unsent, text: () => shown, notes: ['Nothing was sent.'] }
     if (!yes) {
-      if (!session.isInteractive())
+      if (!session.terminal.isInteractive())
         throw new UsageError(
           `${requests.length} requests would be sent, and there is no terminal to ask for confirmation.`,
           'Give --dry-run to see them, and --yes to send them.',
         )
-      if (!(await session.confirm(`${shown}\n\nSend this to ${submission.arena}?`)))
+      if (!(await session.terminal.confirm(`${shown}\n\nSend this to ${submission.arena}?`)))
         return { document: unsent, text: () => 'Nothing was sent.' }
     }
     const { arenaKey: key } = await session.taskWork()
-    const { signal, release } = session.interruption()
+    const { signal, release } = session.program.interruption()
     try {
       const done = await submit(submission, bundle, {
         ...{ key, signal, runFolder: runFolder(root, runId) },

@@ -1,0 +1,61 @@
+import { visibleScopes } from '../beliefs/scope.ts'
+import type { Memory } from '../memory/memory.ts'
+import { type Context, isShown } from '../memory/recall/context.ts'
+
+/** What to try when a message brings nothing. */
+export type RecallHints = {
+  /** The beliefs in view that share words with the message, and words of it that would name each as an alias. */
+  readonly suggestions: readonly Suggestion[]
+  /** Scopes that are not active, in which the message would recall something. Their texts are not given. */
+  readonly otherScopes: readonly { readonly scope: string; readonly beliefs: number; readonly quotes: number }[]
+}
+
+type Suggestion = {
+  readonly beliefId: string
+  readonly name: string
+  readonly content: string
+  readonly alias: string | null
+}
+
+const maxSuggestions = 3
+/** Other scopes that are asked, so that a message costs the same in a memory of many projects. */
+const maxScopes = 5
+/** Hits of a search among which other scopes are looked for. */
+const maxHits = 50
+
+/** Null where the message names something, or something that was said answers it. */
+export async function recallHints(memory: Memory, message: string, context: Context): Promise<RecallHints | null> {
+  if (context.relevant.length + context.quotes.length > 0) return null
+  return {
+    suggestions: await suggestionsFor(memory, message, context),
+    otherScopes: await matchesElsewhere(memory, message, context.scopes),
+  }
+}
+
+async function suggestionsFor(memory: Memory, message: string, context: Context): Promise<readonly Suggestion[]> {
+  const { beliefs } = await memory.search(message, { in: 'beliefs', scopes: context.scopes, limit: maxSuggestions })
+  const suggestions: Suggestion[] = []
+  for (const { belief } of beliefs) {
+    // A pinned belief is recalled already.
+    if (isShown(context, belief.id)) continue
+    const [alias = null] = await memory.suggestAliases(message, belief.id)
+    suggestions.push({ beliefId: belief.id, name: belief.name, content: belief.content, alias })
+  }
+  return suggestions
+}
+
+async function matchesElsewhere(memory: Memory, message: string, active: readonly string[]) {
+  const inView = visibleScopes(active)
+  const { beliefs, quotes } = await memory.search(message, { limit: maxHits })
+  const scopes = new Set([
+    ...beliefs.filter(({ strength }) => strength === 'exact').flatMap(({ belief }) => belief.scopes),
+    ...quotes.map(({ scope }) => scope),
+  ])
+  const found: RecallHints['otherScopes'][number][] = []
+  for (const scope of [...scopes].filter((one) => !inView.includes(one)).slice(0, maxScopes)) {
+    // With near misses it does not count as a use of the memory.
+    const { quotes: said, relevant } = await memory.recall(message, { scopes: [scope], nearMisses: true })
+    if (said.length + relevant.length > 0) found.push({ scope, beliefs: relevant.length, quotes: said.length })
+  }
+  return found
+}
