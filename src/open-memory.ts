@@ -1,8 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { existsSync, readFileSync, statSync } from 'node:fs'
 import { basename, join, relative } from 'node:path'
-import type { BeliefStore } from './beliefs/belief-store.ts'
-import { isForgetting } from './beliefs/journal.ts'
+import type { Commit } from './beliefs/journal.ts'
 import { teamOf, teamOwner, universalScope } from './beliefs/scope.ts'
 import type { ForgottenTexts } from './files/erase-texts.ts'
 import { checkOwn } from './files/own-files.ts'
@@ -35,17 +34,14 @@ export function openMemory(given: MemoryOptions & CopyOptions & Pick<PortsOption
   const opened = openPorts(dir, given)
   const ports = syncOnCommit(opened, { dir, user, authority, make, onProblem })
   let finished: Promise<unknown> | undefined
-  return withTeams(ports, standpoint, everyTeam, (own) =>
-    // The mirror shows no turns, so exporting them needs no sync.
-    routed(own, async () => {
-      finished ??= opened.finishErasing().then(async (isNeeded) => {
-        if (isNeeded) await syncIfThere(opened, { dir, user })
-      })
-      await finished
-      await ports.catchUp()
-      return own
-    }),
-  )
+  const beforeCall = async (): Promise<void> => {
+    finished ??= opened.finishErasing().then(async (isNeeded) => {
+      if (isNeeded) await syncIfThere(opened, { dir, user })
+    })
+    await finished
+    await ports.catchUp()
+  }
+  return withTeams({ ...ports, beforeCall }, standpoint, everyTeam)
 }
 
 /** The memory in a directory as the store has it. Edits of MEMORY.md are not taken in, so that reading changes no file. */
@@ -66,18 +62,13 @@ type ReportOptions = TeamOptions & Pick<PortsOptions, 'store' | 'onOffline'>
  * that a program that goes on running notices when they change; what joins them is loaded only where there are some. In a store
  * without people, `team:` is a scope like any other.
  */
-function withTeams(
-  ports: Ports & { readonly store: CaredStore },
-  standpoint: Standpoint,
-  everyTeam: boolean,
-  wrapped: (own: Memory) => Memory = (own) => own,
-): Memory {
+function withTeams(ports: Ports & { readonly store: CaredStore }, standpoint: Standpoint, everyTeam: boolean): Memory {
   const { user, scopes, author } = standpoint
   const isShared = (scope: string): boolean => teamOf(scope) !== null
-  const plain = wrapped(memoryFrom(ports, standpoint))
+  const plain = memoryFrom(ports, standpoint)
   const ownScopes = scopes.filter((scope) => !isShared(scope))
   const personal = { ...standpoint, scopes: ownScopes.length === 0 ? [universalScope] : ownScopes }
-  const own = scopes.some(isShared) ? wrapped(memoryFrom(ports, personal)) : plain
+  const own = scopes.some(isShared) ? memoryFrom(ports, personal) : plain
   const joined = async (given: readonly unknown[]): Promise<Memory> => {
     const teams = await ports.store.memberships(user)
     const asked = given.flatMap((one) => (one as Partial<Standpoint> | undefined)?.scopes ?? [])
@@ -87,7 +78,9 @@ function withTeams(
     const unnamed = teams
       .map(({ team }) => teamOwner(team))
       .filter((owner) => !scopes.map(teamOf).includes(teamOf(owner)))
-    return memberMemory(own, ports, { person: user, scopes: [...scopes, ...unnamed], teams }, author)
+    // The mirror shows the person's own memory, whose calls take in its edits.
+    const { beforeCall: _beforeCall, ...shared } = ports
+    return memberMemory(own, shared, { person: user, scopes: [...scopes, ...unnamed], teams }, author)
   }
   return {
     ...routed(plain, joined),
@@ -136,13 +129,11 @@ export function openPorts(dir: string, given: PortsOptions & CopyOptions = {}) {
     (await import('./memory/change/erase-copies.ts')).erasingCopies(ports.store, { dir, folder }, async (forgotten) =>
       onErased(forgotten, await eraseCopies({ dir, evalStoreDir }, forgotten)),
     )
-  const commit: BeliefStore['commit'] = async (wanted) =>
-    isForgetting(wanted) ? (await erasing()).commit(wanted) : ports.store.commit(wanted)
   return {
     ...ports,
+    commitForgetting: async (commit: Commit) => (await erasing()).commit(commit),
     store: {
       ...ports.store,
-      commit,
       close: async () => {
         await ports.counter.flush()
         await ports.store.close()

@@ -180,8 +180,10 @@ export function memoryFrom(ports: Ports, standpoint: Standpoint): Memory {
   })
   let useCases: Promise<typeof import('./use-cases.ts')> | undefined
   let remembering: Promise<typeof import('./change/remember.ts')> | undefined
+  const begin = async (): Promise<void> => ports.beforeCall?.()
   // An import takes long, also of a module that is loaded.
-  const load = () => {
+  const load = async () => {
+    await begin()
     useCases ??= import('./use-cases.ts')
     return useCases
   }
@@ -189,17 +191,21 @@ export function memoryFrom(ports: Ports, standpoint: Standpoint): Memory {
     (await load()).editBelief(ports, { ...at(reference, options), edits })
   return {
     remember: async ({ key, sourceId, model, replace, ...draft }) => {
+      await begin()
       remembering ??= import('./change/remember.ts')
       const given = { draft: { scopes, ...draft }, ...omitUndefined({ key, sourceId, model, replace }) }
       return (await remembering).remember(ports, { user, author, ...given })
     },
-    learn: async (text, options = {}) =>
-      (await import('./learn/learn.ts')).learn(ports, { scopes, ...options, ...speaker, text }),
-    hear: async (turns, options = {}) =>
-      (await import('./conversation/hear.ts')).hear(ports, {
-        ...{ scopes, ...options, ...speaker },
-        turns: isList(turns) ? turns : [turns],
-      }),
+    learn: async (text, options = {}) => {
+      await begin()
+      const { learn } = await import('./learn/learn.ts')
+      return learn(ports, { scopes, ...options, ...speaker, text })
+    },
+    hear: async (turns, options = {}) => {
+      await begin()
+      const { hear } = await import('./conversation/hear.ts')
+      return hear(ports, { scopes, ...options, ...speaker, turns: isList(turns) ? turns : [turns] })
+    },
     turns: async (options = {}) => (await load()).listTurns(ports, { ...options, user }),
     turn: async (reference) => (await load()).findTurn(ports, user, reference),
     learnedFrom: async (turn) => (await load()).learnedFromTurn(ports, user, turn),
@@ -209,6 +215,7 @@ export function memoryFrom(ports: Ports, standpoint: Standpoint): Memory {
     forgetTurns: async (selection, options) =>
       (await load()).forgetTurns(ports, { ...selection, ...options, user, author }),
     recall: async (message, options = {}) => {
+      await begin()
       const started = performance.now()
       const context = await recall(ports, { ...view, ...options, user, message })
       // Asking why, or what was known once, is no use of the memory.
@@ -216,8 +223,11 @@ export function memoryFrom(ports: Ports, standpoint: Standpoint): Memory {
         ports.counter?.note(user, context, ports.now(), performance.now() - started)
       return context
     },
-    search: async (query, options = {}) =>
-      (await import('./recall/search.ts')).search(ports, { agent, ...options, user, query }),
+    search: async (query, options = {}) => {
+      await begin()
+      const { search } = await import('./recall/search.ts')
+      return search(ports, { agent, ...options, user, query })
+    },
     why: async (message, reference, options = {}) =>
       (await load()).why(ports, { ...view, ...options, user, message, reference }),
     whyTurn: async (message, turn, options = {}) =>
@@ -246,7 +256,10 @@ export function memoryFrom(ports: Ports, standpoint: Standpoint): Memory {
     find: async (query, options = {}) => (await load()).findBeliefs(ports, { ...options, user, query }),
     history: async (reference) => (await load()).history(ports, at(reference)),
     events: async (options = {}) => (await load()).recentEvents(ports, user, { limit: 50, ...options }),
-    scopes: () => ports.store.scopes(user),
+    scopes: async () => {
+      await begin()
+      return ports.store.scopes(user)
+    },
     proposals: async () => (await load()).proposals(ports, user),
     candidates: async () => (await load()).candidates(ports, user),
     review: async (options = {}) => (await load()).reviewItems(ports, { ...options, user }),
@@ -258,7 +271,8 @@ export function memoryFrom(ports: Ports, standpoint: Standpoint): Memory {
       yield* (await load()).exportBeliefs(ports, { ...filter, user })
     },
     exportTurns: async function* (filter = {}) {
-      yield* (await load()).exportTurns(ports, { ...filter, user })
+      // The mirror shows no turns, so nothing of it has to be taken in.
+      yield* (await import('./use-cases.ts')).exportTurns(ports, { ...filter, user })
     },
     close: () => ports.store.close(),
   }

@@ -1,4 +1,6 @@
 import type { ActorKind } from '../beliefs/belief.ts'
+import type { CommitResult } from '../beliefs/belief-store.ts'
+import type { Commit } from '../beliefs/journal.ts'
 import type { RecallCounts } from '../beliefs/recall-counts.ts'
 import type { Embedder } from '../search/embedder.ts'
 import type { Store } from '../search/store-port.ts'
@@ -20,6 +22,14 @@ export type Ports = {
   /** Counts recalls, where they are counted, and reads the counts. */
   readonly counter?: RecallCounter
   readonly counts?: Omit<RecallCounts, 'countRecalls'>
+  /** Runs before every call of a memory that reads or changes beliefs: takes in edits of MEMORY.md. */
+  readonly beforeCall?: () => Promise<void>
+  /** Throws if a commit is not allowed in this memory. */
+  readonly checkCommit?: (commit: Commit) => void
+  /** Commits a change that forgets, and erases the copies of the forgotten texts outside the store. Default: `store.commit`. */
+  readonly commitForgetting?: (commit: Commit) => Promise<CommitResult>
+  /** Runs after every commit: syncs MEMORY.md. */
+  readonly afterCommit?: (commit: Commit) => Promise<void>
 }
 
 /** Who is changing the memory. Set by the channel the request came through, never by the text of the request. */

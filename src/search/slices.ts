@@ -1,6 +1,6 @@
 import { nextTurn } from '../next-turn.ts'
 
-/** Longer work stops after so many milliseconds, so that a server goes on answering meanwhile. */
+/** Long work lets the event loop turn after this many milliseconds, so that a server stays responsive. */
 const sliceMs = 4
 
 /** Work in slices: its loops call `if (slices.areOver) await slices.pause()` between steps of well under a millisecond. */
@@ -22,25 +22,6 @@ export class Slices {
   async pause(): Promise<void> {
     await nextTurn()
     this.#until = performance.now() + this.#ms
-  }
-
-  /** Runs the steps of a generator to its end. The result of a single slice is there at once. */
-  run<Result>(steps: Steps<Result>): Result | Promise<Result> {
-    for (;;) {
-      const { done, value } = steps.next()
-      if (done === true) return value
-      if (this.areOver) return this.pause().then(() => this.run(steps))
-    }
-  }
-}
-
-/** A computation that can stop at each `yield`, for functions that are also needed at once. */
-export type Steps<Result> = Generator<undefined, Result, undefined>
-
-export function atOnce<Result>(steps: Steps<Result>): Result {
-  for (;;) {
-    const { done, value } = steps.next()
-    if (done === true) return value
   }
 }
 

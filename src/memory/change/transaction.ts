@@ -1,6 +1,13 @@
 import { hash } from 'node:crypto'
 import type { Belief } from '../../beliefs/belief.ts'
-import type { BeliefChange, Commit, EventKind, JournalEvent } from '../../beliefs/journal.ts'
+import type { CommitResult } from '../../beliefs/belief-store.ts'
+import {
+  type BeliefChange,
+  type Commit,
+  type EventKind,
+  isForgetting,
+  type JournalEvent,
+} from '../../beliefs/journal.ts'
 import { conflict, notFound } from '../../errors.ts'
 import { canonicalJson } from '../../json.ts'
 import type { Author, Ports } from '../ports.ts'
@@ -35,11 +42,12 @@ const mostAttempts = 50
  * `operation` distinguishes requests of the same form but another meaning under one key.
  */
 export async function change<Result>(
-  { store, now }: Ports,
+  ports: Ports,
   request: ChangeRequest & { readonly operation: string },
   decide: (at: string) => Promise<Decision<Result>>,
   replay: (event: JournalEvent, made?: readonly BeliefChange[]) => Promise<Result> = noReplay,
 ): Promise<Result> {
+  const { store, now } = ports
   const { user, author } = request
   const key = request.key === undefined ? null : await requestKeyOf(request.key, request)
   const earlier = key === null ? null : await store.eventByKey(user, key)
@@ -51,7 +59,7 @@ export async function change<Result>(
     const { result = replay, undoes = null, turns = [], forgottenTurns = [], ...write } = decision
     requireAuthority(author, write.changes)
     await requireRoomForBeliefs({ store, now }, { user, ...author }, write)
-    const committed = await store.commit({ user, ...author, at, key, undoes, turns, forgottenTurns, ...write })
+    const committed = await commitThrough(ports, { user, ...author, at, key, undoes, turns, forgottenTurns, ...write })
     switch (committed.outcome) {
       case 'committed':
         return result(committed.event, write.changes)
@@ -65,6 +73,15 @@ export async function change<Result>(
     `The memory of "${user}" kept changing; gave up after ${mostAttempts} attempts.`,
     'Try again when fewer programs write to it.',
   )
+}
+
+/** Every change of a memory is committed here. */
+async function commitThrough(ports: Ports, commit: Commit): Promise<CommitResult> {
+  const { store, checkCommit, commitForgetting = store.commit, afterCommit } = ports
+  checkCommit?.(commit)
+  const result = await (isForgetting(commit) ? commitForgetting(commit) : store.commit(commit))
+  if (result.outcome === 'committed') await afterCommit?.(commit)
+  return result
 }
 
 const noReplay = (): Promise<never> => Promise.reject(new Error('A change without a key cannot be replayed.'))

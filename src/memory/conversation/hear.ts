@@ -9,7 +9,7 @@ import {
 } from '../../beliefs/turn.ts'
 import { invalid } from '../../errors.ts'
 import { localDay, offsetIn, parseTime, withOffset } from '../../local-time.ts'
-import { Slices, type Steps } from '../../search/slices.ts'
+import { Slices } from '../../search/slices.ts'
 import { announcesPaste } from '../../search/turns/pasted.ts'
 import { change } from '../change/transaction.ts'
 import type { Extraction, Refusal } from '../learn/extraction.ts'
@@ -17,7 +17,7 @@ import type { Learned, LearningPlan, Taken } from '../learn/learn.ts'
 import { offTheRecord } from '../learn/off-the-record.ts'
 import { doubtfulIn } from '../learn/own-words.ts'
 import { findStatements } from '../learn/rules.ts'
-import { idWithoutSecret, masked, maskedInSteps, redacted } from '../learn/secrets.ts'
+import { idWithoutSecret, masked, redacted } from '../learn/secrets.ts'
 import type { Author, Ports } from '../ports.ts'
 
 /** A turn to be kept. Everything but the text has a default. */
@@ -91,7 +91,7 @@ export async function hear(ports: Ports, request: HearRequest): Promise<Heard> {
   const prepared: Prepared[] = []
   const slices = new Slices()
   for (const turn of request.turns) {
-    prepared.push(await slices.run(prepare(ports, request, turn)))
+    prepared.push(prepare(ports, request, turn))
     if (slices.areOver) await slices.pause()
   }
   for (const batch of batchesOf(prepared)) {
@@ -125,7 +125,7 @@ type Prepared =
   | { readonly outcome: 'off the record' | 'refused'; readonly reason: string }
 
 /** Masks secrets before anything else sees the text, and fills in the defaults. */
-function* prepare(ports: Ports, request: HearRequest, heard: HeardTurn): Steps<Prepared> {
+function prepare(ports: Ports, request: HearRequest, heard: HeardTurn): Prepared {
   const { maxTurnCharacters = defaultMaxTurnCharacters, author, user } = request
   const { text, role = 'user', speaker, index, messageId, session } = heard
   if (typeof text !== 'string' || !/\S/u.test(text)) return { outcome: 'refused', reason: 'The turn has no text.' }
@@ -138,7 +138,7 @@ function* prepare(ports: Ports, request: HearRequest, heard: HeardTurn): Steps<P
   const at = (heard.at === undefined ? ports.now() : new Date(parseTime('since', heard.at))).toISOString()
   const utcOffset = heard.at === undefined ? null : offsetIn(heard.at)
   const host = givenNameOf('host', heard.host) ?? author.origin
-  const kept = yield* maskedInSteps(text.toWellFormed())
+  const kept = masked(text.toWellFormed())
   const origin = heard.origin ?? originOf(role, author)
   const found = role === 'user' && origin === 'person' ? findStatements(kept) : null
   const turn: NewTurn = {

@@ -1,4 +1,3 @@
-import type { Steps } from '../../search/slices.ts'
 import { credentialFormat } from './credential-formats.ts'
 import { decoded } from './hidden-texts.ts'
 
@@ -60,10 +59,9 @@ const lettersInWords = (value: string): number =>
     .join('').length
 
 /** Credentials are long words, which are rare in prose: in the format of a provider, of random characters, or called a secret. */
-export function* longSecrets(text: string): Steps<Secret[]> {
+export function longSecrets(text: string): Secret[] {
   const found: Secret[] = []
-  for (const [at, { start, word }] of longWords(text).entries()) {
-    if (at % 64 === 63) yield
+  for (const { start, word } of longWords(text)) {
     const inWord = word.length >= shortestFormat ? [...formatsIn(word)] : []
     if (mayBeRandom(word) && !isAddress(word))
       inWord.push(...randomRunsIn(word, text, start), ...calledSecretsIn(word, text, start))

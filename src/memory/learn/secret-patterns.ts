@@ -1,4 +1,3 @@
-import type { Steps } from '../../search/slices.ts'
 import { accountNumberLength, isCardNumber } from './check-digits.ts'
 import { decoded } from './hidden-texts.ts'
 import { equalGroups, isLiteral, isMixed, isRandom, longSecrets, passwordOrKey, type Secret } from './random-words.ts'
@@ -204,35 +203,29 @@ const expiry =
 const accountNumber = /\b[A-Z]{2}\d{2}(?:[ -]?[A-Z0-9]){11,30}/giu
 
 /** The secrets of a text that can be read as it stands. They may overlap. */
-export function* secretsAsWritten(text: string): Steps<readonly Secret[]> {
-  const found = yield* longSecrets(text)
+export function secretsAsWritten(text: string): readonly Secret[] {
+  const found = longSecrets(text)
   for (const { pattern, what, hint, isSecret } of patterns) {
-    yield
     if (hint !== undefined && !hint.test(text)) continue
     for (const match of text.matchAll(pattern))
       if (isSecret === undefined || isSecret(match.groups?.value ?? match[0], match)) found.push(secretOf(match, what))
   }
   if (found.some(({ what }) => what === cardNumber))
     for (const match of text.matchAll(expiry)) found.push(secretOf(match, cardNumber))
-  yield
   for (const match of text.matchAll(accountNumber)) {
     const length = accountNumberLength(match[0])
     if (length > 0) found.push({ start: match.index, end: match.index + length, what: 'the number of a bank account' })
   }
-  yield
   for (const match of text.matchAll(phrase)) {
     const [first = ''] = (match.groups?.value ?? '').split(/\s/u)
     const what = /^pass/iu.test(match.groups?.kind ?? '') ? 'a passphrase' : 'a recovery phrase'
     if (!commonAfterIs.test(first) && isLiteral(first)) found.push(secretOf(match, what))
   }
-  yield
   for (const match of text.matchAll(credential)) {
     const what = credentialOf(match)
     if (what !== null) found.push(secretOf(match, what))
   }
-  yield
   found.push(...passwordsInTables(text))
-  yield
   return [...found, ...passwordsBeside(text, found)]
 }
 

@@ -1,32 +1,26 @@
 import { createHash } from 'node:crypto'
-import { atOnce, type Steps } from '../../search/slices.ts'
 import { decoded, disguise, encodedWord, type Place, withoutDisguise } from './hidden-texts.ts'
 import { longWords, type Secret } from './random-words.ts'
 import { secretsAsWritten } from './secret-patterns.ts'
 
 /** Every secret in a text, in order and without overlaps. */
-export const secretsIn = (text: string): readonly Secret[] => atOnce(secretsInSteps(text))
-
-/** One step for each pattern, which takes time in proportion to the text. */
-function* secretsInSteps(text: string): Steps<readonly Secret[]> {
-  const found = [...(yield* secretsAsWritten(text)), ...(yield* encodedSecrets(text))]
+export function secretsIn(text: string): readonly Secret[] {
+  const found = [...secretsAsWritten(text), ...encodedSecrets(text)]
   if (disguise.test(text)) {
     const { plain, places } = withoutDisguise(text)
-    yield
-    for (const { start, end, what } of [...(yield* secretsAsWritten(plain)), ...(yield* encodedSecrets(plain))])
+    for (const { start, end, what } of [...secretsAsWritten(plain), ...encodedSecrets(plain)])
       found.push({ start: (places[start] as Place).start, end: (places[end - 1] as Place).end, what })
   }
   return withoutOverlaps(text, found)
 }
 
 /** Words in base64 or hexadecimal whose text has a secret. */
-function* encodedSecrets(text: string): Steps<readonly Secret[]> {
+function encodedSecrets(text: string): readonly Secret[] {
   const found: Secret[] = []
   if (!longWords(text).some(({ word }) => word.length >= 20)) return found
   for (const { index, 0: word } of text.matchAll(encodedWord)) {
-    yield
     const plain = decoded(word)
-    const [secret] = plain === null ? [] : yield* secretsAsWritten(plain)
+    const [secret] = plain === null ? [] : secretsAsWritten(plain)
     if (secret !== undefined) found.push({ start: index, end: index + word.length, what: secret.what })
   }
   return found
@@ -56,18 +50,15 @@ const mask = '\u2588'
 export const hasMask = (text: string): boolean => text.includes(mask)
 
 /** The text with its secrets masked; of the same length. */
-export const masked = (text: string): string => atOnce(maskedInSteps(text))
-
-/** The same, for a text that may be long. */
-export const maskedInSteps = (text: string): Steps<string> => replaced(text, (length) => mask.repeat(length))
+export const masked = (text: string): string => replaced(text, (length) => mask.repeat(length))
 
 /** The text for display: an ellipsis in place of each secret. */
-export const redacted = (text: string): string => atOnce(replaced(text, () => '…'))
+export const redacted = (text: string): string => replaced(text, () => '…')
 
-function* replaced(text: string, by: (length: number) => string): Steps<string> {
+function replaced(text: string, by: (length: number) => string): string {
   const parts: string[] = []
   let at = 0
-  for (const { start, end } of yield* secretsInSteps(text)) {
+  for (const { start, end } of secretsIn(text)) {
     parts.push(text.slice(at, start), by(end - start))
     at = end
   }

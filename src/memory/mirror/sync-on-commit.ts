@@ -21,7 +21,7 @@ const secondSyncMs = 250
 const stateFile = (dir: string): string => join(dir, 'state', 'mirror', 'mirror.json')
 
 /**
- * The same store, with the mirror synced after every commit, where there is one. Every change goes through `commit`. A
+ * The same ports, with the mirror synced after every commit, where there is one. A
  * sync that fails is reported and left to the next one. `catchUp` takes in edits of the file before a call; without
  * edits it costs one look at the file. The sync itself is loaded only when it is needed.
  */
@@ -34,11 +34,6 @@ export function syncOnCommit<AnyStore extends Store>(
   const queue = openSyncQueue(ports, options)
   const synced: AnyStore = {
     ...store,
-    commit: async (commit) => {
-      const result = await store.commit(commit)
-      if (result.outcome === 'committed' && commit.user === user && queue.isDue()) await queue.sync()
-      return result
-    },
     close: async () => {
       await queue.end()
       await store.close()
@@ -47,7 +42,10 @@ export function syncOnCommit<AnyStore extends Store>(
   const catchUp = async (): Promise<void> => {
     if (await isEdited(dir)) await queue.sync()
   }
-  return { ...ports, store: synced, catchUp }
+  const afterCommit: Ports['afterCommit'] = async (commit) => {
+    if (commit.user === user && queue.isDue()) await queue.sync()
+  }
+  return { ...ports, store: synced, afterCommit, catchUp }
 }
 
 /** Syncs the mirror where there is one, after a change that went past `commit`. Returns the error, if it failed. */

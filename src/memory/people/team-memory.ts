@@ -20,17 +20,17 @@ const least: Readonly<Record<Exclude<keyof Memory, 'close'>, Role | 'none'>> = {
   exportTurns: 'none', learnedFrom: 'none', whyTurn: 'none',
 }
 
-/** The store for a team: every belief that is committed has a scope of the team, and no other. */
+/** The ports for a team: every belief that is committed has a scope of the team, and no other. */
 export function teamPorts(ports: Ports, team: string): Ports {
-  const commit: Ports['store']['commit'] = async (wanted) => {
-    const strays = wanted.changes.flatMap(({ after }) => after?.scopes ?? []).filter((scope) => teamOf(scope) !== team)
-    if (strays.length === 0) return ports.store.commit(wanted)
+  const checkCommit: Ports['checkCommit'] = ({ changes }) => {
+    const stray = changes.flatMap(({ after }) => after?.scopes ?? []).find((scope) => teamOf(scope) !== team)
+    if (stray === undefined) return
     throw invalid(
-      `The scope "${strays[0]}" is not one of the team "${team}".`,
+      `The scope "${stray}" is not one of the team "${team}".`,
       `Use ${teamOwner(team)}, or a scope below it such as ${teamOwner(team)}/api.`,
     )
   }
-  return { ...ports, store: { ...ports.store, commit } }
+  return { ...ports, checkCommit }
 }
 
 /** A team's memory as a member uses it: calls above their role are refused. */

@@ -11,7 +11,6 @@ import { mergeAliases } from '../../beliefs/identity.ts'
 import { parseScopes } from '../../beliefs/scope.ts'
 import { invalid, MemoryError } from '../../errors.ts'
 import { isObject, parseJson } from '../../json.ts'
-import { atOnce, type Steps } from '../../search/slices.ts'
 import { limits, parseForm, parseLabel, parseParticipants, parseText, parseWhy } from '../change/draft.ts'
 import type { Ports } from '../ports.ts'
 
@@ -223,23 +222,19 @@ export type ReadRequest = {
   readonly scopes: readonly string[]
 }
 
-/** Reads a JSON array of beliefs, one belief, or JSON Lines. */
-export const readRecords = (ports: Pick<Ports, 'now' | 'newId'>, request: ReadRequest): ReadResult =>
-  atOnce(readRecordsInSteps(ports, request))
-
 export type ReadResult = { readonly records: readonly PlacedRecord[]; readonly warnings: readonly string[] }
 
-export function* readRecordsInSteps(
+/** Reads a JSON array of beliefs, one belief, or JSON Lines. */
+export function readRecords(
   { now, newId }: Pick<Ports, 'now' | 'newId'>,
   { text, source, user, scopes }: ReadRequest,
-): Steps<ReadResult> {
+): ReadResult {
   const at = now().toISOString()
   const defaults = { user, scopes: parseScopes(scopes), origin: source, at, newId }
   const warnings: string[] = []
   const places = new Map<string, string>()
   const records: PlacedRecord[] = []
   for (const { place, value } of valuesIn(text.replace(/^\ufeff/u, ''), source)) {
-    yield
     const { record, unknown } = withPlace(place, () => parseRecord(value, defaults))
     if (record.scopes.length === 0)
       throw invalid(`${place}: the belief has no scope.`, 'Give it one, or import with --scope.')

@@ -9,7 +9,7 @@ import { adds, enriched, inherit, isSameWish, superseded } from '../change/remem
 import { type ChangeRequest, change, revised } from '../change/transaction.ts'
 import { secretTold } from '../learn/secrets.ts'
 import type { Author, Ports } from '../ports.ts'
-import { type BeliefRecord, type PlacedRecord, readRecordsInSteps } from './belief-record.ts'
+import { type BeliefRecord, type PlacedRecord, readRecords } from './belief-record.ts'
 import type { ImportFinding } from './import-findings.ts'
 
 export type ImportRequest = Omit<ChangeRequest, 'key'> & {
@@ -56,7 +56,7 @@ export async function importBeliefs(ports: Ports, request: ImportRequest): Promi
   const { records, warnings } =
     request.format === 'markdown'
       ? await (await import('../markdown/read-markdown.ts')).readMarkdown(ports, request)
-      : await new Slices().run(readRecordsInSteps(ports, request))
+      : readRecords(ports, request)
   const isVouchedFor = request.trusted === true && request.author.actor === 'person'
   const [taken, leftOut] = isVouchedFor ? [records, []] : await withoutSecrets(records)
   const imported = await importRecords(ports, request, taken, [...warnings, ...leftOut])

@@ -34,10 +34,9 @@ export async function withAccess<Result>(
   return session.memories.withPorts(dir, async (opened) => {
     // Erasing the memory that MEMORY.md shows erases it there too.
     const authority = session.places.settings({ dir }).mirrorAuthority
-    const { store: _closedByTheCaller, ...rest } = opened
     const onProblem = (problem: Error): void => console.error(problem.message)
     const ports = syncOnCommit(opened, { dir, user, authority, make: false, onProblem })
-    return use({ ...rest, store: ports.store, access: await opened.store.access(), random: randomBytes })
+    return use({ ...ports, access: await opened.store.access(), random: randomBytes })
   })
 }
 
