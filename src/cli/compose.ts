@@ -299,7 +299,7 @@ export function compose(
     storeFile,
     ports,
     withPorts: async (dir, use, options) => {
-      const opened = await ports(dir, options)
+      const opened = await ports(dir, { onOffline, ...options })
       try {
         return await use(opened)
       } finally {
