@@ -177,8 +177,9 @@ export class Projections {
     const store = this.#openStore(file)
     try {
       const records = await store.records()
-      // Lost events are read again.
-      records.useAsCopy(cacheKib)
+      // Commits do not wait for the disk: events that a crash of the operating system loses are read again.
+      records.setPragma('synchronous = 1')
+      records.setPragma(`cache_size = -${cacheKib}`)
       return { owner, store, records, confirmedAt, users: 0 }
     } catch (error) {
       await store.close()

@@ -189,15 +189,8 @@ export function recordsIn(committing: Committing) {
       connection.write(() => {
         for (const [sql, values] of statements) connection.run(sql, values)
       }),
-    /**
-     * For one of many stores that can be made again: a commit does not wait for the disk, and is lost if the operating system crashes;
-     * the page cache has at most so many KiB.
-     */
-    useAsCopy: (cacheKib: number): void =>
-      connection.outsideTransaction(() => {
-        connection.run('PRAGMA synchronous = 1')
-        connection.run(`PRAGMA cache_size = ${-cacheKib}`)
-      }),
+    /** Until the connection is closed. */
+    setPragma: (pragma: string): void => connection.outsideTransaction(() => void connection.run(`PRAGMA ${pragma}`)),
     /** Writes a compact copy of the store to a new file. */
     copyTo: (file: string): void => connection.outsideTransaction(() => void connection.run('VACUUM INTO ?', [file])),
   }
