@@ -21,7 +21,7 @@ const budgets: Readonly<Record<string, number>> = {
   search: 4_450,
   store: 1_100,
   'store/copy': 250,
-  'store/postgres': 1_950,
+  'store/postgres': 1_900,
   'store/sqlite': 4_300,
   tasks: 4_800,
 }

@@ -326,7 +326,7 @@ export function compose(
     },
     ports,
     withPorts: async (dir, use, options) => {
-      const opened = await ports(dir, options)
+      const opened = await ports(dir, { onOffline, ...options })
       try {
         return await use(opened)
       } finally {

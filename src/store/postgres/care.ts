@@ -9,24 +9,12 @@ import type { PostgresConnection, Run } from './connection.ts'
 import type { OwnerHead } from './journal.ts'
 import { type Projections, replay, UnusableProjection } from './projections.ts'
 
-const pageSize = 500
 const maxExamples = 3
 
 type Owner = OwnerHead & { readonly owner: string }
 
-/** Every owner in the order of their names, read in pages. */
-async function* ownersIn(run: Run): AsyncGenerator<Owner> {
-  for (let last: string | null = null; ; ) {
-    const page: readonly Owner[] = await run(
-      `SELECT owner, head AS number, hash, forgotten FROM credence.owners
-       WHERE ($1::text IS NULL OR owner > $1) ORDER BY owner LIMIT ${pageSize}`,
-      [last],
-    )
-    yield* page
-    if (page.length < pageSize) return
-    last = page.at(-1)?.owner ?? last
-  }
-}
+const ownersIn = (run: Run): Promise<readonly Owner[]> =>
+  run('SELECT owner, head AS number, hash, forgotten FROM credence.owners ORDER BY owner')
 
 /**
  * Derives the memory of every owner from the journal in a temporary file, and checks that file as a SQLite store is checked: the chain,
@@ -39,18 +27,16 @@ export function verifyStore(
 ): Promise<readonly StoreFinding[]> {
   return connection.readSnapshot(async (run) => {
     const complaints = { journal: [] as string[], index: [] as string[] }
-    let [owners, events] = [0, 0]
-    const [{ total } = { total: 0 }] = await run<{ total: number }>('SELECT count(*) AS total FROM credence.owners')
-    for await (const owner of ownersIn(run)) {
-      onProgress('journal', owners, total)
+    const owners = await ownersIn(run)
+    for (const [done, owner] of owners.entries()) {
+      onProgress('journal', done, owners.length)
       for (const { check, detail } of await verifyOwner(run, projections, owner))
         complaints[check === 'index' ? 'index' : 'journal'].push(`${owner.owner}: ${detail}`)
-      owners += 1
-      events += owner.number
     }
+    const events = owners.reduce((sum, { number }) => sum + number, 0)
     return [
       await verifySettings(run),
-      findingOf('journal', `events: ${events}, users: ${owners}, one chain each`, complaints.journal),
+      findingOf('journal', `events: ${events}, users: ${owners.length}, one chain each`, complaints.journal),
       findingOf('index', 'can be derived from the journal', complaints.index),
     ]
   })
@@ -102,20 +88,13 @@ async function verifySettings(run: Run): Promise<StoreFinding> {
   return findingOf('settings', rows.map(({ name, setting }) => `${name} ${setting}`).join(', '), complaints)
 }
 
-const readOwners = (connection: PostgresConnection): Promise<readonly Owner[]> =>
-  connection.readSnapshot(async (run) => {
-    const owners: Owner[] = []
-    for await (const owner of ownersIn(run)) owners.push(owner)
-    return owners
-  })
-
 /** Removes everything derived from the journal. It is made again when it is needed. */
 export async function rebuild(connection: PostgresConnection, projections: Projections): Promise<void> {
   await connection.write(async (run) => {
     await run('DELETE FROM credence.snapshots')
     await run('COMMIT')
   })
-  for (const { owner } of await readOwners(connection))
+  for (const { owner } of await connection.read(ownersIn))
     if (projections.has(owner))
       await projections.renewing(owner, async (found) => (found === null ? undefined : projections.discard(found)))
 }
@@ -126,7 +105,7 @@ export async function fingerprint(
   of: (owner: string) => Promise<string>,
 ): Promise<string> {
   const sums: string[] = []
-  for (const { owner } of await readOwners(connection)) sums.push(owner, await of(owner))
+  for (const { owner } of await connection.read(ownersIn)) sums.push(owner, await of(owner))
   return hash('sha256', JSON.stringify(sums))
 }
 
@@ -134,7 +113,7 @@ export async function fingerprint(
 export async function headOf(
   connection: PostgresConnection,
 ): Promise<{ readonly number: number; readonly hash: string }> {
-  const owners = await readOwners(connection)
+  const owners = await connection.read(ownersIn)
   return {
     number: owners.reduce((sum, owner) => sum + owner.number, 0),
     hash: owners.reduce(

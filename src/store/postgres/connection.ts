@@ -283,17 +283,11 @@ export class PostgresConnection {
         // Another host is asked at once.
         const hasOtherHost = attempt + 1 < this.#pools.length && (isStandby || isLostConnection(error))
         const isWorthwhile = hasOtherHost || (isStandby ? this.#hasConnected : mayPass(error, this.#hasConnected))
-        if (isOver || !isWorthwhile) throw isStandby ? this.#standbyProblem() : translated(error, this.address)
+        if (isOver || !isWorthwhile) throw translated(error, this.address)
         if (!hasOtherHost && codeOf(error) !== '40001' && codeOf(error) !== '40P01')
           await pause(Math.min(maxPauseMs, 20 * 2 ** attempt) * (0.5 + Math.random() / 2))
       }
     }
-  }
-
-  #standbyProblem(): MemoryError {
-    return new MemoryError('unavailable', `${this.address.label} is a read-only standby.`, {
-      hint: 'Name the primary, or all hosts with a comma between them; the one that accepts writes is used.',
-    })
   }
 
   async close(): Promise<void> {
@@ -305,7 +299,10 @@ export class PostgresConnection {
 
 type Host = PostgresAddress['hosts'][number]
 
-class StandbyError extends Error {}
+class StandbyError extends Error {
+  /** As of a change on a standby. */
+  readonly code = '25006'
+}
 
 /** Two properties of a client that the types of the driver do not have. */
 const internalsOf = (client: pg.ClientBase) =>

@@ -78,21 +78,18 @@ export class LocalReads {
   async #use(batch: Batch, owner: string): Promise<Used> {
     const { projections } = this.#options
     const isKnown = projections.has(owner)
-    if (!isKnown) await this.#options.ready()
-    const take = async (): Promise<Projection | null> => {
-      const projection = await projections.take(owner)
-      if (projection !== null) batch.taken.push(projection)
-      return projection
-    }
-    if (isKnown && batch.isCautious)
-      await this.orOffline(null, () => projections.renewing(owner, (found) => this.#catchUp(found)))
-    const projection = (await take()) ?? (await projections.empty())
-    const local = projection.records.head()
-    // Reads of the batch share a transaction of SQLite until its end.
-    void projection.store.withSnapshot(() => batch.ended)
+    // Sent before anything else, so that PostgreSQL works meanwhile.
     const head = !isKnown || batch.isCautious ? null : this.#readHead(owner)
     head?.catch(() => {})
-    return { projection, local, head }
+    if (!isKnown) await this.#options.ready()
+    if (isKnown && batch.isCautious)
+      await this.orOffline(null, () => projections.renewing(owner, (found) => this.#catchUp(found)))
+    const taken = await projections.take(owner)
+    if (taken !== null) batch.taken.push(taken)
+    const projection = taken ?? (await projections.empty())
+    // Reads of the batch share a transaction of SQLite until its end.
+    void projection.store.withSnapshot(() => batch.ended)
+    return { projection, local: projection.records.head(), head }
   }
 
   async #catchUp(projection: Projection | null): Promise<void> {

@@ -137,18 +137,9 @@ export function openPostgresStore(options: PostgresStoreOptions): CaredStore {
       if (usesCounts) await local.setCounts(filter.user, () => counts.recallCounts(filter.user, null))
       return local.read(filter.user, (store) => store.list(filter, page))
     },
-    countRecalls: async (user, tallies) => {
-      await ready()
-      return counts.countRecalls(user, tallies)
-    },
-    recallCounts: async (user, ids) => {
-      await ready()
-      return counts.recallCounts(user, ids)
-    },
-    recallDays: async (user) => {
-      await ready()
-      return counts.recallDays(user)
-    },
+    countRecalls: (user, tallies) => ready().then(() => counts.countRecalls(user, tallies)),
+    recallCounts: (user, ids) => ready().then(() => counts.recallCounts(user, ids)),
+    recallDays: (user) => ready().then(() => counts.recallDays(user)),
     withSnapshot: (work) => local.withSnapshot(work),
     verify: (onProgress) => caring(({ verifyStore }) => verifyStore(connection, projections, onProgress)),
     rebuild: () => caring(({ rebuild }) => rebuild(connection, projections)),

@@ -21,7 +21,7 @@ import type { SqliteRecords } from '../sqlite/journal-records.ts'
 import { migrations } from '../sqlite/migrations/migrate.ts'
 import { openSqliteStore, type SqliteStore } from '../sqlite/sqlite-store.ts'
 import type { PostgresConnection, Run } from './connection.ts'
-import { type OwnerHead, readHead, readPlaces, readRecords } from './journal.ts'
+import { type OwnerHead, readHead, readHeadNow, readPlaces, readRecords } from './journal.ts'
 
 /** A SQLite store with the journal of one owner and everything derived from it, up to date with an event. */
 export type Projection = {
@@ -50,6 +50,7 @@ const pageSize = 500
 /** A projection that is so many events behind is made again. */
 const maxEventsBehind = 5_000
 const confirmEveryMs = 60_000
+const cacheKib = 16 * 1_024
 const fileName = 'projection.db'
 /** Next to the file of a projection that was complete; its time is when the newest event was last found in it. */
 const markName = 'confirmed'
@@ -64,7 +65,7 @@ export class Projections {
   readonly #format: string
   readonly directory: string
   /** In the order of their last use. */
-  readonly #open = new Map<string, Promise<Projection>>()
+  readonly #open = new Map<string, Promise<Projection | null>>()
   /** The size of all files when they were last looked at, and of those that were made since. */
   #bytes = 0
   #empty: Promise<Projection> | null = null
@@ -72,7 +73,7 @@ export class Projections {
   #isClosed = false
   #work: Promise<unknown> = Promise.resolve()
 
-  constructor({ maxOpen = 64, maxBytes = 4 * 2 ** 30, analysis = analysisVersion, ...options }: ProjectionOptions) {
+  constructor({ maxOpen = 256, maxBytes = 4 * 2 ** 30, analysis = analysisVersion, ...options }: ProjectionOptions) {
     this.#options = { ...options, maxOpen, maxBytes }
     this.#format = `${migrations.length} ${analysis}`
     const store = hash('sha256', `${options.connection.address.label} ${this.#format}`).slice(0, 16)
@@ -105,12 +106,12 @@ export class Projections {
         // Closed or replaced while this call waited.
         if (this.#open.get(owner) !== opening) continue
         this.#open.delete(owner)
+        if (projection === null) return null
         this.#open.set(owner, opening)
         projection.users += 1
         return projection
       } catch (error) {
         if (this.#open.get(owner) === opening) this.#open.delete(owner)
-        if (error instanceof NoEvents) return null
         throw error
       }
     }
@@ -125,15 +126,18 @@ export class Projections {
   /** The bytes of a store without events, with which a projection begins: running the migrations takes longer. */
   async #emptyFile(): Promise<Buffer> {
     const { records } = await this.empty()
-    this.#emptyBytes ??= this.#copyOf(records)
+    this.#emptyBytes ??= await this.#copyOf(records)
     return this.#emptyBytes
   }
 
-  #copyOf(records: SqliteRecords): Buffer {
+  async #copyOf(records: SqliteRecords): Promise<Buffer> {
     const draft = mkdtempSync(join(this.directory, 'new-'))
+    const file = join(draft, fileName)
     try {
-      records.copyTo(join(draft, fileName))
-      return readFileSync(join(draft, fileName))
+      records.copyTo(file)
+      // Switches it to a write-ahead log, which takes long, once for all files that begin with these bytes.
+      await this.#openStore(file).close()
+      return readFileSync(file)
     } finally {
       rmSync(draft, { recursive: true, force: true })
     }
@@ -144,14 +148,14 @@ export class Projections {
     if (this.#open.size > this.#options.maxOpen) void this.#closeUnused()
   }
 
-  #begin(owner: string): Promise<Projection> {
+  #begin(owner: string): Promise<Projection | null> {
     const opening = this.#openOrMake(owner)
     opening.catch(() => {})
     this.#open.set(owner, opening)
     return opening
   }
 
-  async #openOrMake(owner: string): Promise<Projection> {
+  async #openOrMake(owner: string): Promise<Projection | null> {
     const folder = this.#folderOf(owner)
     if (existsSync(join(folder, markName)))
       try {
@@ -160,7 +164,9 @@ export class Projections {
         if (!(error instanceof MemoryError)) throw error
         this.#remove(folder)
       }
-    const projection = await this.#options.connection.readSnapshot((run) => this.#make(run, owner))
+    const { connection } = this.#options
+    if ((await readHeadNow(connection, owner)).number === 0) return null
+    const projection = await connection.readSnapshot((run) => this.#make(run, owner))
     this.keepSnapshot(projection)
     return projection
   }
@@ -168,19 +174,26 @@ export class Projections {
   async #openFile(owner: string, file: string): Promise<Projection> {
     if (this.#isClosed) throw new MemoryError('unavailable', 'The store has been closed.')
     const confirmedAt = statSync(join(this.#folderOf(owner), markName), { throwIfNoEntry: false })?.mtime ?? new Date(0)
-    const store = openSqliteStore({ file, random: this.#options.random, readonly: false })
+    const store = this.#openStore(file)
     try {
-      return { owner, store, records: await store.records(), confirmedAt, users: 0 }
+      const records = await store.records()
+      // Commits do not wait for the disk: events that a crash of the operating system loses are read again.
+      records.setPragma('synchronous = 1')
+      records.setPragma(`cache_size = -${cacheKib}`)
+      return { owner, store, records, confirmedAt, users: 0 }
     } catch (error) {
       await store.close()
       throw error
     }
   }
 
+  #openStore(file: string): SqliteStore {
+    return openSqliteStore({ file, random: this.#options.random, readonly: false })
+  }
+
   /** Begins with a snapshot, if there is one that can be used, and applies the events after it. */
   async #make(run: Run, owner: string): Promise<Projection> {
     const head = await readHead(run, owner)
-    if (head.number === 0) throw new NoEvents()
     const snapshot = await this.#readSnapshot(run, owner)
     if (snapshot !== null)
       try {
@@ -371,7 +384,7 @@ export class Projections {
     const [known] = await connection.read((run) => run<{ head: number }>(select, [owner, this.#format]))
     if (!isSnapshotDue(known?.head ?? 0, records.head().number)) return
     const { number } = records.head()
-    const file = await promisify(gzip)(this.#copyOf(records), { level: 1 })
+    const file = await promisify(gzip)(await this.#copyOf(records), { level: 1 })
     if (file.length > maxSnapshotBytes) return
     // A text that was forgotten meanwhile must not come back with the file.
     await connection.read((run) =>
@@ -393,9 +406,6 @@ export class Projections {
     this.#open.clear()
   }
 }
-
-/** The owner has no events, so there is nothing to derive. */
-class NoEvents extends Error {}
 
 const leftoverMs = 60 * 60_000
 const maxSnapshotBytes = 256 * 2 ** 20

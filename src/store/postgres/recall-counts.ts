@@ -1,4 +1,3 @@
-import { compareText } from '../../beliefs/identity.ts'
 import type { RecallCount, RecallDay, RecallTally } from '../../beliefs/recall-counts.ts'
 import { localDay } from '../../local-time.ts'
 import type { PostgresConnection } from './connection.ts'
@@ -33,43 +32,28 @@ async function addTallies(
   user: string,
   tallies: readonly RecallTally[],
 ): Promise<void> {
-  const days = new Map<string, { recalls: number; silent: number; totalMs: number }>()
-  const beliefs = new Map<string, { count: number; lastAt: string }>()
-  for (const { at, beliefIds, isSilent, durationMs } of tallies) {
-    const date = localDay(at)
-    const day = days.get(date) ?? { recalls: 0, silent: 0, totalMs: 0 }
-    days.set(date, day)
-    day.recalls += 1
-    day.silent += Number(isSilent)
-    day.totalMs += durationMs
-    for (const id of new Set(beliefIds)) {
-      const belief = beliefs.get(id) ?? { count: 0, lastAt: at }
-      beliefs.set(id, { count: belief.count + 1, lastAt: [belief.lastAt, at].sort().at(-1) ?? at })
-    }
-  }
-  // In one order, so that two processes never wait for each other.
-  const rows = [...beliefs].sort(([one], [other]) => compareText(one, other))
-  await connection.write(async (run) => {
-    await Promise.all([
+  const days = tallies.map(({ at }) => localDay(at))
+  const shown = tallies.flatMap(({ at, beliefIds }) => [...new Set(beliefIds)].map((id) => ({ id, at })))
+  await connection.write((run) =>
+    Promise.all([
       run(
         `INSERT INTO credence.recall_days AS known (owner, day, recalls, silent, total_ms)
-         SELECT $1, rows.* FROM unnest($2::text[], $3::bigint[], $4::bigint[], $5::double precision[]) AS rows
+         SELECT $1, day, count(*), count(*) FILTER (WHERE silent), sum(ms)
+         FROM unnest($2::text[], $3::boolean[], $4::double precision[]) AS rows (day, silent, ms) GROUP BY day ORDER BY day
          ON CONFLICT (owner, day) DO UPDATE SET recalls = known.recalls + excluded.recalls,
            silent = known.silent + excluded.silent, total_ms = known.total_ms + excluded.total_ms`,
-        [
-          user,
-          [...days.keys()],
-          ...(['recalls', 'silent', 'totalMs'] as const).map((name) => [...days.values()].map((day) => day[name])),
-        ],
+        [user, days, tallies.map(({ isSilent }) => isSilent), tallies.map(({ durationMs }) => durationMs)],
       ),
+      // In one order, so that two processes never wait for each other.
       run(
         `INSERT INTO credence.recall_counts AS known (owner, belief, count, last_at)
-         SELECT $1, rows.* FROM unnest($2::text[], $3::bigint[], $4::text[]) AS rows
+         SELECT $1, belief, count(*), max(at COLLATE "C")
+         FROM unnest($2::text[], $3::text[]) AS rows (belief, at) GROUP BY belief ORDER BY belief COLLATE "C"
          ON CONFLICT (owner, belief) DO UPDATE SET count = known.count + excluded.count,
            last_at = greatest(known.last_at, excluded.last_at)`,
-        [user, rows.map(([id]) => id), rows.map(([, { count }]) => count), rows.map(([, { lastAt }]) => lastAt)],
+        [user, shown.map(({ id }) => id), shown.map(({ at }) => at)],
       ),
       run('COMMIT'),
-    ])
-  })
+    ]),
+  )
 }

@@ -189,6 +189,8 @@ export function recordsIn(committing: Committing) {
       connection.write(() => {
         for (const [sql, values] of statements) connection.run(sql, values)
       }),
+    /** Until the connection is closed. */
+    setPragma: (pragma: string): void => connection.outsideTransaction(() => void connection.run(`PRAGMA ${pragma}`)),
     /** Writes a compact copy of the store to a new file. */
     copyTo: (file: string): void => connection.outsideTransaction(() => void connection.run('VACUUM INTO ?', [file])),
   }
