@@ -65,7 +65,7 @@ if (import.meta.main) {
   const out = mkdtempSync(join(tmpdir(), 'credence-measured-'))
   const { stdout } = spawnSync(
     process.execPath,
-    [join(root, 'bin/credence.js'), 'eval', 'all', '--json', '--out', out],
+    [join(root, 'bin/credence.js'), 'eval', 'all', '--json', '--out', out, '--evals', join(out, 'evals')],
     {
       encoding: 'utf8',
       maxBuffer: 1 << 28,

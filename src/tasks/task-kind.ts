@@ -1,6 +1,6 @@
-import { defineKind, type Kind, type PackPlace } from '../eval/kinds/kind.ts'
-import { hashOfFiles, refuseUnlike, sha256 } from '../eval/pack/manifest.ts'
-import type { RunnableBenchmark } from '../eval/run/run.ts'
+import { defineKind, type Kind, type PackPlace, type RunnablePack } from '../eval/kinds/kind.ts'
+import { refuseUnlike, sha256 } from '../eval/pack/manifest.ts'
+import type { ExecutionRequest, RunnableBenchmark } from '../eval/run/run.ts'
 import type { MetricDeclaration } from '../eval/store/schemas/primitives.ts'
 import { canonicalJson } from '../json.ts'
 import type { Agent } from './agent.ts'
@@ -9,7 +9,9 @@ import { type Graders, gradingVersion } from './grade/task-grade.ts'
 import type { Judge } from './judge/judge.ts'
 import { loadTasks } from './parse/load-tasks.ts'
 import type { Task } from './task.ts'
-import { byAgent, carryOutTasks, type TaskWorkParts, type Workers } from './task-outcomes.ts'
+import { byAgent, carryOutTasks, type ObtainEvidence, type TaskWorkParts, type Workers } from './task-outcomes.ts'
+
+type RunSystem = RunnableBenchmark['system']
 
 /** The least score of every graded part with which a task passes. */
 export const defaultPassAt = 0.9
@@ -44,48 +46,65 @@ export const taskKind = ({ agent: openAgent, graders: openGraders, ...parts }: T
       'memory off': (worker) => ({ ...worker, control: 'no-memory' as const }),
     },
     carryOut: async function* ({ tasks }, { agent: open, graders, control }, request) {
-      if (request.folder === null) throw new Error('Tasks keep their evidence, so they need a folder.')
-      const obtain = byAgent({ ...parts, agent: await open(), control, runFolder: request.folder })
+      const obtain = byAgent({ ...parts, agent: await open(), control, runFolder: folderOf(request) })
       yield* carryOutTasks({ tasks, graders, passAt: defaultPassAt, now: parts.now, obtain }, request)
     },
   })
 
 function readContent(place: PackPlace) {
   const tasks = loadTasks([place.directory], { workingDirectory: place.directory, packs: [] })
-  const cases = tasks.map((task) => ({
+  const content = contentOf(tasks)
+  refuseUnlike(place, content.cases)
+  return content
+}
+
+const contentOf = (tasks: readonly Task[]) => ({
+  tasks,
+  cases: tasks.map((task) => ({
     id: task.id,
     prompt: promptOf(task),
     // Every task tells something and asks for it again.
     expectsSomething: true,
     words: signalsOf(task),
-  }))
-  refuseUnlike(place, cases)
-  return { tasks, cases, warnings: [], isShuffled: false }
-}
+  })),
+  warnings: [],
+  isShuffled: false,
+})
 
-type TaskBenchmarkParts = TaskWorkParts & {
+type TaskPackParts = Omit<TaskWorkParts, 'obtain'> & {
   readonly benchmarkId: string
-  readonly system: RunnableBenchmark['system']
+  readonly system: RunSystem
   readonly isDeterministic: boolean
+  /** The evidence for a run in this folder. */
+  readonly obtain: (runFolder: string) => ObtainEvidence
 }
 
-/** Single task files, which have no manifest, as a benchmark. */
-export function taskBenchmark(parts: TaskBenchmarkParts): RunnableBenchmark {
+/** Single task files, which have no manifest, as a pack for one agent. */
+export function taskPack(parts: TaskPackParts): RunnablePack {
   const { tasks, benchmarkId, system, isDeterministic: deterministic } = parts
+  const hashed = gradingHashes(parts)
+  const ingested = () => ({ ms: null, notices: [] })
   return {
+    ...contentOf(tasks),
     manifest: {
       benchmarkId,
       cases: tasks.map((task) => ({ id: task.id, prompt: promptOf(task), expectedSignals: signalsOf(task) })),
       deterministic,
       metrics,
     },
-    ...hashOfFiles({
-      ...gradingHashes(parts),
-      ...Object.fromEntries(tasks.map(({ id, sha256: digest }) => [`tasks/${id}.md`, `sha256:${digest}`])),
+    packFiles: Object.fromEntries(tasks.map(({ id, sha256: digest }) => [`tasks/${id}.md`, `sha256:${digest}`])),
+    defaultSystem: system.name,
+    open: async () => ({
+      tested: { ...system, hashed, close: async () => {} },
+      ingested,
+      execute: (request) => carryOutTasks({ ...parts, obtain: parts.obtain(folderOf(request)) }, request),
     }),
-    system,
-    execute: (request) => carryOutTasks(parts, request),
   }
+}
+
+const folderOf = ({ folder }: ExecutionRequest): string => {
+  if (folder === null) throw new Error('Tasks keep their evidence, so they need a folder.')
+  return folder
 }
 
 const metrics = ['score', 'automatedScore', 'answerScore', 'recallScore', 'judgeScore'].map(
@@ -95,7 +114,7 @@ const metrics = ['score', 'automatedScore', 'answerScore', 'recallScore', 'judge
   }),
 )
 
-export const systemOf = ({ name, model, version }: Agent): RunnableBenchmark['system'] => ({
+export const systemOf = ({ name, model, version }: Agent): RunSystem => ({
   name: model === null ? name : `${name}:${model}`,
   version,
 })

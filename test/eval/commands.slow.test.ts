@@ -33,6 +33,23 @@ describe('credence eval retrieval', () => {
     expect(readdirSync(join(place.work, 'test-results'))).toEqual(['retrieval-report.json'])
   })
 
+  it('leaves a run of every system in the eval store', async () => {
+    using place = placeWith(good)
+
+    await place.run('eval', 'retrieval', ...files, '--evals', 'evals')
+    const runs = readdirSync(join(place.work, 'evals', 'runs')).filter((name) => name.endsWith('.json'))
+    const summaries = runs.map((name) => JSON.parse(readFileSync(join(place.work, 'evals', 'runs', name), 'utf8')))
+
+    expect(summaries.map(({ system, role = null, passedCases }) => [system.name, role, passedCases])).toEqual(
+      expect.arrayContaining([
+        ['bm25', null, 2],
+        ['none', 'control', 1],
+        ['oracle', 'control', 2],
+      ]),
+    )
+    expect(summaries).toHaveLength(5)
+  })
+
   it('prints one document with --json, the report itself', async () => {
     using place = placeWith(good)
 

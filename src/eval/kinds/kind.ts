@@ -37,8 +37,16 @@ export type Tested = {
   readonly isDeterministic?: boolean
   /** Digests of other inputs of the figures, such as the graders. Runs with other digests are not compared. */
   readonly hashed?: Readonly<Record<string, string>>
+  readonly description?: string
+  /** Remarks for readers of its figures. */
+  readonly notes?: readonly string[]
+  /** Whether the harness added prelude, pins and questions to what was found. */
+  readonly hasSuppliedTiers?: boolean
   readonly close: () => Promise<void>
 }
+
+/** What a report says about a system besides its name and version. */
+export type About = Required<Pick<Tested, 'description' | 'notes' | 'hasSuppliedTiers'>>
 
 type OpenOptions = {
   /** Whether every answer shall say what was left out, and why. */
@@ -139,8 +147,9 @@ export async function readPackFolder(directory: string, kinds: readonly Kind[]):
 export async function openPack(
   { manifest, packFiles, cases, warnings, isShuffled, defaultSystem, open }: RunnablePack,
   { system = defaultSystem, ...options }: OpenOptions & { readonly system?: string | undefined } = {},
-): Promise<RunnableBenchmark & Pick<PackContent, 'warnings' | 'cases'> & Pick<Tested, 'close'>> {
+): Promise<RunnableBenchmark & Pick<PackContent, 'warnings' | 'cases'> & Pick<Tested, 'close'> & { about: About }> {
   const { tested, execute, ingested } = await open(system, options)
+  const { description = '', notes = [], hasSuppliedTiers = false } = tested
   return {
     manifest: tested.isDeterministic === false ? { ...manifest, deterministic: false } : manifest,
     ...hashOfFiles({ ...packFiles, ...tested.hashed }),
@@ -151,6 +160,7 @@ export async function openPack(
     words: new Map(cases.map(({ id, words }) => [id, words])),
     warnings,
     cases,
+    about: { description, notes, hasSuppliedTiers },
     close: tested.close,
   }
 }

@@ -1,10 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { backendsFor, belief, staticCase } from '../../../test/eval/sample-corpus.ts'
-import { MemoryError } from '../../errors.ts'
 import { readRecords } from '../../memory/transfer/belief-record.ts'
 import { readRetrievalCases } from '../kinds/retrieval/case-file.ts'
 import { casesHolding, type Pack } from '../kinds/retrieval/pack.ts'
-import { compareBackends, type PackRun } from '../kinds/retrieval/run-pack.ts'
+import { type PackRun, runPack } from '../kinds/retrieval/run-pack.ts'
 import type { BackendName } from '../system/backends.ts'
 import { comparisonRow, overallTable, packTable } from './comparison.ts'
 import { reportFileName, reportsOf } from './retrieval-report.ts'
@@ -50,9 +49,7 @@ const pack: Pack = {
 }
 
 const runsOf = async (backend: BackendName): Promise<readonly PackRun[]> => {
-  const [result] = await compareBackends(backends, { packs: [pack], backends: [backend] })
-  if (result === undefined || !('runs' in result)) throw new Error('did not run')
-  return result.runs
+  return [await runPack(pack, await backends.open(backend))]
 }
 
 describe('a report', () => {
@@ -143,10 +140,7 @@ describe('a report', () => {
 describe('a comparison', () => {
   it('shows backends and controls side by side, and the same figures each time', async () => {
     const names = ['bm25', 'none', 'everything', 'exact', 'oracle'] as const
-    const rows = async () =>
-      (await compareBackends(backends, { packs: [pack], backends: names })).flatMap((result) =>
-        'runs' in result ? [comparisonRow(result.backend, result.runs)] : [],
-      )
+    const rows = () => Promise.all(names.map(async (name) => comparisonRow(name, await runsOf(name))))
 
     const measured = await rows()
 
@@ -163,51 +157,8 @@ describe('a comparison', () => {
     expect(await rows()).toEqual(measured)
   })
 
-  it('skips a backend whose model is missing, with the reason, unless it is required', async () => {
-    const without = backendsFor(packs, async () => {
-      throw new MemoryError('unavailable', 'There is no model.', { hint: 'Install one.' })
-    })
-
-    const results = await compareBackends(without, { packs: [pack], backends: ['vector', 'none'] })
-
-    expect(results).toMatchObject([
-      { backend: 'vector', skipped: 'There is no model. Install one.' },
-      { backend: 'none' },
-    ])
-    await expect(
-      compareBackends(without, { packs: [pack], backends: ['vector', 'none'], required: ['vector'] }),
-    ).rejects.toThrow('There is no model.')
-  })
-
-  it('counts its progress over all backends', async () => {
-    const seen: string[] = []
-
-    await compareBackends(backends, {
-      packs: [pack],
-      backends: ['none', 'exact'],
-      onProgress: ({ backend, done, total }) => seen.push(`${backend} ${done}/${total}`),
-    })
-
-    expect(seen).toEqual([
-      'none 0/6',
-      'none 1/6',
-      'none 2/6',
-      'none 3/6',
-      'exact 3/6',
-      'exact 4/6',
-      'exact 5/6',
-      'exact 6/6',
-    ])
-  })
-
   it('can be narrowed to some cases', async () => {
     expect([...casesHolding(pack, 'SCOPE')]).toEqual(['elsewhere'])
     expect(casesHolding(pack, 'nothing of the kind').size).toBe(0)
-    const [result] = await compareBackends(backends, {
-      packs: [pack],
-      backends: ['bm25'],
-      wanted: () => new Set(['named']),
-    })
-    expect(result && 'runs' in result ? result.runs[0]?.outcomes.map(({ caseId }) => caseId) : []).toEqual(['named'])
   })
 })

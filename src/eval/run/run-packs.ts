@@ -1,4 +1,4 @@
-import { openPack, type RunnablePack } from '../kinds/kind.ts'
+import { type About, openPack, type RunnablePack } from '../kinds/kind.ts'
 import { type AblationResult, judgeAblation } from '../score/figures.ts'
 import { casesOf } from '../store/case-log.ts'
 import type { RunSummary } from '../store/schemas/run.ts'
@@ -9,8 +9,8 @@ export type RunRequest = Omit<RunOptions, 'role'> &
   Omit<RunContext, 'environment' | 'onProgress'> & {
     /** The environment of one of the runs. */
     readonly environment: (of: {
-      readonly pack: RunnablePack
       readonly ablation: string | undefined
+      readonly about: About
     }) => RunContext['environment']
     /** The name of the run; only for one pack and one system. */
     readonly runId?: string | undefined
@@ -62,7 +62,7 @@ async function runOne(pack: RunnablePack, system: string | undefined, request: R
     const { name } = benchmark.system
     const { benchmarkId } = pack.manifest
     const context: RunContext = {
-      ...{ root, now, signal, environment: environment({ pack, ablation }) },
+      ...{ root, now, signal, environment: environment({ ablation, about: benchmark.about }) },
       ...(jobs === undefined ? {} : { jobs }),
       onProgress: (done, total) => onProgress?.(`${benchmarkId}, ${name}`, done, total),
     }

@@ -1,19 +1,29 @@
 import { basename, join, resolve } from 'node:path'
-import { answerOf } from '../../../eval/kinds/retrieval/carry-out.ts'
+import { MemoryError } from '../../../errors.ts'
+import { answerOf, recallPack } from '../../../eval/kinds/retrieval/carry-out.ts'
 import { casesHolding, findPacks, loadPack, type Pack, readPack } from '../../../eval/kinds/retrieval/pack.ts'
-import { compareBackends, type PackRun } from '../../../eval/kinds/retrieval/run-pack.ts'
+import { type PackRun, readPackRun } from '../../../eval/kinds/retrieval/run-pack.ts'
 import { type ComparisonRow, comparisonRow, overallTable, packTable } from '../../../eval/report/comparison.ts'
 import { reportEntriesOf, reportsOf } from '../../../eval/report/retrieval-report.ts'
-import { type BackendName, backendForms, isBackendName } from '../../../eval/system/backends.ts'
+import { type RunRequest, run } from '../../../eval/run/run-packs.ts'
+import { type BackendName, backendForms, isBackendName, readBackendName } from '../../../eval/system/backends.ts'
 import { defaultEmbedder } from '../../../eval/system/open-embedder.ts'
 import { backendNames, controlBackends } from '../../../eval/system/system.ts'
 import { asJson } from '../../../files/atomic-write.ts'
 import { writeFiles } from '../../../files/write-files.ts'
+import { omitUndefined } from '../../../omit-undefined.ts'
 import { type CommandAnswer, defineCommand, exitCodes, UsageError, type ValuesOf } from '../../command/command.ts'
 import { choice, flag, option, text, texts } from '../../command/options.ts'
 import type { Session } from '../../session.ts'
 import { counted, harmless, type Style, table } from '../../text/output.ts'
-import { embedderOption, packsDirectoryOf, packsOption } from './benchmark-store.ts'
+import {
+  embedderOption,
+  evalStore,
+  evalStoreOptions,
+  machine,
+  packsDirectoryOf,
+  packsOption,
+} from './benchmark-store.ts'
 import { explanationText, failureText } from './explain-case.ts'
 
 /** Reports go here unless told otherwise. */
@@ -37,6 +47,7 @@ const sharedOptions = {
   case: text('<id>', 'Only this case; a turn is written session#turn.'),
   explain: flag('With --case: explain the result.'),
   out: text('<directory>', 'The directory for the reports.', defaultOut),
+  ...evalStoreOptions,
 }
 
 const allOptions = {
@@ -55,8 +66,9 @@ const allOptions = {
 export const evalAll = defineCommand({
   args: {},
   options: allOptions,
-  description: 'Runs all packs with all backends and the controls, prints a table and writes the reports.',
-  exitCodes: [exitCodes.failed, exitCodes.nothingCompared],
+  description:
+    'Runs all packs with all backends and the controls, stores every run, prints a table and writes the reports.',
+  exitCodes: [exitCodes.failed, exitCodes.nothingCompared, exitCodes.interrupted],
   examples: {
     'credence eval all': 'Runs all packs on all backends; exits with 1 if bm25 fails a case.',
     'credence eval all --backend bm25 --filter supersession': 'Runs only some cases.',
@@ -68,31 +80,29 @@ export const evalAll = defineCommand({
     const { backend, filter = '' } = options
     const packsDirectory = packsDirectoryOf(session, await session.evaluation(), options.packs)
     const packs = packsIn(packsDirectory, options)
+    const asked = { ...options, packsDirectory }
     if (options.case !== undefined)
-      return oneCase(session, { ...options, packs, packsDirectory, named: backend.length === 0 ? ['bm25'] : backend })
-    const wanted = new Map(packs.map((pack) => [pack, casesHolding(pack, filter)]))
-    const chosen = packs.filter((pack) => (wanted.get(pack)?.size ?? 0) > 0)
+      return oneCase(session, packs, { ...asked, named: backend.length === 0 ? ['bm25'] : backend })
+    const chosen = packs.filter(({ pack }) => casesHolding(pack, filter).size > 0)
     if (chosen.length === 0) return nothingCompared(`No case matches "${filter}".`)
-    const { ran, skipped } = await compare(session, {
-      ...{ packs: chosen, packsDirectory, named: backend, embedder: options.embedder },
-      backends: backend.length === 0 ? backendNames : withControls(backend),
-      wanted: (pack) => wanted.get(pack) ?? new Set(),
-    })
+    const systems = backend.length === 0 ? backendNames : withControls(backend)
+    const { ran, skipped, isInterrupted } = await compare(session, chosen, systems, { ...asked, named: backend })
     const rows = ran.map(({ backend: name, runs }) => comparisonRow(name, runs))
     const reports = ran.flatMap(({ runs }) => reportsOf(runs))
     // A part of a result must not take the place of the whole.
-    const written = options.filter === undefined ? writeReports(session, options.out, reports) : []
+    const isWhole = options.filter === undefined && !isInterrupted
+    const written = isWhole ? writeReports(session, options.out, reports) : []
     const notes = [...new Set(reports.flatMap(({ report }) => report.notes))]
     const ours = ran.flatMap(({ backend: name, runs }) => (name === 'bm25' ? runs : []))
     const unanswered = ran.flatMap(({ backend: name, runs }) => errorsOf(name, runs))
-    const isFine = unanswered.length === 0 && ours.every(passes)
+    const isFine = unanswered.length === 0 && ours.every(passes) && !isInterrupted
     const where =
       written.length === 0 ? [] : [`Reports: ${resolve(session.places.workingDirectory(), options.out ?? defaultOut)}`]
     return {
       document: { ok: isFine, rows, skipped, unanswered, notes, reports: written },
       text: (style) => resultText(rows, ours, style),
       notes: [...notes, ...skipped, ...unanswered, ...where],
-      exitCode: isFine ? exitCodes.fine : exitCodes.failed,
+      exitCode: isInterrupted ? exitCodes.interrupted : isFine ? exitCodes.fine : exitCodes.failed,
     }
   },
 })
@@ -104,17 +114,17 @@ const nothingCompared = (reason: string): CommandAnswer => ({
   exitCode: exitCodes.nothingCompared,
 })
 
+type FoundPack = { readonly pack: Pack; readonly directory: string | null }
+
 /** The packs to run; the calibration pack only if it is named. */
-function packsIn(directory: string, { pack: wanted, editedPins }: ValuesOf<typeof allOptions>): readonly Pack[] {
+function packsIn(directory: string, { pack: wanted, editedPins }: ValuesOf<typeof allOptions>): readonly FoundPack[] {
   const found = findPacks(directory).map((path) =>
     loadPack(path, editedPins === undefined ? {} : { recall: { editedPins } }),
   )
   const missing = wanted.find((id) => !found.some(({ pack }) => pack.id === id))
   if (missing !== undefined)
     throw new UsageError(`There is no pack "${missing}".`, `There are ${found.map(({ pack }) => pack.id).join(', ')}.`)
-  return found
-    .filter(({ pack, runner }) => (wanted.length === 0 ? runner !== 'calibration' : wanted.includes(pack.id)))
-    .map(({ pack }) => pack)
+  return found.filter(({ pack, runner }) => (wanted.length === 0 ? runner !== 'calibration' : wanted.includes(pack.id)))
 }
 
 const optionsFor = (kind: Pack['kind']) => ({
@@ -140,12 +150,12 @@ const evalFilesCommand = (kind: Pack['kind']) => {
         'The same with similarity search; the report goes to results/ and to standard output.',
     },
     async run({ options }, session) {
-      const { backend = 'bm25', embedder, out } = options
+      const { backend = 'bm25', out } = options
       const pack = packOf(kind, options, session)
       const { packsDirectory } = await session.evaluation()
-      const asked = { packs: [pack], packsDirectory, named: [backend], embedder }
-      if (options.case !== undefined) return oneCase(session, { ...options, ...asked })
-      const { ran } = await compare(session, { ...asked, backends: withControls([backend]) })
+      const [packs, asked] = [[{ pack, directory: null }], { ...options, packsDirectory, named: [backend] }]
+      if (options.case !== undefined) return oneCase(session, packs, asked)
+      const { ran } = await compare(session, packs, withControls([backend]), { ...asked, filter: undefined })
       const own = ran[0]?.runs ?? []
       const [made] = reportsOf(own)
       if (made === undefined) throw new Error('a run without a report')
@@ -186,50 +196,77 @@ const withControls = (backends: readonly BackendName[]): readonly BackendName[] 
 ]
 
 type Asked = {
-  readonly packs: readonly Pack[]
   /** The packs whose vectors and calibration the vector backends use. */
   readonly packsDirectory: string
   readonly embedder: string | undefined
   /** Backends that were asked for by name, so that one that cannot be opened is an error. */
   readonly named: readonly BackendName[]
+  readonly filter?: string | undefined
+  readonly explain: boolean
+  readonly evals: string | undefined
+  readonly dir: string | undefined
 }
 
+/** Runs the packs on every backend, and reads the runs from the store. A backend whose model is missing is skipped. */
 async function compare(
   session: Session,
-  {
-    packsDirectory,
-    embedder = defaultEmbedder,
-    named,
-    ...options
-  }: Asked & Pick<Parameters<typeof compareBackends>[1], 'backends' | 'wanted' | 'explain'>,
+  found: readonly FoundPack[],
+  systems: readonly BackendName[],
+  { packsDirectory, embedder = defaultEmbedder, named, filter, explain, ...places }: Asked,
 ) {
+  // The times of packs are in UTC, and a result must not depend on the time zone of the machine.
+  process.env.TZ = 'UTC'
+  const { root } = evalStore(session, places)
   const evaluation = await session.evaluation()
-  const results = await compareBackends(evaluation.backends({ packsDirectory, embedder }), {
-    ...options,
-    required: named,
-    onProgress: ({ backend, done, total }) => evaluation.progress.show(backend, done, total),
-  }).finally(() => evaluation.progress.clear())
-  return {
-    ran: results.flatMap((result) => ('runs' in result ? [result] : [])),
-    skipped: results.flatMap((result) =>
-      'skipped' in result ? [`${result.backend} did not run: ${result.skipped}`] : [],
-    ),
+  const backends = evaluation.backends({ packsDirectory, embedder })
+  const open = (name: string) => backends.open(readBackendName(name))
+  const packs = await Promise.all(found.map(({ pack, directory }) => recallPack(pack, directory, open)))
+  const { signal, release } = session.interruption()
+  const ran: { readonly backend: string; readonly runs: readonly PackRun[] }[] = []
+  const skipped: string[] = []
+  const here = machine(session.workingDirectory())
+  try {
+    for (const system of systems) {
+      const request: RunRequest = {
+        ...{ root, now: () => new Date(), signal, repeats: 1, seed: 1, filter, explain },
+        environment: ({ about }) => ({
+          given: omitUndefined({ filter }),
+          settings: { system, embedder, ...about },
+          ...here,
+        }),
+        onProgress: (label, done, total) => evaluation.progress.show(label, done, total),
+      }
+      try {
+        const results = await run(packs, [system], request)
+        const runs = await Promise.all(
+          results.map(({ summary }, at) => readPackRun(root, summary.runId, (found[at] as FoundPack).pack)),
+        )
+        ran.push({ backend: runs[0]?.subject.name ?? system, runs })
+      } catch (error) {
+        const isMissing = error instanceof MemoryError && error.code === 'unavailable'
+        if (!isMissing || named.includes(system)) throw error
+        skipped.push(`${system} did not run: ${[error.message, error.hint ?? ''].join(' ').trim()}`)
+      }
+    }
+    return { ran: ran.filter(({ runs }) => runs.length > 0), skipped, isInterrupted: signal.aborted }
+  } finally {
+    evaluation.progress.clear()
+    release()
   }
 }
 
 /** One case on some backends, without a report: a partial report must not replace a whole one. */
 async function oneCase(
   session: Session,
-  { case: id = '', explain, packs, ...asked }: Asked & { readonly case: string | undefined; readonly explain: boolean },
+  packs: readonly FoundPack[],
+  { case: id = '', explain, ...asked }: Asked & { readonly case: string | undefined },
 ): Promise<CommandAnswer> {
-  const pack = packs.find(({ cases }) => cases.some((known) => known.id === id))
-  if (pack === undefined)
+  const holder = packs.find(({ pack }) => pack.cases.some((known) => known.id === id))
+  if (holder === undefined)
     throw new UsageError(`There is no case "${id}".`, 'A turn of a session is written session#turn.')
-  const { ran } = await compare(session, {
-    ...{ ...asked, packs: [pack], backends: asked.named, explain },
-    wanted: () => new Set([id]),
-  })
-  const runs = ran.flatMap((one) => one.runs)
+  const { ran } = await compare(session, [holder], asked.named, { ...asked, explain, filter: id })
+  const only = (run: PackRun): PackRun => ({ ...run, outcomes: run.outcomes.filter(({ caseId }) => caseId === id) })
+  const runs = ran.flatMap((one) => one.runs.map(only))
   const found = runs.flatMap((run) => {
     const [answer = null] = run.outcomes.map(answerOf)
     return reportEntriesOf(run).map((entry) => ({ backend: run.subject.name, entry, answer }))

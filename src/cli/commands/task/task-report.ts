@@ -1,11 +1,12 @@
 import { resolve } from 'node:path'
-import { newRunId, runBenchmark } from '../../../eval/run/run.ts'
+import { newRunId } from '../../../eval/run/run.ts'
+import { run } from '../../../eval/run/run-packs.ts'
 import { requireRun, runFolder } from '../../../eval/store/documents.ts'
 import type { TaskGrade } from '../../../tasks/grade/task-grade.ts'
 import { bundleOf, writeBundle } from '../../../tasks/report/bundle.ts'
 import { coverageOf, meanScores, readTaskRun, taskSettings } from '../../../tasks/report/read-task-run.ts'
 import { reportMarkdown } from '../../../tasks/report/report-markdown.ts'
-import { defaultPassAt, taskBenchmark } from '../../../tasks/task-kind.ts'
+import { defaultPassAt, taskPack } from '../../../tasks/task-kind.ts'
 import { fromRun, readGrade, tasksOfRun } from '../../../tasks/task-outcomes.ts'
 import { defineCommand, exitCodes } from '../../command/command.ts'
 import { flag, one, text } from '../../command/options.ts'
@@ -40,26 +41,23 @@ export const taskRegrade = defineCommand({
     const now = (): Date => new Date()
     const { signal, release } = session.program.interruption()
     try {
-      const benchmark = taskBenchmark({
+      const pack = taskPack({
         ...{ benchmarkId: old.benchmarkId, tasks, system, graders, passAt, now },
         isDeterministic: (old.deterministic ?? false) && judge === null,
-        obtain: fromRun(runFolder(root, source)),
+        obtain: () => fromRun(runFolder(root, source)),
         onBegin: (task) => progress.show(`grading ${task.id}`, 0, tasks.length),
       })
       const { repeats = 1, seed = 0 } = old
-      const summary = await runBenchmark(
-        benchmark,
-        runId,
-        { repeats, seed, notes: `The evidence of ${source}, graded again.` },
-        {
-          ...{ root, now, signal },
-          environment: {
-            given: { regradeOf: given, ...(judge === null ? {} : { judge }) },
-            settings: { kind: 'tasks-regraded', regradeOf: source, passAt, judge },
-            ...machine(session.places.workingDirectory()),
-          },
-        },
-      )
+      const [result] = await run([pack], [undefined], {
+        ...{ root, now, signal, runId, repeats, seed, notes: `The evidence of ${source}, graded again.` },
+        environment: () => ({
+          given: { regradeOf: given, ...(judge === null ? {} : { judge }) },
+          settings: { kind: 'tasks-regraded', regradeOf: source, passAt, judge },
+          ...machine(session.places.workingDirectory()),
+        }),
+      })
+      if (result === undefined) throw signal.reason
+      const { summary } = result
       const whole = await readTaskRun(root, runId)
       const before = (grade: TaskGrade) => readGrade(runFolder(root, given), grade.taskId, grade.repeat)
       const pairs = await Promise.all(

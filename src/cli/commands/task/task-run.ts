@@ -2,13 +2,13 @@ import { createHash } from 'node:crypto'
 import { basename, dirname } from 'node:path'
 import { z } from 'zod'
 import { MemoryError } from '../../../errors.ts'
-import { newRunId, optionsOf, resumeBenchmark, runBenchmark, slug } from '../../../eval/run/run.ts'
-import { runFolder } from '../../../eval/store/documents.ts'
+import { optionsOf, slug } from '../../../eval/run/run.ts'
+import { run } from '../../../eval/run/run-packs.ts'
 import type { RunSummary } from '../../../eval/store/schemas/run.ts'
 import { loadTasks } from '../../../tasks/parse/load-tasks.ts'
 import { coverageOf, meanScores, type ReadTaskRun, readTaskRun } from '../../../tasks/report/read-task-run.ts'
 import type { Task } from '../../../tasks/task.ts'
-import { defaultPassAt, isDeterministic, systemOf, taskBenchmark } from '../../../tasks/task-kind.ts'
+import { defaultPassAt, isDeterministic, systemOf, taskPack } from '../../../tasks/task-kind.ts'
 import { byAgent } from '../../../tasks/task-outcomes.ts'
 import { defineCommand, exitCodes, UsageError, type ValuesOf } from '../../command/command.ts'
 import { option, rest, share, text, texts, wholeNumber } from '../../command/options.ts'
@@ -140,37 +140,34 @@ async function performTasks(
   const graders = await work.graders(request.judge)
   const system = systemOf(agent)
   const benchmarkId = benchmarkIdOf(tasks)
-  const runId = given.resume ?? given.runId ?? newRunId(benchmarkId, system.name, new Date())
   const { repeats, seed, timeoutMultiplier, passAt } = request
   const { searchPath, temporary, progress } = work
   const now = (): Date => new Date()
   let done = 0
   const show = (label: string): void => progress.show(label, done, tasks.length * repeats)
-  const benchmark = taskBenchmark({
+  const pack = taskPack({
     ...{ benchmarkId, tasks, system, graders, passAt, now },
     isDeterministic: isDeterministic(agent, graders.judge),
-    obtain: byAgent({
-      ...{ agent, control: 'none', now, timeoutMultiplier, searchPath, temporary },
-      runFolder: runFolder(root, runId),
-    }),
+    obtain: (folder) =>
+      byAgent({ agent, control: 'none', now, timeoutMultiplier, searchPath, temporary, runFolder: folder }),
     onBegin: (task) => show(`${system.name}: ${task.id}`),
   })
-  const context = {
-    ...{ root, now, signal, jobs: given.jobs ?? 1 },
-    environment: {
-      given: { ...(paths.length === 0 ? {} : { tasks: paths }), ...settledOptions(given) },
-      settings: { ...request, sandbox: graders.sandbox.state },
-      ...machine(session.places.workingDirectory()),
-    },
-    onProgress: (count: number) => {
-      done = count
-      show(system.name)
-    },
-  }
   try {
-    return given.resume === undefined
-      ? await runBenchmark(benchmark, runId, { repeats, seed, notes: given.notes }, context)
-      : await resumeBenchmark(benchmark, runId, context)
+    const [result] = await run([pack], [undefined], {
+      ...{ root, now, signal, jobs: given.jobs ?? 1, repeats, seed, notes: given.notes },
+      ...{ runId: given.runId, resume: given.resume },
+      environment: () => ({
+        given: { ...(paths.length === 0 ? {} : { tasks: paths }), ...settledOptions(given) },
+        settings: { ...request, sandbox: graders.sandbox.state },
+        ...machine(session.places.workingDirectory()),
+      }),
+      onProgress: (_, count) => {
+        done = count
+        show(system.name)
+      },
+    })
+    if (result === undefined) throw signal.reason
+    return result.summary
   } finally {
     progress.clear()
   }

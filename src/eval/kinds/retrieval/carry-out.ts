@@ -1,8 +1,9 @@
 import { isCurrent } from '../../../beliefs/belief.ts'
-import type { CaseOutcome, ExecutionRequest } from '../../run/run.ts'
+import { manifestOf, packHashOf } from '../../pack/manifest.ts'
+import { type CaseOutcome, type ExecutionRequest, slug } from '../../run/run.ts'
 import type { Subject, Timed } from '../../system/subject.ts'
 import { type BeliefUpdate, emptyAnswer, type SystemAnswer } from '../../system/system.ts'
-import { brokenOutcome, carriedOut, defineKind, type Kind, type Observer } from '../kind.ts'
+import { brokenOutcome, carriedOut, defineKind, type Kind, type Observer, type RunnablePack } from '../kind.ts'
 import {
   checkExpectations,
   driftScore,
@@ -14,21 +15,38 @@ import {
 } from './expectations.ts'
 import { type AskedCase, contentOf, createdIn, type Pack, readFolder, recallRunners } from './pack.ts'
 
+type OpenSubject = (system: string) => Promise<Subject>
+
 /** The kinds of pack that ask a memory for the context of a message. */
-export const recallKinds = (open: (system: string) => Promise<Subject>): readonly Kind[] =>
-  recallRunners.map((name) =>
-    defineKind({
-      name,
-      defaultSystem: 'bm25',
-      read: (place) => contentOf(readFolder(place).pack),
-      open,
-      ablate: {
-        'recall off': (subject) => answering(subject, () => emptyAnswer),
-        'search off': (subject) => answering(subject, (answer) => ({ ...answer, relevant: [], quotes: [] })),
-      },
-      carryOut: ({ pack }, subject, request, observer) => carryOutRecall(pack, subject, request, observer),
-    }),
-  )
+export const recallKinds = (open: OpenSubject): readonly Kind[] => recallRunners.map((name) => recallKind(name, open))
+
+const recallKind = (name: string, open: OpenSubject) =>
+  defineKind({
+    name,
+    defaultSystem: 'bm25',
+    read: (place) => contentOf(readFolder(place).pack),
+    open,
+    ablate: {
+      'recall off': (subject) => answering(subject, () => emptyAnswer),
+      'search off': (subject) => answering(subject, (answer) => ({ ...answer, relevant: [], quotes: [] })),
+    },
+    carryOut: ({ pack }, subject, request, observer) => carryOutRecall(pack, subject, request, observer),
+  })
+
+/** A pack that was read already: from a folder, or from two files, whose pack has no manifest. */
+export async function recallPack(pack: Pack, directory: string | null, open: OpenSubject): Promise<RunnablePack> {
+  const read = recallKind(pack.kind, open).over(contentOf(pack))
+  const manifest = directory === null ? null : manifestOf(directory)
+  if (directory === null || manifest === null) {
+    const cases = read.cases.map(({ id, prompt }) => ({ id, prompt }))
+    const benchmarkId = slug(pack.id, 100) || 'cases'
+    return { ...read, manifest: { benchmarkId, cases }, packFiles: { pack: `sha256:${pack.hash}` } }
+  }
+  const { packFiles } = await packHashOf(directory, manifest)
+  // Recall options that are not the pack's own make another measurement.
+  const isOwn = pack.recall.editedPins === manifest.recall?.editedPins
+  return { ...read, manifest, packFiles: isOwn ? packFiles : { ...packFiles, recall: `sha256:${pack.hash}` } }
+}
 
 const answering = (subject: Subject, change: (answer: SystemAnswer) => SystemAnswer): Subject => ({
   ...subject,
