@@ -27,7 +27,7 @@ const budgets: Readonly<Record<string, number>> = {
 }
 const maxLines = 63_100
 /** Max lines of the TypeScript and CSS of the dashboard, in `web`. */
-const maxWebLines = 12_400
+const maxWebLines = 12_350
 
 /** The files of a folder with one of the endings, without tests. */
 function readSources(folder: string, endings: readonly string[]) {

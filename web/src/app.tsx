@@ -106,6 +106,7 @@ function Shown({ page, name }: { readonly page: Page; readonly name: string }) {
 
 const NoSuchPage = () => (
   <div class="panel">
+    <h1 class="unseen">No such page</h1>
     <EmptyState icon="question" title="There is no such page">
       <Link href="/beliefs">Go to the beliefs</Link>
     </EmptyState>

@@ -196,7 +196,7 @@ export const Highlighted = ({ text, ranges }: { readonly text: string; readonly 
 
 /** Two versions of a text in one, with the removed and the added words marked. */
 export const WordDiff = ({ before, after }: { readonly before: string; readonly after: string }) => (
-  <p class="word-diff prose" dir="auto">
+  <p class="word-diff" dir="auto">
     {wordParts(before, after).map(({ value, added, removed }, index) => {
       if (!added && !removed) return value
       const Changed = removed ? 'del' : 'ins'

@@ -22,6 +22,7 @@ export function EvaluationPage() {
     return <CompareView before={query.value.get('before') ?? ''} after={query.value.get('after') ?? ''} />
   return (
     <div class="panel">
+      <h1 class="unseen">Evaluation</h1>
       <EmptyState icon="question" title="There is no such page">
         <Link href="/evaluation">Go to the packs</Link>
       </EmptyState>
