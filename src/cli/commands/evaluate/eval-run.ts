@@ -221,10 +221,10 @@ async function compare(
   const backends = evaluation.backends({ packsDirectory, embedder })
   const open = (name: string) => backends.open(readBackendName(name))
   const packs = await Promise.all(found.map(({ pack, directory }) => recallPack(pack, directory, open)))
-  const { signal, release } = session.interruption()
+  const { signal, release } = session.program.interruption()
   const ran: { readonly backend: string; readonly runs: readonly PackRun[] }[] = []
   const skipped: string[] = []
-  const here = machine(session.workingDirectory())
+  const here = machine(session.places.workingDirectory())
   try {
     for (const system of systems) {
       const request: RunRequest = {
