@@ -310,6 +310,32 @@ describe('an agent over HTTP', () => {
     expect((await search('program', 'project:ledger')).status).toBe(200)
   })
 
+  it('gets 404 for a belief out of view, in a path or a body, and 403 for a scope inside of a list', async () => {
+    await using outside = await serverAtHand({ view: { scopes: ['user:universal'], homeScopes: ['user:universal'] } })
+    const send = (method: string, path: string, body?: object, as: 'agent' | 'program' = 'agent') =>
+      outside.send<RouteAnswer<'listBeliefs'>>(method, `${apiPrefix}${path}`, { as, ...(body && { body }) })
+    const { body } = await send('GET', '/beliefs?scope=project:ledger', undefined, 'program')
+    const id = body.items[0]?.belief.id ?? 'none'
+    const own = await send('POST', '/beliefs', { name: 'which tea', content: 'Which tea?', type: 'open_question' })
+    const question = (own.body as unknown as RouteAnswer<'createBelief'>).belief.id
+
+    const answers = [
+      await send('GET', `/beliefs/${id}`),
+      await send('PATCH', `/beliefs/${id}`, { why: 'Because.' }),
+      await send('POST', `/beliefs/${id}/correct`, { content: 'Otherwise.' }),
+      await send('DELETE', `/beliefs/${id}`),
+      await send('POST', '/recall/why', { message: 'Is redis up?', beliefId: id }),
+      await send('POST', `/beliefs/${question}/resolve`, { by: { id } }),
+    ]
+    const heard = await send('POST', '/turns', { turns: [{ text: 'Hello.', scope: 'project:ledger' }] })
+    const listed = await send('GET', '/beliefs?limit=200')
+
+    expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 404))
+    expect(heard.status).toBe(403)
+    expect(new Set(listed.body.items.flatMap(({ belief }) => belief.scopes))).toEqual(new Set(['user:universal']))
+    expect((await send('GET', `/beliefs/${id}`, undefined, 'program')).status).toBe(200)
+  })
+
   it('cannot log in with its token', async () => {
     const answer = await server.send('POST', `${apiPrefix}/login`, { as: 'nobody', body: { token: agentToken } })
 
