@@ -9,7 +9,7 @@ const budgets: Readonly<Record<string, number>> = {
   '': 1_400,
   beliefs: 800,
   cli: 13_600,
-  eval: 10_100,
+  eval: 10_200,
   files: 850,
   http: 4_200,
   mcp: 1_400,
@@ -24,7 +24,7 @@ const budgets: Readonly<Record<string, number>> = {
   'store/sqlite': 4_300,
   tasks: 4_800,
 }
-const maxLines = 63_750
+const maxLines = 63_850
 
 const root = new URL('../src/', import.meta.url)
 const sources = readdirSync(root, { recursive: true, encoding: 'utf8' })
