@@ -2,13 +2,13 @@ import { randomBytes } from 'node:crypto'
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { openBenchmark } from '../../src/eval/kinds/kind.ts'
-import { recallKinds } from '../../src/eval/kinds/retrieval/carry-out.ts'
-import { runBenchmark } from '../../src/eval/run/run.ts'
+import { openPackFolder } from '../../src/eval/kinds/kind.ts'
+import { recallRunners } from '../../src/eval/kinds/retrieval/carry-out.ts'
+import { startRun } from '../../src/eval/run/run.ts'
 import { percentile } from '../../src/eval/score/statistics.ts'
 import { withShadow } from '../../src/eval/shadow/shadow.ts'
 import { storeStatus } from '../../src/eval/store/status.ts'
-import { Backends } from '../../src/eval/system/backends.ts'
+import { Systems } from '../../src/eval/system/backends.ts'
 import { type Memory, memoryFrom } from '../../src/memory/memory.ts'
 import { inMemory } from '../../src/store/sqlite/database.ts'
 import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts'
@@ -45,7 +45,7 @@ const context = (root: string) => ({
 /** A whole pack with every case written down durably, as `credence benchmark run` does it. */
 async function casesPerSecond(root: string) {
   const packsDirectory = fileURLToPath(new URL('../../packs', import.meta.url))
-  const backends = new Backends({
+  const backends = new Systems({
     openStore: () => openSqliteStore({ file: inMemory, random: randomBytes }),
     version: 'bench',
     clock: () => performance.now(),
@@ -53,15 +53,15 @@ async function casesPerSecond(root: string) {
     packsDirectory,
   })
   const subject = await backends.open('bm25')
-  const benchmark = await openBenchmark(
+  const benchmark = await openPackFolder(
     `${packsDirectory}/retrieval-hard`,
-    recallKinds(async () => subject),
+    recallRunners(async () => subject),
   )
   // The first run warms the program up, as in a suite of any size.
-  await runBenchmark(benchmark, 'warm-up', { repeats: 5, seed: 1 }, context(root))
+  await startRun(benchmark, 'warm-up', { repeats: 5, seed: 1 }, context(root))
   const repeats = 20
   const start = performance.now()
-  const { totalCases } = await runBenchmark(benchmark, 'measured', { repeats, seed: 1 }, context(root))
+  const { totalCases } = await startRun(benchmark, 'measured', { repeats, seed: 1 }, context(root))
   const seconds = (performance.now() - start) / 1_000
   await subject.close()
   return { cases: totalCases * repeats, perSecond: Math.round((totalCases * repeats) / seconds) }

@@ -5,12 +5,12 @@ import { MemoryError } from '../../src/errors.ts'
 import { loadPack, type Pack } from '../../src/eval/kinds/retrieval/pack.ts'
 import { runPack } from '../../src/eval/kinds/retrieval/run-pack.ts'
 import { type ComparisonRow, comparisonRow } from '../../src/eval/report/comparison.ts'
-import { Backends } from '../../src/eval/system/backends.ts'
+import { Systems } from '../../src/eval/system/backends.ts'
 import { bestCut, rankingsOf } from '../../src/eval/system/calibration.ts'
 import { defaultEmbedder, openEmbedder } from '../../src/eval/system/open-embedder.ts'
 import { readMcpMapping } from '../../src/eval/system/outside/mcp-mapping.ts'
 import { mcpSystem } from '../../src/eval/system/outside/mcp-system.ts'
-import type { Subject } from '../../src/eval/system/subject.ts'
+import type { SystemUnderTest } from '../../src/eval/system/subject.ts'
 import { inMemory } from '../../src/store/sqlite/database.ts'
 import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts'
 import { libraries } from '../peers/libraries.ts'
@@ -30,7 +30,7 @@ export const qualityLane: Lane = {
   summary: 'answers on our retrieval packs, beside search libraries and memory servers',
   async run({ quick, log }) {
     const packs = (quick ? packIds.slice(0, 1) : packIds).map((id) => loadPack(`${packsDirectory}/${id}`).pack)
-    const backends = new Backends({
+    const backends = new Systems({
       openStore: () => openSqliteStore({ file: inMemory, random: randomBytes }),
       version: 'bench',
       clock: () => performance.now(),
@@ -56,9 +56,9 @@ export const qualityLane: Lane = {
   },
 }
 
-type Contestant = { readonly name: string; readonly open: () => Promise<Subject> }
+type Contestant = { readonly name: string; readonly open: () => Promise<SystemUnderTest> }
 
-function contestants(backends: Backends, quick: boolean): readonly Contestant[] {
+function contestants(backends: Systems, quick: boolean): readonly Contestant[] {
   const own = (quick ? (['bm25'] as const) : (['bm25', 'vector', 'vector-calibrated', 'hybrid', 'none'] as const)).map(
     (name) => ({ name: `credence ${name}`, open: () => backends.open(name) }),
   )
@@ -133,7 +133,7 @@ function installedMapping(name: string, entrance: string) {
   }
 }
 
-async function measure(name: string, subject: Subject, packs: readonly Pack[]): Promise<ComparisonRow> {
+async function measure(name: string, subject: SystemUnderTest, packs: readonly Pack[]): Promise<ComparisonRow> {
   try {
     const runs = []
     for (const pack of packs) runs.push(await runPack(pack, subject))

@@ -5,9 +5,9 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { invalid } from '../errors.ts'
 import type { ConversationOptions } from '../eval/kinds/conversation/conversation-kind.ts'
-import type { Kind } from '../eval/kinds/kind.ts'
-import { recallKinds } from '../eval/kinds/retrieval/carry-out.ts'
-import { Backends, readBackendName } from '../eval/system/backends.ts'
+import type { Runner } from '../eval/kinds/kind.ts'
+import { recallRunners } from '../eval/kinds/retrieval/carry-out.ts'
+import { readSystemName, Systems } from '../eval/system/backends.ts'
 import { openEmbedder } from '../eval/system/open-embedder.ts'
 import type { Extractor } from '../memory/learn/extraction.ts'
 import type { Ports } from '../memory/ports.ts'
@@ -21,7 +21,7 @@ import { ProgressBar } from './text/progress-bar.ts'
 
 export type Evaluation = ReturnType<typeof composeEvaluation>
 
-type KindsRequest = {
+type RunnersRequest = {
   readonly runner: string | undefined
   readonly embedder: string
   readonly extractor: (spec: string) => Promise<Extractor>
@@ -41,9 +41,9 @@ export function composeEvaluation({
   const packs = fileURLToPath(new URL('../../packs', import.meta.url))
   const clock = (): number => performance.now()
   const progress = new ProgressBar(stderr, env, { isShown: showsProgress })
-  const conversationKinds = new Map<string, Promise<Kind>>()
+  const conversationKinds = new Map<string, Promise<Runner>>()
   const backends = ({ packsDirectory, embedder }: { readonly packsDirectory: string; readonly embedder: string }) =>
-    new Backends({
+    new Systems({
       openStore: openEmptyStore,
       version,
       clock,
@@ -56,13 +56,13 @@ export function composeEvaluation({
     openEmbedder: openModel,
     backends,
     /** The kinds of pack in src/eval. Those for learning are loaded only if `runner` is not one of the others. */
-    kinds: async ({ runner, embedder, extractor, data }: KindsRequest): Promise<readonly Kind[]> => {
-      if (runner === 'red-team') return [await composeRedTeamKind({ temporary, version, clock })]
+    kinds: async ({ runner, embedder, extractor, data }: RunnersRequest): Promise<readonly Runner[]> => {
+      if (runner === 'red-team') return [await composeRedTeamRunner({ temporary, version, clock })]
       if (runner === 'conversation') {
         const key = JSON.stringify([embedder, data])
         const kind =
           conversationKinds.get(key) ??
-          composeConversationKind(() => openModel(embedder), {
+          composeConversationRunner(() => openModel(embedder), {
             ...{ data, version, clock },
             onProgress: (label, done, total) => progress.show(label, done, total),
           })
@@ -70,22 +70,22 @@ export function composeEvaluation({
         return [await kind]
       }
       const subjects = backends({ packsDirectory: packs, embedder })
-      const kinds = recallKinds((system) => subjects.open(readBackendName(system)))
+      const kinds = recallRunners((system) => subjects.open(readSystemName(system)))
       if (kinds.some(({ name }) => name === runner)) return kinds
-      const { learningKind } = await import('../eval/kinds/learning/learning-kind.ts')
+      const { learningRunner } = await import('../eval/kinds/learning/learning-kind.ts')
       const open = (system: string) => extractorOrControl(system, extractor)
-      return [...kinds, learningKind({ open, openPorts: emptyPorts, version, clock })]
+      return [...kinds, learningRunner({ open, openPorts: emptyPorts, version, clock })]
     },
     progress,
   }
 }
 
 /** Conversation packs. Credence is run on SQLite in a temporary directory, as people use it. */
-async function composeConversationKind(
+async function composeConversationRunner(
   openEmbedder: () => Promise<Embedder>,
   { version, ...options }: Omit<ConversationOptions, 'open'> & { readonly version: string },
-): Promise<Kind> {
-  const { conversationKind } = await import('../eval/kinds/conversation/conversation-kind.ts')
+): Promise<Runner> {
+  const { conversationRunner } = await import('../eval/kinds/conversation/conversation-kind.ts')
   const { openTurnSystem } = await import('../eval/kinds/conversation/turn-systems.ts')
   let embedder: Promise<Embedder> | undefined
   const parts = {
@@ -96,7 +96,7 @@ async function composeConversationKind(
     },
     open: async () => ({ ...emptyPorts(), ...openTemporaryStore() }),
   }
-  return conversationKind({ ...options, open: (name) => openTurnSystem(name, parts) })
+  return conversationRunner({ ...options, open: (name) => openTurnSystem(name, parts) })
 }
 
 /** A store as people use it, in a temporary directory. */
@@ -109,15 +109,15 @@ function openTemporaryStore() {
 }
 
 /** Red-team packs: Credence through its real doors, or one of the controls. */
-async function composeRedTeamKind({
+async function composeRedTeamRunner({
   temporary,
   ...options
 }: {
   readonly temporary: string
   readonly version: string
   readonly clock: () => number
-}): Promise<Kind> {
-  const { redTeamKind } = await import('../eval/kinds/red-team/red-team-kind.ts')
+}): Promise<Runner> {
+  const { redTeamRunner } = await import('../eval/kinds/red-team/red-team-kind.ts')
   const { defenceless, refusing } = await import('../eval/kinds/red-team/controls.ts')
   const { openRedTeamTarget } = await import('./red-team-target.ts')
   const credence = { name: 'credence', open: () => openRedTeamTarget(temporary) }
@@ -130,7 +130,7 @@ async function composeRedTeamKind({
       `Use one of ${systems.map((one) => one.name).join(', ')}.`,
     )
   }
-  return redTeamKind({ ...options, open })
+  return redTeamRunner({ ...options, open })
 }
 
 const openEmptyStore = () => openSqliteStore({ file: inMemory, random: randomBytes })
@@ -150,16 +150,16 @@ async function extractorOrControl(spec: string, open: (spec: string) => Promise<
 }
 
 /** The kinds of pack. Tasks bring agents, graders and a sandbox, so they are loaded only for a pack of tasks. */
-export async function packKinds(session: Session, runner: string | undefined, embedder: string, data?: string) {
+export async function packRunners(session: Session, runner: string | undefined, embedder: string, data?: string) {
   const evaluation = await session.evaluation()
   const kinds = await evaluation.kinds({ runner, embedder, data, extractor: session.extractor })
-  return runner === 'task' ? [...kinds, await composeTaskKind(await session.taskWork())] : kinds
+  return runner === 'task' ? [...kinds, await composeTaskRunner(await session.taskWork())] : kinds
 }
 
 /** Tasks as a kind of pack, graded in the sandbox and without a judge. */
-async function composeTaskKind(work: TaskWork): Promise<Kind> {
-  const { taskKind } = await import('../tasks/task-kind.ts')
-  return taskKind({
+async function composeTaskRunner(work: TaskWork): Promise<Runner> {
+  const { taskRunner } = await import('../tasks/task-kind.ts')
+  return taskRunner({
     agent: (spec, options) => work.agent(spec, [], options),
     graders: () => work.graders(null),
     now: () => new Date(),

@@ -1,6 +1,6 @@
-import { defineKind, type Kind, type PackPlace, type RunnablePack } from '../eval/kinds/kind.ts'
+import { defineRunner, type PackPlace, type RunnablePack, type Runner } from '../eval/kinds/kind.ts'
 import { refuseUnlike, sha256 } from '../eval/pack/manifest.ts'
-import type { ExecutionRequest, RunnableBenchmark } from '../eval/run/run.ts'
+import type { ExecutionRequest, PackWithSystem } from '../eval/run/run.ts'
 import type { MetricDeclaration } from '../eval/store/schemas/primitives.ts'
 import { canonicalJson } from '../json.ts'
 import type { Agent } from './agent.ts'
@@ -11,20 +11,20 @@ import { loadTasks } from './parse/load-tasks.ts'
 import type { Task } from './task.ts'
 import { byAgent, carryOutTasks, type ObtainEvidence, type TaskWorkParts, type Workers } from './task-outcomes.ts'
 
-type RunSystem = RunnableBenchmark['system']
+type RunSystem = PackWithSystem['system']
 
 /** The least score of every graded part with which a task passes. */
 export const defaultPassAt = 0.9
 
-type TaskKindParts = Required<Pick<Workers, 'searchPath' | 'temporary' | 'now'>> & {
+type TaskRunnerParts = Required<Pick<Workers, 'searchPath' | 'temporary' | 'now'>> & {
   /** `isForgetful`: the same agent whose memory answers every recall and every search with nothing. */
   readonly agent: (spec: string, options: { readonly isForgetful: boolean }) => Promise<Agent>
   readonly graders: () => Promise<Graders>
 }
 
 /** The kind of pack that has an agent carry out tasks: a case is a task, and the system is the agent. */
-export const taskKind = ({ agent: openAgent, graders: openGraders, ...parts }: TaskKindParts): Kind =>
-  defineKind({
+export const taskRunner = ({ agent: openAgent, graders: openGraders, ...parts }: TaskRunnerParts): Runner =>
+  defineRunner({
     name: 'task',
     defaultSystem: 'reference',
     read: readContent,

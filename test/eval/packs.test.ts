@@ -6,16 +6,16 @@ import { tableMarkdown } from '../../scripts/measured.ts'
 import { findPacks, loadPack } from '../../src/eval/kinds/retrieval/pack.ts'
 import { checkPack, runPack } from '../../src/eval/kinds/retrieval/run-pack.ts'
 import { comparisonRow, overallTable, packTable } from '../../src/eval/report/comparison.ts'
-import { Backends } from '../../src/eval/system/backends.ts'
+import { Systems } from '../../src/eval/system/backends.ts'
 import { embeddedText, readVectors, textHash } from '../../src/eval/system/vector.ts'
 import { openMiniLm } from '../../src/search/minilm/minilm.ts'
 import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts'
 import { temporaryDirectory } from '../temporary-directory.ts'
-import { backendsFor, tickingClock } from './sample-corpus.ts'
+import { systemsFor, tickingClock } from './sample-corpus.ts'
 
 const found = findPacks('packs').map((directory) => loadPack(directory))
 const counting = found.filter(({ runner }) => runner !== 'calibration').map(({ pack }) => pack)
-const backends = backendsFor('packs')
+const backends = systemsFor('packs')
 
 describe.each(found.map((one) => [one.pack.id, one] as const))('the pack %s', (_id, { directory, pack }) => {
   it('is fit to judge by: silence does not pass it, and every case can be passed', async () => {
@@ -64,7 +64,7 @@ describe('the packs together', () => {
   })
 
   it('choose the threshold that the documentation names', async () => {
-    const { description } = await backendsFor('packs', openMiniLm).open('vector-calibrated')
+    const { description } = await systemsFor('packs', openMiniLm).open('vector-calibrated')
 
     expect(readFileSync('docs/evaluation.md', 'utf8')).toContain(`- \`vector-calibrated\`: ${description}.`)
   })
@@ -91,7 +91,7 @@ describe('the packs together', () => {
     using directory = temporaryDirectory()
     let stores = 0
     const openStore = () => openSqliteStore({ file: join(directory.path, `${++stores}.db`), random: randomBytes })
-    const onDisk = new Backends({
+    const onDisk = new Systems({
       openStore,
       version: 'test',
       clock: tickingClock(),

@@ -4,8 +4,8 @@ import { describe, expect, it } from 'vitest'
 import { type Pack, readPack } from '../../src/eval/kinds/retrieval/pack.ts'
 import { runPack } from '../../src/eval/kinds/retrieval/run-pack.ts'
 import { summarise } from '../../src/eval/report/retrieval-report.ts'
-import type { BackendName } from '../../src/eval/system/backends.ts'
-import { backendsFor } from './sample-corpus.ts'
+import type { SystemName } from '../../src/eval/system/backends.ts'
+import { systemsFor } from './sample-corpus.ts'
 
 // Public data is never part of this repository. It is looked for where CREDENCE_DATA says, else in a folder beside it.
 const data = process.env.CREDENCE_DATA ?? globSync('../*/data')[0] ?? '../data'
@@ -23,8 +23,8 @@ const suite = (kind: Pack['kind'], editedPins: 'in-scope' | 'everywhere'): Pack 
     recall: { editedPins },
   })
 
-const backends = backendsFor('packs')
-const run = async (pack: Pack, backend: BackendName) => {
+const backends = systemsFor('packs')
+const run = async (pack: Pack, backend: SystemName) => {
   const { outcomes } = await runPack(pack, await backends.open(backend))
   const failed = outcomes.flatMap(({ caseId, verdict }) => (verdict === 'pass' ? [] : [caseId]))
   return { ...summarise(outcomes), failed }

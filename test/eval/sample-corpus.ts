@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { Backends } from '../../src/eval/system/backends.ts'
+import { Systems } from '../../src/eval/system/backends.ts'
 import type { Embedder } from '../../src/search/embedder.ts'
 import { inMemory } from '../../src/store/sqlite/database.ts'
 import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts'
@@ -57,7 +57,7 @@ export function tickingClock(): () => number {
   return () => ++time
 }
 
-export const backendsFor = (
+export const systemsFor = (
   packsDirectory: string,
   openEmbedder: () => Promise<Embedder> = async () => letterEmbedder,
-): Backends => new Backends({ openStore, version: 'test', clock: tickingClock(), openEmbedder, packsDirectory })
+): Systems => new Systems({ openStore, version: 'test', clock: tickingClock(), openEmbedder, packsDirectory })

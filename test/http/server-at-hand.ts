@@ -5,9 +5,9 @@ import { tourScopes } from '../../src/cli/commands/connect/tour.ts'
 import { compose } from '../../src/cli/compose.ts'
 import { fillDemo } from '../../src/cli/serve/demo-memory.ts'
 import { openServedStore } from '../../src/cli/serve/served-store.ts'
-import { openBenchmark } from '../../src/eval/kinds/kind.ts'
-import { recallKinds } from '../../src/eval/kinds/retrieval/carry-out.ts'
-import { runBenchmark } from '../../src/eval/run/run.ts'
+import { openPackFolder } from '../../src/eval/kinds/kind.ts'
+import { recallRunners } from '../../src/eval/kinds/retrieval/carry-out.ts'
+import { startRun } from '../../src/eval/run/run.ts'
 import type { ApiErrorBody, RouteAnswer } from '../../src/http/api/contract.ts'
 import { loopbackNames } from '../../src/http/same-origin.ts'
 import { type ServerOptions, serverApp } from '../../src/http/server-app.ts'
@@ -148,12 +148,12 @@ export async function serverAtHand({
       const { backends, packsDirectory } = await session.evaluation()
       const subject = { ...(await backends({ packsDirectory, embedder: 'none' }).open(system)), name }
       try {
-        const benchmark = await openBenchmark(
+        const benchmark = await openPackFolder(
           join(packsDirectory, pack),
-          recallKinds(async () => subject),
+          recallRunners(async () => subject),
           { explain: true },
         )
-        await runBenchmark(
+        await startRun(
           benchmark,
           runId,
           { repeats: 1, seed: 1 },

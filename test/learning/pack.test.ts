@@ -1,10 +1,10 @@
 import { cpSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { openBenchmark } from '../../src/eval/kinds/kind.ts'
+import { openPackFolder } from '../../src/eval/kinds/kind.ts'
 import {
   everythingExtractor,
-  learningKind,
+  learningRunner,
   nothingExtractor,
   readLearningCases,
 } from '../../src/eval/kinds/learning/learning-kind.ts'
@@ -20,8 +20,8 @@ const load = (directory: string) => readLearningCases({ directory, manifest: man
 const cases = load(pack)
 
 const runOn = async (extractor: Extractor): Promise<readonly CaseOutcome[]> => {
-  const kind = learningKind({ open: async () => extractor, openPorts: ports, version: '0', clock: () => 0 })
-  const benchmark = await openBenchmark(pack, [kind])
+  const kind = learningRunner({ open: async () => extractor, openPorts: ports, version: '0', clock: () => 0 })
+  const benchmark = await openPackFolder(pack, [kind])
   const wanted = new Set(cases.map(({ caseId }) => caseId))
   const outcomes: CaseOutcome[] = []
   const { signal } = new AbortController()

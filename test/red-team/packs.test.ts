@@ -1,10 +1,10 @@
 import { cpSync, globSync, readFileSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { openBenchmark } from '../../src/eval/kinds/kind.ts'
+import { openPackFolder } from '../../src/eval/kinds/kind.ts'
 import { defenceless, refusing } from '../../src/eval/kinds/red-team/controls.ts'
 import { type AttackAsk, type RedTeamCase, readRedTeamCases } from '../../src/eval/kinds/red-team/red-team-case.ts'
-import { redTeamKind, type TargetSystem } from '../../src/eval/kinds/red-team/red-team-kind.ts'
+import { redTeamRunner, type TargetSystem } from '../../src/eval/kinds/red-team/red-team-kind.ts'
 import { manifestOf } from '../../src/eval/pack/manifest.ts'
 import { judgeAblation, summariseCases } from '../../src/eval/score/figures.ts'
 import { metricSense } from '../../src/eval/score/metric-direction.ts'
@@ -19,8 +19,8 @@ const casesIn = (directory: string) => readRedTeamCases({ directory, manifest: m
 const cases = packs.flatMap(casesIn)
 
 async function runOn(system: TargetSystem, directory: string, ablation?: string): Promise<readonly CaseRecord[]> {
-  const kind = redTeamKind({ open: async () => system, version: '0', clock: () => 0 })
-  const { execute } = await openBenchmark(directory, [kind], { ablation })
+  const kind = redTeamRunner({ open: async () => system, version: '0', clock: () => 0 })
+  const { execute } = await openPackFolder(directory, [kind], { ablation })
   const wanted = new Set(casesIn(directory).map(({ caseId }) => caseId))
   const { signal } = new AbortController()
   const records: CaseRecord[] = []

@@ -1,8 +1,8 @@
 import { join } from 'node:path'
 import { createSnapshot } from '../../eval/gate/baselines.ts'
-import { openBenchmark } from '../../eval/kinds/kind.ts'
-import { recallKinds } from '../../eval/kinds/retrieval/carry-out.ts'
-import { newRunId, runBenchmark } from '../../eval/run/run.ts'
+import { openPackFolder } from '../../eval/kinds/kind.ts'
+import { recallRunners } from '../../eval/kinds/retrieval/carry-out.ts'
+import { newRunId, startRun } from '../../eval/run/run.ts'
 import { withShadow } from '../../eval/shadow/shadow.ts'
 import type { HeardTurn } from '../../memory/conversation/hear.ts'
 import { type HearOptions, type Memory, memoryFrom } from '../../memory/memory.ts'
@@ -110,11 +110,11 @@ export async function evaluateExample(session: Session, root: string, signal: Ab
     const now = () => new Date(Date.now() - daysAgo * dayMs)
     const subject = { ...(await backends({ packsDirectory, embedder: 'none' }).open(backend)), name, version }
     try {
-      const kinds = recallKinds(async () => subject)
-      const benchmark = await openBenchmark(join(packsDirectory, pack), kinds, { explain: true })
+      const kinds = recallRunners(async () => subject)
+      const benchmark = await openPackFolder(join(packsDirectory, pack), kinds, { explain: true })
       const environment = { given: { system: name }, settings: {}, ...machine(session.places.workingDirectory()) }
       const runId = newRunId(pack, name, now())
-      await runBenchmark(benchmark, runId, { repeats: 1, seed: 1, notes }, { root, now, signal, environment })
+      await startRun(benchmark, runId, { repeats: 1, seed: 1, notes }, { root, now, signal, environment })
     } finally {
       await subject.close()
     }

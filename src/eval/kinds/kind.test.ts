@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { manifestExample } from '../../../test/harness/example-documents.ts'
 import type { CaseOutcome } from '../run/run.ts'
-import { carriedOut, defineKind, kindOf } from './kind.ts'
+import { carriedOut, defineRunner, runnerOf } from './kind.ts'
 
 const signal = new AbortController().signal
 
@@ -64,7 +64,7 @@ describe('a kind of pack', () => {
     manifest: { ...manifestExample, schemaVersion: 1 as const, benchmarkType: 'standard' as const },
   }
   const closed: string[] = []
-  const parrot = defineKind({
+  const parrot = defineRunner({
     name: 'parrot',
     defaultSystem: 'polly',
     read: () => ({
@@ -115,8 +115,8 @@ describe('a kind of pack', () => {
   it('is found by the runner of a manifest', () => {
     const running = (runner: string | undefined) => ({ ...place, manifest: { ...place.manifest, runner } })
 
-    expect(kindOf(running('parrot'), [parrot])).toBe(parrot)
-    expect(() => kindOf(running('crow'), [parrot])).toThrow('runner is "crow"')
-    expect(() => kindOf(running(undefined), [parrot])).toThrow('names no runner')
+    expect(runnerOf(running('parrot'), [parrot])).toBe(parrot)
+    expect(() => runnerOf(running('crow'), [parrot])).toThrow('runner is "crow"')
+    expect(() => runnerOf(running(undefined), [parrot])).toThrow('names no runner')
   })
 })

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { invalid } from '../../errors.ts'
 import { hashOfFiles, manifestOf, packHashOf } from '../pack/manifest.ts'
-import type { CaseOutcome, ExecutionRequest, Ingested, RunnableBenchmark } from '../run/run.ts'
+import type { CaseOutcome, ExecutionRequest, Ingested, PackWithSystem } from '../run/run.ts'
 import { manifestName } from '../store/documents.ts'
 import type { Manifest } from '../store/schemas/manifest.ts'
 
@@ -30,7 +30,7 @@ export type PackContent = {
 }
 
 /** The system under test: a memory, an extractor, an agent. */
-export type Tested = {
+export type OpenSystem = {
   readonly name: string
   readonly version: string
   /** False when the same answers cannot be expected twice, whatever the pack says. */
@@ -46,7 +46,7 @@ export type Tested = {
 }
 
 /** What a report says about a system besides its name and version. */
-export type About = Required<Pick<Tested, 'description' | 'notes' | 'hasSuppliedTiers'>>
+export type About = Required<Pick<OpenSystem, 'description' | 'notes' | 'hasSuppliedTiers'>>
 
 type OpenOptions = {
   /** Whether every answer shall say what was left out, and why. */
@@ -54,16 +54,16 @@ type OpenOptions = {
   readonly ablation?: string | undefined
 }
 
-type OpenPack = Required<Pick<RunnableBenchmark, 'execute' | 'ingested'>> & { readonly tested: Tested }
+type PackAtWork = Required<Pick<PackWithSystem, 'execute' | 'ingested'>> & { readonly tested: OpenSystem }
 
 /** The checked content of a pack, and how it is put to a system. */
 export type ReadPack = PackContent & {
   readonly defaultSystem: string
-  readonly open: (system: string, options: OpenOptions) => Promise<OpenPack>
+  readonly open: (system: string, options: OpenOptions) => Promise<PackAtWork>
 }
 
 /** How a kind of pack is read, carried out and scored. Manifests name it as their `runner`. */
-export type Kind = {
+export type Runner = {
   readonly name: string
   readonly ablations: readonly string[]
   readonly read: (place: PackPlace) => ReadPack
@@ -83,7 +83,7 @@ export type Observer = {
 }
 
 /** Makes a kind of two functions: `read` checks the files of a pack, `carryOut` puts its cases to a system and scores each. */
-export const defineKind = <Content extends PackContent, System extends Tested>(kind: {
+export const defineRunner = <Content extends PackContent, System extends OpenSystem>(kind: {
   readonly name: string
   readonly defaultSystem: string
   readonly read: (place: PackPlace) => Content
@@ -96,9 +96,9 @@ export const defineKind = <Content extends PackContent, System extends Tested>(k
     request: ExecutionRequest,
     observer: Observer,
   ) => AsyncIterable<CaseOutcome>
-}): Kind & { readonly over: (content: Content) => ReadPack } => {
+}): Runner & { readonly over: (content: Content) => ReadPack } => {
   const over = (content: Content): ReadPack => {
-    const open = async (system: string, { explain = false, ablation }: OpenOptions): Promise<OpenPack> => {
+    const open = async (system: string, { explain = false, ablation }: OpenOptions): Promise<PackAtWork> => {
       const ablate = ablation === undefined ? (whole: System) => whole : kind.ablate[ablation]
       if (ablate === undefined) {
         const hint = `Use ${Object.keys(kind.ablate).join(' or ')}.`
@@ -122,7 +122,7 @@ export const defineKind = <Content extends PackContent, System extends Tested>(k
 }
 
 /** The kind that a manifest names. */
-export function kindOf({ directory, manifest }: PackPlace, kinds: readonly Kind[]): Kind {
+export function runnerOf({ directory, manifest }: PackPlace, kinds: readonly Runner[]): Runner {
   if (manifest.runner === undefined) {
     const hint = 'Results made elsewhere can be put into the store as runs; see docs/harness.md.'
     throw invalid(`The pack ${manifest.benchmarkId} names no runner, so nothing can execute it.`, hint)
@@ -134,10 +134,10 @@ export function kindOf({ directory, manifest }: PackPlace, kinds: readonly Kind[
 }
 
 /** Reads the pack in a folder. The kind that its manifest names decides how. */
-export async function readPackFolder(directory: string, kinds: readonly Kind[]): Promise<RunnablePack> {
+export async function readPackFolder(directory: string, kinds: readonly Runner[]): Promise<RunnablePack> {
   const manifest = manifestOf(directory)
   const place = { directory, manifest }
-  const read = kindOf(place, kinds).read(place)
+  const read = runnerOf(place, kinds).read(place)
   const cases = read.cases.map(({ id, prompt }) => ({ id, prompt }))
   const { packFiles } = await packHashOf(directory, manifest)
   return { ...read, manifest: read.replacesCases ? { ...manifest, cases } : manifest, packFiles }
@@ -147,7 +147,7 @@ export async function readPackFolder(directory: string, kinds: readonly Kind[]):
 export async function openPack(
   { manifest, packFiles, cases, warnings, isShuffled, defaultSystem, open }: RunnablePack,
   { system = defaultSystem, ...options }: OpenOptions & { readonly system?: string | undefined } = {},
-): Promise<RunnableBenchmark & Pick<PackContent, 'warnings' | 'cases'> & Pick<Tested, 'close'> & { about: About }> {
+): Promise<PackWithSystem & Pick<PackContent, 'warnings' | 'cases'> & Pick<OpenSystem, 'close'> & { about: About }> {
   const { tested, execute, ingested } = await open(system, options)
   const { description = '', notes = [], hasSuppliedTiers = false } = tested
   return {
@@ -166,9 +166,9 @@ export async function openPack(
 }
 
 /** Reads the pack in a folder and opens it with a system. */
-export const openBenchmark = async (
+export const openPackFolder = async (
   directory: string,
-  kinds: readonly Kind[],
+  kinds: readonly Runner[],
   options: Parameters<typeof openPack>[1] = {},
 ): ReturnType<typeof openPack> => openPack(await readPackFolder(directory, kinds), options)
 

@@ -7,12 +7,12 @@ import type { Turn } from '../../beliefs/turn.ts'
 import { memoryFrom } from '../../memory/memory.ts'
 import { inMemory } from '../../store/sqlite/database.ts'
 import { openSqliteStore } from '../../store/sqlite/sqlite-store.ts'
-import { openBenchmark } from '../kinds/kind.ts'
-import { recallKinds } from '../kinds/retrieval/carry-out.ts'
-import { runBenchmark } from '../run/run.ts'
+import { openPackFolder } from '../kinds/kind.ts'
+import { recallRunners } from '../kinds/retrieval/carry-out.ts'
+import { startRun } from '../run/run.ts'
 import { eraseFromEvals } from '../store/erase.ts'
 import { bm25System } from '../system/bm25.ts'
-import { systemSubject } from '../system/subject.ts'
+import { underTest } from '../system/subject.ts'
 import { type CaptureRequest, captureCase, ownPack } from './capture.ts'
 
 const scopes = ['domain:sea']
@@ -20,7 +20,7 @@ const message = 'Is the Albatross ready for Sunday?'
 
 const ours = () =>
   bm25System({ openStore: () => openSqliteStore({ file: inMemory, random: randomBytes }), version: '1' })
-const aSubject = () => systemSubject(ours(), { ours, clock: () => 0 })
+const aSubject = () => underTest(ours(), { ours, clock: () => 0 })
 
 async function aMemory() {
   let ids = 0
@@ -92,10 +92,10 @@ describe('capturing a recall', () => {
       environment: { given: {}, settings: {}, git: null, node: 'v', os: { platform: 'p', release: 'r', arch: 'a' } },
     }
     const directory = join(store.path, 'benchmarks', ownPack)
-    const run = await runBenchmark(
-      await openBenchmark(
+    const run = await startRun(
+      await openPackFolder(
         directory,
-        recallKinds(async () => aSubject()),
+        recallRunners(async () => aSubject()),
       ),
       'run-1',
       { repeats: 1, seed: 1 },
@@ -225,7 +225,7 @@ describe('capturing a quote', () => {
 
   const runOf = async (root: string) => {
     const directory = join(root, 'benchmarks', ownPack)
-    const kinds = recallKinds(async () => aSubject())
+    const kinds = recallRunners(async () => aSubject())
     const environment = {
       given: {},
       settings: {},
@@ -235,8 +235,8 @@ describe('capturing a quote', () => {
     }
     const now = () => new Date('2026-03-06T10:00:00Z')
     const context = { root, now, signal: new AbortController().signal, environment }
-    const benchmark = await openBenchmark(directory, kinds)
-    return runBenchmark(benchmark, `run-${randomBytes(4).toString('hex')}`, { repeats: 1, seed: 1 }, context)
+    const benchmark = await openPackFolder(directory, kinds)
+    return startRun(benchmark, `run-${randomBytes(4).toString('hex')}`, { repeats: 1, seed: 1 }, context)
   }
 
   it('makes a case that passes if the turn is quoted, with its words or its id', async () => {

@@ -26,7 +26,7 @@ import { runPack } from '../kinds/retrieval/run-pack.ts'
 import { withNames } from '../report/case-detail.ts'
 import { manifestName, packPath, treePath } from '../store/documents.ts'
 import { problemText, readJson } from '../store/parse-artifact.ts'
-import type { Subject } from '../system/subject.ts'
+import type { SystemUnderTest } from '../system/subject.ts'
 import type { SystemTurn } from '../system/system.ts'
 import { importPack } from './import-pack.ts'
 
@@ -57,7 +57,7 @@ export type Captured = Awaited<ReturnType<typeof captureCase>>
 export async function captureCase(
   memory: Memory,
   request: CaptureRequest,
-  { root, subject }: { readonly root: string; readonly subject: Subject },
+  { root, subject }: { readonly root: string; readonly subject: SystemUnderTest },
 ) {
   const { message, scopes, note, exactly } = request
   const context = await memory.recall(message, { scopes, nearMisses: true })

@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs'
 import { z } from 'zod'
 import type { PackPlace } from '../kinds/kind.ts'
-import { createdIn, loadPack, recallRunners } from '../kinds/retrieval/pack.ts'
+import { createdIn, loadPack, recallRunnerNames } from '../kinds/retrieval/pack.ts'
 import type { CaseRecord } from '../store/schemas/run.ts'
 import type { SystemTurn } from '../system/system.ts'
 
@@ -84,7 +84,8 @@ export function caseTexts(packDirectory: string, caseId: string, records: readon
 }
 
 /** Whether the cases of a pack expect beliefs by id. */
-export const hasBeliefs = ({ runner }: PackPlace['manifest']): boolean => recallRunners.some((name) => name === runner)
+export const hasBeliefs = ({ runner }: PackPlace['manifest']): boolean =>
+  recallRunnerNames.some((name) => name === runner)
 
 /** In failures an id ends before a space or a comma; captured copies have a dot inside. */
 const beliefIds = /[\w.-]+/g

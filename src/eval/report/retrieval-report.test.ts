@@ -1,15 +1,15 @@
 import { describe, expect, it } from 'vitest'
-import { backendsFor, belief, staticCase } from '../../../test/eval/sample-corpus.ts'
+import { belief, staticCase, systemsFor } from '../../../test/eval/sample-corpus.ts'
 import { readRecords } from '../../memory/transfer/belief-record.ts'
 import { readRetrievalCases } from '../kinds/retrieval/case-file.ts'
 import { casesHolding, type Pack } from '../kinds/retrieval/pack.ts'
 import { type PackRun, runPack } from '../kinds/retrieval/run-pack.ts'
-import type { BackendName } from '../system/backends.ts'
+import type { SystemName } from '../system/backends.ts'
 import { comparisonRow, overallTable, packTable } from './comparison.ts'
 import { reportFileName, reportsOf } from './retrieval-report.ts'
 
 const packs = new URL('../../../packs', import.meta.url).pathname
-const backends = backendsFor(packs)
+const backends = systemsFor(packs)
 
 const pack: Pack = {
   kind: 'retrieval',
@@ -48,7 +48,7 @@ const pack: Pack = {
   ]).cases.map((one) => ({ ...one, user: 'ann' })),
 }
 
-const runsOf = async (backend: BackendName): Promise<readonly PackRun[]> => {
+const runsOf = async (backend: SystemName): Promise<readonly PackRun[]> => {
   return [await runPack(pack, await backends.open(backend))]
 }
 

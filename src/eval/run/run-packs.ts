@@ -3,7 +3,7 @@ import { type AblationResult, judgeAblation } from '../score/figures.ts'
 import { casesOf } from '../store/case-log.ts'
 import type { RunSummary } from '../store/schemas/run.ts'
 import { isControlName } from '../system/system.ts'
-import { newRunId, type RunContext, type RunOptions, resumeBenchmark, runBenchmark } from './run.ts'
+import { newRunId, type RunContext, type RunOptions, resumeRun, startRun } from './run.ts'
 
 export type RunRequest = Omit<RunOptions, 'role'> &
   Omit<RunContext, 'environment' | 'onProgress'> & {
@@ -66,10 +66,10 @@ async function runOne(pack: RunnablePack, system: string | undefined, request: R
       ...(jobs === undefined ? {} : { jobs }),
       onProgress: (done, total) => onProgress?.(`${benchmarkId}, ${name}`, done, total),
     }
-    if (resume !== undefined) return await resumeBenchmark(benchmark, resume, context)
+    if (resume !== undefined) return await resumeRun(benchmark, resume, context)
     const role = ablation !== undefined ? 'ablation' : isControlName(name) ? 'control' : undefined
     const id = runId ?? newRunId(benchmarkId, name, now())
-    return await runBenchmark(benchmark, id, { ...options, role }, context)
+    return await startRun(benchmark, id, { ...options, role }, context)
   } finally {
     await benchmark.close()
   }

@@ -9,10 +9,10 @@ import { caseLogPath, readEnvironment, readRun } from '../store/documents.ts'
 import {
   type CaseOutcome,
   type ExecutionRequest,
+  type PackWithSystem,
   type RunContext,
-  type RunnableBenchmark,
-  resumeBenchmark,
-  runBenchmark,
+  resumeRun,
+  startRun,
 } from './run.ts'
 
 const cases = ['a', 'b', 'c', 'd', 'e'].map((id) => ({ id, prompt: `prompt of ${id}` }))
@@ -29,7 +29,7 @@ const outcome = (caseId: string, verdict: 'pass' | 'fail' = 'pass'): CaseOutcome
 /** A benchmark that answers with what `judge` says and remembers what it was asked. */
 function aBenchmark(judge: (id: string, request: ExecutionRequest) => CaseOutcome = (id) => outcome(id)) {
   const asked: string[] = []
-  const benchmark: RunnableBenchmark = {
+  const benchmark: PackWithSystem = {
     manifest: { benchmarkId: 'pack', cases },
     packHash: `sha256:${'a'.repeat(64)}`,
     packFiles: {},
@@ -71,7 +71,7 @@ describe('running a benchmark', () => {
     const { benchmark } = aBenchmark((id) => outcome(id, id === 'b' ? 'fail' : 'pass'))
     const progress: string[] = []
 
-    const summary = await runBenchmark(
+    const summary = await startRun(
       benchmark,
       'run-1',
       options,
@@ -107,7 +107,7 @@ describe('running a benchmark', () => {
       outcome(id, id === 'c' && repeat === 1 ? 'fail' : 'pass'),
     )
 
-    const summary = await runBenchmark(benchmark, 'run-1', { ...options, repeats: 3 }, context(store.path))
+    const summary = await startRun(benchmark, 'run-1', { ...options, repeats: 3 }, context(store.path))
 
     expect(asked).toHaveLength(15)
     expect(summary).toMatchObject({ totalCases: 5, passedCases: 4, failedCases: 1, flakyCases: 1, repeats: 3 })
@@ -119,13 +119,13 @@ describe('running a benchmark', () => {
     const error = { class: 'system', message: 'no answer' }
     const broken = (id: string): CaseOutcome => ({ ...outcome(id), verdict: 'error', scores: {}, error })
 
-    const some = await runBenchmark(
+    const some = await startRun(
       aBenchmark((id) => (id === 'a' ? broken(id) : outcome(id))).benchmark,
       'run-1',
       options,
       context(store.path),
     )
-    const all = await runBenchmark(aBenchmark(broken).benchmark, 'run-2', options, context(store.path))
+    const all = await startRun(aBenchmark(broken).benchmark, 'run-2', options, context(store.path))
 
     expect(some).toMatchObject({
       status: 'completed',
@@ -142,20 +142,20 @@ describe('running a benchmark', () => {
     using store = temporaryDirectory()
     const { benchmark, asked } = aBenchmark()
 
-    const summary = await runBenchmark(benchmark, 'run-1', { ...options, filter: 'PROMPT of d' }, context(store.path))
+    const summary = await startRun(benchmark, 'run-1', { ...options, filter: 'PROMPT of d' }, context(store.path))
 
     expect(asked).toEqual(['d0'])
     expect(summary).toMatchObject({ status: 'completed', totalCases: 1, filter: 'PROMPT of d' })
     await expect(
-      runBenchmark(benchmark, 'run-2', { ...options, filter: 'nothing' }, context(store.path)),
+      startRun(benchmark, 'run-2', { ...options, filter: 'nothing' }, context(store.path)),
     ).rejects.toMatchObject({ code: 'invalid' })
   })
 
   it('never takes the id of another run', async () => {
     using store = temporaryDirectory()
-    await runBenchmark(aBenchmark().benchmark, 'run-1', options, context(store.path))
+    await startRun(aBenchmark().benchmark, 'run-1', options, context(store.path))
 
-    await expect(runBenchmark(aBenchmark().benchmark, 'run-1', options, context(store.path))).rejects.toMatchObject({
+    await expect(startRun(aBenchmark().benchmark, 'run-1', options, context(store.path))).rejects.toMatchObject({
       code: 'conflict',
     })
   })
@@ -167,7 +167,7 @@ describe('running a benchmark', () => {
       return outcome(id)
     })
 
-    await expect(runBenchmark(benchmark, 'run-1', options, context(store.path))).rejects.toThrow('out of memory')
+    await expect(startRun(benchmark, 'run-1', options, context(store.path))).rejects.toThrow('out of memory')
 
     expect(readRun(store.path, 'run-1')).toMatchObject({
       value: { status: 'failed', passedCases: 2, pendingCases: 3, failure: 'out of memory' },
@@ -184,7 +184,7 @@ describe('resuming a run', () => {
       return outcome(id)
     })
 
-    const partial = await runBenchmark(
+    const partial = await startRun(
       first.benchmark,
       'run-1',
       { ...options, repeats: 2 },
@@ -194,7 +194,7 @@ describe('resuming a run', () => {
     expect(partial.completedAt).toBeUndefined()
 
     const second = aBenchmark()
-    const resumed = await resumeBenchmark(second.benchmark, 'run-1', context(store.path))
+    const resumed = await resumeRun(second.benchmark, 'run-1', context(store.path))
 
     expect(first.asked).toEqual(['a0', 'b0'])
     expect(second.asked).toEqual(['c0', 'd0', 'e0', 'a1', 'b1', 'c1', 'd1', 'e1'])
@@ -213,12 +213,12 @@ describe('resuming a run', () => {
       if (id === 'b') interrupt.abort()
       return outcome(id, 'fail')
     })
-    await runBenchmark(benchmark, 'run-1', options, context(store.path, { signal: interrupt.signal }))
+    await startRun(benchmark, 'run-1', options, context(store.path, { signal: interrupt.signal }))
     const log = caseLogPath(store.path, 'run-1')
     writeFileSync(log, readFileSync(log, 'utf8').replaceAll('"fail"', '"pass"'))
 
     const second = aBenchmark()
-    const resumed = resumeBenchmark(second.benchmark, 'run-1', context(store.path))
+    const resumed = resumeRun(second.benchmark, 'run-1', context(store.path))
 
     await expect(resumed).rejects.toThrow(/cannot be resumed: .* was changed after the run/u)
     expect(second.asked).toEqual([])
@@ -234,9 +234,7 @@ describe('resuming a run', () => {
       })
       const within = context(store.path, { signal: interrupt.signal })
       const run =
-        last === 'b'
-          ? await runBenchmark(benchmark, 'run-1', options, within)
-          : await resumeBenchmark(benchmark, 'run-1', within)
+        last === 'b' ? await startRun(benchmark, 'run-1', options, within) : await resumeRun(benchmark, 'run-1', within)
 
       expect(run.pendingCases).toBe({ b: 3, c: 2, e: 0 }[last])
       expect((await auditRun(store.path, run)).problems.filter(({ field }) => field === 'seal')).toEqual([])
@@ -245,10 +243,10 @@ describe('resuming a run', () => {
 
   it('leaves a completed run as it is', async () => {
     using store = temporaryDirectory()
-    const summary = await runBenchmark(aBenchmark().benchmark, 'run-1', options, context(store.path))
+    const summary = await startRun(aBenchmark().benchmark, 'run-1', options, context(store.path))
     const { benchmark, asked } = aBenchmark()
 
-    expect(await resumeBenchmark(benchmark, 'run-1', context(store.path))).toEqual(summary)
+    expect(await resumeRun(benchmark, 'run-1', context(store.path))).toEqual(summary)
     expect(asked).toEqual([])
   })
 
@@ -257,24 +255,24 @@ describe('resuming a run', () => {
     const interrupt = new AbortController()
     interrupt.abort()
     const { benchmark } = aBenchmark()
-    await runBenchmark(benchmark, 'run-1', options, context(store.path, { signal: interrupt.signal }))
+    await startRun(benchmark, 'run-1', options, context(store.path, { signal: interrupt.signal }))
 
     for (const change of [{ packHash: `sha256:${'b'.repeat(64)}` }, { system: { name: 'bm25', version: '2' } }]) {
-      await expect(resumeBenchmark({ ...benchmark, ...change }, 'run-1', context(store.path))).rejects.toMatchObject({
+      await expect(resumeRun({ ...benchmark, ...change }, 'run-1', context(store.path))).rejects.toMatchObject({
         code: 'conflict',
       })
     }
-    await expect(resumeBenchmark(benchmark, 'run-2', context(store.path))).rejects.toMatchObject({ code: 'not_found' })
+    await expect(resumeRun(benchmark, 'run-2', context(store.path))).rejects.toMatchObject({ code: 'not_found' })
   })
 
   it('does not let two processes work on one run', async () => {
     using store = temporaryDirectory()
     const interrupt = new AbortController()
     interrupt.abort()
-    await runBenchmark(aBenchmark().benchmark, 'run-1', options, context(store.path, { signal: interrupt.signal }))
+    await startRun(aBenchmark().benchmark, 'run-1', options, context(store.path, { signal: interrupt.signal }))
 
     const outcomes = await Promise.allSettled(
-      [1, 2].map(() => resumeBenchmark(aBenchmark().benchmark, 'run-1', context(store.path))),
+      [1, 2].map(() => resumeRun(aBenchmark().benchmark, 'run-1', context(store.path))),
     )
 
     expect(outcomes.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected'])
@@ -284,9 +282,9 @@ describe('resuming a run', () => {
     using store = temporaryDirectory()
     const module = new URL('./run.ts', import.meta.url).href
     const script = `
-      const { runBenchmark } = await import(${JSON.stringify(module)})
+      const { startRun } = await import(${JSON.stringify(module)})
       const cases = ${JSON.stringify(cases)}
-      await runBenchmark({
+      await startRun({
         manifest: { benchmarkId: 'pack', cases }, packHash: 'sha256:${'a'.repeat(64)}', packFiles: {},
         system: { name: 'bm25', version: '1' },
         async *execute({ wanted }) {
@@ -309,7 +307,7 @@ describe('resuming a run', () => {
 
     expect(readRun(store.path, 'run-1')).toMatchObject({ ok: true, value: { status: 'running' } })
     const { benchmark, asked } = aBenchmark()
-    const resumed = await resumeBenchmark(benchmark, 'run-1', context(store.path))
+    const resumed = await resumeRun(benchmark, 'run-1', context(store.path))
 
     expect(asked).toEqual(['d0', 'e0'])
     expect(resumed).toMatchObject({ status: 'completed', passedCases: 5 })

@@ -42,7 +42,7 @@ export type ExecutionRequest = {
 }
 
 /** A pack together with a system. */
-export type RunnableBenchmark = {
+export type PackWithSystem = {
   readonly manifest: Pick<Manifest, 'benchmarkId' | 'cases' | 'deterministic' | 'metrics'>
   readonly words?: ReadonlyMap<string, readonly string[]>
   readonly packHash: string
@@ -83,8 +83,8 @@ export type RunContext = {
  * Runs a benchmark from its beginning. Records of reported cases survive the end of the process, and a power cut once
  * the run has ended.
  */
-export async function runBenchmark(
-  benchmark: RunnableBenchmark,
+export async function startRun(
+  benchmark: PackWithSystem,
   runId: string,
   options: RunOptions,
   context: RunContext,
@@ -116,11 +116,7 @@ export async function runBenchmark(
 }
 
 /** Completes a run that was interrupted. Cases that have a result are not repeated. */
-export async function resumeBenchmark(
-  benchmark: RunnableBenchmark,
-  runId: string,
-  context: RunContext,
-): Promise<RunSummary> {
+export async function resumeRun(benchmark: PackWithSystem, runId: string, context: RunContext): Promise<RunSummary> {
   const run = requireRun(context.root, runId)
   if (run.status === 'completed') return run
   refuseChanges(run, benchmark)
@@ -139,7 +135,7 @@ export function optionsOf(
   throw invalid(message, 'Start a new run.')
 }
 
-async function carryOn(benchmark: RunnableBenchmark, run: RunSummary, context: RunContext): Promise<RunSummary> {
+async function carryOn(benchmark: PackWithSystem, run: RunSummary, context: RunContext): Promise<RunSummary> {
   const { root, now, signal, jobs = 1, onProgress } = context
   const lock = `${runFolder(root, run.runId)}/lock`
   checkPlain(root, lock)
@@ -205,7 +201,7 @@ async function breakSeal(root: string, run: RunSummary): Promise<void> {
 
 /** Ids in the order of the pack. */
 export function wantedCases(
-  { manifest, words }: { readonly manifest: Pick<Manifest, 'cases'> } & Pick<RunnableBenchmark, 'words'>,
+  { manifest, words }: { readonly manifest: Pick<Manifest, 'cases'> } & Pick<PackWithSystem, 'words'>,
   { filter }: Pick<RunOptions, 'filter'>,
 ): readonly string[] {
   const sought = filter?.toLowerCase()
@@ -232,7 +228,7 @@ export function caseOrder(
 
 const caseKeyOf = (caseId: string, repeat: number): string => `${repeat} ${caseId}`
 
-function refuseChanges(run: RunSummary, { manifest, packHash, system }: RunnableBenchmark): void {
+function refuseChanges(run: RunSummary, { manifest, packHash, system }: PackWithSystem): void {
   const changes = [
     run.benchmarkId === manifest.benchmarkId ? null : `the benchmark was ${run.benchmarkId}`,
     run.packHash === packHash ? null : 'the pack has changed since',

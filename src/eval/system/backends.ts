@@ -4,9 +4,9 @@ import { cachedEmbedder, type Embedder } from '../../search/embedder.ts'
 import { findPacks, loadPack } from '../kinds/retrieval/pack.ts'
 import { bm25System } from './bm25.ts'
 import { type Calibration, calibrate, paperProtocol } from './calibration.ts'
-import { everythingSystem, exactSystem, hybridSystem, noneSystem, oracleSubject } from './controls.ts'
-import { type Clock, type Subject, systemSubject } from './subject.ts'
-import { backendNames, type HearingSystem, type OwnBackend, type System } from './system.ts'
+import { everythingSystem, exactSystem, hybridSystem, noneSystem, oracleUnderTest } from './controls.ts'
+import { type Clock, type SystemUnderTest, underTest } from './subject.ts'
+import { type HearingSystem, type OwnSystemName, type System, systemNames } from './system.ts'
 import { type KnownVectors, readVectors, vectorSystem } from './vector.ts'
 
 /** The forms of names of systems outside of Credence. */
@@ -26,19 +26,19 @@ export async function openOutside(name: OutsideName): Promise<HearingSystem> {
   return mcpSystem({ mapping: (await import('./outside/mcp-mapping.ts')).readMcpMapping(place) })
 }
 
-export type BackendName = OwnBackend | OutsideName
+export type SystemName = OwnSystemName | OutsideName
 
-export const isBackendName = (name: string): name is BackendName =>
-  backendNames.some((known) => known === name) || isOutsideName(name)
+export const isSystemName = (name: string): name is SystemName =>
+  systemNames.some((known) => known === name) || isOutsideName(name)
 
-export const backendForms: string = [...backendNames, ...outsideForms].join(', ')
+export const systemForms: string = [...systemNames, ...outsideForms].join(', ')
 
-export function readBackendName(name: string): BackendName {
-  if (isBackendName(name)) return name
-  throw invalid(`Unknown system "${name}".`, `Use one of ${backendForms}.`)
+export function readSystemName(name: string): SystemName {
+  if (isSystemName(name)) return name
+  throw invalid(`Unknown system "${name}".`, `Use one of ${systemForms}.`)
 }
 
-export type BackendParts = {
+export type SystemsParts = {
   /** `with turns`: the store must keep turns too. */
   readonly openStore: () => Store
   readonly version: string
@@ -50,27 +50,27 @@ export type BackendParts = {
 }
 
 /** Opens subjects by name. Shared parts, such as the model, are loaded once, on first use. */
-export class Backends {
-  readonly #parts: BackendParts
+export class Systems {
+  readonly #parts: SystemsParts
   #vectors: Promise<VectorParts> | undefined
 
-  constructor(parts: BackendParts) {
+  constructor(parts: SystemsParts) {
     this.#parts = parts
   }
 
-  async open(name: BackendName): Promise<Subject> {
+  async open(name: SystemName): Promise<SystemUnderTest> {
     if (isOutsideName(name)) return this.subjectOf(await openOutside(name))
-    if (name === 'oracle') return oracleSubject(this.ours)
+    if (name === 'oracle') return oracleUnderTest(this.ours)
     return this.subjectOf(await this.#system(name))
   }
 
-  subjectOf(system: System): Subject {
-    return systemSubject(system, { ours: this.ours, clock: this.#parts.clock })
+  subjectOf(system: System): SystemUnderTest {
+    return underTest(system, { ours: this.ours, clock: this.#parts.clock })
   }
 
   readonly ours = (): System => bm25System({ openStore: this.#parts.openStore, version: this.#parts.version })
 
-  async #system(name: Exclude<OwnBackend, 'oracle'>): Promise<System> {
+  async #system(name: Exclude<OwnSystemName, 'oracle'>): Promise<System> {
     switch (name) {
       case 'bm25':
         return this.ours()
@@ -97,7 +97,7 @@ export class Backends {
 
 type VectorParts = { readonly embedder: Embedder; readonly known: KnownVectors; readonly calibration: Calibration }
 
-async function vectorPartsOf({ openEmbedder, packsDirectory }: BackendParts): Promise<VectorParts> {
+async function vectorPartsOf({ openEmbedder, packsDirectory }: SystemsParts): Promise<VectorParts> {
   const directories = findPacks(packsDirectory)
   const embedder = cachedEmbedder(await openEmbedder())
   const known = new Map(directories.flatMap((directory) => [...readVectors(directory, embedder)]))

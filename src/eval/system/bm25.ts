@@ -4,14 +4,14 @@ import type { Context, MatchedForm, NearMissReason } from '../../memory/recall/c
 import { recall } from '../../memory/recall/recall.ts'
 import type { BeliefRecord } from '../../memory/transfer/belief-record.ts'
 import { importRecords } from '../../memory/transfer/import.ts'
-import type { BackendParts } from './backends.ts'
+import type { SystemsParts } from './backends.ts'
 import type { AnswerClause, SaidInAll, System, SystemAnswer } from './system.ts'
 
 /** A fixture is written by a person, so that its marks of edits by a person are kept. */
 const author = { actor: 'person', origin: 'corpus' } as const
 
 /** Credence's own recall, through the use cases that every interface calls. */
-export function bm25System({ openStore, version }: Pick<BackendParts, 'openStore' | 'version'>): System {
+export function bm25System({ openStore, version }: Pick<SystemsParts, 'openStore' | 'version'>): System {
   let store: Store | null = null
   /** The ids of the pack, by the ids of the turns in the store. */
   let turnIds = new Map<string, string>()

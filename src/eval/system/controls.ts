@@ -3,7 +3,7 @@ import { defaultBudget } from '../../memory/recall/context.ts'
 import type { BeliefRecord } from '../../memory/transfer/belief-record.ts'
 import type { Expectations } from '../kinds/retrieval/expectations.ts'
 import { Corpus, corpusSystem } from './corpus.ts'
-import { type Subject, tierSupplier } from './subject.ts'
+import { type SystemUnderTest, tierSupplier } from './subject.ts'
 import { type AnswerQuote, emptyAnswer, type System, type SystemQuery, type SystemTurn } from './system.ts'
 
 const controlSystem = (
@@ -78,7 +78,7 @@ export function hybridSystem({ precise, similar }: { readonly precise: System; r
 }
 
 /** The ceiling: returns what a case expects within boundaries and budget. A case that it fails cannot be passed. */
-export function oracleSubject(ours: () => System): Subject {
+export function oracleUnderTest(ours: () => System): SystemUnderTest {
   const supplier = tierSupplier(ours())
   let corpus = new Corpus()
   let said: readonly SystemTurn[] = []

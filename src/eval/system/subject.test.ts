@@ -7,7 +7,7 @@ import { runPack } from '../kinds/retrieval/run-pack.ts'
 import { reportEntriesOf } from '../report/retrieval-report.ts'
 import { bm25System } from './bm25.ts'
 import { noneSystem } from './controls.ts'
-import { opaqueIds, systemSubject } from './subject.ts'
+import { opaqueIds, underTest } from './subject.ts'
 import type { AnswerHit, System, SystemAnswer } from './system.ts'
 
 const ours = () => bm25System({ openStore, version: 'test' })
@@ -126,7 +126,7 @@ describe('a system under test', () => {
     async (tiers) => {
       const spy = spySystem(tiers)
 
-      await runPack(markedPack(), systemSubject(spy, parts))
+      await runPack(markedPack(), underTest(spy, parts))
 
       const everything = spy.seen.join('\n')
       expect(everything).toContain('how heavy is the anchor?')
@@ -141,7 +141,7 @@ describe('a system under test', () => {
       const { pack } = loadPack(directory)
       const spy = spySystem('relevant')
 
-      await runPack(pack, systemSubject(spy, parts))
+      await runPack(pack, underTest(spy, parts))
 
       const everything = spy.seen.join('\n')
       const secrets = [
@@ -156,7 +156,7 @@ describe('a system under test', () => {
   it('keeps references between beliefs, under their opaque ids', async () => {
     const spy = spySystem('all')
 
-    await runPack(markedPack(), systemSubject(spy, parts))
+    await runPack(markedPack(), underTest(spy, parts))
 
     const [anchor, old, tackle] = JSON.parse(spy.seen[0] as string)
     expect(old.supersededBy).toBe(anchor.id)
@@ -169,7 +169,7 @@ describe('a system under test', () => {
   it('cannot pass by knowing the fixture: ids that were not given to it are noise', async () => {
     const cheat = spySystem('relevant', () => ({ ...empty, relevant: [hit('fixture-anchor')] }))
 
-    const run = await runPack(markedPack(), systemSubject(cheat, parts))
+    const run = await runPack(markedPack(), underTest(cheat, parts))
 
     expect(reportEntriesOf(run)[0]).toMatchObject({
       passed: false,
@@ -184,7 +184,7 @@ describe('a system under test', () => {
       relevant: [hit(JSON.parse(corpus as string)[0].id)],
     }))
 
-    const run = await runPack(markedPack(), systemSubject(honest, parts))
+    const run = await runPack(markedPack(), underTest(honest, parts))
 
     expect(reportEntriesOf(run)[0]).toMatchObject({ passed: true, retrievedBeliefIds: ['fixture-anchor'] })
   })
@@ -223,7 +223,7 @@ describe('a system that only finds relevant beliefs', () => {
     }))
 
   it('gets prelude, pins and questions from our own recall, and its pinned hits are dropped', async () => {
-    const run = await runPack(packWith({}), systemSubject(greedy(), parts))
+    const run = await runPack(packWith({}), underTest(greedy(), parts))
 
     expect(run.subject.hasSuppliedTiers).toBe(true)
     expect(reportEntriesOf(run)[0]).toMatchObject({
@@ -235,8 +235,8 @@ describe('a system that only finds relevant beliefs', () => {
   })
 
   it('is held to the same budget as ours, by count and by length', async () => {
-    const byCount = await runPack(packWith({ budget: { maxBeliefs: 2 } }), systemSubject(greedy(), parts))
-    const byLength = await runPack(packWith({ budget: { maxCharacters: 90 } }), systemSubject(greedy(), parts))
+    const byCount = await runPack(packWith({ budget: { maxBeliefs: 2 } }), underTest(greedy(), parts))
+    const byLength = await runPack(packWith({ budget: { maxCharacters: 90 } }), underTest(greedy(), parts))
 
     expect(reportEntriesOf(byCount)[0]).toMatchObject({ pinnedBeliefs: ['p'], relevantBeliefs: ['a'] })
     expect(reportEntriesOf(byLength)[0]).toMatchObject({ pinnedBeliefs: ['p'], relevantBeliefs: ['a'] })

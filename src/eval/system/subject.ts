@@ -11,7 +11,7 @@ export type Clock = () => number
 export type Timed<Value> = { readonly value: Value; readonly ms: number }
 
 /** The subject of a run: a `System` that sees no case, or the oracle, the only one that sees expectations. */
-export type Subject = Readonly<ReturnType<typeof systemSubject>>
+export type SystemUnderTest = Readonly<ReturnType<typeof underTest>>
 
 type GivenCorpus = {
   readonly beliefs: readonly BeliefRecord[]
@@ -24,7 +24,7 @@ type GivenCorpus = {
  * Hides a case from a system: ids are replaced by opaque ones and mapped back, only the query of a case is passed, and a
  * system that only finds relevant beliefs gets the other tiers from `ours`, Credence's own recall.
  */
-export function systemSubject(system: System, { ours, clock }: { readonly ours: () => System; readonly clock: Clock }) {
+export function underTest(system: System, { ours, clock }: { readonly ours: () => System; readonly clock: Clock }) {
   let screen = opaqueIds([], '')
   let said: ReadonlyMap<string, string> = new Map()
   /** A system that only searches returns turns as hits; in a context they are quotes. */

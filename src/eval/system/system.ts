@@ -104,11 +104,11 @@ export type System = {
 /** A memory that conversations can be put into. */
 export type HearingSystem = System & Required<Pick<System, 'hear'>>
 
-const comparedBackends = ['bm25', 'vector', 'vector-calibrated', 'hybrid'] as const
+const comparedSystems = ['bm25', 'vector', 'vector-calibrated', 'hybrid'] as const
 /** Controls show how much of a result the cases give away. They are printed with every table, and never gated. */
-export const controlBackends = ['none', 'everything', 'exact', 'oracle'] as const
-export const backendNames = [...comparedBackends, ...controlBackends] as const
-export type OwnBackend = (typeof backendNames)[number]
+export const controlSystems = ['none', 'everything', 'exact', 'oracle'] as const
+export const systemNames = [...comparedSystems, ...controlSystems] as const
+export type OwnSystemName = (typeof systemNames)[number]
 
 /** The controls of red-team packs: one believes everything, the other nothing. */
 export const redTeamControls = ['defenceless', 'refusing'] as const
@@ -118,7 +118,7 @@ export const isControlName = (name: string): boolean =>
   ['chance', 'nearest-steps'].includes(name) ||
   name.endsWith('-times') ||
   redTeamControls.some((control) => name === control) ||
-  controlBackends.some((control) => name === control || name === `learn:${control}`)
+  controlSystems.some((control) => name === control || name === `learn:${control}`)
 
 /** Our own memories for conversation packs. All but the first two are there to compare with. */
 export const turnSystemNames = [

@@ -1,8 +1,8 @@
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
-import { conversationKind } from '../../../src/eval/kinds/conversation/conversation-kind.ts'
+import { conversationRunner } from '../../../src/eval/kinds/conversation/conversation-kind.ts'
 import { openTurnSystem } from '../../../src/eval/kinds/conversation/turn-systems.ts'
-import { openBenchmark } from '../../../src/eval/kinds/kind.ts'
+import { openPackFolder } from '../../../src/eval/kinds/kind.ts'
 import type { CaseOutcome } from '../../../src/eval/run/run.ts'
 import { httpSystem } from '../../../src/eval/system/outside/http-system.ts'
 import { describeHearing } from '../../../src/eval/system/system.contract.ts'
@@ -45,9 +45,9 @@ const parts = {
 }
 
 async function outcomesOver(url: string, pack: string) {
-  const kind = conversationKind({ open: (name) => openTurnSystem(name, parts), data: undefined, clock: () => 0 })
+  const kind = conversationRunner({ open: (name) => openTurnSystem(name, parts), data: undefined, clock: () => 0 })
   const directory = fileURLToPath(new URL(`../../../packs/${pack}`, import.meta.url))
-  const benchmark = await openBenchmark(directory, [kind], { system: `http:${url}` })
+  const benchmark = await openPackFolder(directory, [kind], { system: `http:${url}` })
   const wanted = new Set(benchmark.cases.map(({ id }) => id))
   const request = { repeat: 0, seed: 1, jobs: 1, signal: new AbortController().signal, folder: null, wanted }
   const outcomes: CaseOutcome[] = []

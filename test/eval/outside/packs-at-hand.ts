@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto'
 import { loadPack, type Pack } from '../../../src/eval/kinds/retrieval/pack.ts'
 import { type PackRun, runPack } from '../../../src/eval/kinds/retrieval/run-pack.ts'
-import { Backends } from '../../../src/eval/system/backends.ts'
+import { Systems } from '../../../src/eval/system/backends.ts'
 import type { System } from '../../../src/eval/system/system.ts'
 import { inMemory } from '../../../src/store/sqlite/database.ts'
 import { openSqliteStore } from '../../../src/store/sqlite/sqlite-store.ts'
 
-export const backends = new Backends({
+export const backends = new Systems({
   openStore: () => openSqliteStore({ file: inMemory, random: randomBytes }),
   version: 'under test',
   clock: () => 0,

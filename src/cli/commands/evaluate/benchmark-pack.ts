@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { kindOf } from '../../../eval/kinds/kind.ts'
-import { loadPack, recallRunners } from '../../../eval/kinds/retrieval/pack.ts'
+import { runnerOf } from '../../../eval/kinds/kind.ts'
+import { loadPack, recallRunnerNames } from '../../../eval/kinds/retrieval/pack.ts'
 import { checkPack, mostPassedByNone, type PackCheck } from '../../../eval/kinds/retrieval/run-pack.ts'
 import { type Captured, captureCase } from '../../../eval/pack/capture.ts'
 import { importPack, type PackSummary, validatePack } from '../../../eval/pack/import-pack.ts'
@@ -9,7 +9,7 @@ import { manifestOf } from '../../../eval/pack/manifest.ts'
 import { defaultEmbedder } from '../../../eval/system/open-embedder.ts'
 import { defineCommand, exitCodes, UsageError } from '../../command/command.ts'
 import { flag, one, readOptions, text, texts, words } from '../../command/options.ts'
-import { packKinds } from '../../evaluation.ts'
+import { packRunners } from '../../evaluation.ts'
 import type { Session } from '../../session.ts'
 import { counted, harmless, lines, type Style, table } from '../../text/output.ts'
 import { evalStore, evalStoreOptions } from './benchmark-store.ts'
@@ -43,10 +43,10 @@ export const benchmarkValidate = defineCommand({
 
 async function checkControls(session: Session, path: string, { benchmarkId, runner }: PackSummary): Promise<PackCheck> {
   const directory = resolve(session.places.workingDirectory(), path)
-  if (!recallRunners.some((known) => known === runner) || !statSync(directory).isDirectory())
+  if (!recallRunnerNames.some((known) => known === runner) || !statSync(directory).isDirectory())
     throw new UsageError(
       `--controls cannot check ${benchmarkId}.`,
-      `Give the folder of a pack whose runner is one of ${recallRunners.join(', ')}.`,
+      `Give the folder of a pack whose runner is one of ${recallRunnerNames.join(', ')}.`,
     )
   const { backends, packsDirectory } = await session.evaluation()
   return checkPack(loadPack(directory).pack, backends({ packsDirectory, embedder: defaultEmbedder }))
@@ -68,8 +68,8 @@ export async function validateFolder(
   const pack = await validatePack(path)
   if (pack.runner === undefined || !statSync(path).isDirectory()) return { pack, warnings: [] }
   const place = { directory: path, manifest: manifestOf(path) }
-  const kinds = await packKinds(session, pack.runner, defaultEmbedder)
-  return { pack, warnings: kindOf(place, kinds).read(place).warnings }
+  const kinds = await packRunners(session, pack.runner, defaultEmbedder)
+  return { pack, warnings: runnerOf(place, kinds).read(place).warnings }
 }
 
 export function packText(pack: PackSummary): string {

@@ -7,13 +7,13 @@ import { optionsOf } from '../../../eval/run/run.ts'
 import { type RunRequest, run } from '../../../eval/run/run-packs.ts'
 import { manifestName, packPath } from '../../../eval/store/documents.ts'
 import { isSafeId } from '../../../eval/store/schemas/primitives.ts'
-import { backendForms, isOutsideName, outsideForms } from '../../../eval/system/backends.ts'
+import { isOutsideName, outsideForms, systemForms } from '../../../eval/system/backends.ts'
 import { defaultEmbedder } from '../../../eval/system/open-embedder.ts'
 import { redTeamControls, turnBaselines, turnSystemNames } from '../../../eval/system/system.ts'
 import { omitUndefined } from '../../../omit-undefined.ts'
 import { defineCommand, exitCodes, UsageError, type ValuesOf } from '../../command/command.ts'
 import { extractorForms, flag, rest, text, wholeNumber } from '../../command/options.ts'
-import { type Evaluation, packKinds } from '../../evaluation.ts'
+import { type Evaluation, packRunners } from '../../evaluation.ts'
 import type { Session } from '../../session.ts'
 import { type RunResult, runsText } from './benchmark-run-text.ts'
 import {
@@ -65,7 +65,7 @@ function namedBy(given: string, { root, evaluation }: RunSetup): readonly string
 const options = {
   system: text(
     '<name>',
-    `The system under test. A memory: ${backendForms}. For tasks: an agent. For conversations: ${[...turnSystemNames, ...outsideForms].join(', ')}. For attacks: credence, ${redTeamControls.join(', ')}.`,
+    `The system under test. A memory: ${systemForms}. For tasks: an agent. For conversations: ${[...turnSystemNames, ...outsideForms].join(', ')}. For attacks: credence, ${redTeamControls.join(', ')}.`,
     'bm25; reference for tasks; credence for attacks and, beside plain baselines, for conversations',
   ),
   extractor: text(
@@ -209,7 +209,7 @@ function resumedJob(runId: string, setup: RunSetup): Job {
 async function runJob(job: Job, { root, session, evaluation, signal, jobs }: RunSetup): Promise<readonly RunResult[]> {
   const { directory, system, embedder, data, isBaseline, given, ...request } = job
   const { repeats, seed, filter, notes, gitRef, explain } = request
-  const kinds = await packKinds(session, manifestOf(directory).runner, embedder, data)
+  const kinds = await packRunners(session, manifestOf(directory).runner, embedder, data)
   const pack = await readPackFolder(directory, kinds)
   const { benchmarkId } = pack.manifest
   const results = await run([pack], [system ?? undefined], {

@@ -6,9 +6,9 @@ import { type PackRun, readPackRun } from '../../../eval/kinds/retrieval/run-pac
 import { type ComparisonRow, comparisonRow, overallTable, packTable } from '../../../eval/report/comparison.ts'
 import { reportEntriesOf, reportsOf } from '../../../eval/report/retrieval-report.ts'
 import { type RunRequest, run } from '../../../eval/run/run-packs.ts'
-import { type BackendName, backendForms, isBackendName, readBackendName } from '../../../eval/system/backends.ts'
+import { isSystemName, readSystemName, type SystemName, systemForms } from '../../../eval/system/backends.ts'
 import { defaultEmbedder } from '../../../eval/system/open-embedder.ts'
-import { backendNames, controlBackends } from '../../../eval/system/system.ts'
+import { controlSystems, systemNames } from '../../../eval/system/system.ts'
 import { asJson } from '../../../files/atomic-write.ts'
 import { writeFiles } from '../../../files/write-files.ts'
 import { omitUndefined } from '../../../omit-undefined.ts'
@@ -29,13 +29,13 @@ import { explanationText, failureText } from './explain-case.ts'
 /** Reports go here unless told otherwise. */
 const defaultOut = 'test-results'
 
-function readBackend(given: string): BackendName {
-  if (isBackendName(given)) return given
-  throw new UsageError(`"${given}" is not one of ${backendForms}.`)
+function readBackend(given: string): SystemName {
+  if (isSystemName(given)) return given
+  throw new UsageError(`"${given}" is not one of ${systemForms}.`)
 }
 
 const backendHelp = (what: string): string =>
-  `${what} One of ${backendForms}. bm25 is Credence itself; none, everything, exact and oracle are controls.`
+  `${what} One of ${systemForms}. bm25 is Credence itself; none, everything, exact and oracle are controls.`
 
 const sharedOptions = {
   editedPins: choice(
@@ -56,7 +56,7 @@ const allOptions = {
   backend: {
     ...option('<name>', backendHelp('Only this backend, and the controls. May be given several times.'), readBackend),
     isRepeatable: true,
-    read: (given: readonly string[]): readonly BackendName[] => given.map(readBackend),
+    read: (given: readonly string[]): readonly SystemName[] => given.map(readBackend),
     default: 'all of them',
   },
   filter: text('<text>', 'Only cases that contain this text in their id, message, category or description.'),
@@ -85,7 +85,7 @@ export const evalAll = defineCommand({
       return oneCase(session, packs, { ...asked, named: backend.length === 0 ? ['bm25'] : backend })
     const chosen = packs.filter(({ pack }) => casesHolding(pack, filter).size > 0)
     if (chosen.length === 0) return nothingCompared(`No case matches "${filter}".`)
-    const systems = backend.length === 0 ? backendNames : withControls(backend)
+    const systems = backend.length === 0 ? systemNames : withControls(backend)
     const { ran, skipped, isInterrupted } = await compare(session, chosen, systems, { ...asked, named: backend })
     const rows = ran.map(({ backend: name, runs }) => comparisonRow(name, runs))
     const reports = ran.flatMap(({ runs }) => reportsOf(runs))
@@ -191,8 +191,8 @@ function packOf(kind: Pack['kind'], options: ValuesOf<ReturnType<typeof optionsF
 }
 
 /** Controls are part of every table. */
-const withControls = (backends: readonly BackendName[]): readonly BackendName[] => [
-  ...new Set([...backends, ...controlBackends]),
+const withControls = (backends: readonly SystemName[]): readonly SystemName[] => [
+  ...new Set([...backends, ...controlSystems]),
 ]
 
 type Asked = {
@@ -200,7 +200,7 @@ type Asked = {
   readonly packsDirectory: string
   readonly embedder: string | undefined
   /** Backends that were asked for by name, so that one that cannot be opened is an error. */
-  readonly named: readonly BackendName[]
+  readonly named: readonly SystemName[]
   readonly filter?: string | undefined
   readonly explain: boolean
   readonly evals: string | undefined
@@ -211,7 +211,7 @@ type Asked = {
 async function compare(
   session: Session,
   found: readonly FoundPack[],
-  systems: readonly BackendName[],
+  systems: readonly SystemName[],
   { packsDirectory, embedder = defaultEmbedder, named, filter, explain, ...places }: Asked,
 ) {
   // The times of packs are in UTC, and a result must not depend on the time zone of the machine.
@@ -219,7 +219,7 @@ async function compare(
   const { root } = evalStore(session, places)
   const evaluation = await session.evaluation()
   const backends = evaluation.backends({ packsDirectory, embedder })
-  const open = (name: string) => backends.open(readBackendName(name))
+  const open = (name: string) => backends.open(readSystemName(name))
   const packs = await Promise.all(found.map(({ pack, directory }) => recallPack(pack, directory, open)))
   const { signal, release } = session.program.interruption()
   const ran: { readonly backend: string; readonly runs: readonly PackRun[] }[] = []

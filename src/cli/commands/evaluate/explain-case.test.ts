@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { backendsFor, belief, staticCase } from '../../../../test/eval/sample-corpus.ts'
+import { belief, staticCase, systemsFor } from '../../../../test/eval/sample-corpus.ts'
 import { readRetrievalCases } from '../../../eval/kinds/retrieval/case-file.ts'
 import type { Pack } from '../../../eval/kinds/retrieval/pack.ts'
 import { runPack } from '../../../eval/kinds/retrieval/run-pack.ts'
@@ -35,7 +35,7 @@ const pack: Pack = {
   ]).cases.map((one) => ({ ...one, user: 'ann' })),
 }
 
-const backends = backendsFor(new URL('../../../../packs', import.meta.url).pathname)
+const backends = systemsFor(new URL('../../../../packs', import.meta.url).pathname)
 
 async function explained(id: string): Promise<string | null> {
   const run = await runPack(pack, await backends.open('bm25'), { explain: true })

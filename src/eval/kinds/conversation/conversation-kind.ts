@@ -6,7 +6,7 @@ import { invalid, MemoryError } from '../../../errors.ts'
 import type { CaseOutcome, ExecutionRequest } from '../../run/run.ts'
 import { manifestName } from '../../store/documents.ts'
 import { emptyAnswer, type HearingSystem, type SystemAnswer } from '../../system/system.ts'
-import { brokenOutcome, defineKind, type Kind, type PackPlace } from '../kind.ts'
+import { brokenOutcome, defineRunner, type PackPlace, type Runner } from '../kind.ts'
 import { amaBench } from './ama-bench.ts'
 import { beam } from './beam.ts'
 import { chunksOf } from './data-file.ts'
@@ -34,10 +34,10 @@ export type ConversationOptions = {
 }
 
 /** The kind of pack that asks what was said in conversations and done in trajectories. */
-export function conversationKind({ open, data, clock, onProgress = () => {} }: ConversationOptions): Kind {
+export function conversationRunner({ open, data, clock, onProgress = () => {} }: ConversationOptions): Runner {
   // The data may be large, and is the same for every system.
   const contents = new Map<string, ReturnType<typeof readContent>>()
-  return defineKind({
+  return defineRunner({
     name: 'conversation',
     defaultSystem: 'credence',
     read: (place) => {

@@ -18,8 +18,8 @@ import {
   type SystemTurn,
   turnSystemNames,
 } from '../../system/system.ts'
-import { type Kind, openBenchmark } from '../kind.ts'
-import { conversationKind } from './conversation-kind.ts'
+import { openPackFolder, type Runner } from '../kind.ts'
+import { conversationRunner } from './conversation-kind.ts'
 import { readObjects } from './data-file.ts'
 import { openTurnSystem } from './turn-systems.ts'
 
@@ -39,14 +39,14 @@ const open = (name: string): Promise<HearingSystem> => {
     version: 'test',
   })
 }
-const kindWith = (openSystem: (name: string) => Promise<HearingSystem>, data?: string): Kind =>
-  conversationKind({ open: openSystem, data, clock: () => 0 })
+const kindWith = (openSystem: (name: string) => Promise<HearingSystem>, data?: string): Runner =>
+  conversationRunner({ open: openSystem, data, clock: () => 0 })
 
 async function outcomesOf(
   suite: string,
   { system = 'credence', kind = kindWith(open), ablation = undefined as string | undefined } = {},
 ) {
-  const benchmark = await openBenchmark(join(packs, suite), [kind], { system, ablation })
+  const benchmark = await openPackFolder(join(packs, suite), [kind], { system, ablation })
   const request = { repeat: 0, seed: 1, jobs: 1, signal: new AbortController().signal, folder: null }
   const outcomes = []
   for await (const outcome of benchmark.execute({ ...request, wanted: new Set(benchmark.cases.map(({ id }) => id)) }))
@@ -201,7 +201,7 @@ describe('labels', () => {
 
   it.each(suites)('of %s need its data, and what is missing or wrong is named', async (suite) => {
     using directory = temporaryDirectory()
-    const opening = (data: string) => openBenchmark(join(packs, suite), [kindWith(open, data)])
+    const opening = (data: string) => openPackFolder(join(packs, suite), [kindWith(open, data)])
 
     await expect(opening(join(directory.path, 'nowhere'))).rejects.toThrow(/no such|no file/u)
     await expect(opening(directory.path)).rejects.toThrow(/no file such as \S+\.json|no folder/u)
@@ -280,9 +280,9 @@ describe('conversation packs', () => {
     ]
     writeFileSync(other, JSON.stringify(value))
 
-    const own = await openBenchmark(join(packs, 'locomo'), [kindWith(open)])
-    const given = await openBenchmark(join(packs, 'locomo'), [kindWith(open, other)])
-    const same = await openBenchmark(join(packs, 'locomo'), [kindWith(open, sample)])
+    const own = await openPackFolder(join(packs, 'locomo'), [kindWith(open)])
+    const given = await openPackFolder(join(packs, 'locomo'), [kindWith(open, other)])
+    const same = await openPackFolder(join(packs, 'locomo'), [kindWith(open, sample)])
 
     expect(given.manifest.cases).toEqual([{ id: 'x-1', prompt: 'Which colour has the boat of Ann?' }])
     expect(new Set([own.packHash, given.packHash, same.packHash]).size).toBe(3)
@@ -315,7 +315,7 @@ describe('conversation packs', () => {
   })
 
   it('stop at a signal, although the memory never waits for anything', async () => {
-    const benchmark = await openBenchmark(join(packs, 'locomo'), [kindWith(open)], { system: 'bm25-turns' })
+    const benchmark = await openPackFolder(join(packs, 'locomo'), [kindWith(open)], { system: 'bm25-turns' })
     const controller = new AbortController()
     const wanted = new Set(benchmark.cases.map(({ id }) => id))
     const request = { repeat: 0, seed: 1, jobs: 1, signal: controller.signal, folder: null, wanted }
@@ -329,8 +329,8 @@ describe('conversation packs', () => {
   it('say how far they have read', async () => {
     const shown: unknown[] = []
     const onProgress = (...progress: readonly unknown[]): void => void shown.push(progress)
-    await outcomesOf('beam', { kind: conversationKind({ open, data: undefined, clock: () => 0, onProgress }) })
-    await outcomesOf('locomo', { kind: conversationKind({ open, data: undefined, clock: () => 0, onProgress }) })
+    await outcomesOf('beam', { kind: conversationRunner({ open, data: undefined, clock: () => 0, onProgress }) })
+    await outcomesOf('locomo', { kind: conversationRunner({ open, data: undefined, clock: () => 0, onProgress }) })
 
     expect(shown).toEqual([
       ['chats read', 0, 1],

@@ -8,7 +8,7 @@ import { sentencesOf } from '../../../search/sentences.ts'
 import { caseFileOf, parseJsonAs, refuseUnlike } from '../../pack/manifest.ts'
 import type { CaseOutcome } from '../../run/run.ts'
 import { SafeId } from '../../store/schemas/primitives.ts'
-import { brokenOutcome, carriedOut, defineKind, type Kind, type PackPlace } from '../kind.ts'
+import { brokenOutcome, carriedOut, defineRunner, type PackPlace, type Runner } from '../kind.ts'
 import { judgeLearning } from './judge-learning.ts'
 
 export type LearningOptions = {
@@ -19,8 +19,8 @@ export type LearningOptions = {
 }
 
 /** The kind of pack that asks what is learned from messages. The content of the memory afterwards is judged. */
-export const learningKind = (options: LearningOptions): Kind =>
-  defineKind({
+export const learningRunner = (options: LearningOptions): Runner =>
+  defineRunner({
     name: 'learning',
     defaultSystem: 'rules',
     read: readContent,

@@ -1,6 +1,6 @@
 import { MemoryError } from '../../../errors.ts'
 import type { CaseOutcome } from '../../run/run.ts'
-import { brokenOutcome, carriedOut, defineKind, type Kind, type PackPlace } from '../kind.ts'
+import { brokenOutcome, carriedOut, defineRunner, type PackPlace, type Runner } from '../kind.ts'
 import { refusing } from './controls.ts'
 import { judgeRedTeam } from './judge-red-team.ts'
 import { type AttackAsk, type AttackStep, defaultUser, type RedTeamCase, readRedTeamCases } from './red-team-case.ts'
@@ -46,8 +46,8 @@ export type RedTeamOptions = {
  * The kind of pack that attacks a memory through its doors. A benign case fails when something harmless that looks
  * alike is lost.
  */
-export const redTeamKind = (options: RedTeamOptions): Kind =>
-  defineKind({
+export const redTeamRunner = (options: RedTeamOptions): Runner =>
+  defineRunner({
     name: 'red-team',
     defaultSystem: 'credence',
     read: readContent,

@@ -7,13 +7,13 @@ import { temporaryDirectory } from '../../../../test/temporary-directory.ts'
 import { inMemory } from '../../../store/sqlite/database.ts'
 import { openSqliteStore } from '../../../store/sqlite/sqlite-store.ts'
 import { gateStores } from '../../gate/ci-gate.ts'
-import { type CaseOutcome, caseOrder, type RunContext, resumeBenchmark, runBenchmark } from '../../run/run.ts'
+import { type CaseOutcome, caseOrder, type RunContext, resumeRun, startRun } from '../../run/run.ts'
 import { casesOf } from '../../store/case-log.ts'
 import { bm25System } from '../../system/bm25.ts'
 import { noneSystem } from '../../system/controls.ts'
-import { type Subject, systemSubject } from '../../system/subject.ts'
-import { openBenchmark } from '../kind.ts'
-import { carryOutRecall, recallKinds } from './carry-out.ts'
+import { type SystemUnderTest, underTest } from '../../system/subject.ts'
+import { openPackFolder } from '../kind.ts'
+import { carryOutRecall, recallRunners } from './carry-out.ts'
 import { findPacks, loadPack, type Pack } from './pack.ts'
 import { runPack } from './run-pack.ts'
 
@@ -23,12 +23,12 @@ const directoryOf = (id: string): string => packs.find((path) => path.endsWith(i
 const ours = () =>
   bm25System({ openStore: () => openSqliteStore({ file: inMemory, random: randomBytes }), version: '1' })
 const clock = () => 0
-const aSubject = (): Subject => systemSubject(ours(), { ours, clock })
+const aSubject = (): SystemUnderTest => underTest(ours(), { ours, clock })
 const signal = new AbortController().signal
 
 async function outcomes(
   pack: Pack,
-  subject: Subject,
+  subject: SystemUnderTest,
   wanted: ReadonlySet<string>,
   seed = 1,
   jobs = 1,
@@ -42,10 +42,10 @@ async function outcomes(
   return found
 }
 
-const opened = (directory: string, subject: Subject) =>
-  openBenchmark(
+const opened = (directory: string, subject: SystemUnderTest) =>
+  openPackFolder(
     directory,
-    recallKinds(async () => subject),
+    recallRunners(async () => subject),
   )
 
 const idsOf = ({ cases }: Pack): ReadonlySet<string> => new Set(cases.map(({ id }) => id))
@@ -118,7 +118,7 @@ describe('executing a pack case by case', () => {
 
   it('makes every case an error when the corpus cannot be taken in', async () => {
     const { pack } = loadPack(directoryOf('session-drift'))
-    const broken: Subject = { ...aSubject(), begin: () => Promise.reject(new Error('no room')) }
+    const broken: SystemUnderTest = { ...aSubject(), begin: () => Promise.reject(new Error('no room')) }
 
     const found = await outcomes(pack, broken, idsOf(pack))
 
@@ -128,7 +128,7 @@ describe('executing a pack case by case', () => {
 
   it('makes every later turn an error when the store could not be changed', async () => {
     const { pack } = loadPack(directoryOf('session-drift'))
-    const broken: Subject = { ...aSubject(), change: () => Promise.reject(new Error('read-only')) }
+    const broken: SystemUnderTest = { ...aSubject(), change: () => Promise.reject(new Error('read-only')) }
 
     const found = await outcomes(pack, broken, idsOf(pack))
     const firstError = found.findIndex(({ verdict }) => verdict === 'error')
@@ -156,7 +156,7 @@ describe('packs, runs and the gate together', () => {
       [candidate, 99],
     ] as const) {
       for (const id of ['retrieval-precision', 'session-drift', 'retrieval-hard']) {
-        await runBenchmark(
+        await startRun(
           await opened(directoryOf(id), aSubject()),
           `run-${id}-${seed}`,
           { repeats: 1, seed },
@@ -187,9 +187,9 @@ describe('packs, runs and the gate together', () => {
         return { ...answer, relevant: answer.relevant.slice(1) }
       },
     }
-    await runBenchmark(await opened(directory, aSubject()), 'run-1', options, context(base.path))
-    const worse = systemSubject(forgetful, { ours, clock })
-    await runBenchmark(await opened(directory, worse), 'run-1', options, context(candidate.path))
+    await startRun(await opened(directory, aSubject()), 'run-1', options, context(base.path))
+    const worse = underTest(forgetful, { ours, clock })
+    await startRun(await opened(directory, worse), 'run-1', options, context(candidate.path))
 
     const report = await gateStores({ base: base.path, candidate: candidate.path })
 
@@ -201,9 +201,9 @@ describe('packs, runs and the gate together', () => {
     using base = temporaryDirectory()
     using candidate = temporaryDirectory()
     const directory = directoryOf('retrieval-precision')
-    const none = systemSubject(noneSystem(), { ours, clock })
-    await runBenchmark(await opened(directory, aSubject()), 'run-1', options, context(base.path))
-    await runBenchmark(await opened(directory, none), 'run-1', options, context(candidate.path))
+    const none = underTest(noneSystem(), { ours, clock })
+    await startRun(await opened(directory, aSubject()), 'run-1', options, context(base.path))
+    await startRun(await opened(directory, none), 'run-1', options, context(candidate.path))
 
     expect(await gateStores({ base: base.path, candidate: candidate.path })).toMatchObject({ exitCode: 1 })
   })
@@ -216,14 +216,14 @@ describe('packs, runs and the gate together', () => {
       if (done === 5) interrupt.abort()
     }
 
-    const partial = await runBenchmark(
+    const partial = await startRun(
       await opened(directory, aSubject()),
       'run-1',
       options,
       context(store.path, { signal: interrupt.signal, onProgress: stopAfter }),
     )
-    const resumed = await resumeBenchmark(await opened(directory, aSubject()), 'run-1', context(store.path))
-    const whole = await runBenchmark(await opened(directory, aSubject()), 'run-2', options, context(store.path))
+    const resumed = await resumeRun(await opened(directory, aSubject()), 'run-1', context(store.path))
+    const whole = await startRun(await opened(directory, aSubject()), 'run-2', options, context(store.path))
 
     expect(partial).toMatchObject({ status: 'partial', passedCases: 5 })
     // The seal is of one run, its id included.
@@ -265,7 +265,7 @@ describe('a pack of somebody else', () => {
     plant(place.path, files())
 
     const benchmark = await opened(place.path, aSubject())
-    const run = await runBenchmark(
+    const run = await startRun(
       benchmark,
       'run-1',
       { repeats: 1, seed: 1 },

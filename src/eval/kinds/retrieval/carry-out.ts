@@ -1,9 +1,9 @@
 import { isCurrent } from '../../../beliefs/belief.ts'
 import { manifestOf, packHashOf } from '../../pack/manifest.ts'
 import { type CaseOutcome, type ExecutionRequest, slug } from '../../run/run.ts'
-import type { Subject, Timed } from '../../system/subject.ts'
+import type { SystemUnderTest, Timed } from '../../system/subject.ts'
 import { type BeliefUpdate, emptyAnswer, type SystemAnswer } from '../../system/system.ts'
-import { brokenOutcome, carriedOut, defineKind, type Kind, type Observer, type RunnablePack } from '../kind.ts'
+import { brokenOutcome, carriedOut, defineRunner, type Observer, type RunnablePack, type Runner } from '../kind.ts'
 import {
   checkExpectations,
   driftScore,
@@ -13,15 +13,16 @@ import {
   type PassType,
   passTypeOf,
 } from './expectations.ts'
-import { type AskedCase, contentOf, createdIn, type Pack, readFolder, recallRunners } from './pack.ts'
+import { type AskedCase, contentOf, createdIn, type Pack, readFolder, recallRunnerNames } from './pack.ts'
 
-type OpenSubject = (system: string) => Promise<Subject>
+type OpenSystemByName = (system: string) => Promise<SystemUnderTest>
 
 /** The kinds of pack that ask a memory for the context of a message. */
-export const recallKinds = (open: OpenSubject): readonly Kind[] => recallRunners.map((name) => recallKind(name, open))
+export const recallRunners = (open: OpenSystemByName): readonly Runner[] =>
+  recallRunnerNames.map((name) => recallRunner(name, open))
 
-const recallKind = (name: string, open: OpenSubject) =>
-  defineKind({
+const recallRunner = (name: string, open: OpenSystemByName) =>
+  defineRunner({
     name,
     defaultSystem: 'bm25',
     read: (place) => contentOf(readFolder(place).pack),
@@ -34,8 +35,8 @@ const recallKind = (name: string, open: OpenSubject) =>
   })
 
 /** A pack that was read already: from a folder, or from two files, whose pack has no manifest. */
-export async function recallPack(pack: Pack, directory: string | null, open: OpenSubject): Promise<RunnablePack> {
-  const read = recallKind(pack.kind, open).over(contentOf(pack))
+export async function recallPack(pack: Pack, directory: string | null, open: OpenSystemByName): Promise<RunnablePack> {
+  const read = recallRunner(pack.kind, open).over(contentOf(pack))
   const manifest = directory === null ? null : manifestOf(directory)
   if (directory === null || manifest === null) {
     const cases = read.cases.map(({ id, prompt }) => ({ id, prompt }))
@@ -48,7 +49,7 @@ export async function recallPack(pack: Pack, directory: string | null, open: Ope
   return { ...read, manifest, packFiles: isOwn ? packFiles : { ...packFiles, recall: `sha256:${pack.hash}` } }
 }
 
-const answering = (subject: Subject, change: (answer: SystemAnswer) => SystemAnswer): Subject => ({
+const answering = (subject: SystemUnderTest, change: (answer: SystemAnswer) => SystemAnswer): SystemUnderTest => ({
   ...subject,
   answer: async (query, expect) => {
     const { value, ms } = await subject.answer(query, expect)
@@ -59,7 +60,7 @@ const answering = (subject: Subject, change: (answer: SystemAnswer) => SystemAns
 /** Asks a subject the wanted cases of a pack. A case that goes wrong is an outcome with the verdict `error`. */
 export async function* carryOutRecall(
   pack: Pack,
-  subject: Subject,
+  subject: SystemUnderTest,
   request: ExecutionRequest,
   observer: Observer,
 ): AsyncGenerator<CaseOutcome> {
@@ -80,7 +81,7 @@ export async function* carryOutRecall(
 }
 
 /** Gives the subject the whole corpus. After an error every later case is an error: its store is not the one they are about. */
-async function ingestCorpus(pack: Pack, subject: Subject, seed: number, observer: Observer) {
+async function ingestCorpus(pack: Pack, subject: SystemUnderTest, seed: number, observer: Observer) {
   const created = createdIn(pack)
   let broken: string | null = null
   try {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { backendsFor, belief, staticCase } from '../../../../test/eval/sample-corpus.ts'
+import { belief, staticCase, systemsFor } from '../../../../test/eval/sample-corpus.ts'
 import { readRecords } from '../../../memory/transfer/belief-record.ts'
 import { readRetrievalCases } from './case-file.ts'
 import type { Pack } from './pack.ts'
@@ -38,7 +38,7 @@ const packOf = (...expectations: object[]): Pack => ({
   ).cases.map((one) => ({ ...one, user: 'ann' })),
 })
 const only = (...ids: string[]) => ({ relevantBeliefs: { shouldOnlyInclude: ids } })
-const check = (...expectations: object[]) => checkPack(packOf(...expectations), backendsFor('unused'))
+const check = (...expectations: object[]) => checkPack(packOf(...expectations), systemsFor('unused'))
 
 describe('checkPack', () => {
   it('accepts a pack that asks for something possible', async () => {

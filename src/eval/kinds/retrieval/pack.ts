@@ -201,7 +201,7 @@ const unknownBelief = (place: string, id: string, isCreatedLater: boolean): Erro
     : invalid(`${place}: there is no belief "${id}".`, 'Name a belief of the corpus, or one that a turn creates.')
 
 /** `calibration` is a retrieval pack that settings are chosen on, so it counts towards no result. */
-export const recallRunners = ['retrieval', 'session', 'calibration'] as const
+export const recallRunnerNames = ['retrieval', 'session', 'calibration'] as const
 
 type ReadOptions = {
   readonly strict?: boolean
@@ -215,7 +215,7 @@ type ReadOptions = {
 export const findPacks = (directory: string): readonly string[] =>
   packFolders(directory).filter((folder) => {
     const { runner, files } = manifestOf(folder)
-    return files?.turns === undefined && recallRunners.some((known) => known === runner)
+    return files?.turns === undefined && recallRunnerNames.some((known) => known === runner)
   })
 
 /** Reads one pack. Our own are read strictly unless told otherwise. */
@@ -227,9 +227,9 @@ export function readFolder(place: PackPlace, { strict = false, recall = {} }: Re
   const { directory, manifest } = place
   const file = join(directory, manifestName)
   const { beliefs, cases, turns } = manifest.files ?? {}
-  const runner = recallRunners.find((name) => name === manifest.runner)
+  const runner = recallRunnerNames.find((name) => name === manifest.runner)
   if (runner === undefined)
-    throw invalid(`${file}: runner is "${manifest.runner}".`, `Use one of ${recallRunners.join(', ')}.`)
+    throw invalid(`${file}: runner is "${manifest.runner}".`, `Use one of ${recallRunnerNames.join(', ')}.`)
   if (beliefs === undefined || cases === undefined)
     throw invalid(`${file}: files.${beliefs === undefined ? 'beliefs' : 'cases'} is missing.`, 'See docs/harness.md.')
   const misspelt = misspeltFields(file, manifest)

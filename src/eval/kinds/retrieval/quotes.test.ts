@@ -1,11 +1,11 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { backendsFor, belief, openStore, staticCase, tickingClock } from '../../../../test/eval/sample-corpus.ts'
+import { belief, openStore, staticCase, systemsFor, tickingClock } from '../../../../test/eval/sample-corpus.ts'
 import { temporaryDirectory } from '../../../../test/temporary-directory.ts'
 import { bm25System } from '../../system/bm25.ts'
-import { everythingSystem, oracleSubject } from '../../system/controls.ts'
-import { systemSubject } from '../../system/subject.ts'
+import { everythingSystem, oracleUnderTest } from '../../system/controls.ts'
+import { underTest } from '../../system/subject.ts'
 import { emptyAnswer, type SystemTurn } from '../../system/system.ts'
 import { checkExpectations, type Expectations } from './expectations.ts'
 import { type Pack, readPack } from './pack.ts'
@@ -36,7 +36,7 @@ function packOf(directory: string, expectations: unknown, given: unknown = turns
 
 const ours = () => bm25System({ openStore, version: 'test' })
 const parts = { ours, clock: tickingClock() }
-const verdictOf = async (expectations: Expectations, subject = systemSubject(ours(), parts)) => {
+const verdictOf = async (expectations: Expectations, subject = underTest(ours(), parts)) => {
   using directory = temporaryDirectory()
   const [outcome] = (await runPack(packOf(directory.path, expectations), subject)).outcomes
   return [outcome?.verdict, ...(outcome?.failures ?? [])]
@@ -64,8 +64,8 @@ describe('expectations about quotes', () => {
   it('can be passed by the oracle, and not by a system that quotes nothing', async () => {
     const wanted = include({ turn: 't-choir', text: 'choir' })
 
-    expect(await verdictOf(wanted, oracleSubject(ours))).toEqual(['pass'])
-    expect(await verdictOf(wanted, systemSubject(everythingSystem(), parts))).toContain('fail')
+    expect(await verdictOf(wanted, oracleUnderTest(ours))).toEqual(['pass'])
+    expect(await verdictOf(wanted, underTest(everythingSystem(), parts))).toContain('fail')
   })
 
   it('count a turn that another system returns as a quote, under its own id', async () => {
@@ -78,7 +78,7 @@ describe('expectations about quotes', () => {
 
     const verdict = await verdictOf(
       { ...include({ turn: 't-kayak', text: 'Voss' }), relevantBeliefs: { shouldOnlyInclude: [] } },
-      systemSubject(searching, parts),
+      underTest(searching, parts),
     )
 
     expect(verdict).toEqual(['pass'])
@@ -96,7 +96,7 @@ describe('expectations about quotes', () => {
     using directory = temporaryDirectory()
     const pack = packOf(directory.path, include({ turn: 't-kayak', text: 'paddle' }))
 
-    const run = await runPack(pack, await backendsFor(directory.path).open('bm25'), { explain: true })
+    const run = await runPack(pack, await systemsFor(directory.path).open('bm25'), { explain: true })
 
     expect(JSON.stringify(run.outcomes)).toContain('t-kayak')
     expect(JSON.stringify(run.outcomes)).not.toMatch(/Voss|paddle/u)

@@ -3,7 +3,7 @@ import { belief, openStore, staticCase, tickingClock } from '../../../../test/ev
 import { readRecords } from '../../../memory/transfer/belief-record.ts'
 import { reportEntriesOf, reportOf, summarise } from '../../report/retrieval-report.ts'
 import { bm25System } from '../../system/bm25.ts'
-import { systemSubject } from '../../system/subject.ts'
+import { underTest } from '../../system/subject.ts'
 import type { System } from '../../system/system.ts'
 import { answerOf } from './carry-out.ts'
 import { readRetrievalCases } from './case-file.ts'
@@ -11,7 +11,7 @@ import type { AskedCase, Pack } from './pack.ts'
 import { runPack } from './run-pack.ts'
 
 const ours = () => bm25System({ openStore, version: 'test' })
-const subjectOf = (system: System = ours()) => systemSubject(system, { ours, clock: tickingClock() })
+const subjectOf = (system: System = ours()) => underTest(system, { ours, clock: tickingClock() })
 const records = (...beliefs: unknown[]) =>
   readRecords(
     { now: () => new Date(0), newId: () => 'unused' },

@@ -1,8 +1,8 @@
 import type { CaseOutcome } from '../../run/run.ts'
 import { casesOf } from '../../store/case-log.ts'
 import { readEnvironment, requireRun } from '../../store/documents.ts'
-import type { Backends } from '../../system/backends.ts'
-import type { Subject } from '../../system/subject.ts'
+import type { Systems } from '../../system/backends.ts'
+import type { SystemUnderTest } from '../../system/subject.ts'
 import type { About, Observer } from '../kind.ts'
 import { carryOutRecall } from './carry-out.ts'
 import type { Pack } from './pack.ts'
@@ -17,7 +17,7 @@ type RunOptions = {
 }
 
 /** Asks a subject the cases of a pack, in order, and stores nothing: for a check of the pack itself. */
-export async function runPack(pack: Pack, subject: Subject, options: RunOptions = {}) {
+export async function runPack(pack: Pack, subject: SystemUnderTest, options: RunOptions = {}) {
   const { wanted = idsOf(pack), explain = false, onCase } = options
   /** The time is null when the corpus could not be taken in; notices are sentences about beliefs that were changed. */
   let ingested: { readonly ingestMs: number | null; readonly notices: readonly string[] } = {
@@ -70,7 +70,7 @@ export const mostPassedByNone = 0.6
 export type PackCheck = Awaited<ReturnType<typeof checkPack>>
 
 /** Whether a pack tells good from bad: finding nothing must not be enough, and what it expects must be possible. */
-export async function checkPack(pack: Pack, backends: Backends) {
+export async function checkPack(pack: Pack, backends: Systems) {
   const [none, oracle] = [
     (await runPack(pack, await backends.open('none'))).outcomes,
     (await runPack(pack, await backends.open('oracle'))).outcomes,
