@@ -180,30 +180,27 @@ export function memoryFrom(ports: Ports, standpoint: Standpoint): Memory {
   })
   let useCases: Promise<typeof import('./use-cases.ts')> | undefined
   let remembering: Promise<typeof import('./change/remember.ts')> | undefined
-  const begin = async (): Promise<void> => ports.beforeCall?.()
+  const begin = async <Value>(value?: Value): Promise<Awaited<Value>> => {
+    await ports.beforeCall?.()
+    return (await value) as Awaited<Value>
+  }
   // An import takes long, also of a module that is loaded.
-  const load = async () => {
-    await begin()
+  const load = () => {
     useCases ??= import('./use-cases.ts')
-    return useCases
+    return begin(useCases)
   }
   const edit: Memory['edit'] = async (reference, edits, options) =>
     (await load()).editBelief(ports, { ...at(reference, options), edits })
   return {
     remember: async ({ key, sourceId, model, replace, ...draft }) => {
-      await begin()
       remembering ??= import('./change/remember.ts')
       const given = { draft: { scopes, ...draft }, ...omitUndefined({ key, sourceId, model, replace }) }
-      return (await remembering).remember(ports, { user, author, ...given })
+      return (await begin(remembering)).remember(ports, { user, author, ...given })
     },
-    learn: async (text, options = {}) => {
-      await begin()
-      const { learn } = await import('./learn/learn.ts')
-      return learn(ports, { scopes, ...options, ...speaker, text })
-    },
+    learn: async (text, options = {}) =>
+      (await begin(import('./learn/learn.ts'))).learn(ports, { scopes, ...options, ...speaker, text }),
     hear: async (turns, options = {}) => {
-      await begin()
-      const { hear } = await import('./conversation/hear.ts')
+      const { hear } = await begin(import('./conversation/hear.ts'))
       return hear(ports, { scopes, ...options, ...speaker, turns: isList(turns) ? turns : [turns] })
     },
     turns: async (options = {}) => (await load()).listTurns(ports, { ...options, user }),
@@ -223,11 +220,8 @@ export function memoryFrom(ports: Ports, standpoint: Standpoint): Memory {
         ports.counter?.note(user, context, ports.now(), performance.now() - started)
       return context
     },
-    search: async (query, options = {}) => {
-      await begin()
-      const { search } = await import('./recall/search.ts')
-      return search(ports, { agent, ...options, user, query })
-    },
+    search: async (query, options = {}) =>
+      (await begin(import('./recall/search.ts'))).search(ports, { agent, ...options, user, query }),
     why: async (message, reference, options = {}) =>
       (await load()).why(ports, { ...view, ...options, user, message, reference }),
     whyTurn: async (message, turn, options = {}) =>
@@ -256,10 +250,7 @@ export function memoryFrom(ports: Ports, standpoint: Standpoint): Memory {
     find: async (query, options = {}) => (await load()).findBeliefs(ports, { ...options, user, query }),
     history: async (reference) => (await load()).history(ports, at(reference)),
     events: async (options = {}) => (await load()).recentEvents(ports, user, { limit: 50, ...options }),
-    scopes: async () => {
-      await begin()
-      return ports.store.scopes(user)
-    },
+    scopes: () => begin().then(() => ports.store.scopes(user)),
     proposals: async () => (await load()).proposals(ports, user),
     candidates: async () => (await load()).candidates(ports, user),
     review: async (options = {}) => (await load()).reviewItems(ports, { ...options, user }),

@@ -21,9 +21,8 @@ const secondSyncMs = 250
 const stateFile = (dir: string): string => join(dir, 'state', 'mirror', 'mirror.json')
 
 /**
- * The same ports, with the mirror synced after every commit, where there is one. A
- * sync that fails is reported and left to the next one. `catchUp` takes in edits of the file before a call; without
- * edits it costs one look at the file. The sync itself is loaded only when it is needed.
+ * The same ports, with the mirror synced after every commit, if there is one. A sync that fails is reported and left to the next one.
+ * `catchUp` takes in edits of the file before a call; without edits it costs one look at the file. The sync is loaded when needed.
  */
 export function syncOnCommit<AnyStore extends Store>(
   ports: Ports & { readonly store: AnyStore },
