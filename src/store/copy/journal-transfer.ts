@@ -15,7 +15,9 @@ const digestOf = (previous: string, records: readonly JournalRecord[]): string =
         'sha256',
         JSON.stringify([sum, record], (key, value) => {
           if (key === ('doubtful' satisfies TurnColumn)) return undefined
-          return value?.type === 'Buffer' ? hex(Buffer.from(value.data as number[])) : (value as unknown)
+          // A Buffer has been made an object of this form already; SQLite returns plain arrays of bytes.
+          if (value?.type === 'Buffer') return hex(Buffer.from(value.data as number[]))
+          return value instanceof Uint8Array ? hex(value) : (value as unknown)
         }),
       ),
     previous,
@@ -144,7 +146,7 @@ async function requireSameBeginning(
   const [one] = await from.read(user, count - 1, 1)
   const [other] = await to.read(user, count - 1, 1)
   const isSame =
-    one !== undefined && other !== undefined && one.at === other.at && one.changesHash.equals(other.changesHash)
+    one !== undefined && other !== undefined && one.at === other.at && hex(one.changesHash) === hex(other.changesHash)
   if (!isSame)
     throw conflict(
       `The target holds another memory of "${user}" (events: ${count}).`,
