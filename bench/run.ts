@@ -125,7 +125,6 @@ function versions(): Readonly<Record<string, string>> {
 }
 
 const measured = [
-  'better-sqlite3',
   'pg',
   'minisearch',
   '@orama/orama',

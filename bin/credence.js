@@ -14,9 +14,8 @@ const isHook = process.argv[2] === 'hook'
 const root = join(__dirname, '..')
 const isClone = existsSync(join(root, 'src', 'cli', 'main.ts'))
 
-// SQLite's binding is built for Node-API 10: an older 22 ends in a crash.
-const needed = isClone ? '22.18' : '22.14'
-// 23.0 to 23.5 are newer than 22.18 and still cannot strip types, so a clone asks for the ability as well.
+// SQLite is part of Node; whether it is new enough is checked when a store is opened.
+const needed = '24.0'
 const isSupported = isAtLeast(needed) && (!isClone || Boolean(process.features.typescript))
 
 if (isSupported) run()
@@ -81,7 +80,7 @@ function printWarningsPlainly() {
   process.removeAllListeners('warning')
   process.on('warning', ({ message, stack }) => {
     // Some releases announce this at every start.
-    if (message.startsWith('Type Stripping is an experimental feature')) return
+    if (/^(?:Type Stripping|SQLite) is an experimental feature/.test(message)) return
     console.error(`warning: ${process.env.CREDENCE_DEBUG === '1' ? stack : message}`)
   })
 }

@@ -17,7 +17,7 @@ describe('the architecture', () => {
     expect(strayImports(files, installable)).toEqual([])
   })
 
-  const everyPackage = ['better-sqlite3', 'hono', '@hono/node-server', 'zod', 'left-pad'].concat(
+  const everyPackage = ['node:sqlite', 'hono', '@hono/node-server', 'zod', 'left-pad'].concat(
     '@modelcontextprotocol/server',
     '@modelcontextprotocol/client',
     '@lat.md/embed',
@@ -32,7 +32,7 @@ describe('the architecture', () => {
     ['memory/recall.ts', 'zod'],
     ['memory/mirror.ts', 'node:fs/promises'],
     ['store/sqlite/open.ts', '../../search/form-index.ts'],
-    ['store/sqlite/open.ts', 'better-sqlite3'],
+    ['store/sqlite/open.ts', 'node:sqlite'],
     ['eval/system/credence.ts', '../../memory/recall.ts'],
     ['eval/system/mcp.ts', '@modelcontextprotocol/client'],
     ['tasks/session.ts', '../eval/run.ts'],
@@ -65,7 +65,7 @@ describe('the architecture', () => {
     ['beliefs/scope.ts', 'node:child_process', 'beliefs neither reads the disk'],
     ['beliefs/scope.ts', 'zod', 'zod lives in'],
     ['memory/recall.ts', '../store/sqlite/open.ts', 'memory may not import store'],
-    ['memory/recall.ts', 'better-sqlite3', 'better-sqlite3 lives in store/, files/lock.ts only'],
+    ['memory/recall.ts', 'node:sqlite', 'node:sqlite lives in store/, files/lock.ts only'],
     ['memory/recall.ts', '../config.ts', 'memory may not import config.ts'],
     ['store/sqlite/open.ts', '../../memory/recall.ts', 'store may not import memory'],
     ['eval/run.ts', '../store/sqlite/open.ts', 'eval may not import store'],
@@ -75,7 +75,7 @@ describe('the architecture', () => {
     ['operations/recall.ts', '../tasks/session.ts', 'operations may not import tasks'],
     ['memory/recall.ts', '../operations/recall.ts', 'memory may not import operations'],
     ['http/recall.ts', '../mcp/recall.ts', 'http may not import mcp'],
-    ['http/recall.ts', 'better-sqlite3', 'better-sqlite3 lives in store/, files/lock.ts only'],
+    ['http/recall.ts', 'node:sqlite', 'node:sqlite lives in store/, files/lock.ts only'],
     ['mcp/recall.ts', '../tasks/session.ts', 'mcp may not import tasks'],
     ['mcp/recall.ts', 'hono', 'hono lives in http/ only'],
     ['tasks/session.ts', '../cli/main.ts', 'tasks may not import cli'],
@@ -87,7 +87,7 @@ describe('the architecture', () => {
     ['cli/main.ts', 'vitest', "vitest is not among the package's dependencies"],
     ['errors.ts', './config.ts', 'errors.ts may not import config.ts'],
     ['config.ts', './cli/main.ts', 'config.ts may not import cli'],
-    ['config.ts', 'better-sqlite3', 'better-sqlite3 lives in store/, files/lock.ts only'],
+    ['config.ts', 'node:sqlite', 'node:sqlite lives in store/, files/lock.ts only'],
     ['index.ts', './http/serve.ts', 'index.ts may not import http'],
     ['helpers/dates.ts', '../errors.ts', 'is in no known layer'],
     ['dates.ts', './errors.ts', 'is in no known layer'],

@@ -59,7 +59,7 @@ const TOP_LEVEL: Readonly<Record<string, Layer>> = {
 
 /** Where each third-party library lives: paths below `src`. A name ending in `/` stands for every package of the scope. */
 const HOMES: Readonly<Record<string, readonly string[]>> = {
-  'better-sqlite3': ['store/', 'files/lock.ts'],
+  'node:sqlite': ['store/', 'files/lock.ts'],
   pg: ['store/postgres/'],
   stemmer: ['search/'],
   'chrono-node': ['search/', 'memory/'],
@@ -151,7 +151,7 @@ function reasonAgainstFile(file: string, target: string): string | undefined {
 
 function reasonAgainstPackage(file: string, specifier: string, installable: readonly string[]): string | undefined {
   if (isTest(file)) return undefined
-  if (isBuiltin(specifier)) {
+  if (isBuiltin(specifier) && !Object.hasOwn(HOMES, specifier)) {
     const isImpure = IMPURE_BUILTINS.includes(specifier.replace('node:', ''))
     const isAllowed = !PURE_LAYERS.includes(placeOf(file)) || MAY_READ_ITS_ASSET.includes(file)
     return isImpure && !isAllowed ? `${placeOf(file)} neither reads the disk nor starts programs` : undefined
@@ -161,7 +161,7 @@ function reasonAgainstPackage(file: string, specifier: string, installable: read
     .split('/')
     .slice(0, specifier.startsWith('@') ? 2 : 1)
     .join('/')
-  if (!installable.includes(name)) return `${name} is not among the package's dependencies`
+  if (!isBuiltin(name) && !installable.includes(name)) return `${name} is not among the package's dependencies`
 
   const homes = HOMES[name] ?? HOMES[`${name.split('/')[0]}/`]
   if (homes === undefined) return `${name} has no home yet; give it one in test/layers.ts`

@@ -112,7 +112,7 @@ const mcpCall = (query: string): string =>
     .join('')
 
 /** What a path through the program might load, and what it therefore has to do without. */
-const imported = ['better-sqlite3', 'zod', 'hono', '@modelcontextprotocol/server', 'yaml', 'mdast-util-from-markdown']
+const imported = ['zod', 'hono', '@modelcontextprotocol/server', 'yaml', 'mdast-util-from-markdown']
 
 function importCosts(rounds: number): readonly { readonly module: string; readonly ms: number }[] {
   return imported.map((module) => {

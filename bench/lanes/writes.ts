@@ -3,8 +3,8 @@ import { randomBytes, randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { fileURLToPath } from 'node:url'
-import Database from 'better-sqlite3'
 import { randomFrom } from '../../src/eval/score/statistics.ts'
 import { forget } from '../../src/memory/change/forget.ts'
 import { defaultUser, openMemory, storeFile } from '../../src/open-memory.ts'
@@ -89,9 +89,9 @@ async function measureWrites(stores: FilledStores, size: number, rounds: number)
 /** One table with one index, as durable as our store. */
 function bareTable(dir: string): { insert(name: string, content: string): void; close(): void } {
   mkdirSync(dir, { recursive: true })
-  const db = new Database(join(dir, 'bare.db'))
-  db.pragma('journal_mode = wal')
-  db.pragma('synchronous = full')
+  const db = new DatabaseSync(join(dir, 'bare.db'))
+  db.exec('PRAGMA journal_mode = wal')
+  db.exec('PRAGMA synchronous = full')
   db.exec('CREATE TABLE texts (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, content TEXT NOT NULL)')
   const insert = db.prepare('INSERT INTO texts (name, content) VALUES (?, ?)')
   return {

@@ -1,5 +1,5 @@
+import { DatabaseSync } from 'node:sqlite'
 import { create, insertMultiple, search } from '@orama/orama'
-import Database from 'better-sqlite3'
 import FlexSearch from 'flexsearch'
 import MiniSearch from 'minisearch'
 import type { BeliefRecord } from '../../src/memory/transfer/belief-record.ts'
@@ -31,12 +31,12 @@ export const formIndexPeers: readonly FormIndexPeer[] = [
     name: 'sqlite fts5',
     largest: 1_000_000,
     build: (beliefs) => {
-      const db = new Database(':memory:')
+      const db = new DatabaseSync(':memory:')
       db.exec("CREATE VIRTUAL TABLE forms USING fts5(name, aliases, tokenize = 'unicode61')")
       const insert = db.prepare('INSERT INTO forms (name, aliases) VALUES (@name, @aliases)')
-      db.transaction(() => {
-        for (const belief of beliefs) insert.run(formsOf(belief))
-      })()
+      db.exec('BEGIN')
+      for (const belief of beliefs) insert.run(formsOf(belief))
+      db.exec('COMMIT')
       const match = db.prepare(
         `SELECT rowid FROM forms WHERE forms MATCH ? ORDER BY bm25(forms, 2.0, 1.0) LIMIT ${most}`,
       )

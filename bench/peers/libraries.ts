@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
+import { DatabaseSync } from 'node:sqlite'
 import { create, insertMultiple, search } from '@orama/orama'
-import Database from 'better-sqlite3'
 import FlexSearch from 'flexsearch'
 import MiniSearch from 'minisearch'
 import type { BeliefRecord } from '../../src/memory/transfer/belief-record.ts'
@@ -80,23 +80,24 @@ export const flexSearch: Peer = {
 
 export const fts5: Peer = {
   name: 'sqlite fts5',
-  version: String(new Database(':memory:').prepare('SELECT sqlite_version()').pluck().get()),
+  version: String(process.versions.sqlite),
   settings: 'bm25() with the name weighted by 2, Porter stemming, any word may match',
   hasScores: true,
   index: (beliefs) => {
-    const db = new Database(':memory:')
+    const db = new DatabaseSync(':memory:')
     db.exec(`CREATE VIRTUAL TABLE texts USING fts5(id UNINDEXED, ${fields.join(', ')}, tokenize = 'porter unicode61')`)
     const insert = db.prepare('INSERT INTO texts VALUES (@id, @name, @aliases, @content, @why)')
-    db.transaction(() => {
-      for (const belief of beliefs) insert.run(documentOf(belief))
-    })()
-    const match = db.prepare<[string], { id: string; score: number }>(
+    db.exec('BEGIN')
+    for (const belief of beliefs) insert.run(documentOf(belief))
+    db.exec('COMMIT')
+    const match = db.prepare(
       'SELECT id, -bm25(texts, 0, 2, 1, 1, 1) AS score FROM texts WHERE texts MATCH ? ORDER BY score DESC',
     )
     return {
       rank: (message) => {
         const words = [...new Set(message.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [])]
-        return words.length === 0 ? [] : match.all(words.map((word) => `"${word}"`).join(' OR '))
+        const hits = words.length === 0 ? [] : match.all(words.map((word) => `"${word}"`).join(' OR '))
+        return hits.map(({ id, score }) => ({ id: String(id), score: Number(score) }))
       },
       close: () => db.close(),
     }

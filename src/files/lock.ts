@@ -1,11 +1,14 @@
 import { existsSync, mkdirSync, truncateSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { setTimeout as pause } from 'node:timers/promises'
-import Database from 'better-sqlite3'
 import { conflict } from '../errors.ts'
-import { codeOf } from './leftovers.ts'
 
 const pollMs = 8
+
+/** https://sqlite.org/rescode.html */
+const sqliteBusy = 5
+const sqliteNotADatabase = 26
 
 /** The last caller of this process that waits for each lock, so that waiting callers get it in the order of asking. */
 const queues = new Map<string, Promise<void>>()
@@ -55,15 +58,18 @@ function tryLock(path: string): (() => void) | null {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
   // An existing file is never opened with `fs`: closing it would drop the lock that SQLite holds on it in this process.
   if (!existsSync(path)) writeFileSync(path, '', { mode: 0o600 })
-  const db = new Database(path, { timeout: 0 })
+  const db = new DatabaseSync(path, { timeout: 0 })
   try {
     db.exec('BEGIN EXCLUSIVE')
-    return () => db.close()
+    // A lock may be released twice.
+    return () => {
+      if (db.isOpen) db.close()
+    }
   } catch (error) {
     db.close()
-    const code = codeOf(error)
-    if (code?.startsWith('SQLITE_BUSY')) return null
-    if (code !== 'SQLITE_NOTADB') throw error
+    const code = error instanceof Error && 'errcode' in error ? error.errcode : null
+    if (code === sqliteBusy) return null
+    if (code !== sqliteNotADatabase) throw error
     // Earlier versions wrote a process id into the file.
     truncateSync(path)
     return tryLock(path)

@@ -23,8 +23,8 @@ export const analysisVersion = 'cc41b78f7221206e'
 export type StoredText = {
   readonly outcome: string
   readonly body: string | null
-  readonly salt: Buffer | null
-  readonly body_hash: Buffer | null
+  readonly salt: Uint8Array | null
+  readonly body_hash: Uint8Array | null
   /** 0 when the derived row of the belief has another version: its newest change is out of reach on a damaged disk. */
   readonly is_newest?: number | null
 }

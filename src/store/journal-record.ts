@@ -13,8 +13,8 @@ export type TurnColumn = (typeof turnColumns)[number]
 export type JournalTurnRow = Readonly<Record<TurnColumn, unknown>> & {
   readonly id: string
   readonly passages: number
-  readonly hash: Buffer
-  readonly salt: Buffer
+  readonly hash: Uint8Array
+  readonly salt: Uint8Array
   readonly session: string | null
   readonly place: number | null
   readonly scope: string | null
@@ -34,8 +34,8 @@ export const newTurnOf = (user: string, row: JournalTurnRow): NewTurn => ({
 
 /** One event of a user with all rows that it wrote. Numbers count the events of the user, from 1. */
 export type JournalRecord = Pick<EventRow, 'number' | 'kind' | 'actor' | 'origin' | 'at' | 'undoes'> & {
-  readonly key: { readonly value: string; readonly fingerprint: string; readonly salt: Buffer | null } | null
-  readonly changesHash: Buffer
+  readonly key: { readonly value: string; readonly fingerprint: string; readonly salt: Uint8Array | null } | null
+  readonly changesHash: Uint8Array
   readonly changes: readonly WrittenChange[]
   readonly turns: readonly JournalTurnRow[]
   readonly erasedTurns: readonly string[]
@@ -46,7 +46,7 @@ export const isErasing = ({ changes, erasedTurns }: JournalRecord): boolean =>
   erasedTurns.length > 0 || changes.some(({ outcome }) => outcome === 'erased')
 
 type RecordRows = {
-  readonly requestSalt: Buffer | null
+  readonly requestSalt: Uint8Array | null
   readonly changes: readonly ChangeRow[]
   readonly turns: readonly JournalTurnRow[]
   readonly erasedTurns: readonly string[]

@@ -13,9 +13,9 @@ export type EventRow = {
   readonly key: string | null
   readonly fingerprint: string | null
   readonly undoes: number | null
-  readonly changes_hash: Buffer
-  readonly previous_hash: Buffer
-  readonly hash: Buffer
+  readonly changes_hash: Uint8Array
+  readonly previous_hash: Uint8Array
+  readonly hash: Uint8Array
 }
 
 export type ChangeRow = {
@@ -23,8 +23,8 @@ export type ChangeRow = {
   readonly belief: string
   readonly version: number
   readonly outcome: SealedChange['outcome']
-  readonly body_hash: Buffer | null
-  readonly salt: Buffer | null
+  readonly body_hash: Uint8Array | null
+  readonly salt: Uint8Array | null
   readonly body: string | null
 }
 

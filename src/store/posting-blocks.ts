@@ -7,7 +7,7 @@ const blockMask = (1 << blockBits) - 1
 const entryBytes = 3
 
 /** The entries of one term in one block of rows: three bytes for each unit, its number in the block and how often. */
-type PostingBlock = { readonly term: string; readonly block: number; readonly entries: Buffer }
+type PostingBlock = { readonly term: string; readonly block: number; readonly entries: Uint8Array }
 
 /** Collects the postings of new turns by scope, so that each term is written once. */
 export class PostingsDraft<Scope> {
@@ -48,10 +48,11 @@ export function* postingEntriesOf(
 }
 
 /** The entries of a block without those at the given places. */
-export function withoutPlaces(entries: Buffer, places: ReadonlySet<number>): Buffer {
-  const kept: Buffer[] = []
+export function withoutPlaces(entries: Uint8Array, places: ReadonlySet<number>): Uint8Array {
+  const kept: Uint8Array[] = []
   for (let at = 0; at < entries.length; at += entryBytes) {
-    if (!places.has(entries.readUInt16LE(at))) kept.push(entries.subarray(at, at + entryBytes))
+    const place = (entries[at] as number) | ((entries[at + 1] as number) << 8)
+    if (!places.has(place)) kept.push(entries.subarray(at, at + entryBytes))
   }
   return Buffer.concat(kept)
 }

@@ -1,6 +1,6 @@
 import { copyFileSync, existsSync, readdirSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import Database from 'better-sqlite3'
+import { DatabaseSync } from 'node:sqlite'
 import { describe, expect, it } from 'vitest'
 import { openMemory, storeFile } from '../../src/open-memory.ts'
 import { workplace } from './workplace.ts'
@@ -162,7 +162,7 @@ describe('credence restore', () => {
 })
 
 function inDatabase(file: string, sql: string): void {
-  const db = new Database(file)
+  const db = new DatabaseSync(file)
   db.exec(sql)
   db.close()
 }

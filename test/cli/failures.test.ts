@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import Database from 'better-sqlite3'
+import { DatabaseSync } from 'node:sqlite'
 import { describe, expect, it } from 'vitest'
 import { workplace } from './workplace.ts'
 
@@ -320,7 +320,7 @@ describe('doctor', () => {
     using place = workplace()
     for (const name of ['one', 'two', 'three'])
       await place.run('remember', `About ${name}.`, '--name', name, '--dir', 'memory')
-    const db = new Database(join(place.work, 'memory', 'state', 'credence.db'))
+    const db = new DatabaseSync(join(place.work, 'memory', 'state', 'credence.db'))
     db.exec(`PRAGMA foreign_keys = OFF; DROP TRIGGER events_are_never_deleted; DROP TRIGGER changes_are_never_deleted;
       DELETE FROM changes WHERE event > 1; DELETE FROM events WHERE number > 1`)
     db.close()
@@ -346,7 +346,7 @@ describe('doctor', () => {
   it('reports an index that was emptied, which the next command makes again', async () => {
     using place = workplace()
     await place.run('remember', 'Invoices are due after 14 days.', '--name', 'payment terms', '--dir', 'memory')
-    const db = new Database(join(place.work, 'memory', 'state', 'credence.db'))
+    const db = new DatabaseSync(join(place.work, 'memory', 'state', 'credence.db'))
     db.exec('DELETE FROM forms')
     db.close()
 

@@ -10,13 +10,14 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { dirname, join } from 'node:path'
-import Database from 'better-sqlite3'
+import { DatabaseSync } from 'node:sqlite'
 import { describe, expect, it } from 'vitest'
 import type { Belief } from '../../src/beliefs/belief.ts'
 import { MemoryError } from '../../src/errors.ts'
 import { writeBody } from '../../src/store/journal-chain.ts'
 import { commitOf, next, present, sample } from '../../src/store/sample-beliefs.contract.ts'
 import { setAsideCorruptStore } from '../../src/store/sqlite/store-file.ts'
+import { columnOf } from '../column-of.ts'
 import { count } from '../full-counts.ts'
 import { chance, openStore, temporaryDirectory } from './durable-store.ts'
 
@@ -204,8 +205,8 @@ function copyOpenStore(file: string): void {
 }
 
 function pragma(file: string, setting: string): void {
-  const db = new Database(file)
-  db.pragma(setting)
+  const db = new DatabaseSync(file)
+  db.exec(`PRAGMA ${setting}`)
   db.close()
 }
 
@@ -285,9 +286,9 @@ const newestBodies = `SELECT body FROM changes AS one WHERE body IS NOT NULL
 /** What someone would read who trusts the rows as they are. */
 function hasChangedText(file: string): boolean {
   const originals = new Map(beliefs.map((belief) => [belief.id, writeBody(next(belief, {}))]))
-  const db = new Database(file, { readonly: true })
+  const db = new DatabaseSync(file, { readOnly: true })
   try {
-    const bodies = db.prepare<[], string>(newestBodies).pluck().all()
+    const bodies = columnOf<string>(db, newestBodies)
     return bodies.some((body) => body !== originals.get((JSON.parse(body) as Belief).id))
   } catch {
     // Unreadable is not a wrong answer.
@@ -298,11 +299,8 @@ function hasChangedText(file: string): boolean {
 }
 
 function pagesOf(file: string, table: string): readonly number[] {
-  const db = new Database(file, { readonly: true })
-  const pages = db
-    .prepare<[string], number>(`SELECT pageno FROM dbstat WHERE name = ? AND pagetype <> 'internal'`)
-    .pluck()
-    .all(table)
+  const db = new DatabaseSync(file, { readOnly: true })
+  const pages = columnOf<number>(db, `SELECT pageno FROM dbstat WHERE name = ? AND pagetype <> 'internal'`, table)
   db.close()
   return pages
 }

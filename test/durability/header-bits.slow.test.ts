@@ -1,6 +1,6 @@
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import Database from 'better-sqlite3'
+import { DatabaseSync } from 'node:sqlite'
 import { describe, expect, it } from 'vitest'
 import { workplace } from '../cli/workplace.ts'
 import { count } from '../full-counts.ts'
@@ -117,8 +117,8 @@ describe('a store whose schema was damaged', () => {
 })
 
 function execute(file: string, sql: string): void {
-  const db = new Database(file)
+  const db = new DatabaseSync(file)
   db.exec(sql)
-  db.pragma('wal_checkpoint(TRUNCATE)')
+  db.exec('PRAGMA wal_checkpoint(TRUNCATE)')
   db.close()
 }

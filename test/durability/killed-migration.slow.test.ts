@@ -1,7 +1,7 @@
 import { cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { gunzipSync } from 'node:zlib'
-import Database from 'better-sqlite3'
 import { describe, expect, it } from 'vitest'
 import { migrations } from '../../src/store/sqlite/migrations/migrate.ts'
 import { count } from '../full-counts.ts'
@@ -27,8 +27,12 @@ function oldStore(fixture: string, directory: string): string {
 function rowsIn(file: string): readonly unknown[] {
   using copy = temporaryDirectory()
   cpSync(join(file, '..'), copy.path, { recursive: true })
-  const db = new Database(join(copy.path, 'credence.db'))
-  const rows = (table: string): readonly unknown[] => db.prepare(`SELECT * FROM ${table}`).raw().all()
+  const db = new DatabaseSync(join(copy.path, 'credence.db'))
+  const rows = (table: string): readonly unknown[] =>
+    db
+      .prepare(`SELECT * FROM ${table}`)
+      .all()
+      .map((row) => Object.values(row))
   const found = ['users', 'events', 'changes'].flatMap((table) =>
     rows(table).map((row) => JSON.stringify([table, row])),
   )
@@ -108,8 +112,8 @@ describe.each(fixtures)('%s', (fixture) => {
   it('is not opened when a migration was applied in part', () => {
     using directory = temporaryDirectory()
     const file = oldStore(fixture, directory.path)
-    const db = new Database(file)
-    const applied = Number(db.pragma('user_version', { simple: true }))
+    const db = new DatabaseSync(file)
+    const applied = Number(db.prepare('PRAGMA user_version').get()?.user_version)
     const [statement = ''] = readFileSync(new URL(`${migrations[applied]}.sql`, folder), 'utf8').split(';\n')
     db.exec(statement)
     db.close()
@@ -120,8 +124,8 @@ describe.each(fixtures)('%s', (fixture) => {
   it('is refused and left alone when its schema is newer than the program', () => {
     using directory = temporaryDirectory()
     const file = oldStore(fixture, directory.path)
-    const db = new Database(file)
-    db.pragma(`user_version = ${migrations.length + 1}`)
+    const db = new DatabaseSync(file)
+    db.exec(`PRAGMA user_version = ${migrations.length + 1}`)
     db.close()
     const bytes = readFileSync(file)
 

@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import Database from 'better-sqlite3'
 import { expect, it } from 'vitest'
 import { storeFile } from '../../src/open-memory.ts'
 import { commitOf, present, sample } from '../../src/store/sample-beliefs.contract.ts'
@@ -25,7 +25,7 @@ it('a reader that never ends makes the log grow, which is said; when it ends, th
   const warnings: string[] = []
   const listen = (warning: Error): void => void warnings.push(warning.message)
   process.on('warning', listen)
-  const reader = new Database(file, { readonly: true })
+  const reader = new DatabaseSync(file, { readOnly: true })
   reader.exec('BEGIN')
   reader.prepare('SELECT count(*) FROM events').get()
   const logSize = (): number => statSync(`${file}-wal`).size
@@ -74,7 +74,7 @@ it.each([0, count(10_000)])(
       await store.commit(commitOf(batch.map((belief) => present(belief))))
     }
     await store.commit(commitOf([present(sample({ id: 'first' }))]))
-    const reader = new Database(file, { readonly: true })
+    const reader = new DatabaseSync(file, { readOnly: true })
     reader.exec('BEGIN')
     reader.prepare('SELECT count(*) FROM events').get()
     const before = statSync(`${file}-wal`).size

@@ -1,7 +1,8 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import Database from 'better-sqlite3'
+import { DatabaseSync } from 'node:sqlite'
 import { describe, expect, it } from 'vitest'
+import { columnOf } from '../column-of.ts'
 import { count } from '../full-counts.ts'
 import { chance, complaintsOf, expectWritable, lostOrDoubled, temporaryDirectory } from './durable-store.ts'
 import { ReplayedDisk, recordingChanges } from './replayed-disk.ts'
@@ -63,9 +64,9 @@ describe.skipIf(!isTracerHere)('a power cut', () => {
 
   it('takes what a writer acknowledges without waiting for the disk', { timeout: 120_000 }, async () => {
     const { lost, acknowledged } = await cutPower({ count: 20, fault: 'unsynced' }, 0, async (file, expected) => {
-      const db = new Database(file)
+      const db = new DatabaseSync(file)
       const isThere = db.prepare(`SELECT 1 FROM sqlite_schema WHERE name = 'notes'`).get() !== undefined
-      const found = new Set(isThere ? db.prepare('SELECT id FROM notes').pluck().all() : [])
+      const found = new Set(isThere ? columnOf(db, 'SELECT id FROM notes') : [])
       db.close()
       return expected.filter((id) => !found.has(id))
     })

@@ -4,7 +4,7 @@
  */
 import { randomBytes } from 'node:crypto'
 import { readSync, writeSync } from 'node:fs'
-import Database from 'better-sqlite3'
+import { DatabaseSync } from 'node:sqlite'
 import { MemoryError } from '../../src/errors.ts'
 import { commitOf, gone, present, said, sample } from '../../src/store/sample-beliefs.contract.ts'
 import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts'
@@ -88,9 +88,9 @@ async function write(options: WriterOptions): Promise<void> {
 
 /** The same lines from a program that never waits for the disk. */
 function writeUnsynced({ file, prefix, count }: WriterOptions): void {
-  const db = new Database(file)
-  db.pragma('journal_mode = wal')
-  db.pragma('synchronous = off')
+  const db = new DatabaseSync(file)
+  db.exec('PRAGMA journal_mode = wal')
+  db.exec('PRAGMA synchronous = off')
   db.exec('CREATE TABLE notes (id TEXT)')
   say('ready')
   for (let number = 0; number < count; number += 1) {

@@ -1,12 +1,13 @@
 import { copyFileSync, cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { DatabaseSync, type SQLInputValue } from 'node:sqlite'
 import { isDeepStrictEqual } from 'node:util'
-import Database from 'better-sqlite3'
 import { describe, expect, it } from 'vitest'
 import { auditRun } from '../../src/eval/gate/latest-runs.ts'
 import { readManifest, requireRun } from '../../src/eval/store/documents.ts'
 import { commitOf, next, present, said, sample } from '../../src/store/sample-beliefs.contract.ts'
 import { workplace } from '../cli/workplace.ts'
+import { columnOf } from '../column-of.ts'
 import { chance, complaintsOf, openStore, temporaryDirectory } from '../durability/durable-store.ts'
 import { count } from '../full-counts.ts'
 
@@ -26,8 +27,8 @@ async function journal(file: string): Promise<void> {
     await store.commit(commitOf([], { kind: 'hear', turns: [said(`We spoke about ${number}.`)] }))
   }
   await store.close()
-  const db = new Database(file)
-  for (const name of db.prepare(`SELECT name FROM sqlite_schema WHERE type = 'trigger'`).pluck().all())
+  const db = new DatabaseSync(file)
+  for (const name of columnOf(db, `SELECT name FROM sqlite_schema WHERE type = 'trigger'`))
     db.exec(`DROP TRIGGER "${name}"`)
   db.close()
 }
@@ -39,14 +40,14 @@ const columns: Readonly<Record<string, readonly string[]>> = {
 }
 
 /** One edit of the journal, as somebody with a SQLite shell makes it. Says what was done. */
-function editJournal(db: Database.Database, random: () => number): string {
+function editJournal(db: DatabaseSync, random: () => number): string {
   const table = pick(random, Object.keys(columns))
-  const rows = db.prepare(`SELECT rowid FROM ${table} ORDER BY rowid`).pluck().all() as number[]
+  const rows = columnOf<number>(db, `SELECT rowid FROM ${table} ORDER BY rowid`)
   const row = pick(random, rows)
   const column = pick(random, columns[table] ?? [])
   switch (pick(random, ['alter', 'delete', 'insert', 'reorder', 'truncate'] as const)) {
     case 'alter': {
-      const value = db.prepare(`SELECT ${column} FROM ${table} WHERE rowid = ?`).pluck().get(row)
+      const value = columnOf(db, `SELECT ${column} FROM ${table} WHERE rowid = ?`, row)[0] ?? null
       db.prepare(`UPDATE ${table} SET ${column} = ? WHERE rowid = ?`).run(altered(value, random), row)
       return `alter ${table}.${column}`
     }
@@ -54,7 +55,7 @@ function editJournal(db: Database.Database, random: () => number): string {
       db.prepare(`DELETE FROM ${table} WHERE rowid = ?`).run(row)
       return `delete from ${table}`
     case 'insert': {
-      const last = db.prepare('SELECT max(number) FROM events').pluck().get() as number
+      const last = columnOf<number>(db, 'SELECT max(number) FROM events')[0] ?? 0
       db.prepare(
         `INSERT INTO events (number, user_id, kind, actor, origin, at, changes_hash, previous_hash, hash)
          SELECT ?, user_id, kind, actor, origin, at, changes_hash, previous_hash, hash FROM events WHERE number = ?`,
@@ -66,15 +67,15 @@ function editJournal(db: Database.Database, random: () => number): string {
         random,
         rows.filter((one) => one !== row),
       )
-      const value = (of: number) => db.prepare(`SELECT ${column} FROM ${table} WHERE rowid = ?`).pluck().get(of)
+      const value = (of: number) => columnOf(db, `SELECT ${column} FROM ${table} WHERE rowid = ?`, of)[0] ?? null
       const [one, two] = [value(row), value(other)]
       db.prepare(`UPDATE ${table} SET ${column} = ? WHERE rowid = ?`).run(two, row)
       db.prepare(`UPDATE ${table} SET ${column} = ? WHERE rowid = ?`).run(one, other)
-      const isSame = Buffer.isBuffer(one) ? one.equals(two as Buffer) : one === two
+      const isSame = one instanceof Uint8Array ? Buffer.from(one).equals(two as Uint8Array) : one === two
       return isSame ? '' : `reorder ${table}.${column}`
     }
     case 'truncate': {
-      const last = db.prepare('SELECT max(number) FROM events').pluck().get() as number
+      const last = columnOf<number>(db, 'SELECT max(number) FROM events')[0] ?? 0
       const from = last - Math.floor(random() * 5)
       for (const [name, key] of [
         ['turns', 'event'],
@@ -87,9 +88,9 @@ function editJournal(db: Database.Database, random: () => number): string {
   }
 }
 
-function altered(value: unknown, random: () => number): unknown {
+function altered(value: SQLInputValue, random: () => number): SQLInputValue {
   if (typeof value === 'number') return value + 1
-  if (Buffer.isBuffer(value)) {
+  if (value instanceof Uint8Array) {
     const bytes = Buffer.from(value)
     const at = Math.floor(random() * bytes.length)
     bytes[at] = (bytes[at] ?? 0) ^ (1 << Math.floor(random() * 8))
@@ -130,8 +131,8 @@ describe('evidence that was tampered with', () => {
       const file = join(directory.path, String(number), 'credence.db')
       mkdirSync(join(file, '..'))
       for (const suffix of ['', '-head']) copyFileSync(original + suffix, file + suffix)
-      const db = new Database(file)
-      for (const pragma of ['foreign_keys = OFF', 'ignore_check_constraints = ON']) db.pragma(pragma)
+      const db = new DatabaseSync(file)
+      for (const pragma of ['foreign_keys = OFF', 'ignore_check_constraints = ON']) db.exec(`PRAGMA ${pragma}`)
       const edit = editJournal(db, random)
       db.close()
       if (edit === '') continue

@@ -1,8 +1,9 @@
 import { join } from 'node:path'
-import Database from 'better-sqlite3'
+import { DatabaseSync } from 'node:sqlite'
 import { expect, it } from 'vitest'
 import { type Memory, openMemory } from '../../src/index.ts'
 import { storeFile } from '../../src/open-memory.ts'
+import { columnOf } from '../column-of.ts'
 import { count } from '../full-counts.ts'
 import { temporaryDirectory } from '../temporary-directory.ts'
 
@@ -33,8 +34,8 @@ it('a dictionary attack on the fingerprint of a forgotten request tells no code 
   await memory.forget(belief.id)
 
   expect(await guessed(memory)).toEqual(codes)
-  const db = new Database(storeFile(dir), { readonly: true })
-  const salts = db.prepare('SELECT event FROM request_salts').pluck().all()
+  const db = new DatabaseSync(storeFile(dir), { readOnly: true })
+  const salts = columnOf(db, 'SELECT event FROM request_salts')
   db.close()
   expect(salts).toEqual([])
 })

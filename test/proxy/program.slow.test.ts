@@ -2,8 +2,8 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
+import { DatabaseSync } from 'node:sqlite'
 import { fileURLToPath } from 'node:url'
-import Database from 'better-sqlite3'
 import { describe, expect, it, vi } from 'vitest'
 import { openMemory, storeFile } from '../../src/open-memory.ts'
 import { temporaryDirectory } from '../temporary-directory.ts'
@@ -75,8 +75,8 @@ describe('credence proxy', () => {
     const memory = openMemory({ dir, scopes: ['project:a'] })
     await memory.remember({ name: 'kayak', content: 'The kayak is blue.' })
     await memory.close()
-    const lock = new Database(storeFile(dir))
-    lock.pragma('locking_mode = EXCLUSIVE')
+    const lock = new DatabaseSync(storeFile(dir))
+    lock.exec('PRAGMA locking_mode = EXCLUSIVE')
     lock.exec('BEGIN EXCLUSIVE; COMMIT')
     const { child, url } = await startProxy(dir, upstream.url)
 

@@ -1,4 +1,4 @@
-import Database from 'better-sqlite3'
+import { DatabaseSync } from 'node:sqlite'
 import { expect, it } from 'vitest'
 import { memoryFrom } from '../../src/memory/memory.ts'
 import { newFile, openAt } from '../../src/store/sqlite/temporary-store.contract.ts'
@@ -47,7 +47,7 @@ it('doubts the turns of earlier versions until the next message is heard, which 
   const before = openMemory(file)
   await before.memory.hear([{ text: pasted }, { text: typed }])
   await before.memory.close()
-  const old = new Database(file)
+  const old = new DatabaseSync(file)
   old.exec('UPDATE turns SET doubtful = NULL')
   old.close()
   const after = openMemory(file)

@@ -1,7 +1,7 @@
-import Database from 'better-sqlite3'
+import { DatabaseSync } from 'node:sqlite'
 
 // Holds the write lock of a store until standard input ends.
-const db = new Database(process.argv[2] as string)
+const db = new DatabaseSync(process.argv[2] as string)
 db.exec('BEGIN IMMEDIATE')
 process.stdin.resume().on('end', () => {
   db.exec('ROLLBACK')

@@ -1,9 +1,10 @@
+import type { DatabaseSync, SQLInputValue, StatementResultingChanges, StatementSync } from 'node:sqlite'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type Database from 'better-sqlite3'
 import { MemoryError } from '../../errors.ts'
 import { nextTurn } from '../../next-turn.ts'
 import {
   inMemory,
+  isWritable,
   longestLog,
   openBytes,
   setPragma,
@@ -18,7 +19,7 @@ type ConnectionOptions = {
   readonly isReadonly: boolean
   readonly busyTimeoutMs: number
   /** Opens the database, once at the start and again after the disk has failed. */
-  readonly open: () => Database.Database
+  readonly open: () => DatabaseSync
 }
 
 /**
@@ -28,11 +29,12 @@ type ConnectionOptions = {
 export class Connection {
   readonly file: string
   readonly #options: ConnectionOptions
-  readonly #statements = new Map<string, Database.Statement>()
-  readonly #plucked = new Map<string, Database.Statement>()
+  readonly #statements = new Map<string, StatementSync>()
+  /** Statements whose rows are lists of values. */
+  readonly #listing = new Map<string, StatementSync>()
   readonly #caches: (() => void)[] = []
   readonly #guards: (() => void)[] = []
-  #db: Database.Database | null
+  #db: DatabaseSync | null
   #files: string
   #dataVersion = -1
   #isClosed = false
@@ -65,30 +67,42 @@ export class Connection {
   }
 
   /** The prepared statement of an SQL text. Texts are constants or one of a few variants, since all are kept. */
-  statement<Row = never>(sql: string): Database.Statement<unknown[], Row> {
-    return this.#prepared(this.#statements, sql) as Database.Statement<unknown[], Row>
+  statement(sql: string): StatementSync {
+    return this.#prepared(this.#statements, sql)
   }
 
-  run(sql: string, values: readonly unknown[] = []): Database.RunResult {
-    return this.statement(sql).run(...values)
+  run(sql: string, values: readonly unknown[] = []): StatementResultingChanges {
+    return this.statement(sql).run(...sqlValues(values))
   }
 
   get<Row>(sql: string, values: readonly unknown[] = []): Row | undefined {
-    return this.statement<Row>(sql).get(...values)
+    return this.statement(sql).get(...sqlValues(values)) as Row | undefined
   }
 
   all<Row>(sql: string, values: readonly unknown[] = []): readonly Row[] {
-    return this.statement<Row>(sql).all(...values)
+    return this.statement(sql).all(...sqlValues(values)) as unknown as readonly Row[]
+  }
+
+  /** The rows one by one, for results that may be long. */
+  iterate<Row>(sql: string, values: readonly unknown[] = []): Iterable<Row> {
+    return this.statement(sql).iterate(...sqlValues(values)) as Iterable<unknown> as Iterable<Row>
+  }
+
+  /** The rows one by one, each a list of the values of its columns. */
+  lists(sql: string): Iterable<readonly unknown[]> {
+    return this.#prepared(this.#listing, sql).iterate() as Iterable<unknown> as Iterable<readonly unknown[]>
   }
 
   /** The first column of every row. */
   column<Value>(sql: string, values: readonly unknown[] = []): readonly Value[] {
-    return this.#prepared(this.#plucked, sql).all(...values) as Value[]
+    const rows = this.#prepared(this.#listing, sql).all(...sqlValues(values)) as unknown as readonly [Value][]
+    return rows.map(([value]) => value)
   }
 
   /** The first column of the first row. */
   value<Value>(sql: string, values: readonly unknown[] = []): Value | undefined {
-    return this.#prepared(this.#plucked, sql).get(...values) as Value | undefined
+    const row = this.#prepared(this.#listing, sql).get(...sqlValues(values)) as unknown as [Value] | undefined
+    return row?.[0]
   }
 
   /** Inserts many rows with few statements, since each statement has its price. `into` is a table and its columns. */
@@ -99,16 +113,16 @@ export class Connection {
     const whole = rows.length - (rows.length % atOnce)
     if (whole > 0) {
       const insert = this.statement(`INSERT INTO ${into} VALUES ${Array(atOnce).fill(row).join(', ')}`)
-      for (let from = 0; from < whole; from += atOnce) insert.run(...rows.slice(from, from + atOnce).flat())
+      for (let from = 0; from < whole; from += atOnce) insert.run(...sqlValues(rows.slice(from, from + atOnce).flat()))
     }
     for (const values of rows.slice(whole)) this.run(`INSERT INTO ${into} VALUES ${row}`, values)
   }
 
-  #prepared(known: Map<string, Database.Statement>, sql: string): Database.Statement {
+  #prepared(known: Map<string, StatementSync>, sql: string): StatementSync {
     const found = known.get(sql)
     if (found !== undefined) return found
     const statement = this.#database().prepare(sql)
-    if (known === this.#plucked) statement.pluck()
+    if (known === this.#listing) statement.setReturnArrays(true)
     known.set(sql, statement)
     return statement
   }
@@ -125,7 +139,7 @@ export class Connection {
 
   /** Whether SQLite opened the file for writing, as it does for some that are only read. */
   get isOpenForWriting(): boolean {
-    return !this.#database().readonly
+    return isWritable(this.#database())
   }
 
   /** Runs several statements on one state of the store, and rolls back at the end, which is cheaper than a commit. */
@@ -244,7 +258,7 @@ export class Connection {
       throw translateSqliteError(error, this.file)
     } finally {
       this.#isDryRun = false
-      if (this.#db?.inTransaction) this.run('ROLLBACK')
+      if (this.#db?.isTransaction) this.run('ROLLBACK')
       this.#changed()
     }
   }
@@ -266,7 +280,7 @@ export class Connection {
   }
 
   /** A copy of the database in memory. */
-  copyInMemory(): Database.Database {
+  copyInMemory(): DatabaseSync {
     return openBytes(this.#database().serialize())
   }
 
@@ -313,8 +327,7 @@ export class Connection {
     const db = this.#database()
     try {
       setPragma(db, 'busy_timeout', Math.min(timeoutMs, this.#options.busyTimeoutMs))
-      const [result] = db.pragma('wal_checkpoint(TRUNCATE)') as readonly { readonly busy: number }[]
-      return result?.busy === 0
+      return db.prepare('PRAGMA wal_checkpoint(TRUNCATE)').get()?.busy === 0
     } catch (error) {
       if (sqliteCode(error) === null) throw error
       return false
@@ -347,7 +360,7 @@ export class Connection {
    */
   #rollback(error: unknown): void {
     try {
-      if (this.#db?.inTransaction) this.run('ROLLBACK')
+      if (this.#db?.isTransaction) this.run('ROLLBACK')
     } finally {
       if (sqliteCode(error)?.startsWith('SQLITE_IOERR')) this.#disconnect()
     }
@@ -355,13 +368,13 @@ export class Connection {
 
   #disconnect(): void {
     this.#statements.clear()
-    this.#plucked.clear()
+    this.#listing.clear()
     this.#hasSnapshot = false
     this.#db?.close()
     this.#db = null
   }
 
-  #database(): Database.Database {
+  #database(): DatabaseSync {
     if (this.#isClosed) throw new MemoryError('unavailable', `The store ${this.file} was closed.`)
     if (this.#db === null) {
       this.#db = this.#options.open()
@@ -410,6 +423,9 @@ const longestSnapshotMs = 10
 /** The warning about a log that has grown too long. */
 export const logTooLong = (file: string, size: number): string =>
   `The write-ahead log of ${file} has ${Math.round(size / 2 ** 20)} MiB, because a process goes on reading an old state of the store. End that process; the next change then empties the log.`
+
+/** Values of parameters. Rows and requests are typed where they are read, so their values are what SQLite can store. */
+const sqlValues = (values: readonly unknown[]): SQLInputValue[] => values as SQLInputValue[]
 
 /** More parameters in one statement of `insertMany` cost more than they save. */
 const mostParameters = 160

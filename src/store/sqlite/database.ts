@@ -1,6 +1,7 @@
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { dirname } from 'node:path'
-import Database from 'better-sqlite3'
+import { DatabaseSync, type SQLOutputValue } from 'node:sqlite'
+import { pathToFileURL } from 'node:url'
 import { DamagedStore, MemoryError } from '../../errors.ts'
 import { damagedStore, damageHint, migrate, schemaProblem, schemaState } from './migrations/migrate.ts'
 import { isDiskFull, mayBeWritten, prepareFile, requireFile, sizeOf } from './store-file.ts'
@@ -25,9 +26,8 @@ const oldestSqlite = [3, 51, 3] as const
 const cacheKib = 64 * 1024
 
 /** Opens the database of a store, and creates or migrates it where needed. */
-export function openDatabase(options: DatabaseOptions): Database.Database {
+export function openDatabase(options: DatabaseOptions): DatabaseSync {
   const { file, readonly = false, busyTimeoutMs = defaultBusyTimeoutMs } = options
-  requireNode(process.versions.node)
   if (file === inMemory) return openInMemory()
   // A store that was emptied or removed by another program, or by a disk that failed, must not begin anew as if nothing had
   // been lost.
@@ -37,18 +37,21 @@ export function openDatabase(options: DatabaseOptions): Database.Database {
   }
   if (readonly) requireFile(file)
   else prepareFile(file)
-  let db: Database.Database | null = null
+  let db: DatabaseSync | null = null
   try {
-    const opened = needsCopy(file, readonly)
-      ? copyInMemory(file)
-      : new Database(file, { readonly: readonly && !leavesLog(file), fileMustExist: true, timeout: busyTimeoutMs })
+    const isImmutable = needsNoLog(file, readonly)
+    const isWritten = !readonly || (leavesLog(file) && !isImmutable)
+    const opened = new DatabaseSync(isImmutable ? immutableUrl(file) : file, {
+      readOnly: !isWritten,
+      timeout: busyTimeoutMs,
+    })
+    if (isWritten) writable.add(opened)
     db = opened
-    if (readonly) db.pragma('query_only = 1')
+    if (readonly) setPragma(db, 'query_only', 1)
     requireVersion(db)
     // Checked before any setting is changed: settings may write, and the file may belong to another program.
     const state = schemaState(db, file)
-    // They are about the file, which a copy in memory does not have.
-    if (!db.memory) applySettings(db, readonly, busyTimeoutMs)
+    if (!isImmutable) applySettings(db, file, readonly, busyTimeoutMs)
     if (!readonly) migrate(db, file, (work) => whenUnlocked(opened, busyTimeoutMs, work))
     else if (state !== 'known') {
       const problem = 'is empty or was made by an older version, and is open for reading only'
@@ -66,11 +69,11 @@ export function openDatabase(options: DatabaseOptions): Database.Database {
 }
 
 /** An empty store, from which others are copied: creating the tables takes 15 ms, and an evaluation opens a store for each case. */
-let emptyStore: Buffer | null = null
+let emptyStore: Uint8Array | null = null
 
-function openInMemory(): Database.Database {
-  if (emptyStore !== null) return new Database(emptyStore)
-  const db = new Database(inMemory)
+function openInMemory(): DatabaseSync {
+  if (emptyStore !== null) return openBytes(emptyStore)
+  const db = new DatabaseSync(inMemory)
   requireVersion(db)
   migrate(db, inMemory, (work) => work())
   emptyStore = db.serialize()
@@ -81,34 +84,29 @@ function openInMemory(): Database.Database {
  * SQLite cannot read a store with a write-ahead log in a directory where it may not create the log, or where there is no room
  * for it. Without a log the file alone is the whole store, and nobody who is writing has it open.
  */
-const needsCopy = (file: string, readonly: boolean): boolean =>
+const needsNoLog = (file: string, readonly: boolean): boolean =>
   readonly && sizeOf(`${file}-wal`) === 0 && (!mayBeWritten(dirname(file)) || isDiskFull(file))
 
-/** No connection of this process can hold a lock on the file, which reading it would drop. */
-function copyInMemory(file: string): Database.Database {
-  const size = sizeOf(file)
-  if (size > maxCopiedBytes) {
-    const limit = `${maxCopiedBytes / 2 ** 20} MiB can be read from there`
-    const problem = `has ${size} bytes in a directory that cannot be written to; at most ${limit}`
-    throw new MemoryError('unavailable', `The store ${file} ${problem}.`, {
-      hint: 'Copy the memory directory to a place that may be written to, and name it with --dir.',
-    })
-  }
-  const bytes = readFileSync(file)
-  if (bytes.length < 100) throw damagedStore(file, 'it is too short')
-  return openBytes(bytes, { readonly: true })
+function immutableUrl(file: string): URL {
+  const url = pathToFileURL(file)
+  url.searchParams.set('immutable', '1')
+  return url
 }
+
+/** Databases that SQLite opened for writing, as it does for some that are only read. */
+const writable = new WeakSet<DatabaseSync>()
+export const isWritable = (db: DatabaseSync): boolean => writable.has(db)
 
 /**
  * Opens a copy of a database in memory, where it can have no write-ahead log: the header of the copy must not declare one.
  * https://sqlite.org/c3ref/deserialize.html
  */
-export function openBytes(bytes: Buffer, options: Database.Options = {}): Database.Database {
+export function openBytes(bytes: Uint8Array): DatabaseSync {
   bytes.fill(1, 18, 20)
-  return new Database(bytes, options)
+  const db = new DatabaseSync(inMemory)
+  db.deserialize(bytes)
+  return db
 }
-
-const maxCopiedBytes = 2 ** 30
 
 /**
  * Whether SQLite would leave the empty log behind that it creates to read a store: only a connection that may write removes
@@ -117,23 +115,19 @@ const maxCopiedBytes = 2 ** 30
 const leavesLog = (file: string): boolean =>
   mayBeWritten(dirname(file), file) && !['-wal', '-journal'].some((suffix) => existsSync(file + suffix))
 
-/** The driver of SQLite does not fail on an older Node: it ends the process. */
-export function requireNode(version: string): void {
-  const [major = 0, minor = 0] = version.split('.').map(Number)
-  if (major > 22 || (major === 22 && minor >= 14)) return
-  throw new MemoryError('unavailable', `Node ${version} is too old; Credence needs Node 22.14 or newer.`, {
-    hint: 'Run it with a newer Node, such as the one of the npm package `node`, which is in node_modules/node/bin of a clone.',
-  })
-}
-
-function requireVersion(db: Database.Database): void {
-  const version = String(db.prepare('SELECT sqlite_version()').pluck().get())
+function requireVersion(db: DatabaseSync): void {
+  const version = String(firstValue(db, 'SELECT sqlite_version()'))
   const parts = version.split('.').map(Number)
   const difference = oldestSqlite.map((part, index) => (parts[index] ?? 0) - part).find((step) => step !== 0) ?? 0
-  if (difference >= 0) return
-  throw new MemoryError('unavailable', `SQLite ${version} is too old; ${oldestSqlite.join('.')} or newer is needed.`, {
-    hint: 'Install the packages again, so that the SQLite that belongs to this version is used.',
-  })
+  // It came after this version, in another release of Node.
+  if (difference >= 0 && 'deserialize' in db) return
+  throw new MemoryError(
+    'unavailable',
+    `Node ${process.versions.node} has SQLite ${version}; ${oldestSqlite.join('.')} or newer is needed.`,
+    {
+      hint: 'Run it with a newer Node 24, such as the one of the npm package `node`, which is in node_modules/node/bin of a clone.',
+    },
+  )
 }
 
 /** In bytes. The log is cut to this length when it is emptied, and reported when it has grown beyond. */
@@ -154,7 +148,7 @@ export const safeSettings: readonly Setting[] = [
 ]
 
 /** Applies every setting and reads it back, since SQLite ignores a setting that it cannot apply. */
-function applySettings(db: Database.Database, readonly: boolean, busyTimeoutMs: number): void {
+function applySettings(db: DatabaseSync, file: string, readonly: boolean, busyTimeoutMs: number): void {
   const settings: readonly Setting[] = [
     ['busy_timeout', busyTimeoutMs],
     // A database that is only read, such as a backup, may have another journal mode.
@@ -164,13 +158,13 @@ function applySettings(db: Database.Database, readonly: boolean, busyTimeoutMs: 
   ]
   for (const [name, value] of settings) {
     // SQLite does not wait when two processes switch a new file to WAL at once, whatever the busy timeout.
-    if (name === 'journal_mode') whenUnlocked(db, busyTimeoutMs, () => db.pragma('journal_mode = wal'))
-    else db.pragma(`${name} = ${value}`)
+    if (name === 'journal_mode') whenUnlocked(db, busyTimeoutMs, () => setPragma(db, name, value))
+    else setPragma(db, name, value)
   }
   for (const [name, value] of settings) {
-    const found = db.pragma(name, { simple: true })
+    const found = firstValue(db, `PRAGMA ${name}`)
     if (found === value) continue
-    throw new MemoryError('unavailable', `The store ${db.name} has ${name} = ${found}; it must be ${value}.`, {
+    throw new MemoryError('unavailable', `The store ${file} has ${name} = ${found}; it must be ${value}.`, {
       hint: 'Keep the memory on a local disk that may be written to.',
     })
   }
@@ -187,7 +181,7 @@ const sleep = (milliseconds: number): void => {
  * have just come. Attempts at an even pace give every process the same chance. A process that had to wait also pauses
  * before its next lock, so that one that writes in a loop leaves a gap for the others.
  */
-export function whenUnlocked<Result>(db: Database.Database, busyTimeoutMs: number, work: () => Result): Result {
+export function whenUnlocked<Result>(db: DatabaseSync, busyTimeoutMs: number, work: () => Result): Result {
   const deadline = performance.now() + busyTimeoutMs
   setPragma(db, 'busy_timeout', 0)
   try {
@@ -206,16 +200,55 @@ export function whenUnlocked<Result>(db: Database.Database, busyTimeoutMs: numbe
   }
 }
 
-/** The driver makes an object of a statement for `pragma`, which takes ten times as long. */
-export const setPragma = (db: Database.Database, name: string, value: number | string): void => {
+export const setPragma = (db: DatabaseSync, name: string, value: number | string): void => {
   db.exec(`PRAGMA ${name} = ${value}`)
 }
 
-/** Databases whose last lock had to be waited for. */
-const contended = new WeakSet<Database.Database>()
+/** The first column of the first row. */
+export const firstValue = (db: DatabaseSync, sql: string): SQLOutputValue | undefined =>
+  Object.values(db.prepare(sql).get() ?? {})[0]
 
-/** The result code of an error SQLite reported, such as `SQLITE_BUSY`, else null. */
-export const sqliteCode = (error: unknown): string | null => (error instanceof Database.SqliteError ? error.code : null)
+/** Databases whose last lock had to be waited for. */
+const contended = new WeakSet<DatabaseSync>()
+
+/** The names of result codes that are treated or reported by themselves; others have the name of their primary code. */
+const codeNames: ReadonlyMap<number, string> = new Map([
+  ...[
+    'OK',
+    'ERROR',
+    'INTERNAL',
+    'PERM',
+    'ABORT',
+    'BUSY',
+    'LOCKED',
+    'NOMEM',
+    'READONLY',
+    'INTERRUPT',
+    'IOERR',
+    'CORRUPT',
+  ]
+    .concat([
+      'NOTFOUND',
+      'FULL',
+      'CANTOPEN',
+      'PROTOCOL',
+      'EMPTY',
+      'SCHEMA',
+      'TOOBIG',
+      'CONSTRAINT',
+      'MISMATCH',
+      'MISUSE',
+    ])
+    .concat(['NOLFS', 'AUTH', 'FORMAT', 'RANGE', 'NOTADB'])
+    .map((name, code): [number, string] => [code, name]),
+  [4874, 'IOERR_SHMSIZE'],
+])
+
+/** The name of the result code of an error that SQLite reported, such as `SQLITE_BUSY`, else null. */
+export function sqliteCode(error: unknown): string | null {
+  if (!(error instanceof Error) || !('errcode' in error) || typeof error.errcode !== 'number') return null
+  return `SQLITE_${codeNames.get(error.errcode) ?? codeNames.get(error.errcode & 0xff) ?? error.errcode}`
+}
 
 /** SQLite's messages about a schema that is not the one of a store; it has no code of their own. */
 const schemaDamage = /^(?:no such (?:table|index|column|module)|unsupported file format|vtable constructor failed)/

@@ -1,6 +1,6 @@
 import { chmodSync, readFileSync } from 'node:fs'
 import { dirname } from 'node:path'
-import Database from 'better-sqlite3'
+import { DatabaseSync } from 'node:sqlite'
 import { describe, expect, it } from 'vitest'
 import { commitOf, next, present, sample } from '../sample-beliefs.contract.ts'
 import { inMemory } from './database.ts'
@@ -89,7 +89,7 @@ describe('trying out a change', () => {
   it('waits for another process that writes, without holding up reads', async () => {
     const file = newFile()
     const store = await holdingRedis(file)
-    const other = new Database(file)
+    const other = new DatabaseSync(file)
     other.exec('BEGIN IMMEDIATE')
 
     const trial = store.tryOut(renamed, nameOf)

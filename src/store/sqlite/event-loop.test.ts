@@ -1,5 +1,5 @@
+import { DatabaseSync } from 'node:sqlite'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import Database from 'better-sqlite3'
 import { afterEach, describe, expect, it } from 'vitest'
 import { commitOf, present, sample } from '../sample-beliefs.contract.ts'
 import type { SqliteStore } from './sqlite-store.ts'
@@ -18,7 +18,7 @@ function opening(...given: Parameters<typeof openAt>): SqliteStore {
 
 /** Holds the write lock of a store, as another process would. */
 function lockHeld(file: string): { readonly release: () => void } {
-  const other = new Database(file)
+  const other = new DatabaseSync(file)
   other.exec('BEGIN IMMEDIATE')
   return {
     release: () => {

@@ -64,7 +64,7 @@ export function recordsIn(committing: Committing) {
     return recordOf(
       { ...event, number: ownNumber(userId, number), undoes },
       {
-        requestSalt: connection.value<Buffer>('SELECT salt FROM request_salts WHERE event = ?', [number]) ?? null,
+        requestSalt: connection.value<Uint8Array>('SELECT salt FROM request_salts WHERE event = ?', [number]) ?? null,
         changes: connection.all<ChangeRow>(`${selectChanges} WHERE event = ? ORDER BY ordinal`, [number]),
         turns,
         erasedTurns: connection.column<string>('SELECT id FROM turns WHERE erased_by = ? ORDER BY erased_order', [

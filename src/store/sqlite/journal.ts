@@ -50,16 +50,15 @@ export function openJournal(connection: Connection) {
   function eventByKey(userId: number, key: IdempotencyKey): JournalEvent | null {
     const row = connection.get<OwnEventRow>(`${selectEvents} WHERE user_id = ? AND key = ?`, [userId, key.value])
     if (row === undefined) return null
-    const salt = connection.value<Buffer>('SELECT salt FROM request_salts WHERE event = ?', [row.number]) ?? null
+    const salt = connection.value<Uint8Array>('SELECT salt FROM request_salts WHERE event = ?', [row.number]) ?? null
     requireSameRequest(key, { fingerprint: row.fingerprint ?? '', salt })
     return wholeEvent(row)
   }
 
   function lastUndoable(userId: number): JournalEvent | null {
-    const candidates = connection.statement<{ number: number }>(
-      `SELECT number FROM events WHERE user_id = ? AND undoes IS NULL AND kind NOT IN ('undo', 'hear') ORDER BY number DESC`,
-    )
-    for (const { number } of candidates.iterate(userId)) {
+    const candidates = `SELECT number FROM events WHERE user_id = ? AND undoes IS NULL AND kind NOT IN ('undo', 'hear')
+      ORDER BY number DESC`
+    for (const { number } of connection.iterate<{ number: number }>(candidates, [userId])) {
       if (undoOf(number) === null) return eventAt(userId, number)
     }
     return null
@@ -90,7 +89,7 @@ export function openJournal(connection: Connection) {
 
   function newestEvent(): { readonly number: number; readonly hash: Uint8Array } {
     const newest = 'SELECT number, hash FROM events ORDER BY number DESC LIMIT 1'
-    return connection.get<{ number: number; hash: Buffer }>(newest) ?? { number: 0, hash: beforeFirst }
+    return connection.get<{ number: number; hash: Uint8Array }>(newest) ?? { number: 0, hash: beforeFirst }
   }
 
   function append(

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import Database from 'better-sqlite3'
+import { DatabaseSync } from 'node:sqlite'
 import { afterAll } from 'vitest'
 import { fixedRandom } from '../sample-beliefs.contract.ts'
 import { openSqliteStore, type SqliteStore, type SqliteStoreOptions } from './sqlite-store.ts'
@@ -22,7 +22,7 @@ export const openAt = (file: string, options: Partial<SqliteStoreOptions> = {}):
 
 /** Does to a closed store what a bad disk or a curious person might. */
 export function tamper(file: string, ...statements: readonly string[]): void {
-  const db = new Database(file)
+  const db = new DatabaseSync(file)
   for (const statement of statements) db.exec(statement)
   db.close()
 }

@@ -14,13 +14,14 @@ import {
   statSync,
 } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
-import Database from 'better-sqlite3'
+import { DatabaseSync } from 'node:sqlite'
 import type { BeliefChange, Commit } from '../../../beliefs/journal.ts'
 import { MemoryError } from '../../../errors.ts'
 import { codeOf, leftoverName, sweepLeftovers } from '../../../files/leftovers.ts'
 import { syncDirectoryNow } from '../../../files/write-files.ts'
+import { toHex } from '../../journal-chain.ts'
 import { Connection } from '../connection.ts'
-import { defaultBusyTimeoutMs, openDatabase, sqliteCode, translateSqliteError } from '../database.ts'
+import { defaultBusyTimeoutMs, firstValue, openDatabase, sqliteCode, translateSqliteError } from '../database.ts'
 import { applicationId, schemaState } from '../migrations/migrate.ts'
 import { openSqliteStore, type SqliteStoreOptions } from '../sqlite-store.ts'
 import { storeSuffixes } from '../store-file.ts'
@@ -226,18 +227,18 @@ async function contentsAt({ file }: SqliteStoreOptions): Promise<StoreContents |
 
 /** Null for a database that is empty. */
 function contentsOf(file: string): StoreContents | null {
-  const db = new Database(file, { fileMustExist: true, timeout: defaultBusyTimeoutMs })
+  const db = new DatabaseSync(file, { timeout: defaultBusyTimeoutMs })
   try {
     if (schemaState(db, file) === 'new') return null
-    const value = <Value>(sql: string) => db.prepare(sql).pluck().get() as Value
+    const count = (sql: string): number => Number(firstValue(db, sql))
     const head = db.prepare('SELECT number, hash, at FROM events ORDER BY number DESC LIMIT 1').get() as
-      | { readonly number: number; readonly hash: Buffer; readonly at: string }
+      | { readonly number: number; readonly hash: Uint8Array; readonly at: string }
       | undefined
-    const hasTurns = value<number>(`SELECT count(*) FROM sqlite_schema WHERE name = 'turn_texts'`) > 0
+    const hasTurns = count(`SELECT count(*) FROM sqlite_schema WHERE name = 'turn_texts'`) > 0
     return {
-      beliefs: value('SELECT count(*) FROM beliefs WHERE current = 1'),
-      turns: hasTurns ? value('SELECT count(*) FROM turn_texts') : 0,
-      head: { number: head?.number ?? 0, hash: (head?.hash ?? Buffer.alloc(32)).toString('hex') },
+      beliefs: count('SELECT count(*) FROM beliefs WHERE current = 1'),
+      turns: hasTurns ? count('SELECT count(*) FROM turn_texts') : 0,
+      head: { number: head?.number ?? 0, hash: toHex(head?.hash ?? new Uint8Array(32)) },
       newestChange: head?.at ?? null,
     }
   } finally {
@@ -251,9 +252,9 @@ function contentsOf(file: string): StoreContents | null {
  * waiting for it is told by SQLite that its file has been moved.
  */
 function replaceSound(file: string, draft: string): void {
-  const db = existsSync(file) ? new Database(file, { fileMustExist: true, timeout: inUseTimeoutMs }) : null
+  const db = existsSync(file) ? new DatabaseSync(file, { timeout: inUseTimeoutMs }) : null
   try {
-    if (db !== null && db.pragma('journal_mode = delete', { simple: true }) !== 'delete') throw inUse(file)
+    if (db !== null && firstValue(db, 'PRAGMA journal_mode = delete') !== 'delete') throw inUse(file)
     db?.exec('BEGIN EXCLUSIVE')
     renameSync(draft, file)
     syncDirectoryNow(dirname(file))

@@ -49,8 +49,7 @@ export function fingerprintOf(connection: Connection): string {
     hash.update(table)
     const columns = connection.statement(query).columns().length
     const order = Array.from({ length: columns }, (_, index) => index + 1).join()
-    for (const row of connection.statement<unknown[]>(`${query} ORDER BY ${order}`).raw().iterate())
-      hash.update(JSON.stringify(row))
+    for (const row of connection.lists(`${query} ORDER BY ${order}`)) hash.update(JSON.stringify(row))
   }
   return hash.digest('hex')
 }
@@ -80,7 +79,7 @@ export function compareDerived(connection: Connection, onProgress: OnProgress) {
 function differenceOf(connection: Connection, one: string, other: string) {
   let count = 0
   let example: string | null = null
-  for (const row of connection.statement<unknown[]>(`${one} EXCEPT ${other}`).raw().iterate()) {
+  for (const row of connection.lists(`${one} EXCEPT ${other}`)) {
     count += 1
     example ??= JSON.stringify(row)
   }

@@ -1,8 +1,9 @@
 import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import Database from 'better-sqlite3'
+import { DatabaseSync } from 'node:sqlite'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { columnOf } from '../../../../test/column-of.ts'
 import type { Belief } from '../../../beliefs/belief.ts'
 import type { StoreFinding } from '../../../beliefs/store-care.ts'
 import { committed } from '../../opened-stores.contract.ts'
@@ -286,8 +287,8 @@ describe('verifying', () => {
 })
 
 function rootPage(file: string, table: string): number {
-  const db = new Database(file)
-  const page = Number(db.prepare('SELECT rootpage FROM sqlite_schema WHERE name = ?').pluck().get(table))
+  const db = new DatabaseSync(file)
+  const page = Number(columnOf(db, 'SELECT rootpage FROM sqlite_schema WHERE name = ?', table)[0])
   db.close()
   return page
 }
@@ -419,7 +420,7 @@ describe('forgetting', () => {
     const store = openAt(file, { busyTimeoutMs: 0 })
     const belief = secretBelief(1)
     await committed(store, commitOf([present(belief)]))
-    const reader = new Database(file)
+    const reader = new DatabaseSync(file)
     reader.exec('BEGIN; SELECT * FROM beliefs')
 
     await committed(store, commitOf([gone(belief, 'erased')], { kind: 'forget' }))

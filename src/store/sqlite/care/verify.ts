@@ -170,8 +170,8 @@ function complaintsAboutText(connection: Connection, event: OwnEventRow, row: Ow
 type StoredTurn = {
   readonly row: number
   readonly id: string
-  readonly hash: Buffer
-  readonly salt: Buffer | null
+  readonly hash: Uint8Array
+  readonly salt: Uint8Array | null
   readonly erased_by: number | null
 }
 

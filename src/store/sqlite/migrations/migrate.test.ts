@@ -1,8 +1,9 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { gunzipSync } from 'node:zlib'
-import Database from 'better-sqlite3'
 import { expect, it } from 'vitest'
+import { columnOf } from '../../../../test/column-of.ts'
 import { linkMessage } from '../../../search/link.ts'
 import { scoreLink } from '../../../search/score.ts'
 import { commitOf, said } from '../../sample-beliefs.contract.ts'
@@ -95,8 +96,8 @@ it('the hash of a turn covers its UTC offset', async () => {
   await store.commit(commitOf([], { kind: 'hear', turns }))
   for (const check of await store.verify()) expect(check).toMatchObject({ ok: true })
   await store.close()
-  const db = new Database(file)
-  db.prepare('UPDATE turns SET utc_offset = 0 WHERE id = ?').run(turns[0]?.id)
+  const db = new DatabaseSync(file)
+  db.prepare('UPDATE turns SET utc_offset = 0 WHERE id = ?').run(turns[0]?.id ?? '')
   db.close()
 
   const changed = openAt(file)
@@ -108,9 +109,9 @@ it('the hash of a turn covers its UTC offset', async () => {
 it('the names that opening a store looks for are all tables and indexes of the newest schema', async () => {
   const file = newFile()
   await openAt(file).close()
-  const db = new Database(file, { readonly: true })
+  const db = new DatabaseSync(file, { readOnly: true })
   const names = `SELECT name FROM sqlite_schema WHERE type <> 'trigger' AND name NOT LIKE 'sqlite_%' ORDER BY name`
 
-  expect([...schemaNames].sort()).toEqual(db.prepare(names).pluck().all())
+  expect([...schemaNames].sort()).toEqual(columnOf(db, names))
   db.close()
 })

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import type Database from 'better-sqlite3'
+import type { DatabaseSync } from 'node:sqlite'
 import { DamagedStore, MemoryError } from '../../../errors.ts'
 
 /** The SQL files beside this one, in order. Append only. The schema version is the number of files that were applied. */
@@ -24,14 +24,27 @@ export const applicationId = 0x4372646e
  * `new`: empty. `old`: some migrations are missing. Throws for a database that this version must not change. The number in
  * the header is compared with the list of migrations, so that a damaged header is not taken for an older store.
  */
-export const schemaState = (db: Database.Database, file: string): 'new' | 'old' | 'known' =>
+export const schemaState = (db: DatabaseSync, file: string): 'new' | 'old' | 'known' =>
   // In one transaction: between two reads another process may migrate the store.
-  db.transaction(() => readSchemaState(db, file))()
+  inTransaction(db, 'BEGIN', () => readSchemaState(db, file))
 
-function readSchemaState(db: Database.Database, file: string): 'new' | 'old' | 'known' {
+/** Runs several statements as one transaction, or as part of the one that is open. */
+function inTransaction<Result>(db: DatabaseSync, begin: 'BEGIN' | 'BEGIN IMMEDIATE', work: () => Result): Result {
+  if (db.isTransaction) return work()
+  db.exec(begin)
+  try {
+    const result = work()
+    db.exec('COMMIT')
+    return result
+  } finally {
+    if (db.isTransaction) db.exec('ROLLBACK')
+  }
+}
+
+function readSchemaState(db: DatabaseSync, file: string): 'new' | 'old' | 'known' {
   const version = numberOf(db, 'user_version')
   const owner = numberOf(db, 'application_id')
-  const tables = Number(db.prepare('SELECT count(*) FROM sqlite_schema').pluck().get())
+  const tables = Number(db.prepare('SELECT count(*) AS tables FROM sqlite_schema').get()?.tables)
   if (owner === 0 && version === 0 && tables === 0) return 'new'
   if (owner !== applicationId) {
     throw new MemoryError('invalid', `${file} is a database of another program, or its header is damaged.`, {
@@ -44,7 +57,7 @@ function readSchemaState(db: Database.Database, file: string): 'new' | 'old' | '
       hint: 'Nothing was changed. Use the newer version that wrote it, or restore a backup.',
     })
   }
-  const applied = tables === 0 ? 0 : db.prepare('SELECT max(number) FROM migrations').pluck().get()
+  const applied = tables === 0 ? 0 : db.prepare('SELECT max(number) AS newest FROM migrations').get()?.newest
   if (version < 1 || version !== applied) {
     const contradiction = `its header says schema ${version}, its list of migrations ${applied}`
     throw damagedStore(file, contradiction)
@@ -59,19 +72,19 @@ const mostMigrations = 1_000
  * Tables and indexes of the newest schema that are missing, and properties in the header that are not as they were
  * written. With another encoding or sort order SQLite would read wrong texts and find nothing, without an error.
  */
-export function schemaProblem(db: Database.Database): string | null {
+export function schemaProblem(db: DatabaseSync): string | null {
   const missing = db
-    .prepare<[string], string>('SELECT value FROM json_each(?) WHERE value NOT IN (SELECT name FROM sqlite_schema)')
-    .pluck()
+    .prepare('SELECT value FROM json_each(?) WHERE value NOT IN (SELECT name FROM sqlite_schema)')
     .all(JSON.stringify(schemaNames))
+    .map(({ value }) => value)
   if (missing.length > 0) return `${missing.slice(0, 3).join(', ')} missing`
   const header = [
-    ['encoding', db.pragma('encoding', { simple: true }), 'UTF-8'],
+    ['encoding', db.prepare('PRAGMA encoding').get()?.encoding, 'UTF-8'],
     ['auto_vacuum', numberOf(db, 'auto_vacuum'), 0],
     // Schema formats before 4 ignore DESC.
     [
       'sort order',
-      db.prepare(`SELECT "desc" FROM pragma_index_xinfo('beliefs_by_update') WHERE name = 'updated_at'`).pluck().get(),
+      db.prepare(`SELECT "desc" FROM pragma_index_xinfo('beliefs_by_update') WHERE name = 'updated_at'`).get()?.desc,
       1,
     ],
   ] as const
@@ -102,8 +115,8 @@ export const damageHint =
   'Nothing was changed. Restore a backup. `credence doctor` says more; `credence doctor --set-aside` renames the store so that a new one is made.'
 
 /** Brings the schema up to date, one transaction for each migration. Several processes may do so at once. */
-export function migrate(db: Database.Database, file: string, whenUnlocked: (work: () => void) => void): void {
-  const applyNext = db.transaction(() => {
+export function migrate(db: DatabaseSync, file: string, whenUnlocked: (work: () => void) => void): void {
+  const applyNext = (): void => {
     // Read again under the lock: another process may have migrated in the meantime.
     if (schemaState(db, file) === 'known') return
     const version = numberOf(db, 'user_version')
@@ -111,10 +124,9 @@ export function migrate(db: Database.Database, file: string, whenUnlocked: (work
     if (version === 0) db.exec('CREATE TABLE migrations (number INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE) STRICT')
     db.exec(readFileSync(new URL(`./${name}.sql`, import.meta.url), 'utf8'))
     db.prepare('INSERT INTO migrations (number, name) VALUES (?, ?)').run(version + 1, name)
-    db.pragma(`user_version = ${version + 1}`)
-    db.pragma(`application_id = ${applicationId}`)
-  })
-  while (schemaState(db, file) !== 'known') whenUnlocked(() => applyNext.immediate())
+    db.exec(`PRAGMA user_version = ${version + 1}; PRAGMA application_id = ${applicationId}`)
+  }
+  while (schemaState(db, file) !== 'known') whenUnlocked(() => inTransaction(db, 'BEGIN IMMEDIATE', applyNext))
 }
 
-const numberOf = (db: Database.Database, pragma: string): number => Number(db.pragma(pragma, { simple: true }))
+const numberOf = (db: DatabaseSync, pragma: string): number => Number(db.prepare(`PRAGMA ${pragma}`).get()?.[pragma])

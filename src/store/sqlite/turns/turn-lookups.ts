@@ -63,11 +63,12 @@ export function turnReads(connection: Connection, reading: ReadForUser): TurnRea
     const { where, values } = conditionsOf(userId, filter)
     const wanted = filter.containing?.toLowerCase()
     if (wanted === undefined) return { where, values }
-    const texts = connection.statement<{ row: number; text: string }>(
+    const texts = connection.iterate<{ row: number; text: string }>(
       `SELECT turns.row, text ${fromTurns} JOIN turn_texts ON turn_texts.row = turns.row WHERE ${where}`,
+      values,
     )
     const rows: number[] = []
-    for (const { row, text } of texts.iterate(...values)) if (text.toLowerCase().includes(wanted)) rows.push(row)
+    for (const { row, text } of texts) if (text.toLowerCase().includes(wanted)) rows.push(row)
     return {
       where: `${where} AND turns.row IN (SELECT value FROM json_each(?))`,
       values: [...values, JSON.stringify(rows)],
@@ -100,12 +101,13 @@ export function turnReads(connection: Connection, reading: ReadForUser): TurnRea
 
   /** The sessions with the latest turns, found by reading turns backwards in time until there are enough. */
   function latestSessions({ where, values }: Conditions, count: number): readonly number[] {
-    const turns = connection.statement<{ session: number }>(
+    const turns = connection.iterate<{ session: number }>(
       `SELECT turns.session FROM turns INDEXED BY turns_by_time CROSS JOIN sessions ON sessions.id = turns.session
        CROSS JOIN turn_scopes ON turn_scopes.id = turns.scope WHERE ${where} ORDER BY at DESC, turns.session DESC`,
+      values,
     )
     const found = new Set<number>()
-    for (const { session } of turns.iterate(...values)) {
+    for (const { session } of turns) {
       if (found.size === count) break
       found.add(session)
     }
@@ -139,16 +141,13 @@ export function turnReads(connection: Connection, reading: ReadForUser): TurnRea
 
   function unitsAround(userId: number, view: TurnView, rows: readonly number[], reach: number): readonly TurnUnit[] {
     const scopes = new Set(scopesOf(userId, view).map(({ id }) => id))
-    const placeOf = connection.statement<{ session: number | null; place: number }>(
-      'SELECT session, place FROM turns WHERE row <= ? ORDER BY row DESC LIMIT 1',
-    )
-    const between = connection.statement<StoredUnitRow>(
-      `SELECT row, session, place, role, speaker, at, scope, asks, lengths FROM turns
-       WHERE session = ? AND place BETWEEN ? AND ? ORDER BY place`,
-    )
+    const placeOf = 'SELECT session, place FROM turns WHERE row <= ? ORDER BY row DESC LIMIT 1'
+    const between = `SELECT row, session, place, role, speaker, at, scope, asks, lengths FROM turns
+      WHERE session = ? AND place BETWEEN ? AND ? ORDER BY place`
     const bySession = new Map<number, number[]>()
     for (const row of rows) {
-      const { session = null, place = 0 } = placeOf.get(row) ?? {}
+      const { session = null, place = 0 } =
+        connection.get<{ session: number | null; place: number }>(placeOf, [row]) ?? {}
       if (session === null) continue
       const places = bySession.get(session) ?? []
       bySession.set(session, places)
@@ -161,7 +160,7 @@ export function turnReads(connection: Connection, reading: ReadForUser): TurnRea
       for (const place of places.sort((one, other) => one - other)) {
         const from = Math.max(next, place - reach)
         next = place + reach + 1
-        if (from < next) found.push(...between.all(session, from, next - 1))
+        if (from < next) found.push(...connection.all<StoredUnitRow>(between, [session, from, next - 1]))
       }
     }
     return found.filter(({ scope }) => scopes.has(scope)).flatMap((row) => unitsIn({ ...row, asks: row.asks === 1 }))
@@ -234,7 +233,7 @@ export function turnReads(connection: Connection, reading: ReadForUser): TurnRea
       const ofTurn =
         'SELECT vectors FROM turn_vectors WHERE row = (SELECT max(row) FROM turns WHERE row <= ?) AND model = ?'
       return reading(user, new Map(), () => {
-        const found = rows.map((row) => [row, connection.value<Buffer>(ofTurn, [row, model])] as const)
+        const found = rows.map((row) => [row, connection.value<Uint8Array>(ofTurn, [row, model])] as const)
         return new Map(found.flatMap(([row, bytes]) => (bytes === undefined ? [] : [[row, new Int8Array(bytes)]])))
       })
     },

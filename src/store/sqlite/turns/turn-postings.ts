@@ -21,7 +21,7 @@ export function removePostings(
   const where = 'WHERE scope = ? AND term = ? AND block = ?'
   for (const { term, block, place } of postingEntriesOf(row, units)) {
     const key = [scope, term, block]
-    const entries = connection.value<Buffer>(`SELECT entries FROM turn_postings ${where}`, key)
+    const entries = connection.value<Uint8Array>(`SELECT entries FROM turn_postings ${where}`, key)
     if (entries === undefined) continue
     const kept = withoutPlaces(entries, new Set([place]))
     if (kept.length === 0) connection.run(`DELETE FROM turn_postings ${where}`, key)
@@ -38,7 +38,7 @@ export function readPostings(
 ): TermPostings | null {
   const inScope = 'SELECT block, entries FROM turn_postings WHERE scope = ? AND term = ? AND block >= ?'
   const blocks = scopes.flatMap((scope) =>
-    connection.all<{ block: number; entries: Buffer }>(inScope, [scope, term, blockOf(from)]),
+    connection.all<{ block: number; entries: Uint8Array }>(inScope, [scope, term, blockOf(from)]),
   )
   return decodePostings(blocks, from)
 }
