@@ -287,7 +287,7 @@ class Plan {
     const { replaces = null } = finding
     const said = informativeWords(finding.content)
     const old = replaces === null ? [] : searchableWords(replaces)
-    const alike = (await this.#beliefsWith(old.length > 0 ? old : said)).filter((belief) => {
+    const alike = (await this.#beliefsWith(old.length > 0 ? old : said, old.length)).filter((belief) => {
       const words = searchableWords(belief.content)
       return old.length > 0 ? hasRun(words, old) : said.some((word) => words.includes(word))
     })
@@ -307,7 +307,7 @@ class Plan {
     if (target === undefined) return alike.length > 0 ? unclear(finding, alike) : null
     if (others.length > 0) return unclear(finding, meant)
     const lost = informativeWords(target.content).filter((word) => !said.includes(word) && !old.includes(word))
-    const isSure = this.#isConfirmed && lost.length <= mostLost && isNamedBy(finding.subject ?? '', target)
+    const isSure = this.#isConfirmed && lost.length <= mostLost && beginsWithBelief(finding, target)
     // A candidate of the same message is replaced like a belief of the same message.
     if (!target.candidate && !isSure) return this.#propose(finding, target)
     const { name, type, subtype, scopes } = target
@@ -353,12 +353,14 @@ class Plan {
   }
 
   /** Current beliefs in view with these words in their text, those of this message included. */
-  async #beliefsWith(words: readonly string[]): Promise<readonly Belief[]> {
+  async #beliefsWith(words: readonly string[], atLeast = 0): Promise<readonly Belief[]> {
     const { user, agent, view, scopes } = this.#request
     if (words.length === 0) return []
     const inView = visibleScopes([...view, ...scopes, universalScope])
     const { store } = this.#ports
-    const hits = await store.matchText({ user, agent, scopes: inView, words, includeRetired: false, limit: 50 })
+    // Of beliefs with all the words every one is read: the notes of an agent must not hide the person's.
+    const limits = atLeast > 0 ? { atLeast, limit: maxWithAllWords } : { limit: maxWithSomeWords }
+    const hits = await store.matchText({ user, agent, scopes: inView, words, includeRetired: false, ...limits })
     const ids = hits.map(({ beliefId }) => beliefId).filter((id) => !this.changes.has(id))
     const added = [...this.changes.values()].filter(({ expectedVersion }) => expectedVersion === 0)
     const planned = added.map(({ after }) => after).filter((one) => isCurrent(one) || one.candidate)
@@ -369,6 +371,10 @@ class Plan {
     this.taken = [...this.taken, { finding, outcome, belief, replaced, because: becauseOf(finding, outcome, belief) }]
   }
 }
+
+/** Beliefs with the words of a statement that are compared with it. An agent needs two days to store more of the first. */
+const maxWithAllWords = 10_000
+const maxWithSomeWords = 50
 
 /** Whether the words contain the run, in this order and without gaps. */
 const hasRun = (words: readonly string[], run: readonly string[]): boolean =>
@@ -382,10 +388,17 @@ function saysMostOf(sentence: string, content: string): boolean {
   return shared.length * 2 > known.length && informativeWords(shared.join(' ')).length >= 2
 }
 
-/** Whether words are nothing but a belief's own, with articles and auxiliary verbs: no "if", no "not", and nobody who says it. */
-const isNamedBy = (subject: string, { name, content }: Belief): boolean => {
-  const own = new Set([...searchableWords(`${name} ${content}`), ...besideSubject])
-  return searchableWords(subject).every((word) => own.has(word))
+/**
+ * Whether a correction begins with the subject of the belief: no "if", no "not", and nobody who says it. The words that the
+ * belief does not have are its new value, with no remark between them.
+ */
+function beginsWithBelief({ lead }: Finding, { name, content }: Belief): boolean {
+  const known = new Set(searchableWords(`${name} ${content}`))
+  const words = searchableWords(lead?.text ?? '')
+  const isNew = (word: string): boolean => !known.has(word) && !besideSubject.includes(word)
+  const start = words.findIndex(isNew)
+  if (start < 0 || lead?.hasValue !== true) return start < 0
+  return informativeWords(words.slice(0, start).join(' ')).length > 0 && !/[,;:()–—]\s|\s[-–—(]/u.test(lead.text)
 }
 
 const besideSubject = searchableWords('the a an my our we i has have is was been now just')
