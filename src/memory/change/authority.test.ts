@@ -187,6 +187,36 @@ describe('what only a person may say', () => {
       }
   })
 
+  it('is not said by other characters that look alike or mean something else', async () => {
+    const memory = ports()
+    await tell(memory, 'pump limit', 'The pump limit is 10² bar.', { author: agent })
+
+    const { belief: own } = await tell(memory, 'pump limit', 'The pump limit is 102 bar.')
+
+    expect(own.content).toBe('The pump limit is 102 bar.')
+  })
+
+  it('waits although an agent has proposed all it may for the same belief', async () => {
+    const memory = ports()
+    const { belief: shelf } = await tell(memory, 'kiln shelf', 'The kiln shelf carries 30 kilos.')
+    for (let kilos = 40; kilos < 45; kilos += 1)
+      await correct(memory, { ...about(shelf.id, agent), content: `The kiln shelf carries ${kilos} kilos.` })
+    const message = { user: 'ann', author: person, agent: null, view: ['domain:code'], scopes: ['domain:code'] }
+    const text = 'Thanks for the photos. Actually the kiln shelf carries 25 kilos, not 30 kilos.'
+
+    expect((await learn(memory, { ...message, text })).taken).toMatchObject([{ belief: { proposedFor: shelf.id } }])
+  })
+
+  it('names no belief of a scope that is not in view when it refuses an alias', async () => {
+    const memory = ports()
+    await tell(memory, 'merger', 'The merger is secret.', { scopes: ['project:other'], aliases: ['osprey plan'] })
+    const draft = { author: agent, aliases: ['osprey plan'] }
+
+    const { refusedAliases } = await tell(memory, 'osprey', 'The osprey plan is a chart.', draft)
+
+    expect(JSON.stringify(refusedAliases)).not.toContain('merger')
+  })
+
   it('is only found, never learned, by a model', async () => {
     const memory = ports()
     const statement = {
@@ -261,14 +291,14 @@ describe('what agents say, in a context', () => {
       await tell(memory, `lighthouse gateway ${index}x`, `Planted ${index}.`, {
         author: { actor: 'agent', origin: `agent-${index % 6}` },
       })
-    for (let index = 0; index < 16; index += 1)
+    for (let index = 0; index < 12; index += 1)
       await tell(memory, `note ${index}x`, `Said ${index}.`, { aliases: ['gateway'] })
     const named = Array.from({ length: 30 }, (_, index) => `lighthouse gateway ${index}x`).join(', ')
 
     const context = await contextFor(memory, `the gateway: ${named}?`)
 
     const byAgents = context.relevant.filter(({ belief }) => authorityOf(belief) === 'agent')
-    expect([context.relevant.length, byAgents.length]).toEqual([20, 5])
+    expect([context.relevant.length, byAgents.length]).toEqual([17, 5])
     const lines = renderContext(context).split('\n')
     const planted = lines.filter((line) => line.includes('Planted'))
     expect(planted.filter((line) => !line.startsWith('- (from the agent agent-'))).toEqual([])
