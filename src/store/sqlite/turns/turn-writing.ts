@@ -15,9 +15,8 @@ export function findKnown(
   turns: readonly NewTurn[],
 ): readonly (number | null)[] {
   // What another author stored first does not make the person's own message known.
-  const isOwn = '(? OR origin = ?)'
-  const byMessage = `SELECT row FROM turns WHERE user_id = ? AND message_id = ? AND ${isOwn}`
-  const byWords = `SELECT row FROM turns WHERE user_id = ? AND key = ? AND ${isOwn} ORDER BY row`
+  const byMessage = 'SELECT row FROM turns WHERE user_id = ? AND message_id = ? AND (? OR origin = ?)'
+  const byWords = 'SELECT row FROM turns WHERE user_id = ? AND key = ? AND (? OR origin = ?) ORDER BY row'
   const taken = new Set<number>()
   const lastSaid = new Map<string, string | null>()
   return turns.map((turn) => {
