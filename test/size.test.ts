@@ -13,7 +13,7 @@ const budgets: Readonly<Record<string, number>> = {
   files: 850,
   http: 4_200,
   mcp: 1_400,
-  memory: 10_700,
+  memory: 10_950,
   'memory/mirror': 2_800,
   models: 700,
   proxy: 950,
