@@ -30,7 +30,7 @@ describe('the share of agents', () => {
       provenance: { ...belief({ name }).provenance, actor: 'agent', origin: 'codex' },
     })
   const own = belief({ name: 'own', content: `Tide table: ${'y'.repeat(300)}`, aliases: ['tide table'] })
-  const recalled = async (...beliefs: Parameters<typeof portsWith>) => {
+  const recalled = async (...beliefs: readonly ReturnType<typeof belief>[]) => {
     const memory = await portsWith(...beliefs)
     const budget = { maxCharacters: 1_000 }
     const { relevant } = await recall(memory, { user: 'ann', scopes: ['domain:code'], message: 'tide table', budget })
