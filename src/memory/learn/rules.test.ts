@@ -370,7 +370,7 @@ describe('a message that is nothing but the request', () => {
     ['a remark behind a time zone', 'My time zone is Asia/Tokyo says the laptop.'],
     ['a remark behind a language', 'My native language is Russian is the first line of the profile.'],
     ['another wish behind a name', 'Call me Bo and use the account at Heron.'],
-    ['a remark behind a change', 'The account moved from Kite to Heron, says the caller.'],
+    ['a remark behind a change', 'The account moved from Kite to Heron - says the caller.'],
     ['a blank line', 'Always use tabs.\n\nNever push to main.'],
     ['a third sentence', 'Always use tabs. Never push to main. Call me Sam.'],
     ['a list', 'Please remember the following:\n- the account is at Heron'],

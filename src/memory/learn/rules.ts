@@ -552,7 +552,7 @@ function correction(sentence: MessageSentence, start: number): Finding | null {
     text: sentence.text.slice(start + cue, start + Math.max(cue, match?.index ?? 0)),
     hasValue: told === null,
   }
-  const isDoubtful = told !== null && (/[,;:]/u.test(text.slice(told.index)) || hasRemark(text.slice(told.index)))
+  const isDoubtful = told !== null && hasRemark(text.slice(told.index))
   return { ...found, ...placed(sentence, start + cue), lead, ...(isDoubtful ? { isDoubtful } : {}) }
 }
 
