@@ -14,8 +14,8 @@ export function findKnown(
   userId: number,
   turns: readonly NewTurn[],
 ): readonly (number | null)[] {
-  // What another author stored first does not make the person's own message known.
-  const byMessage = 'SELECT row FROM turns WHERE user_id = ? AND message_id = ? AND (? OR origin = ?)'
+  // What another author stored first does not make the person's own message known. A forgotten turn has no origin.
+  const byMessage = 'SELECT row FROM turns WHERE user_id = ? AND message_id = ? AND (? OR origin = ? OR origin IS NULL)'
   const byWords = 'SELECT row FROM turns WHERE user_id = ? AND key = ? AND (? OR origin = ?) ORDER BY row'
   const taken = new Set<number>()
   const lastSaid = new Map<string, string | null>()
