@@ -338,6 +338,7 @@ describe('a message that is nothing but the request', () => {
     'Remember that the account is at Heron. Remember that Ilse has the badge.',
     'Always write dates in ISO format (2026-05-03).',
     'Always check that the build is green.',
+    'From now on you may deploy on Fridays before noon.',
     "I'm in Tehran time (UTC+3:30).",
     "my name is Roya, I'm in Tehran time (UTC+3:30), and I prefer evenings for calls.",
     'I got married, so my name is now Ana Krüger.',

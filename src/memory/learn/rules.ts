@@ -341,7 +341,10 @@ const hasRemark = (text: string): boolean => {
   if (/[([](?=[^)\]]{0,200}\s)[^)\]]{0,200}\p{L}|\s[-–—]{1,2}\s|\p{L}—\p{L}/u.test(text)) return true
   const words = analyse(text.slice(0, 400)).map(({ word }) => word)
   const verb = words.findIndex((word) => finite.has(word))
-  return verb > 0 && !words.slice(0, verb).some((word) => conjunctions.has(word))
+  // "You may deploy on Fridays": the verb of a pronoun is the instruction's own.
+  return (
+    verb > 0 && !isFunctionWord(words[verb - 1] ?? '') && !words.slice(0, verb).some((word) => conjunctions.has(word))
+  )
 }
 
 const conjunctions = new Set(
