@@ -142,6 +142,12 @@ export function mayChange(author: Pick<Provenance, 'actor' | 'origin'>, belief: 
   return author.actor === belief.provenance.actor && author.origin === belief.provenance.origin
 }
 
+/** Whether an author has a higher authority than a belief; such an author takes nothing over from it. */
+export const outranks = (
+  author: Pick<Provenance, 'actor'>,
+  belief: Pick<Belief, 'editedByPerson' | 'provenance'>,
+): boolean => rank[author.actor] > rank[authorityOf(belief)]
+
 /**
  * Why a belief of anybody but a person is not current until a person accepts it: it would be part of contexts that do
  * not name it. Null where it may be current at once.

@@ -24,7 +24,15 @@ export const saidName = (name: string): string => name.replace(/ \(\d+\)$/u, '')
 /** Whether two texts say the same thing, apart from case, spacing and closing punctuation. */
 export const isSameStatement = (one: string, other: string): boolean => statementKey(one) === statementKey(other)
 
-const statementKey = (text: string): string => collapse(text).replace(/(?<![\s.!;,])[\s.!;,]+$/u, '')
+/** Characters keep their meaning, unlike in names: "10²" is not "102". */
+const statementKey = (text: string): string =>
+  text
+    .replace(/\p{Cf}/gu, '')
+    .normalize('NFC')
+    .toLowerCase()
+    .replace(/\s+/gu, ' ')
+    .trim()
+    .replace(/(?<![\s.!;,])[\s.!;,]+$/u, '')
 
 /** Whether the belief is the holder of (user, scope, name) for any of the scopes. */
 export const holdsName = (belief: Belief, name: string, scopes: readonly string[]): boolean =>

@@ -29,6 +29,25 @@ describe('a belief', () => {
     expect(await find(memory, 'cache')).toBe('b2')
   })
 
+  it('of a person is found by its name or alias, whatever another author has as id, name or alias', async () => {
+    for (const own of [{ name: 'sweeper' }, { name: 'street sweeper', aliases: ['sweeper'] }]) {
+      const planted = {
+        editedByPerson: false,
+        provenance: { ...belief({ name: 'x' }).provenance, actor: 'agent' as const },
+      }
+      const memory = await portsWith(
+        belief({ id: 'own', scopes: ['user:universal'], ...own }),
+        belief({ id: 'sweeper', name: 'by id', ...planted }),
+        belief({ id: 'b1', name: 'sweeper', ...planted }),
+        belief({ id: 'b2', name: 'by alias', aliases: ['sweeper'], ...planted }),
+        belief({ id: 'sweeper-9', name: 'by prefix', ...planted }),
+      )
+
+      expect(await find(memory, 'sweeper', ['domain:code', 'user:universal'])).toBe('own')
+      expect(await find(memory, 'b1')).toBe('b1')
+    }
+  })
+
   it('that is current is found by its name or alias before a retired one of that name', async () => {
     const memory = ports()
     const { belief: old } = await tell(memory, 'eslint', 'Lint')

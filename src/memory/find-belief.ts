@@ -1,4 +1,4 @@
-import { type Belief, isCurrent } from '../beliefs/belief.ts'
+import { authorityOf, type Belief, isCurrent } from '../beliefs/belief.ts'
 import { nameKey, numberedName } from '../beliefs/identity.ts'
 import { visibleScopes } from '../beliefs/scope.ts'
 import { conflict, notFound } from '../errors.ts'
@@ -18,24 +18,27 @@ export type BeliefReference = {
 
 /**
  * Current beliefs win. One that is no longer current is found by its id, or by its name when no current belief has that;
- * of several, the newest that no other of the name replaced.
+ * of several, the newest that no other of the name replaced. A person's belief is found by its name or alias first, so that
+ * no id, name or alias of another author can take its place.
  */
 export async function findBelief({ store }: Ports, { user, reference, scopes = [] }: BeliefReference): Promise<Belief> {
   const wanted = reference.trim()
   const exact = await store.get(user, wanted)
-  if (exact !== null) return exact
+  if (exact !== null && isByPerson(exact)) return exact
 
   const named = await store.named(user, wanted)
-  if (named.some(isCurrent)) return onlyOne(wanted, preferVisible(named.filter(isCurrent), scopes))
+  const current = named.filter(isCurrent)
+  const aliased = await aliasedBeliefs(store, user, wanted)
+  for (const holders of [current, aliased].map((beliefs) => preferVisible(beliefs, scopes).filter(isByPerson)))
+    if (holders.length > 0) return onlyOne(wanted, holders)
+  if (exact !== null) return exact
+  if (current.length > 0) return onlyOne(wanted, preferVisible(current, scopes))
 
   if (wanted.length >= shortestPrefix && !/\s/u.test(wanted)) {
     const ids = await store.idsStartingWith(user, wanted, 2)
     if (ids.length > 0) return onlyOne(wanted, await store.getMany(user, ids))
   }
 
-  const keys = formKeys(wanted).map(({ key }) => key)
-  const holders = [...(await store.everyHolder(user, keys)).values()].flat()
-  const aliased = (await store.getMany(user, [...new Set(holders)])).filter(isCurrent)
   if (aliased.length > 0) return onlyOne(wanted, preferVisible(aliased, scopes))
 
   // One change can replace a belief and retire its successor: both then have the same time.
@@ -45,6 +48,15 @@ export async function findBelief({ store }: Ports, { user, reference, scopes = [
     `There is no belief "${wanted}".`,
     'List beliefs with `credence beliefs`, or look for words with `credence search`.',
   )
+}
+
+const isByPerson = (belief: Belief): boolean => authorityOf(belief) === 'person'
+
+/** The current beliefs that a form finds, whether as name or as alias. */
+async function aliasedBeliefs(store: Store, user: string, form: string): Promise<readonly Belief[]> {
+  const keys = formKeys(form).map(({ key }) => key)
+  const holders = [...(await store.everyHolder(user, keys)).values()].flat()
+  return (await store.getMany(user, [...new Set(holders)])).filter(isCurrent)
 }
 
 function preferVisible(beliefs: readonly Belief[], scopes: readonly string[]): readonly Belief[] {

@@ -44,6 +44,7 @@ describe('a statement', () => {
     expect(isSameStatement('Use tabs!', ' use tabs;\n')).toBe(true)
     expect(isSameStatement('Use tabs?', 'Use tabs')).toBe(false)
     expect(isSameStatement('Use C++', 'Use C')).toBe(false)
+    expect(isSameStatement('10² bar', '102 bar')).toBe(false)
     expect(isSameStatement('Never use tabs', 'Use tabs')).toBe(false)
     expect(isSameStatement('Port 80', 'Port 8.0')).toBe(false)
   })

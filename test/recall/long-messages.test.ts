@@ -1,7 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
-import { hear } from '../../src/memory/conversation/hear.ts'
-import type { Ports } from '../../src/memory/ports.ts'
 import { maxMessageLength } from '../../src/search/message.ts'
 import { commitOf, next, present, sample } from '../../src/store/sample-beliefs.contract.ts'
 import { newFile, openAt } from '../../src/store/sqlite/temporary-store.contract.ts'
@@ -94,23 +92,5 @@ it('a longer message is read at both ends, with places in the whole of it, and t
   expect(words.map(({ text }) => text).sort()).toEqual(['service 1', 'service 3'])
   for (const { text, start, end } of words) expect(message.slice(start, end)).toBe(text)
   expect([isMessageCut, isShortCut]).toEqual([true, false])
-  await store.close()
-})
-
-it('a turn of 200,000 characters leaves others their turns while it is stored', async () => {
-  const store = openAt(newFile())
-  const ports: Ports = { store, now: () => new Date(0), newId: () => 'b-1' }
-  const said = {
-    author: { actor: 'person', origin: 'test' },
-    agent: null,
-    view: [],
-    scopes: ['user:universal'],
-  } as const
-  const text = long('The pin of card AB12 is written on https://example.com/a/long/path/to/something ', 200_000)
-
-  const { result, turns } = await turnsDuring(() => hear(ports, { ...said, user: 'ada', turns: [{ text }] }))
-
-  expect(result.turns.map(({ outcome }) => outcome)).toEqual(['kept'])
-  expect(turns).toEqual(manyTurns)
   await store.close()
 })

@@ -1,5 +1,6 @@
 import { authorityOf, type Belief, isCurrent } from '../../beliefs/belief.ts'
 import { nameKey } from '../../beliefs/identity.ts'
+import { universalScope, visibleScopes } from '../../beliefs/scope.ts'
 import { analyse, isUnspaced } from '../../search/analyse.ts'
 import { formKeys } from '../../search/forms.ts'
 import { isOrdinaryWord } from '../../search/ordinary-words.ts'
@@ -113,7 +114,7 @@ function isShortFor(word: string, letters: string): boolean {
 export async function allowedAliases(
   ports: Pick<Ports, 'store'>,
   { actor }: Author,
-  belief: Pick<Belief, 'user' | 'name' | 'content' | 'aliases'>,
+  belief: Pick<Belief, 'user' | 'name' | 'content' | 'aliases' | 'scopes'>,
   { isNew = false } = {},
 ): Promise<{ readonly aliases: readonly string[]; readonly refused: readonly RefusedAlias[] }> {
   if (actor === 'person' || belief.aliases.length === 0) return { aliases: belief.aliases, refused: [] }
@@ -145,13 +146,19 @@ function everydayAlias({ name, content, aliases }: Pick<Belief, 'name' | 'conten
 
 async function takenReason(
   { store }: Pick<Ports, 'store'>,
-  { user, name }: Pick<Belief, 'user' | 'name'>,
+  { user, name, scopes }: Pick<Belief, 'user' | 'name' | 'scopes'>,
   alias: string,
 ): Promise<string | null> {
   const keys = formKeys(alias).map(({ key }) => key)
   const holders = [...(await store.everyHolder(user, keys)).values()].flat()
+  // The answer names the other belief, so it has to be one that the author of this one sees.
+  const seen = visibleScopes([...scopes, universalScope])
   const owner = (await store.getMany(user, [...new Set(holders)])).find(
-    (held) => isCurrent(held) && authorityOf(held) === 'person' && nameKey(held.name) !== nameKey(name),
+    (held) =>
+      isCurrent(held) &&
+      authorityOf(held) === 'person' &&
+      nameKey(held.name) !== nameKey(name) &&
+      held.scopes.some((scope) => seen.includes(scope)),
   )
   return owner === undefined ? null : `A person calls "${owner.name}" so.`
 }

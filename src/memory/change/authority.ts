@@ -51,7 +51,9 @@ export async function requireRoom(
   { user, provenance: { actor, origin } }: Belief,
   waiting: readonly Belief[],
 ): Promise<void> {
-  if (waiting.length >= mostForBelief)
+  // An agent's proposals leave room for those of the person.
+  const counted = actor === 'person' ? waiting.filter(({ provenance }) => provenance.actor === actor) : waiting
+  if (counted.length >= mostForBelief)
     throw conflict(`${waiting.length} proposals wait for this belief already.`, decideFirst)
   if (actor === 'person') return
   if (actor === 'document') return requireRoomForDocuments({ store }, user, 1)
@@ -119,7 +121,7 @@ export async function requireRoomForDocuments(
   user: string,
   added: number,
 ): Promise<void> {
-  const page = { limit: mostFromDocuments + 1, offset: 0 }
+  const page = { limit: Number.MAX_SAFE_INTEGER, offset: 0 }
   const lists = [await store.list({ user, candidates: true }, page), await store.list({ user, proposals: true }, page)]
   const waiting = lists.flatMap(({ items }) => items).filter(({ provenance }) => provenance.actor === 'document').length
   if (added === 0 || waiting + added <= mostFromDocuments) return

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import { authorityOf, type Belief, type BeliefType, isCurrent, mayChange } from '../../beliefs/belief.ts'
+import { authorityOf, type Belief, type BeliefType, isCurrent, mayChange, outranks } from '../../beliefs/belief.ts'
 import { nameKey, saidName } from '../../beliefs/identity.ts'
 import type { Turn } from '../../beliefs/turn.ts'
 import { forbidden, nullIfNotFound } from '../../errors.ts'
@@ -146,13 +146,16 @@ async function correctBelief(ports: Ports, request: CorrectRequest): Promise<Cor
       await refuseSecrets(author, { ...request, name })
       const { allowedAliases } = await import('./aliases.ts')
       const allowed = await allowedAliases(ports, author, { ...old, name, content, aliases })
+      // The words of a lower authority beside its statement do not become the author's. The name was seen by whoever names it.
+      const isOutranked = outranks(author, old)
       const statement = parseDraft({
         ...draftOf(old, request.type ?? old.type),
+        ...(isOutranked ? { why: '' } : {}),
         ...omitUndefined({ why, confidence }),
         name,
         content,
         status,
-        aliases: allowed.aliases,
+        aliases: isOutranked ? [...allowed.aliases, old.name] : allowed.aliases,
       })
       const provenance = { ...author, sourceId: request.sourceId ?? null, model: request.model ?? null, at }
       const belief = inherit(newBelief(ports, { user, statement, provenance }), [old])

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { about, addAliases, agent, everything, importer, now, pin, tell, unpin } from '../../../test/memory/at-hand.ts'
-import { ports } from '../../../test/recall/beliefs-at-hand.ts'
+import { person, ports } from '../../../test/recall/beliefs-at-hand.ts'
 import { history } from '../explain/history.ts'
+import { learn } from '../learn/learn.ts'
 import type { Ports } from '../ports.ts'
 import { recall } from '../recall/recall.ts'
 import { search } from '../recall/search.ts'
@@ -157,6 +158,19 @@ describe('forgetting', () => {
     const request = { ...about(one.id, agent), wholeChain: true }
     await expect(forget(memory, request)).rejects.toMatchObject({ code: 'forbidden' })
     expect(await everything(memory)).toHaveLength(2)
+  })
+
+  it('by an agent leaves the correction of the person that waits for its belief', async () => {
+    const memory = ports()
+    const { belief: note } = await tell(memory, 'ramp', 'The ramp carries 800 kilos.', { author: agent })
+    const message = { user: 'ann', author: person, agent: null, view: ['domain:code'], scopes: ['domain:code'] }
+    const text = 'Thanks for the plan. Actually the ramp carries 600 kilos, not 800 kilos.'
+    await learn(memory, { ...message, text })
+
+    await forget(memory, about(note.id, agent))
+
+    expect(await everything(memory)).toMatchObject([{ candidate: true, proposedFor: null }])
+    expect((await everything(memory))[0]?.content).toContain('600 kilos')
   })
 
   it('with a key has one effect, and gives the same receipt', async () => {

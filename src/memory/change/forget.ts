@@ -1,4 +1,4 @@
-import { type Belief, mayChange } from '../../beliefs/belief.ts'
+import { authorityOf, type Belief, mayChange, outranks } from '../../beliefs/belief.ts'
 import { isSameStatement } from '../../beliefs/identity.ts'
 import type { JournalEvent } from '../../beliefs/journal.ts'
 import type { Turn } from '../../beliefs/turn.ts'
@@ -6,7 +6,7 @@ import { conflict, forbidden, type MemoryError, nullIfNotFound } from '../../err
 import { chainOf } from '../explain/history.ts'
 import { type BeliefReference, findBelief, requireVersion, type VersionExpectation } from '../find-belief.ts'
 import type { Ports } from '../ports.ts'
-import { type ChangeRequest, change, erased } from './transaction.ts'
+import { type ChangeRequest, change, erased, revised } from './transaction.ts'
 
 export type ForgetRequest = ChangeRequest &
   BeliefReference &
@@ -62,10 +62,10 @@ export async function forget(ports: Ports, request: ForgetRequest): Promise<Rece
   return change(
     ports,
     { ...withoutText, operation: 'forget' },
-    async () => {
+    async (at) => {
       const beliefs = await beliefsToForget(ports, request)
       const ids = new Set(beliefs.map(({ id }) => id))
-      // A proposal is forgotten with its target, whichever author made it.
+      // A proposal of no higher authority is forgotten with its target.
       for (const belief of beliefs)
         if (!mayChange(author, belief) && !ids.has(belief.proposedFor ?? ''))
           throw forbidden(
@@ -73,7 +73,9 @@ export async function forget(ports: Ports, request: ForgetRequest): Promise<Rece
             'Only a person can forget beliefs of other authors.',
           )
       const forgottenTurns = (await turnsToForget(ports, request, beliefs)).map(({ id }) => id)
-      return { kind: 'forget', changes: beliefs.map(erased), forgottenTurns, result: receiptOf }
+      const kept = await protectedProposals(ports, request, ids)
+      const candidates = kept.map((one) => revised(one, at, { proposedFor: null, candidate: true }))
+      return { kind: 'forget', changes: [...beliefs.map(erased), ...candidates], forgottenTurns, result: receiptOf }
     },
     async (event) => {
       if (event.kind !== 'forget' || (await wasThere(ports, request, event.number))) throw keyUsedBefore(request)
@@ -109,7 +111,24 @@ async function beliefsToForget(ports: Ports, request: ForgetRequest): Promise<re
     ({ id, content }) => request.wholeChain === true || id === belief.id || isSameStatement(content, belief.content),
   )
   const proposals = await Promise.all(chain.map(({ user, id }) => ports.store.proposalsFor(user, id)))
-  return [...new Map([...chain, ...proposals.flat()].map((one) => [one.id, one])).values()]
+  const taken = proposals.flat().filter((proposal) => !isProtected(request.author, proposal))
+  return [...new Map([...chain, ...taken].map((one) => [one.id, one])).values()]
+}
+
+/** A statement of a higher authority stays when an author forgets the belief that it would correct. */
+const isProtected = (author: ChangeRequest['author'], proposal: Belief): boolean =>
+  outranks(
+    { actor: authorityOf(proposal) },
+    { editedByPerson: false, provenance: { ...proposal.provenance, ...author } },
+  )
+
+async function protectedProposals(
+  { store }: Ports,
+  { user, author }: ChangeRequest,
+  ids: ReadonlySet<string>,
+): Promise<readonly Belief[]> {
+  const proposals = await Promise.all([...ids].map((id) => store.proposalsFor(user, id)))
+  return proposals.flat().filter((proposal) => isProtected(author, proposal))
 }
 
 /** The last state of a belief that undo withdrew: no read path finds it, but the journal still holds its text. */

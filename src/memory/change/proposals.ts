@@ -1,4 +1,4 @@
-import { type Belief, isCurrent } from '../../beliefs/belief.ts'
+import { authorityOf, type Belief, isCurrent, outranks } from '../../beliefs/belief.ts'
 import { mergeAliases, nameKey } from '../../beliefs/identity.ts'
 import { conflict, forbidden, notFound } from '../../errors.ts'
 import {
@@ -40,7 +40,8 @@ export async function withTarget(ports: Ports, proposal: Belief): Promise<Propos
   const named = proposal.proposedFor === null ? null : await ports.store.get(proposal.user, proposal.proposedFor)
   const last = named === null ? null : await lastSuccessor(ports.store, named)
   const target = last !== null && isCurrent(last) ? last : null
-  const fields = named === null || target === null ? {} : await withLaterEdits(ports, proposal, { named, target })
+  const isTaken = named !== null && target !== null && !outranks({ actor: authorityOf(proposal) }, target)
+  const fields = isTaken ? await withLaterEdits(ports, proposal, { named, target }) : {}
   const accepted = { ...proposal, ...fields, status: 'active', proposedFor: null, editedByPerson: true } as const
   return { proposal, target, accepted }
 }

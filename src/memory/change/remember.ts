@@ -1,4 +1,4 @@
-import { authorityOf, type Belief, isCurrent, mayChange, type Provenance } from '../../beliefs/belief.ts'
+import { authorityOf, type Belief, isCurrent, mayChange, outranks, type Provenance } from '../../beliefs/belief.ts'
 import { compareStrings, isSameStatement, mergeAliases, nameKey, saidName } from '../../beliefs/identity.ts'
 import type { JournalEvent } from '../../beliefs/journal.ts'
 import { invalid } from '../../errors.ts'
@@ -57,7 +57,8 @@ export async function remember(ports: Ports, request: RememberRequest): Promise<
       }
       const belief = newBelief(ports, { user, statement, provenance: { ...author, sourceId, model, at } })
       const [holder] = holders
-      const typed = draft.type === undefined && holder !== undefined ? withTypeOf(holder, belief) : belief
+      const isTyped = draft.type !== undefined || holder === undefined || outranks(author, holder)
+      const typed = isTyped ? belief : withTypeOf(holder, belief)
       return decide(ports, { author, holders, belief: typed, at })
     },
     async (event, made) => {
@@ -202,14 +203,22 @@ async function decide(
   { author, holders, belief, at }: RememberContext,
 ): Promise<Decision<Omit<Remembered, 'refusedAliases' | 'otherValues'>>> {
   const [holder] = holders
+  const waiting = await sameCandidates(ports, belief)
+  const ownCandidate = waiting.find((candidate) => isByAuthor(author, candidate))
   if (holder === undefined) {
-    const candidate = await sameCandidate(ports, belief)
-    if (candidate !== null) return sayAgain(ports, author, candidate, belief, at)
-    if ((await reasonToWait(author, belief)) === null) return { kind: 'remember', changes: [created(belief)] }
+    if (ownCandidate !== undefined) return sayAgain(ports, author, ownCandidate, belief, at)
+    // Only its author changes what waits; a repetition by others counts, and adds nothing.
+    const [repeated] = waiting.filter((candidate) => !mayChange(author, candidate))
+    if (repeated !== undefined) return reinforced(repeated, at)
+    if ((await reasonToWait(author, belief)) === null) {
+      const settled = settledBy(author, waiting).map((candidate) => superseded(candidate, belief, at))
+      return { kind: 'remember', changes: [created(belief), ...settled] }
+    }
     await requireRoom(ports, belief, [])
     return { kind: 'propose', changes: [created({ ...belief, status: 'exploratory', candidate: true })] }
   }
-  if (holders.length === 1 && isSameStatement(holder.content, belief.content))
+  // The same words of a lower authority are replaced, so that none of its other fields become the author's.
+  if (holders.length === 1 && isSameStatement(holder.content, belief.content) && !replacesSame(author, holder))
     return sayAgain(ports, author, holder, belief, at)
   const successor = inherit(belief, holders)
   const isProtected = (held: Belief): boolean => !mayChange(author, held)
@@ -222,18 +231,32 @@ async function decide(
   }
   return {
     kind: 'correct',
-    changes: [created(successor), ...holders.map((held) => superseded(held, successor, at))],
+    changes: [
+      created(successor),
+      ...[...holders, ...settledBy(author, waiting)].map((held) => superseded(held, successor, at)),
+    ],
     result: (event) => ({ outcome: 'corrected', belief: successor, replaced: holders, event: event.number }),
   }
 }
 
-/** A candidate of this name, in these scopes, that says the same. */
-export async function sameCandidate({ store }: Ports, belief: Belief): Promise<Belief | null> {
+/** The candidates of this name, in these scopes, that say the same. */
+export async function sameCandidates({ store }: Ports, belief: Belief): Promise<readonly Belief[]> {
   const named = await store.named(belief.user, belief.name)
-  const isSame = ({ candidate, scopes, content }: Belief): boolean =>
-    candidate && scopes.some((scope) => belief.scopes.includes(scope)) && isSameStatement(content, belief.content)
-  return named.find(isSame) ?? null
+  return named.filter(
+    ({ candidate, scopes, content }) =>
+      candidate && scopes.some((scope) => belief.scopes.includes(scope)) && isSameStatement(content, belief.content),
+  )
 }
+
+/** The candidates that a statement in the same words settles. */
+const settledBy = ({ actor }: Author, candidates: readonly Belief[]): readonly Belief[] =>
+  actor === 'person' ? candidates : []
+
+/** A person has several programs; every other author is one of them. */
+const isByAuthor = ({ actor, origin }: Author, { provenance }: Belief): boolean =>
+  provenance.actor === actor && (actor === 'person' || provenance.origin === origin)
+
+const replacesSame = (author: Author, holder: Belief): boolean => author.actor === 'person' && outranks(author, holder)
 
 /** The same words again: reinforces the belief and adds what the draft adds, if the author may. */
 async function sayAgain(ports: Ports, author: Author, holder: Belief, belief: Belief, at: string): Promise<Write> {
@@ -244,12 +267,9 @@ async function sayAgain(ports: Ports, author: Author, holder: Belief, belief: Be
   if (adds(holder, merged) && !holder.candidate && !(await isAllowed()))
     return proposal(ports, holder, enrichedBelief, at)
   const isPerson = author.actor === 'person'
-  // What others added to a statement does not become the person's by their saying the statement.
-  const own = isPerson && authorityOf(holder) !== 'person' ? { why: belief.why } : {}
   const place = isPerson && holder.candidate ? { scopes: belief.scopes, pinned: belief.pinned } : {}
   const revision = revised(holder, at, {
     ...merged,
-    ...own,
     ...place,
     reinforcement: { count: holder.reinforcement.count + 1, at },
     status: isPerson && belief.status === 'active' ? 'active' : holder.status,
@@ -303,11 +323,17 @@ export function isSameWish(one: Belief, other: Belief): boolean {
   return isSameStatement(one.content, other.content) && wish(one) === wish(other)
 }
 
+/** Replaced by a belief; a candidate no longer waits. */
 export const superseded = (belief: Belief, successor: Belief, at: string) =>
-  revised(belief, at, { status: 'superseded', supersededBy: successor.id })
+  revised(belief, at, { status: 'superseded', supersededBy: successor.id, candidate: false })
 
-/** A successor can be found by everything its predecessors could, stays pinned, and keeps all their scopes. */
-export function inherit(belief: Belief, predecessors: readonly Belief[]): Belief {
+/**
+ * A successor can be found by everything its predecessors could, stays pinned, and keeps all their scopes. It takes nothing
+ * over from a predecessor of a lower authority.
+ */
+export function inherit(belief: Belief, replaced: readonly Belief[]): Belief {
+  const author = { actor: authorityOf(belief) }
+  const predecessors = replaced.filter((predecessor) => !outranks(author, predecessor))
   const forms = predecessors.flatMap(({ name, aliases }) => [name, ...aliases])
   return {
     ...belief,

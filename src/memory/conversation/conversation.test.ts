@@ -53,6 +53,27 @@ describe('hearing', () => {
     expect((await memory.review()).items).toMatchObject([{ kind: 'correction', target: { id: belief.id } }])
   })
 
+  it('learns from the person’s message although an agent stored the same words before', async () => {
+    const { memory, robot } = memories()
+    const text = 'Remember that the gate closes at ten.'
+    await robot.hear({ text, session: 's1', messageId: 'm1' })
+
+    const { turns, taken } = await memory.hear({ text, session: 's1', messageId: 'm1' })
+    const again = await memory.hear({ text, session: 's1', messageId: 'm1' })
+    const reported = await robot.hear({ text, session: 's1', messageId: 'm1' })
+
+    expect([turns, again.turns, reported.turns].map(([turn]) => turn?.outcome)).toEqual(['kept', 'known', 'known'])
+    expect(taken).toMatchObject([{ outcome: 'remembered' }])
+  })
+
+  it('calls a message that an agent reports the agent’s, whatever it claims', async () => {
+    const { robot } = memories()
+
+    const { turns } = await robot.hear({ text: 'The gate closes at ten.', origin: 'document' })
+
+    expect(turns[0]?.turn).toMatchObject({ origin: 'agent' })
+  })
+
   it('keeps a turn word for word, where it was said, and finds it again', async () => {
     const { memory } = memories()
 

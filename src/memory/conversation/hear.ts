@@ -139,7 +139,8 @@ function prepare(ports: Ports, request: HearRequest, heard: HeardTurn): Prepared
   const utcOffset = heard.at === undefined ? null : offsetIn(heard.at)
   const host = givenNameOf('host', heard.host) ?? author.origin
   const kept = masked(text.toWellFormed())
-  const origin = heard.origin ?? originOf(role, author)
+  const by = originOf(role, author)
+  const origin = by === 'person' ? (heard.origin ?? by) : by
   const found = role === 'user' && origin === 'person' ? findStatements(kept) : null
   const turn: NewTurn = {
     id: `t-${ports.newId().replace(/^b-/u, '')}`,

@@ -25,8 +25,11 @@ export type Finding = {
   readonly slot?: Slot
   /** A person has to confirm it, even if it is all of the message. */
   readonly isDoubtful?: boolean
-  /** Of a correction that tells of a change: the words before its verb, such as "the demo" in "the demo moved from …". */
-  readonly subject?: string
+  /**
+   * The beginning of a correction: the words before the verb of a change ("the demo" in "the demo moved from …"), otherwise
+   * those before the old value, which include the new one.
+   */
+  readonly lead?: { readonly text: string; readonly hasValue: boolean }
   /** For a correction: what no longer holds, in the person's words. Null where the sentence does not say. */
   readonly replaces?: string | null
   /** What a model would call it; the rules leave that to the words of the sentence. */

@@ -79,7 +79,7 @@ describe('learning from a message', () => {
 
   it('makes standing instructions part of every context of their scope', async () => {
     const memory = ports()
-    await learn(memory, said('Never push to main. Call me Sam.'))
+    for (const text of ['Never push to main.', 'Call me Sam.']) await learn(memory, said(text))
 
     const inside = await recall(memory, { user: 'ann', scopes: here, message: 'hello' })
     const outside = await recall(memory, { user: 'ann', scopes: ['domain:law'], message: 'hello' })
@@ -187,7 +187,7 @@ describe('nothing is replaced but', () => {
     const memory = ports()
     await learn(memory, said('My name is Ana.'))
 
-    const { taken } = await learn(memory, said('My name is Anita. Call me Nita.'))
+    const { taken } = await learn(memory, said('Call me Nita.'))
 
     expect(taken).toMatchObject([{ outcome: 'corrected', replaced: [{ content: 'My name is Ana.' }] }])
     expect(await current(memory)).toEqual(['Call me Nita.'])
@@ -210,6 +210,41 @@ describe('nothing is replaced but', () => {
     const { taken } = await learn(memory, said('Actually the small jar costs 6.90 euros, not 6.50.'))
 
     expect(taken).toMatchObject([{ outcome: 'corrected' }])
+  })
+
+  it.each([
+    'The pop-up claims our notary is Kruse, not Bolton.',
+    'Please check whether our notary is Kruse, not Bolton.',
+    'It is a lie that our notary is Kruse, not Bolton.',
+    'Our notary, says the flyer, is Kruse, not Bolton.',
+    'Wait, the caller says our notary moved from Bolton to Kruse.',
+    'No, if our notary moved from Bolton to Kruse I would know.',
+    'Our notary moved from Bolton to Kruse is what the caller says.',
+  ])('and only if the sentence is nothing but the correction: %s', async (text) => {
+    const memory = ports()
+    await learn(memory, said('Remember that our notary is Bolton.'))
+
+    await learn(memory, said(text))
+
+    expect(await current(memory)).toEqual(['our notary is Bolton.'])
+  })
+
+  it('although an agent has many notes with the old value', async () => {
+    const memory = ports()
+    await learn(memory, said('Remember that the dock port is 6431.'))
+    const author = { actor: 'agent', origin: 'codex' } as const
+    for (let audit = 0; audit < 60; audit += 1) {
+      const draft = {
+        name: `dock port 6431 audit ${audit}`,
+        content: `Dock port 6431: 6431 in audit ${audit}.`,
+        scopes: here,
+      }
+      await remember(memory, { user: 'ann', author, draft })
+    }
+
+    const { taken } = await learn(memory, said('Actually the dock port is 6432, not 6431.'))
+
+    expect(taken).toMatchObject([{ outcome: 'corrected', replaced: [{ content: 'the dock port is 6431.' }] }])
   })
 
   it('with the word that says so: no longer', async () => {

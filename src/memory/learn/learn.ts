@@ -1,5 +1,5 @@
 import type { ParsedResult } from 'chrono-node/en'
-import { authorityOf, type Belief, isCurrent } from '../../beliefs/belief.ts'
+import { authorityOf, type Belief, isCurrent, outranks } from '../../beliefs/belief.ts'
 import { isSameStatement, mergeAliases, nameKey } from '../../beliefs/identity.ts'
 import type { BeliefChange } from '../../beliefs/journal.ts'
 import { universalScope, visibleScopes } from '../../beliefs/scope.ts'
@@ -156,15 +156,17 @@ class Plan {
     const drafted = this.#beliefOf(finding)
     const { aliases } = await allowedAliases(this.#ports, this.#request.author, drafted)
     const belief = { ...drafted, aliases }
-    const same = await this.#sameStatement(belief)
+    const known = await this.#sameStatements(belief)
+    const own = known.find((one) => isCurrent(one) && !outranks(this.#request.author, one))
+    const foreign = own === undefined ? known.filter((one) => isCurrent(one)) : []
+    const same = own ?? known.find((one) => one.candidate) ?? foreign[0]
     const isSlot = finding.slot !== undefined && this.#isPerson
     const holders = isSlot ? await this.#ports.store.holders(belief.user, belief.name, belief.scopes) : []
     const [holder] = holders
-    const isFree = nameKey(same?.name ?? '') === nameKey(belief.name)
     // What somebody else stated becomes the person's when the person asks for it, by a belief that replaces theirs.
-    if (same !== null && this.#isPerson && isCurrent(same) && authorityOf(same) !== 'person' && !belief.candidate)
-      this.#put(finding, isFree ? belief : await this.#withFreeName(belief), [same])
-    else if (same !== null) await this.#sayAgain(finding, same)
+    if (foreign.length > 0 && this.#isPerson && !belief.candidate)
+      this.#put(finding, await this.#withFreeName(belief, known), known)
+    else if (same !== undefined) await this.#sayAgain(finding, same)
     // Another value of a slot replaces the one before. Every other statement is added beside what is known.
     else if (holder !== undefined && belief.candidate) return this.#propose(finding, holder)
     else if (belief.candidate && !(await this.#hasRoom())) return tooMany
@@ -210,8 +212,7 @@ class Plan {
     const restated = this.#isPerson ? await restatementsOf(this.#ports, { user, scopes, content, by: 'agent' }) : []
     const known = restated.filter(({ id }) => !this.changes.has(id))
     // What an agent added, such as an alias, does not become the person's by their saying the same.
-    const hasName = known.some(({ name }) => nameKey(name) === nameKey(belief.name))
-    this.#put(finding, hasName ? belief : await this.#withFreeName(belief), known)
+    this.#put(finding, await this.#withFreeName(belief, known), known)
   }
 
   #put(finding: Finding, belief: Belief, replaced: readonly Belief[]): void {
@@ -240,8 +241,8 @@ class Plan {
     return { ...belief, candidate: isCandidate, editedByPerson: belief.editedByPerson && !isCandidate }
   }
 
-  /** A current belief or a candidate that says the same and is found by the same name. */
-  async #sameStatement(belief: Belief): Promise<Belief | null> {
+  /** Current beliefs and candidates that say the same and are found by the same name. */
+  async #sameStatements(belief: Belief): Promise<readonly Belief[]> {
     const { store } = this.#ports
     const keys = formKeys(belief.name).map(({ key }) => key)
     const ids = [...(await store.everyHolder(belief.user, keys)).values()].flat()
@@ -251,8 +252,7 @@ class Plan {
       known.agent === null &&
       known.scopes.some((scope) => belief.scopes.includes(scope)) &&
       isSameStatement(known.content, belief.content)
-    const same = (await store.getMany(belief.user, [...new Set(ids)])).filter(isSame)
-    return same.find(isCurrent) ?? same[0] ?? null
+    return (await store.getMany(belief.user, [...new Set(ids)])).filter(isSame)
   }
 
   async #sayAgain(finding: Finding, known: Belief): Promise<void> {
@@ -271,7 +271,9 @@ class Plan {
     this.#take(finding, known.candidate ? 'confirmed' : 'reinforced', revision.after, [])
   }
 
-  async #withFreeName(belief: Belief): Promise<Belief> {
+  /** With a name that no other belief has; `replaced` are beliefs that give theirs up. */
+  async #withFreeName(belief: Belief, replaced: readonly Belief[] = []): Promise<Belief> {
+    if (replaced.some((old) => isCurrent(old) && nameKey(old.name) === nameKey(belief.name))) return belief
     const planned = [...this.changes.values()].map(({ after }) => after).filter(isCurrent)
     const isPlanned = (name: string): boolean => planned.some((one) => nameKey(one.name) === nameKey(name))
     const name = await freeName(this.#ports, belief, isPlanned)
@@ -286,7 +288,7 @@ class Plan {
     const { replaces = null } = finding
     const said = informativeWords(finding.content)
     const old = replaces === null ? [] : searchableWords(replaces)
-    const alike = (await this.#beliefsWith(old.length > 0 ? old : said)).filter((belief) => {
+    const alike = (await this.#beliefsWith(old.length > 0 ? old : said, old.length)).filter((belief) => {
       const words = searchableWords(belief.content)
       return old.length > 0 ? hasRun(words, old) : said.some((word) => words.includes(word))
     })
@@ -306,13 +308,17 @@ class Plan {
     if (target === undefined) return alike.length > 0 ? unclear(finding, alike) : null
     if (others.length > 0) return unclear(finding, meant)
     const lost = informativeWords(target.content).filter((word) => !said.includes(word) && !old.includes(word))
-    const isSure = this.#isConfirmed && lost.length <= mostLost && isNamedBy(finding.subject ?? '', target)
+    const isSure = this.#isConfirmed && lost.length <= mostLost && beginsWithBelief(finding, target)
     // A candidate of the same message is replaced like a belief of the same message.
     if (!target.candidate && !isSure) return this.#propose(finding, target)
     const { name, type, subtype, scopes } = target
     const whose = scopes.includes(universalScope) ? 'person' : 'work'
     const correcting = this.#beliefOf({ ...finding, type, subtype, about: whose })
     const isOutdated = (form: string): boolean => hasRun(searchableWords(form), old)
+    if (outranks(this.#request.author, target)) {
+      this.#put(finding, await this.#withFreeName(correcting, [target]), [target])
+      return null
+    }
     const kept = isOutdated(name) ? await this.#withFreeName(correcting) : { ...correcting, name }
     const heir = inherit(kept, [{ ...target, aliases: target.aliases.filter((form) => !isOutdated(form)) }])
     const belief = { ...heir, aliases: heir.aliases.filter((form) => !isOutdated(form)), scopes }
@@ -325,10 +331,14 @@ class Plan {
     const { name, aliases, type, subtype, scopes } = target
     const about = scopes.includes(universalScope) ? 'person' : 'work'
     const correcting = this.#beliefOf({ ...finding, type, subtype, about })
-    const belief = { ...correcting, name, aliases, scopes, candidate: false, proposedFor: target.id }
+    const fields = outranks(this.#request.author, target)
+      ? await this.#withFreeName(correcting, [target])
+      : { ...correcting, name, aliases, scopes }
+    const belief = { ...fields, candidate: false, proposedFor: target.id }
     const waiting = await this.#ports.store.proposalsFor(belief.user, target.id)
     const isKnown = waiting.some(({ content }) => isSameStatement(content, belief.content))
-    if (isKnown || waiting.length >= mostForBelief) return null
+    const ownWaiting = waiting.filter(({ provenance }) => provenance.actor === this.#request.author.actor)
+    if (isKnown || ownWaiting.length >= mostForBelief) return null
     if (!(await this.#hasRoom())) return tooMany
     this.changes.set(belief.id, created(belief))
     this.#take(finding, 'candidate', belief, [])
@@ -344,12 +354,14 @@ class Plan {
   }
 
   /** Current beliefs in view with these words in their text, those of this message included. */
-  async #beliefsWith(words: readonly string[]): Promise<readonly Belief[]> {
+  async #beliefsWith(words: readonly string[], atLeast = 0): Promise<readonly Belief[]> {
     const { user, agent, view, scopes } = this.#request
     if (words.length === 0) return []
     const inView = visibleScopes([...view, ...scopes, universalScope])
     const { store } = this.#ports
-    const hits = await store.matchText({ user, agent, scopes: inView, words, includeRetired: false, limit: 50 })
+    // Of beliefs with all the words every one is read: the notes of an agent must not hide the person's.
+    const limits = atLeast > 0 ? { atLeast, limit: maxWithAllWords } : { limit: maxWithSomeWords }
+    const hits = await store.matchText({ user, agent, scopes: inView, words, includeRetired: false, ...limits })
     const ids = hits.map(({ beliefId }) => beliefId).filter((id) => !this.changes.has(id))
     const added = [...this.changes.values()].filter(({ expectedVersion }) => expectedVersion === 0)
     const planned = added.map(({ after }) => after).filter((one) => isCurrent(one) || one.candidate)
@@ -360,6 +372,10 @@ class Plan {
     this.taken = [...this.taken, { finding, outcome, belief, replaced, because: becauseOf(finding, outcome, belief) }]
   }
 }
+
+/** Beliefs with the words of a statement that are compared with it. An agent needs two days to store more of the first. */
+const maxWithAllWords = 10_000
+const maxWithSomeWords = 50
 
 /** Whether the words contain the run, in this order and without gaps. */
 const hasRun = (words: readonly string[], run: readonly string[]): boolean =>
@@ -373,10 +389,17 @@ function saysMostOf(sentence: string, content: string): boolean {
   return shared.length * 2 > known.length && informativeWords(shared.join(' ')).length >= 2
 }
 
-/** Whether words are nothing but a belief's own, with articles and auxiliary verbs: no "if", no "not", and nobody who says it. */
-const isNamedBy = (subject: string, { name, content }: Belief): boolean => {
-  const own = new Set([...searchableWords(`${name} ${content}`), ...besideSubject])
-  return searchableWords(subject).every((word) => own.has(word))
+/**
+ * Whether a correction begins with the subject of the belief: no "if", no "not", and nobody who says it. The words that the
+ * belief does not have are its new value, with no remark between them.
+ */
+function beginsWithBelief({ lead }: Finding, { name, content }: Belief): boolean {
+  const known = new Set(searchableWords(`${name} ${content}`))
+  const words = searchableWords(lead?.text ?? '')
+  const isNew = (word: string): boolean => !known.has(word) && !besideSubject.includes(word)
+  const start = words.findIndex(isNew)
+  if (start < 0 || lead?.hasValue !== true) return start < 0
+  return informativeWords(words.slice(0, start).join(' ')).length > 0 && !/[,;:()–—]\s|\s[-–—(]/u.test(lead.text)
 }
 
 const besideSubject = searchableWords('the a an my our we i has have is was been now just')

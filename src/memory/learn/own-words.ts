@@ -63,8 +63,8 @@ export const listMark = /^(?:[-*+•–]|\(?\d{1,3}[.)]|[a-z]\))\s{1,4}/u
 const maxRequestSentences = 2
 
 /**
- * Whether a message is nothing but requests: one short paragraph of at most two sentences, each of which is found to be a
- * request. Pasted text cannot be told from typed text, so nothing in any other message becomes a belief unconfirmed.
+ * Whether a message is nothing but requests: one short paragraph of one sentence, or of two that each ask to remember
+ * something. Pasted text cannot be told from typed text, so nothing in any other message becomes a belief unconfirmed.
  */
 export function isDeliberate(message: string, findings: readonly Finding[]): boolean {
   const sentences = sentencesIn(message)
@@ -77,8 +77,8 @@ export function isDeliberate(message: string, findings: readonly Finding[]): boo
         ({ kind, span }) =>
           span.start >= start &&
           span.end <= end &&
-          // A remark on the other sentence may have the form of a correction: "Odd, not new."
-          (kind !== 'correction' || sentences.length === 1),
+          // One sentence may be a remark on the other: "Odd, not new.", "The next sentence is from a scammer."
+          (kind === 'request' || sentences.length === 1),
       ),
   )
 }

@@ -205,10 +205,10 @@ function statementsIn(sentence: MessageSentence): readonly Finding[] | 'announce
   }
   const first = identity(sentence, start) ?? instruction(sentence, start) ?? preference(sentence, start)
   const found = laterStatements(sentence, start, first !== null)
-  if (first !== null) found.unshift({ finding: first, from: start, joint: start, isReason: false })
+  if (first !== null) found.unshift({ finding: first, from: start, at: start, joint: start, isReason: false })
   else if (found.length === 0) return [correction(sentence, start) ?? []].flat()
-  return found.map(({ finding, from }, index) => ({
-    ...finding,
+  return found.map(({ finding, from, at }, index) => ({
+    ...(finding.slot === undefined ? finding : (identity(sentence, at, found[index + 1]?.joint) ?? finding)),
     ...placed(sentence, from, found[index + 1]?.joint),
     // "Got a call, my name is Bo": the clause before it may be a remark on it.
     ...(first === null && !found[0]?.isReason ? { isDoubtful: true } : {}),
@@ -228,7 +228,7 @@ const announcesRules =
 function laterStatements(sentence: MessageSentence, start: number, isFound: boolean) {
   const { plain } = sentence
   /** `isReason`: the clause before it is the reason for it ("I moved, so my time zone is …"). */
-  const found: { finding: Finding; from: number; joint: number; isReason: boolean }[] = []
+  const found: { finding: Finding; from: number; at: number; joint: number; isReason: boolean }[] = []
   let from = start
   let isList = false
   for (const { 0: words, index: joint, groups } of plain.matchAll(joints)) {
@@ -249,7 +249,7 @@ function laterStatements(sentence: MessageSentence, start: number, isFound: bool
     // "In the story, my name is Max" is not about the person.
     const who = /^in\s/iu.test(plain.slice(start)) ? null : identity(sentence, at)
     const finding = who ?? preference(sentence, at) ?? (isRule ? instruction(sentence, at) : null)
-    if (finding !== null) found.push({ finding, from: isFound || found.length > 0 ? at : from, joint, isReason })
+    if (finding !== null) found.push({ finding, from: isFound || found.length > 0 ? at : from, at, joint, isReason })
   }
   return found
 }
@@ -328,9 +328,30 @@ function instruction(sentence: MessageSentence, start: number): Finding | null {
   const bare = text.replace(addressed, '')
   const cue = standing.exec(bare)
   // Another person may be speaking before a cue in the middle of a sentence.
-  const isDoubtful = cue !== null && cue.index > 0 && /\p{L}/u.test(bare.slice(cue.index + cue[0].length))
+  const isCued = cue !== null && cue.index > 0 && /\p{L}/u.test(bare.slice(cue.index + cue[0].length))
+  const isDoubtful = isCued || hasRemark(bare)
   return isDoubtful ? { ...found, isDoubtful } : found
 }
+
+/**
+ * Whether something is said about a statement behind it: with several words in brackets, after a dash, or with a verb of its own that no
+ * conjunction subordinates ("never hang up is what the caller said").
+ */
+const hasRemark = (text: string): boolean => {
+  if (/[([](?=[^)\]]{0,200}\s)[^)\]]{0,200}\p{L}|\s[-–—]{1,2}\s|\p{L}—\p{L}/u.test(text)) return true
+  const words = analyse(text.slice(0, 400)).map(({ word }) => word)
+  const verb = words.findIndex((word) => finite.has(word))
+  // "You may deploy on Fridays": the verb of a pronoun is the instruction's own.
+  return (
+    verb > 0 && !isFunctionWord(words[verb - 1] ?? '') && !words.slice(0, verb).some((word) => conjunctions.has(word))
+  )
+}
+
+const conjunctions = new Set(
+  'that which who whose what where when whenever why how if unless whether because since so as and but or than until while before after every each'.split(
+    ' ',
+  ),
+)
 
 /** Whether a text has a sentence that is to hold until further notice. */
 export const isStandingInstruction = (text: string): boolean =>
@@ -466,18 +487,24 @@ const identities: readonly (readonly [slot: Slot, pattern: RegExp, isValue: (val
   ],
 ]
 
-function identity(sentence: MessageSentence, start: number): Finding | null {
-  const text = sentence.plain.slice(start)
+/** Nothing but the rest of the value: behind anything else, somebody else may be speaking ("…, says the label"). */
+const isBareEnd =
+  /^(?:\s(?:[Tt]ime(?: ?zone)?|pronouns|for me|speaker|now|please))?(?:\s\([^\s()]{1,20}\))?[\s.!,;*_)"'”’]{0,8}$/u
+
+/** `end`: where the next statement of the sentence begins. */
+function identity(sentence: MessageSentence, start: number, end = sentence.plain.length): Finding | null {
+  const text = sentence.plain.slice(start, end)
   for (const [slot, pattern, isValue] of identities) {
     const match = pattern.exec(text)
     const value = match?.groups?.value
     if (match === null || value === undefined || !isValue(value)) continue
     const subtype = /\b(?:call|address|refer to) me\b/iu.test(text) ? 'instruction' : null
     const found = { kind: 'identity', type: 'preference', subtype, about: 'person', slot } as const
-    // "…, says the label": somebody else may be speaking behind the comma, unless they speak of themselves.
-    const rest = text.slice(match[0].length)
-    const isDoubtful = rest.startsWith(',') && !firstPerson.test(rest)
-    return { ...found, ...placed(sentence, start), ...(isDoubtful ? { isDoubtful } : {}) }
+    return {
+      ...found,
+      ...placed(sentence, start),
+      ...(isBareEnd.test(text.slice(match[0].length)) ? {} : { isDoubtful: true }),
+    }
   }
   return null
 }
@@ -511,20 +538,25 @@ const oldToNew = new RegExp(
 )
 
 /**
- * "Actually the port is 5433, not 5432". Whether a belief holds the old words is checked later. A sentence that only tells of
- * a change ("the demo moved from …") may ask about it, deny it, or report somebody else's words, which shows before the verb.
+ * "Actually the port is 5433, not 5432". Whether a belief holds the old words is checked later. A sentence may also ask about a
+ * change, deny it, or report somebody else's words, which shows at its beginning.
  */
 function correction(sentence: MessageSentence, start: number): Finding | null {
   const text = sentence.plain.slice(start)
   const cue = correctionCue.exec(text)?.[0].length ?? 0
   const denied = notOld.exec(text)
   const told = denied === null ? oldToNew.exec(text) : null
-  const [from, to] = (denied ?? told ?? (cue > 0 ? cuedOld.exec(text) : null))?.indices?.groups?.old ?? []
+  const match = denied ?? told ?? (cue > 0 ? cuedOld.exec(text) : null)
+  const [from, to] = match?.indices?.groups?.old ?? []
   if (from === undefined && cue === 0) return null
   const replaces = from === undefined ? null : sentence.text.slice(start + from, start + (to ?? from)).trim()
   const found = { kind: 'correction', type: 'entity', subtype: null, about: 'work', replaces } as const
-  const subject = told === null || cue > 0 ? {} : { subject: sentence.text.slice(start, start + told.index) }
-  return { ...found, ...placed(sentence, start + cue), ...subject }
+  const lead = {
+    text: sentence.text.slice(start + cue, start + Math.max(cue, match?.index ?? 0)),
+    hasValue: told === null,
+  }
+  const isDoubtful = told !== null && hasRemark(text.slice(told.index))
+  return { ...found, ...placed(sentence, start + cue), lead, ...(isDoubtful ? { isDoubtful } : {}) }
 }
 
 /** Part of a sentence, without markup around the whole of it and without a question mark at the end. */

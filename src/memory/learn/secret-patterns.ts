@@ -110,7 +110,7 @@ const patterns: readonly SecretPattern[] = [
   // Codes and keys that restore an account or a disk, in groups of digits or letters.
   {
     pattern:
-      /(?:recovery|backup|rescue|licen[cs]e|product)[ _-]?(?:codes?|keys?|pass(?:code|phrase))\b["'”’`]?[^\n.!?:=]{0,60}?(?:\s(?:is|are|was)\s|\s{0,4}[:=]\s{0,4})["'“‘`]?(?<value>[A-Za-z\d]{4,12}(?:[ -][A-Za-z\d]{4,12}){0,12})/dgiu,
+      /(?:recovery|backup|rescue|licen[cs]e|product)[ _-]?(?:codes?|keys?|pass(?:code|phrase))\b["'”’`]?[^\n.!?:=]{0,60}?(?:\s(?:is|are|was)\s|\s{0,4}[:=]\s{0,4})["'“‘`]?(?<value>[A-Za-z\d]{4,12}(?:(?:[ -]|, ?(?=[A-Za-z-]{0,12}\d))[A-Za-z\d]{4,12}){0,24})/dgiu,
     what: 'a recovery code',
     hint: /recovery|backup|rescue|licen[cs]e|product/iu,
     isSecret: (value) => /\d/u.test(value) || equalGroups.test(value),
@@ -129,6 +129,13 @@ const patterns: readonly SecretPattern[] = [
     hint: /pass/iu,
     isSecret: (value) =>
       /(?<![^ ])\d+(?![^ ]| \p{L}+s(?: |$))/iu.test(value) && !commonAfterIs.test(value.split(' ', 1)[0] as string),
+  },
+  // "The secret is …" mostly tells no secret, so the value has to look like one.
+  {
+    pattern: /\bsecret["'”’`]?\s{0,4}(?:is|was|:|=)\s{0,4}["'“‘`]?(?<value>[^\s"'”’`,;]{6,200})/dgiu,
+    what: passwordOrKey,
+    hint: /secret/iu,
+    isSecret: (value) => isLiteral(value) && /\d/u.test(value) && /\p{L}/u.test(value) && !measure.test(value),
   },
   // The text of a Wi-Fi code.
   { pattern: /\bWIFI:[^\n]{0,200}?;P:(?<value>(?:\\.|[^;\n\\]){3,100})/dgu, what: passwordOrKey, hint: /WIFI:/u },
@@ -170,7 +177,7 @@ const patterns: readonly SecretPattern[] = [
   // word of letters and digits.
   {
     pattern:
-      /(?:(?<!\p{L})(?:passwort|kennwort|contraseña|mot de passe|senha|palavra-passe|parola d['’]ordine|wachtwoord|lösenord|adgangskode|passord|salasana|hasł[oa]|hesl[oa]|jelsz[óa]|parolă|şifre|парол[ья])|密码|密碼|パスワード|비밀번호)(?:[^\n:=：]{0,60}?(?:\s(?:ist|lautet|war|es|est|é|è|is|är|er|on|to|je|este)\s|[:=：]|は|是)\s{0,4}["'“„«]?|\p{L}{0,4}\s{1,8}(?=[^\s"']{0,40}\d)(?=[^\s"']{0,40}\p{L}))(?<value>[^\s"'”“»]{4,200})/dgiu,
+      /(?:(?<!\p{L})(?:passwort|kennwort|wlan-?schlüssel|contraseña|mot de passe|mdp|senha|palavra-passe|parola d['’]ordine|wachtwoord|lösenord|adgangskode|passord|salasana|hasł[oa]|hesl[oa]|jelsz[óa]|parolă|şifre|парол[ья])|密码|密碼|パスワード|비밀번호)(?:[^\n:=：]{0,60}?(?:\s(?:ist|lautet|war|es|(?:c['’])?est|é|è|is|är|er|on|to|je|este)\s|[:=：]|は|是)\s{0,4}["'“„«]?|\p{L}{0,4}\s{1,8}(?=[^\s"']{0,40}\d)(?=[^\s"']{0,40}\p{L}))(?<value>[^\s"'”“»]{4,200})/dgiu,
     what: passwordOrKey,
     isSecret: (written) => {
       const value = written.replace(/[.,;:!?)]{1,20}$/u, '')
@@ -178,7 +185,7 @@ const patterns: readonly SecretPattern[] = [
     },
   },
   {
-    pattern: /\b(?:pin(?: code| number)?|cvv2?|cvc)\s{1,8}(?<value>\d{3,8})\b/dgiu,
+    pattern: /\b(?:pin(?: code| number)?|puk|cvv2?|cvc)\s{1,8}(?<value>\d{3,8})\b/dgiu,
     what: 'a number that proves who somebody is',
   },
   {
@@ -191,7 +198,7 @@ const patterns: readonly SecretPattern[] = [
 
 /** A word that names a credential, followed by one: in a sentence, a setting, a field of JSON or an element of XML. */
 const credential =
-  /(?:\b|_|(?<=\w)(?=pass(?:word|code|wd)|[a-z]{3,10}key|[a-z]{3,6}token|clientsecret))(?:pass(?:word|code|wd)?|pwd?|pin(?: code| number)?|(?:api|access|secret|private|licen[cs]e|product|activation|recovery|master|admin|signing|encryption)[ _-]?key|auth(?:entication)?[ _-]?token|access[ _-]?token|api[ _-]?token|token|client[ _-]?secret|cvv2?|cvc|security code|ssn|social security number|credentials?)(?:\b["'”’`]?(?:\s{1,4}(?:for|of|to|on|at|in)\s{1,4}[^:=\n]{1,60}?)?\s{0,4}(?:is|are|was|['’]s|=|:|->|to)\s{0,4}["'“‘`]?|>)(?<value>[^\s"'”’`<]{1,400})(?<more>\s{1,8}\S)?/dgiu
+  /(?:\b|_|(?<=\w)(?=pass(?:word|code|wd)|[a-z]{3,10}key|[a-z]{3,6}token|clientsecret))(?:pass(?:word|code|wd)?|pwd?|pin(?: code| number)?|puk|(?:api|access|secret|private|licen[cs]e|product|activation|recovery|master|admin|signing|encryption)[ _-]?key|auth(?:entication)?[ _-]?token|access[ _-]?token|api[ _-]?token|token|client[ _-]?secret|cvv2?|cvc|security code|ssn|social security number|credentials?)(?:\b["'”’`]?(?:\s{1,4}(?:for|of|to|on|at|in)\s{1,4}[^:=\n]{1,60}?)?\s{0,4}(?:is|are|was|['’]s|=|:|->|to)\s{0,4}(?:[|>][+-]?[ \t]{0,4}\n\s{1,40})?["'“‘`]?|>)(?<value>[^\s"'”’`<]{1,400})(?<more>\s{1,8}\S)?/dgiu
 
 /** A passphrase consists of plain words. */
 const phrase =
@@ -291,7 +298,7 @@ function secretOf(match: RegExpExecArray, what: string): Secret {
 
 function credentialOf(match: RegExpExecArray): string | null {
   const value = (match.groups?.value ?? '').replace(/[.,;:!?)]{1,20}$/u, '')
-  const isNumbered = /\b(?:pin|cvv2?|cvc|ssn|security code|social security)/iu.test(match[0])
+  const isNumbered = /\b(?:pin|puk|cvv2?|cvc|ssn|security code|social security)/iu.test(match[0])
   if (isNumbered) return /^\d[\d-]{2,}$/u.test(value) ? 'a number that proves who somebody is' : null
   if (value.length < 4 || !isLiteral(value)) return null
   // "The password is stored in the vault" and "the token is refreshed hourly" do not give the credential away.

@@ -274,6 +274,28 @@ describe('a password in another language', () => {
   )
 })
 
+describe('a secret of another kind', () => {
+  it.each([
+    ['The PUK of the SIM card is 84920174.', '84920174'],
+    ["le mdp du wifi de l'atelier c'est sel-marin-2291, tu peux ?", 'sel-marin-2291'],
+    ['Der WLAN-Schlüssel für die Gäste lautet eichenhof-27, danke.', 'eichenhof-27'],
+    ['admin:\n  password: >-\n    mango-lamp-88\n  port: 5432', 'mango-lamp-88'],
+    ['api_token: |\n  mango-lamp-88-x\nport: 1', 'mango-lamp-88-x'],
+    ['The parcel webhook secret is mango-lamp-93.', 'mango-lamp-93'],
+    ['Backup codes of the mailbox: 4821-9930, 7714-0052, 3386-1147', '7714-0052'],
+  ])('is masked in %j', (text, secret) => {
+    expect(masked(text)).not.toContain(secret)
+  })
+
+  it.each([
+    'The secret is out.',
+    'The secret of the sauce is patience.',
+    'description: >-\n  serves the password page\nport: 1',
+    'le mdp du wifi est au dos de la box',
+    'Recovery codes: kept in the vault, see shelf B',
+  ])('is not seen in %j', (text) => expect(masked(text)).toBe(text))
+})
+
 describe('a short password', () => {
   it.each([
     '{"host": "db2", "password": "mango-lamp-77"}',

@@ -20,6 +20,33 @@ const preludeFor = async (beliefs: readonly Belief[], maxPrelude = 2_000) =>
     })
   ).prelude
 
+describe('the share of agents', () => {
+  const noted = (name: string, length: number) =>
+    belief({
+      name,
+      content: `Tide table: ${'x'.repeat(length)}`,
+      aliases: ['tide table'],
+      editedByPerson: false,
+      provenance: { ...belief({ name }).provenance, actor: 'agent', origin: 'codex' },
+    })
+  const own = belief({ name: 'own', content: `Tide table: ${'y'.repeat(300)}`, aliases: ['tide table'] })
+  const recalled = async (...beliefs: readonly ReturnType<typeof belief>[]) => {
+    const memory = await portsWith(...beliefs)
+    const budget = { maxCharacters: 1_000 }
+    const { relevant } = await recall(memory, { user: 'ann', scopes: ['domain:code'], message: 'tide table', budget })
+    return relevant.map(({ belief: { name } }) => name)
+  }
+
+  it('takes no room from what the person said, however long a note is', async () => {
+    expect(await recalled(noted('a', 900), own)).toEqual(['own'])
+  })
+
+  it('is one of characters, but one long note can be recalled', async () => {
+    expect(await recalled(noted('a', 100), noted('b', 100), noted('c', 100))).toHaveLength(2)
+    expect(await recalled(noted('a', 900))).toEqual(['a'])
+  })
+})
+
 describe('the prelude', () => {
   it('goes from what the person edited to instructions to the rest, each latest confirmed first', async () => {
     const instruction = { subtype: 'instruction' } as const

@@ -24,6 +24,7 @@ export class ContextBudget {
   readonly #limits: Budget
   #beliefs = 0
   #fromAgents = 0
+  #charactersFromAgents = 0
   #characters = 0
 
   constructor(limits: Budget) {
@@ -49,28 +50,45 @@ export class ContextBudget {
   }
 
   takeRelevant<One extends Pick<RelevantBelief, 'belief' | 'score'>>(relevant: readonly One[]): readonly One[] {
-    return relevant.filter(({ belief, score }) => this.#takeBelief(belief, score, null))
+    // Last, so that no belief of an agent, however long, takes the place of another.
+    const [ofAgents, others] = [
+      relevant.filter(({ belief }) => isByAgent(belief)),
+      relevant.filter(({ belief }) => !isByAgent(belief)),
+    ]
+    const taken = new Set([...others, ...ofAgents].filter(({ belief, score }) => this.#takeBelief(belief, score, null)))
+    return relevant.filter((one) => taken.has(one))
   }
 
   #takeBelief(belief: Belief, score: number | null, reached: LeftOut['limit'] | null): boolean {
-    const { maxBeliefs, maxFromAgents } = this.#limits
+    const { maxBeliefs } = this.#limits
     const isFromAgent = isByAgent(belief)
-    const share = isFromAgent && this.#fromAgents >= maxFromAgents ? 'maxFromAgents' : null
+    const share = isFromAgent && this.#isShareTaken(lengthOf(belief)) ? 'maxFromAgents' : null
     const isTaken = this.#take(belief, score, reached ?? share ?? (this.#beliefs >= maxBeliefs ? 'maxBeliefs' : null))
     this.#beliefs += Number(isTaken)
     this.#fromAgents += Number(isTaken && isFromAgent)
+    this.#charactersFromAgents += isTaken && isFromAgent ? lengthOf(belief) : 0
     return isTaken
+  }
+
+  /** The share of agents is one of beliefs and of characters; one belief may be longer, or it could never be recalled. */
+  #isShareTaken(length: number): boolean {
+    const { maxBeliefs, maxFromAgents, maxCharacters } = this.#limits
+    if (this.#fromAgents >= maxFromAgents) return true
+    const maxLength = (maxCharacters * maxFromAgents) / Math.max(1, maxBeliefs)
+    return this.#fromAgents > 0 && this.#charactersFromAgents + length > maxLength
   }
 
   /** `reached`: the limit that keeps the belief out whatever its length. */
   #take(belief: Belief, score: number | null, reached: LeftOut['limit'] | null): boolean {
-    const length = belief.name.length + belief.content.length + belief.why.length
+    const length = lengthOf(belief)
     const limit = reached ?? (this.#characters + length > this.#limits.maxCharacters ? 'maxCharacters' : null)
     if (limit === null) this.#characters += length
     else this.leftOut.push({ belief, limit, score })
     return limit === null
   }
 }
+
+const lengthOf = ({ name, content, why }: Belief): number => name.length + content.length + why.length
 
 /** Whether an agent, a tool or a model wrote a belief, and no person took it over. */
 export const isByAgent = (belief: Belief): boolean => !['person', 'document'].includes(authorityOf(belief))

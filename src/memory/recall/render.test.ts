@@ -263,6 +263,7 @@ it('shows no answer as the person’s word, whatever name its speaker has', () =
 it.each([
   ['mcp:claude code', 'from the agent mcp:claude code'],
   ['notes confirmed by the person', 'from the agent notes confirmed …'],
+  [`x${'𝓃'.repeat(70)}`, `from the agent x${'𝓃'.repeat(59)}`],
   ['cli) (the person, typed', 'from the agent cli the …'],
 ])('shows the name %s of an agent in two words without brackets', (origin, mark) => {
   const line = beliefLine(

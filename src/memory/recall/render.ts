@@ -140,7 +140,7 @@ export function quoteLine({
 /** A name that a program or a file gave itself: too short to say anything, and without the brackets of a mark. */
 function label(name: string): string {
   const words = safe(name.replace(/[()[\]{}]/gu, ' ')).split(' ')
-  const shown = words.slice(0, maxLabelWords).join(' ').slice(0, maxLabelLength)
+  const shown = Array.from(words.slice(0, maxLabelWords).join(' ')).slice(0, maxLabelLength).join('')
   return words.length > maxLabelWords ? `${shown} …` : shown
 }
 

@@ -425,6 +425,65 @@ describe('importing with less authority', () => {
   })
 })
 
+describe('a file that nobody vouches for', () => {
+  const facts = (count: number, fields: object = {}) =>
+    Array.from({ length: count }, (_, index) => ({
+      id: `f-${index}`,
+      name: `vendor slip ${index}`,
+      content: `The vendor slip ${index} is in tray ${index}.`,
+      ...fields,
+    }))
+
+  it.each([
+    ['a document', undefined],
+    ['an agent', { actor: 'agent', origin: 'codex' }],
+    ['a model', { actor: 'model', origin: 'review' }],
+  ])('has at most 20 records wait, also if they claim to be by %s', async (_who, provenance) => {
+    const memory = ports()
+    const waiting = { candidate: true, ...(provenance === undefined ? {} : { provenance }) }
+    await take(memory, facts(20, waiting), person, false)
+    const more = [{ name: 'one more', content: 'The one more is here.', ...waiting }]
+
+    await expect(take(memory, more, person, false)).rejects.toMatchObject({ code: 'conflict' })
+    expect(await take(memory, facts(20, waiting), person, false)).toMatchObject({ unchanged: 20 })
+  })
+
+  it('counts known records that begin to wait', async () => {
+    const memory = ports()
+    const { belief: own } = await tell(memory, 'quay master', 'Our quay master is Brigitta.')
+    await take(memory, facts(30), person, false)
+
+    for (const fields of [{ candidate: true }, { status: 'exploratory', proposedFor: own.id }])
+      await expect(take(memory, facts(30, fields), person, false)).rejects.toMatchObject({ code: 'conflict' })
+  })
+
+  it('counts what waits although much of agents waits, too', async () => {
+    const memory = ports()
+    const everywhere = { scopes: ['user:universal'] }
+    await take(memory, facts(15, everywhere), person, false)
+    for (const origin of ['scout', 'clerk'])
+      for (let fee = 0; fee < 12; fee += 1)
+        await tell(memory, `${origin} fee ${fee}`, `The ${origin} fee ${fee} is paid.`, {
+          author: { actor: 'agent', origin },
+          ...everywhere,
+        })
+
+    const more = facts(15, everywhere).map((fact) => ({ ...fact, id: `g-${fact.id}`, name: `other ${fact.name}` }))
+    await expect(take(memory, more, person, false)).rejects.toMatchObject({ code: 'conflict' })
+  })
+
+  it('cannot claim that a belief of a person replaced one of its records', async () => {
+    const memory = ports()
+    const { belief: own } = await tell(memory, 'boathouse', 'The boathouse is green.')
+    const record = { name: 'ferry', content: 'The ferry leaves at nine.', supersededBy: own.id }
+
+    const { added, warnings } = await take(memory, [record], person, false)
+
+    expect([added, warnings.length]).toEqual([0, 1])
+    expect((await exported(memory)).map(({ name }) => name)).toEqual(['boathouse'])
+  })
+})
+
 describe('importing records that were read already', () => {
   it('sees in each what those before it did', async () => {
     const memory = ports()

@@ -192,11 +192,14 @@ async function planImport(ports: Ports, situation: ImportContext): Promise<Impor
   }
   await refuseCycles(ports, planner.changes, placed)
   const waiting = [...planner.changes.values()].filter(
-    ({ expectedVersion, after }) => expectedVersion === 0 && (after?.candidate || after?.proposedFor !== null),
+    ({ beliefId, after }) => after !== null && isWaiting(after) && !isWaiting(stored.get(beliefId)),
   )
   if (!situation.trusted) await requireRoomForDocuments(ports, user, waiting.length)
   return { changes: [...planner.changes.values()], tally: planner.tally, warnings: planner.warnings }
 }
+
+const isWaiting = (belief: Belief | undefined): boolean =>
+  belief !== undefined && (belief.candidate || belief.proposedFor !== null)
 
 /** The memory as it would be after the records seen so far. */
 function openPlanner(ports: Ports, { author, trusted, at, removed }: ImportContext) {
@@ -214,7 +217,9 @@ function openPlanner(ports: Ports, { author, trusted, at, removed }: ImportConte
     const read = { ...imported(record), createdAt }
     const predecessors = await predecessorsOf(known)
     const isSame = (one: Belief): boolean =>
-      isSameRecord(known, one) || isSameRecord(known, keepRetired(known, one, ceiling))
+      [one, keepRetired(known, one, ceiling)].some(
+        (state) => isSameRecord(known, state) || isSameRecord(known, counted(state)),
+      )
     const { belief, refused } = await allowed(read)
     const successor = inherit(belief, predecessors)
     if ([{ ...record, version: 1 }, read, inherit(read, predecessors), belief, successor].some(isSame)) {
@@ -255,6 +260,10 @@ function openPlanner(ports: Ports, { author, trusted, at, removed }: ImportConte
       warnings.push(`${place}: ${record.id} was forgotten and is left out; give it another id to have it back.`)
       return
     }
+    if (await isReplacedByHigher(record)) {
+      warnings.push(`${place}: left out. It claims that a belief of a person replaced it, which only a person decides.`)
+      return
+    }
     const { belief, refused } = await allowed({ ...imported(record), version: lastVersion + 1 })
     warnings.push(...refused.map((warning) => `${place}: ${warning}`))
     const holders = isCurrent(belief) ? await holdersOf(belief) : []
@@ -274,6 +283,13 @@ function openPlanner(ports: Ports, { author, trusted, at, removed }: ImportConte
       put(lastVersion, successor)
       tally.corrected += 1
     }
+  }
+
+  /** A file does not decide what the belief of a higher authority replaced: that belief would correct what people said. */
+  async function isReplacedByHigher({ user, supersededBy }: BeliefRecord): Promise<boolean> {
+    if (ceiling === 'person' || supersededBy === null) return false
+    const successor = changes.get(supersededBy)?.after ?? (await ports.store.get(user, supersededBy))
+    return successor !== null && authorityOf(successor) === 'person'
   }
 
   /** The same statement again. It reinforces the belief only if it is newer and comes from another source. */
@@ -325,6 +341,12 @@ function openPlanner(ports: Ports, { author, trusted, at, removed }: ImportConte
     return { belief: { ...belief, aliases }, refused: refused.map(refusalText) }
   }
 
+  /** A record that waits does so because of the file, whoever it claims to be by, and counts against the file's limit. */
+  function counted(belief: Belief): Belief {
+    if (ceiling !== 'document' || !isWaiting(belief)) return belief
+    return { ...belief, provenance: { ...belief.provenance, actor: ceiling } }
+  }
+
   async function waits(belief: Belief): Promise<boolean> {
     return ceiling !== 'person' && (await reasonToWait(writerOf(belief), belief)) !== null
   }
@@ -337,7 +359,7 @@ function openPlanner(ports: Ports, { author, trusted, at, removed }: ImportConte
   /** Several changes of one belief become one change, from the stored version to the last state. */
   function put(readVersion: number, belief: Belief): void {
     const expectedVersion = changes.get(belief.id)?.expectedVersion ?? readVersion
-    const after = { ...belief, version: expectedVersion + 1 }
+    const after = { ...counted(belief), version: expectedVersion + 1 }
     changes.set(belief.id, { beliefId: belief.id, expectedVersion, outcome: 'present', after })
     for (const scope of after.scopes) {
       const key = identity(scope, after.name)

@@ -86,6 +86,16 @@ describe('words that may be pasted although no sign says so', () => {
     },
   )
 
+  it('end where the same line announces a text of somebody else', () => {
+    expect(parts('Here is what he texted me. The desk moved to the quay.')).toEqual([
+      ['sure', 'Here is what he texted me.'],
+    ])
+    expect(parts('SMS from a stranger: All is on hold. The desk moved to the quay.')).toEqual([
+      ['sure', 'SMS from a stranger:'],
+      ['perhaps', ' All is on hold. The desk moved to the quay.'],
+    ])
+  })
+
   it.each([
     ['See:\n> We moved.\n> Bye.\n\n', 'Remember that.'],
     ['Why?\n```\nx = 1\n```\n', 'Remember that.'],

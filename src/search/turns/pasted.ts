@@ -22,6 +22,8 @@ export function pastedFrom(message: string): number {
       for (const sentence of sentencesOf(line)) {
         if (opensQuotation.test(sentence.text)) return start + sentence.start
         if (asksToWorkOnText(sentence.text)) return start + sentence.end
+        // "Here is what he wrote. …" announces the rest of its line, too.
+        if (announcesRest(sentence.text) && /\S/u.test(line.slice(sentence.end))) return start + sentence.end
       }
       const opened = /[:：]\s{0,4}(?=["“„«{[<])/u.exec(line)
       if (opened !== null) return start + opened.index + opened[0].length
@@ -67,11 +69,17 @@ export function ownParts(message: string): readonly OwnPart[] {
   return parts.filter(({ start, end }) => end > start)
 }
 
-/** Where doubt begins: on the second line; in the second sentence of a message that is longer than people type. */
+/**
+ * Where doubt begins: on the second line; in the second sentence of a message that is longer than people type; after a colon
+ * that several sentences follow.
+ */
 const doubtfulFrom = (message: string): number => {
   const begin = message.length - message.trimStart().length
   const [line = ''] = withLineFeeds(message.slice(begin)).split('\n', 1)
-  return begin + (isShortParagraph(message) ? line.length : (sentencesOf(line)[0]?.end ?? 0))
+  const sentences = sentencesOf(line)
+  const announced = sentences.length < 2 || keepsList.test(line) ? -1 : line.search(/(?<=[:：])\s/u)
+  const end = isShortParagraph(message) ? line.length : (sentences[0]?.end ?? 0)
+  return begin + (announced < 0 ? end : Math.min(end, announced))
 }
 
 /**
@@ -147,11 +155,14 @@ const isIndentedBlock = (line: string, before: string): boolean =>
 const keepsList =
   /\b(?:remember|memori[sz]e|keep in mind|bear in mind|note|save|store|rules?|from now on|always|never|forget)\b/iu
 
+const announcesRest = (sentence: string): boolean =>
+  /^\W{0,4}here(?:['’]s| is| are)\b/iu.test(sentence) && !keepsList.test(sentence)
+
 /** Whether a question, or the end of a line, points at something that the line does not show. */
 const pointsAhead = (line: string): boolean =>
   !keepsList.test(line) &&
   (/\b(?:this|these|below|attached|following)\W{0,4}$/iu.test(line) ||
-    /^\W{0,4}here(?:['’]s| is| are)\b/iu.test(line) ||
+    announcesRest(line) ||
     (/\b(?:this|these|that|below|attached)\b/iu.test(line) && (/\?\W{0,4}$/u.test(line) || asks.test(line))))
 
 const asks =

@@ -159,7 +159,11 @@ export function beliefReads(connection: Connection, reading: ReadForUser): Belie
       }),
     scopes: (user) => {
       const counted = 'SELECT name AS scope, current AS beliefs FROM scopes WHERE user_id = ? ORDER BY name'
-      return reading(user, [], (userId) => connection.all(counted, [userId]))
+      return reading(user, [], (userId) =>
+        connection
+          .all<{ scope: string; beliefs: number }>(counted, [userId])
+          .map(({ scope, beliefs }) => ({ scope, beliefs })),
+      )
     },
     pinned: (view, { editedEverywhere }) =>
       reading(view.user, [], (userId) =>

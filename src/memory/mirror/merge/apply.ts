@@ -4,7 +4,7 @@ import { MemoryError } from '../../../errors.ts'
 import { allowedAliases, everydayReason } from '../../change/aliases.ts'
 import { reasonToWait, requireRoom } from '../../change/authority.ts'
 import { type BeliefDraft, fieldsOfType, parseDraft, type StatedFields } from '../../change/draft.ts'
-import { inherit, newBelief, proposal, sameCandidate, superseded } from '../../change/remember.ts'
+import { inherit, newBelief, proposal, sameCandidates, superseded } from '../../change/remember.ts'
 import { change, created, type Decision, withdrawn } from '../../change/transaction.ts'
 import { requireFreeName } from '../../find-belief.ts'
 import { nameStatement } from '../../learn/name-of.ts'
@@ -145,8 +145,8 @@ async function commitEdit(ports: Ports, { user, author, edit }: EditCommit): Pro
         return { kind: outcome === 'added' ? 'remember' : 'correct', changes, result: () => ({ outcome, belief }) }
       }
       if (target !== null) return propose(target, belief)
-      const same = await sameCandidate(ports, belief)
-      if (same !== null) return { kind: 'nothing', result: { outcome: 'waiting', belief: same } }
+      const [same] = await sameCandidates(ports, belief)
+      if (same !== undefined) return { kind: 'nothing', result: { outcome: 'waiting', belief: same } }
       await requireRoom(ports, belief, [])
       const candidate = { ...belief, candidate: true }
       return {

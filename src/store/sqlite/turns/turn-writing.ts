@@ -14,8 +14,9 @@ export function findKnown(
   userId: number,
   turns: readonly NewTurn[],
 ): readonly (number | null)[] {
-  const byMessage = 'SELECT row FROM turns WHERE user_id = ? AND message_id = ?'
-  const byWords = 'SELECT row FROM turns WHERE user_id = ? AND key = ? ORDER BY row'
+  // What another author stored first does not make the person's own message known. A forgotten turn has no origin.
+  const byMessage = 'SELECT row FROM turns WHERE user_id = ? AND message_id = ? AND (? OR origin = ? OR origin IS NULL)'
+  const byWords = 'SELECT row FROM turns WHERE user_id = ? AND key = ? AND (? OR origin = ?) ORDER BY row'
   const taken = new Set<number>()
   const lastSaid = new Map<string, string | null>()
   return turns.map((turn) => {
@@ -23,13 +24,14 @@ export function findKnown(
       ? (lastSaid.get(turn.session) ?? null)
       : lastUserText(connection, userId, turn.session, turn.at)
     if (turn.role === 'user') lastSaid.set(turn.session, turn.text)
+    const author = [Number(turn.origin !== 'person'), originCode('person')]
     const sameMessage =
-      turn.messageId === null ? undefined : connection.value<number>(byMessage, [userId, turn.messageId])
+      turn.messageId === null ? undefined : connection.value<number>(byMessage, [userId, turn.messageId, ...author])
     const own = { messageId: turn.messageId, index: turn.index, at: turn.at, previous }
     const known =
       sameMessage ??
       connection
-        .column<number>(byWords, [userId, wordsKey(turn)])
+        .column<number>(byWords, [userId, wordsKey(turn), ...author])
         .find((row) => !taken.has(row) && isSameTurn(own, identityAt(connection, row)))
     if (known === undefined) return null
     taken.add(known)
