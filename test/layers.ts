@@ -7,15 +7,7 @@ export type SourceFile = { readonly file: string; readonly source: string }
 type Layer = { readonly below: readonly string[]; readonly topLevel: readonly string[] }
 
 const everyLayer = [
-  ...[
-    'errors.ts',
-    'json.ts',
-    'omit-undefined.ts',
-    'did-you-mean.ts',
-    'recent-map.ts',
-    'thread-calls.ts',
-    'next-turn.ts',
-  ],
+  ...['errors.ts', 'json.ts', 'omit-undefined.ts', 'did-you-mean.ts', 'recent-map.ts', 'next-turn.ts'],
   'local-time.ts',
 ]
 const layer = (below: readonly string[], topLevel = everyLayer): Layer => ({ below, topLevel })
@@ -47,7 +39,6 @@ const TOP_LEVEL: Readonly<Record<string, Layer>> = {
   'recent-map.ts': layer([], []),
   'next-turn.ts': layer([], []),
   'local-time.ts': layer([], ['errors.ts']),
-  'thread-calls.ts': layer([], ['errors.ts', 'omit-undefined.ts']),
   'omit-undefined.ts': layer([], []),
   'did-you-mean.ts': layer([], []),
   'config.ts': layer([], ['errors.ts', 'did-you-mean.ts']),

@@ -6,26 +6,26 @@ import { describe, expect, it } from 'vitest'
  * Raising a budget is a commit of its own that says why.
  */
 const budgets: Readonly<Record<string, number>> = {
-  '': 1_400,
+  '': 1_300,
   beliefs: 800,
-  cli: 13_250,
-  eval: 10_100,
+  cli: 13_400,
+  eval: 10_200,
   files: 850,
-  http: 2_000,
+  http: 1_950,
   mcp: 700,
-  memory: 10_650,
+  memory: 10_900,
   'memory/mirror': 2_550,
-  models: 700,
-  operations: 3_700,
+  models: 650,
+  operations: 3_750,
   proxy: 850,
-  search: 4_400,
+  search: 4_450,
   store: 1_100,
   'store/copy': 250,
   'store/postgres': 1_900,
-  'store/sqlite': 4_250,
+  'store/sqlite': 4_350,
   tasks: 4_800,
 }
-const maxLines = 63_100
+const maxLines = 64_300
 /** Max lines of the TypeScript and CSS of the dashboard, in `web`. */
 const maxWebLines = 12_350
 
