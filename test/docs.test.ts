@@ -58,8 +58,8 @@ function shellWithCredence() {
 }
 
 describe('the documents', () => {
-  it('have a README of fewer than 150 lines', () => {
-    expect(read('README.md').split('\n').length).toBeLessThan(150)
+  it('have a README of fewer than 120 lines', () => {
+    expect(read('README.md').split('\n').length).toBeLessThan(120)
   })
 
   it.each(pages)('%s names only files and folders that exist', (page) => {
