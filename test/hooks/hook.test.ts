@@ -143,7 +143,8 @@ describe('a hook at prompt submit', () => {
     using place = workplace()
     await withMemory(place)
 
-    await hook(place, prompted(place, 'Call me Sam. Remember that the API port is 8080.'), 'prompt-submit')
+    await hook(place, prompted(place, 'Call me Sam.'), 'prompt-submit')
+    await hook(place, prompted(place, 'Remember that the API port is 8080.'), 'prompt-submit')
 
     const { items } = await place.json('beliefs', '--limit', '2')
     const scopes = Object.fromEntries(
@@ -153,7 +154,10 @@ describe('a hook at prompt submit', () => {
       'Call me Sam.': ['user:universal'],
       'the API port is 8080.': ['project:ledger'],
     })
-    expect((await place.json('conversations', 'show', 's-1')).turns).toMatchObject([{ scope: 'project:ledger' }])
+    expect((await place.json('conversations', 'show', 's-1')).turns).toMatchObject([
+      { scope: 'project:ledger' },
+      { scope: 'project:ledger' },
+    ])
   })
 
   it('quotes what was said earlier when a prompt asks for it', async () => {
