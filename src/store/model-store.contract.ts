@@ -67,15 +67,19 @@ class UserTurns {
       const previous = lastSaid.get(turn.session) ?? lastUserText(before)
       if (turn.role === 'user') lastSaid.set(turn.session, turn.text)
       if (turn.messageId !== null && this.#forgottenMessages.has(turn.messageId)) return 'forgotten'
-      const same = this.#kept.find(
-        (kept) =>
-          (turn.messageId !== null && kept.turn.messageId === turn.messageId) ||
-          (!taken.has(kept) &&
+      // What another author stored first does not make the person's own message known.
+      const candidates = this.#kept.filter((kept) => turn.origin !== 'person' || kept.turn.origin === 'person')
+      const sameMessage = candidates.find((kept) => turn.messageId !== null && kept.turn.messageId === turn.messageId)
+      const same =
+        sameMessage ??
+        candidates.find(
+          (kept) =>
+            !taken.has(kept) &&
             kept.turn.session === turn.session &&
             kept.turn.role === turn.role &&
             kept.turn.text === turn.text &&
-            isSameTurn({ ...turn, previous }, { ...kept.turn, previous: this.#previousOf(kept) })),
-      )
+            isSameTurn({ ...turn, previous }, { ...kept.turn, previous: this.#previousOf(kept) }),
+        )
       if (same === undefined) return null
       taken.add(same)
       return this.#turnOf(same)

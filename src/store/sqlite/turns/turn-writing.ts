@@ -15,7 +15,8 @@ export function findKnown(
   turns: readonly NewTurn[],
 ): readonly (number | null)[] {
   // What another author stored first does not make the person's own message known. A forgotten turn has no origin.
-  const byMessage = 'SELECT row FROM turns WHERE user_id = ? AND message_id = ? AND (? OR origin = ? OR origin IS NULL)'
+  const byMessage = `SELECT row FROM turns WHERE user_id = ? AND message_id = ? AND (? OR origin = ? OR origin IS NULL)
+    ORDER BY origin IS NOT NULL, row`
   const byWords = 'SELECT row FROM turns WHERE user_id = ? AND key = ? AND (? OR origin = ?) ORDER BY row'
   const taken = new Set<number>()
   const lastSaid = new Map<string, string | null>()
