@@ -51,7 +51,7 @@ export function openDatabase(options: DatabaseOptions): DatabaseSync {
     requireVersion(db)
     // Checked before any setting is changed: settings may write, and the file may belong to another program.
     const state = schemaState(db, file)
-    if (!isImmutable) applySettings(db, file, readonly, busyTimeoutMs)
+    applySettings(db, file, readonly, busyTimeoutMs)
     if (!readonly) migrate(db, file, (work) => whenUnlocked(opened, busyTimeoutMs, work))
     else if (state !== 'known') {
       const problem = 'is empty or was made by an older version, and is open for reading only'
