@@ -477,6 +477,18 @@ describe('a change in both places', () => {
       expect(place.text()).toContain('- why: Sessions.')
     })
 
+    it('shows the text of the store when the line is changed back', async () => {
+      const { place } = await edited()
+      await using _ = place
+
+      place.edit((text) => text.replace('6390', '6380'))
+      await place.sync()
+
+      expect(await proposals(place.memory)).toEqual([])
+      expect(place.text()).toMatch(/On port 6400\. <!-- \S+ -->\n {2}- why: Sessions\.\n {2}- aliases: cache\n/u)
+      expect((await place.status()).isInSync).toBe(true)
+    })
+
     it('proposes to retire the belief when the line is deleted', async () => {
       const { place } = await edited()
       await using _ = place

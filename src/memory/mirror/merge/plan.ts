@@ -104,7 +104,7 @@ async function planItem(
       : item.id === null && current !== null
         ? { kind: 'known', belief: current }
         : null
-  const revisions = await store.history(user, id)
+  const revisions = await store.history(user, item.id ?? id)
   const versions = revisions.flatMap(({ belief }) => belief ?? [])
   const said = fieldsOfItem(item, section, current ?? versions.at(-1) ?? null)
   const isOld = versions.some((version) => isSameItem(said, fieldsOfBelief(version)))
@@ -120,8 +120,8 @@ async function planItem(
   const merged = before === null ? null : mergeFields(before, stored, said)
   // The base is a successor of the line's belief: the line was left in a conflict, and never showed the stored text.
   const wasLeft = item.id !== null && item.id !== id
+  if ((before === null || wasLeft) && isOld) return null
   if (merged !== null) return { kind: wasLeft ? 'conflict' : 'correct', current, fields: merged }
-  if (before === null && isOld) return null
   const isOwn = before === null && id === current.id
   return { kind: isOwn ? 'correct' : 'conflict', current, fields: said }
 }
