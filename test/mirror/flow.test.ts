@@ -1,5 +1,7 @@
 import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
+import type { MemoryOptions } from '../../src/library.ts'
+import { type Memory, memoryFrom } from '../../src/memory/memory.ts'
 import { openMemory } from '../../src/open-memory.ts'
 import { lineOf, mirroredMemory, nothingTaken, personalMemory, withoutLine } from './mirrored-memory.ts'
 
@@ -409,6 +411,94 @@ describe('a change in both places', () => {
     expect(place.text()).toContain('**theme**: solarized')
     expect(place.text()).not.toContain('light')
     expect((await place.status()).isInSync).toBe(true)
+  })
+
+  describe('while the store also adds a belief, so that the file is written', () => {
+    const edited = async (options: Partial<MemoryOptions> = {}) => {
+      const place = mirroredMemory(options)
+      const scopes = ['project:ledger']
+      await place.memory.remember({ name: 'above', content: 'Stays.', scopes, why: 'Tested.' })
+      const redis = { name: 'Redis', content: 'On port 6380.', why: 'Sessions.', aliases: ['cache'], scopes }
+      await place.memory.remember(redis)
+      await place.sync()
+      place.edit((text) => text.replace('6380', '6390'))
+      // Another program, which does not sync the file.
+      const author = { actor: 'person', origin: 'elsewhere' } as const
+      const elsewhere = memoryFrom(place.ports, { user: 'local', scopes, agent: null, author })
+      const { belief } = await elsewhere.correct('Redis', { content: 'On port 6400.' })
+      await elsewhere.remember({ name: 'below', content: 'New.', scopes })
+      return { place, corrected: belief, synced: await place.sync() }
+    }
+    const proposals = async (memory: Memory) =>
+      (await memory.proposals()).map(({ proposal: { content, why, aliases, resolvedAt }, target }) => {
+        return { content, why, aliases, isRemoval: resolvedAt !== null, target: target?.content }
+      })
+    const proposed = { why: 'Sessions.', aliases: ['cache'], isRemoval: false, target: 'On port 6400.' }
+
+    it('keeps the lines below the edited line, and proposes nothing but the edit', async () => {
+      const { place, synced } = await edited()
+      await using _ = place
+
+      expect(synced.taken).toEqual({ ...nothingTaken, conflicts: 1 })
+      expect(place.text()).toMatch(/On port 6390\. <!-- \S+ -->\n {2}- why: Sessions\.\n {2}- aliases: cache\n/u)
+      expect(place.text()).toContain('**below**')
+      expect(await proposals(place.memory)).toEqual([{ content: 'On port 6390.', ...proposed }])
+      expect(await place.sync()).toMatchObject({ written: [], taken: nothingTaken })
+    })
+
+    it.each(['document', 'person'] as const)(
+      'replaces the proposal when the %s edits the line again',
+      async (mirrorAuthority) => {
+        const { place } = await edited({ mirrorAuthority })
+        await using _ = place
+
+        place.edit((text) => text.replace('**Redis**: On port 6390', '**Redis server**: On port 6395'))
+        await place.sync()
+        await place.sync()
+
+        expect((await place.beliefs()).Redis).toBe('On port 6400.')
+        expect(await proposals(place.memory)).toEqual([
+          { content: 'On port 6395.', ...proposed, aliases: ['cache', 'Redis'] },
+        ])
+        expect(place.text()).toMatch(/On port 6395\. <!-- \S+ -->\n {2}- why: Sessions\.\n {2}- aliases: cache\n/u)
+      },
+    )
+
+    it('compares the line again when the store corrects the belief again', async () => {
+      const { place, corrected } = await edited()
+      await using _ = place
+
+      await place.memory.correct(corrected.id, { content: 'On port 6500.' })
+      await place.sync()
+
+      expect(await proposals(place.memory)).toEqual([
+        { content: 'On port 6390.', ...proposed, target: 'On port 6500.' },
+      ])
+      expect(place.text()).toContain('- why: Sessions.')
+    })
+
+    it('shows the text of the store when the line is changed back', async () => {
+      const { place } = await edited()
+      await using _ = place
+
+      place.edit((text) => text.replace('6390', '6380'))
+      await place.sync()
+
+      expect(await proposals(place.memory)).toEqual([])
+      expect(place.text()).toMatch(/On port 6400\. <!-- \S+ -->\n {2}- why: Sessions\.\n {2}- aliases: cache\n/u)
+      expect((await place.status()).isInSync).toBe(true)
+    })
+
+    it('proposes to retire the belief when the line is deleted', async () => {
+      const { place } = await edited()
+      await using _ = place
+
+      place.edit((text) => withoutLine(text, 'Redis'))
+      await place.sync()
+
+      expect(await proposals(place.memory)).toEqual([{ content: 'On port 6400.', ...proposed, isRemoval: true }])
+      expect(place.text()).not.toMatch(/Sessions|cache/u)
+    })
   })
 
   it('to different parts of an item takes both', async () => {

@@ -67,7 +67,7 @@ describe.skipIf(noBrowser !== null)('home, review, conversations, hosts and the 
     await page.getByLabel('Message').fill('')
   })
 
-  it('counts on Home what waits for a decision, conflicts with MEMORY.md among it', async () => {
+  it('counts on Home what waits for a decision, edits of MEMORY.md among it', async () => {
     const { dir, ports } = dashboard.server
     const waiting = (name: string) =>
       page
@@ -75,28 +75,23 @@ describe.skipIf(noBrowser !== null)('home, review, conversations, hosts and the 
         .locator('li', { hasText: name })
         .locator('.number')
         .textContent()
-    const { counts, mirror } = await api<RouteAnswer<'health'>>('/health')
+    const { counts } = await api<RouteAnswer<'health'>>('/health')
     await go(page, '/')
     await eventually(() => waiting('Proposed changes')).toBe(String(counts.proposals))
     await eventually(() => waiting('New statements')).toBe(String(counts.candidates))
-    await eventually(() => waiting('Conflicts')).toBe(String(mirror.conflicts))
 
     const file = join(dir, 'MEMORY.md')
     writeFileSync(file, readFileSync(file, 'utf8').replace('on port 6380', 'on port 6390'))
     await dashboard.memoryAs().correct('Redis', { content: 'Sessions are cached in Redis on port 6400.' })
     await syncMirror(ports, { dir, user: 'local' })
 
-    const { conflicts } = await command<{ conflicts: readonly unknown[] }>('mirror', 'status').catch(({ stdout }) =>
-      JSON.parse(stdout),
-    )
-    expect(conflicts).toHaveLength(1)
-    await go(page, '/health')
-    await sees(page, /changed the same text.*MEMORY\.conflict-/)
-    await page.getByRole('link', { name: 'Decide in Review' }).click()
+    await go(page, '/review')
     const card = page.locator('.review-card', { hasText: 'An edit of MEMORY.md proposed this' })
     await card.locator('ins', { hasText: '6390' }).waitFor()
     await go(page, '/')
-    await eventually(() => waiting('Conflicts')).toBe('1')
+    await eventually(() => waiting('Proposed changes')).toBe(String(counts.proposals + 1))
+    const names = page.getByRole('region', { name: 'Waiting for you' }).locator('li')
+    expect(await names.filter({ hasText: 'not merged' }).count()).toBe(0)
   })
 
   it('says the same numbers as the API and the command line', async () => {

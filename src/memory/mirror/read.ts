@@ -1,5 +1,4 @@
 import { versionMark } from './parse/blocks.ts'
-import { withoutOrphans } from './parse/orphans.ts'
 import { type LiveFile, readLiveFile } from './parse/read-file.ts'
 import { baseOf, loadBase } from './state/bases.ts'
 import { type HeldMirror, type MirrorPaths, type MirrorState, mirrorFile } from './state/state.ts'
@@ -55,7 +54,7 @@ export function readMirror(paths: MirrorPaths, state: MirrorState, reading: Read
   const isChanged = !isUnchanged || state.refused.length + state.waiting.length > 0
   // A file that is missing was not edited: none of its items count as removed.
   const base = isChanged && live !== null ? baseOf(paths, text) : null
-  return { live, document: new MirrorDocument(base === null ? text : withoutOrphans(text, base)), isChanged, base }
+  return { live, document: new MirrorDocument(text), isChanged, base }
 }
 
 /** A person's own file stays as it is, and ours begins below it. */

@@ -8,9 +8,10 @@ import { checkOwn, ownDirectory, ownPath } from '../../files/own-files.ts'
 import type { Ports, Store } from '../ports.ts'
 import { applyPlan, type EditCounts, fileAuthors, type MirrorAuthority } from './merge/apply.ts'
 import { conflictFiles, forgetInConflicts, writeConflictFile } from './merge/conflicts.ts'
-import { planMerge } from './merge/plan.ts'
+import { idsInBase, planMerge } from './merge/plan.ts'
 import { settleWaiting, type UndecidedEdit, undecidedEdits, withdrawOutdated } from './merge/waiting.ts'
 import type { ItemBlock } from './parse/blocks.ts'
+import { withoutOrphans } from './parse/orphans.ts'
 import { contentHashOf, type LiveFile, signatureAt } from './parse/read-file.ts'
 import { type OpenFile, readMirror } from './read.ts'
 import { forgetInBases, removeOldRecords, saveBase } from './state/bases.ts'
@@ -120,10 +121,12 @@ async function runSync(ports: Ports, paths: MirrorPaths, state: MirrorState, req
     const read = readMirror(paths, state, { late, acceptsEmpty: isAccepted, onTorn: keepTorn })
     if ('reason' in read) return read.kind === 'removal' && (await isRestless(read.live)) ? 'again' : hold(read)
 
-    const { document } = read
+    const baseIds = await idsInBase({ store, user }, read)
+    const document = read.base === null ? read.document : withoutOrphans(read.document, read.base, baseIds)
+    const opened = { ...read, document }
     leftAlone = document.countOwnItems()
     const settled = await settleWaiting(store, state, document)
-    const plan = await planMerge({ store, user }, read, settled.waiting)
+    const plan = await planMerge({ store, user }, { ...opened, baseIds }, settled.waiting)
     const isRemoval = plan.removed.length > 0 || plan.massRemoval !== null
     if (isRemoval && (await isRestless(read.live))) return 'again'
     if (plan.massRemoval !== null && !isAccepted)
@@ -145,7 +148,7 @@ async function runSync(ports: Ports, paths: MirrorPaths, state: MirrorState, req
       forgetInConflicts(paths, forgotten)
       forgetInBases(paths, forgotten)
     }
-    if (await write(read, left)) isWritten = true
+    if (await write(opened, left)) isWritten = true
     state.refused = applied.refused.map(({ block, reason }) => ({
       file: mirrorFile,
       line: document.lineOf(block),

@@ -224,7 +224,7 @@ function contextLines({ context, namedAnyway, quoteDecision }: RouteAnswer<'reca
 }
 
 function Waiting() {
-  // A sync records its conflicts after its changes, so the count from the last health check may be outdated.
+  // A sync updates the state of the mirror after its changes, so the last health check may be outdated.
   const found = useResource(
     'mirror',
     (signal) => (isInstallation() ? ask('mirror', { signal }) : Promise.resolve(null)),
@@ -234,16 +234,10 @@ function Waiting() {
   const waiting = [
     { href: '/review', name: 'Proposed changes', number: proposalCount.value },
     { href: '/review', name: 'New statements', number: candidateCount.value },
-    ...(mirror === null
-      ? []
-      : [
-          {
-            href: mirror.conflicts === 0 ? '/status' : '/review',
-            name: 'Conflicts with MEMORY.md',
-            number: mirror.conflicts,
-          },
-        ]),
-    // Rare, so it is listed only if there is one.
+    // Both are rare, so they are listed only if there are any.
+    ...(mirror !== null && mirror.conflicts > 0
+      ? [{ href: '/status', name: 'Saves of MEMORY.md that were not merged', number: mirror.conflicts }]
+      : []),
     ...(mirror?.isHeld === true
       ? [{ href: '/status', name: 'An edit of MEMORY.md that removes many lines', number: 1 }]
       : []),

@@ -386,7 +386,7 @@ function HostDetails({ host: { host, connected, lastHook, lastCall, files } }: {
 
 function Mirror({ mirror, reload }: { readonly mirror: MirrorState; readonly reload: () => void }) {
   const { isBusy, error, run } = useAction()
-  const { exists, file, items, lastSyncAt, problems, conflicts, isInSync } = mirror
+  const { exists, file, items, lastSyncAt, problems, isInSync } = mirror
   const sync = async () => {
     await ask('syncMirror')
     showToast('MEMORY.md and the store are in sync.')
@@ -422,7 +422,6 @@ function Mirror({ mirror, reload }: { readonly mirror: MirrorState; readonly rel
             {problem}
           </p>
         ))}
-        {conflicts === 0 ? null : <Link href="/review">Decide in Review</Link>}
         <Refused error={error} />
       </div>
     </Panel>

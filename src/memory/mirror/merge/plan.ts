@@ -39,7 +39,7 @@ export const isMassRemoval = (gone: number, known: number): boolean =>
  */
 export async function planMerge(
   { store, user }: Source,
-  { document, base, isChanged }: OpenFile,
+  { document, base, isChanged, baseIds }: OpenFile & { readonly baseIds: ReadonlyMap<string, string> },
   waiting: readonly WaitingEdit[],
 ) {
   const edits: { readonly block: ItemBlock; readonly edit: Edit }[] = []
@@ -49,7 +49,7 @@ export async function planMerge(
   const waitingLines = new Set(waiting.map(({ line }) => line))
   const isWaiting = (block: ItemBlock): boolean => waitingLines.size > 0 && waitingLines.has(lineKey(block))
   const present = new Set([
-    ...document.ids(),
+    ...document.ids().map((id) => baseIds.get(id) ?? id),
     ...waiting.flatMap(({ target, inPlace }) => (inPlace && target !== null ? [target] : [])),
   ])
   // The first line of a belief is its own; a copy of it may follow.
@@ -60,7 +60,8 @@ export async function planMerge(
   const matches = matchByName(items, missing)
   const planned = new Set<string>()
   for (const block of items) {
-    const id = matches.get(block)?.id ?? block.item.id
+    const ownId = matches.get(block)?.id ?? block.item.id
+    const id = baseIds.get(ownId ?? '') ?? ownId
     const isCopy = id !== null && planned.has(id)
     if (id !== null) planned.add(id)
     const current = id === null ? null : await currentVersion(store, user, id)
@@ -103,7 +104,7 @@ async function planItem(
       : item.id === null && current !== null
         ? { kind: 'known', belief: current }
         : null
-  const revisions = await store.history(user, id)
+  const revisions = await store.history(user, item.id ?? id)
   const versions = revisions.flatMap(({ belief }) => belief ?? [])
   const said = fieldsOfItem(item, section, current ?? versions.at(-1) ?? null)
   const isOld = versions.some((version) => isSameItem(said, fieldsOfBelief(version)))
@@ -117,10 +118,34 @@ async function planItem(
     return isOld || isForgotten ? null : add(said)
   }
   const merged = before === null ? null : mergeFields(before, stored, said)
-  if (merged !== null) return { kind: 'correct', current, fields: merged }
-  if (before === null && isOld) return null
+  // The base is a successor of the line's belief: the line was left in a conflict, and never showed the stored text.
+  const wasLeft = item.id !== null && item.id !== id
+  if ((before === null || wasLeft) && isOld) return null
+  if (merged !== null) return { kind: wasLeft ? 'conflict' : 'correct', current, fields: merged }
   const isOwn = before === null && id === current.id
   return { kind: isOwn ? 'correct' : 'conflict', current, fields: said }
+}
+
+/**
+ * The ids that items have in the base, if they differ. An edit that waits keeps the id of a superseded belief in the
+ * file, and the base has the successor in its place.
+ */
+export async function idsInBase({ store, user }: Source, { document, base }: OpenFile) {
+  const ids = new Map<string, string>()
+  const present = new Set(document.ids())
+  const known = new Set(base?.ids())
+  for (const id of known.size === 0 ? [] : document.ids().filter((one) => !known.has(one))) {
+    const seen = new Set<string>()
+    let last = id
+    while (!known.has(last) && !seen.has(last)) {
+      seen.add(last)
+      last = (await store.get(user, last))?.supersededBy ?? last
+    }
+    if (!known.has(last) || present.has(last)) continue
+    ids.set(id, last)
+    present.add(last)
+  }
+  return ids
 }
 
 /** The belief itself, or the one that superseded it, if that one is shown in the files. */

@@ -1,18 +1,22 @@
 import { diffArrays } from 'diff'
 import { nameKey } from '../../../beliefs/identity.ts'
-import type { MirrorDocument } from '../write/document.ts'
-import { type Block, parseBlocks } from './blocks.ts'
+import { MirrorDocument } from '../write/document.ts'
+import type { Block } from './blocks.ts'
 
 /**
- * The text without the continuation lines of an item whose bullet was removed. They belonged to that item; otherwise
- * they would become part of the item above.
+ * The document without the continuation lines of an item whose bullet was removed. They belonged to that item; otherwise
+ * they would become part of the item above. `baseIds` are the ids that items have in the base, if they differ.
  */
-export function withoutOrphans(text: string, base: MirrorDocument): string {
-  const blocks = parseBlocks(text)
-  const present = new Set(blocks.flatMap((block) => (block.kind === 'item' ? (block.item.id ?? []) : [])))
-  if (base.ids().every((id) => present.has(id))) return text
-  const before = ownedLines(base.blocks, present)
-  const after = ownedLines(blocks, present)
+export function withoutOrphans(
+  document: MirrorDocument,
+  base: MirrorDocument,
+  baseIds: ReadonlyMap<string, string>,
+): MirrorDocument {
+  const idOf = (id: string): string => baseIds.get(id) ?? id
+  const present = new Set(document.ids().map(idOf))
+  if (base.ids().every((id) => present.has(id))) return document
+  const before = ownedLines(base.blocks, present, (id) => id)
+  const after = ownedLines(document.blocks, present, idOf)
   const owners = new Set(after.map(({ owner }) => owner))
   const orphans = new Set<OwnedLine>()
   let [from, to] = [0, 0]
@@ -25,10 +29,8 @@ export function withoutOrphans(text: string, base: MirrorDocument): string {
     from += added ? 0 : count
     to += removed ? 0 : count
   }
-  return after
-    .filter((line) => !orphans.has(line))
-    .map(({ raw }) => raw)
-    .join('')
+  const kept = after.filter((line) => !orphans.has(line))
+  return new MirrorDocument(kept.map(({ raw }) => raw).join(''))
 }
 
 /** A line with the item it belongs to. The first line of an item has the item itself as its key. */
@@ -37,9 +39,14 @@ type OwnedLine = { readonly raw: string; readonly key: string; readonly owner: s
 const lineKeyOf = ({ key }: OwnedLine): string => key
 
 /** Items are known by id, or by name where a program has dropped the comment. */
-const ownedLines = (blocks: readonly Block[], present: ReadonlySet<string>): readonly OwnedLine[] =>
+const ownedLines = (
+  blocks: readonly Block[],
+  present: ReadonlySet<string>,
+  idOf: (id: string) => string,
+): readonly OwnedLine[] =>
   blocks.flatMap((block) => {
-    const { id, name, content } = block.kind === 'item' ? block.item : { id: null, name: null, content: null }
+    const { id: ownId, name, content } = block.kind === 'item' ? block.item : { id: null, name: null, content: null }
+    const id = ownId === null ? null : idOf(ownId)
     const byName = content === null ? null : `name ${nameKey(name ?? content)}`
     const owner = id !== null && present.has(id) ? `id ${id}` : byName
     const lines = block.raw.match(/[^\r\n]*(?:\r\n|\n|\r)|[^\r\n]+$/gu) ?? []
