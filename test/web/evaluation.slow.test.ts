@@ -180,7 +180,7 @@ describe.skipIf(noBrowser !== null)('the pages of evaluation', () => {
 
   it('shows a task as a chat, its sessions in order, what was told marked, and a check beside each answer', async () => {
     const { dir } = dashboard.server
-    const argv = ['task', 'run', 'second-brain-correction', '--agent', 'reference', '--run-id', 'a-task', '--dir', dir]
+    const argv = ['task', 'run', 'second-brain', '--agent', 'reference', '--run-id', 'a-task', '--dir', dir]
     await promisify(execFile)(process.execPath, ['bin/credence.js', ...argv])
     await go(page, '/evaluation/runs/a-task')
     await page.locator('.case-row a').first().click()
@@ -190,17 +190,17 @@ describe.skipIf(noBrowser !== null)('the pages of evaluation', () => {
     expect(await sessions.count()).toBe(3)
     const last = page.getByRole('region', { name: 'Session recall' })
     await sees(last, 'fresh')
-    await sees(last.locator('.bubble.user'), 'Which editor do I use?')
-    await last.locator('.bubble.assistant mark', { hasText: 'Helix' }).waitFor()
-    const check = last.locator('.checks li', { hasText: 'editor' })
+    await sees(last.locator('.bubble.user'), 'Which programming language is my favorite?')
+    await last.locator('.bubble.assistant mark', { hasText: 'Rust' }).waitFor()
+    const check = last.locator('.checks li', { hasText: 'language' })
     await sees(check, 'found')
-    await sees(check, /expected .*Helix/)
+    await sees(check, /expected .*Rust/)
     await check.getByRole('link').click()
     await eventually(() => page.evaluate<string>('document.activeElement.className')).toBe('sentence')
-    expect(await page.evaluate<string>('document.activeElement.textContent')).toContain('Helix')
+    expect(await page.evaluate<string>('document.activeElement.textContent')).toContain('Rust')
     await page
-      .getByRole('region', { name: 'Session correct' })
-      .locator('.bubble.user mark', { hasText: 'Helix' })
+      .getByRole('region', { name: 'Session store' })
+      .locator('.bubble.user mark', { hasText: 'Rust' })
       .waitFor()
   })
 

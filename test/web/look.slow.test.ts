@@ -35,6 +35,7 @@ describe.skipIf(noBrowser !== null)('the dashboard for everybody', () => {
       },
     ])
     await dashboard.server.send('POST', '/api/v1/people', { body: { name: 'ana' } })
+    await dashboard.server.send('POST', '/api/v1/tokens', { body: { person: 'ana' } })
     await dashboard.server.send('POST', '/api/v1/teams', { body: { name: 'platform', owner: 'ana' } })
     const { id } = await memory.get('Postgres')
     const { id: longId } = await memory.get(long)

@@ -19,7 +19,7 @@ describe.skipIf(noBrowser !== null)('the page of recall', () => {
     await page.getByRole('textbox', { name: 'Message' }).fill(message)
   }
   const tier = (name: string) =>
-    page.locator('.tier', { has: page.getByRole('heading', { name, level: 2, exact: true }) })
+    page.locator('section.panel', { has: page.getByRole('heading', { name, level: 2, exact: true }) })
   const named = (name: string) => tier('Relevant to this message').locator('.recalled-name', { hasText: name })
   const remedies = (name: string) => page.getByRole('dialog', { name })
 
@@ -68,7 +68,7 @@ describe.skipIf(noBrowser !== null)('the page of recall', () => {
   it('says what was left out and why, and finds it when its scope is in view', async () => {
     await asked('What is the colour palette?')
     const left = tier('Left out').locator('.recalled', { hasText: 'colour palette' })
-    await left.getByText('It holds in project:website, which is not in view.').waitFor()
+    await left.getByText('Its scope project:website is not in view.').waitFor()
 
     await page.locator('.chip', { hasText: 'project:website' }).click()
     await named('colour palette').waitFor()
@@ -103,7 +103,7 @@ describe.skipIf(noBrowser !== null)('the page of recall', () => {
     await remedy.getByText('tried out: it works').waitFor()
     await remedy.getByRole('button', { name: 'Apply' }).click()
 
-    await sees(page, /Recall is correct now. Kept as /)
+    await sees(page, /Recall is correct now\. Saved as /)
     await named('tax form').waitFor({ state: 'detached' })
     expect((await dashboard.memoryAs().get('tax form')).aliases).toEqual([])
     await go(page, '/evaluation')
