@@ -128,7 +128,7 @@ describe.skipIf(noBrowser !== null)('the dashboard for everybody', () => {
     }
     // A long name in the palette is cut, and what it is stays in view.
     await page.keyboard.press('Control+k')
-    await page.getByRole('combobox').fill('verylongword')
+    await page.getByRole('combobox', { name: 'Page, belief, conversation or action' }).fill('verylongword')
     const entry = page.locator('.palette-entry', { hasText: 'verylongword' }).first()
     await entry.waitFor()
     const beyondEntry = `[...document.querySelectorAll('.palette-entry')].map((one) => one.scrollWidth - one.clientWidth)`
