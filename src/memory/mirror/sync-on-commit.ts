@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { conflict, unavailable } from '../../errors.ts'
+import { nextTurn } from '../../next-turn.ts'
 import type { Ports, Store } from '../ports.ts'
 import type { MirrorAuthority } from './merge/apply.ts'
 import type { Synced } from './sync.ts'
@@ -66,9 +67,10 @@ function openSyncQueue(ports: Ports, { make, onProblem, ...request }: MirrorSync
   let mustMake = make
   let mustSettle = false
 
-  /** A sync that has not begun yet will see this change too, so many changes at once share it. */
+  /** A sync that has not begun yet will see this change too, so many changes at once share it. Those that wait for their turn come first. */
   function sync(): Promise<void> {
-    next ??= working.then(() => {
+    next ??= working.then(async () => {
+      await nextTurn()
       next = null
       return syncOnce()
     })
