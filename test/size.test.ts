@@ -17,11 +17,11 @@ const budgets: Readonly<Record<string, number>> = {
   'memory/mirror': 2_800,
   models: 700,
   proxy: 950,
-  search: 4_450,
+  search: 4_500,
   store: 1_100,
   'store/copy': 250,
   'store/postgres': 1_950,
-  'store/sqlite': 4_300,
+  'store/sqlite': 4_350,
   tasks: 4_900,
 }
 const maxLines = 64_000

@@ -11,6 +11,7 @@ export type ThreadOptions = {
   readonly everyTeam: boolean
   readonly vectors: boolean
   readonly agentShare: number
+  readonly recallBoldness: 'normal' | 'quiet' | 'eager'
   readonly evalStoreDir: string | null
   readonly mirrorAuthority: 'document' | 'person'
   readonly maxTurnCharacters: number

@@ -81,9 +81,10 @@ export const serve = defineCommand({
     const hosts = withPublicUrl(hostNames(options.host ?? loopback, options.allowRemote), options.publicUrl)
     const isDemo = options.demo || !(await session.hasMemory(options))
     const served = isDemo ? demoMemory(session) : { ...session.locate(options), isDemo }
-    const { sentenceVectors: vectors, evalStoreDir, agentShare: percent } = session.settings({ dir: served.dir })
-    const agentShare = percent / 100
-    const ports = await session.ports(served.dir, { thread: true, vectors, evalStoreDir, agentShare })
+    const settings = session.settings({ dir: served.dir })
+    const { sentenceVectors: vectors, evalStoreDir, recallBoldness } = settings
+    const agentShare = settings.agentShare / 100
+    const ports = await session.ports(served.dir, { thread: true, vectors, evalStoreDir, agentShare, recallBoldness })
     if (isDemo) await fillDemoWithPast(ports, served.dir)
     const open = await openServerDeps(session, ports, served, (line) => console.error(line))
     const close = async (): Promise<void> => {
