@@ -59,7 +59,11 @@ function readLife(folder: string, id: string): readonly Conversation[] {
     places.set(`${turn.session}:${index}`, at)
     return { session: turn.session, role: turn.role, speaker: null, at: turn.at, text: turn.text }
   })
-  const last = turns.reduce((latest, { at }) => (at > latest ? at : latest), '')
+  const last =
+    turns
+      .map(({ at }) => at)
+      .sort()
+      .at(-1) ?? ''
   const placesOf = (given: readonly Place[] = []): readonly number[] =>
     given.flatMap(({ session, index }) => places.get(`${session}:${index}`) ?? [])
   type Written = Omit<Asked, 'gold' | 'also'> & Record<'goldTurns' | 'also' | 'earlier', readonly Place[] | undefined>

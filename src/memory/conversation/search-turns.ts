@@ -67,7 +67,7 @@ export async function searchTurns(
   { store, now, embedder }: Pick<Ports, 'store' | 'now' | 'embedder'>,
   request: TurnSearch,
 ): Promise<readonly QuoteHit[]> {
-  const { user, query } = request
+  const { query } = request
   const view = viewOf(request)
   const question = parseQuestion(query, await store.turnSpeakers(view))
   const dates = await dateWindow(query, view.until === undefined ? now() : new Date(view.until))

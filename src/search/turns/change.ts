@@ -87,9 +87,9 @@ export async function compareChanges(
   const heads = first.slice(0, maxReplaced).map((_, at) => {
     const cosineWith = (place: number): number =>
       meaning === undefined ? 0 : bestCosine(meaning, vectorsOf(at), place)
-    const fit = ({ terms, place }: Statement): number => shareOf(asked.terms, terms) + cosineWith(place)
+    const fitness = ({ terms, place }: Statement): number => shareOf(asked.terms, terms) + cosineWith(place)
     return (statements[at] ?? []).reduce<Statement | null>(
-      (fittest, one) => (fittest === null || fit(one) > fit(fittest) ? one : fittest),
+      (fittest, one) => (fittest === null || fitness(one) > fitness(fittest) ? one : fittest),
       null,
     )
   })
