@@ -140,6 +140,7 @@ const functions = {
       mirrorAuthority: z.enum(['document', 'person']),
       vectors: flag,
       agentShare: number,
+      recallBoldness: z.enum(['normal', 'quiet', 'eager']),
       onMirrorProblem: callback,
     }),
   ],

@@ -11,8 +11,10 @@ import { type Memory, memoryFrom, routed, type Standpoint } from './memory/memor
 import { syncIfThere, syncOnCommit } from './memory/mirror/sync-on-commit.ts'
 import type { Ports } from './memory/ports.ts'
 import { RecallCounter } from './memory/recall/tally.ts'
+import { omitUndefined } from './omit-undefined.ts'
 import type { Embedder } from './search/embedder.ts'
 import type { CaredStore } from './search/store-port.ts'
+import type { Boldness } from './search/turns/model.ts'
 import { deferredStore } from './store/deferred-store.ts'
 import { inMemory } from './store/sqlite/database.ts'
 import { openSqliteStore } from './store/sqlite/sqlite-store.ts'
@@ -97,6 +99,9 @@ type PortsOptions = {
   readonly busyTimeoutMs?: number | undefined
   readonly vectors?: boolean
   readonly agentShare?: number | undefined
+  readonly recallBoldness?: Boldness | undefined
+  /** A command that answers once: recall does not wait until the embedding model is loaded. */
+  readonly isOneShot?: boolean
   /** Opens the store for reading only, as it is, to check it. */
   readonly inspect?: boolean
   /** Allows reads while PostgreSQL cannot be reached; called with the time of the state that answered. */
@@ -105,7 +110,8 @@ type PortsOptions = {
 
 /** The store of a directory, with the system's clock and random ids. */
 export function openPorts(dir: string, given: PortsOptions & CopyOptions = {}) {
-  const { store: address, busyTimeoutMs, agentShare, inspect = false, evalStoreDir, onErased = () => {} } = given
+  const { store: address, busyTimeoutMs, agentShare, recallBoldness, inspect = false, evalStoreDir } = given
+  const { onErased = () => {} } = given
   const openFile = () => {
     const options = { file: storeFile(dir), ...(busyTimeoutMs === undefined ? {} : { busyTimeoutMs }) }
     if (!inspect && !isReadOnlyStore(options.file))
@@ -119,9 +125,9 @@ export function openPorts(dir: string, given: PortsOptions & CopyOptions = {}) {
     counts: opened,
     now: () => new Date(),
     newId,
-    ...(agentShare === undefined ? {} : { agentShare }),
+    ...omitUndefined({ agentShare, recallBoldness }),
     emptyStore: () => openSqliteStore({ file: inMemory, random: randomBytes }),
-    ...(given.vectors ? { embedder: sharedMiniLm } : {}),
+    ...(given.vectors ? { embedder: sharedMiniLm, recallByMeaning: given.isOneShot !== true } : {}),
   } satisfies Ports
   const folder = join(dir, 'state', 'forgetting')
   // Loaded when something is forgotten: most commands forget nothing.

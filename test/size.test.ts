@@ -18,7 +18,7 @@ const budgets: Readonly<Record<string, number>> = {
   models: 650,
   operations: 3_750,
   proxy: 850,
-  search: 4_450,
+  search: 4_500,
   store: 1_100,
   'store/copy': 250,
   'store/postgres': 1_900,

@@ -18,7 +18,15 @@ const calls: Readonly<Record<keyof Deferred, true>> = {
   ...{ population: true, matchText: true, knownTurns: true, getTurn: true, listTurns: true, listSessions: true },
   ...{ turnIdsStartingWith: true, judgeOldTurns: true },
   ...{ exportTurns: true, turnPostings: true, turnSpeakers: true, lastStep: true, unitsAround: true, turnsAt: true },
-  ...{ vectorsAt: true, turnsWithoutVectors: true, keepVectors: true, verify: true, rebuild: true, fingerprint: true },
+  ...{
+    turnCosines: true,
+    vectorsAt: true,
+    turnsWithoutVectors: true,
+    keepVectors: true,
+    verify: true,
+    rebuild: true,
+    fingerprint: true,
+  },
   ...{ head: true, anchorJournal: true, scrub: true, backup: true, access: true, memberships: true },
   ...{ countRecalls: true, recallCounts: true, recallDays: true, growth: true },
 }

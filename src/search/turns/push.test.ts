@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest'
 import { ports } from '../../../test/recall/beliefs-at-hand.ts'
 import type { HeardTurn } from '../../memory/conversation/hear.ts'
 import { memoryFrom } from '../../memory/memory.ts'
-import { pushQuotes } from './push.ts'
+import { type Model, type Models, models as trained } from './model.ts'
+import { type PushOptions, pushQuotes } from './push.ts'
 
 const scopes = ['project:ledger']
 
@@ -19,63 +20,77 @@ async function conversation(...turns: readonly Said[]) {
     ...(typeof said === 'string' ? { text: said } : said),
   }))
   await memory.hear(heard, { learn: 'nothing' })
-  const push = (message: string) => pushQuotes(store, { user: 'ann', scopes }, message)
+  const push = (message: string, options: PushOptions = {}, models?: Models) =>
+    pushQuotes(store, { user: 'ann', scopes }, message, options, models)
   return { push, quoted: async (message: string) => (await push(message)).quotes.map(({ text }) => text) }
 }
 
 const kayak = 'I rented a kayak near Voss in Norway.'
 const sameSession = { session: 's' }
 
-describe('the threshold of quotes', () => {
-  it('is passed by a sentence that answers, and not by one that shares an everyday word', async () => {
+describe('the probability of quotes', () => {
+  it('is reached by a sentence that answers, and not by one that shares an everyday word', async () => {
     const { quoted } = await conversation(kayak, 'The bus stop is near the harbour.')
 
     expect(await quoted('Where did I rent that kayak in Norway?')).toEqual([kayak])
     expect(await quoted('Which pharmacy is near my office on Sunday evenings?')).toEqual([])
   })
 
-  it('is almost as high for the second quote as for the first', async () => {
-    const close = 'Norway has expensive coffee.'
-    const weak = 'We pay the rent of the cellar on Friday.'
-    const { push } = await conversation(close, weak, kayak)
+  it('has to be higher for sure quotes than for those that may help, and the boldness moves both', async () => {
+    const { push } = await conversation(kayak, 'Norway has expensive coffee.')
+    const { levels, probability } = await push('Where did I rent that kayak in Norway?')
 
-    const { quotes, threshold } = await push('Did I ever rent a kayak in Norway?')
-
-    expect(quotes.map(({ text }) => text)).toEqual([kayak, close])
-    expect(quotes[1]?.score).toBeLessThan(threshold)
-    expect((await push('When do I pay the rent of the cellar?')).quotes[0]?.text).toBe(weak)
+    expect(levels.perhaps).toBeLessThan(levels.sure)
+    expect(probability).toBeGreaterThan(levels.perhaps)
+    for (const boldness of ['quiet', 'normal', 'eager'] as const) {
+      const asked = await push('Where did I rent that kayak in Norway?', { boldness })
+      expect(asked.quotes.length > 0).toBe(asked.probability >= asked.levels.perhaps)
+      for (const { level } of asked.quotes) expect(level === 'sure').toBe(asked.probability >= asked.levels.sure)
+    }
   })
 
-  it('grows with how much was said, so that a weak match in a large store is no quote', async () => {
-    const weak = 'Norway has expensive coffee.'
-    const message = 'Where did I rent that kayak in Norway?'
-    const filler = Array.from({ length: 150 }, (_, at) => `${at}: ${'we walked to the old market again, '.repeat(20)}`)
-    const small = await conversation(weak)
-    const large = await conversation(weak, ...filler)
-
-    expect(await small.quoted(message)).toEqual([weak])
-    expect(await large.quoted(message)).toEqual([])
-    expect((await large.push(message)).unmet).toBe('score')
-    expect((await large.push(message)).threshold).toBeGreaterThan((await small.push(message)).threshold)
-  })
-
-  it('shows at most three quotes, and no text twice', async () => {
-    const said = ['one', 'two', 'three', 'four', 'five'].map(
+  it('shows at most three quotes for a question and five for a request, and no text twice', async () => {
+    const said = ['one', 'two', 'three', 'four', 'five', 'six'].map(
       (word) => `The kayak in Norway has scratch number ${word}.`,
     )
     const { quoted } = await conversation(...said, ...said)
 
-    const quotes = await quoted('Which scratch has the kayak in Norway?')
+    for (const [message, most] of [
+      ['Which scratch has the kayak in Norway?', 3],
+      ['List every scratch of the kayak in Norway.', 5],
+    ] as const) {
+      const quotes = await quoted(message)
+      expect(quotes.length).toBeLessThanOrEqual(most)
+      expect(quotes.length).toBeGreaterThan(1)
+      expect(new Set(quotes).size).toBe(quotes.length)
+    }
+  })
+})
 
-    expect(quotes).toHaveLength(3)
-    expect(new Set(quotes).size).toBe(3)
+describe('a sure quote', () => {
+  const text = 'The kayak rental in Norway near Voss costs 40 euros.'
+  const message = 'What does the kayak rental in Norway near Voss cost in euros?'
+  /** Every probability is sure, so that only the author of a quote decides its level. */
+  const certain = (model: Model): Model => ({ ...model, levels: { ...model.levels, normal: { sure: 0, perhaps: 0 } } })
+  const models = { words: certain(trained.words), vectors: certain(trained.vectors) }
+  const levelsOf = async (turn: HeardTurn, asked = message) =>
+    (await (await conversation(turn)).push(asked, {}, models)).quotes.map(({ level }) => level)
+
+  it("is in the person's own words", async () => {
+    expect(await levelsOf({ text })).toEqual(['sure'])
+    expect(await levelsOf({ text, speaker: 'Bo' })).toEqual(['perhaps'])
+    expect(await levelsOf({ text: `Hello there.\n\n${text}` })).toEqual(['perhaps'])
+    expect(await levelsOf({ text, role: 'assistant' }, `What did you tell me? ${message}`)).toEqual(['perhaps'])
+    expect(await levelsOf({ text, origin: 'document' })).toEqual([])
+    expect(await levelsOf({ text, role: 'tool' })).toEqual([])
   })
 
-  it('needs two uncommon words in one sentence if the message is no question', async () => {
-    const { quoted } = await conversation('The sourdough is in the fridge.', 'Basil likes the greenhouse. Mulch helps.')
+  it('that may be pasted is not even shown as perhaps, unless its probability is sure', async () => {
+    const doubtful = { text: `Hello there.\n\n${text}` }
+    const unsure = { ...models.words, levels: { ...models.words.levels, normal: { sure: 2, perhaps: 0 } } }
+    const { push } = await conversation(doubtful)
 
-    expect(await quoted('Sourdough again today.')).toEqual([])
-    expect(await quoted('The basil in the greenhouse looks well.')).toHaveLength(1)
+    expect((await push(message, {}, { words: unsure, vectors: unsure })).quotes).toEqual([])
   })
 })
 
@@ -113,22 +128,20 @@ describe('the speaker of a quote', () => {
   })
 })
 
-describe('a topic that came up again later, in turns that are not shown', () => {
-  const lease = { text: 'The lease of the bakery costs 900 euros.', session: 'lease' }
-  const later = Array.from({ length: 8 }, (_, at) => [
-    { text: 'I am pasting their mail now, it follows.', session: `mail ${at}` },
-    { text: `Mail ${at}: the lease of the bakery costs more.`, session: `mail ${at}` },
-  ]).flat()
-  const message = 'What does the lease of the bakery cost?'
+describe('an older value', () => {
+  const older = 'My shoe size for the Brooks running shoes is 42.'
+  const newer = 'My shoe size for the Brooks running shoes is 43 now.'
+  const message = 'What is my shoe size for the Brooks running shoes?'
 
-  it('keeps the person from being quoted with a value that may be outdated, but not a dialogue', async () => {
-    const alone = await conversation(lease)
-    const own = await conversation(lease, ...later)
-    const dialogue = await conversation({ ...lease, speaker: 'Ann' }, ...later)
+  it('is never shown without the newer one before it', async () => {
+    const { push } = await conversation(older, 'Tea is fine.', newer)
 
-    expect(await alone.quoted(message)).toEqual([lease.text])
-    expect(await own.quoted(message)).toEqual([])
-    expect(await dialogue.quoted(message)).toEqual([lease.text])
+    const { quotes } = await push(message)
+
+    expect(quotes.map(({ text, isEarlier }) => [text, isEarlier])).toEqual([
+      [newer, false],
+      [older, true],
+    ])
   })
 })
 
@@ -173,10 +186,10 @@ describe('a correction', () => {
       { text, ...sameSession },
     )
 
-    const quotes = await quoted('Where did I put the spare key?')
+    const quotes = await quoted('Where does the spare key hang, behind the oven?')
 
     expect(quotes[0]).toBe(isCorrection ? text : 'The spare key hangs behind the oven.')
-    expect(quotes).toHaveLength(isCorrection ? 2 : 1)
+    if (isCorrection) expect(quotes[1]).toBe('The spare key hangs behind the oven.')
   })
 
   it('is not shown to a message that asks how it was before', async () => {

@@ -48,6 +48,7 @@ export const proxy = defineCommand({
       ...omitUndefined({ store }),
       vectors: settings.sentenceVectors,
       agentShare: settings.agentShare / 100,
+      recallBoldness: settings.recallBoldness,
       evalStoreDir,
       mirrorAuthority: settings.mirrorAuthority,
       maxTurnCharacters: settings.maxTurnCharacters,
