@@ -428,13 +428,13 @@ async function highlightsOf({ relevant }: Context, namedAnyway: readonly NamedAn
       if (slices.areOver) await slices.pause()
     }
   }
-  const longestFirst = [...byPlace.values()].sort(
+  const byLength = [...byPlace.values()].sort(
     (one, other) => other.end - other.start - (one.end - one.start) || one.start - other.start,
   )
-  const spans: typeof longestFirst = []
+  const spans: typeof byLength = []
   /** Which of the spans each character belongs to, one more. */
-  const spanAt = new Uint32Array(longestFirst.reduce((last, { end }) => Math.max(last, end), 0))
-  for (const one of longestFirst) {
+  const spanAt = new Uint32Array(byLength.reduce((last, { end }) => Math.max(last, end), 0))
+  for (const one of byLength) {
     const over = spanAt
       .subarray(one.start, one.end)
       .reduce((least, at) => (at > 0 && (least === 0 || at < least) ? at : least), 0)

@@ -32,7 +32,7 @@ export type JsonEntry = Entry &
 type JsonFile = { readonly file: string; readonly dialect: JsonDialect }
 type Path = readonly (string | number)[]
 
-/** A text with the entries. Other values and comments stay; lines next to an entry may be indented anew. */
+/** Adds the entries to a text. Other values and comments stay; lines next to an entry may be indented differently. */
 export function withEntries(text: string | null, entries: readonly JsonEntry[], { file, dialect }: JsonFile): string {
   let edited = text === null || text.trim() === '' ? '{}\n' : text
   requireObject(edited, file, dialect)

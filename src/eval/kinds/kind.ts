@@ -45,7 +45,7 @@ export type OpenSystem = {
   readonly close: () => Promise<void>
 }
 
-/** What a report says about a system besides its name and version. */
+/** Facts about a system in a report, in addition to its name and version. */
 export type About = Required<Pick<OpenSystem, 'description' | 'notes' | 'hasSuppliedTiers'>>
 
 type OpenOptions = {

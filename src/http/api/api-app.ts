@@ -176,7 +176,7 @@ const respondByOperation =
     }
   }
 
-/** The id of the belief that a request is about, so that a conflict can show what the belief says now. */
+/** The id of the belief that a request is about, so that a conflict can show its current content. */
 function beliefIn(operation: Operation, input: Input): string | null {
   const [named] = Object.entries(operation.input).flatMap(([name, { names }]) => (names === 'belief' ? [name] : []))
   return named === undefined ? null : String(input[named])

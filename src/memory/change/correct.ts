@@ -146,7 +146,7 @@ async function correctBelief(ports: Ports, request: CorrectRequest): Promise<Cor
       await refuseSecrets(author, { ...request, name })
       const { allowedAliases } = await import('./aliases.ts')
       const allowed = await allowedAliases(ports, author, { ...old, name, content, aliases })
-      // The words of a lower authority beside its statement do not become the author's. The name was seen by whoever names it.
+      // Reasons, aliases and scopes of a lower authority do not become the author's. The name does, because the author used it.
       const isOutranked = outranks(author, old)
       const statement = parseDraft({
         ...draftOf(old, request.type ?? old.type),

@@ -61,7 +61,7 @@ export const peopleAdd = defineCommand({
   args: { person },
   options: { takeOver: flag(takeOverHelp), ...storeOptions },
   description:
-    'Prints the first token of the person once; the store keeps only a hash of it. Whoever has the token opens the memory.',
+    'Prints the first token of the person once; the store keeps only a hash of it. The token opens the memory, so give it to nobody else.',
   examples: {
     'credence people add ana': 'Adds ana, with a memory of her own, and prints a token.',
     'credence people add local --take-over': 'Turns the user local into a person who keeps the existing memory.',

@@ -16,7 +16,7 @@ export function AddPerson({ onClose, onAdded }: { readonly onClose: () => void; 
       <Dialog title={`Token of ${name}`} onClose={onClose}>
         <div class="stack">
           <p>
-            Send it to {name}. Whoever has it opens the memory of {name}. It is shown only now.
+            Send it to {name} and to nobody else: it opens the memory of {name}. It is shown only now.
           </p>
           <p class="row">
             <code class="command box break">{added.secret}</code>
