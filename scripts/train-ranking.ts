@@ -9,7 +9,7 @@ import { randomBytes } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import { hear } from '../src/memory/conversation/hear.ts'
-import { embedTurns, meaningOf } from '../src/memory/conversation/meaning.ts'
+import { embedTexts, meaningOf } from '../src/memory/conversation/meaning.ts'
 import { openMiniLm } from '../src/search/minilm/minilm.ts'
 import { type Candidates, findCandidates, type Ranking, type SearchedIndex } from '../src/search/turns/candidates.ts'
 import { type Change, compareChanges } from '../src/search/turns/change.ts'
@@ -123,7 +123,7 @@ async function rowsOf(
     ...{ user, author, agent: null, view: scopes, scopes, learn: 'nothing', maxTurnCharacters: 1e7 },
     turns: turns.map(({ speaker, ...turn }) => ({ ...turn, ...(speaker === null ? {} : { speaker }) })),
   })
-  if (isWithVectors) await embedTurns(ports, { user })
+  if (isWithVectors) await embedTexts(ports, { user })
   const ids = heard.turns.map(({ turn }) => turn?.id ?? '')
   const setOf = (places: readonly number[]): ReadonlySet<string> => new Set(places.map((place) => ids[place] as string))
   const fold = family === 'longmemeval' ? `longmemeval ${conversations.indexOf(conversation) % folds}` : id

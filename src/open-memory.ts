@@ -3,16 +3,19 @@ import { existsSync, readFileSync, statSync } from 'node:fs'
 import { basename, join, relative } from 'node:path'
 import type { Commit } from './beliefs/journal.ts'
 import { teamOf, teamOwner, universalScope } from './beliefs/scope.ts'
+import { invalid } from './errors.ts'
 import type { ForgottenTexts } from './files/erase-texts.ts'
 import { checkOwn } from './files/own-files.ts'
 import type { MemoryOptions } from './library.ts'
 import type { Forgotten } from './memory/change/erase-copies.ts'
+import type { Indexer } from './memory/meaning/background.ts'
 import { type Memory, memoryFrom, routed, type Standpoint } from './memory/memory.ts'
 import { syncIfThere, syncOnCommit } from './memory/mirror/sync-on-commit.ts'
 import type { Ports } from './memory/ports.ts'
 import { RecallCounter } from './memory/recall/tally.ts'
 import { omitUndefined } from './omit-undefined.ts'
 import type { Embedder } from './search/embedder.ts'
+import { miniLm } from './search/minilm/model-name.ts'
 import type { CaredStore } from './search/store-port.ts'
 import type { Boldness } from './search/turns/model.ts'
 import { deferredStore } from './store/deferred-store.ts'
@@ -28,12 +31,22 @@ export const storeFile = (dir: string): string => join(dir, 'state', 'credence.d
 export const hasStore = (dir: string): boolean => ['', '-head'].some((suffix) => existsSync(storeFile(dir) + suffix))
 
 /** Opens the memory in a directory without checking the types of arguments, which `library.ts` does. */
-export function openMemory(given: MemoryOptions & CopyOptions & Pick<PortsOptions, 'onOffline'> & TeamOptions): Memory {
+export function openMemory(
+  given: MemoryOptions & CopyOptions & Pick<PortsOptions, 'onOffline' | 'isOneShot'> & TeamOptions,
+): Memory {
   const { dir, user = defaultUser, scopes = [universalScope], everyTeam = given.scopes === undefined } = given
   const author = given.author ?? { actor: 'person', origin: 'library' }
   const standpoint = { user, scopes, agent: given.agent ?? null, author } satisfies Standpoint
   const { mirror: make = false, mirrorAuthority: authority = 'document', onMirrorProblem: onProblem = () => {} } = given
-  const opened = openPorts(dir, given)
+  const owners = async (store: CaredStore) => [
+    user,
+    ...(await store.memberships(user)).map(({ team }) => teamOwner(team)),
+  ]
+  const opened = openPorts(dir, {
+    semantic: 'on',
+    ...(given.isOneShot === true ? {} : { indexedOwners: owners }),
+    ...given,
+  })
   const ports = syncOnCommit(opened, { dir, user, authority, make, onProblem })
   let finished: Promise<unknown> | undefined
   const beforeCall = async (): Promise<void> => {
@@ -50,14 +63,14 @@ export function openMemory(given: MemoryOptions & CopyOptions & Pick<PortsOption
 export const openReport = (
   dir: string,
   standpoint: Standpoint,
-  { store, onOffline, everyTeam = false }: ReportOptions,
-): Memory => withTeams(openPorts(dir, { store, onOffline }), standpoint, everyTeam)
+  { everyTeam = false, ...options }: ReportOptions,
+): Memory => withTeams(openPorts(dir, options), standpoint, everyTeam)
 
 type TeamOptions = {
   /** Whether a call that names no scope asks every team of the user, too. Default: if `scopes` names none. */
   readonly everyTeam?: boolean | undefined
 }
-type ReportOptions = TeamOptions & Pick<PortsOptions, 'store' | 'onOffline'>
+type ReportOptions = TeamOptions & Pick<PortsOptions, 'store' | 'onOffline' | 'semantic' | 'semanticModel'>
 
 /**
  * The memory of a user, joined with those of the teams that the person of this name belongs to. Every call looks the teams up, so
@@ -97,7 +110,11 @@ type PortsOptions = {
   /** The address of a PostgreSQL store. Default: SQLite in the directory. */
   readonly store?: string | undefined
   readonly busyTimeoutMs?: number | undefined
-  readonly vectors?: boolean
+  /** `off` by default, `on` in `openMemory`. */
+  readonly semantic?: string | undefined
+  readonly semanticModel?: string | null | undefined
+  /** The users and teams whose vectors are computed in the background until the store is closed. Default none. */
+  readonly indexedOwners?: (store: CaredStore) => Promise<readonly string[]>
   readonly agentShare?: number | undefined
   readonly recallBoldness?: Boldness | undefined
   /** A command that answers once: recall does not wait until the embedding model is loaded. */
@@ -119,6 +136,25 @@ export function openPorts(dir: string, given: PortsOptions & CopyOptions = {}) {
     return openSqliteStore({ ...options, inspect, random: randomBytes })
   }
   const opened = address === undefined ? openFile() : openServer(address, dir, given.onOffline)
+  const semantic = inspect ? null : semanticOf(given)
+  let indexer: Promise<Indexer> | undefined
+  if (semantic !== null && given.indexedOwners !== undefined) {
+    const lock = join(dir, 'state', 'vectors.lock')
+    const work = { store: opened, embedder: semantic.background, owners: given.indexedOwners, lock }
+    indexer = import('./memory/meaning/background.ts').then(({ indexInBackground }) => indexInBackground(work))
+  }
+  let problem: () => string | null = () => null
+  void indexer?.then((started) => {
+    problem = started.problem
+  })
+  const meaning =
+    semantic === null
+      ? {}
+      : {
+          embedder: semantic.questions,
+          semantic: { model: semantic.model, problem: () => problem() },
+          recallByMeaning: given.isOneShot !== true,
+        }
   const ports = {
     store: opened,
     counter: new RecallCounter(opened),
@@ -127,7 +163,7 @@ export function openPorts(dir: string, given: PortsOptions & CopyOptions = {}) {
     newId,
     ...omitUndefined({ agentShare, recallBoldness }),
     emptyStore: () => openSqliteStore({ file: inMemory, random: randomBytes }),
-    ...(given.vectors ? { embedder: sharedMiniLm, recallByMeaning: given.isOneShot !== true } : {}),
+    ...meaning,
   } satisfies Ports
   const folder = join(dir, 'state', 'forgetting')
   // Loaded when something is forgotten: most commands forget nothing.
@@ -141,6 +177,7 @@ export function openPorts(dir: string, given: PortsOptions & CopyOptions = {}) {
     store: {
       ...ports.store,
       close: async () => {
+        ;(await indexer)?.stop()
         await ports.counter.flush()
         await ports.store.close()
       },
@@ -250,16 +287,52 @@ export async function copiesOf(
     })
 }
 
-/** One embedding model for all memories of a process, because it is slow and large to load. */
-let miniLm: Promise<Embedder> | undefined
-/** Texts whose vectors are kept: people ask for the next page, or the same thing again. */
-const mostQuestions = 100
+type Semantic = {
+  readonly model: string
+  /** The model for questions, and for indexing. */
+  readonly questions: () => Promise<Embedder>
+  readonly background: () => Promise<Embedder>
+}
 
-const sharedMiniLm = (): Promise<Embedder> => {
-  miniLm ??= Promise.all([import('./search/minilm/minilm.ts'), import('./search/embedder.ts')]).then(
-    async ([{ openMiniLm }, { cachedEmbedder }]) => cachedEmbedder(await openMiniLm(), mostQuestions),
-  )
-  return miniLm
+/** One embedding model for all memories of a process, because it is slow and large to load. */
+const opened = new Map<string, Promise<{ readonly questions: Embedder; readonly background: Embedder }>>()
+/** Texts whose vectors are kept: people ask for the next page, or the same thing again. */
+const maxQuestions = 100
+
+/** The embedding model of a memory; null if vectors are off. */
+function semanticOf({ semantic = 'off', semanticModel, isOneShot = false }: PortsOptions): Semantic | null {
+  if (semantic === 'off') return null
+  const isLocal = semantic === 'on'
+  if (!isLocal && !semanticModel)
+    throw invalid(
+      'The endpoint of `semantic` has no model.',
+      'Name its model in `semanticModel`, such as nomic-embed-text.',
+    )
+  const open = async () => {
+    const { openEmbedder } = await import('./memory/meaning/open-embedder.ts')
+    const { cachedEmbedder } = await import('./search/embedder.ts')
+    // A thread pays off if the process goes on.
+    const { questions, background } =
+      isLocal && !isOneShot
+        ? (await import('./memory/meaning/worker-embedder.ts')).openWorkerEmbedder()
+        : await openEmbedder(isLocal ? 'minilm' : `openai:${semantic}:${semanticModel}`, {
+            apiKey: process.env.CREDENCE_MODEL_KEY,
+          }).then((embedder) => ({ questions: embedder, background: embedder }))
+    return { questions: cachedEmbedder(questions, maxQuestions), background }
+  }
+  const shared = () => {
+    const key = JSON.stringify([semantic, semanticModel, isOneShot])
+    const found = opened.get(key) ?? open()
+    opened.set(key, found)
+    // An endpoint that is away now may be there for the next call.
+    found.catch(() => opened.delete(key))
+    return found
+  }
+  return {
+    model: isLocal ? miniLm.model : `openai:${semanticModel}`,
+    questions: async () => (await shared()).questions,
+    background: async () => (await shared()).background,
+  }
 }
 
 const alphabet = '0123456789abcdefghjkmnpqrstvwxyz'

@@ -21,8 +21,11 @@ const calls: Readonly<Record<keyof Deferred, true>> = {
   ...{
     turnCosines: true,
     vectorsAt: true,
-    turnsWithoutVectors: true,
+    beliefCosines: true,
+    withoutVectors: true,
     keepVectors: true,
+    hasVectors: true,
+    vectorCounts: true,
     verify: true,
     rebuild: true,
     fingerprint: true,

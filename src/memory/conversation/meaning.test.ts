@@ -9,7 +9,7 @@ import { saidBy } from './meaning.ts'
 /** A memory on disk with the real model. */
 function memory(vectors: boolean) {
   const dir = mkdtempSync(join(tmpdir(), 'credence-meaning-'))
-  const opened = openMemory({ dir, vectors })
+  const opened = openMemory({ dir, semantic: vectors ? 'on' : 'off' })
   return {
     opened,
     [Symbol.asyncDispose]: () => opened.close().then(() => rmSync(dir, { recursive: true, force: true })),
@@ -37,8 +37,8 @@ describe('the meaning of sentences', () => {
     await place.opened.hear(turns, { learn: 'nothing' })
     const before = (await place.opened.search(question)).quotes
 
-    expect(await place.opened.embedTurns()).toEqual({ embedded: 3 })
-    expect(await place.opened.embedTurns()).toEqual({ embedded: 0 })
+    expect(await place.opened.embedTexts()).toEqual({ embedded: 3 })
+    expect(await place.opened.embedTexts()).toEqual({ embedded: 0 })
     const after = (await place.opened.search(question)).quotes
 
     expect(before.some(({ explanation }) => JSON.stringify(explanation).includes('meaning'))).toBe(false)
@@ -57,7 +57,7 @@ describe('the meaning of sentences', () => {
     await using place = memory(true)
     await place.opened.hear(turns, { learn: 'nothing' })
     const byWords = (await place.opened.search(question)).quotes
-    await place.opened.embedTurns()
+    await place.opened.embedTexts()
 
     const now = (await place.opened.search(question)).quotes
     const then = (await place.opened.search(question, { asOf: '9999-01-01' })).quotes
@@ -70,10 +70,10 @@ describe('the meaning of sentences', () => {
     await using place = memory(true)
     const heard = await place.opened.hear(turns, { learn: 'nothing' })
 
-    expect(await place.opened.embedTurns({ limit: 2 })).toEqual({ embedded: 2 })
+    expect(await place.opened.embedTexts({ limit: 2 })).toEqual({ embedded: 2 })
     await place.opened.forgetTurns({ turn: heard.turns[0]?.turn?.id ?? '' })
 
-    expect(await place.opened.embedTurns()).toEqual({ embedded: 0 })
+    expect(await place.opened.embedTexts()).toEqual({ embedded: 0 })
     const found = (await place.opened.search('results')).quotes.map(({ text }) => text)
     expect(found).toEqual([turns[2]?.text, turns[1]?.text])
   })
@@ -82,6 +82,6 @@ describe('the meaning of sentences', () => {
     await using place = memory(false)
     await place.opened.hear(turns, { learn: 'nothing' })
 
-    expect(await place.opened.embedTurns()).toEqual({ embedded: 0 })
+    expect(await place.opened.embedTexts()).toEqual({ embedded: 0 })
   })
 })

@@ -16,7 +16,7 @@ const least: Readonly<Record<Exclude<keyof Memory, 'close'>, Role | 'none'>> = {
   remember: 'writer', correct: 'writer', reinforce: 'writer', pin: 'writer', unpin: 'writer', addAliases: 'writer',
   removeAliases: 'writer', setWhy: 'writer', edit: 'writer', resolve: 'writer',
   confirm: 'owner', forget: 'owner', previewForget: 'owner', undo: 'owner', accept: 'owner', reject: 'owner', import: 'owner',
-  learn: 'none', hear: 'none', turns: 'none', turn: 'none', conversations: 'none', embedTurns: 'none', forgetTurns: 'none',
+  learn: 'none', hear: 'none', turns: 'none', turn: 'none', conversations: 'none', embedTexts: 'none', meaningStatus: 'none', forgetTurns: 'none',
   exportTurns: 'none', learnedFrom: 'none', whyTurn: 'none',
 }
 

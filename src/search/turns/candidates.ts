@@ -1,5 +1,6 @@
 import type { Turn } from '../../beliefs/turn.ts'
 import { inverseDocFreq } from '../bm25.ts'
+import { comparedWith } from './cosines.ts'
 import { passagesOf } from './passages.ts'
 import { countsIn, heaviestRows, reachOf, type WeightedTerm } from './postings.ts'
 import type { DateWindow, Question } from './question.ts'
@@ -81,11 +82,9 @@ const maxOfTime = 120
 /** The turns that may answer a message: the best by words, the best by meaning, and those of a time that it asks for. */
 export async function findCandidates(index: SearchedIndex, ranking: Ranking): Promise<Candidates> {
   const { view, question, dates, meaning, mayRank = () => true } = ranking
-  const [postings, cosines] = await Promise.all([
-    index.turnPostings(view, [...question.terms.keys()]),
-    meaning === undefined ? null : index.turnCosines(view, meaning.model, meaning),
-  ])
+  const postings = await index.turnPostings(view, [...question.terms.keys()])
   const { inView } = postings
+  const cosines = meaning === undefined ? null : await index.turnCosines(view, meaning.model, meaning, inView)
   const terms = weighTerms(question, postings)
   const averageLength = Math.max(1, postings.length / Math.max(1, postings.units))
   const near = readCosines(cosines, inView)
@@ -93,6 +92,13 @@ export async function findCandidates(index: SearchedIndex, ranking: Ranking): Pr
   const rows = [...new Set([...heaviestRows(terms.known, inView, maxRows), ...near.best, ...ofTime])]
   const units = await index.unitsAround(view, rows, spread + 1)
   const counts = countsIn(terms.known, units)
+  // A large store has compared only the nearest turns.
+  if (meaning !== undefined && cosines?.isEvery === false) {
+    const cosineOf = comparedWith(meaning)
+    const missing = [...new Set(units.map(({ first }) => first))].filter((row) => !near.of.has(row))
+    for (const [row, vectors] of await index.vectorsAt(view.user, meaning.model, missing))
+      near.of.set(row, cosineOf(vectors))
+  }
 
   const wanted = new Set(rows)
   const isNear = new Uint8Array(units.length)
@@ -190,21 +196,15 @@ function weighTerms(question: Question, postings: Awaited<ReturnType<TurnIndex['
 /** The cosines of turns by their first row, the rows of the best in view, and how far a cosine is from the mean. */
 function readCosines(found: TurnCosines | null, inView: ReadonlySet<number> | null) {
   const of = new Map<number, number>()
-  let [sum, squares] = [0, 0]
-  for (const [at, row] of (found?.rows ?? []).entries()) {
-    const cosine = found?.cosines[at] as number
-    of.set(row, cosine)
-    sum += cosine
-    squares += cosine * cosine
-  }
-  const mean = sum / Math.max(1, of.size)
-  const deviation = Math.sqrt(Math.max(0, squares / Math.max(1, of.size) - mean * mean)) + 1e-6
+  for (const [at, row] of (found?.rows ?? []).entries()) of.set(row, found?.cosines[at] as number)
+  const { mean, deviation } = found ?? { mean: 0, deviation: 0 }
   const best = [...of]
     .filter(([row]) => inView === null || inView.has(row))
     .sort(([, a], [, b]) => b - a)
     .slice(0, maxByMeaning)
     .map(([row]) => row)
-  return { of, best, z: (cosine: number | undefined) => (cosine === undefined ? 0 : (cosine - mean) / deviation) }
+  const z = (cosine: number | undefined) => (cosine === undefined ? 0 : (cosine - mean) / (deviation + 1e-6))
+  return { of, best, z }
 }
 
 /** The cosine of the nearest turn with vectors on one side, at most `spread` turns away. */

@@ -6,7 +6,7 @@ import { checkPack, mostPassedByNone, type PackCheck } from '../../../eval/kinds
 import { type Captured, captureCase } from '../../../eval/pack/capture.ts'
 import { importPack, type PackSummary, validatePack } from '../../../eval/pack/import-pack.ts'
 import { manifestOf } from '../../../eval/pack/manifest.ts'
-import { defaultEmbedder } from '../../../eval/system/open-embedder.ts'
+import { defaultEmbedder } from '../../../memory/meaning/open-embedder.ts'
 import { defineCommand, exitCodes, UsageError } from '../../command/command.ts'
 import { flag, one, readOptions, text, texts, words } from '../../command/options.ts'
 import { packRunners } from '../../evaluation.ts'
