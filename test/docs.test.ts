@@ -14,7 +14,7 @@ const read = (file: string): string => readFileSync(file, 'utf8')
 
 /** Pages that nobody follows step by step, and guides whose example needs another program to talk to. */
 const withoutExamples = [
-  ...['GLOSSARY', 'api', 'comparison', 'dependencies', 'index', 'style', 'third-party'],
+  ...['GLOSSARY', 'api', 'comparison', 'dependencies', 'frameworks', 'index', 'style', 'third-party'],
   ...['performance', 'red-team', 'reliability', 'scale'],
   ...['http', 'postgres', 'teams'],
 ]
