@@ -15,7 +15,7 @@ const budgets: Readonly<Record<string, number>> = {
   http: 1_950,
   mcp: 700,
   memory: 10_900,
-  'memory/mirror': 2_550,
+  'memory/mirror': 2_500,
   models: 650,
   operations: 3_750,
   proxy: 850,

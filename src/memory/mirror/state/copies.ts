@@ -1,5 +1,7 @@
-import { rmSync } from 'node:fs'
+import { readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { codeOf } from '../../../files/leftovers.ts'
+import { ownPath } from '../../../files/own-files.ts'
 import { masked } from '../../learn/secrets.ts'
 import { escapeId } from '../parse/item.ts'
 import { MirrorDocument } from '../write/document.ts'
@@ -54,14 +56,35 @@ const withoutSecrets = (text: string, own: ReadonlySet<string>): string => {
   return text.replace(/[^\r\n]+/gu, (line, at: number) => (own.has(line) ? hidden.slice(at, at + line.length) : line))
 }
 
-/** Removes forgotten beliefs from every stored version. */
-export function forgetInBases(paths: MirrorPaths, ids: readonly string[]): void {
-  for (const version of versionsOf(paths)) {
-    const text = readIfPresent(baseFile(paths, version)) ?? ''
-    if (!ids.some((id) => text.includes(`credence:${escapeId(id)}`))) continue
-    const document = new MirrorDocument(text)
-    for (const block of document.items()) if (ids.includes(block.item.id ?? '')) document.remove(block)
-    writeRecord(paths, baseFile(paths, version), document.render())
+/** Keeps a save of another program that cannot be merged, in a file of its own next to MEMORY.md. */
+export function writeConflictFile({ dir }: MirrorPaths, at: Date, content: Buffer): void {
+  const stamp = at.toISOString().replace(/[-:.]/gu, '')
+  for (let attempt = 1; ; attempt += 1) {
+    const file = `MEMORY.conflict-${stamp}${attempt === 1 ? '' : `-${attempt}`}.md`
+    try {
+      writeFileSync(ownPath(dir, join(dir, file)), content, { flag: 'wx', mode: 0o600, flush: true })
+      return
+    } catch (error) {
+      if (codeOf(error) !== 'EEXIST') throw error
+    }
+  }
+}
+
+/** The names of the conflict files. Only a person removes them. */
+export const conflictFiles = ({ dir }: MirrorPaths): readonly string[] =>
+  readdirSync(dir).filter((name) => /^MEMORY\.conflict-.*\.md$/u.test(name))
+
+/** Removes forgotten beliefs from every stored version, and the conflict files that have one. */
+export function forgetInCopies(paths: MirrorPaths, ids: readonly string[]): void {
+  for (const path of versionsOf(paths).map((version) => baseFile(paths, version))) {
+    const document = new MirrorDocument(readIfPresent(path) ?? '')
+    const forgotten = document.items().filter(({ item }) => ids.includes(item.id ?? ''))
+    for (const block of forgotten) document.remove(block)
+    if (forgotten.length > 0) writeRecord(paths, path, document.render())
+  }
+  for (const path of conflictFiles(paths).map((name) => join(paths.dir, name))) {
+    const text = readIfPresent(path) ?? ''
+    if (ids.some((id) => text.includes(`credence:${escapeId(id)} `))) rmSync(path, { force: true })
   }
 }
 
