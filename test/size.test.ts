@@ -20,7 +20,7 @@ const budgets: Readonly<Record<string, number>> = {
   operations: 3_750,
   proxy: 850,
   search: 4_450,
-  store: 1_100,
+  store: 1_050,
   'store/copy': 250,
   'store/postgres': 1_900,
   'store/sqlite': 4_350,
