@@ -11,10 +11,10 @@ import { type CaseOutcome, caseOrder, type RunContext, resumeRun, startRun } fro
 import { casesOf } from '../../store/case-log.ts'
 import { bm25System } from '../../system/bm25.ts'
 import { noneSystem } from '../../system/controls.ts'
-import { type SystemUnderTest, underTest } from '../../system/subject.ts'
-import { openPackFolder } from '../kind.ts'
-import { carryOutRecall, recallRunners } from './carry-out.ts'
+import { type SystemUnderTest, underTest } from '../../system/under-test.ts'
+import { openPackFolder } from '../runner.ts'
 import { findPacks, loadPack, type Pack } from './pack.ts'
+import { carryOutRecall, recallRunners } from './retrieval-runner.ts'
 import { runPack } from './run-pack.ts'
 
 const packs = findPacks(fileURLToPath(new URL('../../../../packs', import.meta.url)))
@@ -28,7 +28,7 @@ const signal = new AbortController().signal
 
 async function outcomes(
   pack: Pack,
-  subject: SystemUnderTest,
+  tested: SystemUnderTest,
   wanted: ReadonlySet<string>,
   seed = 1,
   jobs = 1,
@@ -36,16 +36,16 @@ async function outcomes(
   const found: CaseOutcome[] = []
   const order = new Set(caseOrder([...wanted], { isShuffled: pack.kind === 'retrieval', seed }))
   const request = { repeat: 0, seed, wanted: order, jobs, signal, folder: null }
-  for await (const one of carryOutRecall(pack, subject, request, { explain: false, onIngested: () => {} })) {
+  for await (const one of carryOutRecall(pack, tested, request, { explain: false, onIngested: () => {} })) {
     found.push(one)
   }
   return found
 }
 
-const opened = (directory: string, subject: SystemUnderTest) =>
+const opened = (directory: string, tested: SystemUnderTest) =>
   openPackFolder(
     directory,
-    recallRunners(async () => subject),
+    recallRunners(async () => tested),
   )
 
 const idsOf = ({ cases }: Pack): ReadonlySet<string> => new Set(cases.map(({ id }) => id))
@@ -98,16 +98,16 @@ describe('executing a pack case by case', () => {
 
   it('takes the corpus in once for all cases of a repeat', async () => {
     const { pack } = loadPack(directoryOf('retrieval-precision'))
-    const subject = aSubject()
+    const tested = aSubject()
     let begun = 0
 
     await outcomes(
       pack,
       {
-        ...subject,
+        ...tested,
         begin: (corpus) => {
           begun += 1
-          return subject.begin(corpus)
+          return tested.begin(corpus)
         },
       },
       idsOf(pack),

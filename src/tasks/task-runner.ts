@@ -1,6 +1,6 @@
-import { defineRunner, type PackPlace, type RunnablePack, type Runner } from '../eval/kinds/kind.ts'
 import { refuseUnlike, sha256 } from '../eval/pack/manifest.ts'
 import type { ExecutionRequest, PackWithSystem } from '../eval/run/run.ts'
+import { defineRunner, type PackPlace, type RunnablePack, type Runner } from '../eval/runners/runner.ts'
 import type { MetricDeclaration } from '../eval/store/schemas/primitives.ts'
 import { canonicalJson } from '../json.ts'
 import type { Agent } from './agent.ts'

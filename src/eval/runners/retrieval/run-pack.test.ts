@@ -3,11 +3,11 @@ import { belief, openStore, staticCase, tickingClock } from '../../../../test/ev
 import { readRecords } from '../../../memory/transfer/belief-record.ts'
 import { reportEntriesOf, reportOf, summarise } from '../../report/retrieval-report.ts'
 import { bm25System } from '../../system/bm25.ts'
-import { underTest } from '../../system/subject.ts'
 import type { System } from '../../system/system.ts'
-import { answerOf } from './carry-out.ts'
+import { underTest } from '../../system/under-test.ts'
 import { readRetrievalCases } from './case-file.ts'
 import type { AskedCase, Pack } from './pack.ts'
+import { answerOf } from './retrieval-runner.ts'
 import { runPack } from './run-pack.ts'
 
 const ours = () => bm25System({ openStore, version: 'test' })
@@ -126,10 +126,10 @@ describe('a run over cases', () => {
   })
 
   it('begins each time with an empty system', async () => {
-    const subject = subjectOf()
-    await runPack(staticPack(staticCase('a', 'x', only())), subject)
+    const system = subjectOf()
+    await runPack(staticPack(staticCase('a', 'x', only())), system)
 
-    const run = await runPack({ ...staticPack(staticCase('a', 'the anchor', only())), beliefs: [] }, subject)
+    const run = await runPack({ ...staticPack(staticCase('a', 'the anchor', only())), beliefs: [] }, system)
 
     expect(run.outcomes[0]?.verdict).toBe('pass')
   })

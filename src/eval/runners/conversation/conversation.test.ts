@@ -18,8 +18,8 @@ import {
   type SystemTurn,
   turnSystemNames,
 } from '../../system/system.ts'
-import { openPackFolder, type Runner } from '../kind.ts'
-import { conversationRunner } from './conversation-kind.ts'
+import { openPackFolder, type Runner } from '../runner.ts'
+import { conversationRunner } from './conversation-runner.ts'
 import { readObjects } from './data-file.ts'
 import { openTurnSystem } from './turn-systems.ts'
 

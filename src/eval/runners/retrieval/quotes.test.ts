@@ -5,8 +5,8 @@ import { belief, openStore, staticCase, systemsFor, tickingClock } from '../../.
 import { temporaryDirectory } from '../../../../test/temporary-directory.ts'
 import { bm25System } from '../../system/bm25.ts'
 import { everythingSystem, oracleUnderTest } from '../../system/controls.ts'
-import { underTest } from '../../system/subject.ts'
 import { emptyAnswer, type SystemTurn } from '../../system/system.ts'
+import { underTest } from '../../system/under-test.ts'
 import { checkExpectations, type Expectations } from './expectations.ts'
 import { type Pack, readPack } from './pack.ts'
 import { runPack } from './run-pack.ts'
@@ -36,9 +36,9 @@ function packOf(directory: string, expectations: unknown, given: unknown = turns
 
 const ours = () => bm25System({ openStore, version: 'test' })
 const parts = { ours, clock: tickingClock() }
-const verdictOf = async (expectations: Expectations, subject = underTest(ours(), parts)) => {
+const verdictOf = async (expectations: Expectations, system = underTest(ours(), parts)) => {
   using directory = temporaryDirectory()
-  const [outcome] = (await runPack(packOf(directory.path, expectations), subject)).outcomes
+  const [outcome] = (await runPack(packOf(directory.path, expectations), system)).outcomes
   return [outcome?.verdict, ...(outcome?.failures ?? [])]
 }
 const include = (...quotes: readonly { turn: string; text?: string }[]) => ({ quotes: { mustInclude: [...quotes] } })

@@ -1,12 +1,12 @@
 import { invalid, unavailable } from '../../errors.ts'
 import type { Store } from '../../memory/ports.ts'
 import { cachedEmbedder, type Embedder } from '../../search/embedder.ts'
-import { findPacks, loadPack } from '../kinds/retrieval/pack.ts'
+import { findPacks, loadPack } from '../runners/retrieval/pack.ts'
 import { bm25System } from './bm25.ts'
 import { type Calibration, calibrate, paperProtocol } from './calibration.ts'
 import { everythingSystem, exactSystem, hybridSystem, noneSystem, oracleUnderTest } from './controls.ts'
-import { type Clock, type SystemUnderTest, underTest } from './subject.ts'
 import { type HearingSystem, type OwnSystemName, type System, systemNames } from './system.ts'
+import { type Clock, type SystemUnderTest, underTest } from './under-test.ts'
 import { type KnownVectors, readVectors, vectorSystem } from './vector.ts'
 
 /** The forms of names of systems outside of Credence. */
@@ -49,7 +49,7 @@ export type SystemsParts = {
   readonly packsDirectory: string
 }
 
-/** Opens subjects by name. Shared parts, such as the model, are loaded once, on first use. */
+/** Opens systems by name. Shared parts, such as the model, are loaded once, on first use. */
 export class Systems {
   readonly #parts: SystemsParts
   #vectors: Promise<VectorParts> | undefined
@@ -59,12 +59,12 @@ export class Systems {
   }
 
   async open(name: SystemName): Promise<SystemUnderTest> {
-    if (isOutsideName(name)) return this.subjectOf(await openOutside(name))
+    if (isOutsideName(name)) return this.underTest(await openOutside(name))
     if (name === 'oracle') return oracleUnderTest(this.ours)
-    return this.subjectOf(await this.#system(name))
+    return this.underTest(await this.#system(name))
   }
 
-  subjectOf(system: System): SystemUnderTest {
+  underTest(system: System): SystemUnderTest {
     return underTest(system, { ours: this.ours, clock: this.#parts.clock })
   }
 

@@ -11,7 +11,6 @@ import { sentencesOf } from '../../../search/sentences.ts'
 import { stepsNamed, withoutSteps } from '../../../search/turns/steps.ts'
 import { countTerms } from '../../../search/turns/terms.ts'
 import { randomFrom } from '../../score/statistics.ts'
-import { isOutsideName, openOutside, outsideForms } from '../../system/backends.ts'
 import {
   type AnswerHit,
   emptyAnswer,
@@ -21,6 +20,7 @@ import {
   type TurnSystemName,
   turnSystemNames,
 } from '../../system/system.ts'
+import { isOutsideName, openOutside, outsideForms } from '../../system/systems.ts'
 
 /** The dependencies of our own systems. */
 export type TurnSystemParts = {

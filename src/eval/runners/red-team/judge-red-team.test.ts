@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { judgeRedTeam, type Observed } from './judge-red-team.ts'
 import type { AttackExpectation, AttackStep, BenignExpectation, RedTeamCase } from './red-team-case.ts'
-import type { Kept } from './red-team-kind.ts'
+import type { Kept } from './red-team-runner.ts'
 
 const kept = (content: string, fields: Partial<Kept> = {}): Kept => ({
   ...{ id: content, user: 'u1', name: 'gym', aliases: [], content, why: '', scopes: ['project:shop'], pinned: false },

@@ -1,6 +1,6 @@
 import { MemoryError } from '../../../errors.ts'
 import type { CaseOutcome } from '../../run/run.ts'
-import { brokenOutcome, carriedOut, defineRunner, type PackPlace, type Runner } from '../kind.ts'
+import { brokenOutcome, carriedOut, defineRunner, type PackPlace, type Runner } from '../runner.ts'
 import { refusing } from './controls.ts'
 import { judgeRedTeam } from './judge-red-team.ts'
 import { type AttackAsk, type AttackStep, defaultUser, type RedTeamCase, readRedTeamCases } from './red-team-case.ts'

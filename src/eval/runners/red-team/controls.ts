@@ -1,5 +1,5 @@
 import type { AttackStep } from './red-team-case.ts'
-import { type Kept, type Target, type TargetSystem, userOf } from './red-team-kind.ts'
+import { type Kept, type Target, type TargetSystem, userOf } from './red-team-runner.ts'
 
 /** Control and ablation: only the person's own commands are taken, and nothing is recalled. Every benign case must be lost. */
 export const refusing =

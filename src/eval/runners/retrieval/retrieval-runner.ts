@@ -1,9 +1,9 @@
 import { isCurrent } from '../../../beliefs/belief.ts'
 import { manifestOf, packHashOf } from '../../pack/manifest.ts'
 import { type CaseOutcome, type ExecutionRequest, slug } from '../../run/run.ts'
-import type { SystemUnderTest, Timed } from '../../system/subject.ts'
 import { type BeliefUpdate, emptyAnswer, type SystemAnswer } from '../../system/system.ts'
-import { brokenOutcome, carriedOut, defineRunner, type Observer, type RunnablePack, type Runner } from '../kind.ts'
+import type { SystemUnderTest, Timed } from '../../system/under-test.ts'
+import { brokenOutcome, carriedOut, defineRunner, type Observer, type RunnablePack, type Runner } from '../runner.ts'
 import {
   checkExpectations,
   driftScore,
@@ -28,10 +28,10 @@ const recallRunner = (name: string, open: OpenSystemByName) =>
     read: (place) => contentOf(readFolder(place).pack),
     open,
     ablate: {
-      'recall off': (subject) => answering(subject, () => emptyAnswer),
-      'search off': (subject) => answering(subject, (answer) => ({ ...answer, relevant: [], quotes: [] })),
+      'recall off': (tested) => answering(tested, () => emptyAnswer),
+      'search off': (tested) => answering(tested, (answer) => ({ ...answer, relevant: [], quotes: [] })),
     },
-    carryOut: ({ pack }, subject, request, observer) => carryOutRecall(pack, subject, request, observer),
+    carryOut: ({ pack }, tested, request, observer) => carryOutRecall(pack, tested, request, observer),
   })
 
 /** A pack that was read already: from a folder, or from two files, whose pack has no manifest. */
@@ -49,22 +49,22 @@ export async function recallPack(pack: Pack, directory: string | null, open: Ope
   return { ...read, manifest, packFiles: isOwn ? packFiles : { ...packFiles, recall: `sha256:${pack.hash}` } }
 }
 
-const answering = (subject: SystemUnderTest, change: (answer: SystemAnswer) => SystemAnswer): SystemUnderTest => ({
-  ...subject,
+const answering = (tested: SystemUnderTest, change: (answer: SystemAnswer) => SystemAnswer): SystemUnderTest => ({
+  ...tested,
   answer: async (query, expect) => {
-    const { value, ms } = await subject.answer(query, expect)
+    const { value, ms } = await tested.answer(query, expect)
     return { value: change(value), ms }
   },
 })
 
-/** Asks a subject the wanted cases of a pack. A case that goes wrong is an outcome with the verdict `error`. */
+/** Asks a system the wanted cases of a pack. A case that goes wrong is an outcome with the verdict `error`. */
 export async function* carryOutRecall(
   pack: Pack,
-  subject: SystemUnderTest,
+  tested: SystemUnderTest,
   request: ExecutionRequest,
   observer: Observer,
 ): AsyncGenerator<CaseOutcome> {
-  const asking = await ingestCorpus(pack, subject, request.seed, observer)
+  const asking = await ingestCorpus(pack, tested, request.seed, observer)
   if (pack.kind === 'retrieval') {
     const byId = new Map(pack.cases.map((one) => [one.id, one]))
     const wanted = [...request.wanted].flatMap((id) => byId.get(id) ?? [])
@@ -80,15 +80,15 @@ export async function* carryOutRecall(
   }
 }
 
-/** Gives the subject the whole corpus. After an error every later case is an error: its store is not the one they are about. */
-async function ingestCorpus(pack: Pack, subject: SystemUnderTest, seed: number, observer: Observer) {
+/** Gives the system the whole corpus. After an error every later case is an error: its store is not the one they are about. */
+async function ingestCorpus(pack: Pack, tested: SystemUnderTest, seed: number, observer: Observer) {
   const created = createdIn(pack)
   let broken: string | null = null
   try {
     // The salt is derived from the case file, which no system sees.
     const { beliefs, turns = [] } = pack
     const corpus = { beliefs, turns, idsToCome: created.map(({ id }) => id), salt: `${pack.hash}:${seed}` }
-    const { value, ms } = await subject.begin(corpus)
+    const { value, ms } = await tested.begin(corpus)
     observer.onIngested(ms, value)
   } catch (error) {
     observer.onIngested(null)
@@ -103,7 +103,7 @@ async function ingestCorpus(pack: Pack, subject: SystemUnderTest, seed: number, 
       const explain = observer.explain ? { explain: true } : {}
       try {
         const query = { user, scopes, message, budget, saidInAll, recall: pack.recall, ...explain }
-        return outcomeOf(asked, await subject.answer(query, expect), pinned)
+        return outcomeOf(asked, await tested.answer(query, expect), pinned)
       } catch (error) {
         return failedOutcome(asked, messageOf(error))
       }
@@ -111,7 +111,7 @@ async function ingestCorpus(pack: Pack, subject: SystemUnderTest, seed: number, 
     change: async (id: string, update: BeliefUpdate): Promise<void> => {
       if (broken !== null) return
       try {
-        await subject.change(update)
+        await tested.change(update)
       } catch (error) {
         broken = `The store could not be changed after ${id}: ${messageOf(error)}`
       }

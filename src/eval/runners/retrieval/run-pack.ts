@@ -1,11 +1,11 @@
 import type { CaseOutcome } from '../../run/run.ts'
 import { casesOf } from '../../store/case-log.ts'
 import { readEnvironment, requireRun } from '../../store/documents.ts'
-import type { Systems } from '../../system/backends.ts'
-import type { SystemUnderTest } from '../../system/subject.ts'
-import type { About, Observer } from '../kind.ts'
-import { carryOutRecall } from './carry-out.ts'
+import type { Systems } from '../../system/systems.ts'
+import type { SystemUnderTest } from '../../system/under-test.ts'
+import type { About, Observer } from '../runner.ts'
 import type { Pack } from './pack.ts'
+import { carryOutRecall } from './retrieval-runner.ts'
 
 /** The answers of a system to a pack; `credence eval` makes its tables and reports of it. */
 export type PackRun = Readonly<Awaited<ReturnType<typeof runPack>>>
@@ -16,8 +16,8 @@ type RunOptions = {
   readonly onCase?: () => void
 }
 
-/** Asks a subject the cases of a pack, in order, and stores nothing: for a check of the pack itself. */
-export async function runPack(pack: Pack, subject: SystemUnderTest, options: RunOptions = {}) {
+/** Asks a system the cases of a pack, in order, and stores nothing: for a check of the pack itself. */
+export async function runPack(pack: Pack, tested: SystemUnderTest, options: RunOptions = {}) {
   const { wanted = idsOf(pack), explain = false, onCase } = options
   /** The time is null when the corpus could not be taken in; notices are sentences about beliefs that were changed. */
   let ingested: { readonly ingestMs: number | null; readonly notices: readonly string[] } = {
@@ -29,12 +29,12 @@ export async function runPack(pack: Pack, subject: SystemUnderTest, options: Run
   }
   const request = { repeat: 0, seed: 0, wanted, jobs: 1, signal: new AbortController().signal, folder: null }
   const outcomes: CaseOutcome[] = []
-  for await (const outcome of carryOutRecall(pack, subject, request, { explain, onIngested })) {
+  for await (const outcome of carryOutRecall(pack, tested, request, { explain, onIngested })) {
     outcomes.push(outcome)
     onCase?.()
   }
-  const { name, version, description, notes, hasSuppliedTiers } = subject
-  return { pack, subject: { name, version, description, notes, hasSuppliedTiers }, ...ingested, outcomes }
+  const { name, version, description, notes, hasSuppliedTiers } = tested
+  return { pack, system: { name, version, description, notes, hasSuppliedTiers }, ...ingested, outcomes }
 }
 
 const idsOf = ({ cases }: Pack): ReadonlySet<string> => new Set(cases.map(({ id }) => id))
@@ -53,7 +53,7 @@ export async function readPackRun(root: string, runId: string, pack: Pack): Prom
   const placeIn = ({ caseId }: CaseOutcome): number => places.get(caseId) ?? 0
   return {
     pack,
-    subject: {
+    system: {
       name: system?.name ?? '',
       version: system?.version ?? '',
       ...{ description, notes, hasSuppliedTiers },
@@ -70,10 +70,10 @@ export const mostPassedByNone = 0.6
 export type PackCheck = Awaited<ReturnType<typeof checkPack>>
 
 /** Whether a pack tells good from bad: finding nothing must not be enough, and what it expects must be possible. */
-export async function checkPack(pack: Pack, backends: Systems) {
+export async function checkPack(pack: Pack, systems: Systems) {
   const [none, oracle] = [
-    (await runPack(pack, await backends.open('none'))).outcomes,
-    (await runPack(pack, await backends.open('oracle'))).outcomes,
+    (await runPack(pack, await systems.open('none'))).outcomes,
+    (await runPack(pack, await systems.open('oracle'))).outcomes,
   ]
   const passedBy = (outcomes: PackRun['outcomes']): number =>
     outcomes.filter(({ verdict }) => verdict === 'pass').length

@@ -3,7 +3,7 @@ import { invalid } from '../../../errors.ts'
 import { readTextFile } from '../../../files/read-text.ts'
 import { caseFileOf, parseJsonAs, refuseUnlike } from '../../pack/manifest.ts'
 import { SafeId } from '../../store/schemas/primitives.ts'
-import type { PackPlace } from '../kind.ts'
+import type { PackPlace } from '../runner.ts'
 
 const text = z.string().min(1)
 const json = z.record(z.string(), z.json())

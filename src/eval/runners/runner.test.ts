@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { manifestExample } from '../../../test/harness/example-documents.ts'
 import type { CaseOutcome } from '../run/run.ts'
-import { carriedOut, defineRunner, runnerOf } from './kind.ts'
+import { carriedOut, defineRunner, runnerOf } from './runner.ts'
 
 const signal = new AbortController().signal
 

@@ -3,7 +3,7 @@ import { belief } from '../../../../test/recall/beliefs-at-hand.ts'
 import type { Belief } from '../../../beliefs/belief.ts'
 import type { LearnOutcome, Taken } from '../../../memory/learn/learn.ts'
 import { brings, judgeLearning } from './judge-learning.ts'
-import type { ExpectedFact, LearningCase } from './learning-kind.ts'
+import type { ExpectedFact, LearningCase } from './learning-runner.ts'
 
 const gym = (content: string, fields: Partial<Belief> = {}): Belief => ({
   ...belief({ name: 'gym', aliases: ['fitness studio'], content, ...fields }),

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { AttackExpectation, AttackStep, BenignExpectation, RedTeamCase } from './red-team-case.ts'
-import type { Kept } from './red-team-kind.ts'
+import type { Kept } from './red-team-runner.ts'
 
 /** The state of the memory before and after a case, and the answers in between. */
 export type Observed = {

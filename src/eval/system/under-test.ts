@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { type Budget, defaultBudget } from '../../memory/recall/context.ts'
 import type { BeliefRecord } from '../../memory/transfer/belief-record.ts'
-import type { Expectations } from '../kinds/retrieval/expectations.ts'
+import type { Expectations } from '../runners/retrieval/expectations.ts'
 import { Corpus } from './corpus.ts'
 import type { AnswerHit, BeliefUpdate, System, SystemAnswer, SystemQuery, SystemTurn } from './system.ts'
 
@@ -10,7 +10,7 @@ export type Clock = () => number
 
 export type Timed<Value> = { readonly value: Value; readonly ms: number }
 
-/** The subject of a run: a `System` that sees no case, or the oracle, the only one that sees expectations. */
+/** The system under test: a `System` that sees no case, or the oracle, the only one that sees expectations. */
 export type SystemUnderTest = Readonly<ReturnType<typeof underTest>>
 
 type GivenCorpus = {
@@ -38,7 +38,7 @@ export function underTest(system: System, { ours, clock }: { readonly ours: () =
     ...{ name, version, description, notes },
     /** Whether the harness added prelude, pins and questions to what was found. */
     hasSuppliedTiers: supplier !== null,
-    /** Empties the subject and gives it the corpus. `idsToCome` are beliefs that will be created during the run. */
+    /** Empties the system and gives it the corpus. `idsToCome` are beliefs that will be created during the run. */
     begin: async ({ beliefs, turns = [], idsToCome, salt }: GivenCorpus): Promise<Timed<readonly string[]>> => {
       screen = opaqueIds([...[...beliefs, ...turns].map(({ id }) => id), ...idsToCome], salt)
       said = new Map(turns.map(({ id, text }) => [id, text]))

@@ -13,7 +13,7 @@ import { wantedCases } from '../../run/run.ts'
 import { manifestName } from '../../store/documents.ts'
 import { Manifest } from '../../store/schemas/manifest.ts'
 import type { BeliefUpdate, SaidInAll, SystemRecallOptions, SystemTurn } from '../../system/system.ts'
-import type { PackPlace } from '../kind.ts'
+import type { PackPlace } from '../runner.ts'
 import { readRetrievalCases, readSessionCases, readTurns } from './case-file.ts'
 import { demandsSomething, type Expectations, expectsSomething } from './expectations.ts'
 

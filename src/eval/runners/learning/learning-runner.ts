@@ -8,7 +8,7 @@ import { sentencesOf } from '../../../search/sentences.ts'
 import { caseFileOf, parseJsonAs, refuseUnlike } from '../../pack/manifest.ts'
 import type { CaseOutcome } from '../../run/run.ts'
 import { SafeId } from '../../store/schemas/primitives.ts'
-import { brokenOutcome, carriedOut, defineRunner, type PackPlace, type Runner } from '../kind.ts'
+import { brokenOutcome, carriedOut, defineRunner, type PackPlace, type Runner } from '../runner.ts'
 import { judgeLearning } from './judge-learning.ts'
 
 export type LearningOptions = {

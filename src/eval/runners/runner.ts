@@ -122,22 +122,22 @@ export const defineRunner = <Content extends PackContent, System extends OpenSys
 }
 
 /** The kind that a manifest names. */
-export function runnerOf({ directory, manifest }: PackPlace, kinds: readonly Runner[]): Runner {
+export function runnerOf({ directory, manifest }: PackPlace, runners: readonly Runner[]): Runner {
   if (manifest.runner === undefined) {
     const hint = 'Results made elsewhere can be put into the store as runs; see docs/harness.md.'
     throw invalid(`The pack ${manifest.benchmarkId} names no runner, so nothing can execute it.`, hint)
   }
-  const kind = kinds.find(({ name }) => name === manifest.runner)
-  if (kind !== undefined) return kind
-  const hint = `Use one of ${kinds.map(({ name }) => name).join(', ')}.`
+  const runner = runners.find(({ name }) => name === manifest.runner)
+  if (runner !== undefined) return runner
+  const hint = `Use one of ${runners.map(({ name }) => name).join(', ')}.`
   throw invalid(`${join(directory, manifestName)}: runner is "${manifest.runner}".`, hint)
 }
 
 /** Reads the pack in a folder. The kind that its manifest names decides how. */
-export async function readPackFolder(directory: string, kinds: readonly Runner[]): Promise<RunnablePack> {
+export async function readPackFolder(directory: string, runners: readonly Runner[]): Promise<RunnablePack> {
   const manifest = manifestOf(directory)
   const place = { directory, manifest }
-  const read = runnerOf(place, kinds).read(place)
+  const read = runnerOf(place, runners).read(place)
   const cases = read.cases.map(({ id, prompt }) => ({ id, prompt }))
   const { packFiles } = await packHashOf(directory, manifest)
   return { ...read, manifest: read.replacesCases ? { ...manifest, cases } : manifest, packFiles }
@@ -168,9 +168,9 @@ export async function openPack(
 /** Reads the pack in a folder and opens it with a system. */
 export const openPackFolder = async (
   directory: string,
-  kinds: readonly Runner[],
+  runners: readonly Runner[],
   options: Parameters<typeof openPack>[1] = {},
-): ReturnType<typeof openPack> => openPack(await readPackFolder(directory, kinds), options)
+): ReturnType<typeof openPack> => openPack(await readPackFolder(directory, runners), options)
 
 /** The outcome of a case that went wrong before anything could be scored. */
 export const brokenOutcome = (caseId: string, error: NonNullable<CaseOutcome['error']>): CaseOutcome => {

@@ -4,7 +4,7 @@ import type { Learned, Taken } from '../../../memory/learn/learn.ts'
 import { analyse } from '../../../search/analyse.ts'
 import { formKeys, singularOf } from '../../../search/forms.ts'
 import type { CaseOutcome } from '../../run/run.ts'
-import type { ExpectedFact, LearningCase } from './learning-kind.ts'
+import type { ExpectedFact, LearningCase } from './learning-runner.ts'
 
 type LearningVerdict = Pick<CaseOutcome, 'verdict' | 'scores' | 'failures'>
 

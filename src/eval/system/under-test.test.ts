@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest'
 import { belief, openStore, staticCase, tickingClock } from '../../../test/eval/sample-corpus.ts'
 import { readRecords } from '../../memory/transfer/belief-record.ts'
-import { readRetrievalCases, readSessionCases } from '../kinds/retrieval/case-file.ts'
-import { createdIn, findPacks, loadPack, type Pack } from '../kinds/retrieval/pack.ts'
-import { runPack } from '../kinds/retrieval/run-pack.ts'
 import { reportEntriesOf } from '../report/retrieval-report.ts'
+import { readRetrievalCases, readSessionCases } from '../runners/retrieval/case-file.ts'
+import { createdIn, findPacks, loadPack, type Pack } from '../runners/retrieval/pack.ts'
+import { runPack } from '../runners/retrieval/run-pack.ts'
 import { bm25System } from './bm25.ts'
 import { noneSystem } from './controls.ts'
-import { opaqueIds, underTest } from './subject.ts'
 import type { AnswerHit, System, SystemAnswer } from './system.ts'
+import { opaqueIds, underTest } from './under-test.ts'
 
 const ours = () => bm25System({ openStore, version: 'test' })
 const parts = { ours, clock: tickingClock() }
@@ -225,7 +225,7 @@ describe('a system that only finds relevant beliefs', () => {
   it('gets prelude, pins and questions from our own recall, and its pinned hits are dropped', async () => {
     const run = await runPack(packWith({}), underTest(greedy(), parts))
 
-    expect(run.subject.hasSuppliedTiers).toBe(true)
+    expect(run.system.hasSuppliedTiers).toBe(true)
     expect(reportEntriesOf(run)[0]).toMatchObject({
       pinnedBeliefs: ['p'],
       retrievedQuestions: ['q'],
