@@ -12,6 +12,9 @@ import { migrations } from '../src/store/sqlite/migrations/migrate.ts'
 const root = fileURLToPath(new URL('..', import.meta.url))
 const target = join(root, 'dist')
 
+/** Entrances of their own, one for each framework, which a program imports beside the library. */
+const adapters = ['ai-sdk', 'anthropic', 'langgraph']
+
 rmSync(target, { recursive: true, force: true })
 
 const compiler = join(root, 'node_modules', 'typescript', 'bin', 'tsc')
@@ -41,7 +44,11 @@ const worker = { 'embedding-worker': inSource('memory/meaning/embedding-worker.t
 const library = join(target, 'lib')
 await build({
   ...bundling,
-  input: { index: inSource('index.ts'), ...worker },
+  input: {
+    index: inSource('index.ts'),
+    ...Object.fromEntries(adapters.map((name) => [name, inSource(`adapters/${name}.ts`)])),
+    ...worker,
+  },
   output: { ...names, dir: library, format: 'esm' },
 })
 
@@ -93,7 +100,8 @@ await buildPages({ configFile: join(root, 'web', 'vite.config.ts'), logLevel: 'w
 
 /** Most declarations are of commands and servers, which no program imports. */
 function removeUnusedTypes(directory: string): void {
-  const used = new Set([join(directory, 'index.d.ts')])
+  const entrances = ['index', ...adapters.map((name) => `adapters/${name}`)]
+  const used = new Set(entrances.map((name) => join(directory, `${name}.d.ts`)))
   for (const file of used) {
     for (const [, path] of readFileSync(file, 'utf8').matchAll(/(?:from |import\()['"](\.[^'"]+)\.[jt]s['"]/g))
       used.add(join(dirname(file), `${path}.d.ts`))

@@ -18,7 +18,6 @@ import type { Embedder } from './search/embedder.ts'
 import { miniLm } from './search/minilm/model-name.ts'
 import type { CaredStore } from './search/store-port.ts'
 import type { Boldness } from './search/turns/model.ts'
-import { deferredStore } from './store/deferred-store.ts'
 import { inMemory } from './store/sqlite/database.ts'
 import { openSqliteStore } from './store/sqlite/sqlite-store.ts'
 import { isReadOnlyStore, storeSuffixes } from './store/sqlite/store-file.ts'
@@ -32,7 +31,7 @@ export const hasStore = (dir: string): boolean => ['', '-head'].some((suffix) =>
 
 /** Opens the memory in a directory without checking the types of arguments, which `library.ts` does. */
 export function openMemory(
-  given: MemoryOptions & CopyOptions & Pick<PortsOptions, 'onOffline' | 'isOneShot'> & TeamOptions,
+  given: Omit<MemoryOptions, 'store'> & CopyOptions & Pick<PortsOptions, 'server' | 'isOneShot'> & TeamOptions,
 ): Memory {
   const { dir, user = defaultUser, scopes = [universalScope], everyTeam = given.scopes === undefined } = given
   const author = given.author ?? { actor: 'person', origin: 'library' }
@@ -43,7 +42,8 @@ export function openMemory(
     ...(await store.memberships(user)).map(({ team }) => teamOwner(team)),
   ]
   const opened = openPorts(dir, {
-    semantic: 'on',
+    // Read here too, so that one variable switches vectors off in every program of a machine.
+    semantic: process.env.CREDENCE_SEMANTIC || 'on',
     ...(given.isOneShot === true ? {} : { indexedOwners: owners }),
     ...given,
   })
@@ -70,7 +70,7 @@ type TeamOptions = {
   /** Whether a call that names no scope asks every team of the user, too. Default: if `scopes` names none. */
   readonly everyTeam?: boolean | undefined
 }
-type ReportOptions = TeamOptions & Pick<PortsOptions, 'store' | 'onOffline' | 'semantic' | 'semanticModel'>
+type ReportOptions = TeamOptions & Pick<PortsOptions, 'server' | 'semantic' | 'semanticModel'>
 
 /**
  * The memory of a user, joined with those of the teams that the person of this name belongs to. Every call looks the teams up, so
@@ -107,8 +107,8 @@ function withTeams(ports: Ports & { readonly store: CaredStore }, standpoint: St
 }
 
 type PortsOptions = {
-  /** The address of a PostgreSQL store. Default: SQLite in the directory. */
-  readonly store?: string | undefined
+  /** Opens the store on a server. Default: SQLite in the directory. */
+  readonly server?: (() => CaredStore) | undefined
   readonly busyTimeoutMs?: number | undefined
   /** `off` by default, `on` in `openMemory`. */
   readonly semantic?: string | undefined
@@ -121,21 +121,18 @@ type PortsOptions = {
   readonly isOneShot?: boolean
   /** Opens the store for reading only, as it is, to check it. */
   readonly inspect?: boolean
-  /** Allows reads while PostgreSQL cannot be reached; called with the time of the state that answered. */
-  readonly onOffline?: ((since: Date) => void) | undefined
 }
 
 /** The store of a directory, with the system's clock and random ids. */
 export function openPorts(dir: string, given: PortsOptions & CopyOptions = {}) {
-  const { store: address, busyTimeoutMs, agentShare, recallBoldness, inspect = false, evalStoreDir } = given
-  const { onErased = () => {} } = given
+  const { busyTimeoutMs, agentShare, recallBoldness, inspect = false, evalStoreDir, onErased = () => {} } = given
   const openFile = () => {
     const options = { file: storeFile(dir), ...(busyTimeoutMs === undefined ? {} : { busyTimeoutMs }) }
     if (!inspect && !isReadOnlyStore(options.file))
       for (const suffix of storeSuffixes) checkOwn(dir, options.file + suffix)
     return openSqliteStore({ ...options, inspect, random: randomBytes })
   }
-  const opened = address === undefined ? openFile() : openServer(address, dir, given.onOffline)
+  const opened: CaredStore = (given.server ?? openFile)()
   const semantic = inspect ? null : semanticOf(given)
   let indexer: Promise<Indexer> | undefined
   if (semantic !== null && given.indexedOwners !== undefined) {
@@ -185,17 +182,6 @@ export function openPorts(dir: string, given: PortsOptions & CopyOptions = {}) {
     finishErasing: async () => existsSync(folder) && (await erasing()).finish(),
   }
 }
-
-/** The driver of PostgreSQL is loaded only where it is used. */
-function openServer(address: string, dir: string, onOffline: PortsOptions['onOffline']): CaredStore {
-  return deferredStore(async () => {
-    const { openPostgresStore } = await import('./store/postgres/postgres-store.ts')
-    return openPostgresStore({ address, random: randomBytes, cacheDir: postgresCache(dir), onOffline })
-  })
-}
-
-/** Copies of memories whose store is PostgreSQL. They can be made again. */
-const postgresCache = (dir: string): string => join(dir, 'state', 'postgres-cache')
 
 /** Where copies of texts may be besides the store, and a callback for their erasure. */
 export type CopyOptions = {
