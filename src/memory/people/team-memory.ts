@@ -122,6 +122,7 @@ export function joinedMemory({ own, teams }: JoinedMemory, { agentShare, scopes 
         beliefs: hits.slice(offset, offset + limit),
         total: results.reduce((sum, { total }) => sum + total, 0),
         quotes: results[0]?.quotes.slice(offset, offset + limit) ?? [],
+        meaning: results[0]?.meaning ?? 'words',
         isQueryCut: results[0]?.isQueryCut ?? false,
       }
     },

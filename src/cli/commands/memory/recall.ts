@@ -60,7 +60,7 @@ export const recall = defineCommand({
     return {
       document: render
         ? { prompt: await promptOf(context) }
-        : { ...context, ...(hints === null ? {} : { suggestions: hints.suggestions }) },
+        : { ...context, meaning: 'words', ...(hints === null ? {} : { suggestions: hints.suggestions }) },
       text: async function* (style) {
         if (render) yield promptOf(context)
         else
@@ -72,6 +72,7 @@ export const recall = defineCommand({
       },
       notes: [
         ...(context.isMessageCut ? [cutNote] : []),
+        ...(explain ? [wordsAlone] : []),
         ...(isFound || (render && !isEmpty) ? [] : [nothingFound(context.scopes, { isEmpty, maxQuotes })]),
         ...(hints === null ? [] : hintLines(hints)),
         ...(hints === null ? [] : await session.places.formerProjectNotes(options, memory)),
@@ -79,6 +80,8 @@ export const recall = defineCommand({
     }
   },
 })
+
+const wordsAlone = 'Words alone were compared: a command that answers once loads no model. Servers compare vectors too.'
 
 const hintsFor = async (memory: Memory, message: string, context: Context): Promise<RecallHints | null> =>
   (await import('../../../operations/recall-hints.ts')).recallHints(memory, message, context)
