@@ -16,7 +16,7 @@ const budgets: Readonly<Record<string, number>> = {
   memory: 10_900,
   'memory/mirror': 2_550,
   models: 650,
-  operations: 4_000,
+  operations: 4_050,
   proxy: 850,
   search: 4_450,
   store: 1_100,

@@ -27,13 +27,12 @@ import {
   version,
   whole,
 } from './field.ts'
-import { type Call, operation, servedBy, shaped } from './operation.ts'
-import { beliefById } from './served-memory.ts'
+import { type Call, existing, operation, servedBy, shaped } from './operation.ts'
 import type * as shapes from './shapes.ts'
 import type { Shaped } from './shapes.ts'
+import { said } from './shared-fields.ts'
 import { tool } from './tool.ts'
 import { answerWith, type BeliefAnswer, cut, maxTextCharacters, notice, scopeField } from './tool-answers.ts'
-import { said } from './turns.ts'
 import { scopesOf } from './view.ts'
 
 const counts = whole({ min: 0, max: maxItems })
@@ -74,8 +73,6 @@ const optionsOf = ({ view }: Call, { scopes = view.scopes, budget }: Asked) => (
   scopes,
   ...omitUndefined({ budget }),
 })
-
-const existing = async (call: Call, id: string): Promise<string> => (await beliefById(servedBy(call), id)).id
 
 const captureInput = {
   message,
@@ -272,7 +269,7 @@ export const recall = {
       since: said.since,
       until: said.until,
       speaker: said.speaker,
-      session: optional(text(200)),
+      session: said.session,
       asOf,
       limit: usually(whole({ min: 1, max: 100 }), defaultLimit, 'Of beliefs and of quotes.'),
     },
