@@ -12,6 +12,7 @@ import type { ApiErrorBody, RouteAnswer } from '../../src/http/api/contract.ts'
 import { loopbackNames } from '../../src/http/same-origin.ts'
 import { type ServerOptions, serverApp } from '../../src/http/server-app.ts'
 import { openPorts } from '../../src/open-memory.ts'
+import { openServer } from '../../src/open-server.ts'
 import type { ServedMemory, ServedPeople, ServerFacts } from '../../src/operations/served-memory.ts'
 import { temporaryDirectory } from '../temporary-directory.ts'
 
@@ -72,7 +73,8 @@ export async function serverAtHand({
     },
     async () => {},
   )
-  const ports = openPorts(dir, { store, busyTimeoutMs })
+  const server = store === undefined ? undefined : () => openServer(dir, store)
+  const ports = openPorts(dir, { server, busyTimeoutMs })
   await fillDemo(ports, dir)
   const place = { dir, user: 'local', scopes: tourScopes, homeScopes: tourScopes.slice(0, 1), isDemo: true }
   const problems: unknown[] = []
