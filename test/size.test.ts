@@ -23,10 +23,10 @@ const budgets: Readonly<Record<string, number>> = {
   store: 1_050,
   'store/copy': 250,
   'store/postgres': 1_900,
-  'store/sqlite': 4_350,
+  'store/sqlite': 4_450,
   tasks: 4_800,
 }
-const maxLines = 64_700
+const maxLines = 64_450
 /** Max lines of the TypeScript and CSS of the dashboard, in `web`. */
 const maxWebLines = 12_350
 
