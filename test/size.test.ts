@@ -17,7 +17,7 @@ const budgets: Readonly<Record<string, number>> = {
   memory: 10_900,
   'memory/mirror': 2_500,
   models: 650,
-  operations: 3_950,
+  operations: 4_000,
   proxy: 900,
   search: 4_450,
   store: 1_050,
