@@ -26,6 +26,7 @@ const LAYERS: Readonly<Record<string, Layer>> = {
   http: layer(['beliefs', 'search', 'files', 'memory', 'eval', 'operations']),
   mcp: layer(['beliefs', 'search', 'memory', 'operations']),
   proxy: layer(['beliefs', 'files', 'memory']),
+  adapters: layer(['beliefs', 'memory', 'operations', 'mcp', 'proxy'], [...everyLayer, 'library.ts']),
   cli: layer(
     ['beliefs', 'search', 'files', 'models', 'memory', 'store', 'eval', 'tasks', 'operations', 'http', 'mcp', 'proxy'],
     [...everyLayer, 'config.ts', 'open-memory.ts'],
@@ -58,6 +59,9 @@ const HOMES: Readonly<Record<string, readonly string[]>> = {
   '@hono/': ['http/'],
   '@modelcontextprotocol/': ['mcp/', 'eval/system/'],
   '@lat.md/': ['search/', 'eval/system/'],
+  ai: ['adapters/ai-sdk.ts'],
+  '@anthropic-ai/': ['adapters/anthropic.ts'],
+  '@langchain/': ['adapters/langgraph.ts'],
   'mdast-util-from-markdown': ['memory/', 'tasks/'],
   mdast: ['memory/', 'tasks/'],
   yaml: ['tasks/'],

@@ -7,6 +7,7 @@ import { describe, expect, it } from 'vitest'
  */
 const budgets: Readonly<Record<string, number>> = {
   '': 1_300,
+  adapters: 600,
   beliefs: 800,
   cli: 13_400,
   eval: 10_200,
