@@ -29,7 +29,7 @@ const LAYERS: Readonly<Record<string, Layer>> = {
   adapters: layer(['beliefs', 'memory', 'operations', 'mcp', 'proxy'], [...everyLayer, 'library.ts']),
   cli: layer(
     ['beliefs', 'search', 'files', 'models', 'memory', 'store', 'eval', 'tasks', 'operations', 'http', 'mcp', 'proxy'],
-    [...everyLayer, 'config.ts', 'open-memory.ts'],
+    [...everyLayer, 'config.ts', 'open-memory.ts', 'open-server.ts'],
   ),
 }
 
@@ -45,7 +45,8 @@ const TOP_LEVEL: Readonly<Record<string, Layer>> = {
   'config.ts': layer([], ['errors.ts', 'did-you-mean.ts']),
   'open-memory.ts': layer(['beliefs', 'search', 'files', 'memory', 'store', 'eval'], [...everyLayer, 'library.ts']),
   'check-arguments.ts': layer(['beliefs', 'memory'], [...everyLayer, 'library.ts']),
-  'library.ts': layer(['memory', 'eval'], ['check-arguments.ts', 'open-memory.ts']),
+  'open-server.ts': layer(['search', 'store'], []),
+  'library.ts': layer(['memory', 'eval'], ['check-arguments.ts', 'open-memory.ts', 'open-server.ts']),
   'index.ts': layer(['beliefs', 'search', 'memory', 'store', 'eval'], ['errors.ts', 'library.ts']),
 }
 
