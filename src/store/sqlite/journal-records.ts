@@ -14,7 +14,7 @@ import {
 } from '../journal-record.ts'
 import type { ChangeRow, EventRow } from '../journal-rows.ts'
 import { noteRemains, scrubSoon } from './care/scrub.ts'
-import { type Committing, commitPrepared, prepareCommit, project, StaleCommit } from './commit.ts'
+import { type Committing, commitPrepared, prepareCommit, project, runToEnd, StaleCommit } from './commit.ts'
 import { openJournal, selectChanges, selectEvents } from './journal.ts'
 import { eraseTurn, eraseTurns, insertTurns } from './turns/turn-writing.ts'
 
@@ -83,7 +83,7 @@ export function recordsIn(committing: Committing) {
         ? ({ ...change, outcome, after: parseBody(body) } as const)
         : ({ ...change, outcome: outcome === 'erased' ? outcome : 'absent', after: null } as const)
     })
-    project(connection, userId, changes)
+    runToEnd(project(connection, userId, changes))
     const undoes = record.undoes === null ? null : (numbersOf(userId, record.undoes - 1, 1)[0] ?? null)
     const { kind, actor, origin, at, key } = record
     const event = { user, kind, actor, origin, at, key, undoes }
@@ -135,7 +135,7 @@ export function recordsIn(committing: Committing) {
         return userId === null ? [] : numbersOf(userId, after, limit).map((number) => recordAt(userId, number))
       }),
     /** Skips events that are there already. */
-    append(user: string, records: readonly JournalRecord[], places: TurnPlaces = new Map()): void {
+    async append(user: string, records: readonly JournalRecord[], places: TurnPlaces = new Map()): Promise<void> {
       connection.write(() => {
         const userId = users.findOrAdd(user)
         const count = countOf(userId)
@@ -147,7 +147,7 @@ export function recordsIn(committing: Committing) {
         movePlaces(userId, places)
       })
       // However large the file is: nobody runs the doctor on a copy.
-      if (records.some(isErasing)) scrubSoon(connection, { ifSmall: false })
+      if (records.some(isErasing)) await scrubSoon(connection, { ifSmall: false })
     },
     places: (user: string): TurnPlaces =>
       new Map(

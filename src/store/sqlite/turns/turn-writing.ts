@@ -205,18 +205,18 @@ export function insertVectors(
 }
 
 /** Judges the newest turns that earlier versions stored. Writes nothing if there are none. */
-export function judgeTurns(
+export async function judgeTurns(
   connection: Connection,
   userId: number,
   limit: number,
   judge: (text: string) => readonly TextRange[],
-): boolean {
+): Promise<boolean> {
   const unjudged = `SELECT turns.row, text FROM turns JOIN turn_texts USING (row)
     WHERE user_id = ? AND doubtful IS NULL AND role = 0 ORDER BY turns.row DESC LIMIT ?`
   const found = connection.read(() => connection.all<{ row: number; text: string }>(unjudged, [userId, limit]))
   const judged = found.map(({ row, text }) => ({ row, doubtful: JSON.stringify(judge(text)) }))
   if (judged.length === 0) return false
-  connection.write(() => {
+  await connection.writeInTurn(() => {
     // A turn may have been forgotten in the meantime.
     const update = connection.statement('UPDATE turns SET doubtful = ? WHERE row = ? AND role = 0')
     for (const { row, doubtful } of judged) update.run(doubtful, row)
