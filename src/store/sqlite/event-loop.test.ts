@@ -1,7 +1,7 @@
 import { DatabaseSync } from 'node:sqlite'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { afterEach, describe, expect, it } from 'vitest'
-import { commitOf, present, sample } from '../sample-beliefs.contract.ts'
+import { commitOf, present, said, sample } from '../sample-beliefs.contract.ts'
 import type { SqliteStore } from './sqlite-store.ts'
 import { newFile, openAt } from './temporary-store.contract.ts'
 
@@ -157,6 +157,16 @@ describe('A SQLite store', () => {
     await store.commit(commitOf([present(sample({ id: 'b1' }))]))
 
     expect(await turnsDuring(() => store.commit(commitOf(manyBeliefs('large'))))).toBeGreaterThan(10)
+  })
+
+  it('lets the event loop turn while a long turn is stored', async () => {
+    const store = opening(newFile())
+    const text = Array.from({ length: 8_000 }, (_, at) => String.fromCodePoint(0x4e00 + at)).join('')
+    const heard = (words: string) => store.commit(commitOf([], { kind: 'hear', turns: [said(words)] }))
+    // The first change loads modules.
+    await heard('A short turn.')
+
+    expect(await turnsDuring(() => heard(text))).toBeGreaterThan((await turnsDuring(() => heard('Another one.'))) + 2)
   })
 
   it('lets the event loop turn while the file is rewritten after something was forgotten', async () => {
