@@ -3,7 +3,7 @@ import { omitUndefined } from '../../../omit-undefined.ts'
 import { defineCommand, UsageError } from '../../command/command.ts'
 import { choices, filterOptions, flag, memoryOptions, wholeNumber } from '../../command/options.ts'
 import { beliefBlock } from '../../text/beliefs.ts'
-import { counted, harmless, moreNote, table } from '../../text/output.ts'
+import { moreNote } from '../../text/output.ts'
 import { teamsOf } from '../people/people.ts'
 
 const noBeliefs = 'There are no beliefs yet; `credence remember` adds one.'
@@ -35,7 +35,7 @@ export const beliefs = defineCommand({
       const scopes = await memory.scopes()
       return {
         document: { scopes },
-        text: () => table(scopes.map((one) => [harmless(one.scope), counted(one.beliefs, 'belief')])),
+        shown: scopes,
         notes: scopes.length === 0 ? [noBeliefs] : [],
       }
     }
