@@ -3,19 +3,17 @@ import { existsSync, readFileSync, statSync } from 'node:fs'
 import { basename, join, relative } from 'node:path'
 import type { Commit } from './beliefs/journal.ts'
 import { teamOf, teamOwner, universalScope } from './beliefs/scope.ts'
-import { invalid } from './errors.ts'
 import type { ForgottenTexts } from './files/erase-texts.ts'
 import { checkOwn } from './files/own-files.ts'
 import type { MemoryOptions } from './library.ts'
 import type { Forgotten } from './memory/change/erase-copies.ts'
 import type { Indexer } from './memory/meaning/background.ts'
+import { openSemantic } from './memory/meaning/semantic.ts'
 import { type Memory, memoryFrom, routed, type Standpoint } from './memory/memory.ts'
 import { syncIfThere, syncOnCommit } from './memory/mirror/sync-on-commit.ts'
 import type { Ports } from './memory/ports.ts'
 import { RecallCounter } from './memory/recall/tally.ts'
 import { omitUndefined } from './omit-undefined.ts'
-import type { Embedder } from './search/embedder.ts'
-import { miniLm } from './search/minilm/model-name.ts'
 import type { CaredStore } from './search/store-port.ts'
 import type { Boldness } from './search/turns/model.ts'
 import { inMemory } from './store/sqlite/database.ts'
@@ -133,7 +131,7 @@ export function openPorts(dir: string, given: PortsOptions & CopyOptions = {}) {
     return openSqliteStore({ ...options, inspect, random: randomBytes })
   }
   const opened: CaredStore = (given.server ?? openFile)()
-  const semantic = inspect ? null : semanticOf(given)
+  const semantic = inspect ? null : openSemantic({ ...given, apiKey: process.env.CREDENCE_MODEL_KEY })
   let indexer: Promise<Indexer> | undefined
   if (semantic !== null && given.indexedOwners !== undefined) {
     const lock = join(dir, 'state', 'vectors.lock')
@@ -271,54 +269,6 @@ export async function copiesOf(
       const text = readFileSync(file, 'utf8')
       return eraser.inText(text) !== text
     })
-}
-
-type Semantic = {
-  readonly model: string
-  /** The model for questions, and for indexing. */
-  readonly questions: () => Promise<Embedder>
-  readonly background: () => Promise<Embedder>
-}
-
-/** One embedding model for all memories of a process, because it is slow and large to load. */
-const opened = new Map<string, Promise<{ readonly questions: Embedder; readonly background: Embedder }>>()
-/** Texts whose vectors are kept: people ask for the next page, or the same thing again. */
-const maxQuestions = 100
-
-/** The embedding model of a memory; null if vectors are off. */
-function semanticOf({ semantic = 'off', semanticModel, isOneShot = false }: PortsOptions): Semantic | null {
-  if (semantic === 'off') return null
-  const isLocal = semantic === 'on'
-  if (!isLocal && !semanticModel)
-    throw invalid(
-      'The endpoint of `semantic` has no model.',
-      'Name its model in `semanticModel`, such as nomic-embed-text.',
-    )
-  const open = async () => {
-    const { openEmbedder } = await import('./memory/meaning/open-embedder.ts')
-    const { cachedEmbedder } = await import('./search/embedder.ts')
-    // A thread pays off if the process goes on.
-    const { questions, background } =
-      isLocal && !isOneShot
-        ? (await import('./memory/meaning/worker-embedder.ts')).openWorkerEmbedder()
-        : await openEmbedder(isLocal ? 'minilm' : `openai:${semantic}:${semanticModel}`, {
-            apiKey: process.env.CREDENCE_MODEL_KEY,
-          }).then((embedder) => ({ questions: embedder, background: embedder }))
-    return { questions: cachedEmbedder(questions, maxQuestions), background }
-  }
-  const shared = () => {
-    const key = JSON.stringify([semantic, semanticModel, isOneShot])
-    const found = opened.get(key) ?? open()
-    opened.set(key, found)
-    // An endpoint that is away now may be there for the next call.
-    found.catch(() => opened.delete(key))
-    return found
-  }
-  return {
-    model: isLocal ? miniLm.model : `openai:${semanticModel}`,
-    questions: async () => (await shared()).questions,
-    background: async () => (await shared()).background,
-  }
 }
 
 const alphabet = '0123456789abcdefghjkmnpqrstvwxyz'

@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest'
  * Raising a budget is a commit of its own that says why.
  */
 const budgets: Readonly<Record<string, number>> = {
-  '': 1_300,
+  '': 1_400,
   adapters: 600,
   beliefs: 800,
   cli: 13_500,
@@ -15,21 +15,21 @@ const budgets: Readonly<Record<string, number>> = {
   files: 850,
   http: 1_650,
   mcp: 750,
-  memory: 10_900,
+  memory: 11_250,
   'memory/mirror': 2_500,
   models: 650,
   operations: 4_050,
   proxy: 900,
-  search: 4_450,
+  search: 4_550,
   store: 1_050,
   'store/copy': 250,
   'store/postgres': 1_900,
-  'store/sqlite': 4_450,
+  'store/sqlite': 4_800,
   tasks: 4_800,
 }
-const maxLines = 65_200
+const maxLines = 66_050
 /** Max lines of the TypeScript and CSS of the dashboard, in `web`. */
-const maxWebLines = 12_350
+const maxWebLines = 12_400
 
 /** The files of a folder with one of the endings, without tests. */
 function readSources(folder: string, endings: readonly string[]) {
