@@ -9,7 +9,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TurnRole } from '../src/beliefs/turn.ts'
-import { openTurnSystem } from '../src/eval/kinds/conversation/turn-systems.ts'
+import { openTurnSystem } from '../src/eval/runners/conversation/turn-systems.ts'
 import { openMemory } from '../src/index.ts'
 
 const linesOf = (name: string): readonly string[] =>

@@ -6,6 +6,7 @@ import type { Author } from './memory/ports.ts'
 import type { Context } from './memory/recall/context.ts'
 import * as unchecked from './memory/recall/render.ts'
 import { openMemory as openUnchecked } from './open-memory.ts'
+import { openServer } from './open-server.ts'
 
 export type MemoryOptions = {
   /** The memory directory. The store is `state/credence.db` below it; both are made when missing. */
@@ -47,8 +48,9 @@ export type MemoryOptions = {
 
 /** Opens the memory in a directory, making it when there is none. Several processes may have it open at once. */
 export function openMemory(...given: [options: MemoryOptions]): Memory {
-  const [options] = checkedArguments('openMemory', given)
-  return checkedMemory(openUnchecked(options))
+  const [{ store, ...options }] = checkedArguments('openMemory', given)
+  const server = store === undefined ? {} : { server: () => openServer(options.dir, store) }
+  return checkedMemory(openUnchecked({ ...options, ...server }))
 }
 
 /** The context as a block for a prompt. The same context gives the same bytes, and no remembered text can end the block. */

@@ -15,7 +15,6 @@ import { omitUndefined } from './omit-undefined.ts'
 import type { Embedder } from './search/embedder.ts'
 import type { CaredStore } from './search/store-port.ts'
 import type { Boldness } from './search/turns/model.ts'
-import { deferredStore } from './store/deferred-store.ts'
 import { inMemory } from './store/sqlite/database.ts'
 import { openSqliteStore } from './store/sqlite/sqlite-store.ts'
 import { isReadOnlyStore, storeSuffixes } from './store/sqlite/store-file.ts'
@@ -28,7 +27,9 @@ export const storeFile = (dir: string): string => join(dir, 'state', 'credence.d
 export const hasStore = (dir: string): boolean => ['', '-head'].some((suffix) => existsSync(storeFile(dir) + suffix))
 
 /** Opens the memory in a directory without checking the types of arguments, which `library.ts` does. */
-export function openMemory(given: MemoryOptions & CopyOptions & Pick<PortsOptions, 'onOffline'> & TeamOptions): Memory {
+export function openMemory(
+  given: Omit<MemoryOptions, 'store'> & CopyOptions & Pick<PortsOptions, 'server'> & TeamOptions,
+): Memory {
   const { dir, user = defaultUser, scopes = [universalScope], everyTeam = given.scopes === undefined } = given
   const author = given.author ?? { actor: 'person', origin: 'library' }
   const standpoint = { user, scopes, agent: given.agent ?? null, author } satisfies Standpoint
@@ -47,17 +48,14 @@ export function openMemory(given: MemoryOptions & CopyOptions & Pick<PortsOption
 }
 
 /** The memory in a directory as the store has it. Edits of MEMORY.md are not taken in, so that reading changes no file. */
-export const openReport = (
-  dir: string,
-  standpoint: Standpoint,
-  { store, onOffline, everyTeam = false }: ReportOptions,
-): Memory => withTeams(openPorts(dir, { store, onOffline }), standpoint, everyTeam)
+export const openReport = (dir: string, standpoint: Standpoint, { server, everyTeam = false }: ReportOptions): Memory =>
+  withTeams(openPorts(dir, { server }), standpoint, everyTeam)
 
 type TeamOptions = {
   /** Whether a call that names no scope asks every team of the user, too. Default: if `scopes` names none. */
   readonly everyTeam?: boolean | undefined
 }
-type ReportOptions = TeamOptions & Pick<PortsOptions, 'store' | 'onOffline'>
+type ReportOptions = TeamOptions & Pick<PortsOptions, 'server'>
 
 /**
  * The memory of a user, joined with those of the teams that the person of this name belongs to. Every call looks the teams up, so
@@ -94,8 +92,8 @@ function withTeams(ports: Ports & { readonly store: CaredStore }, standpoint: St
 }
 
 type PortsOptions = {
-  /** The address of a PostgreSQL store. Default: SQLite in the directory. */
-  readonly store?: string | undefined
+  /** Opens the store on a server. Default: SQLite in the directory. */
+  readonly server?: (() => CaredStore) | undefined
   readonly busyTimeoutMs?: number | undefined
   readonly vectors?: boolean
   readonly agentShare?: number | undefined
@@ -104,21 +102,18 @@ type PortsOptions = {
   readonly isOneShot?: boolean
   /** Opens the store for reading only, as it is, to check it. */
   readonly inspect?: boolean
-  /** Allows reads while PostgreSQL cannot be reached; called with the time of the state that answered. */
-  readonly onOffline?: ((since: Date) => void) | undefined
 }
 
 /** The store of a directory, with the system's clock and random ids. */
 export function openPorts(dir: string, given: PortsOptions & CopyOptions = {}) {
-  const { store: address, busyTimeoutMs, agentShare, recallBoldness, inspect = false, evalStoreDir } = given
-  const { onErased = () => {} } = given
+  const { busyTimeoutMs, agentShare, recallBoldness, inspect = false, evalStoreDir, onErased = () => {} } = given
   const openFile = () => {
     const options = { file: storeFile(dir), ...(busyTimeoutMs === undefined ? {} : { busyTimeoutMs }) }
     if (!inspect && !isReadOnlyStore(options.file))
       for (const suffix of storeSuffixes) checkOwn(dir, options.file + suffix)
     return openSqliteStore({ ...options, inspect, random: randomBytes })
   }
-  const opened = address === undefined ? openFile() : openServer(address, dir, given.onOffline)
+  const opened: CaredStore = (given.server ?? openFile)()
   const ports = {
     store: opened,
     counter: new RecallCounter(opened),
@@ -148,17 +143,6 @@ export function openPorts(dir: string, given: PortsOptions & CopyOptions = {}) {
     finishErasing: async () => existsSync(folder) && (await erasing()).finish(),
   }
 }
-
-/** The driver of PostgreSQL is loaded only where it is used. */
-function openServer(address: string, dir: string, onOffline: PortsOptions['onOffline']): CaredStore {
-  return deferredStore(async () => {
-    const { openPostgresStore } = await import('./store/postgres/postgres-store.ts')
-    return openPostgresStore({ address, random: randomBytes, cacheDir: postgresCache(dir), onOffline })
-  })
-}
-
-/** Copies of memories whose store is PostgreSQL. They can be made again. */
-const postgresCache = (dir: string): string => join(dir, 'state', 'postgres-cache')
 
 /** Where copies of texts may be besides the store, and a callback for their erasure. */
 export type CopyOptions = {

@@ -26,6 +26,7 @@ import type {
   LocationOptions,
   MemoryLocation,
   MemoryPlaces,
+  OpenedPorts,
   OpenMemories,
   RunningProgram,
   Session,
@@ -243,7 +244,8 @@ export function compose(
     }
     const { busyTimeoutMs, onErased } = options
     if (!isReading) await sweepTemporaryFiles(dir)
-    if (use === 'report') return closedAtEnd(openReport(dir, standpoint, { store, everyTeam, onOffline }))
+    const server = await serverOpener(dir, store, onOffline)
+    if (use === 'report') return closedAtEnd(openReport(dir, standpoint, { server, everyTeam }))
     const {
       sentenceVectors: vectors,
       evalStoreDir,
@@ -254,15 +256,19 @@ export function compose(
     const mirror = { onMirrorProblem, mirrorAuthority }
     const recalling = { agentShare: percent / 100, recallBoldness, isOneShot: true }
     const given = { dir, everyTeam, vectors, ...recalling, evalStoreDir, onErased, ...standpoint }
-    const opened = openMemory({ ...given, ...mirror, onOffline, ...omitUndefined({ busyTimeoutMs, store }) })
+    const opened = openMemory({ ...given, ...mirror, server, ...omitUndefined({ busyTimeoutMs }) })
     trustCreated()
     if (!isReading && isProjectActive(scopes)) (await import('./former-project.ts')).noteProject(dir, cwd())
     return closedAtEnd(await withShadowRecords(opened, options))
   }
 
-  const ports: OpenMemories['ports'] = async (dir, options) => {
+  const openedPorts = async (
+    dir: string,
+    options?: Parameters<OpenMemories['ports']>[1],
+    whenOffline?: typeof onOffline,
+  ): Promise<OpenedPorts> => {
     const { openPorts } = await import('../open-memory.ts')
-    const given = { store: serverOf(dir), ...options }
+    const given = { server: await serverOpener(dir, serverOf(dir), whenOffline), ...options }
     if (options?.inspect === true) return openPorts(dir, given)
     noticeEmpty(dir)
     await sweepTemporaryFiles(dir)
@@ -331,9 +337,9 @@ export function compose(
         },
       }
     },
-    ports,
+    ports: (dir, options) => openedPorts(dir, options),
     withPorts: async (dir, use, options) => {
-      const opened = await ports(dir, { onOffline, ...options })
+      const opened = await openedPorts(dir, options, onOffline)
       try {
         return await use(opened)
       } finally {
@@ -396,6 +402,13 @@ export function compose(
       trustCreated()
     },
   }
+}
+
+/** Opens the PostgreSQL store at an address; undefined for none. Its modules are loaded only if there is one. */
+async function serverOpener(dir: string, address: string | undefined, onOffline?: (since: Date) => void) {
+  if (address === undefined) return undefined
+  const { openServer } = await import('../open-server.ts')
+  return () => openServer(dir, address, onOffline)
 }
 
 /** Removes what killed processes left in the folders of a memory. On a read-only or failing disk, and in folders that are refused, it stays. */

@@ -1,8 +1,8 @@
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
 import type { Context, MiddlewareHandler } from 'hono'
 import type { FoundToken } from '../beliefs/access-store.ts'
-import { type Principal, principalOf } from '../memory/people/access.ts'
-import type { Access } from '../operations/operation.ts'
+import { principalOf } from '../memory/people/access.ts'
+import type { Access, Caller } from '../operations/operation.ts'
 import type { Channel } from '../operations/served-memory.ts'
 import { RecentMap } from '../recent-map.ts'
 import { csrfHeader } from './api/contract.ts'
@@ -19,15 +19,6 @@ export type FindToken = {
   bySecret(secret: string): Promise<FoundToken | null>
   byId(id: string): Promise<FoundToken | null>
 }
-
-/**
- * Who sent a request. `installation`: the holder of a token in the memory directory, or of its cookie. The others have a
- * token of the store: a person or an agent of theirs, or an administrator.
- */
-export type Caller =
-  | { readonly kind: 'installation' }
-  | { readonly kind: 'member'; readonly principal: Principal }
-  | { readonly kind: 'admin' }
 
 export type Authenticated = { Variables: { channel: Channel; caller: Caller } }
 

@@ -78,7 +78,8 @@ function serverFactory(options: McpOptions): McpServerFactory {
     const callContext = async (context?: ServerContext): Promise<AgentCall> => {
       const author = { actor: 'agent', origin: boundOrigin ?? claimedOrigin(clientOf(context).client) } as const
       const [memory, seen] = await Promise.all([memoryAs(author), typeof view === 'function' ? view() : view])
-      return { view: seen, memory, author, version, isAgent: true, idempotency: {}, served: null }
+      const caller = { kind: 'installation' } as const
+      return { view: seen, memory, author, version, isAgent: true, caller, idempotency: {}, served: null }
     }
     for (const tool of tools) {
       server.registerTool(tool.name, tool.config, (input, context) => {

@@ -387,19 +387,19 @@ async function capture(call: Call, request: CaptureRequest): Promise<Shaped<type
   const { memories, installation } = servedBy(call)
   if (installation === null)
     throw new MemoryError('forbidden', "Cases are kept for the server's own memory directory only.")
-  const { root, openSubject } = installation.evals
+  const { root, openSystem } = installation.evals
   const { captureCase } = await import('../eval/pack/capture.ts')
-  const subject = await openSubject()
+  const system = await openSystem()
   let captured: Captured
   try {
     // Recalls through the dashboard's memory leave no shadow record: repeating a recall is not another live recall.
     captured = await captureCase(
       memories.dashboard,
       { ...request, replace: false, note: request.note ?? null },
-      { root, subject },
+      { root, system },
     )
   } finally {
-    await subject.close()
+    await system.close()
   }
   const { caseId, beliefsCopied, passesNow, failures, isFaithful } = captured
   return { caseId, description: captured.case.description, beliefsCopied, passesNow, failures, isFaithful }

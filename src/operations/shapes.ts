@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { roles, tokenKinds } from '../beliefs/access-store.ts'
 import * as belief from '../beliefs/belief.ts'
 import { eventKinds } from '../beliefs/journal.ts'
 import * as turn from '../beliefs/turn.ts'
@@ -296,6 +297,23 @@ export const Proposal = z.object({
 })
 
 export const Done = z.object({ ok: z.literal(true) })
+
+export const Person = z.object({ name: z.string(), createdAt: z.string() })
+export const Token = z.object({
+  id: z.string(),
+  kind: z.enum(tokenKinds),
+  person: z.string().nullable().describe('Whose memory it opens; null for an administrator.'),
+  scopes: z.array(z.string()).describe('Of an agent: the scopes it is held to.'),
+  label: z.string(),
+  createdAt: z.string(),
+  lastUsedAt: z.string().nullable().describe('When it was last used, to within ten minutes; null if never.'),
+  revokedAt: z.string().nullable().describe('When it was revoked; null while it is valid.'),
+})
+export const Team = z.object({
+  name: z.string(),
+  createdAt: z.string(),
+  members: z.array(z.object({ person: z.string(), role: z.enum(roles) })),
+})
 
 export const listOf = <Item extends z.ZodType>(item: Item) => z.object({ items: z.array(item), total: z.int() })
 

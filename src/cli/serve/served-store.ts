@@ -153,10 +153,10 @@ export async function openServedStore(
         root: evalRoot,
         shippedPacks: join(session.program.machine.program, '..', '..', 'packs'),
         isRecordingShadows,
-        openSubject: async () => {
-          const { backends, packsDirectory } = await session.evaluation()
+        openSystem: async () => {
+          const { systems, packsDirectory } = await session.evaluation()
           const { defaultEmbedder } = await import('../../eval/system/open-embedder.ts')
-          return backends({ packsDirectory, embedder: defaultEmbedder }).open('bm25')
+          return systems({ packsDirectory, embedder: defaultEmbedder }).open('bm25')
         },
         taskWork: async (runId, taskId, repeat) => {
           const { runFolder } = await import('../../eval/store/documents.ts')

@@ -1,10 +1,10 @@
 import { teamOf, teamOwner } from '../../beliefs/scope.ts'
-import type { Caller } from '../../http/authentication.ts'
 import { type McpOptions, memoryMcp } from '../../mcp/memory-mcp.ts'
 import { type Memory, memoryFrom } from '../../memory/memory.ts'
 import type { Principal } from '../../memory/people/access.ts'
 import { memberMemory, memoryOfTeam, teamPorts } from '../../memory/people/team-memory.ts'
 import type { Author, Ports } from '../../memory/ports.ts'
+import type { Caller } from '../../operations/operation.ts'
 import type { ServedMemory } from '../../operations/served-memory.ts'
 import { RecentMap } from '../../recent-map.ts'
 

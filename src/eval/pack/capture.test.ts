@@ -7,12 +7,12 @@ import type { Turn } from '../../beliefs/turn.ts'
 import { memoryFrom } from '../../memory/memory.ts'
 import { inMemory } from '../../store/sqlite/database.ts'
 import { openSqliteStore } from '../../store/sqlite/sqlite-store.ts'
-import { openPackFolder } from '../kinds/kind.ts'
-import { recallRunners } from '../kinds/retrieval/carry-out.ts'
 import { startRun } from '../run/run.ts'
+import { recallRunners } from '../runners/retrieval/retrieval-runner.ts'
+import { openPackFolder } from '../runners/runner.ts'
 import { eraseFromEvals } from '../store/erase.ts'
 import { bm25System } from '../system/bm25.ts'
-import { underTest } from '../system/subject.ts'
+import { underTest } from '../system/under-test.ts'
 import { type CaptureRequest, captureCase, ownPack } from './capture.ts'
 
 const scopes = ['domain:sea']
@@ -48,7 +48,7 @@ const request = (fields: Partial<CaptureRequest>): CaptureRequest => ({
   ...fields,
 })
 
-const at = (root: string) => ({ root, subject: aSubject() })
+const at = (root: string) => ({ root, system: aSubject() })
 const fileOf = (root: string, name: string) => JSON.parse(readFileSync(join(root, 'benchmarks', ownPack, name), 'utf8'))
 
 describe('capturing a recall', () => {

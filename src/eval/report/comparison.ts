@@ -1,4 +1,4 @@
-import type { PackRun } from '../kinds/retrieval/run-pack.ts'
+import type { PackRun } from '../runners/retrieval/run-pack.ts'
 import { saturated } from '../score/figures.ts'
 import { outcomesOf, type Summary, summarise } from './retrieval-report.ts'
 
@@ -19,7 +19,7 @@ export function comparisonRow(backend: string, runs: readonly PackRun[]) {
   const { passRateInterval95, meanPrecision, meanRecall, meanDriftScore, p50LatencyMs } = summarise(outcomesOf(runs))
   return {
     backend,
-    description: runs[0]?.subject.description ?? '',
+    description: runs[0]?.system.description ?? '',
     static: others ?? null,
     session: session ?? null,
     total: tallyOf(runs),

@@ -5,7 +5,7 @@ import { invalid } from '../../errors.ts'
 import { codeOf } from '../../files/leftovers.ts'
 import { Manifest } from './schemas/manifest.ts'
 import { BaselineSnapshot, CaseRecord, RunEnvironment, RunSummary } from './schemas/run.ts'
-import { isPlainShadowRecord, ShadowRecord } from './schemas/shadow-record.ts'
+import { ShadowRecord } from './schemas/shadow-record.ts'
 
 /** Every kind of document in an eval store. The schemas are published under these names in docs/reference/schemas. */
 export const artifactSchemas = {
@@ -166,7 +166,6 @@ export function checkArtifact<Kind extends ArtifactKind>(
   value: unknown,
   file: string,
 ): Checked<Artifact<Kind>> {
-  if (kind === 'shadow-record' && isPlainShadowRecord(value)) return { ok: true, value: value as Artifact<Kind> }
   const schema: z.ZodType = artifactSchemas[kind]
   // Nearly every document is valid. Messages take time to build, so only an invalid one is parsed again with them.
   const quick = schema.safeParse(value)

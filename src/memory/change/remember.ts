@@ -349,9 +349,9 @@ export function newBelief(
   { user, statement, provenance }: { user: string; statement: StatedFields; provenance: Provenance },
 ): Belief {
   return {
+    ...statement,
     id: ports.newId(),
     user,
-    ...statement,
     editedByPerson: provenance.actor === 'person',
     supersededBy: null,
     proposedFor: null,

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { listenWith } from '../../../http/listen.ts'
 import { foreignRequest, loopbackNames } from '../../../http/same-origin.ts'
 import { pauseFor } from '../../../memory/conversation/pause.ts'
-import { omitUndefined } from '../../../omit-undefined.ts'
+import { openServer } from '../../../open-server.ts'
 import { memoryProxy } from '../../../proxy/proxy.ts'
 import { defineCommand, UsageError } from '../../command/command.ts'
 import { memoryOptions, option, viewOptions, wholeNumber } from '../../command/options.ts'
@@ -45,7 +45,7 @@ export const proxy = defineCommand({
       dir,
       everyTeam,
       busyTimeoutMs: deadlineMs,
-      ...omitUndefined({ store }),
+      ...(store === undefined ? {} : { server: () => openServer(dir, store) }),
       vectors: settings.sentenceVectors,
       agentShare: settings.agentShare / 100,
       recallBoldness: settings.recallBoldness,

@@ -1,4 +1,4 @@
-import { findPacks, loadPack } from '../../../eval/kinds/retrieval/pack.ts'
+import { findPacks, loadPack } from '../../../eval/runners/retrieval/pack.ts'
 import { defaultEmbedder } from '../../../eval/system/open-embedder.ts'
 import { vectorsFor } from '../../../eval/system/vector.ts'
 import { type FileToWrite, writeFiles } from '../../../files/write-files.ts'
