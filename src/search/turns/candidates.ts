@@ -92,13 +92,6 @@ export async function findCandidates(index: SearchedIndex, ranking: Ranking): Pr
   const rows = [...new Set([...heaviestRows(terms.known, inView, maxRows), ...near.best, ...ofTime])]
   const units = await index.unitsAround(view, rows, spread + 1)
   const counts = countsIn(terms.known, units)
-  // A large store has compared only the nearest turns.
-  if (meaning !== undefined && cosines?.isEvery === false) {
-    const cosineOf = comparedWith(meaning)
-    const missing = [...new Set(units.map(({ first }) => first))].filter((row) => !near.of.has(row))
-    for (const [row, vectors] of await index.vectorsAt(view.user, meaning.model, missing))
-      near.of.set(row, cosineOf(vectors))
-  }
 
   const wanted = new Set(rows)
   const isNear = new Uint8Array(units.length)
@@ -132,6 +125,18 @@ export async function findCandidates(index: SearchedIndex, ranking: Ranking): Pr
     if (best !== undefined && best.unit.role !== 'tool' && isMeant.has(first)) chosen.add(best)
   }
   for (const one of rough) if (ofTime.has(one.unit.row)) chosen.add(one)
+
+  // A large store has compared only the nearest turns. Those next to a candidate count too; only people's turns have vectors.
+  if (meaning !== undefined && cosines?.isEvery === false) {
+    const around = [...chosen].flatMap(({ at }) => {
+      const [from, to] = reachOf(units, at, spread)
+      return units.slice(from, to + 1).filter(({ role }) => role === 'user')
+    })
+    const missing = new Set(around.map(({ first }) => first).filter((row) => !near.of.has(row)))
+    const cosineOf = comparedWith(meaning)
+    for (const [row, vectors] of await index.vectorsAt(view.user, meaning.model, [...missing]))
+      near.of.set(row, cosineOf(vectors))
+  }
 
   const turns = await index.turnsAt(
     view.user,

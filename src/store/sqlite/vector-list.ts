@@ -2,7 +2,7 @@ import { comparedWith } from '../../search/turns/cosines.ts'
 import type { MessageVectors } from '../../search/turns/turn-index.ts'
 
 /** A list of up to this many items is compared item by item. */
-export const maxCompared = 4_096
+export const maxCompared = 1_024
 
 /** Bits of a vector that are read together: a 32-bit word for each, three words at a time. */
 const codeStep = 3

@@ -14,7 +14,7 @@ const pageSize = 500
 /** Rows that one call looks at in search of texts without vectors. */
 const windowSize = 2_000
 /** Items of a large list whose vectors are read from the store, as they are probably the nearest. */
-const maxNearest = 400
+const maxNearest = 300
 
 type VectorTable = 'turn_vectors' | 'belief_vectors'
 type StoredVectors = { readonly number: number; readonly item: number; readonly vectors: Uint8Array }
