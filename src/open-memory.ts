@@ -148,7 +148,7 @@ export function openPorts(dir: string, given: PortsOptions & CopyOptions = {}) {
       : {
           embedder: semantic.questions,
           semantic: { model: semantic.model, problem: () => problem() },
-          recallByMeaning: given.isOneShot !== true,
+          recallByMeaning: semantic.recallByMeaning,
         }
   const ports = {
     store: opened,

@@ -73,6 +73,8 @@ export type MeaningStatus = {
   readonly waiting: number
   /** The reason why the last attempt in the background failed. */
   readonly problem: string | null
+  /** False in a command that answers once: its recall compares words alone. */
+  readonly isUsedByRecall: boolean
 }
 export type ScopeCount = { readonly scope: string; readonly beliefs: number }
 export type Accepted = { readonly belief: Belief; readonly replaced: readonly Belief[]; readonly event: number }
@@ -225,7 +227,7 @@ export function memoryFrom(ports: Ports, standpoint: Standpoint): Memory {
     meaningStatus: async () => {
       const { model = null, problem = () => null } = ports.semantic ?? {}
       const counts = model === null ? { indexed: 0, waiting: 0 } : await ports.store.vectorCounts(user, model)
-      return { model, ...counts, problem: problem() }
+      return { model, ...counts, problem: problem(), isUsedByRecall: ports.recallByMeaning === true }
     },
     forgetTurns: async (selection, options) =>
       (await load()).forgetTurns(ports, { ...selection, ...options, user, author }),

@@ -66,7 +66,13 @@ export const system = {
         command: z.string().describe('What a person types to start Credence on this machine, such as `npx credence`.'),
         counts: Counts,
         meaning: z
-          .object({ model: z.string().nullable(), indexed: z.int(), waiting: z.int(), problem: z.string().nullable() })
+          .object({
+            model: z.string().nullable(),
+            indexed: z.int(),
+            waiting: z.int(),
+            problem: z.string().nullable(),
+            isUsedByRecall: z.boolean(),
+          })
           .describe(
             'The embedding model (null if vectors are off), how many turns and beliefs it has indexed, and how many not yet.',
           ),

@@ -13,6 +13,8 @@ type Choice = {
 
 type Semantic = {
   readonly model: string
+  /** Recall does not wait until a model is loaded. */
+  readonly recallByMeaning: boolean
   /** The model for questions, and for indexing. */
   readonly questions: () => Promise<Embedder>
   readonly background: () => Promise<Embedder>
@@ -44,8 +46,11 @@ export function openSemantic({ semantic = 'off', semanticModel, isOneShot = fals
           }).then((embedder) => ({ questions: embedder, background: embedder }))
     return { questions: cachedEmbedder(questions, maxQuestions), background }
   }
+  const keyOf = (isAlone: boolean): string => JSON.stringify([semantic, semanticModel, isAlone])
+  /** A command that a running server answers uses the server's model. */
+  const isLoaded = (): boolean => opened.has(keyOf(false))
   const shared = () => {
-    const key = JSON.stringify([semantic, semanticModel, isOneShot])
+    const key = keyOf(isOneShot && !isLoaded())
     const found = opened.get(key) ?? open()
     opened.set(key, found)
     // An endpoint that is away now may be there for the next call.
@@ -53,6 +58,7 @@ export function openSemantic({ semantic = 'off', semanticModel, isOneShot = fals
     return found
   }
   return {
+    recallByMeaning: !isOneShot || isLoaded(),
     model: isLocal ? miniLm.model : `openai:${semanticModel}`,
     questions: async () => (await shared()).questions,
     background: async () => (await shared()).background,
