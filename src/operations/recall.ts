@@ -8,7 +8,6 @@ import { renderContext } from '../memory/recall/render.ts'
 import { type SearchHit, searchPlaces } from '../memory/recall/search.ts'
 import { omitUndefined } from '../omit-undefined.ts'
 import { cutNote } from '../search/message.ts'
-import { Slices } from '../search/slices.ts'
 import { type Strength, strengths } from '../search/turns/strength.ts'
 import {
   beliefId,
@@ -251,7 +250,7 @@ export const recall = {
       })
       const { nearMisses: misses = [], namedAnyway = [], quoteDecision = null, ...context } = recalled
       const durationMs = clock() - started
-      const [rendered, highlights] = [renderContext(context), await highlightsOf(context, namedAnyway)]
+      const [rendered, highlights] = [renderContext(context), highlightsOf(context, namedAnyway)]
       const hints = nearMisses && asOf === undefined ? await recallHints(call.memory, message, context) : null
       return { context, rendered, highlights, namedAnyway, leftOut: misses, quoteDecision, hints, durationMs }
     },
@@ -410,8 +409,7 @@ type Hit = BeliefAnswer & {
 type Span = Shaped<typeof shapes.MatchedWords> & { readonly beliefIds: readonly string[] }
 
 /** The spans of the message that named something, in order. Of two that overlap, the longer one stays. */
-async function highlightsOf({ relevant }: Context, namedAnyway: readonly NamedAnyway[]): Promise<readonly Span[]> {
-  const slices = new Slices()
+function highlightsOf({ relevant }: Context, namedAnyway: readonly NamedAnyway[]): readonly Span[] {
   const byPlace = new Map<string, Omit<Span, 'beliefIds'> & { readonly beliefIds: Set<string> }>()
   const named = relevant.map(({ belief, matches }) => ({ beliefId: belief.id, matches }))
   for (const { beliefId, matches } of [...named, ...namedAnyway]) {
@@ -420,7 +418,6 @@ async function highlightsOf({ relevant }: Context, namedAnyway: readonly NamedAn
       const known = byPlace.get(place)
       if (known === undefined) byPlace.set(place, { start, end, text, typo, beliefIds: new Set([beliefId]) })
       else byPlace.set(place, { ...known, typo: known.typo ?? typo, beliefIds: known.beliefIds.add(beliefId) })
-      if (slices.areOver) await slices.pause()
     }
   }
   const byLength = [...byPlace.values()].sort(
@@ -435,7 +432,6 @@ async function highlightsOf({ relevant }: Context, namedAnyway: readonly NamedAn
       .reduce((least, at) => (at > 0 && (least === 0 || at < least) ? at : least), 0)
     if (over === 0) spanAt.fill(spans.push(one), one.start, one.end)
     else for (const id of one.beliefIds) spans[over - 1]?.beliefIds.add(id)
-    if (slices.areOver) await slices.pause()
   }
   return spans
     .sort((one, other) => one.start - other.start)

@@ -116,7 +116,6 @@ const figureTones: Readonly<Record<ApiFigureComparison['verdict'], Tone>> = {
   worse: 'bad',
   same: 'plain',
   'no evidence': 'plain',
-  underpowered: 'odd',
   'cannot tell': 'odd',
   dropped: 'bad',
   new: 'accent',
