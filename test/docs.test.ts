@@ -249,7 +249,7 @@ describe('the documents', () => {
   })
 
   it('explain every decision in half a page', () => {
-    for (const file of globSync('docs/decisions/*.md')) {
+    for (const file of globSync('docs/decisions/0*.md')) {
       const text = read(file)
       for (const part of ['**Context.**', '**Choice.**', '**Consequence.**']) expect(text, file).toContain(part)
       expect(text.split('\n').length, file).toBeLessThan(40)

@@ -125,6 +125,7 @@ function agentTools(memory: Memory, agent: string, view: MemoryView): ToolSet {
     view,
     version: packageVersion(),
     isAgent: true,
+    caller: { kind: 'installation' },
     idempotency: {},
     served: null,
   })

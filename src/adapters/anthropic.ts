@@ -159,7 +159,7 @@ function writablePath(given: string): string {
 
 const extension = /\.(?:md|txt|xml|json)$/iu
 
-const nameOf = (path: string): string =>
+const beliefNameAt = (path: string): string =>
   path
     .slice(root.length + 1)
     .replace(extension, '')
@@ -168,7 +168,7 @@ const nameOf = (path: string): string =>
 
 function newFile(given: string): { readonly name: string; readonly sourceId: string } {
   const sourceId = writablePath(given)
-  return { name: nameOf(sourceId), sourceId }
+  return { name: beliefNameAt(sourceId), sourceId }
 }
 
 const sessionOf = (path: string): string => decodeURIComponent(path.slice(conversations.length + 1))
@@ -178,10 +178,10 @@ const pathOf = ({ name, provenance: { sourceId } }: Belief): string =>
   sourceId?.startsWith(`${root}/`) === true ? sourceId : `${root}/${name.replace(/[\s/]+/gu, '-')}.md`
 
 async function fileAt(memory: Memory, path: string): Promise<Belief | null> {
-  const key = nameKey(nameOf(path))
+  const key = nameKey(beliefNameAt(path))
   if (key === '') return null
-  const { items } = await memory.find(nameOf(path), { current: true, limit: maxListed })
-  const named = items.map(({ belief }) => belief).filter((belief) => nameKey(nameOf(pathOf(belief))) === key)
+  const { items } = await memory.find(beliefNameAt(path), { current: true, limit: maxListed })
+  const named = items.map(({ belief }) => belief).filter((belief) => nameKey(beliefNameAt(pathOf(belief))) === key)
   return named.find((belief) => pathOf(belief) === path) ?? named[0] ?? null
 }
 

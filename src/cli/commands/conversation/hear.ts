@@ -1,5 +1,4 @@
 import { compareStrings } from '../../../beliefs/identity.ts'
-import { turnRoles } from '../../../beliefs/turn.ts'
 import { MemoryError } from '../../../errors.ts'
 import { linesOf } from '../../../files/lines.ts'
 import { parseTime } from '../../../local-time.ts'
@@ -10,8 +9,9 @@ import type { Memory } from '../../../memory/memory.ts'
 import { unknownFieldWarning } from '../../../memory/transfer/chats/json-lines.ts'
 import { type ChatItem, readChatLines } from '../../../memory/transfer/chats/read-chats.ts'
 import { omitUndefined } from '../../../omit-undefined.ts'
+import { heardTurn } from '../../../operations/shared-fields.ts'
 import { type Argument, type CommandAnswer, defineCommand, exitCodes, UsageError } from '../../command/command.ts'
-import { choice, date, flag, text, writeOptions } from '../../command/options.ts'
+import { date, fieldOptions, flag, writeOptions } from '../../command/options.ts'
 import { called, short } from '../../text/beliefs.ts'
 import { counted, harmless, lines, type Style } from '../../text/output.ts'
 import { pausedNotes, pauseText } from './pause.ts'
@@ -185,11 +185,8 @@ export const lineFormat =
 export const hear = defineCommand({
   args: { message },
   options: {
-    role: choice('<role>', turnRoles, 'Who said it.', 'user'),
-    speaker: text('<name>', "The speaker's name, in a conversation of several people."),
-    session: text('<id>', 'The conversation it belongs to.', 'one for each day'),
+    ...fieldOptions(heardTurn, 'role', 'speaker', 'session', 'messageId'),
     at: date('<time>', 'When it was said, such as 2026-05-03T10:00:00Z.', 'now'),
-    messageId: text('<id>', 'The id of the message. A message with a known id is stored once.'),
     dryRun: flag('Show what would be stored and learned, and change nothing.'),
     ...writeOptions,
   },

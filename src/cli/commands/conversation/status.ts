@@ -7,7 +7,7 @@ import { defineCommand } from '../../command/command.ts'
 import { memoryOptions } from '../../command/options.ts'
 import { lastHook } from '../../hooks/hook-log.ts'
 import { failedNames, queuedNames, queueIn } from '../../hooks/hook-queue.ts'
-import { counted, harmless, table } from '../../text/output.ts'
+import { counted } from '../../text/output.ts'
 import { teamsOf } from '../people/people.ts'
 import { pauseText } from './pause.ts'
 
@@ -43,12 +43,13 @@ export const status = defineCommand({
         ? 'none yet; `credence connect` connects an agent'
         : `${localMinute(hook.at)}, ${hook.host} ${hook.event}: ${hook.outcome}`
     const unheard = `${counted(queue.failed, 'message')} that could not be stored, in ${queueIn(dir)}/failed`
-    const facts = {
+    const place = { dir, store: file, user, scopes }
+    const shown = {
       memory: dir,
       store: store !== undefined && file,
       user,
       scopes: scopes.join(' '),
-      teams: teams.length > 0 && teams.map(({ team, role }) => `${team} (${role})`).join(', '),
+      teams: teams.map(({ team, role }) => `${team} (${role})`).join(', '),
       holds: `${counted(beliefs, 'belief')}, ${counted(turns, 'turn')}, ${counted(conversations, 'conversation')}`,
       'to review': `${counted(candidates, 'candidate')}, ${counted(proposals, 'proposal')}`,
       hooks: keepingText(pauses.map(pauseText), hooksEnabled),
@@ -56,23 +57,9 @@ export const status = defineCommand({
       queue: queue.waiting > 0 && `${counted(queue.waiting, 'message')} not stored yet`,
       'set aside': queue.failed > 0 && unheard,
     }
-    const rows = Object.entries(facts).flatMap(([label, fact]) => (fact === false ? [] : [[label, harmless(fact)]]))
     return {
-      document: {
-        dir,
-        store: file,
-        exists,
-        user,
-        scopes,
-        teams,
-        ...counts,
-        pauses,
-        hooksEnabled,
-        lastHook: hook,
-        queue,
-        logSize,
-      },
-      text: (style) => table(rows, style.width),
+      document: { ...place, exists, teams, ...counts, pauses, hooksEnabled, lastHook: hook, queue, logSize },
+      shown,
       notes: [
         ...(logSize > longestLog ? [logTooLong(file, logSize)] : []),
         ...(candidates + proposals === 0 ? [] : ['Review with `credence review`.']),

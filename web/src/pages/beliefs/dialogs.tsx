@@ -17,7 +17,7 @@ import { isOpenToChange } from './belief-state.ts'
 
 const outcomes = {
   remembered: 'Remembered.',
-  reinforced: 'Already known; it is pluralize again.',
+  reinforced: 'Already known; it is counted again.',
   corrected: 'Remembered. It replaces the belief of this name.',
   proposed: 'Proposed.',
 } as const
@@ -60,7 +60,7 @@ export function CreateDialog({ onClose, scope }: { readonly onClose: () => void;
       return null
     }
     const { result, error } = await applyChange(
-      ({ outcome }) => outcomes[outcome],
+      ({ outcome, hints }) => [outcomes[outcome], ...hints].join(' '),
       () =>
         ask('createBelief', {
           body: {
