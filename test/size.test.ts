@@ -11,7 +11,7 @@ const budgets: Readonly<Record<string, number>> = {
   beliefs: 800,
   cli: 13_500,
   'cli/resident': 250,
-  eval: 10_200,
+  eval: 10_050,
   files: 850,
   http: 1_650,
   mcp: 750,
