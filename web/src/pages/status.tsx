@@ -362,8 +362,20 @@ function HostDetails({ host: { host, connected, lastHook, lastCall, files } }: {
       {lastHook === null ? null : (
         <p class="soft">
           Last hook: {lastHook.event}, {lastHook.outcome}, <Time at={lastHook.at} />
+          {lastHook.prompts === undefined ? '' : ` · ${lastHook.late} of ${lastHook.prompts} prompts late`}
         </p>
       )}
+      {lastHook?.lastLines ? (
+        <p class="soft">
+          Last lines given: {lastHook.lastLines.lines}, <Time at={lastHook.lastLines.at} />
+        </p>
+      ) : null}
+      {lastHook?.lastFailure ? (
+        <p class="soft">
+          Last failure: {lastHook.lastFailure.event}, {lastHook.lastFailure.outcome},{' '}
+          <Time at={lastHook.lastFailure.at} />
+        </p>
+      ) : null}
       {lastCall === null ? null : (
         <p class="soft">
           Last call: {lastCall.tool}, <Time at={lastCall.at} />
