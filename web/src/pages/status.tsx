@@ -359,27 +359,21 @@ function HostDetails({ host: { host, connected, lastHook, lastCall, files } }: {
           <code class="command box">{command}</code> <CopyButton text={command} />
         </p>
       )}
-      {lastHook === null ? null : (
-        <p class="soft">
-          Last hook: {lastHook.event}, {lastHook.outcome}, <Time at={lastHook.at} />
-          {lastHook.prompts === undefined ? '' : ` · ${lastHook.late} of ${lastHook.prompts} prompts late`}
-        </p>
-      )}
-      {lastHook?.lastLines ? (
-        <p class="soft">
-          Last lines given: {lastHook.lastLines.lines}, <Time at={lastHook.lastLines.at} />
-        </p>
-      ) : null}
-      {lastHook?.lastFailure ? (
-        <p class="soft">
-          Last failure: {lastHook.lastFailure.event}, {lastHook.lastFailure.outcome},{' '}
-          <Time at={lastHook.lastFailure.at} />
-        </p>
-      ) : null}
-      {lastCall === null ? null : (
-        <p class="soft">
-          Last call: {lastCall.tool}, <Time at={lastCall.at} />
-        </p>
+      {[
+        lastHook && { at: lastHook.at, text: `Last hook: ${lastHook.event}, ${lastHook.outcome}` },
+        lastHook?.lastPrompt && {
+          at: lastHook.lastPrompt,
+          text: `${lastHook.late} of ${lastHook.prompts} prompts late; last`,
+        },
+        lastHook?.lastLines && { ...lastHook.lastLines, text: `Last lines given: ${lastHook.lastLines.lines}` },
+        lastHook?.lastFailure && { ...lastHook.lastFailure, text: `Last failure: ${lastHook.lastFailure.outcome}` },
+        lastCall && { at: lastCall.at, text: `Last call: ${lastCall.tool}` },
+      ].map((seen) =>
+        seen ? (
+          <p key={seen.text} class="soft">
+            {seen.text}, <Time at={seen.at} />
+          </p>
+        ) : null,
       )}
       <details>
         <summary>Configuration files</summary>
