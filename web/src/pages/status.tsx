@@ -352,15 +352,21 @@ function HostDetails({ host: { host, connected, lastHook, lastCall, files } }: {
           <code class="command box">{command}</code> <CopyButton text={command} />
         </p>
       )}
-      {lastHook === null ? null : (
-        <p class="soft">
-          Last hook: {lastHook.event}, {lastHook.outcome}, <Time at={lastHook.at} />
-        </p>
-      )}
-      {lastCall === null ? null : (
-        <p class="soft">
-          Last call: {lastCall.tool}, <Time at={lastCall.at} />
-        </p>
+      {[
+        lastHook && { at: lastHook.at, text: `Last hook: ${lastHook.event}, ${lastHook.outcome}` },
+        lastHook?.lastPrompt && {
+          at: lastHook.lastPrompt,
+          text: `${lastHook.late} of ${lastHook.prompts} prompts late; last`,
+        },
+        lastHook?.lastLines && { ...lastHook.lastLines, text: `Last lines given: ${lastHook.lastLines.lines}` },
+        lastHook?.lastFailure && { ...lastHook.lastFailure, text: `Last failure: ${lastHook.lastFailure.outcome}` },
+        lastCall && { at: lastCall.at, text: `Last call: ${lastCall.tool}` },
+      ].map((seen) =>
+        seen ? (
+          <p key={seen.text} class="soft">
+            {seen.text}, <Time at={seen.at} />
+          </p>
+        ) : null,
       )}
       <details>
         <summary>Configuration files</summary>
