@@ -9,9 +9,9 @@ const budgets: Readonly<Record<string, number>> = {
   '': 1_400,
   adapters: 600,
   beliefs: 800,
-  cli: 13_500,
+  cli: 13_750,
   'cli/resident': 250,
-  eval: 10_200,
+  eval: 10_050,
   files: 850,
   http: 1_650,
   mcp: 750,
@@ -27,7 +27,7 @@ const budgets: Readonly<Record<string, number>> = {
   'store/sqlite': 4_800,
   tasks: 4_800,
 }
-const maxLines = 66_050
+const maxLines = 66_350
 /** Max lines of the TypeScript and CSS of the dashboard, in `web`. */
 const maxWebLines = 12_400
 
