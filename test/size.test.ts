@@ -18,7 +18,7 @@ const budgets: Readonly<Record<string, number>> = {
   memory: 11_250,
   'memory/mirror': 2_500,
   models: 650,
-  operations: 4_050,
+  operations: 4_100,
   proxy: 900,
   search: 4_550,
   store: 1_050,

@@ -75,7 +75,6 @@ export const recall = defineCommand({
       },
       notes: [
         ...(context.isMessageCut ? [cutNote] : []),
-        ...(meaning === 'words' ? [wordsAlone] : []),
         ...(isFound || (render && !isEmpty) ? [] : [nothingFound(context.scopes, { isEmpty, maxQuotes })]),
         ...(hints === null ? [] : hintLines(hints)),
         ...(hints === null ? [] : await session.places.formerProjectNotes(options, memory)),
@@ -83,9 +82,6 @@ export const recall = defineCommand({
     }
   },
 })
-
-const wordsAlone =
-  'Words alone were compared: a command that answers once loads no model. A running server compares vectors too.'
 
 const hintsFor = async (memory: Memory, message: string, context: Context): Promise<RecallHints | null> =>
   (await import('../../../operations/recall-hints.ts')).recallHints(memory, message, context)

@@ -60,7 +60,7 @@ export const search = defineCommand({
       ...filterOf(options),
       includeRetired: retired || status.includes('superseded'),
     })
-    const { beliefs, quotes, total, isQueryCut, meaning } = found
+    const { beliefs, quotes, total, isQueryCut } = found
     const active = visibleScopes(session.places.locate(options).scopes)
     const current = beliefs.filter(({ belief }) => isCurrent(belief))
     const ages = agesOf({ pinned: [], relevant: current, quotes: [] })
@@ -73,7 +73,6 @@ export const search = defineCommand({
         ),
       notes: [
         ...(isQueryCut ? [cutNote] : []),
-        ...(explain ? [meaning === 'words' ? 'Words alone were compared.' : 'Words and vectors were compared.'] : []),
         ...(beliefs.length + quotes.length === 0 ? [`Nothing was found for "${query.trim()}".`] : []),
         ...moreNote('belief', total, (offset ?? 0) + beliefs.length),
       ],
