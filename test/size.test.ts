@@ -9,7 +9,7 @@ const budgets: Readonly<Record<string, number>> = {
   '': 1_300,
   adapters: 600,
   beliefs: 800,
-  cli: 13_500,
+  cli: 13_750,
   'cli/resident': 250,
   eval: 10_050,
   files: 850,
@@ -27,9 +27,9 @@ const budgets: Readonly<Record<string, number>> = {
   'store/sqlite': 4_450,
   tasks: 4_800,
 }
-const maxLines = 65_200
+const maxLines = 65_450
 /** Max lines of the TypeScript and CSS of the dashboard, in `web`. */
-const maxWebLines = 12_350
+const maxWebLines = 12_200
 
 /** The files of a folder with one of the endings, without tests. */
 function readSources(folder: string, endings: readonly string[]) {

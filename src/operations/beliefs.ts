@@ -4,6 +4,7 @@ import { universalScope } from '../beliefs/scope.ts'
 import { invalid } from '../errors.ts'
 import { limits } from '../memory/change/draft.ts'
 import type { Remembered } from '../memory/change/remember.ts'
+import { linkableBeliefs, linksOf, proposalsAbout } from '../memory/explain/links.ts'
 import { omitUndefined } from '../omit-undefined.ts'
 import {
   beliefId,
@@ -22,6 +23,7 @@ import {
 } from './field.ts'
 import { sentEntry } from './history.ts'
 import { type Call, existing, operation, servedBy, shaped } from './operation.ts'
+import { rememberHints } from './remember-hints.ts'
 import { beliefById, cachedUntilChange } from './served-memory.ts'
 import { beliefFilter, correction, draft } from './shared-fields.ts'
 import { tool } from './tool.ts'
@@ -82,8 +84,8 @@ const hintsHelp =
 
 type GivenNames = { readonly name?: string; readonly aliases?: readonly string[] }
 
-const hintsOn = async (remembered: Remembered, given: GivenNames): Promise<string[]> =>
-  (await import('./remember-hints.ts')).rememberHints(remembered, given).map(({ text }) => text)
+const hintsOn = (remembered: Remembered, given: GivenNames): string[] =>
+  rememberHints(remembered, given).map(({ text }) => text)
 
 const rememberTool = tool({
   name: 'memory_remember',
@@ -143,7 +145,7 @@ const rememberTool = tool({
       replaced: replaced.map(({ id }) => id),
       otherValues: otherValues.map((other) => answerWith(other)),
       refusedAliases: [...refusedAliases],
-      hints: await hintsOn(remembered, omitUndefined({ name, aliases })),
+      hints: hintsOn(remembered, omitUndefined({ name, aliases })),
     }
   },
 })
@@ -260,7 +262,7 @@ export const beliefs = {
     ),
     run: async ({ memory, view, idempotency }, input) => {
       const remembered = await memory.remember({ scopes: view.homeScopes, ...input, ...idempotency })
-      return { ...remembered, hints: await hintsOn(remembered, input) }
+      return { ...remembered, hints: hintsOn(remembered, input) }
     },
     tool: rememberTool,
   }),
@@ -277,7 +279,6 @@ export const beliefs = {
     ),
     run: async (call, { id }) => {
       const belief = await beliefById(servedBy(call), id)
-      const { proposalsAbout } = await import('../memory/explain/links.ts')
       return { belief, proposals: await proposalsAbout(servedBy(call).ports, belief) }
     },
     tool: tool({
@@ -362,7 +363,6 @@ export const beliefs = {
     run: async (call, { id }) => {
       const served = servedBy(call)
       const { user, scopes } = served.view
-      const { linkableBeliefs, linksOf } = await import('../memory/explain/links.ts')
       const linkable = await cachedUntilChange(served, 'linkable', () => linkableBeliefs(served.ports, user))
       return linksOf(served.ports, { user, scopes, reference: await existing(call, id) }, linkable)
     },

@@ -2,6 +2,7 @@ import { type Turn, turnRoles } from '../beliefs/turn.ts'
 import type { TurnFilter } from '../beliefs/turn-store.ts'
 import { invalid, notFound } from '../errors.ts'
 import type { HeardTurn } from '../memory/conversation/hear.ts'
+import { learnedFrom } from '../memory/explain/links.ts'
 import type { Memory } from '../memory/memory.ts'
 import { omitUndefined } from '../omit-undefined.ts'
 import {
@@ -191,7 +192,6 @@ export const turns = {
           'GET conversations lists all conversations.',
         )
       const { ports, view } = servedBy(call)
-      const { learnedFrom } = await import('../memory/explain/links.ts')
       const learned = [...(await learnedFrom(ports, view.user, page.items))].map(([id, beliefs]) => [
         id,
         beliefs.map(({ id: belief, name, candidate }) => ({ id: belief, name, candidate })),

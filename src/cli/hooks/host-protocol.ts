@@ -42,7 +42,7 @@ export function hookAnswer(host: HookHost, event: HookEvent, context: string, no
 
 /** The fields of a host's input that hooks use. */
 export type HookPayload = {
-  /** Of the fields below: two hooks of one event get the same. Too short to guess a message by it. */
+  /** Of what happened: two hooks of one event get the same. Too short to guess a message by it. */
   readonly digest: string
   readonly directory: string | null
   readonly prompt: string
@@ -97,7 +97,9 @@ function parsePayload(text: string): HookPayload {
     answer: field('last_assistant_message') ?? field('prompt_response'),
     transcript: field('transcript_path'),
   }
-  return { ...fields, digest: createHash('sha256').update(JSON.stringify(fields)).digest('hex').slice(0, 4) }
+  // A session that starts and a compaction differ in nothing else.
+  const told = JSON.stringify([fields, field('source')])
+  return { ...fields, digest: createHash('sha256').update(told).digest('hex').slice(0, 4) }
 }
 
 /** Gemini CLI puts what a hook said at the start of the session before the first prompt, escaped, in a tag of its own. */

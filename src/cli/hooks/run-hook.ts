@@ -6,6 +6,7 @@ import { isWithin, pauseFor } from '../../memory/conversation/pause.ts'
 import type { Memory } from '../../memory/memory.ts'
 import type { Budget, Context } from '../../memory/recall/context.ts'
 import { UsageError } from '../command/command.ts'
+import { failingNotice } from '../connect/seen.ts'
 import type { MemoryLocation, Session, StandpointOptions } from '../session.ts'
 import { isClosedPipe, write } from '../text/output.ts'
 import { enqueue, isFirstToAnswer, isUnkept, markUnkept, type QueuedTurn, queuedNames } from './hook-queue.ts'
@@ -79,7 +80,8 @@ export async function runHook({ host, event, options }: HookRun, session: Sessio
     const isStart = memory !== null && event === 'session-start'
     const former = isStart ? (await here.places.formerProjectNotes(options, memory)).map((note) => `${note}\n`) : []
     const text = context === null ? '' : await rendered(context)
-    await reply(stdout, hookAnswer(host, event, [...former, text].join(''), notice))
+    const failing = event === 'session-start' ? failingNotice(here.program.machine, host, new Date()) : ''
+    await reply(stdout, hookAnswer(host, event, [...former, text].join(''), failing || notice))
     const recalled = context === null ? 0 : sizeOf(context)
     return { ...done, recalled, outcome: problem ?? notKept ?? (isThere ? 'done' : 'no memory yet') }
   } finally {

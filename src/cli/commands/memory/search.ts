@@ -4,6 +4,7 @@ import { reporterOf } from '../../../beliefs/turn.ts'
 import { localDay } from '../../../local-time.ts'
 import type { QuoteHit } from '../../../memory/conversation/search-turns.ts'
 import { correctionMark } from '../../../memory/recall/context.ts'
+import { agesOf } from '../../../memory/recall/render.ts'
 import { type Highlight, type SearchHit, searchPlaces } from '../../../memory/recall/search.ts'
 import { omitUndefined } from '../../../omit-undefined.ts'
 import { beliefFilter, said } from '../../../operations/shared-fields.ts'
@@ -62,7 +63,6 @@ export const search = defineCommand({
     const { beliefs, quotes, total, isQueryCut } = found
     const active = visibleScopes(session.places.locate(options).scopes)
     const current = beliefs.filter(({ belief }) => isCurrent(belief))
-    const { agesOf } = await import('../../../memory/recall/render.ts')
     const ages = agesOf({ pinned: [], relevant: current, quotes: [] })
     return {
       document: found,
