@@ -11,14 +11,14 @@ const budgets: Readonly<Record<string, number>> = {
   beliefs: 800,
   cli: 13_750,
   'cli/resident': 250,
-  eval: 10_200,
+  eval: 10_050,
   files: 850,
   http: 1_650,
   mcp: 750,
   memory: 10_900,
   'memory/mirror': 2_500,
   models: 650,
-  operations: 4_000,
+  operations: 4_050,
   proxy: 900,
   search: 4_450,
   store: 1_050,
@@ -29,7 +29,7 @@ const budgets: Readonly<Record<string, number>> = {
 }
 const maxLines = 65_450
 /** Max lines of the TypeScript and CSS of the dashboard, in `web`. */
-const maxWebLines = 12_350
+const maxWebLines = 12_200
 
 /** The files of a folder with one of the endings, without tests. */
 function readSources(folder: string, endings: readonly string[]) {

@@ -2,7 +2,7 @@ import type { Belief } from '../../beliefs/belief.ts'
 import type { CommitResult } from '../../beliefs/belief-store.ts'
 import { type Commit, isForgetting } from '../../beliefs/journal.ts'
 import { MemoryError } from '../../errors.ts'
-import { nextTurn } from '../../next-turn.ts'
+import { inTurns, runToEnd } from '../../next-turn.ts'
 import { newestText, readText, type StoredText } from '../belief-row.ts'
 import { type CheckedChange, checkChanges, settledBefore } from '../checked-commit.ts'
 import { deriveBelief } from '../derived-belief.ts'
@@ -44,8 +44,12 @@ export function applyInDryRun(committing: Committing, commit: Commit): void {
 /** Changes that are made without letting the event loop turn. */
 const changesAtOnce = 50
 
+/** Turns with this many characters in all are stored without letting the event loop turn. */
+const charactersAtOnce = 4_000
+
 /** Whether a commit takes so long that it is made in parts. */
-export const isLargeCommit = ({ changes }: Commit): boolean => changes.length > changesAtOnce
+export const isLargeCommit = ({ changes, turns = [] }: Commit): boolean =>
+  changes.length > changesAtOnce || turns.reduce((sum, { text }) => sum + text.length, 0) > charactersAtOnce
 
 /**
  * Appends one event and brings every derived table up to date. Durable when it returns. `apart`: the same store on a connection
@@ -101,25 +105,10 @@ function* commitInParts(
   if (heard.length > 0 && findKnown(connection, userId, heard).some((row) => row !== null)) throw new StaleCommit()
   yield* project(connection, userId, changes)
   const event = journal.append(userId, { ...commit, key }, written, [...turns, ...forgotten(forgottenTurns)])
-  insertTurns(connection, { userId, event: event.number }, turns)
+  yield* insertTurns(connection, { userId, event: event.number }, turns)
   if (!eraseTurns(connection, { userId, event: event.number }, forgottenTurns)) throw new StaleCommit()
   if (isForgetting(commit)) noteRemains(connection, event.number)
   return { outcome: 'committed', event }
-}
-
-export function runToEnd<Result>(work: Generator<void, Result>): Result {
-  for (;;) {
-    const { done, value } = work.next()
-    if (done) return value
-  }
-}
-
-async function inTurns<Result>(work: Generator<void, Result>): Promise<Result> {
-  for (;;) {
-    const { done, value } = work.next()
-    await nextTurn()
-    if (done) return value
-  }
 }
 
 /** Brings the derived tables from the beliefs before the changes to those after them. Yields after each part. */

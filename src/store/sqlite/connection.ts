@@ -323,12 +323,12 @@ export class Connection {
   async rewrite(first: readonly string[]): Promise<boolean> {
     this.#prepareToWrite()
     const { busyTimeoutMs } = this.#options
+    const statements = [...first, 'VACUUM']
     if (sizeOf(this.file) + this.logSize <= maxBytesInTurn) {
       const deadline = performance.now() + busyTimeoutMs
-      for (const statement of [...first, 'VACUUM']) while (!this.#tryToRun(statement, deadline)) await sleep(lockPollMs)
+      for (const statement of statements) while (!this.#tryToRun(statement, deadline)) await sleep(lockPollMs)
       return this.emptyLog()
     }
-    const statements = ['PRAGMA secure_delete = 1', 'PRAGMA temp_store = 2', ...first, 'VACUUM']
     try {
       return await rewriteInThread({ file: this.file, statements, busyTimeoutMs, checkpointTimeoutMs })
     } catch (error) {

@@ -1,7 +1,8 @@
+import { existsSync, readFileSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { afterEach, describe, expect, it } from 'vitest'
-import { commitOf, present, sample } from '../sample-beliefs.contract.ts'
+import { commitOf, present, said, sample } from '../sample-beliefs.contract.ts'
 import type { SqliteStore } from './sqlite-store.ts'
 import { newFile, openAt } from './temporary-store.contract.ts'
 
@@ -159,13 +160,29 @@ describe('A SQLite store', () => {
     expect(await turnsDuring(() => store.commit(commitOf(manyBeliefs('large'))))).toBeGreaterThan(10)
   })
 
-  it('lets the event loop turn while the file is rewritten after something was forgotten', async () => {
+  it('lets the event loop turn while a long turn is stored', async () => {
     const store = opening(newFile())
-    await store.commit(commitOf(manyBeliefs('large')))
-    const forgotten = { beliefId: 'large 7', expectedVersion: 1, outcome: 'erased', after: null } as const
+    const text = Array.from({ length: 8_000 }, (_, at) => String.fromCodePoint(0x4e00 + at)).join('')
+    const heard = (words: string) => store.commit(commitOf([], { kind: 'hear', turns: [said(words)] }))
+    // The first change loads modules.
+    await heard('A short turn.')
+
+    expect(await turnsDuring(() => heard(text))).toBeGreaterThan((await turnsDuring(() => heard('Another one.'))) + 2)
+  })
+
+  it('lets the event loop turn while a large file is rewritten, after which no byte of the forgotten text is left', async () => {
+    const file = newFile()
+    const store = opening(file)
+    const secret = sample({ id: 'secret', name: 'quartzite', content: 'The quartzite is under the stairs.' })
+    await store.commit(commitOf([...manyBeliefs('large'), present(secret)]))
     const short = await turnsDuring(() => store.commit(commitOf([present(sample({ id: 'b1' }))])))
 
-    expect(await turnsDuring(() => store.commit(commitOf([forgotten])))).toBeGreaterThan(10 * short)
-    expect(await store.scrub()).toBe(true)
+    const forget = commitOf([{ beliefId: 'secret', expectedVersion: 1, outcome: 'erased', after: null }])
+    const turns = await turnsDuring(() => store.commit(forget))
+    await store.close()
+
+    expect(turns).toBeGreaterThan(10 * short)
+    for (const suffix of ['', '-wal'])
+      if (existsSync(file + suffix)) expect(readFileSync(file + suffix).includes('quartzite')).toBe(false)
   })
 })

@@ -1,6 +1,7 @@
 import type { CommitResult } from '../../beliefs/belief-store.ts'
 import type { Commit } from '../../beliefs/journal.ts'
 import type { RecallCount } from '../../beliefs/recall-counts.ts'
+import { runToEnd } from '../../next-turn.ts'
 import { unitsOf } from '../../search/turns/passages.ts'
 import { parseBody } from '../belief-row.ts'
 import {
@@ -14,7 +15,7 @@ import {
 } from '../journal-record.ts'
 import type { ChangeRow, EventRow } from '../journal-rows.ts'
 import { noteRemains, scrubSoon } from './care/scrub.ts'
-import { type Committing, commitPrepared, prepareCommit, project, runToEnd, StaleCommit } from './commit.ts'
+import { type Committing, commitPrepared, prepareCommit, project, StaleCommit } from './commit.ts'
 import { openJournal, selectChanges, selectEvents } from './journal.ts'
 import { eraseTurn, eraseTurns, insertTurns } from './turns/turn-writing.ts'
 
@@ -89,7 +90,7 @@ export function recordsIn(committing: Committing) {
     const event = { user, kind, actor, origin, at, key, undoes }
     const { number } = journal.write(userId, event, record.changesHash, record.changes)
     const turns = record.turns.map((row, ordinal) => ({ row, ordinal }))
-    insertTurns(
+    const inserted = insertTurns(
       connection,
       { userId, event: number },
       turns.flatMap(({ row, ordinal }) => {
@@ -98,6 +99,7 @@ export function recordsIn(committing: Committing) {
         return [{ id: turn.id, turn, hash: row.hash, salt: row.salt, units: unitsOf(row.text), ordinal }]
       }),
     )
+    runToEnd(inserted)
     for (const { row, ordinal } of turns) if (row.text === null) insertErasedTurn(userId, number, ordinal, row)
     for (const [order, id] of record.erasedTurns.entries()) {
       if (eraseTurns(connection, { userId, event: number }, [id], order)) continue

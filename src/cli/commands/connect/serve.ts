@@ -29,12 +29,12 @@ function endedSessions(dir: string): EndedSessions {
     has: (id) => known.has(id),
     add: async (id) => {
       known.add(id)
-      await writeAtomically(ownPath(dir, file), `${[...known].slice(-mostEnded).join('\n')}\n`, { existing: 'replace' })
+      await writeAtomically(ownPath(dir, file), `${[...known].slice(-maxEnded).join('\n')}\n`, { existing: 'replace' })
     },
   }
 }
 
-const mostEnded = 1_000
+const maxEnded = 1_000
 
 /** A token of an installation; made when there is none, and readable by its owner alone. */
 async function installationToken(file: string): Promise<string> {

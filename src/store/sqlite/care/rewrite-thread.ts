@@ -47,7 +47,8 @@ function rewrite(): void {
       }
   }
   try {
-    for (const statement of statements) runWhenUnlocked(statement)
+    for (const statement of ['PRAGMA secure_delete = 1', 'PRAGMA temp_store = 2', ...statements])
+      runWhenUnlocked(statement)
     db.exec(`PRAGMA busy_timeout = ${checkpointTimeoutMs}`)
     const isLogEmpty = db.prepare('PRAGMA wal_checkpoint(TRUNCATE)').get()?.busy === 0
     db.close()
