@@ -9,26 +9,27 @@ const budgets: Readonly<Record<string, number>> = {
   '': 1_300,
   adapters: 600,
   beliefs: 800,
-  cli: 13_400,
-  eval: 10_200,
+  cli: 13_750,
+  'cli/resident': 250,
+  eval: 10_050,
   files: 850,
   http: 1_650,
-  mcp: 700,
+  mcp: 750,
   memory: 10_900,
   'memory/mirror': 2_500,
   models: 650,
-  operations: 3_950,
+  operations: 4_050,
   proxy: 900,
   search: 4_450,
   store: 1_050,
   'store/copy': 250,
   'store/postgres': 1_900,
-  'store/sqlite': 4_350,
+  'store/sqlite': 4_450,
   tasks: 4_800,
 }
-const maxLines = 64_700
+const maxLines = 65_450
 /** Max lines of the TypeScript and CSS of the dashboard, in `web`. */
-const maxWebLines = 12_350
+const maxWebLines = 12_200
 
 /** The files of a folder with one of the endings, without tests. */
 function readSources(folder: string, endings: readonly string[]) {

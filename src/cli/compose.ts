@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url'
 import { universalScope } from '../beliefs/scope.ts'
 import type { Settings } from '../config.ts'
 import { expectedError, invalid, MemoryError, notFound, unavailable } from '../errors.ts'
+import { checkOwn } from '../files/own-files.ts'
 import { localMinute } from '../local-time.ts'
 import type { Extractor } from '../memory/learn/extraction.ts'
 import type { Memory, Standpoint } from '../memory/memory.ts'
@@ -414,7 +415,6 @@ async function serverOpener(dir: string, address: string | undefined, onOffline?
 /** Removes what killed processes left in the folders of a memory. On a read-only or failing disk, and in folders that are refused, it stays. */
 async function sweepTemporaryFiles(dir: string): Promise<void> {
   const { codeOf, sweepLeftovers } = await import('../files/leftovers.ts')
-  const { checkOwn } = await import('../files/own-files.ts')
   try {
     for (const folder of ['.', 'state', 'state/mirror', 'state/hook-queue']) {
       checkOwn(dir, join(dir, folder))

@@ -10,9 +10,14 @@ const memory = choice(access.memoryFates, 'What becomes of the memory: keep, or 
 const newToken = {
   kind: optional(choice(tokenKinds, 'Default: person.')),
   person: optional(text(64, 'For the first token of a person.')),
-  scopes: optional(list(text(200), { max: 50 }, 'For an agent. Default user:universal. team:NAME adds a team.')),
-  label: optional(text(100)),
+  scopes: optional(
+    list(text(200), { max: 50 }, 'A scope that the agent may use; team:NAME for a team. Default: user:universal.'),
+  ),
+  label: optional(text(100, 'What it is for, such as the name of a machine.')),
 }
+
+const roleHelp =
+  'reader: recalls. writer: also remembers and corrects. owner: also decides on proposals, forgets, undoes, and changes the members.'
 
 const done = { ok: true } as const
 
@@ -123,7 +128,7 @@ export const people = {
   setMember: operation({
     summary: 'Add a member to a team, or change the role of one. Needs the role owner.',
     http: 'POST /teams/:name/members',
-    input: { name, person: name, role: choice(roles) },
+    input: { name, person: name, role: choice(roles, roleHelp) },
     answer: shaped(({ Done }) => Done),
     run: async (call, { name: team, ...member }) => {
       requireOwner(principalOf(call.caller), team)

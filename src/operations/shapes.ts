@@ -404,6 +404,8 @@ export const Mirror = z.object({
 
 export const Finding = z.object({ check: z.string(), ok: z.boolean(), detail: z.string() })
 
+const HookSeen = z.object({ at: z.string(), event: z.string(), outcome: z.string() })
+
 /** A program that can be connected to the memory. */
 export const Host = z.object({
   host: z.string(),
@@ -412,7 +414,18 @@ export const Host = z.object({
   levels: z.array(z.string()),
   files: z.array(z.object({ path: z.string(), connected: z.boolean(), problem: z.string().nullable() })),
   version: z.object({ at: z.string(), version: z.string() }).nullable(),
-  lastHook: z.object({ at: z.string(), event: z.string(), outcome: z.string() }).nullable(),
+  lastHook: HookSeen.extend({
+    prompts: z.int().optional(),
+    late: z.int().describe('Prompts that were answered too late for the program.').optional(),
+    lastPrompt: z.string().nullable().optional(),
+    lastLines: z
+      .object({ at: z.string(), lines: z.int() })
+      .nullable()
+      .describe('The last time that a hook gave lines to the program.')
+      .optional(),
+    lastFailure: HookSeen.nullable().optional(),
+    failing: z.object({ event: z.string(), since: z.string() }).nullable().optional(),
+  }).nullable(),
   lastCall: z.object({ at: z.string(), tool: z.string() }).nullable(),
 })
 

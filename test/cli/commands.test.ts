@@ -627,7 +627,7 @@ describe('beliefs', () => {
     expect([current.total, all.total, pinned.total, superseded.total]).toEqual([2, 3, 1, 1])
     expect(page.stderr).toBe('1 more belief; see them with --offset 2.\n')
     expect(decisions.stdout).toMatch(/^ {2}Redis {2}b-\w+ {2}decision, project:a\n {4}Cached\.\n$/)
-    expect(scopes.stdout).toBe('project:a       1 belief\nuser:universal  1 belief\n')
+    expect(scopes.stdout).toBe('scope           beliefs\nproject:a       1\nuser:universal  1\n')
   })
 })
 
@@ -674,7 +674,7 @@ describe('show and history', () => {
       .trimEnd()
       .split('\n')
       .map((line) => line.split(/ {2,}/)[2])
-    expect(kinds).toEqual(['forget', 'undo', 'pin', 'remember', 'remember'])
+    expect(kinds).toEqual(['kind', 'forget', 'undo', 'pin', 'remember', 'remember'])
     expect(stdout).toContain('undone by 4')
     expect(stdout.match(/b-\w+, .*$/gm)).toEqual([
       expect.stringMatching(/^b-\w+, forgotten$/),

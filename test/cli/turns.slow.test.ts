@@ -252,7 +252,7 @@ describe('conversations', () => {
     await place.runWith({ stdin: lines(...turns) }, 'hear', '-')
   }
 
-  it('are listed by day, the last one first', async () => {
+  it('are listed with their day, the last one first', async () => {
     using place = workplace()
     await filled(place)
 
@@ -263,10 +263,9 @@ describe('conversations', () => {
 
     expect(stdout).toBe(
       [
-        '2026-05-04',
-        '  abd-2  project:a  1 turn  Is it raining?',
-        '2026-05-03',
-        '  abc-1  user:universal  2 turns  The boathouse key hangs behind the cupboard.',
+        'day         session  scopes          turns  first words',
+        '2026-05-04  abd-2    project:a       1      Is it raining?',
+        '2026-05-03  abc-1    user:universal  2      The boathouse key hangs behind the cupboard.',
         '',
       ].join('\n'),
     )

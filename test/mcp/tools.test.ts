@@ -209,6 +209,7 @@ describe('writing by MCP', () => {
     expect(made.value).toMatchObject({
       outcome: 'remembered',
       belief: { author: 'agent', origin: 'mcp:claude -code b', scopes: ['project:ledger'] },
+      hints: [],
     })
     const [event] = await served.memoryAs(person).events({ limit: 1 })
     expect(event).toMatchObject({ actor: 'agent', origin: 'mcp:claude -code b' })

@@ -73,7 +73,7 @@ export function parseJsonAs<Schema extends z.ZodType>(
 /** The file of a pack that its manifest names as `files.cases`. */
 export function caseFileOf({ directory, manifest }: PackPlace): string {
   if (manifest.files?.cases !== undefined) return join(directory, manifest.files.cases)
-  throw invalid(`${join(directory, manifestName)}: files.cases is missing.`, 'See docs/harness.md for the format.')
+  throw invalid(`${join(directory, manifestName)}: files.cases is missing.`, 'See docs/evaluation.md for the format.')
 }
 
 /** Fields of a manifest that change neither the questions nor the expectations. */

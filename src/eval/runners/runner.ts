@@ -124,7 +124,7 @@ export const defineRunner = <Content extends PackContent, System extends OpenSys
 /** The kind that a manifest names. */
 export function runnerOf({ directory, manifest }: PackPlace, runners: readonly Runner[]): Runner {
   if (manifest.runner === undefined) {
-    const hint = 'Results made elsewhere can be put into the store as runs; see docs/harness.md.'
+    const hint = 'Results made elsewhere can be put into the store as runs; see docs/evaluation.md.'
     throw invalid(`The pack ${manifest.benchmarkId} names no runner, so nothing can execute it.`, hint)
   }
   const runner = runners.find(({ name }) => name === manifest.runner)

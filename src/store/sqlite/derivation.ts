@@ -1,4 +1,5 @@
 import { MemoryError } from '../../errors.ts'
+import { runToEnd } from '../../next-turn.ts'
 import { unitsOf } from '../../search/turns/passages.ts'
 import { isAsWritten, parseBody } from '../belief-row.ts'
 import { deriveBelief } from '../derived-belief.ts'
@@ -104,7 +105,7 @@ function indexTurns(connection: Connection): void {
     setLengths.run(units.map(({ length }) => length).join(','), row)
     index.add({ row, scope: scope_id, units, turn: { role: roleOf(role), origin: originOf(origin), speaker, text } })
     collected += 1
-    if (collected % pageSize === 0) index.finish()
+    if (collected % pageSize === 0) runToEnd(index.finish())
   }
-  index.finish()
+  runToEnd(index.finish())
 }

@@ -1,8 +1,7 @@
 import type { Membership } from '../../beliefs/access-store.ts'
-import type { Commit } from '../../beliefs/journal.ts'
 import type { StoreCare } from '../../beliefs/store-care.ts'
 import { MemoryError } from '../../errors.ts'
-import type { CaredStore, Store } from '../../search/store-port.ts'
+import type { CaredStore } from '../../search/store-port.ts'
 import { analysisVersion } from '../belief-row.ts'
 import { beliefReads } from './belief-lookups.ts'
 import { Connection, type ReadForUser } from './connection.ts'
@@ -49,9 +48,9 @@ function openStore(options: SqliteStoreOptions, openWith: (readonly: boolean) =>
   let journals: Promise<typeof import('./journal.ts')> | null = null
   const committing = { connection, users, random }
   let accessing: Connection | null = null
-  let trial: ReturnType<typeof openStore> | null = null
-  /** The dry runs that have not ended. They have the write lock, so changes of this store wait for them. */
-  let trying: Promise<unknown> = Promise.resolve()
+  let second: ReturnType<typeof openStore> | null = null
+  /** The dry runs and large changes that have not ended. They have the write lock, so changes of this store wait for them. */
+  let locking: Promise<unknown> = Promise.resolve()
   let upToDate: Promise<void> | null = null
   try {
     const due = inspect ? requireOwnAnalysis(connection) : dueAtOpening(connection, isReadonly)
@@ -68,7 +67,7 @@ function openStore(options: SqliteStoreOptions, openWith: (readonly: boolean) =>
       const { deriveAgain } = await import('./derivation.ts')
       await requireWhole()
       // Checked again under the lock: another process may have derived them in the meantime.
-      connection.write(() => isDerivedHere(connection) || deriveAgain(connection, analysisVersion))
+      await connection.writeInTurn(() => isDerivedHere(connection) || deriveAgain(connection, analysisVersion))
       refuseOtherDerivations(connection)
     }
     if (due.review) (await import('./commit.ts')).reviewOldBeliefs(committing, now)
@@ -102,25 +101,28 @@ function openStore(options: SqliteStoreOptions, openWith: (readonly: boolean) =>
     return reading(user, nothing, (userId) => read(openJournal(connection), userId))
   }
 
-  async function runTrial<Result>(commit: Commit, work: (tried: Store) => Promise<Result>): Promise<Result> {
-    const { applyInDryRun } = await import('./commit.ts')
-    const canShare = connection.isOnDisk && !isReadonly
-    const tried = trial ?? openStore({ ...options, readonly: false }, canShare ? open : () => connection.copyInMemory())
-    try {
-      return await tried.committing.connection.dryRun(
-        () => applyInDryRun(tried.committing, commit),
-        () => work(tried.store),
-      )
-    } finally {
-      if (canShare) trial = tried
-      else await tried.store.close()
-    }
+  const canShare = connection.isOnDisk && !isReadonly
+
+  /** Runs work that may have the lock for long on a connection of its own, one at a time. A store that cannot be shared is copied. */
+  function apart<Result>(work: (other: ReturnType<typeof openStore>) => Promise<Result>): Promise<Result> {
+    const result = locking.then(async () => {
+      const other =
+        second ?? openStore({ ...options, readonly: false }, canShare ? open : () => connection.copyInMemory())
+      try {
+        return await work(other)
+      } finally {
+        if (canShare) second = other
+        else await other.store.close()
+      }
+    })
+    locking = result.catch(() => {})
+    return result
   }
 
-  /** A module that is needed once the store is up to date, and no dry run has the lock. */
+  /** A module that is needed once the store is up to date, and no other work of this process has the lock. */
   async function loaded<Module>(module: Promise<Module>): Promise<Module> {
     await upToDate
-    await trying
+    await locking
     return module
   }
 
@@ -130,7 +132,9 @@ function openStore(options: SqliteStoreOptions, openWith: (readonly: boolean) =>
     ...turnReads(connection, reading),
     commit: async (commit) => {
       committer ??= import('./commit.ts')
-      return (await loaded(committer)).commitChanges(committing, commit)
+      const { commitChanges, isLargeCommit } = await loaded(committer)
+      if (!canShare || !isLargeCommit(commit)) return commitChanges(committing, commit)
+      return apart((other) => commitChanges(committing, commit, other.committing))
     },
     countRecalls: async (user, tallies) => {
       const { addTallies } = await loaded(import('./recall-counts.ts'))
@@ -190,7 +194,7 @@ function openStore(options: SqliteStoreOptions, openWith: (readonly: boolean) =>
     rebuild: async () => {
       const { deriveAgain } = await loaded(import('./derivation.ts'))
       await requireWhole()
-      connection.write(() => deriveAgain(connection, analysisVersion))
+      await connection.writeInTurn(() => deriveAgain(connection, analysisVersion))
     },
     fingerprint: async () => {
       const { fingerprintOf } = await loaded(import('./care/derived-tables.ts'))
@@ -219,16 +223,20 @@ function openStore(options: SqliteStoreOptions, openWith: (readonly: boolean) =>
     },
     tryOut: async (commit, work) => {
       await upToDate
-      const result = trying.then(() => runTrial(commit, work))
-      trying = result.catch(() => {})
-      return result
+      return apart(async ({ committing: tried, store: triedStore }) => {
+        const { applyInDryRun } = await import('./commit.ts')
+        return tried.connection.exclusively('ROLLBACK', () => {
+          applyInDryRun(tried, commit)
+          return work(triedStore)
+        })
+      })
     },
     records: async () => (await loaded(import('./journal-records.ts'))).recordsIn(committing),
     withSnapshot: (work) => connection.withSnapshot(work),
     endSnapshot: () => connection.endSnapshot(),
     close: async () => {
-      await trying
-      await trial?.store.close()
+      await locking
+      await second?.store.close()
       accessing?.close()
       connection.close()
     },

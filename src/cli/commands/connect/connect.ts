@@ -57,8 +57,10 @@ export const connect = defineCommand({
         'Leave it out; other programs have their own permission settings.',
       )
     const allowsReading = options.allowRead || (await offersReading(host, options, session))
+    const version = remove ? null : await installedVersion(host, machine, directory)
     const files = filesFor(host, {
       machine,
+      version,
       level: levelOf(options, hosts[host].levels[0]),
       directory,
       dir: options.dir === undefined ? undefined : resolve(directory, options.dir),
@@ -106,7 +108,6 @@ export const connect = defineCommand({
       bar.show(`waiting for \`${hosts[host].program ?? host}\` to check the connection`, 0, 1)
       return proveConnection(host, machine, directory)
     })
-    const { version } = proof
     if (version !== null) noteSeen(machine, host, 'version', { at: new Date().toISOString(), version })
     const reading = host === 'claude-code' && !allowsReading ? readingNote : []
     const outcome = list.length === 0 ? `${host} is connected already.` : `Connected ${host}:`
@@ -174,33 +175,38 @@ type Proof = {
   readonly command: string | null
   /** Its output about Credence, or the reason why it was not run. */
   readonly detail: string
-  readonly version: string | null
 }
 
 /** OpenClaw takes half a minute on a slow machine. */
 const longestCheckMs = 120_000
 const longestDetail = 1_000
 
+/** The version that a host's program prints; null if it is not on the PATH. */
+async function installedVersion(host: ConnectHost, machine: Machine, directory: string): Promise<string | null> {
+  const { program } = hosts[host]
+  const file = program === undefined ? null : programOnPath(program, machine)
+  const output = file === null ? null : await outputOf(file, ['--version'], machine, directory)
+  return /\d+(?:\.\d+)+[\w.-]*/.exec(output ?? '')?.[0] ?? null
+}
+
 /** Runs the host's own checks in a directory, up to the first that fails. */
 async function proveConnection(host: ConnectHost, machine: Machine, directory: string): Promise<Proof> {
   const { program: name, checks = [] } = hosts[host]
-  const unchecked = { outcome: 'unchecked', command: null, version: null } as const
+  const unchecked = { outcome: 'unchecked', command: null } as const
   if (name === undefined || checks.length === 0)
     return { ...unchecked, detail: `${host} has no command that shows it.` }
   const file = programOnPath(name, machine)
   if (file === null) return { ...unchecked, detail: `\`${name}\` is not on the PATH.` }
-  const run = (args: readonly string[]) => outputOf(file, args, machine, directory)
-  const version = /\d+(?:\.\d+)+[\w.-]*/.exec((await run(['--version'])) ?? '')?.[0] ?? null
   const commandOf = ({ args }: HostCheck): string => `${name} ${args.join(' ')}`
   const details: string[] = []
   for (const check of checks) {
-    const output = await run(check.args)
+    const output = await outputOf(file, check.args, machine, directory)
     const isProven = output !== null && check.proof.test(output)
     const detail = output === null ? 'It did not end in time.' : (isProven && check.proves) || aboutIn(output, check)
-    if (!isProven) return { outcome: 'not proven', command: commandOf(check), version, detail }
+    if (!isProven) return { outcome: 'not proven', command: commandOf(check), detail }
     details.push(detail)
   }
-  return { outcome: 'proven', command: checks.map(commandOf).join(' && '), version, detail: details.join('\n') }
+  return { outcome: 'proven', command: checks.map(commandOf).join(' && '), detail: details.join('\n') }
 }
 
 /** The lines about Credence, else the last ones. */

@@ -6,6 +6,8 @@ import type { Memory } from '../../../memory/memory.ts'
 import type { Author } from '../../../memory/ports.ts'
 import { defineCommand, UsageError } from '../../command/command.ts'
 import { flag, option, readOptions } from '../../command/options.ts'
+import { hookHosts } from '../../hooks/host-protocol.ts'
+import type { ForeignCommands } from '../../resident/run-here.ts'
 import type { OpenedPorts, Session, StandpointOptions } from '../../session.ts'
 
 export const mcp = defineCommand({
@@ -41,10 +43,16 @@ export const mcp = defineCommand({
       const answered = offersNothing ? null : await answerHandshake({ ...streams, version: machine.version() })
       const { memoryMcp } = await import('../../../mcp/memory-mcp.ts')
       const setup = await mcpSetup(session, options)
-      const serving = memoryMcp({ ...setup, offersNothing }).serveStreams({ ...streams, answered })
+      const { answerCommands } = await import('../../resident/answer-commands.ts')
+      const { preloadHook } = await import('../../resident/run-here.ts')
+      const answering = await answerCommands(machine)
+      const hook = hookTool(answering.commands, session, options)
+      const serving = memoryMcp({ ...setup, offersNothing, hook }).serveStreams({ ...streams, answered })
+      await preloadHook()
       signal.addEventListener('abort', () => void serving.close(), { once: true })
       if (signal.aborted) await serving.close()
       await serving.closed
+      await answering.close()
       await setup.close()
     } finally {
       release()
@@ -112,6 +120,37 @@ async function mcpSetup(
     },
     onBug: (error) => console.error(error),
     close: async () => (await opening?.catch(() => null))?.store.close(),
+  }
+}
+
+/**
+ * Answers the hooks of a host that calls a tool instead of starting a process. The person who set up the host chose its
+ * name, so a client that only gives itself the name has no hooks.
+ */
+function hookTool(
+  commands: ForeignCommands,
+  session: Session,
+  { host, dir, user, scope = [] }: StandpointOptions & { readonly host?: string | undefined },
+): McpOptions['hook'] {
+  if (host === undefined || !hookHosts.some((known) => known === host)) return undefined
+  const { env, home } = session.program.machine
+  const options = [
+    ...(dir === undefined ? [] : ['--dir', dir]),
+    ...(user === undefined ? [] : ['--user', user]),
+    ...scope.flatMap((one) => ['--scope', one]),
+  ]
+  return async ({ event, ...payload }) => {
+    const { stdout } = await commands.run({
+      argv: ['hook', String(event), '--host', host, ...options],
+      cwd: session.places.workingDirectory(),
+      env,
+      home,
+      input: JSON.stringify(payload),
+      ageMs: 0,
+      stdout: {},
+      stderr: {},
+    })
+    return stdout
   }
 }
 

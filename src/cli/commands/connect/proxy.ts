@@ -9,6 +9,7 @@ import { defineCommand, UsageError } from '../../command/command.ts'
 import { memoryOptions, option, viewOptions, wholeNumber } from '../../command/options.ts'
 import { keepingNotice } from '../../memory-location.ts'
 import { openProxyMemory } from '../../proxy/proxy-memory.ts'
+import { answerCommands } from '../../resident/answer-commands.ts'
 import { lines } from '../../text/output.ts'
 
 const usualPort = 4778
@@ -81,7 +82,9 @@ export const proxy = defineCommand({
         throw error
       },
     )
+    const answering = await answerCommands(session.program.machine)
     session.program.onInterrupt(async () => {
+      await answering.close()
       await listening.close()
       await proxying.close()
       await memory.close()

@@ -12,6 +12,7 @@ import { type CommandAnswer, defineCommand, UsageError } from '../../command/com
 import { flag, memoryOptions, option, text, viewOptions, wholeNumber } from '../../command/options.ts'
 import { typedBeforeOptions } from '../../connect/launch.ts'
 import { forgetOldTurns } from '../../hooks/hear-queue.ts'
+import { answerCommands } from '../../resident/answer-commands.ts'
 import { openServedStore, type ServedPlace, type ServedStore, servedApp } from '../../serve/served-store.ts'
 import { principalMemory } from '../../serve/tenants.ts'
 import type { LocationOptions, Session } from '../../session.ts'
@@ -28,12 +29,12 @@ function endedSessions(dir: string): EndedSessions {
     has: (id) => known.has(id),
     add: async (id) => {
       known.add(id)
-      await writeAtomically(ownPath(dir, file), `${[...known].slice(-mostEnded).join('\n')}\n`, { existing: 'replace' })
+      await writeAtomically(ownPath(dir, file), `${[...known].slice(-maxEnded).join('\n')}\n`, { existing: 'replace' })
     },
   }
 }
 
-const mostEnded = 1_000
+const maxEnded = 1_000
 
 /** A token of an installation; made when there is none, and readable by its owner alone. */
 async function installationToken(file: string): Promise<string> {
@@ -176,8 +177,10 @@ async function answerRequests(
   const stopForgetting = isDemo ? () => {} : lookingAfterTurns(session, open, options)
   const interruption = new AbortController()
   let evaluated = Promise.resolve()
+  const answering = await answerCommands(session.program.machine)
   session.program.onInterrupt(async () => {
     interruption.abort()
+    await answering.close()
     await stopForgetting()
     await open.work.stop()
     await evaluated

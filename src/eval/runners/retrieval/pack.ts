@@ -210,7 +210,7 @@ type ReadOptions = {
 
 /**
  * The folders below `directory` that are packs of these kinds, by name. Packs with turns are left out: they measure quotes,
- * which no other backend has.
+ * which no other system has.
  */
 export const findPacks = (directory: string): readonly string[] =>
   packFolders(directory).filter((folder) => {
@@ -231,9 +231,12 @@ export function readFolder(place: PackPlace, { strict = false, recall = {} }: Re
   if (runner === undefined)
     throw invalid(`${file}: runner is "${manifest.runner}".`, `Use one of ${recallRunnerNames.join(', ')}.`)
   if (beliefs === undefined || cases === undefined)
-    throw invalid(`${file}: files.${beliefs === undefined ? 'beliefs' : 'cases'} is missing.`, 'See docs/harness.md.')
+    throw invalid(
+      `${file}: files.${beliefs === undefined ? 'beliefs' : 'cases'} is missing.`,
+      'See docs/evaluation.md.',
+    )
   const misspelt = misspeltFields(file, manifest)
-  if (strict && misspelt.length > 0) throw invalid(misspelt.join('\n'), 'See docs/harness.md for the format.')
+  if (strict && misspelt.length > 0) throw invalid(misspelt.join('\n'), 'See docs/evaluation.md for the format.')
   const pack = readPack({
     kind: runner === 'session' ? 'session' : 'retrieval',
     id: manifest.benchmarkId,

@@ -1,4 +1,5 @@
 import { isSameTurn, type NewTurn, type TextRange, type Turn } from '../../../beliefs/turn.ts'
+import { runToEnd } from '../../../next-turn.ts'
 import { type IndexedUnit, unitsOf, wordCount } from '../../../search/turns/passages.ts'
 import type { TurnVectors } from '../../../search/turns/turn-index.ts'
 import { PostingsDraft } from '../../posting-blocks.ts'
@@ -65,14 +66,16 @@ const lastUserText = (connection: Connection, userId: number, session: string, a
     [userId, session, Date.parse(at)],
   ) ?? null
 
+const turnsAtOnce = 50
+
 type EventOfUser = { readonly userId: number; readonly event: number }
 
-/** Writes the turns of one event and brings the index up to date, inside the caller's transaction. */
-export function insertTurns(
+/** Writes the turns of one event and brings the index up to date, inside the caller's transaction. Yields after each part. */
+export function* insertTurns(
   connection: Connection,
   { userId, event }: EventOfUser,
   prepared: readonly (PreparedTurn & { readonly ordinal?: number })[],
-): void {
+): Generator<void, void> {
   const insert = connection.statement(
     `INSERT INTO turns (row, user_id, id, event, ordinal, passages, hash, salt, message_id, session, place, given_index,
        role, speaker, at, utc_offset, scope, host, origin, key, asks, lengths, doubtful)
@@ -98,8 +101,9 @@ export function insertTurns(
     insertText.run(row, turn.text)
     indexer.add({ row, scope, units, turn })
     row += units.length
+    if ((index + 1) % turnsAtOnce === 0) yield
   }
-  indexer.finish()
+  yield* indexer.finish()
 }
 
 export function findOrAdd(
@@ -144,7 +148,7 @@ type SpokenTurn = {
   readonly turn: Pick<Turn, 'role' | 'origin' | 'text' | 'speaker'>
 }
 
-/** Brings the derived tables up to date with turns that were written or erased. `finish` writes what was collected. */
+/** Brings the derived tables up to date with turns that were written or erased. `finish` writes what was collected, in parts. */
 export function openTurnIndexer(connection: Connection) {
   const postings = new PostingsDraft<number>()
   const totals = new Map<number, { units: number; length: number; humanWords: number }>()
@@ -169,8 +173,8 @@ export function openTurnIndexer(connection: Connection) {
     connection.run('DELETE FROM turn_speakers WHERE scope = ? AND name = ? AND turns <= 0', speaker)
   }
 
-  function finish(): void {
-    writePostings(connection, postings)
+  function* finish(): Generator<void, void> {
+    yield* writePostings(connection, postings)
     const update = connection.statement(
       'UPDATE turn_scopes SET units = units + ?, length = length + ?, human_words = human_words + ? WHERE id = ?',
     )
@@ -205,18 +209,18 @@ export function insertVectors(
 }
 
 /** Judges the newest turns that earlier versions stored. Writes nothing if there are none. */
-export function judgeTurns(
+export async function judgeTurns(
   connection: Connection,
   userId: number,
   limit: number,
   judge: (text: string) => readonly TextRange[],
-): boolean {
+): Promise<boolean> {
   const unjudged = `SELECT turns.row, text FROM turns JOIN turn_texts USING (row)
     WHERE user_id = ? AND doubtful IS NULL AND role = 0 ORDER BY turns.row DESC LIMIT ?`
   const found = connection.read(() => connection.all<{ row: number; text: string }>(unjudged, [userId, limit]))
   const judged = found.map(({ row, text }) => ({ row, doubtful: JSON.stringify(judge(text)) }))
   if (judged.length === 0) return false
-  connection.write(() => {
+  await connection.writeInTurn(() => {
     // A turn may have been forgotten in the meantime.
     const update = connection.statement('UPDATE turns SET doubtful = ? WHERE row = ? AND role = 0')
     for (const { row, doubtful } of judged) update.run(doubtful, row)
@@ -246,7 +250,7 @@ export function eraseTurns(
     connection.run('UPDATE turns SET place = place - 1 WHERE session = ? AND place > ?', [session, place])
     sessions.add(session)
   }
-  index.finish()
+  runToEnd(index.finish())
   const removeEmpty =
     'DELETE FROM sessions WHERE id = ? AND NOT EXISTS (SELECT 1 FROM turns WHERE session = sessions.id)'
   for (const session of sessions) connection.run(removeEmpty, [session])

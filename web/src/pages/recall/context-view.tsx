@@ -113,7 +113,7 @@ type TierProps = {
 function Tier({ title, note, count, empty, children }: TierProps) {
   if (count === 0 && empty === undefined) return null
   return (
-    <Panel title={title} note={<span class="soft small">{note}</span>} tools={<Badge>{count}</Badge>}>
+    <Panel title={title} note={note} tools={<Badge>{count}</Badge>}>
       {count === 0 ? <p class="pad soft">{empty}</p> : <ul class="rows">{children}</ul>}
     </Panel>
   )
@@ -146,10 +146,7 @@ function Relevant({ relevant, onWish, all }: RelevantProps) {
       {through === null ? (
         <>
           <Reasons matches={matches} />
-          <details class="small">
-            <summary>Details: score and numbers</summary>
-            <ExplanationTree explanation={explanation} />
-          </details>
+          <Score explanation={explanation} />
         </>
       ) : (
         <Reason>It is not named itself; it is part of “{relation?.name ?? 'a relation'}”, which was.</Reason>
@@ -157,6 +154,13 @@ function Relevant({ relevant, onWish, all }: RelevantProps) {
     </Pointed>
   )
 }
+
+const Score = ({ explanation }: Pick<ApiRelevantBelief, 'explanation'>) => (
+  <details class="small">
+    <summary>Details: score and numbers</summary>
+    <ExplanationTree explanation={explanation} />
+  </details>
+)
 
 /** While the pointer is on it, the words that named it are emphasized in the message. */
 const Pointed = ({ id, children }: { readonly id: string; readonly children: ComponentChildren }) => (
@@ -211,10 +215,7 @@ function Quoted({ quote, asked }: { readonly quote: ApiQuote; readonly asked: re
         <Prose text={text} />
       </blockquote>
       <Reason>{quoteWords(quote, asked)}</Reason>
-      <details class="small">
-        <summary>Details: score and numbers</summary>
-        <ExplanationTree explanation={explanation} />
-      </details>
+      <Score explanation={explanation} />
     </li>
   )
 }
@@ -279,7 +280,7 @@ function LeftOutView({ misses, onWish }: { readonly misses: readonly ApiNearMiss
     <Panel
       class="aside"
       title="Left out"
-      note={<span class="soft small">Mentioned, but not given to the agent</span>}
+      note="Mentioned, but not given to the agent"
       tools={<Badge>{misses.length}</Badge>}
     >
       <ul class="rows">
