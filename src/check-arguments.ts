@@ -137,6 +137,7 @@ const functions = {
       mirrorAuthority: z.enum(['document', 'person']),
       vectors: flag,
       agentShare: number,
+      recallBoldness: z.enum(['normal', 'quiet', 'eager']),
       onMirrorProblem: callback,
     }),
   ],
