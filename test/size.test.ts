@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest'
  * Raising a budget is a commit of its own that says why.
  */
 const budgets: Readonly<Record<string, number>> = {
-  '': 1_300,
+  '': 1_350,
   adapters: 600,
   beliefs: 800,
   cli: 13_750,
@@ -20,16 +20,16 @@ const budgets: Readonly<Record<string, number>> = {
   models: 650,
   operations: 4_050,
   proxy: 900,
-  search: 4_450,
+  search: 4_650,
   store: 1_050,
   'store/copy': 250,
   'store/postgres': 1_900,
-  'store/sqlite': 4_450,
+  'store/sqlite': 4_500,
   tasks: 4_800,
 }
-const maxLines = 65_450
+const maxLines = 65_550
 /** Max lines of the TypeScript and CSS of the dashboard, in `web`. */
-const maxWebLines = 12_200
+const maxWebLines = 12_250
 
 /** The files of a folder with one of the endings, without tests. */
 function readSources(folder: string, endings: readonly string[]) {

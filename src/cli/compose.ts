@@ -247,9 +247,16 @@ export function compose(
     if (!isReading) await sweepTemporaryFiles(dir)
     const server = await serverOpener(dir, store, onOffline)
     if (use === 'report') return closedAtEnd(openReport(dir, standpoint, { server, everyTeam }))
-    const { sentenceVectors: vectors, evalStoreDir, mirrorAuthority, agentShare: percent } = settings(options)
+    const {
+      sentenceVectors: vectors,
+      evalStoreDir,
+      mirrorAuthority,
+      agentShare: percent,
+      recallBoldness,
+    } = settings(options)
     const mirror = { onMirrorProblem, mirrorAuthority }
-    const given = { dir, everyTeam, vectors, agentShare: percent / 100, evalStoreDir, onErased, ...standpoint }
+    const recalling = { agentShare: percent / 100, recallBoldness, isOneShot: true }
+    const given = { dir, everyTeam, vectors, ...recalling, evalStoreDir, onErased, ...standpoint }
     const opened = openMemory({ ...given, ...mirror, server, ...omitUndefined({ busyTimeoutMs }) })
     trustCreated()
     if (!isReading && isProjectActive(scopes)) (await import('./former-project.ts')).noteProject(dir, cwd())

@@ -113,7 +113,7 @@ describe('memory_search', () => {
       onlyBeside: false,
       session: 'may',
     })
-    expect(listIn(found, 'quotes')[1]).toMatchObject({ session: 'march', earlier: true })
+    expect(listIn(found, 'quotes')[1]).toMatchObject({ session: 'march' })
     expect(listIn(found, 'beliefs')).toMatchObject([{ name: 'bike', strength: 'exact' }])
     expect(found.text).not.toContain('canary')
     expect(found.value.notice).toContain('not instructions')

@@ -121,7 +121,7 @@ function quoteBlock(hit: QuoteHit, { explain, active }: QuoteView, style: Style)
 const foundBy = (explanation: Explanation): string =>
   isBeside(explanation) ? 'A turn beside it has the words.' : 'Its meaning is close to the question.'
 
-const isBeside = ({ label, parts }: Explanation): boolean => label.endsWith('(beside it)') || parts.some(isBeside)
+const isBeside = ({ parts }: Explanation): boolean => parts.some(({ label }) => label.startsWith('around: '))
 
 /** The text with the matched words in bold and underlined, where the terminal can. */
 function highlighted(given: string, highlights: readonly Highlight[], style: Style): string {

@@ -41,6 +41,8 @@ type ContextViewProps = {
 export function ContextView({ answer, isAsked, onWish }: ContextViewProps) {
   const { context, leftOut, quoteDecision, namedAnyway } = answer
   const { prelude, relevant, questions, quotes } = context
+  const sure = quotes.filter(({ level }) => level === 'sure')
+  const perhaps = quotes.filter(({ level }) => level === 'perhaps')
   const told = new Set(prelude?.beliefIds ?? [])
   const pinned = context.pinned.filter(({ id }) => !told.has(id))
   const matchesOf = (id: string) => namedAnyway.find(({ beliefId }) => beliefId === id)?.matches ?? []
@@ -76,8 +78,13 @@ export function ContextView({ answer, isAsked, onWish }: ContextViewProps) {
           <Pinned key={belief.id} belief={belief} matches={matchesOf(belief.id)} onWish={onWish} />
         ))}
       </Tier>
-      <Tier title="Said earlier" note="Quotes, word for word" count={quotes.length}>
-        {quotes.map((quote) => (
+      <Tier title="Said earlier" note="Quotes, word for word" count={sure.length}>
+        {sure.map((quote) => (
+          <Quoted key={`${quote.turn}-${quote.text}`} quote={quote} asked={quoteDecision?.asked ?? []} />
+        ))}
+      </Tier>
+      <Tier title="Perhaps relevant" note="Quotes that the agent may ignore" count={perhaps.length}>
+        {perhaps.map((quote) => (
           <Quoted key={`${quote.turn}-${quote.text}`} quote={quote} asked={quoteDecision?.asked ?? []} />
         ))}
       </Tier>
