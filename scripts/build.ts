@@ -38,12 +38,16 @@ const bundling = {
 // All files in one folder two below the root, where the sources are too: what is found by a relative path still is.
 const names = { entryFileNames: '[name].js', chunkFileNames: '[name]-[hash].js' }
 
+/** Runs in a thread, which is started by the name of its file. */
+const worker = { 'embedding-worker': inSource('memory/meaning/embedding-worker.ts') }
+
 const library = join(target, 'lib')
 await build({
   ...bundling,
   input: {
     index: inSource('index.ts'),
     ...Object.fromEntries(adapters.map((name) => [name, inSource(`adapters/${name}.ts`)])),
+    ...worker,
   },
   output: { ...names, dir: library, format: 'esm' },
 })
@@ -68,7 +72,7 @@ const onChangePath = staticImports(['memory/use-cases.ts', 'store/sqlite/commit.
 const commandLine = join(target, 'cli')
 await build({
   ...bundling,
-  input: { main: inSource('cli/main.ts') },
+  input: { main: inSource('cli/main.ts'), ...worker },
   output: {
     ...names,
     dir: commandLine,

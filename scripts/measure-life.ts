@@ -103,10 +103,10 @@ const root = mkdtempSync(join(tmpdir(), 'credence-life-'))
 const results = new Map<string, readonly Result[]>()
 try {
   for (const folder of folders) {
-    const memory = openMemory({ dir: join(root, String(results.size)), vectors: values.vectors })
+    const memory = openMemory({ dir: join(root, String(results.size)), semantic: values.vectors ? 'on' : 'off' })
     const history = readFileSync(join(folder, 'history.jsonl'), 'utf8').trim().split('\n')
     await memory.hear(history.map((line) => turnOf(JSON.parse(line) as Line)))
-    await memory.embedTurns()
+    await memory.embedTexts()
     const questions = JSON.parse(readFileSync(join(folder, 'questions.json'), 'utf8')) as readonly Question[]
     const measured: Result[] = []
     for (const question of questions) measured.push(await measure(memory, question))

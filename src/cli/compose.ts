@@ -246,17 +246,15 @@ export function compose(
     const { busyTimeoutMs, onErased } = options
     if (!isReading) await sweepTemporaryFiles(dir)
     const server = await serverOpener(dir, store, onOffline)
-    if (use === 'report') return closedAtEnd(openReport(dir, standpoint, { server, everyTeam }))
-    const {
-      sentenceVectors: vectors,
-      evalStoreDir,
-      mirrorAuthority,
-      agentShare: percent,
-      recallBoldness,
-    } = settings(options)
+    const { evalStoreDir, mirrorAuthority, agentShare: percent, recallBoldness, ...rest } = settings(options)
+    const semantic = {
+      semantic: rest.semantic,
+      ...(rest.semanticModel === null ? {} : { semanticModel: rest.semanticModel }),
+    }
+    if (use === 'report') return closedAtEnd(openReport(dir, standpoint, { server, everyTeam, ...semantic }))
     const mirror = { onMirrorProblem, mirrorAuthority }
-    const recalling = { agentShare: percent / 100, recallBoldness, isOneShot: true }
-    const given = { dir, everyTeam, vectors, ...recalling, evalStoreDir, onErased, ...standpoint }
+    const recalling = { agentShare: percent / 100, recallBoldness, isOneShot: options.staysOpen !== true, ...semantic }
+    const given = { dir, everyTeam, ...recalling, evalStoreDir, onErased, ...standpoint }
     const opened = openMemory({ ...given, ...mirror, server, ...omitUndefined({ busyTimeoutMs }) })
     trustCreated()
     if (!isReading && isProjectActive(scopes)) (await import('./former-project.ts')).noteProject(dir, cwd())

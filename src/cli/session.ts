@@ -23,6 +23,8 @@ export type StandpointOptions = LocationOptions & {
   readonly agent?: string | undefined
   /** How long to wait for another process that is writing. */
   readonly busyTimeoutMs?: number
+  /** The memory stays open: vectors are computed in the background, and recall uses them. Default false. */
+  readonly staysOpen?: boolean
   /** Called after something was forgotten and its copies outside the store were erased. */
   readonly onErased?: CopyOptions['onErased']
 }

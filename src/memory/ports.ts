@@ -20,6 +20,8 @@ export type Ports = {
   readonly agentShare?: number
   /** Loads the embedding model, where vectors are used. */
   readonly embedder?: () => Promise<Embedder>
+  /** The name of the embedding model, and why indexing fails, if it does. Absent if vectors are off. */
+  readonly semantic?: { readonly model: string; readonly problem?: () => string | null }
   /** Recall uses the embedding model too. A one-shot command answers before a model is loaded, and recalls by words. */
   readonly recallByMeaning?: boolean
   /** How readily recall quotes. Default normal. */

@@ -261,6 +261,7 @@ export const recall = {
         beliefs: z.array(SearchHit),
         total: z.int().describe('How many beliefs there are in all.'),
         quotes: z.array(QuoteHit),
+        meaning: z.enum(['words', 'vectors']).describe('Whether words alone were compared, or vectors too.'),
         isQueryCut: z.boolean().describe('The question has more than 32,000 characters: only both ends were read.'),
       }),
     ),

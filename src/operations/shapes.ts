@@ -211,6 +211,7 @@ export const SearchHit = z.object({
   belief: Belief,
   strength: z.enum(strengths),
   score: z.number(),
+  cosine: z.number().nullable().describe('Of its content with the query, if it was found by meaning and not by words.'),
   highlights: z.array(Highlight),
 }) satisfies z.ZodType<BeliefHit>
 

@@ -67,6 +67,17 @@ export const system = {
           .describe('Whether MEMORY.md, evaluation, hosts and checks are open to the caller, and not only a memory.'),
         command: z.string().describe('What a person types to start Credence on this machine, such as `npx credence`.'),
         counts: Counts,
+        meaning: z
+          .object({
+            model: z.string().nullable(),
+            indexed: z.int(),
+            waiting: z.int(),
+            problem: z.string().nullable(),
+            isUsedByRecall: z.boolean(),
+          })
+          .describe(
+            'The embedding model (null if vectors are off), how many turns and beliefs it has indexed, and how many not yet.',
+          ),
         journalHead: z.int().describe('The number of the newest change; 0 when there is none.'),
         mirror: Mirror,
         store: z.object({ file: z.string(), bytes: z.int(), logBytes: z.int() }),
@@ -87,6 +98,8 @@ export const system = {
         isInstallation: installation !== null,
         command: server.command,
         counts: await countsAt(served, head),
+        // Counting reads every turn.
+        meaning: await cachedForMs(served, 'meaning', mirrorTtlMs, () => call.memory.meaningStatus()),
         journalHead: head,
         mirror:
           installation === null

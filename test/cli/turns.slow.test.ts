@@ -431,17 +431,21 @@ describe('forget', () => {
 })
 
 describe('vectors', () => {
-  it('are worked out when the setting asks for them, and order a search', async () => {
+  it('are computed on demand, order a search, and can be switched off', async () => {
     using place = workplace()
     await place.run('hear', 'My doctor said the blood test is fine.', '--session', 's1')
 
-    expect(await place.run('vectors')).toMatchObject({ exitCode: 2 })
-    const { dir } = await place.json('status')
-    writeFileSync(join(dir, 'config.json'), '{"sentenceVectors": true}')
+    const { dir, meaning } = await place.json('status')
+    expect(meaning).toEqual({ model: 'minilm-l6-v2', indexed: 0, waiting: 1, problem: null, isUsedByRecall: false })
+    expect((await place.run('status')).stdout).toContain('minilm-l6-v2, 0 vectors; 1 to index')
     expect((await place.json('vectors')).embedded).toBe(1)
-    const { quotes } = await place.json('search', 'medical test')
+    const found = async () => JSON.stringify((await place.json('search', 'medical test')).quotes[0].explanation)
+    expect(await found()).toContain('"label":"meaning"')
 
-    expect(JSON.stringify(quotes[0].explanation)).toContain('how near it comes in meaning')
+    writeFileSync(join(dir, 'config.json'), '{"semantic": "off"}')
+    expect(await found()).not.toContain('"label":"meaning"')
+    expect(await place.run('vectors')).toMatchObject({ exitCode: 2 })
+    expect((await place.json('status')).meaning.model).toBeNull()
   })
 })
 

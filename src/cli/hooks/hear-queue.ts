@@ -122,13 +122,8 @@ class Listener {
   }
 
   async #lookAfter(): Promise<void> {
-    const { keepTurnsDays, sentenceVectors } = this.#session.places.settings({ dir: this.#dir })
-    for (const opened of this.#memories.values()) {
-      const memory = await opened
-      await forgetOldTurns(memory, keepTurnsDays, new Date())
-      // Only a few, newest first: the rest can wait for the next time.
-      if (sentenceVectors) await memory.embedTurns({ limit: 50 })
-    }
+    const { keepTurnsDays } = this.#session.places.settings({ dir: this.#dir })
+    for (const opened of this.#memories.values()) await forgetOldTurns(await opened, keepTurnsDays, new Date())
   }
 
   #memory({ user, scopes, host }: QueuedTurn): Promise<Memory> {

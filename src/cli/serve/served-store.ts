@@ -155,7 +155,7 @@ export async function openServedStore(
         isRecordingShadows,
         openSystem: async () => {
           const { systems, packsDirectory } = await session.evaluation()
-          const { defaultEmbedder } = await import('../../eval/system/open-embedder.ts')
+          const { defaultEmbedder } = await import('../../memory/meaning/open-embedder.ts')
           return systems({ packsDirectory, embedder: defaultEmbedder }).open('bm25')
         },
         taskWork: async (runId, taskId, repeat) => {

@@ -1,4 +1,3 @@
-import { omitUndefined } from '../../omit-undefined.ts'
 import type { Embedder } from '../../search/embedder.ts'
 import { sentencesOf } from '../../search/sentences.ts'
 import type { MessageMeaning } from '../../search/turns/candidates.ts'
@@ -10,49 +9,52 @@ import type { Ports } from '../ports.ts'
 
 export type EmbedRequest = {
   readonly user: string
-  /** How many turns at most. Default all of them. */
+  /** How many texts at most. Default all of them. */
   readonly limit?: number
   readonly signal?: AbortSignal
   readonly onProgress?: (done: number) => void
+  /** Turns up to this row have vectors, by the `lastTurn` of an earlier call. */
+  readonly turnsAfter?: number
 }
 
-/** Turns that are read and written together. */
+/** Texts that are read and written together. */
 const batchSize = 32
 
 /**
- * Computes the sentence vectors of people's turns that have none yet, newest first. Can be stopped and started again at
- * any time, and several processes may run it at once.
+ * Computes the vectors of current beliefs and of people's turns that have none yet, newest first. Can be stopped and started again
+ * at any time, and several processes may run it at once.
  */
-export async function embedTurns(
+export async function embedTexts(
   { store, embedder }: Pick<Ports, 'store' | 'embedder'>,
-  { user, limit = Number.POSITIVE_INFINITY, signal, onProgress = () => {} }: EmbedRequest,
-): Promise<{ readonly embedded: number }> {
+  { user, limit = Number.POSITIVE_INFINITY, signal, onProgress = () => {}, turnsAfter = 0 }: EmbedRequest,
+): Promise<{ readonly embedded: number; readonly lastTurn: number }> {
   const model = await embedder?.()
-  if (model === undefined) return { embedded: 0 }
+  const isStopped = (): boolean => signal?.aborted === true
   let embedded = 0
-  // A search from the newest turn each time would pass over all that have vectors by then.
-  let before: number | undefined
-  while (embedded < limit && signal?.aborted !== true) {
-    const page = { limit: Math.min(batchSize, limit - embedded), ...omitUndefined({ before }) }
-    const turns = await store.turnsWithoutVectors(user, model.model, page)
-    const isFromTop = before === undefined
-    // At the end, once more from the newest: turns may have been kept meanwhile.
-    before = turns.at(-1)?.row
-    if (turns.length === 0 && isFromTop) break
-    if (turns.length === 0) continue
-    const sentences = turns.map(({ text }) => embeddedSentences(text))
-    const vectors = await model.embed(sentences.flat())
-    let from = 0
-    const kept = turns.map(({ row }, place) => {
-      const own = vectors.slice(from, from + (sentences[place]?.length ?? 0))
-      from += own.length
-      return { row, vectors: packed(own, model.dimensions) }
-    })
-    await store.keepVectors(user, model.model, kept)
-    embedded += turns.length
-    onProgress(embedded)
+  let lastTurn = turnsAfter
+  for (const kind of model === undefined ? [] : (['belief', 'turn'] as const)) {
+    let before: number | null = Number.MAX_SAFE_INTEGER
+    while (model !== undefined && before !== null && embedded < limit && !isStopped()) {
+      const page = { limit: Math.min(batchSize, limit - embedded), before }
+      const { texts, next } = await store.withoutVectors(user, model.model, kind, page)
+      before = kind === 'turn' && next !== null && next <= turnsAfter ? null : next
+      if (kind === 'turn') lastTurn = Math.max(lastTurn, texts[0]?.row ?? 0)
+      if (texts.length === 0) continue
+      const sentences = texts.map(({ text }) => embeddedSentences(text))
+      const vectors = await model.embed(sentences.flat())
+      if (isStopped()) break
+      let from = 0
+      const kept = texts.map(({ row }, place) => {
+        const own = vectors.slice(from, from + (sentences[place]?.length ?? 0))
+        from += own.length
+        return { row, vectors: packed(own, model.dimensions) }
+      })
+      await store.keepVectors(user, model.model, kind, kept)
+      embedded += texts.length
+      onProgress(embedded)
+    }
   }
-  return { embedded }
+  return { embedded, lastTurn }
 }
 
 /** Sentences of a message that are compared on their own, and the fewest terms of such a sentence. */

@@ -71,7 +71,7 @@ export async function searchTurns(
   const view = viewOf(request)
   const question = parseQuestion(query, await store.turnSpeakers(view))
   const dates = await dateWindow(query, view.until === undefined ? now() : new Date(view.until))
-  const meaning = await meaningFor(embedder, question, query)
+  const meaning = await meaningFor({ store, embedder }, { user: view.user, question, message: query })
   const { offset = 0, limit = Number.POSITIVE_INFINITY } = request
   const ranked = await rankTurns(store, { view, question, dates, ...omitUndefined({ meaning }) })
   const hits = ranked.slice(offset, offset + limit).map((item) => hitOf(item, question, query))

@@ -42,6 +42,8 @@ export type RecallRequest = {
 }
 
 const mostNearMisses = 50
+/** How long a recall waits for the vector of its message, such as while the model is loaded. */
+const maxWaitMs = 300
 /** Candidates that are loaded in search of some that no agent wrote. */
 const mostLoaded = 1_000
 
@@ -88,7 +90,10 @@ export async function assemble(
           now: now(),
           ...omitUndefined({ boldness: recallBoldness }),
           ...(recallByMeaning === true
-            ? { meaning: (question) => meaningFor(embedder, question, endsOf(message)) }
+            ? {
+                meaning: (question) =>
+                  meaningFor({ store, embedder }, { user, question, message: endsOf(message) }, maxWaitMs),
+              }
             : {}),
         })
       : {

@@ -1,5 +1,6 @@
 import type { Turn } from '../../beliefs/turn.ts'
 import { inverseDocFreq } from '../bm25.ts'
+import { comparedWith } from './cosines.ts'
 import { passagesOf } from './passages.ts'
 import { countsIn, heaviestRows, reachOf, type WeightedTerm } from './postings.ts'
 import type { DateWindow, Question } from './question.ts'
@@ -81,11 +82,9 @@ const maxOfTime = 120
 /** The turns that may answer a message: the best by words, the best by meaning, and those of a time that it asks for. */
 export async function findCandidates(index: SearchedIndex, ranking: Ranking): Promise<Candidates> {
   const { view, question, dates, meaning, mayRank = () => true } = ranking
-  const [postings, cosines] = await Promise.all([
-    index.turnPostings(view, [...question.terms.keys()]),
-    meaning === undefined ? null : index.turnCosines(view, meaning.model, meaning),
-  ])
+  const postings = await index.turnPostings(view, [...question.terms.keys()])
   const { inView } = postings
+  const cosines = meaning === undefined ? null : await index.turnCosines(view, meaning.model, meaning, inView)
   const terms = weighTerms(question, postings)
   const averageLength = Math.max(1, postings.length / Math.max(1, postings.units))
   const near = readCosines(cosines, inView)
@@ -126,6 +125,18 @@ export async function findCandidates(index: SearchedIndex, ranking: Ranking): Pr
     if (best !== undefined && best.unit.role !== 'tool' && isMeant.has(first)) chosen.add(best)
   }
   for (const one of rough) if (ofTime.has(one.unit.row)) chosen.add(one)
+
+  // A large store has compared only the nearest turns. Those next to a candidate count too; only people's turns have vectors.
+  if (meaning !== undefined && cosines?.isEvery === false) {
+    const around = [...chosen].flatMap(({ at }) => {
+      const [from, to] = reachOf(units, at, spread)
+      return units.slice(from, to + 1).filter(({ role }) => role === 'user')
+    })
+    const missing = new Set(around.map(({ first }) => first).filter((row) => !near.of.has(row)))
+    const cosineOf = comparedWith(meaning)
+    for (const [row, vectors] of await index.vectorsAt(view.user, meaning.model, [...missing]))
+      near.of.set(row, cosineOf(vectors))
+  }
 
   const turns = await index.turnsAt(
     view.user,
@@ -190,21 +201,15 @@ function weighTerms(question: Question, postings: Awaited<ReturnType<TurnIndex['
 /** The cosines of turns by their first row, the rows of the best in view, and how far a cosine is from the mean. */
 function readCosines(found: TurnCosines | null, inView: ReadonlySet<number> | null) {
   const of = new Map<number, number>()
-  let [sum, squares] = [0, 0]
-  for (const [at, row] of (found?.rows ?? []).entries()) {
-    const cosine = found?.cosines[at] as number
-    of.set(row, cosine)
-    sum += cosine
-    squares += cosine * cosine
-  }
-  const mean = sum / Math.max(1, of.size)
-  const deviation = Math.sqrt(Math.max(0, squares / Math.max(1, of.size) - mean * mean)) + 1e-6
+  for (const [at, row] of (found?.rows ?? []).entries()) of.set(row, found?.cosines[at] as number)
+  const { mean, deviation } = found ?? { mean: 0, deviation: 0 }
   const best = [...of]
     .filter(([row]) => inView === null || inView.has(row))
     .sort(([, a], [, b]) => b - a)
     .slice(0, maxByMeaning)
     .map(([row]) => row)
-  return { of, best, z: (cosine: number | undefined) => (cosine === undefined ? 0 : (cosine - mean) / deviation) }
+  const z = (cosine: number | undefined) => (cosine === undefined ? 0 : (cosine - mean) / (deviation + 1e-6))
+  return { of, best, z }
 }
 
 /** The cosine of the nearest turn with vectors on one side, at most `spread` turns away. */

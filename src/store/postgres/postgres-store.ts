@@ -32,7 +32,15 @@ const reads = [
   ...(['formLengths', 'postings', 'everyHolder', 'wordsNear', 'population', 'matchText', 'knownTurns'] as const),
   ...(['getTurn', 'turnIdsStartingWith', 'listTurns', 'listSessions', 'exportTurns', 'turnPostings'] as const),
   ...(['turnSpeakers', 'lastStep', 'unitsAround', 'turnsAt', 'turnCosines', 'vectorsAt'] as const),
-  ...(['turnsWithoutVectors', 'keepVectors', 'judgeOldTurns', 'growth'] as const),
+  ...([
+    'beliefCosines',
+    'withoutVectors',
+    'keepVectors',
+    'hasVectors',
+    'vectorCounts',
+    'judgeOldTurns',
+    'growth',
+  ] as const),
 ]
 type Reads = Pick<SqliteStore, (typeof reads)[number]>
 

@@ -17,7 +17,8 @@ const derivedTables =
 export function deriveAgain(connection: Connection, analysis: string): void {
   // New numbers, so that no process takes what it has read of a row for what is there now.
   const lastRow = connection.value<number | null>('SELECT max(row) FROM beliefs') ?? 0
-  for (const table of derivedTables.split(' ')) connection.run(`DELETE FROM ${table}`)
+  // The vectors of beliefs belong to row numbers, and are computed again in the background.
+  for (const table of [...derivedTables.split(' '), 'belief_vectors']) connection.run(`DELETE FROM ${table}`)
   connection.run(`INSERT INTO texts (texts) VALUES ('delete-all')`)
   deriveRows(connection, () => {}, lastRow)
   connection.run('INSERT OR REPLACE INTO derivation (id, analysis) VALUES (1, ?)', [analysis])

@@ -11,6 +11,7 @@ import type { openJournal } from './journal.ts'
 import type { SqliteRecords } from './journal-records.ts'
 import { isReadOnlyStore } from './store-file.ts'
 import { readTurn, turnReads } from './turns/turn-lookups.ts'
+import { vectorIndex } from './vectors.ts'
 
 export type SqliteStoreOptions = DatabaseOptions & {
   /** Unguessable bytes, for the salts of the journal. */
@@ -130,6 +131,7 @@ function openStore(options: SqliteStoreOptions, openWith: (readonly: boolean) =>
     ...beliefReads(connection, reading),
     ...formReads(connection, reading),
     ...turnReads(connection, reading),
+    ...vectorIndex(connection, users, reading),
     commit: async (commit) => {
       committer ??= import('./commit.ts')
       const { commitChanges, isLargeCommit } = await loaded(committer)
@@ -182,13 +184,6 @@ function openStore(options: SqliteStoreOptions, openWith: (readonly: boolean) =>
       const { judgeTurns } = await loaded(import('./turns/turn-writing.ts'))
       const userId = connection.read(() => users.find(user))
       return userId !== null && judgeTurns(connection, userId, limit, judge)
-    },
-    keepVectors: async (user, model, vectors) => {
-      const { insertVectors } = await loaded(import('./turns/turn-writing.ts'))
-      await connection.writeInTurn(() => {
-        const userId = users.find(user)
-        if (userId !== null) insertVectors(connection, userId, model, vectors)
-      })
     },
     verify: async (onProgress) => (await loaded(import('./care/verify.ts'))).verifyStore(connection, onProgress),
     rebuild: async () => {

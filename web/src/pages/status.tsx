@@ -429,7 +429,7 @@ function Mirror({ mirror, reload }: { readonly mirror: MirrorState; readonly rel
 
 function Store() {
   if (health.value === null) return null
-  const { version, dir, user, store, evals, journalHead: head, homeScopes, scopes } = health.value
+  const { version, dir, user, store, evals, journalHead: head, homeScopes, scopes, meaning } = health.value
   const log = store.logBytes > 0 ? `, log ${bytes(store.logBytes)}` : ''
   return (
     <Panel title="Where it is stored">
@@ -444,10 +444,17 @@ function Store() {
           ['Active scopes', scopes.join(', ')],
           ['New beliefs go to', homeScopes.join(', ')],
           ['Latest change', count(head)],
+          ['Search by meaning', meaningText(meaning)],
         ]}
       />
     </Panel>
   )
+}
+
+function meaningText({ model, indexed, waiting, problem }: RouteAnswer<'health'>['meaning']): string {
+  if (model === null) return 'off; words alone are compared'
+  const rest = waiting === 0 ? '' : `, ${count(waiting)} to index`
+  return `${model}, ${count(indexed)} texts indexed${rest}${problem === null ? '' : ` (${problem})`}`
 }
 
 const bytes = (value: number): string =>

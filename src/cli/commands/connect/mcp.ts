@@ -86,7 +86,7 @@ async function mcpSetup(
     if (known !== undefined) return known
     if (memories.size >= mostAuthors && author.origin !== unnamedOrigin)
       return opened({ ...author, origin: unnamedOrigin })
-    const memory = session.memories.writing({ ...options, scope: scopes, as: author })
+    const memory = session.memories.writing({ ...options, scope: scopes, as: author, staysOpen: true })
     memories.set(author.origin, memory)
     // Opening is tried again at the next call.
     memory.catch(() => memories.delete(author.origin))

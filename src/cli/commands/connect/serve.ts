@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { chmodSync, existsSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
+import { teamOwner } from '../../../beliefs/scope.ts'
 import { unavailable } from '../../../errors.ts'
 import { writeAtomically } from '../../../files/atomic-write.ts'
 import { ownPath } from '../../../files/own-files.ts'
@@ -15,7 +16,7 @@ import { forgetOldTurns } from '../../hooks/hear-queue.ts'
 import { answerCommands } from '../../resident/answer-commands.ts'
 import { openServedStore, type ServedPlace, type ServedStore, servedApp } from '../../serve/served-store.ts'
 import { principalMemory } from '../../serve/tenants.ts'
-import type { LocationOptions, Session } from '../../session.ts'
+import type { LocationOptions, OpenedPorts, Session } from '../../session.ts'
 import { lines } from '../../text/output.ts'
 import { tourScopes } from './tour.ts'
 
@@ -82,9 +83,12 @@ export const serve = defineCommand({
     const isDemo = options.demo || !(await session.places.hasMemory(options))
     const served = isDemo ? demoMemory(session) : { ...session.places.locate(options), isDemo }
     const settings = session.places.settings({ dir: served.dir })
-    const { sentenceVectors: vectors, evalStoreDir, recallBoldness } = settings
-    const agentShare = settings.agentShare / 100
-    const ports = await session.memories.ports(served.dir, { vectors, evalStoreDir, agentShare, recallBoldness })
+    const { semantic, semanticModel, evalStoreDir, recallBoldness } = settings
+    const ports = await session.memories.ports(served.dir, {
+      ...{ semantic: isDemo ? 'off' : semantic, semanticModel, evalStoreDir, recallBoldness },
+      agentShare: settings.agentShare / 100,
+      indexedOwners: (store) => everyOwner(store, served.user),
+    })
     if (isDemo) await (await demo()).fillDemoWithPast(ports, served.dir)
     const open = await openServedStore(session, ports, served, (line) => console.error(line))
     const close = async (): Promise<void> => {
@@ -101,6 +105,14 @@ export const serve = defineCommand({
     }
   },
 })
+
+/** The owner of the installation, and all people and teams of the server. */
+async function everyOwner(store: OpenedPorts['store'], owner: string): Promise<readonly string[]> {
+  const access = await store.access()
+  const people = (await access.people()).map(({ name }) => name)
+  const teams = (await access.teams()).map(({ name }) => teamOwner(name))
+  return [...new Set([owner, ...people, ...teams])]
+}
 
 /** The demo brings evaluation along, which a server of a memory loads only when a page asks for it. */
 const demo = () => import('../../serve/demo-memory.ts')
@@ -216,10 +228,9 @@ async function answerRequests(
 
 const hourMs = 3_600_000
 
-/** Forgets old turns and computes vectors of new ones, now and every hour, until the function it returns is called. */
+/** Forgets old turns, now and every hour, until the function it returns is called. */
 function lookingAfterTurns(session: Session, open: ServedStore, options: LocationOptions): () => Promise<void> {
-  const { keepTurnsDays, sentenceVectors } = session.places.settings(options)
-  const { dir, user } = session.places.locate(options)
+  const { keepTurnsDays } = session.places.settings(options)
   const author = { actor: 'person', origin: 'retention' } as const
   const forgetAll = async (): Promise<void> => {
     await forgetOldTurns(open.memoryAs(author), keepTurnsDays, new Date())
@@ -232,8 +243,6 @@ function lookingAfterTurns(session: Session, open: ServedStore, options: Locatio
   }
   let underWay = Promise.resolve()
   const look = (): void => {
-    // In another process: computing vectors takes all of a processor.
-    if (sentenceVectors) void session.program.startDetached(['vectors', '--dir', dir, '--user', user])
     underWay = forgetAll().catch((error: unknown) => console.error(error))
   }
   look()

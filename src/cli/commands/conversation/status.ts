@@ -1,5 +1,6 @@
 import { localMinute } from '../../../local-time.ts'
 import { pausesIn } from '../../../memory/conversation/pause.ts'
+import type { MeaningStatus } from '../../../memory/memory.ts'
 import { logTooLong } from '../../../store/sqlite/connection.ts'
 import { longestLog } from '../../../store/sqlite/database.ts'
 import { sizeOf } from '../../../store/sqlite/store-file.ts'
@@ -35,6 +36,7 @@ export const status = defineCommand({
       candidates: (await memory.candidates()).length,
       proposals: (await memory.proposals()).length,
     }
+    const meaning = await memory.meaningStatus()
     const pauses = pausesIn(dir, new Date())
     const hook = lastHook(dir)
     const file = await session.places.storeFile(dir)
@@ -59,6 +61,7 @@ export const status = defineCommand({
       scopes: scopes.join(' '),
       teams: teams.map(({ team, role }) => `${team} (${role})`).join(', '),
       holds: `${counted(beliefs, 'belief')}, ${counted(turns, 'turn')}, ${counted(conversations, 'conversation')}`,
+      meaning: meaningText(meaning),
       'to review': `${counted(candidates, 'candidate')}, ${counted(proposals, 'proposal')}`,
       hooks: keepingText(pauses.map(pauseText), hooksEnabled),
       'last hook': last,
@@ -67,7 +70,19 @@ export const status = defineCommand({
       'set aside': queue.failed > 0 && unheard,
     }
     return {
-      document: { ...place, exists, teams, ...counts, pauses, hooksEnabled, lastHook: hook, agents, queue, logSize },
+      document: {
+        ...place,
+        exists,
+        teams,
+        ...counts,
+        meaning,
+        pauses,
+        hooksEnabled,
+        lastHook: hook,
+        agents,
+        queue,
+        logSize,
+      },
       shown,
       notes: [
         ...(logSize > longestLog ? [logTooLong(file, logSize)] : []),
@@ -77,6 +92,13 @@ export const status = defineCommand({
     }
   },
 })
+
+/** Only a running server computes vectors by itself. */
+const meaningText = ({ model, indexed, waiting }: MeaningStatus): string => {
+  if (model === null) return 'words alone (the setting semantic is off)'
+  const rest = waiting === 0 ? '' : `; ${waiting} to index, by a running server or \`credence vectors\``
+  return `${model}, ${counted(indexed, 'vector')}${rest}`
+}
 
 const keepingText = (pauses: readonly string[], hooksEnabled: boolean): string =>
   [...(hooksEnabled ? [] : ['switched off here by .credence.json']), ...pauses.map((pause) => `paused ${pause}`)].join(

@@ -1,7 +1,7 @@
 import { findPacks, loadPack } from '../../../eval/runners/retrieval/pack.ts'
-import { defaultEmbedder } from '../../../eval/system/open-embedder.ts'
 import { vectorsFor } from '../../../eval/system/vector.ts'
 import { type FileToWrite, writeFiles } from '../../../files/write-files.ts'
+import { defaultEmbedder } from '../../../memory/meaning/open-embedder.ts'
 import { cachedEmbedder } from '../../../search/embedder.ts'
 import { defineCommand } from '../../command/command.ts'
 import { counted, lines } from '../../text/output.ts'

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
-import { defaultEmbedder } from '../../../eval/system/open-embedder.ts'
 import { listenOnLoopback } from '../../../http/listen.ts'
 import { recallApp } from '../../../http/recall-app.ts'
+import { defaultEmbedder } from '../../../memory/meaning/open-embedder.ts'
 import { defineCommand } from '../../command/command.ts'
 import { wholeNumber } from '../../command/options.ts'
 

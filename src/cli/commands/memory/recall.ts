@@ -53,6 +53,9 @@ export const recall = defineCommand({
       nearMisses: explain || nearMisses,
     })
     const { prelude, pinned, relevant, questions, quotes } = context
+    const compared = explain ? await memory.meaningStatus() : null
+    const meaning =
+      compared === null ? undefined : compared.isUsedByRecall && compared.indexed > 0 ? 'vectors' : 'words'
     const isFound = relevant.length + quotes.length > 0
     const isLookedFor = !render && !isFound && asOf === undefined
     const hints = isLookedFor ? await hintsFor(memory, message, context) : null
@@ -60,7 +63,7 @@ export const recall = defineCommand({
     return {
       document: render
         ? { prompt: await promptOf(context) }
-        : { ...context, ...(hints === null ? {} : { suggestions: hints.suggestions }) },
+        : { ...context, ...omitUndefined({ meaning }), ...(hints === null ? {} : { suggestions: hints.suggestions }) },
       text: async function* (style) {
         if (render) yield promptOf(context)
         else
@@ -72,6 +75,7 @@ export const recall = defineCommand({
       },
       notes: [
         ...(context.isMessageCut ? [cutNote] : []),
+        ...(meaning === 'words' ? [wordsAlone] : []),
         ...(isFound || (render && !isEmpty) ? [] : [nothingFound(context.scopes, { isEmpty, maxQuotes })]),
         ...(hints === null ? [] : hintLines(hints)),
         ...(hints === null ? [] : await session.places.formerProjectNotes(options, memory)),
@@ -79,6 +83,9 @@ export const recall = defineCommand({
     }
   },
 })
+
+const wordsAlone =
+  'Words alone were compared: a command that answers once loads no model. A running server compares vectors too.'
 
 const hintsFor = async (memory: Memory, message: string, context: Context): Promise<RecallHints | null> =>
   (await import('../../../operations/recall-hints.ts')).recallHints(memory, message, context)

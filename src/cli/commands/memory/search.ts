@@ -46,7 +46,7 @@ export const search = defineCommand({
     ...memoryOptions,
   },
   description:
-    'Unlike recall, it always shows the best hits, in every scope. Each hit has a strength: exact if the question names or quotes it, strong if it contains most distinctive words of the question, possible if it contains some of them, or if only a turn beside it does. A single word never makes a strong hit.',
+    'Unlike recall, it always shows the best hits, in every scope. Each hit has a strength: exact if the question names or quotes it, strong if it contains most distinctive words of the question, possible if it contains some of them, or if only a turn beside it does, or if its meaning alone is close (in a memory with vectors, whose model takes half a second to load). A single word never makes a strong hit.',
   examples: {
     'credence search "Where did I rent the kayak?"': 'Shows what you said about it, the newest first.',
     'credence search "port number" --in beliefs --retired --type decision':
@@ -60,7 +60,7 @@ export const search = defineCommand({
       ...filterOf(options),
       includeRetired: retired || status.includes('superseded'),
     })
-    const { beliefs, quotes, total, isQueryCut } = found
+    const { beliefs, quotes, total, isQueryCut, meaning } = found
     const active = visibleScopes(session.places.locate(options).scopes)
     const current = beliefs.filter(({ belief }) => isCurrent(belief))
     const ages = agesOf({ pinned: [], relevant: current, quotes: [] })
@@ -73,6 +73,7 @@ export const search = defineCommand({
         ),
       notes: [
         ...(isQueryCut ? [cutNote] : []),
+        ...(explain ? [meaning === 'words' ? 'Words alone were compared.' : 'Words and vectors were compared.'] : []),
         ...(beliefs.length + quotes.length === 0 ? [`Nothing was found for "${query.trim()}".`] : []),
         ...moreNote('belief', total, (offset ?? 0) + beliefs.length),
       ],
@@ -85,7 +86,11 @@ const strengthText = (strength: Strength, style: Style): string => {
   return strength === 'possible' ? style.yellow(padded) : style.green(padded)
 }
 
-function beliefBlock({ strength, belief, highlights }: SearchHit, age: readonly string[], style: Style): string {
+function beliefBlock(
+  { strength, belief, highlights, cosine }: SearchHit,
+  age: readonly string[],
+  style: Style,
+): string {
   const field = (name: Highlight['field'], given: string): string => {
     const own = highlights.filter((one) => one.field === name && given.slice(one.start, one.end) === one.text)
     return highlighted(given, own, style)
@@ -97,6 +102,7 @@ function beliefBlock({ strength, belief, highlights }: SearchHit, age: readonly 
     indented(field('content', belief.content), 4),
     belief.why !== '' && indented(`Why: ${field('why', belief.why)}`, 4),
     aliases !== '' && indented(`Also called: ${aliases}`, 4),
+    cosine !== null && indented(style.dim(nearInMeaning), 4),
   )
 }
 
@@ -117,9 +123,11 @@ function quoteBlock(hit: QuoteHit, { explain, active }: QuoteView, style: Style)
   )
 }
 
+const nearInMeaning = 'Its meaning is close to the question.'
+
 /** Why a turn is found that has none of the words. */
 const foundBy = (explanation: Explanation): string =>
-  isBeside(explanation) ? 'A turn beside it has the words.' : 'Its meaning is close to the question.'
+  isBeside(explanation) ? 'A turn beside it has the words.' : nearInMeaning
 
 const isBeside = ({ parts }: Explanation): boolean => parts.some(({ label }) => label.startsWith('around: '))
 

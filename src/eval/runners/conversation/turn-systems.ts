@@ -1,6 +1,6 @@
 import { invalid } from '../../../errors.ts'
 import { hear } from '../../../memory/conversation/hear.ts'
-import { embedTurns } from '../../../memory/conversation/meaning.ts'
+import { embedTexts } from '../../../memory/conversation/meaning.ts'
 import { searchTurns } from '../../../memory/conversation/search-turns.ts'
 import type { Ports } from '../../../memory/ports.ts'
 import { recall } from '../../../memory/recall/recall.ts'
@@ -112,7 +112,7 @@ function credenceTurns(
       const heard = await hear(ports, { ...request, turns })
       for (const [place, { turn }] of heard.turns.entries())
         if (turn !== null) given.set(turn.id, turns[place]?.id ?? turn.id)
-      if (openEmbedder !== null) await embedTurns(ports, { user })
+      if (openEmbedder !== null) await embedTexts(ports, { user })
     },
     recall: async ({ user, scopes, message, at, budget }) => {
       const ports = { ...(await opening()), now: () => (at === undefined ? new Date() : new Date(at)) }

@@ -1,7 +1,6 @@
 import { isSameTurn, type NewTurn, type TextRange, type Turn } from '../../../beliefs/turn.ts'
 import { runToEnd } from '../../../next-turn.ts'
 import { type IndexedUnit, unitsOf, wordCount } from '../../../search/turns/passages.ts'
-import type { TurnVectors } from '../../../search/turns/turn-index.ts'
 import { PostingsDraft } from '../../posting-blocks.ts'
 import { type PreparedTurn, wordsKey } from '../../prepared-turns.ts'
 import { originCode, roleCode } from '../../turn-rows.ts'
@@ -193,21 +192,6 @@ export function openTurnIndexer(connection: Connection) {
   return { add, remove, finish }
 }
 
-/** Stores the vectors of turns that still exist. */
-export function insertVectors(
-  connection: Connection,
-  userId: number,
-  model: string,
-  vectors: readonly TurnVectors[],
-): void {
-  const insert = connection.statement(
-    `INSERT OR REPLACE INTO turn_vectors (row, model, vectors)
-     SELECT ?, ?, ? WHERE EXISTS (SELECT 1 FROM turns WHERE row = ? AND user_id = ? AND session IS NOT NULL)`,
-  )
-  for (const { row, vectors: bytes } of vectors)
-    insert.run(row, model, Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength), row, userId)
-}
-
 /** Judges the newest turns that earlier versions stored. Writes nothing if there are none. */
 export async function judgeTurns(
   connection: Connection,
@@ -263,7 +247,7 @@ export function eraseTurn(
   row: number | undefined,
   { event, order }: { readonly event: number; readonly order: number },
 ): void {
-  connection.run('DELETE FROM turn_vectors WHERE row = ?', [row])
+  connection.run('DELETE FROM turn_vectors WHERE item = ?', [row])
   connection.run('DELETE FROM turn_texts WHERE row = ?', [row])
   connection.run('DELETE FROM request_salts WHERE event = (SELECT event FROM turns WHERE row = ?)', [row])
   connection.run(
