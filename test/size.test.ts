@@ -18,7 +18,7 @@ const budgets: Readonly<Record<string, number>> = {
   memory: 10_900,
   'memory/mirror': 2_500,
   models: 650,
-  operations: 4_050,
+  operations: 4_100,
   proxy: 900,
   search: 4_650,
   store: 1_050,
@@ -27,7 +27,7 @@ const budgets: Readonly<Record<string, number>> = {
   'store/sqlite': 4_500,
   tasks: 4_800,
 }
-const maxLines = 65_550
+const maxLines = 65_700
 /** Max lines of the TypeScript and CSS of the dashboard, in `web`. */
 const maxWebLines = 12_250
 
