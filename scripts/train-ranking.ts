@@ -6,13 +6,13 @@
  * those of the data's fixed seeds.
  */
 import { randomBytes } from 'node:crypto'
-import { writeFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import { hear } from '../src/memory/conversation/hear.ts'
 import { embedTexts, meaningOf } from '../src/memory/conversation/meaning.ts'
 import { openMiniLm } from '../src/search/minilm/minilm.ts'
 import { type Candidates, findCandidates, type Ranking, type SearchedIndex } from '../src/search/turns/candidates.ts'
-import { type Change, compareChanges } from '../src/search/turns/change.ts'
+import { type Change, compareChanges, updateValues } from '../src/search/turns/change.ts'
 import {
   changeFeatures,
   maxConsidered,
@@ -21,19 +21,21 @@ import {
   type RankFeature,
   rankFeatures,
   rankValues,
+  updateFeatures,
   type Values,
 } from '../src/search/turns/features.ts'
-import type { Levels, Model } from '../src/search/turns/model.ts'
+import { type Levels, type Model, models, type UpdateLimits } from '../src/search/turns/model.ts'
 import {
-  considerQuotes,
+  decide,
   linesOf,
   mayQuote,
-  type PushedQuote,
-  probabilityOfAny,
+  type PushDecision,
+  type PushLine,
   rankQuotable,
   sigmoid,
 } from '../src/search/turns/push.ts'
 import { dateWindow, parseQuestion, type Question } from '../src/search/turns/question.ts'
+import { quotesOf } from '../src/search/turns/quotes.ts'
 import { type PlacedMessage, placeFirst, type ScoredMessage, scoreMessages } from '../src/search/turns/rank.ts'
 import type { TurnView } from '../src/search/turns/turn-index.ts'
 import { inMemory } from '../src/store/sqlite/database.ts'
@@ -46,6 +48,7 @@ const { values: options, positionals } = parseArgs({
     cache: { type: 'string', default: '' },
     write: { type: 'boolean' },
     drop: { type: 'string', multiple: true, default: [] },
+    'keep-ranking': { type: 'boolean', default: false },
   },
 })
 const [data] = positionals
@@ -53,7 +56,12 @@ if (data === undefined) {
   console.error('Name the folder of development data: node scripts/train-ranking.ts <data>')
   process.exit(2)
 }
-const conversations = readConversations(data)
+/**
+ * With `--keep-ranking`, ranking and change have the weights of weights.json, and only recall and update are trained, without
+ * LongMemEval, whose long conversations take most of the time.
+ */
+const isRankingKept = options['keep-ranking']
+const conversations = readConversations(data).filter(({ family }) => !isRankingKept || family !== 'longmemeval')
 if (conversations.length === 0) {
   console.log(`There is no development data in ${data}; nothing was trained.`)
   process.exit(0)
@@ -77,12 +85,18 @@ type Row = {
   readonly changes: (first: readonly ScoredMessage[]) => Promise<readonly Change[]>
 }
 
+/** One model for stores with sentence vectors, and one for words alone. */
+const modelNames = ['vectors', 'words'] as const
+type ModelName = (typeof modelNames)[number]
+
 const author = { actor: 'person', origin: 'training' } as const
 const user = 'trained'
 const scopes = ['user:universal']
 const view: TurnView = { user, scopes }
 const embedder = options.cache === '' ? await openMiniLm() : storedVectors(await openMiniLm(), options.cache)
 const folds = 4
+/** Every so many LoCoMo questions are messages to train recall with. */
+const locomoEvery = 4
 
 /** An index that reads everything once: training asks for the same again for every fold. */
 function remembered(index: SearchedIndex): SearchedIndex {
@@ -101,12 +115,8 @@ function remembered(index: SearchedIndex): SearchedIndex {
   }
 }
 
-/** The rows of a conversation, and of messages of other people, which nothing in it answers. */
-async function rowsOf(
-  conversation: Conversation,
-  foreign: readonly Asked[],
-  isWithVectors: boolean,
-): Promise<readonly Row[]> {
+/** The rows of a conversation and of messages of other people, which nothing in it answers: with vectors, and by words. */
+async function rowsOf(conversation: Conversation, foreign: readonly Asked[]): Promise<Record<ModelName, Row[]>> {
   const { family, id, turns } = conversation
   const store = openSqliteStore({ file: inMemory, random: randomBytes })
   let made = 0
@@ -123,28 +133,31 @@ async function rowsOf(
     ...{ user, author, agent: null, view: scopes, scopes, learn: 'nothing', maxTurnCharacters: 1e7 },
     turns: turns.map(({ speaker, ...turn }) => ({ ...turn, ...(speaker === null ? {} : { speaker }) })),
   })
-  if (isWithVectors) await embedTexts(ports, { user })
+  await embedTexts(ports, { user })
   const ids = heard.turns.map(({ turn }) => turn?.id ?? '')
   const setOf = (places: readonly number[]): ReadonlySet<string> => new Set(places.map((place) => ids[place] as string))
   const fold = family === 'longmemeval' ? `longmemeval ${conversations.indexOf(conversation) % folds}` : id
   const speakers = await store.turnSpeakers(view)
   const index = remembered(store)
-  const rows: Row[] = []
-  for (const asked of [...conversation.asked, ...foreign]) {
+  const rows: Record<ModelName, Row[]> = { vectors: [], words: [] }
+  const isAsked = (place: number): boolean => !isRankingKept || family !== 'locomo' || place % locomoEvery === 0
+  for (const asked of [...conversation.asked.filter((_, place) => isAsked(place)), ...foreign]) {
     const question = parseQuestion(asked.message, speakers)
     const dates = foreign.includes(asked) ? null : await dateWindow(asked.message, new Date(asked.at))
-    const meaning = isWithVectors ? await meaningOf(embedder, question, asked.message) : undefined
-    const ranking = { view, question, dates, ...(meaning === undefined ? {} : { meaning }) }
-    const found = await findCandidates(store, ranking)
-    const quotable = await findCandidates(store, { ...ranking, mayRank: mayQuote(question) })
-    rows.push({
-      ...{ asked, family, fold, question, found, quotable, ranking, index },
-      gold: setOf(asked.gold),
-      fine: setOf([...asked.gold, ...asked.also]),
-      outdated: setOf(asked.outdated),
-      values: rankValues(found, question),
-      changes: (first) => compareChanges(index, view, first, { terms: found.terms, question, dates, meaning }),
-    })
+    const meaning = await meaningOf(embedder, question, asked.message)
+    for (const name of modelNames) {
+      const ranking = { view, question, dates, ...(name === 'vectors' ? { meaning } : {}) }
+      const quotable = await findCandidates(store, { ...ranking, mayRank: mayQuote(question) })
+      const found = isRankingKept ? quotable : await findCandidates(store, ranking)
+      rows[name].push({
+        ...{ asked, family, fold, question, found, quotable, ranking, index },
+        gold: setOf(asked.gold),
+        fine: setOf([...asked.gold, ...asked.also]),
+        outdated: setOf(asked.outdated),
+        values: isRankingKept ? [] : rankValues(found, question),
+        changes: (first) => compareChanges(index, first, { ...ranking, terms: found.terms }),
+      })
+    }
   }
   return rows
 }
@@ -161,9 +174,9 @@ type Choice = {
 }
 
 /** Solves a positive definite system by elimination. */
-function solve(matrix: number[][], vector: readonly number[]): number[] {
+function solve(matrix: readonly ArrayLike<number>[], vector: readonly number[]): number[] {
   const size = vector.length
-  const rows = matrix.map((row, at) => [...row, vector[at] as number])
+  const rows = matrix.map((row, at) => [...Array.from(row), vector[at] as number])
   for (let pivot = 0; pivot < size; pivot += 1) {
     const own = rows[pivot] as number[]
     for (let other = pivot + 1; other < size; other += 1) {
@@ -198,6 +211,19 @@ function deviations(rows: Matrix): { readonly mean: number[]; readonly sd: numbe
   return { mean, sd }
 }
 
+/** Adds a vector's product with itself to the lower half of a matrix. */
+function addProduct(matrix: readonly Float64Array[], vector: readonly number[], factor: number): void {
+  for (const [f, value] of vector.entries()) {
+    const row = matrix[f] as Float64Array
+    for (let g = 0; g <= f; g += 1) row[g] = (row[g] as number) + factor * value * (vector[g] as number)
+  }
+}
+
+function mirrorLower(matrix: readonly Float64Array[]): void {
+  for (const [f, row] of matrix.entries())
+    for (let g = 0; g < f; g += 1) (matrix[g] as Float64Array)[f] = row[g] as number
+}
+
 /** Minimises Σ weight · mean over right rows of −log softmax + l2/2 |w|², features divided by their deviation: damped Newton. */
 function fitChoices(all: readonly Choice[], l2: number): readonly number[] {
   const choices = all.filter(({ isRight }) => isRight.includes(true) && isRight.includes(false))
@@ -211,7 +237,7 @@ function fitChoices(all: readonly Choice[], l2: number): readonly number[] {
   const evaluate = (w: readonly number[], isFull: boolean) => {
     let loss = (l2 / 2) * dot(w, w)
     const gradient = w.map((value) => l2 * value)
-    const hessian = w.map((_, at) => w.map((__, other) => (at === other ? l2 : 0)))
+    const hessian = w.map((_, at) => Float64Array.from(w, (__, other) => (at === other ? l2 : 0)))
     for (const { rows, isRight, offsets, weight } of scaled) {
       const scores = rows.map((row, at) => dot(row, w) + (offsets[at] as number))
       const top = Math.max(...scores)
@@ -229,18 +255,10 @@ function fitChoices(all: readonly Choice[], l2: number): readonly number[] {
         const aimed = right.reduce((a, row) => a + (row[f] as number), 0) / right.length
         gradient[f] = (gradient[f] as number) + weight * ((mean[f] as number) - aimed)
       }
-      for (const [at, row] of rows.entries()) {
-        const share = weight * ((raised[at] as number) / total)
-        for (let f = 0; f < width; f += 1)
-          for (let g = 0; g < width; g += 1)
-            (hessian[f] as number[])[g] =
-              ((hessian[f] as number[])[g] as number) + share * ((row[f] as number) * (row[g] as number))
-      }
-      for (let f = 0; f < width; f += 1)
-        for (let g = 0; g < width; g += 1)
-          (hessian[f] as number[])[g] =
-            ((hessian[f] as number[])[g] as number) - weight * (mean[f] as number) * (mean[g] as number)
+      for (const [at, row] of rows.entries()) addProduct(hessian, row, weight * ((raised[at] as number) / total))
+      addProduct(hessian, mean, -weight)
     }
+    mirrorLower(hessian)
     return { loss, gradient, hessian }
   }
   for (let round = 0; round < 60; round += 1) {
@@ -269,17 +287,15 @@ function fitLogistic(labels: readonly Label[], l2: number): readonly number[] {
   for (let round = 0; round < 50; round += 1) {
     const penalty = (at: number): number => (at === width - 1 ? 1e-6 : l2)
     const gradient = weights.map((value, at) => penalty(at) * value)
-    const hessian = weights.map((_, at) => weights.map((__, other) => (at === other ? penalty(at) : 0)))
+    const hessian = weights.map((_, at) => Float64Array.from(weights, (__, other) => (at === other ? penalty(at) : 0)))
     for (const [at, row] of rows.entries()) {
       const { isRight, weight } = labels[at] as Label
       const p = sigmoid(dot(row, weights))
-      for (let f = 0; f < width; f += 1) {
+      for (let f = 0; f < width; f += 1)
         gradient[f] = (gradient[f] as number) + weight * (p - Number(isRight)) * (row[f] as number)
-        const share = weight * p * (1 - p) * (row[f] as number)
-        for (let g = 0; g < width; g += 1)
-          (hessian[f] as number[])[g] = ((hessian[f] as number[])[g] as number) + share * (row[g] as number)
-      }
+      addProduct(hessian, row, weight * p * (1 - p))
     }
+    mirrorLower(hessian)
     const step = solve(hessian, gradient)
     weights = weights.map((value, at) => value - (step[at] as number))
     if (Math.max(...step.map(Math.abs)) < 1e-6) break
@@ -291,7 +307,7 @@ function fitLogistic(labels: readonly Label[], l2: number): readonly number[] {
 // --- training
 
 /** Penalties, not searched. */
-const penalties = { rank: 3, change: 1, push: 2 }
+const penalties = { rank: 3, change: 1, push: 2, update: 1 }
 /** A changed fact weighs as much as this many questions: an outdated first hit is worse than a right one in second place. */
 const changedWeight = 4
 const isChanged = ({ asked, outdated }: Row): boolean =>
@@ -299,7 +315,6 @@ const isChanged = ({ asked, outdated }: Row): boolean =>
 /** Weights of messages in recall: most messages of a day need no memory; a near miss is a small harm. */
 const messageWeights: Readonly<Record<string, number>> = { foreign: 0.3, 'never-told': 0.6, unrelated: 3 }
 const locomoWeight = 0.4
-const locomoEvery = 4
 
 const named = <Name extends string>(names: readonly Name[], values: readonly number[]): Record<Name, number> =>
   Object.fromEntries(names.map((name, at) => [name, round(values[at] as number)])) as Record<Name, number>
@@ -310,7 +325,7 @@ const listed = <Name extends string>(names: readonly Name[], values: Values<Name
 
 const scored = (row: Row, model: Pick<Model, 'rank'>): readonly ScoredMessage[] =>
   scoreMessages(row.found, row.question, model, row.values)
-type Trained = Pick<Model, 'rank' | 'change' | 'push'>
+type Trained = Pick<Model, 'rank' | 'change' | 'push' | 'update'>
 
 async function placed(
   row: Row,
@@ -318,11 +333,11 @@ async function placed(
   { change }: Pick<Model, 'change'>,
 ): Promise<readonly PlacedMessage[]> {
   const first = all.slice(0, maxConsidered)
-  const rest = all.slice(maxConsidered).map((one) => ({ ...one, isEarlier: false, newer: null }))
+  const rest = all.slice(maxConsidered).map((one) => ({ ...one, isEarlier: false }))
   return [...placeFirst(first, await row.changes(first), change), ...rest]
 }
 
-async function train(rows: readonly Row[]): Promise<Trained> {
+async function trainRanking(rows: readonly Row[]): Promise<Pick<Model, 'rank' | 'change'>> {
   const needing = rows.filter(({ fine }) => fine.size > 0)
   const families = Map.groupBy(needing, ({ family }) => family)
   const familyWeight = (row: Row): number => needing.length / families.size / (families.get(row.family)?.length ?? 1)
@@ -350,19 +365,50 @@ async function train(rows: readonly Row[]): Promise<Trained> {
     })
   }
   const change = named(changeFeatures, fitChoices(changeChoices, penalties.change))
+  return { rank, change }
+}
+
+const knownRankings = new Map<Row, readonly PlacedMessage[]>()
+
+/** The quotable turns of a row. If the ranking is kept, they are the same for every fold. */
+async function rankedIn(row: Row, model: Pick<Model, 'rank' | 'change'>): Promise<readonly PlacedMessage[]> {
+  const ranked = knownRankings.get(row) ?? (await rankQuotable(row.index, row.ranking, row.quotable, model))
+  if (isRankingKept) knownRankings.set(row, ranked)
+  return ranked
+}
+
+async function train(name: ModelName, rows: readonly Row[]): Promise<Trained> {
+  const { rank, change } = isRankingKept ? models[name] : await trainRanking(rows)
   const labels: Label[] = []
+  const updateChoices: Choice[] = []
   for (const [at, row] of rows.entries()) {
-    if (row.family === 'locomo' && at % locomoEvery !== 0) continue
-    const ranked = await rankQuotable(row.index, row.ranking, row.quotable, { rank, change })
+    if (!isRankingKept && row.family === 'locomo' && at % locomoEvery !== 0) continue
+    const ranked = await rankedIn(row, { rank, change })
+    if (isChanged(row)) updateChoices.push(...(await choicesOfUpdates(row, ranked)))
     const values = pushValues(ranked, row.quotable.terms, row.question)
-    for (const [place, value] of values.entries()) {
+    for (const [place, value] of values.slice(0, maxConsidered).entries()) {
       const id = ranked[place]?.candidate.turn.id as string
       const weight = (row.family === 'locomo' ? locomoWeight : 1) * (messageWeights[row.asked.kind] ?? 1)
       if (!row.outdated.has(id)) labels.push({ row: listed(pushFeatures, value), isRight: row.fine.has(id), weight })
     }
   }
   const push = named([...pushFeatures, 'bias'] as const, fitLogistic(labels, penalties.push))
-  return { rank, change, push }
+  const update = named(updateFeatures, fitChoices(updateChoices, penalties.update))
+  return { rank, change, push, update }
+}
+
+/** For each outdated turn that was found, the newer turns: those with the current value are right. */
+async function choicesOfUpdates(row: Row, ranked: readonly PlacedMessage[]): Promise<readonly Choice[]> {
+  const isIn = (ids: ReadonlySet<string>, place: number): boolean =>
+    ids.has((ranked[place] as PlacedMessage).candidate.turn.id)
+  const outdated = [...ranked.keys()].filter((place) => isIn(row.outdated, place))
+  const found = await updateValues(row.index, ranked, outdated, { ...row.ranking, terms: row.quotable.terms })
+  return [...found.values()].map((newer) => ({
+    rows: newer.map(({ values }) => listed(updateFeatures, values)),
+    isRight: newer.map(({ place }) => isIn(row.fine, place)),
+    offsets: newer.map(() => 0),
+    weight: 1,
+  }))
 }
 
 // --- results
@@ -372,26 +418,25 @@ type Result = {
   /** Ids of turns in the order of a search, and without the model of changes. */
   readonly ids: readonly string[]
   readonly idsOfRanking: readonly string[]
-  readonly considered: readonly PushedQuote[]
-  readonly probability: number
-  /** Ids of the quoted turns. */
-  readonly lines: (levels: Levels) => readonly string[]
+  readonly decision: PushDecision
+  readonly lines: (levels: Levels, limits: UpdateLimits) => readonly ShownLine[]
 }
+type ShownLine = Pick<PushLine, 'level'> & { readonly id: string }
 
 async function resultOf(row: Row, model: Trained): Promise<Result> {
-  const ranking = scored(row, model)
-  const ranked = await rankQuotable(row.index, row.ranking, row.quotable, model)
-  const considered = await considerQuotes(row.index, row.ranking, row.quotable, ranked, {
-    message: row.asked.message,
-    model,
-  })
+  const ranking = isRankingKept ? [] : scored(row, model)
+  const decision = await decide(row.index, row.ranking, row.quotable, model, 0)
+  const { ranked } = decision
   const idsOf = (list: readonly ScoredMessage[]) => list.map(({ candidate }) => candidate.turn.id)
-  const probability = probabilityOfAny(considered.map((quote) => quote.probability))
-  const { question } = row
-  return {
-    ...{ row, ids: idsOf(await placed(row, ranking, model)), idsOfRanking: idsOf(ranking), considered, probability },
-    lines: (levels) => linesOf(considered, ranked, { probability, levels, question }).map(({ turn }) => turn.id),
-  }
+  const ids = idsOf(await placed(row, ranking, model))
+  const places = row.family === 'life' ? [...ranked.keys()] : []
+  const quotes = await quotesOf(row.index, row.ranking, row.quotable, decision, places, row.asked.message)
+  const lines = (levels: Levels, limits: UpdateLimits): readonly ShownLine[] =>
+    linesOf(decision, levels, limits).lines.map(({ place, level }) => ({
+      id: (ranked[place] as PlacedMessage).candidate.turn.id,
+      level: quotes.get(place)?.perhapsPasted === true ? 'perhaps' : level,
+    }))
+  return { row, ids, idsOfRanking: idsOf(ranking), decision, lines }
 }
 
 const count = <Item>(items: readonly Item[], isCounted: (item: Item) => boolean): number =>
@@ -447,77 +492,119 @@ function searchTable(results: readonly Result[]): string {
   ].join('\n')
 }
 
-function recallTable(results: readonly Result[], { sure, perhaps }: Levels): string {
+type Shown = { readonly fires: number; readonly right: number; readonly outdated: number; readonly lines: number }
+
+/** Counts the messages of some results that show something, the right turn, or an outdated one without it. */
+function countShown(results: readonly Result[], linesOfResult: (result: Result) => readonly ShownLine[]): Shown {
+  let [fires, right, outdated, lines] = [0, 0, 0, 0]
+  for (const result of results) {
+    const shown = linesOfResult(result)
+    const hasRight = shown.some(({ id }) => result.row.fine.has(id))
+    fires += Number(shown.length > 0)
+    right += Number(hasRight)
+    outdated += Number(!hasRight && shown.some(({ id }) => result.row.outdated.has(id)))
+    lines += shown.length
+  }
+  return { fires, right, outdated, lines }
+}
+
+const isSureLine = ({ level }: ShownLine): boolean => level === 'sure'
+
+function recallTable(results: readonly Result[], levels: Levels, limits: UpdateLimits): string {
   const groups = Map.groupBy(results, ({ row }) =>
-    row.asked.kind === 'foreign' ? `${row.family} foreign` : row.family === 'life' ? row.asked.kind : row.family,
+    row.asked.kind === 'foreign'
+      ? `${row.family}, messages of other people`
+      : row.family === 'life'
+        ? row.asked.kind
+        : row.family,
   )
-  const rows = [...groups].map(([name, some]) => {
-    const at = (least: number) => {
-      const lines = some.map((one) => ({ one, ids: one.lines({ sure, perhaps: least }) }))
-      const fires = count(lines, ({ ids }) => ids.length > 0)
-      const right = count(lines, ({ one, ids }) => ids.some((id) => one.row.fine.has(id)))
-      const outdated = count(
-        lines,
-        ({ one, ids }) => ids.some((id) => one.row.outdated.has(id)) && !ids.some((id) => one.row.fine.has(id)),
-      )
-      const lineCount = lines.reduce((total, { ids }) => total + ids.length, 0)
-      return [fires, right, outdated, fires === 0 ? '' : (lineCount / fires).toFixed(1)]
-    }
-    return line([name, some.length, ...at(sure), ...at(perhaps)])
+  const needing = results.filter(({ row }) => row.family === 'life' && row.fine.size > 0)
+  const rows = [...groups, ['lives, all that need memory', needing] as const].map(([name, some]) => {
+    const sure = countShown(some, (one) => one.lines(levels, limits).filter(isSureLine))
+    const all = countShown(some, (one) => one.lines(levels, limits))
+    const cells = [sure, all].flatMap(({ fires, right, outdated }) => [fires, right, outdated])
+    return line([name, some.length, ...cells, all.fires === 0 ? '' : (all.lines / all.fires).toFixed(1)])
   })
+  const titles = ['shows', 'right', 'outdated alone']
   return [
     line([
       'recall',
-      'n',
-      'sure: shows',
-      'right',
-      'outdated alone',
-      'lines',
-      'sure or perhaps: shows',
-      'right',
-      'outdated alone',
+      'messages',
+      ...titles.map((title) => `sure: ${title}`),
+      ...titles.map((title) => `all: ${title}`),
       'lines',
     ]),
-    '|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|',
+    '|---|---:|---:|---:|---:|---:|---:|---:|---:|',
     ...rows,
   ].join('\n')
 }
 
-/** The lowest threshold that at most a share of some messages reaches. */
-function thresholdFor(results: readonly Result[], isOne: (row: Row) => boolean, share: number): number {
-  const probabilities = results
-    .filter(({ row }) => isOne(row))
-    .map(({ probability }) => probability)
+/** The lowest threshold for the probability that at most a share of some messages reaches with a line. */
+function thresholdFor(results: readonly Result[], isShown: (result: Result) => boolean, share: number): number {
+  const reached = results
+    .filter(isShown)
+    .map(({ decision }) => decision.probability)
     .sort((a, b) => b - a)
-  const highest = probabilities[Math.floor(share * probabilities.length)] ?? 0
+  const highest = reached[Math.floor(share * results.length)] ?? 0
   return Math.ceil(1_000 * highest + 1) / 1_000
 }
 
-const isLife =
-  (kind: string) =>
-  ({ family, asked }: Row): boolean =>
-    family === 'life' && asked.kind === kind
+/** Max share of messages with a line that should have none, by kind: sure lines, all lines, and all lines if eager. */
+const maxFalse = {
+  unrelated: { sure: 0.02, normal: 0.06, eager: 0.15 },
+  'never-told': { sure: 0.1, normal: 0.4, eager: 0.6 },
+}
+/** Max share of the messages about changed facts for which an outdated turn is shown without the newest. */
+const maxOutdated = 0.05
 
-/** Limits of false lines: sure by unrelated and never-told messages, all by unrelated ones. */
-function levelsOf(results: readonly Result[]): Model['levels'] {
-  const sure = Math.max(
-    thresholdFor(results, isLife('unrelated'), 0.02),
-    thresholdFor(results, isLife('never-told'), 0.1),
-  )
-  const perhaps = (share: number): number => Math.min(sure, thresholdFor(results, isLife('unrelated'), share))
-  return {
-    quiet: { sure, perhaps: sure },
-    normal: { sure, perhaps: perhaps(0.06) },
-    eager: { sure, perhaps: perhaps(0.15) },
-  }
+type Calibration = Pick<Model, 'levels' | 'limits'>
+
+function levelsFor(results: readonly Result[], limits: UpdateLimits): Model['levels'] {
+  const threshold = (which: 'sure' | 'normal' | 'eager'): number =>
+    Math.max(
+      ...Object.entries(maxFalse).map(([kind, share]) => {
+        const some = results.filter(({ row }) => row.family === 'life' && row.asked.kind === kind)
+        const isShown = (one: Result): boolean =>
+          one.lines({ sure: 0, perhaps: 0 }, limits).some((shown) => which !== 'sure' || isSureLine(shown))
+        return thresholdFor(some, isShown, share[which])
+      }),
+    )
+  const normal = threshold('normal')
+  const eager = Math.min(normal, threshold('eager'))
+  const sure = Math.max(normal, threshold('sure'))
+  return { quiet: { sure, perhaps: sure }, normal: { sure, perhaps: normal }, eager: { sure, perhaps: eager } }
+}
+
+/** The limits of updates that show the right turn most often, with at most the allowed share of outdated turns. */
+function calibrate(results: readonly Result[]): Calibration {
+  const lives = results.filter(({ row }) => row.family === 'life')
+  const needing = lives.filter(({ row }) => row.fine.size > 0)
+  let best: (Calibration & { readonly outdated: number; readonly right: number }) | null = null
+  for (let unclear = -6; unclear <= 4; unclear += 0.5)
+    for (let likely = unclear - 2; likely <= unclear; likely += 0.5) {
+      const limits = { likely, unclear }
+      const levels = levelsFor(lives, limits)
+      const { right } = countShown(needing, (one) => one.lines(levels.normal, limits))
+      const sure = countShown(needing, (one) => one.lines(levels.normal, limits).filter(isSureLine)).right
+      const changed = needing.filter(({ row }) => isChanged(row))
+      const { outdated } = countShown(changed, (one) => one.lines(levels.normal, limits))
+      const excess = Math.max(0, outdated - maxOutdated * changed.length)
+      const isBetter =
+        best === null || excess < best.outdated || (excess === best.outdated && right + sure > best.right)
+      if (isBetter) best = { levels, limits, outdated: excess, right: right + sure }
+    }
+  const { levels, limits } = best as Calibration
+  return { levels, limits }
 }
 
 function reliabilityTable(results: readonly Result[]): string {
   const edges = [0, 0.05, 0.1, 0.2, 0.3, 0.5, 1]
   const all = results
     .filter(({ row }) => row.family === 'life')
-    .flatMap(({ considered, row }) =>
-      considered.map(({ turn, probability: p }) => ({ p, isRight: row.fine.has(turn.id) })),
+    .flatMap(({ decision: { ranked, probabilities }, row }) =>
+      probabilities
+        .slice(0, maxConsidered)
+        .map((p, place) => ({ p, isRight: row.fine.has((ranked[place] as PlacedMessage).candidate.turn.id) })),
     )
   const rows = edges.slice(1).map((to, at) => {
     const some = all.filter(({ p }) => p >= (edges[at] as number) && (p < to || to === 1))
@@ -548,24 +635,46 @@ function foreignFor({ family }: Conversation): readonly Asked[] {
   })
 }
 
-async function trainAll(isWithVectors: boolean): Promise<Model> {
-  const rows: Row[] = []
-  for (const conversation of conversations)
-    rows.push(...(await rowsOf(conversation, foreignFor(conversation), isWithVectors)))
+/** A trained model, and the tables of its cross-validation. */
+async function trainAll(
+  name: ModelName,
+  rows: readonly Row[],
+): Promise<{ readonly model: Model; readonly tables: string }> {
   const results: Result[] = []
   for (const fold of new Set(rows.map((row) => row.fold))) {
-    const model = await train(rows.filter((row) => row.fold !== fold))
+    const model = await train(
+      name,
+      rows.filter((row) => row.fold !== fold),
+    )
     for (const row of rows.filter((one) => one.fold === fold)) results.push(await resultOf(row, model))
   }
-  const levels = levelsOf(results)
-  console.log(`\n## ${isWithVectors ? 'With sentence vectors' : 'Words alone'}\n`)
-  console.log(`${searchTable(results)}\n\n${recallTable(results, levels.normal)}\n\n${reliabilityTable(results)}`)
-  console.log(`\nThresholds: ${JSON.stringify(levels)}`)
-  const model = { ...(await train(rows)), levels }
-  console.log(JSON.stringify(model))
-  return model
+  const { levels, limits } = calibrate(results)
+  const tables = [
+    `### ${name === 'vectors' ? 'With sentence vectors' : 'Words alone'}`,
+    ...(isRankingKept ? [] : [searchTable(results)]),
+    recallTable(results, levels.normal, limits),
+    reliabilityTable(results),
+  ].join('\n\n')
+  console.log(`\n${tables}\n`)
+  return { model: { ...(await train(name, rows)), limits, levels }, tables }
 }
 
-const trained = { vectors: await trainAll(true), words: await trainAll(false) }
-if (options.write === true)
-  writeFileSync(new URL('../src/search/turns/weights.json', import.meta.url), `${JSON.stringify(trained, null, 2)}\n`)
+const rows: Record<ModelName, Row[]> = { vectors: [], words: [] }
+for (const conversation of conversations) {
+  const own = await rowsOf(conversation, foreignFor(conversation))
+  for (const name of modelNames) rows[name].push(...own[name])
+}
+const vectors = await trainAll('vectors', rows.vectors)
+const words = await trainAll('words', rows.words)
+const weights = JSON.stringify({ vectors: vectors.model, words: words.model }, null, 2)
+console.log(weights)
+if (options.write === true) {
+  writeFileSync(new URL('../src/search/turns/weights.json', import.meta.url), `${weights}\n`)
+  const docs = new URL('../docs/ranking.md', import.meta.url)
+  const begin = '<!-- Written by scripts/train-ranking.ts -->'
+  const [before, , after] = readFileSync(docs, 'utf8').split(
+    /(<!-- Written by[\s\S]*<!-- End of the written part -->)/u,
+  )
+  const written = [begin, vectors.tables, words.tables, '<!-- End of the written part -->'].join('\n\n')
+  if (after !== undefined) writeFileSync(docs, `${before}${written}${after}`)
+}

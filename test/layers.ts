@@ -44,7 +44,7 @@ const TOP_LEVEL: Readonly<Record<string, Layer>> = {
   'did-you-mean.ts': layer([], []),
   'config.ts': layer([], ['errors.ts', 'did-you-mean.ts']),
   'open-memory.ts': layer(['beliefs', 'search', 'files', 'memory', 'store', 'eval'], [...everyLayer, 'library.ts']),
-  'check-arguments.ts': layer(['beliefs', 'memory'], [...everyLayer, 'library.ts']),
+  'check-arguments.ts': layer(['beliefs', 'memory', 'operations'], [...everyLayer, 'library.ts']),
   'open-server.ts': layer(['search', 'store'], []),
   'library.ts': layer(['memory', 'eval'], ['check-arguments.ts', 'open-memory.ts', 'open-server.ts']),
   'index.ts': layer(['beliefs', 'search', 'memory', 'store', 'eval'], ['errors.ts', 'library.ts']),

@@ -6,30 +6,30 @@ import { describe, expect, it } from 'vitest'
  * Raising a budget is a commit of its own that says why.
  */
 const budgets: Readonly<Record<string, number>> = {
-  '': 1_400,
+  '': 1_450,
   adapters: 600,
   beliefs: 800,
-  cli: 13_750,
+  cli: 13_800,
   'cli/resident': 250,
-  eval: 10_050,
+  eval: 10_000,
   files: 850,
   http: 1_650,
   mcp: 750,
-  memory: 11_250,
+  memory: 11_300,
   'memory/mirror': 2_500,
   models: 650,
   operations: 4_100,
   proxy: 900,
-  search: 4_550,
+  search: 4_700,
   store: 1_050,
   'store/copy': 250,
   'store/postgres': 1_900,
   'store/sqlite': 4_800,
   tasks: 4_800,
 }
-const maxLines = 66_350
+const maxLines = 65_700
 /** Max lines of the TypeScript and CSS of the dashboard, in `web`. */
-const maxWebLines = 12_400
+const maxWebLines = 12_250
 
 /** The files of a folder with one of the endings, without tests. */
 function readSources(folder: string, endings: readonly string[]) {

@@ -31,29 +31,15 @@ import { type Call, existing, operation, servedBy, shaped } from './operation.ts
 import { recallHints } from './recall-hints.ts'
 import type * as shapes from './shapes.ts'
 import type { Shaped } from './shapes.ts'
-import { said } from './shared-fields.ts'
+import { budget, said } from './shared-fields.ts'
 import { tool } from './tool.ts'
 import { answerWith, type BeliefAnswer, cut, maxTextCharacters, notice, scopeField } from './tool-answers.ts'
 import { scopesOf } from './view.ts'
 
-const counts = whole({ min: 0, max: maxItems })
-
-const budget = optional(
-  object({
-    maxBeliefs: optional(counts),
-    maxPinned: optional(counts),
-    maxFromAgents: optional(counts),
-    maxQuestions: optional(counts),
-    maxCharacters: optional(whole({ min: 0, max: 1_000_000 })),
-    maxPrelude: optional(whole({ min: 0, max: 100_000 })),
-    maxQuotes: optional(whole({ min: 0, max: 3 })),
-  }),
-)
-
 const asked = {
   message,
   scopes: optional(scopes('The active scopes; default those of health.')),
-  budget,
+  budget: optional(object(budget)),
 }
 
 const asOf = time('What was known at this time; a day alone means its end, in the time zone of the server.')

@@ -168,6 +168,7 @@ export const QuoteDecision = z.object({
   probability: z.number().describe('The probability that one of the best turns helps.'),
   levels: QuoteLevels,
   best: Quote.nullable().describe('The best one there was, shown or not.'),
+  unclear: z.array(z.string()).describe('Turns that are left out because too many newer ones may have changed them.'),
 }) satisfies z.ZodType<context.QuoteDecision>
 
 export const RecallContext = z.object({
@@ -178,7 +179,11 @@ export const RecallContext = z.object({
   pinned: z.array(Belief),
   relevant: z.array(RelevantBelief).describe('Best first.'),
   questions: z.array(Belief),
-  quotes: z.array(Quote).describe('What was said earlier that answers the message, newest first.'),
+  quotes: z
+    .array(Quote)
+    .describe(
+      'Earlier words that help with the message: the sure ones first, and a newer one before the older one that it may update.',
+    ),
   isMessageCut: z
     .boolean()
     .describe('The message has more than 32,000 characters: only its first and last 16,000 were read.'),
@@ -239,10 +244,12 @@ export const WhyTurn = z.object({
   unmet: z
     .enum([
       ...(['a shared word', "the person's own words", 'better turns', 'probability'] as const),
-      ...(['other quotes', 'a belief'] as const),
+      ...(['other quotes', 'a belief', 'the newest word'] as const),
     ])
     .nullable()
-    .describe('Why it is not quoted; other quotes or a belief: these are shown instead.'),
+    .describe(
+      'Why it is not quoted; other quotes or a belief: these are shown instead; the newest word: too many newer turns may have changed it.',
+    ),
   saidInAll: z.object({ units: z.int(), words: z.int() }).describe('How much was said in the scopes.'),
   asked: z.array(z.string()).describe('The words of the message that a quote is looked for by.'),
   unknown: z.array(z.string()).describe('Those of them that no turn has.'),

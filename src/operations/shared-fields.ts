@@ -1,7 +1,20 @@
 import { beliefTypes, statuses, subtypes } from '../beliefs/belief.ts'
 import { turnRoles } from '../beliefs/turn.ts'
 import { limits } from '../memory/change/draft.ts'
-import { choice, flag, list, nullable, oneScope, optional, scopes, share, text, time, whole } from './field.ts'
+import {
+  choice,
+  flag,
+  list,
+  maxItems,
+  nullable,
+  oneScope,
+  optional,
+  scopes,
+  share,
+  text,
+  time,
+  whole,
+} from './field.ts'
 
 // Fields of several operations, and of the commands for them.
 
@@ -67,4 +80,17 @@ export const said = {
   session: optional(text(200), 'Only turns of this conversation.'),
   since: time('Said at this time or later; a day alone means its beginning, in the time zone of the server.'),
   until: time('Not said after this time; a day alone means its end, in the time zone of the server.'),
+}
+
+const count = optional(whole({ min: 0, max: maxItems }))
+
+/** The size of a recalled context. */
+export const budget = {
+  maxBeliefs: count,
+  maxPinned: count,
+  maxFromAgents: count,
+  maxQuestions: count,
+  maxCharacters: optional(whole({ min: 0, max: 1_000_000 })),
+  maxPrelude: optional(whole({ min: 0, max: 100_000 })),
+  maxQuotes: optional(whole({ min: 0, max: 3 })),
 }

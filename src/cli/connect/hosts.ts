@@ -344,11 +344,14 @@ function matcherHooks(
 ): readonly JsonEntry[] {
   return events.map((own) => {
     const started = callsTool(host, own, request)
-      ? { type: 'mcp_tool', server: 'credence', tool: 'hook', input: toolInput(own) }
-      : { type: 'command', command: hookLine(host, own, request, launch) }
-    return { ...element(['hooks', own], { ...started, ...more }), group: 'hooks' }
+      ? { type: 'mcp_tool', server: 'credence', tool: 'hook', input: toolInput(own), timeout: maxToolSeconds }
+      : { type: 'command', command: hookLine(host, own, request, launch), ...more }
+    return { ...element(['hooks', own], started), group: 'hooks' }
   })
 }
+
+/** On a busy machine, the first call comes while the server still loads its modules. */
+const maxToolSeconds = 15
 
 /**
  * Only in the person's own configuration: the server of a project may wait for approval. A session starts before the

@@ -9,6 +9,7 @@ import { UsageError } from '../command/command.ts'
 import { failingNotice } from '../connect/seen.ts'
 import type { MemoryLocation, Session, StandpointOptions } from '../session.ts'
 import { isClosedPipe, write } from '../text/output.ts'
+import { canaryIn } from './canary.ts'
 import { enqueue, isFirstToAnswer, isUnkept, markUnkept, type QueuedTurn, queuedNames } from './hook-queue.ts'
 import { type HookEvent, type HookHost, type HookPayload, hookAnswer, readPayload } from './host-protocol.ts'
 
@@ -58,9 +59,10 @@ export async function runHook({ host, event, options }: HookRun, session: Sessio
   const notKept = notKeptHere(here, place, options)
   const isPrompt = event === 'prompt-submit'
   const forgetting = isPrompt ? forgettingAskedIn(payload.prompt) : ''
-  const notice = forgetting || (isPrompt ? await notRemembered(payload.prompt, notKept) : '')
+  const canary = isPrompt ? canaryIn(payload.prompt) : ''
+  const notice = canary || forgetting || (isPrompt ? await notRemembered(payload.prompt, notKept) : '')
   // Before anything that may fail, so that the message is not lost.
-  const isKept = notKept === null && forgetting === ''
+  const isKept = notKept === null && forgetting === '' && canary === ''
   const isDoubled =
     place.hooksEnabled && ((await isAlsoConnected(here)) || !isFirstToAnswer(dir, `${event}-${payload.digest}`))
   const isHeeded = place.hooksEnabled && !isDoubled

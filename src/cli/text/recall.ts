@@ -169,17 +169,17 @@ export function sharedText({ shared, nearby }: Quote, asked: readonly string[]):
 /** With `--explain`: the best quote that was not shown, and why. */
 function silenceLines(quotes: readonly Quote[], decision: QuoteDecision | undefined, style: Style): readonly string[] {
   if (quotes.length > 0 || decision === undefined || decision.best === null) return []
-  const { best, asked } = decision
+  const { best, asked, unclear } = decision
+  const reason = unclear.includes(best.turn) ? unclearText : levelsText(decision)
   return [
-    indented(
-      `The best was "${harmless(best.text)}" (${localDay(best.at, best.utcOffset)}). ${levelsText(decision)}`,
-      2,
-      style.width,
-    ),
+    indented(`The best was "${harmless(best.text)}" (${localDay(best.at, best.utcOffset)}). ${reason}`, 2, style.width),
     dimmed(sharedText(best, asked), style),
     style.dim(indented(`\`${style.command} search\` shows it anyway.`, 4)),
   ]
 }
+
+/** Why a turn is left out that would be quoted if nothing newer spoke of the same thing. */
+export const unclearText = 'Several newer turns speak of the same thing, and may have changed it.'
 
 /** The probability that something helps, and what it has to reach. */
 export const levelsText = ({ probability, levels }: Pick<QuoteDecision, 'probability' | 'levels'>): string =>

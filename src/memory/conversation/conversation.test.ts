@@ -278,7 +278,7 @@ describe('recall', () => {
       ['Wait no, 2.5 bar, it says so on the sticker.', false],
       ['The tyre pressure of the trailer is 2.3 bar.', true],
     ])
-    expect(await quoted('At how many degrees is the oven of the bakery?')).toEqual([
+    expect(await quoted('How hot is the oven of the bakery?')).toEqual([
       ['The oven of the bakery is at 240 degrees.', false],
     ])
   })

@@ -18,7 +18,7 @@ export type WhyTurn = Pick<QuoteDecision, 'asked' | 'unknown' | 'probability' | 
   /**
    * Null if it is quoted. `a shared word`: it has no word of the message, and no near meaning. `better turns`: others fit the
    * message better. `probability`: nothing that was said fits well enough. `other quotes` and `a belief`: those are shown
-   * instead.
+   * instead. `the newest word`: too many newer turns may have changed it.
    */
   readonly unmet:
     | 'a shared word'
@@ -27,6 +27,7 @@ export type WhyTurn = Pick<QuoteDecision, 'asked' | 'unknown' | 'probability' | 
     | 'probability'
     | 'other quotes'
     | 'a belief'
+    | 'the newest word'
     | null
   /** How much was said in the scopes. A long turn is several units. */
   readonly saidInAll: { readonly units: number; readonly words: number }
@@ -41,7 +42,7 @@ export async function whyTurn(ports: Ports, request: WhyTurnRequest): Promise<Wh
   const isInView = visibleScopes(request.scopes).includes(turn.scope)
   const scopes = isInView ? request.scopes : [turn.scope]
   const { context, push } = await assemble(ports, { ...request, scopes, nearMisses: true })
-  const { asked, unknown, probability, levels, considered, quotes } = push
+  const { asked, unknown, probability, levels, considered, quotes, unclear } = push
   const quote = context.quotes.find((shown) => shown.turn === turn.id) ?? null
   const found = considered.find((one) => one.turn.id === turn.id)
   const unmet = (): WhyTurn['unmet'] => {
@@ -52,6 +53,7 @@ export async function whyTurn(ports: Ports, request: WhyTurnRequest): Promise<Wh
       return isPersons && turn.doubtful?.length === 0 ? 'better turns' : "the person's own words"
     }
     if (probability < levels.perhaps) return 'probability'
+    if (unclear.includes(turn.id)) return 'the newest word'
     return quotes.some((one) => one.turn.id === turn.id) ? 'a belief' : 'other quotes'
   }
   const { units, humanWords: words } = await ports.store.turnPostings({ user, scopes: visibleScopes(scopes) }, [])

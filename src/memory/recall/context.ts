@@ -4,7 +4,7 @@ import { localDay } from '../../local-time.ts'
 import type { Explanation } from '../../search/explanation.ts'
 import type { Clause } from '../../search/score.ts'
 import type { Levels } from '../../search/turns/model.ts'
-import type { QuoteLevel } from '../../search/turns/push.ts'
+import type { QuoteLevel } from '../../search/turns/quotes.ts'
 
 /** How much a context may hold. Pinned beliefs come first, then relevant ones by score. */
 export type Budget = {
@@ -112,6 +112,8 @@ export type QuoteDecision = {
   readonly levels: Levels
   /** The best quote, shown or not; null if there is none. */
   readonly best: Quote | null
+  /** Ids of turns that are left out because too many newer turns may have changed them. */
+  readonly unclear: readonly string[]
 }
 
 /** A lower confidence is shown to the agent. */

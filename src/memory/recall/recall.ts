@@ -9,7 +9,8 @@ import { type Link, type Linked, linkMessage } from '../../search/link.ts'
 import { cutMessage, endsOf, isTooLong, placeInWhole } from '../../search/message.ts'
 import { type Score, scoreLinks } from '../../search/score.ts'
 import { partsOf, Slices } from '../../search/slices.ts'
-import type { Push, PushedQuote } from '../../search/turns/push.ts'
+import type { Push } from '../../search/turns/push.ts'
+import type { PushedQuote } from '../../search/turns/quotes.ts'
 import { meaningFor } from '../conversation/meaning-for.ts'
 import type { Ports, Store } from '../ports.ts'
 import { ContextBudget, isByAgent, mostPreludeBeliefs, parseBudget, preludeOf } from './budget.ts'
@@ -95,7 +96,15 @@ export async function assemble(
               }
             : {}),
         })
-      : { quotes: [], considered: [], asked: [], unknown: [], probability: 0, levels: { sure: 1, perhaps: 1 } }
+      : {
+          quotes: [],
+          considered: [],
+          unclear: [],
+          asked: [],
+          unknown: [],
+          probability: 0,
+          levels: { sure: 1, perhaps: 1 },
+        }
   }
   // Asked for together, since a store behind a network answers them in one round trip.
   const [standing, pins, linked, push] = await Promise.all([
@@ -122,19 +131,21 @@ export async function assemble(
   }
 
   const shown = { prelude: preludeOf(standing, limits.maxPrelude), pinned, relevant, questions }
-  const { asked, unknown, probability, levels } = push
+  const { asked, unknown, probability, levels, unclear } = push
   const told = new Set([...standing, ...pinned, ...relevant.map(({ belief }) => belief)].map(({ id }) => id))
   const mayShow = (quote: PushedQuote): boolean => {
     const retirement = retirements.get(quote)
     // A statement that no longer holds is quoted only after the one that does.
-    if (retirement !== undefined) return retirement.current !== null && told.has(retirement.current.id)
-    return !isShownAlready(quote.text, standing, shown)
+    return retirement === undefined || (retirement.current !== null && told.has(retirement.current.id))
   }
+  const isStated = (quote: PushedQuote): boolean =>
+    !retirements.has(quote) && isShownAlready(quote.text, standing, shown)
   const allowed = push.quotes.filter(mayShow)
-  const news = [
-    ...allowed.filter(({ level }) => level === 'sure').slice(0, limits.maxQuotes),
-    ...allowed.filter(({ level }) => level === 'perhaps'),
-  ]
+  const news = withNewer([
+    ...allowed.filter(isStated),
+    ...allowed.filter((quote) => quote.level === 'sure' && !isStated(quote)).slice(0, limits.maxQuotes),
+    ...allowed.filter((quote) => quote.level === 'perhaps' && !isStated(quote)),
+  ]).filter((quote) => !isStated(quote))
   const correctedAt = new Map(news.map((quote) => [quote.turn.id, retirements.get(quote)?.at ?? null]))
   const quotes = (await withOvertaken(news, relevant, message)).map((quote) =>
     quoteOf(quote, correctedAt.get(quote.turn.id) ?? null),
@@ -144,7 +155,7 @@ export async function assemble(
   return {
     context,
     push,
-    quoteDecision: { asked, unknown, probability, levels, best: best === undefined ? null : quoteOf(best) },
+    quoteDecision: { asked, unknown, probability, levels, unclear, best: best === undefined ? null : quoteOf(best) },
     misses: async () => {
       const { nearMissesOf } = await import('../explain/near-misses.ts')
       return nearMissesOf(store, { view, linked, context, leftOut: budget.leftOut })
@@ -164,6 +175,16 @@ export async function assemble(
       })
     },
   }
+}
+
+/** Only the quotes with every newer quote that has to come before them. */
+function withNewer(quotes: readonly PushedQuote[]): readonly PushedQuote[] {
+  const shown = new Set<string>()
+  return quotes.filter(({ turn, newer }) => {
+    const isShown = newer.every((id) => shown.has(id))
+    if (isShown) shown.add(turn.id)
+    return isShown
+  })
 }
 
 /** The quotes whose statement was corrected or settled. */
@@ -204,7 +225,7 @@ async function withOvertaken(
     .map(({ belief: { content, provenance } }) => ({ text: content, at: Date.parse(provenance.at) }))
   return quotes.length === 0 || stated.length === 0
     ? quotes
-    : (await loadQuotes()).markOvertaken(quotes, stated, endsOf(message))
+    : (await import('../../search/turns/quotes.ts')).markOvertaken(quotes, stated, endsOf(message))
 }
 
 /** Loaded when something can be quoted: a one-shot command pays for every module. */
@@ -394,7 +415,7 @@ const words = (text: string): string =>
     .trim()
 
 export const quoteOf = (
-  { turn, isEarlier, text, ...pushed }: PushedQuote,
+  { turn, isEarlier, newer: _, text, ...pushed }: PushedQuote,
   correctedAt: string | null = null,
 ): Quote => ({
   ...pushed,

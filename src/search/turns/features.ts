@@ -2,9 +2,10 @@ import type { Explanation } from '../explanation.ts'
 import { leaf, product } from '../explanation.ts'
 import { afterShare, type Candidates, shareOf, type TurnCandidate } from './candidates.ts'
 import { type Question, tellsNumber, tellsTime } from './question.ts'
+import { pointsOf } from './word-points.ts'
 
 /**
- * The features of the three linear models, by name; docs/ranking.md defines them. Values are computed here and nowhere
+ * The features of the four linear models, by name; docs/ranking.md defines them. Values are computed here and nowhere
  * else: training (scripts/train-ranking.ts) calls the same functions as search and recall.
  */
 export const rankFeatures = [
@@ -12,13 +13,15 @@ export const rankFeatures = [
   ...(['assistant', 'asks', 'recent', 'date', 'kind', 'speaker'] as const),
 ] as const
 export const changeFeatures = ['follows', 'followsValue'] as const
+export const updateFeatures = ['cosine', 'words', 'meaning', 'score'] as const
 export const pushFeatures = [
   ...(['sentence', 'around', 'cosine', 'margin', 'place'] as const),
-  ...(['assistant', 'unknown', 'question', 'terms', 'rarest'] as const),
+  ...(['assistant', 'unknown', 'question', 'terms', 'uncommon'] as const),
 ] as const
 
 export type RankFeature = (typeof rankFeatures)[number]
 export type ChangeFeature = (typeof changeFeatures)[number]
+export type UpdateFeature = (typeof updateFeatures)[number]
 export type PushFeature = (typeof pushFeatures)[number]
 
 /** A value or a weight for each feature. */
@@ -126,7 +129,10 @@ const background = { from: 5, to: 15 }
 /** This many of the best turns may be shown. */
 export const maxConsidered = 10
 
-/** The features of recall for the first ten turns, best first. */
+/** 0 for an everyday English word, 1 for a rare one or a name. In a small store idf cannot tell them apart. */
+const rarityInEnglish = (term: string): number => Math.max(0, pointsOf(term) / 5 - 1)
+
+/** The features of recall for ranked turns, best first. */
 export function pushValues(
   ranked: readonly Scored[],
   terms: Candidates['terms'],
@@ -140,7 +146,7 @@ export function pushValues(
       terms,
       terms.known.map(({ term }) => term),
     )
-  return ranked.slice(0, maxConsidered).map(({ candidate, score }, place) => ({
+  return ranked.map(({ candidate, score }, place) => ({
     sentence: sentenceShare(candidate, terms),
     around: shareOf(terms, candidate.before) + afterShare * shareOf(terms, candidate.after),
     cosine: candidate.cosine,
@@ -150,6 +156,6 @@ export function pushValues(
     unknown: terms.total === 0 ? 1 : unknown,
     question: Number(question.isQuestion),
     terms: Math.log(1 + terms.weights.size),
-    rarest: Math.log(1 + Math.max(0, ...[...candidate.own].map((term) => terms.weights.get(term) ?? 0))),
+    uncommon: Math.log(1 + [...candidate.own].reduce((total, term) => total + rarityInEnglish(term), 0)),
   }))
 }

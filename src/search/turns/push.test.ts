@@ -1,9 +1,10 @@
+import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { ports } from '../../../test/recall/beliefs-at-hand.ts'
 import type { HeardTurn } from '../../memory/conversation/hear.ts'
 import { memoryFrom } from '../../memory/memory.ts'
 import { type Model, type Models, models as trained } from './model.ts'
-import { type PushOptions, pushQuotes } from './push.ts'
+import { linesOf, type PushOptions, pushQuotes } from './push.ts'
 
 const scopes = ['project:ledger']
 
@@ -85,12 +86,10 @@ describe('a sure quote', () => {
     expect(await levelsOf({ text, role: 'tool' })).toEqual([])
   })
 
-  it('that may be pasted is not even shown as perhaps, unless its probability is sure', async () => {
-    const doubtful = { text: `Hello there.\n\n${text}` }
-    const unsure = { ...models.words, levels: { ...models.words.levels, normal: { sure: 2, perhaps: 0 } } }
-    const { push } = await conversation(doubtful)
+  it('is nothing that may be pasted: that is marked, and shown as perhaps', async () => {
+    const { push } = await conversation({ text: `Hello there.\n\n${text}` })
 
-    expect((await push(message, {}, { words: unsure, vectors: unsure })).quotes).toEqual([])
+    expect((await push(message, {}, models)).quotes).toMatchObject([{ level: 'perhaps', perhapsPasted: true }])
   })
 })
 
@@ -125,6 +124,75 @@ describe('the speaker of a quote', () => {
     )
 
     expect(await quoted('What does kayak rental in Norway cost?')).toEqual([])
+  })
+})
+
+describe('the lines of a message', () => {
+  type Unlimited = Parameters<typeof linesOf>[0]
+  const place = fc.nat({ max: 11 })
+  const update = fc.record({ place, value: fc.double({ min: -3, max: 3, noNaN: true }) })
+  const decisions = fc.record({
+    probability: fc.double({ min: 0, max: 1, noNaN: true }),
+    isQuestion: fc.boolean(),
+    likely: fc.uniqueArray(fc.nat({ max: 9 }), { minLength: 1 }),
+    updates: fc.array(fc.tuple(place, fc.uniqueArray(update, { selector: (one) => one.place }))),
+    times: fc.uniqueArray(fc.nat({ max: 1_000 }), { minLength: 12, maxLength: 12 }),
+  })
+  const levels = { sure: 0.7, perhaps: 0.4 }
+  const limits = { likely: 0, unclear: 1 }
+  /** A decision in which only newer turns update older ones, the likeliest first. */
+  const decisionOf = ({ times, updates, ...rest }: typeof decisions extends fc.Arbitrary<infer One> ? One : never) => {
+    const isNewer = (one: number, other: number): boolean => (times[one] as number) > (times[other] as number)
+    const sorted = updates.map(([at, newer]) => {
+      const found = newer.filter((one) => isNewer(one.place, at)).sort((a, b) => b.value - a.value)
+      return [at, found] as const
+    })
+    const ranked = times.map((at) => ({ candidate: { unit: { at } } })) as unknown as Unlimited['ranked']
+    return { ...rest, ranked, updates: new Map(sorted) }
+  }
+
+  it('have every newer turn that may update one of them before it, or do not have that one', () => {
+    fc.assert(
+      fc.property(decisions, (given) => {
+        const decision = decisionOf(given)
+        const { lines, unclear } = linesOf(decision, levels, limits)
+        const places = lines.map((one) => one.place)
+
+        for (const [at, line] of lines.entries()) {
+          const likely = (decision.updates.get(line.place) ?? []).slice(0, 2).filter(({ value }) => value >= 0)
+          if (!decision.likely.includes(line.place)) continue
+          expect(unclear).not.toContain(line.place)
+          for (const one of likely.filter((newer) => line.newer.includes(newer.place)))
+            expect(places.indexOf(one.place)).toBeLessThan(at)
+        }
+        expect(new Set(places).size).toBe(places.length)
+        expect(places.length).toBeLessThanOrEqual(given.isQuestion ? 3 : 5)
+        if (given.probability < levels.perhaps) expect(places).toEqual([])
+        if (given.probability < levels.sure) expect(lines.every(({ level }) => level === 'perhaps')).toBe(true)
+      }),
+    )
+  })
+
+  const decision = {
+    ...{ probability: 0.9, isQuestion: true, likely: [0] },
+    ranked: [1, 2, 3, 4].map((at) => ({ candidate: { unit: { at } } })) as unknown as Unlimited['ranked'],
+  }
+  const updatesOf = (...values: readonly number[]) =>
+    new Map([[0, values.map((value, at) => ({ place: at + 1, value }))]])
+
+  it('come after the newer ones that may update them, and alone if none may', () => {
+    expect(linesOf({ ...decision, updates: updatesOf(-1) }, levels, limits).lines).toEqual([
+      { place: 0, level: 'sure', newer: [] },
+    ])
+    expect(linesOf({ ...decision, updates: updatesOf(0.5, 0.4, 0.3) }, levels, limits).lines).toEqual([
+      { place: 2, level: 'sure', newer: [] },
+      { place: 1, level: 'sure', newer: [] },
+      { place: 0, level: 'sure', newer: [1, 2] },
+    ])
+  })
+
+  it('are none if a third newer turn may well have changed the only one', () => {
+    expect(linesOf({ ...decision, updates: updatesOf(3, 2, 1.5) }, levels, limits)).toEqual({ lines: [], unclear: [0] })
   })
 })
 

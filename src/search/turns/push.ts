@@ -1,15 +1,7 @@
 import type { Turn } from '../../beliefs/turn.ts'
 import { type Explanation, leaf, sum } from '../explanation.ts'
-import { correctionCue, joinedSentences, type Sentence } from '../sentences.ts'
-import {
-  type Candidates,
-  findCandidates,
-  type MessageMeaning,
-  type Ranking,
-  type SearchedIndex,
-  shareOf,
-} from './candidates.ts'
-import { embeddedFrom, sentenceCosines } from './change.ts'
+import { type Candidates, findCandidates, type MessageMeaning, type Ranking, type SearchedIndex } from './candidates.ts'
+import { findUpdates, type LikelyUpdate } from './change.ts'
 import {
   maxConsidered,
   type PushFeature,
@@ -19,35 +11,20 @@ import {
   weighted,
   withWords,
 } from './features.ts'
-import { type Boldness, type Levels, type Model, type Models, models } from './model.ts'
-import { passagesOf } from './passages.ts'
-import { announcesPaste, endsInColon, type OwnPart, ownParts } from './pasted.ts'
+import { type Boldness, type Levels, type Model, type Models, models, type UpdateLimits } from './model.ts'
+import { announcesPaste } from './pasted.ts'
 import { dateWindow, parseQuestion, type Question } from './question.ts'
+import {
+  messageWords,
+  ownSentences,
+  type PushedQuote,
+  type QuoteLevel,
+  quotesOf,
+  reach,
+  withCorrections,
+} from './quotes.ts'
 import { newestFirst, type PlacedMessage, type ScoredMessage, scoreMessages } from './rank.ts'
-import { termsOf } from './terms.ts'
 import type { TurnUnit, TurnView } from './turn-index.ts'
-import { pointsOf } from './word-points.ts'
-
-/** `sure`: the person's own words, very likely an answer. `perhaps`: background that may help. */
-export type QuoteLevel = 'sure' | 'perhaps'
-
-export type PushedQuote = {
-  readonly turn: Turn
-  readonly text: string
-  readonly level: QuoteLevel
-  /** The probability that the turn helps with the message. */
-  readonly probability: number
-  /** The log odds of the probability, and the sum behind them. */
-  readonly score: number
-  readonly explanation: Explanation
-  /** Words of the message, as written there: in the quote, and elsewhere in its turn or next to it. */
-  readonly shared: readonly string[]
-  readonly nearby: readonly string[]
-  /** Its place in the message is one where people paste. */
-  readonly perhapsPasted: boolean
-  /** A newer quote about the same thing comes before it. */
-  readonly isEarlier: boolean
-}
 
 /** The quotes for a message, or why there is none. */
 export type Push = {
@@ -57,6 +34,8 @@ export type Push = {
   readonly levels: Levels
   /** The best turns that may be quoted, shown or not, best first. */
   readonly considered: readonly PushedQuote[]
+  /** Ids of turns that are left out because too many newer turns may have changed them. */
+  readonly unclear: readonly string[]
   /** The words of the message that count, and those of them that no turn has. */
   readonly asked: readonly string[]
   readonly unknown: readonly string[]
@@ -73,8 +52,10 @@ const maxCounted = 5
 /** Max lines, and the share of the best probability that a line needs. A request may need several facts. */
 const limits = { question: { lines: 3, share: 0.35 }, request: { lines: 5, share: 0.2 } }
 const maxSure = 3
+/** Max newer turns that are shown before a line that they may update. */
+const maxNewer = 2
 
-/** Finds what was said that helps with a message, unasked. */
+/** Finds turns that help with a message that does not ask for them. */
 export async function pushQuotes(
   index: SearchedIndex,
   view: TurnView,
@@ -90,37 +71,123 @@ export async function pushQuotes(
   const ranking = { view, question, dates, mayRank: mayQuote(question), ...(meaning === undefined ? {} : { meaning }) }
   const found = await findCandidates(index, ranking)
   const model = found.hasMeaning ? using.vectors : using.words
-  const ranked = await rankQuotable(index, ranking, found, model)
-  const considered = await considerQuotes(index, ranking, found, ranked, { message, model })
-  const probability = probabilityOfAny(considered.map((quote) => quote.probability))
   const levels = model.levels[boldness]
-  const lines = linesOf(considered, ranked, { probability, levels, question })
-  const corrected = question.asksPast ? lines : await withCorrections(index, view, lines)
+  const decision = await decide(index, ranking, found, model, levels.perhaps)
+  const { lines, unclear } = linesOf(decision, levels, model.limits)
+  const { ranked, probability, probabilities } = decision
+  const places = [...new Set([...ranked.keys()].slice(0, maxConsidered).concat(lines.map(({ place }) => place)))]
+  const quoted = await quotesOf(index, ranking, found, decision, places, message)
+  const sure = new Set<number>()
+  const shown = lines.map(({ place, level, newer }): PushedQuote => {
+    const quote = quoted.get(place) as PushedQuote
+    const ids = newer.map((one) => (ranked[one] as PlacedMessage).candidate.turn.id)
+    const isSure =
+      level === 'sure' &&
+      sure.size < maxSure &&
+      isOwn(quote.turn) &&
+      !quote.perhapsPasted &&
+      newer.every((one) => sure.has(one))
+    if (isSure) sure.add(place)
+    return { ...quote, level: isSure ? 'sure' : 'perhaps', isEarlier: ids.length > 0, newer: ids }
+  })
+  const inOrder = withoutRepeats(shown.toSorted((a, b) => levelOrder[a.level] - levelOrder[b.level]))
   const words = messageWords(message, found.terms)
   const isKnown = new Set(found.terms.known.map(({ term }) => term))
   return {
-    ...{ quotes: corrected, probability, levels, asked: [...words.values()] },
-    considered: considered.toSorted((a, b) => b.probability - a.probability),
+    quotes: question.asksPast ? inOrder : await withCorrections(index, view, inOrder),
+    ...{ probability, levels, asked: [...words.values()] },
+    considered: places
+      .toSorted((a, b) => (probabilities[b] as number) - (probabilities[a] as number))
+      .map((place) => quoted.get(place) as PushedQuote),
+    unclear: unclear.map((place) => (ranked[place] as PlacedMessage).candidate.turn.id),
     unknown: [...words].flatMap(([term, word]) => (isKnown.has(term) ? [] : [word])),
   }
 }
 
-/** The best sentence of each of the first turns, with the probability that it helps. */
-export async function considerQuotes(
+const levelOrder = { sure: 0, perhaps: 1 }
+
+/** The first of quotes with the same text. */
+const withoutRepeats = (quotes: readonly PushedQuote[]): readonly PushedQuote[] =>
+  quotes.filter(({ text }, at) => quotes.findIndex((other) => other.text === text) === at)
+
+/** The ranked turns with the probability that each helps, and that one of the best does. */
+export type PushDecision = {
+  readonly ranked: readonly PlacedMessage[]
+  readonly explanations: readonly Explanation[]
+  readonly probabilities: readonly number[]
+  readonly probability: number
+  readonly isQuestion: boolean
+  /** The places of the likely lines, the likeliest first, and the newer turns that may update them. */
+  readonly likely: readonly number[]
+  readonly updates: ReadonlyMap<number, readonly LikelyUpdate[]>
+}
+
+/**
+ * Ranks the turns that may be quoted, and computes the probabilities that decide whether they are shown. Below
+ * `minProbability` none is, and no updates are looked for.
+ */
+export async function decide(
   index: SearchedIndex,
   ranking: Ranking,
   found: Candidates,
-  ranked: readonly PlacedMessage[],
-  { message, model }: { readonly message: string; readonly model: Pick<Model, 'push'> },
-): Promise<readonly PushedQuote[]> {
-  const quoted = await quotesOf(index, ranking, found, ranked, message)
-  return probabilitiesOf(ranked, found, ranking.question, model).map((explanation, place) => {
-    const { candidate, isEarlier } = ranked[place] as PlacedMessage
-    const probability = sigmoid(explanation.value)
-    const quote = quoted[place] as Pick<PushedQuote, 'text' | 'shared' | 'nearby' | 'perhapsPasted'>
-    const level = isOwn(candidate.turn) && !quote.perhapsPasted ? 'sure' : 'perhaps'
-    return { turn: candidate.turn, ...quote, level, probability, score: explanation.value, explanation, isEarlier }
+  model: Pick<Model, 'rank' | 'change' | 'push' | 'update'>,
+  minProbability: number,
+): Promise<PushDecision> {
+  const { isQuestion } = ranking.question
+  const ranked = await rankQuotable(index, ranking, found, model)
+  const explanations = logOddsOf(ranked, found, ranking.question, model)
+  const probabilities = explanations.map(({ value }) => sigmoid(value))
+  const first = probabilities.slice(0, maxConsidered)
+  const least = limits[isQuestion ? 'question' : 'request'].share * Math.max(...first)
+  const likely = [...first.keys()]
+    .filter((place) => (first[place] as number) >= least)
+    .sort((a, b) => (first[b] as number) - (first[a] as number))
+  const probability = probabilityOfAny(first)
+  const updates =
+    probability < minProbability
+      ? new Map<number, readonly LikelyUpdate[]>()
+      : await findUpdates(index, ranked, likely, { ...ranking, terms: found.terms }, model.update)
+  return { ranked, explanations, probabilities, probability, isQuestion, likely, updates }
+}
+
+/** A line of recall by its place, and the places of the newer turns that come before it. */
+export type PushLine = { readonly place: number; readonly level: QuoteLevel; readonly newer: readonly number[] }
+
+/**
+ * Chooses the lines to show. Before a turn that newer ones may update, these are shown; without room for all of them, it is
+ * left out. It is also left out if more newer turns may update it than are shown with one line: nobody can tell then which is
+ * true.
+ */
+export function linesOf(
+  { probability, isQuestion, likely, updates, ranked }: Omit<PushDecision, 'explanations' | 'probabilities'>,
+  levels: Levels,
+  { likely: minLikely, unclear: minUnclear }: UpdateLimits,
+): { readonly lines: readonly PushLine[]; readonly unclear: readonly number[] } {
+  if (probability < levels.perhaps) return { lines: [], unclear: [] }
+  const max = limits[isQuestion ? 'question' : 'request'].lines
+  const newerThan = (place: number): readonly number[] =>
+    (updates.get(place) ?? [])
+      .slice(0, maxNewer)
+      .filter(({ value }) => value >= minLikely)
+      .map((update) => update.place)
+  const isUnclear = (place: number): boolean =>
+    (updates.get(place)?.[maxNewer]?.value ?? Number.NEGATIVE_INFINITY) >= minUnclear
+  const shown = new Set<number>()
+  for (const place of likely.filter((one) => !isUnclear(one))) {
+    const group = new Set([...shown, ...newerThan(place), place])
+    if (group.size <= max) for (const one of group) shown.add(one)
+  }
+  const timeOf = (place: number): number => (ranked[place] as PlacedMessage).candidate.unit.at
+  const level = probability >= levels.sure ? 'sure' : 'perhaps'
+  const lines = [...shown].map((place): PushLine => {
+    const newer = newerThan(place).filter((one) => shown.has(one))
+    return { place, level, newer }
   })
+  const hasNewer = lines.some(({ newer }) => newer.length > 0)
+  return {
+    lines: hasNewer ? lines.toSorted((a, b) => timeOf(b.place) - timeOf(a.place)) : lines,
+    unclear: likely.filter((place) => isUnclear(place) && !shown.has(place)),
+  }
 }
 
 /** People are quoted, and the assistant if the message asks for its words. */
@@ -142,8 +209,8 @@ export const probabilityOfAny = (probabilities: readonly number[]): number =>
     .slice(0, maxCounted)
     .reduce((none, probability) => none * (1 - probability), 1)
 
-/** Ranked turns whose text is checked for pasted parts: the background of the scores is among them. */
-const maxChecked = 20
+/** Ranked turns that are compared with each other, and checked for pasted parts. */
+const maxChecked = 30
 
 /** The turns that may be quoted, in their final order: none that are pasted as a whole. */
 export async function rankQuotable(
@@ -192,11 +259,8 @@ async function announcedPastes(
   )
 }
 
-/** How many turns away a correction or the announcement of a pasted text may be. */
-export const reach = 2
-
-/** The log odds that each of the first turns helps. */
-function probabilitiesOf(
+/** The log odds that each of the ranked turns helps. */
+function logOddsOf(
   ranked: readonly PlacedMessage[],
   { terms }: Candidates,
   question: Question,
@@ -206,225 +270,4 @@ function probabilitiesOf(
     const parts = [...weighted(pushFeatures, values as Values<PushFeature>, push), leaf('bias', push.bias)]
     return withWords(sum('log odds that it helps', parts), (ranked[place] as PlacedMessage).candidate, terms)
   })
-}
-
-/**
- * The lines to show, the surest first. Before a turn that a newer one may replace, the newer one is shown; without room for
- * both, neither. Text that may be pasted is shown only where the person's own words would be sure, and as a perhaps.
- */
-export function linesOf(
-  considered: readonly PushedQuote[],
-  ranked: readonly PlacedMessage[],
-  { probability, levels, question }: Pick<Push, 'probability' | 'levels'> & { readonly question: Question },
-): readonly PushedQuote[] {
-  if (probability < levels.perhaps) return []
-  const isSure = probability >= levels.sure
-  const limit = question.isQuestion ? limits.question : limits.request
-  const best = Math.max(...considered.map((quote) => quote.probability))
-  const likely = considered
-    .map((quote, place) => ({ quote, newer: ranked[place]?.newer ?? null }))
-    .filter(({ quote }) => quote.probability >= limit.share * best && (isSure || !quote.perhapsPasted))
-    .sort((a, b) => b.quote.probability - a.quote.probability)
-    .slice(0, limit.lines)
-  const shown: PushedQuote[] = []
-  const add = (quote: PushedQuote): void => {
-    if (!shown.some(({ turn, text }) => turn.id === quote.turn.id || text === quote.text)) shown.push(quote)
-  }
-  for (const { quote, newer } of likely) {
-    const update = newer === null ? undefined : considered.find(({ turn }) => turn.id === newer.turn.id)
-    const isShown = update === undefined || shown.includes(update)
-    if (shown.length + (isShown ? 1 : 2) > limit.lines) continue
-    if (update !== undefined) add(update)
-    add(quote)
-  }
-  const sure = isSure ? shown.filter(({ level }) => level === 'sure').slice(0, maxSure) : []
-  const rest = shown.filter((quote) => !sure.includes(quote)).map((quote) => ({ ...quote, level: 'perhaps' as const }))
-  return [...sure, ...rest]
-}
-
-/** The words of the message by their term, as written. */
-function messageWords(message: string, { weights }: Candidates['terms']): ReadonlyMap<string, string> {
-  const words = new Map<string, string>()
-  for (const { term, start, end } of termsOf(message))
-    if (weights.has(term) && !words.has(term)) words.set(term, message.slice(start, end))
-  return words
-}
-
-/** The sentence of each of the first turns that fits the message best, by words and meaning. */
-async function quotesOf(
-  index: SearchedIndex,
-  { view, meaning }: Ranking,
-  { terms }: Candidates,
-  ranked: readonly PlacedMessage[],
-  message: string,
-): Promise<readonly Pick<PushedQuote, 'text' | 'shared' | 'nearby' | 'perhapsPasted'>[]> {
-  const first = ranked.slice(0, maxConsidered).map(({ candidate }) => candidate)
-  const cosines = await sentenceCosines(index, view.user, meaning, first)
-  const words = messageWords(message, terms)
-  return first.map((candidate, at) => {
-    const { turn, unit, own, before, after } = candidate
-    const sentences = ownSentences(turn, unit)
-    const embedded = embeddedFrom(turn.text)
-    const held = sentences.map(({ text }) => new Set(termsOf(text).map(({ term }) => term)))
-    const fit = sentences.map(({ start, end }, place) => {
-      const near = embedded.flatMap((one, index_) =>
-        one.start < end && one.end > start ? [cosines[at]?.[index_] ?? 0] : [],
-      )
-      return shareOf(terms, held[place] ?? []) + Math.max(0, ...near)
-    })
-    const place = Math.max(0, fit.indexOf(Math.max(...fit)))
-    const text = quoteAt(sentences, place)
-    const written = (some: Iterable<string>): readonly string[] => [...some].flatMap((term) => words.get(term) ?? [])
-    const shared = [...words.keys()].filter((term) => held[place]?.has(term))
-    const nearby = [...new Set([...own, ...before, ...after])].filter((term) => !shared.includes(term))
-    const perhapsPasted = sentences[place]?.part.perhapsPasted === true || isDoubtful(turn, text)
-    return { text, shared: written(shared), nearby: written(nearby), perhapsPasted }
-  })
-}
-
-/** Puts a correction that the same person made right after a quote before it ("Wait no, 2.5 bar"), which has few words. */
-async function withCorrections(
-  index: SearchedIndex,
-  view: TurnView,
-  lines: readonly PushedQuote[],
-): Promise<readonly PushedQuote[]> {
-  const result: PushedQuote[] = []
-  const add = (quote: PushedQuote): void => {
-    if (!result.some(({ turn }) => turn.id === quote.turn.id)) result.push(quote)
-  }
-  for (const quote of lines) {
-    const next = quote.turn.role === 'user' ? await correctionOf(index, view, quote) : null
-    if (next === null) {
-      add(quote)
-      continue
-    }
-    const text = quoteAt(next.sentences, 0)
-    const perhapsPasted = next.sentences[0]?.part.perhapsPasted === true || isDoubtful(next.turn, text)
-    const level = perhapsPasted ? 'perhaps' : quote.level
-    const nearby = [...quote.shared, ...quote.nearby]
-    const found = lines.find(({ turn }) => turn.id === next.turn.id)
-    add(found ?? { ...quote, turn: next.turn, text, perhapsPasted, level, shared: [], nearby, isEarlier: false })
-    add({ ...quote, level, isEarlier: true })
-  }
-  return result
-}
-
-async function correctionOf(
-  index: SearchedIndex,
-  { user, scopes, until }: TurnView,
-  { turn, text }: PushedQuote,
-): Promise<{ readonly turn: Turn; readonly sentences: readonly OwnSentence[] } | null> {
-  const near = { user, scopes, session: turn.session, since: Date.parse(turn.at) }
-  const { inView } = await index.turnPostings({ ...near, ...(until === undefined ? {} : { until }) }, [])
-  const turns = await index.turnsAt(user, [...(inView ?? [])].sort((a, b) => a - b).slice(0, maxFollowing))
-  const next = [...turns.values()].find(
-    (other) =>
-      other.index > turn.index &&
-      other.index <= turn.index + reach &&
-      other.origin === 'person' &&
-      other.role === 'user' &&
-      other.speaker === turn.speaker &&
-      isCorrectionOf(text, other.text),
-  )
-  if (next === undefined) return null
-  const sentences = ownSentences(next, { row: 0, first: 0 })
-  return sentences.length === 0 ? null : { turn: next, sentences }
-}
-
-/** Units of a session from the quoted turn on, among which its next turns are. */
-const maxFollowing = 20
-/** Only the beginning of a turn is read for a correction. */
-const correctionLength = 500
-
-/** Begins like a correction, and has two words of the corrected text, or a number where that has one. */
-function isCorrectionOf(corrected: string, text: string): boolean {
-  const cue = correctionCue.exec(text.slice(0, 100))?.[0]
-  if (cue === undefined) return false
-  const rest = text.slice(cue.length, correctionLength)
-  const terms = new Set(termsOf(corrected).map(({ term }) => term))
-  const shared = new Set(termsOf(rest).flatMap(({ term }) => (terms.has(term) ? [term] : [])))
-  return shared.size >= 2 || [corrected, rest].every((one) => /\d/u.test(one))
-}
-
-/** Characters of a statement that a quote is compared with: it may end earlier than the statement. */
-const comparedBeginning = 40
-
-/** Whether a quote of a person's turn has a statement that may be pasted. Unknown counts as such. */
-const isDoubtful = ({ role, text, doubtful }: Turn, quote: string): boolean =>
-  role === 'user' &&
-  (doubtful?.some(([start, end]) => quote.includes(text.slice(start, Math.min(end, start + comparedBeginning)))) ??
-    true)
-
-/** Sentences of a turn that may be quoted. */
-const maxSentences = 40
-/** A quote is clipped to this many characters. The sentences that follow are shown as long as there is room. */
-const longestQuote = 240
-
-/** A sentence, and the part of the turn that it is quoted from. */
-type OwnSentence = Sentence & { readonly part: OwnPart }
-
-/** The sentences of a unit that may be quoted: of a person's turn, what is not pasted. Positions are those in the turn. */
-function ownSentences({ role, text }: Turn, { row, first }: Pick<TurnUnit, 'row' | 'first'>): readonly OwnSentence[] {
-  const passages = passagesOf(text)
-  const start = passages.slice(0, row - first).reduce((length, passage) => length + passage.length, 0)
-  const end = start + (passages[row - first] ?? '').length
-  const parts = role === 'user' ? ownParts(text) : [{ start: 0, end: text.length, perhapsPasted: false }]
-  return parts.flatMap((part) => {
-    const from = Math.max(start, part.start)
-    return (
-      joinedSentences(text.slice(from, Math.min(end, part.end)), maxSentences)
-        // One that announces a pasted text is no statement without it.
-        .filter((one) => part.end === text.length || !endsInColon(one.text))
-        .map((one) => ({ ...one, start: one.start + from, end: one.end + from, part }))
-    )
-  })
-}
-
-/** The sentence, with those that follow it: "Mr. Okafor cannot come on Thursday. He comes on Monday instead." */
-function quoteAt(sentences: readonly OwnSentence[], place: number): string {
-  let text = ''
-  for (const { text: next, part } of sentences.slice(place)) {
-    const longer = `${text} ${next}`.replace(/\s+/gu, ' ').trim()
-    const isLast = part !== sentences[place]?.part || longer.length > longestQuote || next.endsWith('?')
-    if (text !== '' && isLast) break
-    text = longer
-  }
-  return text.length > longestQuote ? `${text.slice(0, longestQuote - 1).trimEnd()}…` : text
-}
-
-/** Marks the quotes that are older than a statement about the same thing. */
-export function markOvertaken(
-  quotes: readonly PushedQuote[],
-  statements: readonly { readonly text: string; readonly at: number }[],
-  message: string,
-): readonly PushedQuote[] {
-  const { terms, asksPast } = parseQuestion(message, [])
-  if (asksPast) return quotes
-  return quotes.map((quote) => {
-    const isOvertaken = statements.some(
-      ({ text, at }) => at > Date.parse(quote.turn.at) && isAboutSame(text, quote.text, terms),
-    )
-    return isOvertaken ? { ...quote, isEarlier: true } : quote
-  })
-}
-
-/** Two texts are about the same thing if they share these parts, by points: of the asked words of one, and of all words. */
-const minSharedAsked = 0.8
-const minAlike = 0.2
-
-function isAboutSame(one: string, other: string, asked: ReadonlyMap<string, number>): boolean {
-  const termsIn = (text: string): ReadonlySet<string> => new Set(termsOf(text).map(({ term }) => term))
-  const terms = termsIn(one)
-  const others = termsIn(other)
-  const weigh = (some: Iterable<string>, weight: (term: string) => number): number =>
-    [...some].reduce((total, term) => total + weight(term), 0)
-  const both = [...terms].filter((term) => others.has(term))
-  const askedPoints = (term: string): number => (asked.get(term) ?? 0) * pointsOf(term)
-  const squares = (term: string): number => pointsOf(term) ** 2
-  const askedOfOne = weigh(others, askedPoints)
-  return (
-    askedOfOne > 0 &&
-    weigh(both, askedPoints) >= minSharedAsked * askedOfOne &&
-    weigh(both, squares) >= minAlike * Math.sqrt(weigh(terms, squares) * weigh(others, squares))
-  )
 }

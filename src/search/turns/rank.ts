@@ -1,13 +1,6 @@
 import type { Turn } from '../../beliefs/turn.ts'
 import { type Explanation, leaf, product, sum } from '../explanation.ts'
-import {
-  type Candidates,
-  findCandidates,
-  newerFirst,
-  type Ranking,
-  type SearchedIndex,
-  type TurnCandidate,
-} from './candidates.ts'
+import { type Candidates, findCandidates, newerFirst, type Ranking, type SearchedIndex } from './candidates.ts'
 import { type Change, compareChanges } from './change.ts'
 import type { RankFeature } from './features.ts'
 import {
@@ -89,26 +82,26 @@ export function scoreMessages(
     .filter(({ candidate: { unit } }) => !seen.has(unit.first) && seen.add(unit.first))
 }
 
-/** A turn in its final place. `newer`: the turn that may replace it. */
-export type PlacedMessage = ScoredMessage & { readonly isEarlier: boolean; readonly newer: TurnCandidate | null }
+/** A turn in its final place. `isEarlier`: a newer turn may replace it. */
+export type PlacedMessage = ScoredMessage & { readonly isEarlier: boolean }
 
 /** A newer turn is taken for a replacement from this likelihood on. */
 const minReplacement = 0.2
 
-/** Reorders the first ten by the second model, and puts a turn that may replace another right before it. */
+/** Reorders the first ten by the second model. */
 export async function newestFirst(
   index: SearchedIndex,
-  { view, question, dates, meaning }: Ranking,
+  ranking: Ranking,
   { terms }: Pick<Candidates, 'terms'>,
   scored: readonly ScoredMessage[],
   { change }: Pick<Model, 'change'>,
 ): Promise<readonly PlacedMessage[]> {
   const first = scored.slice(0, maxConsidered)
-  const changes = await compareChanges(index, view, first, { terms, question, dates, meaning })
+  const changes = await compareChanges(index, first, { ...ranking, terms })
   return [...placeFirst(first, changes, change), ...scored.slice(maxConsidered).map(asPlaced)]
 }
 
-const asPlaced = (message: ScoredMessage): PlacedMessage => ({ ...message, isEarlier: false, newer: null })
+const asPlaced = (message: ScoredMessage): PlacedMessage => ({ ...message, isEarlier: false })
 
 /** The first ten in their final order. */
 export function placeFirst(
@@ -119,11 +112,8 @@ export function placeFirst(
   const placed = first.map((message, at) => {
     const { values, newer } = changes[at] as Change
     const explanation = sum('turn', [...message.explanation.parts, ...weighted(changeFeatures, values, weights)])
-    const isReplaced = newer !== null && newer.likelihood >= minReplacement
-    return {
-      ...{ candidate: message.candidate, explanation, score: explanation.value, isEarlier: isReplaced },
-      newer: isReplaced ? (first[newer.place]?.candidate ?? null) : null,
-    }
+    const isEarlier = newer !== null && newer.likelihood >= minReplacement
+    return { candidate: message.candidate, explanation, score: explanation.value, isEarlier }
   })
   return placed.sort((a, b) => b.score - a.score || newerFirst(a.candidate.unit, b.candidate.unit))
 }

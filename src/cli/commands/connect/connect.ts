@@ -1,7 +1,8 @@
 import { execFile } from 'node:child_process'
 import { resolve } from 'node:path'
 import { promisify, stripVTControlCharacters } from 'node:util'
-import { type Argument, defineCommand, UsageError } from '../../command/command.ts'
+import { unavailable } from '../../../errors.ts'
+import { type Argument, defineCommand, exitCodes, UsageError } from '../../command/command.ts'
 import { flag, oneOf, text, viewOptions } from '../../command/options.ts'
 import { type ConnectHost, connectHosts, filesFor, type HostCheck, hosts, type Level } from '../../connect/hosts.ts'
 import { isTemporary, programOnPath, withTypedCommands } from '../../connect/launch.ts'
@@ -23,6 +24,9 @@ export const connect = defineCommand({
   args: { host },
   options: {
     status: flag('Show for every program whether it is connected, its version, its last hook and its last MCP call.'),
+    verify: flag(
+      'Run the program once with a model on this machine, and report whether the lines of Credence reach the model.',
+    ),
     project: flag('Change the configuration of the working directory, for everybody who works there.'),
     user: flag('Change your own configuration, for every directory. The default.'),
     remove: flag('Remove the entries of Credence; a file without other changes is restored exactly.'),
@@ -41,6 +45,7 @@ export const connect = defineCommand({
     'credence connect claude-code': 'Adds the MCP server and the hooks to your own configuration.',
     'credence connect codex --project --dry-run': 'Shows what would change for this project.',
     'credence connect claude-code --remove': 'Removes the entries of Credence.',
+    'credence connect codex --verify': 'Sends a test prompt through Codex, and reports whether its model got the line.',
     'credence connect --status': 'Shows which programs are connected, and when they last used the memory.',
   },
   async run({ args, options }, session) {
@@ -51,6 +56,7 @@ export const connect = defineCommand({
     if (args.host === null)
       throw new UsageError('<host> is missing.', `Use one of ${connectHosts.join(', ')}, or --status.`)
     const { host } = args
+    if (options.verify) return verifyAnswer(host, machine, directory)
     if (options.allowRead && host !== 'claude-code')
       throw new UsageError(
         '--allow-read is for claude-code only.',
@@ -114,6 +120,23 @@ export const connect = defineCommand({
     return answer(list.length > 0, lines(outcome, list, proofText(proof), hosts[host].next, reading), proof)
   },
 })
+
+async function verifyAnswer(host: ConnectHost, machine: Machine, directory: string) {
+  const { canVerify, verifyDelivery } = await import('../../connect/verify.ts')
+  const { program } = hosts[host]
+  if (program === undefined || !canVerify(host))
+    throw new UsageError(`--verify cannot run ${host}.`, 'Use it with claude-code or codex.')
+  const file = programOnPath(program, machine)
+  if (file === null)
+    throw unavailable(`\`${program}\` is not on the PATH.`, 'Install it, or add its directory to PATH.')
+  const { delivered, detail } = await verifyDelivery(host, { file, machine, directory })
+  const outcome = delivered ? `${host} delivers:` : `${host} does not deliver:`
+  return {
+    document: { host, delivered, detail },
+    text: () => lines(`${outcome} ${harmless(detail)}`, delivered ? [] : hosts[host].next),
+    exitCode: delivered ? exitCodes.fine : exitCodes.failed,
+  }
+}
 
 const npxNote = 'npx may delete this copy of Credence; install it with `npm install -g credence` and connect again.'
 

@@ -25,6 +25,7 @@ import {
   reasonText,
   rounded,
   sharedText,
+  unclearText,
 } from '../../text/recall.ts'
 import { aboutBeliefOrTurn } from './belief-or-turn.ts'
 
@@ -166,6 +167,8 @@ function unmetByTurn(verdict: WhyTurn): string {
       return 'The quotes that are shown are more likely to help, or have the same words.'
     case 'a belief':
       return 'A belief above says the same.'
+    case 'the newest word':
+      return unclearText
     case 'probability':
     case null:
       return levelsText(verdict)
