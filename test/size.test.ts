@@ -21,7 +21,7 @@ const budgets: Readonly<Record<string, number>> = {
   operations: 4_000,
   proxy: 900,
   search: 4_450,
-  store: 1_050,
+  store: 1_000,
   'store/copy': 250,
   'store/postgres': 1_900,
   'store/sqlite': 4_450,

@@ -4,6 +4,7 @@ import { invalid, MemoryError } from '../errors.ts'
 import type { Captured } from '../eval/pack/capture.ts'
 import { localDay } from '../local-time.ts'
 import { type Budget, type Context, isShown, type NamedAnyway, type RelevantBelief } from '../memory/recall/context.ts'
+import { renderContext } from '../memory/recall/render.ts'
 import { type SearchHit, searchPlaces } from '../memory/recall/search.ts'
 import { omitUndefined } from '../omit-undefined.ts'
 import { cutNote } from '../search/message.ts'
@@ -27,6 +28,7 @@ import {
   whole,
 } from './field.ts'
 import { type Call, operation, servedBy, shaped } from './operation.ts'
+import { recallHints } from './recall-hints.ts'
 import { beliefById } from './served-memory.ts'
 import type * as shapes from './shapes.ts'
 import type { Shaped } from './shapes.ts'
@@ -241,7 +243,6 @@ export const recall = {
     ),
     run: async (call, { message, leftOut, asOf, ...rest }) => {
       const { clock } = servedBy(call).server
-      const { renderContext } = await import('../memory/recall/render.ts')
       const started = clock()
       // What was left out may be in other scopes.
       const nearMisses = leftOut && !call.isAgent
@@ -253,10 +254,7 @@ export const recall = {
       const { nearMisses: misses = [], namedAnyway = [], quoteDecision = null, ...context } = recalled
       const durationMs = clock() - started
       const [rendered, highlights] = [renderContext(context), highlightsOf(context, namedAnyway)]
-      const hints =
-        nearMisses && asOf === undefined
-          ? await (await import('./recall-hints.ts')).recallHints(call.memory, message, context)
-          : null
+      const hints = nearMisses && asOf === undefined ? await recallHints(call.memory, message, context) : null
       return { context, rendered, highlights, namedAnyway, leftOut: misses, quoteDecision, hints, durationMs }
     },
   }),
