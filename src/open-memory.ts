@@ -10,8 +10,10 @@ import { type Memory, memoryFrom, routed, type Standpoint } from './memory/memor
 import { syncIfThere, syncOnCommit } from './memory/mirror/sync-on-commit.ts'
 import type { Ports } from './memory/ports.ts'
 import { RecallCounter } from './memory/recall/tally.ts'
+import { omitUndefined } from './omit-undefined.ts'
 import type { Embedder } from './search/embedder.ts'
 import type { CaredStore } from './search/store-port.ts'
+import type { Boldness } from './search/turns/model.ts'
 import { inMemory } from './store/sqlite/database.ts'
 import { openSqliteStore } from './store/sqlite/sqlite-store.ts'
 import { isReadOnlyStore, storeSuffixes } from './store/sqlite/store-file.ts'
@@ -94,13 +96,16 @@ type PortsOptions = {
   readonly busyTimeoutMs?: number | undefined
   readonly vectors?: boolean
   readonly agentShare?: number | undefined
+  readonly recallBoldness?: Boldness | undefined
+  /** A command that answers once: recall does not wait until the embedding model is loaded. */
+  readonly isOneShot?: boolean
   /** Opens the store for reading only, as it is, to check it. */
   readonly inspect?: boolean
 }
 
 /** The store of a directory, with the system's clock and random ids. */
 export function openPorts(dir: string, given: PortsOptions & CopyOptions = {}) {
-  const { busyTimeoutMs, agentShare, inspect = false, evalStoreDir, onErased = () => {} } = given
+  const { busyTimeoutMs, agentShare, recallBoldness, inspect = false, evalStoreDir, onErased = () => {} } = given
   const openFile = () => {
     const options = { file: storeFile(dir), ...(busyTimeoutMs === undefined ? {} : { busyTimeoutMs }) }
     if (!inspect && !isReadOnlyStore(options.file))
@@ -114,9 +119,9 @@ export function openPorts(dir: string, given: PortsOptions & CopyOptions = {}) {
     counts: opened,
     now: () => new Date(),
     newId,
-    ...(agentShare === undefined ? {} : { agentShare }),
+    ...omitUndefined({ agentShare, recallBoldness }),
     emptyStore: () => openSqliteStore({ file: inMemory, random: randomBytes }),
-    ...(given.vectors ? { embedder: sharedMiniLm } : {}),
+    ...(given.vectors ? { embedder: sharedMiniLm, recallByMeaning: given.isOneShot !== true } : {}),
   } satisfies Ports
   const folder = join(dir, 'state', 'forgetting')
   // Loaded when something is forgotten: most commands forget nothing.

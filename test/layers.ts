@@ -48,7 +48,7 @@ const TOP_LEVEL: Readonly<Record<string, Layer>> = {
     [...everyLayer, 'library.ts', 'copied-texts.ts'],
   ),
   'copied-texts.ts': layer(['files', 'memory', 'store', 'eval'], ['open-memory.ts']),
-  'check-arguments.ts': layer(['beliefs', 'memory'], [...everyLayer, 'library.ts']),
+  'check-arguments.ts': layer(['beliefs', 'memory', 'operations'], [...everyLayer, 'library.ts']),
   'open-server.ts': layer(['search', 'store'], []),
   'library.ts': layer(['memory', 'eval'], ['check-arguments.ts', 'open-memory.ts', 'open-server.ts']),
   'index.ts': layer(['beliefs', 'search', 'memory', 'store', 'eval'], ['errors.ts', 'library.ts']),

@@ -6,30 +6,30 @@ import { describe, expect, it } from 'vitest'
  * Raising a budget is a commit of its own that says why.
  */
 const budgets: Readonly<Record<string, number>> = {
-  '': 1_300,
+  '': 1_350,
   adapters: 600,
   beliefs: 800,
-  cli: 13_500,
+  cli: 13_750,
   'cli/resident': 250,
-  eval: 10_200,
+  eval: 10_050,
   files: 850,
   http: 1_650,
   mcp: 750,
   memory: 10_900,
   'memory/mirror': 2_500,
   models: 650,
-  operations: 4_000,
+  operations: 4_050,
   proxy: 900,
-  search: 4_450,
+  search: 4_650,
   store: 1_000,
   'store/copy': 250,
   'store/postgres': 1_900,
-  'store/sqlite': 4_450,
+  'store/sqlite': 4_500,
   tasks: 4_800,
 }
-const maxLines = 65_200
+const maxLines = 65_550
 /** Max lines of the TypeScript and CSS of the dashboard, in `web`. */
-const maxWebLines = 12_350
+const maxWebLines = 12_250
 
 /** The files of a folder with one of the endings, without tests. */
 function readSources(folder: string, endings: readonly string[]) {

@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url'
 import { universalScope } from '../beliefs/scope.ts'
 import type { Settings } from '../config.ts'
 import { expectedError, invalid, MemoryError, notFound, unavailable } from '../errors.ts'
+import { checkOwn } from '../files/own-files.ts'
 import { localMinute } from '../local-time.ts'
 import type { Extractor } from '../memory/learn/extraction.ts'
 import type { Memory, Standpoint } from '../memory/memory.ts'
@@ -246,9 +247,16 @@ export function compose(
     if (!isReading) await sweepTemporaryFiles(dir)
     const server = await serverOpener(dir, store, onOffline)
     if (use === 'report') return closedAtEnd(openReport(dir, standpoint, { server, everyTeam }))
-    const { sentenceVectors: vectors, evalStoreDir, mirrorAuthority, agentShare: percent } = settings(options)
+    const {
+      sentenceVectors: vectors,
+      evalStoreDir,
+      mirrorAuthority,
+      agentShare: percent,
+      recallBoldness,
+    } = settings(options)
     const mirror = { onMirrorProblem, mirrorAuthority }
-    const given = { dir, everyTeam, vectors, agentShare: percent / 100, evalStoreDir, onErased, ...standpoint }
+    const recalling = { agentShare: percent / 100, recallBoldness, isOneShot: true }
+    const given = { dir, everyTeam, vectors, ...recalling, evalStoreDir, onErased, ...standpoint }
     const opened = openMemory({ ...given, ...mirror, server, ...omitUndefined({ busyTimeoutMs }) })
     trustCreated()
     if (!isReading && isProjectActive(scopes)) (await import('./former-project.ts')).noteProject(dir, cwd())
@@ -407,7 +415,6 @@ async function serverOpener(dir: string, address: string | undefined, onOffline?
 /** Removes what killed processes left in the folders of a memory. On a read-only or failing disk, and in folders that are refused, it stays. */
 async function sweepTemporaryFiles(dir: string): Promise<void> {
   const { codeOf, sweepLeftovers } = await import('../files/leftovers.ts')
-  const { checkOwn } = await import('../files/own-files.ts')
   try {
     for (const folder of ['.', 'state', 'state/mirror', 'state/hook-queue']) {
       checkOwn(dir, join(dir, folder))

@@ -27,7 +27,7 @@ export type ServerOptions = {
   readonly pollEveryMs?: number
 }
 
-const mostInFlight = 256
+const maxInFlight = 256
 
 /** The API, the dashboard and MCP on one port. */
 export function serverApp(options: ServerOptions): { readonly app: Hono<Authenticated>; readonly close: () => void } {
@@ -52,7 +52,7 @@ export function serverApp(options: ServerOptions): { readonly app: Hono<Authenti
   })
   const app = new Hono<Authenticated>()
   app.onError(answerError(onBug, { code: 'too_large' }))
-  app.use(withSecurityHeaders, sameOriginOnly(hosts), atMostInFlight(mostInFlight))
+  app.use(withSecurityHeaders, sameOriginOnly(hosts), atMostInFlight(maxInFlight))
   const api = apiApp({ served, pollEveryMs, authentication, onBug })
   app.route('/', api.app)
   app.all('/mcp', authentication.admit('agents'), (context) => {

@@ -42,7 +42,7 @@ export type McpOptions = {
 /** In the order in which they are listed. */
 export const tools: readonly McpTool[] = toolOperations.map(({ operation, tool }) => mcpTool(operation, tool))
 
-const mostArgumentElements = 1_000
+const maxArgumentElements = 1_000
 const listTtlMs = 60 * 60 * 1_000
 
 /** A memory as an MCP server, for stateful and stateless versions of the protocol. */
@@ -72,7 +72,7 @@ function serverFactory(options: McpOptions): McpServerFactory {
       instructions,
       capabilities,
       cacheHints: { 'tools/list': { ttlMs: listTtlMs, cacheScope: 'private' } },
-      maxToolInputElements: mostArgumentElements,
+      maxToolInputElements: maxArgumentElements,
     })
     const clientOf = (context?: ServerContext) => {
       const { name, version = null } = clientIn(server, context)

@@ -4,6 +4,7 @@ import type { Commit } from '../beliefs/journal.ts'
 import type { RecallCounts } from '../beliefs/recall-counts.ts'
 import type { Embedder } from '../search/embedder.ts'
 import type { Store } from '../search/store-port.ts'
+import type { Boldness } from '../search/turns/model.ts'
 import type { RecallCounter } from './recall/tally.ts'
 
 export type { Store }
@@ -19,6 +20,10 @@ export type Ports = {
   readonly agentShare?: number
   /** Loads the embedding model, where vectors are used. */
   readonly embedder?: () => Promise<Embedder>
+  /** Recall uses the embedding model too. A one-shot command answers before a model is loaded, and recalls by words. */
+  readonly recallByMeaning?: boolean
+  /** How readily recall quotes. Default normal. */
+  readonly recallBoldness?: Boldness
   /** Counts recalls, where they are counted, and reads the counts. */
   readonly counter?: RecallCounter
   readonly counts?: Omit<RecallCounts, 'countRecalls'>

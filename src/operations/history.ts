@@ -1,7 +1,6 @@
 import { actorKinds } from '../beliefs/belief.ts'
 import { entryOf, eventKinds, type JournalEntry, mostListedBeliefs } from '../beliefs/journal.ts'
-import type { Removal } from '../memory/explain/history.ts'
-import { changesOf, filteredEvents, removalOf } from '../memory/explain/history.ts'
+import { changesOf, filteredEvents, type Removal, removalOf } from '../memory/explain/history.ts'
 import { omitUndefined } from '../omit-undefined.ts'
 import { choice, flag, list, maxItems, optional, usually, whole } from './field.ts'
 import { operation, servedBy, shaped } from './operation.ts'

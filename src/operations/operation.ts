@@ -2,7 +2,7 @@ import type { z } from 'zod'
 import type { Memory } from '../memory/memory.ts'
 import type { Principal } from '../memory/people/access.ts'
 import type { Fields, InputOf } from './field.ts'
-import type { ServedMemory } from './served-memory.ts'
+import { beliefById, type ServedMemory } from './served-memory.ts'
 import type { Tool } from './tool.ts'
 import type { MemoryView } from './view.ts'
 
@@ -90,3 +90,6 @@ export function servedBy({ served }: Call): ServedMemory {
   if (served === null) throw new Error('This operation needs a server.')
   return served
 }
+
+/** Makes sure that a belief has this whole id. */
+export const existing = async (call: Call, id: string): Promise<string> => (await beliefById(servedBy(call), id)).id

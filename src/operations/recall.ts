@@ -27,34 +27,19 @@ import {
   version,
   whole,
 } from './field.ts'
-import { type Call, operation, servedBy, shaped } from './operation.ts'
+import { type Call, existing, operation, servedBy, shaped } from './operation.ts'
 import { recallHints } from './recall-hints.ts'
-import { beliefById } from './served-memory.ts'
 import type * as shapes from './shapes.ts'
 import type { Shaped } from './shapes.ts'
+import { budget, said } from './shared-fields.ts'
 import { tool } from './tool.ts'
 import { answerWith, type BeliefAnswer, cut, maxTextCharacters, notice, scopeField } from './tool-answers.ts'
-import { said } from './turns.ts'
 import { scopesOf } from './view.ts'
-
-const counts = whole({ min: 0, max: maxItems })
-
-const budget = optional(
-  object({
-    maxBeliefs: optional(counts),
-    maxPinned: optional(counts),
-    maxFromAgents: optional(counts),
-    maxQuestions: optional(counts),
-    maxCharacters: optional(whole({ min: 0, max: 1_000_000 })),
-    maxPrelude: optional(whole({ min: 0, max: 100_000 })),
-    maxQuotes: optional(whole({ min: 0, max: 3 })),
-  }),
-)
 
 const asked = {
   message,
   scopes: optional(scopes('The active scopes; default those of health.')),
-  budget,
+  budget: optional(object(budget)),
 }
 
 const asOf = time('What was known at this time; a day alone means its end, in the time zone of the server.')
@@ -75,8 +60,6 @@ const optionsOf = ({ view }: Call, { scopes = view.scopes, budget }: Asked) => (
   scopes,
   ...omitUndefined({ budget }),
 })
-
-const existing = async (call: Call, id: string): Promise<string> => (await beliefById(servedBy(call), id)).id
 
 const captureInput = {
   message,
@@ -269,7 +252,7 @@ export const recall = {
       since: said.since,
       until: said.until,
       speaker: said.speaker,
-      session: optional(text(200)),
+      session: said.session,
       asOf,
       limit: usually(whole({ min: 1, max: 100 }), defaultLimit, 'Of beliefs and of quotes.'),
     },

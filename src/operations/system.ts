@@ -1,4 +1,5 @@
 import { visibleScopes } from '../beliefs/scope.ts'
+import { findBeliefs, listBeliefs } from '../memory/list.ts'
 import { asOf } from '../memory/recall/as-of.ts'
 import { optional, paging, text } from './field.ts'
 import { type Call, operation, servedBy, shaped } from './operation.ts'
@@ -211,7 +212,6 @@ export const system = {
     run: async (call, { asOf: time, query, ...page }) => {
       const served = servedBy(call)
       const { user } = served.view
-      const { findBeliefs, listBeliefs } = await import('../memory/list.ts')
       const request = { ...page, user, current: true }
       // It takes time in proportion to the journal to read.
       const key = `${(await served.ports.store.head()).number} ${time}`

@@ -196,6 +196,7 @@ const noTurns: TurnStore & TurnIndex & MeaningIndex = {
   lastStep: async () => null,
   unitsAround: async () => [],
   turnsAt: async () => new Map(),
+  turnCosines: async () => ({ rows: new Int32Array(), cosines: new Float32Array() }),
   vectorsAt: async () => new Map(),
   turnsWithoutVectors: async () => [],
   keepVectors: async () => {},

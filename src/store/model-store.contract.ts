@@ -2,8 +2,16 @@ import type { Page } from '../beliefs/belief-store.ts'
 import { compareText } from '../beliefs/identity.ts'
 import { isSameTurn, longestOpening, type NewTurn, type Turn } from '../beliefs/turn.ts'
 import type { ExportedTurn, SessionSummary, TurnFilter } from '../beliefs/turn-store.ts'
+import { comparedWith } from '../search/turns/cosines.ts'
 import { mostOccurrences, unitsOf, wordCount } from '../search/turns/passages.ts'
-import type { TurnPostings, TurnUnit, TurnVectors, TurnView } from '../search/turns/turn-index.ts'
+import type {
+  MessageVectors,
+  TurnCosines,
+  TurnPostings,
+  TurnUnit,
+  TurnVectors,
+  TurnView,
+} from '../search/turns/turn-index.ts'
 import { type ModelOptions, openModelBeliefs } from './model-beliefs.contract.ts'
 
 type StoredTurn = { readonly turn: NewTurn; readonly row: number }
@@ -42,6 +50,7 @@ export function openModelStore(options: Omit<ModelOptions, 'turns'>): ReturnType
     turnSpeakers: async (view) => saidBy(view.user).speakers(view),
     lastStep: async (view) => saidBy(view.user).lastStep(view),
     unitsAround: async (view, rows, reach) => saidBy(view.user).unitsAround(view, rows, reach),
+    turnCosines: async (view, model, message) => saidBy(view.user).turnCosines(view, model, message),
     vectorsAt: async (user, model, rows) => saidBy(user).vectorsAt(model, rows),
     turnsWithoutVectors: async (user, model, page) => saidBy(user).withoutVectors(model, page),
     keepVectors: async (user, model, vectors) => saidBy(user).keepVectors(model, vectors),
@@ -227,6 +236,16 @@ class UserTurns {
         return kept === undefined ? [] : [[row, this.#turnOf(kept)] as const]
       }),
     )
+  }
+
+  turnCosines(view: Pick<TurnView, 'scopes'>, model: string, message: MessageVectors): TurnCosines {
+    const found = this.#kept.flatMap(({ row, turn }) => {
+      const vectors = this.#vectors.get(`${model} ${row}`)
+      const isInView = view.scopes === null || view.scopes.includes(turn.scope)
+      return vectors === undefined || !isInView ? [] : [{ row, cosine: comparedWith(message)(vectors) }]
+    })
+    const cosines = Float32Array.from(found, ({ cosine }) => cosine)
+    return { rows: Int32Array.from(found, ({ row }) => row), cosines }
   }
 
   vectorsAt(model: string, rows: readonly number[]): ReadonlyMap<number, Int8Array> {

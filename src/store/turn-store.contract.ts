@@ -395,6 +395,16 @@ export function describeTurns(name: string, open: () => AnyStore): void {
       const rows = waiting.map(({ row }) => row)
       expect([...(await store.vectorsAt('ada', 'm', rows)).values()]).toEqual([Int8Array.of(1, -2, 127)])
       expect((await store.vectorsAt('ada', 'other', rows)).size).toBe(0)
+      const message = { vectors: Int8Array.of(1, -2, 127), dimensions: 3 }
+      const near = await store.turnCosines({ user: 'ada', scopes: null }, 'm', message)
+      expect([...near.rows]).toEqual([oldest?.row])
+      expect(near.cosines[0]).toBeCloseTo(1, 2)
+      for (const [user, scopes, model] of [
+        ['ada', null, 'other'],
+        ['ada', ['project:elsewhere'], 'm'],
+        ['bob', null, 'm'],
+      ] as const)
+        expect((await store.turnCosines({ user, scopes }, model, message)).rows).toHaveLength(0)
       expect(await store.turnsWithoutVectors('ada', 'm', { limit: 10 })).toEqual([])
       expect(await store.turnsWithoutVectors('bob', 'm', { limit: 10 })).toEqual([])
     })

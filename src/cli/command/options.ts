@@ -50,15 +50,6 @@ export const choice = <const Value extends string>(
 ): Option<Value | undefined> =>
   option(value, `${help} One of ${allowed.join(', ')}.`, (given) => oneOf(allowed, given), otherwise)
 
-export const choices = <const Value extends string>(
-  value: string,
-  allowed: readonly Value[],
-  help: string,
-): Option<readonly Value[]> => ({
-  ...texts(value, `${help} One of ${allowed.join(', ')}.`),
-  read: (given) => given.map((one) => oneOf(allowed, one)),
-})
-
 type Range = { readonly min?: number; readonly max?: number }
 
 export const wholeNumber = (help: string, range: Range & { readonly default?: number }): Option<number | undefined> =>
@@ -100,32 +91,38 @@ type FieldOption<One> =
 
 /** The options for fields of an operation: help, choices, limits and default are those of the field. */
 export const fieldOptions = <All extends Fields, Name extends keyof All & string>(fields: All, ...names: Name[]) =>
-  Object.fromEntries(names.map((name) => [name, fieldOption(fields[name] as All[Name], `<${name}>`)])) as {
+  Object.fromEntries(
+    names.map((name) => [name, fieldOption(fields[name] as All[Name], placeholderOf(name, fields))]),
+  ) as {
     readonly [One in Name]: FieldOption<All[One]>
   }
 
-/** The option for a field of an operation; that of a list may be given several times. */
-export function fieldOption<One extends Field>(field: One, value: string): FieldOption<One> {
-  const { help = '', choices = field.item?.choices, default: otherwise } = field
-  const isList = field.kind === 'list'
+const placeholderOf = (name: string, fields: Fields): string => (fields[name]?.kind === 'text' ? '<text>' : `<${name}>`)
+
+/** The option for a field of an operation; that of a list may be given several times. `value`: the placeholder in the help. */
+export function fieldOption<One extends Field>(field: One, value = ''): FieldOption<One> {
+  const { kind, help = '', choices = field.item?.choices, default: otherwise } = field
   const readOne = (given: string): unknown => {
     if (choices !== undefined) return oneOf(choices, given)
-    if (field.kind === 'whole') return readWholeNumber(given, field)
-    return field.kind === 'number' ? readShare(given) : given
-  }
-  const described: Omit<Option, 'read'> = {
-    help: choices === undefined ? help : `${help} One of ${choices.join(', ')}.`,
-    value: field.kind === 'flag' ? null : field.kind === 'whole' ? '<number>' : value,
-    isRepeatable: isList,
-    default: field.kind === 'flag' ? undefined : otherwise?.toString(),
+    if (kind === 'whole') return readWholeNumber(given, field)
+    return kind === 'number' ? readShare(given) : given
   }
   const read = (given: readonly string[]): unknown => {
-    if (field.kind === 'flag') return given.length > 0
-    if (isList) return given.map(readOne)
+    if (kind === 'flag') return given.length > 0
+    if (kind === 'list') return given.map(readOne)
     return given[0] === undefined ? otherwise : readOne(given[0])
   }
+  const isNumber = kind === 'whole' || kind === 'number'
+  const allowed = choices === undefined ? '' : ` One of ${choices.join(', ')}.`
+  const described: Option = {
+    help: `${help}${allowed}${kind === 'list' ? ' May be given several times.' : ''}`,
+    value: kind === 'flag' ? null : isNumber ? '<number>' : value,
+    isRepeatable: kind === 'list',
+    default: kind === 'flag' ? undefined : otherwise?.toString(),
+    read,
+  }
   // `read` returns values of the field's kind.
-  return { ...described, read } as FieldOption<One>
+  return described as FieldOption<One>
 }
 
 const argument =

@@ -49,10 +49,13 @@ const added = (one: HeardQueue, other: HeardQueue): HeardQueue => ({
   outcome: other.outcome,
 })
 
+/** A process that hears the queue may be ended by its host; the next one waits for that. */
+const maxQueueWaitMs = 3_000
+
 /** Null when another process holds the lock. */
 async function takeQueue(lock: string): Promise<(() => void) | null> {
   try {
-    return await takeLock(lock, 'The queue of hooks')
+    return await takeLock(lock, 'The queue of hooks', maxQueueWaitMs)
   } catch (error) {
     if (error instanceof MemoryError && error.code === 'conflict') return null
     throw error

@@ -8,7 +8,7 @@ import { RecentMap } from '../../recent-map.ts'
 
 type ProxyMemoryOptions = Pick<
   Parameters<typeof openMemory>[0],
-  'dir' | 'server' | 'everyTeam' | 'vectors' | 'agentShare' | 'evalStoreDir' | 'mirrorAuthority'
+  'dir' | 'server' | 'everyTeam' | 'vectors' | 'agentShare' | 'recallBoldness' | 'evalStoreDir' | 'mirrorAuthority'
 > & {
   /** How long a call waits for another process that locks the store. Requests wait with it. */
   readonly busyTimeoutMs: number

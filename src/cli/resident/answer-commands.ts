@@ -18,7 +18,7 @@ type SocketProtocol = {
 
 export type AnsweringProcess = {
   readonly commands: ForeignCommands
-  /** Ends listening, after the commands that run have ended. */
+  /** Ends listening. Commands that still run in the background go on in processes of their own. */
   readonly close: () => Promise<void>
 }
 
@@ -47,7 +47,7 @@ export async function answerCommands(machine: Machine): Promise<AnsweringProcess
   try {
     mkdirSync(directory, { recursive: true, mode: 0o700 })
     const address = socket.isPrivate(directory) ? socket.addressOf(directory, name) : null
-    if (address === null) return { commands, close: () => commands.finish() }
+    if (address === null) return { commands, close: () => commands.handOver() }
     await removeStale(directory, socket)
     process.on('exit', remove)
     await new Promise<void>((resolve, reject) => {
@@ -58,14 +58,14 @@ export async function answerCommands(machine: Machine): Promise<AnsweringProcess
     else chmodSync(path, 0o600)
   } catch {
     // A read-only disk, or a file system without sockets.
-    return { commands, close: () => commands.finish() }
+    return { commands, close: () => commands.handOver() }
   }
   return {
     commands,
     close: async () => {
       server.close()
       remove()
-      await commands.finish()
+      await commands.handOver()
       process.off('exit', remove)
     },
   }

@@ -1,6 +1,6 @@
 import { tmpdir } from 'node:os'
 import { Readable, Writable } from 'node:stream'
-import type { ProcessEnvironment } from '../compose.ts'
+import { type ProcessEnvironment, processEnvironment } from '../compose.ts'
 import type { EnvironmentVariables } from '../text/output.ts'
 
 type Terminal = { readonly isTTY?: boolean; readonly columns?: number }
@@ -22,9 +22,12 @@ export type ForeignCommand = {
 /** The result of a command, for the process that asked. */
 export type CommandEnding = { readonly exitCode: number; readonly stdout: string; readonly stderr: string }
 
+type Background = Pick<ForeignCommand, 'argv' | 'env'> & { readonly ended: Promise<unknown> }
+
 /** Runs commands of other processes in this one, with the result that they would have had there. */
 export class ForeignCommands {
   readonly #running = new Set<Promise<unknown>>()
+  readonly #background = new Set<Background>()
 
   async run(command: ForeignCommand): Promise<CommandEnding> {
     const { main } = await import('../main.ts')
@@ -41,7 +44,10 @@ export class ForeignCommands {
       startedAt: performance.now() - command.ageMs,
       // Instead of another process: this one goes on anyway.
       startDetached: async (argv, variables) => {
-        void this.run({ ...command, argv, env: { ...command.env, ...variables }, input: '', ageMs: 0 })
+        const env = { ...command.env, ...variables }
+        const background = { argv, env, ended: this.run({ ...command, argv, env, input: '', ageMs: 0 }) }
+        this.#background.add(background)
+        void background.ended.finally(() => this.#background.delete(background)).catch(() => {})
       },
     }
     const running = main(command.argv, environment)
@@ -57,15 +63,24 @@ export class ForeignCommands {
   async finish(): Promise<void> {
     while (this.#running.size > 0) await Promise.allSettled(this.#running)
   }
+
+  /** Leaves the commands that run in the background to processes of their own: a host does not wait long for this one. */
+  async handOver(): Promise<void> {
+    const { startDetached } = processEnvironment()
+    for (const { argv, env } of this.#background) await startDetached?.(argv, env)
+  }
 }
 
-/** Loads the modules that the hook of a prompt needs, so that the first prompt does not wait for them. */
+/** Loads the modules that hooks need, so that the first prompt does not wait for them. */
 export async function preloadHook(): Promise<void> {
   await import('../commands/connect/hook.ts')
   await import('../../open-memory.ts')
   await import('../../memory/learn/rules.ts')
   await import('../../memory/learn/secrets.ts')
   await import('../../memory/recall/render.ts')
+  await import('../../search/turns/push.ts')
+  await import('../hooks/hear-queue.ts')
+  await import('../../memory/use-cases.ts')
 }
 
 class Collector extends Writable {

@@ -56,12 +56,12 @@ export function tenantMemory(
 
 type McpHandler = ReturnType<ReturnType<typeof memoryMcp>['httpHandler']>
 
-const mostHandlers = 1_000
+const maxHandlers = 1_000
 
 /** MCP over HTTP for every caller: for the server's own user as `own` says, and for the holder of a token of the store. */
 export function tenantMcp(ports: Ports, own: McpOptions) {
   const ofInstallation = memoryMcp(own).httpHandler()
-  const handlers = new RecentMap<McpHandler>(mostHandlers, (handler) => void handler.close())
+  const handlers = new RecentMap<McpHandler>(maxHandlers, (handler) => void handler.close())
   const handlerOf = (principal: Principal): McpHandler => {
     const key = JSON.stringify(principal)
     const { person: user, scopes, isAgent: hasFixedScopes } = principal

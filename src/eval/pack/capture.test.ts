@@ -323,20 +323,6 @@ describe('capturing a quote', () => {
     expect(placeOf('The gym door is red.')).toMatchObject({ session: 'conversation-2' })
   })
 
-  it('keeps the threshold of the whole memory, which the few copied turns alone would not have', async () => {
-    using store = temporaryDirectory()
-    const { memory } = await aTalkativeMemory()
-    const vague = request({ message: 'How do I get into the gym?', expectQuotes: ['1188'] })
-
-    const captured = await captureCase(memory, vague, at(store.path))
-    const cases = fileOf(store.path, 'cases.json')
-    const { saidInAll: _, ...without } = cases[0]
-    writeFileSync(join(store.path, 'benchmarks', ownPack, 'cases.json'), JSON.stringify([without]))
-
-    expect(captured).toMatchObject({ passesNow: false, isFaithful: true })
-    expect(await runOf(store.path)).toMatchObject({ passedCases: 1 })
-  })
-
   it('takes the quotes of a right recall for the right ones', async () => {
     using store = temporaryDirectory()
     const { memory, turnOf } = await aTalkativeMemory()

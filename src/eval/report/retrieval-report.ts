@@ -93,7 +93,7 @@ const summariseCategories = (outcomes: readonly CaseOutcome[]) =>
     return { category, ...counts, meanPrecision, meanRecall }
   })
 
-/** The report file of one backend on all packs of one kind. All runs must be of the same system and the same kind of pack. */
+/** The report file of one system on all packs of one kind. All runs must be of the same system and the same kind of pack. */
 export function reportOf(runs: readonly [PackRun, ...PackRun[]]) {
   const [{ system, pack: firstPack }] = runs
   const { name, version, description } = system
@@ -130,7 +130,7 @@ function ingestionOf(runs: readonly PackRun[]) {
   return { beliefCount, totalMs: round4(totalMs) ?? 0, meanPerBeliefMs }
 }
 
-/** `retrieval-report.json` is our own backend's; the names of the other files end with their backend's name. */
+/** `retrieval-report.json` is of Credence itself; the names of the other files end with the name of their system. */
 export function reportFileName({ provider }: { readonly provider: string }, kind: 'retrieval' | 'session'): string {
   const base = kind === 'session' ? 'session-retrieval-report' : 'retrieval-report'
   return provider === 'bm25' ? `${base}.json` : `${base}-${provider.replace(/[^A-Za-z0-9._-]+/gu, '-')}.json`

@@ -43,7 +43,7 @@ export type SystemsParts = {
   readonly openStore: () => Store
   readonly version: string
   readonly clock: Clock
-  /** Called once, when the first backend needs it. */
+  /** Called once, when the first system needs it. */
   readonly openEmbedder: () => Promise<Embedder>
   /** The folder of the packs whose stored vectors and calibration are used. */
   readonly packsDirectory: string

@@ -1,15 +1,12 @@
 import { omitUndefined } from '../../omit-undefined.ts'
 import type { Embedder } from '../../search/embedder.ts'
 import { sentencesOf } from '../../search/sentences.ts'
-import type { Nearness } from '../../search/turns/rank.ts'
-import type { Ports, Store } from '../ports.ts'
-
-/** Only the first sentences of a turn are embedded. The rest of a long turn is mostly pasted. */
-const longestText = 4_000
-const mostSentences = 20
-const longestSentence = 400
-/** A shorter sentence such as "Yes." is embedded together with its neighbour. */
-const shortPiece = 20
+import type { MessageMeaning } from '../../search/turns/candidates.ts'
+import { embeddedSentences } from '../../search/turns/change.ts'
+import { packed } from '../../search/turns/cosines.ts'
+import type { Question } from '../../search/turns/question.ts'
+import { termsOf } from '../../search/turns/terms.ts'
+import type { Ports } from '../ports.ts'
 
 export type EmbedRequest = {
   readonly user: string
@@ -43,7 +40,7 @@ export async function embedTurns(
     before = turns.at(-1)?.row
     if (turns.length === 0 && isFromTop) break
     if (turns.length === 0) continue
-    const sentences = turns.map(({ text }) => readSentences(text))
+    const sentences = turns.map(({ text }) => embeddedSentences(text))
     const vectors = await model.embed(sentences.flat())
     let from = 0
     const kept = turns.map(({ row }, place) => {
@@ -58,15 +55,22 @@ export async function embedTurns(
   return { embedded }
 }
 
-/** The cosine between a question and the nearest sentence of each turn. */
-export function nearnessTo(store: Store, user: string, model: Embedder, question: string): Nearness {
-  return async (rows) => {
-    const [asked] = await model.embed([question.slice(0, longestSentence)])
-    if (asked === undefined) return new Map()
-    const query = packed([asked], model.dimensions)
-    const vectors = await store.vectorsAt(user, model.model, rows)
-    return new Map([...vectors].map(([row, sentences]) => [row, bestCosine(query, sentences)]))
-  }
+/** Sentences of a message that are compared on their own, and the fewest terms of such a sentence. */
+const maxMessageSentences = 8
+const minTerms = 2
+const longestSentence = 400
+
+/** The vectors of a message: of the whole, and of each of its sentences that has a topic. */
+export async function meaningOf(model: Embedder, question: Question, message: string): Promise<MessageMeaning> {
+  const asked = saidBy(question.speaker, message)
+  const sentences = sentencesOf(asked)
+    .map(({ text }) => text)
+    .filter((text) => termsOf(text).length >= minTerms)
+  const texts = [asked, ...sentences.slice(0, maxMessageSentences)].map((text) =>
+    text.slice(0, longestSentence).toWellFormed(),
+  )
+  const vectors = await model.embed([...new Set(texts)])
+  return { model: model.model, dimensions: model.dimensions, vectors: packed(vectors, model.dimensions) }
 }
 
 /** The question as the speaker would ask it: people say "my dog" where others ask for "Ana's dog". */
@@ -77,36 +81,4 @@ export function saidBy(speaker: string | null, question: string): string {
     .join('|')
   const name = new RegExp(String.raw`(?<![\p{L}\p{N}])(?:${names})(['’]s?)?(?![\p{L}\p{N}])`, 'gu')
   return question.replace(name, (_name, possessive) => (possessive === undefined ? 'I' : 'my'))
-}
-
-function readSentences(text: string): readonly string[] {
-  const read: string[] = []
-  for (const { text: sentence } of sentencesOf(text.slice(0, longestText))) {
-    const last = read.at(-1)
-    if (last !== undefined && (sentence.length < shortPiece || last.length < shortPiece))
-      read[read.length - 1] = `${last} ${sentence}`
-    else read.push(sentence)
-  }
-  return read.slice(0, mostSentences).map((sentence) => sentence.slice(0, longestSentence).toWellFormed())
-}
-
-/** Vectors of length 1 with a byte for each dimension: a quarter of the size, and the order hardly changes. */
-function packed(vectors: readonly Float32Array[], dimensions: number): Int8Array {
-  const bytes = new Int8Array(vectors.length * dimensions)
-  for (const [place, vector] of vectors.entries()) {
-    const length = Math.hypot(...vector) || 1
-    for (let at = 0; at < dimensions; at += 1)
-      bytes[place * dimensions + at] = Math.round((127 * (vector[at] ?? 0)) / length)
-  }
-  return bytes
-}
-
-function bestCosine(query: Int8Array, sentences: Int8Array): number {
-  let best = 0
-  for (let from = 0; from + query.length <= sentences.length; from += query.length) {
-    let product = 0
-    for (let at = 0; at < query.length; at += 1) product += (query[at] as number) * (sentences[from + at] as number)
-    best = Math.max(best, product / (127 * 127))
-  }
-  return Math.min(1, best)
 }

@@ -43,7 +43,7 @@ export async function asOf(ports: Ports, user: string, time: string): Promise<Po
 /** Turns are never changed, so those of the store itself are read. */
 const turnReads = [
   ...(['knownTurns', 'getTurn', 'listTurns', 'listSessions', 'turnPostings', 'turnSpeakers', 'lastStep'] as const),
-  ...(['unitsAround', 'turnsAt', 'vectorsAt'] as const),
+  ...(['unitsAround', 'turnsAt', 'turnCosines', 'vectorsAt'] as const),
 ]
 type TurnReads = Pick<Store, (typeof turnReads)[number]>
 

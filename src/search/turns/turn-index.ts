@@ -49,8 +49,16 @@ export type TurnUnit = {
 /** What the sentences of a turn mean, by one model: a byte for each dimension, one sentence after the other. */
 export type TurnVectors = { readonly row: number; readonly vectors: Int8Array }
 
-/** The meaning of sentences, for models that somebody installed. Only orders what was found by words. */
+/** Sentence vectors of a message, one after the other, in the form of `TurnVectors`. */
+export type MessageVectors = { readonly vectors: Int8Array; readonly dimensions: number }
+
+/** The row of each turn that has vectors, and its cosine with a message (`cosines.ts`). In no particular order. */
+export type TurnCosines = { readonly rows: Int32Array; readonly cosines: Float32Array }
+
+/** The meaning of sentences, by one embedding model. */
 export type MeaningIndex = {
+  /** Compares a message with every turn in the scopes of a view that has vectors of the model; reads them all. */
+  turnCosines(view: Pick<TurnView, 'user' | 'scopes'>, model: string, message: MessageVectors): Promise<TurnCosines>
   /** The vectors of the turns that these rows belong to, by row; absent where there are none yet. */
   vectorsAt(user: string, model: string, rows: readonly number[]): Promise<ReadonlyMap<number, Int8Array>>
   /** What people said that has no vectors of the model yet, the newest first: at most `limit` turns, kept before the row `before`. */

@@ -33,8 +33,8 @@ const reads = [
   ...(['pinned', 'standing', 'events', 'event', 'eventByKey', 'lastUndoable', 'history', 'revisions'] as const),
   ...(['formLengths', 'postings', 'everyHolder', 'wordsNear', 'population', 'matchText', 'knownTurns'] as const),
   ...(['getTurn', 'turnIdsStartingWith', 'listTurns', 'listSessions', 'exportTurns', 'turnPostings'] as const),
-  ...(['turnSpeakers', 'lastStep', 'unitsAround', 'turnsAt', 'vectorsAt', 'turnsWithoutVectors'] as const),
-  ...(['keepVectors', 'judgeOldTurns', 'growth'] as const),
+  ...(['turnSpeakers', 'lastStep', 'unitsAround', 'turnsAt', 'turnCosines', 'vectorsAt'] as const),
+  ...(['turnsWithoutVectors', 'keepVectors', 'judgeOldTurns', 'growth'] as const),
 ]
 type Reads = Pick<SqliteStore, (typeof reads)[number]>
 

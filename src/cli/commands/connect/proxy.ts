@@ -49,6 +49,7 @@ export const proxy = defineCommand({
       ...(store === undefined ? {} : { server: () => openServer(dir, store) }),
       vectors: settings.sentenceVectors,
       agentShare: settings.agentShare / 100,
+      recallBoldness: settings.recallBoldness,
       evalStoreDir,
       mirrorAuthority: settings.mirrorAuthority,
       maxTurnCharacters: settings.maxTurnCharacters,

@@ -29,12 +29,12 @@ function endedSessions(dir: string): EndedSessions {
     has: (id) => known.has(id),
     add: async (id) => {
       known.add(id)
-      await writeAtomically(ownPath(dir, file), `${[...known].slice(-mostEnded).join('\n')}\n`, { existing: 'replace' })
+      await writeAtomically(ownPath(dir, file), `${[...known].slice(-maxEnded).join('\n')}\n`, { existing: 'replace' })
     },
   }
 }
 
-const mostEnded = 1_000
+const maxEnded = 1_000
 
 /** A token of an installation; made when there is none, and readable by its owner alone. */
 async function installationToken(file: string): Promise<string> {
@@ -81,9 +81,10 @@ export const serve = defineCommand({
     const hosts = withPublicUrl(hostNames(options.host ?? loopback, options.allowRemote), options.publicUrl)
     const isDemo = options.demo || !(await session.places.hasMemory(options))
     const served = isDemo ? demoMemory(session) : { ...session.places.locate(options), isDemo }
-    const { sentenceVectors: vectors, evalStoreDir, agentShare: percent } = session.places.settings({ dir: served.dir })
-    const agentShare = percent / 100
-    const ports = await session.memories.ports(served.dir, { vectors, evalStoreDir, agentShare })
+    const settings = session.places.settings({ dir: served.dir })
+    const { sentenceVectors: vectors, evalStoreDir, recallBoldness } = settings
+    const agentShare = settings.agentShare / 100
+    const ports = await session.memories.ports(served.dir, { vectors, evalStoreDir, agentShare, recallBoldness })
     if (isDemo) await (await demo()).fillDemoWithPast(ports, served.dir)
     const open = await openServedStore(session, ports, served, (line) => console.error(line))
     const close = async (): Promise<void> => {

@@ -5,8 +5,10 @@ import { longestLog } from '../../../store/sqlite/database.ts'
 import { sizeOf } from '../../../store/sqlite/store-file.ts'
 import { defineCommand } from '../../command/command.ts'
 import { memoryOptions } from '../../command/options.ts'
+import { hookHealthText, lastSeen } from '../../connect/seen.ts'
 import { lastHook } from '../../hooks/hook-log.ts'
 import { failedNames, queuedNames, queueIn } from '../../hooks/hook-queue.ts'
+import { hookHosts } from '../../hooks/host-protocol.ts'
 import { counted } from '../../text/output.ts'
 import { teamsOf } from '../people/people.ts'
 import { pauseText } from './pause.ts'
@@ -14,7 +16,8 @@ import { pauseText } from './pause.ts'
 export const status = defineCommand({
   args: {},
   options: memoryOptions,
-  description: 'Also shows the decisions that wait for you, and the last hook.',
+  description:
+    'Also shows the decisions that wait for you, and of each agent the last prompt, the last lines it was given, how many prompts were answered too late, and the last failure.',
   examples: {
     'credence status': 'Shows the state of your memory.',
     'credence status --json': 'Prints the same as one JSON document.',
@@ -42,6 +45,11 @@ export const status = defineCommand({
       hook === null
         ? 'none yet; `credence connect` connects an agent'
         : `${localMinute(hook.at)}, ${hook.host} ${hook.event}: ${hook.outcome}`
+    const { machine } = session.program
+    const agents = hookHosts.flatMap((host) => {
+      const seen = lastSeen(machine, host, 'hook')
+      return seen === null || seen.prompts === undefined ? [] : [{ host, ...seen }]
+    })
     const unheard = `${counted(queue.failed, 'message')} that could not be stored, in ${queueIn(dir)}/failed`
     const place = { dir, store: file, user, scopes }
     const shown = {
@@ -54,11 +62,12 @@ export const status = defineCommand({
       'to review': `${counted(candidates, 'candidate')}, ${counted(proposals, 'proposal')}`,
       hooks: keepingText(pauses.map(pauseText), hooksEnabled),
       'last hook': last,
+      ...Object.fromEntries(agents.map((agent) => [agent.host, hookHealthText(agent)])),
       queue: queue.waiting > 0 && `${counted(queue.waiting, 'message')} not stored yet`,
       'set aside': queue.failed > 0 && unheard,
     }
     return {
-      document: { ...place, exists, teams, ...counts, pauses, hooksEnabled, lastHook: hook, queue, logSize },
+      document: { ...place, exists, teams, ...counts, pauses, hooksEnabled, lastHook: hook, agents, queue, logSize },
       shown,
       notes: [
         ...(logSize > longestLog ? [logTooLong(file, logSize)] : []),

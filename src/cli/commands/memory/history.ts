@@ -26,7 +26,7 @@ import {
 import type { Session } from '../../session.ts'
 import { beliefBlock, called, chainText, short } from '../../text/beliefs.ts'
 import { detailText } from '../../text/default-text.ts'
-import { columns, counted, harmless, indented, lines, type Style } from '../../text/output.ts'
+import { columns, counted, harmless, indented, lines, listShort, type Style } from '../../text/output.ts'
 import { speakerOf } from '../../text/recall.ts'
 import { aboutBeliefOrTurn } from './belief-or-turn.ts'
 
@@ -273,7 +273,7 @@ const scopesOf = (beliefs: readonly Belief[]): readonly string[] =>
   [...new Set(beliefs.flatMap((belief) => belief.scopes))].sort()
 
 /** A change may be the import of a large file. */
-const mostNamed = 3
+const maxNamed = 3
 
 /** Asks before a change is undone that was made in another project. */
 async function mayUndo({ change, beliefs }: Undoing, active: readonly string[], session: Session): Promise<boolean> {
@@ -283,9 +283,8 @@ async function mayUndo({ change, beliefs }: Undoing, active: readonly string[], 
   )
   if (elsewhere.length === 0) return true
   const where = harmless(scopesOf(elsewhere).join(' and '))
-  const names = elsewhere.slice(0, mostNamed).map(called).join(', ')
-  const more = elsewhere.length > mostNamed ? ` and ${elsewhere.length - mostNamed} more` : ''
-  const what = `${changeText(change)}, was made in ${where}: ${names}${more}.`
+  const names = listShort(elsewhere.map(called), maxNamed)
+  const what = `${changeText(change)}, was made in ${where}: ${names}.`
   if (session.terminal.isInteractive())
     return session.terminal.confirm(`This belongs to another project: ${what} Undo it?`)
   throw new UsageError(

@@ -1,24 +1,25 @@
-import { beliefTypes, isCurrent, statuses } from '../../../beliefs/belief.ts'
+import { isCurrent } from '../../../beliefs/belief.ts'
 import { visibleScopes } from '../../../beliefs/scope.ts'
 import { reporterOf } from '../../../beliefs/turn.ts'
 import { localDay } from '../../../local-time.ts'
 import type { QuoteHit } from '../../../memory/conversation/search-turns.ts'
 import { correctionMark } from '../../../memory/recall/context.ts'
+import { agesOf } from '../../../memory/recall/render.ts'
 import { type Highlight, type SearchHit, searchPlaces } from '../../../memory/recall/search.ts'
 import { omitUndefined } from '../../../omit-undefined.ts'
+import { beliefFilter, said } from '../../../operations/shared-fields.ts'
 import type { Explanation } from '../../../search/explanation.ts'
 import { cutNote } from '../../../search/message.ts'
 import type { Strength } from '../../../search/turns/strength.ts'
 import { defineCommand } from '../../command/command.ts'
 import {
   choice,
-  choices,
   date,
+  fieldOptions,
   filterOptions,
   flag,
   memoryOptions,
   readerOptions,
-  text,
   timeOptions,
   wholeNumber,
   words,
@@ -33,11 +34,9 @@ export const search = defineCommand({
   options: {
     in: choice('<where>', searchPlaces, 'Search beliefs, turns, or both.', 'both'),
     ...timeOptions,
-    speaker: text('<name>', 'Only turns of this speaker.'),
-    session: text('<id>', 'Only turns of this conversation.'),
+    ...fieldOptions(said, 'speaker', 'session'),
     asOf: date('<date>', 'Use only what was stored by this day.'),
-    type: choices('<type>', beliefTypes, 'Only beliefs of this type.'),
-    status: choices('<status>', statuses, 'Only beliefs of this status.'),
+    ...fieldOptions(beliefFilter, 'type', 'status'),
     retired: flag('Include superseded, settled and proposed beliefs.'),
     explain: flag('Show how each quote was ranked.'),
     limit: wholeNumber('How many beliefs and how many quotes to show.', { min: 1, max: 100, default: 10 }),
@@ -64,7 +63,6 @@ export const search = defineCommand({
     const { beliefs, quotes, total, isQueryCut } = found
     const active = visibleScopes(session.places.locate(options).scopes)
     const current = beliefs.filter(({ belief }) => isCurrent(belief))
-    const { agesOf } = await import('../../../memory/recall/render.ts')
     const ages = agesOf({ pinned: [], relevant: current, quotes: [] })
     return {
       document: found,
@@ -123,7 +121,7 @@ function quoteBlock(hit: QuoteHit, { explain, active }: QuoteView, style: Style)
 const foundBy = (explanation: Explanation): string =>
   isBeside(explanation) ? 'A turn beside it has the words.' : 'Its meaning is close to the question.'
 
-const isBeside = ({ label, parts }: Explanation): boolean => label.endsWith('(beside it)') || parts.some(isBeside)
+const isBeside = ({ parts }: Explanation): boolean => parts.some(({ label }) => label.startsWith('around: '))
 
 /** The text with the matched words in bold and underlined, where the terminal can. */
 function highlighted(given: string, highlights: readonly Highlight[], style: Style): string {

@@ -210,7 +210,7 @@ type ReadOptions = {
 
 /**
  * The folders below `directory` that are packs of these kinds, by name. Packs with turns are left out: they measure quotes,
- * which no other backend has.
+ * which no other system has.
  */
 export const findPacks = (directory: string): readonly string[] =>
   packFolders(directory).filter((folder) => {

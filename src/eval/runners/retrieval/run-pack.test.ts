@@ -55,14 +55,13 @@ const sessionPack = (...turns: ReturnType<typeof turn>[]): Pack => ({
 })
 
 describe('a run over cases', () => {
-  it('judges every case and reports the progress', async () => {
-    let asked = 0
+  it('judges every case', async () => {
     const pack = staticPack(
       staticCase('right', 'the anchor', only('b-anchor')),
       staticCase('wrong', 'the anchor', only('b-sail')),
     )
 
-    const run = await runPack(pack, subjectOf(), { onCase: () => (asked += 1) })
+    const run = await runPack(pack, subjectOf())
 
     expect(run.outcomes.map(({ caseId, verdict }) => [caseId, verdict])).toEqual([
       ['right', 'pass'],
@@ -72,7 +71,6 @@ describe('a run over cases', () => {
       'relevant beliefs: b-sail is missing.',
       'relevant beliefs: b-anchor was not expected.',
     ])
-    expect(asked).toBe(2)
   })
 
   it('counts an answer that did not come as an error, not as a zero and not as a pass', async () => {

@@ -1,4 +1,4 @@
-import type { CaseOutcome } from '../../run/run.ts'
+import type { CaseOutcome, Ingested } from '../../run/run.ts'
 import { casesOf } from '../../store/case-log.ts'
 import { readEnvironment, requireRun } from '../../store/documents.ts'
 import type { Systems } from '../../system/systems.ts'
@@ -13,28 +13,21 @@ export type PackRun = Readonly<Awaited<ReturnType<typeof runPack>>>
 type RunOptions = {
   readonly wanted?: ReadonlySet<string> | undefined
   readonly explain?: boolean | undefined
-  readonly onCase?: () => void
 }
 
 /** Asks a system the cases of a pack, in order, and stores nothing: for a check of the pack itself. */
 export async function runPack(pack: Pack, tested: SystemUnderTest, options: RunOptions = {}) {
-  const { wanted = idsOf(pack), explain = false, onCase } = options
-  /** The time is null when the corpus could not be taken in; notices are sentences about beliefs that were changed. */
-  let ingested: { readonly ingestMs: number | null; readonly notices: readonly string[] } = {
-    ingestMs: null,
-    notices: [],
-  }
-  const onIngested: Observer['onIngested'] = (ingestMs, notices = []) => {
-    ingested = { ingestMs, notices }
+  const { wanted = idsOf(pack), explain = false } = options
+  let ingested: Ingested = { ms: null, notices: [] }
+  const onIngested: Observer['onIngested'] = (ms, notices = []) => {
+    ingested = { ms, notices }
   }
   const request = { repeat: 0, seed: 0, wanted, jobs: 1, signal: new AbortController().signal, folder: null }
   const outcomes: CaseOutcome[] = []
-  for await (const outcome of carryOutRecall(pack, tested, request, { explain, onIngested })) {
-    outcomes.push(outcome)
-    onCase?.()
-  }
+  for await (const outcome of carryOutRecall(pack, tested, request, { explain, onIngested })) outcomes.push(outcome)
   const { name, version, description, notes, hasSuppliedTiers } = tested
-  return { pack, system: { name, version, description, notes, hasSuppliedTiers }, ...ingested, outcomes }
+  const { ms: ingestMs, notices } = ingested
+  return { pack, system: { name, version, description, notes, hasSuppliedTiers }, ingestMs, notices, outcomes }
 }
 
 const idsOf = ({ cases }: Pack): ReadonlySet<string> => new Set(cases.map(({ id }) => id))

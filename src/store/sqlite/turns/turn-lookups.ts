@@ -1,5 +1,6 @@
 import { longestOpening, type Turn } from '../../../beliefs/turn.ts'
 import type { ExportedTurn, TurnFilter, TurnStore } from '../../../beliefs/turn-store.ts'
+import { comparedWith } from '../../../search/turns/cosines.ts'
 import type { MeaningIndex, TurnIndex, TurnPostings, TurnUnit, TurnView } from '../../../search/turns/turn-index.ts'
 import { BoundedCache } from '../../bounded-cache.ts'
 import {
@@ -37,7 +38,7 @@ export function readTurn(connection: Connection, row: number): ExportedTurn | nu
 
 type TurnReads = Pick<TurnStore, 'getTurn' | 'turnIdsStartingWith' | 'listTurns' | 'listSessions' | 'exportTurns'> &
   TurnIndex &
-  Pick<MeaningIndex, 'vectorsAt' | 'turnsWithoutVectors'>
+  Pick<MeaningIndex, 'turnCosines' | 'vectorsAt' | 'turnsWithoutVectors'>
 
 /** Reads turns and their index. */
 export function turnReads(connection: Connection, reading: ReadForUser): TurnReads {
@@ -229,6 +230,21 @@ export function turnReads(connection: Connection, reading: ReadForUser): TurnRea
     },
     unitsAround: (view, rows, reach) => reading(view.user, [], (userId) => unitsAround(userId, view, rows, reach)),
     turnsAt: (user, rows) => reading(user, new Map(), () => turnsAt(rows)),
+    turnCosines: (view, model, message) => {
+      const inScope = `SELECT turn_vectors.row, vectors FROM turn_vectors JOIN turns ON turns.row = turn_vectors.row
+        WHERE model = ? AND turns.scope = ?`
+      return reading(view.user, { rows: new Int32Array(), cosines: new Float32Array() }, (userId) => {
+        const cosineOf = comparedWith(message)
+        const rows: number[] = []
+        const cosines: number[] = []
+        for (const { id } of scopesOf(userId, view))
+          for (const { row, vectors } of connection.iterate<StoredVectors>(inScope, [model, id])) {
+            rows.push(row)
+            cosines.push(cosineOf(new Int8Array(vectors.buffer, vectors.byteOffset, vectors.byteLength)))
+          }
+        return { rows: Int32Array.from(rows), cosines: Float32Array.from(cosines) }
+      })
+    },
     vectorsAt: (user, model, rows) => {
       const ofTurn =
         'SELECT vectors FROM turn_vectors WHERE row = (SELECT max(row) FROM turns WHERE row <= ?) AND model = ?'
@@ -259,6 +275,8 @@ type ScopeRow = {
   readonly length: number
   readonly human_words: number
 }
+
+type StoredVectors = { readonly row: number; readonly vectors: Uint8Array }
 
 type StoredUnitRow = Omit<UnitRow, 'asks'> & { readonly scope: number; readonly asks: number }
 
