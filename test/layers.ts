@@ -29,7 +29,7 @@ const LAYERS: Readonly<Record<string, Layer>> = {
   adapters: layer(['beliefs', 'memory', 'operations', 'mcp', 'proxy'], [...everyLayer, 'library.ts']),
   cli: layer(
     ['beliefs', 'search', 'files', 'models', 'memory', 'store', 'eval', 'tasks', 'operations', 'http', 'mcp', 'proxy'],
-    [...everyLayer, 'config.ts', 'open-memory.ts', 'open-server.ts'],
+    [...everyLayer, 'config.ts', 'open-memory.ts', 'open-server.ts', 'copied-texts.ts'],
   ),
 }
 
@@ -43,7 +43,11 @@ const TOP_LEVEL: Readonly<Record<string, Layer>> = {
   'omit-undefined.ts': layer([], []),
   'did-you-mean.ts': layer([], []),
   'config.ts': layer([], ['errors.ts', 'did-you-mean.ts']),
-  'open-memory.ts': layer(['beliefs', 'search', 'files', 'memory', 'store', 'eval'], [...everyLayer, 'library.ts']),
+  'open-memory.ts': layer(
+    ['beliefs', 'search', 'files', 'memory', 'store', 'eval'],
+    [...everyLayer, 'library.ts', 'copied-texts.ts'],
+  ),
+  'copied-texts.ts': layer(['files', 'memory', 'store', 'eval'], ['open-memory.ts']),
   'check-arguments.ts': layer(['beliefs', 'memory', 'operations'], [...everyLayer, 'library.ts']),
   'open-server.ts': layer(['search', 'store'], []),
   'library.ts': layer(['memory', 'eval'], ['check-arguments.ts', 'open-memory.ts', 'open-server.ts']),

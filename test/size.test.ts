@@ -21,13 +21,13 @@ const budgets: Readonly<Record<string, number>> = {
   operations: 4_100,
   proxy: 900,
   search: 4_700,
-  store: 1_050,
+  store: 1_000,
   'store/copy': 250,
   'store/postgres': 1_900,
   'store/sqlite': 4_800,
   tasks: 4_800,
 }
-const maxLines = 65_700
+const maxLines = 66_500
 /** Max lines of the TypeScript and CSS of the dashboard, in `web`. */
 const maxWebLines = 12_250
 

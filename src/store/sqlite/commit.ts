@@ -7,14 +7,13 @@ import { newestText, readText, type StoredText } from '../belief-row.ts'
 import { type CheckedChange, checkChanges, settledBefore } from '../checked-commit.ts'
 import { deriveBelief } from '../derived-belief.ts'
 import { forgotten, sealChanges, sealKey } from '../journal-chain.ts'
-import { prepareTurns } from '../prepared-turns.ts'
 import { advanceHead } from './care/journal-head.ts'
 import { noteRemains, scrubSoon } from './care/scrub.ts'
 import type { Connection } from './connection.ts'
 import { openJournal } from './journal.ts'
 import { openProjection, type Projected } from './projections.ts'
 import type { Users } from './sqlite-store.ts'
-import { eraseTurns, findKnown, insertTurns } from './turns/turn-writing.ts'
+import { eraseTurns, findKnown, insertTurns, prepareTurns } from './turns/turn-writing.ts'
 
 export type Committing = {
   readonly connection: Connection
@@ -64,6 +63,7 @@ export async function commitChanges(committing: Committing, commit: Commit, apar
       apart === undefined
         ? await connection.writeInTurn(() => commitPrepared(committing, commit, prepared))
         : await apart.connection.exclusively('COMMIT', () => inTurns(commitInParts(apart, commit, prepared)))
+    if (apart !== undefined) connection.shortenLog()
     if (result.outcome !== 'committed' || !connection.isOnDisk) return result
     advanceHead(connection, result.event)
     if (isForgetting(commit)) await scrubSoon(connection)

@@ -2,7 +2,6 @@ import type { DatabaseSync, SQLInputValue, StatementResultingChanges, StatementS
 import { setTimeout as sleep } from 'node:timers/promises'
 import { MemoryError } from '../../errors.ts'
 import { nextTurn } from '../../next-turn.ts'
-import { rewriteInThread } from './care/rewrite-thread.ts'
 import {
   inMemory,
   isWritable,
@@ -240,7 +239,7 @@ export class Connection {
     } finally {
       this.#changed()
     }
-    this.#shortenLog()
+    this.shortenLog()
     return result
   }
 
@@ -280,7 +279,8 @@ export class Connection {
       this.#rollback(error)
       throw translateSqliteError(error, this.file)
     } finally {
-      setPragma(db, 'busy_timeout', this.#options.busyTimeoutMs)
+      // A failing disk has closed it.
+      if (db.isOpen) setPragma(db, 'busy_timeout', this.#options.busyTimeoutMs)
     }
   }
 
@@ -298,7 +298,7 @@ export class Connection {
    * The log grows while another process goes on reading an old state. Beyond its limit every second of writing tries to
    * empty it, without waiting, and the first failure is reported.
    */
-  #shortenLog(): void {
+  shortenLog(): void {
     if (this.logSize <= longestLog || performance.now() < this.#nextShortening) return
     this.#nextShortening = performance.now() + 1_000
     if (this.emptyLog(0) || this.#hasWarned) return
@@ -329,6 +329,7 @@ export class Connection {
       for (const statement of statements) while (!this.#tryToRun(statement, deadline)) await sleep(lockPollMs)
       return this.emptyLog()
     }
+    const { rewriteInThread } = await import('./care/rewrite-thread.ts')
     try {
       return await rewriteInThread({ file: this.file, statements, busyTimeoutMs, checkpointTimeoutMs })
     } catch (error) {

@@ -43,10 +43,14 @@ function openStore(options: SqliteStoreOptions, openWith: (readonly: boolean) =>
   const open = () => openWith(isReadonly)
   const connection = new Connection({ file, isReadonly, busyTimeoutMs, open })
   const users = new Users(connection)
-  // An import takes long, also of a module that is loaded.
   let fullText: typeof import('./full-text.ts') | null = null
-  let committer: Promise<typeof import('./commit.ts')> | null = null
-  let journals: Promise<typeof import('./journal.ts')> | null = null
+  let writing: Promise<typeof import('./writing.ts')> | null = null
+  const loadWriting = () => {
+    writing ??= import('./writing.ts')
+    return writing
+  }
+  const loadCounts = () => import('./recall-counts.ts')
+  const loadMaintenance = () => import('./care/maintenance.ts')
   const committing = { connection, users, random }
   let accessing: Connection | null = null
   let second: ReturnType<typeof openStore> | null = null
@@ -65,21 +69,20 @@ function openStore(options: SqliteStoreOptions, openWith: (readonly: boolean) =>
 
   async function bringUpToDate(due: ReturnType<typeof dueAtOpening>): Promise<void> {
     if (due.derivation) {
-      const { deriveAgain } = await import('./derivation.ts')
+      const { deriveAgain } = await loadMaintenance()
       await requireWhole()
       // Checked again under the lock: another process may have derived them in the meantime.
       await connection.writeInTurn(() => isDerivedHere(connection) || deriveAgain(connection, analysisVersion))
       refuseOtherDerivations(connection)
     }
-    if (due.review) (await import('./commit.ts')).reviewOldBeliefs(committing, now)
+    if (due.review) (await loadWriting()).reviewOldBeliefs(committing, now)
     upToDate = null
   }
 
-  const requireWhole = async (): Promise<void> =>
-    (await import('./care/journal-head.ts')).requireWholeJournal(connection)
+  const requireWhole = async (): Promise<void> => (await loadWriting()).requireWholeJournal(connection)
 
   async function head(): ReturnType<StoreCare['head']> {
-    const { openJournal } = await loaded(import('./journal.ts'))
+    const { openJournal } = await loaded(loadWriting())
     const { number, hash } = connection.read(() => openJournal(connection).head())
     return { number, hash: Buffer.from(hash).toString('hex') }
   }
@@ -97,8 +100,7 @@ function openStore(options: SqliteStoreOptions, openWith: (readonly: boolean) =>
     nothing: NoInfer<Result>,
     read: (journal: ReturnType<typeof openJournal>, userId: number) => Result,
   ): Promise<Result> {
-    journals ??= import('./journal.ts')
-    const { openJournal } = await journals
+    const { openJournal } = await loadWriting()
     return reading(user, nothing, (userId) => read(openJournal(connection), userId))
   }
 
@@ -133,26 +135,25 @@ function openStore(options: SqliteStoreOptions, openWith: (readonly: boolean) =>
     ...turnReads(connection, reading),
     ...vectorIndex(connection, users, reading),
     commit: async (commit) => {
-      committer ??= import('./commit.ts')
-      const { commitChanges, isLargeCommit } = await loaded(committer)
+      const { commitChanges, isLargeCommit } = await loaded(loadWriting())
       if (!canShare || !isLargeCommit(commit)) return commitChanges(committing, commit)
       return apart((other) => commitChanges(committing, commit, other.committing))
     },
     countRecalls: async (user, tallies) => {
-      const { addTallies } = await loaded(import('./recall-counts.ts'))
+      const { addTallies } = await loaded(loadCounts())
       if (isReadonly) return
       await connection.writeInTurn(() => addTallies(connection, users.findOrAdd(user), tallies))
     },
     recallCounts: async (user, ids) => {
-      const { readCounts } = await import('./recall-counts.ts')
+      const { readCounts } = await loadCounts()
       return reading(user, new Map(), (userId) => readCounts(connection, userId, ids))
     },
     recallDays: async (user) => {
-      const { readDays } = await import('./recall-counts.ts')
+      const { readDays } = await loadCounts()
       return reading(user, [], (userId) => readDays(connection, userId))
     },
     growth: async (user) => {
-      const { readGrowth } = await import('./recall-counts.ts')
+      const { readGrowth } = await loadCounts()
       const { growthByDay } = await import('../growth-by-day.ts')
       return growthByDay(await reading(user, [], (userId) => readGrowth(connection, userId)))
     },
@@ -168,7 +169,7 @@ function openStore(options: SqliteStoreOptions, openWith: (readonly: boolean) =>
       return reading(query.user, [], (userId) => matchText(connection, userId, query))
     },
     knownTurns: async (user, heard) => {
-      const { findKnown } = await import('./turns/turn-writing.ts')
+      const { findKnown } = await loadWriting()
       const noneKnown = heard.map(() => null)
       return reading(user, noneKnown, (userId) =>
         findKnown(connection, userId, heard).map((row) => {
@@ -181,26 +182,26 @@ function openStore(options: SqliteStoreOptions, openWith: (readonly: boolean) =>
       )
     },
     judgeOldTurns: async (user, limit, judge) => {
-      const { judgeTurns } = await loaded(import('./turns/turn-writing.ts'))
+      const { judgeTurns } = await loaded(loadWriting())
       const userId = connection.read(() => users.find(user))
       return userId !== null && judgeTurns(connection, userId, limit, judge)
     },
-    verify: async (onProgress) => (await loaded(import('./care/verify.ts'))).verifyStore(connection, onProgress),
+    verify: async (onProgress) => (await loaded(loadMaintenance())).verifyStore(connection, onProgress),
     rebuild: async () => {
-      const { deriveAgain } = await loaded(import('./derivation.ts'))
+      const { deriveAgain } = await loaded(loadMaintenance())
       await requireWhole()
       await connection.writeInTurn(() => deriveAgain(connection, analysisVersion))
     },
     fingerprint: async () => {
-      const { fingerprintOf } = await loaded(import('./care/derived-tables.ts'))
+      const { fingerprintOf } = await loaded(loadMaintenance())
       return connection.read(() => fingerprintOf(connection))
     },
     head,
     anchorJournal: async () => {
-      if (connection.isOnDisk) (await import('./care/journal-head.ts')).setHead(file, await head())
+      if (connection.isOnDisk) (await loadWriting()).setHead(file, await head())
     },
-    backup: async (target) => (await loaded(import('./care/backup.ts'))).backUp(connection, target),
-    scrub: async (given) => !connection.isOnDisk || (await loaded(import('./care/scrub.ts'))).scrub(connection, given),
+    backup: async (target) => (await loaded(loadMaintenance())).backUp(connection, target),
+    scrub: async (given) => !connection.isOnDisk || (await loaded(loadWriting())).scrub(connection, given),
     memberships: async (person) =>
       connection.read(() =>
         connection.all<Membership>('SELECT team, role FROM team_members WHERE person = ? ORDER BY team', [person]),
@@ -219,14 +220,14 @@ function openStore(options: SqliteStoreOptions, openWith: (readonly: boolean) =>
     tryOut: async (commit, work) => {
       await upToDate
       return apart(async ({ committing: tried, store: triedStore }) => {
-        const { applyInDryRun } = await import('./commit.ts')
+        const { applyInDryRun } = await loadWriting()
         return tried.connection.exclusively('ROLLBACK', () => {
           applyInDryRun(tried, commit)
           return work(triedStore)
         })
       })
     },
-    records: async () => (await loaded(import('./journal-records.ts'))).recordsIn(committing),
+    records: async () => (await loaded(loadMaintenance())).recordsIn(committing),
     withSnapshot: (work) => connection.withSnapshot(work),
     endSnapshot: () => connection.endSnapshot(),
     close: async () => {

@@ -1,6 +1,7 @@
 import { join, relative } from 'node:path'
 import type { Belief } from '../../../beliefs/belief.ts'
 import type { Turn } from '../../../beliefs/turn.ts'
+import { copiesOf, type ErasedCopies, eraseCopies } from '../../../copied-texts.ts'
 import { MemoryError } from '../../../errors.ts'
 import type { ForgottenTexts } from '../../../files/erase-texts.ts'
 import { localDay } from '../../../local-time.ts'
@@ -8,7 +9,6 @@ import type { ForgottenTurns, TurnSelection } from '../../../memory/conversation
 import type { Memory } from '../../../memory/memory.ts'
 import { syncIfThere } from '../../../memory/mirror/sync-on-commit.ts'
 import { omitUndefined } from '../../../omit-undefined.ts'
-import { copiesOf, type ErasedCopies, eraseCopies } from '../../../open-memory.ts'
 import {
   type CommandAnswer,
   defineCommand,

@@ -1,12 +1,23 @@
+import { hash } from 'node:crypto'
 import { isSameTurn, type NewTurn, type TextRange, type Turn } from '../../../beliefs/turn.ts'
 import { runToEnd } from '../../../next-turn.ts'
 import { type IndexedUnit, unitsOf, wordCount } from '../../../search/turns/passages.ts'
+import { sealTurns } from '../../journal-chain.ts'
 import { PostingsDraft } from '../../posting-blocks.ts'
-import { type PreparedTurn, wordsKey } from '../../prepared-turns.ts'
 import { originCode, roleCode } from '../../turn-rows.ts'
 import type { Connection } from '../connection.ts'
 import { readTurn } from './turn-lookups.ts'
 import { removePostings, writePostings } from './turn-postings.ts'
+
+/** Computes everything about turns that does not need the store, so that it is locked for a shorter time. */
+export const prepareTurns = (turns: readonly NewTurn[], random: (bytes: number) => Uint8Array) =>
+  sealTurns(turns, random).map((sealed) => ({ ...sealed, units: unitsOf(sealed.turn.text) }))
+
+type PreparedTurn = ReturnType<typeof prepareTurns>[number]
+
+/** Equal for turns with the same session, role and words. */
+const wordsKey = ({ session, role, text }: Pick<NewTurn, 'session' | 'role' | 'text'>): Buffer =>
+  hash('sha256', JSON.stringify([session, role, text]), 'buffer').subarray(0, 8)
 
 /** For each turn the row of the stored turn that it is, or null. No stored turn is used twice. */
 export function findKnown(
