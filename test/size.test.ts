@@ -27,7 +27,7 @@ const budgets: Readonly<Record<string, number>> = {
   'store/sqlite': 4_800,
   tasks: 4_800,
 }
-const maxLines = 65_700
+const maxLines = 66_500
 /** Max lines of the TypeScript and CSS of the dashboard, in `web`. */
 const maxWebLines = 12_250
 
