@@ -90,7 +90,7 @@ function answerOf(context: Context, turnIds: ReadonlyMap<string, string>, explai
       ...(explain ? { matches: matches.map(({ form, words, explanation }) => ({ form, words, explanation })) } : {}),
     })),
     questions: context.questions.map(({ id }) => id),
-    quotes: context.quotes.map(({ turn, text }) => ({ turn: turnIds.get(turn) ?? turn, text })),
+    quotes: context.quotes.map(({ turn, text, level }) => ({ turn: turnIds.get(turn) ?? turn, text, level })),
     ...(context.nearMisses && {
       nearMisses: context.nearMisses.map(({ belief, reason }) => ({ id: belief.id, reason: reasonText(reason) })),
     }),

@@ -148,7 +148,7 @@ export function opaqueIds(ids: Iterable<string>, salt: string) {
     hideTurn: (turn: SystemTurn): SystemTurn => ({ ...turn, id: hide(turn.id) }),
     revealAnswer: ({ nearMisses, quotes, ...answer }: SystemAnswer): SystemAnswer => ({
       ...answer,
-      ...(quotes && { quotes: quotes.map(({ turn, text }) => ({ turn: reveal(turn), text })) }),
+      ...(quotes && { quotes: quotes.map((quote) => ({ ...quote, turn: reveal(quote.turn) })) }),
       pinned: revealAll(answer.pinned),
       questions: revealAll(answer.questions),
       relevant: withoutRepeats(answer.relevant).map((hit) => ({ ...hit, id: reveal(hit.id) })),

@@ -7,6 +7,7 @@ import type { DateWindow, Question } from './question.ts'
 import { type HoldingSentence, sentencesHolding } from './sentences-holding.ts'
 import { isAskingTerm, termOf, wantedTerms } from './terms.ts'
 import type { MeaningIndex, MessageVectors, TurnCosines, TurnIndex, TurnUnit, TurnView } from './turn-index.ts'
+import { shareOfTurns } from './word-points.ts'
 
 /** The vectors of a message, and the model that made them. */
 export type MessageMeaning = MessageVectors & { readonly model: string }
@@ -180,14 +181,18 @@ export function shareOf({ weights, total }: AskedTerms, some: Iterable<string>):
   return total === 0 ? 0 : found / total
 }
 
-/** A smaller store counts as having this many units: a word in one of two turns is not a common word. */
+/**
+ * A smaller store counts as having this many units, of which the missing ones are general English: a word in one of two
+ * turns is not a common word, and a common word that nobody has said yet is not a rare one.
+ */
 const minUnits = 400
 
 function weighTerms(question: Question, postings: Awaited<ReturnType<TurnIndex['turnPostings']>>): AskedTerms {
   const units = Math.max(postings.units, minUnits)
   const weights = new Map(
     [...question.terms].map(([term, asked]) => {
-      const docFreq = postings.terms.get(term)?.rows.length ?? 0
+      const said = postings.terms.get(term)?.rows.length ?? 0
+      const docFreq = said + (units - postings.units) * shareOfTurns(term)
       return [term, asked * inverseDocFreq({ docFreq, docCount: units })]
     }),
   )

@@ -25,3 +25,10 @@ function readBands(): readonly (readonly [points: number, terms: string])[] {
     .split('\n')
     .map((line) => [Number.parseInt(line, 10), `${line.slice(line.indexOf(' '))} `])
 }
+
+/** Of 10,000 turns of 15 words in general English, how many contain a term with these points. */
+const turnsPer10k: Readonly<Record<number, number>> = { 3: 370, 5: 65, 6: 14, 8: 2.5 }
+
+/** The share of turns that contain a term in general English. */
+export const shareOfTurns = (term: string): number =>
+  (turnsPer10k[pointsOf(term) * (isAskingTerm(term) ? 2 : 1)] ?? 0) / 10_000

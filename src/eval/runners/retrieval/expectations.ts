@@ -6,8 +6,12 @@ const count = z.int().min(0)
 const Membership = z.strictObject({ mustInclude: texts.optional(), mustExclude: texts.optional() })
 const pair = z.tuple([z.string().min(1), z.string().min(1)]).readonly()
 
-/** A turn that is quoted; with `text`, by a quote that contains these words. */
-const ExpectedQuote = z.strictObject({ turn: z.string().min(1), text: z.string().min(1).optional() })
+/** A turn that is quoted; with `text`, by a quote that contains these words; with `level`, by a quote of this level. */
+const ExpectedQuote = z.strictObject({
+  turn: z.string().min(1),
+  text: z.string().min(1).optional(),
+  level: z.enum(['sure', 'perhaps']).optional(),
+})
 export type ExpectedQuote = z.infer<typeof ExpectedQuote>
 const expectedQuotes = z.array(ExpectedQuote).readonly().optional()
 
@@ -109,8 +113,13 @@ function checkMembership(tier: string, expect: Membership, ids: readonly string[
   ]
 }
 
-export const isQuoted = ({ turn, text = '' }: ExpectedQuote, quotes: readonly AnswerQuote[]): boolean =>
-  quotes.some((quote) => quote.turn === turn && comparable(quote.text).includes(comparable(text)))
+export const isQuoted = ({ turn, text = '', level }: ExpectedQuote, quotes: readonly AnswerQuote[]): boolean =>
+  quotes.some(
+    (quote) =>
+      quote.turn === turn &&
+      comparable(quote.text).includes(comparable(text)) &&
+      (level === undefined || (quote.level ?? 'sure') === level),
+  )
 
 /** Failures name turns and not their words: runs keep failures, and words are forgotten with their turn. */
 function checkQuotes(
