@@ -51,9 +51,29 @@ export async function rankTurns(
       explain: () => withWords(explanation, candidate, found.terms),
     }),
   )
-  const steps = await rankedSteps(index, ranking, found, model)
+  const steps = await rankedSteps(index, ranking, found, using.words)
   if (steps.length === 0) return messages
-  return [...messages, ...steps].sort((a, b) => b.score - a.score || newerFirst(a.unit, b.unit))
+  const placed = found.hasMeaning ? placedByWords(steps, messages, found, ranking.question, using) : steps
+  return [...messages, ...placed].sort((a, b) => b.score - a.score || newerFirst(a.unit, b.unit))
+}
+
+/** Steps have no vectors: each gets the score of the message that has its place when words alone are compared. */
+function placedByWords(
+  steps: readonly RankedTurn[],
+  messages: readonly RankedTurn[],
+  found: Candidates,
+  question: Question,
+  { words }: Models,
+): readonly RankedTurn[] {
+  const withSharedWords = found.messages.filter(({ own, before, after }) => own.size + before.size + after.size > 0)
+  const byWords = scoreMessages({ ...found, messages: withSharedWords }, question, words)
+  const last = messages.at(-1)?.score ?? 0
+  return steps.map((step) => {
+    const place = byWords.filter(({ score }) => score > step.score).length
+    const score = messages[place]?.score ?? Math.min(step.score, last)
+    const explain = () => sum('step', [...step.explain().parts, leaf('its place among messages', score - step.score)])
+    return { ...step, score, explain }
+  })
 }
 
 /** A candidate with its score and the sum behind it. */
