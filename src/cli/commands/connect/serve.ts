@@ -189,10 +189,11 @@ async function answerRequests(
   const stopForgetting = isDemo ? () => {} : lookingAfterTurns(session, open, options)
   const interruption = new AbortController()
   let evaluated = Promise.resolve()
-  const answering = await answerCommands(session.program.machine)
+  // A demo leaves nothing behind, not even an empty directory for sockets.
+  const answering = isDemo ? null : await answerCommands(session.program.machine)
   session.program.onInterrupt(async () => {
     interruption.abort()
-    await answering.close()
+    await answering?.close()
     await stopForgetting()
     await open.work.stop()
     await evaluated
