@@ -235,8 +235,7 @@ function Found({ hit }: { readonly hit: Hit }) {
 const nearWords = (explanation: Hit['explanation']): string =>
   isBeside(explanation) ? 'A message next to it has these words.' : 'It has other words, close in meaning.'
 
-const isBeside = ({ label, parts }: Hit['explanation']): boolean =>
-  label.endsWith('(beside it)') || parts.some(isBeside)
+const isBeside = ({ label, parts }: Hit['explanation']): boolean => label.startsWith('around') || parts.some(isBeside)
 
 /** The words of a text that begin with one of these, which may be stems, ignoring case. */
 function rangesOf(text: string, words: readonly string[]): readonly TextRange[] {
