@@ -143,7 +143,7 @@ const linesIn = (text: string): number => text.split('\n').length
 
 /** Throws for a path outside of `/memories`. */
 function checkedPath(path: string): string {
-  const parts = path.replace(/\/+$/u, '').split('/')
+  const parts = path.replace(/(?<!\/)\/+$/u, '').split('/')
   if (parts.slice(0, 2).join('/') !== root) throw new Error(`Path must start with ${root}, got: ${path}`)
   if (parts.some((part) => part === '..' || part === '.'))
     throw new Error(`Path ${path} would escape ${root} directory`)

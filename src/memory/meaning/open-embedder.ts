@@ -76,7 +76,7 @@ const wrongAnswer = (whose: string, why: string): MemoryError =>
 
 /** Accepts the base address, with or without its version, or the whole address. */
 function endpointOf(url: string): string {
-  const base = url.replace(/\/+$/u, '')
+  const base = url.replace(/(?<!\/)\/+$/u, '')
   if (base.endsWith('/embeddings')) return base
   return /\/v\d+$/u.test(base) ? `${base}/embeddings` : `${base}/v1/embeddings`
 }

@@ -32,6 +32,7 @@ export type ConnectionOptions = {
 /** Connections to the host that accepts writes. Knows which errors pass, and tries again. */
 export class PostgresConnection {
   readonly address: PostgresAddress
+  readonly #ssl: false | TlsOptions
   readonly #patienceMs: number
   readonly #silentMs: number
   readonly #connections: number
@@ -49,6 +50,7 @@ export class PostgresConnection {
 
   constructor({ address, patienceMs, silentMs, connections = 9 }: ConnectionOptions) {
     this.address = parseAddress(address)
+    this.#ssl = tlsOptions(this.address)
     this.#patienceMs = patienceMs ?? defaultPatienceMs
     this.#silentMs = silentMs ?? defaultSilentMs
     this.#connections = connections
@@ -56,10 +58,9 @@ export class PostgresConnection {
 
   async #openPools(): Promise<readonly pg.Pool[]> {
     const driver = (await import('pg')).default
-    const ssl = tlsOptions(this.address)
     return this.address.hosts.map((host) => {
       const pool = new driver.Pool({
-        ...this.#settingsOf(driver, host, ssl),
+        ...this.#settingsOf(driver, host),
         max: this.#connections + 1,
         pipeline: true,
         keepAlive: true,
@@ -73,10 +74,10 @@ export class PostgresConnection {
     })
   }
 
-  #settingsOf(driver: typeof pg, host: Host, ssl: false | TlsOptions): pg.ClientConfig {
+  #settingsOf(driver: typeof pg, host: Host): pg.ClientConfig {
     const { user, password, database } = this.address
     const types = { getTypeParser: typeParsers(driver) as typeof pg.types.getTypeParser }
-    const common = { user, password, database, ssl, types, application_name: 'credence' }
+    const common = { user, password, database, ssl: this.#ssl, types, application_name: 'credence' }
     return { ...common, ...host, connectionTimeoutMillis: connectMs }
   }
 
@@ -259,7 +260,7 @@ export class PostgresConnection {
   async #isSilent(client: pg.PoolClient): Promise<boolean> {
     const host = this.#host
     const driver = (await import('pg')).default
-    const settings = this.#settingsOf(driver, this.address.hosts[host] as Host, tlsOptions(this.address))
+    const settings = this.#settingsOf(driver, this.address.hosts[host] as Host)
     const other = new driver.Client({ ...settings, query_timeout: connectMs })
     other.on('error', () => {})
     try {
