@@ -20,14 +20,14 @@ const budgets: Readonly<Record<string, number>> = {
   models: 650,
   operations: 4_100,
   proxy: 900,
-  search: 4_700,
+  search: 4_750,
   store: 1_000,
   'store/copy': 250,
   'store/postgres': 1_900,
   'store/sqlite': 4_800,
   tasks: 4_800,
 }
-const maxLines = 66_500
+const maxLines = 66_550
 /** Max lines of the TypeScript and CSS of the dashboard, in `web`. */
 const maxWebLines = 12_250
 
