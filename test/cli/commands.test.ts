@@ -562,7 +562,7 @@ describe('search', () => {
 
     const { stdout } = await place.run('search', 'deploy window')
 
-    expect(stdout).toMatch(/16:00\.\n.*\n {4}Noted\.\n {4}A turn beside it has the words\.\n$/)
+    expect(stdout).toMatch(/16:00\.\n.*\n {4}Noted\.\n {4}A turn next to it has the words\.\n$/)
   })
 
   it('names the scope of a turn that is not in an active one', async () => {

@@ -436,7 +436,7 @@ describe('vectors', () => {
     await place.run('hear', 'My doctor said the blood test is fine.', '--session', 's1')
 
     const { dir, meaning } = await place.json('status')
-    expect(meaning).toMatchObject({ model: 'minilm-l6-v2', indexed: 0, waiting: 1, problem: null })
+    expect(meaning).toEqual({ model: 'minilm-l6-v2', indexed: 0, waiting: 1, problem: null, isUsedByRecall: true })
     expect((await place.run('status')).stdout).toContain('minilm-l6-v2, 0 vectors; 1 to index')
     expect((await place.json('vectors')).embedded).toBe(1)
     const found = async () => JSON.stringify((await place.json('search', 'medical test')).quotes[0].explanation)

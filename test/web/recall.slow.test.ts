@@ -61,6 +61,11 @@ describe.skipIf(noBrowser !== null)('the page of recall', () => {
     // Whether a quote matches strongly is what a search says.
     expect(await quotes.getByText(/^(strong|possible)$/).count()).toBe(0)
     await sees(page, 'The message names no belief. A quote of what was said earlier matches it.')
+
+    const june = 'The harpsichord tuner visits Okonkwo hall in June.'
+    await dashboard.memoryAs().hear([{ text: june, at: '2026-05-03T10:00:00Z', session: 'june', speaker: 'Ben' }])
+    await asked('When does the harpsichord tuner visit Okonkwo hall?')
+    await quotes.filter({ hasText: 'in June.' }).getByText('Ben said on').waitFor()
   })
 
   it('says what was left out and why, and finds it when its scope is in view', async () => {

@@ -60,7 +60,7 @@ export async function embedTexts(
 /** Sentences of a message that are compared on their own, and the fewest terms of such a sentence. */
 const maxMessageSentences = 8
 const minTerms = 2
-const longestSentence = 400
+const maxSentenceLength = 400
 
 /** The vectors of a message: of the whole, and of each of its sentences that has a topic. */
 export async function meaningOf(model: Embedder, question: Question, message: string): Promise<MessageMeaning> {
@@ -69,7 +69,7 @@ export async function meaningOf(model: Embedder, question: Question, message: st
     .map(({ text }) => text)
     .filter((text) => termsOf(text).length >= minTerms)
   const texts = [asked, ...sentences.slice(0, maxMessageSentences)].map((text) =>
-    text.slice(0, longestSentence).toWellFormed(),
+    text.slice(0, maxSentenceLength).toWellFormed(),
   )
   const vectors = await model.embed([...new Set(texts)])
   return { model: model.model, dimensions: model.dimensions, vectors: packed(vectors, model.dimensions) }

@@ -129,23 +129,23 @@ function originOf({ role, origin, text }: Turn, quote: string): ActorKind {
 }
 
 /** A turn up to this many characters is quoted whole. */
-const longestQuote = 500
+const maxQuoteLength = 500
 
 /** The sentence with the most informative words, extended on both sides up to the length of a quote. */
 function excerptOf(passage: string, sentences: readonly HoldingSentence[]): string {
-  if (passage.length <= longestQuote) return passage.trim()
+  if (passage.length <= maxQuoteLength) return passage.trim()
   const points = sentences.map(({ held }) => [...held].reduce((total, term) => total + pointsOf(term), 0))
   let first = points.indexOf(Math.max(...points))
   let last = first
   const lengthOf = (from: number, to: number): number => (sentences[to]?.end ?? 0) - (sentences[from]?.start ?? 0)
   for (;;) {
-    const hasAfter = last + 1 < sentences.length && lengthOf(first, last + 1) <= longestQuote
-    const hasBefore = first > 0 && lengthOf(first - 1, last) <= longestQuote
+    const hasAfter = last + 1 < sentences.length && lengthOf(first, last + 1) <= maxQuoteLength
+    const hasBefore = first > 0 && lengthOf(first - 1, last) <= maxQuoteLength
     if (!hasAfter && !hasBefore) break
     // The side with more points is added first; on a tie, the sentence after.
     if (hasAfter && (!hasBefore || (points[last + 1] ?? 0) >= (points[first - 1] ?? 0))) last += 1
     else first -= 1
   }
   const text = passage.slice(sentences[first]?.start ?? 0, sentences[last]?.end ?? passage.length)
-  return text.length > longestQuote ? `${text.slice(0, longestQuote - 1).trimEnd()}…` : text
+  return text.length > maxQuoteLength ? `${text.slice(0, maxQuoteLength - 1).trimEnd()}…` : text
 }

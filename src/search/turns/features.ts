@@ -115,11 +115,9 @@ function wordsBehind(candidate: TurnCandidate, terms: Candidates['terms'], featu
   }
 }
 
-const longestQuoted = 60
+const maxQuoted = 60
 const quoted = (sentence: { readonly text: string } | undefined): string =>
-  sentence === undefined
-    ? ''
-    : `"${sentence.text.slice(0, longestQuoted)}${sentence.text.length > longestQuoted ? '…' : ''}"`
+  sentence === undefined ? '' : `"${sentence.text.slice(0, maxQuoted)}${sentence.text.length > maxQuoted ? '…' : ''}"`
 
 /** A candidate with its score. */
 export type Scored = { readonly candidate: TurnCandidate; readonly score: number }

@@ -177,7 +177,7 @@ const isDoubtful = ({ role, text, doubtful }: Turn, quote: string): boolean =>
 /** Sentences of a turn that may be quoted. */
 const maxSentences = 40
 /** A quote is clipped to this many characters. The sentences that follow are shown as long as there is room. */
-const longestQuote = 240
+const maxQuoteLength = 240
 
 /** A sentence, and the part of the turn that it is quoted from. */
 type OwnSentence = Sentence & { readonly part: OwnPart }
@@ -207,11 +207,11 @@ function quoteAt(sentences: readonly OwnSentence[], place: number): string {
   let text = ''
   for (const { text: next, part } of sentences.slice(place)) {
     const longer = `${text} ${next}`.replace(/\s+/gu, ' ').trim()
-    const isLast = part !== sentences[place]?.part || longer.length > longestQuote || next.endsWith('?')
+    const isLast = part !== sentences[place]?.part || longer.length > maxQuoteLength || next.endsWith('?')
     if (text !== '' && isLast) break
     text = longer
   }
-  return text.length > longestQuote ? `${text.slice(0, longestQuote - 1).trimEnd()}…` : text
+  return text.length > maxQuoteLength ? `${text.slice(0, maxQuoteLength - 1).trimEnd()}…` : text
 }
 
 /** Marks the quotes that are older than a statement about the same thing. */

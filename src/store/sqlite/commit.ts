@@ -46,7 +46,7 @@ const changesAtOnce = 50
 /** Turns with this many characters in all are stored without letting the event loop turn. */
 const charactersAtOnce = 4_000
 
-/** Whether a commit takes so long that it is made in parts. */
+/** Whether a commit is large enough to be made in parts. */
 export const isLargeCommit = ({ changes, turns = [] }: Commit): boolean =>
   changes.length > changesAtOnce || turns.reduce((sum, { text }) => sum + text.length, 0) > charactersAtOnce
 

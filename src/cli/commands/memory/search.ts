@@ -46,7 +46,7 @@ export const search = defineCommand({
     ...memoryOptions,
   },
   description:
-    'Unlike recall, it always shows the best hits, in every scope. Each hit has a strength: exact if the question names or quotes it, strong if it contains most distinctive words of the question, possible if it contains some of them, or if only a turn beside it does, or if its meaning alone is close (in a memory with vectors, whose model takes half a second to load). A single word never makes a strong hit.',
+    'Unlike recall, it always shows the best hits, in every scope. Each hit has a strength: exact if the question names or quotes it, strong if it contains most distinctive words of the question, possible if it contains some of them, if only a turn next to it does, or if it is among the nearest by meaning alone, which may be far away (in a memory with vectors). A single word never makes a strong hit.',
   examples: {
     'credence search "Where did I rent the kayak?"': 'Shows what you said about it, the newest first.',
     'credence search "port number" --in beliefs --retired --type decision':
@@ -122,11 +122,11 @@ function quoteBlock(hit: QuoteHit, { explain, active }: QuoteView, style: Style)
   )
 }
 
-const nearInMeaning = 'Its meaning is close to the question.'
+const nearInMeaning = 'It has none of the words; it is among the nearest by meaning.'
 
 /** Why a turn is found that has none of the words. */
 const foundBy = (explanation: Explanation): string =>
-  isBeside(explanation) ? 'A turn beside it has the words.' : nearInMeaning
+  isBeside(explanation) ? 'A turn next to it has the words.' : nearInMeaning
 
 const isBeside = ({ parts }: Explanation): boolean => parts.some(({ label }) => label.startsWith('around: '))
 

@@ -233,7 +233,9 @@ function Found({ hit }: { readonly hit: Hit }) {
 
 /** Why a sentence without any of the words was found. */
 const nearWords = (explanation: Hit['explanation']): string =>
-  isBeside(explanation) ? 'A message next to it has these words.' : 'It has other words, close in meaning.'
+  isBeside(explanation)
+    ? 'A message next to it has these words.'
+    : 'It has none of the words; it is among the nearest by meaning.'
 
 const isBeside = ({ label, parts }: Hit['explanation']): boolean => label.startsWith('around') || parts.some(isBeside)
 
