@@ -1,4 +1,5 @@
 import { universalScope } from '../beliefs/scope.ts'
+import { invalid } from '../errors.ts'
 import { type MemoryOptions, openMemory } from '../library.ts'
 import type { Memory } from '../memory/memory.ts'
 
@@ -14,6 +15,9 @@ export type AgentMemoryOptions = Pick<MemoryOptions, 'dir' | 'store' | 'user' | 
  * authority; everything that the model writes with a tool has the agent's.
  */
 export function openForAgent({ agent, scopes, ...options }: AgentMemoryOptions) {
+  // Programs in JavaScript have no types.
+  if (typeof agent !== 'string' || agent.trim() === '')
+    throw invalid('The option agent is missing.', "Name the agent, such as agent: 'support-bot'.")
   const home = scopes ?? [`agent:${encodeURIComponent(agent)}`]
   const inView = [...new Set([...home, universalScope])]
   const memories: { readonly person: Memory; readonly agent: Memory } = {

@@ -101,6 +101,11 @@ describe('the memory tool of Anthropic', () => {
     await memory.close()
   })
 
+  it('refuses to be opened without the name of the agent', () => {
+    using directory = temporaryDirectory()
+    expect(() => memoryHandlers({ dir: directory.path, agent: ' ' })).toThrow('The option agent is missing.')
+  })
+
   it('shows earlier conversations, which cannot be changed', async () => {
     using directory = temporaryDirectory()
     const memory = openMemory({ dir: directory.path })
