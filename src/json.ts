@@ -19,12 +19,12 @@ export function parseObject(text: string): JsonObject | null {
   return isObject(value) ? value : null
 }
 
-const mostTried = 500
+const maxTried = 500
 
 /** The first JSON object in a text that `accepts` takes, whatever stands before it. No brace may follow it. */
 export function objectIn(text: string, accepts: (value: JsonObject) => boolean = () => true): JsonObject | null {
   const end = text.lastIndexOf('}') + 1
-  for (const { index } of [...text.matchAll(/\{/gu)].slice(0, mostTried)) {
+  for (const { index } of [...text.matchAll(/\{/gu)].slice(0, maxTried)) {
     const value = parseObject(text.slice(index, end))
     if (value !== null && accepts(value)) return value
   }

@@ -21,12 +21,12 @@ export type FoundPack = {
 type RunCases = Awaited<ReturnType<typeof readCases>>
 
 /** How many runs have their case records in memory. */
-const mostCachedRuns = 24
+const maxCachedRuns = 24
 
 /** The documents of an eval store, cached until the folder they are in changes. */
 export class EvalArchive {
   readonly #root: string
-  readonly #cases = new RecentMap<() => Promise<RunCases>>(mostCachedRuns)
+  readonly #cases = new RecentMap<() => Promise<RunCases>>(maxCachedRuns)
   /** Newest first. */
   readonly runs: () => Promise<readonly RunSummary[]>
   /** Newest first. */

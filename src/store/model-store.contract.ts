@@ -1,10 +1,10 @@
 import type { Belief } from '../beliefs/belief.ts'
 import type { Page } from '../beliefs/belief-store.ts'
 import { compareText } from '../beliefs/identity.ts'
-import { isSameTurn, longestOpening, type NewTurn, type Turn } from '../beliefs/turn.ts'
+import { isSameTurn, maxOpeningLength, type NewTurn, type Turn } from '../beliefs/turn.ts'
 import type { ExportedTurn, SessionSummary, TurnFilter } from '../beliefs/turn-store.ts'
 import { comparedWith } from '../search/turns/cosines.ts'
-import { mostOccurrences, unitsOf, wordCount } from '../search/turns/passages.ts'
+import { maxOccurrences, unitsOf, wordCount } from '../search/turns/passages.ts'
 import type {
   MessageVectors,
   TurnCosines,
@@ -213,7 +213,7 @@ class UserTurns {
           utcOffset: turns.findLast(({ at }) => at === times.at(-1))?.utcOffset ?? null,
           scopes: [...new Set(turns.map(({ scope }) => scope))].sort(),
           hosts: [...new Set(turns.map(({ host }) => host))].sort(),
-          opening: [...(opening?.turn.text ?? '')].slice(0, longestOpening).join(''),
+          opening: [...(opening?.turn.text ?? '')].slice(0, maxOpeningLength).join(''),
         },
       ]
     })
@@ -233,7 +233,7 @@ class UserTurns {
     const found = terms.flatMap((term) => {
       const holding = units.filter(({ counts }) => counts.has(term))
       const rows = Int32Array.from(holding.map(({ row }) => row))
-      const counts = holding.map((unit) => Math.min(unit.counts.get(term) as number, mostOccurrences))
+      const counts = holding.map((unit) => Math.min(unit.counts.get(term) as number, maxOccurrences))
       return holding.length === 0 ? [] : [[term, { rows, counts: Uint8Array.from(counts) }] as const]
     })
     const { scopes: _scopes, ...filter } = view

@@ -104,7 +104,7 @@ class Listener {
     if (text === undefined) return nothing
     const { maxTurnCharacters } = this.#session.places.settings({ dir: this.#dir })
     const memory = await this.#memory(turn)
-    const said = { at, host, ...(session === null ? {} : { session: session.slice(0, longestSession) }) }
+    const said = { at, host, ...(session === null ? {} : { session: session.slice(0, maxSessionLength) }) }
     const isAnswer = role === 'assistant' && recorded !== null && transcript !== null
     const steps = (isAnswer ? stepsBefore(transcript, recorded) : []).map((step) => ({
       ...said,
@@ -137,7 +137,7 @@ class Listener {
   }
 }
 
-const longestSession = 200
+const maxSessionLength = 200
 
 const dayMs = 86_400_000
 

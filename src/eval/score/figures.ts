@@ -198,7 +198,7 @@ function figuresOf(
 }
 
 /** A system without a part must score at least this much less than the whole, or the pack measures something else. */
-const leastLoss = 0.2
+const minLoss = 0.2
 
 export type PassedShare = { readonly passed: number; readonly total: number }
 
@@ -227,7 +227,7 @@ function ablationProblem(ablation: string, whole: PassedShare, without: PassedSh
   if (whole.total === 0) return `No case expects anything to come back, so ${ablation} cannot be told from the whole.`
   const [all, part] = [whole.passed / whole.total, without.passed / without.total]
   // Written as "not more than" so that a share that is not a number is a problem.
-  if (all - part > leastLoss + 1e-9) return null
+  if (all - part > minLoss + 1e-9) return null
   return `With ${ablation}, ${without.passed}/${without.total} of the cases that expect something pass, against ${whole.passed}/${whole.total} with everything on. The pack measures something else.`
 }
 

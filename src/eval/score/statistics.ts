@@ -62,7 +62,7 @@ export function mcNemarExact({ broken, fixed }: { readonly broken: number; reado
 
 const resamples = 10_000
 /** Up to this many differences every way of flipping their signs is tried. */
-const mostEnumerated = 13
+const maxEnumerated = 13
 
 /**
  * How likely a mean at least as far from zero is when each difference could as well have had the other sign (Fisher's
@@ -75,7 +75,7 @@ export function signFlipTest(differences: readonly number[], seed: number): numb
   const isAsFar = (total: number): boolean => Math.abs(total) >= observed - observed * 1e-12
   if (moved.length === 0) return 1
   // By the number of pairs and not of those that moved, so that a case that gets worse never changes the method.
-  if (differences.length <= mostEnumerated) {
+  if (differences.length <= maxEnumerated) {
     const ways = 2 ** moved.length
     let asFar = 0
     for (let way = 0; way < ways; way += 1) {

@@ -133,8 +133,8 @@ export type ShadowOptions = {
 }
 
 /** A recall waits for records only when this many are waiting for the disk, and not longer than this. */
-const mostWaiting = 100
-const longestWaitMs = 50
+const maxWaiting = 100
+const maxWaitMs = 50
 
 /** The same memory, with a shadow record of every recall. `close` waits until all records are written. */
 export function withShadow(memory: Memory, options: ShadowOptions): Memory {
@@ -176,8 +176,8 @@ function recordQueue({ root, now, retention, onProblem }: ShadowOptions) {
 
   return {
     add: async (observation: Observation): Promise<void> => {
-      if (waiting >= mostWaiting) await Promise.race([tail, setTimeout(longestWaitMs, undefined, { ref: false })])
-      if (waiting >= mostWaiting) {
+      if (waiting >= maxWaiting) await Promise.race([tail, setTimeout(maxWaitMs, undefined, { ref: false })])
+      if (waiting >= maxWaiting) {
         if (!isDropping) onProblem(new Error('The disk is too slow for shadow records; some are dropped.'))
         isDropping = true
         return

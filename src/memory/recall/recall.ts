@@ -13,7 +13,7 @@ import type { Push } from '../../search/turns/push.ts'
 import type { PushedQuote } from '../../search/turns/quotes.ts'
 import { meaningFor } from '../conversation/meaning-for.ts'
 import type { Ports, Store } from '../ports.ts'
-import { ContextBudget, isByAgent, mostPreludeBeliefs, parseBudget, preludeOf } from './budget.ts'
+import { ContextBudget, isByAgent, maxPreludeBeliefs, parseBudget, preludeOf } from './budget.ts'
 import type {
   Budget,
   Context,
@@ -41,11 +41,11 @@ export type RecallRequest = {
   readonly editedPins?: 'in-scope' | 'everywhere'
 }
 
-const mostNearMisses = 50
+const maxNearMisses = 50
 /** How long a recall waits for the vector of its message, such as while the model is loaded. */
 const maxWaitMs = 300
 /** Candidates that are loaded in search of some that no agent wrote. */
-const mostLoaded = 1_000
+const maxLoaded = 1_000
 
 /** Assembles the beliefs that belong in an agent's context for one message, and only those. */
 export async function recall(ports: Ports, request: RecallRequest): Promise<Context> {
@@ -60,7 +60,7 @@ const recallFrom = (ports: Ports, request: RecallRequest): Promise<Context> =>
     const { context, misses, namedAnyway, quoteDecision } = await assemble(ports, request)
     if (request.nearMisses !== true) return context
     const isTold = ({ belief }: NearMiss): boolean => context.prelude?.beliefIds.includes(belief.id) ?? false
-    const nearMisses = (await misses()).filter((miss) => !isTold(miss)).slice(0, mostNearMisses)
+    const nearMisses = (await misses()).filter((miss) => !isTold(miss)).slice(0, maxNearMisses)
     return { ...context, nearMisses, namedAnyway: await namedAnyway(), quoteDecision }
   })
 
@@ -108,7 +108,7 @@ export async function assemble(
   }
   // Asked for together, since a store behind a network answers them in one round trip.
   const [standing, pins, linked, push] = await Promise.all([
-    store.standing(view, mostPreludeBeliefs),
+    store.standing(view, maxPreludeBeliefs),
     store.pinned(view, { editedEverywhere: request.editedPins === 'everywhere' }),
     linkMessage(cutMessage(message), view, store),
     quoting(),
@@ -282,7 +282,7 @@ async function rankedCandidates(
   const beliefs = new Map<string, Belief>()
   let inReach: typeof scored = []
   // Beliefs of agents that exceed their share leave room for others that score less.
-  for (let most = limits.maxBeliefs; inReach.length < Math.min(scored.length, mostLoaded); most *= 4) {
+  for (let most = limits.maxBeliefs; inReach.length < Math.min(scored.length, maxLoaded); most *= 4) {
     const lowest = scored[most]?.score.value ?? Number.NEGATIVE_INFINITY
     const known = inReach.length
     inReach = scored.filter(({ score }) => score.value >= lowest)

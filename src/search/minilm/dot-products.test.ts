@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { largest, mostTerms, openProducts } from './dot-products.ts'
+import { largest, maxTerms, openProducts } from './dot-products.ts'
 
 it('adds the exact products of each input with each row of weights', async () => {
   const whole = fc.integer({ min: -largest, max: largest })
@@ -42,9 +42,9 @@ it('adds the exact products of each input with each row of weights', async () =>
 })
 
 it('has room for the largest sum', async () => {
-  const stride = 2 * mostTerms
+  const stride = 2 * maxTerms
   const { memory, multiply } = await openProducts(8 * stride)
-  new Int16Array(memory, 0, 6 * mostTerms).fill(-largest)
+  new Int16Array(memory, 0, 6 * maxTerms).fill(-largest)
 
   multiply({
     inputs: 4 * stride,
@@ -57,6 +57,6 @@ it('has room for the largest sum', async () => {
   })
 
   expect([...new Float32Array(memory, 6 * stride, 8)]).toEqual(
-    Array.from({ length: 8 }, () => Math.fround(largest * largest * mostTerms)),
+    Array.from({ length: 8 }, () => Math.fround(largest * largest * maxTerms)),
   )
 })

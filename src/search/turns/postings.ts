@@ -7,8 +7,8 @@ export type WeightedTerm = { readonly term: string; readonly weight: number; rea
 const saturation = 0.9
 
 /** So many occurrences are looked at to find candidates, those of the rarest terms first, and of at least so many terms. */
-const mostOccurrences = 20_000
-const fewestTerms = 3
+const maxOccurrences = 20_000
+const minTerms = 3
 
 /** The terms that candidates are found by: in a large store, a word that stands everywhere does not tell one turn from another. */
 function tellingTerms(terms: readonly WeightedTerm[]): readonly WeightedTerm[] {
@@ -16,7 +16,7 @@ function tellingTerms(terms: readonly WeightedTerm[]): readonly WeightedTerm[] {
   let occurrences = 0
   return rarestFirst.filter(({ postings }, place) => {
     occurrences += postings.rows.length
-    return place < fewestTerms || occurrences <= mostOccurrences
+    return place < minTerms || occurrences <= maxOccurrences
   })
 }
 
@@ -31,13 +31,13 @@ function scratch<Table extends Float32Array | Int32Array | Uint8Array>(make: (si
     // Not given back after an error, since it may hold anything then.
     kept = null
     const result = work(table)
-    if (table.length <= mostKept) kept = table
+    if (table.length <= maxKept) kept = table
     return result
   }
 }
 
 /** Larger tables are not kept. */
-const mostKept = 4_000_000
+const maxKept = 4_000_000
 
 const withTotals = scratch((size) => new Float32Array(size))
 const withOffered = scratch((size) => new Uint8Array(size))

@@ -93,7 +93,7 @@ export function openProjection(connection: Connection, userId: number) {
         waitingForms.push({ key, columns })
       }
     }
-    if (waitingForms.length >= mostFormsKept) writeForms()
+    if (waitingForms.length >= maxFormsKept) writeForms()
   }
 
   /** Writes in the order of the index, so that each of its pages is touched once. */
@@ -137,7 +137,7 @@ export function openProjection(connection: Connection, userId: number) {
   return { leaveScopes, enterScopes, insert, remove, update, finish }
 }
 
-const mostFormsKept = 200_000
+const maxFormsKept = 200_000
 
 const formsOf = ({ forms, scopes, agent, current, flags, reinforced }: DerivedBelief): unknown => [
   forms,

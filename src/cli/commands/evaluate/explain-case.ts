@@ -6,7 +6,7 @@ import type { AnswerHit, SystemAnswer } from '../../../eval/system/system.ts'
 import { harmless, type Style } from '../../text/output.ts'
 import { arithmetic } from '../../text/recall.ts'
 
-const mostFailuresShown = 20
+const maxFailuresShown = 20
 
 export function failureText(runs: readonly PackRun[], style: Style): string {
   const failed = runs.flatMap(({ system, pack, outcomes }) =>
@@ -17,7 +17,7 @@ export function failureText(runs: readonly PackRun[], style: Style): string {
       return [[title, ...reasons.map((reason) => `  ${harmless(reason)}`)].join('\n')]
     }),
   )
-  const shown = failed.slice(0, mostFailuresShown)
+  const shown = failed.slice(0, maxFailuresShown)
   const more = failed.length - shown.length
   return [...shown, ...(more > 0 ? [`… and ${more} more; the report has them all.`] : [])].join('\n')
 }
