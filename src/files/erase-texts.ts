@@ -92,7 +92,7 @@ class Finder {
       }),
     )
     this.#startLength = Math.min(8, ...[...needles].map(({ length }) => length))
-    for (const needle of [...needles].sort((one, other) => other.length - one.length)) {
+    for (const needle of [...needles].sort((a, b) => b.length - a.length)) {
       const start = needle.slice(0, this.#startLength)
       this.#byStart.set(start, [...(this.#byStart.get(start) ?? []), needle])
     }

@@ -79,9 +79,7 @@ function validated<Schema extends z.ZodType>(
 function innerIssues(issue: z.core.$ZodIssue): readonly z.core.$ZodIssue[] {
   if (issue.code !== 'invalid_union' || issue.errors.length === 0) return [issue]
   const depthOf = (issues: readonly z.core.$ZodIssue[]): number => Math.max(...issues.map(({ path }) => path.length))
-  const [nearest = []] = issue.errors.toSorted(
-    (one, other) => depthOf(other) - depthOf(one) || one.length - other.length,
-  )
+  const [nearest = []] = issue.errors.toSorted((a, b) => depthOf(b) - depthOf(a) || a.length - b.length)
   return nearest.map((inner) => ({ ...inner, path: [...issue.path, ...inner.path] }))
 }
 

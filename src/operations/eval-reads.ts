@@ -174,7 +174,7 @@ export function evalReads(
         runs: grid.runs.map(listedRun),
         total: grid.cases.length,
         cases: grid.cases
-          .toSorted((one, other) => failures(other) - failures(one))
+          .toSorted((a, b) => failures(b) - failures(a))
           .slice(0, maxRows)
           .map((one) => ({ ...one, prompt: prompts.get(one.caseId) ?? null })),
         standing: await standing(id, runs),
@@ -196,7 +196,7 @@ export function evalReads(
           if (other !== null && other.broken.length > 0) items.push({ benchmarkId: id, title, ...other })
         }
       }
-      return { items: items.sort((one, other) => other.broken.length - one.broken.length) }
+      return { items: items.sort((a, b) => b.broken.length - a.broken.length) }
     },
     compareRuns: (runs) => compareRuns(root, archive, runs),
     baselines: async () => ({ items: (await archive.baselines()).slice(0, maxItems).map(listedBaseline) }),
@@ -315,9 +315,9 @@ const caseTextOf = ({ caseId, failures, error, returned }: CaseRecord, prompts: 
 
 const verdictOrder: readonly CaseRecord['verdict'][] = ['error', 'fail', 'unjudged', 'skipped', 'pass']
 
-const worstFirst = (one: CaseRecord, other: CaseRecord): number =>
-  verdictOrder.indexOf(one.verdict) - verdictOrder.indexOf(other.verdict) ||
-  (one.caseId < other.caseId ? -1 : one.caseId > other.caseId ? 1 : one.repeat - other.repeat)
+const worstFirst = (a: CaseRecord, b: CaseRecord): number =>
+  verdictOrder.indexOf(a.verdict) - verdictOrder.indexOf(b.verdict) ||
+  (a.caseId < b.caseId ? -1 : a.caseId > b.caseId ? 1 : a.repeat - b.repeat)
 
 function listedCase(record: CaseRecord, prompts: ReadonlyMap<string, string>): ListedCase {
   const { caseId, repeat, verdict, failures, scores } = record

@@ -80,6 +80,6 @@ export function rankText(
   return [...scores]
     .filter(([, { terms }]) => terms >= atLeast)
     .map(([beliefId, { score }]) => ({ beliefId, score }))
-    .sort((one, other) => other.score - one.score || compareText(one.beliefId, other.beliefId))
+    .sort((a, b) => b.score - a.score || compareText(a.beliefId, b.beliefId))
     .slice(0, limit)
 }

@@ -41,12 +41,12 @@ export async function hearQueue(session: Session, dir: string): Promise<HeardQue
   return sum
 }
 
-const added = (one: HeardQueue, other: HeardQueue): HeardQueue => ({
-  kept: one.kept + other.kept,
-  learned: one.learned + other.learned,
-  refused: one.refused + other.refused,
-  failed: one.failed + other.failed,
-  outcome: other.outcome,
+const added = (a: HeardQueue, b: HeardQueue): HeardQueue => ({
+  kept: a.kept + b.kept,
+  learned: a.learned + b.learned,
+  refused: a.refused + b.refused,
+  failed: a.failed + b.failed,
+  outcome: b.outcome,
 })
 
 /** A process that hears the queue may be ended by its host; the next one waits for that. */

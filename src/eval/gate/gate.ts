@@ -96,7 +96,7 @@ type Named = Pick<Standing, 'benchmarkId' | 'system'>
 export const runNameOf = ({ benchmarkId, system }: Named): string =>
   system === null ? benchmarkId : `${benchmarkId}, ${system}`
 
-const byName = (one: Named, other: Named): number => (runNameOf(one) < runNameOf(other) ? -1 : 1)
+const byName = (a: Named, b: Named): number => (runNameOf(a) < runNameOf(b) ? -1 : 1)
 
 /** The same benchmark on the same system. A run that does not name its system is the counterpart of any. */
 function counterpartOf({ benchmarkId, system }: Standing, { standings }: Side): Standing | null {

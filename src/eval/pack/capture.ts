@@ -98,7 +98,7 @@ export async function captureCase(
     await importPack(root, staged, { force: true })
     const live = context.relevant.map(({ belief }) => copiedId(caseId, belief.id))
     const quoted = said === null ? [] : context.quotes.map(({ turn }) => copiedId(caseId, turn))
-    const isSame = (one: readonly string[], other: readonly string[]) => JSON.stringify(one) === JSON.stringify(other)
+    const isSame = (a: readonly string[], b: readonly string[]) => JSON.stringify(a) === JSON.stringify(b)
     // Ids of copies mean nothing to the person who named the beliefs.
     const names = Object.fromEntries([
       ...beliefs.map(({ id, name }) => [copiedId(caseId, id), name]),
@@ -355,7 +355,7 @@ async function neededBeliefs(memory: Memory, context: Context, named: readonly B
     const links = [belief.supersededBy, belief.resolvedBy, belief.proposedFor, ...belief.participants]
     waiting.push(...(await findLinked(memory, links.filter((link) => link !== null && !needed.has(link)) as string[])))
   }
-  return [...needed.values()].sort((one, other) => (one.id < other.id ? -1 : 1))
+  return [...needed.values()].sort((a, b) => (a.id < b.id ? -1 : 1))
 }
 
 /** The targets of links. A target that is gone, or a name that several beliefs have, is left out: nothing depends on it. */
@@ -475,8 +475,7 @@ function capturedCase(judgement: Judgement) {
   }
 }
 
-const isSameQuote = (one: JudgedQuote, other: JudgedQuote): boolean =>
-  one.turn.id === other.turn.id && one.text === other.text
+const isSameQuote = (a: JudgedQuote, b: JudgedQuote): boolean => a.turn.id === b.turn.id && a.text === b.text
 
 const tierOf = ({ type, pinned }: Belief): 'question' | 'pinned' | 'relevant' =>
   type === 'open_question' ? 'question' : pinned ? 'pinned' : 'relevant'

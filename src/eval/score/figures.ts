@@ -26,7 +26,7 @@ export type CaseFigures = ReturnType<typeof summariseCases>
  * The order of the records does not matter.
  */
 export function summariseCases(records: readonly Measured[]) {
-  const byCase = [...Map.groupBy(records, ({ caseId }) => caseId)].sort(([one], [other]) => (one < other ? -1 : 1))
+  const byCase = [...Map.groupBy(records, ({ caseId }) => caseId)].sort(([a], [b]) => (a < b ? -1 : 1))
   const results: readonly CaseResult[] = byCase.map(([id, repeats]) => ({
     id,
     verdict: worstVerdict(repeats) ?? 'skipped',
@@ -96,7 +96,7 @@ export const worstVerdict = (repeats: readonly Pick<Measured, 'verdict'>[]): Cas
 type Scored = { readonly scores?: CaseRecord['scores'] | undefined; readonly repeat?: number }
 
 function meanScores(scored: readonly Scored[]): Record<string, number | null> {
-  const inOrder = [...scored].sort((one, other) => (one.repeat ?? 0) - (other.repeat ?? 0))
+  const inOrder = [...scored].sort((a, b) => (a.repeat ?? 0) - (b.repeat ?? 0))
   const names = [...new Set(inOrder.flatMap(({ scores = {} }) => Object.keys(scores)))].sort()
   return Object.fromEntries(names.map((name) => [name, mean(inOrder.map(({ scores = {} }) => scores[name] ?? null))]))
 }

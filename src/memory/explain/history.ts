@@ -106,6 +106,6 @@ export async function chainOf({ store }: Ports, belief: Belief): Promise<readonl
       line.push({ belief: older, steps: steps + 1 })
     }
   return line
-    .sort((one, other) => other.steps - one.steps || compareStrings(one.belief.createdAt, other.belief.createdAt))
+    .sort((a, b) => b.steps - a.steps || compareStrings(a.belief.createdAt, b.belief.createdAt))
     .map((one) => one.belief)
 }

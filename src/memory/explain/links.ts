@@ -110,5 +110,5 @@ export async function proposalsAbout(ports: Ports, belief: Belief): Promise<read
     for (const proposal of await ports.store.proposalsFor(user, id)) waiting.push(await withTarget(ports, proposal))
   return waiting
     .filter(({ target }) => target?.id === belief.id)
-    .sort((one, other) => compareStrings(other.proposal.createdAt, one.proposal.createdAt))
+    .sort((a, b) => compareStrings(b.proposal.createdAt, a.proposal.createdAt))
 }

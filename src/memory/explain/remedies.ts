@@ -94,7 +94,7 @@ export async function remedies(ports: Ports, request: RemedyRequest): Promise<Re
     if (reason === null) tried.push({ ...remedy, effects })
     else withheld.push({ summary: remedy.summary, reason })
   }
-  tried.sort((one, other) => Number(other.achieves) - Number(one.achieves))
+  tried.sort((a, b) => Number(b.achieves) - Number(a.achieves))
   return { belief, isFulfilled: false, remedies: tried, withheld }
 }
 

@@ -110,13 +110,13 @@ export async function planLearning(ports: Ports, request: PlanRequest, at: strin
     if (slices.areOver) await slices.pause()
     await plan.addOtherValue(statement)
   }
-  refusals.sort((one, other) => one.span.start - other.span.start)
+  refusals.sort((a, b) => a.span.start - b.span.start)
   return { changes: [...plan.changes.values()], taken: plan.taken, refused: refusals }
 }
 
 /** Of two values for a slot in one message the later one counts; the same statement twice counts once. */
-const isSameFinding = (one: Finding, other: Finding): boolean =>
-  (one.slot !== undefined && one.slot === other.slot) || isSameStatement(one.content, other.content)
+const isSameFinding = (a: Finding, b: Finding): boolean =>
+  (a.slot !== undefined && a.slot === b.slot) || isSameStatement(a.content, b.content)
 
 type Refused = Pick<Refusal, 'reason' | 'explanation'>
 

@@ -212,10 +212,8 @@ async function rankedHits(store: Store, asked: Omit<BeliefSearch, 'limit' | 'off
     .filter((belief) => passes(belief, request))
     .map((belief) => ({ strength: 'exact' as const, belief, score: exactScores.get(belief.id) ?? 0, cosine: null }))
     .sort(
-      (one, other) =>
-        other.score - one.score ||
-        compareStrings(one.belief.name, other.belief.name) ||
-        compareStrings(one.belief.id, other.belief.id),
+      (a, b) =>
+        b.score - a.score || compareStrings(a.belief.name, b.belief.name) || compareStrings(a.belief.id, b.belief.id),
     )
 
   // At least half of the words must occur, so that one common word does not make every belief a hit.

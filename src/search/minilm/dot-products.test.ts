@@ -32,10 +32,10 @@ it('adds the exact products of each input with each row of weights', async () =>
         ...{ stride, length: stride, results: resultsAt },
       })
 
-      const product = (one: readonly number[], other: readonly number[]): number =>
-        one.reduce((total, value, at) => total + value * (other[at] as number), 0)
+      const product = (a: readonly number[], b: readonly number[]): number =>
+        a.reduce((total, value, at) => total + value * (b[at] as number), 0)
       expect([...results]).toEqual(
-        inputs.flatMap((one) => rows.map((row) => Math.fround(1 + Math.fround(product(one, row))))),
+        inputs.flatMap((a) => rows.map((row) => Math.fround(1 + Math.fround(product(a, row))))),
       )
     }),
   )

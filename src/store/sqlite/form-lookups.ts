@@ -59,7 +59,7 @@ export function formReads(connection: Connection, reading: ReadForUser): FormRea
         }
       }
     }
-    const byId = (one: Posting, other: Posting): number => compareText(one.beliefId, other.beliefId)
+    const byId = (a: Posting, b: Posting): number => compareText(a.beliefId, b.beliefId)
     return found(keys, (key) => [...(read.get(key)?.values() ?? [])].sort(byId))
   }
 

@@ -98,7 +98,7 @@ export function openProjection(connection: Connection, userId: number) {
 
   /** Writes in the order of the index, so that each of its pages is touched once. */
   function writeForms(): void {
-    const forms = waitingForms.splice(0).sort((one, other) => (one.key < other.key ? -1 : one.key > other.key ? 1 : 0))
+    const forms = waitingForms.splice(0).sort((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0))
     connection.insertMany(
       'forms (user_id, key, current, scope, agent, belief, ordinal, breaks, flags, reinforced)',
       forms.map(({ columns }) => columns),
@@ -148,4 +148,4 @@ const formsOf = ({ forms, scopes, agent, current, flags, reinforced }: DerivedBe
   reinforced,
 ]
 
-const isSame = (one: unknown, other: unknown): boolean => JSON.stringify(one) === JSON.stringify(other)
+const isSame = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b)

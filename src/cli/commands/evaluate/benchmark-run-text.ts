@@ -36,7 +36,7 @@ async function failuresOf(root: string, { summary, directory }: RunResult): Prom
   const told = records.flatMap(({ failures }) => failures)
   const names = namesIn({ directory, manifest }, told)
   return [...records]
-    .sort((one, other) => (one.caseId < other.caseId ? -1 : 1))
+    .sort((a, b) => (a.caseId < b.caseId ? -1 : 1))
     .flatMap(({ caseId, failures, error }) =>
       [...failures, ...(error === undefined ? [] : [error.message])].map(
         (failure) => `${caseId}${prompts.get(caseId) ?? ''}: ${withNames(failure, names)}`,

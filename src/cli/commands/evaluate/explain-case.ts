@@ -88,7 +88,7 @@ function markedMessage(message: string, answer: SystemAnswer | null, mark: (word
   const spans = (answer?.relevant ?? []).flatMap(({ matches = [] }) => matches.flatMap(({ words }) => words))
   let text = ''
   let at = 0
-  for (const { start, end } of spans.toSorted((one, other) => one.start - other.start || other.end - one.end)) {
+  for (const { start, end } of spans.toSorted((a, b) => a.start - b.start || b.end - a.end)) {
     if (start < at) continue
     text += message.slice(at, start) + mark(message.slice(start, end))
     at = end

@@ -200,8 +200,8 @@ function* eventsOf(connection: Connection): Generator<OwnEventRow> {
   }
 }
 
-const isEqual = (one: Uint8Array, other: Uint8Array): boolean =>
-  one instanceof Uint8Array && other instanceof Uint8Array && Buffer.compare(one, other) === 0
+const isEqual = (a: Uint8Array, b: Uint8Array): boolean =>
+  a instanceof Uint8Array && b instanceof Uint8Array && Buffer.compare(a, b) === 0
 
 function verifyLog({ file, logSize }: Connection): CheckResult {
   const complaints = logSize > maxLogBytes ? [logTooLong(file, logSize)] : []
