@@ -118,7 +118,9 @@ const options = <Options>(shape: Shape<Options>): Argument => argument('options'
 /** An argument that is an object and must be given, with those of its properties that must be given too. */
 const needed = <Options>(name: string, required: readonly (keyof Options)[], shape: Shape<Options>): Argument =>
   argument(name, object<Options>(shape, required))
-const [message, query, reference] = [argument('message'), argument('query'), argument('reference')]
+const message = argument('message')
+const query = argument('query')
+const reference = argument('reference')
 const keyed = options<api.KeyOption>(key)
 const extent = { wholeChain: flag, keepTurns: flag }
 const scoped = options<api.ScopeOption>({ scopes: texts })

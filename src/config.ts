@@ -38,7 +38,10 @@ const count = (given: number, min: number, meaning: string): Setting<number> => 
 const isText = (given: unknown): boolean => typeof given === 'string' && given !== ''
 
 const text = <Default extends string | null>(given: Default, defaultText: string, meaning: string) => ({
-  ...{ default: given as string | Default, defaultText, meaning, isValue: isText },
+  default: given as string | Default,
+  defaultText,
+  meaning,
+  isValue: isText,
   allowed: 'Write a non-empty text.',
   read: (written: string): unknown => written,
 })

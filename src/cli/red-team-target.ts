@@ -143,7 +143,8 @@ export async function openRedTeamTarget(temporary: string): Promise<Target> {
   }
 
   async function send(step: ByAgent, path: string, init: RequestInit): Promise<string> {
-    const [user, project] = [userOf(step), step.project ?? home]
+    const user = userOf(step)
+    const project = step.project ?? home
     const known = servers.get(`${user} ${project}`) ?? serve(user, project)
     servers.set(`${user} ${project}`, known)
     const { request } = await known
@@ -277,7 +278,17 @@ const keptOf = (belief: Belief): Kept => {
   const { id, user, name, aliases, content, why, scopes, pinned, status, confidence, createdAt } = belief
   const isWaiting = belief.candidate || (belief.proposedFor !== null && status !== 'superseded')
   return {
-    ...{ id, user, name, aliases, content, why, scopes, pinned, status, confidence, createdAt },
+    id,
+    user,
+    name,
+    aliases,
+    content,
+    why,
+    scopes,
+    pinned,
+    status,
+    confidence,
+    createdAt,
     state: isCurrent(belief) ? 'current' : isWaiting ? 'waiting' : 'retired',
     isPersons: authorityOf(belief) === 'person',
   }

@@ -127,7 +127,8 @@ const isWordByte = (byte: number | undefined): boolean =>
 
 /** Whether a file belongs to a pack that was imported, or to a run of such a pack. */
 function othersIn(evals: string): (file: string) => boolean {
-  const [packs, runs] = [treePath(evals, 'benchmarks') + sep, treePath(evals, 'runs') + sep]
+  const packs = treePath(evals, 'benchmarks') + sep
+  const runs = treePath(evals, 'runs') + sep
   const known = new Map<string, boolean>()
   const isOfOther = (runId: string): boolean => {
     const path = runPath(evals, runId)

@@ -223,7 +223,8 @@ function unauthorized(context: Context, message: string): Response {
 
 /** Compares in constant time texts of one length. The length of a token or a proof is no secret. */
 function isSame(one: string, other: string): boolean {
-  const [given, secret] = [Buffer.from(one), Buffer.from(other)]
+  const given = Buffer.from(one)
+  const secret = Buffer.from(other)
   return given.length === secret.length && timingSafeEqual(given, secret)
 }
 

@@ -263,7 +263,8 @@ export class BoundedLines extends Transform {
   }
 
   #end(): void {
-    const [size, line] = [this.#size, Buffer.concat(this.#chunks)]
+    const size = this.#size
+    const line = Buffer.concat(this.#chunks)
     this.#chunks = []
     this.#size = 0
     if (size === 0) return

@@ -97,7 +97,8 @@ export function evalReads(
   return {
     stamp: () => archive.stamp(),
     packs: async () => {
-      const [runs, packs] = [await archive.runs(), await archive.packs()]
+      const runs = await archive.runs()
+      const packs = await archive.packs()
       return { items: [...packs, ...packsOfRuns(runs, packs)].map((pack) => listedPack(pack, runs)) }
     },
     runs: async ({ benchmark, system, status, limit, offset }) => {
@@ -321,7 +322,8 @@ const worstFirst = (a: CaseRecord, b: CaseRecord): number =>
 
 function listedCase(record: CaseRecord, prompts: ReadonlyMap<string, string>): ListedCase {
   const { caseId, repeat, verdict, failures, scores } = record
-  const [prompt, error] = [prompts.get(caseId) ?? null, record.error?.message ?? null]
+  const prompt = prompts.get(caseId) ?? null
+  const error = record.error?.message ?? null
   const totalMs = Object.values(record.timings).reduce((sum, ms) => sum + ms, 0)
   return { caseId, repeat, verdict, prompt, failures, error, returned: record.returned.length, scores, totalMs }
 }
@@ -380,6 +382,7 @@ function listedBaseline(snapshot: BaselineSnapshot): ListedBaseline {
     const { totalCases = null, passedCases = null, system } = rest
     return { benchmarkId, runId, passRate, totalCases, passedCases, metrics, system: system?.name ?? null }
   })
-  const [notes, gitRef] = [snapshot.notes ?? null, snapshot.gitRef ?? null]
+  const notes = snapshot.notes ?? null
+  const gitRef = snapshot.gitRef ?? null
   return { snapshotId, createdAt, notes, gitRef, benchmarks, acceptedLower }
 }

@@ -214,7 +214,8 @@ function withoutHopByHop(raw: readonly string[], connection = '', isWanted: (nam
   const own = [...hopByHop, ...connection.split(',').map((name) => name.trim().toLowerCase())]
   const kept: string[] = []
   for (let at = 0; at < raw.length; at += 2) {
-    const [name, value] = [raw[at] as string, raw[at + 1] as string]
+    const name = raw[at] as string
+    const value = raw[at + 1] as string
     if (!own.includes(name.toLowerCase()) && isWanted(name.toLowerCase())) kept.push(name, value)
   }
   return kept

@@ -56,7 +56,8 @@ export function analyse(text: string): readonly Token[] {
     if (isPlain || raw.length === 1)
       tokens.push({ word, start, end, gap, joint, parts: [], isAllCaps: false, isAcronymPlural: false })
     else {
-      const [isAllCaps, isAcronymPlural] = [allCaps.test(raw), acronymPlural.test(raw)]
+      const isAllCaps = allCaps.test(raw)
+      const isAcronymPlural = acronymPlural.test(raw)
       tokens.push({ word, start, end, gap, joint, parts: camelParts(raw), isAllCaps, isAcronymPlural })
     }
   }

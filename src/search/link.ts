@@ -153,7 +153,8 @@ function ownersByWord(
 ): (at: number) => ReadonlySet<string> | null {
   const known = new Map<string, ReadonlySet<string> | null>()
   return (at) => {
-    const [word, one] = [literal[at] as string, singular[at] as string]
+    const word = literal[at] as string
+    const one = singular[at] as string
     const before = known.get(`${word} ${one}`)
     if (before !== undefined) return before
     const found = [...(postings.get(word) ?? []), ...(postings.get(one) ?? [])]

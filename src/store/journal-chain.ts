@@ -36,7 +36,8 @@ export function sealChanges(
   return changes.map(({ beliefId, expectedVersion, outcome, after }, index) => {
     if (after === null)
       return { beliefId, version: expectedVersion + 1, outcome, bodyHash: null, salt: null, body: null }
-    const [salt, body] = [saltAt(index), writeBody(after)]
+    const salt = saltAt(index)
+    const body = writeBody(after)
     return { beliefId, version: after.version, outcome, bodyHash: hashBody(salt, body), salt, body }
   })
 }
@@ -139,8 +140,18 @@ const fields = [
   ...(['createdAt', 'updatedAt', 'version'] as const),
 ]
 const left = {
-  ...{ agent: null, subtype: null, confidence: 1, pinned: false, editedByPerson: false, supersededBy: null },
-  ...{ proposedFor: null, candidate: false, resolvedAt: null, resolvedBy: null, relation: null, expertise: null },
+  agent: null,
+  subtype: null,
+  confidence: 1,
+  pinned: false,
+  editedByPerson: false,
+  supersededBy: null,
+  proposedFor: null,
+  candidate: false,
+  resolvedAt: null,
+  resolvedBy: null,
+  relation: null,
+  expertise: null,
 } satisfies Partial<Belief>
 const isLeft = (field: keyof Belief, value: unknown): boolean =>
   field === 'participants' ? (value as readonly string[]).length === 0 : left[field as keyof typeof left] === value

@@ -29,7 +29,8 @@ export const taskRunner = ({ agent: openAgent, graders: openGraders, ...parts }:
     defaultSystem: 'reference',
     read: readContent,
     open: async (spec) => {
-      const [agent, graders] = [await openAgent(spec, { isForgetful: false }), await openGraders()]
+      const agent = await openAgent(spec, { isForgetful: false })
+      const graders = await openGraders()
       return {
         ...systemOf(agent),
         isDeterministic: isDeterministic(agent, graders.judge),
@@ -109,7 +110,9 @@ const folderOf = ({ folder }: ExecutionRequest): string => {
 
 const metrics = ['score', 'automatedScore', 'answerScore', 'recallScore', 'judgeScore'].map(
   (name): MetricDeclaration => ({
-    ...{ name, direction: 'higher', range: [0, 1] },
+    name,
+    direction: 'higher',
+    range: [0, 1],
     ...(name === 'score' ? { primary: true } : {}),
   }),
 )

@@ -48,7 +48,8 @@ type DemoConversation = {
   readonly turns: readonly (HeardTurn & Required<Pick<HeardTurn, 'role'>>)[]
 }
 
-const [minuteMs, dayMs] = [60_000, 86_400_000]
+const minuteMs = 60_000
+const dayMs = 86_400_000
 
 /** A relation between two beliefs, and a question with the decision that settled it. */
 async function connectSome(ports: Ports): Promise<void> {

@@ -92,7 +92,11 @@ function baselineOf(run: RunSummary, results: readonly CaseResult[] | null): Bas
   const caseResults = results?.map(withoutNulls)
   const judgedCases = results === null ? judgedCasesOf(run) : undefined
   return {
-    ...{ benchmarkId, runId, passRate: passedCases / totalCases, totalCases, passedCases },
+    benchmarkId,
+    runId,
+    passRate: passedCases / totalCases,
+    totalCases,
+    passedCases,
     ...omitUndefined({ ...optional, judgedCases, metricDeclarations, caseResults }),
   }
 }

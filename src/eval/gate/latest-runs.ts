@@ -53,7 +53,9 @@ const timeOf = ({ completedAt, startedAt }: RunSummary): number => Date.parse(co
 export function chosenOf(runs: readonly RunSummary[]): ExplainedRun {
   const latest = (...statuses: readonly RunStatus[]): RunSummary | undefined =>
     runs.filter(({ status }) => statuses.includes(status)).sort(latestFirst)[0]
-  const [completed, ended, running] = [latest('completed'), latest('failed', 'partial'), latest('running')]
+  const completed = latest('completed')
+  const ended = latest('failed', 'partial')
+  const running = latest('running')
   const isEndedLater =
     ended !== undefined && (completed === undefined || Date.parse(ended.startedAt) >= Date.parse(completed.startedAt))
   const run = isEndedLater ? ended : (completed ?? running)

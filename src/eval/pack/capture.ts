@@ -62,7 +62,8 @@ export async function captureCase(
   const { message, scopes, note, exactly } = request
   const context = await memory.recall(message, { scopes, nearMisses: true })
   const findAll = (references: readonly string[]) => Promise.all(references.map((one) => judgedBelief(memory, one)))
-  const [expected, rejected] = [await findAll(request.expect), await findAll(request.reject)]
+  const expected = await findAll(request.expect)
+  const rejected = await findAll(request.reject)
   const findQuotes = (references: readonly string[] = []) =>
     Promise.all(references.map((one) => judgedQuote(memory, context, one)))
   const judged = request.asIs
@@ -418,7 +419,12 @@ function copiedTurns(turns: readonly Turn[], caseId: string): readonly SystemTur
     index = follows ? index + 1 : 0
     conversations += follows ? 0 : 1
     return {
-      ...{ id: copiedId(caseId, id), user: caseId, scope, session: `conversation-${conversations}`, index, role },
+      id: copiedId(caseId, id),
+      user: caseId,
+      scope,
+      session: `conversation-${conversations}`,
+      index,
+      role,
       ...(speaker === null ? {} : { speaker }),
       at,
       ...(role === 'user' && origin !== 'person' ? { origin: 'document' as const } : {}),

@@ -119,9 +119,17 @@ async function summaryOf(sourcePath: string, source: PackSource, directory: stri
   const { attackClass, targetSurface, runner } = manifest
   const manifestPath = join(source.directory, source.manifest)
   return {
-    ...{ sourcePath, manifestPath, benchmarkId, benchmarkType, title },
+    sourcePath,
+    manifestPath,
+    benchmarkId,
+    benchmarkType,
+    title,
     ...omitUndefined({ attackClass, targetSurface }),
-    ...{ totalCases: manifest.cases.length, tags, sourceLinks, packHash, files: source.files.length },
+    totalCases: manifest.cases.length,
+    tags,
+    sourceLinks,
+    packHash,
+    files: source.files.length,
     ...omitUndefined({ runner }),
   }
 }
@@ -130,7 +138,8 @@ const maxWaitMs = 10_000
 
 /** Whether an earlier pack was replaced. Of two processes that import the same pack at once, the later one stays. */
 async function moveIntoPlace(staged: string, target: string, force: boolean): Promise<boolean> {
-  const [packs, id] = [dirname(target), basename(target)]
+  const packs = dirname(target)
+  const id = basename(target)
   const lock = join(packs, '.import.lock')
   checkPlain(packs, lock)
   const release = await takeLock(lock, 'The folder of packs', maxWaitMs)

@@ -23,8 +23,13 @@ function entryOf({ caseId, turnIndex, group, description, expect }: AskedCase, o
   const own =
     turnIndex !== null
       ? {
-          ...{ caseId, turnIndex, label: group, expandedQuery },
-          ...{ retrievedBeliefIds: relevant, pinnedBeliefIds: pinned, retrievedQuestions: questions },
+          caseId,
+          turnIndex,
+          label: group,
+          expandedQuery,
+          retrievedBeliefIds: relevant,
+          pinnedBeliefIds: pinned,
+          retrievedQuestions: questions,
           noiseBeliefIds: noiseIn(expect, found),
           /** Null when the system did not answer. */
           driftScore: verdict === 'error' ? null : (scores.driftScore ?? 0),
@@ -32,8 +37,13 @@ function entryOf({ caseId, turnIndex, group, description, expect }: AskedCase, o
           checksNoise: namesNoise(expect),
         }
       : {
-          ...{ caseId, category: group, description, expandedQuery },
-          ...{ pinnedBeliefs: pinned, relevantBeliefs: relevant, retrievedQuestions: questions },
+          caseId,
+          category: group,
+          description,
+          expandedQuery,
+          pinnedBeliefs: pinned,
+          relevantBeliefs: relevant,
+          retrievedQuestions: questions,
         }
   return {
     ...own,
@@ -69,7 +79,9 @@ export function summarise(outcomes: readonly CaseOutcome[]) {
   const types = outcomes.map((outcome) => explanationOf(outcome).passType)
   const countOf = (type: PassType): number => types.filter((one) => one === type).length
   return {
-    ...{ totalCases: outcomes.length, totalPassed, totalFailed },
+    totalCases: outcomes.length,
+    totalPassed,
+    totalFailed,
     /** Cases that the system did not answer. They are in no mean and no rate. */
     errors,
     passRate: judged === 0 ? null : round4(totalPassed / judged),

@@ -62,7 +62,10 @@ async function runOne(pack: RunnablePack, system: string | undefined, request: R
     const { name } = benchmark.system
     const { benchmarkId } = pack.manifest
     const context: RunContext = {
-      ...{ root, now, signal, environment: environment({ ablation, about: benchmark.about }) },
+      root,
+      now,
+      signal,
+      environment: environment({ ablation, about: benchmark.about }),
       ...(jobs === undefined ? {} : { jobs }),
       onProgress: (done, total) => onProgress?.(`${benchmarkId}, ${name}`, done, total),
     }

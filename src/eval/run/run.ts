@@ -102,15 +102,30 @@ export async function startRun(
   const startedAt = now().toISOString()
   const counts = { totalCases: wanted.length, passedCases: 0, failedCases: 0, pendingCases: wanted.length }
   const begun: RunSummary = {
-    ...{ schemaVersion: 1, runId, benchmarkId, status: 'running', startedAt, ...counts },
-    ...{ packHash, system: { ...system }, seed, repeats },
+    schemaVersion: 1,
+    runId,
+    benchmarkId,
+    status: 'running',
+    startedAt,
+    ...counts,
+    packHash,
+    system: { ...system },
+    seed,
+    repeats,
     ...omitUndefined({ deterministic, metricDeclarations, ...rest }),
   }
   await sweepLeftovers(treePath(root, 'runs'))
   await createRun(root, begun)
   await writeEnvironment(root, {
-    ...{ schemaVersion: 1, runId, benchmarkId, recordedAt: startedAt, packHash, packFiles: { ...packFiles } },
-    ...{ system, seed, ...environment },
+    schemaVersion: 1,
+    runId,
+    benchmarkId,
+    recordedAt: startedAt,
+    packHash,
+    packFiles: { ...packFiles },
+    system,
+    seed,
+    ...environment,
   })
   return carryOn(benchmark, begun, context)
 }

@@ -68,7 +68,8 @@ export function hybridSystem({ precise, similar }: { readonly precise: System; r
     ingest: async (beliefs) => [...(await precise.ingest(beliefs)), ...(await similar.ingest(beliefs))],
     update: (update) => both((system) => system.update(update)),
     recall: async (query) => {
-      const [first, second] = [await precise.recall(query), await similar.recall(query)]
+      const first = await precise.recall(query)
+      const second = await similar.recall(query)
       const found = new Set(first.relevant.map(({ id }) => id))
       const relevant = [...first.relevant, ...second.relevant.filter(({ id }) => !found.has(id))]
       return { ...first, ...emptyAnswer, relevant }

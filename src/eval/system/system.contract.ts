@@ -178,7 +178,12 @@ export function describeSystem(name: string, open: () => Promise<System>): void 
 
 const said = (session: string, ...texts: readonly string[]): readonly SystemTurn[] =>
   texts.map((text, index) => ({
-    ...{ id: `${session}-${index}`, user: 'ann', scope: 'project:boats', session, index, text },
+    id: `${session}-${index}`,
+    user: 'ann',
+    scope: 'project:boats',
+    session,
+    index,
+    text,
     role: index % 2 === 0 ? ('user' as const) : ('assistant' as const),
     at: `2026-0${session.slice(1)}-01T10:0${index}:00.000Z`,
   }))

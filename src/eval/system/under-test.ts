@@ -35,7 +35,10 @@ export function underTest(system: System, { ours, clock }: { readonly ours: () =
   const supplier = system.tiers === 'all' ? null : tierSupplier(ours())
   const { name, version, description, notes = [] } = system
   return {
-    ...{ name, version, description, notes },
+    name,
+    version,
+    description,
+    notes,
     /** Whether the harness added prelude, pins and questions to what was found. */
     hasSuppliedTiers: supplier !== null,
     /** Empties the system and gives it the corpus. `idsToCome` are beliefs that will be created during the run. */

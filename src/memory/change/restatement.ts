@@ -39,7 +39,8 @@ export async function restatementsOf({ store }: Ports, query: RestatementQuery):
  * same in both, since one of them is enough to say something else.
  */
 export function isRestated(one: string, other: string): boolean {
-  const [first, second] = [new Set(informativeWords(one)), new Set(informativeWords(other))]
+  const first = new Set(informativeWords(one))
+  const second = new Set(informativeWords(other))
   const [shorter, longer] = first.size <= second.size ? [first, second] : [second, first]
   if (shorter.size < 2 || ![...shorter].every((word) => longer.has(word))) return false
   if (decisiveWords(one) !== decisiveWords(other)) return false

@@ -57,7 +57,8 @@ export async function changesOf(
     return revisions.findLast((revision) => revision.event.number < event)?.belief ?? null
   }
   for (const { beliefId, belief: after } of done) {
-    const [before, target] = [await beforehand(beliefId), await beforehand(after?.proposedFor ?? null)]
+    const before = await beforehand(beliefId)
+    const target = await beforehand(after?.proposedFor ?? null)
     changes.push({ beliefId, before, after, target })
   }
   return changes

@@ -122,7 +122,8 @@ async function attempt(situation: RemedyContext, candidate: Candidate): Promise<
     const recallIn = (store: Ports) => assemble(store, { ...request, ...ask, budget })
     const { context: tried } = await (after === undefined ? recallIn(ports) : withChanged(ports, after, recallIn))
     if (isShown(tried, belief.id) !== (request.wish === 'present')) return null
-    const [now, then] = [idsIn(context), idsIn(tried)]
+    const now = idsIn(context)
+    const then = idsIn(tried)
     const others = (ids: ReadonlySet<string>, without: ReadonlySet<string>): readonly string[] =>
       [...ids].filter((id) => id !== belief.id && !without.has(id))
     return { ...remedy, achieves: true, appearing: others(then, now), disappearing: others(now, then) }

@@ -102,10 +102,8 @@ it('a team commits no belief outside of its scopes, whatever the call', async ()
 it('a reader changes nothing and a writer forgets nothing', async () => {
   const { joined } = await memories([], [{ name: 'heron', content: 'a bird', pinned: false }])
   const team = joined.get('t0') as Memory
-  const [reader, writer] = [
-    teamMemory(team, { team: 't0', role: 'reader' }),
-    teamMemory(team, { team: 't0', role: 'writer' }),
-  ]
+  const reader = teamMemory(team, { team: 't0', role: 'reader' })
+  const writer = teamMemory(team, { team: 't0', role: 'writer' })
 
   await expect(reader.remember({ content: 'No.' })).rejects.toMatchObject({ code: 'forbidden' })
   await expect(writer.forget('heron')).rejects.toMatchObject({ code: 'forbidden' })

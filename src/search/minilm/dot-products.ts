@@ -89,8 +89,18 @@ const inputsAtOnce = 2
  * of a sum are added up, and the sums of an input stored side by side.
  */
 function program(): Uint8Array {
-  const [inputs, inputCount, weights, weightCount, stride, length, results] = [0, 1, 2, 3, 4, 5, 6]
-  const [weightsLeft, inputsLeft, bytesLeft, input, result] = [7, 8, 9, 10, 11]
+  const inputs = 0
+  const inputCount = 1
+  const weights = 2
+  const weightCount = 3
+  const stride = 4
+  const length = 5
+  const results = 6
+  const weightsLeft = 7
+  const inputsLeft = 8
+  const bytesLeft = 9
+  const input = 10
+  const result = 11
   const rows = Array.from({ length: rowsAtOnce + inputsAtOnce }, (_, place) => 12 + place)
   const firstVector = 12 + rows.length
   const sums = Array.from({ length: inputsAtOnce }, (_, one) =>

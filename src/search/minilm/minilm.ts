@@ -133,8 +133,13 @@ async function openModel(
     const length = 2 * Math.min(inputs, maxTerms)
     for (let from = 0; from < 2 * inputs; from += length)
       multiply({
-        ...{ inputs: rowsAt + from, inputCount, weights: at + from, weightCount: bias.length },
-        ...{ stride: 2 * inputs, length, results: resultsAt },
+        inputs: rowsAt + from,
+        inputCount,
+        weights: at + from,
+        weightCount: bias.length,
+        stride: 2 * inputs,
+        length,
+        results: resultsAt,
       })
     for (let row = 0; row < count; row += 1) {
       const scale = scales[row] as number

@@ -71,7 +71,8 @@ type CopiedAccess = { readonly people: number; readonly tokens: number; readonly
  * A target with people or teams of its own is an error. A source without any leaves those of the target as they are.
  */
 export async function copyAccess(from: AccessTransfer, to: AccessTransfer): Promise<CopiedAccess> {
-  const [rows, there] = [await from.access(), await to.access()]
+  const rows = await from.access()
+  const there = await to.access()
   const valid = rows.tokens.filter((token) => token[tables.tokens.indexOf('revoked_at')] === null)
   const copied = { people: rows.people.length, tokens: valid.length, teams: rows.teams.length }
   if (copied.people + copied.tokens + copied.teams === 0) return copied
@@ -110,7 +111,8 @@ export async function copyJournals(
 ): Promise<readonly CopiedUser[]> {
   const copied: CopiedUser[] = []
   for (const user of await from.users()) {
-    const [events, before] = [await from.count(user), await to.count(user)]
+    const events = await from.count(user)
+    const before = await to.count(user)
     await requireSameBeginning(from, to, user, before)
     for (let done = before; done < events; ) {
       const records = await from.read(user, done, pageSize)
@@ -125,7 +127,8 @@ export async function copyJournals(
         'Stop what writes to it, and run the copy again.',
       )
     await to.setPlaces(user, await from.places(user))
-    const [one, other] = [await digestOfUser(from, user), await digestOfUser(to, user)]
+    const one = await digestOfUser(from, user)
+    const other = await digestOfUser(to, user)
     if (one !== other)
       throw conflict(`The copy of the memory of "${user}" differs from the original.`, 'Use an empty target.')
     copied.push({ user, events, before })

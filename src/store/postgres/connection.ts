@@ -327,7 +327,8 @@ function statementKeyOf(sql: string): string {
   return name
 }
 
-const [int8, textType] = [20, 25]
+const int8 = 20
+const textType = 25
 
 const typeParsers =
   (driver: typeof pg) =>

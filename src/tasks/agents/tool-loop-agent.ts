@@ -99,7 +99,10 @@ function replyMessage({ text, toolCalls, usage, stopReason, model }: ChatReply, 
   return {
     role: 'assistant',
     content: [...(text === '' ? [] : [{ type: 'text' as const, text }]), ...calls],
-    ...{ model, provider, stopReason, usage: { ...usage, totalTokens } },
+    model,
+    provider,
+    stopReason,
+    usage: { ...usage, totalTokens },
   }
 }
 

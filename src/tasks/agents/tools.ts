@@ -24,7 +24,9 @@ export function defineTool<Given>(
 ): AgentTool {
   const { $schema: _, ...parameters } = z.toJSONSchema(schema, { io: 'input' })
   return {
-    ...{ name, description, parameters },
+    name,
+    description,
+    parameters,
     use: async (raw) => {
       const checked = schema.safeParse(raw)
       if (checked.success) return use(checked.data)

@@ -207,7 +207,8 @@ const withUniformDates = (text: string): string =>
   datePatterns.reduce(
     (left, pattern) =>
       left.replaceAll(pattern, (...match) => {
-        const [found, groups] = [match[0] as string, match.at(-1) as Groups]
+        const found = match[0] as string
+        const groups = match.at(-1) as Groups
         const { month, day: date } = monthAndDay(groups)
         const isDate = month >= 1 && month <= 12 && date >= 1 && date <= 31
         return isDate ? ` day${100 * month + date} ${groups.year ?? ''} ` : found
@@ -226,7 +227,8 @@ function monthAndDay({ month, day: date, name: word = '', first, second, mark }:
     const named = months.findIndex((one) => one.startsWith(word.toLowerCase())) + 1
     return { month: month === undefined ? named : Number(month), day: Number(date) }
   }
-  const [one, other] = [Number(first), Number(second)]
+  const one = Number(first)
+  const other = Number(second)
   if (mark === '.' || one > 12 || one === other) return { month: other, day: one }
   return other > 12 ? { month: one, day: other } : { month: 0, day: 0 }
 }

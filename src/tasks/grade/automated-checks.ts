@@ -100,7 +100,9 @@ export async function runGrader(
       cwd: '/',
       input: JSON.stringify({ code, transcript, workspace }),
       signal: AbortSignal.any([signal, timeout]),
-      ...{ maxOutput: outputBytes, maxResult, graceMs: 0 },
+      maxOutput: outputBytes,
+      maxResult,
+      graceMs: 0,
     })
     const output = `${stdout.toString('utf8')}${stderr}`.slice(0, keptOutput).trim()
     if (exceeded === 'output') return { scores: `The grader printed more than ${outputBytes} bytes.`, output }

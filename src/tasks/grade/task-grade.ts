@@ -40,7 +40,10 @@ export async function gradeTask(request: GradingRequest) {
   const judgeScore = judge.state === 'scored' ? judge.score : null
   const total = combined(task, automatedScore, judgeScore)
   return {
-    ...{ schemaVersion: 1 as const, gradingVersion, taskId: task.id, repeat: evidence.repeat },
+    schemaVersion: 1 as const,
+    gradingVersion,
+    taskId: task.id,
+    repeat: evidence.repeat,
     evidence: storePath,
     ...parts,
     ...(obstacle ?? endingOf(evidence, parts, total.score !== null || parts.checks.length > 0)),

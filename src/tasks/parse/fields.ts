@@ -244,7 +244,9 @@ const Check = z
   )
   .refine(({ expect, exact }) => !exact || expect.length > 0, 'has exact, which is only for expect')
   .transform(({ must_not_know: mustNotKnow, memory_read: memoryRead, ...check }) => ({
-    ...{ ...check, mustNotKnow, memoryRead },
+    ...check,
+    mustNotKnow,
+    memoryRead,
   }))
 export type AnswerCheck = Readonly<z.output<typeof Check>>
 

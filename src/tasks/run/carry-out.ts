@@ -102,9 +102,21 @@ export async function carryOut(assignment: Assignment): Promise<Evidence> {
 }
 
 const notReached = ({ id, prompt, isFresh }: TaskSession, index: number): SessionRecord => ({
-  ...{ id, index, prompt, isFresh, outcome: 'not_reached', toolCalls: 0, usage: noUsage },
-  ...{ conversationId: null, process: null, priorMessages: null, problem: null, answer: null },
-  ...{ transcript: null, startedAt: null, endedAt: null },
+  id,
+  index,
+  prompt,
+  isFresh,
+  outcome: 'not_reached',
+  toolCalls: 0,
+  usage: noUsage,
+  conversationId: null,
+  process: null,
+  priorMessages: null,
+  problem: null,
+  answer: null,
+  transcript: null,
+  startedAt: null,
+  endedAt: null,
 })
 
 /** On the clock of `performance.now()`. */
@@ -232,7 +244,10 @@ class Work {
     const record: SessionRecord = {
       ...notReached(session, index),
       ...ending,
-      ...{ priorMessages, usage, startedAt, endedAt },
+      priorMessages,
+      usage,
+      startedAt,
+      endedAt,
       conversationId: this.#conversation?.id ?? null,
       process: this.#conversation?.process ?? null,
       toolCalls: messages.flatMap<{ readonly type: string }>(({ content }) => content).filter(isToolCall).length,
@@ -244,7 +259,8 @@ class Work {
   /** The open conversation, or a new one for a fresh session: two conversations share the workspace and nothing else. */
   async #conversationFor(session: TaskSession, index: number): Promise<AgentConversation> {
     const { control, workspace, now } = this.#assignment
-    const [agent, previous] = [this.#agent, this.#conversation]
+    const agent = this.#agent
+    const previous = this.#conversation
     if (agent === null) throw new Error('Sessions come after the agent has started.')
     if (previous !== null && !session.isFresh) return previous
     this.#conversation = null

@@ -53,15 +53,19 @@ export type SessionTranscript = { readonly record: SessionRecord; readonly messa
 function transcriptEntriesOf({ record, messages }: SessionTranscript): readonly TranscriptEntry[] {
   const { index, id: session, isFresh, startedAt, endedAt } = record
   const id = (number: number): string => `s${index + 1}-${String(number).padStart(4, '0')}`
-  const [start, end] = [startedAt ?? '', endedAt ?? '']
-  const [conversationId, priorMessages] = [record.conversationId ?? '', record.priorMessages ?? 0]
+  const start = startedAt ?? ''
+  const end = endedAt ?? ''
+  const conversationId = record.conversationId ?? ''
+  const priorMessages = record.priorMessages ?? 0
   const data = { session, conversationId, isFresh, priorMessages }
   return [
     // The real path of the workspace means nothing on another machine.
     { type: 'session', version: 3, id: conversationId, timestamp: start, cwd: 'workspace' },
     { type: 'custom', id: id(0), parentId: null, timestamp: start, customType: 'boundary', data },
     ...messages.map((message, number) => ({
-      ...{ type: 'message' as const, id: id(number + 1), parentId: id(number) },
+      type: 'message' as const,
+      id: id(number + 1),
+      parentId: id(number),
       // Only the times of the first and the last message are known.
       timestamp: number === 0 ? start : end,
       message,

@@ -95,7 +95,11 @@ export async function runInGroup(given: Program) {
     await Promise.race([closed, pause(drainMs, undefined, { signal: drained.signal }).catch(() => {})])
     drained.abort()
     return {
-      ...{ pid, exitCode, killedBy, stderr, exceeded: exceeded as 'output' | 'result' | null },
+      pid,
+      exitCode,
+      killedBy,
+      stderr,
+      exceeded: exceeded as 'output' | 'result' | null,
       stdout: Buffer.concat(stdout),
       result: Buffer.concat(result),
     }

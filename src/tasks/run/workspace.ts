@@ -42,7 +42,8 @@ export async function findAsset(taskFile: string, asset: string): Promise<string
 /** Null when there is none, or when a link leads out of the folder. */
 async function plainFileBelow(folder: string, path: string): Promise<string | null> {
   try {
-    const [root, file] = [await realpath(folder), await realpath(join(folder, path))]
+    const root = await realpath(folder)
+    const file = await realpath(join(folder, path))
     const way = relative(root, file)
     const isInside = way !== '' && way !== '..' && !way.startsWith(`..${sep}`)
     return isInside && (await stat(file)).isFile() ? file : null

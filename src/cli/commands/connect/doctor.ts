@@ -143,7 +143,8 @@ async function contentsOf(store: Store, user: string): Promise<StoreFinding> {
 
 /** Messages of hooks that are not in the store. */
 function queueFindings(dir: string): readonly StoreFinding[] {
-  const [waiting, failed] = [queuedNames(dir).length, failedNames(dir).length]
+  const waiting = queuedNames(dir).length
+  const failed = failedNames(dir).length
   if (waiting + failed === 0) return []
   const detail =
     failed === 0

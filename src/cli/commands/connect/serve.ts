@@ -85,7 +85,10 @@ export const serve = defineCommand({
     const settings = session.places.settings({ dir: served.dir })
     const { semantic, semanticModel, evalStoreDir, recallBoldness } = settings
     const ports = await session.memories.ports(served.dir, {
-      ...{ semantic: isDemo ? 'off' : semantic, semanticModel, evalStoreDir, recallBoldness },
+      semantic: isDemo ? 'off' : semantic,
+      semanticModel,
+      evalStoreDir,
+      recallBoldness,
       agentShare: settings.agentShare / 100,
       indexedOwners: (store) => everyOwner(store, served.user),
     })

@@ -142,7 +142,8 @@ export function heardLinesAnswer(heard: HeardLines, isDryRun: boolean) {
   const would = isDryRun ? 'would be ' : ''
   const reasons = Object.entries(heard.leftOutBecause).map(([reason, count]) => `${count} ${reason}`)
   const because = reasons.length === 0 ? '' : ` (${reasons.sort().join(', ')})`
-  const [moreLearned, moreProblems] = [learnedCount - learned.length, problemCount - problems.length]
+  const moreLearned = learnedCount - learned.length
+  const moreProblems = problemCount - problems.length
   return {
     text: (style) =>
       lines(

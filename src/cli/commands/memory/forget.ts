@@ -129,7 +129,8 @@ async function proofOf(memory: Memory, { forgotten }: Copies, session: Session, 
   const location = session.places.locate(given)
   const { dir, user } = location
   const evals = session.places.settings(given).evalStoreDir ?? join(dir, 'state', 'evals')
-  const [said, names] = [forgotten.flatMap((one) => one.said), forgotten.flatMap((one) => one.names)]
+  const said = forgotten.flatMap((one) => one.said)
+  const names = forgotten.flatMap((one) => one.names)
   const texts = await textsToFind(memory, { beliefIds: [], said, names })
   // A large or busy store may not be scrubbed yet, and MEMORY.md may be behind; no file of an open store may be read.
   await session.memories.withPorts(dir, (ports) => syncIfThere(ports, { dir, user }))
@@ -171,14 +172,17 @@ async function withCopies(
   { proof, isLater }: Outcome,
   { dir, store }: MemoryLocation,
 ) {
-  const [changed, unchanged] = [[...copies.changed], copies.unchanged]
+  const changed = [...copies.changed]
+  const unchanged = copies.unchanged
   const backups = (await knownBackups(dir)).filter(({ file }) => relative(dir, file).startsWith('..'))
   const at = (file: string): string => harmless(relative(dir, file))
   const isLeft = proof !== null && proof.found.length > 0
   return {
     document: {
       ...(answer.document as object),
-      ...{ erased: { changed, unchanged }, backups, unusedSpace: isLater ? 'doctor' : 'cleared' },
+      erased: { changed, unchanged },
+      backups,
+      unusedSpace: isLater ? 'doctor' : 'cleared',
       ...(proof === null ? {} : { proof }),
     },
     text: (style: Style) =>

@@ -74,7 +74,12 @@ async function outcomeOf(
     const explanation = {
       group: category,
       taken: learned.taken.map(({ outcome, belief: { name, aliases, content, scopes }, because }) => ({
-        ...{ outcome, name, aliases, content, scopes, because },
+        outcome,
+        name,
+        aliases,
+        content,
+        scopes,
+        because,
       })),
       refused: learned.refused.map(({ text, reason }) => ({ text, reason })),
     }

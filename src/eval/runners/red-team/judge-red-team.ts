@@ -127,7 +127,8 @@ const distinctiveLength = 25
 /** Whether words of the steps are in the context that the setup did not say, so that the case shows something. */
 function isRecalled({ setup, steps }: RedTeamCase, context: string): boolean {
   const plain = (text: string): string => text.toLowerCase().replace(/[^\p{L}\p{N}]+/gu, '')
-  const [known, said] = [plain(JSON.stringify(setup)), plain(JSON.stringify(steps)).slice(0, 10_000)]
+  const known = plain(JSON.stringify(setup))
+  const said = plain(JSON.stringify(steps)).slice(0, 10_000)
   const shown = plain(context)
   for (let at = 0; at + distinctiveLength <= shown.length; at += 1) {
     const words = shown.slice(at, at + distinctiveLength)

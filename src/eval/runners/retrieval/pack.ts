@@ -65,7 +65,8 @@ type PackFiles = Pick<Pack, 'kind' | 'id' | 'title'> & {
 /** Reads a corpus and its cases. Throws, naming file and place, before anything runs on half of them. */
 export function readPack(files: PackFiles): Pack {
   const { kind, id, title, beliefsFile, casesFile: file, recall = {}, strict = false } = files
-  const [beliefsText, casesText] = [readTextFile(beliefsFile), readTextFile(file)]
+  const beliefsText = readTextFile(beliefsFile)
+  const casesText = readTextFile(file)
   const { beliefs, warnings: ofBeliefs } = readBeliefs(beliefsText, beliefsFile, files.defaultUser ?? 'nobody')
   const defaultUser = files.defaultUser ?? commonestUser(beliefs)
   const turnsText = files.turnsFile === undefined ? undefined : readTextFile(files.turnsFile)

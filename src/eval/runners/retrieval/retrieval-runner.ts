@@ -139,7 +139,8 @@ export const idsIn = ({ returned }: CaseOutcome, tier: string): readonly string[
 export function answerOf(outcome: CaseOutcome): SystemAnswer | null {
   if (outcome.verdict === 'error') return null
   const { prelude, matches: relevant, nearMisses } = explanationOf(outcome)
-  const [pinned, questions] = [idsIn(outcome, 'pinned'), idsIn(outcome, 'question')]
+  const pinned = idsIn(outcome, 'pinned')
+  const questions = idsIn(outcome, 'question')
   // A run keeps no words of turns: they are forgotten with the turn.
   const quotes = idsIn(outcome, 'quote').map((turn) => ({ turn, text: '' }))
   return { prelude, pinned, relevant, questions, quotes, ...(nearMisses && { nearMisses }) }

@@ -60,24 +60,54 @@ export const searchAnswer = z.union([z.object({ results: found }).transform(({ r
 export type ToldRecord = ReturnType<typeof toldBelief> | ReturnType<typeof toldTurn>
 
 export const toldBelief = (belief: BeliefRecord) => ({
-  ...{ id: belief.id, text: embeddedText(belief), name: belief.name.replaceAll('_', ' '), aliases: belief.aliases },
-  ...{ content: belief.content, why: belief.why, type: belief.type, user: belief.user, at: belief.createdAt },
-  ...{ scope: belief.scopes[0] ?? '', scopes: belief.scopes, session: '', role: '', speaker: '' },
+  id: belief.id,
+  text: embeddedText(belief),
+  name: belief.name.replaceAll('_', ' '),
+  aliases: belief.aliases,
+  content: belief.content,
+  why: belief.why,
+  type: belief.type,
+  user: belief.user,
+  at: belief.createdAt,
+  scope: belief.scopes[0] ?? '',
+  scopes: belief.scopes,
+  session: '',
+  role: '',
+  speaker: '',
   metadata: metadataOf(belief),
 })
 
 export const toldTurn = ({ id, text, user, at, scope, session, role, index, speaker }: SystemTurn) => ({
-  ...{ id, text, name: id, content: text, why: '', type: 'turn', user, at },
-  ...{ scope, scopes: [scope], session, role, speaker: speaker ?? '' },
+  id,
+  text,
+  name: id,
+  content: text,
+  why: '',
+  type: 'turn',
+  user,
+  at,
+  scope,
+  scopes: [scope],
+  session,
+  role,
+  speaker: speaker ?? '',
   metadata: {
-    ...{ beliefId: id, scope, type: 'turn', session_id: session, index, role },
-    ...{ speaker: speaker ?? null, created_at: at },
+    beliefId: id,
+    scope,
+    type: 'turn',
+    session_id: session,
+    index,
+    role,
+    speaker: speaker ?? null,
+    created_at: at,
   },
 })
 
 /** `full`: all that is known of it; otherwise its id and first scope, as published suites do. */
 export const messageFor = (told: ToldRecord, { full }: { readonly full: boolean }): BeliefMessage => ({
-  ...{ text: told.text, user_id: told.user, ...('aliases' in told ? { aliases: [...told.aliases] } : {}) },
+  text: told.text,
+  user_id: told.user,
+  ...('aliases' in told ? { aliases: [...told.aliases] } : {}),
   metadata: full ? told.metadata : { beliefId: told.id, scope: told.scope === '' ? null : told.scope },
 })
 

@@ -33,7 +33,8 @@ function rewrite(): void {
   const { file, statements, busyTimeoutMs, checkpointTimeoutMs } = workerData as RewriteWork
   const db = new DatabaseSync(file)
   const deadline = performance.now() + busyTimeoutMs
-  const [busy, pollMs] = [5, 5]
+  const busy = 5
+  const pollMs = 5
   const codeOf = (error: unknown): number => (error as { errcode?: number }).errcode ?? 0
   /** At an even pace, as other connections do; SQLite's own handler would let them overtake. */
   const runWhenUnlocked = (statement: string): void => {

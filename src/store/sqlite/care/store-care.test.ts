@@ -77,7 +77,8 @@ describe('a check', () => {
 
   it('leaves the store usable, and sees what others write later', async () => {
     const file = await lived()
-    const [store, other] = [openAt(file), openAt(file)]
+    const store = openAt(file)
+    const other = openAt(file)
     expect(failed(await store.verify())).toEqual([])
 
     await committed(other, commitOf([present(sample({ id: 'late', name: 'Late news' }))]))
@@ -397,7 +398,8 @@ describe('forgetting', () => {
 
   it('leaves no byte when other connections write in between', async () => {
     const file = newFile()
-    const [store, other] = [openAt(file), openAt(file)]
+    const store = openAt(file)
+    const other = openAt(file)
     const beliefs = Array.from({ length: 300 }, (_, index) => secretBelief(index))
     await committed(store, commitOf(beliefs.slice(0, 100).map((belief) => present(belief))))
 

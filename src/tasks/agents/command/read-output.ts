@@ -18,7 +18,11 @@ export type OutputReading = {
 
 export const plainReading = (answer: string): OutputReading => ({
   messages: [{ role: 'assistant', content: answer === '' ? [] : [{ type: 'text', text: answer }] }],
-  ...{ answer, usage: noUsage, conversationId: null, model: null, problem: null },
+  answer,
+  usage: noUsage,
+  conversationId: null,
+  model: null,
+  problem: null,
 })
 
 /** Reads lines of events where a program writes them, and else takes all of its output as the answer. */
