@@ -20,7 +20,7 @@ const digestOf = (previous: string, records: readonly JournalRecord[]): string =
     previous,
   )
 
-/** In an order in which rows can be added: what a row refers to comes before it. */
+/** In insertion order: a table comes after the tables that it refers to. */
 const tables = {
   people: ['name', 'created_at'],
   teams: ['name', 'created_at'],
@@ -52,7 +52,7 @@ export async function readAccess(
   return Object.fromEntries(entries) as AccessRows
 }
 
-/** The statements that replace every row. Removing people and teams removes what refers to them. */
+/** The statements that replace every row. Removing people and teams also removes the rows that refer to them. */
 export function* replacing(rows: AccessRows): Generator<readonly [sql: string, values: readonly (string | null)[]]> {
   for (const table of names.toReversed()) yield [`DELETE FROM credence.${table}`, []]
   for (const table of names) {
@@ -67,8 +67,8 @@ export function* replacing(rows: AccessRows): Generator<readonly [sql: string, v
 type CopiedAccess = { readonly people: number; readonly tokens: number; readonly teams: number }
 
 /**
- * Makes people, tokens and teams of the target those of the source, so that a token that was revoked meanwhile is revoked in both.
- * A target with people or teams of its own is an error. A source without any leaves those of the target as they are.
+ * Makes people, tokens and teams of the target those of the source, so that a token revoked during the copy is revoked in both.
+ * A target that already has people or teams is an error. A source without any leaves those of the target as they are.
  */
 export async function copyAccess(from: AccessTransfer, to: AccessTransfer): Promise<CopiedAccess> {
   const rows = await from.access()
@@ -101,7 +101,7 @@ type CopiedUser = {
 }
 
 /**
- * Copies the journals of all users, goes on where an earlier copy was interrupted, and compares everything afterwards. A user who
+ * Copies the journals of all users, resumes an interrupted copy, and compares everything afterwards. A user who
  * has another history in the target is an error, and nothing of it is changed.
  */
 export async function copyJournals(

@@ -5,7 +5,7 @@ type RewriteWork = {
   readonly statements: readonly string[]
   /** How long the thread waits for other connections that write. */
   readonly busyTimeoutMs: number
-  /** How long it waits until the log can be emptied: writers have to wait meanwhile. */
+  /** How long it waits until the log can be emptied. Writers are blocked during that time. */
   readonly checkpointTimeoutMs: number
 }
 

@@ -104,7 +104,7 @@ export function* insertTurns(
     const placed = [session.id, placeIn(connection, session, at, turn.index), turn.index]
     const said = [roleCode(turn.role), turn.speaker, at, turn.utcOffset, scope, turn.host, originCode(turn.origin)]
     const lengths = units.map(({ length }) => length).join(',')
-    // Null in a record of a turn that an earlier version stored, and that nobody has judged yet.
+    // Null for a turn that an earlier version stored and that was not judged yet.
     const doubtful = turn.doubtful === null ? null : JSON.stringify(turn.doubtful)
     const read = [wordsKey(turn), Number(turn.text.includes('?')), lengths, doubtful]
     insert.run(...journalled, ...placed, ...said, ...read)
@@ -252,7 +252,7 @@ export function eraseTurns(
   return true
 }
 
-/** Removes what a turn says, and the salt of its request. */
+/** Removes the text of a turn, and the salt of its request. */
 export function eraseTurn(
   connection: Connection,
   row: number | undefined,
