@@ -7,7 +7,7 @@ import { runInGroup } from '../run/process-group.ts'
 import type { Task } from '../task.ts'
 import type { Confinement, Python, Sandbox } from './sandbox.ts'
 
-/** The result of a task's Python checks. `output` is the beginning of what they printed. */
+/** The result of a task's Python checks. `output` is the beginning of their printed output. */
 export type AutomatedGrade =
   | {
       readonly state: 'scored'

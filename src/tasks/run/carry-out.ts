@@ -21,7 +21,7 @@ export type Assignment = {
   /** As its file has it, or with the drawn values filled in: both give the same. */
   readonly task: Task
   readonly agent: Agent
-  /** The folder of the evidence. Created when missing; must not hold finished evidence. */
+  /** The folder of the evidence. Created if missing; must not contain finished evidence. */
   readonly folder: string
   readonly repeat: number
   readonly seed: number
@@ -37,7 +37,7 @@ export type Assignment = {
   readonly temporary?: string
 }
 
-/** How long an agent may take to say whether it can be used, and to end the processes it started. */
+/** How long an agent may take to report whether it can be used, and to end the processes it started. */
 const startMs = 60_000
 const stopMs = 10_000
 /** After an abort the work has this long to end its processes and to report what it did. */
@@ -314,7 +314,7 @@ class Work {
     return { sessions: [...this.#records], events: [...this.#events], usage }
   }
 
-  /** Returns what went wrong, or null. The answers of an agent that does not stop are kept. */
+  /** Returns the problem, or null. The answers of an agent that does not stop are kept. */
   async #stopAgent(): Promise<string | null> {
     try {
       // Independent of the task's time and of an interrupt, which may both be over.

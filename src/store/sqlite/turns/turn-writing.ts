@@ -158,7 +158,7 @@ type SpokenTurn = {
   readonly turn: Pick<Turn, 'role' | 'origin' | 'text' | 'speaker'>
 }
 
-/** Brings the derived tables up to date with turns that were written or erased. `finish` writes what was collected, in parts. */
+/** Brings the derived tables up to date with turns that were written or erased. `finish` writes the collected changes in parts. */
 export function openTurnIndexer(connection: Connection) {
   const postings = new PostingsDraft<number>()
   const totals = new Map<number, { units: number; length: number; humanWords: number }>()
