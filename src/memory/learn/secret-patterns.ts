@@ -7,7 +7,7 @@ type SecretPattern = {
   readonly what: string
   /** Every text with a match has one of these, which are quick to look for. */
   readonly hint?: RegExp
-  /** What must hold of the match, or of its group `value` where it has one. */
+  /** A condition on the match, or on its group `value` if it has one. */
   readonly isSecret?: (value: string, match: RegExpExecArray) => boolean
 }
 
