@@ -51,7 +51,7 @@ export function evalReads(
     for (const { caseId, repeat } of records) work.push(await evals.taskWork(runId, caseId, repeat))
     return work.filter((one) => one !== null)
   }
-  /** Where a pack stands against the accepted run of the newest baseline, else against the run before. */
+  /** Compares a pack with the accepted run of the newest baseline, else with the run before. */
   const standing = async (id: string, given: readonly RunSummary[]): Promise<Shown<typeof answers.Standing> | null> => {
     const runs = given.filter(counts)
     const latest = runs.at(-1)
@@ -191,7 +191,7 @@ export function evalReads(
         const main = await standing(id, wholeRuns(runs, id))
         if (main === null) continue
         items.push({ benchmarkId: id, title, ...main })
-        // Another system is of interest only where it got worse.
+        // Other systems are reported only if they got worse.
         for (const system of systemsOf(runs, id).filter((name) => name !== main.system)) {
           const other = await standing(id, wholeRuns(runs, id, system))
           if (other !== null && other.broken.length > 0) items.push({ benchmarkId: id, title, ...other })
@@ -247,7 +247,7 @@ function neighboursIn(ids: readonly string[], id: string): { previous: string | 
   return { previous: ids[at < 0 ? ids.length - 1 : at - 1] ?? null, next: ids[at + 1] ?? null }
 }
 
-/** A run of all cases: a part of them says nothing about the benchmark. */
+/** A run of all cases: a part of them does not represent the benchmark. */
 const isWhole = ({ status, filter }: RunSummary): boolean => status === 'completed' && filter === undefined
 
 const listedRun = (run: RunSummary): ListedRun => ({

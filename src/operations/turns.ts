@@ -35,7 +35,7 @@ const filters = {
   containing,
 }
 
-/** What was said: kept word for word, listed and forgotten. */
+/** Turns: stored word for word, listed and forgotten. */
 export const turns = {
   hear: operation({
     summary: 'Keep one turn of a conversation, or several, word for word, and learn from what the person says.',

@@ -7,8 +7,8 @@ import type { CaseResult } from '../store/schemas/run.ts'
 export const dust = 1e-9
 
 /**
- * `better` and `worse` are certain, or beyond chance and large enough to matter; `cannot tell` is such a fall that
- * could be chance; `no evidence` is any other change where results vary.
+ * `better` and `worse` are certain, or beyond chance and large enough to matter; `cannot tell` is a large fall that
+ * could be chance; `no evidence` is any other change of varying results.
  */
 export const figureVerdicts = ['better', 'worse', 'same', 'no evidence', 'cannot tell', 'dropped', 'new'] as const
 export type FigureVerdict = (typeof figureVerdicts)[number]
@@ -203,7 +203,7 @@ function compareFigures(base: Figures, candidate: Figures): readonly FigureCompa
   return adjustForMultipleTests(tested).map((figure) => ({ ...figure, verdict: testedVerdict(figure) }))
 }
 
-/** The metrics over the cases that both sides answered. A score has no counterpart where the other side ended in an error. */
+/** The metrics over the cases that both sides answered. A score has no counterpart if the other side ended in an error. */
 function answeredMetrics(
   { metrics }: Figures,
   side: 'base' | 'candidate',
@@ -283,7 +283,7 @@ function shiftTest({ figure }: FigureComparison, shared: readonly SharedCase[]):
   }
 }
 
-/** The smallest effect that matters where the pack declares none: one part in twenty of the width of a figure. */
+/** The smallest effect that matters if the pack declares none: one twentieth of the figure's range. */
 const defaultEffect = 0.05
 
 /** Worse or better needs both: more than chance, and at least the smallest effect that matters. */
@@ -300,7 +300,7 @@ function testedVerdict({ figure, delta, sense, base, candidate, verdict, test }:
   return gain >= matters - dust && isBeyondChance ? 'better' : 'no evidence'
 }
 
-/** The declared range of a figure, else its size. The same whichever side is called the base. */
+/** The declared range of a figure, else its size. Symmetric in both sides. */
 const widthOf = ({ range }: MetricSense, base: number | null, candidate: number | null): number =>
   range === null ? Math.max(Math.abs(base ?? 0), Math.abs(candidate ?? 0), dust) : range[1] - range[0]
 

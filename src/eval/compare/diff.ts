@@ -84,7 +84,7 @@ async function loadRun(root: string, runId: string) {
   return { run, records, figures: summariseCases(records), problems: [...none, ...unreadable] }
 }
 
-/** The first repeat of each case: later ones differ only where results vary, which `flaky` says. */
+/** The first repeat of each case: later ones differ only if results vary, which `flaky` reports. */
 function byId(records: readonly CaseRecord[]): ReadonlyMap<string, CaseRecord> {
   const first = new Map<string, CaseRecord>()
   for (const record of records) {
@@ -119,7 +119,7 @@ function firstDifference(one: CaseRecord, other: CaseRecord): Stage | null {
   return stages.find((stage) => !isSame(mine[stage], its[stage])) ?? null
 }
 
-/** The result of each stage, without what earlier stages decide. */
+/** The result of each stage, without the results of earlier stages. */
 function stagesOf(record: CaseRecord): Readonly<Record<Stage, unknown>> {
   const parsed = Explained.safeParse(record.explanation)
   const { query, prelude, matches } = parsed.success ? parsed.data : {}

@@ -144,7 +144,7 @@ function acceptFalls(
   return falls.map((fall) => ({ ...fall, reason }))
 }
 
-/** The same benchmark on the same system, or on any where the old snapshot does not name one. */
+/** The same benchmark on the same system, or on any system if the old snapshot names none. */
 const successorOf = (before: BaselineBenchmark, after: readonly BaselineBenchmark[]): BaselineBenchmark | undefined =>
   after.find(
     ({ benchmarkId, system }) =>

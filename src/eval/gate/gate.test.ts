@@ -50,7 +50,7 @@ const standing = (figures: Figures): Standing => ({
 
 const sideOf = (...figures: readonly Figures[]): Side => ({ standings: figures.map(standing), reasons: [] })
 
-/** The side of a candidate that has a run of its own for each of these figures. */
+/** The side of a candidate with a separate run for each of these figures. */
 const measured = (...figures: readonly Figures[]): Side =>
   sideOf(...figures.map((one) => ({ ...one, runId: `own-${one.runId}` })))
 

@@ -42,7 +42,7 @@ export type CaptureRequest = {
   /** Ids of turns, or words of them. */
   readonly expectQuotes?: readonly string[]
   readonly forbidQuotes?: readonly string[]
-  /** Nothing but what is expected may be found. */
+  /** Only the expected beliefs may be found. */
   readonly exactly: boolean
   /** Take the present answer for the right one. */
   readonly asIs: boolean
@@ -407,7 +407,7 @@ function refuseUnquotable({ id, scope, role, origin }: Turn, scopes: readonly st
   throw invalid(`The turn ${id} is never quoted: it is not a person's own words.`, 'Name a turn that a person said.')
 }
 
-/** Copies turns for this case alone. Turns that were apart in a conversation stay apart, as conversations of their own. */
+/** Copies turns for this case alone. Turns that were not adjacent become separate conversations. */
 function copiedTurns(turns: readonly Turn[], caseId: string): readonly SystemTurn[] {
   const inOrder = turns.toSorted(
     (a, b) => compareStrings(a.session, b.session) || a.index - b.index || compareStrings(a.id, b.id),
@@ -486,7 +486,7 @@ const isSameQuote = (a: JudgedQuote, b: JudgedQuote): boolean => a.turn.id === b
 const tierOf = ({ type, pinned }: Belief): 'question' | 'pinned' | 'relevant' =>
   type === 'open_question' ? 'question' : pinned ? 'pinned' : 'relevant'
 
-/** Refuses a belief that no answer could ever hold: the case could only fail. */
+/** Refuses a belief that no answer could ever contain: the case could only fail. */
 function refuseImpossible(belief: Belief, scopes: readonly string[]): void {
   if (!isCurrent(belief)) {
     const isWaiting = belief.candidate || belief.proposedFor !== null
@@ -557,7 +557,7 @@ function copiedBeliefs(beliefs: readonly Belief[], caseId: string): readonly Bel
 
 const maxBeliefIdLength = 128
 
-/** The id of a copy: readable where it fits, and always unique. */
+/** The id of a copy: readable if it fits, and always unique. */
 function copiedId(caseId: string, beliefId: string): string {
   const id = `${caseId}.${beliefId}`
   return id.length <= maxBeliefIdLength ? id : `${caseId}.${digestOf(beliefId, 16)}`

@@ -64,13 +64,13 @@ function entryOf({ caseId, turnIndex, group, description, expect }: AskedCase, o
   }
 }
 
-/** The outcomes of several packs, told apart where their cases have the same id. */
+/** The outcomes of several packs; equal case ids get the pack's name. */
 export const outcomesOf = (runs: readonly PackRun[]): readonly CaseOutcome[] =>
   runs.flatMap(({ pack, outcomes }) => outcomes.map((one) => ({ ...one, caseId: `${pack.id}\n${one.caseId}` })))
 
 export type Summary = ReturnType<typeof summarise>
 
-/** The figures of a set of cases. Every case weighs the same, and what was not measured weighs nothing. */
+/** The figures of a set of cases. Every case has the same weight; values that were not measured are left out. */
 export function summarise(outcomes: readonly CaseOutcome[]) {
   const { counts, metrics, latency } = summariseCases(outcomes)
   const { passedCases: totalPassed, failedCases: totalFailed, errorCases: errors } = counts

@@ -53,7 +53,7 @@ export function summariseCases(records: readonly Measured[]) {
 
 /**
  * The 95 % interval of every metric that at least two cases have. Cases of one conversation are not independent, so
- * where there are clusters they are drawn again as wholes (cluster bootstrap, Efron and Tibshirani 1993).
+ * clusters, if any, are resampled as wholes (cluster bootstrap, Efron and Tibshirani 1993).
  */
 function intervalsOf(
   results: readonly CaseResult[],

@@ -3,7 +3,7 @@ import { type HeldArtifact, type StoreTree, scan, storeTrees, treePath } from '.
 import type { BaselineSnapshot, RunStatus, RunSummary } from './schemas/run.ts'
 import type { ShadowRecord } from './schemas/shadow-record.ts'
 
-/** Longer lists of invalid files are cut; the counts beside them stay exact. */
+/** Longer lists of invalid files are cut; the counts stay exact. */
 const maxInvalidFiles = 100
 
 export type StoreStatus = Awaited<ReturnType<typeof storeStatus>>

@@ -51,8 +51,8 @@ const messages = [
 ]
 
 /**
- * What holds for everything behind `System`, whatever it finds and however: the same harness must be able to trust
- * them all in the same way.
+ * The contract of every `System`, regardless of its method and results: the harness must be able to trust all of them
+ * in the same way.
  */
 export function describeSystem(name: string, open: () => Promise<System>): void {
   describe(`${name} is a System`, () => {
@@ -201,7 +201,7 @@ const asked = [
   '',
 ]
 
-/** What holds for every memory that conversations can be put into. */
+/** The contract of every memory that takes conversations. */
 export function describeHearing(name: string, open: () => Promise<HearingSystem>): void {
   describe(`${name} hears conversations`, () => {
     let system: HearingSystem

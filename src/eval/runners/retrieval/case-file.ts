@@ -62,7 +62,7 @@ const SessionTurn = z
     label: z.string(),
     scope,
     userMessage: z.string(),
-    // The rest of the conversation is not used: every message is looked up on its own.
+    // The rest of the conversation is not used: every message is looked up separately.
     assistantMessage: z.unknown().optional(),
     turnSignal: z.unknown().optional(),
     topics: z.unknown().optional(),

@@ -60,12 +60,12 @@ export async function readPackRun(root: string, runId: string, pack: Pack): Prom
   }
 }
 
-/** A pack of which an empty answer passes a larger share says little about retrieval. */
+/** If empty answers pass a larger share of a pack, the pack measures little. */
 export const maxPassedByNone = 0.6
 
 export type PackCheck = Awaited<ReturnType<typeof checkPack>>
 
-/** Whether a pack tells good from bad: finding nothing must not be enough, and what it expects must be possible. */
+/** Whether a pack separates good from bad: empty answers must not be enough, and the expected answers must be possible. */
 export async function checkPack(pack: Pack, systems: Systems) {
   const none = (await runPack(pack, await systems.open('none'))).outcomes
   const oracle = (await runPack(pack, await systems.open('oracle'))).outcomes

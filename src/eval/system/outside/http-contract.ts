@@ -36,7 +36,7 @@ export const searchMessage = z.object({
   /** The first active scope, for systems that know one only. */
   scope: z.union([scope, z.array(scope)]).nullish(),
   scopes: z.array(scope).optional(),
-  /** When it is asked, where that is not now. */
+  /** The time of the question, if it is not now. */
   at: z.string().optional(),
 })
 export type SearchMessage = z.input<typeof searchMessage>
@@ -44,7 +44,7 @@ export type SearchMessage = z.input<typeof searchMessage>
 const clause = z.object({ path: z.enum(['canonical_name', 'aliases']), term: z.string(), score: z.number() })
 
 const foundBelief = z.object({
-  // Other systems may use these names for something else, which is no reason to refuse their answer.
+  // Other systems may use these names for something else, so an unexpected type is ignored.
   id: z.string().min(1).optional().catch(undefined),
   score: z.number().nullish(),
   clauses: z.array(clause).optional().catch(undefined),
@@ -56,7 +56,7 @@ const foundBelief = z.object({
 const found = z.array(foundBelief)
 export const searchAnswer = z.union([z.object({ results: found }).transform(({ results }) => results), found])
 
-/** A belief or a turn as it is told to a memory outside. A turn has the fields of a belief, so that one mapping serves both. */
+/** A belief or a turn as it is sent to an outside memory. A turn has the fields of a belief, so that one mapping serves both. */
 export type ToldRecord = ReturnType<typeof toldBelief> | ReturnType<typeof toldTurn>
 
 export const toldBelief = (belief: BeliefRecord) => ({
@@ -111,7 +111,7 @@ export const messageFor = (told: ToldRecord, { full }: { readonly full: boolean 
   metadata: full ? told.metadata : { beliefId: told.id, scope: told.scope === '' ? null : told.scope },
 })
 
-/** Spelt as the belief files of published suites are, where they have a word for it. */
+/** Field names of the published suites' belief files, where they exist. */
 const metadataOf = (belief: BeliefRecord) => ({
   beliefId: belief.id,
   scope: belief.scopes[0] ?? null,
