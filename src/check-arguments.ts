@@ -20,7 +20,7 @@ import * as fields from './operations/shared-fields.ts'
 
 type Argument = {
   readonly name: string
-  /** A function where the schema depends on the value, so that an error is about the form that was meant. */
+  /** A function if the schema depends on the value, so that an error is about the intended form. */
   readonly schema: z.ZodType | ((value: unknown) => z.ZodType)
 }
 
@@ -29,7 +29,7 @@ type Shape<Options> = { readonly [Name in keyof Options]-?: z.ZodType<Exclude<Op
 
 /**
  * An object with these properties and no others, all of them optional but those in `required`. Like the messages of the
- * custom schemas below, the message of its errors says what is allowed.
+ * custom schemas below, its error message lists the allowed properties.
  */
 function object<Options>(shape: Shape<Options>, required: readonly (keyof Options)[] = []): z.ZodType<Options> {
   const properties = Object.entries<z.ZodType>(shape).map(([name, schema]) => {

@@ -16,9 +16,9 @@ export type CopyOptions = {
 }
 
 export type ErasedCopies = {
-  /** Files that held a forgotten text and no longer do. */
+  /** Files from which a forgotten text was removed. */
   readonly changed: readonly string[]
-  /** Files that may still hold one, because they could not be changed. */
+  /** Files that may still contain one, because they could not be changed. */
   readonly unchanged: readonly { readonly file: string; readonly reason: string }[]
 }
 

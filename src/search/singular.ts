@@ -41,13 +41,13 @@ const singularOfS = memoized((word: string): string => {
 })
 
 function regularSingular(word: string): string {
-  // Nothing English ends in -j, so "nodejs" is no plural; -ss never is one.
+  // Nothing English ends in -j, so "nodejs" is not a plural; -ss never is one.
   if (!/^[a-z]{2,38}[a-ik-rt-z]s$/.test(word) || notPlural.has(word)) return word
 
   const candidates = singularCandidates(word)
   const known = candidates.find(isOrdinaryWord)
   if (known !== undefined) return known
-  // A word of its own that no ordinary word makes by adding -s ("alias", "always", "series") is not a plural.
+  // A dictionary word that is not an ordinary word plus -s ("alias", "always", "series") is not a plural.
   if (isOrdinaryWord(word)) return word
 
   const compound = candidates.find(endsInOrdinaryWord)

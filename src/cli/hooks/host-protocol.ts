@@ -42,7 +42,7 @@ export function hookAnswer(host: HookHost, event: HookEvent, context: string, no
 
 /** The fields of a host's input that hooks use. */
 export type HookPayload = {
-  /** Of what happened: two hooks of one event get the same. Too short to guess a message by it. */
+  /** A digest of the event: two hooks of one event have the same. Too short to guess a message from it. */
   readonly digest: string
   readonly directory: string | null
   readonly prompt: string

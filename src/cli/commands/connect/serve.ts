@@ -192,7 +192,7 @@ async function answerRequests(
   const stopForgetting = isDemo ? () => {} : lookingAfterTurns(session, open, options)
   const interruption = new AbortController()
   let evaluated = Promise.resolve()
-  // A demo leaves nothing behind, not even an empty directory for sockets.
+  // A demo leaves no files, not even an empty directory for sockets.
   const answering = isDemo ? null : await answerCommands(session.program.machine)
   session.program.onInterrupt(async () => {
     interruption.abort()

@@ -49,7 +49,7 @@ type HearLinesOptions = Pick<HearRequest, 'learn' | 'maxTurnCharacters' | 'dryRu
   readonly signal: AbortSignal
   /** Fields of turns that do not give their own. */
   readonly defaults: Partial<HeardTurn>
-  /** The scopes of what was said in a directory; null where that is left out. */
+  /** The scopes of turns from a directory; null if they are left out. */
   readonly scopesOf: (directory: string | null) => readonly string[] | null
   /** Turns before this time are left out. */
   readonly since?: string | undefined

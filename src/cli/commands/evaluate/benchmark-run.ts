@@ -188,7 +188,7 @@ function newJobs(packs: readonly string[], asked: ValuesOf<typeof options>, setu
   })
 }
 
-/** Finds the pack where it was; the run refuses a pack that has changed. */
+/** Finds the pack at its old place; the run refuses a changed pack. */
 function resumedJob(runId: string, setup: RunSetup): Job {
   const { settings } = optionsOf(setup.root, runId)
   const { directory, system, ablation, embedder, explain, data } = settings

@@ -26,7 +26,7 @@ import {
 } from './benchmark-store.ts'
 import { explanationText, failureText } from './explain-case.ts'
 
-/** Reports go here unless told otherwise. */
+/** The default folder of reports. */
 const defaultOut = 'test-results'
 
 function readBackend(given: string): SystemName {

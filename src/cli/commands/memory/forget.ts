@@ -118,7 +118,7 @@ const turnOrBelief = (memory: Memory, reference: string): Promise<Turn | null> =
     turn: async (found) => found,
   })
 
-/** What was forgotten, and what became of copies outside the store. */
+/** The forgotten texts, and the result for copies outside the store. */
 type Copies = {
   readonly forgotten: ForgottenTexts[]
   readonly changed: Set<string>
@@ -250,7 +250,7 @@ async function forgetBelief(
 ): Promise<CommandAnswer> {
   const found = await memory.history(reference)
   const { belief } = found
-  // By id, so that exactly what was shown is forgotten.
+  // By id, so that exactly the shown items are forgotten.
   const target = { wholeChain: chain, keepTurns }
   const { beliefs: selected, turns } = await memory.previewForget(belief.id, target)
   const kept = found.chain.filter(({ id }) => !selected.some((one) => one.id === id))

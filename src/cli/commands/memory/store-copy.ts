@@ -73,7 +73,7 @@ function storeLocationOf(text: string, session: Session): StoreLocation {
   return { dir, address: undefined, label: dir }
 }
 
-/** Opens the store itself. A memory directory is SQLite here, whatever CREDENCE_STORE says. */
+/** Opens the store itself. A memory directory means SQLite here; CREDENCE_STORE is ignored. */
 const withStore = <Result>(
   session: Session,
   { dir, address }: StoreLocation,

@@ -29,7 +29,7 @@ export const taskRegrade = defineCommand({
     const { root } = evalStore(session, options)
     const old = requireRun(root, given)
     const settings = taskSettings(root, given)
-    // Evidence is where it was made, however often it is graded.
+    // Evidence stays in its original run, however often it is graded.
     const source = settings.regradeOf ?? given
     const tasks = await tasksOfRun(runFolder(root, source))
     const { graders: openGraders, progress } = await session.taskWork()

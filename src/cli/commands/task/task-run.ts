@@ -100,7 +100,7 @@ export const taskRun = defineCommand({
   },
 })
 
-/** Everything that decides what a run of tasks does. Kept with the run, so that it can be resumed. */
+/** All settings of a run of tasks. Stored with the run, so that it can be resumed. */
 const TaskRequest = z.object({
   kind: z.literal('tasks'),
   /** Files, folders, ids or packs. */
@@ -211,7 +211,7 @@ export const taskRunDocument = ({ run, tasks }: ReadTaskRun) => {
     tasks: tasks.map(({ grade, evidence, record }) => ({
       ...grade,
       verdict: record.verdict,
-      // Prompts and transcripts are long, and lie in the evidence.
+      // Prompts and transcripts are long, and are in the evidence.
       sessions: evidence.sessions.map(({ index, prompt, transcript, usage, ...shown }) => shown),
       usage: evidence.usage,
     })),
