@@ -131,7 +131,7 @@ export async function openRedTeamTarget(temporary: string): Promise<Target> {
   async function callTool(step: Extract<AttackStep, { door: 'mcp' }>): Promise<string> {
     const { tool, arguments: given, agent = defaultAgent } = step
     requests += 1
-    // As newer clients name themselves: a header could not hold every name.
+    // Newer clients send their name like this: a header could not contain every name.
     const { headers: named, _meta } = selfNaming(agent, { method: 'tools/call', name: tool })
     const params = { name: tool, arguments: given, _meta }
     const body = JSON.stringify({ jsonrpc: '2.0', id: requests, method: 'tools/call', params })
@@ -242,7 +242,7 @@ export async function openRedTeamTarget(temporary: string): Promise<Target> {
         for (const memory of memories.values()) await memory.close()
         return (
           readdirSync(dir, { recursive: true, withFileTypes: true })
-            // What somebody writes into MEMORY.md is theirs; what is made of it must not hold it.
+            // An attacker's own edit of MEMORY.md does not count; only derived files are searched.
             .filter((entry) => entry.isFile() && entry.name !== 'MEMORY.md')
             .map((entry) => readFileSync(join(entry.parentPath, entry.name)))
         )
@@ -263,7 +263,7 @@ function appended(text: string, line: string, heading: string | undefined): stri
   const own = parts.findIndex((part) => part.startsWith(`${title}\n`))
   const isOwn = own >= 0
   const made = `${isOwn ? (parts[own] ?? '').trimEnd() : title}\n${isOwn ? '' : '\n'}${line}\n\n`
-  // New sections stand before the last one, which is the mirror's own place for new lines.
+  // New sections come before the last one, where the mirror adds new lines.
   return (isOwn ? parts.with(own, made) : parts.toSpliced(-1, 0, made)).join('')
 }
 

@@ -66,8 +66,8 @@ function singularCandidates(word: string): string[] {
   if (word.endsWith('ves')) return [withoutS, `${word.slice(0, -3)}fe`, `${word.slice(0, -3)}f`]
   if (word.endsWith('ies')) return [`${word.slice(0, -3)}y`, withoutS]
   if (/(ss|x|[tz]z|[cs]h)es$/.test(word)) return [withoutEs, withoutS]
-  // "uses" and "toes" come from "use" and "toe", although "us" and "to" are words as well. What is left may be a
-  // plural itself ("psychos"), and then is no singular.
+  // "uses" and "toes" come from "use" and "toe", although "us" and "to" are words as well. The rest may be a
+  // plural itself ("psychos"), and is then not a singular.
   if (/[szo]es$/.test(word)) return [withoutS, withoutEs].filter((candidate) => singular(candidate) === candidate)
   return [withoutS]
 }

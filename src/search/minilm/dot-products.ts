@@ -3,7 +3,7 @@
  * one that JavaScript cannot do fast. Sums of whole numbers are exact, so every machine computes the same.
  */
 
-/** With numbers of at most `largest`, the sum of so many products fits into 32 bits. */
+/** With numbers of at most `largest`, the sum of `maxTerms` products fits into 32 bits. */
 export const largest = 2047
 export const maxTerms = 512
 
@@ -18,11 +18,11 @@ type Products = {
   readonly stride: number
   /** At most `maxTerms` numbers, and a multiple of 16 bytes. */
   readonly length: number
-  /** A row of 32-bit floats for each input, with one for each weight. The products are added to what is there. */
+  /** A row of 32-bit floats for each input, with one for each weight. The products are added to the existing values. */
   readonly results: number
 }
 
-/** Multiplies each input with each row of weights, in a memory of so many bytes. */
+/** Multiplies each input with each row of weights, in a memory of `bytes` bytes. */
 export async function openProducts(
   bytes: number,
 ): Promise<{ readonly memory: ArrayBuffer; readonly multiply: (products: Products) => void }> {
