@@ -7,13 +7,13 @@ import { describe, expect, it } from 'vitest'
  */
 const budgets: Readonly<Record<string, number>> = {
   '': 1_300,
-  beliefs: 800,
-  cli: 13_400,
+  beliefs: 900,
+  cli: 13_700,
   eval: 10_200,
   files: 850,
   http: 1_950,
   mcp: 700,
-  memory: 10_900,
+  memory: 12_100,
   'memory/mirror': 2_550,
   models: 650,
   operations: 3_750,
@@ -22,10 +22,10 @@ const budgets: Readonly<Record<string, number>> = {
   store: 1_100,
   'store/copy': 250,
   'store/postgres': 1_900,
-  'store/sqlite': 4_350,
+  'store/sqlite': 4_600,
   tasks: 4_800,
 }
-const maxLines = 64_300
+const maxLines = 66_000
 /** Max lines of the TypeScript and CSS of the dashboard, in `web`. */
 const maxWebLines = 12_350
 
