@@ -1,6 +1,7 @@
 import type { Membership } from '../../beliefs/access-store.ts'
 import type { Commit } from '../../beliefs/journal.ts'
 import type { StoreCare } from '../../beliefs/store-care.ts'
+import type { SyncStore } from '../../beliefs/sync-store.ts'
 import { MemoryError } from '../../errors.ts'
 import type { CaredStore, Store } from '../../search/store-port.ts'
 import { analysisVersion } from '../belief-row.ts'
@@ -25,6 +26,8 @@ export type SqliteStoreOptions = DatabaseOptions & {
 export type SqliteStore = CaredStore & {
   /** The journal as records, to copy it from and to other stores. */
   records(): Promise<SqliteRecords>
+  /** The exchange of events with other devices. */
+  sync(): Promise<SyncStore>
   /** Makes the next read see what other connections have written, also within `withSnapshot`. */
   endSnapshot(): void
 }
@@ -224,6 +227,7 @@ function openStore(options: SqliteStoreOptions, openWith: (readonly: boolean) =>
       return result
     },
     records: async () => (await loaded(import('./journal-records.ts'))).recordsIn(committing),
+    sync: async () => (await loaded(import('./sync.ts'))).syncIn(committing),
     withSnapshot: (work) => connection.withSnapshot(work),
     endSnapshot: () => connection.endSnapshot(),
     close: async () => {
