@@ -11,6 +11,7 @@ import { type Memory, memoryFrom, routed, type Standpoint } from './memory/memor
 import { syncIfThere, syncOnCommit } from './memory/mirror/sync-on-commit.ts'
 import type { Ports } from './memory/ports.ts'
 import { RecallCounter } from './memory/recall/tally.ts'
+import type { TextKeys } from './memory/sync/fingerprints.ts'
 import type { Embedder } from './search/embedder.ts'
 import type { CaredStore } from './search/store-port.ts'
 import { deferredStore } from './store/deferred-store.ts'
@@ -112,9 +113,12 @@ export function openPorts(dir: string, given: PortsOptions & CopyOptions = {}) {
       for (const suffix of storeSuffixes) checkOwn(dir, options.file + suffix)
     return openSqliteStore({ ...options, inspect, random: randomBytes })
   }
-  const opened = address === undefined ? openFile() : openServer(address, dir, given.onOffline)
+  const file = address === undefined ? openFile() : null
+  const opened = file ?? openServer(address as string, dir, given.onOffline)
   const ports = {
     store: opened,
+    // PostgreSQL is shared as it is.
+    ...(file === null ? {} : { sync: file.sync, textKeys: (user: string) => textKeysIn(dir, user) }),
     counter: new RecallCounter(opened),
     counts: opened,
     now: () => new Date(),
@@ -141,6 +145,11 @@ export function openPorts(dir: string, given: PortsOptions & CopyOptions = {}) {
     },
     finishErasing: async () => existsSync(folder) && (await erasing()).finish(),
   }
+}
+
+async function textKeysIn(dir: string, user: string): Promise<TextKeys> {
+  const { openDeviceFile } = await import('./memory/sync/device.ts')
+  return (await openDeviceFile(dir, user).read()).keys
 }
 
 /** The driver of PostgreSQL is loaded only where it is used. */

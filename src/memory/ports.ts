@@ -28,7 +28,7 @@ export type Ports = {
   readonly beforeCall?: () => Promise<void>
   /** The exchange of events with other devices, and the keys of fingerprints; where the memory is in SQLite. */
   readonly sync?: () => Promise<SyncStore>
-  readonly textKeys?: () => Promise<TextKeys>
+  readonly textKeys?: (user: string) => Promise<TextKeys>
   /** Throws if a commit is not allowed in this memory. */
   readonly checkCommit?: (commit: Commit) => void
   /** Commits a change that forgets, and erases the copies of the forgotten texts outside the store. Default: `store.commit`. */

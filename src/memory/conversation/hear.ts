@@ -302,7 +302,7 @@ async function forgottenAmong(
 ): Promise<ReadonlySet<NewTurn>> {
   const store = await sync?.()
   if (store === undefined || textKeys === undefined || !(await store.hasForgottenTexts(user))) return new Set()
-  const keys = await textKeys()
+  const keys = await textKeys(user)
   const { fingerprintsOfTurn } = await import('../sync/fingerprints.ts')
   const candidates = new Map(turns.map((turn) => [turn, fingerprintsOfTurn(keys, turn)]))
   const found = await store.forgottenTexts(user, [...candidates.values()].flat())

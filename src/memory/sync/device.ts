@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { existsSync, readFileSync } from 'node:fs'
+import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { unavailable } from '../../errors.ts'
 import { writeAtomically } from '../../files/atomic-write.ts'
@@ -36,11 +37,13 @@ export function newDevice(name: string): SyncDevice {
   return { device, name, group: null, keys, excluded: [], others: {}, targets: {} }
 }
 
-export const syncFile = (dir: string): string => join(dir, 'state', 'sync.json')
+/** A file for each user of the memory directory, whose devices are different groups. */
+export const syncFile = (dir: string, user: string): string =>
+  join(dir, 'state', 'sync', `${encodeURIComponent(user)}.json`)
 
 /** The state in a memory directory. Outside the store, so that backups of the store do not have the keys. */
-export function openDeviceFile(dir: string, name: string): DeviceFile {
-  const file = syncFile(dir)
+export function openDeviceFile(dir: string, user: string, name = hostname()): DeviceFile {
+  const file = syncFile(dir, user)
   const write = async (device: SyncDevice): Promise<void> => {
     await writeAtomically(ownPath(dir, file), `${JSON.stringify(device, null, 2)}\n`, { existing: 'replace' })
   }

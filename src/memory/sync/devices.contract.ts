@@ -56,7 +56,8 @@ export async function stateOf({ memory, context }: TestDevice) {
   const { items } = await store.list({ user: context.user }, { limit: 10_000, offset: 0 })
   const beliefs = items.map(({ version: _version, user: _user, ...belief }) => belief)
   const { turns } = await store.exportTurns(context.user, { after: null, limit: 10_000 })
-  const said = turns.map(({ user: _user, index: _index, ...turn }) => JSON.stringify(turn)).sort()
+  // The same message has the id that the device gave it which heard it.
+  const said = turns.map(({ id: _id, user: _user, index: _index, ...turn }) => JSON.stringify(turn)).sort()
   const { items: inbox } = await memory.review({ limit: 1_000 })
   return {
     beliefs: beliefs.sort((a, b) => (a.id < b.id ? -1 : 1)),

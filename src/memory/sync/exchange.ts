@@ -78,7 +78,7 @@ export async function meet(context: SyncContext, hello: Hello): Promise<SyncDevi
   if (before.group !== null && hello.group !== null && before.group !== hello.group)
     throw forbidden(
       `"${hello.name.slice(0, 80)}" belongs to another group of devices, or to another person.`,
-      'Nothing was exchanged. A memory has one group; to join another one, remove state/sync.json in its directory.',
+      'Nothing was exchanged. A memory has one group; to join another one, remove its file in state/sync.',
     )
   const sync = await ports.sync()
   const mine = hello.known[before.device]
@@ -117,6 +117,20 @@ export async function eventsFor(
   return pageOf(events.map((event) => leaveOut(event, excluded)))
 }
 
+/** The forgetting events that another device lacks, page by page. */
+export async function* forgettingFor(
+  context: SyncContext,
+  device: SyncDevice,
+  seen: Seen,
+): AsyncGenerator<readonly SyncEvent[]> {
+  for (let known = seen; ; ) {
+    const events = await eventsFor(context, device, known, true)
+    if (events.length === 0) return
+    yield events
+    known = withEvents(known, events)
+  }
+}
+
 /** Answers a message of another device. Every answer can be asked for again. */
 export async function answerMessage(context: SyncContext, message: SyncMessage): Promise<SyncReply> {
   if (message.type === 'hello') {
@@ -148,19 +162,22 @@ export async function syncWith(
   const device = await meet(context, theirs)
   if (device.group === null || theirs.group === null) throw badAnswer()
   const { group } = device
-  const pull = async (forgetting: boolean): Promise<readonly SyncEvent[]> => {
-    const reply = await send({ type: 'pull', group, seen: seenIn(await sync.known(user)), forgetting })
+  const pull = async (seen: Seen, forgetting: boolean): Promise<readonly SyncEvent[]> => {
+    const reply = await send({ type: 'pull', group, seen, forgetting })
     if (reply.type !== 'events') throw badAnswer()
     return reply.events
   }
-  const forgetting = await pull(true)
+  const known = seenIn(await sync.known(user))
+  const forgetting: SyncEvent[] = []
+  for (let page = await pull(known, true); page.length > 0; page = await pull(withEvents(known, forgetting), true))
+    forgetting.push(...page)
   await takeForgetting(context, device, forgetting)
   let their = seenIn(theirs.known)
-  const own = await eventsFor(context, device, their, true)
-  if (own.length > 0) await send({ type: 'push', group, events: own, forgetting: true })
+  for await (const events of forgettingFor(context, device, their))
+    await send({ type: 'push', group, events, forgetting: true })
   let received = 0
   for (;;) {
-    const events = await pull(false)
+    const events = await pull(seenIn(await sync.known(user)), false)
     if (events.length === 0) break
     await takeEvents(context, device, events, forgetting)
     their = withEvents(their, events)

@@ -28,7 +28,7 @@ export const fingerprintsOfStatement = (keys: TextKeys, content: string): readon
 /** The fingerprints of all texts that a commit will erase, in all their versions. Read before the commit. */
 export async function fingerprintsOfErased({ store, textKeys }: Ports, commit: Commit): Promise<readonly string[]> {
   if (textKeys === undefined) return []
-  const keys = await textKeys()
+  const keys = await textKeys(commit.user)
   const key = [keys.own, keys.all[keys.own] ?? ''] as const
   const found = new Set<string>()
   for (const { beliefId, outcome } of commit.changes) {
