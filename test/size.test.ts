@@ -16,7 +16,7 @@ const budgets: Readonly<Record<string, number>> = {
   memory: 12_100,
   'memory/mirror': 2_550,
   models: 650,
-  operations: 3_750,
+  operations: 3_800,
   proxy: 850,
   search: 4_450,
   store: 1_100,
@@ -25,7 +25,7 @@ const budgets: Readonly<Record<string, number>> = {
   'store/sqlite': 4_600,
   tasks: 4_800,
 }
-const maxLines = 66_000
+const maxLines = 66_200
 /** Max lines of the TypeScript and CSS of the dashboard, in `web`. */
 const maxWebLines = 12_350
 
