@@ -11,7 +11,7 @@ import { type Memory, memoryFrom, routed, type Standpoint } from './memory/memor
 import { syncIfThere, syncOnCommit } from './memory/mirror/sync-on-commit.ts'
 import type { Ports } from './memory/ports.ts'
 import { RecallCounter } from './memory/recall/tally.ts'
-import type { TextKeys } from './memory/sync/fingerprints.ts'
+import type { DeviceFile } from './memory/sync/device.ts'
 import type { Embedder } from './search/embedder.ts'
 import type { CaredStore } from './search/store-port.ts'
 import { deferredStore } from './store/deferred-store.ts'
@@ -118,7 +118,7 @@ export function openPorts(dir: string, given: PortsOptions & CopyOptions = {}) {
   const ports = {
     store: opened,
     // PostgreSQL is shared as it is.
-    ...(file === null ? {} : { sync: file.sync, textKeys: (user: string) => textKeysIn(dir, user) }),
+    ...(file === null ? {} : { sync: file.sync, syncDevice: (user: string) => deviceFileIn(dir, user) }),
     counter: new RecallCounter(opened),
     counts: opened,
     now: () => new Date(),
@@ -147,9 +147,9 @@ export function openPorts(dir: string, given: PortsOptions & CopyOptions = {}) {
   }
 }
 
-async function textKeysIn(dir: string, user: string): Promise<TextKeys> {
+async function deviceFileIn(dir: string, user: string): Promise<DeviceFile> {
   const { openDeviceFile } = await import('./memory/sync/device.ts')
-  return (await openDeviceFile(dir, user).read()).keys
+  return openDeviceFile(dir, user)
 }
 
 /** The driver of PostgreSQL is loaded only where it is used. */

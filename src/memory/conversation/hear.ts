@@ -296,13 +296,13 @@ async function outcomesOf(ports: Ports, user: string, batch: readonly Prepared[]
 
 /** The turns whose words were forgotten in the same conversation, on this device or another one of the person. */
 async function forgottenAmong(
-  { sync, textKeys }: Ports,
+  { sync, syncDevice }: Ports,
   user: string,
   turns: readonly NewTurn[],
 ): Promise<ReadonlySet<NewTurn>> {
   const store = await sync?.()
-  if (store === undefined || textKeys === undefined || !(await store.hasForgottenTexts(user))) return new Set()
-  const keys = await textKeys(user)
+  if (store === undefined || syncDevice === undefined || !(await store.hasForgottenTexts(user))) return new Set()
+  const { keys } = await (await syncDevice(user)).read()
   const { fingerprintsOfTurn } = await import('../sync/fingerprints.ts')
   const candidates = new Map(turns.map((turn) => [turn, fingerprintsOfTurn(keys, turn)]))
   const found = await store.forgottenTexts(user, [...candidates.values()].flat())

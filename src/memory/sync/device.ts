@@ -20,11 +20,17 @@ export type SyncDevice = {
   readonly excluded: readonly string[]
   /** The other devices, by their id. */
   readonly others: Readonly<Record<string, { readonly name: string; readonly lastSeenAt: string }>>
-  /** The addresses that a person has confirmed. `identity`: the age identity of a folder. */
+  /** The addresses that a person has confirmed. */
   readonly targets: Readonly<Record<string, SyncTarget>>
 }
 
-export type SyncTarget = { readonly lastSyncAt: string; readonly identity?: string }
+export type SyncTarget = {
+  readonly lastSyncAt: string
+  /** The newest event of the journal then. */
+  readonly head: number
+  /** The age identity of a folder, or the token of a server. */
+  readonly secret?: string
+}
 
 /** Where the state of the device is kept. */
 export type DeviceFile = { read(): Promise<SyncDevice>; write(device: SyncDevice): Promise<void> }

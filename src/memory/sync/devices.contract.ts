@@ -24,7 +24,7 @@ export function openTestDevice(
     ids += 1
     return `b-${name}-${ids}`
   }
-  const ports = { store, now: () => new Date(clockMs()), newId, sync: store.sync, textKeys: async () => state.keys }
+  const ports = { store, now: () => new Date(clockMs()), newId, sync: store.sync, syncDevice: async () => file }
   const user = `user-of-${name}`
   const context: SyncContext = { ports, user, file }
   const standpoint = { user, scopes: ['project:ledger'], agent: null }

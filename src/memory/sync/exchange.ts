@@ -47,7 +47,7 @@ export type SyncContext = {
 export type SyncReport = { readonly received: number; readonly sent: number; readonly with: string }
 
 const pageEvents = 500
-const pageCharacters = 4_000_000
+const pageCharacters = 2_000_000
 
 export const seenIn = (known: KnownEvents): Seen =>
   Object.fromEntries(Object.entries(known).map(([device, { number }]) => [device, number]))
@@ -228,7 +228,10 @@ export async function takeEvents(
     const { [device]: _own, ...others } = seen
     const request = { user, device, seen: others, excluded, forgotten, events: fresh }
     const commits = await planMerge({ store, sync, keys }, request)
-    if ((await sync.commitAll(user, commits, head)) === 'committed') return
+    if ((await sync.commitAll(user, commits, head)) === 'stale') continue
+    const last = commits.at(-1)
+    if (last !== undefined) await ports.afterCommit?.(last)
+    return
   }
   throw conflict(
     `The memory of "${user}" kept changing during the sync.`,
@@ -244,7 +247,8 @@ export async function takeForgetting(
 ): Promise<void> {
   if (events.length === 0) return
   const { ports, user } = context
-  const { store, textKeys: _keys, ...others } = ports
+  // Without fingerprints of its own: those of the forgetting device are stored with its event.
+  const { store, syncDevice: _device, ...others } = ports
   const sync = await ports.sync()
   await sync.stampEvents(user, device.device)
   const matching = await matchingTexts(

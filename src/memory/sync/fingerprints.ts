@@ -26,9 +26,9 @@ export const fingerprintsOfStatement = (keys: TextKeys, content: string): readon
   underEachKey(keys, partsOfStatement(content))
 
 /** The fingerprints of all texts that a commit will erase, in all their versions. Read before the commit. */
-export async function fingerprintsOfErased({ store, textKeys }: Ports, commit: Commit): Promise<readonly string[]> {
-  if (textKeys === undefined) return []
-  const keys = await textKeys(commit.user)
+export async function fingerprintsOfErased({ store, syncDevice }: Ports, commit: Commit): Promise<readonly string[]> {
+  if (syncDevice === undefined) return []
+  const { keys } = await (await syncDevice(commit.user)).read()
   const key = [keys.own, keys.all[keys.own] ?? ''] as const
   const found = new Set<string>()
   for (const { beliefId, outcome } of commit.changes) {
