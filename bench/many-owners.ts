@@ -1,6 +1,7 @@
 import pg from 'pg'
 import { importRecords } from '../src/memory/transfer/import.ts'
 import { openPorts } from '../src/open-memory.ts'
+import { openServer } from '../src/open-server.ts'
 import { generateBeliefs } from './corpus.ts'
 
 export const ownerName = (at: number): string => `user-${String(at).padStart(6, '0')}`
@@ -16,7 +17,7 @@ export async function fillUsers(
   { users, beliefsEach }: Size,
   owners: readonly string[] = firstOwners(users),
 ): Promise<void> {
-  const ports = openPorts(dir, { store })
+  const ports = openPorts(dir, store === undefined ? {} : { server: () => openServer(dir, store) })
   for (const user of owners) {
     const records = [...generateBeliefs({ count: beliefsEach, seed: 1, user })]
     const placed = records.map((record, index) => ({ place: `belief ${index}`, record }))

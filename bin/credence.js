@@ -34,14 +34,10 @@ function isAtLeast(wanted) {
 }
 
 function run() {
-  // Saves compiling (and, in a clone, stripping types) again at every start. The directory is the user's own: the
-  // default one in the shared temporary directory could be prepared by somebody else.
-  const cache = join(process.env.XDG_CACHE_HOME || join(require('os').homedir(), '.cache'), 'credence')
-  if (isPrivate(cache)) require('module').enableCompileCache(cache)
-  printWarningsPlainly()
-
-  loadCommandLine()
-    .then((cli) => cli.main(process.argv.slice(2)))
+  const argv = process.argv.slice(2)
+  require('./socket.js')
+    .ask(argv)
+    .then(({ exitCode, input }) => (exitCode === null ? runHere(argv, input) : exitCode))
     .then(
       (exitCode) => {
         process.exitCode = exitCode
@@ -51,6 +47,19 @@ function run() {
         process.exitCode = isHook ? 0 : 70
       },
     )
+}
+
+/** `input`: standard input, if it was read already. */
+async function runHere(argv, input) {
+  // Saves compiling (and, in a clone, stripping types) again at every start. The directory is the user's own: the
+  // default one in the shared temporary directory could be prepared by somebody else.
+  const cache = join(process.env.XDG_CACHE_HOME || join(require('os').homedir(), '.cache'), 'credence')
+  if (isPrivate(cache)) require('module').enableCompileCache(cache)
+  printWarningsPlainly()
+
+  const { main, processEnvironment } = await loadCommandLine()
+  if (input === null) return main(argv)
+  return main(argv, { ...processEnvironment(), stdin: () => require('stream').Readable.from([input]) })
 }
 
 /** Makes a directory that only its owner may use, whatever the umask is. Code in one that others can change would be run. */

@@ -12,6 +12,9 @@ import { migrations } from '../src/store/sqlite/migrations/migrate.ts'
 const root = fileURLToPath(new URL('..', import.meta.url))
 const target = join(root, 'dist')
 
+/** Entrances of their own, one for each framework, which a program imports beside the library. */
+const adapters = ['ai-sdk', 'anthropic', 'langgraph']
+
 rmSync(target, { recursive: true, force: true })
 
 const compiler = join(root, 'node_modules', 'typescript', 'bin', 'tsc')
@@ -35,10 +38,17 @@ const bundling = {
 // All files in one folder two below the root, where the sources are too: what is found by a relative path still is.
 const names = { entryFileNames: '[name].js', chunkFileNames: '[name]-[hash].js' }
 
+/** Runs in a thread, which is started by the name of its file. */
+const worker = { 'embedding-worker': inSource('memory/meaning/embedding-worker.ts') }
+
 const library = join(target, 'lib')
 await build({
   ...bundling,
-  input: { index: inSource('index.ts') },
+  input: {
+    index: inSource('index.ts'),
+    ...Object.fromEntries(adapters.map((name) => [name, inSource(`adapters/${name}.ts`)])),
+    ...worker,
+  },
   output: { ...names, dir: library, format: 'esm' },
 })
 
@@ -62,7 +72,7 @@ const onChangePath = staticImports(['memory/use-cases.ts', 'store/sqlite/commit.
 const commandLine = join(target, 'cli')
 await build({
   ...bundling,
-  input: { main: inSource('cli/main.ts') },
+  input: { main: inSource('cli/main.ts'), ...worker },
   output: {
     ...names,
     dir: commandLine,
@@ -90,7 +100,8 @@ await buildPages({ configFile: join(root, 'web', 'vite.config.ts'), logLevel: 'w
 
 /** Most declarations are of commands and servers, which no program imports. */
 function removeUnusedTypes(directory: string): void {
-  const used = new Set([join(directory, 'index.d.ts')])
+  const entrances = ['index', ...adapters.map((name) => `adapters/${name}`)]
+  const used = new Set(entrances.map((name) => join(directory, `${name}.d.ts`)))
   for (const file of used) {
     for (const [, path] of readFileSync(file, 'utf8').matchAll(/(?:from |import\()['"](\.[^'"]+)\.[jt]s['"]/g))
       used.add(join(dirname(file), `${path}.d.ts`))

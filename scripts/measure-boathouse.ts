@@ -9,7 +9,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TurnRole } from '../src/beliefs/turn.ts'
-import { openTurnSystem } from '../src/eval/kinds/conversation/turn-systems.ts'
+import { openTurnSystem } from '../src/eval/runners/conversation/turn-systems.ts'
 import { openMemory } from '../src/index.ts'
 
 const linesOf = (name: string): readonly string[] =>
@@ -41,12 +41,12 @@ const questions = linesOf('questions').map((line) => {
 const turns = readHistory()
 const isVectors = process.argv.includes('--vectors')
 const directory = mkdtempSync(join(tmpdir(), 'credence-boathouse-'))
-const memory = openMemory({ dir: directory, vectors: isVectors })
+const memory = openMemory({ dir: directory, semantic: isVectors ? 'on' : 'off' })
 await memory.hear(
   turns.map(({ id: _id, index: _index, ...turn }) => turn),
   { learn: 'nothing' },
 )
-if (isVectors) await memory.embedTurns()
+if (isVectors) await memory.embedTexts()
 const unused = () => Promise.reject(new Error('Plain BM25 opens nothing.'))
 const plain = await openTurnSystem('bm25-turns', { open: unused, openEmbedder: unused, version: '' })
 const [user, scope] = ['person', 'project:boathouse']

@@ -6,9 +6,9 @@
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { loCoMo } from '../src/eval/kinds/conversation/locomo.ts'
-import { longMemEval } from '../src/eval/kinds/conversation/longmemeval.ts'
-import { type Suite, type SuiteConversation, turnId } from '../src/eval/kinds/conversation/suite.ts'
+import { loCoMo } from '../src/eval/runners/conversation/locomo.ts'
+import { longMemEval } from '../src/eval/runners/conversation/longmemeval.ts'
+import { type Suite, type SuiteConversation, turnId } from '../src/eval/runners/conversation/suite.ts'
 import { type Memory, openMemory } from '../src/index.ts'
 
 const directory = process.argv[2]

@@ -1,7 +1,7 @@
 /**
  * Measures search and recall on invented lives: the chats of one person with an assistant, and messages of six kinds that
  * the person sends afterwards. `node scripts/measure-life.ts <folder>…`, each with history.jsonl and questions.json (the
- * README of such a folder describes both). Everything goes through the library, on SQLite, without vectors.
+ * README of such a folder describes both). Everything goes through the library, on SQLite; with `--vectors` also by meaning.
  * `--list KIND` also prints every message of that kind with its result.
  */
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
@@ -29,7 +29,10 @@ type Question = {
 type Line = Required<Pick<HeardTurn, 'session' | 'role' | 'at' | 'text'>>
 const turnOf = ({ session, role, at, text }: Line): HeardTurn => ({ session, role, at, text })
 
-const { values, positionals: folders } = parseArgs({ allowPositionals: true, options: { list: { type: 'string' } } })
+const { values, positionals: folders } = parseArgs({
+  allowPositionals: true,
+  options: { list: { type: 'string' }, vectors: { type: 'boolean', default: false } },
+})
 const absent = folders.find((folder) => !existsSync(join(folder, 'history.jsonl')))
 if (folders.length === 0 || absent !== undefined) {
   console.error(
@@ -66,8 +69,9 @@ function judge(shown: readonly Place[], { goldTurns, also, earlier }: Question):
 
 type Result = {
   readonly question: Question
+  /** All quotes, and the sure ones alone. */
   readonly shown: Shown
-  readonly isUnmarked: boolean
+  readonly sure: Shown
   readonly isFirst: boolean
   readonly isFound: boolean
   readonly isNewestFirst: boolean
@@ -81,12 +85,16 @@ async function measure(memory: Memory, question: Question): Promise<Result> {
   return {
     question,
     shown: judge(shown, question),
-    isUnmarked: shown.some((one) => includesAny([one], question.earlier) && !one.quote.earlier),
+    sure: judge(
+      shown.filter(({ quote }) => quote.level === 'sure'),
+      question,
+    ),
     isFirst: includesAny(hits.slice(0, 1), question.goldTurns),
     isFound: includesAny(hits, question.goldTurns),
     isNewestFirst: isNewestFirst(hits, question),
     quotes: shown.map(
-      (one) => `${keyOf(one)} ${one.quote.earlier ? '(earlier) ' : ''}${one.quote.score.toFixed(2)} ${one.quote.text}`,
+      (one) =>
+        `${keyOf(one)} ${one.quote.level} ${one.quote.earlier ? '(earlier) ' : ''}${one.quote.probability.toFixed(2)} ${one.quote.text}`,
     ),
   }
 }
@@ -95,9 +103,10 @@ const root = mkdtempSync(join(tmpdir(), 'credence-life-'))
 const results = new Map<string, readonly Result[]>()
 try {
   for (const folder of folders) {
-    const memory = openMemory({ dir: join(root, String(results.size)) })
+    const memory = openMemory({ dir: join(root, String(results.size)), semantic: values.vectors ? 'on' : 'off' })
     const history = readFileSync(join(folder, 'history.jsonl'), 'utf8').trim().split('\n')
     await memory.hear(history.map((line) => turnOf(JSON.parse(line) as Line)))
+    await memory.embedTexts()
     const questions = JSON.parse(readFileSync(join(folder, 'questions.json'), 'utf8')) as readonly Question[]
     const measured: Result[] = []
     for (const question of questions) measured.push(await measure(memory, question))
@@ -113,22 +122,21 @@ const count = (all: readonly Result[], isCounted: (result: Result) => boolean): 
 const all = [...results.values()].flat()
 console.log(`Lives: ${[...results.keys()].join(', ')}\n`)
 console.log(
-  '| kind | messages | search: first | first ten | newest before outdated | recall: right | outdated without newest | only wrong | outdated unmarked | silent |',
+  '| kind | messages | search: first | first ten | newest before outdated | recall, sure: right | outdated without newest | only wrong | sure or perhaps: right | outdated without newest | only wrong | silent |',
 )
-console.log('|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|')
+console.log('|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|')
 for (const kind of kinds) {
   const some = all.filter(({ question }) => question.kind === kind)
-  const shows = (shown: Shown) => count(some, (result) => result.shown === shown)
   const needsMemory = some.some(({ question }) => question.goldTurns.length > 0)
   const search = needsMemory ? [count(some, (one) => one.isFirst), count(some, (one) => one.isFound)] : ['', '']
   const order = kind === 'changed' ? count(some, (one) => one.isNewestFirst) : ''
-  const recall = [
-    needsMemory ? shows('right') : '',
-    shows('outdated'),
-    shows('wrong'),
-    count(some, (one) => one.isUnmarked),
-  ]
-  console.log(`| ${[kind, some.length, ...search, order, ...recall, shows('silent')].join(' | ')} |`)
+  const recall = (['sure', 'shown'] as const).flatMap((which) => [
+    needsMemory ? count(some, (one) => one[which] === 'right') : '',
+    count(some, (one) => one[which] === 'outdated'),
+    count(some, (one) => one[which] === 'wrong'),
+  ])
+  const silent = count(some, ({ shown }) => shown === 'silent')
+  console.log(`| ${[kind, some.length, ...search, order, ...recall, silent].join(' | ')} |`)
 }
 for (const { question, ...result } of all.filter(({ question }) => question.kind === values.list)) {
   console.log(

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { actorKinds, type Belief, beliefTypes, expertiseDepths, statuses, subtypes } from './beliefs/belief.ts'
+import { actorKinds, type Belief, beliefTypes, expertiseDepths, statuses } from './beliefs/belief.ts'
 import { type BeliefFilter, beliefOrders, type EventPage } from './beliefs/belief-store.ts'
 import { turnRoles } from './beliefs/turn.ts'
 import { didYouMean } from './did-you-mean.ts'
@@ -13,6 +13,10 @@ import type * as api from './memory/memory.ts'
 import type { Author } from './memory/ports.ts'
 import type { Budget } from './memory/recall/context.ts'
 import { searchPlaces } from './memory/recall/search.ts'
+import { omitUndefined } from './omit-undefined.ts'
+import type { Field, Fields, ValueOf } from './operations/field.ts'
+import { fieldSchema } from './operations/schemas.ts'
+import * as fields from './operations/shared-fields.ts'
 
 type Argument = {
   readonly name: string
@@ -37,6 +41,21 @@ function object<Options>(shape: Shape<Options>, required: readonly (keyof Option
   return z.strictObject(Object.fromEntries(properties), { error }) as unknown as z.ZodType<Options>
 }
 
+type FieldSchemas<All> = { readonly [Name in keyof All]: z.ZodType<ValueOf<All[Name]>> }
+
+/** The schemas of the fields of an operation. Only types are checked here; the memory itself checks the limits. */
+const schemasOf = <All extends Fields>(all: All): FieldSchemas<All> =>
+  // A schema for each of the fields.
+  Object.fromEntries(
+    Object.entries(all).map(([name, field]) => [name, fieldSchema(typeOf(field))]),
+  ) as unknown as FieldSchemas<All>
+
+const typeOf = ({ kind, choices, item, isNullable }: Field): Field => ({
+  kind: kind === 'whole' ? 'number' : kind,
+  presence: 'needed',
+  ...omitUndefined({ choices, isNullable, item: item && typeOf(item) }),
+})
+
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null
 
@@ -48,7 +67,6 @@ const flag = z.boolean()
 const number = z.number()
 const list = z.array(z.unknown())
 const agent = text.nullable()
-const status = z.enum(['active', 'inferred', 'exploratory'])
 const wish = z.enum(['absent', 'present'])
 const keptCase = z.strictObject({ id: z.string(), message: z.string(), scopes: texts, expect: texts, reject: texts })
 const directory = z.custom<string>(
@@ -77,15 +95,7 @@ const beliefFilter: Shape<Omit<BeliefFilter, 'user'>> = {
   candidates: flag,
   recalled: flag,
 }
-const budget = object<Partial<Budget>>({
-  maxBeliefs: number,
-  maxPinned: number,
-  maxFromAgents: number,
-  maxQuestions: number,
-  maxCharacters: number,
-  maxPrelude: number,
-  maxQuotes: number,
-})
+const budget = object<Partial<Budget>>(schemasOf(fields.budget))
 const recall: Shape<api.RecallOptions> = {
   scopes: texts,
   agent,
@@ -94,22 +104,9 @@ const recall: Shape<api.RecallOptions> = {
   asOf: text,
   editedPins: z.enum(['in-scope', 'everywhere']),
 }
-const draft = { why: text, aliases: texts, type: z.enum(beliefTypes), status, confidence: number, ...origin, ...key }
 const depth = z.enum(expertiseDepths)
 const expertise = object<NonNullable<Belief['expertise']>>({ domain: text, depth }, ['domain', 'depth'])
-const turnShape: Shape<HeardTurn> = {
-  text,
-  role: z.enum(turnRoles),
-  speaker: text,
-  at: text,
-  session: text,
-  index: number,
-  messageId: text,
-  scope: text,
-  host: text,
-  origin: z.literal('document'),
-}
-const turn = object(turnShape, ['text'])
+const turn = object<HeardTurn>(schemasOf(fields.heardTurn), ['text'])
 const decision = object<Extract<api.ResolvedBy, { name: string }>>({ name: text, content: text, why: text }, [
   'name',
   'content',
@@ -138,8 +135,10 @@ const functions = {
       busyTimeoutMs: number,
       mirror: flag,
       mirrorAuthority: z.enum(['document', 'person']),
-      vectors: flag,
+      semantic: text,
+      semanticModel: text,
       agentShare: number,
+      recallBoldness: z.enum(['normal', 'quiet', 'eager']),
       onMirrorProblem: callback,
     }),
   ],
@@ -158,15 +157,10 @@ const functions = {
 const methods: { readonly [Name in keyof api.Memory]: readonly Argument[] } = {
   remember: [
     needed<api.Statement>('statement', ['content'], {
-      ...draft,
-      name: text,
-      content: text,
-      scopes: texts,
-      pinned: flag,
+      ...schemasOf(fields.draft),
+      ...origin,
+      ...key,
       agent,
-      subtype: z.enum(subtypes).nullable(),
-      participants: texts,
-      relation: text.nullable(),
       expertise: expertise.nullable(),
       replace: flag,
     }),
@@ -198,7 +192,8 @@ const methods: { readonly [Name in keyof api.Memory]: readonly Argument[] } = {
   turn: [reference],
   learnedFrom: [argument('turn')],
   conversations: [options<Omit<api.TurnListOptions, 'session'>>({ ...turnFilter, ...paging })],
-  embedTurns: [options<api.EmbedOptions>({ limit: number, signal, onProgress: callback })],
+  embedTexts: [options<api.EmbedOptions>({ limit: number, signal, onProgress: callback })],
+  meaningStatus: [],
   forgetTurns: [
     needed<TurnSelection>('selection', [], { turn: text, session: text, ...period, containing: text }),
     options<api.ForgetTurnsOptions>({ ...key, dryRun: flag }),
@@ -233,10 +228,10 @@ const methods: { readonly [Name in keyof api.Memory]: readonly Argument[] } = {
   correct: [
     reference,
     needed<api.Correction>('correction', ['content'], {
-      ...draft,
+      ...schemasOf(fields.correction),
+      ...origin,
+      ...key,
       ...version,
-      content: text,
-      name: text,
       scopes: texts,
     }),
   ],

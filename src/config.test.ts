@@ -40,6 +40,28 @@ describe('parseSettings', () => {
     expect(failureOf(() => parseSettings('{"theme": "dark"}', 'config.json')).hint).toContain('evalStoreDir')
   })
 
+  it('names the setting that replaced an earlier one', () => {
+    const hint = 'It was replaced by "semantic": on, which is the default, or off.'
+    expect(failureOf(() => parseSettings('{"sentenceVectors": true}', 'config.json')).hint).toBe(hint)
+    expect(failureOf(() => environmentSettings({ CREDENCE_SENTENCE_VECTORS: 'true' })).hint).toBe(hint)
+  })
+
+  it.each(['on', 'off', 'http://127.0.0.1:11434/v1', 'http://localhost', 'https://embeddings.example.org/v1'])(
+    'takes %s as a source of vectors',
+    (semantic) => expect(parseSettings(JSON.stringify({ semantic }), 'config.json')).toEqual({ semantic }),
+  )
+
+  it.each([
+    true,
+    'yes',
+    'http://example.org/v1',
+    'http://127.0.0.1.example.org',
+    'https://key@example.org',
+    'https://',
+  ])('refuses %s as a source of vectors', (semantic) =>
+    expect(failureOf(() => parseSettings(JSON.stringify({ semantic }), 'config.json')).hint).toContain('https'),
+  )
+
   it.each([
     ['{"user": 7}', 'The setting user in config.json is 7.'],
     ['{"user": ""}', 'The setting user in config.json is "".'],
@@ -114,7 +136,9 @@ describe('resolveSettings', () => {
       excludedDirectories: [],
       maxTurnCharacters: 200_000,
       keepTurnsDays: 0,
-      sentenceVectors: false,
+      semantic: 'on',
+      semanticModel: null,
+      recallBoldness: 'normal',
       mirrorAuthority: 'document',
     })
   })

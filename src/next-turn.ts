@@ -14,3 +14,20 @@ export const nextTurn = (): Promise<void> =>
   new Promise((resume) => {
     if (waiting.push(resume) === 1) setImmediate(resumeOne)
   })
+
+/** Runs work that yields after each part, and lets the event loop turn after each. */
+export async function inTurns<Result>(work: Generator<void, Result>): Promise<Result> {
+  for (;;) {
+    const { done, value } = work.next()
+    await nextTurn()
+    if (done) return value
+  }
+}
+
+/** Runs work that yields after each part without a pause. */
+export function runToEnd<Result>(work: Generator<void, Result>): Result {
+  for (;;) {
+    const { done, value } = work.next()
+    if (done) return value
+  }
+}

@@ -34,7 +34,8 @@ function plant(root: string, files: Readonly<Record<string, string>>): string {
     plantFile(join(root, path), text)
   }
   mkdirSync(join(root, 'bin'))
-  for (const file of ['credence.js', 'package.json']) copyFileSync(join(bin, file), join(root, 'bin', file))
+  for (const file of ['credence.js', 'socket.js', 'package.json'])
+    copyFileSync(join(bin, file), join(root, 'bin', file))
   return join(root, 'bin', 'credence.js')
 }
 

@@ -14,7 +14,7 @@ const read = (file: string): string => readFileSync(file, 'utf8')
 
 /** Pages that nobody follows step by step, and guides whose example needs another program to talk to. */
 const withoutExamples = [
-  ...['GLOSSARY', 'api', 'comparison', 'dependencies', 'index', 'third-party'],
+  ...['GLOSSARY', 'api', 'comparison', 'dependencies', 'frameworks', 'index', 'style', 'third-party'],
   ...['performance', 'red-team', 'reliability', 'scale'],
   ...['http', 'postgres', 'teams'],
 ]
@@ -66,6 +66,26 @@ describe('the documents', () => {
     const missing = pathsIn(read(page)).filter((path) => !existsSync(path) && !existsSync(join(dirname(page), path)))
 
     expect(missing).toEqual([])
+  })
+
+  it('have an index of decisions, whose files are named after their titles', () => {
+    const decisions = globSync('docs/decisions/0*.md').sort()
+    const lines = decisions.map((path) => {
+      const [title = '', , state = ''] = read(path).split('\n')
+      const [, number = '', name = ''] = /^# (\d+)\. (.+)$/u.exec(title) ?? []
+      const slug = name
+        .toLowerCase()
+        .replaceAll("'", '')
+        .replaceAll(/[^a-z\d]+/gu, '-')
+      expect(basename(path)).toBe(`${number.padStart(3, '0')}-${slug}.md`)
+      const [, date, status = ''] = /^Date: (\d{4}-\d\d-\d\d)\. Status: ([^.;]+)/u.exec(state) ?? []
+      return `| [${number}. ${name}](${basename(path)}) | ${date} | ${status.replaceAll(/[[\]]|\(.*/gu, '')} |`
+    })
+    expect(
+      read('docs/decisions/README.md')
+        .split('\n')
+        .filter((line) => line.startsWith('| [')),
+    ).toEqual(lines)
   })
 
   it('list every export of the library', () => {
@@ -229,7 +249,7 @@ describe('the documents', () => {
   })
 
   it('explain every decision in half a page', () => {
-    for (const file of globSync('docs/decisions/*.md')) {
+    for (const file of globSync('docs/decisions/0*.md')) {
       const text = read(file)
       for (const part of ['**Context.**', '**Choice.**', '**Consequence.**']) expect(text, file).toContain(part)
       expect(text.split('\n').length, file).toBeLessThan(40)

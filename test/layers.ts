@@ -26,9 +26,10 @@ const LAYERS: Readonly<Record<string, Layer>> = {
   http: layer(['beliefs', 'search', 'files', 'memory', 'eval', 'operations']),
   mcp: layer(['beliefs', 'search', 'memory', 'operations']),
   proxy: layer(['beliefs', 'files', 'memory']),
+  adapters: layer(['beliefs', 'memory', 'operations', 'mcp', 'proxy'], [...everyLayer, 'library.ts']),
   cli: layer(
     ['beliefs', 'search', 'files', 'models', 'memory', 'store', 'eval', 'tasks', 'operations', 'http', 'mcp', 'proxy'],
-    [...everyLayer, 'config.ts', 'open-memory.ts'],
+    [...everyLayer, 'config.ts', 'open-memory.ts', 'open-server.ts', 'copied-texts.ts'],
   ),
 }
 
@@ -42,9 +43,14 @@ const TOP_LEVEL: Readonly<Record<string, Layer>> = {
   'omit-undefined.ts': layer([], []),
   'did-you-mean.ts': layer([], []),
   'config.ts': layer([], ['errors.ts', 'did-you-mean.ts']),
-  'open-memory.ts': layer(['beliefs', 'search', 'files', 'memory', 'store', 'eval'], [...everyLayer, 'library.ts']),
-  'check-arguments.ts': layer(['beliefs', 'memory'], [...everyLayer, 'library.ts']),
-  'library.ts': layer(['memory', 'eval'], ['check-arguments.ts', 'open-memory.ts']),
+  'open-memory.ts': layer(
+    ['beliefs', 'search', 'files', 'memory', 'store', 'eval'],
+    [...everyLayer, 'library.ts', 'copied-texts.ts'],
+  ),
+  'copied-texts.ts': layer(['files', 'memory', 'store', 'eval'], ['open-memory.ts']),
+  'check-arguments.ts': layer(['beliefs', 'memory', 'operations'], [...everyLayer, 'library.ts']),
+  'open-server.ts': layer(['search', 'store'], []),
+  'library.ts': layer(['memory', 'eval'], ['check-arguments.ts', 'open-memory.ts', 'open-server.ts']),
   'index.ts': layer(['beliefs', 'search', 'memory', 'store', 'eval'], ['errors.ts', 'library.ts']),
 }
 
@@ -58,6 +64,9 @@ const HOMES: Readonly<Record<string, readonly string[]>> = {
   '@hono/': ['http/'],
   '@modelcontextprotocol/': ['mcp/', 'eval/system/'],
   '@lat.md/': ['search/', 'eval/system/'],
+  ai: ['adapters/ai-sdk.ts'],
+  '@anthropic-ai/': ['adapters/anthropic.ts'],
+  '@langchain/': ['adapters/langgraph.ts'],
   'mdast-util-from-markdown': ['memory/', 'tasks/'],
   mdast: ['memory/', 'tasks/'],
   yaml: ['tasks/'],

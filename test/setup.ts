@@ -4,6 +4,9 @@ import fc from 'fast-check'
 // test about time zones sets its own.
 process.env.TZ = 'UTC'
 
+// Tests about vectors switch them on. In all others, no model is loaded in the background of a slow machine.
+process.env.CREDENCE_SEMANTIC = 'off'
+
 // One constant seed, so that a property fails for everyone or for nobody. FC_SEED tries other inputs; when a property
 // fails, fast-check prints the seed and the path to the counterexample.
 const DEFAULT_SEED = 20_260_101

@@ -6,28 +6,30 @@ import { describe, expect, it } from 'vitest'
  * Raising a budget is a commit of its own that says why.
  */
 const budgets: Readonly<Record<string, number>> = {
-  '': 1_300,
-  beliefs: 900,
-  cli: 13_700,
-  eval: 10_200,
+  '': 1_450,
+  adapters: 600,
+  beliefs: 800,
+  cli: 13_800,
+  'cli/resident': 250,
+  eval: 10_000,
   files: 850,
-  http: 1_950,
-  mcp: 700,
-  memory: 12_100,
-  'memory/mirror': 2_550,
+  http: 1_650,
+  mcp: 750,
+  memory: 11_300,
+  'memory/mirror': 2_500,
   models: 650,
-  operations: 3_800,
-  proxy: 850,
-  search: 4_450,
-  store: 1_100,
+  operations: 4_100,
+  proxy: 900,
+  search: 4_750,
+  store: 1_000,
   'store/copy': 250,
   'store/postgres': 1_900,
-  'store/sqlite': 4_600,
+  'store/sqlite': 4_800,
   tasks: 4_800,
 }
-const maxLines = 66_200
+const maxLines = 66_550
 /** Max lines of the TypeScript and CSS of the dashboard, in `web`. */
-const maxWebLines = 12_350
+const maxWebLines = 12_250
 
 /** The files of a folder with one of the endings, without tests. */
 function readSources(folder: string, endings: readonly string[]) {

@@ -5,6 +5,7 @@ import pg from 'pg'
 import { remember } from '../../src/memory/change/remember.ts'
 import { recall } from '../../src/memory/recall/recall.ts'
 import { openPorts } from '../../src/open-memory.ts'
+import { openServer } from '../../src/open-server.ts'
 import { Cluster, postgresPrograms } from '../../src/store/postgres/server.contract.ts'
 import { benchScope, generateBeliefs, generateMessages } from '../corpus.ts'
 import { inTurns, type LoadRow, underLoad } from '../load.ts'
@@ -119,7 +120,7 @@ async function measureSize(cluster: Cluster, wanted: Size, active: number, { qui
   // Fewer users than in PostgreSQL: what others have does not change the cost of a look-up by key (docs/performance.md).
   const [file, inFile] = [stores.place('sqlite'), { ...size, users: Math.min(users, active / 2) }]
   await fillUsers(file, undefined, inFile)
-  const warm = openPorts(dir, { store: address })
+  const warm = openPorts(dir, { server: () => openServer(dir, address) })
   const sqlite = openPorts(file)
   const pool = new pg.Pool({ connectionString: address, max: 10 })
   const ids = [...generateBeliefs({ count: beliefsEach, seed: 1 })].map(({ id }) => id)
@@ -202,7 +203,7 @@ async function measureFirst(
   questions: readonly Question[],
   recallIn: (ports: ReturnType<typeof openPorts>) => (question: Question) => Promise<unknown>,
 ): Promise<Spread> {
-  const ports = openPorts(dir, { store: address })
+  const ports = openPorts(dir, { server: () => openServer(dir, address) })
   await ports.store.memberships('nobody')
   const tookMs: number[] = []
   for (const question of questions) {

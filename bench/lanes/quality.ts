@@ -2,15 +2,15 @@ import { randomBytes } from 'node:crypto'
 import { createRequire } from 'node:module'
 import { fileURLToPath } from 'node:url'
 import { MemoryError } from '../../src/errors.ts'
-import { loadPack, type Pack } from '../../src/eval/kinds/retrieval/pack.ts'
-import { runPack } from '../../src/eval/kinds/retrieval/run-pack.ts'
 import { type ComparisonRow, comparisonRow } from '../../src/eval/report/comparison.ts'
-import { Systems } from '../../src/eval/system/backends.ts'
+import { loadPack, type Pack } from '../../src/eval/runners/retrieval/pack.ts'
+import { runPack } from '../../src/eval/runners/retrieval/run-pack.ts'
 import { bestCut, rankingsOf } from '../../src/eval/system/calibration.ts'
-import { defaultEmbedder, openEmbedder } from '../../src/eval/system/open-embedder.ts'
 import { readMcpMapping } from '../../src/eval/system/outside/mcp-mapping.ts'
 import { mcpSystem } from '../../src/eval/system/outside/mcp-system.ts'
-import type { SystemUnderTest } from '../../src/eval/system/subject.ts'
+import { Systems } from '../../src/eval/system/systems.ts'
+import type { SystemUnderTest } from '../../src/eval/system/under-test.ts'
+import { defaultEmbedder, openEmbedder } from '../../src/memory/meaning/open-embedder.ts'
 import { inMemory } from '../../src/store/sqlite/database.ts'
 import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts'
 import { libraries } from '../peers/libraries.ts'
@@ -66,18 +66,18 @@ function contestants(backends: Systems, quick: boolean): readonly Contestant[] {
   const peers = libraries.flatMap((peer) => [
     {
       name: peer.name,
-      open: async () => backends.subjectOf(peerSystem(peer, peer.name, { k: topK, threshold: null })),
+      open: async () => backends.underTest(peerSystem(peer, peer.name, { k: topK, threshold: null })),
     },
     {
       name: `${peer.name}, calibrated`,
       open: async () =>
-        backends.subjectOf(peerSystem(peer, `${peer.name}, calibrated`, await cutFor(peer, calibration))),
+        backends.underTest(peerSystem(peer, `${peer.name}, calibrated`, await cutFor(peer, calibration))),
     },
   ])
   const servers = mcpServers.flatMap(({ entrance, mappings }) =>
     mappings.map((name) => ({
       name,
-      open: async () => backends.subjectOf(mcpSystem({ mapping: installedMapping(name, entrance) })),
+      open: async () => backends.underTest(mcpSystem({ mapping: installedMapping(name, entrance) })),
     })),
   )
   return [...own, ...peers, ...servers]

@@ -118,7 +118,7 @@ async function measured(turns: number, directory: string) {
 
 const mostSentences = 20
 
-/** A vector for each sentence of what people said, as `embedTurns` keeps them, but many turns at once. */
+/** A vector for each sentence of what people said, as `embedTexts` stores them, but many turns at once. */
 async function keepRandomVectors(
   store: SqliteStore,
   { model, dimensions }: { readonly model: string; readonly dimensions: number },
@@ -127,14 +127,14 @@ async function keepRandomVectors(
   const pool = Int8Array.from({ length: 100 * dimensions }, () => Math.floor((random() - 0.5) * 20))
   for (let before: number | undefined; ; ) {
     const page = { limit: 5_000, ...(before === undefined ? {} : { before }) }
-    const turns = await store.turnsWithoutVectors(user, model, page)
-    if (turns.length === 0) return
+    const { texts: turns, next } = await store.withoutVectors(user, model, 'turn', page)
     const kept = turns.map(({ row, text }) => {
       const first = Math.floor(random() * (100 - mostSentences)) * dimensions
       const sentences = Math.min(mostSentences, sentencesOf(text).length)
       return { row, vectors: pool.slice(first, first + sentences * dimensions) }
     })
-    await store.keepVectors(user, model, kept)
-    before = turns.at(-1)?.row
+    await store.keepVectors(user, model, 'turn', kept)
+    if (next === null) return
+    before = next
   }
 }

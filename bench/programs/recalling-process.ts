@@ -2,13 +2,14 @@
 // how long each took and how much processor time all of them.
 import { recall } from '../../src/memory/recall/recall.ts'
 import { openPorts } from '../../src/open-memory.ts'
+import { openServer } from '../../src/open-server.ts'
 import { benchScope } from '../corpus.ts'
 import { underLoad } from '../load.ts'
 
 type Question = { readonly user: string; readonly message: string }
 
 const [dir = '', store = ''] = process.argv.slice(2)
-const ports = openPorts(dir, { store })
+const ports = openPorts(dir, { server: () => openServer(dir, store) })
 const ask = ({ user, message }: Question) => recall(ports, { user, scopes: [benchScope], message })
 
 process.on('message', async ({ questions, clients }: { questions: readonly Question[]; clients: number }) => {

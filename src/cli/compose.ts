@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url'
 import { universalScope } from '../beliefs/scope.ts'
 import type { Settings } from '../config.ts'
 import { expectedError, invalid, MemoryError, notFound, unavailable } from '../errors.ts'
+import { checkOwn } from '../files/own-files.ts'
 import { localMinute } from '../local-time.ts'
 import type { Extractor } from '../memory/learn/extraction.ts'
 import type { Memory, Standpoint } from '../memory/memory.ts'
@@ -26,6 +27,7 @@ import type {
   LocationOptions,
   MemoryLocation,
   MemoryPlaces,
+  OpenedPorts,
   OpenMemories,
   RunningProgram,
   Session,
@@ -243,19 +245,29 @@ export function compose(
     }
     const { busyTimeoutMs, onErased } = options
     if (!isReading) await sweepTemporaryFiles(dir)
-    if (use === 'report') return closedAtEnd(openReport(dir, standpoint, { store, everyTeam, onOffline }))
-    const { sentenceVectors: vectors, evalStoreDir, mirrorAuthority, agentShare: percent } = settings(options)
+    const server = await serverOpener(dir, store, onOffline)
+    const { evalStoreDir, mirrorAuthority, agentShare: percent, recallBoldness, ...rest } = settings(options)
+    const semantic = {
+      semantic: rest.semantic,
+      ...(rest.semanticModel === null ? {} : { semanticModel: rest.semanticModel }),
+    }
+    if (use === 'report') return closedAtEnd(openReport(dir, standpoint, { server, everyTeam, ...semantic }))
     const mirror = { onMirrorProblem, mirrorAuthority }
-    const given = { dir, everyTeam, vectors, agentShare: percent / 100, evalStoreDir, onErased, ...standpoint }
-    const opened = openMemory({ ...given, ...mirror, onOffline, ...omitUndefined({ busyTimeoutMs, store }) })
+    const recalling = { agentShare: percent / 100, recallBoldness, isOneShot: options.staysOpen !== true, ...semantic }
+    const given = { dir, everyTeam, ...recalling, evalStoreDir, onErased, ...standpoint }
+    const opened = openMemory({ ...given, ...mirror, server, ...omitUndefined({ busyTimeoutMs }) })
     trustCreated()
     if (!isReading && isProjectActive(scopes)) (await import('./former-project.ts')).noteProject(dir, cwd())
     return closedAtEnd(await withShadowRecords(opened, options))
   }
 
-  const ports: OpenMemories['ports'] = async (dir, options) => {
+  const openedPorts = async (
+    dir: string,
+    options?: Parameters<OpenMemories['ports']>[1],
+    whenOffline?: typeof onOffline,
+  ): Promise<OpenedPorts> => {
     const { openPorts } = await import('../open-memory.ts')
-    const given = { store: serverOf(dir), ...options }
+    const given = { server: await serverOpener(dir, serverOf(dir), whenOffline), ...options }
     if (options?.inspect === true) return openPorts(dir, given)
     noticeEmpty(dir)
     await sweepTemporaryFiles(dir)
@@ -324,9 +336,9 @@ export function compose(
         },
       }
     },
-    ports,
+    ports: (dir, options) => openedPorts(dir, options),
     withPorts: async (dir, use, options) => {
-      const opened = await ports(dir, { onOffline, ...options })
+      const opened = await openedPorts(dir, options, onOffline)
       try {
         return await use(opened)
       } finally {
@@ -391,10 +403,16 @@ export function compose(
   }
 }
 
+/** Opens the PostgreSQL store at an address; undefined for none. Its modules are loaded only if there is one. */
+async function serverOpener(dir: string, address: string | undefined, onOffline?: (since: Date) => void) {
+  if (address === undefined) return undefined
+  const { openServer } = await import('../open-server.ts')
+  return () => openServer(dir, address, onOffline)
+}
+
 /** Removes what killed processes left in the folders of a memory. On a read-only or failing disk, and in folders that are refused, it stays. */
 async function sweepTemporaryFiles(dir: string): Promise<void> {
   const { codeOf, sweepLeftovers } = await import('../files/leftovers.ts')
-  const { checkOwn } = await import('../files/own-files.ts')
   try {
     for (const folder of ['.', 'state', 'state/mirror', 'state/hook-queue']) {
       checkOwn(dir, join(dir, folder))

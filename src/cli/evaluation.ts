@@ -4,12 +4,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { invalid } from '../errors.ts'
-import type { ConversationOptions } from '../eval/kinds/conversation/conversation-kind.ts'
-import type { Runner } from '../eval/kinds/kind.ts'
-import { recallRunners } from '../eval/kinds/retrieval/carry-out.ts'
-import { readSystemName, Systems } from '../eval/system/backends.ts'
-import { openEmbedder } from '../eval/system/open-embedder.ts'
+import type { ConversationOptions } from '../eval/runners/conversation/conversation-runner.ts'
+import { recallRunners } from '../eval/runners/retrieval/retrieval-runner.ts'
+import type { Runner } from '../eval/runners/runner.ts'
+import { readSystemName, Systems } from '../eval/system/systems.ts'
 import type { Extractor } from '../memory/learn/extraction.ts'
+import { openEmbedder } from '../memory/meaning/open-embedder.ts'
 import type { Ports } from '../memory/ports.ts'
 import type { Embedder } from '../search/embedder.ts'
 import { inMemory } from '../store/sqlite/database.ts'
@@ -42,7 +42,7 @@ export function composeEvaluation({
   const clock = (): number => performance.now()
   const progress = new ProgressBar(stderr, env, { isShown: showsProgress })
   const conversationKinds = new Map<string, Promise<Runner>>()
-  const backends = ({ packsDirectory, embedder }: { readonly packsDirectory: string; readonly embedder: string }) =>
+  const systems = ({ packsDirectory, embedder }: { readonly packsDirectory: string; readonly embedder: string }) =>
     new Systems({
       openStore: openEmptyStore,
       version,
@@ -54,9 +54,9 @@ export function composeEvaluation({
     /** The packs that ship with Credence. */
     packsDirectory: packs,
     openEmbedder: openModel,
-    backends,
-    /** The kinds of pack in src/eval. Those for learning are loaded only if `runner` is not one of the others. */
-    kinds: async ({ runner, embedder, extractor, data }: RunnersRequest): Promise<readonly Runner[]> => {
+    systems,
+    /** The runners in src/eval. Those for learning are loaded only if `runner` is not one of the others. */
+    runners: async ({ runner, embedder, extractor, data }: RunnersRequest): Promise<readonly Runner[]> => {
       if (runner === 'red-team') return [await composeRedTeamRunner({ temporary, version, clock })]
       if (runner === 'conversation') {
         const key = JSON.stringify([embedder, data])
@@ -69,12 +69,12 @@ export function composeEvaluation({
         conversationKinds.set(key, kind)
         return [await kind]
       }
-      const subjects = backends({ packsDirectory: packs, embedder })
-      const kinds = recallRunners((system) => subjects.open(readSystemName(system)))
-      if (kinds.some(({ name }) => name === runner)) return kinds
-      const { learningRunner } = await import('../eval/kinds/learning/learning-kind.ts')
+      const memories = systems({ packsDirectory: packs, embedder })
+      const runners = recallRunners((system) => memories.open(readSystemName(system)))
+      if (runners.some(({ name }) => name === runner)) return runners
+      const { learningRunner } = await import('../eval/runners/learning/learning-runner.ts')
       const open = (system: string) => extractorOrControl(system, extractor)
-      return [...kinds, learningRunner({ open, openPorts: emptyPorts, version, clock })]
+      return [...runners, learningRunner({ open, openPorts: emptyPorts, version, clock })]
     },
     progress,
   }
@@ -85,8 +85,8 @@ async function composeConversationRunner(
   openEmbedder: () => Promise<Embedder>,
   { version, ...options }: Omit<ConversationOptions, 'open'> & { readonly version: string },
 ): Promise<Runner> {
-  const { conversationRunner } = await import('../eval/kinds/conversation/conversation-kind.ts')
-  const { openTurnSystem } = await import('../eval/kinds/conversation/turn-systems.ts')
+  const { conversationRunner } = await import('../eval/runners/conversation/conversation-runner.ts')
+  const { openTurnSystem } = await import('../eval/runners/conversation/turn-systems.ts')
   let embedder: Promise<Embedder> | undefined
   const parts = {
     version,
@@ -117,8 +117,8 @@ async function composeRedTeamRunner({
   readonly version: string
   readonly clock: () => number
 }): Promise<Runner> {
-  const { redTeamRunner } = await import('../eval/kinds/red-team/red-team-kind.ts')
-  const { defenceless, refusing } = await import('../eval/kinds/red-team/controls.ts')
+  const { redTeamRunner } = await import('../eval/runners/red-team/red-team-runner.ts')
+  const { defenceless, refusing } = await import('../eval/runners/red-team/controls.ts')
   const { openRedTeamTarget } = await import('./red-team-target.ts')
   const credence = { name: 'credence', open: () => openRedTeamTarget(temporary) }
   const systems = [credence, defenceless, { name: 'refusing', open: refusing(credence.open) }]
@@ -143,22 +143,22 @@ function emptyPorts(): Ports {
 
 /** The extractor of this name, or one of the controls. */
 async function extractorOrControl(spec: string, open: (spec: string) => Promise<Extractor>): Promise<Extractor> {
-  const controls = await import('../eval/kinds/learning/learning-kind.ts')
+  const controls = await import('../eval/runners/learning/learning-runner.ts')
   if (spec === 'none') return controls.nothingExtractor
   if (spec === 'everything') return controls.everythingExtractor
   return open(spec)
 }
 
-/** The kinds of pack. Tasks bring agents, graders and a sandbox, so they are loaded only for a pack of tasks. */
+/** The runners. Tasks bring agents, graders and a sandbox, so they are loaded only for a pack of tasks. */
 export async function packRunners(session: Session, runner: string | undefined, embedder: string, data?: string) {
   const evaluation = await session.evaluation()
-  const kinds = await evaluation.kinds({ runner, embedder, data, extractor: session.extractor })
-  return runner === 'task' ? [...kinds, await composeTaskRunner(await session.taskWork())] : kinds
+  const runners = await evaluation.runners({ runner, embedder, data, extractor: session.extractor })
+  return runner === 'task' ? [...runners, await composeTaskRunner(await session.taskWork())] : runners
 }
 
 /** Tasks as a kind of pack, graded in the sandbox and without a judge. */
 async function composeTaskRunner(work: TaskWork): Promise<Runner> {
-  const { taskRunner } = await import('../tasks/task-kind.ts')
+  const { taskRunner } = await import('../tasks/task-runner.ts')
   return taskRunner({
     agent: (spec, options) => work.agent(spec, [], options),
     graders: () => work.graders(null),

@@ -13,6 +13,8 @@ import { compose, type ProcessEnvironment, packageVersion, processEnvironment } 
 import { keepingNotice } from './memory-location.ts'
 import { isClosedPipe, styleFor, write } from './text/output.ts'
 
+export { processEnvironment }
+
 /** Runs one command line and returns its exit code. */
 export async function main(argv: readonly string[], environment = processEnvironment()): Promise<number> {
   const { stdout, stderr } = environment

@@ -1,9 +1,10 @@
 import type { Readable, Writable } from 'node:stream'
 import type { Settings } from '../config.ts'
+import type { CopyOptions } from '../copied-texts.ts'
 import type { Extractor } from '../memory/learn/extraction.ts'
 import type { Memory } from '../memory/memory.ts'
 import type { Author } from '../memory/ports.ts'
-import type { CopyOptions, openPorts } from '../open-memory.ts'
+import type { openPorts } from '../open-memory.ts'
 import type { Evaluation } from './evaluation.ts'
 import type { TaskWork } from './task-work.ts'
 import type { EnvironmentVariables } from './text/output.ts'
@@ -23,6 +24,8 @@ export type StandpointOptions = LocationOptions & {
   readonly agent?: string | undefined
   /** How long to wait for another process that is writing. */
   readonly busyTimeoutMs?: number
+  /** The memory stays open: vectors are computed in the background, and recall uses them. Default false. */
+  readonly staysOpen?: boolean
   /** Called after something was forgotten and its copies outside the store were erased. */
   readonly onErased?: CopyOptions['onErased']
 }

@@ -75,5 +75,5 @@ const forgetful = (memory: Memory): Memory => ({
     questions: [],
     quotes: [],
   }),
-  search: async () => ({ beliefs: [], total: 0, quotes: [], isQueryCut: false }),
+  search: async () => ({ beliefs: [], total: 0, quotes: [], meaning: 'words', isQueryCut: false }),
 })

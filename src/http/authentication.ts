@@ -1,8 +1,8 @@
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
 import type { Context, MiddlewareHandler } from 'hono'
 import type { FoundToken } from '../beliefs/access-store.ts'
-import { type Principal, principalOf } from '../memory/people/access.ts'
-import type { Access } from '../operations/operation.ts'
+import { principalOf } from '../memory/people/access.ts'
+import type { Access, Caller } from '../operations/operation.ts'
 import type { Channel } from '../operations/served-memory.ts'
 import { RecentMap } from '../recent-map.ts'
 import { csrfHeader } from './api/contract.ts'
@@ -19,15 +19,6 @@ export type FindToken = {
   bySecret(secret: string): Promise<FoundToken | null>
   byId(id: string): Promise<FoundToken | null>
 }
-
-/**
- * Who sent a request. `installation`: the holder of a token in the memory directory, or of its cookie. The others have a
- * token of the store: a person or an agent of theirs, or an administrator.
- */
-export type Caller =
-  | { readonly kind: 'installation' }
-  | { readonly kind: 'member'; readonly principal: Principal }
-  | { readonly kind: 'admin' }
 
 export type Authenticated = { Variables: { channel: Channel; caller: Caller } }
 
@@ -46,7 +37,7 @@ type AuthenticationOptions = {
 type Identified = { readonly caller: Caller; readonly channel: Channel; readonly tokenId: string | null }
 
 const cookieMaxAgeSeconds = 30 * 86_400
-const mostFailures = 10
+const maxFailures = 10
 const failureWindowMs = 60_000
 
 /** Authenticates requests by the tokens of an installation and of the store, or by the cookie that login gives a person. */
@@ -120,7 +111,7 @@ export class Authentication {
   /** Counts a wrong token. Only wrong tokens are rate limited, so nobody can lock out the owner. */
   refuseWrongToken(context: Context): Response {
     const seconds = this.#waitSeconds()
-    this.#failures = [...this.#failures, this.#given.clock()].slice(-mostFailures)
+    this.#failures = [...this.#failures, this.#given.clock()].slice(-maxFailures)
     if (seconds === 0) return unauthorized(context, 'The token is wrong.')
     return tooMany(context, seconds, 'There were too many wrong tokens.')
   }
@@ -160,12 +151,12 @@ export class Authentication {
     return createHmac('sha256', this.#given.tokens.person).update(purpose).digest('base64url')
   }
 
-  /** Seconds until the oldest of `mostFailures` wrong tokens is out of the window; 0 when there are fewer. */
+  /** Seconds until the oldest of `maxFailures` wrong tokens is out of the window; 0 when there are fewer. */
   #waitSeconds(): number {
     const since = this.#given.clock() - failureWindowMs
     this.#failures = this.#failures.filter((at) => at > since)
     const [oldest] = this.#failures
-    if (oldest === undefined || this.#failures.length < mostFailures) return 0
+    if (oldest === undefined || this.#failures.length < maxFailures) return 0
     return Math.max(1, Math.ceil((oldest - since) / 1_000))
   }
 }
@@ -237,14 +228,14 @@ function isSame(one: string, other: string): boolean {
 }
 
 /** Buckets beyond this many are dropped, the one used longest ago first; a bucket that is dropped is full again. */
-const mostBuckets = 10_000
+const maxBuckets = 10_000
 
 /**
  * A token bucket for each key: at most `perMinute` requests at once, refilled evenly. `wait` takes one and returns 0, or
  * returns how many seconds to wait for the next. 0 a minute is no limit.
  */
 export function rateLimit(perMinute: number, clock: () => number): { wait(key: string): number } {
-  const buckets = new RecentMap<{ readonly left: number; readonly at: number }>(mostBuckets)
+  const buckets = new RecentMap<{ readonly left: number; readonly at: number }>(maxBuckets)
   const perMs = perMinute / 60_000
   return {
     wait: (key) => {

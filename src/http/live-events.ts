@@ -13,7 +13,7 @@ type LiveOptions = {
 
 /** A comment line is sent this often, so that a broken connection is noticed. */
 const heartbeatMs = 15_000
-const mostListeners = 50
+const maxListeners = 50
 
 type Listener = { readonly send: (text: string) => void; readonly end: () => void }
 
@@ -36,7 +36,7 @@ export class LiveEvents {
 
   /** Answers with a stream that stays open until the client or the server closes it. */
   async subscribe(context: Context): Promise<Response> {
-    if (this.#isClosed || this.#listeners.size >= mostListeners) {
+    if (this.#isClosed || this.#listeners.size >= maxListeners) {
       const message = 'Too many pages are listening.'
       return refuse(context, 429, { code: 'too_many', message, hint: 'Close some of them.' })
     }

@@ -3,10 +3,10 @@ import { z } from 'zod'
 import { MemoryError } from '../errors.ts'
 import type { RequestSchemas } from './api/endpoints.ts'
 
-const mostBytes = 1_000_000
+const maxBytes = 1_000_000
 /** No request is nested deeper. Deeper input could overflow the stack of a parser. */
-const mostNesting = 32
-const mostReasons = 10
+const maxNesting = 32
+const maxReasons = 10
 const longestKey = 200
 
 const apiHint = 'GET /api/openapi.json describes the requests; docs/http.md explains them.'
@@ -14,7 +14,7 @@ const apiHint = 'GET /api/openapi.json describes the requests; docs/http.md expl
 export class BodyTooLong extends Error {
   override readonly name = 'BodyTooLong'
   constructor() {
-    super(`The body has more than ${mostBytes} bytes.`)
+    super(`The body has more than ${maxBytes} bytes.`)
   }
 }
 
@@ -72,7 +72,7 @@ function validated<Schema extends z.ZodType>(
   const reasons = parsed.error.issues
     .flatMap(innerIssues)
     .map(({ path, message }) => `${path.join('.') || whole}: ${message}`)
-  throw new MemoryError('invalid', `${reasons.slice(0, mostReasons).join('; ')}.`, { hint })
+  throw new MemoryError('invalid', `${reasons.slice(0, maxReasons).join('; ')}.`, { hint })
 }
 
 /** For a union: the issues of the alternative that the value is nearest to. */
@@ -86,8 +86,8 @@ function innerIssues(issue: z.core.$ZodIssue): readonly z.core.$ZodIssue[] {
 }
 
 function parseJson(text: string, hint: string): unknown {
-  if (isDeeperThan(text, mostNesting))
-    throw new MemoryError('invalid', `The body is nested deeper than ${mostNesting}.`, { hint })
+  if (isDeeperThan(text, maxNesting))
+    throw new MemoryError('invalid', `The body is nested deeper than ${maxNesting}.`, { hint })
   try {
     return JSON.parse(text)
   } catch (cause) {
@@ -115,18 +115,18 @@ function isDeeperThan(text: string, most: number): boolean {
 /** Reads a body as text, and stops as soon as it is too long. */
 async function boundedText(request: Request, hint: string): Promise<string> {
   const length = request.headers.get('content-length')
-  if (Number(length ?? 0) > mostBytes) throw new BodyTooLong()
+  if (Number(length ?? 0) > maxBytes) throw new BodyTooLong()
   // Node delivers no more than the length that was announced, so such a body can be read at once.
   if (length !== null) {
     const whole = new Uint8Array(await request.arrayBuffer())
-    if (whole.length > mostBytes) throw new BodyTooLong()
+    if (whole.length > maxBytes) throw new BodyTooLong()
     return decoded(whole, hint)
   }
   const chunks: Uint8Array[] = []
   let bytes = 0
   for await (const chunk of request.body ?? []) {
     bytes += chunk.byteLength
-    if (bytes > mostBytes) throw new BodyTooLong()
+    if (bytes > maxBytes) throw new BodyTooLong()
     chunks.push(chunk)
   }
   return decoded(Buffer.concat(chunks), hint)

@@ -151,13 +151,13 @@ function withoutEmptyScopes({ scope, scopes, ...rest }: Readonly<Record<string, 
   return sent === undefined || sent === null ? rest : { ...rest, scopes: sent }
 }
 
-const mostWordsOfName = 8
+const maxWordsOfName = 8
 
 /** The text is name, aliases, content and why, joined by spaces, so the name is what comes before the aliases. */
 function nameBefore(aliases: readonly string[], text: string): string | null {
   const run = ` ${aliases.join(' ')}`
   const at = aliases.length === 0 ? -1 : text.indexOf(run)
   const name = text.slice(0, Math.max(at, 0)).trim()
-  const isName = name !== '' && name.length <= limits.name && name.split(/\s+/u).length <= mostWordsOfName
+  const isName = name !== '' && name.length <= limits.name && name.split(/\s+/u).length <= maxWordsOfName
   return isName && /^(?:\s|$)/u.test(text.slice(at + run.length)) ? name : null
 }

@@ -1,9 +1,10 @@
 import { Hono, type MiddlewareHandler } from 'hono'
 import type { FoundToken } from '../beliefs/access-store.ts'
 import { findToken, noteTokenUse } from '../memory/people/access.ts'
+import type { Caller } from '../operations/operation.ts'
 import type { ServedMemory } from '../operations/served-memory.ts'
 import { apiApp } from './api/api-app.ts'
-import { type Authenticated, Authentication, type Caller, type EndedSessions, type Tokens } from './authentication.ts'
+import { type Authenticated, Authentication, type EndedSessions, type Tokens } from './authentication.ts'
 import { answerError, refuse } from './error-answers.ts'
 import { withSecurityHeaders } from './json-answer.ts'
 import { type HostNames, sameOriginOnly } from './same-origin.ts'
@@ -26,7 +27,7 @@ export type ServerOptions = {
   readonly pollEveryMs?: number
 }
 
-const mostInFlight = 256
+const maxInFlight = 256
 
 /** The API, the dashboard and MCP on one port. */
 export function serverApp(options: ServerOptions): { readonly app: Hono<Authenticated>; readonly close: () => void } {
@@ -51,7 +52,7 @@ export function serverApp(options: ServerOptions): { readonly app: Hono<Authenti
   })
   const app = new Hono<Authenticated>()
   app.onError(answerError(onBug, { code: 'too_large' }))
-  app.use(withSecurityHeaders, sameOriginOnly(hosts), atMostInFlight(mostInFlight))
+  app.use(withSecurityHeaders, sameOriginOnly(hosts), atMostInFlight(maxInFlight))
   const api = apiApp({ served, pollEveryMs, authentication, onBug })
   app.route('/', api.app)
   app.all('/mcp', authentication.admit('agents'), (context) => {

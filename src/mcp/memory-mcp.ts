@@ -3,6 +3,7 @@ import {
   CLIENT_CAPABILITIES_META_KEY,
   CLIENT_INFO_META_KEY,
   createMcpHandler,
+  type JSONRPCMessage,
   McpServer,
   type McpServerFactory,
   PROTOCOL_VERSION_META_KEY,
@@ -10,7 +11,7 @@ import {
 } from '@modelcontextprotocol/server'
 import { StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/stdio'
 import { z } from 'zod'
-import { parseObject } from '../json.ts'
+import { isObject, type JsonObject, parseObject } from '../json.ts'
 import { secretIn } from '../memory/learn/secrets.ts'
 import type { Memory } from '../memory/memory.ts'
 import type { Author } from '../memory/ports.ts'
@@ -32,6 +33,8 @@ export type McpOptions = {
   readonly boundOrigin?: string | undefined
   readonly onCall?: (call: { readonly client: string; readonly tool: string; readonly version: string | null }) => void
   readonly onBug: OnBug
+  /** Answers the calls of `hook`, a tool for the host itself, which is not listed and so not offered to a model. */
+  readonly hook?: ((input: JsonObject) => Promise<string>) | undefined
   /** Offers no tools, resources or prompts, to a host that has them from another server of this memory. */
   readonly offersNothing?: boolean
 }
@@ -39,7 +42,7 @@ export type McpOptions = {
 /** In the order in which they are listed. */
 export const tools: readonly McpTool[] = toolOperations.map(({ operation, tool }) => mcpTool(operation, tool))
 
-const mostArgumentElements = 1_000
+const maxArgumentElements = 1_000
 const listTtlMs = 60 * 60 * 1_000
 
 /** A memory as an MCP server, for stateful and stateless versions of the protocol. */
@@ -47,7 +50,7 @@ export function memoryMcp(options: McpOptions) {
   const factory = serverFactory(options)
   return {
     /** Serves one client on a pair of streams. `closed` settles when the client has gone or `close` was called. */
-    serveStreams: (streams: Streams) => serveStreams(factory, streams, options.onBug),
+    serveStreams: (streams: Streams) => serveStreams(factory, streams, options),
     /** Serves clients over streamable HTTP, one request at a time. Host, Origin and token are checked before it. */
     httpHandler: (): { fetch: (request: Request) => Promise<Response>; close: () => Promise<void> } => {
       const { fetch, close } = createMcpHandler(factory, {
@@ -69,7 +72,7 @@ function serverFactory(options: McpOptions): McpServerFactory {
       instructions,
       capabilities,
       cacheHints: { 'tools/list': { ttlMs: listTtlMs, cacheScope: 'private' } },
-      maxToolInputElements: mostArgumentElements,
+      maxToolInputElements: maxArgumentElements,
     })
     const clientOf = (context?: ServerContext) => {
       const { name, version = null } = clientIn(server, context)
@@ -78,7 +81,8 @@ function serverFactory(options: McpOptions): McpServerFactory {
     const callContext = async (context?: ServerContext): Promise<AgentCall> => {
       const author = { actor: 'agent', origin: boundOrigin ?? claimedOrigin(clientOf(context).client) } as const
       const [memory, seen] = await Promise.all([memoryAs(author), typeof view === 'function' ? view() : view])
-      return { view: seen, memory, author, version, isAgent: true, idempotency: {}, served: null }
+      const caller = { kind: 'installation' } as const
+      return { view: seen, memory, author, version, isAgent: true, caller, idempotency: {}, served: null }
     }
     for (const tool of tools) {
       server.registerTool(tool.name, tool.config, (input, context) => {
@@ -124,7 +128,11 @@ type Streams = {
   readonly answered?: RequestId | null
 }
 
-function serveStreams(factory: McpServerFactory, { input, output, answered = null }: Streams, onBug: OnBug) {
+function serveStreams(
+  factory: McpServerFactory,
+  { input, output, answered = null }: Streams,
+  { hook, onBug }: Pick<McpOptions, 'hook' | 'onBug'>,
+) {
   // Every answer that waits for a slow reader adds a listener; there may be as many as there are calls.
   output.setMaxListeners(0)
   const lines = new BoundedLines(output)
@@ -142,6 +150,17 @@ function serveStreams(factory: McpServerFactory, { input, output, answered = nul
       if (!isClientFault(error)) onBug(error)
     },
   })
+  const onmessage = transport.onmessage
+  transport.onmessage = (message) => {
+    const call = hook === undefined ? null : hookCallIn(message)
+    if (hook === undefined || call === null) return onmessage?.(message)
+    const reply = (text: string) =>
+      send({ jsonrpc: '2.0', id: call.id, result: { ...call.result, content: [{ type: 'text', text }] } })
+    // A host shows a failed hook to the person at every prompt; the log of hooks has the error.
+    void hook(call.input)
+      .then(reply, () => reply(''))
+      .catch(onBug)
+  }
   const { promise: closed, resolve } = Promise.withResolvers<void>()
   const onclose = transport.onclose
   transport.onclose = () => {
@@ -152,6 +171,14 @@ function serveStreams(factory: McpServerFactory, { input, output, answered = nul
     resolve()
   }
   return { closed, close: (): Promise<void> => handle.close() }
+}
+
+/** The call of the hidden tool `hook`, and the fields of its result that the version of the protocol needs. */
+function hookCallIn(message: JSONRPCMessage) {
+  if (!('method' in message && 'id' in message) || message.method !== 'tools/call') return null
+  const { name, arguments: input, _meta = {} } = message.params ?? {}
+  if (name !== 'hook' || !isObject(input)) return null
+  return { id: message.id, input, result: PROTOCOL_VERSION_META_KEY in _meta ? { resultType: 'complete' } : {} }
 }
 
 /** Invalid JSON, an invalid or endless message, a closed stream: faults of the client, not bugs. */

@@ -13,8 +13,8 @@ import { type OnBug, withSafeErrors } from './tool.ts'
 
 /** Characters of an index or a conversation; agents read about this much of a file. */
 const longestPage = 25_000
-const mostListed = 100
-const mostTurns = 500
+const maxListed = 100
+const maxTurns = 500
 const mimeType = 'text/markdown'
 
 /** Offers the beliefs and conversations in view as resources: an index, each belief by id, each conversation by session. */
@@ -53,7 +53,7 @@ export function registerResources(server: McpServer, callContext: () => Promise<
 }
 
 async function listedSessions({ memory, view: { scopes } }: AgentCall) {
-  const { items } = await memory.conversations({ scopes: visibleScopes(scopes), limit: mostListed })
+  const { items } = await memory.conversations({ scopes: visibleScopes(scopes), limit: maxListed })
   return {
     resources: items.map(({ session, turns, firstAt, lastAt, utcOffset, opening }) => ({
       uri: `memory://conversation/${encodeURIComponent(session)}`,
@@ -72,7 +72,7 @@ async function conversationOf({ memory, view: { scopes } }: AgentCall, written: 
   const filter = { session: session ?? '', scopes: visibleScopes(scopes) }
   const { total } = await memory.turns({ ...filter, limit: 1 })
   if (session === null || total === 0) throw new ResourceNotFoundError(href)
-  const { items } = await memory.turns({ ...filter, limit: mostTurns, offset: Math.max(0, total - mostTurns) })
+  const { items } = await memory.turns({ ...filter, limit: maxTurns, offset: Math.max(0, total - maxTurns) })
   let length = 0
   const shown = items
     .toReversed()
@@ -103,7 +103,7 @@ const mayHoldPaste = ({ role, origin, text }: Turn): boolean =>
 const oneLine = (text: string): string => visibleText(text.replace(/\s+/gu, ' ')).trim()
 
 async function listedBeliefs(call: AgentCall) {
-  const beliefs = (await inView(call, mostListed)).items
+  const beliefs = (await inView(call, maxListed)).items
   return {
     resources: beliefs.map(({ id, name, updatedAt, pinned }) => ({
       uri: `memory://belief/${encodeURIComponent(id)}`,

@@ -48,7 +48,7 @@ export type Statement = Omit<BeliefDraft, 'name' | 'scopes'> &
 export type Correction = Omit<CorrectRequest, 'user' | 'author' | 'reference'>
 export type LearnOptions = Partial<Omit<LearnRequest, 'user' | 'author' | 'agent' | 'view' | 'text'>>
 export type HearOptions = Partial<Omit<HearRequest, 'user' | 'author' | 'agent' | 'view' | 'turns'>>
-export type EmbedOptions = Omit<EmbedRequest, 'user'>
+export type EmbedOptions = Omit<EmbedRequest, 'user' | 'turnsAfter'>
 export type RecallOptions = Partial<Omit<RecallRequest, 'user' | 'message'>>
 export type SearchOptions = Omit<SearchRequest, 'user' | 'query'>
 export type RemedyOptions = Partial<Omit<RemedyRequest, 'user' | 'message' | 'reference' | 'wish'>> &
@@ -65,6 +65,17 @@ export type ForgetTurnsOptions = KeyOption & { readonly dryRun?: boolean }
 export type ScopeOption = { readonly scopes?: readonly string[] }
 export type ImportOptions = ScopeOption & Partial<Pick<ImportRequest, 'source' | 'format' | 'trusted' | 'dryRun'>>
 export type ResolvedBy = NonNullable<ResolveRequest['by']>
+export type MeaningStatus = {
+  /** Null if vectors are off. */
+  readonly model: string | null
+  /** How many turns and beliefs have vectors of the model, and how many have none yet. */
+  readonly indexed: number
+  readonly waiting: number
+  /** The reason why the last attempt in the background failed. */
+  readonly problem: string | null
+  /** False in a command that answers once: its recall compares words alone. */
+  readonly isUsedByRecall: boolean
+}
 export type ScopeCount = { readonly scope: string; readonly beliefs: number }
 export type Accepted = { readonly belief: Belief; readonly replaced: readonly Belief[]; readonly event: number }
 export type Rejected = { readonly beliefId: string; readonly event: number }
@@ -85,8 +96,10 @@ export type Memory = {
   learnedFrom(turn: string): Promise<readonly Belief[]>
   /** Conversations, the one last spoken in first. Default 50 at a time. */
   conversations(options?: Omit<TurnListOptions, 'session'>): Promise<Page<SessionSummary>>
-  /** Computes the vectors of new sentences, where the memory was opened with `vectors`. */
-  embedTurns(options?: EmbedOptions): Promise<{ readonly embedded: number }>
+  /** Computes the vectors of new turns and beliefs now, instead of in the background. */
+  embedTexts(options?: EmbedOptions): Promise<{ readonly embedded: number }>
+  /** Which model search uses next to words, and how far its index has come. */
+  meaningStatus(): Promise<MeaningStatus>
   /** Removes every text of the turns; with `dryRun` it says what would be removed. */
   forgetTurns(selection: TurnSelection, options?: ForgetTurnsOptions): Promise<ForgottenTurns>
   recall(message: string, options?: RecallOptions): Promise<Context>
@@ -207,8 +220,15 @@ export function memoryFrom(ports: Ports, standpoint: Standpoint): Memory {
     turn: async (reference) => (await load()).findTurn(ports, user, reference),
     learnedFrom: async (turn) => (await load()).learnedFromTurn(ports, user, turn),
     conversations: async (options = {}) => (await load()).listConversations(ports, { ...options, user }),
-    embedTurns: async (options = {}) =>
-      (await import('./conversation/meaning.ts')).embedTurns(ports, { ...options, user }),
+    embedTexts: async (options = {}) => {
+      const { embedded } = await (await import('./conversation/meaning.ts')).embedTexts(ports, { ...options, user })
+      return { embedded }
+    },
+    meaningStatus: async () => {
+      const { model = null, problem = () => null } = ports.semantic ?? {}
+      const counts = model === null ? { indexed: 0, waiting: 0 } : await ports.store.vectorCounts(user, model)
+      return { model, ...counts, problem: problem(), isUsedByRecall: ports.recallByMeaning === true }
+    },
     forgetTurns: async (selection, options) =>
       (await load()).forgetTurns(ports, { ...selection, ...options, user, author }),
     recall: async (message, options = {}) => {

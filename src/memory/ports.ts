@@ -5,6 +5,7 @@ import type { RecallCounts } from '../beliefs/recall-counts.ts'
 import type { SyncStore } from '../beliefs/sync-store.ts'
 import type { Embedder } from '../search/embedder.ts'
 import type { Store } from '../search/store-port.ts'
+import type { Boldness } from '../search/turns/model.ts'
 import type { RecallCounter } from './recall/tally.ts'
 import type { DeviceFile } from './sync/device.ts'
 
@@ -21,6 +22,12 @@ export type Ports = {
   readonly agentShare?: number
   /** Loads the embedding model, where vectors are used. */
   readonly embedder?: () => Promise<Embedder>
+  /** The name of the embedding model, and why indexing fails, if it does. Absent if vectors are off. */
+  readonly semantic?: { readonly model: string; readonly problem?: () => string | null }
+  /** Recall uses the embedding model too. A one-shot command answers before a model is loaded, and recalls by words. */
+  readonly recallByMeaning?: boolean
+  /** How readily recall quotes. Default normal. */
+  readonly recallBoldness?: Boldness
   /** Counts recalls, where they are counted, and reads the counts. */
   readonly counter?: RecallCounter
   readonly counts?: Omit<RecallCounts, 'countRecalls'>

@@ -1,8 +1,10 @@
-import { type Belief, beliefTypes, statuses, subtypes } from '../beliefs/belief.ts'
+import type { Belief } from '../beliefs/belief.ts'
 import { beliefOrders } from '../beliefs/belief-store.ts'
 import { universalScope } from '../beliefs/scope.ts'
 import { invalid } from '../errors.ts'
 import { limits } from '../memory/change/draft.ts'
+import type { Remembered } from '../memory/change/remember.ts'
+import { linkableBeliefs, linksOf, proposalsAbout } from '../memory/explain/links.ts'
 import { omitUndefined } from '../omit-undefined.ts'
 import {
   beliefId,
@@ -10,7 +12,6 @@ import {
   flag,
   list,
   maxItems,
-  nullable,
   object,
   optional,
   paging,
@@ -21,44 +22,22 @@ import {
   version,
 } from './field.ts'
 import { sentEntry } from './history.ts'
-import { type Call, operation, servedBy, shaped } from './operation.ts'
+import { type Call, existing, operation, servedBy, shaped } from './operation.ts'
+import { rememberHints } from './remember-hints.ts'
 import { beliefById, cachedUntilChange } from './served-memory.ts'
+import { beliefFilter, correction, draft } from './shared-fields.ts'
 import { tool } from './tool.ts'
 import { answerWith, idField, keyField, notice, scopeField } from './tool-answers.ts'
 import { beliefInView, homeOf } from './view.ts'
 
-const statedStatuses = ['active', 'inferred', 'exploratory'] as const
 const rememberOutcomes = ['remembered', 'reinforced', 'corrected', 'proposed'] as const
 
-const name = optional(text(limits.name))
-const content = text(limits.content)
-const why = optional(text(limits.why))
 const elsewhere = optional(scopeField, 'Where to look for the belief, when it is in another scope than the usual ones.')
-const aliases = optional(list(text(limits.alias), { max: limits.aliases }))
-
-/** The fields of a statement. */
-const draft = {
-  name: optional(text(limits.name), 'Default: derived from the content.'),
-  content,
-  scopes: optional(scopes('Default: where the server was started; see `homeScopes` of health.')),
-  type: optional(choice(beliefTypes)),
-  subtype: optional(nullable(choice(subtypes))),
-  aliases,
-  why,
-  status: optional(choice(statedStatuses)),
-  confidence: optional(share()),
-  pinned: optional(flag()),
-  participants: optional(list(text(limits.label), { max: limits.participants })),
-  relation: optional(nullable(text(limits.label))),
-}
 
 const forgetExtent = {
   wholeChain: optional(flag('Also its earlier and later versions.')),
   keepTurns: optional(flag('Keep the messages that state it. An agent always keeps them.')),
 }
-
-/** Makes sure that a belief has this whole id. */
-const existing = async (call: Call, id: string): Promise<string> => (await beliefById(servedBy(call), id)).id
 
 /** Adds how often each belief was recalled, and when it last was. */
 async function counted<Item extends { readonly belief: Belief }>(call: Call, items: readonly Item[]) {
@@ -100,6 +79,14 @@ const statement = text(
   1,
 )
 
+const hintsHelp =
+  'What the author should know, such as a secret in the statement, or a name that many messages contain.'
+
+type GivenNames = { readonly name?: string; readonly aliases?: readonly string[] }
+
+const hintsOn = (remembered: Remembered, given: GivenNames): string[] =>
+  rememberHints(remembered, given).map(({ text }) => text)
+
 const rememberTool = tool({
   name: 'memory_remember',
   title: 'Remember something',
@@ -140,22 +127,25 @@ const rememberTool = tool({
       refusedAliases: z
         .array(z.object({ alias: z.string(), reason: z.string(), instead: z.string() }))
         .describe('Names that were left out, and better ones.'),
+      hints: z.array(z.string()).describe(hintsHelp),
     }),
   async run(call, { statement, kind, where, names = [], key }) {
     const [name, ...aliases] = names
-    const { outcome, belief, replaced, otherValues, refusedAliases } = await call.memory.remember({
+    const remembered = await call.memory.remember({
       content: statement,
       ...(kind === undefined ? {} : kinds[kind]),
       ...omitUndefined({ name, key }),
       ...(aliases.length === 0 ? {} : { aliases }),
       scopes: homeOf(call, where === 'everywhere' ? universalScope : where),
     })
+    const { outcome, belief, replaced, otherValues, refusedAliases } = remembered
     return {
       outcome,
       belief: answerWith(belief),
       replaced: replaced.map(({ id }) => id),
       otherValues: otherValues.map((other) => answerWith(other)),
       refusedAliases: [...refusedAliases],
+      hints: hintsOn(remembered, omitUndefined({ name, aliases })),
     }
   },
 })
@@ -220,9 +210,9 @@ export const beliefs = {
     input: {
       query: optional(text(2_000, 'The last word may be the beginning of one.')),
       scope: scopesInView('Of any of these scopes.'),
-      type: optional(list(choice(beliefTypes))),
-      status: optional(list(choice(statuses))),
-      pinned: optional(flag()),
+      type: beliefFilter.type,
+      status: beliefFilter.status,
+      pinned: optional(flag('true: only pinned beliefs. false: none of them.')),
       current: optional(flag('true: only what recall may return. false: only what it may not.')),
       proposals: optional(flag('true: only proposals. false: none of them.')),
       candidates: optional(flag('true: only candidates. false: none of them.')),
@@ -267,10 +257,13 @@ export const beliefs = {
         refusedAliases: z
           .array(z.object({ alias: z.string(), reason: z.string(), instead: z.string() }))
           .describe('Aliases that an agent may not give, and better ones.'),
+        hints: z.array(z.string()).describe(hintsHelp),
       }),
     ),
-    run: ({ memory, view, idempotency }, input) =>
-      memory.remember({ scopes: view.homeScopes, ...input, ...idempotency }),
+    run: async ({ memory, view, idempotency }, input) => {
+      const remembered = await memory.remember({ scopes: view.homeScopes, ...input, ...idempotency })
+      return { ...remembered, hints: hintsOn(remembered, input) }
+    },
     tool: rememberTool,
   }),
   getBelief: operation({
@@ -286,7 +279,6 @@ export const beliefs = {
     ),
     run: async (call, { id }) => {
       const belief = await beliefById(servedBy(call), id)
-      const { proposalsAbout } = await import('../memory/explain/links.ts')
       return { belief, proposals: await proposalsAbout(servedBy(call).ports, belief) }
     },
     tool: tool({
@@ -371,7 +363,6 @@ export const beliefs = {
     run: async (call, { id }) => {
       const served = servedBy(call)
       const { user, scopes } = served.view
-      const { linkableBeliefs, linksOf } = await import('../memory/explain/links.ts')
       const linkable = await cachedUntilChange(served, 'linkable', () => linkableBeliefs(served.ports, user))
       return linksOf(served.ports, { user, scopes, reference: await existing(call, id) }, linkable)
     },
@@ -382,10 +373,10 @@ export const beliefs = {
     http: 'PATCH /beliefs/:id',
     input: {
       id: beliefId,
-      why,
+      why: draft.why,
       pinned: optional(flag()),
-      addAliases: aliases,
-      removeAliases: aliases,
+      addAliases: draft.aliases,
+      removeAliases: draft.aliases,
       scopes: optional(scopes('All the scopes it is to have.')),
       expectedVersion: optional(version),
     },
@@ -397,17 +388,7 @@ export const beliefs = {
     summary: 'Replace a belief with a newer one; the old one stays in the history and is never recalled.',
     access: 'agents',
     http: 'POST /beliefs/:id/correct',
-    input: {
-      id: beliefId,
-      content,
-      why,
-      aliases,
-      type: draft.type,
-      status: draft.status,
-      confidence: draft.confidence,
-      name,
-      expectedVersion: optional(version),
-    },
+    input: { id: beliefId, ...correction, expectedVersion: optional(version) },
     answer: shaped(({ z, Changed }) =>
       Changed.extend({
         outcome: z.enum(['corrected', 'proposed', 'unchanged']),
@@ -432,7 +413,7 @@ export const beliefs = {
     input: {
       id: beliefId,
       by: optional(
-        object({ id: optional(beliefId), name, content: optional(content), why }),
+        object({ id: optional(beliefId), name: draft.name, content: optional(draft.content), why: draft.why }),
         'The decision: the id of a belief, or the name and content of a new one.',
       ),
     },

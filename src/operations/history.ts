@@ -1,6 +1,6 @@
 import { actorKinds } from '../beliefs/belief.ts'
 import { entryOf, eventKinds, type JournalEntry, mostListedBeliefs } from '../beliefs/journal.ts'
-import type { Removal } from '../memory/explain/history.ts'
+import { changesOf, filteredEvents, type Removal, removalOf } from '../memory/explain/history.ts'
 import { omitUndefined } from '../omit-undefined.ts'
 import { choice, flag, list, maxItems, optional, usually, whole } from './field.ts'
 import { operation, servedBy, shaped } from './operation.ts'
@@ -43,7 +43,6 @@ export const history = {
     run: async (call, { kind, actor, ...page }) => {
       const { ports, view } = servedBy(call)
       const { user } = view
-      const { filteredEvents, removalOf } = await import('../memory/explain/history.ts')
       const wanted = { ...page, ...omitUndefined({ kinds: kind, actors: actor }) }
       const { entries, nextBefore } = await filteredEvents(ports, user, wanted)
       const named = ({ beliefIds }: JournalEntry): readonly string[] => beliefIds.slice(0, maxNames)
@@ -82,7 +81,6 @@ export const history = {
     ),
     run: async (call, input) => {
       const { ports, view } = servedBy(call)
-      const { changesOf } = await import('../memory/explain/history.ts')
       return { changes: await changesOf(ports, view.user, input.number, mostListedBeliefs) }
     },
   }),

@@ -1,7 +1,8 @@
 import type { z } from 'zod'
 import type { Memory } from '../memory/memory.ts'
+import type { Principal } from '../memory/people/access.ts'
 import type { Fields, InputOf } from './field.ts'
-import type { ServedMemory } from './served-memory.ts'
+import { beliefById, type ServedMemory } from './served-memory.ts'
 import type { Tool } from './tool.ts'
 import type { MemoryView } from './view.ts'
 
@@ -12,7 +13,16 @@ import type { MemoryView } from './view.ts'
  */
 export type Access = 'anybody' | 'agents' | 'person' | 'installation' | 'admin' | 'tokens'
 
-type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE'
+export type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE'
+
+/**
+ * The holder of the token of a request. `installation`: a token in the memory directory, or its cookie. The others have a
+ * token of the store: a person or an agent of theirs, or an administrator.
+ */
+export type Caller =
+  | { readonly kind: 'installation' }
+  | { readonly kind: 'member'; readonly principal: Principal }
+  | { readonly kind: 'admin' }
 
 /** The caller of an operation, and the memory that the call is about. No argument of a call can change its user or author. */
 export type Call = {
@@ -20,6 +30,7 @@ export type Call = {
   readonly memory: Memory
   readonly view: MemoryView
   readonly isAgent: boolean
+  readonly caller: Caller
   /** A retry with the same key has one effect. */
   readonly idempotency: { readonly key?: string }
   /** The server that answers; null for a call from the command line or over the streams of MCP. */
@@ -79,3 +90,6 @@ export function servedBy({ served }: Call): ServedMemory {
   if (served === null) throw new Error('This operation needs a server.')
   return served
 }
+
+/** Makes sure that a belief has this whole id. */
+export const existing = async (call: Call, id: string): Promise<string> => (await beliefById(servedBy(call), id)).id

@@ -4,10 +4,10 @@ import { invalid, MemoryError } from '../errors.ts'
 import type { Captured } from '../eval/pack/capture.ts'
 import { localDay } from '../local-time.ts'
 import { type Budget, type Context, isShown, type NamedAnyway, type RelevantBelief } from '../memory/recall/context.ts'
+import { renderContext } from '../memory/recall/render.ts'
 import { type SearchHit, searchPlaces } from '../memory/recall/search.ts'
 import { omitUndefined } from '../omit-undefined.ts'
 import { cutNote } from '../search/message.ts'
-import { Slices } from '../search/slices.ts'
 import { type Strength, strengths } from '../search/turns/strength.ts'
 import {
   beliefId,
@@ -27,33 +27,19 @@ import {
   version,
   whole,
 } from './field.ts'
-import { type Call, operation, servedBy, shaped } from './operation.ts'
-import { beliefById } from './served-memory.ts'
+import { type Call, existing, operation, servedBy, shaped } from './operation.ts'
+import { recallHints } from './recall-hints.ts'
 import type * as shapes from './shapes.ts'
 import type { Shaped } from './shapes.ts'
+import { budget, said } from './shared-fields.ts'
 import { tool } from './tool.ts'
 import { answerWith, type BeliefAnswer, cut, maxTextCharacters, notice, scopeField } from './tool-answers.ts'
-import { said } from './turns.ts'
 import { scopesOf } from './view.ts'
-
-const counts = whole({ min: 0, max: maxItems })
-
-const budget = optional(
-  object({
-    maxBeliefs: optional(counts),
-    maxPinned: optional(counts),
-    maxFromAgents: optional(counts),
-    maxQuestions: optional(counts),
-    maxCharacters: optional(whole({ min: 0, max: 1_000_000 })),
-    maxPrelude: optional(whole({ min: 0, max: 100_000 })),
-    maxQuotes: optional(whole({ min: 0, max: 3 })),
-  }),
-)
 
 const asked = {
   message,
   scopes: optional(scopes('The active scopes; default those of health.')),
-  budget,
+  budget: optional(object(budget)),
 }
 
 const asOf = time('What was known at this time; a day alone means its end, in the time zone of the server.')
@@ -74,8 +60,6 @@ const optionsOf = ({ view }: Call, { scopes = view.scopes, budget }: Asked) => (
   scopes,
   ...omitUndefined({ budget }),
 })
-
-const existing = async (call: Call, id: string): Promise<string> => (await beliefById(servedBy(call), id)).id
 
 const captureInput = {
   message,
@@ -242,7 +226,6 @@ export const recall = {
     ),
     run: async (call, { message, leftOut, asOf, ...rest }) => {
       const { clock } = servedBy(call).server
-      const { renderContext } = await import('../memory/recall/render.ts')
       const started = clock()
       // What was left out may be in other scopes.
       const nearMisses = leftOut && !call.isAgent
@@ -253,11 +236,8 @@ export const recall = {
       })
       const { nearMisses: misses = [], namedAnyway = [], quoteDecision = null, ...context } = recalled
       const durationMs = clock() - started
-      const [rendered, highlights] = [renderContext(context), await highlightsOf(context, namedAnyway)]
-      const hints =
-        nearMisses && asOf === undefined
-          ? await (await import('./recall-hints.ts')).recallHints(call.memory, message, context)
-          : null
+      const [rendered, highlights] = [renderContext(context), highlightsOf(context, namedAnyway)]
+      const hints = nearMisses && asOf === undefined ? await recallHints(call.memory, message, context) : null
       return { context, rendered, highlights, namedAnyway, leftOut: misses, quoteDecision, hints, durationMs }
     },
   }),
@@ -272,7 +252,7 @@ export const recall = {
       since: said.since,
       until: said.until,
       speaker: said.speaker,
-      session: optional(text(200)),
+      session: said.session,
       asOf,
       limit: usually(whole({ min: 1, max: 100 }), defaultLimit, 'Of beliefs and of quotes.'),
     },
@@ -281,6 +261,7 @@ export const recall = {
         beliefs: z.array(SearchHit),
         total: z.int().describe('How many beliefs there are in all.'),
         quotes: z.array(QuoteHit),
+        meaning: z.enum(['words', 'vectors']).describe('Whether words alone were compared, or vectors too.'),
         isQueryCut: z.boolean().describe('The question has more than 32,000 characters: only both ends were read.'),
       }),
     ),
@@ -387,19 +368,19 @@ async function capture(call: Call, request: CaptureRequest): Promise<Shaped<type
   const { memories, installation } = servedBy(call)
   if (installation === null)
     throw new MemoryError('forbidden', "Cases are kept for the server's own memory directory only.")
-  const { root, openSubject } = installation.evals
+  const { root, openSystem } = installation.evals
   const { captureCase } = await import('../eval/pack/capture.ts')
-  const subject = await openSubject()
+  const system = await openSystem()
   let captured: Captured
   try {
     // Recalls through the dashboard's memory leave no shadow record: repeating a recall is not another live recall.
     captured = await captureCase(
       memories.dashboard,
       { ...request, replace: false, note: request.note ?? null },
-      { root, subject },
+      { root, system },
     )
   } finally {
-    await subject.close()
+    await system.close()
   }
   const { caseId, beliefsCopied, passesNow, failures, isFaithful } = captured
   return { caseId, description: captured.case.description, beliefsCopied, passesNow, failures, isFaithful }
@@ -415,8 +396,7 @@ type Hit = BeliefAnswer & {
 type Span = Shaped<typeof shapes.MatchedWords> & { readonly beliefIds: readonly string[] }
 
 /** The spans of the message that named something, in order. Of two that overlap, the longer one stays. */
-async function highlightsOf({ relevant }: Context, namedAnyway: readonly NamedAnyway[]): Promise<readonly Span[]> {
-  const slices = new Slices()
+function highlightsOf({ relevant }: Context, namedAnyway: readonly NamedAnyway[]): readonly Span[] {
   const byPlace = new Map<string, Omit<Span, 'beliefIds'> & { readonly beliefIds: Set<string> }>()
   const named = relevant.map(({ belief, matches }) => ({ beliefId: belief.id, matches }))
   for (const { beliefId, matches } of [...named, ...namedAnyway]) {
@@ -425,7 +405,6 @@ async function highlightsOf({ relevant }: Context, namedAnyway: readonly NamedAn
       const known = byPlace.get(place)
       if (known === undefined) byPlace.set(place, { start, end, text, typo, beliefIds: new Set([beliefId]) })
       else byPlace.set(place, { ...known, typo: known.typo ?? typo, beliefIds: known.beliefIds.add(beliefId) })
-      if (slices.areOver) await slices.pause()
     }
   }
   const byLength = [...byPlace.values()].sort(
@@ -440,7 +419,6 @@ async function highlightsOf({ relevant }: Context, namedAnyway: readonly NamedAn
       .reduce((least, at) => (at > 0 && (least === 0 || at < least) ? at : least), 0)
     if (over === 0) spanAt.fill(spans.push(one), one.start, one.end)
     else for (const id of one.beliefIds) spans[over - 1]?.beliefIds.add(id)
-    if (slices.areOver) await slices.pause()
   }
   return spans
     .sort((one, other) => one.start - other.start)

@@ -1,14 +1,11 @@
 import type { Belief } from '../beliefs/belief.ts'
 import { beliefId, maxItems, optional, paging, text, whole } from './field.ts'
-import { type Call, operation, servedBy, shaped } from './operation.ts'
-import { beliefById } from './served-memory.ts'
+import { existing, operation, shaped } from './operation.ts'
 import { tool } from './tool.ts'
 import { notice } from './tool-answers.ts'
 import { isInView } from './view.ts'
 
 const defaultLimit = 20
-
-const existing = async (call: Call, id: string): Promise<string> => (await beliefById(servedBy(call), id)).id
 
 /** Changes and candidates that wait for a person to decide. */
 export const review = {

@@ -1,7 +1,7 @@
 import type { Belief } from '../beliefs/belief.ts'
 import type { StoreCare, StoreFinding } from '../beliefs/store-care.ts'
 import { type MemoryError, notFound } from '../errors.ts'
-import type { SystemUnderTest } from '../eval/system/subject.ts'
+import type { SystemUnderTest } from '../eval/system/under-test.ts'
 import type { Memory } from '../memory/memory.ts'
 import type { AccessPorts, Principal } from '../memory/people/access.ts'
 import type { Ports } from '../memory/ports.ts'
@@ -77,7 +77,7 @@ export type ServedEvals = {
   readonly shippedPacks: string
   readonly isRecordingShadows: boolean
   /** Opens the system that a captured case is tried on at once. */
-  readonly openSubject: () => Promise<SystemUnderTest>
+  readonly openSystem: () => Promise<SystemUnderTest>
   /** The sessions and checks of a task in one repeat of a run; null when they were not kept. */
   readonly taskWork: (runId: string, taskId: string, repeat: number) => Promise<TaskEvidence | null>
 }

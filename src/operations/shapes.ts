@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { roles, tokenKinds } from '../beliefs/access-store.ts'
 import * as belief from '../beliefs/belief.ts'
 import { eventKinds } from '../beliefs/journal.ts'
 import * as turn from '../beliefs/turn.ts'
@@ -138,6 +139,10 @@ const QuotedText = z.object({
 
 /** A quote in a recalled context. */
 export const Quote = QuotedText.extend({
+  level: z
+    .enum(['sure', 'perhaps'])
+    .describe('sure: very likely an answer, in the words of the person. perhaps: background that may be ignored.'),
+  probability: z.number().describe('The probability that the turn helps with the message.'),
   perhapsPasted: z.boolean().describe('It stands where a person may have pasted it.'),
   shared: z.array(z.string()).describe('Words of the message that it holds.'),
   nearby: z.array(z.string()).describe('Words of the message that were said right beside it.'),
@@ -153,15 +158,17 @@ export const QuoteHit = QuotedText.extend({
   found: z.array(z.string()).describe('Words of the question that it holds.'),
 }) satisfies z.ZodType<TurnHit>
 
+const QuoteLevels = z
+  .object({ sure: z.number(), perhaps: z.number() })
+  .describe('The least probability for sure quotes, and for those that may help.')
+
 export const QuoteDecision = z.object({
   asked: z.array(z.string()).describe('The words of the message that a quote is looked for by.'),
-  common: z.array(z.string()).describe('Those of them that are too common to tell a topic.'),
-  threshold: z.number().describe('A quote is shown from this score on.'),
+  unknown: z.array(z.string()).describe('Those of them that no turn has.'),
+  probability: z.number().describe('The probability that one of the best turns helps.'),
+  levels: QuoteLevels,
   best: Quote.nullable().describe('The best one there was, shown or not.'),
-  unmet: z
-    .enum(['score', 'an uncommon word', 'two uncommon words', 'the newest word'])
-    .nullable()
-    .describe('What the best one lacks. Null when it passed, or when there is none.'),
+  unclear: z.array(z.string()).describe('Turns that are left out because too many newer ones may have changed them.'),
 }) satisfies z.ZodType<context.QuoteDecision>
 
 export const RecallContext = z.object({
@@ -172,7 +179,11 @@ export const RecallContext = z.object({
   pinned: z.array(Belief),
   relevant: z.array(RelevantBelief).describe('Best first.'),
   questions: z.array(Belief),
-  quotes: z.array(Quote).describe('What was said earlier that answers the message, newest first.'),
+  quotes: z
+    .array(Quote)
+    .describe(
+      'Earlier words that help with the message: the sure ones first, and a newer one before the older one that it may update.',
+    ),
   isMessageCut: z
     .boolean()
     .describe('The message has more than 32,000 characters: only its first and last 16,000 were read.'),
@@ -200,6 +211,7 @@ export const SearchHit = z.object({
   belief: Belief,
   strength: z.enum(strengths),
   score: z.number(),
+  cosine: z.number().nullable().describe('Of its content with the query, if it was found by meaning and not by words.'),
   highlights: z.array(Highlight),
 }) satisfies z.ZodType<BeliefHit>
 
@@ -227,17 +239,20 @@ export const WhyTurn = z.object({
   isInView: z.boolean().describe('False: it was said in another scope; the rest is judged as if that were active.'),
   quote: Quote.nullable().describe('As the context has it; null if it is not quoted.'),
   best: Quote.nullable().describe('Its best sentence with the score, quoted or not.'),
-  threshold: z.number(),
+  probability: z.number().describe('The probability that one of the best turns helps.'),
+  levels: QuoteLevels,
   unmet: z
     .enum([
-      ...(['score', 'an uncommon word', 'two uncommon words', 'a shared word', "the person's own words"] as const),
-      ...(['the newest word', 'other quotes', 'a belief'] as const),
+      ...(['a shared word', "the person's own words", 'better turns', 'probability'] as const),
+      ...(['other quotes', 'a belief', 'the newest word'] as const),
     ])
     .nullable()
-    .describe('What it lacks; other quotes or a belief: it passes, but these are shown instead.'),
-  saidInAll: z.object({ units: z.int(), words: z.int() }).describe('The threshold grows with the words.'),
+    .describe(
+      'Why it is not quoted; other quotes or a belief: these are shown instead; the newest word: too many newer turns may have changed it.',
+    ),
+  saidInAll: z.object({ units: z.int(), words: z.int() }).describe('How much was said in the scopes.'),
   asked: z.array(z.string()).describe('The words of the message that a quote is looked for by.'),
-  common: z.array(z.string()).describe('Those of them that are too common to tell a topic.'),
+  unknown: z.array(z.string()).describe('Those of them that no turn has.'),
 }) satisfies z.ZodType<MemoryWhyTurn>
 
 export const Conversation = z.object({
@@ -290,6 +305,23 @@ export const Proposal = z.object({
 })
 
 export const Done = z.object({ ok: z.literal(true) })
+
+export const Person = z.object({ name: z.string(), createdAt: z.string() })
+export const Token = z.object({
+  id: z.string(),
+  kind: z.enum(tokenKinds),
+  person: z.string().nullable().describe('Whose memory it opens; null for an administrator.'),
+  scopes: z.array(z.string()).describe('Of an agent: the scopes it is held to.'),
+  label: z.string(),
+  createdAt: z.string(),
+  lastUsedAt: z.string().nullable().describe('When it was last used, to within ten minutes; null if never.'),
+  revokedAt: z.string().nullable().describe('When it was revoked; null while it is valid.'),
+})
+export const Team = z.object({
+  name: z.string(),
+  createdAt: z.string(),
+  members: z.array(z.object({ person: z.string(), role: z.enum(roles) })),
+})
 
 export const listOf = <Item extends z.ZodType>(item: Item) => z.object({ items: z.array(item), total: z.int() })
 
@@ -380,6 +412,8 @@ export const Mirror = z.object({
 
 export const Finding = z.object({ check: z.string(), ok: z.boolean(), detail: z.string() })
 
+const HookSeen = z.object({ at: z.string(), event: z.string(), outcome: z.string() })
+
 /** A program that can be connected to the memory. */
 export const Host = z.object({
   host: z.string(),
@@ -388,7 +422,18 @@ export const Host = z.object({
   levels: z.array(z.string()),
   files: z.array(z.object({ path: z.string(), connected: z.boolean(), problem: z.string().nullable() })),
   version: z.object({ at: z.string(), version: z.string() }).nullable(),
-  lastHook: z.object({ at: z.string(), event: z.string(), outcome: z.string() }).nullable(),
+  lastHook: HookSeen.extend({
+    prompts: z.int().optional(),
+    late: z.int().describe('Prompts that were answered too late for the program.').optional(),
+    lastPrompt: z.string().nullable().optional(),
+    lastLines: z
+      .object({ at: z.string(), lines: z.int() })
+      .nullable()
+      .describe('The last time that a hook gave lines to the program.')
+      .optional(),
+    lastFailure: HookSeen.nullable().optional(),
+    failing: z.object({ event: z.string(), since: z.string() }).nullable().optional(),
+  }).nullable(),
   lastCall: z.object({ at: z.string(), tool: z.string() }).nullable(),
 })
 

@@ -1,5 +1,7 @@
 import { visibleScopes } from '../beliefs/scope.ts'
 import { invalid } from '../errors.ts'
+import { findBeliefs, listBeliefs } from '../memory/list.ts'
+import { asOf } from '../memory/recall/as-of.ts'
 import { optional, paging, text } from './field.ts'
 import { type Call, operation, servedBy, shaped } from './operation.ts'
 import {
@@ -84,6 +86,17 @@ export const system = {
           .describe('Whether MEMORY.md, evaluation, hosts and checks are open to the caller, and not only a memory.'),
         command: z.string().describe('What a person types to start Credence on this machine, such as `npx credence`.'),
         counts: Counts,
+        meaning: z
+          .object({
+            model: z.string().nullable(),
+            indexed: z.int(),
+            waiting: z.int(),
+            problem: z.string().nullable(),
+            isUsedByRecall: z.boolean(),
+          })
+          .describe(
+            'The embedding model (null if vectors are off), how many turns and beliefs it has indexed, and how many not yet.',
+          ),
         journalHead: z.int().describe('The number of the newest change; 0 when there is none.'),
         mirror: Mirror,
         store: z.object({ file: z.string(), bytes: z.int(), logBytes: z.int() }),
@@ -104,6 +117,8 @@ export const system = {
         isInstallation: installation !== null,
         command: server.command,
         counts: await countsAt(served, head),
+        // Counting reads every turn.
+        meaning: await cachedForMs(served, 'meaning', mirrorTtlMs, () => call.memory.meaningStatus()),
         journalHead: head,
         mirror:
           installation === null
@@ -229,8 +244,6 @@ export const system = {
     run: async (call, { asOf: time, query, ...page }) => {
       const served = servedBy(call)
       const { user } = served.view
-      const { asOf } = await import('../memory/recall/as-of.ts')
-      const { findBeliefs, listBeliefs } = await import('../memory/list.ts')
       const request = { ...page, user, current: true }
       // It takes time in proportion to the journal to read.
       const key = `${(await served.ports.store.head()).number} ${time}`

@@ -1,4 +1,5 @@
 import type { z } from 'zod'
+import { people } from './access.ts'
 import { beliefs } from './beliefs.ts'
 import { evaluation } from './evaluation.ts'
 import { history } from './history.ts'
@@ -18,6 +19,7 @@ export const subjects = {
   recall,
   journal: history,
   evals: evaluation,
+  people,
 } as const satisfies Readonly<Record<string, Readonly<Record<string, Operation>>>>
 
 /** Every operation by its name. */
@@ -29,6 +31,7 @@ export const operations = {
   ...recall,
   ...history,
   ...evaluation,
+  ...people,
 } as const satisfies Readonly<Record<string, Operation>>
 
 export type Operations = typeof operations

@@ -2,6 +2,7 @@ import { type Turn, turnRoles } from '../beliefs/turn.ts'
 import type { TurnFilter } from '../beliefs/turn-store.ts'
 import { invalid, notFound } from '../errors.ts'
 import type { HeardTurn } from '../memory/conversation/hear.ts'
+import { learnedFrom } from '../memory/explain/links.ts'
 import type { Memory } from '../memory/memory.ts'
 import { omitUndefined } from '../omit-undefined.ts'
 import {
@@ -10,40 +11,20 @@ import {
   list,
   message,
   object,
-  oneScope,
   optional,
   paging,
   scopeFilter,
   scopes,
   text,
-  time,
   turnId,
   usually,
   whole,
 } from './field.ts'
 import { operation, servedBy, shaped } from './operation.ts'
+import { heardTurn, said } from './shared-fields.ts'
 
 const maxTurns = 1_000
 
-const heardTurn = {
-  text: text(undefined, 'Word for word. Secrets are masked before it is kept.'),
-  role: optional(choice(turnRoles, 'Default user.')),
-  speaker: optional(text(200, 'The name of the speaker, in a conversation of several people.')),
-  at: time('When it was said. Default now. Shown in its UTC offset, if it has one.'),
-  session: optional(text(200, 'The conversation. Default one for each host and day.')),
-  index: optional(whole({ min: 0 }, 'Its place in the conversation, from 0. Default by its time.')),
-  messageId: optional(text(200, 'The id of the message at its host: the same id is the same message.')),
-  scope: optional(oneScope('Default where the server was started; see `homeScopes` of health.')),
-  host: optional(text(200, 'The program it came through. Default http.')),
-  origin: optional(choice(['document'], 'document: the words are not those of the speaker.')),
-}
-
-/** A selection of turns by who said them, and when. */
-export const said = {
-  speaker: optional(text(200)),
-  since: time('Said at this time or later; a day alone means its beginning, in the time zone of the server.'),
-  until: time('Not said after this time; a day alone means its end, in the time zone of the server.'),
-}
 const containing = optional(text(2_000), 'Holds these words, in any case.')
 const filters = {
   speaker: said.speaker,
@@ -126,7 +107,7 @@ export const turns = {
   listTurns: operation({
     summary: 'Turns, newest first; with a session those of it, oldest first.',
     http: 'GET /turns',
-    input: { session: optional(text(200)), ...filters, ...paging(50) },
+    input: { session: said.session, ...filters, ...paging(50) },
     answer: shaped(({ listOf, Turn }) => listOf(Turn)),
     run: ({ memory }, input) => memory.turns(filterOf(input)),
   }),
@@ -161,7 +142,7 @@ export const turns = {
     http: 'DELETE /turns',
     input: {
       turn: optional(text(200, 'Id of one turn.')),
-      session: optional(text(200)),
+      session: said.session,
       since: said.since,
       until: said.until,
       containing: optional(
@@ -211,7 +192,6 @@ export const turns = {
           'GET conversations lists all conversations.',
         )
       const { ports, view } = servedBy(call)
-      const { learnedFrom } = await import('../memory/explain/links.ts')
       const learned = [...(await learnedFrom(ports, view.user, page.items))].map(([id, beliefs]) => [
         id,
         beliefs.map(({ id: belief, name, candidate }) => ({ id: belief, name, candidate })),

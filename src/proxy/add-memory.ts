@@ -31,22 +31,28 @@ export type MemoryDeps = {
   readonly deadlineMs: number
   readonly now: () => Date
   readonly log: (line: string) => void
+  /** The host of stored turns. Default `proxy`. */
+  readonly host?: string
 }
 
-/** A request to forward, with a report for the client and a callback for the answer. */
-export type Prepared = {
-  readonly body: Buffer
+/** A conversation with blocks of memory in its messages. */
+export type WithMemory = {
+  readonly isChanged: boolean
   /** The value of the header `x-credence-memory`. */
   readonly outcome: string
+  /** Called with the answer when it has come. */
   readonly onAnswer: (answer: ModelAnswer) => void
 }
+
+/** A request to forward, with a report for the client. */
+export type Prepared = WithMemory & { readonly body: Buffer }
 
 /** Hosts and models lose sight of longer context. */
 export const proxyBudget = { maxPrelude: 2_000, maxCharacters: 6_000 }
 
 /** Adds recalled context to requests, and stores their messages as turns. */
-export function memoryInjector({ memory, view: usual, isPaused, deadlineMs, now, log }: MemoryDeps) {
-  const tracker = new ConversationTracker()
+export function memoryInjector({ memory, view: usual, isPaused, deadlineMs, now, log, host = 'proxy' }: MemoryDeps) {
+  const tracker = new ConversationTracker(host)
   let keeping: Promise<void> = Promise.resolve()
 
   /** The view that the headers of a request ask for. Throws a MemoryError if the scope or user is invalid. */
@@ -66,13 +72,25 @@ export function memoryInjector({ memory, view: usual, isPaused, deadlineMs, now,
 
   /** The request with blocks of memory in it. It is forwarded unchanged if that is not possible, and never fails. */
   async function prepare(dialect: Dialect, bytes: Buffer, view: View): Promise<Prepared> {
-    const unchanged = (reason: string): Prepared => ({ body: bytes, outcome: `none; ${reason}`, onAnswer: () => {} })
+    const unchanged = (reason: string): Prepared => ({
+      body: bytes,
+      isChanged: false,
+      outcome: `none; ${reason}`,
+      onAnswer: () => {},
+    })
     const body = parseBody(bytes.toString('utf8'))
     // The service reports what is wrong with it.
     if (body === null) return unchanged('the body is not a JSON object')
     const read = dialect.read(body)
-    const request = read === null ? null : tracker.identify(JSON.stringify(view), read)
-    if (request === null) return unchanged('no message of a person')
+    const added = read === null ? null : await addTo(read, view)
+    if (added === null) return unchanged('no message of a person')
+    return { ...added, body: added.isChanged ? Buffer.from(JSON.stringify(body)) : bytes }
+  }
+
+  /** Adds blocks of memory to the messages of a conversation. Null if it has no message of a person. Never fails. */
+  async function addTo(read: RequestConversation, view: View = usual): Promise<WithMemory | null> {
+    const request = tracker.identify(JSON.stringify(view), read)
+    if (request === null) return null
     const problem = await recall(view, request)
     const { blocks } = request.conversation
     const shown = request.said.filter(({ key }) => blocks.has(key))
@@ -80,7 +98,7 @@ export function memoryInjector({ memory, view: usual, isPaused, deadlineMs, now,
     const isAdded = request.current.some(({ key }) => blocks.has(key))
     keepSaid(view, request)
     return {
-      body: shown.length === 0 ? bytes : Buffer.from(JSON.stringify(body)),
+      isChanged: shown.length > 0,
       outcome: problem === null ? (isAdded ? 'added' : 'none; nothing to add') : `skipped; ${problem}`,
       onAnswer: (answer) => {
         request.onResponse(answer)
@@ -143,7 +161,7 @@ export function memoryInjector({ memory, view: usual, isPaused, deadlineMs, now,
     said: readonly Pick<HeardTurn, 'role' | 'text' | 'origin'>[],
   ): void {
     const at = now().toISOString()
-    const turns = said.map((turn) => ({ ...turn, at, session, host: 'proxy', messageId: randomUUID() }))
+    const turns = said.map((turn) => ({ ...turn, at, session, host, messageId: randomUUID() }))
     if (turns.length === 0) return
     keeping = keeping
       .then(() => (isPaused() ? undefined : memory.keep(view, turns)))
@@ -153,6 +171,7 @@ export function memoryInjector({ memory, view: usual, isPaused, deadlineMs, now,
   return {
     viewOf,
     prepare,
+    addTo,
     /** Settles when everything that was said so far has been kept. */
     settled: (): Promise<void> => keeping,
   }
@@ -239,16 +258,21 @@ class ConversationTracker {
   readonly #exchanges = new RecentMap<TrackedConversation>(mostKnown)
   /** By the first message of a conversation. */
   readonly #openings = new RecentMap<{ readonly conversation: TrackedConversation; isAnswered: boolean }>(mostKnown)
-  /** By the id of an answer that the service keeps. */
+  /** By the id of an answer that the service keeps, or by the name that the client gives the conversation. */
   readonly #answers = new RecentMap<TrackedConversation>(mostKnown)
+  readonly #host: string
+
+  constructor(host: string) {
+    this.#host = host
+  }
 
   /** Null for a request without a message of a person. `view` tells users and scopes apart. */
-  identify(view: string, { messages, continues }: RequestConversation) {
+  identify(view: string, { messages, continues, session }: RequestConversation) {
     const exchanges = exchangesIn(messages)
     const last = exchanges.at(-1)
     if (last === undefined) return null
     const histories = historiesOf(view, exchanges)
-    const conversation = this.#conversationOf(view, exchanges, histories, continues)
+    const conversation = this.#conversationOf(view, exchanges, histories, { continues, session })
     const said = exchanges.flatMap(({ said: texts }, place) =>
       texts.map((message, index) => ({
         key: exchangeHashOf(histories[place] ?? '', message.text, String(index)),
@@ -279,10 +303,17 @@ class ConversationTracker {
     view: string,
     exchanges: readonly Exchange[],
     histories: readonly string[],
-    continues: string | null,
+    { continues, session }: Pick<RequestConversation, 'continues' | 'session'>,
   ): TrackedConversation {
-    if (continues !== null) {
-      const key = exchangeHashOf(view, continues)
+    const newConversation = (): TrackedConversation => ({
+      session: session ?? `${this.#host}-${randomUUID()}`,
+      blocks: new Map(),
+      shown: new Set(),
+      kept: new Set(),
+    })
+    const reference = session ?? continues
+    if (reference !== null) {
+      const key = exchangeHashOf(view, reference)
       const known = this.#answers.get(key) ?? newConversation()
       this.#answers.set(key, known)
       return known
@@ -311,13 +342,6 @@ class ConversationTracker {
     return conversation
   }
 }
-
-const newConversation = (): TrackedConversation => ({
-  session: `proxy-${randomUUID()}`,
-  blocks: new Map(),
-  shown: new Set(),
-  kept: new Set(),
-})
 
 /** Messages without a text, such as results of tools, belong to the answer that is under way. */
 function exchangesIn(messages: readonly HistoryMessage[]) {

@@ -19,6 +19,8 @@ export type RequestConversation = {
   readonly messages: readonly HistoryMessage[]
   /** The id by which the service knows the earlier messages, if the client does not send them again. */
   readonly continues: string | null
+  /** The name that the client gives the conversation. */
+  readonly session?: string | undefined
 }
 
 export type ModelAnswer = {
@@ -163,7 +165,7 @@ const outputOf = ({ output }: JsonObject): string =>
     .join('\n\n')
 
 /** The texts of a message that the person wrote, without those that a program added. */
-function ownText(texts: readonly string[]): Pick<HistoryMessage, 'text' | 'isTyped'> {
+export function ownText(texts: readonly string[]): Pick<HistoryMessage, 'text' | 'isTyped'> {
   const own = texts
     .filter(isSaidByPerson)
     .map((text) => text.trim())

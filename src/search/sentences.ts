@@ -51,6 +51,21 @@ export function sentencesOf(text: string): readonly Sentence[] {
   return sentences
 }
 
+/** A shorter sentence is joined with its neighbour. */
+const shortPiece = 20
+
+/** The first `max` sentences of a text, with fragments such as "Yes." joined to their neighbours. */
+export function joinedSentences(text: string, max: number): readonly Sentence[] {
+  const joined: Sentence[] = []
+  for (const sentence of sentencesOf(text)) {
+    const last = joined.at(-1)
+    if (last !== undefined && (sentence.text.length < shortPiece || last.text.length < shortPiece))
+      joined[joined.length - 1] = { start: last.start, end: sentence.end, text: text.slice(last.start, sentence.end) }
+    else joined.push(sentence)
+  }
+  return joined.slice(0, max)
+}
+
 /** White space as JavaScript's `\s` has it, without the price of a pattern for the characters that most texts are made of. */
 function isSpace(text: string, at: number): boolean {
   const code = text.charCodeAt(at)

@@ -196,9 +196,19 @@ const noTurns: TurnStore & TurnIndex & MeaningIndex = {
   lastStep: async () => null,
   unitsAround: async () => [],
   turnsAt: async () => new Map(),
+  turnCosines: async () => ({
+    rows: new Int32Array(),
+    cosines: new Float32Array(),
+    isEvery: true,
+    mean: 0,
+    deviation: 0,
+  }),
+  beliefCosines: async () => [],
   vectorsAt: async () => new Map(),
-  turnsWithoutVectors: async () => [],
+  withoutVectors: async () => ({ texts: [], next: null }),
   keepVectors: async () => {},
+  hasVectors: async () => false,
+  vectorCounts: async () => ({ indexed: 0, waiting: 0 }),
 }
 
 const isIn = (belief: Belief, scopes: readonly string[]): boolean =>

@@ -1,9 +1,18 @@
+import type { Belief } from '../beliefs/belief.ts'
 import type { Page } from '../beliefs/belief-store.ts'
 import { compareText } from '../beliefs/identity.ts'
 import { isSameTurn, longestOpening, type NewTurn, type Turn } from '../beliefs/turn.ts'
 import type { ExportedTurn, SessionSummary, TurnFilter } from '../beliefs/turn-store.ts'
+import { comparedWith } from '../search/turns/cosines.ts'
 import { mostOccurrences, unitsOf, wordCount } from '../search/turns/passages.ts'
-import type { TurnPostings, TurnUnit, TurnVectors, TurnView } from '../search/turns/turn-index.ts'
+import type {
+  MessageVectors,
+  TurnCosines,
+  TurnPostings,
+  TurnUnit,
+  TurnVectors,
+  TurnView,
+} from '../search/turns/turn-index.ts'
 import { type ModelOptions, openModelBeliefs } from './model-beliefs.contract.ts'
 
 type StoredTurn = { readonly turn: NewTurn; readonly row: number }
@@ -30,6 +39,26 @@ export function openModelStore(options: Omit<ModelOptions, 'turns'>): ReturnType
       },
     },
   })
+  const beliefVectors = new Map<string, Int8Array>()
+  /** The number of a belief's row is its place here. */
+  const beliefKeys: string[] = []
+  const beliefKey = ({ user, id, content }: Belief): string => `${JSON.stringify(user)} ${id} ${content}`
+  const currentBeliefs = async (user: string) =>
+    (await store.list({ user, current: true }, { limit: Number.MAX_SAFE_INTEGER, offset: 0 })).items
+  const beliefsWithout = async (
+    user: string,
+    model: string,
+    { limit, before = Number.POSITIVE_INFINITY }: { readonly limit: number; readonly before?: number },
+  ) =>
+    (await currentBeliefs(user))
+      .filter((belief) => !beliefVectors.has(`${model} ${beliefKey(belief)}`))
+      .map((belief) => {
+        if (!beliefKeys.includes(beliefKey(belief))) beliefKeys.push(beliefKey(belief))
+        return { row: beliefKeys.indexOf(beliefKey(belief)), text: belief.content }
+      })
+      .filter(({ row }) => row < before)
+      .sort((a, b) => b.row - a.row)
+      .slice(0, limit)
   return {
     ...store,
     knownTurns: async (user, heard) => saidBy(user).known(heard),
@@ -42,9 +71,35 @@ export function openModelStore(options: Omit<ModelOptions, 'turns'>): ReturnType
     turnSpeakers: async (view) => saidBy(view.user).speakers(view),
     lastStep: async (view) => saidBy(view.user).lastStep(view),
     unitsAround: async (view, rows, reach) => saidBy(view.user).unitsAround(view, rows, reach),
+    turnCosines: async (view, model, message) => saidBy(view.user).turnCosines(view, model, message),
     vectorsAt: async (user, model, rows) => saidBy(user).vectorsAt(model, rows),
-    turnsWithoutVectors: async (user, model, page) => saidBy(user).withoutVectors(model, page),
-    keepVectors: async (user, model, vectors) => saidBy(user).keepVectors(model, vectors),
+    withoutVectors: async (user, model, kind, page) => {
+      const texts = kind === 'turn' ? saidBy(user).withoutVectors(model, page) : await beliefsWithout(user, model, page)
+      return { texts, next: texts.at(-1)?.row ?? null }
+    },
+    keepVectors: async (user, model, kind, vectors) => {
+      if (kind === 'turn') return saidBy(user).keepVectors(model, vectors)
+      for (const { row, vectors: bytes } of vectors) beliefVectors.set(`${model} ${beliefKeys[row]}`, bytes)
+    },
+    hasVectors: async (user) =>
+      saidBy(user).vectorModels().length > 0 ||
+      [...beliefVectors.keys()].some((key) => key.includes(` ${JSON.stringify(user)} `)),
+    vectorCounts: async (user, model) => {
+      const waitingTurns = saidBy(user).withoutVectors(model, { limit: Number.MAX_SAFE_INTEGER }).length
+      const waitingBeliefs = (await beliefsWithout(user, model, { limit: Number.MAX_SAFE_INTEGER })).length
+      const turnsDone = saidBy(user)
+        .vectorModels()
+        .filter((one) => one === model).length
+      const beliefsDone = (await currentBeliefs(user)).length - waitingBeliefs
+      return { indexed: turnsDone + beliefsDone, waiting: waitingTurns + waitingBeliefs }
+    },
+    beliefCosines: async (user, model, message, limit) => {
+      const found = (await currentBeliefs(user)).flatMap((belief) => {
+        const vectors = beliefVectors.get(`${model} ${beliefKey(belief)}`)
+        return vectors === undefined ? [] : [{ beliefId: belief.id, cosine: comparedWith(message)(vectors) }]
+      })
+      return found.sort((a, b) => b.cosine - a.cosine).slice(0, limit)
+    },
     turnsAt: async (user, rows) => saidBy(user).turnsAt(rows),
   }
 }
@@ -229,6 +284,20 @@ class UserTurns {
     )
   }
 
+  turnCosines(view: Pick<TurnView, 'scopes'>, model: string, message: MessageVectors): TurnCosines {
+    const found = this.#kept.flatMap(({ row, turn }) => {
+      const vectors = this.#vectors.get(`${model} ${row}`)
+      const isInView = view.scopes === null || view.scopes.includes(turn.scope)
+      return vectors === undefined || !isInView ? [] : [{ row, cosine: comparedWith(message)(vectors) }]
+    })
+    const cosines = Float32Array.from(found, ({ cosine }) => cosine)
+    const meanOf = (numbers: readonly number[]): number =>
+      numbers.reduce((sum, number) => sum + number, 0) / Math.max(1, numbers.length)
+    const mean = meanOf(found.map(({ cosine }) => cosine))
+    const deviation = Math.sqrt(meanOf(found.map(({ cosine }) => (cosine - mean) ** 2)))
+    return { rows: Int32Array.from(found, ({ row }) => row), cosines, isEvery: true, mean, deviation }
+  }
+
   vectorsAt(model: string, rows: readonly number[]): ReadonlyMap<number, Int8Array> {
     return new Map(
       rows.flatMap((row) => {
@@ -253,7 +322,19 @@ class UserTurns {
 
   keepVectors(model: string, vectors: readonly TurnVectors[]): void {
     for (const { row, vectors: bytes } of vectors)
-      if (this.#kept.some((kept) => kept.row === row)) this.#vectors.set(`${model} ${row}`, bytes)
+      if (this.#kept.some((kept) => kept.row === row)) {
+        // A turn has vectors of one model.
+        for (const key of this.#vectors.keys()) if (key.endsWith(` ${row}`)) this.#vectors.delete(key)
+        this.#vectors.set(`${model} ${row}`, bytes)
+      }
+  }
+
+  /** The model of each turn that has vectors. */
+  vectorModels(): readonly string[] {
+    return [...this.#vectors.keys()].flatMap((key) => {
+      const at = key.lastIndexOf(' ')
+      return this.#kept.some(({ row }) => row === Number(key.slice(at + 1))) ? [key.slice(0, at)] : []
+    })
   }
 
   /** The turns of a session, in the order of the conversation. */

@@ -1,7 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import { temporaryDirectory } from '../../test/temporary-directory.ts'
 import { memoryFrom } from '../memory/memory.ts'
-import { openPorts } from '../open-memory.ts'
+import { openPorts as openPortsIn } from '../open-memory.ts'
+import { openServer } from '../open-server.ts'
+
+const openPorts = (dir: string, address: string | undefined) =>
+  openPortsIn(dir, address === undefined ? {} : { server: () => openServer(dir, address) })
 
 const standpoint = {
   user: 'local',
@@ -16,7 +20,7 @@ export function describeRecallCounts(name: string, addressOf: () => Promise<stri
     it('are kept as numbers, outside the journal, and do not change what is recalled', async () => {
       using directory = temporaryDirectory()
       const store = await addressOf()
-      const ports = openPorts(directory.path, { store })
+      const ports = openPorts(directory.path, store)
       const memory = memoryFrom(ports, standpoint)
       const { belief } = await memory.remember({ name: 'Redis', content: 'On port 6380.' })
       const head = await ports.store.head()
@@ -40,12 +44,12 @@ export function describeRecallCounts(name: string, addressOf: () => Promise<stri
     it('are written when the store is closed, and order and filter a list', async () => {
       using directory = temporaryDirectory()
       const store = await addressOf()
-      const before = memoryFrom(openPorts(directory.path, { store }), standpoint)
+      const before = memoryFrom(openPorts(directory.path, store), standpoint)
       for (const name of ['Alpha', 'Beta', 'Gamma']) await before.remember({ name, content: `About ${name}.` })
       await before.recall('Tell me about Beta')
       await before.close()
 
-      const after = memoryFrom(openPorts(directory.path, { store }), standpoint)
+      const after = memoryFrom(openPorts(directory.path, store), standpoint)
       const names = async (options: Parameters<typeof after.list>[0]) =>
         (await after.list(options)).items.map(({ name }) => name)
       expect((await names({ order: 'recalled' }))[0]).toBe('Beta')

@@ -3,7 +3,7 @@ import type { NewTurn, Turn } from '../beliefs/turn.ts'
 import { parseQuestion } from '../search/turns/question.ts'
 import { rankTurns } from '../search/turns/rank.ts'
 import { committed, storesFrom } from './opened-stores.contract.ts'
-import { type AnyStore, commitOf, said } from './sample-beliefs.contract.ts'
+import { type AnyStore, commitOf, gone, next, present, said, sample } from './sample-beliefs.contract.ts'
 
 export const hear = (store: AnyStore, turns: readonly NewTurn[], user = 'ada') =>
   committed(store, commitOf([], { kind: 'hear', user, turns }))
@@ -375,28 +375,107 @@ export function describeTurns(name: string, open: () => AnyStore): void {
       expect(await inSession(store)).toEqual([long, 'after'])
     })
 
-    it('by meaning, once somebody has worked that out', async () => {
-      const store = empty()
-      const [red, doomed] = [said('The kayak is red.'), said('The kayak is blue.', { session: 's2' })]
-      await hear(store, [red, doomed, said('Boats are fun.', { role: 'assistant' })])
+    describe('by meaning', () => {
+      const one = Int8Array.of(1, -2, 127)
+      const other = Int8Array.of(-90, 90, 0)
+      const message = { vectors: one, dimensions: 3 }
+      const everywhere = { user: 'ada', scopes: null }
 
-      const waiting = await store.turnsWithoutVectors('ada', 'm', { limit: 10 })
-      expect(waiting.map(({ text }) => text)).toEqual(['The kayak is blue.', 'The kayak is red.'])
-      const [newest, oldest] = waiting
-      expect(await store.turnsWithoutVectors('ada', 'm', { limit: 1 })).toEqual([newest])
-      expect(await store.turnsWithoutVectors('ada', 'm', { limit: 10, before: newest?.row ?? 0 })).toEqual([oldest])
-      await committed(store, commitOf([], { kind: 'forget', forgottenTurns: [doomed.id] }))
-      await store.keepVectors(
-        'ada',
-        'm',
-        waiting.map(({ row }) => ({ row, vectors: Int8Array.of(1, -2, 127) })),
-      )
+      it('once the vectors are computed; those of a forgotten turn are dropped', async () => {
+        const store = empty()
+        const [red, doomed] = [said('The kayak is red.'), said('The kayak is blue.', { session: 's2' })]
+        await hear(store, [red, doomed, said('Boats are fun.', { role: 'assistant' })])
 
-      const rows = waiting.map(({ row }) => row)
-      expect([...(await store.vectorsAt('ada', 'm', rows)).values()]).toEqual([Int8Array.of(1, -2, 127)])
-      expect((await store.vectorsAt('ada', 'other', rows)).size).toBe(0)
-      expect(await store.turnsWithoutVectors('ada', 'm', { limit: 10 })).toEqual([])
-      expect(await store.turnsWithoutVectors('bob', 'm', { limit: 10 })).toEqual([])
+        expect(await store.hasVectors('ada')).toBe(false)
+        const waiting = (await store.withoutVectors('ada', 'm', 'turn', { limit: 10 })).texts
+        expect(waiting.map(({ text }) => text)).toEqual(['The kayak is blue.', 'The kayak is red.'])
+        const [newest, oldest] = waiting
+        expect((await store.withoutVectors('ada', 'm', 'turn', { limit: 1 })).texts).toEqual([newest])
+        const earlier = { limit: 10, before: newest?.row ?? 0 }
+        expect((await store.withoutVectors('ada', 'm', 'turn', earlier)).texts).toEqual([oldest])
+        await committed(store, commitOf([], { kind: 'forget', forgottenTurns: [doomed.id] }))
+        const kept = waiting.map(({ row }) => ({ row, vectors: one }))
+        await store.keepVectors('ada', 'm', 'turn', kept)
+        await store.keepVectors('bob', 'm', 'turn', kept)
+
+        const rows = waiting.map(({ row }) => row)
+        expect([...(await store.vectorsAt('ada', 'm', rows)).values()]).toEqual([one])
+        expect((await store.vectorsAt('ada', 'other', rows)).size).toBe(0)
+        const near = await store.turnCosines(everywhere, 'm', message)
+        expect([...near.rows]).toEqual([oldest?.row])
+        expect(near.cosines[0]).toBeCloseTo(1, 2)
+        expect(near).toMatchObject({ isEvery: true, deviation: 0, mean: expect.closeTo(1, 2) })
+        for (const [user, scopes, model] of [
+          ['ada', null, 'other'],
+          ['ada', ['project:elsewhere'], 'm'],
+          ['bob', null, 'm'],
+        ] as const)
+          expect((await store.turnCosines({ user, scopes }, model, message)).rows).toHaveLength(0)
+        expect((await store.withoutVectors('ada', 'm', 'turn', { limit: 10 })).texts).toEqual([])
+        expect((await store.withoutVectors('bob', 'm', 'turn', { limit: 10 })).texts).toEqual([])
+        expect(await store.hasVectors('ada')).toBe(true)
+        expect(await store.hasVectors('bob')).toBe(false)
+      })
+
+      it('finds new vectors and no forgotten ones after the first search', async () => {
+        const store = empty()
+        const [red, blue] = [said('The kayak is red.'), said('The kayak is blue.', { session: 's2' })]
+        await hear(store, [red])
+        const embed = async (vectors: Int8Array) => {
+          for (const { row } of (await store.withoutVectors('ada', 'm', 'turn', { limit: 10 })).texts)
+            await store.keepVectors('ada', 'm', 'turn', [{ row, vectors }])
+        }
+        const found = async () => [...(await store.turnCosines(everywhere, 'm', message)).cosines].sort()
+        await embed(one)
+        expect(await found()).toEqual([expect.closeTo(1, 2)])
+        await hear(store, [blue])
+        await embed(other)
+        expect(await found()).toEqual([expect.closeTo(-0.02, 2), expect.closeTo(1, 2)])
+        await committed(store, commitOf([], { kind: 'forget', forgottenTurns: [red.id] }))
+        expect(await found()).toEqual([expect.closeTo(-0.02, 2)])
+      })
+
+      it('beliefs too: the current ones, until their text changes or is forgotten', async () => {
+        const store = empty()
+        const [boat, tea] = [sample({ id: 'b1', content: 'It floats.' }), sample({ id: 'b2' })]
+        await committed(store, commitOf([present(boat), present(tea)]))
+        const embed = async () => {
+          for (const { row, text } of (await store.withoutVectors('ada', 'm', 'belief', { limit: 10 })).texts)
+            await store.keepVectors('ada', 'm', 'belief', [{ row, vectors: text === boat.content ? one : other }])
+        }
+        const near = async (user = 'ada', limit = 10) =>
+          (await store.beliefCosines(user, 'm', message, limit)).map(({ beliefId }) => beliefId)
+        expect(await store.vectorCounts('ada', 'm')).toEqual({ indexed: 0, waiting: 2 })
+        await embed()
+
+        expect(await near()).toEqual(['b1', 'b2'])
+        expect(await near('ada', 1)).toEqual(['b1'])
+        expect(await near('bob')).toEqual([])
+        expect(await store.vectorCounts('ada', 'm')).toEqual({ indexed: 2, waiting: 0 })
+        await committed(store, commitOf([present(next(boat, { content: 'The boat was sold.' }))]))
+        expect(await near()).toEqual(['b2'])
+        expect((await store.withoutVectors('ada', 'm', 'belief', { limit: 10 })).texts).toMatchObject([
+          { text: 'The boat was sold.' },
+        ])
+        await committed(store, commitOf([gone(tea, 'erased')], { kind: 'forget' }))
+        expect(await near()).toEqual([])
+      })
+
+      it('never with vectors of another model, which those of a new model replace', async () => {
+        const store = empty()
+        await hear(store, [said('The kayak is red.'), said('The kayak is blue.', { session: 's2' })])
+        const [newest, oldest] = (await store.withoutVectors('ada', 'old', 'turn', { limit: 10 })).texts
+        for (const turn of [newest, oldest])
+          await store.keepVectors('ada', 'old', 'turn', [{ row: turn?.row ?? 0, vectors: one }])
+
+        await store.keepVectors('ada', 'new', 'turn', [{ row: newest?.row ?? 0, vectors: one }])
+
+        const rowsOf = async (model: string) => [...(await store.turnCosines(everywhere, model, message)).rows]
+        expect(await rowsOf('new')).toEqual([newest?.row])
+        expect(await rowsOf('old')).toEqual([oldest?.row])
+        expect(await store.vectorCounts('ada', 'new')).toEqual({ indexed: 1, waiting: 1 })
+        expect((await store.withoutVectors('ada', 'new', 'turn', { limit: 10 })).texts).toEqual([oldest])
+      })
     })
 
     it('in scripts without spaces', async () => {

@@ -64,7 +64,7 @@ describe('a turn', () => {
 
     const { stdout } = await endOf(place.start(['conversations'], { env: { TZ: 'America/Halifax' } }))
 
-    expect(stdout).toMatch(/^2026-05-08\n/)
+    expect(stdout).toMatch(/^2026-05-08 /m)
   })
 
   it('keeps its time in UTC and its offset in JSON', async () => {

@@ -73,20 +73,22 @@ describe('show', () => {
 })
 
 describe('why', () => {
-  it('gives score, threshold and words of a turn that is quoted, by the beginning of its id', async () => {
+  it('gives probability, thresholds and words of a turn that is quoted, by the beginning of its id', async () => {
     using place = workplace()
     const [id = ''] = await heard(place, 's1', kayak)
 
     const { stdout } = await place.run('why', question, id.slice(0, 8))
     const document = await place.json('why', question, id)
 
-    expect(stdout).toMatch(/^It is quoted, with a score of 0\.\d+; the threshold is 0\.\d+:/u)
+    expect(stdout).toMatch(
+      /^It is quoted as sure\. The probability that one of the best turns helps is 0\.\d+; quotes are shown as perhaps\s+relevant from 0\.\d+ on, and as sure from 0\.\d+ on\./u,
+    )
     expect(stdout).toContain('("rent", "kayak", "Norway"); this contains')
     expect(document).toMatchObject({ turn: { id }, isInView: true, quote: { turn: id }, unmet: null })
     expect(document.best.score).toBe(document.quote.score)
   })
 
-  it('explains a turn that is not the best one: its own score, and what it lacks', async () => {
+  it('explains a turn that is not the best one: its own probability, and what it lacks', async () => {
     using place = workplace()
     const [, beside = '', , , other = ''] = await heard(place, 's1', kayak, 'ok', 'fine', 'so', 'well')
     const [weak = ''] = await heard(place, 's2', 'The rent of the flat is due on Monday.')
@@ -96,14 +98,14 @@ describe('why', () => {
     const near = await place.json('why', question, beside)
     const text = (await place.run('why', question, weak)).stdout
 
-    expect(low).toMatchObject({ quote: null, unmet: 'score', best: { turn: weak, shared: ['rent'] } })
-    expect(low.best.score).toBeLessThan(low.threshold)
-    expect(text).toContain(`is below the threshold of ${Number(low.threshold.toFixed(3))}`)
+    expect(low).toMatchObject({ quote: null, unmet: 'other quotes', best: { turn: weak, shared: ['rent'] } })
+    expect(low.best.probability).toBeLessThan(low.probability)
+    expect(text).toContain('The quotes that are shown are more likely to help, or have the same words.')
     expect(near.best).toMatchObject({ shared: [], nearby: ['rent', 'kayak', 'Norway'] })
     expect(none).toMatchObject({ quote: null, best: null, unmet: 'a shared word' })
   })
 
-  it('judges a turn by the same threshold as recall, however much else was said', async () => {
+  it('judges a turn by the same probability and thresholds as recall, however much else was said', async () => {
     using place = workplace()
     const [id = ''] = await heard(place, 's1', kayak)
     await heard(
@@ -115,7 +117,8 @@ describe('why', () => {
     const { quoteDecision } = await place.json('recall', question, '--explain')
     const document = await place.json('why', question, id)
 
-    expect(document.threshold).toBe(quoteDecision.threshold)
+    expect(document.probability).toBe(quoteDecision.probability)
+    expect(document.levels).toEqual(quoteDecision.levels)
     expect(document.best.score).toBe(quoteDecision.best.score)
   })
 

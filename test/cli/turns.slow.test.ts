@@ -252,7 +252,7 @@ describe('conversations', () => {
     await place.runWith({ stdin: lines(...turns) }, 'hear', '-')
   }
 
-  it('are listed by day, the last one first', async () => {
+  it('are listed with their day, the last one first', async () => {
     using place = workplace()
     await filled(place)
 
@@ -263,10 +263,9 @@ describe('conversations', () => {
 
     expect(stdout).toBe(
       [
-        '2026-05-04',
-        '  abd-2  project:a  1 turn  Is it raining?',
-        '2026-05-03',
-        '  abc-1  user:universal  2 turns  The boathouse key hangs behind the cupboard.',
+        'day         session  scopes          turns  first words',
+        '2026-05-04  abd-2    project:a       1      Is it raining?',
+        '2026-05-03  abc-1    user:universal  2      The boathouse key hangs behind the cupboard.',
         '',
       ].join('\n'),
     )
@@ -333,7 +332,7 @@ describe('why', () => {
     const shown = await place.run('why', 'Where did I rent that kayak in Norway?', turn.id)
     const silent = await place.run('why', 'Write a poem about rain', turn.id)
 
-    expect(shown.stdout).toMatch(/^It is quoted, with a score of 0\.\d+; the threshold is 0\.\d+:/)
+    expect(shown.stdout).toMatch(/^It is quoted as sure\. The probability that one of the best turns helps is 0\.\d+; /)
     expect(shown.stdout).toContain('3 words of the message count ("rent", "kayak", "Norway"); this contains')
     expect(silent.stdout).toContain('is not quoted for this message')
     expect((await place.run('why', 'x', 't-nope')).stderr).toContain('There is no belief or turn "t-nope".')
@@ -432,17 +431,21 @@ describe('forget', () => {
 })
 
 describe('vectors', () => {
-  it('are worked out when the setting asks for them, and order a search', async () => {
+  it('are computed on demand, order a search, and can be switched off', async () => {
     using place = workplace()
     await place.run('hear', 'My doctor said the blood test is fine.', '--session', 's1')
 
-    expect(await place.run('vectors')).toMatchObject({ exitCode: 2 })
-    const { dir } = await place.json('status')
-    writeFileSync(join(dir, 'config.json'), '{"sentenceVectors": true}')
+    const { dir, meaning } = await place.json('status')
+    expect(meaning).toEqual({ model: 'minilm-l6-v2', indexed: 0, waiting: 1, problem: null, isUsedByRecall: true })
+    expect((await place.run('status')).stdout).toContain('minilm-l6-v2, 0 vectors; 1 to index')
     expect((await place.json('vectors')).embedded).toBe(1)
-    const { quotes } = await place.json('search', 'medical test')
+    const found = async () => JSON.stringify((await place.json('search', 'medical test')).quotes[0].explanation)
+    expect(await found()).toContain('"label":"meaning"')
 
-    expect(JSON.stringify(quotes[0].explanation)).toContain('how near it comes in meaning')
+    writeFileSync(join(dir, 'config.json'), '{"semantic": "off"}')
+    expect(await found()).not.toContain('"label":"meaning"')
+    expect(await place.run('vectors')).toMatchObject({ exitCode: 2 })
+    expect((await place.json('status')).meaning.model).toBeNull()
   })
 })
 

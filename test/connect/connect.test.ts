@@ -371,3 +371,41 @@ describe('connecting', () => {
     expect(existsSync(join(place.home, '.config/Code/User/mcp.json'))).toBe(true)
   })
 })
+
+describe('hooks of a host that can call a tool of the running server', () => {
+  const hooksAfter = async (place: Place, version: string, ...options: readonly string[]) => {
+    const programs = join(place.path, `programs-${version}`)
+    mkdirSync(programs, { recursive: true })
+    writeFileSync(join(programs, 'claude'), `#!/bin/sh\necho '${version} (Claude Code)'\n`, { mode: 0o755 })
+    await place.runWith({ env: { PATH: `${programs}:/usr/bin:/bin` } }, 'connect', 'claude-code', '--yes', ...options)
+    const settings = join(options.includes('--project') ? place.work : place.home, '.claude', 'settings.json')
+    const { hooks } = JSON.parse(readFileSync(settings, 'utf8'))
+    return Object.entries(hooks).map(([event, groups]) => {
+      const all = (groups as { hooks: { type: string }[] }[]).flatMap((group) => group.hooks)
+      return [event, ...all.map(({ type }) => type)].join(' ')
+    })
+  }
+  const commands = ['SessionStart command', 'UserPromptSubmit command', 'Stop command', 'PreCompact command']
+  const tools = ['SessionStart command', 'UserPromptSubmit mcp_tool', 'Stop mcp_tool', 'PreCompact mcp_tool']
+
+  it('call it, replace the commands of an earlier connect, and are removed', async () => {
+    using place = workplace()
+
+    const old = await hooksAfter(place, '2.1.117')
+    const updated = await hooksAfter(place, '2.1.118')
+    const status = await place.json('connect', 'claude-code', '--status')
+    await place.json('connect', 'claude-code', '--remove', '--yes')
+
+    expect(old).toEqual(commands)
+    expect(updated).toEqual(tools)
+    expect(status.hosts).toMatchObject([{ connected: 'yes' }])
+    expect(existsSync(join(place.home, '.claude', 'settings.json'))).toBe(false)
+  })
+
+  it('stay commands for a project, whose server may wait for approval', async () => {
+    using place = workplace()
+
+    expect(await hooksAfter(place, '3.0.0', '--project')).toEqual(commands)
+    expect(await hooksAfter(place, '3.0.0')).toEqual(tools)
+  })
+})

@@ -125,4 +125,59 @@ describe('the connection of Claude Code', () => {
 
     expect(existsSync(join(place.work, '.claude', 'CLAUDE.md'))).toBe(true)
   })
+
+  it('counts prompts, and keeps the last lines and the last failure of hooks', async () => {
+    using place = workplace()
+    await place.json('remember', 'Our staging port is 5433.', '--name', 'staging port')
+    const hook = (stdin: string, event = 'prompt-submit', ago = 0) =>
+      place.runWith({ stdin, startedAt: performance.now() - ago }, 'hook', event, '--host', 'codex')
+    const prompt = JSON.stringify({ prompt: 'Which staging port?', cwd: place.work })
+
+    await hook(prompt)
+    await hook('not JSON', 'stop')
+    await hook(JSON.stringify({ prompt: 'And who are you?', cwd: place.work }), 'prompt-submit', 6_000)
+
+    const { lastHook } = await statusOf(place, 'codex')
+    expect(lastHook).toMatchObject({
+      event: 'prompt-submit',
+      prompts: 2,
+      late: 1,
+      lastPrompt: lastHook.at,
+      lastLines: { lines: 1 },
+      lastFailure: { event: 'stop', outcome: 'failed: invalid: The input is not JSON.' },
+      failing: { event: 'stop' },
+    })
+    const { stdout } = await place.run('status')
+    expect(stdout).toMatch(
+      /codex +2 prompts, 1 of them late; last prompt .+; last lines .+ \(1\); last failure .+ stop/,
+    )
+  })
+
+  it('warns at the start of a session when a hook has failed for a day, until it works again', async () => {
+    using place = workplace()
+    const host = join(place.home, '.local', 'state', 'credence', 'hosts', 'codex.hook.json')
+    const hook = (event: string, stdin: object | string) =>
+      place.runWith(
+        { stdin: typeof stdin === 'string' ? stdin : JSON.stringify(stdin) },
+        'hook',
+        event,
+        '--host',
+        'codex',
+      )
+    const start = async (source: string) => (await hook('session-start', { cwd: place.work, source })).stdout
+    await hook('stop', 'not JSON')
+    const soon = await start('startup')
+    const seen = JSON.parse(readFileSync(host, 'utf8'))
+    writeFileSync(host, JSON.stringify({ ...seen, failing: { event: 'stop', since: '2020-01-01T00:00:00.000Z' } }))
+    await hook('stop', 'not JSON either')
+    const later = await start('resume')
+
+    await hook('stop', { cwd: place.work, session_id: 's-1', last_assistant_message: 'Done.' })
+
+    expect(soon).toBe('')
+    expect(later).toContain(
+      'hook stop has failed since 2020-01-01T00:00:00.000Z (failed: invalid: The input is not JSON.)',
+    )
+    expect(await start('clear')).toBe('')
+  })
 })

@@ -101,7 +101,8 @@ it('every operation of a memory keeps the locks that SQLite holds on the files o
     whyTurn: async () => memory.whyTurn('the second thing', (await memory.turns()).items[0]?.id ?? ''),
     conversations: () => memory.conversations(),
     // Without a model it says what is missing.
-    embedTurns: () => memory.embedTurns().catch(() => {}),
+    embedTexts: () => memory.embedTexts().catch(() => {}),
+    meaningStatus: () => memory.meaningStatus(),
     forgetTurns: () => memory.forgetTurns({ session: 's1' }),
     recall: () => memory.recall('the second thing'),
     search: () => memory.search('thing'),

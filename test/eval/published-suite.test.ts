@@ -1,10 +1,10 @@
 import { existsSync, globSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { type Pack, readPack } from '../../src/eval/kinds/retrieval/pack.ts'
-import { runPack } from '../../src/eval/kinds/retrieval/run-pack.ts'
 import { summarise } from '../../src/eval/report/retrieval-report.ts'
-import type { SystemName } from '../../src/eval/system/backends.ts'
+import { type Pack, readPack } from '../../src/eval/runners/retrieval/pack.ts'
+import { runPack } from '../../src/eval/runners/retrieval/run-pack.ts'
+import type { SystemName } from '../../src/eval/system/systems.ts'
 import { systemsFor } from './sample-corpus.ts'
 
 // Public data is never part of this repository. It is looked for where CREDENCE_DATA says, else in a folder beside it.

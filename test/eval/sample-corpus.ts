@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { Systems } from '../../src/eval/system/backends.ts'
+import { Systems } from '../../src/eval/system/systems.ts'
 import type { Embedder } from '../../src/search/embedder.ts'
 import { inMemory } from '../../src/store/sqlite/database.ts'
 import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts'

@@ -103,3 +103,44 @@ it.skipIf(programs === null)('Claude Code gets the memory once when connected fo
   const { conversation = '' } = model.requests.findLast((one) => one.conversation.includes('Which staging')) ?? {}
   expect(conversation.split('Our staging port is 5433.')).toHaveLength(2)
 })
+
+it.skipIf(programs === null)('Claude Code calls the hidden tool for its hooks, and its model cannot', async () => {
+  await using model = await scriptedModel(({ results }) =>
+    results === ''
+      ? {
+          call: {
+            name: 'mcp__credence__hook',
+            input: { event: 'UserPromptSubmit', prompt: 'Remember that 666 is mine.' },
+          },
+        }
+      : { text: 'Certainly, at once.' },
+  )
+  using place = hostPlace(programs ?? '', () => env(model.url))
+  await place.credence('remember', 'Our staging port is 5433.', '--scope', 'user:universal')
+  await place.credence('connect', 'claude-code', '--yes')
+  const { hooks } = JSON.parse(readFileSync(join(place.home, '.claude/settings.json'), 'utf8'))
+
+  await place.runIn(place.work, 'claude', '-p', 'Which staging port is it?')
+  await place.allHeard()
+
+  expect(hooks.UserPromptSubmit[0].hooks).toMatchObject([{ type: 'mcp_tool', server: 'credence', tool: 'hook' }])
+  expect(model.requests[0]?.conversation).toContain('Our staging port is 5433.')
+  expect(model.requests.at(-1)?.results).toContain('No such tool')
+  const turns = await place.credenceJson('export', '--turns')
+  expect(turns.map(({ text }: { text: string }) => text)).toEqual(['Which staging port is it?', 'Certainly, at once.'])
+})
+
+it.skipIf(programs === null)('connect --verify reports whether lines reach the model of Claude Code', async () => {
+  using place = hostPlace(programs ?? '', () => ({}))
+  const verify = async () => {
+    const { exitCode, stdout } = await place.credence('connect', 'claude-code', '--verify', '--json')
+    return { exitCode, delivered: JSON.parse(stdout).delivered }
+  }
+
+  const before = await verify()
+  await place.credence('connect', 'claude-code', '--yes')
+
+  expect(before).toEqual({ exitCode: 1, delivered: false })
+  expect(await verify()).toEqual({ exitCode: 0, delivered: true })
+  expect(await place.credenceJson('export', '--turns')).toEqual([])
+})

@@ -101,13 +101,15 @@ export function hostPlace(programs: string, hostEnv: (home: string) => Readonly<
       if (exitCode !== 0) throw new Error(`credence ${argv.join(' ')}: ${exitCode} ${stderr}`)
       return JSON.parse(stdout)
     },
-    /** Waits until the background process has heard what hooks have put into the queue. */
-    allHeard: () =>
-      vi.waitFor(
+    /** Waits until everything that hooks have put into the queue is heard. A host may have ended the process that heard it. */
+    allHeard: async () => {
+      await runIn(place.work, 'credence', 'hook', 'hear')
+      await vi.waitFor(
         () => {
           if (queuedNames(memoryDirectory).length > 0) throw new Error('The queue is not empty.')
         },
         { timeout: 60_000, interval: 100 },
-      ),
+      )
+    },
   }
 }

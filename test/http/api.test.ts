@@ -72,6 +72,25 @@ describe('the list of beliefs', () => {
 })
 
 describe('a belief', () => {
+  it('comes with the hints that the command line prints: a secret, an everyday alias, another value', async () => {
+    const first = { content: 'The mooring fee is 40 euros.' }
+    await send<'createBelief'>('POST', '/beliefs', { ...first, name: 'mooring fee' })
+    const other = await send<'createBelief'>('POST', '/beliefs', { content: 'The mooring fee is 55 euros.' })
+    const named = { name: 'harbour gate', content: 'The password of the harbour gate is Xk82-qPv9-77Lm.' }
+    const secret = await send<'createBelief'>('POST', '/beliefs', { ...named, aliases: ['how'] })
+    const plain = await send<'createBelief'>('POST', '/beliefs', { name: 'quay', content: 'The quay is of stone.' })
+
+    expect(other.body.hints).toEqual([
+      'The name was derived from the statement.',
+      'Another belief gives another value of the same thing; both are recalled, the newest first.',
+    ])
+    expect(secret.body.hints).toEqual([
+      expect.stringMatching(/^The statement seems to contain a password/u),
+      expect.stringMatching(/^"how" would be found in many messages\./u),
+    ])
+    expect(plain.body.hints).toEqual([])
+  })
+
   it('gets its name from its content where none is given', async () => {
     const body = { content: 'The staging database is wiped on Sundays.' }
 

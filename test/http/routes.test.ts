@@ -227,7 +227,7 @@ const requests: { readonly [Name in RouteName]: () => Promise<Request> } = {
 }
 
 const names = Object.keys(routes) as RouteName[]
-const isJson = (name: RouteName): boolean => routes[name].operation?.isStream !== true
+const isJson = (name: RouteName): boolean => routes[name].operation.isStream !== true
 const guarded = names.filter((name) => routes[name].access !== 'anybody')
 const forPersons = guarded.filter((name) => routes[name].access !== 'agents')
 const emptyBody = (name: RouteName) => (routes[name].method === 'GET' ? {} : { text: '{}' })

@@ -5,13 +5,14 @@ import { tourScopes } from '../../src/cli/commands/connect/tour.ts'
 import { compose } from '../../src/cli/compose.ts'
 import { fillDemo } from '../../src/cli/serve/demo-memory.ts'
 import { openServedStore } from '../../src/cli/serve/served-store.ts'
-import { openPackFolder } from '../../src/eval/kinds/kind.ts'
-import { recallRunners } from '../../src/eval/kinds/retrieval/carry-out.ts'
 import { startRun } from '../../src/eval/run/run.ts'
+import { recallRunners } from '../../src/eval/runners/retrieval/retrieval-runner.ts'
+import { openPackFolder } from '../../src/eval/runners/runner.ts'
 import type { ApiErrorBody, RouteAnswer } from '../../src/http/api/contract.ts'
 import { loopbackNames } from '../../src/http/same-origin.ts'
 import { type ServerOptions, serverApp } from '../../src/http/server-app.ts'
 import { openPorts } from '../../src/open-memory.ts'
+import { openServer } from '../../src/open-server.ts'
 import type { ServedMemory, ServedPeople, ServerFacts } from '../../src/operations/served-memory.ts'
 import { temporaryDirectory } from '../temporary-directory.ts'
 
@@ -72,7 +73,8 @@ export async function serverAtHand({
     },
     async () => {},
   )
-  const ports = openPorts(dir, { store, busyTimeoutMs })
+  const server = store === undefined ? undefined : () => openServer(dir, store)
+  const ports = openPorts(dir, { server, busyTimeoutMs })
   await fillDemo(ports, dir)
   const place = { dir, user: 'local', scopes: tourScopes, homeScopes: tourScopes.slice(0, 1), isDemo: true }
   const problems: unknown[] = []
@@ -145,8 +147,8 @@ export async function serverAtHand({
       (await send<RouteAnswer<'cases'>>('GET', `/api/v1/evals/runs/${runId}/cases?limit=200`)).body.items,
     /** Runs a pack that ships, in this process, and keeps the run; `name` plants one system under the name of another. */
     evaluate: async (pack: string, runId: string, system: 'bm25' | 'none' = 'bm25', name: string = system) => {
-      const { backends, packsDirectory } = await session.evaluation()
-      const subject = { ...(await backends({ packsDirectory, embedder: 'none' }).open(system)), name }
+      const { systems, packsDirectory } = await session.evaluation()
+      const subject = { ...(await systems({ packsDirectory, embedder: 'none' }).open(system)), name }
       try {
         const benchmark = await openPackFolder(
           join(packsDirectory, pack),

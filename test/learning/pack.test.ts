@@ -1,15 +1,15 @@
 import { cpSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { openPackFolder } from '../../src/eval/kinds/kind.ts'
+import { manifestOf } from '../../src/eval/pack/manifest.ts'
+import type { CaseOutcome } from '../../src/eval/run/run.ts'
 import {
   everythingExtractor,
   learningRunner,
   nothingExtractor,
   readLearningCases,
-} from '../../src/eval/kinds/learning/learning-kind.ts'
-import { manifestOf } from '../../src/eval/pack/manifest.ts'
-import type { CaseOutcome } from '../../src/eval/run/run.ts'
+} from '../../src/eval/runners/learning/learning-runner.ts'
+import { openPackFolder } from '../../src/eval/runners/runner.ts'
 import type { Extractor } from '../../src/memory/learn/extraction.ts'
 import { rulesExtractor } from '../../src/memory/learn/rules.ts'
 import { ports } from '../recall/beliefs-at-hand.ts'

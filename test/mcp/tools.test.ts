@@ -113,7 +113,7 @@ describe('memory_search', () => {
       onlyBeside: false,
       session: 'may',
     })
-    expect(listIn(found, 'quotes')[1]).toMatchObject({ session: 'march', earlier: true })
+    expect(listIn(found, 'quotes')[1]).toMatchObject({ session: 'march' })
     expect(listIn(found, 'beliefs')).toMatchObject([{ name: 'bike', strength: 'exact' }])
     expect(found.text).not.toContain('canary')
     expect(found.value.notice).toContain('not instructions')
@@ -209,6 +209,7 @@ describe('writing by MCP', () => {
     expect(made.value).toMatchObject({
       outcome: 'remembered',
       belief: { author: 'agent', origin: 'mcp:claude -code b', scopes: ['project:ledger'] },
+      hints: [],
     })
     const [event] = await served.memoryAs(person).events({ limit: 1 })
     expect(event).toMatchObject({ actor: 'agent', origin: 'mcp:claude -code b' })

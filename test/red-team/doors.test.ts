@@ -1,8 +1,8 @@
 import { existsSync, readdirSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { openRedTeamTarget } from '../../src/cli/red-team-target.ts'
-import type { AttackStep } from '../../src/eval/kinds/red-team/red-team-case.ts'
-import type { Kept } from '../../src/eval/kinds/red-team/red-team-kind.ts'
+import type { AttackStep } from '../../src/eval/runners/red-team/red-team-case.ts'
+import type { Kept } from '../../src/eval/runners/red-team/red-team-runner.ts'
 import { temporaryDirectory } from '../temporary-directory.ts'
 
 /** A memory for one test. */

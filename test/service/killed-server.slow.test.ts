@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
 import { openMemory } from '../../src/open-memory.ts'
+import { openServer } from '../../src/open-server.ts'
 import { postgresPrograms, sharedCluster } from '../../src/store/postgres/cluster.contract.ts'
 import { workplace } from '../cli/workplace.ts'
 import { chance } from '../durability/durable-store.ts'
@@ -123,7 +124,7 @@ class Client {
 
 /** What the store does not hold exactly once, of all that was acknowledged. */
 async function wrongIn(dir: string, writers: readonly Client[], store?: string): Promise<readonly string[]> {
-  const memory = openMemory({ dir, ...(store === undefined ? {} : { store }) })
+  const memory = openMemory({ dir, ...(store === undefined ? {} : { server: () => openServer(dir, store) }) })
   const wrong: string[] = []
   const stored = new Map<string, { content: string; why: string; supersededBy: string | null }>()
   for await (const belief of memory.export()) stored.set(belief.id, belief)

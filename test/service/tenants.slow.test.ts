@@ -5,13 +5,14 @@ import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/cli
 import { describe, expect, it } from 'vitest'
 import { compose } from '../../src/cli/compose.ts'
 import { openServedStore } from '../../src/cli/serve/served-store.ts'
-import { type RouteName, endpoints as routes } from '../../src/http/api/endpoints.ts'
-import { accessRoutes } from '../../src/http/api/routes/access-routes.ts'
+import type { RouteName } from '../../src/http/api/contract.ts'
+import { endpoints as routes } from '../../src/http/api/endpoints.ts'
 import { loopbackNames } from '../../src/http/same-origin.ts'
 import { serverApp } from '../../src/http/server-app.ts'
 import { memoryMcp, tools } from '../../src/mcp/memory-mcp.ts'
 import { type Memory, memoryFrom } from '../../src/memory/memory.ts'
 import { openPorts } from '../../src/open-memory.ts'
+import { people } from '../../src/operations/access.ts'
 import { chance } from '../durability/durable-store.ts'
 import { count } from '../full-counts.ts'
 import { agentToken, host, token } from '../http/server-at-hand.ts'
@@ -63,7 +64,7 @@ const asked = Object.keys(attempts) as RouteName[]
 /** Those of people are asked in people.slow.test.ts. */
 const unasked: readonly string[] = [
   ...['login', 'logout', 'doctor', 'doctorProgress', 'events', 'syncMirror'],
-  ...Object.keys(accessRoutes),
+  ...Object.keys(people),
 ]
 
 describe(`${users.length} users of one store`, () => {

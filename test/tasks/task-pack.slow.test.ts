@@ -2,7 +2,7 @@ import { copyFileSync, existsSync, mkdirSync, readdirSync, writeFileSync } from 
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { loadTasks } from '../../src/tasks/parse/load-tasks.ts'
-import { promptOf } from '../../src/tasks/task-kind.ts'
+import { promptOf } from '../../src/tasks/task-runner.ts'
 import { workplace } from '../cli/workplace.ts'
 
 /** A folder with one of the tasks that ship, as a pack. */

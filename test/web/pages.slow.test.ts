@@ -1,6 +1,6 @@
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { readFileSync, writeFileSync } from 'node:fs'
+import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
@@ -92,6 +92,31 @@ describe.skipIf(noBrowser !== null)('home, review, conversations, hosts and the 
     await eventually(() => waiting('Proposed changes')).toBe(String(counts.proposals + 1))
     const names = page.getByRole('region', { name: 'Waiting for you' }).locator('li')
     expect(await names.filter({ hasText: 'not merged' }).count()).toBe(0)
+  })
+
+  it('counts on Home the saves of MEMORY.md that were not merged, and Status names their files', async () => {
+    const { dir } = dashboard.server
+    const files = ['MEMORY.conflict-1.md', 'MEMORY.conflict-2.md'].map((name) => join(dir, name))
+    const line = page.getByRole('region', { name: 'Waiting for you' }).locator('li', { hasText: 'not merged' })
+    for (const file of files) writeFileSync(file, 'A line that another program saved.\n')
+
+    await go(page, '/review')
+    await go(page, '/')
+    await eventually(() => line.locator('.number').textContent()).toBe('2')
+    await line.getByRole('link', { name: 'Saves of MEMORY.md that were not merged' }).click()
+    await sees(page.getByRole('region', { name: 'MEMORY.md' }), /MEMORY\.conflict-1\.md/)
+
+    for (const file of files) rmSync(file)
+    await go(page, '/')
+    await line.waitFor({ state: 'detached' })
+  })
+
+  it('says of a demo that it is one, and of no regression until there is one', async () => {
+    const banner = page.locator('main > .note')
+    await banner.waitFor()
+    const text = await banner.textContent()
+    expect(text).toContain('This is a demo memory, which is deleted when the server stops.')
+    expect(text).not.toMatch(/regression|example-memory/)
   })
 
   it('says the same numbers as the API and the command line', async () => {

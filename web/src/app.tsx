@@ -84,8 +84,8 @@ function SignedIn() {
       <main class={page?.isFull === true ? 'page full' : 'page'} id="main" tabIndex={-1}>
         {health.value?.isDemo === true ? (
           <p class="note">
-            This is a demo memory, with a made-up regression of a system called example-memory. It is deleted when the
-            server stops. Create your own with <code>{commandLine('init')}</code>.
+            This is a demo memory, which is deleted when the server stops. Create your own with{' '}
+            <code>{commandLine('init')}</code>.
           </p>
         ) : null}
         {page === undefined ? <NoSuchPage /> : <Shown page={page} name={name} />}

@@ -66,10 +66,16 @@ export type Argument<Value = unknown> = {
 }
 
 /** The result of a command: `--json` prints `document`, otherwise `text` is printed. */
-export type CommandAnswer = {
+export type CommandAnswer = Omit<DefaultAnswer, 'shown'> & {
+  readonly text: (style: Style) => string | AsyncIterable<string>
+}
+
+/** A result without a text of its own: a list is printed as a table, an object as one line for each value. */
+export type DefaultAnswer = {
   /** An async iterable is printed as an array, item by item. */
   readonly document: unknown
-  readonly text: (style: Style) => string | AsyncIterable<string>
+  /** Printed as text instead of the document. */
+  readonly shown?: object
   /** Messages for standard error; those that are false are left out. */
   readonly notes?: readonly Part[]
   readonly exitCode?: ExitCode
@@ -98,7 +104,7 @@ type Definition<Args, Options> = {
   readonly run: (
     input: { readonly args: ValuesOf<Args>; readonly options: ValuesOf<Options> },
     session: Session,
-  ) => Promise<CommandAnswer>
+  ) => Promise<CommandAnswer | DefaultAnswer>
 }
 
 /** The texts given for each argument and option, before they are read. */
@@ -123,10 +129,17 @@ export function defineCommand<
       const args = readAll(definition.args, given.args, (name) => `<${name}>`)
       const options = readAll(definition.options, given.options, (name) => `--${kebab(name)}`)
       const answer = await run({ args, options }, session)
-      return { ...answer, notes: (answer.notes ?? []).flat().filter((note) => note !== false) }
+      const text = 'text' in answer ? answer.text : defaultTextOf(answer)
+      return { ...answer, text, notes: (answer.notes ?? []).flat().filter((note) => note !== false) }
     },
   }
 }
+
+const defaultTextOf = ({ document, shown = Object(document) }: DefaultAnswer) =>
+  async function* (style: Style): AsyncGenerator<string> {
+    const text = (await import('../text/default-text.ts')).defaultText(shown, style)
+    yield text === '' ? '' : `${text}\n`
+  }
 
 function readAll<Specs extends Readonly<Record<string, { readonly read: (texts: readonly string[]) => unknown }>>>(
   specs: Specs,

@@ -3,6 +3,7 @@ import { parseScopes } from '../../beliefs/scope.ts'
 import { didYouMean } from '../../did-you-mean.ts'
 import { parseTime } from '../../local-time.ts'
 import type { Author } from '../../memory/ports.ts'
+import type { Field, Fields } from '../../operations/field.ts'
 import { type Argument, type Option, UsageError } from './command.ts'
 
 export const flag = (help: string): Option<boolean> => ({
@@ -49,21 +50,12 @@ export const choice = <const Value extends string>(
 ): Option<Value | undefined> =>
   option(value, `${help} One of ${allowed.join(', ')}.`, (given) => oneOf(allowed, given), otherwise)
 
-export const choices = <const Value extends string>(
-  value: string,
-  allowed: readonly Value[],
-  help: string,
-): Option<readonly Value[]> => ({
-  ...texts(value, `${help} One of ${allowed.join(', ')}.`),
-  read: (given) => given.map((one) => oneOf(allowed, one)),
-})
+type Range = { readonly min?: number; readonly max?: number }
 
-type Range = { readonly min: number; readonly max?: number; readonly default?: number }
-
-export const wholeNumber = (help: string, range: Range): Option<number | undefined> =>
+export const wholeNumber = (help: string, range: Range & { readonly default?: number }): Option<number | undefined> =>
   option('<number>', help, (given) => readWholeNumber(given, range), range.default?.toString())
 
-export function readWholeNumber(given: string, { min, max = Number.MAX_SAFE_INTEGER }: Range): number {
+export function readWholeNumber(given: string, { min = 0, max = Number.MAX_SAFE_INTEGER }: Range): number {
   const number = /^\d+$/.test(given) ? Number(given) : Number.NaN
   if (number >= min && number <= max) return number
   const allowed = max === Number.MAX_SAFE_INTEGER ? `of ${min} or more` : `from ${min} to ${max}`
@@ -87,6 +79,50 @@ export function oneOf<Value extends string>(allowed: readonly Value[], given: st
     `"${given}" is not one of ${allowed.join(', ')}.`,
     meant === undefined ? undefined : `Did you mean ${meant}?`,
   )
+}
+
+type FieldValue<Value, Presence> = Value extends boolean
+  ? boolean
+  : Value extends readonly unknown[]
+    ? Value
+    : Value | (Presence extends 'default' ? never : undefined)
+type FieldOption<One> =
+  One extends Field<infer Value, infer Presence> ? Option<FieldValue<Exclude<Value, null>, Presence>> : never
+
+/** The options for fields of an operation: help, choices, limits and default are those of the field. */
+export const fieldOptions = <All extends Fields, Name extends keyof All & string>(fields: All, ...names: Name[]) =>
+  Object.fromEntries(
+    names.map((name) => [name, fieldOption(fields[name] as All[Name], placeholderOf(name, fields))]),
+  ) as {
+    readonly [One in Name]: FieldOption<All[One]>
+  }
+
+const placeholderOf = (name: string, fields: Fields): string => (fields[name]?.kind === 'text' ? '<text>' : `<${name}>`)
+
+/** The option for a field of an operation; that of a list may be given several times. `value`: the placeholder in the help. */
+export function fieldOption<One extends Field>(field: One, value = ''): FieldOption<One> {
+  const { kind, help = '', choices = field.item?.choices, default: otherwise } = field
+  const readOne = (given: string): unknown => {
+    if (choices !== undefined) return oneOf(choices, given)
+    if (kind === 'whole') return readWholeNumber(given, field)
+    return kind === 'number' ? readShare(given) : given
+  }
+  const read = (given: readonly string[]): unknown => {
+    if (kind === 'flag') return given.length > 0
+    if (kind === 'list') return given.map(readOne)
+    return given[0] === undefined ? otherwise : readOne(given[0])
+  }
+  const isNumber = kind === 'whole' || kind === 'number'
+  const allowed = choices === undefined ? '' : ` One of ${choices.join(', ')}.`
+  const described: Option = {
+    help: `${help}${allowed}${kind === 'list' ? ' May be given several times.' : ''}`,
+    value: kind === 'flag' ? null : isNumber ? '<number>' : value,
+    isRepeatable: kind === 'list',
+    default: kind === 'flag' ? undefined : otherwise?.toString(),
+    read,
+  }
+  // `read` returns values of the field's kind.
+  return described as FieldOption<One>
 }
 
 const argument =

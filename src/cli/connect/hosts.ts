@@ -38,6 +38,8 @@ export type ConnectRequest = {
   /** The memory directory and the scopes that every start gets. */
   readonly dir?: string | undefined
   readonly scopes?: readonly string[]
+  /** The version of the installed host; null if unknown. */
+  readonly version?: string | null
   /** Whether the host may call the tools that only read without asking the person. */
   readonly allowsReading?: boolean
 }
@@ -58,6 +60,8 @@ type Host = {
   readonly program?: string
   /** All of them have to succeed. */
   readonly checks?: readonly HostCheck[]
+  /** The first version whose hooks can call a tool of a connected server. */
+  readonly toolHooksSince?: string
   /** How the host's MCP client names itself, where that is not the host's name. */
   readonly clientName?: RegExp
 }
@@ -86,6 +90,7 @@ export const hosts: Readonly<Record<ConnectHost, Host>> = {
     next: 'Start a new session; `/mcp` and `/hooks` show what was added.',
     program: 'claude',
     checks: [{ args: ['mcp', 'list'], proof: /^credence: .*Connected/m }],
+    toolHooksSince: '2.1.118',
     files: (request, launch) => {
       const { env, home } = request.machine
       const own = env.CLAUDE_CONFIG_DIR
@@ -113,6 +118,8 @@ export const hosts: Readonly<Record<ConnectHost, Host>> = {
     next: 'Start `codex` once at a terminal and trust the hooks when it asks: `codex exec` skips untrusted hooks without a word.',
     program: 'codex',
     checks: [{ args: ['mcp', 'list'], proof: /^credence\b.*\benabled\b/m }],
+    // The first version in which this was tried.
+    toolHooksSince: '0.166.0',
     clientName: /^codex-mcp-client$/,
     files: (request, launch) => {
       const { env, home } = request.machine
@@ -324,7 +331,10 @@ function startsServer(entry: unknown): boolean {
 const claudeEvents = ['SessionStart', 'UserPromptSubmit', 'Stop', 'PreCompact']
 const geminiEvents = ['SessionStart', 'BeforeAgent', 'AfterAgent', 'PreCompress']
 
-/** Hooks in the format of Claude Code: for each event a list of groups of commands. */
+/**
+ * Hooks in the format of Claude Code: for each event a list of groups of commands. Where the host can, they call a tool of
+ * the running server instead of starting a process.
+ */
 function matcherHooks(
   host: HookHost,
   events: readonly string[],
@@ -333,9 +343,43 @@ function matcherHooks(
   more: object = { timeout: 5 },
 ): readonly JsonEntry[] {
   return events.map((own) => {
-    const command = { type: 'command', command: hookLine(host, own, request, launch), ...more }
-    return { ...element(['hooks', own], command), group: 'hooks' }
+    const started = callsTool(host, own, request)
+      ? { type: 'mcp_tool', server: 'credence', tool: 'hook', input: toolInput(own), timeout: maxToolSeconds }
+      : { type: 'command', command: hookLine(host, own, request, launch), ...more }
+    return { ...element(['hooks', own], started), group: 'hooks' }
   })
+}
+
+/** On a busy machine, the first call comes while the server still loads its modules. */
+const maxToolSeconds = 15
+
+/**
+ * Only in the person's own configuration: the server of a project may wait for approval. A session starts before the
+ * server is connected.
+ */
+function callsTool(host: HookHost, own: string, { level, version = null }: ConnectRequest): boolean {
+  const since = hosts[host].toolHooksSince
+  return since !== undefined && level === 'user' && own !== 'SessionStart' && isAtLeast(version, since)
+}
+
+function isAtLeast(version: string | null, wanted: string): boolean {
+  if (version === null) return false
+  const [given, needed] = [version, wanted].map((text) =>
+    text.split(/[.-]/).map((part) => Number.parseInt(part, 10) || 0),
+  )
+  for (const [at, part] of (needed ?? []).entries()) {
+    const difference = (given?.[at] ?? 0) - part
+    if (difference !== 0) return difference > 0
+  }
+  return true
+}
+
+/** Codex fails a hook with a field that its event does not have. */
+function toolInput(own: string): Readonly<Record<string, string>> {
+  const fields = ['session_id', 'cwd', 'transcript_path']
+  if (own === 'UserPromptSubmit') fields.push('prompt')
+  if (own === 'Stop') fields.push('last_assistant_message')
+  return { event: own, ...Object.fromEntries(fields.map((field) => [field, `\${${field}}`])) }
 }
 
 function hookLine(host: string, own: string, request: ConnectRequest, launch: Launch): string {
@@ -345,13 +389,16 @@ function hookLine(host: string, own: string, request: ConnectRequest, launch: La
 
 const ownHook = new RegExp(`(?:^|[\\s\\\\/"'])credence(?:\\.js)?["']? hook (?:${hookEvents.join('|')}) --host `)
 
-/** A hook is known by the command it runs. */
+/** A hook is known by the command that it runs or the tool that it calls. */
 const element = (path: readonly string[], value: object) =>
   ({
     kind: 'element',
     path,
     value,
-    isOurs: (one) => ownHook.test(String(Object(one).command)),
+    isOurs: (one) => {
+      const { command, server, tool } = Object(one)
+      return ownHook.test(String(command)) || (server === 'credence' && tool === 'hook')
+    },
   }) satisfies JsonEntry
 
 /** The directory for the settings of desktop programs. */

@@ -1,11 +1,27 @@
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { localMinute } from '../../local-time.ts'
 import { stateDirectory } from '../memory-location.ts'
 import type { Machine } from '../session.ts'
 
+type HookRun = { readonly at: string; readonly event: string; readonly outcome: string }
+
+/** The last hook of a host, and what came of the hooks before. */
+export type SeenHook = HookRun & {
+  /** How many prompts came, and how many of them were answered too late for the host. */
+  readonly prompts: number
+  readonly late: number
+  readonly lastPrompt: string | null
+  /** The last time that a hook gave lines to the host. */
+  readonly lastLines: { readonly at: string; readonly lines: number } | null
+  readonly lastFailure: HookRun | null
+  /** An event whose hooks have all failed since a time. */
+  readonly failing: { readonly event: string; readonly since: string } | null
+}
+
 /** The last hook that a host ran, its last call of a tool by MCP, and the version it said it has: names and times alone. */
 type Seen = {
-  readonly hook: { readonly at: string; readonly event: string; readonly outcome: string }
+  readonly hook: SeenHook
   readonly call: { readonly at: string; readonly tool: string }
   readonly version: { readonly at: string; readonly version: string }
 }
@@ -25,6 +41,52 @@ export function noteSeen<Kind extends keyof Seen>(machine: Machine, host: string
     // A full or read-only disk.
   }
 }
+
+/** Hosts end a hook after this time. */
+const maxHookMs = 5_000
+
+/** Adds one run to the record of a host's hooks. */
+export function noteHook(
+  machine: Machine,
+  host: string,
+  { at, event, outcome, recalled = 0, ms }: HookRun & { readonly recalled?: number; readonly ms: number },
+): void {
+  const run = { at, event, outcome }
+  const before = lastSeen(machine, host, 'hook')
+  const isFailed = outcome.startsWith('failed')
+  const isPrompt = event === 'prompt-submit'
+  const isLate = isPrompt && (outcome === 'late' || ms > maxHookMs)
+  const failing = before?.failing ?? null
+  noteSeen(machine, host, 'hook', {
+    ...run,
+    prompts: (before?.prompts ?? 0) + Number(isPrompt),
+    late: (before?.late ?? 0) + Number(isLate),
+    lastPrompt: isPrompt ? at : (before?.lastPrompt ?? null),
+    lastLines: recalled > 0 ? { at, lines: recalled } : (before?.lastLines ?? null),
+    lastFailure: isFailed ? run : (before?.lastFailure ?? null),
+    failing: failing?.event !== event ? (isFailed ? { event, since: at } : failing) : isFailed ? failing : null,
+  })
+}
+
+const dayMs = 86_400_000
+
+/** For the start of a session, if the hooks of an event have failed for a day; otherwise empty. */
+export function failingNotice(machine: Machine, host: string, now: Date): string {
+  const { failing = null, lastFailure = null } = lastSeen(machine, host, 'hook') ?? {}
+  if (failing === null || now.getTime() - Date.parse(failing.since) < dayMs) return ''
+  return `The Credence hook ${failing.event} has failed since ${failing.since} (${lastFailure?.outcome ?? 'failed'}), so parts of this conversation may be missing from the memory. Tell the person to run \`credence doctor\`.\n`
+}
+
+/** The hooks of a host in one line. */
+export const hookHealthText = ({ prompts, late, lastPrompt, lastLines, lastFailure }: SeenHook): string =>
+  [
+    `${prompts} prompts, ${late} of them late`,
+    lastPrompt === null ? 'no prompt yet' : `last prompt ${localMinute(lastPrompt)}`,
+    lastLines === null ? 'no lines given yet' : `last lines ${localMinute(lastLines.at)} (${lastLines.lines})`,
+    ...(lastFailure === null
+      ? []
+      : [`last failure ${localMinute(lastFailure.at)}, ${lastFailure.event}: ${lastFailure.outcome}`]),
+  ].join('; ')
 
 /** The last of a kind; null when there was none. */
 export function lastSeen<Kind extends keyof Seen>(machine: Machine, host: string, kind: Kind): Seen[Kind] | null {

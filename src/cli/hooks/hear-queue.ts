@@ -49,10 +49,13 @@ const added = (one: HeardQueue, other: HeardQueue): HeardQueue => ({
   outcome: other.outcome,
 })
 
+/** A process that hears the queue may be ended by its host; the next one waits for that. */
+const maxQueueWaitMs = 3_000
+
 /** Null when another process holds the lock. */
 async function takeQueue(lock: string): Promise<(() => void) | null> {
   try {
-    return await takeLock(lock, 'The queue of hooks')
+    return await takeLock(lock, 'The queue of hooks', maxQueueWaitMs)
   } catch (error) {
     if (error instanceof MemoryError && error.code === 'conflict') return null
     throw error
@@ -119,13 +122,8 @@ class Listener {
   }
 
   async #lookAfter(): Promise<void> {
-    const { keepTurnsDays, sentenceVectors } = this.#session.places.settings({ dir: this.#dir })
-    for (const opened of this.#memories.values()) {
-      const memory = await opened
-      await forgetOldTurns(memory, keepTurnsDays, new Date())
-      // Only a few, newest first: the rest can wait for the next time.
-      if (sentenceVectors) await memory.embedTurns({ limit: 50 })
-    }
+    const { keepTurnsDays } = this.#session.places.settings({ dir: this.#dir })
+    for (const opened of this.#memories.values()) await forgetOldTurns(await opened, keepTurnsDays, new Date())
   }
 
   #memory({ user, scopes, host }: QueuedTurn): Promise<Memory> {

@@ -42,7 +42,7 @@ export function hookAnswer(host: HookHost, event: HookEvent, context: string, no
 
 /** The fields of a host's input that hooks use. */
 export type HookPayload = {
-  /** Of the input as it came: two hooks of one event get the same. Too short to guess a message by it. */
+  /** Of what happened: two hooks of one event get the same. Too short to guess a message by it. */
   readonly digest: string
   readonly directory: string | null
   readonly prompt: string
@@ -55,8 +55,8 @@ export type HookPayload = {
 
 const largestPayload = 64 * 1024 * 1024
 
-/** Reads the host's input until its end; fails at `signal` if it has not ended by then. */
-export async function readPayload(stdin: Readable, signal: AbortSignal): Promise<HookPayload> {
+/** Reads the host's input until its end; null if it has not ended at `signal`. */
+export async function readPayload(stdin: Readable, signal: AbortSignal): Promise<HookPayload | null> {
   const chunks: Buffer[] = []
   let size = 0
   const stop = (): void => void stdin.destroy()
@@ -74,8 +74,7 @@ export async function readPayload(stdin: Readable, signal: AbortSignal): Promise
     signal.removeEventListener('abort', stop)
     stdin.destroy()
   }
-  if (signal.aborted) throw new MemoryError('unavailable', 'The input did not end in time.')
-  return parsePayload(Buffer.concat(chunks).toString('utf8'))
+  return signal.aborted ? null : parsePayload(Buffer.concat(chunks).toString('utf8'))
 }
 
 /** Claude Code and Codex give `cwd`, Cursor gives the roots of its workspace. */
@@ -91,14 +90,16 @@ function parsePayload(text: string): HookPayload {
   const given = new Map(Object.entries(value))
   const field = (name: string): string | null => textIn(given.get(name))
   const roots = given.get('workspace_roots')
-  return {
-    digest: createHash('sha256').update(text).digest('hex').slice(0, 4),
+  const fields = {
     directory: field('cwd') ?? (Array.isArray(roots) ? textIn(roots[0]) : null),
     prompt: withoutHookContext(field('prompt') ?? ''),
     session: field('session_id') ?? field('conversation_id'),
     answer: field('last_assistant_message') ?? field('prompt_response'),
     transcript: field('transcript_path'),
   }
+  // A session that starts and a compaction differ in nothing else.
+  const told = JSON.stringify([fields, field('source')])
+  return { ...fields, digest: createHash('sha256').update(told).digest('hex').slice(0, 4) }
 }
 
 /** Gemini CLI puts what a hook said at the start of the session before the first prompt, escaped, in a tag of its own. */

@@ -6,19 +6,21 @@ import { isWithin, pauseFor } from '../../memory/conversation/pause.ts'
 import type { Memory } from '../../memory/memory.ts'
 import type { Budget, Context } from '../../memory/recall/context.ts'
 import { UsageError } from '../command/command.ts'
+import { failingNotice } from '../connect/seen.ts'
 import type { MemoryLocation, Session, StandpointOptions } from '../session.ts'
 import { isClosedPipe, write } from '../text/output.ts'
+import { canaryIn } from './canary.ts'
 import { enqueue, isFirstToAnswer, isUnkept, markUnkept, type QueuedTurn, queuedNames } from './hook-queue.ts'
 import { type HookEvent, type HookHost, type HookPayload, hookAnswer, readPayload } from './host-protocol.ts'
 
-/** From the start of the process to the host's answer. */
+/** How long a hook waits for a locked store, from the start of its process. */
 export const hookDeadlineMs = 300
 
-/** Ending the process takes its time too. */
-const reserveMs = 30
+/** On a busy machine, starting takes longer than the deadline. */
+const minStoreWaitMs = 100
 
-/** Hosts end a hook after 5 s. Late input is still kept, although it is too late for an answer. */
-const longestInputMs = 4_000
+/** Hosts end a hook after 5 s. */
+const maxInputMs = 4_000
 
 /** Hosts move longer context out of sight. */
 const standing: Partial<Budget> = { maxPrelude: 2_000, maxCharacters: 6_000 }
@@ -39,18 +41,17 @@ export type HookOutcome = {
 }
 
 /**
- * Reads the host's input, puts the message into the queue, and prints the context for the host. The deadline is for the
- * answer alone: a message that comes late is still kept.
+ * Reads the host's input, puts the message into the queue, and prints the context for the host. `late`: the input did not
+ * end before the host would end the hook.
  */
 export async function runHook({ host, event, options }: HookRun, session: Session): Promise<HookOutcome> {
   if (event === 'hear') return hearNow(options, session)
-  const left = (): number => session.program.startedAt + hookDeadlineMs - reserveMs - performance.now()
   const { stdin, stdout } = session.terminal.streams()
-  const reading = readPayload(stdin, AbortSignal.timeout(longestInputMs))
-  // Input that is already there is read even if starting has used up the time.
-  const inTime = await within(Math.max(reserveMs, left()), reading)
-  if (inTime === null) await reply(stdout, hookAnswer(host, event, ''))
-  const payload = inTime ?? (await reading)
+  const payload = await readPayload(stdin, AbortSignal.timeout(maxInputMs))
+  if (payload === null) {
+    await reply(stdout, hookAnswer(host, event, ''))
+    return { dir: session.places.directory(options.dir), outcome: 'late' }
+  }
 
   const here = payload.directory === null ? session : session.places.inDirectory(payload.directory)
   const place = here.places.locate(options)
@@ -58,30 +59,31 @@ export async function runHook({ host, event, options }: HookRun, session: Sessio
   const notKept = notKeptHere(here, place, options)
   const isPrompt = event === 'prompt-submit'
   const forgetting = isPrompt ? forgettingAskedIn(payload.prompt) : ''
-  const notice = forgetting || (isPrompt ? await notRemembered(payload.prompt, notKept) : '')
+  const canary = isPrompt ? canaryIn(payload.prompt) : ''
+  const notice = canary || forgetting || (isPrompt ? await notRemembered(payload.prompt, notKept) : '')
   // Before anything that may fail, so that the message is not lost.
-  const isKept = notKept === null && forgetting === ''
+  const isKept = notKept === null && forgetting === '' && canary === ''
   const isDoubled =
     place.hooksEnabled && ((await isAlsoConnected(here)) || !isFirstToAnswer(dir, `${event}-${payload.digest}`))
   const isHeeded = place.hooksEnabled && !isDoubled
   const { queued, problem } = isHeeded ? await keepSaid(payload, { host, event, place, isKept }) : nothingSaid
   const done = { dir, queued: Number(queued) }
   try {
-    if (inTime === null) return { ...done, outcome: 'late' }
     if (!isHeeded) {
       await reply(stdout, hookAnswer(host, event, ''))
       return { ...done, outcome: isDoubled ? 'connected as well' : 'switched off' }
     }
     const isThere = await here.places.hasMemory(options)
-    // Waiting for a writer longer than the host waits for the hook is useless.
     const author = { actor: 'person', origin: host } as const
-    const patient = { ...options, as: author, busyTimeoutMs: Math.max(1, Math.floor(left() / 2)) }
+    const leftMs = session.program.startedAt + hookDeadlineMs - performance.now()
+    const patient = { ...options, as: author, busyTimeoutMs: Math.max(minStoreWaitMs, Math.floor(leftMs / 2)) }
     const memory = isThere && isAnswered(event, payload) ? await here.memories.writing(patient) : null
     const context = memory === null ? null : await recallFor(memory, event, payload)
     const isStart = memory !== null && event === 'session-start'
     const former = isStart ? (await here.places.formerProjectNotes(options, memory)).map((note) => `${note}\n`) : []
     const text = context === null ? '' : await rendered(context)
-    await reply(stdout, hookAnswer(host, event, [...former, text].join(''), notice))
+    const failing = event === 'session-start' ? failingNotice(here.program.machine, host, new Date()) : ''
+    await reply(stdout, hookAnswer(host, event, [...former, text].join(''), failing || notice))
     const recalled = context === null ? 0 : sizeOf(context)
     return { ...done, recalled, outcome: problem ?? notKept ?? (isThere ? 'done' : 'no memory yet') }
   } finally {
@@ -95,19 +97,6 @@ async function isAlsoConnected({ program: { machine }, places: { workingDirector
   if (!machine.env.CLAUDE_PLUGIN_ROOT) return false
   const { hasHooks } = await import('../connect/status.ts')
   return hasHooks('claude-code', machine, workingDirectory())
-}
-
-/** The value, or null when it takes longer. */
-async function within<Value>(ms: number, value: Promise<Value>): Promise<Value | null> {
-  let timer: NodeJS.Timeout | undefined
-  const late = new Promise<null>((resolve) => {
-    timer = setTimeout(resolve, ms, null)
-  })
-  try {
-    return await Promise.race([value, late])
-  } finally {
-    clearTimeout(timer)
-  }
 }
 
 /** No host waits for this process, so it has no deadline. */

@@ -8,7 +8,8 @@ import { RecentMap } from '../../recent-map.ts'
 
 type ProxyMemoryOptions = Pick<
   Parameters<typeof openMemory>[0],
-  'dir' | 'store' | 'everyTeam' | 'vectors' | 'agentShare' | 'evalStoreDir' | 'mirrorAuthority'
+  | ('dir' | 'server' | 'everyTeam' | 'semantic' | 'semanticModel')
+  | ('agentShare' | 'recallBoldness' | 'evalStoreDir' | 'mirrorAuthority')
 > & {
   /** How long a call waits for another process that locks the store. Requests wait with it. */
   readonly busyTimeoutMs: number

@@ -12,7 +12,7 @@ import type { Progress } from '../text/progress-bar.ts'
 type Ended = { readonly exitCode: number | null; readonly stdout: string; readonly stderr: string }
 
 /** Output beyond this is dropped. */
-const mostCharacters = 4_000_000
+const maxCharacters = 4_000_000
 
 /** Runs this program in another process, for work that would keep this one from answering. */
 function runProgram(
@@ -42,7 +42,7 @@ function runProgram(
     const gathered = { stdout: '', stderr: '' }
     for (const stream of ['stdout', 'stderr'] as const) {
       child[stream]?.setEncoding('utf8').on('data', (chunk: string) => {
-        if (gathered[stream].length < mostCharacters) gathered[stream] += chunk
+        if (gathered[stream].length < maxCharacters) gathered[stream] += chunk
       })
     }
     child.on('error', reject)

@@ -1,8 +1,8 @@
 import { join } from 'node:path'
 import { createSnapshot } from '../../eval/gate/baselines.ts'
-import { openPackFolder } from '../../eval/kinds/kind.ts'
-import { recallRunners } from '../../eval/kinds/retrieval/carry-out.ts'
 import { newRunId, startRun } from '../../eval/run/run.ts'
+import { recallRunners } from '../../eval/runners/retrieval/retrieval-runner.ts'
+import { openPackFolder } from '../../eval/runners/runner.ts'
 import { withShadow } from '../../eval/shadow/shadow.ts'
 import type { HeardTurn } from '../../memory/conversation/hear.ts'
 import { type HearOptions, type Memory, memoryFrom } from '../../memory/memory.ts'
@@ -104,19 +104,19 @@ const versions = [
  * of the demo show a regression: the last version compares strings, and fails where a message has a typo.
  */
 export async function evaluateExample(session: Session, root: string, signal: AbortSignal): Promise<void> {
-  const { backends, packsDirectory } = await session.evaluation()
+  const { systems, packsDirectory } = await session.evaluation()
   for (const { version, daysAgo, backend, notes } of versions) {
     if (signal.aborted) return
     const now = () => new Date(Date.now() - daysAgo * dayMs)
-    const subject = { ...(await backends({ packsDirectory, embedder: 'none' }).open(backend)), name, version }
+    const system = { ...(await systems({ packsDirectory, embedder: 'none' }).open(backend)), name, version }
     try {
-      const kinds = recallRunners(async () => subject)
-      const benchmark = await openPackFolder(join(packsDirectory, pack), kinds, { explain: true })
+      const runners = recallRunners(async () => system)
+      const benchmark = await openPackFolder(join(packsDirectory, pack), runners, { explain: true })
       const environment = { given: { system: name }, settings: {}, ...machine(session.places.workingDirectory()) }
       const runId = newRunId(pack, name, now())
       await startRun(benchmark, runId, { repeats: 1, seed: 1, notes }, { root, now, signal, environment })
     } finally {
-      await subject.close()
+      await system.close()
     }
     if (version !== accepted) continue
     const snapshot = { snapshotId: 'main', createdAt: now().toISOString(), sourceRootDir: 'evals' }

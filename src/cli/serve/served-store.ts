@@ -70,7 +70,7 @@ export type ServedPlace = Pick<MemoryLocation, 'dir' | 'user' | 'scopes' | 'home
 
 export type ServedStore = Awaited<ReturnType<typeof openServedStore>>
 
-const mostAuthors = 100
+const maxAuthors = 100
 
 /** Opens what a server needs. Evaluation, tasks and hosts are loaded when a request asks for them. */
 export async function openServedStore(
@@ -94,7 +94,7 @@ export async function openServedStore(
   // Trying a message on a page is not a use of the memory.
   const { counter: _counter, ...uncounted } = ports
   /** By author, since each agent has an origin of its own. Closing one only writes pending records; requests may go on. */
-  const watched = new RecentMap<Memory>(mostAuthors, (memory) => void memory.close())
+  const watched = new RecentMap<Memory>(maxAuthors, (memory) => void memory.close())
   const plain = (author: Author): Memory => ({
     ...memoryFrom(author.origin === 'dashboard' ? uncounted : ports, { user, scopes, agent: null, author }),
     // All of them share one store, which is closed once.
@@ -153,10 +153,10 @@ export async function openServedStore(
         root: evalRoot,
         shippedPacks: join(session.program.machine.program, '..', '..', 'packs'),
         isRecordingShadows,
-        openSubject: async () => {
-          const { backends, packsDirectory } = await session.evaluation()
-          const { defaultEmbedder } = await import('../../eval/system/open-embedder.ts')
-          return backends({ packsDirectory, embedder: defaultEmbedder }).open('bm25')
+        openSystem: async () => {
+          const { systems, packsDirectory } = await session.evaluation()
+          const { defaultEmbedder } = await import('../../memory/meaning/open-embedder.ts')
+          return systems({ packsDirectory, embedder: defaultEmbedder }).open('bm25')
         },
         taskWork: async (runId, taskId, repeat) => {
           const { runFolder } = await import('../../eval/store/documents.ts')

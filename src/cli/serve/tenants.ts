@@ -1,10 +1,10 @@
 import { teamOf, teamOwner } from '../../beliefs/scope.ts'
-import type { Caller } from '../../http/authentication.ts'
 import { type McpOptions, memoryMcp } from '../../mcp/memory-mcp.ts'
 import { type Memory, memoryFrom } from '../../memory/memory.ts'
 import type { Principal } from '../../memory/people/access.ts'
 import { memberMemory, memoryOfTeam, teamPorts } from '../../memory/people/team-memory.ts'
 import type { Author, Ports } from '../../memory/ports.ts'
+import type { Caller } from '../../operations/operation.ts'
 import type { ServedMemory } from '../../operations/served-memory.ts'
 import { RecentMap } from '../../recent-map.ts'
 
@@ -56,12 +56,12 @@ export function tenantMemory(
 
 type McpHandler = ReturnType<ReturnType<typeof memoryMcp>['httpHandler']>
 
-const mostHandlers = 1_000
+const maxHandlers = 1_000
 
 /** MCP over HTTP for every caller: for the server's own user as `own` says, and for the holder of a token of the store. */
 export function tenantMcp(ports: Ports, own: McpOptions) {
   const ofInstallation = memoryMcp(own).httpHandler()
-  const handlers = new RecentMap<McpHandler>(mostHandlers, (handler) => void handler.close())
+  const handlers = new RecentMap<McpHandler>(maxHandlers, (handler) => void handler.close())
   const handlerOf = (principal: Principal): McpHandler => {
     const key = JSON.stringify(principal)
     const { person: user, scopes, isAgent: hasFixedScopes } = principal

@@ -93,7 +93,9 @@ type ContextView = { readonly explain: boolean; readonly ages: ReadonlyMap<strin
 export function contextText(context: Context, { explain, ages }: ContextView, style: Style): string {
   const { prelude, pinned, relevant, questions, quotes, quoteDecision, nearMisses = [] } = context
   const misses = nearMisses.map(({ belief, reason }) => `${called(belief)}: ${reasonText(reason)}`)
-  const said = ['Said earlier', quotes.map((quote) => quoteBlock(quote, quoteDecision, explain, style))] as const
+  const atLevel = (level: Quote['level']): readonly string[] =>
+    quotes.filter((quote) => quote.level === level).map((quote) => quoteBlock(quote, quoteDecision, explain, style))
+  const said = ['Said earlier', atLevel('sure')] as const
   const areQuotesFirst = hasOlderThanQuote(ages)
   const sections: readonly (readonly [string, readonly string[]])[] = [
     [preludeTitle, prelude === null ? [] : [indented(harmless(prelude.text), 2, style.width)]],
@@ -102,6 +104,7 @@ export function contextText(context: Context, { explain, ages }: ContextView, st
     ['Relevant to this message', relevant.map((one) => relevantBlock(one, { explain, ages }, style))],
     ['Still open', questions.map((question) => beliefBlock(question, style))],
     ...(areQuotesFirst ? [] : [said]),
+    ['Perhaps relevant, said earlier', atLevel('perhaps')],
     ['Why no quote is shown', silenceLines(quotes, quoteDecision, style)],
     ['Mentioned, but left out', misses.map((miss) => indented(miss, 2, style.width))],
   ]
@@ -129,7 +132,7 @@ function quoteBlock(quote: Quote, decision: QuoteDecision | undefined, explain: 
   const reasons = [
     sharedText(quote, decision?.asked ?? []),
     ...(explain ? explanationTree(quote.explanation) : []),
-    ...(explain && decision !== undefined ? [`shown from ${rounded(decision.threshold)} on`] : []),
+    ...(explain && decision !== undefined ? [levelsText(decision)] : []),
   ]
   return lines(
     `  ${before}${localDay(at, utcOffset)}, ${speakerOf(quote)}${correctionMark(correctedAt)}: "${harmless(text)}"`,
@@ -166,34 +169,18 @@ export function sharedText({ shared, nearby }: Quote, asked: readonly string[]):
 /** With `--explain`: the best quote that was not shown, and why. */
 function silenceLines(quotes: readonly Quote[], decision: QuoteDecision | undefined, style: Style): readonly string[] {
   if (quotes.length > 0 || decision === undefined || decision.best === null) return []
-  const { best, asked } = decision
+  const { best, asked, unclear } = decision
+  const reason = unclear.includes(best.turn) ? unclearText : levelsText(decision)
   return [
-    indented(
-      `The best was "${harmless(best.text)}" (${localDay(best.at, best.utcOffset)}). ${unmetText(best, decision)}`,
-      2,
-      style.width,
-    ),
+    indented(`The best was "${harmless(best.text)}" (${localDay(best.at, best.utcOffset)}). ${reason}`, 2, style.width),
     dimmed(sharedText(best, asked), style),
     style.dim(indented(`\`${style.command} search\` shows it anyway.`, 4)),
   ]
 }
 
-/** The one condition that kept a quote back. */
-export function unmetText(
-  { score, shared, nearby }: Quote,
-  { threshold, unmet, common }: Pick<QuoteDecision, 'threshold' | 'unmet' | 'common'>,
-): string {
-  const [reached, needed] = [rounded(score), rounded(threshold)]
-  if (unmet === 'score') return `Its score of ${reached} is below the threshold of ${needed}.`
-  const isReached = `Its score of ${reached} reaches the threshold of ${needed}`
-  if (unmet === null) return `${isReached}, but a belief above says the same.`
-  if (unmet === 'the newest word')
-    return `${isReached}, but later messages have the same words and may have changed it; \`credence search\` shows them.`
-  const rule =
-    unmet === 'an uncommon word'
-      ? 'a question about no person must also share an uncommon word with it, or three words and no other'
-      : 'a message that asks nothing must also share two uncommon words with one sentence'
-  const ordinary = [...shared, ...nearby].filter((word) => common.includes(word))
-  const which = ordinary.length === 0 ? '' : `; too common: ${quoted(ordinary)}`
-  return `${isReached}, but ${rule}${which}.`
-}
+/** Why a turn is left out that would be quoted if nothing newer spoke of the same thing. */
+export const unclearText = 'Several newer turns speak of the same thing, and may have changed it.'
+
+/** The probability that something helps, and what it has to reach. */
+export const levelsText = ({ probability, levels }: Pick<QuoteDecision, 'probability' | 'levels'>): string =>
+  `The probability that one of the best turns helps is ${rounded(probability)}; quotes are shown as perhaps relevant from ${rounded(levels.perhaps)} on, and as sure from ${rounded(levels.sure)} on.`

@@ -1,16 +1,6 @@
 import { type Figures, isJudged } from '../score/figures.ts'
 import { type MetricSense, metricSense } from '../score/metric-direction.ts'
-import {
-  alpha,
-  detectableFlip,
-  detectableShift,
-  holm,
-  type Interval,
-  mcNemarExact,
-  mean,
-  pairedBootstrap,
-  signFlipTest,
-} from '../score/statistics.ts'
+import { alpha, holm, type Interval, mcNemarExact, mean, pairedBootstrap, signFlipTest } from '../score/statistics.ts'
 import type { CaseResult } from '../store/schemas/run.ts'
 
 /** Smaller differences come from the order of summation and count as none. */
@@ -18,18 +8,9 @@ export const dust = 1e-9
 
 /**
  * `better` and `worse` are certain, or beyond chance and large enough to matter; `cannot tell` is such a fall that
- * could be chance; `no evidence`: a change that matters would have been seen; `underpowered`: it would not.
+ * could be chance; `no evidence` is any other change where results vary.
  */
-export const figureVerdicts = [
-  'better',
-  'worse',
-  'same',
-  'no evidence',
-  'underpowered',
-  'cannot tell',
-  'dropped',
-  'new',
-] as const
+export const figureVerdicts = ['better', 'worse', 'same', 'no evidence', 'cannot tell', 'dropped', 'new'] as const
 export type FigureVerdict = (typeof figureVerdicts)[number]
 
 export type FigureComparison = {
@@ -52,8 +33,6 @@ type FigureTest = {
   /** The same after correction for the number of figures compared. */
   readonly adjustedP: number
   readonly interval: Interval | null
-  /** The smallest effect that would have been seen four times out of five. */
-  readonly smallestDetectable: number | null
 }
 
 type Compared = { readonly base: Figures; readonly candidate: Figures; readonly acceptedChange?: string | null }
@@ -275,14 +254,13 @@ function flipTest(shared: readonly SharedCase[], holds: (result: CaseResult) => 
     p,
     adjustedP: p,
     interval: null,
-    smallestDetectable: detectableFlip({ pairs: judged.length, discordant: broken.length + fixed.length }),
   }
 }
 
 /** Fixed, so that the same files always give the same verdict. */
 const resamplingSeed = 20_260_306
 
-function shiftTest({ figure, sense, base }: FigureComparison, shared: readonly SharedCase[]): FigureTest | null {
+function shiftTest({ figure }: FigureComparison, shared: readonly SharedCase[]): FigureTest | null {
   const differences = shared.flatMap((one) => {
     const [before, after] = [one.base.scores?.[figure] ?? null, one.candidate.scores?.[figure] ?? null]
     return before === null || after === null ? [] : [after - before]
@@ -297,7 +275,6 @@ function shiftTest({ figure, sense, base }: FigureComparison, shared: readonly S
     p,
     adjustedP: p,
     interval: pairedBootstrap(differences, resamplingSeed),
-    smallestDetectable: detectableShift(differences, widthOf(sense, base, base)),
   }
 }
 
@@ -315,9 +292,7 @@ function testedVerdict({ figure, delta, sense, base, candidate, verdict, test }:
   const isBeyondChance = test !== null && test.adjustedP < alpha
   // Written as "not above" so that a gain that is not a number is a loss.
   if (!(gain > -(matters - dust))) return isBeyondChance ? 'worse' : 'cannot tell'
-  if (gain >= matters - dust) return isBeyondChance ? 'better' : 'underpowered'
-  const detectable = test?.smallestDetectable ?? null
-  return detectable !== null && detectable <= matters ? 'no evidence' : 'underpowered'
+  return gain >= matters - dust && isBeyondChance ? 'better' : 'no evidence'
 }
 
 /** The declared range of a figure, else its size. The same whichever side is called the base. */

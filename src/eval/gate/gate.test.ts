@@ -129,9 +129,8 @@ describe('the law of the gate', () => {
       better: ['worse'],
       worse: ['better'],
       same: ['same'],
-      'no evidence': ['no evidence'],
-      underpowered: ['underpowered', 'cannot tell'],
-      'cannot tell': ['underpowered'],
+      'no evidence': ['no evidence', 'cannot tell'],
+      'cannot tell': ['no evidence'],
       dropped: ['new'],
       new: ['dropped'],
     }
@@ -308,5 +307,38 @@ describe('a metric', () => {
   it('that is gone is a regression, and a new one is none', () => {
     expect(verdictFor({})).toBe('regression')
     expect(verdictFor({ f1: 1, recall: 0 })).toBe('pass')
+  })
+})
+
+describe('a floor', () => {
+  const withFloor = (f1: number, direction: 'higher' | 'lower', floor: number): Figures =>
+    figuresOf([{ verdict: 'pass', f1 }], { declarations: [{ name: 'f1', direction, range: [0, 1], floor }] })
+
+  it.each([
+    ['higher', 0.5, 0.5, 'pass'],
+    ['higher', 0.5, 0.6, 'regression'],
+    ['lower', 0.5, 0.5, 'pass'],
+    ['lower', 0.5, 0.4, 'regression'],
+  ] as const)('decides where %s is better: %d with the floor %d is a %s', (direction, f1, floor, verdict) => {
+    const figures = withFloor(f1, direction, floor)
+
+    expect(judge(sideOf(figures), measured(figures)).verdict).toBe(verdict)
+  })
+
+  it('counts for a benchmark that the base never had, so that no baseline is needed', () => {
+    const known = figuresOf([{ verdict: 'pass', f1: 1 }])
+    const own = { ...withFloor(0.5, 'higher', 0.6), benchmarkId: 'new' }
+
+    const { verdict, reasons } = judge(sideOf(known), measured(known, own))
+
+    expect(verdict).toBe('regression')
+    expect(reasons.map(({ line }) => line)).toEqual(['new, bm25: f1 is 0.5, and the floor of the pack is 0.6.'])
+  })
+
+  it('is not reached by a metric that was not measured', () => {
+    const silent = { ...withFloor(1, 'higher', 0.6), benchmarkId: 'new', metrics: {} }
+    const known = figuresOf([{ verdict: 'pass', f1: 1 }])
+
+    expect(judge(sideOf(known), measured(known, silent)).verdict).toBe('regression')
   })
 })

@@ -61,7 +61,8 @@ export function judge(base: Side, candidate: Side, { acceptedChanges = {} }: Jud
     .toSorted(byName)
     .map((ours) => judgeBenchmark(ours, candidate, acceptedChanges[ours.benchmarkId] ?? null))
   const compared = verdicts.filter(({ comparison }) => comparison !== null && comparison.figures.length > 0)
-  const reasons = [...base.reasons, ...candidate.reasons, ...verdicts.flatMap(reasonOf)]
+  const low = candidate.standings.flatMap(floorReasons)
+  const reasons = [...base.reasons, ...candidate.reasons, ...verdicts.flatMap(reasonOf), ...low]
   if (compared.length === 0 && reasons.length === 0) {
     const next = 'Run a benchmark in the candidate, and give a base with a baseline or a completed run.'
     reasons.push(storeReason('cannot tell', 'Nothing was compared.', next))
@@ -180,6 +181,18 @@ const outOfRange = ({ runId, metrics }: Figures, declarations: Figures['declarat
     if (value >= low - dust && value <= high + dust) return []
     return [`${name} of the run ${runId} is ${shown(value)}, but the pack declares a range from ${low} to ${high}.`]
   })
+
+/** Metrics of a run that do not reach the floor of its pack. A floor needs no base, and no new baseline lowers it. */
+function floorReasons({ benchmarkId, system, figures }: Standing): readonly GateReason[] {
+  if (figures === null) return []
+  return figures.declarations.flatMap(({ name, direction, floor }) => {
+    if (floor === undefined) return []
+    const value = figures.metrics[name] ?? null
+    if (value !== null && (direction === 'higher' ? value >= floor - dust : value <= floor + dust)) return []
+    const line = `${runNameOf({ benchmarkId, system })}: ${name} is ${shown(value)}, and the floor of the pack is ${floor}.`
+    return [{ kind: 'regression', benchmarkId, system, line, next: `Look at the run ${figures.runId}.` }]
+  })
+}
 
 /** The verdict that follows from a comparison. */
 export function verdictOf(comparison: BenchmarkComparison): Decision {

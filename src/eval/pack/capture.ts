@@ -18,16 +18,16 @@ import type { Memory } from '../../memory/memory.ts'
 import type { Context } from '../../memory/recall/context.ts'
 import type { BeliefRecord } from '../../memory/transfer/belief-record.ts'
 import { omitUndefined } from '../../omit-undefined.ts'
-import { reach } from '../../search/turns/push.ts'
-import { idsIn as returnedIn } from '../kinds/retrieval/carry-out.ts'
-import { comparable, type Expectations } from '../kinds/retrieval/expectations.ts'
-import { loadPack } from '../kinds/retrieval/pack.ts'
-import { runPack } from '../kinds/retrieval/run-pack.ts'
+import { reach } from '../../search/turns/quotes.ts'
 import { withNames } from '../report/case-detail.ts'
+import { comparable, type Expectations } from '../runners/retrieval/expectations.ts'
+import { loadPack } from '../runners/retrieval/pack.ts'
+import { idsIn as returnedIn } from '../runners/retrieval/retrieval-runner.ts'
+import { runPack } from '../runners/retrieval/run-pack.ts'
 import { manifestName, packPath, treePath } from '../store/documents.ts'
 import { problemText, readJson } from '../store/parse-artifact.ts'
-import type { SystemUnderTest } from '../system/subject.ts'
 import type { SystemTurn } from '../system/system.ts'
+import type { SystemUnderTest } from '../system/under-test.ts'
 import { importPack } from './import-pack.ts'
 
 /** The pack of captured cases. */
@@ -53,11 +53,11 @@ export type CaptureRequest = {
 
 export type Captured = Awaited<ReturnType<typeof captureCase>>
 
-/** Adds a recall to the user's own pack as a case, with copies of the beliefs and turns it needs, and asks `subject` the case at once. */
+/** Adds a recall to the user's own pack as a case, with copies of the beliefs and turns it needs, and asks `system` the case at once. */
 export async function captureCase(
   memory: Memory,
   request: CaptureRequest,
-  { root, subject }: { readonly root: string; readonly subject: SystemUnderTest },
+  { root, system }: { readonly root: string; readonly system: SystemUnderTest },
 ) {
   const { message, scopes, note, exactly } = request
   const context = await memory.recall(message, { scopes, nearMisses: true })
@@ -94,7 +94,7 @@ export async function captureCase(
       turns: [...pack.turns.filter(({ user }) => !replaced.has(user)), ...turns],
     })
     const ready = loadPack(staged, { strict: false }).pack
-    const [outcome] = (await runPack(ready, subject, { wanted: new Set([caseId]) })).outcomes
+    const [outcome] = (await runPack(ready, system, { wanted: new Set([caseId]) })).outcomes
     await importPack(root, staged, { force: true })
     const live = context.relevant.map(({ belief }) => copiedId(caseId, belief.id))
     const quoted = said === null ? [] : context.quotes.map(({ turn }) => copiedId(caseId, turn))

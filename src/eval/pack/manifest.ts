@@ -5,7 +5,7 @@ import { pipeline } from 'node:stream/promises'
 import type { z } from 'zod'
 import { invalid, type MemoryError } from '../../errors.ts'
 import { canonicalJson } from '../../json.ts'
-import type { PackPlace } from '../kinds/kind.ts'
+import type { PackPlace } from '../runners/runner.ts'
 import { manifestName } from '../store/documents.ts'
 import { readArtifact, required } from '../store/parse-artifact.ts'
 import type { Manifest } from '../store/schemas/manifest.ts'
@@ -73,7 +73,7 @@ export function parseJsonAs<Schema extends z.ZodType>(
 /** The file of a pack that its manifest names as `files.cases`. */
 export function caseFileOf({ directory, manifest }: PackPlace): string {
   if (manifest.files?.cases !== undefined) return join(directory, manifest.files.cases)
-  throw invalid(`${join(directory, manifestName)}: files.cases is missing.`, 'See docs/harness.md for the format.')
+  throw invalid(`${join(directory, manifestName)}: files.cases is missing.`, 'See docs/evaluation.md for the format.')
 }
 
 /** Fields of a manifest that change neither the questions nor the expectations. */

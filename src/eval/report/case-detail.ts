@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs'
 import { z } from 'zod'
-import type { PackPlace } from '../kinds/kind.ts'
-import { createdIn, loadPack, recallRunnerNames } from '../kinds/retrieval/pack.ts'
+import { createdIn, loadPack, recallRunnerNames } from '../runners/retrieval/pack.ts'
+import type { PackPlace } from '../runners/runner.ts'
 import type { CaseRecord } from '../store/schemas/run.ts'
 import type { SystemTurn } from '../system/system.ts'
 
@@ -32,7 +32,7 @@ export async function questionTexts(
 ) {
   const size = data === undefined ? 0 : (statSync(data, { throwIfNoEntry: false })?.size ?? Number.POSITIVE_INFINITY)
   if (size > mostBytes) return null
-  const { questionOf } = await import('../kinds/conversation/conversation-kind.ts')
+  const { questionOf } = await import('../runners/conversation/conversation-runner.ts')
   const found = questionOf(place, data, caseId)
   if (found === null) return null
   const { conversation, question } = found

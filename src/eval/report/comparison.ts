@@ -1,4 +1,4 @@
-import type { PackRun } from '../kinds/retrieval/run-pack.ts'
+import type { PackRun } from '../runners/retrieval/run-pack.ts'
 import { saturated } from '../score/figures.ts'
 import { outcomesOf, type Summary, summarise } from './retrieval-report.ts'
 
@@ -19,7 +19,7 @@ export function comparisonRow(backend: string, runs: readonly PackRun[]) {
   const { passRateInterval95, meanPrecision, meanRecall, meanDriftScore, p50LatencyMs } = summarise(outcomesOf(runs))
   return {
     backend,
-    description: runs[0]?.subject.description ?? '',
+    description: runs[0]?.system.description ?? '',
     static: others ?? null,
     session: session ?? null,
     total: tallyOf(runs),
@@ -34,7 +34,7 @@ const isSaturated = (backend: string, { totalPassed, totalCases }: Tally): boole
 
 export type Table = { readonly titles: readonly string[]; readonly rows: readonly (readonly string[])[] }
 
-/** A row per backend: passes with the uncertainty that a pass count leaves out. */
+/** A row per system: passes with the uncertainty that a pass count leaves out. */
 export function overallTable(rows: readonly ComparisonRow[]): Table {
   const evidence = rows.map(({ backend, total }) => (isSaturated(backend, total) ? saturated : ''))
   const hasEvidence = evidence.some((note) => note !== '')
@@ -55,7 +55,7 @@ export function overallTable(rows: readonly ComparisonRow[]): Table {
   }
 }
 
-/** A row per backend and a column per pack. */
+/** A row per system and a column per pack. */
 export function packTable(rows: readonly ComparisonRow[]): Table {
   const ids = [...new Set(rows.flatMap(({ packs }) => packs.map(({ id }) => id)))]
   const tally = (row: ComparisonRow | undefined, id: string) => row?.packs.find((pack) => pack.id === id) ?? null

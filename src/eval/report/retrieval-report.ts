@@ -1,8 +1,8 @@
-import { explanationOf, idsIn, namesNoise } from '../kinds/retrieval/carry-out.ts'
-import { noiseIn, type PassType, passTypes } from '../kinds/retrieval/expectations.ts'
-import type { AskedCase } from '../kinds/retrieval/pack.ts'
-import type { PackRun } from '../kinds/retrieval/run-pack.ts'
 import type { CaseOutcome } from '../run/run.ts'
+import { noiseIn, type PassType, passTypes } from '../runners/retrieval/expectations.ts'
+import type { AskedCase } from '../runners/retrieval/pack.ts'
+import { explanationOf, idsIn, namesNoise } from '../runners/retrieval/retrieval-runner.ts'
+import type { PackRun } from '../runners/retrieval/run-pack.ts'
 import { answerTimes, summariseCases } from '../score/figures.ts'
 import { mean, round4, wilsonInterval } from '../score/statistics.ts'
 
@@ -93,10 +93,10 @@ const summariseCategories = (outcomes: readonly CaseOutcome[]) =>
     return { category, ...counts, meanPrecision, meanRecall }
   })
 
-/** The report file of one backend on all packs of one kind. All runs must be of the same subject and the same kind of pack. */
+/** The report file of one system on all packs of one kind. All runs must be of the same system and the same kind of pack. */
 export function reportOf(runs: readonly [PackRun, ...PackRun[]]) {
-  const [{ subject, pack: firstPack }] = runs
-  const { name, version, description } = subject
+  const [{ system, pack: firstPack }] = runs
+  const { name, version, description } = system
   const outcomes = outcomesOf(runs)
   const cases = runs.flatMap(reportEntriesOf)
   return {
@@ -104,12 +104,12 @@ export function reportOf(runs: readonly [PackRun, ...PackRun[]]) {
     provider: name,
     system: { name, version, description },
     /** Whether Credence's own recall added prelude, pins and questions, because the system finds relevant beliefs only. */
-    suppliedTiers: subject.hasSuppliedTiers,
+    suppliedTiers: system.hasSuppliedTiers,
     packs: runs.map(({ pack: { id, title, hash, recall }, outcomes: own }) => {
       const { totalPassed, totalCases } = summarise(own)
       return { id, title, hash, recall, totalPassed, totalCases }
     }),
-    notes: [...subject.notes, ...runs.flatMap(({ pack, notices }) => notices.map((notice) => `${pack.id}: ${notice}`))],
+    notes: [...system.notes, ...runs.flatMap(({ pack, notices }) => notices.map((notice) => `${pack.id}: ${notice}`))],
     warnings: runs.flatMap(({ pack }) => pack.warnings),
     retrieval: {
       ...summarise(outcomes),
@@ -130,13 +130,13 @@ function ingestionOf(runs: readonly PackRun[]) {
   return { beliefCount, totalMs: round4(totalMs) ?? 0, meanPerBeliefMs }
 }
 
-/** `retrieval-report.json` is our own backend's; the names of the other files end with their backend's name. */
+/** `retrieval-report.json` is of Credence itself; the names of the other files end with the name of their system. */
 export function reportFileName({ provider }: { readonly provider: string }, kind: 'retrieval' | 'session'): string {
   const base = kind === 'session' ? 'session-retrieval-report' : 'retrieval-report'
   return provider === 'bm25' ? `${base}.json` : `${base}-${provider.replace(/[^A-Za-z0-9._-]+/gu, '-')}.json`
 }
 
-/** One file for the cases and one for the sessions among the runs of one subject. */
+/** One file for the cases and one for the sessions among the runs of one system. */
 export const reportsOf = (runs: readonly PackRun[]) =>
   (['retrieval', 'session'] as const).flatMap((kind) => {
     const [first, ...rest] = runs.filter((run) => run.pack.kind === kind)

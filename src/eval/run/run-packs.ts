@@ -1,4 +1,4 @@
-import { type About, openPack, type RunnablePack } from '../kinds/kind.ts'
+import { type About, openPack, type RunnablePack } from '../runners/runner.ts'
 import { type AblationResult, judgeAblation } from '../score/figures.ts'
 import { casesOf } from '../store/case-log.ts'
 import type { RunSummary } from '../store/schemas/run.ts'

@@ -1,5 +1,5 @@
-import type { PackCase } from '../kinds/kind.ts'
 import type { Ingested } from '../run/run.ts'
+import type { PackCase } from '../runners/runner.ts'
 import type {
   BaselineBenchmark,
   CaseRecord,

@@ -1,14 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import {
-  detectableFlip,
-  detectableShift,
-  holm,
-  mcNemarExact,
-  pairedBootstrap,
-  randomFrom,
-  signFlipTest,
-} from './statistics.ts'
+import { holm, mcNemarExact, pairedBootstrap, randomFrom, signFlipTest } from './statistics.ts'
 
 const differences = fc.array(fc.double({ min: -1, max: 1, noNaN: true }), { minLength: 1, maxLength: 40 })
 
@@ -169,40 +161,5 @@ describe("Holm's correction", () => {
         expect(holm(probabilities.slice(0, 1))).toEqual(probabilities.slice(0, 1))
       }),
     )
-  })
-})
-
-describe('the smallest detectable effect', () => {
-  it('shrinks with more cases and grows with more noise', () => {
-    expect(detectableFlip({ pairs: 1_000, discordant: 50 })).toBeLessThan(
-      detectableFlip({ pairs: 100, discordant: 5 }) ?? 0,
-    )
-    const spread = (by: number) => Array.from({ length: 200 }, (_, index) => (index % 2 === 0 ? by : -by))
-    expect(detectableShift(spread(0.2))).toBeLessThan(detectableShift(spread(0.8)) ?? 0)
-    expect(detectableShift([])).toBeNull()
-  })
-
-  it('is not zero where nothing varies: six cases must be able to move', () => {
-    expect(detectableShift([0.2, 0.2, 0.2])).toBe(2)
-    expect(detectableShift([0.2])).toBe(6)
-    expect(detectableShift(Array.from({ length: 60 }, () => 0))).toBeCloseTo(0.1, 9)
-    expect(
-      detectableShift(
-        Array.from({ length: 60 }, () => 0),
-        10,
-      ),
-    ).toBeCloseTo(1, 9)
-  })
-
-  it('is never less than six flipped cases', () => {
-    fc.assert(
-      fc.property(fc.integer({ min: 1, max: 500 }), fc.nat(500), (pairs, discordant) => {
-        const effect = detectableFlip({ pairs, discordant: Math.min(discordant, pairs) })
-
-        expect(effect).toBeGreaterThanOrEqual(Math.min(1, 6 / pairs))
-        expect(effect).toBeLessThanOrEqual(1)
-      }),
-    )
-    expect(detectableFlip({ pairs: 0, discordant: 0 })).toBeNull()
   })
 })

@@ -46,9 +46,6 @@ export function randomFrom(seed: number): () => number {
 
 /** The probability of seeing a difference where there is none. */
 export const alpha = 0.05
-/** Normal quantiles: 95 % two-sided, and 80 % power. */
-const zAlpha = z95
-const zPower = 0.8416212335729143
 
 /** How likely a split at least as uneven is when broken and fixed cases were equally likely (McNemar, exact, two-sided). */
 export function mcNemarExact({ broken, fixed }: { readonly broken: number; readonly fixed: number }): number {
@@ -127,40 +124,6 @@ export function holm(probabilities: readonly number[]): readonly number[] {
   }
   return adjusted
 }
-
-/**
- * The smallest mean difference that as many pairs, spread like these, would show four times out of five. Pairs that are
- * all alike do not make the next one certain, so it is never below what the test can see at all: `width` is how far one
- * case can move.
- */
-export function detectableShift(differences: readonly number[], width = 1): number | null {
-  const count = differences.length
-  if (count === 0) return null
-  const mean = sumOf(differences) / count
-  const variance = count < 2 ? 0 : sumOf(differences.map((difference) => (difference - mean) ** 2)) / (count - 1)
-  return Math.max((zAlpha + zPower) * Math.sqrt(variance / count), (width * fewestSignificant) / count)
-}
-
-type Flips = { readonly pairs: number; readonly discordant: number }
-
-/**
- * The smallest change of the pass rate that as many cases would show four times out of five, when they flip as often
- * as these did (Connor, 1987). Never below what the exact test can see at all.
- */
-export function detectableFlip({ pairs, discordant }: Flips): number | null {
-  if (pairs === 0) return null
-  const flips = Math.max(discordant, fewestSignificant) / pairs
-  // Solved by repetition for d = (zAlpha √flips + zPower √(flips - d²)) / √pairs; it settles within a few steps.
-  let difference = 0
-  for (let step = 0; step < 50; step += 1) {
-    difference =
-      (zAlpha * Math.sqrt(flips) + zPower * Math.sqrt(Math.max(0, flips - difference ** 2))) / Math.sqrt(pairs)
-  }
-  return Math.min(1, Math.max(difference, fewestSignificant / pairs))
-}
-
-/** The fewest cases that must flip one way, and none the other, for the exact test to be significant. */
-const fewestSignificant = 1 + Math.ceil(Math.log2(1 / alpha))
 
 const sumOf = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0)
 const at = (values: readonly number[], index: number): number => values[index] ?? 1

@@ -1,10 +1,10 @@
 import { createHmac, randomBytes } from 'node:crypto'
-import { existsSync } from 'node:fs'
-import { lstat, readdir, readFile, rm } from 'node:fs/promises'
+import { existsSync, lstatSync, readdirSync } from 'node:fs'
+import { readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { writeAtomically } from '../../files/atomic-write.ts'
-import { codeOf, sweepLeftovers } from '../../files/leftovers.ts'
+import { ifPresent, sweepLeftovers } from '../../files/leftovers.ts'
 import { checkPlain } from '../../files/own-files.ts'
 import type { Memory } from '../../memory/memory.ts'
 import { type Context, defaultBudget } from '../../memory/recall/context.ts'
@@ -35,16 +35,6 @@ export async function shadowKey(root: string): Promise<Buffer> {
   const key = Buffer.from((await readFile(path, 'utf8')).trim(), 'hex')
   if (key.length >= 32) return key
   throw new Error(`${path} does not hold a key of 32 bytes in hexadecimal.`)
-}
-
-/** The result, or `absent` when the file or folder does not exist. */
-async function orIfAbsent<Value, Absent>(work: Promise<Value>, absent: Absent): Promise<Value | Absent> {
-  try {
-    return await work
-  } catch (error) {
-    if (codeOf(error) === 'ENOENT') return absent
-    throw error
-  }
 }
 
 /** The record of a recall: ids, counts, lengths, durations, and hashes of texts. */
@@ -103,7 +93,7 @@ const msPerDay = 86_400_000
 /** Removes records that are too old, and then the oldest ones beyond the number to keep. Returns how many. */
 export async function pruneShadows(root: string, now: Date, retention: Retention = defaultRetention): Promise<number> {
   const tree = treePath(root, 'shadow')
-  const days = (await shadowEntriesOf(tree)).filter((entry) => entry.isDirectory() && dayName.test(entry.name))
+  const days = shadowEntriesOf(tree).filter((entry) => entry.isDirectory() && dayName.test(entry.name))
   const newestFirst = days.map(({ name }) => name).sort((one, other) => (one < other ? 1 : -1))
   const oldest = dayOf(new Date(now.getTime() - retention.days * msPerDay).toISOString())
   let room = retention.records
@@ -111,25 +101,25 @@ export async function pruneShadows(root: string, now: Date, retention: Retention
   for (const day of newestFirst) {
     const folder = join(tree, day)
     await sweepLeftovers(folder)
-    const entries = (await shadowEntriesOf(folder)).filter((entry) => entry.isFile() && entry.name.endsWith('.json'))
+    const entries = shadowEntriesOf(folder).filter((entry) => entry.isFile() && entry.name.endsWith('.json'))
     const files = entries.map(({ name }) => join(folder, name))
     const kept = day < oldest ? 0 : Math.min(room, files.length)
     room -= kept
-    const surplus = kept === 0 ? files : kept === files.length ? [] : (await byAge(files)).slice(kept)
+    const surplus = kept === 0 ? files : kept === files.length ? [] : byAge(files).slice(kept)
     for (const file of surplus) await rm(file, { force: true })
     removed += surplus.length
-    if (kept === 0 && (await shadowEntriesOf(folder)).length === 0) await rm(folder, { recursive: true, force: true })
+    if (kept === 0 && shadowEntriesOf(folder).length === 0) await rm(folder, { recursive: true, force: true })
   }
   return removed
 }
 
-const shadowEntriesOf = (directory: string) => orIfAbsent(readdir(directory, { withFileTypes: true }), [])
+const shadowEntriesOf = (directory: string) => ifPresent(() => readdirSync(directory, { withFileTypes: true })) ?? []
 
-async function byAge(files: readonly string[]): Promise<readonly string[]> {
-  const dated: { readonly file: string; readonly at: number }[] = []
-  for (const file of files) dated.push({ file, at: (await orIfAbsent(lstat(file), null))?.mtimeMs ?? 0 })
-  return dated.sort((one, other) => other.at - one.at || (one.file < other.file ? 1 : -1)).map(({ file }) => file)
-}
+const byAge = (files: readonly string[]): readonly string[] =>
+  files
+    .map((file) => ({ file, at: lstatSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0 }))
+    .sort((one, other) => other.at - one.at || (one.file < other.file ? 1 : -1))
+    .map(({ file }) => file)
 
 export type ShadowOptions = {
   readonly root: string

@@ -1,11 +1,11 @@
 import { isUtf8 } from 'node:buffer'
-import { closeSync, constants, fstatSync, openSync, readFileSync, readSync } from 'node:fs'
+import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs'
 import type { z } from 'zod'
 import { invalid } from '../../errors.ts'
 import { codeOf } from '../../files/leftovers.ts'
 import { Manifest } from './schemas/manifest.ts'
 import { BaselineSnapshot, CaseRecord, RunEnvironment, RunSummary } from './schemas/run.ts'
-import { isPlainShadowRecord, ShadowRecord } from './schemas/shadow-record.ts'
+import { ShadowRecord } from './schemas/shadow-record.ts'
 
 /** Every kind of document in an eval store. The schemas are published under these names in docs/reference/schemas. */
 export const artifactSchemas = {
@@ -50,25 +50,14 @@ export const problemText = ({ file, field, message }: Problem): string => `${fil
 const largestDocument = 64 * 1024 * 1024
 // Symbolic links are not followed, and opening a pipe without a writer does not block.
 const flags = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0)
-// Nearly every document fits, and is then read by one call.
-const chunk = Buffer.allocUnsafeSlow(64 * 1024)
 
-/** Reads a plain file of bounded size; `file` is its name in problems. Never throws. */
+/** Reads a plain file of bounded size; `file` is its name in problems. Never throws. Synchronous, because a promise costs more than a small file. */
 export function readBounded(path: string, file: string, largest: number = largestDocument): Checked<Uint8Array> {
-  const read = readShared(path, file, largest)
-  return read.ok ? { ok: true, value: Buffer.from(read.value) } : read
-}
-
-/**
- * The same without a copy: the bytes are valid until the next read. Synchronous, because a promise costs more than a
- * small file.
- */
-function readShared(path: string, file: string, largest: number): Checked<Uint8Array> {
   let descriptor: number | undefined
   try {
     descriptor = openSync(path, flags)
-    const bytes = readAll(descriptor, largest)
-    return bytes === null ? refused(file, `is larger than ${largest} bytes`) : { ok: true, value: bytes }
+    if (fstatSync(descriptor).size > largest) return refused(file, `is larger than ${largest} bytes`)
+    return { ok: true, value: readFileSync(descriptor) }
   } catch (error) {
     const code = codeOf(error) ?? String(error)
     return refused(file, readErrors[code] ?? `cannot be read: ${code}`)
@@ -85,16 +74,9 @@ const readErrors: Readonly<Record<string, string>> = {
   EAGAIN: 'is not a plain file',
 }
 
-function readAll(descriptor: number, largest: number): Uint8Array | null {
-  const first = readSync(descriptor, chunk, 0, chunk.length, null)
-  // A read of a plain file that returns less than was asked for has reached the end.
-  if (first < chunk.length) return first > largest ? null : chunk.subarray(0, first)
-  return fstatSync(descriptor).size > largest ? null : Buffer.concat([chunk, readFileSync(descriptor)])
-}
-
 /** Reads a file as JSON that is UTF-8, of bounded size and depth, and without the key `__proto__`. Never throws. */
 export function readJson(path: string, file: string): Checked<unknown> {
-  const bytes = readShared(path, file, largestDocument)
+  const bytes = readBounded(path, file)
   return bytes.ok ? parseJson(bytes.value, file) : bytes
 }
 
@@ -166,7 +148,6 @@ export function checkArtifact<Kind extends ArtifactKind>(
   value: unknown,
   file: string,
 ): Checked<Artifact<Kind>> {
-  if (kind === 'shadow-record' && isPlainShadowRecord(value)) return { ok: true, value: value as Artifact<Kind> }
   const schema: z.ZodType = artifactSchemas[kind]
   // Nearly every document is valid. Messages take time to build, so only an invalid one is parsed again with them.
   const quick = schema.safeParse(value)

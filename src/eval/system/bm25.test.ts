@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { openStore } from '../../../test/eval/sample-corpus.ts'
-import { loadPack } from '../kinds/retrieval/pack.ts'
+import { loadPack } from '../runners/retrieval/pack.ts'
 import { bm25System } from './bm25.ts'
 
 const { pack } = loadPack(new URL('../../../packs/retrieval-hard', import.meta.url).pathname)

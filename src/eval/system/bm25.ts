@@ -4,8 +4,8 @@ import type { Context, MatchedForm, NearMissReason } from '../../memory/recall/c
 import { recall } from '../../memory/recall/recall.ts'
 import type { BeliefRecord } from '../../memory/transfer/belief-record.ts'
 import { importRecords } from '../../memory/transfer/import.ts'
-import type { SystemsParts } from './backends.ts'
 import type { AnswerClause, SaidInAll, System, SystemAnswer } from './system.ts'
+import type { SystemsParts } from './systems.ts'
 
 /** A fixture is written by a person, so that its marks of edits by a person are kept. */
 const author = { actor: 'person', origin: 'corpus' } as const
@@ -90,7 +90,7 @@ function answerOf(context: Context, turnIds: ReadonlyMap<string, string>, explai
       ...(explain ? { matches: matches.map(({ form, words, explanation }) => ({ form, words, explanation })) } : {}),
     })),
     questions: context.questions.map(({ id }) => id),
-    quotes: context.quotes.map(({ turn, text }) => ({ turn: turnIds.get(turn) ?? turn, text })),
+    quotes: context.quotes.map(({ turn, text, level }) => ({ turn: turnIds.get(turn) ?? turn, text, level })),
     ...(context.nearMisses && {
       nearMisses: context.nearMisses.map(({ belief, reason }) => ({ id: belief.id, reason: reasonText(reason) })),
     }),

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { belief, letterEmbedder, staticCase } from '../../../test/eval/sample-corpus.ts'
 import { readRecords } from '../../memory/transfer/belief-record.ts'
-import { readRetrievalCases } from '../kinds/retrieval/case-file.ts'
-import type { Pack } from '../kinds/retrieval/pack.ts'
+import { readRetrievalCases } from '../runners/retrieval/case-file.ts'
+import type { Pack } from '../runners/retrieval/pack.ts'
 import { calibrate } from './calibration.ts'
 
 /** Beliefs whose text is one repeated letter, so that every cosine is 0 or the share of that letter in the message. */

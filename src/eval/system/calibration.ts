@@ -1,6 +1,6 @@
 import type { Embedder } from '../../search/embedder.ts'
-import { expectedRelevant } from '../kinds/retrieval/expectations.ts'
-import type { Pack } from '../kinds/retrieval/pack.ts'
+import { expectedRelevant } from '../runners/retrieval/expectations.ts'
+import type { Pack } from '../runners/retrieval/pack.ts'
 import { mean } from '../score/statistics.ts'
 import { Corpus } from './corpus.ts'
 import type { System } from './system.ts'

@@ -1,10 +1,10 @@
 import { visibleScopes } from '../../beliefs/scope.ts'
 import { defaultBudget } from '../../memory/recall/context.ts'
 import type { BeliefRecord } from '../../memory/transfer/belief-record.ts'
-import type { Expectations } from '../kinds/retrieval/expectations.ts'
+import type { Expectations } from '../runners/retrieval/expectations.ts'
 import { Corpus, corpusSystem } from './corpus.ts'
-import { type SystemUnderTest, tierSupplier } from './subject.ts'
 import { type AnswerQuote, emptyAnswer, type System, type SystemQuery, type SystemTurn } from './system.ts'
+import { type SystemUnderTest, tierSupplier } from './under-test.ts'
 
 const controlSystem = (
   name: string,

@@ -6,7 +6,7 @@ import { type AnswerHit, emptyAnswer, type System, type SystemQuery } from './sy
 
 type Standpoint = Pick<SystemQuery, 'user' | 'scopes' | 'recall'>
 
-/** The beliefs of a run with the boundaries that every backend shares: user, scope, life cycle, type and pins. */
+/** The beliefs of a run with the boundaries that every system shares: user, scope, life cycle, type and pins. */
 export class Corpus {
   readonly #beliefs = new Map<string, BeliefRecord>()
 

@@ -60,7 +60,8 @@ export type AnswerHit = {
   readonly matches?: readonly Pick<MatchedForm, 'form' | 'words' | 'explanation'>[]
 }
 
-export type AnswerQuote = { readonly turn: string; readonly text: string }
+/** A quote without a level counts as `sure`. */
+export type AnswerQuote = { readonly turn: string; readonly text: string; readonly level?: 'sure' | 'perhaps' }
 
 /** The context that a system assembles for one message. */
 export type SystemAnswer = {

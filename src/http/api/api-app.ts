@@ -1,17 +1,17 @@
 import { type Context, Hono } from 'hono'
 import { MemoryError } from '../../errors.ts'
 import { evalReadsOf } from '../../operations/evaluation.ts'
-import type { Call, Operation } from '../../operations/operation.ts'
+import type { Call, Caller, Operation } from '../../operations/operation.ts'
 import type { ServedMemory } from '../../operations/served-memory.ts'
+import type { OperationName } from '../../operations/table.ts'
 import { withinView } from '../../operations/view.ts'
 import { RecentMap } from '../../recent-map.ts'
-import type { Authenticated, Authentication, Caller } from '../authentication.ts'
+import type { Authenticated, Authentication } from '../authentication.ts'
 import { refuse } from '../error-answers.ts'
 import { answerJson } from '../json-answer.ts'
 import { LiveEvents } from '../live-events.ts'
 import { readRequest } from '../read-request.ts'
-import { type Endpoint, endpoints, isOfTeams, type RouteName } from './endpoints.ts'
-import { accessHandlers } from './handlers/access.ts'
+import { type Endpoint, endpoints, isOfTeams } from './endpoints.ts'
 
 export const apiPrefix = '/api/v1'
 const teamPrefix = `${apiPrefix}/teams/:team`
@@ -43,16 +43,11 @@ export function apiApp(options: ApiOptions): { readonly app: Hono<Authenticated>
   }
   const live = liveEvents(options, servedFor)
   const respondTo = respondOnItsOwn(authentication, live.of)
-  const access = accessHandlers(served.people) as Readonly<Record<string, (request: object) => Promise<object>>>
   // Errors are answered by the app that this one is part of: a handler of its own is one more promise for every step of a request.
   const app = new Hono<Authenticated>()
   for (const endpoint of Object.values(endpoints)) {
-    const { name, method, operation } = endpoint
-    const respond =
-      respondTo[name] ??
-      (operation === null
-        ? respondByHandler(endpoint, access[name])
-        : respondByOperation(endpoint, operation, servedFor))
+    const { name, method } = endpoint
+    const respond = respondTo[name] ?? respondByOperation(endpoint, servedFor)
     const path = `${apiPrefix}${endpoint.path}`
     if (endpoint.access === 'anybody') app.on(method, path, respond)
     else app.on(method, path, authentication.admit(endpoint.access), respond)
@@ -116,7 +111,7 @@ function liveEvents(
 function respondOnItsOwn(
   authentication: Authentication,
   liveOf: (caller: Caller) => LiveEvents,
-): Partial<Record<RouteName, Respond>> {
+): Partial<Record<OperationName, Respond>> {
   return {
     login: async (context) => {
       const { body } = await readRequest(context, endpoints.login.request())
@@ -137,36 +132,28 @@ function respondOnItsOwn(
   }
 }
 
-const respondByHandler =
-  (endpoint: Endpoint, handle: ((request: object) => Promise<object>) | undefined): Respond =>
-  async (context) => {
-    const request = await readRequest(context, endpoint.request())
-    if (handle === undefined) throw new Error(`Nothing answers ${endpoint.name}.`)
-    return answerJson(context, await handle({ ...request, caller: context.get('caller') }), endpoint.status)
-  }
-
 type Input = Readonly<Record<string, unknown>>
 
 /** Parses a request, holds an agent to its view, runs the operation and answers. */
 const respondByOperation =
   (
-    endpoint: Endpoint,
-    operation: Operation,
+    { operation, request, status }: Endpoint,
     servedFor: (caller: Caller, team: string | undefined) => ServedMemory,
   ): Respond =>
   async (context) => {
-    const { params, query, body, idempotency } = await readRequest(context, endpoint.request())
-    const served = servedFor(context.get('caller'), context.req.param('team'))
+    const { params, query, body, idempotency } = await readRequest(context, request())
+    const caller = context.get('caller')
+    const served = servedFor(caller, context.req.param('team'))
     await served.catchUp()
     const channel = context.get('channel')
     const isAgent = channel === 'agent'
     const received: Input = { ...params, ...query, ...(body as object | null) }
     const input = isAgent ? await withinView(served, operation.input, received) : received
-    const call: Call = { memory: served.memories[channel], view: served.view, isAgent, idempotency, served }
+    const call: Call = { memory: served.memories[channel], view: served.view, isAgent, caller, idempotency, served }
     // The schemas of the operation have validated the input, so it has the type that `run` expects.
     const run = operation.run as (call: Call, input: Input) => Promise<object>
     try {
-      return answerJson(context, await run(call, input), endpoint.status)
+      return answerJson(context, await run(call, input), status)
     } catch (error) {
       if (!(error instanceof MemoryError) || error.code !== 'conflict') throw error
       const { code, message, hint = null } = error

@@ -1,21 +1,16 @@
-import type { z } from 'zod'
 import type { ErrorCode } from '../../errors.ts'
 import type * as evals from '../../operations/eval-answers.ts'
 import type { SentOf } from '../../operations/field.ts'
-import type { DeepReadonly } from '../../operations/operation.ts'
 import type * as shape from '../../operations/shapes.ts'
 import type { Shaped } from '../../operations/shapes.ts'
 import type { AnswerOf, OperationName, Operations } from '../../operations/table.ts'
-import type { AccessName, RouteName } from './endpoints.ts'
-import type { accessRoutes } from './routes/access-routes.ts'
 
-export type { RouteName }
+export type { OperationName as RouteName }
 
 // The types of requests and answers, for typed clients such as the dashboard. Nothing here is loaded.
 
 export const csrfHeader = { name: 'x-credence', value: '1' } as const
 
-type AccessRoutes = typeof accessRoutes
 type Http<Name extends OperationName> = Operations[Name]['http']
 type MethodOf<Line> = Line extends `${infer Method} ${string}` ? Method : never
 type PathOf<Line> = Line extends `${string} ${infer Path}` ? Path : never
@@ -31,41 +26,23 @@ type NamesInQuery<Name extends OperationName> = Operations[Name] extends { reado
 /** The verb and the path of each route. */
 export type Routes = {
   readonly [Name in OperationName]: { readonly method: MethodOf<Http<Name>>; readonly path: PathOf<Http<Name>> }
-} & {
-  readonly [Name in AccessName]: Pick<AccessRoutes[Name], 'method' | 'path'>
 }
 
 type Sent<Name extends OperationName> = Omit<SentOf<Operations[Name]['input']>, NamesInPath<PathOf<Http<Name>>>>
 
 /** The answer of a route: `RouteAnswer<'recall'>`. */
-export type RouteAnswer<Name extends RouteName> = Name extends OperationName
-  ? AnswerOf<Name>
-  : Name extends AccessName
-    ? DeepReadonly<z.output<AccessRoutes[Name]['answer']>>
-    : never
+export type RouteAnswer<Name extends OperationName> = AnswerOf<Name>
 
 type NoneIfEmpty<Value> = keyof Value extends never ? undefined : Value
 
-export type Body<Name extends RouteName> = Name extends OperationName
-  ? MethodOf<Http<Name>> extends 'GET' | 'DELETE'
-    ? undefined
-    : NoneIfEmpty<Omit<Sent<Name>, NamesInQuery<Name> & string>>
-  : Name extends AccessName
-    ? AccessRoutes[Name]['body'] extends z.ZodType
-      ? DeepReadonly<z.input<AccessRoutes[Name]['body']>>
-      : undefined
-    : never
+export type Body<Name extends OperationName> =
+  MethodOf<Http<Name>> extends 'GET' | 'DELETE' ? undefined : NoneIfEmpty<Omit<Sent<Name>, NamesInQuery<Name> & string>>
 
 /** Query parameters; a list is sent as the same parameter several times. */
-export type Query<Name extends RouteName> = Name extends OperationName
-  ? MethodOf<Http<Name>> extends 'GET' | 'DELETE'
+export type Query<Name extends OperationName> =
+  MethodOf<Http<Name>> extends 'GET' | 'DELETE'
     ? Partial<Sent<Name>>
     : Partial<Pick<Sent<Name>, NamesInQuery<Name> & keyof Sent<Name>>>
-  : Name extends AccessName
-    ? {
-        readonly [Key in keyof z.output<AccessRoutes[Name]['query']>]?: z.output<AccessRoutes[Name]['query']>[Key]
-      }
-    : never
 
 /** The body of every answer but 2xx. */
 export type ApiErrorBody = {

@@ -1,13 +1,8 @@
 import type { z } from 'zod'
 import type { Fields } from '../../operations/field.ts'
-import type { Access, Operation } from '../../operations/operation.ts'
+import type { Access, Method, Operation } from '../../operations/operation.ts'
 import { objectSchema } from '../../operations/schemas.ts'
 import { type OperationName, subjects } from '../../operations/table.ts'
-import type { Route } from './route.ts'
-import { type accessRoutes as AccessRoutes, accessRoutes } from './routes/access-routes.ts'
-
-export type AccessName = keyof typeof AccessRoutes
-export type RouteName = OperationName | AccessName
 
 /** The schemas that a request is read by. */
 export type RequestSchemas = {
@@ -18,10 +13,10 @@ export type RequestSchemas = {
 
 /** An operation as HTTP offers it. */
 export type Endpoint = {
-  readonly name: RouteName
+  readonly name: OperationName
   readonly tag: string
   readonly summary: string
-  readonly method: Route['method']
+  readonly method: Method
   /** Below `/api/v1`, with `:name` for a path parameter. */
   readonly path: string
   readonly access: Access
@@ -29,12 +24,11 @@ export type Endpoint = {
   readonly status: 200 | 201 | 202
   readonly request: () => RequestSchemas
   readonly answer: () => Promise<z.ZodType>
-  /** The declaration; null for people, tokens and teams. */
-  readonly operation: Operation | null
+  readonly operation: Operation
 }
 
 function endpointOf(tag: string, name: OperationName, operation: Operation): Endpoint {
-  const [method, path] = operation.http.split(' ') as [Route['method'], string]
+  const [method, path] = operation.http.split(' ') as [Method, string]
   let schemas: RequestSchemas | undefined
   return {
     ...{ name, tag, method, path, operation, answer: operation.answer, summary: operation.summary },
@@ -49,7 +43,7 @@ function endpointOf(tag: string, name: OperationName, operation: Operation): End
 }
 
 /** Fields of the path are sent in it. The others are sent in the address of GET and DELETE, and in the body of the rest. */
-function requestSchemas({ input, query = [] }: Operation, method: Route['method'], path: string): RequestSchemas {
+function requestSchemas({ input, query = [] }: Operation, method: Method, path: string): RequestSchemas {
   const inPath = new Set([...path.matchAll(/:(\w+)/gu)].map(([, name]) => name))
   const isInAddress = (name: string): boolean => method === 'GET' || method === 'DELETE' || query.includes(name)
   const those = (isWanted: (name: string) => boolean): Fields =>
@@ -68,31 +62,13 @@ function requestSchemas({ input, query = [] }: Operation, method: Route['method'
   }
 }
 
-const accessEndpoint = ([name, route]: readonly [string, Route]): Endpoint => ({
-  // Object.entries loses the type of the keys.
-  name: name as AccessName,
-  tag: 'people',
-  summary: route.summary,
-  method: route.method,
-  path: route.path,
-  access: route.access,
-  writes: route.method !== 'GET',
-  status: route.status,
-  request: () => route,
-  answer: async () => route.answer,
-  operation: null,
-})
-
-const all: readonly Endpoint[] = [
-  ...Object.entries(subjects).flatMap(([tag, operations]) =>
-    Object.entries<Operation>(operations).map(([name, operation]) => endpointOf(tag, name as OperationName, operation)),
-  ),
-  ...Object.entries<Route>(accessRoutes).map(accessEndpoint),
-]
+const all: readonly Endpoint[] = Object.entries(subjects).flatMap(([tag, operations]) =>
+  Object.entries<Operation>(operations).map(([name, operation]) => endpointOf(tag, name as OperationName, operation)),
+)
 
 /** Every route of the API under `/api/v1` by its name. Every answer but 2xx is an `ApiError`. */
 export const endpoints = Object.fromEntries(all.map((endpoint) => [endpoint.name, endpoint])) as Readonly<
-  Record<RouteName, Endpoint>
+  Record<OperationName, Endpoint>
 >
 
 /** Whether a route exists for the memory of a team too, below `/api/v1/teams/:team`. A team has no conversations. */

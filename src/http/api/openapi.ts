@@ -110,7 +110,7 @@ function paths(): Schema {
 
 function describedOperation({ name, tag, summary, status, access, writes, operation, request }: Endpoint): Schema {
   const { params, query, body } = request()
-  const type = operation?.isStream === true ? 'text/event-stream' : 'application/json'
+  const type = operation.isStream === true ? 'text/event-stream' : 'application/json'
   const isChange = writes && access !== 'anybody'
   return {
     operationId: name,

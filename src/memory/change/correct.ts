@@ -7,6 +7,7 @@ import { omitUndefined } from '../../omit-undefined.ts'
 import { isSurfaceForm } from '../../search/forms.ts'
 import { informativeWords, searchableWords } from '../../search/searchable-text.ts'
 import { sentencesOf } from '../../search/sentences.ts'
+import { findTurn } from '../conversation/turns.ts'
 import {
   type BeliefReference,
   currentBelief,
@@ -15,7 +16,10 @@ import {
   requireFreeName,
   type VersionExpectation,
 } from '../find-belief.ts'
+import { isDerivedName, nameStatement } from '../learn/name-of.ts'
 import type { Ports } from '../ports.ts'
+import { states } from '../recall/retired-quotes.ts'
+import { allowedAliases } from './aliases.ts'
 import { reasonToWait } from './authority.ts'
 import { type BeliefDraft, fieldsOfType, limits, parseDraft, refuseSecrets } from './draft.ts'
 import { inherit, newBelief, proposal, replacedBy, superseded } from './remember.ts'
@@ -63,7 +67,6 @@ const maxCompared = 50
 /** The turn that a reference names; null if it names a belief. */
 async function referredTurn(ports: Ports, request: CorrectRequest): Promise<Turn | null> {
   if (!request.reference.startsWith('t-')) return null
-  const { findTurn } = await import('../conversation/turns.ts')
   // A belief may be called "t-shirt", so beliefs are tried first.
   const belief = await nullIfNotFound(() => findBelief(ports, request))
   return belief === null ? nullIfNotFound(() => findTurn(ports, request.user, request.reference)) : null
@@ -88,7 +91,6 @@ async function currentStatement({ store }: Ports, { user, id }: Turn, statement:
   const words = [...new Set(informativeWords(statement))]
   const query = { user, agent: null, scopes: null, words, includeRetired: false, limit: maxCompared }
   const ids = words.length === 0 ? [] : (await store.matchText(query)).map(({ beliefId }) => beliefId)
-  const { states } = await import('../recall/retired-quotes.ts')
   const stating = (await store.getMany(user, ids)).filter((belief) => states({ turn: id, text: statement }, belief))
   return stating.find((belief) => isCurrent(belief) && authorityOf(belief) === 'person') ?? null
 }
@@ -101,7 +103,6 @@ async function correctTurn(
 ): Promise<Corrected> {
   const { user, author, content, why, confidence, status = 'active', aliases = [] } = request
   await refuseSecrets(author, request)
-  const { nameStatement } = await import('../learn/name-of.ts')
   const scopes = [turn.scope]
   const drafted = (text: string, given: Partial<BeliefDraft>) => {
     const { name, aliases: derived } = nameStatement(text)
@@ -144,7 +145,6 @@ async function correctBelief(ports: Ports, request: CorrectRequest): Promise<Cor
       const { user, author, content, why, confidence, status = 'active', aliases = [] } = request
       const name = request.name ?? (await nameAfter(ports, old, content))
       await refuseSecrets(author, { ...request, name })
-      const { allowedAliases } = await import('./aliases.ts')
       const allowed = await allowedAliases(ports, author, { ...old, name, content, aliases })
       // Reasons, aliases and scopes of a lower authority do not become the author's. The name does, because the author used it.
       const isOutranked = outranks(author, old)
@@ -189,7 +189,6 @@ async function correctBelief(ports: Ports, request: CorrectRequest): Promise<Cor
 async function nameAfter(ports: Ports, old: Belief, content: string): Promise<string> {
   const words = new Set(searchableWords(content))
   if (informativeWords(saidName(old.name)).every((word) => words.has(word))) return old.name
-  const { isDerivedName, nameStatement } = await import('../learn/name-of.ts')
   if (!isDerivedName(old)) return old.name
   const { name } = nameStatement(content)
   return isSurfaceForm(name) ? freeName(ports, { user: old.user, name, scopes: old.scopes }) : old.name

@@ -6,6 +6,7 @@ import { invalid, notFound } from '../../errors.ts'
 import { omitUndefined } from '../../omit-undefined.ts'
 import { type BeliefReference, currentBelief, requireFreeName, type VersionExpectation } from '../find-belief.ts'
 import type { Ports } from '../ports.ts'
+import { allowedAliases, refusalText } from './aliases.ts'
 import { reasonToWait } from './authority.ts'
 import { limits, parseForm, parseWhy, refuseSecrets } from './draft.ts'
 import { proposal } from './remember.ts'
@@ -90,7 +91,6 @@ async function edit(
       const added = aliases.filter((alias) => !belief.aliases.includes(alias))
       await refuseSecrets(author, { why, aliases: added })
       if (author.actor !== 'person' && added.length > 0) {
-        const { allowedAliases, refusalText } = await import('./aliases.ts')
         const [refused] = (await allowedAliases(ports, author, { ...belief, aliases: added })).refused
         if (refused !== undefined) throw invalid(refusalText(refused), 'A person may add it.')
       }

@@ -4,6 +4,7 @@ import type { JournalEvent } from '../../beliefs/journal.ts'
 import { invalid } from '../../errors.ts'
 import { isSurfaceForm } from '../../search/forms.ts'
 import { askedWords, informativeWords } from '../../search/searchable-text.ts'
+import { redacted, secretIn } from '../learn/secrets.ts'
 import type { Author, Ports } from '../ports.ts'
 import type { RefusedAlias } from './aliases.ts'
 import { reasonToWait, requireRoom } from './authority.ts'
@@ -132,10 +133,9 @@ type NamedDraft = BeliefDraft & { readonly isGiven: boolean }
 async function withName({ name, ...draft }: RememberRequest['draft']): Promise<NamedDraft> {
   if (name !== undefined) return { ...draft, name, isGiven: true }
   const content = parseText('statement', draft.content, limits.content)
-  const { nameStatement, openingOf, phrasesOf } = await import('../learn/name-of.ts')
-  const { redacted, secretIn } = await import('../learn/secrets.ts')
   // A secret that a person stores is not to be a name: names are shown in lists, and everything that finds it is in the index.
   const shown = redacted(content)
+  const { nameStatement, openingOf, phrasesOf } = await import('../learn/name-of.ts')
   const isSecret = shown !== content
   if (draft.type === undefined && draft.subtype === undefined) {
     const { isStandingInstruction } = await import('../learn/rules.ts')
@@ -349,9 +349,9 @@ export function newBelief(
   { user, statement, provenance }: { user: string; statement: StatedFields; provenance: Provenance },
 ): Belief {
   return {
+    ...statement,
     id: ports.newId(),
     user,
-    ...statement,
     editedByPerson: provenance.actor === 'person',
     supersededBy: null,
     proposedFor: null,

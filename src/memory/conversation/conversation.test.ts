@@ -326,7 +326,7 @@ describe('recall', () => {
     await memory.hear({ text: 'The release train leaves every Wednesday at 14:00.' })
 
     expect((await memory.recall('When does the release train leave?')).quotes).toHaveLength(1)
-    expect((await memory.recall('When does the last train leave?')).quotes).toEqual([])
+    expect((await memory.recall('When does the last bus to the airport leave?')).quotes).toEqual([])
   })
 
   it('stays within user and scopes', async () => {

@@ -14,6 +14,7 @@ import { announcesPaste } from '../../search/turns/pasted.ts'
 import { change } from '../change/transaction.ts'
 import type { Extraction, Refusal } from '../learn/extraction.ts'
 import type { Learned, LearningPlan, Taken } from '../learn/learn.ts'
+import { planLearning } from '../learn/learn.ts'
 import { offTheRecord } from '../learn/off-the-record.ts'
 import { doubtfulIn } from '../learn/own-words.ts'
 import { findStatements } from '../learn/rules.ts'
@@ -236,7 +237,6 @@ async function planFor(
   for (const { turn, found } of kept) {
     if (found === null) continue
     // Loaded only when there is something to learn, which is seldom.
-    const { planLearning } = await import('../learn/learn.ts')
     const own = (await isAnnounced(ports, turn)) ? asPasted(found) : found
     const said = { text: turn.text, saidAt: withOffset(turn.at, turn.utcOffset), sourceId: turn.id, found: own }
     return planLearning(ports, { user, author, agent, view, scopes, ...said }, at)

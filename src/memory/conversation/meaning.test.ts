@@ -2,15 +2,18 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { openMemory } from '../../open-memory.ts'
+import { unavailable } from '../../errors.ts'
+import { openMemory, openPorts } from '../../open-memory.ts'
 import { recompute } from '../../search/explanation.ts'
+import { memoryFrom } from '../memory.ts'
 import { saidBy } from './meaning.ts'
 
 /** A memory on disk with the real model. */
 function memory(vectors: boolean) {
   const dir = mkdtempSync(join(tmpdir(), 'credence-meaning-'))
-  const opened = openMemory({ dir, vectors })
+  const opened = openMemory({ dir, semantic: vectors ? 'on' : 'off' })
   return {
+    dir,
     opened,
     [Symbol.asyncDispose]: () => opened.close().then(() => rmSync(dir, { recursive: true, force: true })),
   }
@@ -32,30 +35,32 @@ describe('the meaning of sentences', () => {
     expect(saidBy(null, 'Where did Ana go?')).toBe('Where did Ana go?')
   })
 
-  it('orders what words have found, and is part of the score', async () => {
+  it('finds turns without a word of the question, and is part of the score', async () => {
     await using place = memory(true)
     await place.opened.hear(turns, { learn: 'nothing' })
     const before = (await place.opened.search(question)).quotes
 
-    expect(await place.opened.embedTurns()).toEqual({ embedded: 3 })
-    expect(await place.opened.embedTurns()).toEqual({ embedded: 0 })
+    expect(await place.opened.embedTexts()).toEqual({ embedded: 3 })
+    expect(await place.opened.embedTexts()).toEqual({ embedded: 0 })
     const after = (await place.opened.search(question)).quotes
 
     expect(before.some(({ explanation }) => JSON.stringify(explanation).includes('meaning'))).toBe(false)
     const [best] = [...after].sort((one, other) => other.score - one.score)
     expect(best?.text).toBe(turns[0]?.text)
     for (const { score, explanation } of after) {
-      expect(JSON.stringify(explanation)).toContain('how near it comes in meaning')
+      expect(JSON.stringify(explanation)).toContain('"label":"meaning"')
       expect(recompute(explanation)).toBeCloseTo(score, 10)
     }
-    expect(after.map(({ turn }) => turn).sort()).toEqual(before.map(({ turn }) => turn).sort())
+    const physician = turns[1]?.text
+    expect(before.map(({ text }) => text)).not.toContain(physician)
+    expect(after.map(({ text }) => text)).toContain(physician)
   })
 
   it('orders a search as of a time too', async () => {
     await using place = memory(true)
     await place.opened.hear(turns, { learn: 'nothing' })
     const byWords = (await place.opened.search(question)).quotes
-    await place.opened.embedTurns()
+    await place.opened.embedTexts()
 
     const now = (await place.opened.search(question)).quotes
     const then = (await place.opened.search(question, { asOf: '9999-01-01' })).quotes
@@ -68,17 +73,63 @@ describe('the meaning of sentences', () => {
     await using place = memory(true)
     const heard = await place.opened.hear(turns, { learn: 'nothing' })
 
-    expect(await place.opened.embedTurns({ limit: 2 })).toEqual({ embedded: 2 })
+    expect(await place.opened.embedTexts({ limit: 2 })).toEqual({ embedded: 2 })
     await place.opened.forgetTurns({ turn: heard.turns[0]?.turn?.id ?? '' })
 
-    expect(await place.opened.embedTurns()).toEqual({ embedded: 0 })
-    expect((await place.opened.search('results')).quotes).toHaveLength(1)
+    expect(await place.opened.embedTexts()).toEqual({ embedded: 0 })
+    const found = (await place.opened.search('results')).quotes.map(({ text }) => text)
+    expect(found).toEqual([turns[2]?.text, turns[1]?.text])
   })
 
   it('plays no part where nobody asked for it', async () => {
     await using place = memory(false)
     await place.opened.hear(turns, { learn: 'nothing' })
 
-    expect(await place.opened.embedTurns()).toEqual({ embedded: 0 })
+    expect(await place.opened.embedTexts()).toEqual({ embedded: 0 })
+  })
+})
+
+describe('a belief', () => {
+  const content = 'My physician has moved the practice to Bergen.'
+  const asked = 'Where does my doctor work now?'
+
+  it('is found by meaning after those that words find, and marked as such', async () => {
+    await using place = memory(true)
+    await place.opened.remember({ name: 'knee', content })
+    await place.opened.remember({ name: 'tyres', content: 'The tyres of the van were changed in May.' })
+    const before = await place.opened.search(asked)
+    await place.opened.embedTexts()
+    const after = await place.opened.search(asked)
+
+    expect(before).toMatchObject({ beliefs: [], meaning: 'words' })
+    expect(after).toMatchObject({
+      beliefs: [{ strength: 'possible', belief: { name: 'knee' } }],
+      total: 1,
+      meaning: 'vectors',
+    })
+    expect(after.beliefs[0]?.cosine).toBeGreaterThan(0.4)
+    const named = await place.opened.search('knee')
+    expect(named.beliefs).toMatchObject([{ strength: 'exact', cosine: null }])
+    expect((await place.opened.search(asked, { scopes: ['project:other'] })).beliefs).toEqual([])
+    expect((await place.opened.recall(asked)).relevant).toEqual([])
+  })
+
+  it('and a turn are found by words if the model cannot be used', async () => {
+    await using place = memory(true)
+    await place.opened.hear(turns, { learn: 'nothing' })
+    await place.opened.embedTexts()
+    const ports = openPorts(place.dir)
+    const broken = memoryFrom(
+      {
+        ...ports,
+        embedder: () => Promise.reject(unavailable('The endpoint is away.', 'Start it.')),
+        recallByMeaning: true,
+      },
+      { user: 'local', scopes: ['user:universal'], agent: null, author: { actor: 'person', origin: 'test' } },
+    )
+
+    expect((await broken.search(question)).quotes.length).toBeGreaterThan(0)
+    expect((await broken.recall(question)).isMessageCut).toBe(false)
+    await broken.close()
   })
 })

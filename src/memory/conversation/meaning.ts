@@ -1,72 +1,78 @@
-import { omitUndefined } from '../../omit-undefined.ts'
 import type { Embedder } from '../../search/embedder.ts'
 import { sentencesOf } from '../../search/sentences.ts'
-import type { Nearness } from '../../search/turns/rank.ts'
-import type { Ports, Store } from '../ports.ts'
-
-/** Only the first sentences of a turn are embedded. The rest of a long turn is mostly pasted. */
-const longestText = 4_000
-const mostSentences = 20
-const longestSentence = 400
-/** A shorter sentence such as "Yes." is embedded together with its neighbour. */
-const shortPiece = 20
+import type { MessageMeaning } from '../../search/turns/candidates.ts'
+import { embeddedSentences } from '../../search/turns/change.ts'
+import { packed } from '../../search/turns/cosines.ts'
+import type { Question } from '../../search/turns/question.ts'
+import { termsOf } from '../../search/turns/terms.ts'
+import type { Ports } from '../ports.ts'
 
 export type EmbedRequest = {
   readonly user: string
-  /** How many turns at most. Default all of them. */
+  /** How many texts at most. Default all of them. */
   readonly limit?: number
   readonly signal?: AbortSignal
   readonly onProgress?: (done: number) => void
+  /** Turns up to this row have vectors, by the `lastTurn` of an earlier call. */
+  readonly turnsAfter?: number
 }
 
-/** Turns that are read and written together. */
+/** Texts that are read and written together. */
 const batchSize = 32
 
 /**
- * Computes the sentence vectors of people's turns that have none yet, newest first. Can be stopped and started again at
- * any time, and several processes may run it at once.
+ * Computes the vectors of current beliefs and of people's turns that have none yet, newest first. Can be stopped and started again
+ * at any time, and several processes may run it at once.
  */
-export async function embedTurns(
+export async function embedTexts(
   { store, embedder }: Pick<Ports, 'store' | 'embedder'>,
-  { user, limit = Number.POSITIVE_INFINITY, signal, onProgress = () => {} }: EmbedRequest,
-): Promise<{ readonly embedded: number }> {
+  { user, limit = Number.POSITIVE_INFINITY, signal, onProgress = () => {}, turnsAfter = 0 }: EmbedRequest,
+): Promise<{ readonly embedded: number; readonly lastTurn: number }> {
   const model = await embedder?.()
-  if (model === undefined) return { embedded: 0 }
+  const isStopped = (): boolean => signal?.aborted === true
   let embedded = 0
-  // A search from the newest turn each time would pass over all that have vectors by then.
-  let before: number | undefined
-  while (embedded < limit && signal?.aborted !== true) {
-    const page = { limit: Math.min(batchSize, limit - embedded), ...omitUndefined({ before }) }
-    const turns = await store.turnsWithoutVectors(user, model.model, page)
-    const isFromTop = before === undefined
-    // At the end, once more from the newest: turns may have been kept meanwhile.
-    before = turns.at(-1)?.row
-    if (turns.length === 0 && isFromTop) break
-    if (turns.length === 0) continue
-    const sentences = turns.map(({ text }) => readSentences(text))
-    const vectors = await model.embed(sentences.flat())
-    let from = 0
-    const kept = turns.map(({ row }, place) => {
-      const own = vectors.slice(from, from + (sentences[place]?.length ?? 0))
-      from += own.length
-      return { row, vectors: packed(own, model.dimensions) }
-    })
-    await store.keepVectors(user, model.model, kept)
-    embedded += turns.length
-    onProgress(embedded)
+  let lastTurn = turnsAfter
+  for (const kind of model === undefined ? [] : (['belief', 'turn'] as const)) {
+    let before: number | null = Number.MAX_SAFE_INTEGER
+    while (model !== undefined && before !== null && embedded < limit && !isStopped()) {
+      const page = { limit: Math.min(batchSize, limit - embedded), before }
+      const { texts, next } = await store.withoutVectors(user, model.model, kind, page)
+      before = kind === 'turn' && next !== null && next <= turnsAfter ? null : next
+      if (kind === 'turn') lastTurn = Math.max(lastTurn, texts[0]?.row ?? 0)
+      if (texts.length === 0) continue
+      const sentences = texts.map(({ text }) => embeddedSentences(text))
+      const vectors = await model.embed(sentences.flat())
+      if (isStopped()) break
+      let from = 0
+      const kept = texts.map(({ row }, place) => {
+        const own = vectors.slice(from, from + (sentences[place]?.length ?? 0))
+        from += own.length
+        return { row, vectors: packed(own, model.dimensions) }
+      })
+      await store.keepVectors(user, model.model, kind, kept)
+      embedded += texts.length
+      onProgress(embedded)
+    }
   }
-  return { embedded }
+  return { embedded, lastTurn }
 }
 
-/** The cosine between a question and the nearest sentence of each turn. */
-export function nearnessTo(store: Store, user: string, model: Embedder, question: string): Nearness {
-  return async (rows) => {
-    const [asked] = await model.embed([question.slice(0, longestSentence)])
-    if (asked === undefined) return new Map()
-    const query = packed([asked], model.dimensions)
-    const vectors = await store.vectorsAt(user, model.model, rows)
-    return new Map([...vectors].map(([row, sentences]) => [row, bestCosine(query, sentences)]))
-  }
+/** Sentences of a message that are compared on their own, and the fewest terms of such a sentence. */
+const maxMessageSentences = 8
+const minTerms = 2
+const maxSentenceLength = 400
+
+/** The vectors of a message: of the whole, and of each of its sentences that has a topic. */
+export async function meaningOf(model: Embedder, question: Question, message: string): Promise<MessageMeaning> {
+  const asked = saidBy(question.speaker, message)
+  const sentences = sentencesOf(asked)
+    .map(({ text }) => text)
+    .filter((text) => termsOf(text).length >= minTerms)
+  const texts = [asked, ...sentences.slice(0, maxMessageSentences)].map((text) =>
+    text.slice(0, maxSentenceLength).toWellFormed(),
+  )
+  const vectors = await model.embed([...new Set(texts)])
+  return { model: model.model, dimensions: model.dimensions, vectors: packed(vectors, model.dimensions) }
 }
 
 /** The question as the speaker would ask it: people say "my dog" where others ask for "Ana's dog". */
@@ -77,36 +83,4 @@ export function saidBy(speaker: string | null, question: string): string {
     .join('|')
   const name = new RegExp(String.raw`(?<![\p{L}\p{N}])(?:${names})(['’]s?)?(?![\p{L}\p{N}])`, 'gu')
   return question.replace(name, (_name, possessive) => (possessive === undefined ? 'I' : 'my'))
-}
-
-function readSentences(text: string): readonly string[] {
-  const read: string[] = []
-  for (const { text: sentence } of sentencesOf(text.slice(0, longestText))) {
-    const last = read.at(-1)
-    if (last !== undefined && (sentence.length < shortPiece || last.length < shortPiece))
-      read[read.length - 1] = `${last} ${sentence}`
-    else read.push(sentence)
-  }
-  return read.slice(0, mostSentences).map((sentence) => sentence.slice(0, longestSentence).toWellFormed())
-}
-
-/** Vectors of length 1 with a byte for each dimension: a quarter of the size, and the order hardly changes. */
-function packed(vectors: readonly Float32Array[], dimensions: number): Int8Array {
-  const bytes = new Int8Array(vectors.length * dimensions)
-  for (const [place, vector] of vectors.entries()) {
-    const length = Math.hypot(...vector) || 1
-    for (let at = 0; at < dimensions; at += 1)
-      bytes[place * dimensions + at] = Math.round((127 * (vector[at] ?? 0)) / length)
-  }
-  return bytes
-}
-
-function bestCosine(query: Int8Array, sentences: Int8Array): number {
-  let best = 0
-  for (let from = 0; from + query.length <= sentences.length; from += query.length) {
-    let product = 0
-    for (let at = 0; at < query.length; at += 1) product += (query[at] as number) * (sentences[from + at] as number)
-    best = Math.max(best, product / (127 * 127))
-  }
-  return Math.min(1, best)
 }

@@ -3,19 +3,17 @@ import { parseScopes, visibleScopes } from '../../beliefs/scope.ts'
 import type { Turn, TurnRole } from '../../beliefs/turn.ts'
 import { parseTime } from '../../local-time.ts'
 import { omitUndefined } from '../../omit-undefined.ts'
-import { type Explanation, product } from '../../search/explanation.ts'
-import { newestFirst } from '../../search/turns/newest-first.ts'
+import type { Explanation } from '../../search/explanation.ts'
 import { pastedFrom } from '../../search/turns/pasted.ts'
 import { dateWindow, parseQuestion, type Question } from '../../search/turns/question.ts'
 import { type RankedTurn, rankTurns } from '../../search/turns/rank.ts'
-import { type HoldingSentence, sentencesHolding } from '../../search/turns/sentences-holding.ts'
+import type { HoldingSentence } from '../../search/turns/sentences-holding.ts'
 import { type Strength, strengthOf } from '../../search/turns/strength.ts'
-import { wantedTerms } from '../../search/turns/terms.ts'
 import type { TurnView } from '../../search/turns/turn-index.ts'
-import { type Passage, updateOf } from '../../search/turns/updates.ts'
 import { pointsOf } from '../../search/turns/word-points.ts'
 import type { Ports, Store } from '../ports.ts'
 import { retirementOf } from '../recall/retired-quotes.ts'
+import { meaningFor } from './meaning-for.ts'
 
 /** Which turns a search looks at. */
 export type TurnSearch = {
@@ -64,93 +62,20 @@ export type QuoteHit = {
   readonly found: readonly string[]
 }
 
-/** Only the first hits with at least this share of the best score are reordered to put the newest first. */
-const groupDepth = 10
-const groupShare = 0.7
-
 /** The turns that answer a question, best first; of those about the same thing, the newest first. */
 export async function searchTurns(
   { store, now, embedder }: Pick<Ports, 'store' | 'now' | 'embedder'>,
   request: TurnSearch,
 ): Promise<readonly QuoteHit[]> {
-  const { user, query } = request
+  const { query } = request
   const view = viewOf(request)
   const question = parseQuestion(query, await store.turnSpeakers(view))
   const dates = await dateWindow(query, view.until === undefined ? now() : new Date(view.until))
-  const model = question.asksAssistant || question.asksEither ? undefined : await embedder?.()
-  // Loaded only where a model is installed.
-  const meaning = model && (await import('./meaning.ts'))
-  const nearness = model && meaning?.nearnessTo(store, user, model, meaning.saidBy(question.speaker, query))
+  const meaning = await meaningFor({ store, embedder }, { user: view.user, question, message: query })
   const { offset = 0, limit = Number.POSITIVE_INFINITY } = request
-  const needed = { ...omitUndefined({ nearness }), limit: Math.max(offset + limit, groupDepth) }
-  const ranked = onePerTurn(await rankTurns(store, { view, question, dates, ...needed }))
-  const best = ranked[0]?.score ?? 0
-  const ordered =
-    question.asksPast || ranked[0]?.unit.role === 'tool'
-      ? ranked.map((item) => ({ item, isEarlier: false }))
-      : newestFirst(
-          ranked,
-          ({ turn, passage }) => ({ text: passage, at: Date.parse(turn.at), session: turn.session }),
-          question.terms,
-          ({ score }, place) => place < groupDepth && score >= groupShare * best,
-        )
-  const updated = question.asksPast ? ordered : await withUpdates(store, view, ordered, question)
-  const hits = updated
-    .slice(offset, offset + limit)
-    .map(({ item, isEarlier }) => hitOf(item, question, query, isEarlier))
+  const ranked = await rankTurns(store, { view, question, dates, ...omitUndefined({ meaning }) })
+  const hits = ranked.slice(offset, offset + limit).map((item) => hitOf(item, question, query))
   return Promise.all(hits.map((hit) => withCorrection(store, view, request.agent ?? null, hit)))
-}
-
-/** Only so many of the first hits are followed, and so many updates of updates. */
-const maxFollowed = 3
-const maxUpdates = 2
-
-type Ordered = { readonly item: RankedTurn; readonly isEarlier: boolean }
-
-/**
- * Puts the turns that most likely update one of the first hits before it, and marks the hit as earlier. Only what the
- * person told an assistant is followed: people who talk to each other tell of events, which are not updated.
- */
-async function withUpdates(
-  store: Store,
-  view: TurnView,
-  ordered: readonly Ordered[],
-  question: Question,
-): Promise<readonly Ordered[]> {
-  const best = ordered[0]?.item.score ?? 0
-  const result: Ordered[] = []
-  const placed = new Set<number>()
-  const place = (one: Ordered): void => {
-    if (!placed.has(one.item.unit.first)) result.push(one)
-    placed.add(one.item.unit.first)
-  }
-  for (const [at, one] of ordered.entries()) {
-    const { unit, score } = one.item
-    const chain: Ordered[] = [one]
-    const isFollowed =
-      at < maxFollowed &&
-      score >= groupShare * best &&
-      unit.role === 'user' &&
-      unit.speaker === null &&
-      !placed.has(unit.first)
-    for (let hops = 0; isFollowed && hops < maxUpdates; hops += 1) {
-      const [newest] = chain as [Ordered]
-      const update = await updateOf(store, view, newest.item, question)
-      if (update === null) break
-      const known = ordered.find(({ item }) => item.unit.first === update.unit.first)
-      chain.splice(0, 1, { ...newest, isEarlier: true })
-      chain.unshift({ item: known?.item ?? rankedUpdate(update, one.item, question), isEarlier: false })
-    }
-    for (const item of chain) place(item)
-  }
-  return result
-}
-
-/** An update that the words of the question did not find, ranked like the hit that led to it. */
-function rankedUpdate(update: Passage, hit: RankedTurn, { terms }: Question): RankedTurn {
-  const explanation = product('newer, with the words of the hit below it', [hit.explanation])
-  const sentences = () => sentencesHolding(update.passage, wantedTerms(terms))
-  return { ...update, sentences, score: explanation.value, explanation }
 }
 
 /** An outdated statement is never a strong hit: it does not answer the question any more. */
@@ -165,12 +90,6 @@ async function withCorrection(
   return { ...hit, strength: 'possible', correctedAt: retirement.at, correction: retirement.current }
 }
 
-/** The best passage of each turn. */
-function onePerTurn(ranked: readonly RankedTurn[]): readonly RankedTurn[] {
-  const seen = new Set<number>()
-  return ranked.filter(({ unit }) => !seen.has(unit.first) && seen.add(unit.first))
-}
-
 function viewOf({ user, scopes, since, until, speaker, session, roles }: TurnSearch): TurnView {
   const times = {
     since: since === undefined ? since : parseTime('since', since),
@@ -180,8 +99,8 @@ function viewOf({ user, scopes, since, until, speaker, session, roles }: TurnSea
   return { user, scopes: inView, ...omitUndefined({ ...times, speaker, session, roles }) }
 }
 
-function hitOf(ranked: RankedTurn, { terms }: Question, query: string, earlier: boolean): QuoteHit {
-  const { turn, passage, score, explanation } = ranked
+function hitOf(ranked: RankedTurn, { terms }: Question, query: string): QuoteHit {
+  const { turn, passage, score, isEarlier: earlier } = ranked
   const { id, session, index, speaker, role, at, utcOffset, scope } = turn
   const sentences = ranked.sentences()
   const held = new Set(sentences.flatMap((sentence) => [...sentence.held]))
@@ -190,7 +109,16 @@ function hitOf(ranked: RankedTurn, { terms }: Question, query: string, earlier: 
   const found = [...terms.keys()].filter((term) => held.has(term))
   const text = excerptOf(passage, sentences)
   const said = { text, turn: id, session, index, speaker, role, origin: originOf(turn, text), at, utcOffset, scope }
-  return { ...said, strength, earlier, correctedAt: null, correction: null, score, explanation, found }
+  return {
+    ...said,
+    strength,
+    earlier,
+    correctedAt: null,
+    correction: null,
+    score,
+    explanation: ranked.explain(),
+    found,
+  }
 }
 
 /** The author of a quote; `document` for text that a person pasted. */
@@ -201,23 +129,23 @@ function originOf({ role, origin, text }: Turn, quote: string): ActorKind {
 }
 
 /** A turn up to this many characters is quoted whole. */
-const longestQuote = 500
+const maxQuoteLength = 500
 
 /** The sentence with the most informative words, extended on both sides up to the length of a quote. */
 function excerptOf(passage: string, sentences: readonly HoldingSentence[]): string {
-  if (passage.length <= longestQuote) return passage.trim()
+  if (passage.length <= maxQuoteLength) return passage.trim()
   const points = sentences.map(({ held }) => [...held].reduce((total, term) => total + pointsOf(term), 0))
   let first = points.indexOf(Math.max(...points))
   let last = first
   const lengthOf = (from: number, to: number): number => (sentences[to]?.end ?? 0) - (sentences[from]?.start ?? 0)
   for (;;) {
-    const hasAfter = last + 1 < sentences.length && lengthOf(first, last + 1) <= longestQuote
-    const hasBefore = first > 0 && lengthOf(first - 1, last) <= longestQuote
+    const hasAfter = last + 1 < sentences.length && lengthOf(first, last + 1) <= maxQuoteLength
+    const hasBefore = first > 0 && lengthOf(first - 1, last) <= maxQuoteLength
     if (!hasAfter && !hasBefore) break
     // The side with more points is added first; on a tie, the sentence after.
     if (hasAfter && (!hasBefore || (points[last + 1] ?? 0) >= (points[first - 1] ?? 0))) last += 1
     else first -= 1
   }
   const text = passage.slice(sentences[first]?.start ?? 0, sentences[last]?.end ?? passage.length)
-  return text.length > longestQuote ? `${text.slice(0, longestQuote - 1).trimEnd()}…` : text
+  return text.length > maxQuoteLength ? `${text.slice(0, maxQuoteLength - 1).trimEnd()}…` : text
 }

@@ -91,7 +91,7 @@ it('stores nothing, and cannot be used to write', async () => {
   expect(await withChanged(memory, [{ ...before, name: 'valkey' }], seen)).toBe('valkey')
   await expect(
     withChanged(memory, [before], (tried) => editBelief(tried, { ...about('b0'), edits: { pinned: true } })),
-  ).rejects.toThrow('cannot write')
+  ).rejects.toThrow('in use for another change')
   expect(await memory.store.get('ann', 'b0')).toEqual(before)
   expect(await memory.store.history('ann', 'b0')).toHaveLength(1)
 })

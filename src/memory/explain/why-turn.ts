@@ -1,52 +1,74 @@
 import { visibleScopes } from '../../beliefs/scope.ts'
 import type { Turn } from '../../beliefs/turn.ts'
-import { endsOf } from '../../search/message.ts'
-import { judgeTurn, reach, type TurnJudgement } from '../../search/turns/push.ts'
+import { termsOf } from '../../search/turns/terms.ts'
 import { findTurn } from '../conversation/turns.ts'
 import type { Ports } from '../ports.ts'
-import { defaultBudget, type Quote } from '../recall/context.ts'
+import type { Quote, QuoteDecision } from '../recall/context.ts'
 import { assemble, quoteOf, type RecallRequest } from '../recall/recall.ts'
 
 /** Whether and why one turn is quoted for one message. */
-export type WhyTurn = {
+export type WhyTurn = Pick<QuoteDecision, 'asked' | 'unknown' | 'probability' | 'levels'> & {
   readonly turn: Turn
   /** Whether the turn was said in one of the active scopes. If not, the rest is judged as if its scope were active. */
   readonly isInView: boolean
   /** The quote as the context has it; null if the turn is not quoted. */
   readonly quote: Quote | null
-  /** The best sentence of the turn with its score, quoted or not; null if no sentence of it can be quoted. */
+  /** The best sentence of the turn with its probability, quoted or not; null if it is not among the best turns. */
   readonly best: Quote | null
-  readonly threshold: number
   /**
-   * `other quotes` and `a belief`: it passes, but the context has better quotes or the same quote of another turn, or a belief
-   * in it has the same words.
+   * Null if it is quoted. `a shared word`: it has no word of the message, and no near meaning. `better turns`: others fit the
+   * message better. `probability`: nothing that was said fits well enough. `other quotes` and `a belief`: those are shown
+   * instead. `the newest word`: too many newer turns may have changed it.
    */
-  readonly unmet: TurnJudgement['unmet'] | 'other quotes' | 'a belief'
-  readonly saidInAll: TurnJudgement['saidInAll']
-  /** The telling words of the message, and those of them that are too common to tell a topic. */
-  readonly asked: readonly string[]
-  readonly common: readonly string[]
+  readonly unmet:
+    | 'a shared word'
+    | "the person's own words"
+    | 'better turns'
+    | 'probability'
+    | 'other quotes'
+    | 'a belief'
+    | 'the newest word'
+    | null
+  /** How much was said in the scopes. A long turn is several units. */
+  readonly saidInAll: { readonly units: number; readonly words: number }
 }
 
 export type WhyTurnRequest = RecallRequest & { readonly turn: string }
 
-/** Explains the choice of quotes for one turn: recall decides whether it is quoted, and the scorer of recall why. */
+/** Explains the choice of quotes for one turn, by the decision of recall itself. */
 export async function whyTurn(ports: Ports, request: WhyTurnRequest): Promise<WhyTurn> {
-  const { user, message } = request
+  const { user } = request
   const turn = await findTurn(ports, user, request.turn)
   const isInView = visibleScopes(request.scopes).includes(turn.scope)
   const scopes = isInView ? request.scopes : [turn.scope]
-  const { context, quoteDecision } = await assemble(ports, { ...request, scopes })
-  const { quotes } = context
-  const quote = quotes.find((shown) => shown.turn === turn.id) ?? null
-  const view = { user, scopes: visibleScopes(scopes) }
-  const first = Math.max(0, turn.index - reach)
-  const page = { offset: first, limit: turn.index - first + reach + 1 }
-  const { items: around } = await ports.store.listTurns({ user, session: turn.session }, page)
-  const { best, ...judged } = await judgeTurn(ports.store, view, endsOf(message), { turn, around })
-  const { maxQuotes } = { ...defaultBudget, ...request.budget }
-  const isCrowdedOut = quotes.length >= maxQuotes || quotes.some(({ text }) => text === best?.text)
-  const keptBack = quoteDecision.unmet === 'the newest word' ? quoteDecision.unmet : null
-  const unmet = quote === null ? (judged.unmet ?? keptBack ?? (isCrowdedOut ? 'other quotes' : 'a belief')) : null
-  return { turn, isInView, quote, ...judged, best: best && quoteOf(best), unmet }
+  const { context, push } = await assemble(ports, { ...request, scopes, nearMisses: true })
+  const { asked, unknown, probability, levels, considered, quotes, unclear } = push
+  const quote = context.quotes.find((shown) => shown.turn === turn.id) ?? null
+  const found = considered.find((one) => one.turn.id === turn.id)
+  const unmet = (): WhyTurn['unmet'] => {
+    if (found === undefined) {
+      const terms = new Set(termsOf(turn.text).map(({ term }) => term))
+      if (!termsOf(asked.join(' ')).some(({ term }) => terms.has(term))) return 'a shared word'
+      const isPersons = turn.role === 'user' && turn.origin === 'person'
+      return isPersons && turn.doubtful?.length === 0 ? 'better turns' : "the person's own words"
+    }
+    if (probability < levels.perhaps) return 'probability'
+    if (unclear.includes(turn.id)) return 'the newest word'
+    return quotes.some((one) => one.turn.id === turn.id) ? 'a belief' : 'other quotes'
+  }
+  const { units, humanWords: words } = await ports.store.turnPostings({ user, scopes: visibleScopes(scopes) }, [])
+  return {
+    ...{
+      turn,
+      isInView,
+      quote,
+      best: found === undefined ? null : quoteOf(found),
+      asked,
+      unknown,
+      probability,
+      levels,
+    },
+    unmet: quote === null ? unmet() : null,
+    saidInAll: { units, words },
+  }
 }

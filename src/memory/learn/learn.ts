@@ -14,6 +14,7 @@ import { hasRoomForMessages, mostForBelief } from '../change/authority.ts'
 import { parseDraft } from '../change/draft.ts'
 import { isOtherValue } from '../change/other-value.ts'
 import { inherit, newBelief, superseded } from '../change/remember.ts'
+import { restatementsOf } from '../change/restatement.ts'
 import { change, created, revised } from '../change/transaction.ts'
 import { freeName } from '../find-belief.ts'
 import type { Author, Ports } from '../ports.ts'
@@ -208,7 +209,6 @@ class Plan {
   async #addBeside(finding: Finding, belief: Belief): Promise<void> {
     if (belief.candidate) return this.#put(finding, belief, [])
     const { user, scopes, content } = belief
-    const { restatementsOf } = await import('../change/restatement.ts')
     const restated = this.#isPerson ? await restatementsOf(this.#ports, { user, scopes, content, by: 'agent' }) : []
     const known = restated.filter(({ id }) => !this.changes.has(id))
     // What an agent added, such as an alias, does not become the person's by their saying the same.

@@ -1,7 +1,7 @@
 import type { Ports } from '../ports.ts'
-import { conflictFiles } from './merge/conflicts.ts'
 import { undecidedEdits } from './merge/waiting.ts'
 import { readLiveFile, signatureAt } from './parse/read-file.ts'
+import { conflictFiles } from './state/copies.ts'
 import { loadState, mirrorFile, mirrorPaths, rebuildState } from './state/state.ts'
 import { MirrorDocument } from './write/document.ts'
 

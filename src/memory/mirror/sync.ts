@@ -7,14 +7,13 @@ import { takeLock } from '../../files/lock.ts'
 import { checkOwn, ownDirectory, ownPath } from '../../files/own-files.ts'
 import type { Ports, Store } from '../ports.ts'
 import { applyPlan, type EditCounts, fileAuthors, type MirrorAuthority } from './merge/apply.ts'
-import { conflictFiles, forgetInConflicts, writeConflictFile } from './merge/conflicts.ts'
 import { idsInBase, planMerge } from './merge/plan.ts'
 import { settleWaiting, type UndecidedEdit, undecidedEdits, withdrawOutdated } from './merge/waiting.ts'
 import type { ItemBlock } from './parse/blocks.ts'
 import { withoutOrphans } from './parse/orphans.ts'
 import { contentHashOf, type LiveFile, signatureAt } from './parse/read-file.ts'
 import { type OpenFile, readMirror } from './read.ts'
-import { forgetInBases, removeOldRecords, saveBase } from './state/bases.ts'
+import { conflictFiles, forgetInCopies, removeOldRecords, saveBase, writeConflictFile } from './state/copies.ts'
 import {
   type HeldMirror,
   loadState,
@@ -144,10 +143,7 @@ async function runSync(ports: Ports, paths: MirrorPaths, state: MirrorState, req
     if (read.isChanged || read.live === null || state.watermark === 0 || events.length > 0)
       await showBeliefs(store, user, document, { blocks: new Set(left.keys()), absent: new Set(absent) })
     const forgotten = await forgottenIn(store, user, events)
-    if (forgotten.length > 0) {
-      forgetInConflicts(paths, forgotten)
-      forgetInBases(paths, forgotten)
-    }
+    if (forgotten.length > 0) forgetInCopies(paths, forgotten)
     if (await write(opened, left)) isWritten = true
     state.refused = applied.refused.map(({ block, reason }) => ({
       file: mirrorFile,

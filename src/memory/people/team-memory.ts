@@ -16,7 +16,7 @@ const least: Readonly<Record<Exclude<keyof Memory, 'close'>, Role | 'none'>> = {
   remember: 'writer', correct: 'writer', reinforce: 'writer', pin: 'writer', unpin: 'writer', addAliases: 'writer',
   removeAliases: 'writer', setWhy: 'writer', edit: 'writer', resolve: 'writer',
   confirm: 'owner', forget: 'owner', previewForget: 'owner', undo: 'owner', accept: 'owner', reject: 'owner', import: 'owner',
-  learn: 'none', hear: 'none', turns: 'none', turn: 'none', conversations: 'none', embedTurns: 'none', forgetTurns: 'none',
+  learn: 'none', hear: 'none', turns: 'none', turn: 'none', conversations: 'none', embedTexts: 'none', meaningStatus: 'none', forgetTurns: 'none',
   exportTurns: 'none', learnedFrom: 'none', whyTurn: 'none',
 }
 
@@ -122,6 +122,7 @@ export function joinedMemory({ own, teams }: JoinedMemory, { agentShare, scopes 
         beliefs: hits.slice(offset, offset + limit),
         total: results.reduce((sum, { total }) => sum + total, 0),
         quotes: results[0]?.quotes.slice(offset, offset + limit) ?? [],
+        meaning: results[0]?.meaning ?? 'words',
         isQueryCut: results[0]?.isQueryCut ?? false,
       }
     },

@@ -1,7 +1,7 @@
 import type { Belief } from '../../beliefs/belief.ts'
 import { invalid } from '../../errors.ts'
 import { parseTime } from '../../local-time.ts'
-import { partsOf, Slices } from '../../search/slices.ts'
+import { partsOf } from '../../search/slices.ts'
 import type { Ports, Store } from '../ports.ts'
 
 /** Other work of the process waits until this many beliefs are written. */
@@ -18,7 +18,6 @@ export async function asOf(ports: Ports, user: string, time: string): Promise<Po
   if (ports.emptyStore === undefined)
     throw invalid('This memory cannot be read as of an earlier time.', 'Leave out the time.')
   const past = ports.emptyStore()
-  const slices = new Slices()
   for (const part of partsOf(beliefs, beliefsAtOnce)) {
     await past.commit({
       user,
@@ -30,7 +29,6 @@ export async function asOf(ports: Ports, user: string, time: string): Promise<Po
       undoes: null,
       changes: part.map((after) => ({ beliefId: after.id, expectedVersion: 0, outcome: 'present', after })),
     })
-    if (slices.areOver) await slices.pause()
   }
   const refuse = (): never => {
     throw invalid(
@@ -45,7 +43,7 @@ export async function asOf(ports: Ports, user: string, time: string): Promise<Po
 /** Turns are never changed, so those of the store itself are read. */
 const turnReads = [
   ...(['knownTurns', 'getTurn', 'listTurns', 'listSessions', 'turnPostings', 'turnSpeakers', 'lastStep'] as const),
-  ...(['unitsAround', 'turnsAt', 'vectorsAt'] as const),
+  ...(['unitsAround', 'turnsAt', 'turnCosines', 'vectorsAt', 'hasVectors'] as const),
 ]
 type TurnReads = Pick<Store, (typeof turnReads)[number]>
 

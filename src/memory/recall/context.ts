@@ -3,7 +3,8 @@ import type { TurnRole } from '../../beliefs/turn.ts'
 import { localDay } from '../../local-time.ts'
 import type { Explanation } from '../../search/explanation.ts'
 import type { Clause } from '../../search/score.ts'
-import type { Push } from '../../search/turns/push.ts'
+import type { Levels } from '../../search/turns/model.ts'
+import type { QuoteLevel } from '../../search/turns/quotes.ts'
 
 /** How much a context may hold. Pinned beliefs come first, then relevant ones by score. */
 export type Budget = {
@@ -22,7 +23,7 @@ export type Budget = {
   readonly maxCharacters: number
   /** Characters of the persona prelude. Default 2000. */
   readonly maxPrelude: number
-  /** Quotes of what was said, 0 to 3. Default 3. */
+  /** Sure quotes of what was said, 0 to 3; 0 also turns off those that may help. Default 3. */
   readonly maxQuotes: number
 }
 
@@ -72,9 +73,13 @@ export type RelevantBelief = {
   readonly through: string | null
 }
 
-/** A sentence of a turn, shown unasked because it holds most of the informative words of the message. */
+/** A sentence of a turn, shown unasked because it probably helps with the message. */
 export type Quote = {
   readonly text: string
+  /** `sure`: very likely an answer, in the person's own words. `perhaps`: background that the agent may ignore. */
+  readonly level: QuoteLevel
+  /** The probability that the turn helps with the message. */
+  readonly probability: number
   /** Id of the turn. */
   readonly turn: string
   readonly session: string
@@ -89,6 +94,7 @@ export type Quote = {
   readonly earlier: boolean
   /** When the person corrected it; the correction is among the beliefs of the context. */
   readonly correctedAt: string | null
+  /** The log odds of the probability, and the sum behind them. */
   readonly score: number
   readonly explanation: Explanation
   /** Words of the message that the quote holds, and that were found right beside it. */
@@ -96,18 +102,18 @@ export type Quote = {
   readonly nearby: readonly string[]
 }
 
-/** Why these quotes were chosen: the terms of the message, the threshold, and the best quote whether it passed or not. */
+/** Why these quotes were chosen, or none. */
 export type QuoteDecision = {
+  /** The words of the message that count, and those of them that no turn has. */
   readonly asked: readonly string[]
-  /** Those of the terms that are too common to tell a topic. */
-  readonly common: readonly string[]
-  readonly threshold: number
+  readonly unknown: readonly string[]
+  /** The probability that one of the best turns helps, and what it has to reach for each level. */
+  readonly probability: number
+  readonly levels: Levels
+  /** The best quote, shown or not; null if there is none. */
   readonly best: Quote | null
-  /**
-   * What the best one lacks; null when it passed, or when there is none. A question about no person needs an uncommon word,
-   * a statement two. `the newest word`: the person spoke of it again later, so it may be outdated.
-   */
-  readonly unmet: Push['unmet']
+  /** Ids of turns that are left out because too many newer turns may have changed them. */
+  readonly unclear: readonly string[]
 }
 
 /** A lower confidence is shown to the agent. */
@@ -143,7 +149,7 @@ export type Context = {
   readonly pinned: readonly Belief[]
   readonly relevant: readonly RelevantBelief[]
   readonly questions: readonly Belief[]
-  /** Quotes of turns that answer the message, newest first; mostly none. */
+  /** Quotes of turns that help with the message, the sure ones first; mostly none. */
   readonly quotes: readonly Quote[]
   /** The message has more than 32,000 characters, so that only its first and last 16,000 were read. */
   readonly isMessageCut: boolean

@@ -2,13 +2,16 @@ import { authorityOf, type Belief, isCurrent, isVisibleTo } from '../../beliefs/
 import type { Viewpoint } from '../../beliefs/belief-store.ts'
 import { compareStrings, isSameStatement, nameKey } from '../../beliefs/identity.ts'
 import { parseScopes, visibleScopes } from '../../beliefs/scope.ts'
+import { omitUndefined } from '../../omit-undefined.ts'
 import { leaf } from '../../search/explanation.ts'
 import { formAt, formKeys } from '../../search/forms.ts'
 import { type Link, type Linked, linkMessage } from '../../search/link.ts'
 import { cutMessage, endsOf, isTooLong, placeInWhole } from '../../search/message.ts'
 import { type Score, scoreLinks } from '../../search/score.ts'
 import { partsOf, Slices } from '../../search/slices.ts'
-import type { Push, PushedQuote } from '../../search/turns/push.ts'
+import type { Push } from '../../search/turns/push.ts'
+import type { PushedQuote } from '../../search/turns/quotes.ts'
+import { meaningFor } from '../conversation/meaning-for.ts'
 import type { Ports, Store } from '../ports.ts'
 import { ContextBudget, isByAgent, mostPreludeBeliefs, parseBudget, preludeOf } from './budget.ts'
 import type {
@@ -39,6 +42,8 @@ export type RecallRequest = {
 }
 
 const mostNearMisses = 50
+/** How long a recall waits for the vector of its message, such as while the model is loaded. */
+const maxWaitMs = 300
 /** Candidates that are loaded in search of some that no agent wrote. */
 const mostLoaded = 1_000
 
@@ -61,13 +66,14 @@ const recallFrom = (ports: Ports, request: RecallRequest): Promise<Context> =>
 
 /** The context, and a function that finds every near miss. */
 export async function assemble(
-  { store, now, agentShare }: Ports,
+  { store, now, agentShare, embedder, recallBoldness, recallByMeaning }: Ports,
   request: RecallRequest,
 ): Promise<{
   readonly context: Context
   readonly misses: () => Promise<readonly NearMiss[]>
   readonly namedAnyway: () => Promise<readonly NamedAnyway[]>
   readonly quoteDecision: QuoteDecision
+  readonly push: Push
 }> {
   const { user, message, agent = null } = request
   const limits = parseBudget(request.budget, agentShare)
@@ -80,8 +86,25 @@ export async function assemble(
     // Where nothing was said there is nothing to quote, and to read the message for it takes as long as to link it.
     const isQuoting = mayQuote && (request.nearMisses === true || (await store.turnPostings(said, [])).units > 0)
     return isQuoting
-      ? (await loadQuotes()).pushQuotes(store, said, endsOf(message))
-      : { quotes: [], asked: [], common: [], threshold: 0, best: null, unmet: null }
+      ? (await loadQuotes()).pushQuotes(store, said, endsOf(message), {
+          now: now(),
+          ...omitUndefined({ boldness: recallBoldness }),
+          ...(recallByMeaning === true
+            ? {
+                meaning: (question) =>
+                  meaningFor({ store, embedder }, { user, question, message: endsOf(message) }, maxWaitMs),
+              }
+            : {}),
+        })
+      : {
+          quotes: [],
+          considered: [],
+          unclear: [],
+          asked: [],
+          unknown: [],
+          probability: 0,
+          levels: { sure: 1, perhaps: 1 },
+        }
   }
   // Asked for together, since a store behind a network answers them in one round trip.
   const [standing, pins, linked, push] = await Promise.all([
@@ -108,23 +131,31 @@ export async function assemble(
   }
 
   const shown = { prelude: preludeOf(standing, limits.maxPrelude), pinned, relevant, questions }
-  const { asked, common, threshold, unmet } = push
+  const { asked, unknown, probability, levels, unclear } = push
   const told = new Set([...standing, ...pinned, ...relevant.map(({ belief }) => belief)].map(({ id }) => id))
   const mayShow = (quote: PushedQuote): boolean => {
     const retirement = retirements.get(quote)
     // A statement that no longer holds is quoted only after the one that does.
-    if (retirement !== undefined) return retirement.current !== null && told.has(retirement.current.id)
-    return !isShownAlready(quote.text, standing, shown)
+    return retirement === undefined || (retirement.current !== null && told.has(retirement.current.id))
   }
-  const news = push.quotes.filter(mayShow).slice(0, limits.maxQuotes)
+  const isStated = (quote: PushedQuote): boolean =>
+    !retirements.has(quote) && isShownAlready(quote.text, standing, shown)
+  const allowed = push.quotes.filter(mayShow)
+  const news = withNewer([
+    ...allowed.filter(isStated),
+    ...allowed.filter((quote) => quote.level === 'sure' && !isStated(quote)).slice(0, limits.maxQuotes),
+    ...allowed.filter((quote) => quote.level === 'perhaps' && !isStated(quote)),
+  ]).filter((quote) => !isStated(quote))
   const correctedAt = new Map(news.map((quote) => [quote.turn.id, retirements.get(quote)?.at ?? null]))
   const quotes = (await withOvertaken(news, relevant, message)).map((quote) =>
     quoteOf(quote, correctedAt.get(quote.turn.id) ?? null),
   )
   const context = { user, agent, scopes, ...shown, quotes, isMessageCut: isTooLong(message) }
+  const [best] = push.considered
   return {
     context,
-    quoteDecision: { asked, common, threshold, best: push.best && quoteOf(push.best), unmet },
+    push,
+    quoteDecision: { asked, unknown, probability, levels, unclear, best: best === undefined ? null : quoteOf(best) },
     misses: async () => {
       const { nearMissesOf } = await import('../explain/near-misses.ts')
       return nearMissesOf(store, { view, linked, context, leftOut: budget.leftOut })
@@ -144,6 +175,16 @@ export async function assemble(
       })
     },
   }
+}
+
+/** Only the quotes with every newer quote that has to come before them. */
+function withNewer(quotes: readonly PushedQuote[]): readonly PushedQuote[] {
+  const shown = new Set<string>()
+  return quotes.filter(({ turn, newer }) => {
+    const isShown = newer.every((id) => shown.has(id))
+    if (isShown) shown.add(turn.id)
+    return isShown
+  })
 }
 
 /** The quotes whose statement was corrected or settled. */
@@ -184,7 +225,7 @@ async function withOvertaken(
     .map(({ belief: { content, provenance } }) => ({ text: content, at: Date.parse(provenance.at) }))
   return quotes.length === 0 || stated.length === 0
     ? quotes
-    : (await loadQuotes()).markOvertaken(quotes, stated, endsOf(message))
+    : (await import('../../search/turns/quotes.ts')).markOvertaken(quotes, stated, endsOf(message))
 }
 
 /** Loaded when something can be quoted: a one-shot command pays for every module. */
@@ -374,7 +415,7 @@ const words = (text: string): string =>
     .trim()
 
 export const quoteOf = (
-  { turn, isEarlier, text, ...pushed }: PushedQuote,
+  { turn, isEarlier, newer: _, text, ...pushed }: PushedQuote,
   correctedAt: string | null = null,
 ): Quote => ({
   ...pushed,

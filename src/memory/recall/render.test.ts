@@ -98,6 +98,7 @@ describe('the rendered context', () => {
     const quotes = [
       {
         ...quote,
+        level: 'sure' as const,
         at: '2026-05-03T10:00:00.000Z',
         utcOffset: null,
         perhapsPasted: false,
@@ -105,8 +106,12 @@ describe('the rendered context', () => {
         correctedAt: null,
       },
     ]
-    const shown = (at: string, perhapsPasted: boolean) =>
-      renderContext({ ...empty, relevant: [stated(at)], quotes: quotes.map((one) => ({ ...one, perhapsPasted })) })
+    const shown = (at: string, isPerhaps: boolean) =>
+      renderContext({
+        ...empty,
+        relevant: [stated(at)],
+        quotes: quotes.map((one) => (isPerhaps ? { ...one, level: 'perhaps' as const } : one)),
+      })
     const pinned = renderContext({ ...empty, pinned: [stated('2026-05-01T10:00:00.000Z').belief], quotes })
 
     expect(pinned).toContain('- (older than a quote above) demo: Tuesday')

@@ -20,7 +20,17 @@ export type ShownContext = Pick<Context, 'prelude' | 'pinned' | 'questions'> & {
 }
 export type ShownQuote = Pick<
   Quote,
-  'turn' | 'session' | 'text' | 'at' | 'utcOffset' | 'speaker' | 'role' | 'perhapsPasted' | 'earlier' | 'correctedAt'
+  | 'turn'
+  | 'session'
+  | 'text'
+  | 'level'
+  | 'at'
+  | 'utcOffset'
+  | 'speaker'
+  | 'role'
+  | 'perhapsPasted'
+  | 'earlier'
+  | 'correctedAt'
 >
 
 /**
@@ -31,7 +41,9 @@ export function renderContext(context: ShownContext): string {
   const inPrelude = new Set(context.prelude?.beliefIds ?? [])
   const ages = agesOf(context)
   const lineOf = (belief: Belief): string => beliefLine(belief, ages.get(belief.id))
-  const quotes = section('Said earlier, word for word', context.quotes.map(quoteLine))
+  const atLevel = (level: Quote['level']) => context.quotes.filter((quote) => quote.level === level).map(quoteLine)
+  const quotes = section('Said earlier, word for word', atLevel('sure'))
+  const perhaps = section('Said earlier, perhaps relevant; ignore what does not help', atLevel('perhaps'))
   const areQuotesFirst = hasOlderThanQuote(ages)
   const sections = [
     section(
@@ -49,6 +61,7 @@ export function renderContext(context: ShownContext): string {
       context.questions.map((belief) => beliefLine(belief)),
     ),
     areQuotesFirst ? '' : quotes,
+    perhaps,
   ].filter((text) => text !== '')
   if (sections.length === 0) return ''
   const rest = context.prelude === null ? 'It' : "Follow the person's preferences and standing instructions; the rest"
@@ -77,7 +90,7 @@ export function agesOf({
   quotes,
 }: Pick<ShownContext, 'pinned' | 'relevant' | 'quotes'>): ReadonlyMap<string, readonly string[]> {
   const said = quotes
-    .filter(({ role, perhapsPasted, correctedAt }) => role === 'user' && !perhapsPasted && correctedAt === null)
+    .filter(({ level, role, correctedAt }) => level === 'sure' && role === 'user' && correctedAt === null)
     .map(({ at }) => at)
   const isByPerson = (belief: Belief): boolean => authorityOf(belief) === 'person'
   const ages = [...otherValuesAmong([...pinned, ...relevant.map(({ belief }) => belief)])].map(([belief, alike]) => {
@@ -129,7 +142,7 @@ export function quoteLine({
   perhapsPasted,
   earlier,
   correctedAt,
-}: Omit<ShownQuote, 'turn' | 'session'>): string {
+}: Omit<ShownQuote, 'turn' | 'session' | 'level'>): string {
   // Any program may give the speaker of an answer any name, also that of the person.
   const who = role === 'user' ? (speaker ?? 'the person') : [role, label(speaker ?? '')].join(' ').trim()
   const doubt = perhapsPasted ? ' (perhaps pasted)' : ''

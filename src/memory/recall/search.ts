@@ -58,6 +58,8 @@ export type SearchHit = {
   readonly strength: Strength
   readonly belief: Belief
   readonly score: number
+  /** The cosine of its content with the query, if it was found by meaning and not by words; else null. */
+  readonly cosine: number | null
   readonly highlights: readonly Highlight[]
 }
 
@@ -66,6 +68,8 @@ export type SearchResult = {
   /** How many beliefs there are in all. */
   readonly total: number
   readonly quotes: readonly QuoteHit[]
+  /** `words`: vectors are off, or there are none yet. */
+  readonly meaning: 'words' | 'vectors'
   /** The query has more than 32,000 characters, so that only its first and last 16,000 were read. */
   readonly isQueryCut: boolean
 }
@@ -98,7 +102,8 @@ async function searchFrom(ports: Ports, asked: SearchRequest): Promise<SearchRes
   const { in: place = 'both', asOf: time, ...given } = asked
   const request = { ...given, query: cutMessage(asked.query) }
   const { limit, offset } = pageOf(asked)
-  const { hits, shown } = place === 'turns' ? { hits: [], shown: () => [] } : await everyHit(ports, request)
+  const { hits: byWords, shown } = place === 'turns' ? { hits: [], shown: () => [] } : await everyHit(ports, request)
+  const hits = place === 'turns' ? [] : [...byWords, ...(await hitsByMeaning(ports, request, byWords))]
   const until = earlierOf(request.until, time)
   const quotes =
     place === 'beliefs' ? [] : await searchTurns(ports, { ...request, ...omitUndefined({ until }), limit, offset })
@@ -109,6 +114,7 @@ async function searchFrom(ports: Ports, asked: SearchRequest): Promise<SearchRes
     beliefs: shown([...page, ...corrections]),
     total: hits.length + others.length,
     quotes,
+    meaning: ports.embedder !== undefined && (await ports.store.hasVectors(request.user)) ? 'vectors' : 'words',
     isQueryCut: isTooLong(asked.query),
   }
 }
@@ -130,12 +136,32 @@ function correctionsOf(quotes: readonly QuoteHit[], page: readonly RankedHit[], 
     ),
     belief,
     score: 0,
+    cosine: null,
   }))
 }
 
 function earlierOf(one: string | undefined, other: string | undefined): string | undefined {
   if (one === undefined || other === undefined) return one ?? other
   return parseTime('until', one) < parseTime('until', other) ? one : other
+}
+
+/** Beliefs that the words of the query do not find. They follow those that the words do. */
+async function hitsByMeaning(
+  { store, embedder }: Ports,
+  request: BeliefSearch,
+  known: readonly RankedHit[],
+): Promise<readonly RankedHit[]> {
+  if (embedder === undefined || request.isUnfinished === true) return []
+  const { beliefsByMeaning } = await import('../meaning/belief-meaning.ts')
+  const near = await beliefsByMeaning({ store, embedder }, { user: request.user, message: endsOf(request.query) })
+  const cosines = new Map(near.map(({ beliefId, cosine }) => [beliefId, cosine]))
+  const scopes = request.scopes === undefined ? null : visibleScopes(parseScopes(request.scopes))
+  const isInScope = (belief: Belief): boolean =>
+    scopes === null || belief.scopes.some((scope) => scopes.includes(scope))
+  const isKnown = new Set(known.map(({ belief }) => belief.id))
+  return (await store.getMany(request.user, [...cosines.keys()]))
+    .filter((belief) => !isKnown.has(belief.id) && isInScope(belief) && passes(belief, request))
+    .map((belief) => ({ strength: 'possible', belief, score: 0, cosine: cosines.get(belief.id) ?? null }))
 }
 
 type RankedHit = Omit<SearchHit, 'highlights'>
@@ -184,7 +210,7 @@ async function rankedHits(store: Store, asked: Omit<BeliefSearch, 'limit' | 'off
   }
   const exact = named
     .filter((belief) => passes(belief, request))
-    .map((belief) => ({ strength: 'exact' as const, belief, score: exactScores.get(belief.id) ?? 0 }))
+    .map((belief) => ({ strength: 'exact' as const, belief, score: exactScores.get(belief.id) ?? 0, cosine: null }))
     .sort(
       (one, other) =>
         other.score - one.score ||
@@ -206,12 +232,12 @@ async function rankedHits(store: Store, asked: Omit<BeliefSearch, 'limit' | 'off
       const isNamed = !isCurrent(belief) && isMentioned(belief, linked)
       const texts = fieldsOf(belief).map(({ text }) => text)
       const strength = isNamed ? 'exact' : strengthOf(terms, termsIn(texts.join('\n')))
-      return { strength, belief, score: textScores.get(belief.id) ?? 0 } as const
+      return { strength, belief, score: textScores.get(belief.id) ?? 0, cosine: null } as const
     })
   const isExact = ({ strength }: RankedHit): boolean => strength === 'exact'
   const hits = [...exact, ...others.filter(isExact), ...others.filter((hit) => !isExact(hit))]
   const shown = (page: readonly RankedHit[]): readonly SearchHit[] =>
-    page.map(({ strength, belief, score }) => ({ strength, belief, score, highlights: highlightsIn(belief) }))
+    page.map((hit) => ({ ...hit, highlights: highlightsIn(hit.belief) }))
   return { hits, isCut: found.length >= mostTextHits, shown }
 }
 

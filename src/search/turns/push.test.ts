@@ -1,8 +1,10 @@
+import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { ports } from '../../../test/recall/beliefs-at-hand.ts'
 import type { HeardTurn } from '../../memory/conversation/hear.ts'
 import { memoryFrom } from '../../memory/memory.ts'
-import { pushQuotes } from './push.ts'
+import { type Model, type Models, models as trained } from './model.ts'
+import { linesOf, type PushOptions, pushQuotes } from './push.ts'
 
 const scopes = ['project:ledger']
 
@@ -19,63 +21,75 @@ async function conversation(...turns: readonly Said[]) {
     ...(typeof said === 'string' ? { text: said } : said),
   }))
   await memory.hear(heard, { learn: 'nothing' })
-  const push = (message: string) => pushQuotes(store, { user: 'ann', scopes }, message)
+  const push = (message: string, options: PushOptions = {}, models?: Models) =>
+    pushQuotes(store, { user: 'ann', scopes }, message, options, models)
   return { push, quoted: async (message: string) => (await push(message)).quotes.map(({ text }) => text) }
 }
 
 const kayak = 'I rented a kayak near Voss in Norway.'
 const sameSession = { session: 's' }
 
-describe('the threshold of quotes', () => {
-  it('is passed by a sentence that answers, and not by one that shares an everyday word', async () => {
+describe('the probability of quotes', () => {
+  it('is reached by a sentence that answers, and not by one that shares an everyday word', async () => {
     const { quoted } = await conversation(kayak, 'The bus stop is near the harbour.')
 
     expect(await quoted('Where did I rent that kayak in Norway?')).toEqual([kayak])
     expect(await quoted('Which pharmacy is near my office on Sunday evenings?')).toEqual([])
   })
 
-  it('is almost as high for the second quote as for the first', async () => {
-    const close = 'Norway has expensive coffee.'
-    const weak = 'We pay the rent of the cellar on Friday.'
-    const { push } = await conversation(close, weak, kayak)
+  it('has to be higher for sure quotes than for those that may help, and the boldness moves both', async () => {
+    const { push } = await conversation(kayak, 'Norway has expensive coffee.')
+    const { levels, probability } = await push('Where did I rent that kayak in Norway?')
 
-    const { quotes, threshold } = await push('Did I ever rent a kayak in Norway?')
-
-    expect(quotes.map(({ text }) => text)).toEqual([kayak, close])
-    expect(quotes[1]?.score).toBeLessThan(threshold)
-    expect((await push('When do I pay the rent of the cellar?')).quotes[0]?.text).toBe(weak)
+    expect(levels.perhaps).toBeLessThan(levels.sure)
+    expect(probability).toBeGreaterThan(levels.perhaps)
+    for (const boldness of ['quiet', 'normal', 'eager'] as const) {
+      const asked = await push('Where did I rent that kayak in Norway?', { boldness })
+      expect(asked.quotes.length > 0).toBe(asked.probability >= asked.levels.perhaps)
+      for (const { level } of asked.quotes) expect(level === 'sure').toBe(asked.probability >= asked.levels.sure)
+    }
   })
 
-  it('grows with how much was said, so that a weak match in a large store is no quote', async () => {
-    const weak = 'Norway has expensive coffee.'
-    const message = 'Where did I rent that kayak in Norway?'
-    const filler = Array.from({ length: 150 }, (_, at) => `${at}: ${'we walked to the old market again, '.repeat(20)}`)
-    const small = await conversation(weak)
-    const large = await conversation(weak, ...filler)
-
-    expect(await small.quoted(message)).toEqual([weak])
-    expect(await large.quoted(message)).toEqual([])
-    expect((await large.push(message)).unmet).toBe('score')
-    expect((await large.push(message)).threshold).toBeGreaterThan((await small.push(message)).threshold)
-  })
-
-  it('shows at most three quotes, and no text twice', async () => {
-    const said = ['one', 'two', 'three', 'four', 'five'].map(
+  it('shows at most three quotes for a question and five for a request, and no text twice', async () => {
+    const said = ['one', 'two', 'three', 'four', 'five', 'six'].map(
       (word) => `The kayak in Norway has scratch number ${word}.`,
     )
     const { quoted } = await conversation(...said, ...said)
 
-    const quotes = await quoted('Which scratch has the kayak in Norway?')
+    for (const [message, most] of [
+      ['Which scratch has the kayak in Norway?', 3],
+      ['List every scratch of the kayak in Norway.', 5],
+    ] as const) {
+      const quotes = await quoted(message)
+      expect(quotes.length).toBeLessThanOrEqual(most)
+      expect(quotes.length).toBeGreaterThan(1)
+      expect(new Set(quotes).size).toBe(quotes.length)
+    }
+  })
+})
 
-    expect(quotes).toHaveLength(3)
-    expect(new Set(quotes).size).toBe(3)
+describe('a sure quote', () => {
+  const text = 'The kayak rental in Norway near Voss costs 40 euros.'
+  const message = 'What does the kayak rental in Norway near Voss cost in euros?'
+  /** Every probability is sure, so that only the author of a quote decides its level. */
+  const certain = (model: Model): Model => ({ ...model, levels: { ...model.levels, normal: { sure: 0, perhaps: 0 } } })
+  const models = { words: certain(trained.words), vectors: certain(trained.vectors) }
+  const levelsOf = async (turn: HeardTurn, asked = message) =>
+    (await (await conversation(turn)).push(asked, {}, models)).quotes.map(({ level }) => level)
+
+  it("is in the person's own words", async () => {
+    expect(await levelsOf({ text })).toEqual(['sure'])
+    expect(await levelsOf({ text, speaker: 'Bo' })).toEqual(['perhaps'])
+    expect(await levelsOf({ text: `Hello there.\n\n${text}` })).toEqual(['perhaps'])
+    expect(await levelsOf({ text, role: 'assistant' }, `What did you tell me? ${message}`)).toEqual(['perhaps'])
+    expect(await levelsOf({ text, origin: 'document' })).toEqual([])
+    expect(await levelsOf({ text, role: 'tool' })).toEqual([])
   })
 
-  it('needs two uncommon words in one sentence if the message is no question', async () => {
-    const { quoted } = await conversation('The sourdough is in the fridge.', 'Basil likes the greenhouse. Mulch helps.')
+  it('is nothing that may be pasted: that is marked, and shown as perhaps', async () => {
+    const { push } = await conversation({ text: `Hello there.\n\n${text}` })
 
-    expect(await quoted('Sourdough again today.')).toEqual([])
-    expect(await quoted('The basil in the greenhouse looks well.')).toHaveLength(1)
+    expect((await push(message, {}, models)).quotes).toMatchObject([{ level: 'perhaps', perhapsPasted: true }])
   })
 })
 
@@ -113,22 +127,89 @@ describe('the speaker of a quote', () => {
   })
 })
 
-describe('a topic that came up again later, in turns that are not shown', () => {
-  const lease = { text: 'The lease of the bakery costs 900 euros.', session: 'lease' }
-  const later = Array.from({ length: 8 }, (_, at) => [
-    { text: 'I am pasting their mail now, it follows.', session: `mail ${at}` },
-    { text: `Mail ${at}: the lease of the bakery costs more.`, session: `mail ${at}` },
-  ]).flat()
-  const message = 'What does the lease of the bakery cost?'
+describe('the lines of a message', () => {
+  type Unlimited = Parameters<typeof linesOf>[0]
+  const place = fc.nat({ max: 11 })
+  const update = fc.record({ place, value: fc.double({ min: -3, max: 3, noNaN: true }) })
+  const decisions = fc.record({
+    probability: fc.double({ min: 0, max: 1, noNaN: true }),
+    isQuestion: fc.boolean(),
+    likely: fc.uniqueArray(fc.nat({ max: 9 }), { minLength: 1 }),
+    updates: fc.array(fc.tuple(place, fc.uniqueArray(update, { selector: (one) => one.place }))),
+    times: fc.uniqueArray(fc.nat({ max: 1_000 }), { minLength: 12, maxLength: 12 }),
+  })
+  const levels = { sure: 0.7, perhaps: 0.4 }
+  const limits = { likely: 0, unclear: 1 }
+  /** A decision in which only newer turns update older ones, the likeliest first. */
+  const decisionOf = ({ times, updates, ...rest }: typeof decisions extends fc.Arbitrary<infer One> ? One : never) => {
+    const isNewer = (one: number, other: number): boolean => (times[one] as number) > (times[other] as number)
+    const sorted = updates.map(([at, newer]) => {
+      const found = newer.filter((one) => isNewer(one.place, at)).sort((a, b) => b.value - a.value)
+      return [at, found] as const
+    })
+    const ranked = times.map((at) => ({ candidate: { unit: { at } } })) as unknown as Unlimited['ranked']
+    return { ...rest, ranked, updates: new Map(sorted) }
+  }
 
-  it('keeps the person from being quoted with a value that may be outdated, but not a dialogue', async () => {
-    const alone = await conversation(lease)
-    const own = await conversation(lease, ...later)
-    const dialogue = await conversation({ ...lease, speaker: 'Ann' }, ...later)
+  it('have every newer turn that may update one of them before it, or do not have that one', () => {
+    fc.assert(
+      fc.property(decisions, (given) => {
+        const decision = decisionOf(given)
+        const { lines, unclear } = linesOf(decision, levels, limits)
+        const places = lines.map((one) => one.place)
 
-    expect(await alone.quoted(message)).toEqual([lease.text])
-    expect(await own.quoted(message)).toEqual([])
-    expect(await dialogue.quoted(message)).toEqual([lease.text])
+        for (const [at, line] of lines.entries()) {
+          const likely = (decision.updates.get(line.place) ?? []).slice(0, 2).filter(({ value }) => value >= 0)
+          if (!decision.likely.includes(line.place)) continue
+          expect(unclear).not.toContain(line.place)
+          for (const one of likely.filter((newer) => line.newer.includes(newer.place)))
+            expect(places.indexOf(one.place)).toBeLessThan(at)
+        }
+        expect(new Set(places).size).toBe(places.length)
+        expect(places.length).toBeLessThanOrEqual(given.isQuestion ? 3 : 5)
+        if (given.probability < levels.perhaps) expect(places).toEqual([])
+        if (given.probability < levels.sure) expect(lines.every(({ level }) => level === 'perhaps')).toBe(true)
+      }),
+    )
+  })
+
+  const decision = {
+    ...{ probability: 0.9, isQuestion: true, likely: [0] },
+    ranked: [1, 2, 3, 4].map((at) => ({ candidate: { unit: { at } } })) as unknown as Unlimited['ranked'],
+  }
+  const updatesOf = (...values: readonly number[]) =>
+    new Map([[0, values.map((value, at) => ({ place: at + 1, value }))]])
+
+  it('come after the newer ones that may update them, and alone if none may', () => {
+    expect(linesOf({ ...decision, updates: updatesOf(-1) }, levels, limits).lines).toEqual([
+      { place: 0, level: 'sure', newer: [] },
+    ])
+    expect(linesOf({ ...decision, updates: updatesOf(0.5, 0.4, 0.3) }, levels, limits).lines).toEqual([
+      { place: 2, level: 'sure', newer: [] },
+      { place: 1, level: 'sure', newer: [] },
+      { place: 0, level: 'sure', newer: [1, 2] },
+    ])
+  })
+
+  it('are none if a third newer turn may well have changed the only one', () => {
+    expect(linesOf({ ...decision, updates: updatesOf(3, 2, 1.5) }, levels, limits)).toEqual({ lines: [], unclear: [0] })
+  })
+})
+
+describe('an older value', () => {
+  const older = 'My shoe size for the Brooks running shoes is 42.'
+  const newer = 'My shoe size for the Brooks running shoes is 43 now.'
+  const message = 'What is my shoe size for the Brooks running shoes?'
+
+  it('is never shown without the newer one before it', async () => {
+    const { push } = await conversation(older, 'Tea is fine.', newer)
+
+    const { quotes } = await push(message)
+
+    expect(quotes.map(({ text, isEarlier }) => [text, isEarlier])).toEqual([
+      [newer, false],
+      [older, true],
+    ])
   })
 })
 
@@ -173,10 +254,10 @@ describe('a correction', () => {
       { text, ...sameSession },
     )
 
-    const quotes = await quoted('Where did I put the spare key?')
+    const quotes = await quoted('Where does the spare key hang, behind the oven?')
 
     expect(quotes[0]).toBe(isCorrection ? text : 'The spare key hangs behind the oven.')
-    expect(quotes).toHaveLength(isCorrection ? 2 : 1)
+    if (isCorrection) expect(quotes[1]).toBe('The spare key hangs behind the oven.')
   })
 
   it('is not shown to a message that asks how it was before', async () => {

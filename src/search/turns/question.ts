@@ -8,11 +8,8 @@ export type Question = {
   readonly terms: ReadonlyMap<string, number>
   /** The one person named who speaks in the conversations; null when none or several are named. */
   readonly speaker: string | null
-  readonly namesSpeaker: boolean
   /** Ends in a question mark, or begins like a question. */
   readonly isQuestion: boolean
-  /** Speaks of the person asking: I, my, we. */
-  readonly isFirstPerson: boolean
   /** Asks for what the assistant said. */
   readonly asksAssistant: boolean
   /** Asks for what was said in a conversation, by the person or the assistant. */
@@ -21,6 +18,8 @@ export type Question = {
   readonly asksSummary: boolean
   /** Asks for how something was before. */
   readonly asksPast: boolean
+  /** Asks for something that happened, and not for how things are. */
+  readonly asksEvent: boolean
   readonly asksWhen: boolean
   readonly asksHowMany: boolean
   readonly asksFirst: boolean
@@ -55,13 +54,12 @@ export function parseQuestion(text: string, speakers: readonly string[] = []): Q
   return {
     terms: weights,
     speaker: named.length === 1 ? (named[0] as string) : null,
-    namesSpeaker: named.length > 0,
     isQuestion: asks.test(plain.trim()),
-    isFirstPerson: firstPerson.test(plain),
     asksAssistant: assistantSaid.test(plain),
     asksEither: eitherSaid.test(plain),
     asksSummary: summary.test(plain),
     asksPast: past.test(plain),
+    asksEvent: event.test(plain),
     asksWhen: when.test(plain),
     asksHowMany: howMany.test(plain),
     asksFirst: first.test(plain),
@@ -99,7 +97,6 @@ const asks = new RegExp(
   String.raw`\?\s*$|^(?:${interrogative}|do|did|does|is|are|was|were|can|could|would|should|have|has|had)\b|^(?:remind|tell) me\b|(?:^|[,;:]\s*)(?:\w+\s+){0,2}(?:at|in|on|for|to|from|with|by|of|about|and|so|ok)\s+(?:${interrogative})\b|[,;:]\s*(?:${interrogative})(?:'s|\s+(?:is|are|was|were|do|does|did|can|has|have))\b`,
   'i',
 )
-const firstPerson = /\b(?:i|i'm|i've|i'd|my|me|mine|we|our)\b/i
 const assistantSaid =
   /\b(?:did you|you (?:said|mentioned|told|suggested|recommended|gave|provided|listed|wrote|created|described|explained|shared|made|used|advised|referenced|came up|were)|your (?:previous|earlier|last|suggestion|recommendation|answer|response|list)|according to you|(?:the|my) assistant)\b/i
 const eitherSaid =
@@ -107,6 +104,8 @@ const eitherSaid =
 const summary = /\b(?:summar(?:y|i[sz]e[ds]?|i[sz]ing)|overview|recap)\b/i
 const past =
   /\b(?:first|initial(?:ly)?|original(?:ly)?|previous(?:ly)?|before|used to|earlier|past|ago|started|begin|began)\b/i
+const event =
+  /\b(?:did|was|were|had|happened|went|used to|ago|yesterday|last (?:week|month|year|time|night|summer|winter|spring|fall|autumn|\w+day))\b/i
 const when =
   /^\s*when\b|\bwhat (?:date|day|month|year|time)\b|\bhow long\b|\bwhich (?:month|year|day)\b|\bhow many (?:days|weeks|months|years)\b/i
 const first = /\b(?:first|initial(?:ly)?|earliest|begin|start)\b/i

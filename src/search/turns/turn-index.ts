@@ -46,21 +46,62 @@ export type TurnUnit = {
   readonly asks: boolean
 }
 
-/** What the sentences of a turn mean, by one model: a byte for each dimension, one sentence after the other. */
+/** Vectors of the sentences of a turn or a belief: a byte for each dimension, one sentence after the other. */
 export type TurnVectors = { readonly row: number; readonly vectors: Int8Array }
 
-/** The meaning of sentences, for models that somebody installed. Only orders what was found by words. */
+/** Sentence vectors of a message, one after the other, in the form of `TurnVectors`. */
+export type MessageVectors = { readonly vectors: Int8Array; readonly dimensions: number }
+
+/** Turns that have vectors, in no particular order, with their cosine with a message (`cosines.ts`). */
+export type TurnCosines = {
+  readonly rows: Int32Array
+  readonly cosines: Float32Array
+  /** Whether these are all turns with vectors in the scopes. In a large store they are only the nearest. */
+  readonly isEvery: boolean
+  /** Of all turns with vectors in the scopes; of a sample in a large store. */
+  readonly mean: number
+  readonly deviation: number
+}
+
+export type EmbeddedText = { readonly row: number; readonly text: string }
+
+/** Texts that have vectors: the turns of people, and current beliefs. */
+export type EmbeddedKind = 'turn' | 'belief'
+
+/** The meaning of sentences, by one embedding model. */
 export type MeaningIndex = {
-  /** The vectors of the turns that these rows belong to, by row; absent where there are none yet. */
-  vectorsAt(user: string, model: string, rows: readonly number[]): Promise<ReadonlyMap<number, Int8Array>>
-  /** What people said that has no vectors of the model yet, the newest first: at most `limit` turns, kept before the row `before`. */
-  turnsWithoutVectors(
+  /** Compares a message with the turns in the scopes of a view. In a large store only those of `among` are returned, if given. */
+  turnCosines(
+    view: Pick<TurnView, 'user' | 'scopes'>,
+    model: string,
+    message: MessageVectors,
+    among?: ReadonlySet<number> | null,
+  ): Promise<TurnCosines>
+  /** The beliefs of a user that are nearest to a message, best first, at most `limit`. */
+  beliefCosines(
     user: string,
     model: string,
+    message: MessageVectors,
+    limit: number,
+  ): Promise<readonly { readonly beliefId: string; readonly cosine: number }[]>
+  /** The vectors of the turns that these rows belong to, by row; absent where there are none yet. */
+  vectorsAt(user: string, model: string, rows: readonly number[]): Promise<ReadonlyMap<number, Int8Array>>
+  /**
+   * Texts that have no vectors of the model yet, the newest first, at most `limit`: of some rows before `before`, so that no call takes
+   * long. The next page begins before the row `next`; null at the end.
+   */
+  withoutVectors(
+    user: string,
+    model: string,
+    kind: EmbeddedKind,
     page: { readonly limit: number; readonly before?: number },
-  ): Promise<readonly { readonly row: number; readonly text: string }[]>
-  /** Keeps vectors for good. Those of a turn that has been forgotten meanwhile are dropped. */
-  keepVectors(user: string, model: string, vectors: readonly TurnVectors[]): Promise<void>
+  ): Promise<{ readonly texts: readonly EmbeddedText[]; readonly next: number | null }>
+  /** Stores vectors. Those of a text that was forgotten meanwhile are dropped. */
+  keepVectors(user: string, model: string, kind: EmbeddedKind, vectors: readonly TurnVectors[]): Promise<void>
+  /** Whether the user has vectors of any model. */
+  hasVectors(user: string): Promise<boolean>
+  /** How many texts of the user have vectors of the model, and how many have none yet. */
+  vectorCounts(user: string, model: string): Promise<{ readonly indexed: number; readonly waiting: number }>
 }
 
 /** The words of turns by key: what a look-up costs depends on how often its terms occur, and on nothing else. */

@@ -2,8 +2,6 @@ import { readFileSync } from 'node:fs'
 import { memoized } from '../memoize.ts'
 import { isAskingTerm } from './terms.ts'
 
-/** From so many points on a word is uncommon enough to tell a topic. */
-export const uncommonPoints = 8
 const rarePoints = 10
 
 /** Points with the terms that have them, each between two spaces. */
@@ -20,24 +18,6 @@ export const pointsOf = memoized((term: string): number => {
   return isAskingTerm(term) ? band / 2 : band
 })
 
-/** A word that general English does not know and that at least this share of all turns holds is a particle, not a topic. */
-const particleShare = 0.08
-/** What fewer turns hold may be all over a small store by chance. */
-const fewestHolders = 3
-
-/**
- * The same, where a store is known. That is how the particles of other languages are told from telling words, and names
- * that stand everywhere.
- */
-export function pointsAmong(
-  term: string,
-  { docFreq, units }: { readonly docFreq: number; readonly units: number },
-): number {
-  const points = pointsOf(term)
-  const isParticle = points === rarePoints && docFreq >= fewestHolders && docFreq / units >= particleShare
-  return isParticle ? 0 : points
-}
-
 function readBands(): readonly (readonly [points: number, terms: string])[] {
   const text = readFileSync(new URL('./word-points.txt', import.meta.url), 'utf8')
   return text
@@ -45,3 +25,10 @@ function readBands(): readonly (readonly [points: number, terms: string])[] {
     .split('\n')
     .map((line) => [Number.parseInt(line, 10), `${line.slice(line.indexOf(' '))} `])
 }
+
+/** Of 10,000 turns of 15 words in general English, how many contain a term with these points. */
+const turnsPer10k: Readonly<Record<number, number>> = { 3: 370, 5: 65, 6: 14, 8: 2.5 }
+
+/** The share of turns that contain a term in general English. */
+export const shareOfTurns = (term: string): number =>
+  (turnsPer10k[pointsOf(term) * (isAskingTerm(term) ? 2 : 1)] ?? 0) / 10_000

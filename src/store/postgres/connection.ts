@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import type { Duplex } from 'node:stream'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { ConnectionOptions as TlsOptions } from 'node:tls'
-import pg from 'pg'
+import type pg from 'pg'
 import { invalid, MemoryError } from '../../errors.ts'
 import { type PostgresAddress, parseAddress } from './address.ts'
 import { codeOf, isLostConnection, mayPass, translated } from './errors.ts'
@@ -32,10 +32,12 @@ export type ConnectionOptions = {
 /** Connections to the host that accepts writes. Knows which errors pass, and tries again. */
 export class PostgresConnection {
   readonly address: PostgresAddress
+  readonly #ssl: false | TlsOptions
   readonly #patienceMs: number
   readonly #silentMs: number
-  /** One for each host. */
-  readonly #pools: readonly pg.Pool[]
+  readonly #connections: number
+  /** One for each host. The driver is loaded with the first call. */
+  #pools: Promise<readonly pg.Pool[]> | null = null
   /** Clients that a pooler may lend to other programs between two transactions. */
   readonly #pooled = new WeakSet<pg.ClientBase>()
   #host = 0
@@ -48,13 +50,18 @@ export class PostgresConnection {
 
   constructor({ address, patienceMs, silentMs, connections = 9 }: ConnectionOptions) {
     this.address = parseAddress(address)
+    this.#ssl = tlsOptions(this.address)
     this.#patienceMs = patienceMs ?? defaultPatienceMs
     this.#silentMs = silentMs ?? defaultSilentMs
-    const ssl = tlsOptions(this.address)
-    this.#pools = this.address.hosts.map((host) => {
-      const pool = new pg.Pool({
-        ...this.#settingsOf(host, ssl),
-        max: connections + 1,
+    this.#connections = connections
+  }
+
+  async #openPools(): Promise<readonly pg.Pool[]> {
+    const driver = (await import('pg')).default
+    return this.address.hosts.map((host) => {
+      const pool = new driver.Pool({
+        ...this.#settingsOf(driver, host),
+        max: this.#connections + 1,
         pipeline: true,
         keepAlive: true,
         idleTimeoutMillis: 60_000,
@@ -67,10 +74,10 @@ export class PostgresConnection {
     })
   }
 
-  #settingsOf(host: Host, ssl: false | TlsOptions): pg.ClientConfig {
+  #settingsOf(driver: typeof pg, host: Host): pg.ClientConfig {
     const { user, password, database } = this.address
-    const types = { getTypeParser: getTypeParser as typeof pg.types.getTypeParser }
-    const common = { user, password, database, ssl, types, application_name: 'credence' }
+    const types = { getTypeParser: typeParsers(driver) as typeof pg.types.getTypeParser }
+    const common = { user, password, database, ssl: this.#ssl, types, application_name: 'credence' }
     return { ...common, ...host, connectionTimeoutMillis: connectMs }
   }
 
@@ -199,7 +206,8 @@ export class PostgresConnection {
   async #connect(): Promise<pg.PoolClient> {
     const host = this.#host
     try {
-      const client = await (this.#pools[host] as pg.Pool).connect()
+      this.#pools ??= this.#openPools()
+      const client = await ((await this.#pools)[host] as pg.Pool).connect()
       this.#hasConnected = true
       return client
     } catch (error) {
@@ -209,7 +217,7 @@ export class PostgresConnection {
   }
 
   #leave(host: number): void {
-    if (this.#host === host) this.#host = (host + 1) % this.#pools.length
+    if (this.#host === host) this.#host = (host + 1) % this.address.hosts.length
   }
 
   async #run<Row>(client: pg.PoolClient, text: string, given: readonly unknown[] = []): Promise<readonly Row[]> {
@@ -251,8 +259,9 @@ export class PostgresConnection {
 
   async #isSilent(client: pg.PoolClient): Promise<boolean> {
     const host = this.#host
-    const settings = this.#settingsOf(this.address.hosts[host] as Host, tlsOptions(this.address))
-    const other = new pg.Client({ ...settings, query_timeout: connectMs })
+    const driver = (await import('pg')).default
+    const settings = this.#settingsOf(driver, this.address.hosts[host] as Host)
+    const other = new driver.Client({ ...settings, query_timeout: connectMs })
     other.on('error', () => {})
     try {
       await other.connect()
@@ -281,7 +290,7 @@ export class PostgresConnection {
         const isOver = performance.now() >= deadline || this.#ended !== null
         const isStandby = error instanceof StandbyError
         // Another host is asked at once.
-        const hasOtherHost = attempt + 1 < this.#pools.length && (isStandby || isLostConnection(error))
+        const hasOtherHost = attempt + 1 < this.address.hosts.length && (isStandby || isLostConnection(error))
         const isWorthwhile = hasOtherHost || (isStandby ? this.#hasConnected : mayPass(error, this.#hasConnected))
         if (isOver || !isWorthwhile) throw translated(error, this.address)
         if (!hasOtherHost && codeOf(error) !== '40001' && codeOf(error) !== '40P01')
@@ -293,7 +302,8 @@ export class PostgresConnection {
   async close(): Promise<void> {
     this.#ended ??= new MemoryError('unavailable', 'The store has been closed.')
     this.#dropReader(this.#reader)
-    await Promise.all(this.#pools.map((pool) => (pool.ending ? null : pool.end())))
+    const pools = (await this.#pools?.catch(() => null)) ?? []
+    await Promise.all(pools.map((pool) => (pool.ending ? null : pool.end())))
   }
 }
 
@@ -319,11 +329,13 @@ function statementKeyOf(sql: string): string {
 
 const [int8, textType] = [20, 25]
 
-function getTypeParser(oid: number, format?: 'text' | 'binary'): (value: string) => unknown {
-  if (format !== 'binary' && oid === int8) return Number
-  if (format !== 'binary' && oid === textType) return decodeText
-  return pg.types.getTypeParser(oid, format as 'text') as (value: string) => unknown
-}
+const typeParsers =
+  (driver: typeof pg) =>
+  (oid: number, format?: 'text' | 'binary'): ((value: string) => unknown) => {
+    if (format !== 'binary' && oid === int8) return Number
+    if (format !== 'binary' && oid === textType) return decodeText
+    return driver.types.getTypeParser(oid, format as 'text') as (value: string) => unknown
+  }
 
 function tlsOptions({ tls, rootCertificate }: PostgresAddress): false | TlsOptions {
   if (tls === 'off') return false

@@ -5,6 +5,8 @@ import type { Commit } from '../../beliefs/journal.ts'
 import { MemoryError } from '../../errors.ts'
 import type { CaredStore } from '../../search/store-port.ts'
 import type { SqliteStore } from '../sqlite/sqlite-store.ts'
+import { openAccess } from './access.ts'
+import { fingerprint, headOf, rebuild, vacuum, verifyStore } from './care.ts'
 import { type ConnectionOptions, PostgresConnection } from './connection.ts'
 import { appendRecord, eventOfAttempt, lockOwner } from './journal.ts'
 import { LocalReads } from './local-reads.ts'
@@ -31,8 +33,16 @@ const reads = [
   ...(['pinned', 'standing', 'events', 'event', 'eventByKey', 'lastUndoable', 'history', 'revisions'] as const),
   ...(['formLengths', 'postings', 'everyHolder', 'wordsNear', 'population', 'matchText', 'knownTurns'] as const),
   ...(['getTurn', 'turnIdsStartingWith', 'listTurns', 'listSessions', 'exportTurns', 'turnPostings'] as const),
-  ...(['turnSpeakers', 'lastStep', 'unitsAround', 'turnsAt', 'vectorsAt', 'turnsWithoutVectors'] as const),
-  ...(['keepVectors', 'judgeOldTurns', 'growth'] as const),
+  ...(['turnSpeakers', 'lastStep', 'unitsAround', 'turnsAt', 'turnCosines', 'vectorsAt'] as const),
+  ...([
+    'beliefCosines',
+    'withoutVectors',
+    'keepVectors',
+    'hasVectors',
+    'vectorCounts',
+    'judgeOldTurns',
+    'growth',
+  ] as const),
 ]
 type Reads = Pick<SqliteStore, (typeof reads)[number]>
 
@@ -122,11 +132,6 @@ export function openPostgresStore(options: PostgresStoreOptions): CaredStore {
     return [name, read] as const
   })
 
-  const caring = async <Result>(care: (all: typeof import('./care.ts')) => Promise<Result>) => {
-    await ready()
-    return care(await import('./care.ts'))
-  }
-
   return {
     // Each entry has the type of the call that it forwards.
     ...(Object.fromEntries(forwarded) as unknown as Reads),
@@ -141,17 +146,18 @@ export function openPostgresStore(options: PostgresStoreOptions): CaredStore {
     recallCounts: (user, ids) => ready().then(() => counts.recallCounts(user, ids)),
     recallDays: (user) => ready().then(() => counts.recallDays(user)),
     withSnapshot: (work) => local.withSnapshot(work),
-    verify: (onProgress) => caring(({ verifyStore }) => verifyStore(connection, projections, onProgress)),
-    rebuild: () => caring(({ rebuild }) => rebuild(connection, projections)),
+    verify: (onProgress) => ready().then(() => verifyStore(connection, projections, onProgress)),
+    rebuild: () => ready().then(() => rebuild(connection, projections)),
     fingerprint: () =>
-      caring(({ fingerprint }) =>
-        fingerprint(connection, (owner) => local.read(owner, (store) => store.fingerprint())),
-      ),
-    head: () => caring(({ headOf }) => headOf(connection)),
+      ready().then(() => fingerprint(connection, (owner) => local.read(owner, (store) => store.fingerprint()))),
+    head: () => ready().then(() => headOf(connection)),
     // The head of every owner is kept in its row, in the same transaction as the event.
     anchorJournal: async () => {},
     // Row versions that a forget leaves behind are removed by vacuum.
-    scrub: () => caring(({ vacuum }) => vacuum(connection)).then(() => true),
+    scrub: () =>
+      ready()
+        .then(() => vacuum(connection))
+        .then(() => true),
     backup: async () => {
       throw new MemoryError('invalid', 'A PostgreSQL store is backed up with the tools of PostgreSQL.', {
         hint: 'Run pg_dump --schema=credence, or `credence store copy` to a memory directory.',
@@ -163,10 +169,7 @@ export function openPostgresStore(options: PostgresStoreOptions): CaredStore {
         const select = 'SELECT team, role FROM credence.team_members WHERE person = $1 ORDER BY team'
         return connection.readOne<Membership>(select, [person])
       }),
-    access: async () => {
-      await ready()
-      return (await import('./access.ts')).openAccess(connection)
-    },
+    access: () => ready().then(() => openAccess(connection)),
     close: async () => {
       if (sweeping !== null) clearInterval(sweeping)
       await projections.close()

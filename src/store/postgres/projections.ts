@@ -266,7 +266,7 @@ export class Projections {
   async add(projection: Projection, record: JournalRecord): Promise<void> {
     try {
       const { append } = await projection.store.records()
-      append(projection.owner, [record])
+      await append(projection.owner, [record])
       this.confirm(projection)
     } catch {
       await this.discard(projection)
@@ -437,7 +437,7 @@ export async function replay(
     const places = isGapped && page.at(-1)?.number === head.number ? await readPlaces(run, owner) : undefined
     const { append } = await store.records()
     try {
-      append(owner, page, places)
+      await append(owner, page, places)
     } catch (cause) {
       throw new UnusableProjection('The local copy cannot be used.', { cause })
     }

@@ -2,18 +2,18 @@ import type { Belief } from '../../beliefs/belief.ts'
 import type { CommitResult } from '../../beliefs/belief-store.ts'
 import { type Commit, isForgetting } from '../../beliefs/journal.ts'
 import { MemoryError } from '../../errors.ts'
+import { inTurns, runToEnd } from '../../next-turn.ts'
 import { newestText, readText, type StoredText } from '../belief-row.ts'
 import { type CheckedChange, checkChanges, settledBefore } from '../checked-commit.ts'
 import { deriveBelief } from '../derived-belief.ts'
 import { forgotten, sealChanges, sealKey } from '../journal-chain.ts'
-import { prepareTurns } from '../prepared-turns.ts'
 import { advanceHead } from './care/journal-head.ts'
 import { noteRemains, scrubSoon } from './care/scrub.ts'
 import type { Connection } from './connection.ts'
 import { openJournal } from './journal.ts'
 import { openProjection, type Projected } from './projections.ts'
 import type { Users } from './sqlite-store.ts'
-import { eraseTurns, findKnown, insertTurns } from './turns/turn-writing.ts'
+import { eraseTurns, findKnown, insertTurns, prepareTurns } from './turns/turn-writing.ts'
 
 export type Committing = {
   readonly connection: Connection
@@ -27,8 +27,7 @@ export class StaleCommit extends Error {}
 /** Applies a commit in the transaction of a dry run, which is rolled back: no file next to the store learns of it. */
 export function applyInDryRun(committing: Committing, commit: Commit): void {
   try {
-    const { outcome } = commitPrepared(committing, commit, prepareCommit(committing, commit))
-    if (outcome === 'committed') return
+    if (commitPrepared(committing, commit, prepareCommit(committing, commit)).outcome === 'committed') return
   } catch (error) {
     if (!(error instanceof StaleCommit)) throw error
   }
@@ -41,16 +40,33 @@ export function applyInDryRun(committing: Committing, commit: Commit): void {
   )
 }
 
-/** Appends one event and brings every derived table up to date. Durable when it returns. */
-export async function commitChanges(committing: Committing, commit: Commit): Promise<CommitResult> {
+/** Changes that are made without letting the event loop turn. */
+const changesAtOnce = 50
+
+/** Turns with this many characters in all are stored without letting the event loop turn. */
+const charactersAtOnce = 4_000
+
+/** Whether a commit is large enough to be made in parts. */
+export const isLargeCommit = ({ changes, turns = [] }: Commit): boolean =>
+  changes.length > changesAtOnce || turns.reduce((sum, { text }) => sum + text.length, 0) > charactersAtOnce
+
+/**
+ * Appends one event and brings every derived table up to date. Durable when it returns. `apart`: the same store on a connection
+ * that nothing else uses, for a large commit, during which the event loop turns.
+ */
+export async function commitChanges(committing: Committing, commit: Commit, apart?: Committing): Promise<CommitResult> {
   // Hashes and index entries are computed before the lock is taken, so that other processes wait less.
   const prepared = prepareCommit(committing, commit)
   const { connection } = committing
   try {
-    const result = await connection.writeInTurn(() => commitPrepared(committing, commit, prepared))
+    const result =
+      apart === undefined
+        ? await connection.writeInTurn(() => commitPrepared(committing, commit, prepared))
+        : await apart.connection.exclusively('COMMIT', () => inTurns(commitInParts(apart, commit, prepared)))
+    if (apart !== undefined) connection.shortenLog()
     if (result.outcome !== 'committed' || !connection.isOnDisk) return result
     advanceHead(connection, result.event)
-    if (isForgetting(commit)) scrubSoon(connection)
+    if (isForgetting(commit)) await scrubSoon(connection)
     return result
   } catch (error) {
     if (error instanceof StaleCommit) return { outcome: 'stale' }
@@ -64,11 +80,17 @@ export function prepareCommit({ random }: Committing, commit: Commit) {
   return { changes, written, turns: prepareTurns(commit.turns ?? [], random), key: sealKey(commit.key, random) }
 }
 
-export function commitPrepared(
+type PreparedCommit = ReturnType<typeof prepareCommit>
+
+export const commitPrepared = (committing: Committing, commit: Commit, prepared: PreparedCommit): CommitResult =>
+  runToEnd(commitInParts(committing, commit, prepared))
+
+/** Yields after each part. */
+function* commitInParts(
   { connection, users }: Committing,
   commit: Commit,
-  { changes, written, turns, key }: ReturnType<typeof prepareCommit>,
-): CommitResult {
+  { changes, written, turns, key }: PreparedCommit,
+): Generator<void, CommitResult> {
   const journal = openJournal(connection)
   const userId = users.findOrAdd(commit.user)
   const settled = settledBefore(commit, {
@@ -81,9 +103,9 @@ export function commitPrepared(
   }
   const { turns: heard = [], forgottenTurns = [] } = commit
   if (heard.length > 0 && findKnown(connection, userId, heard).some((row) => row !== null)) throw new StaleCommit()
-  project(connection, userId, changes)
+  yield* project(connection, userId, changes)
   const event = journal.append(userId, { ...commit, key }, written, [...turns, ...forgotten(forgottenTurns)])
-  insertTurns(connection, { userId, event: event.number }, turns)
+  yield* insertTurns(connection, { userId, event: event.number }, turns)
   if (!eraseTurns(connection, { userId, event: event.number }, forgottenTurns)) throw new StaleCommit()
   noteForgetting(connection, userId, commit, event.number)
   return { outcome: 'committed', event }
@@ -98,14 +120,23 @@ export function noteForgetting(connection: Connection, userId: number, commit: C
   if (isForgetting(commit)) noteRemains(connection, event)
 }
 
-/** Brings the derived tables from the beliefs before the changes to those after them. */
-export function project(connection: Connection, userId: number, changes: readonly CheckedChange[]): void {
-  const projection = openProjection(connection, userId)
+/** Brings the derived tables from the beliefs before the changes to those after them. Yields after each part. */
+export function* project(
+  connection: Connection,
+  userId: number,
+  changes: readonly CheckedChange[],
+): Generator<void, void> {
+  let projection = openProjection(connection, userId)
   const before = changes.map(({ beliefId, expectedVersion }) =>
     expectedVersion === 0 ? null : storedProjection(connection, userId, beliefId),
   )
   for (const held of before) if (held !== null) projection.leaveScopes(held)
   for (const [index, { after }] of changes.entries()) {
+    if (index > 0 && index % changesAtOnce === 0) {
+      projection.finish()
+      yield
+      projection = openProjection(connection, userId)
+    }
     const held = before[index] ?? null
     if (after === null) {
       if (held !== null) projection.remove(held)
@@ -117,6 +148,7 @@ export function project(connection: Connection, userId: number, changes: readonl
     else projection.update(held, derived)
   }
   projection.finish()
+  yield
 }
 
 function storedProjection(connection: Connection, userId: number, beliefId: string): Projected | null {

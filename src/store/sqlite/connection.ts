@@ -45,7 +45,8 @@ export class Connection {
   /** Whether the transaction that they share is open. */
   #hasSnapshot = false
   #endsSoon = false
-  #isDryRun = false
+  /** Whether `exclusively` has the write lock. */
+  #isExclusive = false
   /** Whether the last change had to wait for another process. */
   #hasWaited = false
 
@@ -144,7 +145,7 @@ export class Connection {
 
   /** Runs several statements on one state of the store, and rolls back at the end, which is cheaper than a commit. */
   read<Result>(work: () => Result): Result {
-    if (this.#isDryRun) return work()
+    if (this.#isExclusive) return work()
     if (this.#snapshotUsers === 0) return this.#transaction(() => this.run('BEGIN'), 'ROLLBACK', work)
     try {
       if (!this.#hasSnapshot) {
@@ -214,7 +215,7 @@ export class Connection {
     if (this.#hasWaited) await sleep(lockPollMs)
     this.#hasWaited = false
     this.#prepareToWrite()
-    while (!this.#tryToLock(deadline)) {
+    while (!this.#tryToRun('BEGIN IMMEDIATE', deadline)) {
       this.#hasWaited = true
       await sleep(lockPollMs)
       this.#prepareToWrite()
@@ -225,7 +226,7 @@ export class Connection {
   }
 
   #prepareToWrite(): void {
-    if (this.#isDryRun) throw new Error('A dry run cannot write.')
+    if (this.#isExclusive) throw new Error('The connection is in use for another change.')
     if (this.#options.isReadonly) throw openForReading(this.file)
     this.endSnapshot()
     this.#requireSameFiles()
@@ -238,44 +239,48 @@ export class Connection {
     } finally {
       this.#changed()
     }
-    this.#shortenLog()
+    this.shortenLog()
     return result
   }
 
   /**
-   * Takes the write lock, runs `change` and then `work` on the changed store, and rolls everything back. Waits for other
-   * processes without blocking the event loop. Only one at a time, on a connection that nothing else uses.
+   * Takes the write lock and runs work that may wait, in one transaction that is committed or rolled back at its end. Other
+   * connections read the state before it meanwhile. Only one at a time, on a connection that nothing else uses.
    */
-  async dryRun<Result>(change: () => void, work: () => Promise<Result>): Promise<Result> {
+  async exclusively<Result>(end: 'COMMIT' | 'ROLLBACK', work: () => Promise<Result>): Promise<Result> {
     const deadline = performance.now() + this.#options.busyTimeoutMs
+    this.#prepareToWrite()
+    while (!this.#tryToRun('BEGIN IMMEDIATE', deadline)) await sleep(lockPollMs)
+    this.#isExclusive = true
     try {
-      while (!this.#tryToLock(deadline)) await sleep(lockPollMs)
-      this.#isDryRun = true
       this.#changed()
-      change()
-      return await work()
+      this.#refresh()
+      const result = await work()
+      this.run(end)
+      return result
     } catch (error) {
+      this.#rollback(error)
       throw translateSqliteError(error, this.file)
     } finally {
-      this.#isDryRun = false
-      if (this.#db?.isTransaction) this.run('ROLLBACK')
+      this.#isExclusive = false
       this.#changed()
     }
   }
 
-  /** Begins a transaction that may write. False if another process has the write lock, before the deadline. */
-  #tryToLock(deadline: number): boolean {
+  /** Runs a statement that takes the write lock. False if another connection has the lock, before the deadline. */
+  #tryToRun(sql: string, deadline: number): boolean {
     const db = this.#database()
     setPragma(db, 'busy_timeout', 0)
     try {
-      this.run('BEGIN IMMEDIATE')
+      this.run(sql)
       return true
     } catch (error) {
       if (sqliteCode(error)?.startsWith('SQLITE_BUSY') && performance.now() < deadline) return false
       this.#rollback(error)
       throw translateSqliteError(error, this.file)
     } finally {
-      setPragma(db, 'busy_timeout', this.#options.busyTimeoutMs)
+      // A failing disk has closed it.
+      if (db.isOpen) setPragma(db, 'busy_timeout', this.#options.busyTimeoutMs)
     }
   }
 
@@ -293,7 +298,7 @@ export class Connection {
    * The log grows while another process goes on reading an old state. Beyond its limit every second of writing tries to
    * empty it, without waiting, and the first failure is reported.
    */
-  #shortenLog(): void {
+  shortenLog(): void {
     if (this.logSize <= longestLog || performance.now() < this.#nextShortening) return
     this.#nextShortening = performance.now() + 1_000
     if (this.emptyLog(0) || this.#hasWarned) return
@@ -311,11 +316,27 @@ export class Connection {
     }
   }
 
-  /** Writes every page of the file again, through the log, without anything that was deleted. */
-  vacuum(): void {
-    this.outsideTransaction(() =>
-      whenUnlocked(this.#database(), this.#options.busyTimeoutMs, () => this.#database().exec('VACUUM')),
-    )
+  /**
+   * Writes every page of the file again without anything that was deleted, and empties the log; in another thread if the file is
+   * large. `first` are statements before that. False if the log could not be emptied, mostly because another process is reading.
+   */
+  async rewrite(first: readonly string[]): Promise<boolean> {
+    this.#prepareToWrite()
+    const { busyTimeoutMs } = this.#options
+    const statements = [...first, 'VACUUM']
+    if (sizeOf(this.file) + this.logSize <= maxBytesInTurn) {
+      const deadline = performance.now() + busyTimeoutMs
+      for (const statement of statements) while (!this.#tryToRun(statement, deadline)) await sleep(lockPollMs)
+      return this.emptyLog()
+    }
+    const { rewriteInThread } = await import('./care/rewrite-thread.ts')
+    try {
+      return await rewriteInThread({ file: this.file, statements, busyTimeoutMs, checkpointTimeoutMs })
+    } catch (error) {
+      throw translateSqliteError(error, this.file)
+    } finally {
+      this.#changed()
+    }
   }
 
   /**
@@ -415,6 +436,8 @@ const openForReading = (file: string): MemoryError =>
         hint: 'Check whether the file and its directory may be written to.',
       })
 
+/** A file of at most this size is rewritten in some 20 ms, sooner than a thread starts. */
+const maxBytesInTurn = 2_000_000
 const checkpointTimeoutMs = 1_000
 const lockPollMs = 5
 /** Work that waits for nothing but the store is not interrupted, however long it takes. */

@@ -211,43 +211,19 @@ export const firstValue = (db: DatabaseSync, sql: string): SQLOutputValue | unde
 /** Databases whose last lock had to be waited for. */
 const contended = new WeakSet<DatabaseSync>()
 
-/** The names of result codes that are treated or reported by themselves; others have the name of their primary code. */
-const codeNames: ReadonlyMap<number, string> = new Map([
-  ...[
-    'OK',
-    'ERROR',
-    'INTERNAL',
-    'PERM',
-    'ABORT',
-    'BUSY',
-    'LOCKED',
-    'NOMEM',
-    'READONLY',
-    'INTERRUPT',
-    'IOERR',
-    'CORRUPT',
-  ]
-    .concat([
-      'NOTFOUND',
-      'FULL',
-      'CANTOPEN',
-      'PROTOCOL',
-      'EMPTY',
-      'SCHEMA',
-      'TOOBIG',
-      'CONSTRAINT',
-      'MISMATCH',
-      'MISUSE',
-    ])
-    .concat(['NOLFS', 'AUTH', 'FORMAT', 'RANGE', 'NOTADB'])
-    .map((name, code): [number, string] => [code, name]),
-  [4874, 'IOERR_SHMSIZE'],
-])
+/** The names of SQLite's primary result codes, from 0 on. */
+const primaryCodes = (
+  'OK ERROR INTERNAL PERM ABORT BUSY LOCKED NOMEM READONLY INTERRUPT IOERR CORRUPT NOTFOUND FULL CANTOPEN PROTOCOL EMPTY SCHEMA ' +
+  'TOOBIG CONSTRAINT MISMATCH MISUSE NOLFS AUTH FORMAT RANGE NOTADB'
+).split(' ')
+
+/** Extended codes that are treated by themselves; others have the name of their primary code. */
+const extendedCodes: ReadonlyMap<number, string> = new Map([[4874, 'IOERR_SHMSIZE']])
 
 /** The name of the result code of an error that SQLite reported, such as `SQLITE_BUSY`, else null. */
 export function sqliteCode(error: unknown): string | null {
   if (!(error instanceof Error) || !('errcode' in error) || typeof error.errcode !== 'number') return null
-  return `SQLITE_${codeNames.get(error.errcode) ?? codeNames.get(error.errcode & 0xff) ?? error.errcode}`
+  return `SQLITE_${extendedCodes.get(error.errcode) ?? primaryCodes[error.errcode & 0xff] ?? error.errcode}`
 }
 
 /** SQLite's messages about a schema that is not the one of a store; it has no code of their own. */

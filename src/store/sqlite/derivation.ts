@@ -1,4 +1,5 @@
 import { MemoryError } from '../../errors.ts'
+import { runToEnd } from '../../next-turn.ts'
 import { unitsOf } from '../../search/turns/passages.ts'
 import { isAsWritten, parseBody } from '../belief-row.ts'
 import { deriveBelief } from '../derived-belief.ts'
@@ -16,7 +17,8 @@ const derivedTables =
 export function deriveAgain(connection: Connection, analysis: string): void {
   // New numbers, so that no process takes what it has read of a row for what is there now.
   const lastRow = connection.value<number | null>('SELECT max(row) FROM beliefs') ?? 0
-  for (const table of derivedTables.split(' ')) connection.run(`DELETE FROM ${table}`)
+  // The vectors of beliefs belong to row numbers, and are computed again in the background.
+  for (const table of [...derivedTables.split(' '), 'belief_vectors']) connection.run(`DELETE FROM ${table}`)
   connection.run(`INSERT INTO texts (texts) VALUES ('delete-all')`)
   deriveRows(connection, () => {}, lastRow)
   connection.run('INSERT OR REPLACE INTO derivation (id, analysis) VALUES (1, ?)', [analysis])
@@ -104,7 +106,7 @@ function indexTurns(connection: Connection): void {
     setLengths.run(units.map(({ length }) => length).join(','), row)
     index.add({ row, scope: scope_id, units, turn: { role: roleOf(role), origin: originOf(origin), speaker, text } })
     collected += 1
-    if (collected % pageSize === 0) index.finish()
+    if (collected % pageSize === 0) runToEnd(index.finish())
   }
-  index.finish()
+  runToEnd(index.finish())
 }

@@ -1,7 +1,8 @@
+import { existsSync, readFileSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { afterEach, describe, expect, it } from 'vitest'
-import { commitOf, present, sample } from '../sample-beliefs.contract.ts'
+import { commitOf, present, said, sample } from '../sample-beliefs.contract.ts'
 import type { SqliteStore } from './sqlite-store.ts'
 import { newFile, openAt } from './temporary-store.contract.ts'
 
@@ -14,6 +15,26 @@ function opening(...given: Parameters<typeof openAt>): SqliteStore {
   const store = openAt(...given)
   opened.push(store)
   return store
+}
+
+const many = 1_000
+const manyBeliefs = (kind: string) =>
+  Array.from({ length: many }, (_, at) =>
+    present(sample({ id: `${kind} ${at}`, name: `${kind} ${at}`, content: `${kind} thing ${at} `.repeat(50) })),
+  )
+
+/** How often the event loop turns while work is done. */
+async function turnsDuring(work: () => Promise<unknown>): Promise<number> {
+  let turns = 0
+  let isOver = false
+  const turn = (): void => {
+    turns += 1
+    if (!isOver) setImmediate(turn)
+  }
+  setImmediate(turn)
+  await work()
+  isOver = true
+  return turns
 }
 
 /** Holds the write lock of a store, as another process would. */
@@ -31,17 +52,11 @@ function lockHeld(file: string): { readonly release: () => void } {
 describe('A SQLite store', () => {
   it.each([':memory:', 'a file'])('lets the event loop turn after every change, in %s', async (place) => {
     const store = opening(place === 'a file' ? newFile() : place)
-    let turns = 0
-    let isOver = false
-    const turn = (): void => {
-      turns += 1
-      if (!isOver) setImmediate(turn)
-    }
-    setImmediate(turn)
 
-    for (let index = 0; index < 10; index += 1)
-      await store.commit(commitOf([present(sample({ id: `b${index}`, name: `thing ${index}` }))]))
-    isOver = true
+    const turns = await turnsDuring(async () => {
+      for (let index = 0; index < 10; index += 1)
+        await store.commit(commitOf([present(sample({ id: `b${index}`, name: `thing ${index}` }))]))
+    })
 
     expect(turns).toBeGreaterThanOrEqual(10)
   })
@@ -107,5 +122,67 @@ describe('A SQLite store', () => {
 
     expect(refusal).toMatchObject({ name: 'MemoryError', code: 'unavailable' })
     expect(await store.get('ada', 'b1')).toBeNull()
+  })
+
+  it('makes a large change in parts, and shows all of it or nothing', async () => {
+    const store = opening(newFile())
+    const [first, second] = [manyBeliefs('first'), manyBeliefs('second')]
+    const seen = new Set<number>()
+    let isOver = false
+    const reading = (async () => {
+      for (; !isOver; await nextTurn()) seen.add((await store.list({ user: 'ada' }, { limit: 1, offset: 0 })).total)
+    })()
+
+    const outcomes = await Promise.all([
+      store.commit(commitOf(first)),
+      store.commit(commitOf([present(sample({ id: 'alone', name: 'alone' }))])),
+      store.commit(commitOf(second)),
+      store.commit(
+        commitOf([...manyBeliefs('third'), present(sample({ id: 'first 0', name: 'first 0', version: 9 }))]),
+      ),
+    ])
+    isOver = true
+    await reading
+
+    expect(outcomes.map(({ outcome }) => outcome)).toEqual(['committed', 'committed', 'committed', 'stale'])
+    const { total } = await store.list({ user: 'ada' }, { limit: 1, offset: 0 })
+    expect(total).toBe(2 * many + 1)
+    const states = new Set([0, 1, many, many + 1, 2 * many, total])
+    expect([...seen].filter((count) => !states.has(count))).toEqual([])
+    expect((await store.verify()).filter(({ ok }) => !ok)).toEqual([])
+  })
+
+  it('lets the event loop turn while a large change is made', async () => {
+    const store = opening(newFile())
+    // The first change loads modules.
+    await store.commit(commitOf([present(sample({ id: 'b1' }))]))
+
+    expect(await turnsDuring(() => store.commit(commitOf(manyBeliefs('large'))))).toBeGreaterThan(10)
+  })
+
+  it('lets the event loop turn while a long turn is stored', async () => {
+    const store = opening(newFile())
+    const text = Array.from({ length: 8_000 }, (_, at) => String.fromCodePoint(0x4e00 + at)).join('')
+    const heard = (words: string) => store.commit(commitOf([], { kind: 'hear', turns: [said(words)] }))
+    // The first change loads modules.
+    await heard('A short turn.')
+
+    expect(await turnsDuring(() => heard(text))).toBeGreaterThan((await turnsDuring(() => heard('Another one.'))) + 2)
+  })
+
+  it('lets the event loop turn while a large file is rewritten, after which no byte of the forgotten text is left', async () => {
+    const file = newFile()
+    const store = opening(file)
+    const secret = sample({ id: 'secret', name: 'quartzite', content: 'The quartzite is under the stairs.' })
+    await store.commit(commitOf([...manyBeliefs('large'), present(secret)]))
+    const short = await turnsDuring(() => store.commit(commitOf([present(sample({ id: 'b1' }))])))
+
+    const forget = commitOf([{ beliefId: 'secret', expectedVersion: 1, outcome: 'erased', after: null }])
+    const turns = await turnsDuring(() => store.commit(forget))
+    await store.close()
+
+    expect(turns).toBeGreaterThan(10 * short)
+    for (const suffix of ['', '-wal'])
+      if (existsSync(file + suffix)) expect(readFileSync(file + suffix).includes('quartzite')).toBe(false)
   })
 })

@@ -1,6 +1,7 @@
 import type { CommitResult } from '../../beliefs/belief-store.ts'
 import type { Commit } from '../../beliefs/journal.ts'
 import type { RecallCount } from '../../beliefs/recall-counts.ts'
+import { runToEnd } from '../../next-turn.ts'
 import { unitsOf } from '../../search/turns/passages.ts'
 import { parseBody } from '../belief-row.ts'
 import {
@@ -83,13 +84,13 @@ export function recordsIn(committing: Committing) {
         ? ({ ...change, outcome, after: parseBody(body) } as const)
         : ({ ...change, outcome: outcome === 'erased' ? outcome : 'absent', after: null } as const)
     })
-    project(connection, userId, changes)
+    runToEnd(project(connection, userId, changes))
     const undoes = record.undoes === null ? null : (numbersOf(userId, record.undoes - 1, 1)[0] ?? null)
     const { kind, actor, origin, at, key } = record
     const event = { user, kind, actor, origin, at, key, undoes }
     const { number } = journal.write(userId, event, record.changesHash, record.changes)
     const turns = record.turns.map((row, ordinal) => ({ row, ordinal }))
-    insertTurns(
+    const inserted = insertTurns(
       connection,
       { userId, event: number },
       turns.flatMap(({ row, ordinal }) => {
@@ -98,6 +99,7 @@ export function recordsIn(committing: Committing) {
         return [{ id: turn.id, turn, hash: row.hash, salt: row.salt, units: unitsOf(row.text), ordinal }]
       }),
     )
+    runToEnd(inserted)
     for (const { row, ordinal } of turns) if (row.text === null) insertErasedTurn(userId, number, ordinal, row)
     for (const [order, id] of record.erasedTurns.entries()) {
       if (eraseTurns(connection, { userId, event: number }, [id], order)) continue
@@ -135,7 +137,7 @@ export function recordsIn(committing: Committing) {
         return userId === null ? [] : numbersOf(userId, after, limit).map((number) => recordAt(userId, number))
       }),
     /** Skips events that are there already. */
-    append(user: string, records: readonly JournalRecord[], places: TurnPlaces = new Map()): void {
+    async append(user: string, records: readonly JournalRecord[], places: TurnPlaces = new Map()): Promise<void> {
       connection.write(() => {
         const userId = users.findOrAdd(user)
         const count = countOf(userId)
@@ -147,7 +149,7 @@ export function recordsIn(committing: Committing) {
         movePlaces(userId, places)
       })
       // However large the file is: nobody runs the doctor on a copy.
-      if (records.some(isErasing)) scrubSoon(connection, { ifSmall: false })
+      if (records.some(isErasing)) await scrubSoon(connection, { ifSmall: false })
     },
     places: (user: string): TurnPlaces =>
       new Map(

@@ -123,6 +123,7 @@ export function openProjection(connection: Connection, userId: number) {
 
   /** The full-text index keeps no copy of the text, so a removal has to give the text again. */
   function eraseText(row: number, { texts }: DerivedBelief): void {
+    connection.run('DELETE FROM belief_vectors WHERE item = ?', [row])
     connection.run(`INSERT INTO texts (texts, rowid, name, aliases, content, why) VALUES ('delete', ?, ?, ?, ?, ?)`, [
       row,
       ...indexedTexts(texts),

@@ -1,9 +1,8 @@
 import type { Membership } from '../../beliefs/access-store.ts'
-import type { Commit } from '../../beliefs/journal.ts'
 import type { StoreCare } from '../../beliefs/store-care.ts'
 import type { SyncStore } from '../../beliefs/sync-store.ts'
 import { MemoryError } from '../../errors.ts'
-import type { CaredStore, Store } from '../../search/store-port.ts'
+import type { CaredStore } from '../../search/store-port.ts'
 import { analysisVersion } from '../belief-row.ts'
 import { beliefReads } from './belief-lookups.ts'
 import { Connection, type ReadForUser } from './connection.ts'
@@ -13,6 +12,7 @@ import type { openJournal } from './journal.ts'
 import type { SqliteRecords } from './journal-records.ts'
 import { isReadOnlyStore } from './store-file.ts'
 import { readTurn, turnReads } from './turns/turn-lookups.ts'
+import { vectorIndex } from './vectors.ts'
 
 export type SqliteStoreOptions = DatabaseOptions & {
   /** Unguessable bytes, for the salts of the journal. */
@@ -46,15 +46,19 @@ function openStore(options: SqliteStoreOptions, openWith: (readonly: boolean) =>
   const open = () => openWith(isReadonly)
   const connection = new Connection({ file, isReadonly, busyTimeoutMs, open })
   const users = new Users(connection)
-  // An import takes long, also of a module that is loaded.
   let fullText: typeof import('./full-text.ts') | null = null
-  let committer: Promise<typeof import('./commit.ts')> | null = null
-  let journals: Promise<typeof import('./journal.ts')> | null = null
+  let writing: Promise<typeof import('./writing.ts')> | null = null
+  const loadWriting = () => {
+    writing ??= import('./writing.ts')
+    return writing
+  }
+  const loadCounts = () => import('./recall-counts.ts')
+  const loadMaintenance = () => import('./care/maintenance.ts')
   const committing = { connection, users, random }
   let accessing: Connection | null = null
-  let trial: ReturnType<typeof openStore> | null = null
-  /** The dry runs that have not ended. They have the write lock, so changes of this store wait for them. */
-  let trying: Promise<unknown> = Promise.resolve()
+  let second: ReturnType<typeof openStore> | null = null
+  /** The dry runs and large changes that have not ended. They have the write lock, so changes of this store wait for them. */
+  let locking: Promise<unknown> = Promise.resolve()
   let upToDate: Promise<void> | null = null
   try {
     const due = inspect ? requireOwnAnalysis(connection) : dueAtOpening(connection, isReadonly)
@@ -68,21 +72,20 @@ function openStore(options: SqliteStoreOptions, openWith: (readonly: boolean) =>
 
   async function bringUpToDate(due: ReturnType<typeof dueAtOpening>): Promise<void> {
     if (due.derivation) {
-      const { deriveAgain } = await import('./derivation.ts')
+      const { deriveAgain } = await loadMaintenance()
       await requireWhole()
       // Checked again under the lock: another process may have derived them in the meantime.
-      connection.write(() => isDerivedHere(connection) || deriveAgain(connection, analysisVersion))
+      await connection.writeInTurn(() => isDerivedHere(connection) || deriveAgain(connection, analysisVersion))
       refuseOtherDerivations(connection)
     }
-    if (due.review) (await import('./commit.ts')).reviewOldBeliefs(committing, now)
+    if (due.review) (await loadWriting()).reviewOldBeliefs(committing, now)
     upToDate = null
   }
 
-  const requireWhole = async (): Promise<void> =>
-    (await import('./care/journal-head.ts')).requireWholeJournal(connection)
+  const requireWhole = async (): Promise<void> => (await loadWriting()).requireWholeJournal(connection)
 
   async function head(): ReturnType<StoreCare['head']> {
-    const { openJournal } = await loaded(import('./journal.ts'))
+    const { openJournal } = await loaded(loadWriting())
     const { number, hash } = connection.read(() => openJournal(connection).head())
     return { number, hash: Buffer.from(hash).toString('hex') }
   }
@@ -100,30 +103,32 @@ function openStore(options: SqliteStoreOptions, openWith: (readonly: boolean) =>
     nothing: NoInfer<Result>,
     read: (journal: ReturnType<typeof openJournal>, userId: number) => Result,
   ): Promise<Result> {
-    journals ??= import('./journal.ts')
-    const { openJournal } = await journals
+    const { openJournal } = await loadWriting()
     return reading(user, nothing, (userId) => read(openJournal(connection), userId))
   }
 
-  async function runTrial<Result>(commit: Commit, work: (tried: Store) => Promise<Result>): Promise<Result> {
-    const { applyInDryRun } = await import('./commit.ts')
-    const canShare = connection.isOnDisk && !isReadonly
-    const tried = trial ?? openStore({ ...options, readonly: false }, canShare ? open : () => connection.copyInMemory())
-    try {
-      return await tried.committing.connection.dryRun(
-        () => applyInDryRun(tried.committing, commit),
-        () => work(tried.store),
-      )
-    } finally {
-      if (canShare) trial = tried
-      else await tried.store.close()
-    }
+  const canShare = connection.isOnDisk && !isReadonly
+
+  /** Runs work that may have the lock for long on a connection of its own, one at a time. A store that cannot be shared is copied. */
+  function apart<Result>(work: (other: ReturnType<typeof openStore>) => Promise<Result>): Promise<Result> {
+    const result = locking.then(async () => {
+      const other =
+        second ?? openStore({ ...options, readonly: false }, canShare ? open : () => connection.copyInMemory())
+      try {
+        return await work(other)
+      } finally {
+        if (canShare) second = other
+        else await other.store.close()
+      }
+    })
+    locking = result.catch(() => {})
+    return result
   }
 
-  /** A module that is needed once the store is up to date, and no dry run has the lock. */
+  /** A module that is needed once the store is up to date, and no other work of this process has the lock. */
   async function loaded<Module>(module: Promise<Module>): Promise<Module> {
     await upToDate
-    await trying
+    await locking
     return module
   }
 
@@ -131,25 +136,27 @@ function openStore(options: SqliteStoreOptions, openWith: (readonly: boolean) =>
     ...beliefReads(connection, reading),
     ...formReads(connection, reading),
     ...turnReads(connection, reading),
+    ...vectorIndex(connection, users, reading),
     commit: async (commit) => {
-      committer ??= import('./commit.ts')
-      return (await loaded(committer)).commitChanges(committing, commit)
+      const { commitChanges, isLargeCommit } = await loaded(loadWriting())
+      if (!canShare || !isLargeCommit(commit)) return commitChanges(committing, commit)
+      return apart((other) => commitChanges(committing, commit, other.committing))
     },
     countRecalls: async (user, tallies) => {
-      const { addTallies } = await loaded(import('./recall-counts.ts'))
+      const { addTallies } = await loaded(loadCounts())
       if (isReadonly) return
       await connection.writeInTurn(() => addTallies(connection, users.findOrAdd(user), tallies))
     },
     recallCounts: async (user, ids) => {
-      const { readCounts } = await import('./recall-counts.ts')
+      const { readCounts } = await loadCounts()
       return reading(user, new Map(), (userId) => readCounts(connection, userId, ids))
     },
     recallDays: async (user) => {
-      const { readDays } = await import('./recall-counts.ts')
+      const { readDays } = await loadCounts()
       return reading(user, [], (userId) => readDays(connection, userId))
     },
     growth: async (user) => {
-      const { readGrowth } = await import('./recall-counts.ts')
+      const { readGrowth } = await loadCounts()
       const { growthByDay } = await import('../growth-by-day.ts')
       return growthByDay(await reading(user, [], (userId) => readGrowth(connection, userId)))
     },
@@ -165,7 +172,7 @@ function openStore(options: SqliteStoreOptions, openWith: (readonly: boolean) =>
       return reading(query.user, [], (userId) => matchText(connection, userId, query))
     },
     knownTurns: async (user, heard) => {
-      const { findKnown } = await import('./turns/turn-writing.ts')
+      const { findKnown } = await loadWriting()
       const noneKnown = heard.map(() => null)
       return reading(user, noneKnown, (userId) =>
         findKnown(connection, userId, heard).map((row) => {
@@ -178,33 +185,26 @@ function openStore(options: SqliteStoreOptions, openWith: (readonly: boolean) =>
       )
     },
     judgeOldTurns: async (user, limit, judge) => {
-      const { judgeTurns } = await loaded(import('./turns/turn-writing.ts'))
+      const { judgeTurns } = await loaded(loadWriting())
       const userId = connection.read(() => users.find(user))
       return userId !== null && judgeTurns(connection, userId, limit, judge)
     },
-    keepVectors: async (user, model, vectors) => {
-      const { insertVectors } = await loaded(import('./turns/turn-writing.ts'))
-      await connection.writeInTurn(() => {
-        const userId = users.find(user)
-        if (userId !== null) insertVectors(connection, userId, model, vectors)
-      })
-    },
-    verify: async (onProgress) => (await loaded(import('./care/verify.ts'))).verifyStore(connection, onProgress),
+    verify: async (onProgress) => (await loaded(loadMaintenance())).verifyStore(connection, onProgress),
     rebuild: async () => {
-      const { deriveAgain } = await loaded(import('./derivation.ts'))
+      const { deriveAgain } = await loaded(loadMaintenance())
       await requireWhole()
-      connection.write(() => deriveAgain(connection, analysisVersion))
+      await connection.writeInTurn(() => deriveAgain(connection, analysisVersion))
     },
     fingerprint: async () => {
-      const { fingerprintOf } = await loaded(import('./care/derived-tables.ts'))
+      const { fingerprintOf } = await loaded(loadMaintenance())
       return connection.read(() => fingerprintOf(connection))
     },
     head,
     anchorJournal: async () => {
-      if (connection.isOnDisk) (await import('./care/journal-head.ts')).setHead(file, await head())
+      if (connection.isOnDisk) (await loadWriting()).setHead(file, await head())
     },
-    backup: async (target) => (await loaded(import('./care/backup.ts'))).backUp(connection, target),
-    scrub: async (given) => !connection.isOnDisk || (await loaded(import('./care/scrub.ts'))).scrub(connection, given),
+    backup: async (target) => (await loaded(loadMaintenance())).backUp(connection, target),
+    scrub: async (given) => !connection.isOnDisk || (await loaded(loadWriting())).scrub(connection, given),
     memberships: async (person) =>
       connection.read(() =>
         connection.all<Membership>('SELECT team, role FROM team_members WHERE person = ? ORDER BY team', [person]),
@@ -222,17 +222,21 @@ function openStore(options: SqliteStoreOptions, openWith: (readonly: boolean) =>
     },
     tryOut: async (commit, work) => {
       await upToDate
-      const result = trying.then(() => runTrial(commit, work))
-      trying = result.catch(() => {})
-      return result
+      return apart(async ({ committing: tried, store: triedStore }) => {
+        const { applyInDryRun } = await loadWriting()
+        return tried.connection.exclusively('ROLLBACK', () => {
+          applyInDryRun(tried, commit)
+          return work(triedStore)
+        })
+      })
     },
-    records: async () => (await loaded(import('./journal-records.ts'))).recordsIn(committing),
+    records: async () => (await loaded(loadMaintenance())).recordsIn(committing),
     sync: async () => (await loaded(import('./sync.ts'))).syncIn(committing),
     withSnapshot: (work) => connection.withSnapshot(work),
     endSnapshot: () => connection.endSnapshot(),
     close: async () => {
-      await trying
-      await trial?.store.close()
+      await locking
+      await second?.store.close()
       accessing?.close()
       connection.close()
     },

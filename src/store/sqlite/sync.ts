@@ -1,14 +1,14 @@
 import { type EventStamp, isForgetting, type Seen } from '../../beliefs/journal.ts'
 import type { BeliefHead, KnownEvents, SyncEvent, SyncStore } from '../../beliefs/sync-store.ts'
+import { runToEnd } from '../../next-turn.ts'
 import { actorOf, parseBody } from '../belief-row.ts'
 import { type JournalTurnRow, newTurnOf, selectTurn } from '../journal-record.ts'
 import type { ChangeRow, EventRow } from '../journal-rows.ts'
-import type { PreparedTurn } from '../prepared-turns.ts'
 import { advanceHead } from './care/journal-head.ts'
 import { scrubSoon } from './care/scrub.ts'
 import { type Committing, noteForgetting, prepareCommit, project } from './commit.ts'
 import { openJournal, selectChanges, selectEvents } from './journal.ts'
-import { insertTurns } from './turns/turn-writing.ts'
+import { insertTurns, type PreparedTurn } from './turns/turn-writing.ts'
 
 type StampRow = Omit<EventStamp, 'seen'> & { readonly event: number; readonly seen: string }
 
@@ -210,7 +210,7 @@ export function syncIn(committing: Committing): SyncStore {
         const heard: (PreparedTurn & { ordinal: number; event: number })[] = []
         for (const { commit, changes, written, turns, key } of prepared) {
           if (key !== null && known.get(userId, key.value) !== undefined) continue
-          project(connection, userId, changes)
+          runToEnd(project(connection, userId, changes))
           const event = journal.append(userId, { ...commit, key }, written, turns)
           const { stamp } = commit
           if (stamp !== undefined) {
@@ -225,7 +225,7 @@ export function syncIn(committing: Committing): SyncStore {
           noteForgetting(connection, userId, commit, event.number)
         }
         // Together, because the index is written once for all of them.
-        insertTurns(connection, { userId, event: 0 }, heard)
+        runToEnd(insertTurns(connection, { userId, event: 0 }, heard))
         return journal.head()
       })
       if (newest === null) return 'stale'

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto'
-import { loadPack, type Pack } from '../../../src/eval/kinds/retrieval/pack.ts'
-import { type PackRun, runPack } from '../../../src/eval/kinds/retrieval/run-pack.ts'
-import { Systems } from '../../../src/eval/system/backends.ts'
+import { loadPack, type Pack } from '../../../src/eval/runners/retrieval/pack.ts'
+import { type PackRun, runPack } from '../../../src/eval/runners/retrieval/run-pack.ts'
 import type { System } from '../../../src/eval/system/system.ts'
+import { Systems } from '../../../src/eval/system/systems.ts'
 import { inMemory } from '../../../src/store/sqlite/database.ts'
 import { openSqliteStore } from '../../../src/store/sqlite/sqlite-store.ts'
 
@@ -18,7 +18,7 @@ export const packOf = (id: string): Pack => loadPack(`packs/${id}`).pack
 
 /** Runs a pack with a system behind the screen, as the evaluation does. */
 export async function runWith(system: System, pack: Pack): Promise<PackRun> {
-  const subject = backends.subjectOf(system)
+  const subject = backends.underTest(system)
   try {
     return await runPack(pack, subject)
   } finally {

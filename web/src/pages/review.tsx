@@ -1,18 +1,18 @@
 import { useState } from 'preact/hooks'
 import type { RouteAnswer } from '../../../src/http/api/contract.ts'
-import { ask, asRefusal, journalHead } from '../api/client.ts'
+import { ask, journalHead } from '../api/client.ts'
 import { count, pluralize } from '../format/numbers.ts'
 import { typeWords } from '../format/words.ts'
 import { useKeys } from '../navigation/keys.ts'
 import { address } from '../navigation/match.ts'
 import { Link, navigate } from '../navigation/router.tsx'
-import { showToast } from '../state/changes.ts'
+import { showToast, toastRefusal } from '../state/changes.ts'
 import { useResource } from '../state/resource.ts'
 import { Badge, BeliefLink, Button, Prose, SaidOn, type Tone } from '../ui/elements.tsx'
 import { Check } from '../ui/form.tsx'
 import { PageHead } from '../ui/layout.tsx'
 import { EmptyState, Loaded, SkeletonRows } from '../ui/notice.tsx'
-import { decide, decideCandidate, ProposalText } from './beliefs/proposal.tsx'
+import { askDecision, decide, ProposalText } from './beliefs/proposal.tsx'
 
 type ReviewItem = RouteAnswer<'review'>['items'][number]
 
@@ -53,14 +53,21 @@ function Inbox({ items, total }: { readonly items: readonly ReviewItem[]; readon
   const current = items[here]
   const decideOn = async (item: ReviewItem, isAccepted: boolean) => {
     setBusy(true)
-    await decideItem(item, isAccepted)
+    await decide({ proposal: item.belief, target: item.target }, isAccepted)
     setBusy(false)
   }
   const decideAll = async (isAccepted: boolean) => {
     setBusy(true)
     const wanted = items.filter(({ belief }) => chosen.has(belief.id))
     let done = 0
-    for (const item of wanted) if (await decideQuietly(item, isAccepted)) done += 1
+    for (const { belief: proposal, target } of wanted) {
+      try {
+        await askDecision({ proposal, target }, isAccepted)
+        done += 1
+      } catch (error) {
+        toastRefusal(error, `${proposal.name}: `)
+      }
+    }
     setChosen(new Set())
     setBusy(false)
     showToast(
@@ -141,25 +148,6 @@ function Inbox({ items, total }: { readonly items: readonly ReviewItem[]; readon
       ) : null}
     </div>
   )
-}
-
-const asProposal = ({ belief, target, accepted }: ReviewItem) => ({ proposal: belief, target, accepted })
-
-const decideItem = (item: ReviewItem, isAccepted: boolean): Promise<boolean> =>
-  item.belief.candidate ? decideCandidate(item.belief, isAccepted) : decide(asProposal(item), isAccepted)
-
-/** One of several decisions: only their number is reported. */
-async function decideQuietly({ belief, target }: ReviewItem, isAccepted: boolean): Promise<boolean> {
-  const params = { id: belief.id }
-  const over = target !== null && target.id !== belief.proposedFor ? { over: target.id } : {}
-  try {
-    if (isAccepted) await ask('acceptProposal', { params, query: belief.candidate ? {} : over })
-    else await ask('rejectProposal', { params })
-    return true
-  } catch (error) {
-    showToast(`${belief.name}: ${asRefusal(error).message}`, { tone: 'failed' })
-    return false
-  }
 }
 
 const kinds: Readonly<Record<ReviewItem['kind'], { readonly words: string; readonly tone: Tone }>> = {

@@ -140,14 +140,7 @@ function GrowthPlots({ growth: { beliefs } }: { readonly growth: Growth }) {
   )
 }
 
-const pointOf = (day: string, value: number, label: string) => ({
-  key: day,
-  at: day,
-  value,
-  low: null,
-  high: null,
-  label,
-})
+const pointOf = (day: string, value: number, label: string) => ({ key: day, at: day, value, label })
 
 function Recalls({ days, shadow }: { readonly days: Growth['recalls']; readonly shadow: Shadow | null }) {
   if (days.length === 0)
@@ -335,7 +328,7 @@ const rankOf = ({ connected, detected }: Host): number => (connected === 'no' ? 
 const Hosts = ({ hosts, reload }: { readonly hosts: readonly Host[]; readonly reload: () => void }) => (
   <Panel
     title="Programs"
-    note={<span class="soft small">The same list as {commandLine('connect --status')}</span>}
+    note={`The same list as ${commandLine('connect --status')}`}
     tools={<Button icon="sync" class="small" onClick={reload} label="Refresh" />}
   >
     <ul class="rows">
@@ -359,15 +352,21 @@ function HostDetails({ host: { host, connected, lastHook, lastCall, files } }: {
           <code class="command box">{command}</code> <CopyButton text={command} />
         </p>
       )}
-      {lastHook === null ? null : (
-        <p class="soft">
-          Last hook: {lastHook.event}, {lastHook.outcome}, <Time at={lastHook.at} />
-        </p>
-      )}
-      {lastCall === null ? null : (
-        <p class="soft">
-          Last call: {lastCall.tool}, <Time at={lastCall.at} />
-        </p>
+      {[
+        lastHook && { at: lastHook.at, text: `Last hook: ${lastHook.event}, ${lastHook.outcome}` },
+        lastHook?.lastPrompt && {
+          at: lastHook.lastPrompt,
+          text: `${lastHook.late} of ${lastHook.prompts} prompts late; last`,
+        },
+        lastHook?.lastLines && { ...lastHook.lastLines, text: `Last lines given: ${lastHook.lastLines.lines}` },
+        lastHook?.lastFailure && { ...lastHook.lastFailure, text: `Last failure: ${lastHook.lastFailure.outcome}` },
+        lastCall && { at: lastCall.at, text: `Last call: ${lastCall.tool}` },
+      ].map((seen) =>
+        seen ? (
+          <p key={seen.text} class="soft">
+            {seen.text}, <Time at={seen.at} />
+          </p>
+        ) : null,
       )}
       <details>
         <summary>Configuration files</summary>
@@ -430,7 +429,7 @@ function Mirror({ mirror, reload }: { readonly mirror: MirrorState; readonly rel
 
 function Store() {
   if (health.value === null) return null
-  const { version, dir, user, store, evals, journalHead: head, homeScopes, scopes } = health.value
+  const { version, dir, user, store, evals, journalHead: head, homeScopes, scopes, meaning } = health.value
   const log = store.logBytes > 0 ? `, log ${bytes(store.logBytes)}` : ''
   return (
     <Panel title="Where it is stored">
@@ -445,10 +444,17 @@ function Store() {
           ['Active scopes', scopes.join(', ')],
           ['New beliefs go to', homeScopes.join(', ')],
           ['Latest change', count(head)],
+          ['Search by meaning', meaningText(meaning)],
         ]}
       />
     </Panel>
   )
+}
+
+function meaningText({ model, indexed, waiting, problem }: RouteAnswer<'health'>['meaning']): string {
+  if (model === null) return 'off; words alone are compared'
+  const rest = waiting === 0 ? '' : `, ${count(waiting)} to index`
+  return `${model}, ${count(indexed)} texts indexed${rest}${problem === null ? '' : ` (${problem})`}`
 }
 
 const bytes = (value: number): string =>
@@ -477,8 +483,8 @@ function Checks() {
           <>
             <ul class="rows lines">
               {findings.map(({ check, ok, detail }) => (
-                <li key={check} class={ok ? 'finding' : 'finding bad bad-text'}>
-                  <span class={ok ? 'good-text' : ''}>
+                <li key={check} class={ok ? 'finding' : 'finding toned bad'}>
+                  <span class={ok ? 'toned good' : ''}>
                     <Icon name={ok ? 'check' : 'warn'} />
                   </span>
                   <div class="grow break">

@@ -97,8 +97,8 @@ export type PlotPoint = {
   /** A time or a day. */
   readonly at: string
   readonly value: number
-  readonly low: number | null
-  readonly high: number | null
+  readonly low?: number
+  readonly high?: number
   /** A short description. */
   readonly label: string
 }
@@ -177,7 +177,7 @@ export function LinePlot({
       />
       {points.map(({ key, value, low, high }, index) => (
         <g key={key} class={index === chosen ? 'point chosen' : 'point'}>
-          {low === null || high === null ? null : (
+          {low === undefined || high === undefined ? null : (
             <line class="whisker" x1={fixed(x(index))} x2={fixed(x(index))} y1={fixed(y(low))} y2={fixed(y(high))} />
           )}
           {/* Many points are a line. */}
@@ -209,7 +209,7 @@ function bandOf(points: readonly PlotPoint[], x: (index: number) => number, y: (
 }
 
 const noteOf = ({ low, high, label }: PlotPoint, format: (value: number) => string): string =>
-  low === null || high === null ? label : `${label} · 95 %: ${format(low)} to ${format(high)}`
+  low === undefined || high === undefined ? label : `${label} · 95 %: ${format(low)} to ${format(high)}`
 
 function summary(title: string, points: readonly PlotPoint[], format: (value: number) => string): string {
   const first = points[0]
@@ -273,6 +273,8 @@ type Layer = { readonly name: string; readonly values: readonly { readonly day: 
 
 type StackPlotProps = { readonly title: string; readonly note: string; readonly layers: readonly Layer[] }
 
+const layerStyle = (index: number) => ({ '--layer': `var(--clause-${index + 1})` })
+
 /** Totals by day as stacked layers. */
 export function StackPlot({ title, note, layers }: StackPlotProps) {
   const days = layers[0]?.values.map(({ day }) => day) ?? []
@@ -302,7 +304,7 @@ export function StackPlot({ title, note, layers }: StackPlotProps) {
         <ul class="row soft small">
           {layers.map(({ name, values }, index) => (
             <li key={name} class="row">
-              <span class={`dot clause-${index + 1}`} aria-hidden="true" />
+              <span class="dot layer" style={layerStyle(index)} aria-hidden="true" />
               <span class="break">{name}</span> <span class="number">{count(values.at(-1)?.total ?? 0)}</span>
             </li>
           ))}
@@ -316,7 +318,7 @@ export function StackPlot({ title, note, layers }: StackPlotProps) {
           floor.set(at, top)
           return `${fixed(x(at))},${fixed(y(top))}`
         })
-        return <polygon key={name} class={`clause-${index + 1}`} points={[...upper, ...lower].join(' ')} />
+        return <polygon key={name} class="layer" style={layerStyle(index)} points={[...upper, ...lower].join(' ')} />
       })}
     </PlotFrame>
   )

@@ -82,7 +82,7 @@ function LiveState() {
   const title = isLost ? 'The server does not answer.' : 'Changes by other programs appear automatically.'
   return (
     <p class="live row" title={title}>
-      <span class={isLost ? 'dot odd' : 'dot'} aria-hidden="true" />
+      <span class={isLost ? 'dot odd' : 'dot good'} aria-hidden="true" />
       <span class="wide-only" role="status">
         {isLive.value === null ? 'Connecting' : isLost ? 'Reconnecting' : 'Live'}
       </span>

@@ -1,6 +1,6 @@
 import type { ComponentChildren, Ref } from 'preact'
 import { useEffect, useId, useRef, useState } from 'preact/hooks'
-import type { Refusal } from '../api/client.ts'
+import { asRefusal, type Refusal } from '../api/client.ts'
 import { count } from '../format/numbers.ts'
 import { useDebounced } from '../state/resource.ts'
 import { Button, Icon } from './elements.tsx'
@@ -72,7 +72,7 @@ type FormDialogProps = DialogProps & {
   readonly isIdle?: boolean
   /** The action cannot be undone, so Enter must not trigger it. */
   readonly isDangerous?: boolean
-  /** Closes the dialog itself. A returned refusal is shown. */
+  /** Closes the dialog itself. A refusal that it returns or throws is shown. */
   readonly onSubmit: () => Promise<Refusal | null>
 }
 
@@ -91,7 +91,7 @@ export function FormDialog({
     event.preventDefault()
     if (isBusy) return
     setBusy(true)
-    setError(await onSubmit())
+    setError(await onSubmit().catch(asRefusal))
     setBusy(false)
   }
   return (

@@ -36,7 +36,7 @@ const Crumbs = ({ steps }: { readonly steps: readonly Crumb[] }) => (
 type PanelProps = {
   readonly title?: ComponentChildren
   readonly label?: string | undefined
-  /** Next to the title. */
+  /** Next to the title; a text is shown small. */
   readonly note?: ComponentChildren
   /** At the end of the title's line. */
   readonly tools?: ComponentChildren
@@ -52,7 +52,7 @@ export function Panel({ title, label, note, tools, class: extra = '', children }
       {title === undefined ? null : (
         <header class="panel-head">
           <h2 class="break">{title}</h2>
-          {note}
+          {typeof note === 'string' ? <span class="soft small">{note}</span> : note}
           {tools === undefined ? null : <div class="row to-end">{tools}</div>}
         </header>
       )}

@@ -1,7 +1,8 @@
 import { execFile } from 'node:child_process'
 import { resolve } from 'node:path'
 import { promisify, stripVTControlCharacters } from 'node:util'
-import { type Argument, defineCommand, UsageError } from '../../command/command.ts'
+import { unavailable } from '../../../errors.ts'
+import { type Argument, defineCommand, exitCodes, UsageError } from '../../command/command.ts'
 import { flag, oneOf, text, viewOptions } from '../../command/options.ts'
 import { type ConnectHost, connectHosts, filesFor, type HostCheck, hosts, type Level } from '../../connect/hosts.ts'
 import { isTemporary, programOnPath, withTypedCommands } from '../../connect/launch.ts'
@@ -23,6 +24,9 @@ export const connect = defineCommand({
   args: { host },
   options: {
     status: flag('Show for every program whether it is connected, its version, its last hook and its last MCP call.'),
+    verify: flag(
+      'Run the program once with a model on this machine, and report whether the lines of Credence reach the model.',
+    ),
     project: flag('Change the configuration of the working directory, for everybody who works there.'),
     user: flag('Change your own configuration, for every directory. The default.'),
     remove: flag('Remove the entries of Credence; a file without other changes is restored exactly.'),
@@ -41,6 +45,7 @@ export const connect = defineCommand({
     'credence connect claude-code': 'Adds the MCP server and the hooks to your own configuration.',
     'credence connect codex --project --dry-run': 'Shows what would change for this project.',
     'credence connect claude-code --remove': 'Removes the entries of Credence.',
+    'credence connect codex --verify': 'Sends a test prompt through Codex, and reports whether its model got the line.',
     'credence connect --status': 'Shows which programs are connected, and when they last used the memory.',
   },
   async run({ args, options }, session) {
@@ -51,14 +56,17 @@ export const connect = defineCommand({
     if (args.host === null)
       throw new UsageError('<host> is missing.', `Use one of ${connectHosts.join(', ')}, or --status.`)
     const { host } = args
+    if (options.verify) return verifyAnswer(host, machine, directory)
     if (options.allowRead && host !== 'claude-code')
       throw new UsageError(
         '--allow-read is for claude-code only.',
         'Leave it out; other programs have their own permission settings.',
       )
     const allowsReading = options.allowRead || (await offersReading(host, options, session))
+    const version = remove ? null : await installedVersion(host, machine, directory)
     const files = filesFor(host, {
       machine,
+      version,
       level: levelOf(options, hosts[host].levels[0]),
       directory,
       dir: options.dir === undefined ? undefined : resolve(directory, options.dir),
@@ -106,13 +114,29 @@ export const connect = defineCommand({
       bar.show(`waiting for \`${hosts[host].program ?? host}\` to check the connection`, 0, 1)
       return proveConnection(host, machine, directory)
     })
-    const { version } = proof
     if (version !== null) noteSeen(machine, host, 'version', { at: new Date().toISOString(), version })
     const reading = host === 'claude-code' && !allowsReading ? readingNote : []
     const outcome = list.length === 0 ? `${host} is connected already.` : `Connected ${host}:`
     return answer(list.length > 0, lines(outcome, list, proofText(proof), hosts[host].next, reading), proof)
   },
 })
+
+async function verifyAnswer(host: ConnectHost, machine: Machine, directory: string) {
+  const { canVerify, verifyDelivery } = await import('../../connect/verify.ts')
+  const { program } = hosts[host]
+  if (program === undefined || !canVerify(host))
+    throw new UsageError(`--verify cannot run ${host}.`, 'Use it with claude-code or codex.')
+  const file = programOnPath(program, machine)
+  if (file === null)
+    throw unavailable(`\`${program}\` is not on the PATH.`, 'Install it, or add its directory to PATH.')
+  const { delivered, detail } = await verifyDelivery(host, { file, machine, directory })
+  const outcome = delivered ? `${host} delivers:` : `${host} does not deliver:`
+  return {
+    document: { host, delivered, detail },
+    text: () => lines(`${outcome} ${harmless(detail)}`, delivered ? [] : hosts[host].next),
+    exitCode: delivered ? exitCodes.fine : exitCodes.failed,
+  }
+}
 
 const npxNote = 'npx may delete this copy of Credence; install it with `npm install -g credence` and connect again.'
 
@@ -174,33 +198,38 @@ type Proof = {
   readonly command: string | null
   /** Its output about Credence, or the reason why it was not run. */
   readonly detail: string
-  readonly version: string | null
 }
 
 /** OpenClaw takes half a minute on a slow machine. */
 const longestCheckMs = 120_000
 const longestDetail = 1_000
 
+/** The version that a host's program prints; null if it is not on the PATH. */
+async function installedVersion(host: ConnectHost, machine: Machine, directory: string): Promise<string | null> {
+  const { program } = hosts[host]
+  const file = program === undefined ? null : programOnPath(program, machine)
+  const output = file === null ? null : await outputOf(file, ['--version'], machine, directory)
+  return /\d+(?:\.\d+)+[\w.-]*/.exec(output ?? '')?.[0] ?? null
+}
+
 /** Runs the host's own checks in a directory, up to the first that fails. */
 async function proveConnection(host: ConnectHost, machine: Machine, directory: string): Promise<Proof> {
   const { program: name, checks = [] } = hosts[host]
-  const unchecked = { outcome: 'unchecked', command: null, version: null } as const
+  const unchecked = { outcome: 'unchecked', command: null } as const
   if (name === undefined || checks.length === 0)
     return { ...unchecked, detail: `${host} has no command that shows it.` }
   const file = programOnPath(name, machine)
   if (file === null) return { ...unchecked, detail: `\`${name}\` is not on the PATH.` }
-  const run = (args: readonly string[]) => outputOf(file, args, machine, directory)
-  const version = /\d+(?:\.\d+)+[\w.-]*/.exec((await run(['--version'])) ?? '')?.[0] ?? null
   const commandOf = ({ args }: HostCheck): string => `${name} ${args.join(' ')}`
   const details: string[] = []
   for (const check of checks) {
-    const output = await run(check.args)
+    const output = await outputOf(file, check.args, machine, directory)
     const isProven = output !== null && check.proof.test(output)
     const detail = output === null ? 'It did not end in time.' : (isProven && check.proves) || aboutIn(output, check)
-    if (!isProven) return { outcome: 'not proven', command: commandOf(check), version, detail }
+    if (!isProven) return { outcome: 'not proven', command: commandOf(check), detail }
     details.push(detail)
   }
-  return { outcome: 'proven', command: checks.map(commandOf).join(' && '), version, detail: details.join('\n') }
+  return { outcome: 'proven', command: checks.map(commandOf).join(' && '), detail: details.join('\n') }
 }
 
 /** The lines about Credence, else the last ones. */

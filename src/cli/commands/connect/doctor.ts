@@ -11,7 +11,7 @@ import { defineCommand, exitCodes, type ValuesOf } from '../../command/command.t
 import { flag, memoryOptions } from '../../command/options.ts'
 import { failedNames, queuedNames, queueIn } from '../../hooks/hook-queue.ts'
 import type { MemoryLocation, OpenedPorts, Session } from '../../session.ts'
-import { counted, harmless, type Style, table } from '../../text/output.ts'
+import { counted, harmless, listShort, type Style, table } from '../../text/output.ts'
 
 const maintenance = {
   rebuild: flag('First rebuild everything from the journal, and remove remains of forgotten texts.'),
@@ -180,7 +180,7 @@ function privacyFindings(dir: string): readonly StoreFinding[] {
   if (!existsSync(dir)) return []
   const { links, foreign, loose } = examineFiles(dir, join(dir, 'state'))
   const listed = (problem: string, paths: readonly string[], remedy: string): string =>
-    `${problem}: ${paths.slice(0, maxListed).map(harmless).join(', ')}${paths.length > maxListed ? ` and ${paths.length - maxListed} more` : ''}; run: ${remedy} ${paths
+    `${problem}: ${listShort(paths.map(harmless), maxListed)}; run: ${remedy} ${paths
       .slice(0, maxListed)
       .map((path) => shellWord(harmless(path)))
       .join(' ')}`

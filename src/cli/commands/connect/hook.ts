@@ -1,6 +1,6 @@
 import { type Argument, defineCommand, UsageError } from '../../command/command.ts'
 import { choice, memoryOptions, viewOptions } from '../../command/options.ts'
-import { noteSeen } from '../../connect/seen.ts'
+import { noteHook } from '../../connect/seen.ts'
 import { type HookRecord, logHook } from '../../hooks/hook-log.ts'
 import { hookEventNamed, hookEvents, hookHosts } from '../../hooks/host-protocol.ts'
 import { failureOf, hookDeadlineMs, runHook } from '../../hooks/run-hook.ts'
@@ -55,8 +55,8 @@ export const hook = defineCommand({
  */
 function note({ program: { machine } }: Session, dir: string, record: HookRecord, isHostNamed: boolean): void {
   logHook(dir, record)
-  const { at, host, event, outcome } = record
-  if (isHostNamed && event !== 'hear' && event !== 'unknown') noteSeen(machine, host, 'hook', { at, event, outcome })
+  const { host, event } = record
+  if (isHostNamed && event !== 'hear' && event !== 'unknown') noteHook(machine, host, record)
 }
 
 const msSince = (session: Session): number => Math.round(performance.now() - session.program.startedAt)

@@ -1,11 +1,14 @@
 import { Console } from 'node:console'
 import type { Writable } from 'node:stream'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { isProject, teamOwner } from '../../../beliefs/scope.ts'
 import type { McpOptions } from '../../../mcp/memory-mcp.ts'
 import type { Memory } from '../../../memory/memory.ts'
 import type { Author } from '../../../memory/ports.ts'
 import { defineCommand, UsageError } from '../../command/command.ts'
 import { flag, option, readOptions } from '../../command/options.ts'
+import { hookHosts } from '../../hooks/host-protocol.ts'
+import type { ForeignCommands } from '../../resident/run-here.ts'
 import type { OpenedPorts, Session, StandpointOptions } from '../../session.ts'
 
 export const mcp = defineCommand({
@@ -41,10 +44,16 @@ export const mcp = defineCommand({
       const answered = offersNothing ? null : await answerHandshake({ ...streams, version: machine.version() })
       const { memoryMcp } = await import('../../../mcp/memory-mcp.ts')
       const setup = await mcpSetup(session, options)
-      const serving = memoryMcp({ ...setup, offersNothing }).serveStreams({ ...streams, answered })
+      const { answerCommands } = await import('../../resident/answer-commands.ts')
+      const { preloadHook } = await import('../../resident/run-here.ts')
+      const answering = await answerCommands(machine)
+      const hook = hookTool(answering.commands, session, options)
+      const serving = memoryMcp({ ...setup, offersNothing, hook }).serveStreams({ ...streams, answered })
+      await preloadHook()
       signal.addEventListener('abort', () => void serving.close(), { once: true })
       if (signal.aborted) await serving.close()
       await serving.closed
+      await answering.close()
       await setup.close()
     } finally {
       release()
@@ -77,7 +86,7 @@ async function mcpSetup(
     if (known !== undefined) return known
     if (memories.size >= mostAuthors && author.origin !== unnamedOrigin)
       return opened({ ...author, origin: unnamedOrigin })
-    const memory = session.memories.writing({ ...options, scope: scopes, as: author })
+    const memory = session.memories.writing({ ...options, scope: scopes, as: author, staysOpen: true })
     memories.set(author.origin, memory)
     // Opening is tried again at the next call.
     memory.catch(() => memories.delete(author.origin))
@@ -114,6 +123,41 @@ async function mcpSetup(
     close: async () => (await opening?.catch(() => null))?.store.close(),
   }
 }
+
+/**
+ * Answers the hooks of a host that calls a tool instead of starting a process. The person who set up the host chose its
+ * name, so a client that only gives itself the name has no hooks.
+ */
+function hookTool(
+  commands: ForeignCommands,
+  session: Session,
+  { host, dir, user, scope = [] }: StandpointOptions & { readonly host?: string | undefined },
+): McpOptions['hook'] {
+  if (host === undefined || !hookHosts.some((known) => known === host)) return undefined
+  const { env, home } = session.program.machine
+  const options = [
+    ...(dir === undefined ? [] : ['--dir', dir]),
+    ...(user === undefined ? [] : ['--user', user]),
+    ...scope.flatMap((one) => ['--scope', one]),
+  ]
+  return async ({ event, ...payload }) => {
+    const { stdout } = await commands.run({
+      argv: ['hook', String(event), '--host', host, ...options],
+      cwd: session.places.workingDirectory(),
+      env,
+      home,
+      input: JSON.stringify(payload),
+      ageMs: 0,
+      stdout: {},
+      stderr: {},
+    })
+    // A host that ends after its last answer ends this process, too; so the answer is stored first, if that is quick.
+    if (event === 'Stop') await Promise.race([commands.finish(), sleep(maxStoringMs, null, { ref: false })])
+    return stdout
+  }
+}
+
+const maxStoringMs = 200
 
 /** Standard output belongs to the protocol, so console.log goes to standard error. */
 function keepStdoutClean(stderr: Writable): () => void {

@@ -3,12 +3,13 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { listenWith } from '../../../http/listen.ts'
 import { foreignRequest, loopbackNames } from '../../../http/same-origin.ts'
 import { pauseFor } from '../../../memory/conversation/pause.ts'
-import { omitUndefined } from '../../../omit-undefined.ts'
+import { openServer } from '../../../open-server.ts'
 import { memoryProxy } from '../../../proxy/proxy.ts'
 import { defineCommand, UsageError } from '../../command/command.ts'
 import { memoryOptions, option, viewOptions, wholeNumber } from '../../command/options.ts'
 import { keepingNotice } from '../../memory-location.ts'
 import { openProxyMemory } from '../../proxy/proxy-memory.ts'
+import { answerCommands } from '../../resident/answer-commands.ts'
 import { lines } from '../../text/output.ts'
 
 const usualPort = 4778
@@ -45,9 +46,11 @@ export const proxy = defineCommand({
       dir,
       everyTeam,
       busyTimeoutMs: deadlineMs,
-      ...omitUndefined({ store }),
-      vectors: settings.sentenceVectors,
+      ...(store === undefined ? {} : { server: () => openServer(dir, store) }),
+      semantic: settings.semantic,
+      ...(settings.semanticModel === null ? {} : { semanticModel: settings.semanticModel }),
       agentShare: settings.agentShare / 100,
+      recallBoldness: settings.recallBoldness,
       evalStoreDir,
       mirrorAuthority: settings.mirrorAuthority,
       maxTurnCharacters: settings.maxTurnCharacters,
@@ -80,7 +83,9 @@ export const proxy = defineCommand({
         throw error
       },
     )
+    const answering = await answerCommands(session.program.machine)
     session.program.onInterrupt(async () => {
+      await answering.close()
       await listening.close()
       await proxying.close()
       await memory.close()

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { chmodSync, existsSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
+import { teamOwner } from '../../../beliefs/scope.ts'
 import { unavailable } from '../../../errors.ts'
 import { writeAtomically } from '../../../files/atomic-write.ts'
 import { ownPath } from '../../../files/own-files.ts'
@@ -12,9 +13,10 @@ import { type CommandAnswer, defineCommand, UsageError } from '../../command/com
 import { flag, memoryOptions, option, text, viewOptions, wholeNumber } from '../../command/options.ts'
 import { typedBeforeOptions } from '../../connect/launch.ts'
 import { forgetOldTurns } from '../../hooks/hear-queue.ts'
+import { answerCommands } from '../../resident/answer-commands.ts'
 import { openServedStore, type ServedPlace, type ServedStore, servedApp } from '../../serve/served-store.ts'
 import { principalMemory } from '../../serve/tenants.ts'
-import type { LocationOptions, Session } from '../../session.ts'
+import type { LocationOptions, OpenedPorts, Session } from '../../session.ts'
 import { lines } from '../../text/output.ts'
 import { tourScopes } from './tour.ts'
 
@@ -28,12 +30,12 @@ function endedSessions(dir: string): EndedSessions {
     has: (id) => known.has(id),
     add: async (id) => {
       known.add(id)
-      await writeAtomically(ownPath(dir, file), `${[...known].slice(-mostEnded).join('\n')}\n`, { existing: 'replace' })
+      await writeAtomically(ownPath(dir, file), `${[...known].slice(-maxEnded).join('\n')}\n`, { existing: 'replace' })
     },
   }
 }
 
-const mostEnded = 1_000
+const maxEnded = 1_000
 
 /** A token of an installation; made when there is none, and readable by its owner alone. */
 async function installationToken(file: string): Promise<string> {
@@ -80,9 +82,13 @@ export const serve = defineCommand({
     const hosts = withPublicUrl(hostNames(options.host ?? loopback, options.allowRemote), options.publicUrl)
     const isDemo = options.demo || !(await session.places.hasMemory(options))
     const served = isDemo ? demoMemory(session) : { ...session.places.locate(options), isDemo }
-    const { sentenceVectors: vectors, evalStoreDir, agentShare: percent } = session.places.settings({ dir: served.dir })
-    const agentShare = percent / 100
-    const ports = await session.memories.ports(served.dir, { vectors, evalStoreDir, agentShare })
+    const settings = session.places.settings({ dir: served.dir })
+    const { semantic, semanticModel, evalStoreDir, recallBoldness } = settings
+    const ports = await session.memories.ports(served.dir, {
+      ...{ semantic: isDemo ? 'off' : semantic, semanticModel, evalStoreDir, recallBoldness },
+      agentShare: settings.agentShare / 100,
+      indexedOwners: (store) => everyOwner(store, served.user),
+    })
     if (isDemo) await (await demo()).fillDemoWithPast(ports, served.dir)
     const open = await openServedStore(session, ports, served, (line) => console.error(line))
     const close = async (): Promise<void> => {
@@ -99,6 +105,14 @@ export const serve = defineCommand({
     }
   },
 })
+
+/** The owner of the installation, and all people and teams of the server. */
+async function everyOwner(store: OpenedPorts['store'], owner: string): Promise<readonly string[]> {
+  const access = await store.access()
+  const people = (await access.people()).map(({ name }) => name)
+  const teams = (await access.teams()).map(({ name }) => teamOwner(name))
+  return [...new Set([owner, ...people, ...teams])]
+}
 
 /** The demo brings evaluation along, which a server of a memory loads only when a page asks for it. */
 const demo = () => import('../../serve/demo-memory.ts')
@@ -175,8 +189,11 @@ async function answerRequests(
   const stopForgetting = isDemo ? () => {} : lookingAfterTurns(session, open, options)
   const interruption = new AbortController()
   let evaluated = Promise.resolve()
+  // A demo leaves nothing behind, not even an empty directory for sockets.
+  const answering = isDemo ? null : await answerCommands(session.program.machine)
   session.program.onInterrupt(async () => {
     interruption.abort()
+    await answering?.close()
     await stopForgetting()
     await open.work.stop()
     await evaluated
@@ -212,10 +229,9 @@ async function answerRequests(
 
 const hourMs = 3_600_000
 
-/** Forgets old turns and computes vectors of new ones, now and every hour, until the function it returns is called. */
+/** Forgets old turns, now and every hour, until the function it returns is called. */
 function lookingAfterTurns(session: Session, open: ServedStore, options: LocationOptions): () => Promise<void> {
-  const { keepTurnsDays, sentenceVectors } = session.places.settings(options)
-  const { dir, user } = session.places.locate(options)
+  const { keepTurnsDays } = session.places.settings(options)
   const author = { actor: 'person', origin: 'retention' } as const
   const forgetAll = async (): Promise<void> => {
     await forgetOldTurns(open.memoryAs(author), keepTurnsDays, new Date())
@@ -228,8 +244,6 @@ function lookingAfterTurns(session: Session, open: ServedStore, options: Locatio
   }
   let underWay = Promise.resolve()
   const look = (): void => {
-    // In another process: computing vectors takes all of a processor.
-    if (sentenceVectors) void session.program.startDetached(['vectors', '--dir', dir, '--user', user])
     underWay = forgetAll().catch((error: unknown) => console.error(error))
   }
   look()

@@ -1,11 +1,10 @@
 import { resolve } from 'node:path'
 import { notFound } from '../../../errors.ts'
 import { shellWord } from '../../../files/own-files.ts'
-import { localMinute } from '../../../local-time.ts'
-import { type CommandAnswer, defineCommand, UsageError } from '../../command/command.ts'
+import { type CommandAnswer, type DefaultAnswer, defineCommand, UsageError } from '../../command/command.ts'
 import { flag, optional } from '../../command/options.ts'
 import { localName, stateDirectory } from '../../memory-location.ts'
-import { harmless, table } from '../../text/output.ts'
+import { harmless } from '../../text/output.ts'
 import { distrustMemory, isTrusted, isUnchanged, trustedMemories, trustMemory } from '../../trusted-memories.ts'
 
 export const trust = defineCommand({
@@ -21,7 +20,7 @@ export const trust = defineCommand({
     'credence trust --list': 'Shows all trusted memory directories.',
     'credence trust --remove ~/code/ledger/memory': 'Stops using a memory directory.',
   },
-  async run({ args, options: { list, remove } }, session): Promise<CommandAnswer> {
+  async run({ args, options: { list, remove } }, session): Promise<CommandAnswer | DefaultAnswer> {
     const state = stateDirectory(session.program.machine)
     if (list) {
       if (remove || args.dir !== undefined)
@@ -29,14 +28,12 @@ export const trust = defineCommand({
       const memories = trustedMemories(state).map(({ dir, since, ...record }) => {
         return { dir, since, isUnchanged: isUnchanged({ dir, since, ...record }) }
       })
-      const rows = memories.map((one) => [
-        harmless(one.dir),
-        localMinute(one.since),
-        one.isUnchanged ? '' : 'not used: it is missing or was replaced',
-      ])
       return {
         document: memories,
-        text: (style) => (rows.length === 0 ? 'No memory directory is trusted.' : table(rows, style.width)),
+        shown: memories.map(({ dir, since, isUnchanged }) => {
+          return { dir, since, note: isUnchanged ? '' : 'not used: it is missing or was replaced' }
+        }),
+        notes: memories.length === 0 ? ['No memory directory is trusted.'] : [],
       }
     }
     const dir = resolve(session.places.workingDirectory(), args.dir ?? localName)

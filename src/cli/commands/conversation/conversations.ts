@@ -1,13 +1,18 @@
 import type { Turn } from '../../../beliefs/turn.ts'
-import type { SessionSummary } from '../../../beliefs/turn-store.ts'
 import { invalid, notFound, nullIfNotFound } from '../../../errors.ts'
 import { localDay, localMinute } from '../../../local-time.ts'
 import type { Memory } from '../../../memory/memory.ts'
 import { omitUndefined } from '../../../omit-undefined.ts'
-import { type CommandAnswer, defineCommand, UsageError, type ValuesOf } from '../../command/command.ts'
+import {
+  type CommandAnswer,
+  type DefaultAnswer,
+  defineCommand,
+  UsageError,
+  type ValuesOf,
+} from '../../command/command.ts'
 import { filterOptions, memoryOptions, optional, text, timeOptions, wholeNumber } from '../../command/options.ts'
 import { short } from '../../text/beliefs.ts'
-import { columns, counted, harmless, indented, moreNote, type Style } from '../../text/output.ts'
+import { harmless, indented, moreNote, type Style } from '../../text/output.ts'
 import { speakerOf } from '../../text/recall.ts'
 
 /** How many turns before and after `--around` are shown. */
@@ -52,7 +57,7 @@ export const conversations = defineCommand({
   },
 })
 
-async function listed(memory: Memory, { since, until, limit, offset = 0, scope }: Options): Promise<CommandAnswer> {
+async function listed(memory: Memory, { since, until, limit, offset = 0, scope }: Options): Promise<DefaultAnswer> {
   const page = await memory.conversations({
     ...omitUndefined({ since, until, limit, offset }),
     ...(scope.length === 0 ? {} : { scopes: scope }),
@@ -60,7 +65,9 @@ async function listed(memory: Memory, { since, until, limit, offset = 0, scope }
   const isFiltered = since !== undefined || until !== undefined || scope.length > 0 || offset > 0
   return {
     document: page,
-    text: (style) => listText(page.items, style),
+    shown: page.items.map(({ session, scopes, turns, lastAt, utcOffset, opening }) => {
+      return { day: localDay(lastAt, utcOffset), session, scopes, turns, 'first words': short(opening, 60) }
+    }),
     notes: [
       ...(page.items.length > 0 ? [] : [isFiltered ? 'No conversation matches.' : emptyText]),
       ...moreNote('conversation', page.total, offset + page.items.length),
@@ -89,19 +96,6 @@ async function shown(memory: Memory, reference: string, options: Options): Promi
 
 const emptyText =
   'There are no conversations yet. `credence connect` connects an agent, `credence hear` stores a message, and `credence import chats` imports a file.'
-
-const listText = (items: readonly SessionSummary[], style: Style): string =>
-  [...Map.groupBy(items, ({ lastAt, utcOffset }) => localDay(lastAt, utcOffset))]
-    .map(([day, ofDay]) => {
-      const rows = ofDay.map(({ session, scopes, turns, opening }) => [
-        harmless(session),
-        harmless(scopes.join(' ')),
-        counted(turns, 'turn'),
-        short(opening, 60),
-      ])
-      return `${style.bold(day)}\n${columns(rows, { width: style.width })}`
-    })
-    .join('\n')
 
 /** The turn that a reference names; null if it names a conversation, or something unknown. */
 async function turnNamed(memory: Memory, reference: string): Promise<Turn | null> {

@@ -1,5 +1,4 @@
 import { compareStrings } from '../../../beliefs/identity.ts'
-import { turnRoles } from '../../../beliefs/turn.ts'
 import { MemoryError } from '../../../errors.ts'
 import { linesOf } from '../../../files/lines.ts'
 import { parseTime } from '../../../local-time.ts'
@@ -10,13 +9,14 @@ import type { Memory } from '../../../memory/memory.ts'
 import { unknownFieldWarning } from '../../../memory/transfer/chats/json-lines.ts'
 import { type ChatItem, readChatLines } from '../../../memory/transfer/chats/read-chats.ts'
 import { omitUndefined } from '../../../omit-undefined.ts'
+import { heardTurn } from '../../../operations/shared-fields.ts'
 import { type Argument, type CommandAnswer, defineCommand, exitCodes, UsageError } from '../../command/command.ts'
-import { choice, date, flag, text, writeOptions } from '../../command/options.ts'
+import { date, fieldOptions, flag, writeOptions } from '../../command/options.ts'
 import { called, short } from '../../text/beliefs.ts'
 import { counted, harmless, lines, type Style } from '../../text/output.ts'
 import { pausedNotes, pauseText } from './pause.ts'
 
-/** The result of hearing the turns of files or of a stream; of each list at most `mostListed`. */
+/** The result of hearing the turns of files or of a stream; of each list at most `maxListed`. */
 type HeardLines = ReturnType<typeof nothingHeard>
 
 export const nothingHeard = () => ({
@@ -39,7 +39,7 @@ export const nothingHeard = () => ({
   wasInterrupted: false,
 })
 
-const mostListed = 100
+const maxListed = 100
 /** How many turns are committed together. */
 const batchSize = 500
 
@@ -71,7 +71,7 @@ export async function hearLines(
 
   const report = (line: number, reason: string): void => {
     heard.problemCount += 1
-    if (heard.problems.length < mostListed) heard.problems.push({ file: source, line, reason })
+    if (heard.problems.length < maxListed) heard.problems.push({ file: source, line, reason })
   }
   const leaveOut = (reason: string): void => {
     heard.leftOut += 1
@@ -94,7 +94,7 @@ export async function hearLines(
       else leaveOut(outcome === 'forgotten' ? 'forgotten before' : outcome)
     }
     heard.learnedCount += taken.length
-    heard.learned.push(...taken.slice(0, mostListed - heard.learned.length))
+    heard.learned.push(...taken.slice(0, maxListed - heard.learned.length))
     batch = []
     onProgress(bytes)
   }
@@ -115,7 +115,7 @@ export async function hearLines(
       bytes = item.bytes
       if (item.kind === 'problem') report(item.line, item.reason)
       else if (item.kind === 'turn') await add(item)
-      else if (!unknown.has(item.field) && unknown.size < mostListed) unknown.set(item.field, item.line)
+      else if (!unknown.has(item.field) && unknown.size < maxListed) unknown.set(item.field, item.line)
     }
   } catch (error) {
     // A file that cannot be read any further. What the memory itself refuses is a MemoryError.
@@ -124,7 +124,7 @@ export async function hearLines(
   }
   await flush()
   const warnings = [...unknown].map(([field, line]) => `${source}, ${unknownFieldWarning(field, line)}`)
-  heard.warnings.push(...warnings.slice(0, mostListed - heard.warnings.length))
+  heard.warnings.push(...warnings.slice(0, maxListed - heard.warnings.length))
   heard.wasInterrupted = signal.aborted
 }
 
@@ -185,11 +185,8 @@ export const lineFormat =
 export const hear = defineCommand({
   args: { message },
   options: {
-    role: choice('<role>', turnRoles, 'Who said it.', 'user'),
-    speaker: text('<name>', "The speaker's name, in a conversation of several people."),
-    session: text('<id>', 'The conversation it belongs to.', 'one for each day'),
+    ...fieldOptions(heardTurn, 'role', 'speaker', 'session', 'messageId'),
     at: date('<time>', 'When it was said, such as 2026-05-03T10:00:00Z.', 'now'),
-    messageId: text('<id>', 'The id of the message. A message with a known id is stored once.'),
     dryRun: flag('Show what would be stored and learned, and change nothing.'),
     ...writeOptions,
   },

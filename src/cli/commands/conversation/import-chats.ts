@@ -81,8 +81,8 @@ export const importChats = defineCommand({
       notes: [
         ...answer.notes,
         isNoted && `${counted(leftAlone.length, 'file')} skipped.`,
-        isNoted && leftAlone.slice(0, mostNamed).map(({ file, reason }) => `  ${harmless(`${file}: ${reason}`)}`),
-        isNoted && leftAlone.length > mostNamed && `  and ${counted(leftAlone.length - mostNamed, 'more file')}`,
+        isNoted && leftAlone.slice(0, maxNamed).map(({ file, reason }) => `  ${harmless(`${file}: ${reason}`)}`),
+        isNoted && leftAlone.length > maxNamed && `  and ${counted(leftAlone.length - maxNamed, 'more file')}`,
         heard.wasInterrupted && 'Interrupted. The turns stored so far are kept; run the import again to continue.',
         heard.learnedCount > 0 && !dryRun && 'Review what was found with `credence review`.',
         heard.kept + heard.known + heard.leftOut + heard.problemCount === 0 && `${path} contains no turns.`,
@@ -102,7 +102,7 @@ function itemsIn(file: string, given: ChatFormat | undefined, isDirectory: boole
 }
 
 /** Files left alone that are named. */
-const mostNamed = 5
+const maxNamed = 5
 /** A larger file is not read whole only to say what is wrong with it. */
 const largestChecked = 64 * 1024 * 1024
 

@@ -1,20 +1,24 @@
 import { localMinute } from '../../../local-time.ts'
 import { pausesIn } from '../../../memory/conversation/pause.ts'
+import type { MeaningStatus } from '../../../memory/memory.ts'
 import { logTooLong } from '../../../store/sqlite/connection.ts'
 import { longestLog } from '../../../store/sqlite/database.ts'
 import { sizeOf } from '../../../store/sqlite/store-file.ts'
 import { defineCommand } from '../../command/command.ts'
 import { memoryOptions } from '../../command/options.ts'
+import { hookHealthText, lastSeen } from '../../connect/seen.ts'
 import { lastHook } from '../../hooks/hook-log.ts'
 import { failedNames, queuedNames, queueIn } from '../../hooks/hook-queue.ts'
-import { counted, harmless, table } from '../../text/output.ts'
+import { hookHosts } from '../../hooks/host-protocol.ts'
+import { counted } from '../../text/output.ts'
 import { teamsOf } from '../people/people.ts'
 import { pauseText } from './pause.ts'
 
 export const status = defineCommand({
   args: {},
   options: memoryOptions,
-  description: 'Also shows the decisions that wait for you, and the last hook.',
+  description:
+    'Also shows the decisions that wait for you, and of each agent the last prompt, the last lines it was given, how many prompts were answered too late, and the last failure.',
   examples: {
     'credence status': 'Shows the state of your memory.',
     'credence status --json': 'Prints the same as one JSON document.',
@@ -32,6 +36,7 @@ export const status = defineCommand({
       candidates: (await memory.candidates()).length,
       proposals: (await memory.proposals()).length,
     }
+    const meaning = await memory.meaningStatus()
     const pauses = pausesIn(dir, new Date())
     const hook = lastHook(dir)
     const file = await session.places.storeFile(dir)
@@ -42,37 +47,43 @@ export const status = defineCommand({
       hook === null
         ? 'none yet; `credence connect` connects an agent'
         : `${localMinute(hook.at)}, ${hook.host} ${hook.event}: ${hook.outcome}`
+    const { machine } = session.program
+    const agents = hookHosts.flatMap((host) => {
+      const seen = lastSeen(machine, host, 'hook')
+      return seen === null || seen.prompts === undefined ? [] : [{ host, ...seen }]
+    })
     const unheard = `${counted(queue.failed, 'message')} that could not be stored, in ${queueIn(dir)}/failed`
-    const facts = {
+    const place = { dir, store: file, user, scopes }
+    const shown = {
       memory: dir,
       store: store !== undefined && file,
       user,
       scopes: scopes.join(' '),
-      teams: teams.length > 0 && teams.map(({ team, role }) => `${team} (${role})`).join(', '),
+      teams: teams.map(({ team, role }) => `${team} (${role})`).join(', '),
       holds: `${counted(beliefs, 'belief')}, ${counted(turns, 'turn')}, ${counted(conversations, 'conversation')}`,
+      meaning: meaningText(meaning),
       'to review': `${counted(candidates, 'candidate')}, ${counted(proposals, 'proposal')}`,
       hooks: keepingText(pauses.map(pauseText), hooksEnabled),
       'last hook': last,
+      ...Object.fromEntries(agents.map((agent) => [agent.host, hookHealthText(agent)])),
       queue: queue.waiting > 0 && `${counted(queue.waiting, 'message')} not stored yet`,
       'set aside': queue.failed > 0 && unheard,
     }
-    const rows = Object.entries(facts).flatMap(([label, fact]) => (fact === false ? [] : [[label, harmless(fact)]]))
     return {
       document: {
-        dir,
-        store: file,
+        ...place,
         exists,
-        user,
-        scopes,
         teams,
         ...counts,
+        meaning,
         pauses,
         hooksEnabled,
         lastHook: hook,
+        agents,
         queue,
         logSize,
       },
-      text: (style) => table(rows, style.width),
+      shown,
       notes: [
         ...(logSize > longestLog ? [logTooLong(file, logSize)] : []),
         ...(candidates + proposals === 0 ? [] : ['Review with `credence review`.']),
@@ -81,6 +92,13 @@ export const status = defineCommand({
     }
   },
 })
+
+/** Only a running server computes vectors by itself. */
+const meaningText = ({ model, indexed, waiting }: MeaningStatus): string => {
+  if (model === null) return 'words alone (the setting semantic is off)'
+  const rest = waiting === 0 ? '' : `; ${waiting} to index, by a running server or \`credence vectors\``
+  return `${model}, ${counted(indexed, 'vector')}${rest}`
+}
 
 const keepingText = (pauses: readonly string[], hooksEnabled: boolean): string =>
   [...(hooksEnabled ? [] : ['switched off here by .credence.json']), ...pauses.map((pause) => `paused ${pause}`)].join(

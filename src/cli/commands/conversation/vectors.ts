@@ -5,25 +5,37 @@ import { counted } from '../../text/output.ts'
 
 export const vectors = defineCommand({
   args: {},
-  options: { limit: wholeNumber('Maximum number of turns. Default: all new turns.', { min: 1 }), ...memoryOptions },
+  options: {
+    limit: wholeNumber('Maximum number of turns and beliefs. Default: all that have no vectors.', { min: 1 }),
+    ...memoryOptions,
+  },
   description:
-    'Processes turns without vectors, the newest first. With the setting sentenceVectors, `credence search` then also ranks hits by meaning. Can be interrupted and run again at any time.',
+    'Processes turns and beliefs without vectors, the newest first, after an import for example. Servers do so in the background. Can be interrupted and run again at any time.',
   examples: {
-    'credence vectors': 'Computes vectors for all new turns.',
-    'credence vectors --limit 1000': 'Computes vectors for the newest 1000 turns.',
+    'credence vectors': 'Computes vectors for all turns and beliefs that have none.',
+    'credence vectors --limit 1000': 'Computes vectors for the newest 1000 of them.',
   },
   async run({ options }, session) {
-    if (!session.places.settings(options).sentenceVectors)
+    if (session.places.settings(options).semantic === 'off')
       throw new UsageError(
-        'The setting sentenceVectors is off.',
-        'Put {"sentenceVectors": true} into config.json in the memory directory, or set CREDENCE_SENTENCE_VECTORS=true.',
+        'The setting semantic is off.',
+        'Remove it from config.json in the memory directory and from the environment (CREDENCE_SEMANTIC).',
       )
     const memory = await session.memories.writing(options)
     const { signal } = session.program.interruption()
-    const { embedded } = await memory.embedTurns({ signal, ...omitUndefined({ limit: options.limit }) })
+    const { waiting } = await memory.meaningStatus()
+    const total = Math.min(waiting, options.limit ?? waiting)
+    const { embedded } = await session.terminal.withProgress((bar) =>
+      memory.embedTexts({
+        signal,
+        ...omitUndefined({ limit: options.limit }),
+        onProgress: (done) => bar.show('turns and beliefs', done, Math.max(done, total)),
+      }),
+    )
     return {
       document: { embedded },
-      text: () => (embedded === 0 ? 'There are no new turns.' : `Computed vectors for ${counted(embedded, 'turn')}.`),
+      text: () =>
+        embedded === 0 ? 'All turns and beliefs have vectors.' : `Computed vectors for ${counted(embedded, 'text')}.`,
     }
   },
 })

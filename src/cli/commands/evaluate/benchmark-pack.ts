@@ -1,12 +1,12 @@
 import { statSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { runnerOf } from '../../../eval/kinds/kind.ts'
-import { loadPack, recallRunnerNames } from '../../../eval/kinds/retrieval/pack.ts'
-import { checkPack, mostPassedByNone, type PackCheck } from '../../../eval/kinds/retrieval/run-pack.ts'
 import { type Captured, captureCase } from '../../../eval/pack/capture.ts'
 import { importPack, type PackSummary, validatePack } from '../../../eval/pack/import-pack.ts'
 import { manifestOf } from '../../../eval/pack/manifest.ts'
-import { defaultEmbedder } from '../../../eval/system/open-embedder.ts'
+import { loadPack, recallRunnerNames } from '../../../eval/runners/retrieval/pack.ts'
+import { checkPack, mostPassedByNone, type PackCheck } from '../../../eval/runners/retrieval/run-pack.ts'
+import { runnerOf } from '../../../eval/runners/runner.ts'
+import { defaultEmbedder } from '../../../memory/meaning/open-embedder.ts'
 import { defineCommand, exitCodes, UsageError } from '../../command/command.ts'
 import { flag, one, readOptions, text, texts, words } from '../../command/options.ts'
 import { packRunners } from '../../evaluation.ts'
@@ -48,8 +48,8 @@ async function checkControls(session: Session, path: string, { benchmarkId, runn
       `--controls cannot check ${benchmarkId}.`,
       `Give the folder of a pack whose runner is one of ${recallRunnerNames.join(', ')}.`,
     )
-  const { backends, packsDirectory } = await session.evaluation()
-  return checkPack(loadPack(directory).pack, backends({ packsDirectory, embedder: defaultEmbedder }))
+  const { systems, packsDirectory } = await session.evaluation()
+  return checkPack(loadPack(directory).pack, systems({ packsDirectory, embedder: defaultEmbedder }))
 }
 
 function controlsText({ cases, passedByNone, passedByOracle, problems }: PackCheck, style: Style): string {
@@ -68,8 +68,8 @@ export async function validateFolder(
   const pack = await validatePack(path)
   if (pack.runner === undefined || !statSync(path).isDirectory()) return { pack, warnings: [] }
   const place = { directory: path, manifest: manifestOf(path) }
-  const kinds = await packRunners(session, pack.runner, defaultEmbedder)
-  return { pack, warnings: runnerOf(place, kinds).read(place).warnings }
+  const runners = await packRunners(session, pack.runner, defaultEmbedder)
+  return { pack, warnings: runnerOf(place, runners).read(place).warnings }
 }
 
 export function packText(pack: PackSummary): string {
@@ -150,7 +150,7 @@ export const benchmarkCapture = defineCommand({
     const memory = await session.memories.reading(options)
     const evaluation = await session.evaluation()
     const { packsDirectory } = evaluation
-    const subject = await evaluation.backends({ packsDirectory, embedder: defaultEmbedder }).open('bm25')
+    const system = await evaluation.systems({ packsDirectory, embedder: defaultEmbedder }).open('bm25')
     try {
       const { scopes } = session.places.locate(options)
       const captured = await captureCase(
@@ -159,7 +159,7 @@ export const benchmarkCapture = defineCommand({
           ...{ message, scopes, expect, reject, expectQuotes: expectQuote, forbidQuotes: forbidQuote },
           ...{ exactly, asIs, replace, note: note ?? null },
         },
-        { root, subject },
+        { root, system },
       )
       return {
         document: { ok: true, ...captured },
@@ -172,7 +172,7 @@ export const benchmarkCapture = defineCommand({
         ],
       }
     } finally {
-      await subject.close()
+      await system.close()
     }
   },
 })

@@ -1,15 +1,15 @@
 import { existsSync, statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { didYouMean } from '../../../did-you-mean.ts'
-import { readPackFolder } from '../../../eval/kinds/kind.ts'
 import { manifestOf, packFolders } from '../../../eval/pack/manifest.ts'
 import { optionsOf } from '../../../eval/run/run.ts'
 import { type RunRequest, run } from '../../../eval/run/run-packs.ts'
+import { readPackFolder } from '../../../eval/runners/runner.ts'
 import { manifestName, packPath } from '../../../eval/store/documents.ts'
 import { isSafeId } from '../../../eval/store/schemas/primitives.ts'
-import { isOutsideName, outsideForms, systemForms } from '../../../eval/system/backends.ts'
-import { defaultEmbedder } from '../../../eval/system/open-embedder.ts'
 import { redTeamControls, turnBaselines, turnSystemNames } from '../../../eval/system/system.ts'
+import { isOutsideName, outsideForms, systemForms } from '../../../eval/system/systems.ts'
+import { defaultEmbedder } from '../../../memory/meaning/open-embedder.ts'
 import { omitUndefined } from '../../../omit-undefined.ts'
 import { defineCommand, exitCodes, UsageError, type ValuesOf } from '../../command/command.ts'
 import { extractorForms, flag, rest, text, wholeNumber } from '../../command/options.ts'
@@ -209,8 +209,8 @@ function resumedJob(runId: string, setup: RunSetup): Job {
 async function runJob(job: Job, { root, session, evaluation, signal, jobs }: RunSetup): Promise<readonly RunResult[]> {
   const { directory, system, embedder, data, isBaseline, given, ...request } = job
   const { repeats, seed, filter, notes, gitRef, explain } = request
-  const kinds = await packRunners(session, manifestOf(directory).runner, embedder, data)
-  const pack = await readPackFolder(directory, kinds)
+  const runners = await packRunners(session, manifestOf(directory).runner, embedder, data)
+  const pack = await readPackFolder(directory, runners)
   const { benchmarkId } = pack.manifest
   const results = await run([pack], [system ?? undefined], {
     ...{ ...request, root, now: () => new Date(), signal, jobs },

@@ -5,7 +5,7 @@ import { environmentName, type SettingName, type Settings } from '../../../confi
 import { MemoryError } from '../../../errors.ts'
 import { evalStoreIn } from '../../../eval/store/documents.ts'
 import type { RunEnvironment } from '../../../eval/store/schemas/run.ts'
-import { defaultEmbedder } from '../../../eval/system/open-embedder.ts'
+import { defaultEmbedder } from '../../../memory/meaning/open-embedder.ts'
 import { kebab, UsageError } from '../../command/command.ts'
 import { memoryOptions, text, wholeNumber } from '../../command/options.ts'
 import type { Evaluation } from '../../evaluation.ts'

@@ -1,16 +1,16 @@
 import { basename, join, resolve } from 'node:path'
 import { MemoryError } from '../../../errors.ts'
-import { answerOf, recallPack } from '../../../eval/kinds/retrieval/carry-out.ts'
-import { casesHolding, findPacks, loadPack, type Pack, readPack } from '../../../eval/kinds/retrieval/pack.ts'
-import { type PackRun, readPackRun } from '../../../eval/kinds/retrieval/run-pack.ts'
 import { type ComparisonRow, comparisonRow, overallTable, packTable } from '../../../eval/report/comparison.ts'
 import { reportEntriesOf, reportsOf } from '../../../eval/report/retrieval-report.ts'
 import { type RunRequest, run } from '../../../eval/run/run-packs.ts'
-import { isSystemName, readSystemName, type SystemName, systemForms } from '../../../eval/system/backends.ts'
-import { defaultEmbedder } from '../../../eval/system/open-embedder.ts'
+import { casesHolding, findPacks, loadPack, type Pack, readPack } from '../../../eval/runners/retrieval/pack.ts'
+import { answerOf, recallPack } from '../../../eval/runners/retrieval/retrieval-runner.ts'
+import { type PackRun, readPackRun } from '../../../eval/runners/retrieval/run-pack.ts'
 import { controlSystems, systemNames } from '../../../eval/system/system.ts'
+import { isSystemName, readSystemName, type SystemName, systemForms } from '../../../eval/system/systems.ts'
 import { asJson } from '../../../files/atomic-write.ts'
 import { writeFiles } from '../../../files/write-files.ts'
+import { defaultEmbedder } from '../../../memory/meaning/open-embedder.ts'
 import { omitUndefined } from '../../../omit-undefined.ts'
 import { type CommandAnswer, defineCommand, exitCodes, UsageError, type ValuesOf } from '../../command/command.ts'
 import { choice, flag, option, text, texts } from '../../command/options.ts'
@@ -218,8 +218,8 @@ async function compare(
   process.env.TZ = 'UTC'
   const { root } = evalStore(session, places)
   const evaluation = await session.evaluation()
-  const backends = evaluation.backends({ packsDirectory, embedder })
-  const open = (name: string) => backends.open(readSystemName(name))
+  const opened = evaluation.systems({ packsDirectory, embedder })
+  const open = (name: string) => opened.open(readSystemName(name))
   const packs = await Promise.all(found.map(({ pack, directory }) => recallPack(pack, directory, open)))
   const { signal, release } = session.program.interruption()
   const ran: { readonly backend: string; readonly runs: readonly PackRun[] }[] = []
@@ -241,7 +241,7 @@ async function compare(
         const runs = await Promise.all(
           results.map(({ summary }, at) => readPackRun(root, summary.runId, (found[at] as FoundPack).pack)),
         )
-        ran.push({ backend: runs[0]?.subject.name ?? system, runs })
+        ran.push({ backend: runs[0]?.system.name ?? system, runs })
       } catch (error) {
         const isMissing = error instanceof MemoryError && error.code === 'unavailable'
         if (!isMissing || named.includes(system)) throw error
@@ -269,7 +269,7 @@ async function oneCase(
   const runs = ran.flatMap((one) => one.runs.map(only))
   const found = runs.flatMap((run) => {
     const [answer = null] = run.outcomes.map(answerOf)
-    return reportEntriesOf(run).map((entry) => ({ backend: run.subject.name, entry, answer }))
+    return reportEntriesOf(run).map((entry) => ({ backend: run.system.name, entry, answer }))
   })
   const endings = found.map(({ backend, entry: { status, failures, error } }) => {
     const reasons = error === null ? failures : [error]

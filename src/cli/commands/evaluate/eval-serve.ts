@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
-import { defaultEmbedder } from '../../../eval/system/open-embedder.ts'
 import { listenOnLoopback } from '../../../http/listen.ts'
 import { recallApp } from '../../../http/recall-app.ts'
+import { defaultEmbedder } from '../../../memory/meaning/open-embedder.ts'
 import { defineCommand } from '../../command/command.ts'
 import { wholeNumber } from '../../command/options.ts'
 
@@ -18,8 +18,8 @@ export const evalServe = defineCommand({
     'credence eval serve --port 0 --json': 'Serves on a free port, and prints it as JSON.',
   },
   async run({ options: { port = usualPort } }, session) {
-    const { backends, packsDirectory } = await session.evaluation()
-    const system = backends({ packsDirectory, embedder: defaultEmbedder }).ours()
+    const { systems, packsDirectory } = await session.evaluation()
+    const system = systems({ packsDirectory, embedder: defaultEmbedder }).ours()
     const app = recallApp({
       system,
       now: () => new Date(),

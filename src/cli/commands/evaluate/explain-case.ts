@@ -1,7 +1,7 @@
-import { answerOf, explanationOf } from '../../../eval/kinds/retrieval/carry-out.ts'
-import { checkExpectations, type Expectations, type Outcome } from '../../../eval/kinds/retrieval/expectations.ts'
-import type { Pack } from '../../../eval/kinds/retrieval/pack.ts'
-import type { PackRun } from '../../../eval/kinds/retrieval/run-pack.ts'
+import { checkExpectations, type Expectations, type Outcome } from '../../../eval/runners/retrieval/expectations.ts'
+import type { Pack } from '../../../eval/runners/retrieval/pack.ts'
+import { answerOf, explanationOf } from '../../../eval/runners/retrieval/retrieval-runner.ts'
+import type { PackRun } from '../../../eval/runners/retrieval/run-pack.ts'
 import type { AnswerHit, SystemAnswer } from '../../../eval/system/system.ts'
 import { harmless, type Style } from '../../text/output.ts'
 import { arithmetic } from '../../text/recall.ts'
@@ -9,11 +9,11 @@ import { arithmetic } from '../../text/recall.ts'
 const mostFailuresShown = 20
 
 export function failureText(runs: readonly PackRun[], style: Style): string {
-  const failed = runs.flatMap(({ subject, pack, outcomes }) =>
+  const failed = runs.flatMap(({ system, pack, outcomes }) =>
     outcomes.flatMap(({ caseId, verdict, error, failures }) => {
       if (verdict === 'pass') return []
       const reasons = error === undefined ? failures : [`error: ${error.message}`]
-      const title = style.red(`${subject.name} ${pack.id} ${caseId}`)
+      const title = style.red(`${system.name} ${pack.id} ${caseId}`)
       return [[title, ...reasons.map((reason) => `  ${harmless(reason)}`)].join('\n')]
     }),
   )
@@ -36,7 +36,7 @@ export function explanationText(run: PackRun, id: string, style: Style): string 
   const within = limits.length === 0 ? '' : `, at most ${limits.join(', ')}`
   const ending = { pass: 'passed', fail: 'FAILED', error: 'ERROR' }[outcome.verdict as 'pass' | 'fail' | 'error']
   const whole = [
-    `${run.subject.name}: ${id} (${run.pack.id}${group ? `, ${group}` : ''}): ${ending}`,
+    `${run.system.name}: ${id} (${run.pack.id}${group ? `, ${group}` : ''}): ${ending}`,
     ...(asked.turnIndex === null && asked.description !== '' ? [`  ${asked.description}`] : []),
     '',
     ...section('message', [markedMessage(asked.message, answer, mark)]),

@@ -125,7 +125,7 @@ function contentsText(contents: StoreContents | 'damaged'): string {
 const Noted = z.array(z.object({ file: z.string(), at: z.string() }))
 type NotedBackup = z.infer<typeof Noted>[number]
 
-const mostNoted = 100
+const maxNoted = 100
 const notesIn = (dir: string): string => join(dir, 'state', 'backups.json')
 
 /** The backups that were made of a memory and still exist, so that forgetting can name them. Removes drafts of killed ones. */
@@ -149,7 +149,7 @@ async function noteBackup(dir: string, made: NotedBackup): Promise<void> {
   )
   if (!isWritable) return
   const others = (await knownBackups(dir)).filter(({ file }) => file !== made.file)
-  const notes = asJson([...others, made].slice(-mostNoted))
+  const notes = asJson([...others, made].slice(-maxNoted))
   await writeAtomically(ownPath(dir, notesIn(dir)), notes, { existing: 'replace' }).catch((error: unknown) => {
     if (codeOf(error) !== 'ENOSPC') throw error
   })

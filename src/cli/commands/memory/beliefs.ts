@@ -1,9 +1,9 @@
-import { beliefTypes, statuses } from '../../../beliefs/belief.ts'
 import { omitUndefined } from '../../../omit-undefined.ts'
+import { beliefFilter } from '../../../operations/shared-fields.ts'
 import { defineCommand, UsageError } from '../../command/command.ts'
-import { choices, filterOptions, flag, memoryOptions, wholeNumber } from '../../command/options.ts'
+import { fieldOptions, filterOptions, flag, memoryOptions, wholeNumber } from '../../command/options.ts'
 import { beliefBlock } from '../../text/beliefs.ts'
-import { counted, harmless, moreNote, table } from '../../text/output.ts'
+import { moreNote } from '../../text/output.ts'
 import { teamsOf } from '../people/people.ts'
 
 const noBeliefs = 'There are no beliefs yet; `credence remember` adds one.'
@@ -11,9 +11,7 @@ const noBeliefs = 'There are no beliefs yet; `credence remember` adds one.'
 export const beliefs = defineCommand({
   args: {},
   options: {
-    type: choices('<type>', beliefTypes, 'Only beliefs of this type.'),
-    status: choices('<status>', statuses, 'Only beliefs of this status.'),
-    pinned: flag('Only pinned beliefs.'),
+    ...fieldOptions(beliefFilter, 'type', 'status', 'pinned'),
     all: flag('Include superseded, settled and proposed beliefs.'),
     limit: wholeNumber('How many to show.', { min: 1, max: 1_000, default: 50 }),
     offset: wholeNumber('How many to skip.', { min: 0, default: 0 }),
@@ -35,7 +33,7 @@ export const beliefs = defineCommand({
       const scopes = await memory.scopes()
       return {
         document: { scopes },
-        text: () => table(scopes.map((one) => [harmless(one.scope), counted(one.beliefs, 'belief')])),
+        shown: scopes,
         notes: scopes.length === 0 ? [noBeliefs] : [],
       }
     }

@@ -1,7 +1,7 @@
 import { join, relative } from 'node:path'
 import type { Belief } from '../../../beliefs/belief.ts'
-import { isSameStatement } from '../../../beliefs/identity.ts'
 import type { Turn } from '../../../beliefs/turn.ts'
+import { copiesOf, type ErasedCopies, eraseCopies } from '../../../copied-texts.ts'
 import { MemoryError } from '../../../errors.ts'
 import type { ForgottenTexts } from '../../../files/erase-texts.ts'
 import { localDay } from '../../../local-time.ts'
@@ -9,7 +9,6 @@ import type { ForgottenTurns, TurnSelection } from '../../../memory/conversation
 import type { Memory } from '../../../memory/memory.ts'
 import { syncIfThere } from '../../../memory/mirror/sync-on-commit.ts'
 import { omitUndefined } from '../../../omit-undefined.ts'
-import { copiesOf, type ErasedCopies, eraseCopies } from '../../../open-memory.ts'
 import {
   type CommandAnswer,
   defineCommand,
@@ -247,14 +246,11 @@ async function forgetBelief(
 ): Promise<CommandAnswer> {
   const found = await memory.history(reference)
   const { belief } = found
-  const isSelected = ({ id, content }: Belief): boolean =>
-    chain || id === belief.id || isSameStatement(content, belief.content)
-  const selected = found.chain.filter(isSelected)
-  const kept = found.chain.filter((one) => !isSelected(one))
-  const shown = selected.map((one) => beliefBlock(one, plain(80))).join('\n')
   // By id, so that exactly what was shown is forgotten.
   const target = { wholeChain: chain, keepTurns }
-  const { turns } = await memory.previewForget(belief.id, target)
+  const { beliefs: selected, turns } = await memory.previewForget(belief.id, target)
+  const kept = found.chain.filter(({ id }) => !selected.some((one) => one.id === id))
+  const shown = selected.map((one) => beliefBlock(one, plain(80))).join('\n')
   const { turns: stating } = keepTurns ? await memory.previewForget(belief.id, { wholeChain: chain }) : { turns: [] }
   const files = await copiesOf(
     { dir: session.places.locate(given).dir, evalStoreDir: session.places.settings(given).evalStoreDir },
@@ -265,12 +261,7 @@ async function forgetBelief(
     ...turnLines('These messages state it too and are kept:', stating),
     ...(files.length === 0
       ? []
-      : [
-          `These files contain it too; it goes from them: ${listShort(
-            files.map((file) => harmless(file)),
-            maxFiles,
-          )}.`,
-        ]),
+      : [`These files contain it too; it goes from them: ${listShort(files.map(harmless), maxFiles)}.`]),
   ]
   const ids = found.chain.map(({ id }) => id)
   const isEarlier = ({ id }: Belief): boolean => ids.indexOf(id) < ids.indexOf(belief.id)

@@ -25,7 +25,8 @@ import {
 } from '../../command/options.ts'
 import type { Session } from '../../session.ts'
 import { beliefBlock, called, chainText, short } from '../../text/beliefs.ts'
-import { columns, counted, harmless, indented, lines, type Style, table } from '../../text/output.ts'
+import { detailText } from '../../text/default-text.ts'
+import { columns, counted, harmless, indented, lines, listShort, type Style } from '../../text/output.ts'
 import { speakerOf } from '../../text/recall.ts'
 import { aboutBeliefOrTurn } from './belief-or-turn.ts'
 
@@ -56,7 +57,7 @@ async function shownBelief(memory: Memory, reference: string): Promise<CommandAn
         style.bold(harmless(found.name)),
         indented(harmless(found.content), 2, style.width),
         '',
-        columns([...fieldsOf(found, revisions), ['changed', changed]], { width: style.width }),
+        detailText({ ...detailsOf(found, revisions), changed }, style),
         supersessionLines(chain, found.id, style),
       ),
   }
@@ -67,10 +68,10 @@ async function shownTurn(memory: Memory, turn: Turn): Promise<CommandAnswer> {
   const isMasked = hasMask(turn.text)
   const isPasted = turn.origin === 'document' || (turn.role === 'user' && pastedFrom(turn.text) < turn.text.length)
   const { id, session, scope, host } = turn
-  const fields = {
+  const details = {
     id,
     'said by': speakerOf(turn),
-    'said at': `${localMinute(turn.at, turn.utcOffset)}`,
+    'said at': localMinute(turn.at, turn.utcOffset),
     conversation: `${session}; see \`credence conversations ${id}\``,
     scope,
     host,
@@ -78,14 +79,13 @@ async function shownTurn(memory: Memory, turn: Turn): Promise<CommandAnswer> {
     pasted: isPasted && (turn.origin === 'document' ? 'all of it' : 'part of it; that part is not quoted'),
     learned: learned.length === 0 && 'nothing',
   }
-  const rows = Object.entries(fields).flatMap(([label, value]) => (value === false ? [] : [[label, harmless(value)]]))
   return {
     document: { turn, learned, isMasked, isPasted },
     text: (style) =>
       lines(
         indented(harmless(turn.text), 2, style.width),
         '',
-        columns(rows, { width: style.width }),
+        detailText(details, style),
         learned.length > 0 && ['', 'Learned from it:', ...learned.map((one) => beliefBlock(one, style))],
       ),
   }
@@ -96,23 +96,23 @@ const supersessionLines = (chain: readonly Belief[], id: string, style: Style): 
 
 const edits: readonly EventKind[] = ['edit', 'pin', 'unpin', 'alias']
 
-function fieldsOf(shown: Belief, revisions: readonly BeliefRevision[]): readonly (readonly string[])[] {
+function detailsOf(shown: Belief, revisions: readonly BeliefRevision[]) {
   const byPerson = new Set(revisions.filter(({ event }) => event.actor === 'person').map(({ event }) => event.kind))
   const isOnlyAccepted = byPerson.has('accept') && !edits.some((kind) => byPerson.has(kind))
   const { provenance, expertise, reinforcement, resolvedAt, resolvedBy } = shown
   const settled = resolvedBy === null ? '' : ` by ${resolvedBy}`
-  const fields = {
+  return {
     why: shown.why,
     id: shown.id,
     type: shown.subtype === null ? shown.type : `${shown.type}, ${shown.subtype}`,
-    'also called': shown.aliases.join(', '),
-    scope: shown.scopes.join(', '),
+    'also called': shown.aliases,
+    scope: shown.scopes,
     status: shown.status,
-    confidence: String(shown.confidence),
+    confidence: shown.confidence,
     pinned: shown.pinned ? 'yes' : 'no',
     agent: shown.agent,
     relation: shown.relation,
-    connects: shown.participants.join(', '),
+    connects: shown.participants,
     expertise: expertise && `${expertise.domain}, ${expertise.depth}`,
     'superseded by': shown.supersededBy,
     'proposed for': shown.proposedFor,
@@ -124,7 +124,6 @@ function fieldsOf(shown: Belief, revisions: readonly BeliefRevision[]): readonly
     confirmed:
       reinforcement.count > 0 && `${counted(reinforcement.count, 'time')}, last ${localMinute(reinforcement.at)}`,
   }
-  return Object.entries(fields).flatMap(([label, value]) => (value ? [[label, harmless(value)]] : []))
 }
 
 export const history = defineCommand({
@@ -152,7 +151,7 @@ export const history = defineCommand({
       const names = await namesOf(memory, events)
       return {
         document: { events },
-        text: () => table(events.map((event) => eventRow(event, names))),
+        shown: events.map((event) => shownEvent(event, names)),
         notes: events.length === 0 ? ['There are no changes yet.'] : [],
       }
     }
@@ -169,25 +168,21 @@ export const history = defineCommand({
   },
 })
 
-const eventCells = (event: JournalEntry): readonly string[] => [
+const outcomeOf = ({ undoes, undoneBy }: JournalEntry): string =>
+  undoneBy === null ? (undoes === null ? '' : `undoes ${undoes}`) : `undone by ${undoneBy}`
+
+function shownEvent(event: JournalEntry, names: ReadonlyMap<string, string>) {
+  const { number: change, at, kind, actor, origin, beliefIds, beliefCount } = event
+  const [first = ''] = beliefIds
+  const belief = `${names.get(first) ?? first}${beliefCount > 1 ? ` and ${beliefCount - 1} more` : ''}`
+  return { change, at, kind, author: `${actor} ${origin}`, belief, note: outcomeOf(event) }
+}
+
+const revisionRow = ({ event, outcome, belief: after }: BeliefRevision): readonly string[] => [
   String(event.number),
   localMinute(event.at),
   event.kind,
   `${event.actor} ${harmless(event.origin)}`,
-]
-
-const outcomeOf = ({ undoes, undoneBy }: JournalEntry): string =>
-  undoneBy === null ? (undoes === null ? '' : `undoes ${undoes}`) : `undone by ${undoneBy}`
-
-function eventRow(event: JournalEntry, names: ReadonlyMap<string, string>): readonly string[] {
-  const [first = ''] = event.beliefIds
-  const others = event.beliefCount - 1
-  const what = `${names.get(first) ?? harmless(first)}${others > 0 ? ` and ${others} more` : ''}`
-  return [...eventCells(event), what, outcomeOf(event)]
-}
-
-const revisionRow = ({ event, outcome, belief: after }: BeliefRevision): readonly string[] => [
-  ...eventCells(event),
   outcomeOf(event),
   after === null ? (outcome === 'absent' ? 'withdrawn' : 'its text is gone') : short(after.content),
 ]
@@ -206,7 +201,7 @@ async function namesOf(memory: Memory, events: readonly JournalEntry[]): Promise
   return names
 }
 
-/** How a belief went that is no longer there, where its last change is among these. */
+/** How a missing belief was removed, if its last change is in the list. */
 function removalIn(events: readonly JournalEntry[], id: string): string {
   const last = events.find(({ beliefIds }) => beliefIds.includes(id))
   if (last?.kind === 'forget') return 'forgotten'
@@ -278,7 +273,7 @@ const scopesOf = (beliefs: readonly Belief[]): readonly string[] =>
   [...new Set(beliefs.flatMap((belief) => belief.scopes))].sort()
 
 /** A change may be the import of a large file. */
-const mostNamed = 3
+const maxNamed = 3
 
 /** Asks before a change is undone that was made in another project. */
 async function mayUndo({ change, beliefs }: Undoing, active: readonly string[], session: Session): Promise<boolean> {
@@ -288,9 +283,8 @@ async function mayUndo({ change, beliefs }: Undoing, active: readonly string[], 
   )
   if (elsewhere.length === 0) return true
   const where = harmless(scopesOf(elsewhere).join(' and '))
-  const names = elsewhere.slice(0, mostNamed).map(called).join(', ')
-  const more = elsewhere.length > mostNamed ? ` and ${elsewhere.length - mostNamed} more` : ''
-  const what = `${changeText(change)}, was made in ${where}: ${names}${more}.`
+  const names = listShort(elsewhere.map(called), maxNamed)
+  const what = `${changeText(change)}, was made in ${where}: ${names}.`
   if (session.terminal.isInteractive())
     return session.terminal.confirm(`This belongs to another project: ${what} Undo it?`)
   throw new UsageError(

@@ -32,7 +32,7 @@ export const mirror = defineCommand({
       'Imports your edits, asks once whether to apply those that need your decision, and updates the file.',
     'credence mirror sync --accept': 'Accepts the removal of many lines at once.',
     'credence mirror status --json': 'Prints whether file and store agree as one JSON document.',
-    'credence mirror watch': 'Imports every save of MEMORY.md at once.',
+    'credence mirror watch': 'Imports every save of MEMORY.md within a second.',
   },
   async run({ args: { action = 'status' }, options }, session) {
     if (options.accept && action !== 'sync')

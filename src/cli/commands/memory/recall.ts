@@ -53,6 +53,9 @@ export const recall = defineCommand({
       nearMisses: explain || nearMisses,
     })
     const { prelude, pinned, relevant, questions, quotes } = context
+    const compared = explain ? await memory.meaningStatus() : null
+    const meaning =
+      compared === null ? undefined : compared.isUsedByRecall && compared.indexed > 0 ? 'vectors' : 'words'
     const isFound = relevant.length + quotes.length > 0
     const isLookedFor = !render && !isFound && asOf === undefined
     const hints = isLookedFor ? await hintsFor(memory, message, context) : null
@@ -60,7 +63,7 @@ export const recall = defineCommand({
     return {
       document: render
         ? { prompt: await promptOf(context) }
-        : { ...context, ...(hints === null ? {} : { suggestions: hints.suggestions }) },
+        : { ...context, ...omitUndefined({ meaning }), ...(hints === null ? {} : { suggestions: hints.suggestions }) },
       text: async function* (style) {
         if (render) yield promptOf(context)
         else

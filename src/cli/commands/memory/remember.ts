@@ -1,28 +1,27 @@
-import { type Belief, beliefTypes, expertiseDepths, subtypes } from '../../../beliefs/belief.ts'
+import { type Belief, expertiseDepths } from '../../../beliefs/belief.ts'
 import { universalScope } from '../../../beliefs/scope.ts'
 import { localDay } from '../../../local-time.ts'
-import { everydayReason, refusalText } from '../../../memory/change/aliases.ts'
 import type { Corrected } from '../../../memory/change/correct.ts'
 import { parseForm } from '../../../memory/change/draft.ts'
 import type { Remembered } from '../../../memory/change/remember.ts'
 import { isPersonal } from '../../../memory/learn/rules.ts'
-import { secretTold } from '../../../memory/learn/secrets.ts'
 import type { Author } from '../../../memory/ports.ts'
 import { omitUndefined } from '../../../omit-undefined.ts'
+import { everydayHints, type RememberHint, rememberHints, secretHints } from '../../../operations/remember-hints.ts'
+import { correction, draft } from '../../../operations/shared-fields.ts'
 import { defineCommand, UsageError } from '../../command/command.ts'
 import {
   authorOptions,
   belief,
   changeOptions,
-  choice,
+  fieldOption,
+  fieldOptions,
   flag,
   keyOptions,
   memoryOptions,
   option,
-  share,
   targetOptions,
   text,
-  texts,
   words,
 } from '../../command/options.ts'
 import type { Session } from '../../session.ts'
@@ -30,30 +29,18 @@ import { called, foundBy, short } from '../../text/beliefs.ts'
 import { harmless, lines, type Style } from '../../text/output.ts'
 import { pausedNotes } from '../conversation/pause.ts'
 
-const nameOption = (help: string) => option('<name>', help, (name) => parseForm('name', name))
-const aliasOption = texts('<alias>', 'Another name for it. May be given several times.')
-const statusOption = {
-  ...choice('<status>', ['active', 'inferred', 'exploratory'], 'The status of the belief.'),
-  default: 'active',
-}
+const nameOption = (help = '') => option('<name>', help, (name) => parseForm('name', name))
+const aliasOption = fieldOption(draft.aliases, '<alias>')
 
 export const remember = defineCommand({
   args: { statement: words('The statement, in your words.') },
   options: {
-    name: {
-      ...nameOption('Its name. A message that contains the name recalls the belief.'),
-      default: 'derived from the statement',
-    },
+    name: nameOption(draft.name.help),
     alias: aliasOption,
-    why: text('<text>', 'What an agent should do about it.'),
-    type: choice('<type>', beliefTypes, 'The type of the belief.', 'entity'),
-    subtype: choice('<subtype>', subtypes, 'The subtype of a preference.'),
-    status: statusOption,
-    confidence: share('<number>', 'How certain it is, from 0 to 1.', '1'),
-    pin: flag('Recall it for every message in its scope.'),
+    ...fieldOptions(draft, 'why', 'type', 'subtype', 'status', 'confidence', 'relation'),
+    pin: fieldOption(draft.pinned),
+    participant: fieldOption(draft.participants, '<belief>'),
     replace: flag('Replace beliefs that give another value of the same thing, without asking.'),
-    participant: texts('<belief>', 'For a relation: a belief it connects, by id or name. May be given several times.'),
-    relation: text('<text>', 'For a relation: how they are connected, such as "depends on".'),
     expertise: option(
       '<domain:depth>',
       `A field the person knows, and how well: ${expertiseDepths.join(', ')}.`,
@@ -80,14 +67,14 @@ export const remember = defineCommand({
       'A preference of the person, in every project.',
   },
   async run({ args: { statement }, options }, session) {
-    const { name, alias, pin, participant, scope: _scope, dir: _dir, user: _user, as: _as, ...draft } = options
+    const { name, alias, pin, participant, scope: _scope, dir: _dir, user: _user, as: _as, ...rest } = options
     const { dir, scopes, homeScopes } = session.places.locate(options)
     const memory = await session.memories.writing(options)
     const former = await session.places.formerProjectNotes(options, memory)
-    const warned = await confirmAliases(alias, options.as, session)
+    await confirmAliases(alias, options.as, session)
     const isEverywhere = options.scope.length === 0 && scopes.includes(universalScope) && isPersonal(statement)
     const given = {
-      ...omitUndefined({ ...draft, name }),
+      ...omitUndefined({ ...rest, name }),
       content: statement,
       aliases: alias,
       pinned: pin,
@@ -98,22 +85,12 @@ export const remember = defineCommand({
     const { key: _key, ...again } = given
     const isReplaced = await confirmReplacement(stored, session)
     const remembered = isReplaced ? await memory.remember({ ...again, replace: true }) : stored
-    const id = harmless(remembered.belief.id)
-    const derived = `The name was derived from the statement. To add an alias: credence alias ${id} add "the words"`
     const [home = universalScope] = homeScopes
-    const everywhere =
-      isEverywhere && home !== universalScope
-        ? [`It is about you, so every project has it. To keep it in this one: --scope ${harmless(home)}`]
-        : []
-    const isDerived = name === undefined && remembered.outcome === 'remembered'
-    const refused = remembered.refusedAliases.map(refusalText)
     const notes = [
-      ...secretWarning(remembered.belief),
-      ...warned,
-      ...refused,
-      ...(isDerived ? [derived] : []),
-      ...(await otherValueNotes(remembered, options, session)),
-      ...everywhere,
+      ...(await hintNotes(remembered, options, session)),
+      isEverywhere &&
+        home !== universalScope &&
+        `It is about you, so every project has it. To keep it in this one: --scope ${harmless(home)}`,
       ...former,
       ...pausedNotes(dir, session),
     ]
@@ -124,11 +101,9 @@ export const remember = defineCommand({
 export const correct = defineCommand({
   args: { belief, statement: words('What is true now.') },
   options: {
-    name: nameOption('A new name; the old one stays as an alias.'),
+    name: nameOption(correction.name.help),
     alias: aliasOption,
-    why: text('<text>', 'What an agent should do about it now.'),
-    type: choice('<type>', beliefTypes, 'The new type of the belief.'),
-    status: statusOption,
+    ...fieldOptions(correction, 'why', 'type', 'status'),
     ...changeOptions,
   },
   examples: {
@@ -148,7 +123,10 @@ export const correct = defineCommand({
     return {
       document: corrected,
       text: (style) => rememberedText(corrected, style),
-      notes: corrected.outcome === 'unchanged' ? [] : secretWarning(corrected.belief),
+      notes:
+        corrected.outcome === 'unchanged'
+          ? []
+          : secretHints(corrected.belief).map((hint) => hintNote(hint, corrected.belief)),
     }
   },
 })
@@ -163,21 +141,33 @@ async function confirmReplacement({ otherValues }: Remembered, session: Session)
 const otherValueText = (other: Belief): string =>
   `Stated ${localDay(other.provenance.at)}: ${short(other.content)} ${called(other)}`
 
+type NotedOptions = Partial<Record<'dir' | 'store' | 'user' | 'name', string | undefined>> & {
+  readonly as: Author | undefined
+  readonly alias: readonly string[]
+}
+
+/** The hints of the operation, with the commands that follow them. */
+async function hintNotes(remembered: Remembered, options: NotedOptions, session: Session): Promise<readonly string[]> {
+  const hints = rememberHints(remembered, { name: options.name, aliases: options.alias })
+  const hasOthers = hints.some(({ kind }) => kind === 'other values')
+  return [
+    ...hints.map((hint) => hintNote(hint, remembered.belief)),
+    ...(hasOthers ? await replacingLines(remembered, options, session) : []),
+  ]
+}
+
+function hintNote({ kind, text }: RememberHint, { id }: Belief): string {
+  if (kind === 'secret') return `warning: ${text} To remove it: credence forget ${harmless(id)}`
+  if (kind === 'everyday alias') return `warning: ${text}`
+  return kind === 'derived name' ? `${text} To add an alias: credence alias ${harmless(id)} add "the words"` : text
+}
+
 /** The beliefs that give another value of the same thing, and the command that replaces them. */
-async function otherValueNotes(
+async function replacingLines(
   { otherValues, belief: kept }: Remembered,
-  {
-    dir,
-    store,
-    user,
-    name,
-    as,
-  }: Partial<Record<'dir' | 'store' | 'user' | 'name', string | undefined>> & {
-    readonly as: Author | undefined
-  },
+  { dir, store, user, name, as }: NotedOptions,
   session: Session,
 ): Promise<readonly string[]> {
-  if (otherValues.length === 0) return []
   const { shellLine } = await import('../../connect/launch.ts')
   const given = omitUndefined({ name, user, store, dir, as: as && `${as.actor}:${as.origin}` })
   const flags = [
@@ -186,40 +176,24 @@ async function otherValueNotes(
   ]
   const launch = { command: 'credence', args: ['remember', '--replace', ...flags, '--'] }
   const command = harmless(shellLine(launch, [kept.content], session.program.machine.platform))
-  const which = otherValues.length === 1 ? 'Another belief gives' : 'Other beliefs give'
   return [
-    `${which} another value of the same thing; both are recalled, the newest first.`,
     ...otherValues.map((other) => `  ${otherValueText(other)}`),
     `  To replace ${otherValues.length === 1 ? 'it' : 'them'}: ${command}`,
   ]
 }
 
-/** A person may store a secret of theirs, but should know that it is one to everybody who reads the memory. */
-function secretWarning({ id, name, content, why, aliases }: Belief): readonly string[] {
-  const secret = secretTold({ name, content, why, aliases })
-  if (secret === null) return []
-  return [
-    `warning: The statement seems to contain ${secret}, and every agent that reads this memory can see it. To remove it: credence forget ${harmless(id)}`,
-  ]
-}
-
-/** Warns of aliases that many messages would hold by chance, and asks in a terminal. */
+/** Warns of aliases that many messages contain by chance, and asks in a terminal. */
 export async function confirmAliases(
   aliases: readonly string[],
   author: Author | undefined,
   session: Pick<Session, 'terminal'>,
 ): Promise<readonly string[]> {
   if (author !== undefined && author.actor !== 'person') return []
-  const warnings: string[] = []
-  for (const alias of aliases) {
-    const reason = everydayReason(alias)
-    if (reason === null) continue
-    const warning = `"${alias}" would be found in many messages. ${reason}`
-    if (session.terminal.isInteractive() && !(await session.terminal.confirm(`${warning} Use it all the same?`)))
-      throw new UsageError('Nothing was changed.', `Leave out the alias "${alias}", or choose a more distinctive one.`)
-    warnings.push(`warning: ${warning}`)
-  }
-  return warnings
+  const hints = aliases.flatMap(everydayHints)
+  for (const { text } of hints)
+    if (session.terminal.isInteractive() && !(await session.terminal.confirm(`${text} Use it all the same?`)))
+      throw new UsageError('Nothing was changed.', 'Leave out the alias, or choose a more distinctive one.')
+  return hints.map(({ text }) => `warning: ${text}`)
 }
 
 export function rememberedText(

@@ -7,6 +7,7 @@ import { MemoryError } from '../../../errors.ts'
 import { localDay, withOffset } from '../../../local-time.ts'
 import type { ReviewItem } from '../../../memory/change/review.ts'
 import type { Extractor } from '../../../memory/learn/extraction.ts'
+import { isDerivedName } from '../../../memory/learn/name-of.ts'
 import type { Memory } from '../../../memory/memory.ts'
 import { omitUndefined } from '../../../omit-undefined.ts'
 import { type CommandAnswer, defineCommand, exitCodes, UsageError } from '../../command/command.ts'
@@ -29,9 +30,9 @@ const usualTurns = 50
 const defaultLimit = 1_000
 const modelTimeoutMs = 120_000
 /** After as many failures in a row a model is not asked again. */
-const mostFailures = 3
+const maxFailures = 3
 /** Characters of the message around a statement. */
-const mostQuoted = 300
+const maxQuoted = 300
 
 const reviewedScopes = scopes(
   'Only items of this scope. With accept or reject: where to look first if several beliefs have the name.',
@@ -183,7 +184,6 @@ async function acceptEdited(memory: Memory, { belief, target }: ReviewItem, cont
   if (target !== null) await memory.correct(target.id, { content })
   else {
     const source = provenance.sourceId === null ? {} : { sourceId: provenance.sourceId }
-    const { isDerivedName } = await import('../../../memory/learn/name-of.ts')
     // A derived name follows the new words.
     const named = isDerivedName(belief) ? {} : { name, aliases }
     await memory.remember({ ...named, content, type, subtype, scopes, why, ...source })
@@ -207,7 +207,7 @@ function itemText({ kind, belief, target, reason, turn, at }: ReviewItem, style:
     turn === null
       ? `    Proposed ${localDay(at)}.`
       : `    Said ${localDay(at, turn.utcOffset)} in ${harmless(turn.host)}, conversation ${harmless(turn.session)}.`,
-    turn !== null && turn.text.trim() !== belief.content && `    "${short(turn.text, mostQuoted)}"`,
+    turn !== null && turn.text.trim() !== belief.content && `    "${short(turn.text, maxQuoted)}"`,
     `    ${harmless(reason)}`,
   )
 }
@@ -245,7 +245,7 @@ async function extractFrom(memory: Memory, session: Session, { spec, turns }: { 
   let inARow = 0
   await session.terminal.withProgress(async (bar) => {
     for (const turn of own) {
-      if (signal.aborted || inARow >= mostFailures) break
+      if (signal.aborted || inARow >= maxFailures) break
       bar.show(`turns read by ${found.model ?? found.name}`, sum.read, own.length)
       const limits = { signal: AbortSignal.any([signal, AbortSignal.timeout(modelTimeoutMs)]) }
       try {

@@ -1,24 +1,25 @@
-import { beliefTypes, isCurrent, statuses } from '../../../beliefs/belief.ts'
+import { isCurrent } from '../../../beliefs/belief.ts'
 import { visibleScopes } from '../../../beliefs/scope.ts'
 import { reporterOf } from '../../../beliefs/turn.ts'
 import { localDay } from '../../../local-time.ts'
 import type { QuoteHit } from '../../../memory/conversation/search-turns.ts'
 import { correctionMark } from '../../../memory/recall/context.ts'
+import { agesOf } from '../../../memory/recall/render.ts'
 import { type Highlight, type SearchHit, searchPlaces } from '../../../memory/recall/search.ts'
 import { omitUndefined } from '../../../omit-undefined.ts'
+import { beliefFilter, said } from '../../../operations/shared-fields.ts'
 import type { Explanation } from '../../../search/explanation.ts'
 import { cutNote } from '../../../search/message.ts'
 import type { Strength } from '../../../search/turns/strength.ts'
 import { defineCommand } from '../../command/command.ts'
 import {
   choice,
-  choices,
   date,
+  fieldOptions,
   filterOptions,
   flag,
   memoryOptions,
   readerOptions,
-  text,
   timeOptions,
   wholeNumber,
   words,
@@ -33,11 +34,9 @@ export const search = defineCommand({
   options: {
     in: choice('<where>', searchPlaces, 'Search beliefs, turns, or both.', 'both'),
     ...timeOptions,
-    speaker: text('<name>', 'Only turns of this speaker.'),
-    session: text('<id>', 'Only turns of this conversation.'),
+    ...fieldOptions(said, 'speaker', 'session'),
     asOf: date('<date>', 'Use only what was stored by this day.'),
-    type: choices('<type>', beliefTypes, 'Only beliefs of this type.'),
-    status: choices('<status>', statuses, 'Only beliefs of this status.'),
+    ...fieldOptions(beliefFilter, 'type', 'status'),
     retired: flag('Include superseded, settled and proposed beliefs.'),
     explain: flag('Show how each quote was ranked.'),
     limit: wholeNumber('How many beliefs and how many quotes to show.', { min: 1, max: 100, default: 10 }),
@@ -47,7 +46,7 @@ export const search = defineCommand({
     ...memoryOptions,
   },
   description:
-    'Unlike recall, it always shows the best hits, in every scope. Each hit has a strength: exact if the question names or quotes it, strong if it contains most distinctive words of the question, possible if it contains some of them, or if only a turn beside it does. A single word never makes a strong hit.',
+    'Unlike recall, it always shows the best hits, in every scope. Each hit has a strength: exact if the question names or quotes it, strong if it contains most distinctive words of the question, possible if it contains some of them, if only a turn next to it does, or if it is among the nearest by meaning alone, which may be far away (in a memory with vectors). A single word never makes a strong hit.',
   examples: {
     'credence search "Where did I rent the kayak?"': 'Shows what you said about it, the newest first.',
     'credence search "port number" --in beliefs --retired --type decision':
@@ -64,7 +63,6 @@ export const search = defineCommand({
     const { beliefs, quotes, total, isQueryCut } = found
     const active = visibleScopes(session.places.locate(options).scopes)
     const current = beliefs.filter(({ belief }) => isCurrent(belief))
-    const { agesOf } = await import('../../../memory/recall/render.ts')
     const ages = agesOf({ pinned: [], relevant: current, quotes: [] })
     return {
       document: found,
@@ -87,7 +85,11 @@ const strengthText = (strength: Strength, style: Style): string => {
   return strength === 'possible' ? style.yellow(padded) : style.green(padded)
 }
 
-function beliefBlock({ strength, belief, highlights }: SearchHit, age: readonly string[], style: Style): string {
+function beliefBlock(
+  { strength, belief, highlights, cosine }: SearchHit,
+  age: readonly string[],
+  style: Style,
+): string {
   const field = (name: Highlight['field'], given: string): string => {
     const own = highlights.filter((one) => one.field === name && given.slice(one.start, one.end) === one.text)
     return highlighted(given, own, style)
@@ -99,6 +101,7 @@ function beliefBlock({ strength, belief, highlights }: SearchHit, age: readonly 
     indented(field('content', belief.content), 4),
     belief.why !== '' && indented(`Why: ${field('why', belief.why)}`, 4),
     aliases !== '' && indented(`Also called: ${aliases}`, 4),
+    cosine !== null && indented(style.dim(nearInMeaning), 4),
   )
 }
 
@@ -119,11 +122,13 @@ function quoteBlock(hit: QuoteHit, { explain, active }: QuoteView, style: Style)
   )
 }
 
+const nearInMeaning = 'It has none of the words; it is among the nearest by meaning.'
+
 /** Why a turn is found that has none of the words. */
 const foundBy = (explanation: Explanation): string =>
-  isBeside(explanation) ? 'A turn beside it has the words.' : 'Its meaning is close to the question.'
+  isBeside(explanation) ? 'A turn next to it has the words.' : nearInMeaning
 
-const isBeside = ({ label, parts }: Explanation): boolean => label.endsWith('(beside it)') || parts.some(isBeside)
+const isBeside = ({ parts }: Explanation): boolean => parts.some(({ label }) => label.startsWith('around: '))
 
 /** The text with the matched words in bold and underlined, where the terminal can. */
 function highlighted(given: string, highlights: readonly Highlight[], style: Style): string {

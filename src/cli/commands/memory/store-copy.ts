@@ -3,7 +3,9 @@ import { resolve } from 'node:path'
 import type { StoreCare } from '../../../beliefs/store-care.ts'
 import { invalid, notFound, unavailable } from '../../../errors.ts'
 import { hasStore, storeFile } from '../../../open-memory.ts'
+import { openServer } from '../../../open-server.ts'
 import { copyAccess, copyJournals, type JournalTransfer } from '../../../store/copy/journal-transfer.ts'
+import { openPostgresTransfer, openSqliteTransfer } from '../../../store/copy/transfers.ts'
 import { isPostgresAddress, parseAddress } from '../../../store/postgres/address.ts'
 import { defineCommand } from '../../command/command.ts'
 import { one } from '../../command/options.ts'
@@ -75,7 +77,10 @@ const withStore = <Result>(
   session: Session,
   { dir, address }: StoreLocation,
   use: (store: StoreCare) => Promise<Result>,
-) => session.memories.withPorts(dir, ({ store }) => use(store), { store: address })
+) =>
+  session.memories.withPorts(dir, ({ store }) => use(store), {
+    server: address === undefined ? undefined : () => openServer(dir, address),
+  })
 
 /** The journal and the index of a store must be sound. */
 async function checked(session: Session, place: StoreLocation): Promise<void> {
@@ -86,7 +91,6 @@ async function checked(session: Session, place: StoreLocation): Promise<void> {
 }
 
 async function transferOf({ dir, address }: StoreLocation, isSource: boolean): Promise<JournalTransfer> {
-  const { openPostgresTransfer, openSqliteTransfer } = await import('../../../store/copy/transfers.ts')
   if (address !== undefined) return openPostgresTransfer({ address })
   return openSqliteTransfer({ file: storeFile(dir), readonly: isSource, random: randomBytes })
 }

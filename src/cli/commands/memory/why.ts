@@ -20,11 +20,12 @@ import { columns, harmless, indented, lines, type Style } from '../../text/outpu
 import {
   explanationLines,
   explanationTree,
+  levelsText,
   quoted,
   reasonText,
   rounded,
   sharedText,
-  unmetText,
+  unclearText,
 } from '../../text/recall.ts'
 import { aboutBeliefOrTurn } from './belief-or-turn.ts'
 
@@ -45,7 +46,7 @@ export const why = defineCommand({
     'credence why "When is the invoice due?" "payment terms" --fix --apply 1':
       'Makes the first change that `--fix` lists, usually an alias.',
     'credence why "Where do we moor?" t-7k2m9xq0v3bd':
-      'Says whether that turn is quoted: its score, the threshold and its words.',
+      'Says whether that turn is quoted: its probability, what it has to reach, and its words.',
     'credence why "Ask Ada" ada --scope project:ledger': 'Says whether it is recalled with that scope active.',
   },
   async run({ args: { message, belief }, options }, session) {
@@ -125,7 +126,7 @@ function insteadOf({ kind, ask, see }: Remedy): string {
 
 /** Whether and why one turn is quoted for one message, in words. */
 function turnVerdictText(verdict: WhyTurn, style: Style): string {
-  const { turn, isInView, quote, best, threshold, asked } = verdict
+  const { turn, isInView, quote, best, asked } = verdict
   const scope = harmless(turn.scope)
   const elsewhere = `It was said in ${scope}, which is not one of the active scopes.`
   const scored = best !== null && [
@@ -134,7 +135,11 @@ function turnVerdictText(verdict: WhyTurn, style: Style): string {
   ]
   if (quote !== null && isInView)
     return lines(
-      `It is quoted, with a score of ${rounded(quote.score)}; the threshold is ${rounded(threshold)}:`,
+      indented(
+        `It is quoted as ${quote.level === 'sure' ? 'sure' : 'perhaps relevant'}. ${levelsText(verdict)}`,
+        0,
+        style.width,
+      ),
       scored,
     )
   const reason = quote === null ? unmetByTurn(verdict) : `With --scope ${scope} it is quoted.`
@@ -145,20 +150,28 @@ function turnVerdictText(verdict: WhyTurn, style: Style): string {
   )
 }
 
-function unmetByTurn({ turn, best, threshold, asked, common, unmet }: WhyTurn): string {
+function unmetByTurn(verdict: WhyTurn): string {
+  const { turn, asked, unmet } = verdict
   switch (unmet) {
     case 'a shared word':
       return asked.length === 0
         ? 'The message has no word that tells what it is about.'
-        : `It contains none of the words that count: ${quoted(asked)}. The threshold is ${rounded(threshold)}.`
+        : `It contains none of the words that count: ${quoted(asked)}.`
     case "the person's own words":
       return turn.role === 'assistant'
         ? 'The assistant is quoted only for a message that asks what the assistant said.'
         : "Only the person's own words are quoted; this was pasted, or written by a tool or an agent."
+    case 'better turns':
+      return 'Other turns fit the message better.'
     case 'other quotes':
-      return `Its score of ${rounded(best?.score ?? 0)} reaches the threshold of ${rounded(threshold)}, but the quotes that are shown score more or have the same words.`
-    default:
-      return best === null ? '' : unmetText(best, { threshold, common, unmet: unmet === 'a belief' ? null : unmet })
+      return 'The quotes that are shown are more likely to help, or have the same words.'
+    case 'a belief':
+      return 'A belief above says the same.'
+    case 'the newest word':
+      return unclearText
+    case 'probability':
+    case null:
+      return levelsText(verdict)
   }
 }
 

@@ -1,20 +1,25 @@
 import { randomBytes } from 'node:crypto'
-import { type AccessToken, roles } from '../../../beliefs/access-store.ts'
 import { parseScopes } from '../../../beliefs/scope.ts'
-import { localDay, localMinute } from '../../../local-time.ts'
 import { syncOnCommit } from '../../../memory/mirror/sync-on-commit.ts'
 import * as access from '../../../memory/people/access.ts'
 import { omitUndefined } from '../../../omit-undefined.ts'
-import { defineCommand, type Option, UsageError } from '../../command/command.ts'
-import { choice, flag, memoryOptions, one, oneOf, optional, text, texts } from '../../command/options.ts'
+import { people } from '../../../operations/access.ts'
+import {
+  type CommandAnswer,
+  type DefaultAnswer,
+  defineCommand,
+  type Option,
+  UsageError,
+} from '../../command/command.ts'
+import { fieldOption, fieldOptions, flag, memoryOptions, one, oneOf, optional, text } from '../../command/options.ts'
 import type { LocationOptions, Session } from '../../session.ts'
-import { harmless, lines, table } from '../../text/output.ts'
+import { harmless, lines } from '../../text/output.ts'
 
 /** Which store: people, tokens and teams are those of all its users. */
-export const storeOptions = { dir: memoryOptions.dir, store: memoryOptions.store }
+const storeOptions = { dir: memoryOptions.dir, store: memoryOptions.store }
 
 /** Needed where a person or a team is removed. */
-export const memoryFate: Option<(typeof access.memoryFates)[number]> = {
+const memoryFate: Option<(typeof access.memoryFates)[number]> = {
   ...text('<keep|erase>', 'Keep or erase the memory. Erasing cannot be undone. Required.'),
   read: ([given]) => {
     if (given !== undefined) return oneOf(access.memoryFates, given)
@@ -22,10 +27,10 @@ export const memoryFate: Option<(typeof access.memoryFates)[number]> = {
   },
 }
 
-export const takeOverHelp = 'Allow a name that already has a memory; the new person or team gets it.'
+const takeOver = flag('Allow a name that already has a memory; the new person or team gets it.')
 
 /** Opens people, tokens and teams of a store for one function. */
-export async function withAccess<Result>(
+async function withAccess<Result>(
   session: Session,
   options: LocationOptions,
   use: (ports: access.AccessPorts) => Promise<Result>,
@@ -48,18 +53,21 @@ export const teamsOf = async (session: Session, options: LocationOptions) => {
     : []
 }
 
-/** The same for a list. Where there is no memory yet, nothing is made, and the list is empty. */
-export const listed = async <Item>(
+/** A list of people, tokens or teams. If there is no memory yet, none is created, and the list is empty. */
+async function listAnswer<Item extends object>(
   session: Session,
   options: LocationOptions,
-  list: (ports: access.AccessPorts) => Promise<readonly Item[]>,
-): Promise<readonly Item[]> => ((await session.places.hasMemory(options)) ? withAccess(session, options, list) : [])
+  { list, none }: { readonly list: (ports: access.AccessPorts) => Promise<readonly Item[]>; readonly none: string },
+): Promise<DefaultAnswer & { readonly document: readonly Item[] }> {
+  const document = (await session.places.hasMemory(options)) ? await withAccess(session, options, list) : []
+  return { document, notes: document.length === 0 ? [none] : [] }
+}
 
 const person = one('The name of the person: a-z, 0-9, dot, hyphen, underscore and @.')
 
 export const peopleAdd = defineCommand({
   args: { person },
-  options: { takeOver: flag(takeOverHelp), ...storeOptions },
+  options: { takeOver, ...storeOptions },
   description:
     'Prints the first token of the person once; the store keeps only a hash of it. The token opens the memory, so give it to nobody else.',
   examples: {
@@ -86,18 +94,11 @@ export const peopleList = defineCommand({
     'credence people list': 'Lists the people that may use the server.',
     'credence people list --json': 'The same as JSON.',
   },
-  async run({ options }, session) {
-    const people = await listed(session, options, (ports) => ports.access.people())
-    return {
-      document: people,
-      text: (style) =>
-        table(
-          people.map(({ name, createdAt }) => [name, `since ${localDay(createdAt)}`]),
-          style.width,
-        ),
-      notes: people.length === 0 ? ['There are no people yet; `credence people add` adds one.'] : [],
-    }
-  },
+  run: ({ options }, session) =>
+    listAnswer(session, options, {
+      list: (ports) => ports.access.people(),
+      none: 'There are no people yet; `credence people add` adds one.',
+    }),
 })
 
 export const peopleRemove = defineCommand({
@@ -111,12 +112,13 @@ export const peopleRemove = defineCommand({
   },
   async run({ args, options: { memory, ...options } }, session) {
     await withAccess(session, options, (ports) => access.removePerson(ports, args.person, memory))
-    return {
-      document: { removed: args.person, memory },
-      text: (style) =>
-        `${style.green('Removed')} ${args.person}; the memory is ${memory === 'erase' ? 'erased' : 'kept'}.`,
-    }
+    return removed(args.person, memory)
   },
+})
+
+const removed = (name: string, memory: access.MemoryFate): CommandAnswer => ({
+  document: { removed: name, memory },
+  text: (style) => `${style.green('Removed')} ${name}; the memory is ${memory === 'erase' ? 'erased' : 'kept'}.`,
 })
 
 export const tokenCreate = defineCommand({
@@ -125,11 +127,10 @@ export const tokenCreate = defineCommand({
     agent: flag('A token of an agent: it reads and proposes, and changes only what it wrote itself.'),
     admin: flag('A token of an administrator: it adds and removes people, tokens and teams, and opens no memory.'),
     scope: {
-      ...texts('<scope>', 'A scope that the agent may use; team:NAME for a team. May be given several times.'),
-      default: 'user:universal',
+      ...fieldOption(people.createToken.input.scopes, '<scope>'),
       read: (given: readonly string[]) => parseScopes(given),
     },
-    label: text('<text>', 'What it is for, such as the name of a machine.'),
+    ...fieldOptions(people.createToken.input, 'label'),
     ...storeOptions,
   },
   description: 'Prints the token once. The store keeps only a hash of it.',
@@ -168,23 +169,12 @@ export const tokenList = defineCommand({
     'credence token list ana --json': 'The tokens of ana, as JSON.',
   },
   async run({ args: { person }, options }, session) {
-    const tokens = await listed(session, options, (ports) => ports.access.tokens(person))
-    const row = ({ id, kind, person: of, scopes, label, ...token }: AccessToken): string[] => [
-      id,
-      kind,
-      of ?? '',
-      scopes.join(' '),
-      harmless(label),
-      `since ${localDay(token.createdAt)}`,
-      token.lastUsedAt === null ? 'never used' : `last used ${localMinute(token.lastUsedAt)}`,
-      token.revokedAt === null ? '' : `revoked ${localMinute(token.revokedAt)}`,
-    ]
-    const shown = [...tokens].sort((one, other) => Number(one.revokedAt !== null) - Number(other.revokedAt !== null))
-    return {
-      document: tokens,
-      text: (style) => table(shown.map(row), style.width),
-      notes: tokens.length === 0 ? ['There are no tokens yet; `credence token create` creates one.'] : [],
-    }
+    const answer = await listAnswer(session, options, {
+      list: (ports) => ports.access.tokens(person),
+      none: 'There are no tokens yet; `credence token create` creates one.',
+    })
+    const isRevoked = ({ revokedAt }: { readonly revokedAt: string | null }): number => Number(revokedAt !== null)
+    return { ...answer, shown: answer.document.toSorted((a, b) => isRevoked(a) - isRevoked(b)) }
   },
 })
 
@@ -209,7 +199,7 @@ export const teamCreate = defineCommand({
   args: { team },
   options: {
     owner: text('<name>', 'The person who owns the team and adds its members. Required.'),
-    takeOver: flag(takeOverHelp),
+    takeOver,
     ...storeOptions,
   },
   description:
@@ -234,18 +224,11 @@ export const teamList = defineCommand({
     'credence team list': 'Lists teams with their members and roles.',
     'credence team list --json': 'The same as JSON.',
   },
-  async run({ options }, session) {
-    const teams = await listed(session, options, (ports) => ports.access.teams())
-    return {
-      document: teams,
-      text: (style) =>
-        table(
-          teams.map(({ name, members }) => [name, members.map((one) => `${one.person} (${one.role})`).join(', ')]),
-          style.width,
-        ),
-      notes: teams.length === 0 ? ['There are no teams yet; `credence team create` creates one.'] : [],
-    }
-  },
+  run: ({ options }, session) =>
+    listAnswer(session, options, {
+      list: (ports) => ports.access.teams(),
+      none: 'There are no teams yet; `credence team create` creates one.',
+    }),
 })
 
 export const teamRemove = defineCommand({
@@ -257,25 +240,13 @@ export const teamRemove = defineCommand({
   },
   async run({ args, options: { memory, ...options } }, session) {
     await withAccess(session, options, (ports) => access.removeTeam(ports, args.team, memory))
-    return {
-      document: { removed: args.team, memory },
-      text: (style) =>
-        `${style.green('Removed')} the team ${args.team}; its memory is ${memory === 'erase' ? 'erased' : 'kept'}.`,
-    }
+    return { ...removed(`the team ${args.team}`, memory), document: { removed: args.team, memory } }
   },
 })
 
 export const teamAddMember = defineCommand({
   args: { team, person: member },
-  options: {
-    role: choice(
-      '<role>',
-      roles,
-      'reader: recalls. writer: also remembers and corrects. owner: also decides on proposals, forgets, undoes, and changes the members.',
-      'writer',
-    ),
-    ...storeOptions,
-  },
+  options: { role: { ...fieldOption(people.setMember.input.role, '<role>'), default: 'writer' }, ...storeOptions },
   description: 'Members recall the beliefs of the team; the role decides what else they may do.',
   examples: {
     'credence team add-member platform ben': 'Makes ben a writer of the team.',

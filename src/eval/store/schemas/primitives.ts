@@ -83,6 +83,7 @@ export const MetricDeclaration = z
     unit: Words.optional(),
     range: z.tuple([z.number(), z.number()]).optional().describe('Lowest and highest possible value.'),
     minEffect: z.number().nonnegative().optional().describe('The smallest change that matters; a smaller one is none.'),
+    floor: z.number().optional().describe('The worst value that a gate lets pass, whatever the baseline.'),
     primary: z.boolean().optional().describe('The figure to look at first.'),
   })
   .refine(({ range }) => range === undefined || range[0] < range[1], {

@@ -14,8 +14,7 @@ export const recallSources = [
 ] as const
 
 /** A digest of text, with or without the name of its algorithm. */
-const digest = /^(?:[a-z0-9-]{1,16}:)?[0-9a-f]{1,128}$/iu
-const Digest = z.string().regex(digest, { error: 'must be a hexadecimal digest' })
+const Digest = z.string().regex(/^(?:[a-z0-9-]{1,16}:)?[0-9a-f]{1,128}$/iu, { error: 'must be a hexadecimal digest' })
 
 /** A key or an id: one word, so that it cannot hold a sentence. */
 export const opaqueKey = /^[\w.:@#+=-]{1,128}$/u
@@ -85,40 +84,3 @@ function textIn(value: unknown): (string | number)[] | null {
 const knownFields: ReadonlySet<string> = new Set(Object.keys(ShadowRecord.shape))
 
 export type ShadowRecord = z.infer<typeof ShadowRecord>
-
-const isCount = (value: unknown): boolean => Number.isSafeInteger(value) && (value as number) >= 0
-const isKey = (value: unknown): boolean => typeof value === 'string' && opaqueKey.test(value)
-const isDigest = (value: unknown): boolean => typeof value === 'string' && digest.test(value)
-
-const plainFields: Readonly<Record<string, (value: unknown) => boolean>> = {
-  schemaVersion: (value) => value === 1,
-  traceId: (value) => typeof value === 'string' && /^\w[\w-]{0,127}$/u.test(value),
-  recordedAt: (value) => Timestamp.safeParse(value).success,
-  sessionKey: isKey,
-  promptHash: isDigest,
-  promptLength: isCount,
-  retrievalQueryHash: isDigest,
-  retrievalQueryLength: isCount,
-  recallMode: (value) => recallModes.some((mode) => mode === value),
-  recallResultLimit: isCount,
-  source: (value) => recallSources.some((source) => source === value),
-  recalledMemoryCount: isCount,
-  injected: (value) => typeof value === 'boolean',
-  contextChars: isCount,
-  memoryIds: (value) => Array.isArray(value) && value.every(isKey),
-  durationMs: (value) => Number.isFinite(value) && (value as number) >= 0,
-}
-const plainNames = Object.keys(plainFields)
-
-/** Accepts nearly every valid record in a third of the time of the schema, which decides about the others. */
-export function isPlainShadowRecord(value: unknown): value is ShadowRecord {
-  if (value === null || typeof value !== 'object') return false
-  const record = value as Record<string, unknown>
-  for (const name of plainNames) if (plainFields[name]?.(record[name]) !== true) return false
-  for (const name of Object.keys(record)) {
-    if (Object.hasOwn(plainFields, name)) continue
-    const isNumber = typeof record[name] === 'number' && plainName.test(name) && name !== '__proto__'
-    if (!isNumber || knownFields.has(name)) return false
-  }
-  return (record.memoryIds as readonly string[]).length <= (record.recalledMemoryCount as number)
-}

@@ -238,7 +238,15 @@ async function retire(
     const fresh: Belief[] = []
     for (const belief of await unchanged(false)) {
       const known = (await ports.store.proposalsFor(user, belief.id)).find(({ resolvedAt }) => resolvedAt !== null)
-      const removal = known ?? removalOf(belief, ports.newId(), author, at)
+      const provenance = { ...author, sourceId: null, model: null, at }
+      const copy = newBelief(ports, { user, statement: belief, provenance })
+      const removal = known ?? {
+        ...copy,
+        status: 'exploratory',
+        editedByPerson: false,
+        proposedFor: belief.id,
+        resolvedAt: at,
+      }
       removals.push(removal)
       if (known === undefined) fresh.push(removal)
     }
@@ -247,20 +255,6 @@ async function retire(
   })
   return { retired, removals }
 }
-
-const removalOf = (target: Belief, id: string, author: Author, at: string): Belief => ({
-  ...target,
-  id,
-  status: 'exploratory',
-  editedByPerson: false,
-  proposedFor: target.id,
-  resolvedAt: at,
-  provenance: { ...author, sourceId: null, model: null, at },
-  reinforcement: { count: 0, at },
-  createdAt: at,
-  updatedAt: at,
-  version: 1,
-})
 
 /** Fields that the file does not show stay as they were. */
 function correctedDraft(old: Belief, fields: ItemFields): BeliefDraft {

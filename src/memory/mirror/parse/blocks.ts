@@ -47,7 +47,7 @@ const noteComment = /<!--[ \t]*credence:topic[ \t]+\S+[ \t]*-->/u
 const anyComment = /<!--[ \t]*credence:/u
 const heading = /^ {0,3}(#{1,6})[ \t]+(?![ \t])(.*)$/u
 const bullet = /^ ?(?:[-*+]|\d{1,9}[.)])[ \t]+(?=\S)/u
-const horizontalRule = /^ {0,3}([-*_])(?:[ \t]*\1){2,}[ \t]*$/u
+export const horizontalRule = /^ {0,3}([-*_])(?:[ \t]*\1){2,}[ \t]*$/u
 const indented = /^(?: {2}|\t| \t)/u
 const longestTitle = 300
 
@@ -219,24 +219,4 @@ const otherHeadings: Readonly<Record<string, BeliefType>> = { entities: 'entity'
 export function typeOf(title: string): BeliefType | null {
   const text = withoutComments(title).trim().toLowerCase()
   return beliefTypes.find((type) => typeHeadings[type].toLowerCase() === text) ?? otherHeadings[text] ?? null
-}
-
-/** The lines of the person's own text, without empty ones. */
-export const ownLines = (blocks: readonly Block[], withNewItems = false): readonly string[] =>
-  blocks
-    .filter((block) => block.kind === 'text' || (withNewItems && block.kind === 'item' && block.item.id === null))
-    .flatMap(({ raw }) => splitLines(raw))
-    .filter((line) => line.trim() !== '')
-
-/** How many list items, at any depth, stand in the person's own text. Items in fenced code do not count. */
-export function countOwnItems(blocks: readonly Block[]): number {
-  let fence: string | null = null
-  let count = 0
-  for (const line of ownLines(blocks)) {
-    const [, marks] = /^ {0,3}(`{3,}|~{3,})/u.exec(line) ?? []
-    if (marks !== undefined && (fence === null || marks.startsWith(fence))) fence = fence === null ? marks : null
-    else if (fence === null && /^[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]+\S/u.test(line) && !horizontalRule.test(line))
-      count += 1
-  }
-  return count
 }

@@ -2,9 +2,8 @@ import { type Belief, type BeliefType, beliefTypes } from '../../../beliefs/beli
 import { universalScope } from '../../../beliefs/scope.ts'
 import {
   type Block,
-  countOwnItems,
+  horizontalRule,
   type ItemBlock,
-  ownLines,
   parseBlocks,
   splitLines,
   typeHeadings,
@@ -45,13 +44,25 @@ export class MirrorDocument {
     return this.#blocks.find((block) => block.kind === 'mark')?.version ?? null
   }
 
-  /** The lines of the person's own text; `withNewItems`: and of items that are no beliefs yet. */
+  /** The lines of the person's own text, without empty ones; `withNewItems`: and of items that are no beliefs yet. */
   ownLines({ withNewItems = false } = {}): readonly string[] {
-    return ownLines(this.#blocks, withNewItems)
+    return this.#blocks
+      .filter((block) => block.kind === 'text' || (withNewItems && block.kind === 'item' && block.item.id === null))
+      .flatMap(({ raw }) => splitLines(raw))
+      .filter((line) => line.trim() !== '')
   }
 
+  /** How many list items, at any depth, are in the person's own text. Items in fenced code do not count. */
   countOwnItems(): number {
-    return countOwnItems(this.#blocks)
+    let fence: string | null = null
+    let count = 0
+    for (const line of this.ownLines()) {
+      const [, marks] = /^ {0,3}(`{3,}|~{3,})/u.exec(line) ?? []
+      if (marks !== undefined && (fence === null || marks.startsWith(fence))) fence = fence === null ? marks : null
+      else if (fence === null && /^[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]+\S/u.test(line) && !horizontalRule.test(line))
+        count += 1
+    }
+    return count
   }
 
   /** The text of the file; `instead` gives other beliefs in the place of some items. */

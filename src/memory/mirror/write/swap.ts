@@ -20,10 +20,10 @@ import { codeOf, ifPresent, leftoverName } from '../../../files/leftovers.ts'
 import { ownPath } from '../../../files/own-files.ts'
 import { syncDirectoryNow } from '../../../files/write-files.ts'
 import { decode, type LiveFile, signatureAt } from '../parse/read-file.ts'
-import { baseOf } from '../state/bases.ts'
+import type { LateSave } from '../read.ts'
+import { baseOf } from '../state/copies.ts'
 import { type MirrorPaths, mirrorFile } from '../state/state.ts'
 import { MirrorDocument } from './document.ts'
-import type { LateSave } from './late-saves.ts'
 
 /** A program that opened a file before it was replaced has this long to write to it. */
 export const settleMs = 60

@@ -19,38 +19,38 @@ const maxQuickBytes = 100 * 1000 * 1000
  * log. Returns whether nothing is left. Some is left while another process reads an older state, and in a large file if
  * `ifSmall` is set; the note stays then.
  */
-export function scrub(connection: Connection, { ifSmall = false } = {}): boolean {
+export async function scrub(connection: Connection, { ifSmall = false } = {}): Promise<boolean> {
   const event = connection.read(() => remainsOf(connection))
   if (event === null) return true
-  const isLater = ifSmall && sizeOf(connection.file) > maxQuickBytes
-  if (!isLater) {
-    connection.write(() => mergeFullText(connection))
-    connection.vacuum()
+  if (ifSmall && sizeOf(connection.file) > maxQuickBytes) {
+    connection.emptyLog()
+    return false
   }
-  if (!connection.emptyLog() || isLater) return false
+  if (!(await connection.rewrite(mergeFullText))) return false
   // A later forget has another number, and its own scrub.
-  connection.write(() => connection.run('DELETE FROM remains WHERE event = ?', [event]))
+  await connection.writeInTurn(() => connection.run('DELETE FROM remains WHERE event = ?', [event]))
   return true
 }
 
 /**
- * Writes the full-text index again. FTS5 keeps the beginning of a term for each page of its index, to find the page by, also
+ * Write the full-text index again. FTS5 keeps the beginning of a term for each page of its index, to find the page by, also
  * after the term was deleted. It merges an index of one part only after something was added.
  */
-function mergeFullText(connection: Connection): void {
-  const row = [0, 'merged']
-  connection.run('INSERT INTO texts (rowid, name) VALUES (?, ?)', row)
-  connection.run(`INSERT INTO texts (texts) VALUES ('optimize')`)
-  connection.run(`INSERT INTO texts (texts, rowid, name) VALUES ('delete', ?, ?)`, row)
-}
+const mergeFullText = [
+  `BEGIN IMMEDIATE`,
+  `INSERT INTO texts (rowid, name) VALUES (0, 'merged')`,
+  `INSERT INTO texts (texts) VALUES ('optimize')`,
+  `INSERT INTO texts (texts, rowid, name) VALUES ('delete', 0, 'merged')`,
+  `COMMIT`,
+]
 
 /**
  * Scrubs right after something was forgotten. The note stays when it fails, because the disk is full or fails, or other
  * processes are busy. No read returns the forgotten text in either case.
  */
-export function scrubSoon(connection: Connection, { ifSmall = true } = {}): void {
+export async function scrubSoon(connection: Connection, { ifSmall = true } = {}): Promise<void> {
   try {
-    scrub(connection, { ifSmall })
+    await scrub(connection, { ifSmall })
   } catch (error) {
     if (!(error instanceof MemoryError)) throw error
     // The log has pages from before.

@@ -1,12 +1,11 @@
 import { longestOpening, type Turn } from '../../../beliefs/turn.ts'
 import type { ExportedTurn, TurnFilter, TurnStore } from '../../../beliefs/turn-store.ts'
-import type { MeaningIndex, TurnIndex, TurnPostings, TurnUnit, TurnView } from '../../../search/turns/turn-index.ts'
+import type { TurnIndex, TurnPostings, TurnUnit, TurnView } from '../../../search/turns/turn-index.ts'
 import { BoundedCache } from '../../bounded-cache.ts'
 import {
   exportedPage,
   exportedTurn,
   isFiltered,
-  originCode,
   passageRows,
   roleCode,
   type SessionRow,
@@ -36,8 +35,7 @@ export function readTurn(connection: Connection, row: number): ExportedTurn | nu
 }
 
 type TurnReads = Pick<TurnStore, 'getTurn' | 'turnIdsStartingWith' | 'listTurns' | 'listSessions' | 'exportTurns'> &
-  TurnIndex &
-  Pick<MeaningIndex, 'vectorsAt' | 'turnsWithoutVectors'>
+  TurnIndex
 
 /** Reads turns and their index. */
 export function turnReads(connection: Connection, reading: ReadForUser): TurnReads {
@@ -229,22 +227,6 @@ export function turnReads(connection: Connection, reading: ReadForUser): TurnRea
     },
     unitsAround: (view, rows, reach) => reading(view.user, [], (userId) => unitsAround(userId, view, rows, reach)),
     turnsAt: (user, rows) => reading(user, new Map(), () => turnsAt(rows)),
-    vectorsAt: (user, model, rows) => {
-      const ofTurn =
-        'SELECT vectors FROM turn_vectors WHERE row = (SELECT max(row) FROM turns WHERE row <= ?) AND model = ?'
-      return reading(user, new Map(), () => {
-        const found = rows.map((row) => [row, connection.value<Uint8Array>(ofTurn, [row, model])] as const)
-        return new Map(found.flatMap(([row, bytes]) => (bytes === undefined ? [] : [[row, new Int8Array(bytes)]])))
-      })
-    },
-    turnsWithoutVectors: (user, model, { limit, before = Number.MAX_SAFE_INTEGER }) => {
-      const missing = `SELECT turns.row, text FROM turns JOIN turn_texts USING (row)
-        LEFT JOIN turn_vectors ON turn_vectors.row = turns.row AND model = ?
-        WHERE user_id = ? AND role = 0 AND origin = ? AND turns.row < ? AND turn_vectors.row IS NULL
-        ORDER BY turns.row DESC LIMIT ?`
-      const rest = [originCode('person'), before, limit]
-      return reading(user, [], (userId) => connection.all(missing, [model, userId, ...rest]))
-    },
   }
 }
 

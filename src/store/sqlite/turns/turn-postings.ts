@@ -3,12 +3,20 @@ import type { TermPostings } from '../../../search/turns/turn-index.ts'
 import { blockOf, decodePostings, type PostingsDraft, postingEntriesOf, withoutPlaces } from '../../posting-blocks.ts'
 import type { Connection } from '../connection.ts'
 
-export function writePostings(connection: Connection, draft: PostingsDraft<number>): void {
+const postingsAtOnce = 2_000
+
+/** Yields after each part. */
+export function* writePostings(connection: Connection, draft: PostingsDraft<number>): Generator<void, void> {
   const append = connection.statement(
     `INSERT INTO turn_postings (scope, term, block, entries) VALUES (?, ?, ?, ?)
      ON CONFLICT DO UPDATE SET entries = CAST(entries || excluded.entries AS BLOB)`,
   )
-  for (const { scope, term, block, entries } of draft.take()) append.run(scope, term, block, entries)
+  let written = 0
+  for (const { scope, term, block, entries } of draft.take()) {
+    append.run(scope, term, block, entries)
+    written += 1
+    if (written % postingsAtOnce === 0) yield
+  }
 }
 
 /** Removes the postings of one turn. A block that becomes empty is deleted. */

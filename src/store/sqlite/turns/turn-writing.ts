@@ -1,12 +1,23 @@
+import { hash } from 'node:crypto'
 import { isSameTurn, type NewTurn, type TextRange, type Turn } from '../../../beliefs/turn.ts'
+import { runToEnd } from '../../../next-turn.ts'
 import { type IndexedUnit, unitsOf, wordCount } from '../../../search/turns/passages.ts'
-import type { TurnVectors } from '../../../search/turns/turn-index.ts'
+import { sealTurns } from '../../journal-chain.ts'
 import { PostingsDraft } from '../../posting-blocks.ts'
-import { type PreparedTurn, wordsKey } from '../../prepared-turns.ts'
 import { originCode, roleCode } from '../../turn-rows.ts'
 import type { Connection } from '../connection.ts'
 import { readTurn } from './turn-lookups.ts'
 import { removePostings, writePostings } from './turn-postings.ts'
+
+/** Computes everything about turns that does not need the store, so that it is locked for a shorter time. */
+export const prepareTurns = (turns: readonly NewTurn[], random: (bytes: number) => Uint8Array) =>
+  sealTurns(turns, random).map((sealed) => ({ ...sealed, units: unitsOf(sealed.turn.text) }))
+
+export type PreparedTurn = ReturnType<typeof prepareTurns>[number]
+
+/** Equal for turns with the same session, role and words. */
+const wordsKey = ({ session, role, text }: Pick<NewTurn, 'session' | 'role' | 'text'>): Buffer =>
+  hash('sha256', JSON.stringify([session, role, text]), 'buffer').subarray(0, 8)
 
 /** For each turn the row of the stored turn that it is, or null. No stored turn is used twice. */
 export function findKnown(
@@ -65,14 +76,16 @@ const lastUserText = (connection: Connection, userId: number, session: string, a
     [userId, session, Date.parse(at)],
   ) ?? null
 
+const turnsAtOnce = 50
+
 type EventOfUser = { readonly userId: number; readonly event: number }
 
-/** Writes the turns of one event, or of the events that they name, and brings the index up to date, inside the caller's transaction. */
-export function insertTurns(
+/** Writes the turns of one event, or of the events that they name, and brings the index up to date, inside the caller's transaction. Yields after each part. */
+export function* insertTurns(
   connection: Connection,
   { userId, event: eventOfAll }: EventOfUser,
   prepared: readonly (PreparedTurn & { readonly ordinal?: number; readonly event?: number })[],
-): void {
+): Generator<void, void> {
   const insert = connection.statement(
     `INSERT INTO turns (row, user_id, id, event, ordinal, passages, hash, salt, message_id, session, place, given_index,
        role, speaker, at, utc_offset, scope, host, origin, key, asks, lengths, doubtful)
@@ -98,8 +111,9 @@ export function insertTurns(
     insertText.run(row, turn.text)
     indexer.add({ row, scope, units, turn })
     row += units.length
+    if ((index + 1) % turnsAtOnce === 0) yield
   }
-  indexer.finish()
+  yield* indexer.finish()
 }
 
 export function findOrAdd(
@@ -144,7 +158,7 @@ type SpokenTurn = {
   readonly turn: Pick<Turn, 'role' | 'origin' | 'text' | 'speaker'>
 }
 
-/** Brings the derived tables up to date with turns that were written or erased. `finish` writes what was collected. */
+/** Brings the derived tables up to date with turns that were written or erased. `finish` writes what was collected, in parts. */
 export function openTurnIndexer(connection: Connection) {
   const postings = new PostingsDraft<number>()
   const totals = new Map<number, { units: number; length: number; humanWords: number }>()
@@ -169,8 +183,8 @@ export function openTurnIndexer(connection: Connection) {
     connection.run('DELETE FROM turn_speakers WHERE scope = ? AND name = ? AND turns <= 0', speaker)
   }
 
-  function finish(): void {
-    writePostings(connection, postings)
+  function* finish(): Generator<void, void> {
+    yield* writePostings(connection, postings)
     const update = connection.statement(
       'UPDATE turn_scopes SET units = units + ?, length = length + ?, human_words = human_words + ? WHERE id = ?',
     )
@@ -189,34 +203,19 @@ export function openTurnIndexer(connection: Connection) {
   return { add, remove, finish }
 }
 
-/** Stores the vectors of turns that still exist. */
-export function insertVectors(
-  connection: Connection,
-  userId: number,
-  model: string,
-  vectors: readonly TurnVectors[],
-): void {
-  const insert = connection.statement(
-    `INSERT OR REPLACE INTO turn_vectors (row, model, vectors)
-     SELECT ?, ?, ? WHERE EXISTS (SELECT 1 FROM turns WHERE row = ? AND user_id = ? AND session IS NOT NULL)`,
-  )
-  for (const { row, vectors: bytes } of vectors)
-    insert.run(row, model, Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength), row, userId)
-}
-
 /** Judges the newest turns that earlier versions stored. Writes nothing if there are none. */
-export function judgeTurns(
+export async function judgeTurns(
   connection: Connection,
   userId: number,
   limit: number,
   judge: (text: string) => readonly TextRange[],
-): boolean {
+): Promise<boolean> {
   const unjudged = `SELECT turns.row, text FROM turns JOIN turn_texts USING (row)
     WHERE user_id = ? AND doubtful IS NULL AND role = 0 ORDER BY turns.row DESC LIMIT ?`
   const found = connection.read(() => connection.all<{ row: number; text: string }>(unjudged, [userId, limit]))
   const judged = found.map(({ row, text }) => ({ row, doubtful: JSON.stringify(judge(text)) }))
   if (judged.length === 0) return false
-  connection.write(() => {
+  await connection.writeInTurn(() => {
     // A turn may have been forgotten in the meantime.
     const update = connection.statement('UPDATE turns SET doubtful = ? WHERE row = ? AND role = 0')
     for (const { row, doubtful } of judged) update.run(doubtful, row)
@@ -246,7 +245,7 @@ export function eraseTurns(
     connection.run('UPDATE turns SET place = place - 1 WHERE session = ? AND place > ?', [session, place])
     sessions.add(session)
   }
-  index.finish()
+  runToEnd(index.finish())
   const removeEmpty =
     'DELETE FROM sessions WHERE id = ? AND NOT EXISTS (SELECT 1 FROM turns WHERE session = sessions.id)'
   for (const session of sessions) connection.run(removeEmpty, [session])
@@ -259,7 +258,7 @@ export function eraseTurn(
   row: number | undefined,
   { event, order }: { readonly event: number; readonly order: number },
 ): void {
-  connection.run('DELETE FROM turn_vectors WHERE row = ?', [row])
+  connection.run('DELETE FROM turn_vectors WHERE item = ?', [row])
   connection.run('DELETE FROM turn_texts WHERE row = ?', [row])
   connection.run('DELETE FROM request_salts WHERE event = (SELECT event FROM turns WHERE row = ?)', [row])
   connection.run(

@@ -17,7 +17,7 @@ import { isOpenToChange } from './belief-state.ts'
 
 const outcomes = {
   remembered: 'Remembered.',
-  reinforced: 'Already known; it is pluralize again.',
+  reinforced: 'Already known; it is counted again.',
   corrected: 'Remembered. It replaces the belief of this name.',
   proposed: 'Proposed.',
 } as const
@@ -44,15 +44,25 @@ const Existing = ({ belief }: { readonly belief: ApiBelief }) => (
 
 /** Creates a belief. */
 export function CreateDialog({ onClose, scope }: { readonly onClose: () => void; readonly scope: string | null }) {
-  const [name, setName] = useState('')
-  const [content, setContent] = useState('')
-  const [why, setWhy] = useState('')
-  const [aliases, setAliases] = useState('')
   const [type, setType] = useState<BeliefType>('entity')
-  const [place, setPlace] = useState(scope ?? health.value?.homeScopes[0] ?? 'user:universal')
-  const [participants, setParticipants] = useState('')
-  const [relation, setRelation] = useState('')
+  const [texts, setTexts] = useState({
+    name: '',
+    content: '',
+    why: '',
+    aliases: '',
+    place: scope ?? health.value?.homeScopes[0] ?? 'user:universal',
+    participants: '',
+    relation: '',
+  })
   const [existing, setExisting] = useState<ApiBelief | null>(null)
+  const { name, content, why, aliases, place, participants, relation } = texts
+  const field = (key: keyof typeof texts) => ({
+    value: texts[key],
+    onInput: (next: string) => {
+      setTexts({ ...texts, [key]: next })
+      if (key === 'name') setExisting(null)
+    },
+  })
   const save = async () => {
     const held = existing === null ? await holderOf(name, place.trim()) : null
     if (held !== null && held.content.trim() !== content.trim()) {
@@ -60,7 +70,7 @@ export function CreateDialog({ onClose, scope }: { readonly onClose: () => void;
       return null
     }
     const { result, error } = await applyChange(
-      ({ outcome }) => outcomes[outcome],
+      ({ outcome, hints }) => [outcomes[outcome], ...hints].join(' '),
       () =>
         ask('createBelief', {
           body: {
@@ -89,17 +99,13 @@ export function CreateDialog({ onClose, scope }: { readonly onClose: () => void;
       {existing === null ? null : <Existing belief={existing} />}
       <Field
         label="Name"
-        value={name}
-        onInput={(next) => {
-          setName(next)
-          setExisting(null)
-        }}
+        {...field('name')}
         maxLength={200}
         placeholder="staging database"
         help="What people call it. It is recalled when a message says this."
         isRequired
       />
-      <TextArea label="What is true" value={content} onInput={setContent} maxLength={10_000} isRequired />
+      <TextArea label="What is true" {...field('content')} maxLength={10_000} isRequired />
       <div class="columns">
         <Choice
           label="Type"
@@ -109,8 +115,7 @@ export function CreateDialog({ onClose, scope }: { readonly onClose: () => void;
         />
         <Field
           label="Scope"
-          value={place}
-          onInput={setPlace}
+          {...field('place')}
           maxLength={200}
           suggestions={(scopes.value?.items ?? []).map((one) => one.scope)}
           isRequired
@@ -120,32 +125,23 @@ export function CreateDialog({ onClose, scope }: { readonly onClose: () => void;
         <div class="columns">
           <Field
             label="Who or what it connects"
-            value={participants}
-            onInput={setParticipants}
+            {...field('participants')}
             maxLength={2_000}
             help="Names of beliefs, separated by commas."
           />
           <Field
             label="Relation"
-            value={relation}
-            onInput={setRelation}
+            {...field('relation')}
             maxLength={200}
             placeholder="works for"
             help="In a word or two. Optional."
           />
         </div>
       ) : null}
-      <Field
-        label="Other names"
-        value={aliases}
-        onInput={setAliases}
-        maxLength={2_000}
-        help="Separated by commas. Optional."
-      />
+      <Field label="Other names" {...field('aliases')} maxLength={2_000} help="Separated by commas. Optional." />
       <TextArea
         label="Why it matters"
-        value={why}
-        onInput={setWhy}
+        {...field('why')}
         maxLength={4_000}
         help="What an agent should do about it. Optional."
       />

@@ -109,23 +109,26 @@ export function Proposal({ value, shownOn, onDecided }: ProposalProps) {
   )
 }
 
-/** Decides on a proposal. False if the server refused. */
-export function decide({ proposal, target }: ProposalValue, isAccepted: boolean): Promise<boolean> {
-  const over = target !== null && target.id !== proposal.proposedFor ? { over: target.id } : {}
-  const accepted = proposal.resolvedAt === null ? 'Accepted. It is current now.' : 'Removed. It is no longer recalled.'
-  return settle(proposal, isAccepted, accepted, over)
+type Undecided = Pick<ProposalValue, 'proposal' | 'target'>
+
+/** Accepts or rejects a proposal or a candidate. */
+export const askDecision = ({ proposal, target }: Undecided, isAccepted: boolean) => {
+  const params = { id: proposal.id }
+  const isOver = target !== null && !proposal.candidate && target.id !== proposal.proposedFor
+  const query = isOver ? { over: target.id } : {}
+  return isAccepted ? ask('acceptProposal', { params, query }) : ask('rejectProposal', { params })
 }
 
-/** Decides on a candidate. False if the server refused. */
-export const decideCandidate = (belief: ApiBelief, isAccepted: boolean): Promise<boolean> =>
-  settle(belief, isAccepted, 'Confirmed as your own.')
-
-/** Decides and confirms it with an undo button. */
-async function settle({ id, name }: ApiBelief, isAccepted: boolean, accepted: string, query = {}): Promise<boolean> {
-  const params = { id }
-  const done = await applyChangeOrToast<{ readonly event: number }>(
-    isAccepted ? accepted : `Rejected “${name}”.`,
-    () => (isAccepted ? ask('acceptProposal', { params, query }) : ask('rejectProposal', { params })),
+/** Decides, and confirms it with an undo button. False if the server refused. */
+export async function decide(value: Undecided, isAccepted: boolean): Promise<boolean> {
+  const { name, candidate, resolvedAt } = value.proposal
+  const accepted = candidate
+    ? 'Confirmed as your own.'
+    : resolvedAt === null
+      ? 'Accepted. It is current now.'
+      : 'Removed. It is no longer recalled.'
+  const done = await applyChangeOrToast<{ readonly event: number }>(isAccepted ? accepted : `Rejected “${name}”.`, () =>
+    askDecision(value, isAccepted),
   )
   return done !== null
 }
@@ -143,7 +146,7 @@ export const Candidate = ({ belief, onRejected }: { readonly belief: ApiBelief; 
     <p>{sourceWords(belief)}. It is not recalled until you confirm it.</p>
     <Decision
       accept="Confirm"
-      decide={(isAccepted) => decideCandidate(belief, isAccepted)}
+      decide={(isAccepted) => decide({ proposal: belief, target: null }, isAccepted)}
       onDecided={(isAccepted) => !isAccepted && onRejected()}
     />
   </article>

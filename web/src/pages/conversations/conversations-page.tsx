@@ -233,10 +233,11 @@ function Found({ hit }: { readonly hit: Hit }) {
 
 /** Why a sentence without any of the words was found. */
 const nearWords = (explanation: Hit['explanation']): string =>
-  isBeside(explanation) ? 'A message next to it has these words.' : 'It has other words, close in meaning.'
+  isBeside(explanation)
+    ? 'A message next to it has these words.'
+    : 'It has none of the words; it is among the nearest by meaning.'
 
-const isBeside = ({ label, parts }: Hit['explanation']): boolean =>
-  label.endsWith('(beside it)') || parts.some(isBeside)
+const isBeside = ({ label, parts }: Hit['explanation']): boolean => label.startsWith('around') || parts.some(isBeside)
 
 /** The words of a text that begin with one of these, which may be stems, ignoring case. */
 function rangesOf(text: string, words: readonly string[]): readonly TextRange[] {

@@ -1,7 +1,7 @@
 import { useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { reporterOf } from '../../../../src/beliefs/turn.ts'
 import type { RouteAnswer } from '../../../../src/http/api/contract.ts'
-import { acknowledgeEvent, ask, asRefusal, journalHead, Refusal } from '../../api/client.ts'
+import { acknowledgeEvent, ask, journalHead, Refusal } from '../../api/client.ts'
 import { pluralize } from '../../format/numbers.ts'
 import { clockOf, dayOf, moment } from '../../format/time.ts'
 import { goBackTo, navigate, query, withQuery } from '../../navigation/router.tsx'
@@ -167,7 +167,7 @@ function Bubble({ turn, day, isHere, learned, onForget }: BubbleProps) {
       {learned.length === 0 ? null : (
         <p class="row small">
           {learned.map(({ id, name, candidate }) => (
-            <span key={id} class={candidate ? 'row odd-text' : 'row good-text'}>
+            <span key={id} class={candidate ? 'row toned odd' : 'row toned good'}>
               <Icon name={candidate ? 'inbox' : 'beliefs'} size={14} />
               {candidate ? 'Waits for your decision:' : 'Became'}
               <BeliefLink id={id} name={name} />
@@ -196,18 +196,14 @@ export function ForgetTurns({ selection, onClose }: ForgetTurnsProps) {
     previewed === null ? null : ask('forgetTurns', { query: { ...previewed, dryRun: true }, signal }),
   )
   const preview = found.value
-  const forget = async (): Promise<Refusal | null> => {
+  const forget = async () => {
     if (previewed === null) return null
-    try {
-      const done = await ask('forgetTurns', { query: previewed })
-      acknowledgeEvent(done.event)
-      showToast(`Forgotten: ${amount(done)}. Nothing of it is left.`)
-      if ('session' in previewed) navigate(withQuery({ turn: null }, '/conversations'), { replace: true })
-      onClose()
-      return null
-    } catch (reason) {
-      return asRefusal(reason)
-    }
+    const done = await ask('forgetTurns', { query: previewed })
+    acknowledgeEvent(done.event)
+    showToast(`Forgotten: ${amount(done)}. Nothing of it is left.`)
+    if ('session' in previewed) navigate(withQuery({ turn: null }, '/conversations'), { replace: true })
+    onClose()
+    return null
   }
   return (
     <FormDialog

@@ -116,7 +116,6 @@ const figureTones: Readonly<Record<ApiFigureComparison['verdict'], Tone>> = {
   worse: 'bad',
   same: 'plain',
   'no evidence': 'plain',
-  underpowered: 'odd',
   'cannot tell': 'odd',
   dropped: 'bad',
   new: 'accent',
@@ -190,11 +189,7 @@ function ComparedCases({ group, compared }: { readonly group: Group; readonly co
     </ul>
   )
   return (
-    <Panel
-      title={title}
-      note={<span class="soft small">{note}</span>}
-      tools={<Badge tone={total === 0 ? 'plain' : tone}>{count(total)}</Badge>}
-    >
+    <Panel title={title} note={note} tools={<Badge tone={total === 0 ? 'plain' : tone}>{count(total)}</Badge>}>
       {total === 0 ? <p class="pad soft">None.</p> : null}
       {kind === 'changed' ? (
         <details class="pad small">

@@ -1,11 +1,10 @@
 import { useState } from 'preact/hooks'
-import type { ListedBaseline, ListedRun, RouteAnswer } from '../../../../src/http/api/contract.ts'
+import type { ListedRun, RouteAnswer } from '../../../../src/http/api/contract.ts'
 import { ask, evalsChange, Refusal } from '../../api/client.ts'
-import { count, figure, milliseconds, percent, pluralize } from '../../format/numbers.ts'
-import { moment, shortDay } from '../../format/time.ts'
+import { count, pluralize } from '../../format/numbers.ts'
+import { shortDay } from '../../format/time.ts'
 import { Link, navigate, query, withQuery } from '../../navigation/router.tsx'
-import { LinePlot, type PlotPoint } from '../../plots/plots.tsx'
-import type { Range } from '../../plots/scale.ts'
+import { LinePlot } from '../../plots/plots.tsx'
 import { useResource } from '../../state/resource.ts'
 import { useSubject } from '../../state/window.ts'
 import { Badge } from '../../ui/elements.tsx'
@@ -13,13 +12,12 @@ import { Choice } from '../../ui/form.tsx'
 import { Figures, PageHead, Panel } from '../../ui/layout.tsx'
 import { MoreButton } from '../../ui/lists.tsx'
 import { EmptyState, Loaded, SkeletonBlock } from '../../ui/notice.tsx'
+import { type Accepted, figureOf, measuresOf } from './measures.ts'
 import { RunButton } from './packs.tsx'
 import { caseTones, PackVerdict, RunsTable, StandingLine } from './parts.tsx'
-import { allPacks, caseAddress, metricName, runAddress, whenOf } from './words.ts'
+import { allPacks, caseAddress, runAddress, whenOf } from './words.ts'
 
 type Grid = RouteAnswer<'packGrid'>
-/** The accepted figures of a pack. */
-type Accepted = ListedBaseline['benchmarks'][number]
 
 async function loadPack(id: string, system: string | null, signal: AbortSignal) {
   const [packs, grid, runs, baselines] = await Promise.all([
@@ -64,10 +62,8 @@ export function PackView({ id }: { readonly id: string }) {
               {pack === null ? null : (
                 <>
                   {pack.system === measured ? <PackVerdict verdict={pack.verdict} /> : null}{' '}
-                  {pluralize(pack.cases, 'case')}. {pack.description}{' '}
-                  {pack.tags.map((tag) => (
-                    <Badge key={tag}>{tag}</Badge>
-                  ))}
+                  {pluralize(pack.cases, 'case')}. {pack.description}
+                  {pack.tags.flatMap((tag) => [' ', <Badge key={tag}>{tag}</Badge>])}
                 </>
               )}
             </PageHead>
@@ -128,7 +124,7 @@ function CaseGrid({ grid }: { readonly grid: Grid }) {
       ? `All ${count(grid.total)} cases passed in ${pluralize(grid.runs.length, 'run')}`
       : `${count(unsteady)} of ${count(grid.total)} cases did not always pass`
   return (
-    <Panel title="Cases by runs" note={<span class="soft small">{note}</span>}>
+    <Panel title="Cases by runs" note={note}>
       <div class="table-scroll">
         <table class="case-grid">
           <thead>
@@ -194,48 +190,13 @@ function CaseGridRow({ row, runs }: { readonly row: Grid['cases'][number]; reado
 
 type RunPlotsProps = { readonly history: readonly ListedRun[]; readonly accepted: Accepted | null }
 
-type Measure = {
-  readonly title: string
-  readonly points: readonly PlotPoint[]
-  readonly format: (value: number) => string
-  readonly limits?: Range | null
-  readonly startsAtZero?: boolean
-  readonly base?: number | undefined
-}
-
-/** Every figure of a pack over its completed runs, oldest first; as numbers if there is a single run. */
+/** The figures of a pack over its completed runs, oldest first; as numbers if there is a single run. */
 function RunPlots({ history, accepted }: RunPlotsProps) {
-  const names = [...new Set(history.flatMap(({ run }) => Object.keys(run.metrics ?? {})))].sort()
-  const measures: readonly Measure[] = [
-    {
-      title: 'Pass rate',
-      points: history.flatMap((listed) => {
-        const { low = null, high = null } = listed.passInterval ?? {}
-        return listed.passRate === null ? [] : [{ ...pointOf(listed), value: listed.passRate, low, high }]
-      }),
-      format: percent,
-      limits: [0, 1],
-      base: accepted?.passRate,
-    },
-    ...names.map((name) => {
-      const limits = limitsOf(name, history)
-      const points = history.flatMap((listed) => metricPoint(listed, name, limits))
-      return { title: metricName(name), points, format: figure, limits, base: accepted?.metrics[name] }
-    }),
-    {
-      title: 'Time per case, median',
-      points: history.flatMap((listed) => {
-        const value = listed.run.latency?.p50Ms
-        return value === undefined ? [] : [{ ...pointOf(listed), value, low: null, high: null }]
-      }),
-      format: milliseconds,
-      startsAtZero: true,
-    },
-  ]
+  const measures = measuresOf(history, accepted)
   if (history.length === 1) return <Figures items={measures.flatMap(figureOf)} />
   return (
     <div class="columns">
-      {measures.map(({ base, ...measure }) => (
+      {measures.map(({ base, note, ...measure }) => (
         <LinePlot
           key={measure.title}
           {...measure}
@@ -245,39 +206,4 @@ function RunPlots({ history, accepted }: RunPlotsProps) {
       ))}
     </div>
   )
-}
-
-function figureOf({ title, points: [point], format, base }: Measure) {
-  if (point === undefined) return []
-  const { value, low, high } = point
-  const notes = [
-    ...(low === null || high === null ? [] : [`95 %: ${format(low)} to ${format(high)}`]),
-    ...(base === undefined ? [] : [`baseline ${format(base)}`]),
-  ]
-  return [{ name: title, value: format(value), note: notes.join(', ') }]
-}
-
-const pointOf = (listed: ListedRun): Pick<PlotPoint, 'key' | 'at' | 'label'> => ({
-  key: listed.run.runId,
-  at: whenOf(listed),
-  label: moment(whenOf(listed)),
-})
-
-function metricPoint(listed: ListedRun, name: string, limits: Range | null): readonly PlotPoint[] {
-  const value = listed.run.metrics?.[name]
-  if (value === undefined) return []
-  const interval = listed.run.intervals?.[name]
-  // Equal scores of all cases do not make the next one certain: no interval is better than a false one.
-  if (interval === undefined || interval.high - interval.low < 1e-9)
-    return [{ ...pointOf(listed), value, low: null, high: null }]
-  const [min, max] = limits ?? [Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY]
-  return [{ ...pointOf(listed), value, low: Math.max(min, interval.low), high: Math.min(max, interval.high) }]
-}
-
-/** The declared range; a figure that never left 0 to 1 counts as a share. */
-function limitsOf(name: string, history: readonly ListedRun[]): Range | null {
-  const [min, max] = history.at(-1)?.run.metricDeclarations?.find((one) => one.name === name)?.range ?? []
-  if (min !== undefined && max !== undefined) return [min, max]
-  const values = history.flatMap(({ run }) => run.metrics?.[name] ?? [])
-  return values.every((value) => value >= 0 && value <= 1) ? [0, 1] : null
 }

@@ -170,7 +170,7 @@ function PackRow({ pack, others }: { readonly pack: ListedPack; readonly others:
               <Time at={whenOf(latest)} />
             </span>
             {others.map((other) => (
-              <Link key={other.system} class="bad-text" href={packAddress(id, other.system)}>
+              <Link key={other.system} class="toned bad" href={packAddress(id, other.system)}>
                 {`${other.system}: ${percent(other.latest.passRate ?? 0)} passed, worse than before`}
               </Link>
             ))}

@@ -3,6 +3,7 @@ import { count, milliseconds, percent, pluralize } from '../../format/numbers.ts
 import { dayOf } from '../../format/time.ts'
 import { Link, navigate, query, withQuery } from '../../navigation/router.tsx'
 import { fixed } from '../../plots/scale.ts'
+import { health } from '../../state/facts.ts'
 import { Badge, Button, Icon, Time, type Tone } from '../../ui/elements.tsx'
 import { Table } from '../../ui/layout.tsx'
 import { compareAddress, failureWords, packAddress, runAddress, systemOf, whenOf } from './words.ts'
@@ -59,19 +60,19 @@ export function RunStatus({ run }: { readonly run: ListedRun['run'] }) {
 /** The outcomes of the cases of a run as shares of one bar. Cases that were not measured do not count as failed. */
 export function PassBar({ listed: { run } }: { readonly listed: ListedRun }) {
   const parts = [
-    { name: 'passed', cases: run.passedCases },
-    { name: 'failed', cases: run.failedCases },
-    { name: 'error', cases: run.errorCases ?? 0 },
-    { name: 'other', cases: (run.skippedCases ?? 0) + (run.unjudgedCases ?? 0) + (run.pendingCases ?? 0) },
+    { name: 'passed', tone: 'good', cases: run.passedCases },
+    { name: 'failed', tone: 'bad', cases: run.failedCases },
+    { name: 'error', tone: 'odd', cases: run.errorCases ?? 0 },
+    { name: 'other', tone: '', cases: (run.skippedCases ?? 0) + (run.unjudgedCases ?? 0) + (run.pendingCases ?? 0) },
   ].filter(({ cases }) => cases > 0)
   const label = parts.map(({ name, cases }) => `${count(cases)} ${name}`).join(', ')
   let x = 0
   return (
     <svg class="shares" viewBox="0 0 100 8" preserveAspectRatio="none" role="img" aria-label={label}>
-      {parts.map(({ name, cases }) => {
+      {parts.map(({ name, tone, cases }) => {
         const width = (cases / Math.max(1, run.totalCases)) * 100
         x += width
-        return <rect key={name} class={`share-${name}`} x={fixed(x - width)} width={fixed(width)} height="8" />
+        return <rect key={name} class={tone} x={fixed(x - width)} width={fixed(width)} height="8" />
       })}
     </svg>
   )
@@ -83,7 +84,7 @@ type Names = Readonly<Record<string, string>>
 export const Failures = ({ failures, names }: { readonly failures: readonly string[]; readonly names: Names }) => (
   <>
     {failures.slice(0, 3).map((failure) => (
-      <p key={failure} class="bad-text small break">
+      <p key={failure} class="toned bad small break">
         {failureWords(failure, names)}
       </p>
     ))}
@@ -140,6 +141,9 @@ export function StandingLine({ standing, pack }: StandingLineProps) {
           </p>
         )}
         <b>{standingWords(standing)}</b>
+        {isWorse && health.value?.isDemo === true ? (
+          <p class="small">In the demo, the runs of example-memory are made up.</p>
+        ) : null}
         <p class="row small">
           {against === null || !isCompared(standing) ? null : (
             <Link

@@ -1,16 +1,17 @@
 import type { ListedCase, RouteAnswer } from '../../../../src/http/api/contract.ts'
 import { ask, evalsChange } from '../../api/client.ts'
-import { count, figure, milliseconds, percent, pluralize } from '../../format/numbers.ts'
+import { count, milliseconds, percent, pluralize } from '../../format/numbers.ts'
 import { moment } from '../../format/time.ts'
 import { Link, navigate, query, withQuery } from '../../navigation/router.tsx'
 import { useResource } from '../../state/resource.ts'
 import { useSubject } from '../../state/window.ts'
-import { Button } from '../../ui/elements.tsx'
 import { SearchBox, Select } from '../../ui/form.tsx'
 import { Facts, Figures, PageHead, Panel } from '../../ui/layout.tsx'
+import { VirtualPages } from '../../ui/lists.tsx'
 import { Loaded, SkeletonBlock, SkeletonRows } from '../../ui/notice.tsx'
+import { figureOf, measuresOf } from './measures.ts'
 import { CaseVerdict, Failures, RunStatus } from './parts.tsx'
-import { allPacks, caseAddress, compareAddress, metricName, packAddress, systemOf, whenOf } from './words.ts'
+import { allPacks, caseAddress, compareAddress, packAddress, systemOf, whenOf } from './words.ts'
 
 type Run = RouteAnswer<'run'>
 
@@ -33,7 +34,12 @@ export function RunView({ id }: { readonly id: string }) {
           >
             <RunStatus run={run.run} /> <span class="mono break">{run.run.runId}</span>
           </PageHead>
-          <RunFigures run={run} />
+          <Figures
+            items={[
+              { name: 'Cases passed', value: count(run.run.passedCases), note: `of ${count(run.run.totalCases)}` },
+              ...measuresOf([run], null).flatMap(figureOf),
+            ]}
+          />
           {run.problems.map((problem) => (
             <p key={problem} class="note">
               {problem}
@@ -78,41 +84,6 @@ function CompareWith({ run }: { readonly run: Run }) {
   )
 }
 
-function RunFigures({ run: { passRate, passInterval, run } }: { readonly run: Run }) {
-  const metrics = Object.entries(run.metrics ?? {}).sort(([a], [b]) => (a < b ? -1 : 1))
-  return (
-    <Figures
-      items={[
-        {
-          name: 'Pass rate',
-          value: passRate === null ? '–' : percent(passRate),
-          note: passInterval === null ? '' : `95 %: ${percent(passInterval.low)} to ${percent(passInterval.high)}`,
-        },
-        { name: 'Cases passed', value: count(run.passedCases), note: `of ${count(run.totalCases)}` },
-        ...metrics.map(([name, value]) => {
-          const { low, high } = run.intervals?.[name] ?? { low: 0, high: 0 }
-          const isKnown = high - low >= 1e-9
-          const note = isKnown ? `95 %: ${figure(bounded(low, value))} to ${figure(bounded(high, value))}` : ''
-          return { name: metricName(name), value: figure(value), note }
-        }),
-        ...(run.latency === undefined
-          ? []
-          : [
-              {
-                name: 'Time per case',
-                value: milliseconds(run.latency.p50Ms),
-                note: `95 % within ${milliseconds(run.latency.p95Ms)}`,
-              },
-            ]),
-      ]}
-    />
-  )
-}
-
-/** A share is between 0 and 1, whatever the formula of its interval returns. */
-const bounded = (bound: number, value: number): number =>
-  value >= 0 && value <= 1 ? Math.min(1, Math.max(0, bound)) : bound
-
 function Environment({ run }: { readonly run: Run }) {
   const { environment, run: summary } = run
   const git = environment?.git
@@ -141,21 +112,20 @@ function Environment({ run }: { readonly run: Run }) {
 }
 
 const verdicts = ['pass', 'fail', 'error', 'skipped', 'unjudged'] as const
-const pageSize = 50
 
 /** The cases of a run; those that did not pass come first. The filters are part of the address. */
 function CasesList({ runId, counts }: { readonly runId: string; readonly counts: Readonly<Record<string, number>> }) {
   const verdict = verdicts.find((known) => known === query.value.get('verdict'))
   const text = query.value.get('text') ?? ''
-  const offset = Math.max(0, Number.parseInt(query.value.get('from') ?? '0', 10) || 0)
   const filters = { ...(verdict === undefined ? {} : { verdict: [verdict] }), ...(text === '' ? {} : { text }) }
-  const found = useResource(
-    JSON.stringify([runId, filters, offset]),
-    (signal) => ask('cases', { params: { id: runId }, query: { limit: pageSize, offset, ...filters }, signal }),
-    { freshness: evalsChange.value, keep: true },
-  )
-  const set = (changes: Readonly<Record<string, string | null>>) =>
-    navigate(withQuery({ from: null, ...changes }), { replace: true })
+  const key = JSON.stringify([runId, filters])
+  const load = (offset: number, limit: number, signal: AbortSignal) =>
+    ask('cases', { params: { id: runId }, query: { limit, offset, ...filters }, signal })
+  const found = useResource(key, async (signal) => (await load(0, 1, signal)).total, {
+    freshness: evalsChange.value,
+    keep: true,
+  })
+  const set = (changes: Readonly<Record<string, string | null>>) => navigate(withQuery(changes), { replace: true })
   return (
     <Panel
       title="Cases"
@@ -181,36 +151,19 @@ function CasesList({ runId, counts }: { readonly runId: string; readonly counts:
       }
     >
       <Loaded resource={found} waiting={<SkeletonRows rows={6} label="Loading cases" />}>
-        {({ items, total, names }) =>
-          items.length === 0 ? (
+        {(total) =>
+          total === 0 ? (
             <p class="pad soft">No case matches.</p>
           ) : (
-            <>
-              <ul class="rows lines" aria-busy={found.isLoading}>
-                {items.map((listed) => (
-                  <CaseRow key={`${listed.caseId}-${listed.repeat}`} runId={runId} listed={listed} names={names} />
-                ))}
-              </ul>
-              <div class="foot actions">
-                <span class="soft small number">
-                  {count(offset + 1)} to {count(offset + items.length)} of {count(total)}
-                </span>
-                <Button
-                  class="small"
-                  icon="back"
-                  aria-label="Earlier cases"
-                  disabled={offset === 0}
-                  onClick={() => set({ from: String(Math.max(0, offset - pageSize)) })}
-                />
-                <Button
-                  class="small"
-                  icon="forward"
-                  aria-label="Later cases"
-                  disabled={offset + items.length >= total}
-                  onClick={() => set({ from: String(offset + pageSize) })}
-                />
-              </div>
-            </>
+            <VirtualPages key={key} total={total} freshness={evalsChange.value} defaultHeight={72} load={load}>
+              {({ items, names }: RouteAnswer<'cases'>) => (
+                <ul class="rows lines">
+                  {items.map((listed) => (
+                    <CaseRow key={`${listed.caseId}-${listed.repeat}`} runId={runId} listed={listed} names={names} />
+                  ))}
+                </ul>
+              )}
+            </VirtualPages>
           )
         }
       </Loaded>

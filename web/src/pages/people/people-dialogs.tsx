@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks'
 import type { Body, Query, RouteAnswer } from '../../../../src/http/api/contract.ts'
-import { ask, asRefusal, type Refusal } from '../../api/client.ts'
+import { ask, type Refusal } from '../../api/client.ts'
 import { Button, CopyButton } from '../../ui/elements.tsx'
 import { Choice, Dialog, Field, FormDialog } from '../../ui/form.tsx'
 
@@ -14,31 +14,23 @@ export function AddPerson({ onClose, onAdded }: { readonly onClose: () => void; 
   if (added !== null)
     return (
       <Dialog title={`Token of ${name}`} onClose={onClose}>
-        <div class="stack">
-          <p>
-            Send it to {name} and to nobody else: it opens the memory of {name}. It is shown only now.
-          </p>
-          <p class="row">
-            <code class="command box break">{added.secret}</code>
-            <CopyButton text={added.secret} label="Copy" />
-          </p>
-          <div class="row actions">
-            <Button tone="main" onClick={onClose}>
-              Done
-            </Button>
-          </div>
+        <p>
+          Send it to {name} and to nobody else: it opens the memory of {name}. It is shown only now.
+        </p>
+        <p class="row">
+          <code class="command box break">{added.secret}</code>
+          <CopyButton text={added.secret} />
+        </p>
+        <div class="row actions">
+          <Button tone="main" onClick={onClose} label="Done" />
         </div>
       </Dialog>
     )
-  const add = async (): Promise<Refusal | null> => {
-    try {
-      await ask('addPerson', { body: { name } })
-      onAdded()
-      setAdded(await ask('createToken', { body: { person: name } }))
-      return null
-    } catch (error) {
-      return asRefusal(error)
-    }
+  const add = async () => {
+    await ask('addPerson', { body: { name } })
+    onAdded()
+    setAdded(await ask('createToken', { body: { person: name } }))
+    return null
   }
   return (
     <FormDialog title="Add a person" submit="Add" isIdle={name === ''} onClose={onClose} onSubmit={add}>

@@ -1,9 +1,10 @@
 import { useState } from 'preact/hooks'
 import type { RouteAnswer } from '../../../../src/http/api/contract.ts'
-import { ask, asRefusal, type Refusal } from '../../api/client.ts'
-import { showToast } from '../../state/changes.ts'
+import { ask, asRefusal } from '../../api/client.ts'
+import { showToast, toastRefusal } from '../../state/changes.ts'
 import { useResource } from '../../state/resource.ts'
 import { Badge, Button, Time } from '../../ui/elements.tsx'
+import { PageHead, Panel, Table } from '../../ui/layout.tsx'
 import { EmptyState, Loaded, SkeletonRows } from '../../ui/notice.tsx'
 import { AddPerson, CreateTeam, Remove } from './people-dialogs.tsx'
 
@@ -34,49 +35,50 @@ export function PeoplePage() {
   const [open, setOpen] = useState<Open | null>(null)
   const close = () => setOpen(null)
   const revoke = (id: string) =>
-    ask('revokeToken', { params: { id } }).then(
-      () => {
-        showToast(`Revoked ${id}. Every server refuses it from now on.`)
-        found.reload()
-      },
-      (error: unknown) => showToast(asRefusal(error).message, { tone: 'failed' }),
-    )
-  /** Closes the dialog when it is done; what was refused stays in it. */
-  const done = async (work: Promise<unknown>): Promise<Refusal | null> => {
-    try {
-      await work
+    ask('revokeToken', { params: { id } }).then(() => {
+      showToast(`Revoked ${id}. Every server refuses it from now on.`)
       found.reload()
-      close()
-      return null
-    } catch (error) {
-      return asRefusal(error)
-    }
+    }, toastRefusal)
+  /** Closes the dialog when it is done; what was refused stays in it. */
+  const done = async (work: Promise<unknown>): Promise<null> => {
+    await work
+    found.reload()
+    close()
+    return null
   }
+  const removeButton = (wish: Extract<Open, { what: 'remove' }>) => (
+    <Button
+      tone="quiet"
+      icon="trash"
+      title="Remove"
+      aria-label={`Remove ${wish.kind === 'team' ? 'Team ' : ''}${wish.name}`}
+      onClick={() => setOpen(wish)}
+    />
+  )
   return (
     <>
-      <header class="page-head">
-        <h1>People</h1>
-        {found.value === null || found.value.people === null ? null : (
-          <div class="row to-end">
-            <Button icon="plus" onClick={() => setOpen({ what: 'team' })}>
-              Create a team
-            </Button>
-            <Button icon="plus" tone="main" onClick={() => setOpen({ what: 'person' })}>
-              Add a person
-            </Button>
-          </div>
-        )}
-        <p>
-          Who may use this server. Each person has a memory of their own, which nobody else can read here; teams share
-          one.
-        </p>
-      </header>
+      <PageHead
+        title="People"
+        tools={
+          found.value?.people == null ? undefined : (
+            <>
+              <Button icon="plus" onClick={() => setOpen({ what: 'team' })} label="Create a team" />
+              <Button icon="plus" tone="main" onClick={() => setOpen({ what: 'person' })} label="Add a person" />
+            </>
+          )
+        }
+      >
+        Who may use this server. Each person has a memory of their own, which nobody else can read here; teams share
+        one.
+      </PageHead>
       <Loaded resource={found} waiting={<SkeletonRows rows={6} label="Looking for people" />}>
         {({ people, tokens, teams }) =>
           people?.length === 0 && tokens.length === 0 && teams.length === 0 ? (
-            <EmptyState icon="people" title="Nobody else uses this memory">
-              <p>Add a person to let others use this server, each with a memory of their own. Teams share one.</p>
-            </EmptyState>
+            <EmptyState
+              icon="people"
+              title="Nobody else uses this memory"
+              text="Add a person to let others use this server, each with a memory of their own. Teams share one."
+            />
           ) : (
             <div class="stack">
               {people === null ? (
@@ -88,7 +90,7 @@ export function PeoplePage() {
                   <Panel
                     key={name}
                     title={name ?? 'Administrators'}
-                    remove={name === null ? null : () => setOpen({ what: 'remove', kind: 'person', name })}
+                    tools={name === null ? null : removeButton({ what: 'remove', kind: 'person', name })}
                   >
                     <Tokens tokens={tokens.filter(({ person }) => person === name)} revoke={revoke} />
                   </Panel>
@@ -98,9 +100,9 @@ export function PeoplePage() {
                 <Panel
                   key={`team:${name}`}
                   title={`Team ${name}`}
-                  remove={people === null ? null : () => setOpen({ what: 'remove', kind: 'team', name })}
+                  tools={people === null ? null : removeButton({ what: 'remove', kind: 'team', name })}
                 >
-                  <p class="row">
+                  <p class="pad row">
                     {members.map(({ person, role }) => (
                       <Badge key={person}>
                         {person}, {role}
@@ -135,33 +137,6 @@ export function PeoplePage() {
   )
 }
 
-type PanelProps = {
-  readonly title: string
-  readonly remove?: (() => void) | null
-  readonly children: preact.ComponentChildren
-}
-
-function Panel({ title, remove = null, children }: PanelProps) {
-  return (
-    <section class="panel pad stack tight" aria-label={title}>
-      <div class="row">
-        <h2>{title}</h2>
-        {remove === null ? null : (
-          <Button
-            tone="quiet"
-            icon="trash"
-            class="to-end"
-            aria-label={`Remove ${title}`}
-            title="Remove"
-            onClick={remove}
-          />
-        )}
-      </div>
-      {children}
-    </section>
-  )
-}
-
 const uses: Readonly<Record<Token['kind'], string>> = {
   person: 'person',
   agent: 'agent',
@@ -172,52 +147,34 @@ const validFirst = (tokens: readonly Token[]): readonly Token[] =>
   [...tokens].sort((one, other) => Number(one.revokedAt !== null) - Number(other.revokedAt !== null))
 
 function Tokens({ tokens, revoke }: { readonly tokens: readonly Token[]; readonly revoke: (id: string) => void }) {
-  if (tokens.length === 0) return <p class="soft small">No tokens.</p>
+  if (tokens.length === 0) return <p class="pad soft small">No tokens.</p>
   return (
-    <div class="table-scroll">
-      <table class="folding">
-        <thead>
-          <tr>
-            <th scope="col">Token</th>
-            <th scope="col">For</th>
-            <th scope="col">Scopes</th>
-            <th scope="col">Made</th>
-            <th scope="col">Last used</th>
-            <th scope="col">
-              <span class="unseen">Revoke</span>
-            </th>
-          </tr>
-        </thead>
-        <tbody>
-          {validFirst(tokens).map(({ id, kind, scopes, label, createdAt, lastUsedAt, revokedAt }) => (
-            <tr key={id}>
-              <td>
-                <code>{id}</code>
-              </td>
-              <td>
-                {uses[kind]}
-                {label === '' ? '' : `: ${label}`}
-              </td>
-              <td>{scopes.join(', ')}</td>
-              <td data-label="made">
-                <Time at={createdAt} />
-              </td>
-              <td data-label="last used">{lastUsedAt === null ? 'never' : <Time at={lastUsedAt} />}</td>
-              <td>
-                {revokedAt === null ? (
-                  <Button onClick={() => revoke(id)} aria-label={`Revoke ${id}`}>
-                    Revoke
-                  </Button>
-                ) : (
-                  <>
-                    Revoked <Time at={revokedAt} />
-                  </>
-                )}
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <Table
+      rows={validFirst(tokens)}
+      keyOf={({ id }) => id}
+      columns={[
+        { head: 'Token', cell: ({ id }) => <code>{id}</code> },
+        { head: 'For', cell: ({ kind, label }) => `${uses[kind]}${label === '' ? '' : `: ${label}`}` },
+        { head: 'Scopes', cell: ({ scopes }) => scopes.join(', ') },
+        { head: 'Made', label: 'made', cell: ({ createdAt }) => <Time at={createdAt} /> },
+        {
+          head: 'Last used',
+          label: 'last used',
+          cell: ({ lastUsedAt }) => (lastUsedAt === null ? 'never' : <Time at={lastUsedAt} />),
+        },
+        {
+          head: 'Revoke',
+          isHeadHidden: true,
+          cell: ({ id, revokedAt }) =>
+            revokedAt === null ? (
+              <Button onClick={() => revoke(id)} aria-label={`Revoke ${id}`} label="Revoke" />
+            ) : (
+              <>
+                Revoked <Time at={revokedAt} />
+              </>
+            ),
+        },
+      ]}
+    />
   )
 }

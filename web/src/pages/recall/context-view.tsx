@@ -41,6 +41,8 @@ type ContextViewProps = {
 export function ContextView({ answer, isAsked, onWish }: ContextViewProps) {
   const { context, leftOut, quoteDecision, namedAnyway } = answer
   const { prelude, relevant, questions, quotes } = context
+  const sure = quotes.filter(({ level }) => level === 'sure')
+  const perhaps = quotes.filter(({ level }) => level === 'perhaps')
   const told = new Set(prelude?.beliefIds ?? [])
   const pinned = context.pinned.filter(({ id }) => !told.has(id))
   const matchesOf = (id: string) => namedAnyway.find(({ beliefId }) => beliefId === id)?.matches ?? []
@@ -76,8 +78,13 @@ export function ContextView({ answer, isAsked, onWish }: ContextViewProps) {
           <Pinned key={belief.id} belief={belief} matches={matchesOf(belief.id)} onWish={onWish} />
         ))}
       </Tier>
-      <Tier title="Said earlier" note="Quotes, word for word" count={quotes.length}>
-        {quotes.map((quote) => (
+      <Tier title="Said earlier" note="Quotes, word for word" count={sure.length}>
+        {sure.map((quote) => (
+          <Quoted key={`${quote.turn}-${quote.text}`} quote={quote} asked={quoteDecision?.asked ?? []} />
+        ))}
+      </Tier>
+      <Tier title="Perhaps relevant" note="Quotes that the agent may ignore" count={perhaps.length}>
+        {perhaps.map((quote) => (
           <Quoted key={`${quote.turn}-${quote.text}`} quote={quote} asked={quoteDecision?.asked ?? []} />
         ))}
       </Tier>
@@ -106,7 +113,7 @@ type TierProps = {
 function Tier({ title, note, count, empty, children }: TierProps) {
   if (count === 0 && empty === undefined) return null
   return (
-    <Panel title={title} note={<span class="soft small">{note}</span>} tools={<Badge>{count}</Badge>}>
+    <Panel title={title} note={note} tools={<Badge>{count}</Badge>}>
       {count === 0 ? <p class="pad soft">{empty}</p> : <ul class="rows">{children}</ul>}
     </Panel>
   )
@@ -139,10 +146,7 @@ function Relevant({ relevant, onWish, all }: RelevantProps) {
       {through === null ? (
         <>
           <Reasons matches={matches} />
-          <details class="small">
-            <summary>Details: score and numbers</summary>
-            <ExplanationTree explanation={explanation} />
-          </details>
+          <Score explanation={explanation} />
         </>
       ) : (
         <Reason>It is not named itself; it is part of “{relation?.name ?? 'a relation'}”, which was.</Reason>
@@ -150,6 +154,13 @@ function Relevant({ relevant, onWish, all }: RelevantProps) {
     </Pointed>
   )
 }
+
+const Score = ({ explanation }: Pick<ApiRelevantBelief, 'explanation'>) => (
+  <details class="small">
+    <summary>Details: score and numbers</summary>
+    <ExplanationTree explanation={explanation} />
+  </details>
+)
 
 /** While the pointer is on it, the words that named it are emphasized in the message. */
 const Pointed = ({ id, children }: { readonly id: string; readonly children: ComponentChildren }) => (
@@ -204,10 +215,7 @@ function Quoted({ quote, asked }: { readonly quote: ApiQuote; readonly asked: re
         <Prose text={text} />
       </blockquote>
       <Reason>{quoteWords(quote, asked)}</Reason>
-      <details class="small">
-        <summary>Details: score and numbers</summary>
-        <ExplanationTree explanation={explanation} />
-      </details>
+      <Score explanation={explanation} />
     </li>
   )
 }
@@ -272,7 +280,7 @@ function LeftOutView({ misses, onWish }: { readonly misses: readonly ApiNearMiss
     <Panel
       class="aside"
       title="Left out"
-      note={<span class="soft small">Mentioned, but not given to the agent</span>}
+      note="Mentioned, but not given to the agent"
       tools={<Badge>{misses.length}</Badge>}
     >
       <ul class="rows">

@@ -270,7 +270,7 @@ export function RemedyCard({ remedy, isBusy, isFirst, onApply, onClose }: Remedy
           ))}
         </p>
         {effects === null ? null : <EffectsNote effects={effects} />}
-        {caution === null ? null : <p class="odd-text small">{caution}</p>}
+        {caution === null ? null : <p class="toned odd small">{caution}</p>}
       </div>
       {change === null ? null : (
         <Button

@@ -1,0 +1,101 @@
+import { tmpdir } from 'node:os'
+import { Readable, Writable } from 'node:stream'
+import { type ProcessEnvironment, processEnvironment } from '../compose.ts'
+import type { EnvironmentVariables } from '../text/output.ts'
+
+type Terminal = { readonly isTTY?: boolean; readonly columns?: number }
+
+/** A command of another process of this account, with everything that it knows of its environment. */
+export type ForeignCommand = {
+  readonly argv: readonly string[]
+  readonly cwd: string
+  readonly env: EnvironmentVariables
+  readonly home: string
+  /** Its whole standard input. */
+  readonly input: string
+  /** How long the other process has run. */
+  readonly ageMs: number
+  readonly stdout: Terminal
+  readonly stderr: Terminal
+}
+
+/** The result of a command, for the process that asked. */
+export type CommandEnding = { readonly exitCode: number; readonly stdout: string; readonly stderr: string }
+
+type Background = Pick<ForeignCommand, 'argv' | 'env'> & { readonly ended: Promise<unknown> }
+
+/** Runs commands of other processes in this one, with the result that they would have had there. */
+export class ForeignCommands {
+  readonly #running = new Set<Promise<unknown>>()
+  readonly #background = new Set<Background>()
+
+  async run(command: ForeignCommand): Promise<CommandEnding> {
+    const { main } = await import('../main.ts')
+    const stdout = new Collector(command.stdout)
+    const stderr = new Collector(command.stderr)
+    const environment: ProcessEnvironment = {
+      env: command.env,
+      home: command.home,
+      temporary: tmpdir(),
+      workingDirectory: () => command.cwd,
+      stdin: () => Readable.from([Buffer.from(command.input)]),
+      stdout,
+      stderr,
+      startedAt: performance.now() - command.ageMs,
+      // Instead of another process: this one goes on anyway.
+      startDetached: async (argv, variables) => {
+        const env = { ...command.env, ...variables }
+        const background = { argv, env, ended: this.run({ ...command, argv, env, input: '', ageMs: 0 }) }
+        this.#background.add(background)
+        void background.ended.finally(() => this.#background.delete(background)).catch(() => {})
+      },
+    }
+    const running = main(command.argv, environment)
+    this.#running.add(running)
+    try {
+      return { exitCode: await running, stdout: stdout.text, stderr: stderr.text }
+    } finally {
+      this.#running.delete(running)
+    }
+  }
+
+  /** Waits for the commands that run, and for those that they leave to run. */
+  async finish(): Promise<void> {
+    while (this.#running.size > 0) await Promise.allSettled(this.#running)
+  }
+
+  /** Leaves the commands that run in the background to processes of their own: a host does not wait long for this one. */
+  async handOver(): Promise<void> {
+    const { startDetached } = processEnvironment()
+    for (const { argv, env } of this.#background) await startDetached?.(argv, env)
+  }
+}
+
+/** Loads the modules that hooks need, so that the first prompt does not wait for them. */
+export async function preloadHook(): Promise<void> {
+  await import('../commands/connect/hook.ts')
+  await import('../../open-memory.ts')
+  await import('../../memory/learn/rules.ts')
+  await import('../../memory/learn/secrets.ts')
+  await import('../../memory/recall/render.ts')
+  await import('../../search/turns/push.ts')
+  await import('../hooks/hear-queue.ts')
+  await import('../../memory/use-cases.ts')
+}
+
+class Collector extends Writable {
+  readonly isTTY: boolean
+  readonly columns: number
+  text = ''
+
+  constructor({ isTTY = false, columns = 80 }: Terminal) {
+    super({ decodeStrings: false })
+    this.isTTY = isTTY
+    this.columns = columns
+  }
+
+  override _write(chunk: string | Buffer, _encoding: string, done: () => void): void {
+    this.text += chunk
+    done()
+  }
+}

@@ -1,0 +1,34 @@
+import { describe, expect, it } from 'vitest'
+import { defaultText, detailText } from './default-text.ts'
+import { plain } from './output.ts'
+
+const style = plain(Number.POSITIVE_INFINITY)
+
+describe('defaultText', () => {
+  it('shows a list as a table with a heading, without columns that are empty in every row', () => {
+    const items = [
+      { id: 't-1', person: 'ana', scopes: ['domain:code', 'team:platform'], label: '', lastUsedAt: null, isOld: false },
+      { id: 't-2', person: null, scopes: [], label: '', lastUsedAt: null, isOld: true },
+    ]
+
+    expect(defaultText(items, style)).toBe(
+      [
+        'id   person  scopes                      is old',
+        't-1  ana     domain:code, team:platform',
+        't-2                                      yes',
+      ].join('\n'),
+    )
+    expect(defaultText([], style)).toBe('')
+  })
+
+  it('shows an object as one line for each value: 0 is a value, nothing is not', () => {
+    expect(defaultText({ added: 0, reason: '', createdAt: '2026-05-01T10:00:30.000Z' }, style)).toMatch(
+      /^added {4}0\ncreated {2}2026-0[45]-\d\d \d\d:\d\d$/u,
+    )
+    expect(detailText({ members: [{ person: 'ana', role: 'owner' }] }, style)).toBe('  members  ana owner')
+  })
+
+  it('keeps a text from moving the cursor or beginning a new row', () => {
+    expect(defaultText([{ label: 'a\nb\u001b[2J' }], style)).toBe('label\na b\u{fffd}[2J')
+  })
+})

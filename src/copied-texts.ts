@@ -1,0 +1,93 @@
+import { randomBytes } from 'node:crypto'
+import { existsSync, readFileSync, statSync } from 'node:fs'
+import { basename, join, relative } from 'node:path'
+import { Eraser, eraseInFile, type ForgottenTexts, filesBelow } from './files/erase-texts.ts'
+import { sweepLeftovers } from './files/leftovers.ts'
+import type { Forgotten } from './memory/change/erase-copies.ts'
+import { storeFile } from './open-memory.ts'
+import { forgetInBackup, isStoreFile } from './store/sqlite/care/backup.ts'
+
+/** Where copies of texts may be besides the store, and a callback for their erasure. */
+export type CopyOptions = {
+  /** An eval store outside the memory directory. */
+  readonly evalStoreDir?: string | null | undefined
+  /** Called after something was forgotten and its copies erased. */
+  readonly onErased?: ((forgotten: Forgotten, erased: ErasedCopies) => void) | undefined
+}
+
+export type ErasedCopies = {
+  /** Files that held a forgotten text and no longer do. */
+  readonly changed: readonly string[]
+  /** Files that may still hold one, because they could not be changed. */
+  readonly unchanged: readonly { readonly file: string; readonly reason: string }[]
+}
+
+/**
+ * Erases forgotten texts from everything in a memory directory besides the store and the mirror, which erase their own:
+ * captured cases, runs, messages of hooks, backups, drafts of processes that died. A file that cannot be changed is
+ * returned with the reason: the texts are gone from the store in any case.
+ */
+export async function eraseCopies(
+  { dir, evalStoreDir }: { readonly dir: string } & Pick<CopyOptions, 'evalStoreDir'>,
+  forgotten: ForgottenTexts & Partial<Forgotten>,
+): Promise<ErasedCopies> {
+  const changed: string[] = []
+  const unchanged: { file: string; reason: string }[] = []
+  const attempt = async (file: string, erase: () => Promise<readonly string[]>): Promise<void> => {
+    try {
+      changed.push(...(await erase()))
+    } catch (error) {
+      unchanged.push({ file, reason: error instanceof Error ? error.message : String(error) })
+    }
+  }
+  const [state, live] = [join(dir, 'state'), storeFile(dir)]
+  const evals = evalStoreDir ?? join(state, 'evals')
+  const { user, actor, origin, at = new Date().toISOString(), turnIds = [], beliefIds } = forgotten
+  if (existsSync(evals)) {
+    const { eraseFromEvals } = await import('./eval/store/erase.ts')
+    const { evalStoreIn } = await import('./eval/store/documents.ts')
+    await attempt(evals, async () => eraseFromEvals(evalStoreDir ?? evalStoreIn(dir), forgotten, at))
+  }
+  await Promise.all([dir, state, join(state, 'hook-queue')].map(sweepLeftovers))
+  const eraser = new Eraser(forgotten)
+  const isOthers = (folder: string): boolean =>
+    ['mirror', 'evals', 'forgetting', 'postgres-cache'].some((name) => folder === join(state, name))
+  // The live database is never opened as a file, under none of its names: closing it would drop the locks on it.
+  for (const file of filesBelow(state, (folder) => !isOthers(folder)))
+    if (!file.startsWith(live)) await attempt(file, async () => ((await eraseInFile(file, eraser)) ? [file] : []))
+  const isCopy = (file: string): boolean => {
+    const { ino, size } = statSync(file)
+    return (
+      size > 0 &&
+      ino !== statSync(live, { throwIfNoEntry: false })?.ino &&
+      !/^\.tmp-/u.test(basename(file)) &&
+      isStoreFile(file)
+    )
+  }
+  for (const file of filesBelow(dir, (folder) => !isOthers(folder)))
+    if (!file.startsWith(live) && user !== undefined && actor !== undefined && origin !== undefined && isCopy(file)) {
+      const erasure = { user, actor, origin, at, beliefIds, turnIds }
+      await attempt(file, async () => ((await forgetInBackup({ file, random: randomBytes }, erasure)) ? [file] : []))
+    }
+  return { changed, unchanged }
+}
+
+/** The files of a memory directory besides the store, its backups and the mirror that contain one of the texts. */
+export async function copiesOf(
+  { dir, evalStoreDir }: { readonly dir: string } & Pick<CopyOptions, 'evalStoreDir'>,
+  texts: ForgottenTexts,
+): Promise<readonly string[]> {
+  const [state, live] = [join(dir, 'state'), storeFile(dir)]
+  const evals = evalStoreDir ?? join(state, 'evals')
+  const eraser = new Eraser(texts)
+  const isOwn = (folder: string): boolean =>
+    !['mirror', 'forgetting', 'postgres-cache'].some((name) => folder === join(state, name))
+  const roots = [state, ...(relative(state, evals).startsWith('..') ? [evals] : [])].filter((root) => existsSync(root))
+  return roots
+    .flatMap((root) => [...filesBelow(root, isOwn)])
+    .filter((file) => {
+      if (file.startsWith(live) || isStoreFile(file)) return false
+      const text = readFileSync(file, 'utf8')
+      return eraser.inText(text) !== text
+    })
+}

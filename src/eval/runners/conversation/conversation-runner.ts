@@ -1,0 +1,216 @@
+import { createHash } from 'node:crypto'
+import { readdirSync, statSync } from 'node:fs'
+import { basename, join } from 'node:path'
+import { setImmediate as yieldToEvents } from 'node:timers/promises'
+import { invalid, MemoryError } from '../../../errors.ts'
+import type { CaseOutcome, ExecutionRequest } from '../../run/run.ts'
+import { manifestName } from '../../store/documents.ts'
+import { emptyAnswer, type HearingSystem, type SystemAnswer } from '../../system/system.ts'
+import { brokenOutcome, defineRunner, type PackPlace, type Runner } from '../runner.ts'
+import { amaBench } from './ama-bench.ts'
+import { beam } from './beam.ts'
+import { chunksOf } from './data-file.ts'
+import { factConsolidation } from './factconsolidation.ts'
+import { loCoMo } from './locomo.ts'
+import { longMemEval, pooledLongMemEval } from './longmemeval.ts'
+import {
+  type FoundTurn,
+  idOf,
+  type ReadProgress,
+  type Suite,
+  type SuiteAnswer,
+  type SuiteConversation,
+  type SuiteQuestion,
+} from './suite.ts'
+
+const suites: readonly Suite[] = [longMemEval, pooledLongMemEval, loCoMo, beam, amaBench, factConsolidation]
+
+export type ConversationOptions = {
+  readonly open: (system: string) => Promise<HearingSystem>
+  /** Where the published data is. Without it the sample of the pack is run. */
+  readonly data: string | undefined
+  readonly clock: () => number
+  readonly onProgress?: ReadProgress
+}
+
+/** The kind of pack that asks what was said in conversations and done in trajectories. */
+export function conversationRunner({ open, data, clock, onProgress = () => {} }: ConversationOptions): Runner {
+  // The data may be large, and is the same for every system.
+  const contents = new Map<string, ReturnType<typeof readContent>>()
+  return defineRunner({
+    name: 'conversation',
+    defaultSystem: 'credence',
+    read: (place) => {
+      const content = contents.get(place.directory) ?? readContent(place, data, onProgress)
+      contents.set(place.directory, content)
+      return content
+    },
+    open: async (system, { hashed }) => {
+      const memory = await open(system)
+      const { name, version } = memory
+      return { memory, name, version, ...(hashed && { hashed }), close: () => memory.close() }
+    },
+    ablate: {
+      'search off': (tested) => ({
+        ...tested,
+        memory: { ...tested.memory, recall: async () => ({ ...emptyAnswer, pushes: false }) },
+      }),
+    },
+    carryOut: ({ suite, path }, { memory }, request, { onIngested }) =>
+      carryOut(suite, path, { memory, request, clock, onIngested, onProgress }),
+  })
+}
+
+/** The file or folder of the published data, else the sample of the pack. */
+const dataPath = ({ directory, manifest }: PackPlace, data: string | undefined): string =>
+  data ?? join(directory, manifest.files?.data ?? 'sample')
+
+/** A question of a pack, and the conversation it is about; null where the pack or the data has no such question. */
+export function questionOf(place: PackPlace, data: string | undefined, caseId: string) {
+  const suite = suites.find(({ name }) => name === place.manifest.suite)
+  for (const conversation of suite?.read(dataPath(place, data)) ?? []) {
+    const question = conversation.questions.find(({ id }) => id === caseId)
+    if (question !== undefined) return { conversation, question }
+  }
+  return null
+}
+
+function readContent({ directory, manifest }: PackPlace, data: string | undefined, onProgress: ReadProgress) {
+  const suite = suites.find(({ name }) => name === manifest.suite)
+  if (suite === undefined) {
+    const hint = `Use one of ${suites.map(({ name }) => name).join(', ')}.`
+    throw invalid(`${join(directory, manifestName)}: suite is "${manifest.suite}".`, hint)
+  }
+  const path = dataPath({ directory, manifest }, data)
+  const cases = []
+  let conversations = 0
+  for (const { questions } of suite.read(path, onProgress)) {
+    conversations += 1
+    for (const { id, text, group, expectsSilence } of questions)
+      cases.push({ id, prompt: text, expectsSomething: !expectsSilence, words: [group] })
+  }
+  const hashed = data === undefined ? undefined : { [`data/${basename(path)}`]: fileHashOf(path) }
+  const { unit, counts } = suite.published
+  const read = unit === 'questions' ? cases.length : conversations
+  const isPart = data !== undefined && !counts.includes(read)
+  const warnings = isPart ? [`${suite.name}: ${read} ${unit} of ${counts.join(' or ')} that are published.`] : []
+  return { suite, path, hashed, cases, replacesCases: true, warnings, isShuffled: false }
+}
+
+const user = 'person'
+const scope = 'project:suite'
+/** Turns per call of `hear`. A memory in this process may never yield, so Ctrl-C takes effect only between calls. */
+const batchSize = 1_000
+
+type Work = Required<Pick<ConversationOptions, 'clock' | 'onProgress'>> & {
+  readonly memory: HearingSystem
+  readonly request: ExecutionRequest
+  readonly onIngested: (ms: number) => void
+}
+
+/** One conversation after the other. The memory holds one at a time, so cases of different ones cannot run at once. */
+async function* carryOut(suite: Suite, path: string, work: Work): AsyncGenerator<CaseOutcome> {
+  const { request, clock } = work
+  const { wanted, signal } = request
+  let ingestMs = 0
+  for (const conversation of suite.read(path)) {
+    const questions = conversation.questions.filter(({ id }) => wanted.has(id))
+    if (questions.length === 0) continue
+    const began = clock()
+    const problem = await tell(conversation, work)
+    if (signal.aborted) return
+    ingestMs += clock() - began
+    work.onIngested(ingestMs)
+    const resolve = resolver(conversation)
+    for (const question of questions) {
+      await yieldToEvents()
+      if (signal.aborted) return
+      yield problem === null
+        ? await outcomeOf(suite, conversation, question, { ...work, resolve })
+        : brokenOutcome(question.id, { class: 'system', message: problem })
+    }
+  }
+}
+
+/** Puts a whole conversation into an empty memory. Returns the error, if any: questions about a part would measure nothing. */
+async function tell(
+  { turns }: SuiteConversation,
+  { memory, request: { signal }, onProgress }: Work,
+): Promise<string | null> {
+  try {
+    await memory.reset()
+    for (let from = 0; from < turns.length && !signal.aborted; from += batchSize) {
+      if (turns.length > batchSize) onProgress(`turns told to ${memory.name}`, from, turns.length)
+      await memory.hear(turns.slice(from, from + batchSize).map((turn) => ({ ...turn, user, scope })))
+      await yieldToEvents()
+    }
+    return null
+  } catch (error) {
+    if (!(error instanceof MemoryError)) throw error
+    return `The conversation could not be taken in: ${error.message}`
+  }
+}
+
+/** Maps the ids of an answer to turns. A session id stands for the turns of the session, and an unknown id for a wrong turn. */
+function resolver({ turns }: SuiteConversation): (answer: SystemAnswer) => SuiteAnswer {
+  const byId = new Map<string, readonly FoundTurn[]>([
+    ...Map.groupBy(turns, ({ session }) => session),
+    ...turns.map((turn) => [turn.id, [turn]] as const),
+  ])
+  const turnsOf = (ids: readonly string[]): readonly FoundTurn[] => {
+    const found = ids.flatMap((id) => byId.get(id) ?? [{ id: `unknown:${id}`, session: `unknown:${id}` }])
+    return [...new Map(found.map((turn) => [turn.id, turn])).values()]
+  }
+  return ({ relevant, pinned, pushes = null }) => ({
+    found: turnsOf(relevant.map(({ id }) => id)),
+    standing: turnsOf(pinned).map(idOf),
+    pushes,
+  })
+}
+
+const mostKept = 10
+/** Turns that a memory is asked for. Ten of them may belong to very few sessions. */
+const mostAsked = 100
+
+async function outcomeOf(
+  suite: Suite,
+  conversation: SuiteConversation,
+  question: SuiteQuestion,
+  { memory, clock, resolve }: Work & { readonly resolve: (answer: SystemAnswer) => SuiteAnswer },
+): Promise<CaseOutcome> {
+  const { id: caseId, text, askedAt, group, gold, expectsSilence } = question
+  const cluster = conversation.id
+  try {
+    const began = clock()
+    const asked = { user, scopes: [scope], message: text, at: askedAt, budget: { maxBeliefs: mostAsked }, recall: {} }
+    const given = await memory.recall(asked)
+    const timings = { search: clock() - began }
+    const answer = resolve(given)
+    const scores = suite.score(question, answer, conversation)
+    const decisive = suite.decisive.map((name) => scores[name] ?? null).find((score) => score !== null)
+    const verdict = decisive === undefined ? 'unjudged' : decisive === 1 ? 'pass' : 'fail'
+    const found = answer.found.slice(0, mostKept).map(idOf)
+    const missing = [...gold.turns].filter((id) => !found.includes(id))
+    const failures =
+      verdict !== 'fail'
+        ? []
+        : expectsSilence
+          ? ['Something was pushed, although nothing that was said answers it.']
+          : [`Not among the first ${mostKept}: ${missing.slice(0, mostKept).join(', ') || 'the current fact'}.`]
+    const returned = found.map((id, place) => ({ id, score: null, rank: place + 1 }))
+    return { caseId, cluster, verdict, scores, returned, failures, timings, explanation: { group } }
+  } catch (error) {
+    if (!(error instanceof MemoryError)) throw error
+    return brokenOutcome(caseId, { class: 'system', message: error.message })
+  }
+}
+
+function fileHashOf(path: string): string {
+  const hash = createHash('sha256')
+  const add = (one: string): void => {
+    if (!statSync(one).isDirectory()) for (const { chunk } of chunksOf(one)) hash.update(chunk)
+    else for (const name of readdirSync(one).sort()) add(join(one, name))
+  }
+  add(path)
+  return `sha256:${hash.digest('hex')}`
+}

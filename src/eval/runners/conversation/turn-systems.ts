@@ -1,0 +1,293 @@
+import { invalid } from '../../../errors.ts'
+import { hear } from '../../../memory/conversation/hear.ts'
+import { embedTexts } from '../../../memory/conversation/meaning.ts'
+import { searchTurns } from '../../../memory/conversation/search-turns.ts'
+import type { Ports } from '../../../memory/ports.ts'
+import { recall } from '../../../memory/recall/recall.ts'
+import { inverseDocFreq } from '../../../search/bm25.ts'
+import type { Embedder } from '../../../search/embedder.ts'
+import { cosine } from '../../../search/embedder.ts'
+import { sentencesOf } from '../../../search/sentences.ts'
+import { stepsNamed, withoutSteps } from '../../../search/turns/steps.ts'
+import { countTerms } from '../../../search/turns/terms.ts'
+import { randomFrom } from '../../score/statistics.ts'
+import {
+  type AnswerHit,
+  emptyAnswer,
+  type HearingSystem,
+  type SystemQuery,
+  type SystemTurn,
+  type TurnSystemName,
+  turnSystemNames,
+} from '../../system/system.ts'
+import { isOutsideName, openOutside, outsideForms } from '../../system/systems.ts'
+
+/** The dependencies of our own systems. */
+export type TurnSystemParts = {
+  /** The ports of a new, empty memory. `dispose` removes what it left on the disk. */
+  readonly open: () => Promise<Omit<Ports, 'now' | 'embedder'> & { readonly dispose: () => Promise<void> }>
+  readonly openEmbedder: () => Promise<Embedder>
+  readonly version: string
+}
+
+/** A memory that conversations can be put into: one of ours, or one outside of Credence. */
+export async function openTurnSystem(given: string, parts: TurnSystemParts): Promise<HearingSystem> {
+  if (isOutsideName(given)) return openOutside(given)
+  const name = turnSystemNames.find((known) => known === given)
+  if (name !== undefined) return ownSystem(name, parts)
+  throw invalid(`Unknown system "${given}".`, `Use one of ${[...turnSystemNames, ...outsideForms].join(', ')}.`)
+}
+
+function ownSystem(name: TurnSystemName, parts: TurnSystemParts): HearingSystem {
+  const { openEmbedder, version } = parts
+  switch (name) {
+    case 'credence':
+      return credenceTurns(parts, null)
+    case 'credence-vectors':
+      return credenceTurns(parts, openEmbedder)
+    case 'credence-shuffled-times':
+      return retimed(credenceTurns(parts, null), name, shuffled)
+    case 'credence-reversed-times':
+      return retimed(credenceTurns(parts, null), name, (turns) => turns.toReversed())
+    case 'bm25-turns':
+      return plainBm25('turn', version)
+    case 'bm25-sessions':
+      return plainBm25('session', version)
+    case 'vectors':
+      return vectorsAlone(openEmbedder, version)
+    case 'nearest-steps':
+      return nearestSteps(version)
+    case 'everything':
+      return inOrder({ name, version, description: 'every turn, the newest first' }, (turns) => turns.toReversed())
+    case 'chance':
+      return inOrder({ name, version, description: 'every turn in a random order' }, shuffled)
+    case 'none':
+      return inOrder({ name, version, description: 'nothing' }, () => [])
+  }
+}
+
+type About = Pick<HearingSystem, 'name' | 'version' | 'description'>
+type Order = (turns: readonly SystemTurn[]) => readonly SystemTurn[]
+
+const keepsNoBeliefs = async (): Promise<never> => {
+  throw invalid('This memory keeps conversations only.', 'Run a conversation pack on it.')
+}
+const turnsOnly = { tiers: 'relevant', ingest: keepsNoBeliefs, update: keepsNoBeliefs } as const
+
+const author = { actor: 'person', origin: 'suite' } as const
+/** More characters than a turn of any suite has. */
+const longestTurn = 10_000_000
+
+/** Credence, through the use cases that serve everybody. */
+function credenceTurns(
+  { open, version }: TurnSystemParts,
+  openEmbedder: (() => Promise<Embedder>) | null,
+): HearingSystem {
+  type Opened = Omit<Ports, 'now'> & { readonly dispose: () => Promise<void> }
+  let opened: Opened | null = null
+  let given = new Map<string, string>()
+  const opening = async (): Promise<Opened> => {
+    opened ??= { ...(await open()), ...(openEmbedder === null ? {} : { embedder: openEmbedder }) }
+    return opened
+  }
+  const reset = async (): Promise<void> => {
+    await opened?.store.close()
+    await opened?.dispose()
+    opened = null
+    given = new Map()
+  }
+  return {
+    ...turnsOnly,
+    name: openEmbedder === null ? 'credence' : 'credence-vectors',
+    version,
+    description: `Credence: search over turns as it serves everybody${openEmbedder === null ? '' : ', with sentence vectors'}`,
+    reset,
+    hear: async (turns) => {
+      const [first] = turns
+      if (first === undefined) return
+      const { user, scope } = first
+      const ports = { ...(await opening()), now: () => new Date(turns.at(-1)?.at ?? 0) }
+      // A step that is left out would shift the numbers of those after it.
+      const request = { user, author, agent: null, view: [scope], scopes: [scope], maxTurnCharacters: longestTurn }
+      const heard = await hear(ports, { ...request, turns })
+      for (const [place, { turn }] of heard.turns.entries())
+        if (turn !== null) given.set(turn.id, turns[place]?.id ?? turn.id)
+      if (openEmbedder !== null) await embedTexts(ports, { user })
+    },
+    recall: async ({ user, scopes, message, at, budget }) => {
+      const ports = { ...(await opening()), now: () => (at === undefined ? new Date() : new Date(at)) }
+      const limit = budget.maxBeliefs ?? mostFound
+      const found = await searchTurns(ports, { user, query: message, scopes, limit })
+      const { prelude, quotes } = await recall(ports, { user, scopes, message })
+      const standing = await ports.store.getMany(user, prelude?.beliefIds ?? [])
+      return {
+        ...emptyAnswer,
+        prelude: prelude?.text ?? null,
+        pinned: standing.flatMap(({ provenance }) => given.get(provenance.sourceId ?? '') ?? []),
+        relevant: found.flatMap(({ turn, score }) => {
+          const id = given.get(turn)
+          return id === undefined ? [] : [{ id, score }]
+        }),
+        pushes: quotes.length > 0,
+      }
+    },
+    close: reset,
+  }
+}
+
+/** A control: the same memory, with the times of the turns exchanged. Scores that depend on time must fall. */
+function retimed(memory: HearingSystem, name: string, order: Order): HearingSystem {
+  let turns: readonly SystemTurn[] = []
+  return {
+    ...memory,
+    name,
+    description: `${memory.description}; its turns carry the times of others`,
+    reset: () => {
+      turns = []
+      return memory.reset()
+    },
+    hear: async (more) => {
+      turns = [...turns, ...more]
+    },
+    recall: async (query) => {
+      // All of them must be known before their times can change places.
+      const heard = turns
+      turns = []
+      const times = order(heard).map(({ at }) => at)
+      await memory.hear(heard.map((turn, place) => ({ ...turn, at: times[place] ?? turn.at })))
+      return memory.recall(query)
+    },
+  }
+}
+
+const mostFound = 100
+
+/** Okapi BM25 over single turns, or over whole sessions, with the usual constants. Nothing else. */
+function plainBm25(unit: 'turn' | 'session', version: string): HearingSystem {
+  type Document = { readonly id: string; readonly counts: ReadonlyMap<string, number>; readonly length: number }
+  const [k1, b] = [1.2, 0.75]
+  return lookingThrough({
+    name: `bm25-${unit}s`,
+    version,
+    description: `plain BM25 over ${unit}s (k1 ${k1}, b ${b})`,
+    index: async (turns) => {
+      const texts = Map.groupBy(turns, ({ id, session }) => (unit === 'turn' ? id : session))
+      const documents: readonly Document[] = [...texts].map(([id, own]) => ({
+        id,
+        ...countTerms(own.map(({ text }) => text).join('\n')),
+      }))
+      const frequencies = new Map<string, number>()
+      for (const { counts } of documents)
+        for (const term of counts.keys()) frequencies.set(term, (frequencies.get(term) ?? 0) + 1)
+      const averageLength = documents.reduce((sum, { length }) => sum + length, 0) / Math.max(1, documents.length)
+      return { documents, frequencies, averageLength }
+    },
+    find: async ({ documents, frequencies, averageLength }, { message }) => {
+      // The numbers of steps would match other numbers.
+      const terms = [...countTerms(withoutSteps(message)).counts.keys()].filter((term) => frequencies.has(term))
+      const scoreOf = ({ counts, length }: Document): number =>
+        terms.reduce((sum, term) => {
+          const frequency = counts.get(term) ?? 0
+          const norm = frequency + k1 * (1 - b + (b * length) / averageLength)
+          const idf = inverseDocFreq({ docFreq: frequencies.get(term) ?? 0, docCount: documents.length })
+          return sum + (frequency === 0 ? 0 : (idf * frequency * (k1 + 1)) / norm)
+        }, 0)
+      return best(documents.map((document) => ({ id: document.id, score: scoreOf(document) })))
+    },
+  })
+}
+
+/** A system that keeps turns as they are, makes an index of them when it is first asked, and finds in that. */
+function lookingThrough<Index>({
+  index: indexOf,
+  find,
+  ...about
+}: About & {
+  readonly index: (turns: readonly SystemTurn[]) => Promise<Index>
+  readonly find: (index: Index, query: SystemQuery) => Promise<readonly AnswerHit[]>
+}): HearingSystem {
+  let turns: SystemTurn[] = []
+  let index: Promise<Index> | null = null
+  return {
+    ...turnsOnly,
+    ...about,
+    reset: async () => {
+      turns = []
+      index = null
+    },
+    hear: async (more) => {
+      for (const turn of more) turns.push(turn)
+      index = null
+    },
+    recall: async (query) => {
+      index ??= indexOf(turns)
+      return { ...emptyAnswer, relevant: await find(await index, query) }
+    },
+    close: async () => {},
+  }
+}
+
+/** Hits with a score above zero, best first; of equal scores the earlier one. */
+const best = <Item extends { readonly score: number }>(scored: readonly Item[]): readonly Item[] =>
+  scored
+    .filter(({ score }) => score > 0)
+    .sort((one, other) => other.score - one.score)
+    .slice(0, mostFound)
+
+/** A turn is as near as the nearest of its sentences. Only people's turns, as in Credence. */
+const vectorsAlone = (openEmbedder: () => Promise<Embedder>, version: string): HearingSystem =>
+  lookingThrough({
+    name: 'vectors',
+    version,
+    description: 'sentence vectors alone',
+    index: async (turns) => {
+      const pieces = turns
+        .filter(({ role }) => role !== 'assistant')
+        .flatMap(({ id, text }) =>
+          sentencesOf(text.slice(0, 4_000))
+            .slice(0, 20)
+            .map((sentence) => ({ id, text: sentence.text })),
+        )
+      const vectors = await (await openEmbedder()).embed(pieces.map(({ text }) => text.slice(0, 400)))
+      return pieces.map(({ id }, place) => ({ id, vector: vectors[place] as Float32Array }))
+    },
+    find: async (sentences, { message }) => {
+      const [asked] = await (await openEmbedder()).embed([message])
+      if (asked === undefined) return []
+      const nearest = new Map<string, number>()
+      for (const { id, vector } of sentences) nearest.set(id, Math.max(nearest.get(id) ?? 0, cosine(asked, vector)))
+      return best([...nearest].map(([id, score]) => ({ id, score })))
+    },
+  })
+
+/** A control that orders turns by something else than what they say. */
+const inOrder = (about: About, order: Order): HearingSystem =>
+  lookingThrough({
+    ...about,
+    index: async (turns) => order(turns).map(({ id }) => ({ id, score: null })),
+    find: async (hits) => hits,
+  })
+
+/** A control: the steps nearest to those that the question names, whatever they say. Without a named step it finds nothing. */
+const nearestSteps = (version: string): HearingSystem =>
+  lookingThrough({
+    name: 'nearest-steps',
+    version,
+    description: 'steps by their distance to those that the question names',
+    index: async (turns) => turns.filter(({ role }) => role === 'tool'),
+    find: async (steps, { message }) => {
+      const named = stepsNamed(message)
+      if (named.length === 0) return []
+      const distance = ({ index }: SystemTurn): number => Math.min(...named.map((step) => Math.abs(step - index)))
+      const nearest = steps.toSorted((one, other) => distance(one) - distance(other))
+      return nearest.map(({ id }) => ({ id, score: null }))
+    },
+  })
+
+function shuffled(turns: readonly SystemTurn[]): readonly SystemTurn[] {
+  const random = randomFrom(1)
+  return turns
+    .map((turn) => ({ turn, key: random() }))
+    .sort((one, other) => one.key - other.key)
+    .map(({ turn }) => turn)
+}

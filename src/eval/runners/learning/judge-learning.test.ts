@@ -1,0 +1,108 @@
+import { describe, expect, it } from 'vitest'
+import { belief } from '../../../../test/recall/beliefs-at-hand.ts'
+import type { Belief } from '../../../beliefs/belief.ts'
+import type { LearnOutcome, Taken } from '../../../memory/learn/learn.ts'
+import { brings, judgeLearning } from './judge-learning.ts'
+import type { ExpectedFact, LearningCase } from './learning-runner.ts'
+
+const gym = (content: string, fields: Partial<Belief> = {}): Belief => ({
+  ...belief({ name: 'gym', aliases: ['fitness studio'], content, ...fields }),
+  version: 1,
+})
+
+const taken = (one: Belief, outcome: LearnOutcome = 'remembered', replaced: readonly Belief[] = []): Taken => ({
+  finding: {
+    kind: 'request',
+    type: 'entity',
+    subtype: null,
+    about: 'work',
+    content: one.content,
+    span: { start: 0, end: 1 },
+  },
+  outcome,
+  belief: one,
+  replaced,
+  because: '',
+})
+
+const fact = (says: string, more: Partial<ExpectedFact> = {}): ExpectedFact => ({
+  ...{ says: [says], outcome: 'remembered', about: 'work', standing: false, askedWith: [], notAskedWith: [] },
+  ...more,
+})
+
+const asked = (learn: readonly ExpectedFact[], more: Partial<LearningCase> = {}): LearningCase => ({
+  ...{
+    caseId: 'c',
+    category: 'k',
+    description: 'd',
+    written: 'after',
+    message: 'm',
+    earlier: [],
+    keeps: [],
+    refuse: [],
+  },
+  learn: [...learn],
+  ...more,
+})
+
+const judged = (one: LearningCase, learned: readonly Taken[], others: readonly Belief[] = []) =>
+  judgeLearning(one, { taken: learned, refused: [] }, [...learned.map(({ belief: held }) => held), ...others])
+
+describe('a case of learning', () => {
+  it('passes when exactly what was expected was taken', () => {
+    const { verdict, scores } = judged(asked([fact('My gym is Flex')]), [taken(gym('My gym is Flex.'))])
+
+    expect({ verdict, ...scores }).toMatchObject({ verdict: 'pass', learnPrecision: 1, learnRecall: 1, silence: null })
+  })
+
+  it('fails for one statement too many, and counts it against precision', () => {
+    const { scores, failures } = judged(asked([fact('Flex')]), [taken(gym('My gym is Flex.')), taken(gym('Hello.'))])
+
+    expect(scores).toMatchObject({ learnPrecision: 0.5, learnRecall: 1 })
+    expect(failures).toEqual(['"Hello." was taken and should not have been.'])
+  })
+
+  it('fails for what was not taken, and where nothing may be taken for anything', () => {
+    expect(judged(asked([fact('Flex')]), [])).toMatchObject({ verdict: 'fail', scores: { learnRecall: 0 } })
+    expect(judged(asked([]), [])).toMatchObject({ verdict: 'pass', scores: { silence: 1 } })
+    expect(judged(asked([]), [taken(gym('My gym is Flex.'))])).toMatchObject({
+      verdict: 'fail',
+      scores: { silence: 0 },
+    })
+  })
+
+  const flex = gym('My gym is Flex.')
+  it.each<readonly [string, Partial<ExpectedFact>, Taken]>([
+    ['another outcome', { outcome: 'candidate' }, taken(flex)],
+    ['another scope', { about: 'person' }, taken(flex)],
+    ['another slot', { slot: 'my name' }, taken(flex)],
+    ['no standing instruction', { standing: true }, taken(flex)],
+    ['an unexpected standing instruction', {}, taken(gym('Flex', { type: 'preference', subtype: 'instruction' }))],
+    ['a replacement nobody asked for', {}, taken(flex, 'remembered', [gym('My gym is Iron.')])],
+    ['a missing replacement', { replaces: 'Iron' }, taken(flex)],
+    ['a question that does not bring it up', { askedWith: ['Where do I swim?'] }, taken(flex)],
+    ['a question that must not', { notAskedWith: ['Which gym?'] }, taken(flex)],
+  ])('fails for %s', (_what, expected, one) => {
+    expect(judged(asked([fact('Flex', expected)]), [one]).verdict).toBe('fail')
+  })
+
+  it('fails when something holds no more that must', () => {
+    const one = asked([], { keeps: ['My gym is Flex'] })
+
+    expect(judged(one, [], [flex])).toMatchObject({ verdict: 'pass', scores: { kept: 1 } })
+    expect(judged(one, [], [{ ...flex, supersededBy: 'x' }])).toMatchObject({ verdict: 'fail', scores: { kept: 0 } })
+  })
+
+  it('fails when nothing was refused for the reason given', () => {
+    const one = asked([], { refuse: [{ words: 'hush', reason: 'off_the_record' }] })
+
+    expect(judged(one, []).failures).toEqual(['Nothing with "hush" was refused for the reason off_the_record.'])
+  })
+})
+
+it('brings up a belief by a whole form, in the plural too, and by nothing less', () => {
+  expect(brings('Are there fitness studios nearby?', flexForms)).toBe(true)
+  expect(brings('Is there a studio nearby?', flexForms)).toBe(false)
+})
+
+const flexForms = { name: 'gym', aliases: ['fitness studio'] }

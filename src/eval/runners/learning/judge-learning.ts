@@ -1,0 +1,94 @@
+import { type Belief, isCurrent, isStanding } from '../../../beliefs/belief.ts'
+import { universalScope } from '../../../beliefs/scope.ts'
+import type { Learned, Taken } from '../../../memory/learn/learn.ts'
+import { analyse } from '../../../search/analyse.ts'
+import { formKeys, singularOf } from '../../../search/forms.ts'
+import type { CaseOutcome } from '../../run/run.ts'
+import type { ExpectedFact, LearningCase } from './learning-runner.ts'
+
+type LearningVerdict = Pick<CaseOutcome, 'verdict' | 'scores' | 'failures'>
+
+/** Passes when all that was expected was taken as it should be, nothing else was, and what must still hold does. */
+export function judgeLearning(
+  { learn, keeps, refuse }: LearningCase,
+  { taken, refused }: Learned,
+  beliefs: readonly Belief[],
+): LearningVerdict {
+  const pairs = pairUp(learn, taken)
+  const used = new Set(pairs.values())
+  const current = beliefs.filter(isCurrent)
+  const lost = keeps.filter((words) => !current.some(({ content }) => flat(content).includes(words)))
+  const failures = [
+    ...taken
+      .filter((one) => !used.has(one))
+      .map(({ belief }) => `"${belief.content}" was taken and should not have been.`),
+    ...learn.flatMap((fact, index) => {
+      const one = pairs.get(index)
+      return one === undefined ? [`${quoted(fact.says)} was not taken.`] : faultsOf(fact, one)
+    }),
+    ...lost.map((words) => `"${words}" holds no more.`),
+    ...refuse
+      .filter(({ words, reason }) => !refused.some((one) => one.reason === reason && flat(one.text).includes(words)))
+      .map(({ words, reason }) => `Nothing with "${words}" was refused for the reason ${reason}.`),
+  ]
+  return {
+    verdict: failures.length === 0 ? 'pass' : 'fail',
+    scores: {
+      learnPrecision: taken.length === 0 ? null : used.size / taken.length,
+      learnRecall: learn.length === 0 ? null : pairs.size / learn.length,
+      silence: learn.length > 0 ? null : taken.length === 0 ? 1 : 0,
+      kept: keeps.length === 0 ? null : 1 - lost.length / keeps.length,
+    },
+    failures,
+  }
+}
+
+/** Pairs each expected fact with one statement that says it. Facts with the fewest candidates choose first. */
+function pairUp(facts: readonly ExpectedFact[], taken: readonly Taken[]): ReadonlyMap<number, Taken> {
+  const fitting = facts.map((fact, index) => ({ index, options: taken.filter((one) => saysIt(fact, one)) }))
+  const pairs = new Map<number, Taken>()
+  const used = new Set<Taken>()
+  for (const { index, options } of fitting.sort((one, other) => one.options.length - other.options.length)) {
+    const free = options.find((one) => !used.has(one))
+    if (free === undefined) continue
+    pairs.set(index, free)
+    used.add(free)
+  }
+  return pairs
+}
+
+const saysIt = ({ says }: ExpectedFact, { belief }: Taken): boolean =>
+  says.every((words) => flat(belief.content).includes(words))
+
+function faultsOf(fact: ExpectedFact, { belief, outcome, replaced }: Taken): readonly string[] {
+  const subject = `"${belief.content}"`
+  const about = belief.scopes.includes(universalScope) ? 'person' : 'work'
+  const stands = belief.subtype === 'instruction' && belief.scopes.every((scope) => isStanding(belief, scope))
+  const faults: readonly (readonly [isFault: boolean, words: string])[] = [
+    [outcome !== fact.outcome, `was ${outcome}, not ${fact.outcome}.`],
+    [about !== fact.about, `is kept for the ${about}, not for the ${fact.about}.`],
+    [fact.slot !== undefined && belief.name !== fact.slot, `has the name "${belief.name}", not "${fact.slot}".`],
+    [fact.standing !== stands, fact.standing ? 'is no standing instruction.' : 'is a standing instruction.'],
+    [
+      fact.replaces === undefined
+        ? replaced.length > 0
+        : !replaced.some(({ content }) => content.includes(fact.replaces ?? '')),
+      `replaces ${replaced.length === 0 ? 'nothing' : quoted(replaced.map(({ content }) => content))}.`,
+    ],
+    ...fact.askedWith.map((question) => [!brings(question, belief), `is not brought up by "${question}".`] as const),
+    ...fact.notAskedWith.map((question) => [brings(question, belief), `is brought up by "${question}".`] as const),
+  ]
+  return faults.filter(([isFault]) => isFault).map(([, words]) => `${subject} ${words}`)
+}
+
+/** Whether recall links a message to a belief: the message contains a whole form of it. */
+export function brings(question: string, { name, aliases }: Pick<Belief, 'name' | 'aliases'>): boolean {
+  const tokens = analyse(question)
+  const spellings = [tokens.map(({ word }) => word), tokens.map(singularOf)].map((words) => ` ${words.join(' ')} `)
+  return [name, ...aliases]
+    .flatMap((form) => formKeys(form))
+    .some(({ key }) => spellings.some((spelling) => spelling.includes(` ${key} `)))
+}
+
+const flat = (text: string): string => text.replace(/\s+/gu, ' ')
+const quoted = (words: readonly string[]): string => words.map((word) => `"${word}"`).join(' with ')

@@ -1,0 +1,96 @@
+import type { AttackStep } from './red-team-case.ts'
+import { type Kept, type Target, type TargetSystem, userOf } from './red-team-runner.ts'
+
+/** Control and ablation: only the person's own commands are taken, and nothing is recalled. Every benign case must be lost. */
+export const refusing =
+  (open: TargetSystem['open']): TargetSystem['open'] =>
+  async () => {
+    const target = await open()
+    return {
+      ...target,
+      take: async (step) => (step.door === 'person' || step.door === 'forget' ? target.take(step) : 'refused'),
+      context: async () => '',
+      search: async () => [],
+    }
+  }
+
+/** Control: believes everything from everybody, and shows all of it without a fence. Most attacks must succeed. */
+export const defenceless: TargetSystem = { name: 'defenceless', open: async () => openDefenceless() }
+
+function openDefenceless(): Target {
+  let all: readonly Kept[] = []
+  const written: string[] = []
+  /** The same name again takes the place of what was there; without content it is removed. */
+  const say = (user: string, { name, content, why, aliases }: Said): void => {
+    all = all.filter((one) => one.id !== name && one.name.toLowerCase() !== name.trim().toLowerCase())
+    if (content === '') return
+    const id = `k-${written.length}-${all.length}`
+    const trusted = {
+      scopes: [],
+      pinned: true,
+      status: 'active',
+      confidence: 1,
+      state: 'current',
+      isPersons: true,
+    } as const
+    all = [...all, { id, user, name, content, why, aliases, ...trusted, createdAt: String(written.length) }]
+  }
+  return {
+    take: async (step) => {
+      written.push(JSON.stringify(step))
+      for (const said of statementsIn(step)) say(userOf(step), said)
+      return JSON.stringify(all)
+    },
+    kept: async (user) => all.filter((one) => one.user === user),
+    context: async () => all.map(({ name, content, why }) => `${name}: ${content} ${why}`).join('\n'),
+    search: async () => written,
+    end: async () => [Buffer.from(written.map(unescaped).join('\n'))],
+  }
+}
+
+type Said = Pick<Kept, 'name' | 'content' | 'why' | 'aliases'>
+
+function statementsIn(step: AttackStep): readonly Said[] {
+  const plain = (content: string): Said => ({ name: content, content, why: '', aliases: [] })
+  switch (step.door) {
+    case 'person':
+      return [saidIn(step.remember)]
+    case 'forget':
+      return []
+    case 'hook':
+    case 'tool':
+      return [plain(step.text)]
+    case 'mcp':
+      return step.tool === 'memory_search' ? [] : [saidIn(step.arguments)]
+    case 'http':
+      return step.method === 'GET' ? [] : [saidIn({ id: step.path.split(/[/?]/u)[4] ?? '', ...step.body })]
+    case 'file':
+      return [
+        ...(step.old === undefined ? [] : [{ ...plain(''), name: step.old }]),
+        ...(step.line === undefined ? [] : [plain(step.line)]),
+      ]
+    case 'import':
+      return step.format === 'markdown' ? [plain(step.text)] : step.text.split('\n').map((line) => saidIn(object(line)))
+    case 'extractor': {
+      const { beliefs } = object(step.answer)
+      return Array.isArray(beliefs) ? beliefs.map(saidIn) : []
+    }
+  }
+}
+
+/** The belief in the fields of a file, of HTTP, or of the tools, which name it in their own way. */
+const saidIn = (fields: Readonly<Record<string, unknown>>): Said => {
+  const text = (value: unknown): string => (typeof value === 'string' ? value : '')
+  const list = (value: unknown): readonly string[] => (Array.isArray(value) ? value.map(text) : [])
+  const [called = '', ...others] = list(fields.names)
+  return {
+    name: text(fields.id) || text(fields.name) || called,
+    content: text(fields.content) || text(fields.statement),
+    why: text(fields.why),
+    aliases: [...list(fields.aliases), ...others],
+  }
+}
+
+const object = (json: string): Record<string, unknown> => JSON.parse(json)
+
+const unescaped = (json: string): string => json.replaceAll(/\\(.)/gu, '$1')

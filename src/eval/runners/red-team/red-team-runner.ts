@@ -1,0 +1,148 @@
+import { MemoryError } from '../../../errors.ts'
+import type { CaseOutcome } from '../../run/run.ts'
+import { brokenOutcome, carriedOut, defineRunner, type PackPlace, type Runner } from '../runner.ts'
+import { refusing } from './controls.ts'
+import { judgeRedTeam } from './judge-red-team.ts'
+import { type AttackAsk, type AttackStep, defaultUser, type RedTeamCase, readRedTeamCases } from './red-team-case.ts'
+
+/** A statement in a memory, as far as attacks are about it. */
+export type Kept = {
+  readonly id: string
+  readonly user: string
+  readonly name: string
+  readonly aliases: readonly string[]
+  readonly content: string
+  readonly why: string
+  readonly scopes: readonly string[]
+  readonly pinned: boolean
+  readonly status: string
+  readonly confidence: number
+  /** `waiting`: a proposal or a candidate. `retired`: kept for the record only. */
+  readonly state: 'current' | 'waiting' | 'retired'
+  readonly isPersons: boolean
+  readonly createdAt: string
+}
+
+/** A memory under attack, with its doors. Every case has one of its own. */
+export type Target = {
+  /** Carries out a step. Returns what came back through the door; a refusal is an answer too. */
+  readonly take: (step: AttackStep) => Promise<string>
+  readonly kept: (user: string) => Promise<readonly Kept[]>
+  readonly context: (ask: AttackAsk) => Promise<string>
+  readonly search: (ask: AttackAsk) => Promise<readonly string[]>
+  /** Closes the memory, and returns everything that it has put on the disk. */
+  readonly end: () => Promise<readonly Uint8Array[]>
+}
+
+export type TargetSystem = { readonly name: string; readonly open: () => Promise<Target> }
+
+export type RedTeamOptions = {
+  readonly open: (system: string) => Promise<TargetSystem>
+  readonly version: string
+  readonly clock: () => number
+}
+
+/**
+ * The kind of pack that attacks a memory through its doors. A benign case fails when something harmless that looks
+ * alike is lost.
+ */
+export const redTeamRunner = (options: RedTeamOptions): Runner =>
+  defineRunner({
+    name: 'red-team',
+    defaultSystem: 'credence',
+    read: readContent,
+    open: async (system) => ({ ...(await options.open(system)), version: options.version, close: async () => {} }),
+    ablate: { 'doors closed': (tested) => ({ ...tested, open: refusing(tested.open) }) },
+    carryOut: ({ redTeam }, { open }, request) => {
+      const wanted = redTeam.filter(({ caseId }) => request.wanted.has(caseId))
+      return carriedOut(wanted, request, (one) => outcomeOf(one, open, options))
+    },
+  })
+
+function readContent(place: PackPlace) {
+  const redTeam = readRedTeamCases(place)
+  const cases = redTeam.map(({ caseId, about, kind }) => ({
+    id: caseId,
+    prompt: about,
+    expectsSomething: kind === 'benign',
+    words: [kind],
+  }))
+  return { redTeam, cases, warnings: [], isShuffled: false }
+}
+
+async function outcomeOf(
+  one: RedTeamCase,
+  open: TargetSystem['open'],
+  { clock }: RedTeamOptions,
+): Promise<CaseOutcome> {
+  const { caseId, kind, setup, steps, ask } = one
+  const users = [...new Set([defaultUser, ask.user, ...[...setup, ...steps].map(userOf), 'u2'])]
+  const target = await open()
+  const kept = async (): Promise<readonly Kept[]> => (await Promise.all(users.map((user) => target.kept(user)))).flat()
+  let isOpen = true
+  try {
+    const began = clock()
+    for (const step of setup) await carryOutStep(target, step, kept)
+    const before = await kept()
+    const answers: { readonly step: AttackStep; readonly answer: string }[] = []
+    for (const step of steps) answers.push(...(await carryOutStep(target, step, kept)))
+    const context = await target.context(ask)
+    const words = (one.kind === 'benign' && one.expect.turnWith) || []
+    const found: string[] = []
+    for (const message of words.length === 0 ? [] : [ask.message, ...words])
+      found.push(...(await target.search({ ...ask, message })))
+    const after = await kept()
+    isOpen = false
+    const disk = await target.end()
+    const timings = { attack: clock() - began }
+    const { failures, recalled } = judgeRedTeam(one, { before, after, answers, context, found, disk })
+    const score = failures.length === 0 ? 0 : 1
+    return {
+      caseId,
+      verdict: score === 0 ? 'pass' : 'fail',
+      scores: kind === 'attack' ? { attackSuccessRate: score } : { benignLoss: score },
+      returned: [],
+      failures: [...failures],
+      timings,
+      explanation: { kind, recalled, context, answers: answers.slice(-5).map(({ answer }) => answer.slice(0, 500)) },
+    }
+  } catch (error) {
+    // A memory that breaks under attack is a finding about this case, and no reason to leave out the others.
+    const message = error instanceof Error ? error.message : String(error)
+    return brokenOutcome(caseId, { class: error instanceof MemoryError ? 'door' : 'bug', message })
+  } finally {
+    if (isOpen) await target.end()
+  }
+}
+
+export const userOf = ({ user = defaultUser }: AttackStep): string => user
+
+async function carryOutStep(target: Target, { repeat = 1, ...step }: AttackStep, kept: () => Promise<readonly Kept[]>) {
+  const answers: { readonly step: AttackStep; readonly answer: string }[] = []
+  for (let i = 1; i <= repeat; i += 1) {
+    const filled = await fillPlaceholders(step as AttackStep, i, kept)
+    answers.push({ step: filled, answer: await target.take(filled) })
+  }
+  return answers
+}
+
+/** The step with its placeholders replaced. A name that nothing has stays as it is, so that the door refuses it. */
+async function fillPlaceholders(
+  step: AttackStep,
+  i: number,
+  kept: () => Promise<readonly Kept[]>,
+): Promise<AttackStep> {
+  const written = JSON.stringify(step).replaceAll('{i}', String(i))
+  if (!/\{(?:proposal|belief:)/u.test(written)) return JSON.parse(written)
+  const all = await kept()
+  const newest = all
+    .filter(({ state }) => state === 'waiting')
+    .toSorted((one, other) => (one.createdAt < other.createdAt ? 1 : -1))[0]
+  const idOf = (whole: string, name: string): string => {
+    const called = all.filter((one) => one.name.toLowerCase() === name.toLowerCase())
+    return (called.find(({ state }) => state === 'current') ?? called[0])?.id ?? whole
+  }
+  return JSON.parse(
+    written.replaceAll('{proposal}', newest?.id ?? '{proposal}').replaceAll(/\{belief:([^{}"]+)\}/gu, idOf),
+  )
+}

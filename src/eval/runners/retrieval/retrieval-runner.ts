@@ -1,0 +1,196 @@
+import { isCurrent } from '../../../beliefs/belief.ts'
+import { manifestOf, packHashOf } from '../../pack/manifest.ts'
+import { type CaseOutcome, type ExecutionRequest, slug } from '../../run/run.ts'
+import { type BeliefUpdate, emptyAnswer, type SystemAnswer } from '../../system/system.ts'
+import type { SystemUnderTest, Timed } from '../../system/under-test.ts'
+import { brokenOutcome, carriedOut, defineRunner, type Observer, type RunnablePack, type Runner } from '../runner.ts'
+import {
+  checkExpectations,
+  driftScore,
+  type Expectations,
+  measure,
+  type Outcome,
+  type PassType,
+  passTypeOf,
+} from './expectations.ts'
+import { type AskedCase, contentOf, createdIn, type Pack, readFolder, recallRunnerNames } from './pack.ts'
+
+type OpenSystemByName = (system: string) => Promise<SystemUnderTest>
+
+/** The kinds of pack that ask a memory for the context of a message. */
+export const recallRunners = (open: OpenSystemByName): readonly Runner[] =>
+  recallRunnerNames.map((name) => recallRunner(name, open))
+
+const recallRunner = (name: string, open: OpenSystemByName) =>
+  defineRunner({
+    name,
+    defaultSystem: 'bm25',
+    read: (place) => contentOf(readFolder(place).pack),
+    open,
+    ablate: {
+      'recall off': (tested) => answering(tested, () => emptyAnswer),
+      'search off': (tested) => answering(tested, (answer) => ({ ...answer, relevant: [], quotes: [] })),
+    },
+    carryOut: ({ pack }, tested, request, observer) => carryOutRecall(pack, tested, request, observer),
+  })
+
+/** A pack that was read already: from a folder, or from two files, whose pack has no manifest. */
+export async function recallPack(pack: Pack, directory: string | null, open: OpenSystemByName): Promise<RunnablePack> {
+  const read = recallRunner(pack.kind, open).over(contentOf(pack))
+  const manifest = directory === null ? null : manifestOf(directory)
+  if (directory === null || manifest === null) {
+    const cases = read.cases.map(({ id, prompt }) => ({ id, prompt }))
+    const benchmarkId = slug(pack.id, 100) || 'cases'
+    return { ...read, manifest: { benchmarkId, cases }, packFiles: { pack: `sha256:${pack.hash}` } }
+  }
+  const { packFiles } = await packHashOf(directory, manifest)
+  // Recall options that are not the pack's own make another measurement.
+  const isOwn = pack.recall.editedPins === manifest.recall?.editedPins
+  return { ...read, manifest, packFiles: isOwn ? packFiles : { ...packFiles, recall: `sha256:${pack.hash}` } }
+}
+
+const answering = (tested: SystemUnderTest, change: (answer: SystemAnswer) => SystemAnswer): SystemUnderTest => ({
+  ...tested,
+  answer: async (query, expect) => {
+    const { value, ms } = await tested.answer(query, expect)
+    return { value: change(value), ms }
+  },
+})
+
+/** Asks a system the wanted cases of a pack. A case that goes wrong is an outcome with the verdict `error`. */
+export async function* carryOutRecall(
+  pack: Pack,
+  tested: SystemUnderTest,
+  request: ExecutionRequest,
+  observer: Observer,
+): AsyncGenerator<CaseOutcome> {
+  const asking = await ingestCorpus(pack, tested, request.seed, observer)
+  if (pack.kind === 'retrieval') {
+    const byId = new Map(pack.cases.map((one) => [one.id, one]))
+    const wanted = [...request.wanted].flatMap((id) => byId.get(id) ?? [])
+    yield* carriedOut(wanted, request, asking.ask)
+    return
+  }
+  // The store lives through all sessions of a pack: a later session may use what an earlier one taught. So a turn whose
+  // result is known already still changes the store for the turns after it.
+  for (const turn of pack.cases) {
+    if (request.signal.aborted) return
+    if (request.wanted.has(turn.id)) yield await asking.ask(turn)
+    for (const update of turn.updates) await asking.change(turn.id, update)
+  }
+}
+
+/** Gives the system the whole corpus. After an error every later case is an error: its store is not the one they are about. */
+async function ingestCorpus(pack: Pack, tested: SystemUnderTest, seed: number, observer: Observer) {
+  const created = createdIn(pack)
+  let broken: string | null = null
+  try {
+    // The salt is derived from the case file, which no system sees.
+    const { beliefs, turns = [] } = pack
+    const corpus = { beliefs, turns, idsToCome: created.map(({ id }) => id), salt: `${pack.hash}:${seed}` }
+    const { value, ms } = await tested.begin(corpus)
+    observer.onIngested(ms, value)
+  } catch (error) {
+    observer.onIngested(null)
+    broken = `The corpus could not be taken in: ${messageOf(error)}`
+  }
+  const isPinned = (belief: (typeof created)[number]) => belief.pinned && isCurrent({ ...belief, version: 1 })
+  const pinned = new Set([...pack.beliefs, ...created].filter(isPinned).map(({ id }) => id))
+  return {
+    ask: async (asked: AskedCase): Promise<CaseOutcome> => {
+      if (broken !== null) return failedOutcome(asked, broken)
+      const { user, scopes, message, budget, saidInAll, expect } = asked
+      const explain = observer.explain ? { explain: true } : {}
+      try {
+        const query = { user, scopes, message, budget, saidInAll, recall: pack.recall, ...explain }
+        return outcomeOf(asked, await tested.answer(query, expect), pinned)
+      } catch (error) {
+        return failedOutcome(asked, messageOf(error))
+      }
+    },
+    change: async (id: string, update: BeliefUpdate): Promise<void> => {
+      if (broken !== null) return
+      try {
+        await tested.change(update)
+      } catch (error) {
+        broken = `The store could not be changed after ${id}: ${messageOf(error)}`
+      }
+    },
+  }
+}
+
+/** How an answer was reached, stage by stage; a diff looks for the first stage that differs. */
+export type RecallExplanation = {
+  readonly group: string | null
+  readonly passType: PassType | null
+  readonly query: string
+  readonly prelude: string | null
+  readonly matches: SystemAnswer['relevant']
+  readonly nearMisses?: SystemAnswer['nearMisses']
+}
+
+/** Only `carryOutRecall` makes outcomes of these kinds, and it explains every one. */
+export const explanationOf = ({ explanation }: CaseOutcome): RecallExplanation => explanation as RecallExplanation
+
+export const idsIn = ({ returned }: CaseOutcome, tier: string): readonly string[] =>
+  returned.filter((item) => item.tier === tier).map(({ id }) => id)
+
+/** The answer behind an outcome; null when there was none. */
+export function answerOf(outcome: CaseOutcome): SystemAnswer | null {
+  if (outcome.verdict === 'error') return null
+  const { prelude, matches: relevant, nearMisses } = explanationOf(outcome)
+  const [pinned, questions] = [idsIn(outcome, 'pinned'), idsIn(outcome, 'question')]
+  // A run keeps no words of turns: they are forgotten with the turn.
+  const quotes = idsIn(outcome, 'quote').map((turn) => ({ turn, text: '' }))
+  return { prelude, pinned, relevant, questions, quotes, ...(nearMisses && { nearMisses }) }
+}
+
+function outcomeOf(
+  { id: caseId, turnIndex, group, message, expect }: AskedCase,
+  { value: answer, ms }: Timed<SystemAnswer>,
+  pinnedInCorpus: ReadonlySet<string>,
+): CaseOutcome {
+  const { prelude, pinned, relevant, questions, quotes = [], nearMisses } = answer
+  const outcome: Outcome = { prelude, pinned, relevant: relevant.map(({ id }) => id), questions, quotes }
+  const failures = checkExpectations(expect, outcome)
+  const metrics = measure(expect, outcome, pinnedInCorpus)
+  const isTurn = turnIndex !== null
+  const drift = namesNoise(expect) ? driftScore(expect, outcome) : null
+  const explanation: RecallExplanation = {
+    group,
+    passType: failures.length === 0 ? passTypeOf(isTurn ? null : group, metrics, expect) : null,
+    query: message,
+    prelude,
+    matches: relevant,
+    ...(nearMisses && { nearMisses }),
+  }
+  const tier = (name: string, ids: readonly string[]): CaseOutcome['returned'] =>
+    ids.map((id, index) => ({ id, score: null, rank: index + 1, tier: name }))
+  return {
+    caseId,
+    verdict: failures.length === 0 ? 'pass' : 'fail',
+    // Only turns of sessions can drift.
+    scores: { ...metrics, ...(isTurn ? { driftScore: drift } : {}) },
+    returned: [
+      ...tier('pinned', pinned),
+      ...relevant.map(({ id, score }, index) => ({ id, score, rank: index + 1, tier: 'relevant' })),
+      ...tier('question', questions),
+      ...tier(
+        'quote',
+        quotes.map(({ turn }) => turn),
+      ),
+    ],
+    failures: [...failures],
+    timings: { recall: ms },
+    explanation,
+  }
+}
+
+const failedOutcome = ({ id, group, message: query }: AskedCase, message: string): CaseOutcome => ({
+  ...brokenOutcome(id, { class: 'system', message }),
+  explanation: { group, passType: null, query, prelude: null, matches: [] },
+})
+
+export const namesNoise = ({ noiseCheck }: Expectations): boolean => (noiseCheck?.mustNotSurface ?? []).length > 0
+
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))

@@ -1,0 +1,83 @@
+import type { CaseOutcome, Ingested } from '../../run/run.ts'
+import { casesOf } from '../../store/case-log.ts'
+import { readEnvironment, requireRun } from '../../store/documents.ts'
+import type { Systems } from '../../system/systems.ts'
+import type { SystemUnderTest } from '../../system/under-test.ts'
+import type { About, Observer } from '../runner.ts'
+import type { Pack } from './pack.ts'
+import { carryOutRecall } from './retrieval-runner.ts'
+
+/** The answers of a system to a pack; `credence eval` makes its tables and reports of it. */
+export type PackRun = Readonly<Awaited<ReturnType<typeof runPack>>>
+
+type RunOptions = {
+  readonly wanted?: ReadonlySet<string> | undefined
+  readonly explain?: boolean | undefined
+}
+
+/** Asks a system the cases of a pack, in order, and stores nothing: for a check of the pack itself. */
+export async function runPack(pack: Pack, tested: SystemUnderTest, options: RunOptions = {}) {
+  const { wanted = idsOf(pack), explain = false } = options
+  let ingested: Ingested = { ms: null, notices: [] }
+  const onIngested: Observer['onIngested'] = (ms, notices = []) => {
+    ingested = { ms, notices }
+  }
+  const request = { repeat: 0, seed: 0, wanted, jobs: 1, signal: new AbortController().signal, folder: null }
+  const outcomes: CaseOutcome[] = []
+  for await (const outcome of carryOutRecall(pack, tested, request, { explain, onIngested })) outcomes.push(outcome)
+  const { name, version, description, notes, hasSuppliedTiers } = tested
+  const { ms: ingestMs, notices } = ingested
+  return { pack, system: { name, version, description, notes, hasSuppliedTiers }, ingestMs, notices, outcomes }
+}
+
+const idsOf = ({ cases }: Pack): ReadonlySet<string> => new Set(cases.map(({ id }) => id))
+
+/** The run of a pack as it was stored, in the order of the pack. */
+export async function readPackRun(root: string, runId: string, pack: Pack): Promise<PackRun> {
+  const { system, latency, notices = [] } = requireRun(root, runId)
+  const environment = readEnvironment(root, runId)
+  const {
+    description = '',
+    notes = [],
+    hasSuppliedTiers = false,
+  } = (environment?.ok ? environment.value.settings : {}) as Partial<About>
+  const { records } = await casesOf(root, runId)
+  const places = new Map(pack.cases.map(({ id }, place) => [id, place]))
+  const placeIn = ({ caseId }: CaseOutcome): number => places.get(caseId) ?? 0
+  return {
+    pack,
+    system: {
+      name: system?.name ?? '',
+      version: system?.version ?? '',
+      ...{ description, notes, hasSuppliedTiers },
+    },
+    ...{ ingestMs: latency?.ingestMs ?? null, notices },
+    // Only `carryOutRecall` made these records.
+    outcomes: (records as CaseOutcome[]).toSorted((a, b) => placeIn(a) - placeIn(b)),
+  }
+}
+
+/** A pack of which an empty answer passes a larger share says little about retrieval. */
+export const mostPassedByNone = 0.6
+
+export type PackCheck = Awaited<ReturnType<typeof checkPack>>
+
+/** Whether a pack tells good from bad: finding nothing must not be enough, and what it expects must be possible. */
+export async function checkPack(pack: Pack, systems: Systems) {
+  const [none, oracle] = [
+    (await runPack(pack, await systems.open('none'))).outcomes,
+    (await runPack(pack, await systems.open('oracle'))).outcomes,
+  ]
+  const passedBy = (outcomes: PackRun['outcomes']): number =>
+    outcomes.filter(({ verdict }) => verdict === 'pass').length
+  const [passedByNone, passedByOracle] = [passedBy(none), passedBy(oracle)]
+  /** Why the pack is not fit to judge anything by; empty when it is. */
+  const problems = oracle.flatMap(({ caseId, verdict, error, failures }) =>
+    verdict === 'pass' ? [] : [`No memory can pass "${caseId}": ${error?.message ?? failures.join(' ')}`],
+  )
+  if (passedByNone > none.length * mostPassedByNone) {
+    const allowed = `at most ${mostPassedByNone * 100} % are allowed`
+    problems.unshift(`An empty answer passes ${passedByNone} of ${none.length} cases; ${allowed}.`)
+  }
+  return { pack: pack.id, cases: none.length, passedByNone, passedByOracle, problems }
+}

@@ -1,0 +1,202 @@
+import { join } from 'node:path'
+import { invalid } from '../../errors.ts'
+import { hashOfFiles, manifestOf, packHashOf } from '../pack/manifest.ts'
+import type { CaseOutcome, ExecutionRequest, Ingested, PackWithSystem } from '../run/run.ts'
+import { manifestName } from '../store/documents.ts'
+import type { Manifest } from '../store/schemas/manifest.ts'
+
+/** A pack on disk whose manifest has been read. */
+export type PackPlace = { readonly directory: string; readonly manifest: Manifest }
+
+/** One case as every kind of pack has it. */
+export type PackCase = {
+  readonly id: string
+  readonly prompt: string
+  /** Whether something must come back. Where silence is right, a memory that is switched off is right too. */
+  readonly expectsSomething: boolean
+  /** Further texts that a filter searches: category, label, description. */
+  readonly words: readonly string[]
+}
+
+/** The checked files of a pack. A kind adds what its cases need. */
+export type PackContent = {
+  readonly cases: readonly PackCase[]
+  /** Whether the cases come from data outside the pack, and not from its manifest. */
+  readonly replacesCases?: boolean
+  /** Content of the files that nothing checks. */
+  readonly warnings: readonly string[]
+  /** Whether the seed decides the order of the cases; else they keep the order of the manifest. */
+  readonly isShuffled: boolean
+}
+
+/** The system under test: a memory, an extractor, an agent. */
+export type OpenSystem = {
+  readonly name: string
+  readonly version: string
+  /** False when the same answers cannot be expected twice, whatever the pack says. */
+  readonly isDeterministic?: boolean
+  /** Digests of other inputs of the figures, such as the graders. Runs with other digests are not compared. */
+  readonly hashed?: Readonly<Record<string, string>>
+  readonly description?: string
+  /** Remarks for readers of its figures. */
+  readonly notes?: readonly string[]
+  /** Whether the harness added prelude, pins and questions to what was found. */
+  readonly hasSuppliedTiers?: boolean
+  readonly close: () => Promise<void>
+}
+
+/** Facts about a system in a report, in addition to its name and version. */
+export type About = Required<Pick<OpenSystem, 'description' | 'notes' | 'hasSuppliedTiers'>>
+
+type OpenOptions = {
+  /** Whether every answer shall say what was left out, and why. */
+  readonly explain?: boolean
+  readonly ablation?: string | undefined
+}
+
+type PackAtWork = Required<Pick<PackWithSystem, 'execute' | 'ingested'>> & { readonly tested: OpenSystem }
+
+/** The checked content of a pack, and how it is put to a system. */
+export type ReadPack = PackContent & {
+  readonly defaultSystem: string
+  readonly open: (system: string, options: OpenOptions) => Promise<PackAtWork>
+}
+
+/** How a kind of pack is read, carried out and scored. Manifests name it as their `runner`. */
+export type Runner = {
+  readonly name: string
+  readonly ablations: readonly string[]
+  readonly read: (place: PackPlace) => ReadPack
+}
+
+/** A pack ready to be run: a folder with a manifest, or files without one. */
+export type RunnablePack = ReadPack & {
+  readonly manifest: Pick<Manifest, 'benchmarkId' | 'cases' | 'deterministic' | 'metrics' | 'ablations'>
+  /** The digest of each file that decides a result. */
+  readonly packFiles: Readonly<Record<string, string>>
+}
+
+export type Observer = {
+  readonly explain: boolean
+  /** `notices` are sentences about what the system could not take in as given. */
+  readonly onIngested: (ms: number | null, notices?: readonly string[]) => void
+}
+
+/** Makes a kind of two functions: `read` checks the files of a pack, `carryOut` puts its cases to a system and scores each. */
+export const defineRunner = <Content extends PackContent, System extends OpenSystem>(kind: {
+  readonly name: string
+  readonly defaultSystem: string
+  readonly read: (place: PackPlace) => Content
+  readonly open: (system: string, content: Content) => Promise<System>
+  /** By the name of the ablation, the system with that part switched off. */
+  readonly ablate: Readonly<Record<string, (tested: System) => System>>
+  readonly carryOut: (
+    content: Content,
+    tested: System,
+    request: ExecutionRequest,
+    observer: Observer,
+  ) => AsyncIterable<CaseOutcome>
+}): Runner & { readonly over: (content: Content) => ReadPack } => {
+  const over = (content: Content): ReadPack => {
+    const open = async (system: string, { explain = false, ablation }: OpenOptions): Promise<PackAtWork> => {
+      const ablate = ablation === undefined ? (whole: System) => whole : kind.ablate[ablation]
+      if (ablate === undefined) {
+        const hint = `Use ${Object.keys(kind.ablate).join(' or ')}.`
+        throw invalid(`Packs of the kind ${kind.name} have no ablation "${ablation}".`, hint)
+      }
+      const whole = await kind.open(system, content)
+      const tested = { ...ablate(whole), name: ablation === undefined ? whole.name : `${whole.name} (${ablation})` }
+      let ingested: Ingested = { ms: null, notices: [] }
+      const onIngested: Observer['onIngested'] = (ms, notices = []) => {
+        ingested = { ms, notices }
+      }
+      return {
+        tested,
+        ingested: () => ingested,
+        execute: (request) => kind.carryOut(content, tested, request, { explain, onIngested }),
+      }
+    }
+    return { ...content, defaultSystem: kind.defaultSystem, open }
+  }
+  return { name: kind.name, ablations: Object.keys(kind.ablate), read: (place) => over(kind.read(place)), over }
+}
+
+/** The kind that a manifest names. */
+export function runnerOf({ directory, manifest }: PackPlace, runners: readonly Runner[]): Runner {
+  if (manifest.runner === undefined) {
+    const hint = 'Results made elsewhere can be put into the store as runs; see docs/evaluation.md.'
+    throw invalid(`The pack ${manifest.benchmarkId} names no runner, so nothing can execute it.`, hint)
+  }
+  const runner = runners.find(({ name }) => name === manifest.runner)
+  if (runner !== undefined) return runner
+  const hint = `Use one of ${runners.map(({ name }) => name).join(', ')}.`
+  throw invalid(`${join(directory, manifestName)}: runner is "${manifest.runner}".`, hint)
+}
+
+/** Reads the pack in a folder. The kind that its manifest names decides how. */
+export async function readPackFolder(directory: string, runners: readonly Runner[]): Promise<RunnablePack> {
+  const manifest = manifestOf(directory)
+  const place = { directory, manifest }
+  const read = runnerOf(place, runners).read(place)
+  const cases = read.cases.map(({ id, prompt }) => ({ id, prompt }))
+  const { packFiles } = await packHashOf(directory, manifest)
+  return { ...read, manifest: read.replacesCases ? { ...manifest, cases } : manifest, packFiles }
+}
+
+/** Opens a pack with a system, its own default if none is given. */
+export async function openPack(
+  { manifest, packFiles, cases, warnings, isShuffled, defaultSystem, open }: RunnablePack,
+  { system = defaultSystem, ...options }: OpenOptions & { readonly system?: string | undefined } = {},
+): Promise<PackWithSystem & Pick<PackContent, 'warnings' | 'cases'> & Pick<OpenSystem, 'close'> & { about: About }> {
+  const { tested, execute, ingested } = await open(system, options)
+  const { description = '', notes = [], hasSuppliedTiers = false } = tested
+  return {
+    manifest: tested.isDeterministic === false ? { ...manifest, deterministic: false } : manifest,
+    ...hashOfFiles({ ...packFiles, ...tested.hashed }),
+    system: { name: tested.name, version: tested.version },
+    execute,
+    ingested,
+    isShuffled,
+    words: new Map(cases.map(({ id, words }) => [id, words])),
+    warnings,
+    cases,
+    about: { description, notes, hasSuppliedTiers },
+    close: tested.close,
+  }
+}
+
+/** Reads the pack in a folder and opens it with a system. */
+export const openPackFolder = async (
+  directory: string,
+  runners: readonly Runner[],
+  options: Parameters<typeof openPack>[1] = {},
+): ReturnType<typeof openPack> => openPack(await readPackFolder(directory, runners), options)
+
+/** The outcome of a case that went wrong before anything could be scored. */
+export const brokenOutcome = (caseId: string, error: NonNullable<CaseOutcome['error']>): CaseOutcome => {
+  const nothing = { scores: {}, returned: [], failures: [], timings: {} }
+  return { caseId, verdict: 'error', ...nothing, error }
+}
+
+/**
+ * Carries out independent items, `jobs` at a time, and yields the results in their order. Items begun before the
+ * signal are finished.
+ */
+export async function* carriedOut<Item, Result>(
+  items: readonly Item[],
+  { jobs, signal }: Pick<ExecutionRequest, 'jobs' | 'signal'>,
+  carryOut: (item: Item) => Promise<Result>,
+): AsyncGenerator<Result> {
+  const pending: Promise<Result>[] = []
+  let next = 0
+  const fill = (): void => {
+    while (pending.length < jobs && next < items.length && !signal.aborted) {
+      const work = carryOut(items[next] as Item)
+      // A rejection is thrown below, when its turn comes. Until then it must not end the process as unhandled.
+      work.catch(() => {})
+      pending.push(work)
+      next += 1
+    }
+  }
+  for (fill(); pending.length > 0; fill()) yield await (pending.shift() as Promise<Result>)
+}

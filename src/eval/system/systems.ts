@@ -1,0 +1,137 @@
+import { invalid, unavailable } from '../../errors.ts'
+import type { Store } from '../../memory/ports.ts'
+import { cachedEmbedder, type Embedder } from '../../search/embedder.ts'
+import { findPacks, loadPack } from '../runners/retrieval/pack.ts'
+import { bm25System } from './bm25.ts'
+import { type Calibration, calibrate, paperProtocol } from './calibration.ts'
+import { everythingSystem, exactSystem, hybridSystem, noneSystem, oracleUnderTest } from './controls.ts'
+import { type HearingSystem, type OwnSystemName, type System, systemNames } from './system.ts'
+import { type Clock, type SystemUnderTest, underTest } from './under-test.ts'
+import { type KnownVectors, readVectors, vectorSystem } from './vector.ts'
+
+/** The forms of names of systems outside of Credence. */
+export const outsideForms = ['http:<url>', 'http-lean:<url>', 'mcp:<mapping file>'] as const
+type OutsideName = `${'http' | 'http-lean' | 'mcp'}:${string}`
+
+export const isOutsideName = (name: string): name is OutsideName => /^(?:http|http-lean|mcp):./u.test(name)
+
+/** Opens a system outside of Credence, whose code is loaded only then. Its first reset starts or reaches it. */
+export async function openOutside(name: OutsideName): Promise<HearingSystem> {
+  const [kind, place] = [name.slice(0, name.indexOf(':')), name.slice(name.indexOf(':') + 1)]
+  if (kind !== 'mcp') {
+    const { httpSystem } = await import('./outside/http-system.ts')
+    return httpSystem({ url: place, fullMetadata: kind === 'http' })
+  }
+  const { mcpSystem } = await import('./outside/mcp-system.ts')
+  return mcpSystem({ mapping: (await import('./outside/mcp-mapping.ts')).readMcpMapping(place) })
+}
+
+export type SystemName = OwnSystemName | OutsideName
+
+export const isSystemName = (name: string): name is SystemName =>
+  systemNames.some((known) => known === name) || isOutsideName(name)
+
+export const systemForms: string = [...systemNames, ...outsideForms].join(', ')
+
+export function readSystemName(name: string): SystemName {
+  if (isSystemName(name)) return name
+  throw invalid(`Unknown system "${name}".`, `Use one of ${systemForms}.`)
+}
+
+export type SystemsParts = {
+  /** `with turns`: the store must keep turns too. */
+  readonly openStore: () => Store
+  readonly version: string
+  readonly clock: Clock
+  /** Called once, when the first system needs it. */
+  readonly openEmbedder: () => Promise<Embedder>
+  /** The folder of the packs whose stored vectors and calibration are used. */
+  readonly packsDirectory: string
+}
+
+/** Opens systems by name. Shared parts, such as the model, are loaded once, on first use. */
+export class Systems {
+  readonly #parts: SystemsParts
+  #vectors: Promise<VectorParts> | undefined
+
+  constructor(parts: SystemsParts) {
+    this.#parts = parts
+  }
+
+  async open(name: SystemName): Promise<SystemUnderTest> {
+    if (isOutsideName(name)) return this.underTest(await openOutside(name))
+    if (name === 'oracle') return oracleUnderTest(this.ours)
+    return this.underTest(await this.#system(name))
+  }
+
+  underTest(system: System): SystemUnderTest {
+    return underTest(system, { ours: this.ours, clock: this.#parts.clock })
+  }
+
+  readonly ours = (): System => bm25System({ openStore: this.#parts.openStore, version: this.#parts.version })
+
+  async #system(name: Exclude<OwnSystemName, 'oracle'>): Promise<System> {
+    switch (name) {
+      case 'bm25':
+        return this.ours()
+      case 'vector':
+        return paperVector(await this.#vectorParts())
+      case 'vector-calibrated':
+        return calibratedVector(await this.#vectorParts())
+      case 'hybrid':
+        return hybridSystem({ precise: this.ours(), similar: calibratedVector(await this.#vectorParts()) })
+      case 'none':
+        return noneSystem()
+      case 'everything':
+        return everythingSystem()
+      case 'exact':
+        return exactSystem()
+    }
+  }
+
+  #vectorParts(): Promise<VectorParts> {
+    this.#vectors ??= vectorPartsOf(this.#parts)
+    return this.#vectors
+  }
+}
+
+type VectorParts = { readonly embedder: Embedder; readonly known: KnownVectors; readonly calibration: Calibration }
+
+async function vectorPartsOf({ openEmbedder, packsDirectory }: SystemsParts): Promise<VectorParts> {
+  const directories = findPacks(packsDirectory)
+  const embedder = cachedEmbedder(await openEmbedder())
+  const known = new Map(directories.flatMap((directory) => [...readVectors(directory, embedder)]))
+  for (const directory of directories) {
+    const { runner, pack } = loadPack(directory)
+    if (runner !== 'calibration') continue
+    return { embedder, known, calibration: await calibrate(pack, embedder, known) }
+  }
+  const hint = 'Put a pack whose runner is "calibration" beside the others.'
+  throw unavailable('There is no pack to choose a similarity threshold on.', hint)
+}
+
+const paperVector = ({ embedder, known }: VectorParts): System =>
+  vectorSystem({
+    name: 'vector',
+    description: `cosine over embeddings, the ${paperProtocol.k} nearest in scope, no threshold (the paper's protocol)`,
+    embedder,
+    known,
+    ...paperProtocol,
+    notes: [`vector: the top ${paperProtocol.k} of a scope with fewer beliefs are all of them, whatever the model.`],
+  })
+
+const calibratedVector = ({ embedder, known, calibration }: VectorParts): System => {
+  const { k, threshold, meanF1, pack, cases } = calibration
+  const nearest = k === 1 ? 'the nearest' : `the ${k} nearest`
+  return vectorSystem({
+    name: 'vector-calibrated',
+    description: `cosine over embeddings, ${nearest} in scope with a similarity of at least ${threshold}`,
+    embedder,
+    known,
+    k,
+    threshold,
+    notes: [
+      `vector-calibrated: k = ${k} and threshold = ${threshold} have the best mean F1 (${meanF1.toFixed(3)}) on the ${cases} cases of the pack ${pack}.`,
+    ],
+  })
+}

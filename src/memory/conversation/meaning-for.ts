@@ -1,0 +1,28 @@
+import { expectedError } from '../../errors.ts'
+import type { MessageMeaning } from '../../search/turns/candidates.ts'
+import type { Question } from '../../search/turns/question.ts'
+import type { Ports } from '../ports.ts'
+
+type Asked = { readonly user: string; readonly question: Question; readonly message: string }
+
+/**
+ * The meaning of a message. Undefined if the user has no vectors yet, or the model cannot be used, or does not answer within `maxWaitMs`:
+ * then words alone are compared.
+ */
+export async function meaningFor(
+  { store, embedder }: Pick<Ports, 'store'> & { readonly embedder: Ports['embedder'] | undefined },
+  { user, question, message }: Asked,
+  maxWaitMs?: number,
+): Promise<MessageMeaning | undefined> {
+  if (embedder === undefined || !(await store.hasVectors(user))) return undefined
+  const found = Promise.all([embedder(), import('./meaning.ts')])
+    .then(([model, { meaningOf }]) => meaningOf(model, question, message))
+    .catch((error: unknown) => {
+      if (expectedError(error) === null) throw error
+      return undefined
+    })
+  if (maxWaitMs === undefined) return found
+  const { promise: isLate, resolve } = Promise.withResolvers<undefined>()
+  const timer = setTimeout(() => resolve(undefined), maxWaitMs)
+  return Promise.race([found, isLate]).finally(() => clearTimeout(timer))
+}

@@ -1,0 +1,66 @@
+import { invalid } from '../../errors.ts'
+import type { Embedder } from '../../search/embedder.ts'
+import { miniLm } from '../../search/minilm/model-name.ts'
+
+type Choice = {
+  /** `on`, `off`, or the URL of an endpoint with the model `semanticModel`. */
+  readonly semantic?: string | undefined
+  readonly semanticModel?: string | null | undefined
+  readonly isOneShot?: boolean
+  /** The key for the endpoint. */
+  readonly apiKey?: string | undefined
+}
+
+type Semantic = {
+  readonly model: string
+  /** Recall does not wait until a model is loaded. */
+  readonly recallByMeaning: boolean
+  /** The model for questions, and for indexing. */
+  readonly questions: () => Promise<Embedder>
+  readonly background: () => Promise<Embedder>
+}
+
+/** One embedding model for all memories of a process, because it is slow and large to load. */
+const opened = new Map<string, Promise<{ readonly questions: Embedder; readonly background: Embedder }>>()
+/** Texts whose vectors are kept: people ask for the next page, or the same thing again. */
+const maxQuestions = 100
+
+/** The embedding model of a memory; null if vectors are off. It is loaded with the first question. */
+export function openSemantic({ semantic = 'off', semanticModel, isOneShot = false, apiKey }: Choice): Semantic | null {
+  if (semantic === 'off') return null
+  const isLocal = semantic === 'on'
+  if (!isLocal && !semanticModel)
+    throw invalid(
+      'The endpoint of `semantic` has no model.',
+      'Name its model in `semanticModel`, such as nomic-embed-text.',
+    )
+  const open = async () => {
+    const { openEmbedder } = await import('./open-embedder.ts')
+    const { cachedEmbedder } = await import('../../search/embedder.ts')
+    // A thread pays off if the process goes on.
+    const { questions, background } =
+      isLocal && !isOneShot
+        ? (await import('./worker-embedder.ts')).openWorkerEmbedder()
+        : await openEmbedder(isLocal ? 'minilm' : `openai:${semantic}:${semanticModel}`, {
+            apiKey,
+          }).then((embedder) => ({ questions: embedder, background: embedder }))
+    return { questions: cachedEmbedder(questions, maxQuestions), background }
+  }
+  const keyOf = (isAlone: boolean): string => JSON.stringify([semantic, semanticModel, isAlone])
+  /** A command that a running server answers uses the server's model. */
+  const isLoaded = (): boolean => opened.has(keyOf(false))
+  const shared = () => {
+    const key = keyOf(isOneShot && !isLoaded())
+    const found = opened.get(key) ?? open()
+    opened.set(key, found)
+    // An endpoint that is away now may be there for the next call.
+    found.catch(() => opened.delete(key))
+    return found
+  }
+  return {
+    recallByMeaning: !isOneShot || isLoaded(),
+    model: isLocal ? miniLm.model : `openai:${semanticModel}`,
+    questions: async () => (await shared()).questions,
+    background: async () => (await shared()).background,
+  }
+}

@@ -1,0 +1,57 @@
+import { Worker } from 'node:worker_threads'
+import { unavailable } from '../../errors.ts'
+import type { Embedder } from '../../search/embedder.ts'
+import { miniLm } from '../../search/minilm/model-name.ts'
+import type { WorkerAnswer, WorkerRequest } from './embedding-worker.ts'
+
+type Waiting = {
+  readonly resolve: (vectors: readonly Float32Array[]) => void
+  readonly reject: (error: Error) => void
+  readonly isBackground: boolean
+}
+
+/** The local model in a thread of its own. `background` gives way to questions, and does not keep the process alive. */
+export function openWorkerEmbedder(): { readonly questions: Embedder; readonly background: Embedder } {
+  const waiting = new Map<number, Waiting>()
+  let worker: Worker | null = null
+  let last = 0
+
+  const settle = (id: number): Waiting | undefined => {
+    const found = waiting.get(id)
+    waiting.delete(id)
+    if (![...waiting.values()].some(({ isBackground }) => !isBackground)) worker?.unref()
+    return found
+  }
+  function start(): Worker {
+    // The sources are TypeScript, the built files JavaScript.
+    const file = `./embedding-worker.${import.meta.url.endsWith('.ts') ? 'ts' : 'js'}`
+    const started = new Worker(new URL(file, import.meta.url))
+    started.on('message', (answer: WorkerAnswer) => {
+      const request = settle(answer.id)
+      if ('vectors' in answer) request?.resolve(answer.vectors)
+      else request?.reject(unavailable(answer.problem, 'Search and recall use words alone.'))
+    })
+    // The next request starts another thread.
+    started.on('error', (error) => {
+      worker = null
+      for (const id of [...waiting.keys()])
+        settle(id)?.reject(
+          unavailable('The thread of the embedding model ended.', 'Search and recall use words alone.', error),
+        )
+    })
+    started.unref()
+    return started
+  }
+  const embed = (texts: readonly string[], isBackground: boolean): Promise<readonly Float32Array[]> =>
+    new Promise((resolve, reject) => {
+      worker ??= start()
+      if (!isBackground) worker.ref()
+      last += 1
+      waiting.set(last, { resolve, reject, isBackground })
+      worker.postMessage({ id: last, texts, isBackground } satisfies WorkerRequest)
+    })
+  return {
+    questions: { ...miniLm, embed: (texts) => embed(texts, false) },
+    background: { ...miniLm, embed: (texts) => embed(texts, true) },
+  }
+}

@@ -1,0 +1,103 @@
+import { readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { codeOf } from '../../../files/leftovers.ts'
+import { ownPath } from '../../../files/own-files.ts'
+import { masked } from '../../learn/secrets.ts'
+import { escapeId } from '../parse/item.ts'
+import { MirrorDocument } from '../write/document.ts'
+import { type MirrorPaths, mirrorFile, namesIn, readIfPresent, writeRecord } from './state.ts'
+
+/** Older versions are kept to distinguish an editor that saves an old copy from one that deletes lines. */
+const maxBases = 20
+const maxBytes = 1_000_000
+
+const baseFile = ({ bases }: MirrorPaths, version: number): string => join(bases, mirrorFile, `${version}.md`)
+
+/** The numbers of the versions in a directory, newest first. */
+const versionsIn = (directory: string): readonly number[] =>
+  namesIn(directory)
+    .filter((name) => /^\d+\.md$/u.test(name))
+    .map((name) => Number.parseInt(name, 10))
+    .sort((a, b) => b - a)
+
+const versionsOf = ({ bases }: MirrorPaths): readonly number[] => versionsIn(join(bases, mirrorFile))
+
+/** The text of one version, or of the newest; null when it is not stored. */
+export function loadBase(paths: MirrorPaths, version = versionsOf(paths)[0]): MirrorDocument | null {
+  const text = version === undefined ? null : readIfPresent(baseFile(paths, version))
+  return text === null ? null : new MirrorDocument(text)
+}
+
+/** The text that a changed file was made from: the version it names, or the newest when it names none. */
+export const baseOf = (paths: MirrorPaths, text: string): MirrorDocument | null =>
+  loadBase(paths, new MirrorDocument(text).version() || undefined)
+
+/** Keeps the text that store and file agree on. Own lines that are gone from it leave the older versions too. */
+export function saveBase(paths: MirrorPaths, document: MirrorDocument, text: string): void {
+  const own = new Set(document.ownLines({ withNewItems: true }))
+  const before = loadBase(paths)?.ownLines({ withNewItems: true }) ?? []
+  const removed = new Set(before.filter((line) => !own.has(line)))
+  writeRecord(paths, baseFile(paths, document.version() ?? 0), withoutSecrets(text, own))
+  const versions = versionsOf(paths)
+  const max = Math.min(maxBases, Math.max(2, Math.floor(maxBytes / (text.length + 1))))
+  for (const old of versions.slice(max)) rmSync(baseFile(paths, old), { force: true })
+  if (removed.size === 0) return
+  for (const version of versions.slice(1, max)) {
+    const lines = (readIfPresent(baseFile(paths, version)) ?? '').split('\n')
+    const kept = lines.filter((line) => !removed.has(line.replace(/\r$/u, '')))
+    if (kept.length < lines.length) writeRecord(paths, baseFile(paths, version), kept.join('\n'))
+  }
+}
+
+/** Secrets in lines that are no beliefs stay in the person's file and are not copied. Lines stay lines. */
+const withoutSecrets = (text: string, own: ReadonlySet<string>): string => {
+  const hidden = masked(text)
+  if (hidden === text) return text
+  return text.replace(/[^\r\n]+/gu, (line, at: number) => (own.has(line) ? hidden.slice(at, at + line.length) : line))
+}
+
+/** Keeps a save of another program that cannot be merged, in a file of its own next to MEMORY.md. */
+export function writeConflictFile({ dir }: MirrorPaths, at: Date, content: Buffer): void {
+  const stamp = at.toISOString().replace(/[-:.]/gu, '')
+  for (let attempt = 1; ; attempt += 1) {
+    const file = `MEMORY.conflict-${stamp}${attempt === 1 ? '' : `-${attempt}`}.md`
+    try {
+      writeFileSync(ownPath(dir, join(dir, file)), content, { flag: 'wx', mode: 0o600, flush: true })
+      return
+    } catch (error) {
+      if (codeOf(error) !== 'EEXIST') throw error
+    }
+  }
+}
+
+/** The names of the conflict files. Only a person removes them. */
+export const conflictFiles = ({ dir }: MirrorPaths): readonly string[] =>
+  readdirSync(dir).filter((name) => /^MEMORY\.conflict-.*\.md$/u.test(name))
+
+/** Removes forgotten beliefs from every stored version, and the conflict files that have one. */
+export function forgetInCopies(paths: MirrorPaths, ids: readonly string[]): void {
+  for (const path of versionsOf(paths).map((version) => baseFile(paths, version))) {
+    const document = new MirrorDocument(readIfPresent(path) ?? '')
+    const forgotten = document.items().filter(({ item }) => ids.includes(item.id ?? ''))
+    for (const block of forgotten) document.remove(block)
+    if (forgotten.length > 0) writeRecord(paths, path, document.render())
+  }
+  for (const path of conflictFiles(paths).map((name) => join(paths.dir, name))) {
+    const text = readIfPresent(path) ?? ''
+    if (ids.some((id) => text.includes(`credence:${escapeId(id)} `))) rmSync(path, { force: true })
+  }
+}
+
+/**
+ * Removes the records that version 0.2 kept of other files than MEMORY.md, and these files if nobody has edited them: the
+ * store has their beliefs. An edited one is the person's own file from now on.
+ */
+export function removeOldRecords({ dir, state, bases }: MirrorPaths): void {
+  for (const name of namesIn(bases).filter((one) => one !== mirrorFile)) {
+    const records = join(bases, name)
+    const written = readIfPresent(join(records, `${versionsIn(records)[0]}.md`))
+    if (written !== null && readIfPresent(join(dir, name)) === written) rmSync(join(dir, name))
+    rmSync(records, { recursive: true })
+  }
+  for (const name of ['displaced', 'where']) rmSync(join(state, name), { recursive: true, force: true })
+}

@@ -1,0 +1,45 @@
+import type { Belief } from '../beliefs/belief.ts'
+import { everydayReason, refusalText } from '../memory/change/aliases.ts'
+import type { Remembered } from '../memory/change/remember.ts'
+import { secretTold } from '../memory/learn/secrets.ts'
+
+/** What the author of a statement should know, or may do next. */
+export type RememberHint = {
+  readonly kind: 'secret' | 'everyday alias' | 'refused alias' | 'derived name' | 'other values'
+  readonly text: string
+}
+
+/** `given`: the name and the aliases that the author gave. */
+export function rememberHints(
+  { outcome, belief, otherValues, refusedAliases }: Remembered,
+  given: { readonly name?: string | undefined; readonly aliases?: readonly string[] },
+): readonly RememberHint[] {
+  const stored = (given.aliases ?? []).filter((alias) => belief.aliases.includes(alias))
+  const [which, both] = otherValues.length === 1 ? ['Another belief gives', 'both'] : ['Other beliefs give', 'all']
+  const others = `${which} another value of the same thing; ${both} are recalled, the newest first.`
+  return [
+    ...secretHints(belief),
+    ...stored.flatMap(everydayHints),
+    ...refusedAliases.map((refused) => ({ kind: 'refused alias', text: refusalText(refused) }) as const),
+    ...(given.name === undefined && outcome === 'remembered' ? [derivedName] : []),
+    ...(otherValues.length === 0 ? [] : [{ kind: 'other values', text: others } as const]),
+  ]
+}
+
+const derivedName: RememberHint = { kind: 'derived name', text: 'The name was derived from the statement.' }
+
+/** A person may store a secret of theirs, but should know that every reader of the memory sees it. */
+export function secretHints({ name, content, why, aliases }: Belief): readonly RememberHint[] {
+  const secret = secretTold({ name, content, why, aliases })
+  if (secret === null) return []
+  const text = `The statement seems to contain ${secret}, and every agent that reads this memory can see it.`
+  return [{ kind: 'secret', text }]
+}
+
+/** A warning of an alias that many messages would contain by chance. */
+export function everydayHints(alias: string): readonly RememberHint[] {
+  const reason = everydayReason(alias)
+  return reason === null
+    ? []
+    : [{ kind: 'everyday alias', text: `"${alias}" would be found in many messages. ${reason}` }]
+}

@@ -1,0 +1,282 @@
+import type { Turn } from '../../beliefs/turn.ts'
+import { inverseDocFreq } from '../bm25.ts'
+import { comparedWith } from './cosines.ts'
+import { passagesOf } from './passages.ts'
+import { countsIn, heaviestRows, reachOf, type WeightedTerm } from './postings.ts'
+import type { DateWindow, Question } from './question.ts'
+import { type HoldingSentence, sentencesHolding } from './sentences-holding.ts'
+import { isAskingTerm, termOf, wantedTerms } from './terms.ts'
+import type { MeaningIndex, MessageVectors, TurnCosines, TurnIndex, TurnUnit, TurnView } from './turn-index.ts'
+import { shareOfTurns } from './word-points.ts'
+
+/** The vectors of a message, and the model that made them. */
+export type MessageMeaning = MessageVectors & { readonly model: string }
+
+export type SearchedIndex = TurnIndex & Pick<MeaningIndex, 'turnCosines' | 'vectorsAt'>
+
+export type Ranking = {
+  readonly view: TurnView
+  readonly question: Question
+  readonly dates: DateWindow | null
+  /** Turns are also found by meaning. */
+  readonly meaning?: MessageMeaning
+  /** Only turns of these roles are candidates. Default all. */
+  readonly mayRank?: (unit: TurnUnit) => boolean
+}
+
+/** The terms of a message. The weight of a term is its weight in the question times its idf over turns. */
+export type AskedTerms = {
+  readonly known: readonly WeightedTerm[]
+  readonly weights: ReadonlyMap<string, number>
+  /** The sum of all weights, those of terms that no turn has included. */
+  readonly total: number
+}
+
+/** A unit that may answer a message. */
+export type TurnCandidate = {
+  readonly unit: TurnUnit
+  readonly turn: Turn
+  /** The text of the unit. */
+  readonly passage: string
+  /** The sentences of the passage, each with the terms of the question that it has. */
+  readonly sentences: readonly HoldingSentence[]
+  /** BM25 of its own words, 0 to 1. */
+  readonly words: number
+  /** Terms of the message by where they are found: in the unit itself, in the turn before it, in the turn after it. */
+  readonly own: ReadonlySet<string>
+  readonly before: ReadonlySet<string>
+  readonly after: ReadonlySet<string>
+  /** The cosine with the message, and its distance from the mean of all turns in standard deviations. */
+  readonly cosine: number
+  readonly cosineZ: number
+  /** The larger `cosineZ` of the nearest turns with vectors before and after it. */
+  readonly cosineZAround: number
+  /** Said at the time that the message asks for; `only`: the message asks for nothing else. */
+  readonly time: 'only' | 'asked' | 'other'
+}
+
+export type Candidates = {
+  /** Messages: units that are not steps of an agent. */
+  readonly messages: readonly TurnCandidate[]
+  /** Steps of an agent that have words of the question, the heaviest first, with `words`. */
+  readonly steps: readonly { readonly unit: TurnUnit; readonly words: number }[]
+  readonly terms: AskedTerms
+  readonly hasMeaning: boolean
+}
+
+const k1 = 0.9
+const b = 0.4
+/** This many candidates are taken by words, and as many by meaning. */
+const maxByWords = 50
+const maxByMeaning = 50
+/** Rows that are looked up by their own words; their neighbours may be candidates too. */
+const maxRows = 80
+/** How far from a unit found by its own words others are looked at. */
+const spread = 2
+/** What words of the turn after count, compared with words of the turn before. */
+export const afterShare = 0.5
+/** A time that more of the sessions belong to is no reason to prefer them. */
+const widestShare = 0.6
+/** More turns of one time are no answer to a question about nothing but that time. */
+const maxOfTime = 120
+
+/** The turns that may answer a message: the best by words, the best by meaning, and those of a time that it asks for. */
+export async function findCandidates(index: SearchedIndex, ranking: Ranking): Promise<Candidates> {
+  const { view, question, dates, meaning, mayRank = () => true } = ranking
+  const postings = await index.turnPostings(view, [...question.terms.keys()])
+  const { inView } = postings
+  const cosines = meaning === undefined ? null : await index.turnCosines(view, meaning.model, meaning, inView)
+  const terms = weighTerms(question, postings)
+  const averageLength = Math.max(1, postings.length / Math.max(1, postings.units))
+  const near = readCosines(cosines, inView)
+  const ofTime = await rowsOfTime(index, ranking)
+  const rows = [...new Set([...heaviestRows(terms.known, inView, maxRows), ...near.best, ...ofTime])]
+  const units = await index.unitsAround(view, rows, spread + 1)
+  const counts = countsIn(terms.known, units)
+
+  const wanted = new Set(rows)
+  const isNear = new Uint8Array(units.length)
+  for (const [at, { row }] of units.entries()) {
+    if (!wanted.has(row)) continue
+    const [from, to] = reachOf(units, at, spread)
+    isNear.fill(1, from, to + 1)
+  }
+  const rough = units.flatMap((unit, at) => {
+    if (isNear[at] === 0 || (inView !== null && !inView.has(unit.row)) || !mayRank(unit)) return []
+    const found = termsAround(units, at, terms.known, counts)
+    let words = 0
+    for (const [place, { weight }] of terms.known.entries()) {
+      const count = counts[place]?.[at] as number
+      if (count > 0) words += (weight * count * (k1 + 1)) / (count + k1 * (1 - b + (b * unit.length) / averageLength))
+    }
+    words /= (terms.total || 1) * (k1 + 1)
+    const around = shareOf(terms, found.before) + afterShare * shareOf(terms, found.after)
+    return [{ unit, at, words, ...found, rough: words + around / 2 }]
+  })
+  const byWords = rough
+    .filter(({ rough: weight }) => weight > 0)
+    .sort((a, b) => b.rough - a.rough || newerFirst(a.unit, b.unit))
+  const steps = byWords.filter(({ unit }) => unit.role === 'tool')
+  const chosen = new Set(byWords.filter(({ unit }) => unit.role !== 'tool').slice(0, maxByWords))
+  // Of a long turn the passage with the most words.
+  const byTurn = Map.groupBy(rough, ({ unit }) => unit.first)
+  const isMeant = new Set(near.best)
+  for (const [first, passages] of byTurn) {
+    const [best] = passages.toSorted((a, b) => b.words - a.words)
+    if (best !== undefined && best.unit.role !== 'tool' && isMeant.has(first)) chosen.add(best)
+  }
+  for (const one of rough) if (ofTime.has(one.unit.row)) chosen.add(one)
+
+  // A large store has compared only the nearest turns. Those next to a candidate count too; only people's turns have vectors.
+  if (meaning !== undefined && cosines?.isEvery === false) {
+    const around = [...chosen].flatMap(({ at }) => {
+      const [from, to] = reachOf(units, at, spread)
+      return units.slice(from, to + 1).filter(({ role }) => role === 'user')
+    })
+    const missing = new Set(around.map(({ first }) => first).filter((row) => !near.of.has(row)))
+    const cosineOf = comparedWith(meaning)
+    for (const [row, vectors] of await index.vectorsAt(view.user, meaning.model, [...missing]))
+      near.of.set(row, cosineOf(vectors))
+  }
+
+  const turns = await index.turnsAt(
+    view.user,
+    [...chosen].map(({ unit }) => unit.row),
+  )
+  const isInTime = inTime(dates, units)
+  const wantedWords = wantedTerms(new Set(terms.known.map(({ term }) => term)))
+  const messages = [...chosen].flatMap(({ unit, at, words, own, before, after }): readonly TurnCandidate[] => {
+    const turn = turns.get(unit.row)
+    if (turn === undefined) return []
+    const passage = passagesOf(turn.text)[unit.row - unit.first] ?? ''
+    const cosine = near.of.get(unit.first)
+    return [
+      {
+        ...{
+          unit,
+          turn,
+          passage,
+          sentences: sentencesHolding(passage, wantedWords),
+          words,
+          own,
+          before,
+          after,
+        },
+        cosine: cosine ?? 0,
+        cosineZ: near.z(cosine),
+        cosineZAround: Math.max(...[-1, 1].map((step) => near.z(nearestCosine(units, at, step, near.of)))),
+        time: ofTime.has(unit.row) ? 'only' : isInTime(unit) ? 'asked' : 'other',
+      },
+    ]
+  })
+  return { messages, steps, terms, hasMeaning: near.of.size > 0 }
+}
+
+export const newerFirst = (a: TurnUnit, b: TurnUnit): number => b.at - a.at || b.row - a.row
+
+/** The share of some terms in the weight of all terms of the message. */
+export function shareOf({ weights, total }: AskedTerms, some: Iterable<string>): number {
+  let found = 0
+  for (const term of some) found += weights.get(term) ?? 0
+  return total === 0 ? 0 : found / total
+}
+
+/**
+ * A smaller store counts as having this many units, of which the missing ones are general English: a word in one of two
+ * turns is not a common word, and a common word that nobody has said yet is not a rare one.
+ */
+const minUnits = 400
+
+function weighTerms(question: Question, postings: Awaited<ReturnType<TurnIndex['turnPostings']>>): AskedTerms {
+  const units = Math.max(postings.units, minUnits)
+  const weights = new Map(
+    [...question.terms].map(([term, asked]) => {
+      const said = postings.terms.get(term)?.rows.length ?? 0
+      const docFreq = said + (units - postings.units) * shareOfTurns(term)
+      return [term, asked * inverseDocFreq({ docFreq, docCount: units })]
+    }),
+  )
+  const known = [...weights].flatMap(([term, weight]) => {
+    const found = postings.terms.get(term)
+    return found === undefined ? [] : [{ term, weight, postings: found }]
+  })
+  return { known, weights, total: [...weights.values()].reduce((sum, weight) => sum + weight, 0) }
+}
+
+/** The cosines of turns by their first row, the rows of the best in view, and how far a cosine is from the mean. */
+function readCosines(found: TurnCosines | null, inView: ReadonlySet<number> | null) {
+  const of = new Map<number, number>()
+  for (const [at, row] of (found?.rows ?? []).entries()) of.set(row, found?.cosines[at] as number)
+  const { mean, deviation } = found ?? { mean: 0, deviation: 0 }
+  const best = [...of]
+    .filter(([row]) => inView === null || inView.has(row))
+    .sort(([, a], [, b]) => b - a)
+    .slice(0, maxByMeaning)
+    .map(([row]) => row)
+  const z = (cosine: number | undefined) => (cosine === undefined ? 0 : (cosine - mean) / (deviation + 1e-6))
+  return { of, best, z }
+}
+
+/** The cosine of the nearest turn with vectors on one side, at most `spread` turns away. */
+function nearestCosine(
+  units: readonly TurnUnit[],
+  at: number,
+  step: number,
+  cosines: ReadonlyMap<number, number>,
+): number | undefined {
+  const [from, to] = reachOf(units, at, spread)
+  const own = units[at] as TurnUnit
+  for (let other = at + step; other >= from && other <= to; other += step) {
+    const { first } = units[other] as TurnUnit
+    if (first !== own.first && cosines.has(first)) return cosines.get(first)
+  }
+  return undefined
+}
+
+/** The terms of a message in a unit, and those that it lacks and the turn before or else the turn after it has. */
+function termsAround(
+  units: readonly TurnUnit[],
+  at: number,
+  terms: readonly WeightedTerm[],
+  counts: readonly Uint8Array[],
+) {
+  const [from, to] = reachOf(units, at, 1)
+  const unit = units[at] as TurnUnit
+  const own = new Set<string>()
+  const before = new Set<string>()
+  const after = new Set<string>()
+  for (const [place, { term }] of terms.entries()) {
+    const count = counts[place] as Uint8Array
+    if ((count[at] as number) > 0) own.add(term)
+    else
+      for (let other = from; other <= to; other += 1) {
+        if ((count[other] as number) === 0) continue
+        const distance = (units[other] as TurnUnit).place - unit.place
+        if (distance < 0) before.add(term)
+        else if (distance > 0 && !before.has(term)) after.add(term)
+      }
+  }
+  return { own, before, after }
+}
+
+const happen = termOf('happen')
+
+/** The units of a time, if a question asks for nothing but that time; none if they are too many. */
+async function rowsOfTime(index: TurnIndex, { view, question, dates }: Ranking): Promise<ReadonlySet<number>> {
+  if (dates === null) return new Set()
+  const isTopic = (term: string): boolean => !dates.terms.has(term) && !isAskingTerm(term) && term !== happen
+  if ([...question.terms.keys()].some(isTopic)) return new Set()
+  const since = Math.max(dates.from, view.since ?? dates.from)
+  const until = Math.min(dates.to, view.until ?? dates.to)
+  const { inView } = await index.turnPostings({ ...view, since, until }, [])
+  return inView === null || inView.size > maxOfTime ? new Set() : inView
+}
+
+/** Whether a unit was said in the time asked for, unless most sessions were. */
+function inTime(dates: DateWindow | null, units: readonly TurnUnit[]): (unit: TurnUnit) => boolean {
+  if (dates === null) return () => false
+  const isWithin = ({ at }: TurnUnit): boolean => at >= dates.from && at <= dates.to
+  const sessions = new Map(units.map((unit) => [unit.session, unit]))
+  const within = [...sessions.values()].filter(isWithin).length
+  return within === 0 || within > widestShare * sessions.size ? () => false : isWithin
+}

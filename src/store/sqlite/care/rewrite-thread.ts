@@ -1,0 +1,60 @@
+import { Worker } from 'node:worker_threads'
+
+type RewriteWork = {
+  readonly file: string
+  readonly statements: readonly string[]
+  /** How long the thread waits for other connections that write. */
+  readonly busyTimeoutMs: number
+  /** How long it waits until the log can be emptied: writers have to wait meanwhile. */
+  readonly checkpointTimeoutMs: number
+}
+
+type RewriteResult = { readonly isLogEmpty: boolean } | { readonly errcode: number; readonly message: string }
+
+/**
+ * Runs statements on a store, and then moves its log into the file and truncates it, in a thread with its own connection: both take as
+ * long as the file is large. Returns whether the log is empty; it is not while another connection reads an older state.
+ */
+export function rewriteInThread(work: RewriteWork): Promise<boolean> {
+  return new Promise((resolve, reject) => {
+    const thread = new Worker(`(${rewrite})()`, { eval: true, workerData: work })
+    thread.once('error', reject)
+    thread.once('message', (result: RewriteResult) => {
+      if ('isLogEmpty' in result) resolve(result.isLogEmpty)
+      else reject(Object.assign(new Error(result.message), { errcode: result.errcode }))
+    })
+  })
+}
+
+/** The program of the thread. It must not refer to anything outside of itself. */
+function rewrite(): void {
+  const { DatabaseSync } = process.getBuiltinModule('node:sqlite')
+  const { parentPort, workerData } = process.getBuiltinModule('node:worker_threads')
+  const { file, statements, busyTimeoutMs, checkpointTimeoutMs } = workerData as RewriteWork
+  const db = new DatabaseSync(file)
+  const deadline = performance.now() + busyTimeoutMs
+  const [busy, pollMs] = [5, 5]
+  const codeOf = (error: unknown): number => (error as { errcode?: number }).errcode ?? 0
+  /** At an even pace, as other connections do; SQLite's own handler would let them overtake. */
+  const runWhenUnlocked = (statement: string): void => {
+    for (let isDone = false; !isDone; )
+      try {
+        db.exec(statement)
+        isDone = true
+      } catch (error) {
+        if ((codeOf(error) & 0xff) !== busy || performance.now() >= deadline) throw error
+        Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, pollMs)
+      }
+  }
+  try {
+    for (const statement of ['PRAGMA secure_delete = 1', 'PRAGMA temp_store = 2', ...statements])
+      runWhenUnlocked(statement)
+    db.exec(`PRAGMA busy_timeout = ${checkpointTimeoutMs}`)
+    const isLogEmpty = db.prepare('PRAGMA wal_checkpoint(TRUNCATE)').get()?.busy === 0
+    db.close()
+    parentPort?.postMessage({ isLogEmpty })
+  } catch (error) {
+    if (codeOf(error) === 0) throw error
+    parentPort?.postMessage({ errcode: codeOf(error), message: (error as Error).message })
+  }
+}

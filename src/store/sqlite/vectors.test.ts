@@ -1,0 +1,63 @@
+import { expect, it } from 'vitest'
+import { randomFrom } from '../../eval/score/statistics.ts'
+import { packed } from '../../search/turns/cosines.ts'
+import { committed } from '../opened-stores.contract.ts'
+import { commitOf, said } from '../sample-beliefs.contract.ts'
+import { newFile, openAt } from './temporary-store.contract.ts'
+import { maxCompared } from './vector-list.ts'
+
+const dimensions = 96
+const random = randomFrom(5)
+const anyVector = () => packed([Float32Array.from({ length: dimensions }, () => random() - 0.5)], dimensions)
+const everywhere = { user: 'ada', scopes: null }
+
+it('in a large store only the nearest turns are compared, the nearest among those asked for', async () => {
+  const store = openAt(newFile())
+  const turns = Array.from({ length: maxCompared + 200 }, (_, at) => said(`Turn ${at}.`))
+  await committed(store, commitOf([], { kind: 'hear', turns }))
+  const rows: number[] = []
+  const vectorsOf = new Map<number, Int8Array>()
+  for (let before: number | null = Number.MAX_SAFE_INTEGER; before !== null; ) {
+    const { texts, next } = await store.withoutVectors('ada', 'm', 'turn', { limit: 500, before })
+    for (const { row } of texts) vectorsOf.set(row, anyVector())
+    rows.push(...texts.map(({ row }) => row))
+    const kept = texts.map(({ row }) => ({ row, vectors: vectorsOf.get(row) as Int8Array }))
+    await store.keepVectors('ada', 'm', 'turn', kept)
+    before = next
+  }
+  const [asked, other] = [rows[700] as number, rows[3] as number]
+  const message = { vectors: vectorsOf.get(asked) as Int8Array, dimensions }
+
+  const found = await store.turnCosines(everywhere, 'm', message)
+  const among = await store.turnCosines(everywhere, 'm', message, new Set([other]))
+
+  expect(new Set(rows).size).toBe(turns.length)
+  expect(found.isEvery).toBe(false)
+  expect(found.rows.length).toBeLessThan(turns.length)
+  expect(found.cosines[found.rows.indexOf(asked)]).toBeCloseTo(1, 1)
+  expect(found.mean).toBeCloseTo(0, 1)
+  expect(found.deviation).toBeGreaterThan(0.05)
+  expect([...among.rows]).toEqual([other])
+  await committed(store, commitOf([], { kind: 'forget', forgottenTurns: [turns[rows.length - 1 - 700]?.id ?? ''] }))
+  expect((await store.turnCosines(everywhere, 'm', message)).rows).not.toContain(asked)
+  await store.close()
+})
+
+it('another process that adds and forgets vectors is noticed', async () => {
+  const file = newFile()
+  const [store, other] = [openAt(file), openAt(file)]
+  const turns = [said('One.'), said('Two.')]
+  await committed(store, commitOf([], { kind: 'hear', turns }))
+  const message = { vectors: anyVector(), dimensions }
+  const count = async () => (await store.turnCosines(everywhere, 'm', message)).rows.length
+  expect(await count()).toBe(0)
+  const { texts } = await other.withoutVectors('ada', 'm', 'turn', { limit: 10 })
+  for (const [at, { row }] of texts.entries()) {
+    await other.keepVectors('ada', 'm', 'turn', [{ row, vectors: anyVector() }])
+    expect(await count()).toBe(at + 1)
+  }
+  await committed(other, commitOf([], { kind: 'forget', forgottenTurns: [turns[0]?.id ?? ''] }))
+
+  expect(await count()).toBe(1)
+  for (const opened of [store, other]) await opened.close()
+})

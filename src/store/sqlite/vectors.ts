@@ -1,0 +1,221 @@
+import { nextTurn } from '../../next-turn.ts'
+import { comparedWith } from '../../search/turns/cosines.ts'
+import type { EmbeddedKind, MeaningIndex, MessageVectors, TurnCosines } from '../../search/turns/turn-index.ts'
+import { newestText, readText, type StoredText } from '../belief-row.ts'
+import { BoundedCache } from '../bounded-cache.ts'
+import { originCode } from '../turn-rows.ts'
+import type { Connection, ReadForUser } from './connection.ts'
+import type { Users } from './sqlite-store.ts'
+import { VectorList } from './vector-list.ts'
+
+const maxLists = 50
+/** Rows that are read before other work has its turn. */
+const pageSize = 500
+/** Rows that one call looks at in search of texts without vectors. */
+const windowSize = 2_000
+/** Items of a large list whose vectors are read from the store, as they are probably the nearest. */
+const maxNearest = 300
+
+type VectorTable = 'turn_vectors' | 'belief_vectors'
+type StoredVectors = { readonly number: number; readonly item: number; readonly vectors: Uint8Array }
+/** `seen`: the number of changes to the store that the list contains. */
+type LoadedList = { list: VectorList; loading: Promise<VectorList> | null; seen: number }
+
+const bytesOf = (stored: Uint8Array): Int8Array => new Int8Array(stored.buffer, stored.byteOffset, stored.byteLength)
+
+/** Reads and writes vectors. What a search needs of them is kept in process memory, and read again when the store has changed. */
+export function vectorIndex(connection: Connection, users: Users, reading: ReadForUser): MeaningIndex {
+  const known = new BoundedCache<LoadedList>(maxLists)
+  let changes = 0
+  connection.onChange(() => {
+    changes += 1
+  })
+
+  /** The list as the store has it now. Concurrent callers wait for the same reading. */
+  async function loadList(table: VectorTable, id: number, model: string, dimensions: number): Promise<VectorList> {
+    const key = JSON.stringify([table, id, model, dimensions])
+    const loaded = known.get(key) ?? { list: new VectorList(), loading: null, seen: -1 }
+    known.set(key, loaded)
+    // A read transaction notices changes by other processes.
+    connection.read(() => {})
+    if (loaded.seen === changes) return loaded.list
+    loaded.loading ??= readNew(table, id, model, dimensions, loaded).finally(() => {
+      loaded.loading = null
+    })
+    return loaded.loading
+  }
+
+  async function readNew(table: VectorTable, id: number, model: string, dimensions: number, loaded: LoadedList) {
+    const page = `SELECT number, item, vectors FROM ${table} WHERE list = ? AND model = ? AND number > ? ORDER BY number LIMIT ?`
+    const count = `SELECT count(*) FROM ${table} WHERE list = ? AND model = ?`
+    for (;;) {
+      const { list } = loaded
+      const { rows, total, at } = connection.read(() => ({
+        rows: connection.all<StoredVectors>(page, [id, model, list.last, pageSize]),
+        total: connection.value<number>(count, [id, model]) ?? 0,
+        at: changes,
+      }))
+      for (const { number, item, vectors } of rows) list.add(number, item, new Int8Array(bytesOf(vectors)), dimensions)
+      if (rows.length === pageSize) await nextTurn()
+      else if (list.size !== total) loaded.list = new VectorList()
+      else {
+        loaded.seen = at
+        return list
+      }
+    }
+  }
+
+  const readVectors = (table: VectorTable, model: string, items: readonly number[]) => {
+    const ofItem = `SELECT vectors FROM ${table} WHERE item = ? AND model = ?`
+    return connection.read(() =>
+      items.flatMap((item) => {
+        const vectors = connection.value<Uint8Array>(ofItem, [item, model])
+        return vectors === undefined ? [] : [{ item, vectors: bytesOf(vectors) }]
+      }),
+    )
+  }
+
+  /** The items of a list with their cosines: all of a small list, else the nearest; and those of a sample of the list. */
+  async function compareList(
+    table: VectorTable,
+    id: number,
+    model: string,
+    message: MessageVectors,
+    { limit, among }: { readonly limit: number; readonly among: ReadonlySet<number> | null },
+  ) {
+    const list = await loadList(table, id, model, message.dimensions)
+    const sample = list.compareSample(message)
+    if (list.isSmall) return { found: sample, sample, size: list.size, isEvery: true }
+    const cosineOf = comparedWith(message)
+    const found = readVectors(table, model, list.nearest(message, limit, among)).map(({ item, vectors }) => ({
+      item,
+      cosine: cosineOf(vectors),
+    }))
+    return { found, sample, size: list.size, isEvery: false }
+  }
+
+  function textOf(userId: number, kind: EmbeddedKind, row: number, id: string): string {
+    if (kind === 'turn') return connection.value<string>('SELECT text FROM turn_texts WHERE row = ?', [row]) ?? ''
+    const stored = connection.get<StoredText>(newestText, [userId, id])
+    return (stored === undefined ? null : readText(id, stored))?.content ?? ''
+  }
+
+  return {
+    turnCosines: async ({ user, scopes }, model, message, among = null) => {
+      const inView =
+        scopes === null
+          ? 'SELECT id FROM turn_scopes WHERE user_id = ?'
+          : 'SELECT id FROM turn_scopes WHERE user_id = ? AND name IN (SELECT value FROM json_each(?))'
+      const ids = await reading(user, [], (userId) =>
+        connection.column<number>(inView, scopes === null ? [userId] : [userId, JSON.stringify(scopes)]),
+      )
+      const lists = []
+      for (const id of ids)
+        lists.push(await compareList('turn_vectors', id, model, message, { limit: maxNearest, among }))
+      return joinLists(lists)
+    },
+    beliefCosines: async (user, model, message, limit) => {
+      const userId = await reading<number | null>(user, null, (id) => id)
+      if (userId === null) return []
+      const { found } = await compareList('belief_vectors', userId, model, message, { limit: maxNearest, among: null })
+      const best = found.toSorted((a, b) => b.cosine - a.cosine || a.item - b.item).slice(0, limit)
+      const idOf = 'SELECT id FROM beliefs WHERE row = ? AND user_id = ?'
+      return connection.read(() =>
+        best.flatMap(({ item, cosine }) => {
+          const beliefId = connection.value<string>(idOf, [item, userId])
+          return beliefId === undefined ? [] : [{ beliefId, cosine }]
+        }),
+      )
+    },
+    vectorsAt: (user, model, rows) => {
+      const ofTurn =
+        'SELECT vectors FROM turn_vectors WHERE item = (SELECT max(row) FROM turns WHERE row <= ?) AND model = ?'
+      return reading(user, new Map(), () => {
+        const found = rows.map((row) => [row, connection.value<Uint8Array>(ofTurn, [row, model])] as const)
+        return new Map(found.flatMap(([row, bytes]) => (bytes === undefined ? [] : [[row, new Int8Array(bytes)]])))
+      })
+    },
+    withoutVectors: (user, model, kind, { limit, before = Number.MAX_SAFE_INTEGER }) =>
+      reading(user, { texts: [], next: null }, (userId) => {
+        const table = kind === 'turn' ? 'turns' : 'beliefs'
+        const end = `SELECT min(row) FROM (SELECT row FROM ${table} WHERE row < ? ORDER BY row DESC LIMIT ${windowSize})`
+        const from = connection.value<number | null>(end, [before]) ?? null
+        if (from === null) return { texts: [], next: null }
+        const missing = connection.all<{ row: number; id: string }>(
+          `SELECT row, id ${missingOf[kind]} ORDER BY row DESC LIMIT ?`,
+          [model, userId, from, before, limit],
+        )
+        const texts = missing.map(({ row, id }) => ({ row, text: textOf(userId, kind, row, id) }))
+        return { texts, next: missing.length === limit ? (missing.at(-1)?.row ?? from) : from }
+      }),
+    keepVectors: async (user, model, kind, vectors) => {
+      await reading(user, null, () => null)
+      await connection.writeInTurn(() => {
+        const userId = users.find(user)
+        const insert = connection.statement(insertOf[kind])
+        for (const { row, vectors: own } of vectors)
+          insert.run(model, Buffer.from(own.buffer, own.byteOffset, own.byteLength), row, userId, model)
+      })
+    },
+    hasVectors: (user) => reading(user, false, (userId) => connection.value<number>(hasAny, [userId, userId]) === 1),
+    vectorCounts: (user, model) =>
+      reading(user, { indexed: 0, waiting: 0 }, (userId) => {
+        const indexed = connection.value<number>(countIndexed, [model, userId, model, userId]) ?? 0
+        const waiting = Object.values(missingOf).map((missing) =>
+          connection.value<number>(`SELECT count(*) ${missing}`, [model, userId, 0, Number.MAX_SAFE_INTEGER]),
+        )
+        return { indexed, waiting: waiting.reduce<number>((sum, count) => sum + (count ?? 0), 0) }
+      }),
+  }
+}
+
+/** One answer for the lists of several scopes. The moments are those of the samples, each with the weight of its list. */
+function joinLists(
+  lists: readonly {
+    readonly found: readonly { readonly item: number; readonly cosine: number }[]
+    readonly sample: readonly { readonly cosine: number }[]
+    readonly size: number
+    readonly isEvery: boolean
+  }[],
+): TurnCosines {
+  let [count, sum, squares] = [0, 0, 0]
+  for (const { sample, size } of lists)
+    for (const { cosine } of sample) {
+      const weight = size / sample.length
+      count += weight
+      sum += weight * cosine
+      squares += weight * cosine * cosine
+    }
+  const mean = sum / Math.max(1, count)
+  const found = lists.flatMap((list) => list.found)
+  return {
+    rows: Int32Array.from(found, ({ item }) => item),
+    cosines: Float32Array.from(found, ({ cosine }) => cosine),
+    isEvery: lists.every(({ isEvery }) => isEvery),
+    mean,
+    deviation: Math.sqrt(Math.max(0, squares / Math.max(1, count) - mean * mean)),
+  }
+}
+
+/** Texts of a user without vectors of a model, in a range of rows. */
+const missingOf: Readonly<Record<EmbeddedKind, string>> = {
+  turn: `FROM turns LEFT JOIN turn_vectors ON item = row AND model = ?
+    WHERE user_id = ? AND row >= ? AND row < ? AND role = 0 AND origin = ${originCode('person')} AND item IS NULL`,
+  belief: `FROM beliefs LEFT JOIN belief_vectors ON item = row AND model = ?
+    WHERE user_id = ? AND row >= ? AND row < ? AND current = 1 AND item IS NULL`,
+}
+
+/** Only for texts that still exist, and that no other process has indexed meanwhile. */
+const insertOf: Readonly<Record<EmbeddedKind, string>> = {
+  turn: `INSERT OR REPLACE INTO turn_vectors (item, list, model, vectors)
+    SELECT row, scope, ?, ? FROM turns WHERE row = ? AND user_id = ? AND session IS NOT NULL
+      AND NOT EXISTS (SELECT 1 FROM turn_vectors WHERE item = row AND model = ?)`,
+  belief: `INSERT OR REPLACE INTO belief_vectors (item, list, model, vectors)
+    SELECT row, user_id, ?, ? FROM beliefs WHERE row = ? AND user_id = ?
+      AND NOT EXISTS (SELECT 1 FROM belief_vectors WHERE item = row AND model = ?)`,
+}
+
+const hasAny = `SELECT EXISTS (SELECT 1 FROM belief_vectors WHERE list = ?)
+  OR EXISTS (SELECT 1 FROM turn_vectors WHERE list IN (SELECT id FROM turn_scopes WHERE user_id = ?))`
+const countIndexed = `SELECT (SELECT count(*) FROM belief_vectors WHERE model = ? AND list = ?)
+  + (SELECT count(*) FROM turn_vectors WHERE model = ? AND list IN (SELECT id FROM turn_scopes WHERE user_id = ?))`

@@ -1,0 +1,135 @@
+import { refuseUnlike, sha256 } from '../eval/pack/manifest.ts'
+import type { ExecutionRequest, PackWithSystem } from '../eval/run/run.ts'
+import { defineRunner, type PackPlace, type RunnablePack, type Runner } from '../eval/runners/runner.ts'
+import type { MetricDeclaration } from '../eval/store/schemas/primitives.ts'
+import { canonicalJson } from '../json.ts'
+import type { Agent } from './agent.ts'
+import type { Control } from './evidence.ts'
+import { type Graders, gradingVersion } from './grade/task-grade.ts'
+import type { Judge } from './judge/judge.ts'
+import { loadTasks } from './parse/load-tasks.ts'
+import type { Task } from './task.ts'
+import { byAgent, carryOutTasks, type ObtainEvidence, type TaskWorkParts, type Workers } from './task-outcomes.ts'
+
+type RunSystem = PackWithSystem['system']
+
+/** The least score of every graded part with which a task passes. */
+export const defaultPassAt = 0.9
+
+type TaskRunnerParts = Required<Pick<Workers, 'searchPath' | 'temporary' | 'now'>> & {
+  /** `isForgetful`: the same agent whose memory answers every recall and every search with nothing. */
+  readonly agent: (spec: string, options: { readonly isForgetful: boolean }) => Promise<Agent>
+  readonly graders: () => Promise<Graders>
+}
+
+/** The kind of pack that has an agent carry out tasks: a case is a task, and the system is the agent. */
+export const taskRunner = ({ agent: openAgent, graders: openGraders, ...parts }: TaskRunnerParts): Runner =>
+  defineRunner({
+    name: 'task',
+    defaultSystem: 'reference',
+    read: readContent,
+    open: async (spec) => {
+      const [agent, graders] = [await openAgent(spec, { isForgetful: false }), await openGraders()]
+      return {
+        ...systemOf(agent),
+        isDeterministic: isDeterministic(agent, graders.judge),
+        agent: async () => agent,
+        forgetful: () => openAgent(spec, { isForgetful: true }),
+        control: 'none' as Control,
+        graders,
+        hashed: gradingHashes({ graders, passAt: defaultPassAt }),
+        close: async () => {},
+      }
+    },
+    ablate: {
+      'recall off': (worker) => ({ ...worker, agent: worker.forgetful }),
+      'memory off': (worker) => ({ ...worker, control: 'no-memory' as const }),
+    },
+    carryOut: async function* ({ tasks }, { agent: open, graders, control }, request) {
+      const obtain = byAgent({ ...parts, agent: await open(), control, runFolder: folderOf(request) })
+      yield* carryOutTasks({ tasks, graders, passAt: defaultPassAt, now: parts.now, obtain }, request)
+    },
+  })
+
+function readContent(place: PackPlace) {
+  const tasks = loadTasks([place.directory], { workingDirectory: place.directory, packs: [] })
+  const content = contentOf(tasks)
+  refuseUnlike(place, content.cases)
+  return content
+}
+
+const contentOf = (tasks: readonly Task[]) => ({
+  tasks,
+  cases: tasks.map((task) => ({
+    id: task.id,
+    prompt: promptOf(task),
+    // Every task tells something and asks for it again.
+    expectsSomething: true,
+    words: signalsOf(task),
+  })),
+  warnings: [],
+  isShuffled: false,
+})
+
+type TaskPackParts = Omit<TaskWorkParts, 'obtain'> & {
+  readonly benchmarkId: string
+  readonly system: RunSystem
+  readonly isDeterministic: boolean
+  /** The evidence for a run in this folder. */
+  readonly obtain: (runFolder: string) => ObtainEvidence
+}
+
+/** Single task files, which have no manifest, as a pack for one agent. */
+export function taskPack(parts: TaskPackParts): RunnablePack {
+  const { tasks, benchmarkId, system, isDeterministic: deterministic } = parts
+  const hashed = gradingHashes(parts)
+  const ingested = () => ({ ms: null, notices: [] })
+  return {
+    ...contentOf(tasks),
+    manifest: {
+      benchmarkId,
+      cases: tasks.map((task) => ({ id: task.id, prompt: promptOf(task), expectedSignals: signalsOf(task) })),
+      deterministic,
+      metrics,
+    },
+    packFiles: Object.fromEntries(tasks.map(({ id, sha256: digest }) => [`tasks/${id}.md`, `sha256:${digest}`])),
+    defaultSystem: system.name,
+    open: async () => ({
+      tested: { ...system, hashed, close: async () => {} },
+      ingested,
+      execute: (request) => carryOutTasks({ ...parts, obtain: parts.obtain(folderOf(request)) }, request),
+    }),
+  }
+}
+
+const folderOf = ({ folder }: ExecutionRequest): string => {
+  if (folder === null) throw new Error('Tasks keep their evidence, so they need a folder.')
+  return folder
+}
+
+const metrics = ['score', 'automatedScore', 'answerScore', 'recallScore', 'judgeScore'].map(
+  (name): MetricDeclaration => ({
+    ...{ name, direction: 'higher', range: [0, 1] },
+    ...(name === 'score' ? { primary: true } : {}),
+  }),
+)
+
+export const systemOf = ({ name, model, version }: Agent): RunSystem => ({
+  name: model === null ? name : `${name}:${model}`,
+  version,
+})
+
+/** Whether the same agent must earn the same score every time. */
+export const isDeterministic = ({ name }: Agent, judge: Judge | null): boolean =>
+  judge === null && ['reference', 'none'].includes(name)
+
+/** Digests of what decides a grade besides the task. Runs that were graded otherwise are not compared. */
+function gradingHashes({ graders: { judge }, passAt }: Pick<TaskWorkParts, 'graders' | 'passAt'>) {
+  const asked = judge === null ? 'none' : { model: judge.name, prompt: judge.promptHash }
+  return { grading: sha256(canonicalJson({ gradingVersion, passAt })), judge: sha256(canonicalJson(asked)) }
+}
+
+/** The first prompt of a task, as a manifest lists it. */
+export const promptOf = ({ sessions, name }: Task): string =>
+  sessions.find(({ prompt }) => prompt.trim() !== '')?.prompt ?? name
+const signalsOf = ({ category, name }: Task): string[] => [category, name].filter((text) => text.trim() !== '')
