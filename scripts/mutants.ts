@@ -219,7 +219,7 @@ function randomMutants({ name, files, count, tests }: Area, seed: string): reado
       })
     })
   return sites
-    .toSorted((one, other) => (one.hash < other.hash ? -1 : 1))
+    .toSorted((a, b) => (a.hash < b.hash ? -1 : 1))
     .slice(0, count)
     .map(({ hash, file, from, to, operator }) => ({
       ...{ id: `${name}-${hash.slice(0, 6)}`, promise: `random: ${operator} in ${file}`, file, from, to },

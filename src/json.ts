@@ -19,12 +19,12 @@ export function parseObject(text: string): JsonObject | null {
   return isObject(value) ? value : null
 }
 
-const mostTried = 500
+const maxTried = 500
 
 /** The first JSON object in a text that `accepts` takes, whatever stands before it. No brace may follow it. */
 export function objectIn(text: string, accepts: (value: JsonObject) => boolean = () => true): JsonObject | null {
   const end = text.lastIndexOf('}') + 1
-  for (const { index } of [...text.matchAll(/\{/gu)].slice(0, mostTried)) {
+  for (const { index } of [...text.matchAll(/\{/gu)].slice(0, maxTried)) {
     const value = parseObject(text.slice(index, end))
     if (value !== null && accepts(value)) return value
   }
@@ -37,6 +37,6 @@ export function canonicalJson(value: unknown): string {
   if (value === null || typeof value !== 'object') return JSON.stringify(value) ?? 'null'
   const fields = Object.entries(value)
     .filter(([, field]) => field !== undefined)
-    .sort(([one], [other]) => (one < other ? -1 : 1))
+    .sort(([a], [b]) => (a < b ? -1 : 1))
   return `{${fields.map(([name, field]) => `${JSON.stringify(name)}:${canonicalJson(field)}`).join(',')}}`
 }

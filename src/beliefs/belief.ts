@@ -98,11 +98,11 @@ export const isStanding = (belief: Belief, scope: string): boolean =>
   isCurrent(belief) && belief.type === 'preference' && (belief.subtype === 'instruction' || scope === universalScope)
 
 /** The order of standing beliefs: what a person edited, then instructions, then the rest; each latest reinforced first. */
-export const byStanding = (one: Belief, other: Belief): number =>
-  Number(other.editedByPerson) - Number(one.editedByPerson) ||
-  Number(other.subtype === 'instruction') - Number(one.subtype === 'instruction') ||
-  reinforcedAt(other) - reinforcedAt(one) ||
-  (one.id < other.id ? -1 : one.id > other.id ? 1 : 0)
+export const byStanding = (a: Belief, b: Belief): number =>
+  Number(b.editedByPerson) - Number(a.editedByPerson) ||
+  Number(b.subtype === 'instruction') - Number(a.subtype === 'instruction') ||
+  reinforcedAt(b) - reinforcedAt(a) ||
+  (a.id < b.id ? -1 : a.id > b.id ? 1 : 0)
 
 /** Milliseconds since the epoch; a time that cannot be read counts as the oldest. */
 export function reinforcedAt({ reinforcement }: Belief): number {

@@ -104,11 +104,11 @@ export type JournalEvent = {
 }
 
 /** Most beliefs named for an event in a list: an import may have touched a hundred thousand. */
-export const mostListedBeliefs = 20
+export const maxListedBeliefs = 20
 
 /** An event as lists have it: which beliefs it touched first, and how many in all. */
 export type JournalEntry = Omit<JournalEvent, 'beliefIds'> & {
-  /** The first of them, at most `mostListedBeliefs`. */
+  /** The first of them, at most `maxListedBeliefs`. */
   readonly beliefIds: readonly string[]
   readonly beliefCount: number
 }
@@ -116,7 +116,7 @@ export type JournalEntry = Omit<JournalEvent, 'beliefIds'> & {
 /** The entry that a list has for an event. */
 export const entryOf = ({ beliefIds, ...event }: JournalEvent): JournalEntry => ({
   ...event,
-  beliefIds: beliefIds.slice(0, mostListedBeliefs),
+  beliefIds: beliefIds.slice(0, maxListedBeliefs),
   beliefCount: beliefIds.length,
 })
 

@@ -80,7 +80,7 @@ export function isSameTurn(one: TurnIdentity, other: TurnIdentity): boolean {
 }
 
 /** Characters of the opening of a session in lists. */
-export const longestOpening = 200
+export const maxOpeningLength = 200
 
 /** Commands (`/compact`, but not the path `/etc/hosts`) and tagged text of programs are not the person's words. */
 export const isSaidByPerson = (text: string): boolean =>

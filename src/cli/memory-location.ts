@@ -120,7 +120,7 @@ export type ProjectFile = {
 export const projectFileName = '.credence.json'
 
 const keys = ['scope', 'scopes', 'dir', 'enabled'] as const
-const largestFile = 64 * 1024
+const maxFileBytes = 64 * 1024
 
 /** The nearest `.credence.json` from a directory upwards, or null. A file of another user is refused. */
 export function findProjectFile(directory: string): ProjectFile | null {
@@ -140,7 +140,8 @@ function fileTextOf(file: string): string | null {
       `${file} belongs to another user of this machine.`,
       'Delete the file, or change its owner to yourself.',
     )
-  if (stats.size > largestFile) throw invalid(`${file} has ${stats.size} bytes.`, `At most ${largestFile} are allowed.`)
+  if (stats.size > maxFileBytes)
+    throw invalid(`${file} has ${stats.size} bytes.`, `At most ${maxFileBytes} are allowed.`)
   try {
     return readFileSync(file, 'utf8')
   } catch (cause) {
@@ -223,7 +224,7 @@ function commonOf(dotGit: string): string | null {
 export const repositoryName = (repository: string): string =>
   basename(repository) === '.git' ? basename(dirname(repository)) : basename(repository).replace(/\.git$/, '')
 
-const longestSlug = 40
+const maxSlugLength = 40
 
 /** Letters, digits and single dashes, as a scope may hold them. */
 export function slug(name: string): string {
@@ -231,6 +232,6 @@ export function slug(name: string): string {
     .normalize('NFC')
     .toLowerCase()
     .replace(/[^\p{L}\p{N}]+/gu, '-')
-  const short = [...dashed].slice(0, longestSlug).join('')
+  const short = [...dashed].slice(0, maxSlugLength).join('')
   return short.replace(/^-+|-+$/g, '') || 'project'
 }

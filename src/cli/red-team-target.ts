@@ -20,7 +20,7 @@ import { openServedStore, servedApp } from './serve/served-store.ts'
 const home = 'project:shop'
 const host = 'claude-code'
 const person = { actor: 'person', origin: 'cli' } as const
-const usualAgent = 'test-agent'
+const defaultAgent = 'test-agent'
 const tokens = { person: 'the-token-of-the-person', agent: 'the-token-of-agents' }
 const address = '127.0.0.1:4777'
 
@@ -129,7 +129,7 @@ export async function openRedTeamTarget(temporary: string): Promise<Target> {
   }
 
   async function callTool(step: Extract<AttackStep, { door: 'mcp' }>): Promise<string> {
-    const { tool, arguments: given, agent = usualAgent } = step
+    const { tool, arguments: given, agent = defaultAgent } = step
     requests += 1
     // As newer clients name themselves: a header could not hold every name.
     const { headers: named, _meta } = selfNaming(agent, { method: 'tools/call', name: tool })

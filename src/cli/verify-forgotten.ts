@@ -10,13 +10,13 @@ import type { Memory } from '../memory/memory.ts'
 export type Proof = ReturnType<typeof searchFiles>
 
 /** A text that is longer is searched for in parts: the pages of a database may divide it. */
-const longestPart = 64
+const maxPartLength = 64
 /** Shorter texts are found by coincidence. */
-const shortestText = 4
+const minTextLength = 4
 /** Shorter ones count only as whole words. */
-const shortestLoose = 12
+const minLooseLength = 12
 /** Packs and runs that never held this memory hold a shorter text by coincidence. */
-const shortestInOthers = 16
+const minLengthInOthers = 16
 
 /**
  * The texts to search for. A name of one ordinary word says nothing, and what others still say is in the files rightly,
@@ -47,10 +47,10 @@ export async function textsToFind(memory: Memory, { said, names }: ForgottenText
 
 function partsOf(text: string): readonly string[] {
   const core = text.trim().replace(/[\s.,;:!?]+$/u, '')
-  if (core.length < shortestText) return []
+  if (core.length < minTextLength) return []
   const parts: string[] = []
-  for (let from = 0; from < core.length; from += longestPart)
-    parts.push(core.slice(Math.max(0, Math.min(from, core.length - longestPart)), from + longestPart))
+  for (let from = 0; from < core.length; from += maxPartLength)
+    parts.push(core.slice(Math.max(0, Math.min(from, core.length - maxPartLength)), from + maxPartLength))
   // Half of a character at an edge has no bytes of its own.
   return parts.map((part) => part.replace(/^[\udc00-\udfff]|[\ud800-\udbff]$/g, ''))
 }
@@ -72,7 +72,7 @@ export function searchFiles(
   for (const root of isInside ? [dir] : [dir, evals])
     for (const file of filesBelow(root)) {
       onProgress(files)
-      const searched = isOthers(file) ? needles.filter(({ size }) => size >= shortestInOthers) : needles
+      const searched = isOthers(file) ? needles.filter(({ size }) => size >= minLengthInOthers) : needles
       const { size, times } = searchFile(file, searched)
       files += 1
       bytes += size
@@ -116,7 +116,7 @@ function countIn(bytes: Buffer, { bytes: needle, size }: Needle, searched: numbe
   for (let at = bytes.indexOf(needle); at !== -1; at = bytes.indexOf(needle, at + 1)) {
     const end = at + needle.length
     const isWhole = !isWordByte(bytes[at - 1]) && !isWordByte(bytes[end])
-    if (end > searched && (size >= shortestLoose || isWhole)) times += 1
+    if (end > searched && (size >= minLooseLength || isWhole)) times += 1
   }
   return times
 }

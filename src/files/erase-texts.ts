@@ -31,12 +31,12 @@ export class Eraser {
   readonly #said: Finder
   readonly #all: Finder
 
-  /** `leastLength`: shorter texts are left alone where no belief is named by its id. */
-  constructor({ beliefIds, turnIds = [], said, names }: ForgottenTexts, leastLength = shortest) {
+  /** `minLength`: shorter texts are left alone where no belief is named by its id. */
+  constructor({ beliefIds, turnIds = [], said, names }: ForgottenTexts, minLength = shortest) {
     this.#beliefIds = beliefIds
     this.#turnIds = turnIds
     const alone = [...said, ...names.filter(isTelling)]
-    this.#said = new Finder(alone.filter((text) => text.trim().length >= leastLength))
+    this.#said = new Finder(alone.filter((text) => text.trim().length >= minLength))
     this.#all = new Finder([...said, ...names])
   }
 
@@ -65,7 +65,7 @@ export class Eraser {
     if (this.#beliefIds.length === 0) return false
     let isFound = false
     mapStrings(value, (text) => {
-      isFound ||= this.#beliefIds.some((id) => (id.length < shortestOwnId ? text === id : text.includes(id)))
+      isFound ||= this.#beliefIds.some((id) => (id.length < minOwnIdLength ? text === id : text.includes(id)))
       return text
     })
     return isFound
@@ -73,7 +73,7 @@ export class Eraser {
 }
 
 /** Ids that we make are longer; a shorter one, of an import, may be part of any word. */
-const shortestOwnId = 8
+const minOwnIdLength = 8
 
 const isId = /^[\w.:-]+$/u
 
@@ -92,7 +92,7 @@ class Finder {
       }),
     )
     this.#startLength = Math.min(8, ...[...needles].map(({ length }) => length))
-    for (const needle of [...needles].sort((one, other) => other.length - one.length)) {
+    for (const needle of [...needles].sort((a, b) => b.length - a.length)) {
       const start = needle.slice(0, this.#startLength)
       this.#byStart.set(start, [...(this.#byStart.get(start) ?? []), needle])
     }
@@ -142,7 +142,7 @@ function mapStrings(value: unknown, map: (text: string) => string): unknown {
   return isSame ? value : Object.fromEntries(mapped)
 }
 
-const largestFile = 256 * 1024 * 1024
+const maxFileBytes = 256 * 1024 * 1024
 
 /**
  * Erases forgotten texts in one file and says whether it held any. In JSON and JSON Lines each element of a list and each
@@ -151,7 +151,7 @@ const largestFile = 256 * 1024 * 1024
 export async function eraseInFile(path: string, eraser: Eraser): Promise<boolean> {
   const size = lstatSync(path, { throwIfNoEntry: false })?.size ?? 0
   // An empty file may be a lock of this process, which opening and closing it would drop.
-  if (size === 0 || size > largestFile) return false
+  if (size === 0 || size > maxFileBytes) return false
   const text = readText(path)
   if (text === null) return false
   const lines = text.split('\n')

@@ -36,7 +36,7 @@ const pathsIn = (directory: string): readonly string[] =>
     .filter((path) => getMimeType(path) !== undefined && !path.includes('/.'))
 
 /** Small files gain nothing, and pictures are compressed already. */
-const leastCompressed = 600
+const minCompressedBytes = 600
 const compressible = /^(?:text|application\/json|image\/svg)/u
 
 /** Compressed once: the files of a build are few and never change under their name and size. */
@@ -47,7 +47,7 @@ async function answer(context: Context, file: Uint8Array<ArrayBuffer>, type: str
   const accepted = context.req.header('accept-encoding') ?? ''
   const encoding = accepted.includes('br') ? 'br' : accepted.includes('gzip') ? 'gzip' : null
   context.header('vary', 'accept-encoding')
-  if (encoding === null || file.length < leastCompressed || !compressible.test(type))
+  if (encoding === null || file.length < minCompressedBytes || !compressible.test(type))
     return context.body(file, 200, { 'content-type': type })
   const key = `${encoding} ${createHash('sha256').update(file).digest('base64')}`
   const known =

@@ -54,7 +54,7 @@ export function memoryMcp(options: McpOptions) {
     /** Serves clients over streamable HTTP, one request at a time. Host, Origin and token are checked before it. */
     httpHandler: (): { fetch: (request: Request) => Promise<Response>; close: () => Promise<void> } => {
       const { fetch, close } = createMcpHandler(factory, {
-        maxRequestBodySize: largestMessage,
+        maxRequestBodySize: maxMessageLength,
         // The handler reports every request it refuses, which is the fault of the client.
         onerror: () => {},
       })
@@ -137,7 +137,7 @@ function serveStreams(
   output.setMaxListeners(0)
   const lines = new BoundedLines(output)
   input.pipe(lines)
-  const transport = new StdioServerTransport(lines, output, { maxBufferSize: largestMessage + readAhead })
+  const transport = new StdioServerTransport(lines, output, { maxBufferSize: maxMessageLength + readAhead })
   const send = transport.send.bind(transport)
   if (answered !== null)
     transport.send = async (message) => {
@@ -218,9 +218,9 @@ export function programIn(userAgent: string | null | undefined): string | undefi
 }
 
 /** The largest message that is taken. */
-export const largestMessage = 4 * 1024 * 1024
+export const maxMessageLength = 4 * 1024 * 1024
 /** Lines of which even the id is not looked for. */
-const largestParsed = 64 * 1024 * 1024
+const maxParsedLength = 64 * 1024 * 1024
 /** How much of the next message may come with the end of one. */
 export const readAhead = 1024 * 1024
 
@@ -258,7 +258,7 @@ export class BoundedLines extends Transform {
 
   #add(bytes: Buffer): void {
     this.#size += bytes.length
-    if (this.#size <= largestParsed) this.#chunks.push(bytes)
+    if (this.#size <= maxParsedLength) this.#chunks.push(bytes)
     else this.#chunks = []
   }
 
@@ -267,11 +267,11 @@ export class BoundedLines extends Transform {
     this.#chunks = []
     this.#size = 0
     if (size === 0) return
-    if (size <= largestMessage) {
+    if (size <= maxMessageLength) {
       this.push(line)
       return
     }
-    const message = `The message has ${size} bytes; at most ${largestMessage} are taken.`
+    const message = `The message has ${size} bytes; at most ${maxMessageLength} are taken.`
     this.#output.write(`${JSON.stringify({ jsonrpc: '2.0', id: idIn(line), error: { code: -32600, message } })}\n`)
   }
 }

@@ -6,7 +6,7 @@ import { formKeys } from '../search/forms.ts'
 import type { Ports, Store } from './ports.ts'
 
 /** Shorter references are not tried as the beginning of an id. */
-export const shortestPrefix = 4
+export const minPrefixLength = 4
 
 /** Names one belief of a user: by id, by name, by the beginning of its id, or by an alias that only it has. */
 export type BeliefReference = {
@@ -34,7 +34,7 @@ export async function findBelief({ store }: Ports, { user, reference, scopes = [
   if (exact !== null) return exact
   if (current.length > 0) return onlyOne(wanted, preferVisible(current, scopes))
 
-  if (wanted.length >= shortestPrefix && !/\s/u.test(wanted)) {
+  if (wanted.length >= minPrefixLength && !/\s/u.test(wanted)) {
     const ids = await store.idsStartingWith(user, wanted, 2)
     if (ids.length > 0) return onlyOne(wanted, await store.getMany(user, ids))
   }

@@ -28,11 +28,11 @@ export type Usage = {
 
 export const noUsage: Usage = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 }
 
-export const addUsage = (one: Usage, other: Usage): Usage => ({
-  input: one.input + other.input,
-  output: one.output + other.output,
-  cacheRead: one.cacheRead + other.cacheRead,
-  cacheWrite: one.cacheWrite + other.cacheWrite,
+export const addUsage = (a: Usage, b: Usage): Usage => ({
+  input: a.input + b.input,
+  output: a.output + b.output,
+  cacheRead: a.cacheRead + b.cacheRead,
+  cacheWrite: a.cacheWrite + b.cacheWrite,
 })
 
 export type ChatRequest = {

@@ -3,9 +3,9 @@ import { MemoryError, unavailable } from '../errors.ts'
 import { parseJson } from '../json.ts'
 
 /** The longest answer that is read, in bytes. */
-const longestAnswer = 8 * 1024 * 1024
+const maxAnswerLength = 8 * 1024 * 1024
 /** Characters of an endpoint's own error message that are shown. */
-const longestReason = 300
+const maxReasonLength = 300
 
 /** An error after which a retry may succeed. `retryAfterMs` is what the endpoint asks for, if it does. */
 export class TransientError extends MemoryError {
@@ -48,9 +48,9 @@ export async function postJson<Schema extends z.ZodType>(
       redirect: 'manual',
       signal,
     })
-    text = await boundedText(response, longestAnswer, () =>
+    text = await boundedText(response, maxAnswerLength, () =>
       unavailable(
-        `The answer of ${endpointPlaceOf(url)} is longer than ${longestAnswer} bytes.`,
+        `The answer of ${endpointPlaceOf(url)} is longer than ${maxAnswerLength} bytes.`,
         'Ask for less, or check the URL.',
       ),
     )
@@ -158,7 +158,7 @@ function reasonIn(text: string, key: string | null): string {
   const message = ErrorBody.safeParse(parseJson(text)).data
   if (message === undefined) return '.'
   const printable = message.replace(/[\p{Cc}\p{Cf}]+/gu, ' ').replace(/\b(?:sk|pk|key)-[\w*-]{6,}/giu, '…')
-  return `: ${(key ? printable.replaceAll(key, '…') : printable).trim().slice(0, longestReason)}`
+  return `: ${(key ? printable.replaceAll(key, '…') : printable).trim().slice(0, maxReasonLength)}`
 }
 
 /** The URL without its query, which may hold a key. */

@@ -14,10 +14,10 @@ const keyNames: Readonly<Record<ChatModel['provider'], string>> = {
 /** The key for any other endpoint, so that a provider's key is sent to that provider only. */
 const otherKeyName = 'CREDENCE_MODEL_KEY'
 
-const mostTries = 4
+const maxTries = 4
 const firstWaitMs = 500
 /** If an endpoint asks for a longer wait, the error is thrown instead. */
-const longestWaitMs = 20_000
+const maxWaitMs = 20_000
 
 type ModelEnvironment = Readonly<Record<string, string | undefined>>
 
@@ -62,9 +62,9 @@ export function withRetries(model: ChatModel, pause: Pause = abortablePause): Ch
       try {
         return await model.reply(request)
       } catch (error) {
-        if (!(error instanceof TransientError) || tries === mostTries) throw error
+        if (!(error instanceof TransientError) || tries === maxTries) throw error
         const waitMs = error.retryAfterMs ?? firstWaitMs * 2 ** (tries - 1)
-        if (waitMs > longestWaitMs) throw error
+        if (waitMs > maxWaitMs) throw error
         await pause(waitMs, request.signal)
         if (request.signal.aborted) throw error
       }

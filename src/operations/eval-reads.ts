@@ -19,10 +19,10 @@ import { type InputOf, maxItems } from './field.ts'
 import type { DeepReadonly } from './operation.ts'
 import { cachedFor, type Installation } from './served-memory.ts'
 
-const longestHistory = 50
+const maxHistoryRuns = 50
 /** Runs and cases in a grid: more are not read. */
-const mostColumns = 12
-const mostRows = 500
+const maxColumns = 12
+const maxRows = 500
 /** Reading a hundred thousand records takes a while. */
 const shadowTtlMs = 10_000
 
@@ -61,7 +61,7 @@ export function evalReads(
       .find((one) => one.benchmarkId === id && runs.some(({ runId }) => runId === one.runId))
     const referenceId = accepted?.runId ?? runs.at(-2)?.runId ?? null
     const from = runs.findIndex(({ runId }) => runId === referenceId)
-    const needed = runs.slice(Math.max(0, from, runs.length - longestHistory))
+    const needed = runs.slice(Math.max(0, from, runs.length - maxHistoryRuns))
     const reference = runs[from]
     const grid = await caseGrid(
       reference === undefined || needed.includes(reference) ? needed : [reference, ...needed],
@@ -128,7 +128,7 @@ export function evalReads(
         ),
         problems: problems.slice(0, maxItems),
         baseline: acceptedRun(await archive.baselines(), run),
-        history: history.slice(0, longestHistory).reverse().map(listedRun),
+        history: history.slice(0, maxHistoryRuns).reverse().map(listedRun),
       }
     },
     cases: async ({ id, verdict, text, limit, offset }) => {
@@ -166,7 +166,7 @@ export function evalReads(
     },
     packGrid: async ({ id, system }) => {
       const runs = wholeRuns(await archive.runs(), id, system)
-      const grid = await caseGrid(runs.slice(-mostColumns), recordsOf)
+      const grid = await caseGrid(runs.slice(-maxColumns), recordsOf)
       const prompts = promptsOf(await archive.manifest(id))
       const failures = ({ verdicts }: { readonly verdicts: readonly unknown[] }): number =>
         verdicts.filter((verdict) => verdict !== 'pass' && verdict !== null).length
@@ -174,8 +174,8 @@ export function evalReads(
         runs: grid.runs.map(listedRun),
         total: grid.cases.length,
         cases: grid.cases
-          .toSorted((one, other) => failures(other) - failures(one))
-          .slice(0, mostRows)
+          .toSorted((a, b) => failures(b) - failures(a))
+          .slice(0, maxRows)
           .map((one) => ({ ...one, prompt: prompts.get(one.caseId) ?? null })),
         standing: await standing(id, runs),
       }
@@ -196,7 +196,7 @@ export function evalReads(
           if (other !== null && other.broken.length > 0) items.push({ benchmarkId: id, title, ...other })
         }
       }
-      return { items: items.sort((one, other) => other.broken.length - one.broken.length) }
+      return { items: items.sort((a, b) => b.broken.length - a.broken.length) }
     },
     compareRuns: (runs) => compareRuns(root, archive, runs),
     baselines: async () => ({ items: (await archive.baselines()).slice(0, maxItems).map(listedBaseline) }),
@@ -315,9 +315,9 @@ const caseTextOf = ({ caseId, failures, error, returned }: CaseRecord, prompts: 
 
 const verdictOrder: readonly CaseRecord['verdict'][] = ['error', 'fail', 'unjudged', 'skipped', 'pass']
 
-const worstFirst = (one: CaseRecord, other: CaseRecord): number =>
-  verdictOrder.indexOf(one.verdict) - verdictOrder.indexOf(other.verdict) ||
-  (one.caseId < other.caseId ? -1 : one.caseId > other.caseId ? 1 : one.repeat - other.repeat)
+const worstFirst = (a: CaseRecord, b: CaseRecord): number =>
+  verdictOrder.indexOf(a.verdict) - verdictOrder.indexOf(b.verdict) ||
+  (a.caseId < b.caseId ? -1 : a.caseId > b.caseId ? 1 : a.repeat - b.repeat)
 
 function listedCase(record: CaseRecord, prompts: ReadonlyMap<string, string>): ListedCase {
   const { caseId, repeat, verdict, failures, scores } = record

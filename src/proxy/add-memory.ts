@@ -244,7 +244,7 @@ type TrackedConversation = {
 /** A request with its place in a conversation. */
 type PlacedRequest = NonNullable<ReturnType<ConversationTracker['identify']>>
 
-const mostKnown = 2_000
+const maxKnown = 2_000
 
 /**
  * Tells conversations apart by the history that clients send again with every request. What is known is kept in this
@@ -253,13 +253,13 @@ const mostKnown = 2_000
  */
 class ConversationTracker {
   /** By a whole history: its conversation, and the message that came next. Another next message is another conversation. */
-  readonly #histories = new RecentMap<{ readonly conversation: TrackedConversation; next: string | null }>(mostKnown)
+  readonly #histories = new RecentMap<{ readonly conversation: TrackedConversation; next: string | null }>(maxKnown)
   /** By the last exchange alone, for clients that leave out what came long before. */
-  readonly #exchanges = new RecentMap<TrackedConversation>(mostKnown)
+  readonly #exchanges = new RecentMap<TrackedConversation>(maxKnown)
   /** By the first message of a conversation. */
-  readonly #openings = new RecentMap<{ readonly conversation: TrackedConversation; isAnswered: boolean }>(mostKnown)
+  readonly #openings = new RecentMap<{ readonly conversation: TrackedConversation; isAnswered: boolean }>(maxKnown)
   /** By the id of an answer that the service keeps, or by the name that the client gives the conversation. */
-  readonly #answers = new RecentMap<TrackedConversation>(mostKnown)
+  readonly #answers = new RecentMap<TrackedConversation>(maxKnown)
   readonly #host: string
 
   constructor(host: string) {

@@ -29,7 +29,7 @@ type Proxy = {
 
 const dialects: readonly Dialect[] = [chatCompletions, responses, messages]
 /** Larger requests are sent on without memory. */
-const largestBody = 64 * 1024 * 1024
+const maxBodyBytes = 64 * 1024 * 1024
 
 /** Sends requests on to a service, with memory in those that ask a model, and the answers back as they come. */
 export function memoryProxy(options: ProxyOptions): Proxy {
@@ -93,7 +93,7 @@ async function readBody(incoming: IncomingMessage): Promise<{ readonly bytes: Bu
   for await (const chunk of incoming.iterator({ destroyOnReturn: false })) {
     chunks.push(chunk)
     size += chunk.length
-    if (size > largestBody) return { bytes: Buffer.concat(chunks), isWhole: false }
+    if (size > maxBodyBytes) return { bytes: Buffer.concat(chunks), isWhole: false }
   }
   return { bytes: Buffer.concat(chunks), isWhole: true }
 }
@@ -242,7 +242,7 @@ async function pipeResponse(
 }
 
 /** Longer answers are passed on, but not kept. */
-const largestCopy = 16 * 1024 * 1024
+const maxCopyBytes = 16 * 1024 * 1024
 
 const nothing: ModelAnswer = { text: '', id: null, isComplete: false }
 
@@ -253,7 +253,7 @@ function answerCopy(headers: IncomingHttpHeaders) {
   return {
     take: (chunk: Buffer): void => {
       size += chunk.length
-      if (size <= largestCopy) chunks.push(chunk)
+      if (size <= maxCopyBytes) chunks.push(chunk)
       else chunks = []
     },
     answer: (dialect: Dialect): ModelAnswer => {
@@ -266,7 +266,7 @@ function answerCopy(headers: IncomingHttpHeaders) {
   }
 }
 
-const most = { maxOutputLength: 4 * largestCopy }
+const most = { maxOutputLength: 4 * maxCopyBytes }
 /** An answer that was cut off is read as far as it goes. */
 const cut = { ...most, finishFlush: zlib.constants.Z_SYNC_FLUSH }
 const cutBrotli = { ...most, finishFlush: zlib.constants.BROTLI_OPERATION_FLUSH }

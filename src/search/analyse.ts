@@ -107,10 +107,10 @@ function gapOf(between: string): Gap {
 }
 
 /** Identifiers are not longer than this; random text is. */
-const longestIdentifier = 100
+const maxIdentifierLength = 100
 
 function camelParts(raw: string): readonly string[] {
-  if (raw.length < 4 || raw.length > longestIdentifier || !camelCase.test(raw)) return []
+  if (raw.length < 4 || raw.length > maxIdentifierLength || !camelCase.test(raw)) return []
   const parts = raw.split(camelBoundary).map(normaliseWord)
   return parts.length > 1 && parts.every((part) => part !== '') ? parts : []
 }

@@ -55,7 +55,7 @@ export async function linkMessage(message: string, view: Viewpoint, index: FormI
   const meantLengths = await inParts(slices, meantWords, (part) => index.formLengths(view.user, part))
   const typos: CandidateSpan[] = []
   const allLengths = new Map([...lengths, ...meantLengths])
-  for (const part of partsOf([...meantBy], mostAtOnce))
+  for (const part of partsOf([...meantBy], maxAtOnce))
     await addAlone(typos, tokens, typoSpans(words, allLengths, new Map(part)), slices)
   const typoPostings = await inParts(slices, keysOf(typos), (part) => index.postings(view, part))
 
@@ -85,9 +85,9 @@ async function inParts<Found>(
   lookUp: (part: readonly string[]) => Promise<ReadonlyMap<string, Found>>,
 ): Promise<ReadonlyMap<string, Found>> {
   if (values.length === 0) return new Map()
-  if (values.length <= mostAtOnce) return lookUp(values)
+  if (values.length <= maxAtOnce) return lookUp(values)
   const found = new Map<string, Found>()
-  for (const part of partsOf(values, mostAtOnce)) {
+  for (const part of partsOf(values, maxAtOnce)) {
     for (const [value, one] of await lookUp(part)) found.set(value, one)
     if (slices.areOver) await slices.pause()
   }
@@ -95,7 +95,7 @@ async function inParts<Found>(
 }
 
 /** Values of one look-up. A store behind a network answers it in one round trip. */
-const mostAtOnce = 500
+const maxAtOnce = 500
 
 /** Spans of a message, and the postings in view of their keys. */
 type FoundSpans = {

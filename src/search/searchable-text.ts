@@ -20,13 +20,13 @@ export const informativeWords = (text: string): readonly string[] =>
   searchableWords(text).filter((word) => isInformative(word) && !['not', 'no', 'now'].includes(word))
 
 /** A beginning of fewer letters would bring half of all words. */
-const shortestBeginning = 3
+const minBeginningLength = 3
 
 /** What the last word of a text, which somebody is still typing, may be the beginning of; null when it is whole. */
 export function beginningIn(text: string): string | null {
   const last = analyse(text).at(-1)
   if (last === undefined || last.end < text.length) return null
-  return last.word.length >= shortestBeginning ? last.word : null
+  return last.word.length >= minBeginningLength ? last.word : null
 }
 
 /** What a question asks for: its words without those every question has, unless nothing else is left. */

@@ -74,12 +74,12 @@ function isSpace(text: string, at: number): boolean {
 }
 
 /** The longest abbreviation, and the bracket that may stand before it. */
-const longestAbbreviation = 8
+const maxAbbreviationLength = 8
 
 /** Whether the full stop at `stop` belongs to the word before it: "Dr.", "e.g.", "J." but not the "I." of "you and I.". */
 function isAbbreviated(text: string, sentenceStart: number, stop: number): boolean {
   let start = stop
-  while (start > sentenceStart && stop - start <= longestAbbreviation && !isSpace(text, start - 1)) start -= 1
+  while (start > sentenceStart && stop - start <= maxAbbreviationLength && !isSpace(text, start - 1)) start -= 1
   const word = text.slice(start, stop).replace(/^[("'“‘[]+/u, '')
   if (/^\p{Lu}$/u.test(word)) return word !== 'I'
   // Letters between full stops: "p.m.", "HH.d."

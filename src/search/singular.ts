@@ -26,7 +26,7 @@ const irregular: ReadonlyMap<string, string> = new Map(
 )
 
 /** The ordinary word at the end of a compound is this long; a shorter one is often there by chance. */
-const shortestPart = 4
+const minPartLength = 4
 
 /**
  * The singular of a regular English plural, or the word itself. Expects a lower-case word without accents. Words of
@@ -74,7 +74,7 @@ function singularCandidates(word: string): string[] {
 
 /** "microservice" is in no dictionary, "service" is. */
 function endsInOrdinaryWord(word: string): boolean {
-  for (let at = 1; at <= word.length - shortestPart; at++) {
+  for (let at = 1; at <= word.length - minPartLength; at++) {
     if (isOrdinaryWord(word.slice(at))) return true
   }
   return false

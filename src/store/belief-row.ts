@@ -106,11 +106,9 @@ export function textHash(text: string): number {
 /** The key under which a belief holds its name in a scope. Lone surrogates are replaced: SQLite cannot store them. */
 export const heldName = (name: string): string => nameKey(name).toWellFormed()
 
-export const byReinforcement = (one: Belief, other: Belief): number =>
-  reinforcedAt(other) - reinforcedAt(one) || compareText(one.id, other.id)
+export const byReinforcement = (a: Belief, b: Belief): number =>
+  reinforcedAt(b) - reinforcedAt(a) || compareText(a.id, b.id)
 
 /** Most recently updated first, then by name. */
-export const byUpdate = (one: Belief, other: Belief): number =>
-  compareText(other.updatedAt, one.updatedAt) ||
-  compareText(heldName(one.name), heldName(other.name)) ||
-  compareText(one.id, other.id)
+export const byUpdate = (a: Belief, b: Belief): number =>
+  compareText(b.updatedAt, a.updatedAt) || compareText(heldName(a.name), heldName(b.name)) || compareText(a.id, b.id)

@@ -52,7 +52,7 @@ export class UserBeliefs {
   formLengths(firstWord: string): readonly number[] {
     this.#forms ??= formsOf([...this.#held.values()])
     const lengths = this.#forms.byFirstWord.get(firstWord)?.map(({ words }) => words.length)
-    return [...new Set(lengths)].sort((one, other) => one - other)
+    return [...new Set(lengths)].sort((a, b) => a - b)
   }
 
   wordsWithTypoKey(key: string): readonly string[] {
@@ -88,7 +88,7 @@ const identitiesOf = (belief: Belief): readonly string[] =>
   isCurrent(belief) ? [...new Set(belief.scopes)].map((scope) => identity(scope, belief.name)) : []
 
 function formsOf(held: readonly StoredBelief[]) {
-  const byId = held.toSorted((one, other) => compareText(one.belief.id, other.belief.id))
+  const byId = held.toSorted((a, b) => compareText(a.belief.id, b.belief.id))
   const forms = byId.flatMap(({ belief, forms }) => forms.map((form) => ({ belief, ...form })))
   const words = [...new Set(held.flatMap(({ typoTargets }) => typoTargets))]
   const typos = words.flatMap((word) => typoKeys(word).map((key) => ({ key, word })))

@@ -1,4 +1,4 @@
-import { type IndexedUnit, mostOccurrences } from '../search/turns/passages.ts'
+import { type IndexedUnit, maxOccurrences } from '../search/turns/passages.ts'
 import type { TermPostings } from '../search/turns/turn-index.ts'
 
 /** Rows are kept in blocks of this many, so that adding to a common term rewrites little. */
@@ -22,7 +22,7 @@ export class PostingsDraft<Scope> {
       terms.set(term, blocks)
       const bytes = blocks.get(block) ?? []
       blocks.set(block, bytes)
-      bytes.push(place & 0xff, place >> 8, Math.min(count, mostOccurrences))
+      bytes.push(place & 0xff, place >> 8, Math.min(count, maxOccurrences))
     }
   }
 

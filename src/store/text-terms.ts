@@ -13,7 +13,7 @@ const fieldWeights: Readonly<Record<TextField, number>> = { name: 8, aliases: 6,
 export type TextTerms = Readonly<Record<TextField, readonly string[]>>
 
 /** Longer than any word people search for; what is cut off would not tell two of them apart. */
-const longestTerm = 100
+const maxTermLength = 100
 
 /** ASCII an index may take for the end of a word. Few characters bring any of it: `⑴` is normalised to "(1)". */
 const unindexable = /[^\w+#.':,/\-\u0080-\u{10ffff}]/gu
@@ -22,7 +22,7 @@ const plain = /^\w{1,100}$/
 /** A word as the index keeps it. */
 export function textTerm(word: string): string {
   if (plain.test(word)) return word
-  const term = word.length <= longestTerm ? word : word.slice(0, longestTerm).toWellFormed()
+  const term = word.length <= maxTermLength ? word : word.slice(0, maxTermLength).toWellFormed()
   return term.replace(unindexable, '_')
 }
 
@@ -80,6 +80,6 @@ export function rankText(
   return [...scores]
     .filter(([, { terms }]) => terms >= atLeast)
     .map(([beliefId, { score }]) => ({ beliefId, score }))
-    .sort((one, other) => other.score - one.score || compareText(one.beliefId, other.beliefId))
+    .sort((a, b) => b.score - a.score || compareText(a.beliefId, b.beliefId))
     .slice(0, limit)
 }

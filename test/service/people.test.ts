@@ -308,7 +308,7 @@ describe('the token of a person', () => {
       const { items } = (await dated.as(secret, 'GET', `${apiPrefix}/tokens`)).body as {
         items: readonly { kind: string; lastUsedAt: string | null; revokedAt: string | null }[]
       }
-      const byKind = items.toSorted((one, other) => one.kind.localeCompare(other.kind))
+      const byKind = items.toSorted((a, b) => a.kind.localeCompare(b.kind))
       return byKind.map(({ kind, lastUsedAt, revokedAt }) => [kind, lastUsedAt, revokedAt])
     }
 

@@ -4,7 +4,7 @@ import { ownPath, writePrivate } from '../../files/own-files.ts'
 import { parseObject } from '../../json.ts'
 
 /** The log is kept in two files of at most this size. */
-const largestLog = 256 * 1024
+const maxLogBytes = 256 * 1024
 
 /** What one run of a hook did, in names and numbers, without any text of the conversation. */
 export type HookRecord = {
@@ -28,7 +28,7 @@ export function logHook(dir: string, record: HookRecord): void {
   const line = `${JSON.stringify(record)}\n`
   try {
     ownPath(dir, file)
-    if ((statSync(file, { throwIfNoEntry: false })?.size ?? 0) > largestLog) renameSync(file, `${file}.1`)
+    if ((statSync(file, { throwIfNoEntry: false })?.size ?? 0) > maxLogBytes) renameSync(file, `${file}.1`)
     writePrivate(file, line, 'append')
   } catch {
     // The hook's answer matters more than its log.

@@ -53,7 +53,7 @@ export type HookPayload = {
   readonly transcript: string | null
 }
 
-const largestPayload = 64 * 1024 * 1024
+const maxPayloadBytes = 64 * 1024 * 1024
 
 /** Reads the host's input until its end; null if it has not ended at `signal`. */
 export async function readPayload(stdin: Readable, signal: AbortSignal): Promise<HookPayload | null> {
@@ -65,7 +65,7 @@ export async function readPayload(stdin: Readable, signal: AbortSignal): Promise
     for await (const chunk of stdin) {
       const bytes = Buffer.from(chunk)
       size += bytes.length
-      if (size > largestPayload) throw new MemoryError('invalid', `The input has more than ${largestPayload} bytes.`)
+      if (size > maxPayloadBytes) throw new MemoryError('invalid', `The input has more than ${maxPayloadBytes} bytes.`)
       chunks.push(bytes)
     }
   } catch (error) {

@@ -18,7 +18,7 @@ export type HostMessage = {
 /** Only the end of a transcript is read: the message was said just now. */
 const tailBytes = 8 * 1024 * 1024
 /** The host writes a message a moment after its hooks have run. */
-const longestWaitMs = 2_000
+const maxWaitMs = 2_000
 const betweenLooksMs = 100
 /** The clocks of hook and host may differ by this much. */
 const clockSlackMs = 2_000
@@ -37,7 +37,7 @@ export async function findInTranscript(
         (turn.text === null ? at === null || at <= saidAt + clockSlackMs : masked(text).trim() === turn.text.trim()),
     )
     if (found !== undefined) return found
-    if (now() - saidAt > longestWaitMs) return null
+    if (now() - saidAt > maxWaitMs) return null
     await wait(betweenLooksMs)
   }
 }
@@ -51,12 +51,12 @@ export function stepsBefore(file: string, answer: HostMessage): readonly HostMes
   return before
     .slice(start + 1)
     .filter(({ role }) => role === 'tool')
-    .slice(-mostSteps)
+    .slice(-maxSteps)
 }
 
 /** Longer answers of tools lose their middle: they are files and logs, which lie elsewhere. */
-const longestStep = 4_000
-const mostSteps = 50
+const maxStepLength = 4_000
+const maxSteps = 50
 
 /** The messages and steps at the end of a transcript, oldest first; none when there is no such file. */
 function messagesAtEnd(file: string): readonly HostMessage[] {
@@ -101,6 +101,6 @@ function tailOf(file: string): string {
 }
 
 const shortened = (text: string): string =>
-  text.length <= longestStep
+  text.length <= maxStepLength
     ? text
-    : `${text.slice(0, (longestStep * 3) / 4)}\n[… ${text.length - longestStep} characters …]\n${text.slice(-longestStep / 4)}`.toWellFormed()
+    : `${text.slice(0, (maxStepLength * 3) / 4)}\n[… ${text.length - maxStepLength} characters …]\n${text.slice(-maxStepLength / 4)}`.toWellFormed()

@@ -137,10 +137,10 @@ describe('comparing where nothing varies', () => {
   it('never calls a change better in both directions', () => {
     const value = fc.double({ min: -1e6, max: 1e6, noNaN: true })
     fc.assert(
-      fc.property(value, value, (one, other) => {
+      fc.property(value, value, (a, b) => {
         const [there, back] = [
-          verdicts(side({ metrics: { m: one } }), side({ metrics: { m: other } })).m,
-          verdicts(side({ metrics: { m: other } }), side({ metrics: { m: one } })).m,
+          verdicts(side({ metrics: { m: a } }), side({ metrics: { m: b } })).m,
+          verdicts(side({ metrics: { m: b } }), side({ metrics: { m: a } })).m,
         ]
 
         expect([there, back].sort()).toEqual(there === 'same' ? ['same', 'same'] : ['better', 'worse'])

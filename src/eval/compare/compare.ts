@@ -74,11 +74,11 @@ export function compareBenchmark({ base, candidate, acceptedChange = null }: Com
 const isMeasured = ({ judgedCases, errorCases, metrics }: Figures): boolean =>
   judgedCases === null || judgedCases > (errorCases ?? 0) || Object.keys(metrics).length > 0
 
-const mostNamed = 5
+const maxNamed = 5
 
 /** At most five ids, and how many more there are. */
 export const named = (ids: readonly string[]): string =>
-  ids.length <= mostNamed ? ids.join(', ') : `${ids.slice(0, mostNamed).join(', ')} and ${ids.length - mostNamed} more`
+  ids.length <= maxNamed ? ids.join(', ') : `${ids.slice(0, maxNamed).join(', ')} and ${ids.length - maxNamed} more`
 
 /**
  * Whether two sides measured the same thing: an obstacle forbids the comparison, a note is shown with it. With an

@@ -96,7 +96,7 @@ type Named = Pick<Standing, 'benchmarkId' | 'system'>
 export const runNameOf = ({ benchmarkId, system }: Named): string =>
   system === null ? benchmarkId : `${benchmarkId}, ${system}`
 
-const byName = (one: Named, other: Named): number => (runNameOf(one) < runNameOf(other) ? -1 : 1)
+const byName = (a: Named, b: Named): number => (runNameOf(a) < runNameOf(b) ? -1 : 1)
 
 /** The same benchmark on the same system. A run that does not name its system is the counterpart of any. */
 function counterpartOf({ benchmarkId, system }: Standing, { standings }: Side): Standing | null {
@@ -135,8 +135,8 @@ function decide(
   const again = `Run it again${how}: \`credence benchmark run ${ours.benchmarkId}\`.`
   const problems = [...ours.problems, ...(theirs?.problems ?? [])]
   if (problems.length > 0) {
-    const more = problems.length > mostProblems ? [`and ${problems.length - mostProblems} more`] : []
-    return unseen('invalid', `${[...problems.slice(0, mostProblems), ...more].join('; ')}.`, again)
+    const more = problems.length > maxProblems ? [`and ${problems.length - maxProblems} more`] : []
+    return unseen('invalid', `${[...problems.slice(0, maxProblems), ...more].join('; ')}.`, again)
   }
   if (ours.figures === null) {
     const reason = `the base has no completed run to compare with; ${ours.taken.runId} is ${ours.taken.status}.`
@@ -170,7 +170,7 @@ function decide(
   return { ...decision, comparison }
 }
 
-const mostProblems = 5
+const maxProblems = 5
 
 /** The metrics that have a value which the pack declares impossible. */
 const outOfRange = ({ runId, metrics }: Figures, declarations: Figures['declarations']): readonly string[] =>

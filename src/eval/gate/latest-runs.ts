@@ -35,13 +35,13 @@ export async function runGroups(root: string) {
     else leftOut.push({ run: checked.value, why })
   })
   const keyOf = ({ benchmarkId, system }: RunSummary): string => JSON.stringify([benchmarkId, system?.name ?? null])
-  const groups = [...Map.groupBy(runs, keyOf)].sort(([one], [other]) => (one < other ? -1 : 1))
+  const groups = [...Map.groupBy(runs, keyOf)].sort(([a], [b]) => (a < b ? -1 : 1))
   return { groups: groups.map(([, group]) => group), leftOut, invalid: invalid.found() }
 }
 
 /** Of runs that ended at the same time the one with fewer passed cases is first, so that a tie hides no failure. */
-const latestFirst = (one: RunSummary, other: RunSummary): number =>
-  timeOf(other) - timeOf(one) || one.passedCases - other.passedCases || newestFirst(one, other)
+const latestFirst = (a: RunSummary, b: RunSummary): number =>
+  timeOf(b) - timeOf(a) || a.passedCases - b.passedCases || newestFirst(a, b)
 
 const timeOf = ({ completedAt, startedAt }: RunSummary): number => Date.parse(completedAt ?? startedAt)
 

@@ -98,7 +98,7 @@ export async function captureCase(
     await importPack(root, staged, { force: true })
     const live = context.relevant.map(({ belief }) => copiedId(caseId, belief.id))
     const quoted = said === null ? [] : context.quotes.map(({ turn }) => copiedId(caseId, turn))
-    const isSame = (one: readonly string[], other: readonly string[]) => JSON.stringify(one) === JSON.stringify(other)
+    const isSame = (a: readonly string[], b: readonly string[]) => JSON.stringify(a) === JSON.stringify(b)
     // Ids of copies mean nothing to the person who named the beliefs.
     const names = Object.fromEntries([
       ...beliefs.map(({ id, name }) => [copiedId(caseId, id), name]),
@@ -281,7 +281,7 @@ async function withOwnPack<Result>(
 /** Removes captured cases about a forgotten belief or turn, and erases forgotten texts in the others. Returns the files that changed. */
 export async function eraseCases(root: string, eraser: Eraser): Promise<readonly string[]> {
   if (!existsSync(packPath(root, ownPack))) return []
-  return withOwnPack(root, { waitMs: longestWaitMs }, async (pack, write) => {
+  return withOwnPack(root, { waitMs: maxWaitMs }, async (pack, write) => {
     const { directory, manifest, cases, beliefs, turns } = pack
     const isLost = ({ expect }: (typeof cases)[number]): boolean =>
       idsIn(expect).some((id) => eraser.namesForgotten(id))
@@ -305,7 +305,7 @@ export async function eraseCases(root: string, eraser: Eraser): Promise<readonly
   })
 }
 
-const longestWaitMs = 10_000
+const maxWaitMs = 10_000
 
 const idsIn = (expectations: unknown): readonly string[] =>
   typeof expectations === 'string'
@@ -331,7 +331,7 @@ function readShaped<Value>(schema: z.ZodType<Value>, path: string): Value {
 }
 
 /** A case with more beliefs is too large to read. */
-const mostBeliefs = 500
+const maxBeliefs = 500
 
 /**
  * Every belief that has a part in an answer, and all that these link to: a store with only these answers as the whole
@@ -348,14 +348,14 @@ async function neededBeliefs(memory: Memory, context: Context, named: readonly B
   for (let belief = waiting.pop(); belief !== undefined; belief = waiting.pop()) {
     if (needed.has(belief.id)) continue
     needed.set(belief.id, belief)
-    if (needed.size > mostBeliefs) {
+    if (needed.size > maxBeliefs) {
       const hint = 'Narrow it down to fewer scopes, or to a message that mentions less.'
-      throw invalid(`The case would need more than ${mostBeliefs} beliefs.`, hint)
+      throw invalid(`The case would need more than ${maxBeliefs} beliefs.`, hint)
     }
     const links = [belief.supersededBy, belief.resolvedBy, belief.proposedFor, ...belief.participants]
     waiting.push(...(await findLinked(memory, links.filter((link) => link !== null && !needed.has(link)) as string[])))
   }
-  return [...needed.values()].sort((one, other) => (one.id < other.id ? -1 : 1))
+  return [...needed.values()].sort((a, b) => (a.id < b.id ? -1 : 1))
 }
 
 /** The targets of links. A target that is gone, or a name that several beliefs have, is left out: nothing depends on it. */
@@ -475,8 +475,7 @@ function capturedCase(judgement: Judgement) {
   }
 }
 
-const isSameQuote = (one: JudgedQuote, other: JudgedQuote): boolean =>
-  one.turn.id === other.turn.id && one.text === other.text
+const isSameQuote = (a: JudgedQuote, b: JudgedQuote): boolean => a.turn.id === b.turn.id && a.text === b.text
 
 const tierOf = ({ type, pinned }: Belief): 'question' | 'pinned' | 'relevant' =>
   type === 'open_question' ? 'question' : pinned ? 'pinned' : 'relevant'
@@ -550,10 +549,10 @@ function copiedBeliefs(beliefs: readonly Belief[], caseId: string): readonly Bel
   }))
 }
 
-const longestBeliefId = 128
+const maxBeliefIdLength = 128
 
 /** The id of a copy: readable where it fits, and always unique. */
 function copiedId(caseId: string, beliefId: string): string {
   const id = `${caseId}.${beliefId}`
-  return id.length <= longestBeliefId ? id : `${caseId}.${digestOf(beliefId, 16)}`
+  return id.length <= maxBeliefIdLength ? id : `${caseId}.${digestOf(beliefId, 16)}`
 }

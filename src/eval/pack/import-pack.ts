@@ -126,14 +126,14 @@ async function summaryOf(sourcePath: string, source: PackSource, directory: stri
   }
 }
 
-const longestWaitMs = 10_000
+const maxWaitMs = 10_000
 
 /** Whether an earlier pack was replaced. Of two processes that import the same pack at once, the later one stays. */
 async function moveIntoPlace(staged: string, target: string, force: boolean): Promise<boolean> {
   const [packs, id] = [dirname(target), basename(target)]
   const lock = join(packs, '.import.lock')
   checkPlain(packs, lock)
-  const release = await takeLock(lock, 'The folder of packs', longestWaitMs)
+  const release = await takeLock(lock, 'The folder of packs', maxWaitMs)
   try {
     const isReplaced = existsSync(target)
     if (isReplaced && !force)

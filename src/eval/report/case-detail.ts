@@ -21,7 +21,7 @@ export const CaseTexts = z.object({
 })
 
 /** Data of a suite that is larger is not read to show one case. */
-const mostBytes = 50_000_000
+const maxBytes = 50_000_000
 const longestTurn = 600
 
 /** The question of a conversation pack, the turns that hold the evidence and those that were returned; null if they cannot be read. */
@@ -31,7 +31,7 @@ export async function questionTexts(
   { caseId, records }: { readonly caseId: string; readonly records: readonly CaseRecord[] },
 ) {
   const size = data === undefined ? 0 : (statSync(data, { throwIfNoEntry: false })?.size ?? Number.POSITIVE_INFINITY)
-  if (size > mostBytes) return null
+  if (size > maxBytes) return null
   const { questionOf } = await import('../runners/conversation/conversation-runner.ts')
   const found = questionOf(place, data, caseId)
   if (found === null) return null

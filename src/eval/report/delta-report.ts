@@ -160,12 +160,12 @@ export function takenText(one: DeltaReport['verdicts'][number]): string {
 const section = (title: string, lines: readonly string[]): string =>
   [`## ${title}`, lines.length === 0 ? 'none' : lines.map((line) => `- ${escaped(line)}`).join('\n')].join('\n\n')
 
-const mostListed = 10
+const maxListed = 10
 
 function listed(label: string, ids: readonly string[]): readonly string[] {
   if (ids.length === 0) return []
-  const more = ids.length > mostListed ? ` and ${ids.length - mostListed} more` : ''
-  return [`- ${label}: ${ids.slice(0, mostListed).map(escaped).join(', ')}${more}`]
+  const more = ids.length > maxListed ? ` and ${ids.length - maxListed} more` : ''
+  return [`- ${label}: ${ids.slice(0, maxListed).map(escaped).join(', ')}${more}`]
 }
 
 /** Ids and messages are data: nothing in them may become markup, a link or a new line. */

@@ -223,7 +223,7 @@ export function caseOrder(
   if (!isShuffled) return ids
   // The sort key of a case depends on its id alone, so that a filtered run keeps the order of the whole run.
   const keys = new Map(ids.map((id) => [id, sha256(`${seed}\n${id}`)]))
-  return ids.toSorted((one, other) => ((keys.get(one) ?? '') < (keys.get(other) ?? '') ? -1 : 1))
+  return ids.toSorted((a, b) => ((keys.get(a) ?? '') < (keys.get(b) ?? '') ? -1 : 1))
 }
 
 const caseKeyOf = (caseId: string, repeat: number): string => `${repeat} ${caseId}`

@@ -26,7 +26,7 @@ export type CaseFigures = ReturnType<typeof summariseCases>
  * The order of the records does not matter.
  */
 export function summariseCases(records: readonly Measured[]) {
-  const byCase = [...Map.groupBy(records, ({ caseId }) => caseId)].sort(([one], [other]) => (one < other ? -1 : 1))
+  const byCase = [...Map.groupBy(records, ({ caseId }) => caseId)].sort(([a], [b]) => (a < b ? -1 : 1))
   const results: readonly CaseResult[] = byCase.map(([id, repeats]) => ({
     id,
     verdict: worstVerdict(repeats) ?? 'skipped',
@@ -96,7 +96,7 @@ export const worstVerdict = (repeats: readonly Pick<Measured, 'verdict'>[]): Cas
 type Scored = { readonly scores?: CaseRecord['scores'] | undefined; readonly repeat?: number }
 
 function meanScores(scored: readonly Scored[]): Record<string, number | null> {
-  const inOrder = [...scored].sort((one, other) => (one.repeat ?? 0) - (other.repeat ?? 0))
+  const inOrder = [...scored].sort((a, b) => (a.repeat ?? 0) - (b.repeat ?? 0))
   const names = [...new Set(inOrder.flatMap(({ scores = {} }) => Object.keys(scores)))].sort()
   return Object.fromEntries(names.map((name) => [name, mean(inOrder.map(({ scores = {} }) => scores[name] ?? null))]))
 }
@@ -198,7 +198,7 @@ function figuresOf(
 }
 
 /** A system without a part must score at least this much less than the whole, or the pack measures something else. */
-const leastLoss = 0.2
+const minLoss = 0.2
 
 export type PassedShare = { readonly passed: number; readonly total: number }
 
@@ -227,7 +227,7 @@ function ablationProblem(ablation: string, whole: PassedShare, without: PassedSh
   if (whole.total === 0) return `No case expects anything to come back, so ${ablation} cannot be told from the whole.`
   const [all, part] = [whole.passed / whole.total, without.passed / without.total]
   // Written as "not more than" so that a share that is not a number is a problem.
-  if (all - part > leastLoss + 1e-9) return null
+  if (all - part > minLoss + 1e-9) return null
   return `With ${ablation}, ${without.passed}/${without.total} of the cases that expect something pass, against ${whole.passed}/${whole.total} with everything on. The pack measures something else.`
 }
 

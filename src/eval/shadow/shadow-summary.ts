@@ -32,7 +32,7 @@ export async function summariseShadows(root: string) {
 }
 
 const sortedGroups = (records: readonly ShadowRecord[], keyOf: (record: ShadowRecord) => string) =>
-  [...Map.groupBy(records, keyOf)].sort(([one], [other]) => (one < other ? -1 : 1))
+  [...Map.groupBy(records, keyOf)].sort(([a], [b]) => (a < b ? -1 : 1))
 
 const spread = (values: readonly number[]) => ({
   mean: mean(values),

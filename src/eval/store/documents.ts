@@ -64,7 +64,7 @@ export const shadowPath = (root: string, recordedAt: string, traceId: string): s
   join(root, 'shadow', dayOf(recordedAt), `${safeId(traceId, 'traceId')}.json`)
 
 /** Other tasks wait at most this long while a large store is read. */
-const longestTurnMs = 10
+const maxTurnMs = 10
 
 /** Passes every document of a folder to `see`, invalid ones too. A hundred thousand awaits would cost as much as the checking. */
 export async function scan<Tree extends StoreTree>(
@@ -74,7 +74,7 @@ export async function scan<Tree extends StoreTree>(
 ): Promise<void> {
   let turn = performance.now()
   for (const found of placesIn(root, tree)) {
-    if (performance.now() - turn > longestTurnMs) {
+    if (performance.now() - turn > maxTurnMs) {
       await setImmediate()
       turn = performance.now()
     }
@@ -158,7 +158,7 @@ const problem = (file: string, message: string): Problem => refused(file, messag
 /** How many files of a folder are invalid, and the problems of the first ones. */
 export type InvalidFiles = { readonly count: number; readonly problems: readonly Problem[] }
 
-const mostNamed = 20
+const maxNamed = 20
 
 /** Counts invalid files while a folder is scanned. */
 export function invalidFiles() {
@@ -168,7 +168,7 @@ export function invalidFiles() {
     see: (checked: Checked<unknown>): void => {
       if (checked.ok) return
       count += 1
-      if (problems.length < mostNamed) problems.push(...checked.problems)
+      if (problems.length < maxNamed) problems.push(...checked.problems)
     },
     found: (): InvalidFiles => ({ count, problems }),
   }

@@ -8,7 +8,7 @@ import { runPath, treePath } from './documents.ts'
 import { readArtifact, readJson } from './parse-artifact.ts'
 
 /** Runs of other packs, which never held this memory, contain shorter texts by coincidence. */
-const leastInOthers = 16
+const minLengthInOthers = 16
 
 /**
  * Erases forgotten texts from an eval store and returns the files that changed. Captured cases that expect a forgotten
@@ -17,7 +17,7 @@ const leastInOthers = 16
  */
 export async function eraseFromEvals(root: string, forgotten: ForgottenTexts, at: string): Promise<readonly string[]> {
   const own = new Eraser(forgotten)
-  const others = new Eraser(forgotten, leastInOthers)
+  const others = new Eraser(forgotten, minLengthInOthers)
   for (const folder of ['.', 'benchmarks', 'runs', 'shadow', 'baselines']) await sweepLeftovers(join(root, folder))
   const changed = [...(await eraseCases(root, own))]
   for (const run of directoryEntriesOf(treePath(root, 'runs'))) {

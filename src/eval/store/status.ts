@@ -4,7 +4,7 @@ import type { BaselineSnapshot, RunStatus, RunSummary } from './schemas/run.ts'
 import type { ShadowRecord } from './schemas/shadow-record.ts'
 
 /** Longer lists of invalid files are cut; the counts beside them stay exact. */
-const mostInvalidFiles = 100
+const maxInvalidFiles = 100
 
 export type StoreStatus = Awaited<ReturnType<typeof storeStatus>>
 
@@ -108,7 +108,7 @@ async function countDocuments<Tree extends StoreTree>(
     }
     figures.invalid += 1
     const [{ file, field, message }] = checked.problems
-    if (invalid.length < mostInvalidFiles) invalid.push({ path: file, field, error: `${field} ${message}` })
+    if (invalid.length < maxInvalidFiles) invalid.push({ path: file, field, error: `${field} ${message}` })
   })
   return { figures, invalid }
 }

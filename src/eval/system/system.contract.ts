@@ -165,7 +165,7 @@ export function describeSystem(name: string, open: () => Promise<System>): void 
         // A score with clauses and one without are not on the same scale.
         for (const own of [relevant.filter((hit) => hit.clauses), relevant.filter((hit) => !hit.clauses)]) {
           const scores = own.flatMap(({ score }) => (score === null ? [] : [score]))
-          expect(scores).toEqual([...scores].sort((one, other) => other - one))
+          expect(scores).toEqual([...scores].sort((a, b) => b - a))
         }
         for (const { score, clauses } of relevant) {
           if (clauses !== undefined)

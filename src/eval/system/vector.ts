@@ -47,7 +47,7 @@ export function vectorSystem({ name, description, embedder, known, k, threshold,
         .candidates(query)
         .map((belief) => ({ belief, score: cosine(asked as Float32Array, vectors.get(belief.id) as Float32Array) }))
         .filter(({ score }) => threshold === null || score >= threshold)
-        .sort((one, other) => other.score - one.score)
+        .sort((a, b) => b.score - a.score)
         .slice(0, k)
       const beliefs = found.map(({ belief }) => belief)
       const pulled = corpus.participantsOf(beliefs, query)

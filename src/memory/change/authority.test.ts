@@ -105,7 +105,7 @@ describe('what only a person may say', () => {
         const words = async () =>
           (await everything(memory))
             .filter(isWord)
-            .sort((one, other) => (one.id < other.id ? -1 : 1))
+            .sort((a, b) => (a.id < b.id ? -1 : 1))
             .map(({ reinforcement: _reinforcement, ...one }) => lasting(one as never))
         const before = await words()
         const vouchedFor = new Set((await everything(memory)).map(({ id }) => id))

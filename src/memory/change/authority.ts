@@ -37,13 +37,13 @@ export function requireAuthority({ actor, origin }: Author, changes: readonly Be
 }
 
 /** Proposals that may wait for one belief. */
-export const mostForBelief = 5
+export const maxForBelief = 5
 /** Proposals that one agent, tool or model, or a person's messages, may make in an hour, and all agents together: names are easily invented. */
-const mostInHour = 20
-const mostTogether = 30
+const maxInHour = 20
+const maxTogether = 30
 const hourMs = 3_600_000
 /** Beliefs of documents that may wait at a time. */
-const mostFromDocuments = 20
+const maxFromDocuments = 20
 
 /** Refuses a proposal when too many wait, so that a flood of proposals cannot hide one from the person. */
 export async function requireRoom(
@@ -53,7 +53,7 @@ export async function requireRoom(
 ): Promise<void> {
   // An agent's proposals leave room for those of the person.
   const counted = actor === 'person' ? waiting.filter(({ provenance }) => provenance.actor === actor) : waiting
-  if (counted.length >= mostForBelief)
+  if (counted.length >= maxForBelief)
     throw conflict(`${waiting.length} proposals wait for this belief already.`, decideFirst)
   if (actor === 'person') return
   if (actor === 'document') return requireRoomForDocuments({ store }, user, 1)
@@ -64,9 +64,9 @@ export async function requireRoom(
     if (event.kind !== 'propose' || event.actor === 'document') continue
     own += event.actor === actor && event.origin === origin ? 1 : 0
     together += 1
-    if (own >= mostInHour || together >= mostTogether) {
-      const who = own >= mostInHour ? `The ${actor} ${origin}` : 'Agents'
-      const most = own >= mostInHour ? mostInHour : mostTogether
+    if (own >= maxInHour || together >= maxTogether) {
+      const who = own >= maxInHour ? `The ${actor} ${origin}` : 'Agents'
+      const most = own >= maxInHour ? maxInHour : maxTogether
       throw conflict(`${who} made ${most} proposals within an hour; more are refused.`, decideFirst)
     }
   }
@@ -124,9 +124,9 @@ export async function requireRoomForDocuments(
   const page = { limit: Number.MAX_SAFE_INTEGER, offset: 0 }
   const lists = [await store.list({ user, candidates: true }, page), await store.list({ user, proposals: true }, page)]
   const waiting = lists.flatMap(({ items }) => items).filter(({ provenance }) => provenance.actor === 'document').length
-  if (added === 0 || waiting + added <= mostFromDocuments) return
+  if (added === 0 || waiting + added <= maxFromDocuments) return
   throw conflict(
-    `The document would add ${added} beliefs for review, and ${waiting} already wait; at most ${mostFromDocuments} may wait.`,
+    `The document would add ${added} beliefs for review, and ${waiting} already wait; at most ${maxFromDocuments} may wait.`,
     'First accept or reject those with `credence review`, or vouch for your own file with `credence import --trusted`.',
   )
 }
@@ -142,7 +142,7 @@ export async function hasRoomForMessages(
   const recent = lists
     .flatMap(({ items }) => items)
     .filter(({ provenance: { actor }, createdAt }) => (actor === 'person' || actor === 'model') && createdAt > since)
-  return recent.length + planned < mostInHour
+  return recent.length + planned < maxInHour
 }
 
 const decideFirst = 'A person decides on them first: `credence review`.'

@@ -126,7 +126,7 @@ async function withAllowedForms(
 }
 
 /** Phrases and names by which a statement without a given name is found, besides its own name. */
-const mostForms = 7
+const maxForms = 7
 
 type NamedDraft = BeliefDraft & { readonly isGiven: boolean }
 
@@ -155,7 +155,7 @@ async function withName({ name, ...draft }: RememberRequest['draft']): Promise<N
     aliases: mergeAliases(
       derivedName,
       draft.aliases ?? [],
-      [...derived.aliases, ...forms.slice(0, mostForms)].filter(isSurfaceForm),
+      [...derived.aliases, ...forms.slice(0, maxForms)].filter(isSurfaceForm),
     ),
   }
 }

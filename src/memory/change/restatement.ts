@@ -4,9 +4,9 @@ import { informativeWords, searchableWords } from '../../search/searchable-text.
 import type { Ports } from '../ports.ts'
 
 /** How many beliefs with the same words are compared. */
-const mostCompared = 50
+const maxCompared = 50
 /** The share of the words of both that they have in common; at half of them they may well be about two things. */
-const leastShared = 0.5
+const minShared = 0.5
 
 export type RestatementQuery = {
   readonly user: string
@@ -25,8 +25,8 @@ export async function restatementsOf({ store }: Ports, query: RestatementQuery):
   const words = [...new Set(informativeWords(content))]
   if (words.length === 0) return []
   const scopes = visibleScopes([...query.scopes, universalScope])
-  const atLeast = Math.ceil(words.length * leastShared)
-  const filter = { user, agent: null, scopes, words, atLeast, includeRetired: false, limit: mostCompared }
+  const atLeast = Math.ceil(words.length * minShared)
+  const filter = { user, agent: null, scopes, words, atLeast, includeRetired: false, limit: maxCompared }
   const ids = (await store.matchText(filter)).map(({ beliefId }) => beliefId)
   return (await store.getMany(user, ids)).filter(
     (belief) =>
@@ -43,7 +43,7 @@ export function isRestated(one: string, other: string): boolean {
   const [shorter, longer] = first.size <= second.size ? [first, second] : [second, first]
   if (shorter.size < 2 || ![...shorter].every((word) => longer.has(word))) return false
   if (decisiveWords(one) !== decisiveWords(other)) return false
-  return shorter.size / longer.size > leastShared
+  return shorter.size / longer.size > minShared
 }
 
 const decisiveWords = (text: string): string =>

@@ -52,7 +52,7 @@ export async function reviewItems(
     const turn = sourceId === null ? null : await store.getTurn(user, sourceId)
     waiting.push({ belief, turn, at: turn?.at ?? belief.createdAt })
   }
-  waiting.sort((one, other) => compareStrings(other.at, one.at) || compareStrings(one.belief.id, other.belief.id))
+  waiting.sort((a, b) => compareStrings(b.at, a.at) || compareStrings(a.belief.id, b.belief.id))
   const shown = waiting.slice(offset, offset + limit)
   const items: ReviewItem[] = []
   for (const one of shown) {

@@ -190,12 +190,12 @@ function originOf(role: TurnRole, { actor }: Author): TurnOrigin {
   return actor === 'agent' || actor === 'tool' ? actor : 'person'
 }
 
-const longestName = 200
+const maxNameLength = 200
 
 function givenNameOf(what: string, given: string | undefined, withoutSecrets = masked): string | null {
   if (given === undefined || given.trim() === '') return null
-  if (given.length > longestName)
-    throw invalid(`The ${what} has ${given.length} characters; at most ${longestName} are allowed.`)
+  if (given.length > maxNameLength)
+    throw invalid(`The ${what} has ${given.length} characters; at most ${maxNameLength} are allowed.`)
   return withoutSecrets(given.trim().toWellFormed())
 }
 

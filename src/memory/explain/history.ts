@@ -63,7 +63,7 @@ export async function changesOf(
   return changes
 }
 
-/** Events of some kinds or authors only, newest first. Not more than `mostRead` are looked through. */
+/** Events of some kinds or authors only, newest first. Not more than `maxRead` are looked through. */
 export async function filteredEvents(
   { store }: Ports,
   user: string,
@@ -71,7 +71,7 @@ export async function filteredEvents(
 ): Promise<{ readonly entries: readonly JournalEntry[]; readonly nextBefore: number | null }> {
   const entries: JournalEntry[] = []
   let before = page.before
-  for (let read = 0; read < mostRead; read += readAtOnce) {
+  for (let read = 0; read < maxRead; read += readAtOnce) {
     const found = await store.events(user, { ...page, limit: readAtOnce, ...(before === undefined ? {} : { before }) })
     for (const entry of found) {
       before = entry.number
@@ -84,7 +84,7 @@ export async function filteredEvents(
   return { entries, nextBefore: before ?? null }
 }
 
-const mostRead = 5_000
+const maxRead = 5_000
 const readAtOnce = 200
 
 /** All beliefs connected to this one by supersession, oldest first: by their distance from the newest, then by their time. */
@@ -106,6 +106,6 @@ export async function chainOf({ store }: Ports, belief: Belief): Promise<readonl
       line.push({ belief: older, steps: steps + 1 })
     }
   return line
-    .sort((one, other) => other.steps - one.steps || compareStrings(one.belief.createdAt, other.belief.createdAt))
+    .sort((a, b) => b.steps - a.steps || compareStrings(a.belief.createdAt, b.belief.createdAt))
     .map((one) => one.belief)
 }

@@ -94,18 +94,18 @@ export async function remedies(ports: Ports, request: RemedyRequest): Promise<Re
     if (reason === null) tried.push({ ...remedy, effects })
     else withheld.push({ summary: remedy.summary, reason })
   }
-  tried.sort((one, other) => Number(other.achieves) - Number(one.achieves))
+  tried.sort((a, b) => Number(b.achieves) - Number(a.achieves))
   return { belief, isFulfilled: false, remedies: tried, withheld }
 }
 
 /** An alias may bring a belief to this share of the other prompts, or to this many; a pin is meant to bring it to all. */
-const mostShare = 0.05
-const mostOthers = 2
+const maxShare = 0.05
+const maxOthers = 2
 
 function harmOf({ kind }: Pick<Remedy, 'kind'>, effects: Effects, isOwn: boolean): string | null {
   const { breaks, appearsIn, prompts } = effects
   if (breaks.length > 0) return `It would break the kept case ${breaks.join(', ')}.`
-  const tooMany = Math.max(mostOthers, prompts * mostShare)
+  const tooMany = Math.max(maxOthers, prompts * maxShare)
   if (kind === 'add-alias' && !isOwn && appearsIn.length > tooMany)
     return `It would also bring the belief to ${appearsIn.length} of your last ${prompts} prompts.`
   return null

@@ -28,7 +28,7 @@ export type Effects = {
 }
 
 /** Prompts that a change is tried on, the latest ones. */
-const mostPrompts = 200
+const maxPrompts = 200
 
 type Trial = { readonly message: string; readonly scopes: readonly string[] }
 
@@ -71,7 +71,7 @@ export async function trialsFor(
 
 /** The last prompts of the person that were kept as turns, each once, where they were said. */
 async function recentPrompts({ store }: Ports, user: string): Promise<readonly Trial[]> {
-  const { items } = await store.listTurns({ user, roles: ['user'] }, { limit: mostPrompts, offset: 0 })
+  const { items } = await store.listTurns({ user, roles: ['user'] }, { limit: maxPrompts, offset: 0 })
   const said = items.filter(({ origin }) => origin === 'person')
   const byText = new Map(said.map(({ text, scope }) => [`${scope}\n${text}`, { message: text, scope }]))
   return [...byText.values()].map(({ message, scope }) => ({

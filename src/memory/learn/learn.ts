@@ -10,7 +10,7 @@ import { formKeys } from '../../search/forms.ts'
 import { informativeWords, searchableWords } from '../../search/searchable-text.ts'
 import { Slices } from '../../search/slices.ts'
 import { allowedAliases } from '../change/aliases.ts'
-import { hasRoomForMessages, mostForBelief } from '../change/authority.ts'
+import { hasRoomForMessages, maxForBelief } from '../change/authority.ts'
 import { parseDraft } from '../change/draft.ts'
 import { isOtherValue } from '../change/other-value.ts'
 import { inherit, newBelief, superseded } from '../change/remember.ts'
@@ -110,13 +110,13 @@ export async function planLearning(ports: Ports, request: PlanRequest, at: strin
     if (slices.areOver) await slices.pause()
     await plan.addOtherValue(statement)
   }
-  refusals.sort((one, other) => one.span.start - other.span.start)
+  refusals.sort((a, b) => a.span.start - b.span.start)
   return { changes: [...plan.changes.values()], taken: plan.taken, refused: refusals }
 }
 
 /** Of two values for a slot in one message the later one counts; the same statement twice counts once. */
-const isSameFinding = (one: Finding, other: Finding): boolean =>
-  (one.slot !== undefined && one.slot === other.slot) || isSameStatement(one.content, other.content)
+const isSameFinding = (a: Finding, b: Finding): boolean =>
+  (a.slot !== undefined && a.slot === b.slot) || isSameStatement(a.content, b.content)
 
 type Refused = Pick<Refusal, 'reason' | 'explanation'>
 
@@ -308,7 +308,7 @@ class Plan {
     if (target === undefined) return alike.length > 0 ? unclear(finding, alike) : null
     if (others.length > 0) return unclear(finding, meant)
     const lost = informativeWords(target.content).filter((word) => !said.includes(word) && !old.includes(word))
-    const isSure = this.#isConfirmed && lost.length <= mostLost && beginsWithBelief(finding, target)
+    const isSure = this.#isConfirmed && lost.length <= maxLost && beginsWithBelief(finding, target)
     // A candidate of the same message is replaced like a belief of the same message.
     if (!target.candidate && !isSure) return this.#propose(finding, target)
     const { name, type, subtype, scopes } = target
@@ -338,7 +338,7 @@ class Plan {
     const waiting = await this.#ports.store.proposalsFor(belief.user, target.id)
     const isKnown = waiting.some(({ content }) => isSameStatement(content, belief.content))
     const ownWaiting = waiting.filter(({ provenance }) => provenance.actor === this.#request.author.actor)
-    if (isKnown || ownWaiting.length >= mostForBelief) return null
+    if (isKnown || ownWaiting.length >= maxForBelief) return null
     if (!(await this.#hasRoom())) return tooMany
     this.changes.set(belief.id, created(belief))
     this.#take(finding, 'candidate', belief, [])
@@ -405,11 +405,11 @@ function beginsWithBelief({ lead }: Finding, { name, content }: Belief): boolean
 const besideSubject = searchableWords('the a an my our we i has have is was been now just')
 
 /** With more informative words that a correction does not repeat, a belief says something else as well. */
-const mostLost = 2
+const maxLost = 2
 
 /** Words of the longest fragment; more make a whole sentence. */
-const longestFragment = 8
-const isFragment = (content: string): boolean => searchableWords(content).length <= longestFragment
+const maxFragmentLength = 8
+const isFragment = (content: string): boolean => searchableWords(content).length <= maxFragmentLength
 
 const unclear = ({ content }: Finding, [known, ...others]: readonly Belief[]): Refused => ({
   reason: 'unclear_correction',

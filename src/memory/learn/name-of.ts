@@ -56,12 +56,12 @@ const openers = new Set(
 )
 
 /** Shorter words are too ambiguous to be an alias. */
-const shortestWord = 3
-const longestName = 5
-const longestAlias = 3
-const mostAliases = 6
-const longestGivenName = 6
-const mostMarked = 5
+const minWordLength = 3
+const maxNameLength = 5
+const maxAliasLength = 3
+const maxAliases = 6
+const maxGivenNameLength = 6
+const maxMarked = 5
 
 /** What a statement without a name is about. */
 export type NamedStatement = {
@@ -96,7 +96,7 @@ export function nameStatement(statement: string): NamedStatement {
 
 /** The first words that name something. One everyday word is no name. */
 function subjectOf(text: string): string | null {
-  const tokens = runsOf(text, linkingWords)[0]?.tokens.slice(0, longestName) ?? []
+  const tokens = runsOf(text, linkingWords)[0]?.tokens.slice(0, maxNameLength) ?? []
   const subject = writtenIn(text, tokens)
   const isTelling = tokens.length > 1 || isRare(tokens) || namesIn(text, [tokens]).includes(subject)
   return isTelling ? subject : null
@@ -109,7 +109,7 @@ function givenName(content: string): { readonly name: string; readonly content: 
   const name = withoutMarkup(bold ?? key ?? '')
   const words = name.split(/\s+/u)
   const isName =
-    words.length <= longestGivenName &&
+    words.length <= maxGivenNameLength &&
     isSurfaceForm(name) &&
     sentencesOf(name).length === 1 &&
     !announcements.has(name.toLowerCase()) &&
@@ -124,9 +124,9 @@ function givenName(content: string): { readonly name: string; readonly content: 
 function markedIn(content: string, name: string): readonly string[] {
   const forms = [...content.matchAll(/\*\*([^*\n]{2,60})\*\*|`([^`\n]{2,60})`/gu)]
     .map(([, bold, code]) => (bold ?? code ?? '').replace(/:$/u, '').trim())
-    .filter((form) => form !== name && isSurfaceForm(form) && form.split(/\s+/u).length <= longestName)
+    .filter((form) => form !== name && isSurfaceForm(form) && form.split(/\s+/u).length <= maxNameLength)
     .filter((form) => !isOrdinaryWord(form.toLowerCase()))
-  return [...new Set(forms)].slice(0, mostMarked)
+  return [...new Set(forms)].slice(0, maxMarked)
 }
 
 /** A text without links, the box of a task, emphasis, code marks and quotation marks around it. */
@@ -145,7 +145,7 @@ export const withoutMarkup = (text: string): string =>
 export function statementNameOf(sentence: string): { readonly name: string; readonly aliases: readonly string[] } {
   const forms = phrasesOf(sentence)
   const name = forms[0] ?? rareWordIn(sentence) ?? openingOf(sentence)
-  return { name, aliases: mergeAliases(name, [], forms.slice(1)).slice(0, mostAliases) }
+  return { name, aliases: mergeAliases(name, [], forms.slice(1)).slice(0, maxAliases) }
 }
 
 /** Whether the name of a belief was derived from its content, and not given by a person or a program. */
@@ -160,7 +160,7 @@ export function phrasesOf(sentence: string): readonly string[] {
   const phrases = runs
     .filter(({ isDetermined, tokens }) => isDetermined || joinedWords(tokens).some(isRare))
     .flatMap(({ tokens }) => (isInflected(tokens.at(-1)) ? [tokens.slice(0, -1), tokens] : [tokens]))
-    .filter((tokens) => tokens.length > 1 && tokens.length <= longestAlias)
+    .filter((tokens) => tokens.length > 1 && tokens.length <= maxAliasLength)
     .map((tokens) => writtenIn(sentence, tokens))
   const names = namesIn(
     sentence,
@@ -202,7 +202,7 @@ function namesIn(sentence: string, runs: readonly (readonly Token[])[]): readonl
       (word) => isCode(word) || (isCapitalised(word) && ((isOne && word[0]?.gap !== 'broken') || isRare(word))),
     )
     return [...(isOne ? [] : [words.flat()]), ...alone]
-      .filter((word) => word.reduce((length, token) => length + token.word.length, 0) >= shortestWord)
+      .filter((word) => word.reduce((length, token) => length + token.word.length, 0) >= minWordLength)
       .map((word) => writtenIn(sentence, word))
   })
 }
@@ -228,8 +228,8 @@ export function openingOf(sentence: string): string {
     all.slice(0, first + 1).findLastIndex((token) => isApart(token, sentence)),
   )
   const tokens = all.slice(start)
-  const isShort = tokens.slice(0, longestName).filter(tells).length < 2
-  const opening = tokens.slice(0, longestName + (isShort ? first - start : 0))
+  const isShort = tokens.slice(0, maxNameLength).filter(tells).length < 2
+  const opening = tokens.slice(0, maxNameLength + (isShort ? first - start : 0))
   const phraseEnd = opening.findIndex(
     (token, at) => at > 2 && isApart(token, sentence) && opening.slice(0, at).filter(tells).length > 1,
   )
@@ -290,7 +290,7 @@ function joinedWords(run: readonly Token[]): readonly (readonly Token[])[] {
 /** Whether a word is no ordinary English word, no number, and not two words joined by a hyphen. */
 function isRare(word: readonly Token[]): boolean {
   const letters = word.map((token) => token.word).join('')
-  if (letters.length < shortestWord || !/\p{L}/u.test(letters) || isUnspaced(letters)) return false
+  if (letters.length < minWordLength || !/\p{L}/u.test(letters) || isUnspaced(letters)) return false
   return (
     word.some(({ joint }) => joint !== '' && joint !== '-') ||
     word.some((token) => /^\p{L}+$/u.test(token.word) && !isOrdinaryWord(token.word))

@@ -1,6 +1,6 @@
 import type { TextRange } from '../../beliefs/turn.ts'
 import { sentencesOf, withLineFeeds } from '../../search/sentences.ts'
-import { isShortParagraph, longestTyped, pastedFrom } from '../../search/turns/pasted.ts'
+import { isShortParagraph, maxTypedLength, pastedFrom } from '../../search/turns/pasted.ts'
 import type { Finding } from './extraction.ts'
 
 /** A sentence of a message. `paragraph` numbers what blank lines separate. */
@@ -24,7 +24,7 @@ export type MessageSentence = {
 export function sentencesIn(whole: string): readonly MessageSentence[] {
   const sentences: MessageSentence[] = []
   const pasted = pastedFrom(whole)
-  const message = whole.slice(0, longestTyped)
+  const message = whole.slice(0, maxTypedLength)
   const plainMessage = message.replace(/(?:[^\n]|\n(?!\s*?\n))+/gu, unquoted)
   let paragraph = 0
   let start = 0

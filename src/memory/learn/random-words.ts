@@ -62,7 +62,7 @@ const lettersInWords = (value: string): number =>
 export function longSecrets(text: string): Secret[] {
   const found: Secret[] = []
   for (const { start, word } of longWords(text)) {
-    const inWord = word.length >= shortestFormat ? [...formatsIn(word)] : []
+    const inWord = word.length >= minFormatLength ? [...formatsIn(word)] : []
     if (mayBeRandom(word) && !isAddress(word))
       inWord.push(...randomRunsIn(word, text, start), ...calledSecretsIn(word, text, start))
     for (const secret of inWord) found.push({ ...secret, start: start + secret.start, end: start + secret.end })
@@ -104,7 +104,7 @@ function* calledSecretsIn(word: string, text: string, offset: number): Iterable<
     const end = index + chunk.length
     const start = index + (isName ? name.length : 0)
     const value = word.slice(start, end)
-    if (value.length < shortestLongWord || !isRandom(value) || fileName.test(value) || !isLiteral(value)) continue
+    if (value.length < minLongWordLength || !isRandom(value) || fileName.test(value) || !isLiteral(value)) continue
     if (isCalledSecret(text, offset + start, offset + end)) yield { start, end, what: passwordOrKey }
   }
 }
@@ -190,8 +190,8 @@ function isScrambled(letters: string): boolean {
   return changes >= Math.max(4, letters.length / 5) && lettersInWords(letters) < letters.length / 2
 }
 
-const shortestFormat = 16
-const shortestLongWord = 10
+const minFormatLength = 16
+const minLongWordLength = 10
 
 /** The words of at least so many ASCII characters. */
 export function longWords(text: string): readonly { readonly start: number; readonly word: string }[] {
@@ -200,7 +200,7 @@ export function longWords(text: string): readonly { readonly start: number; read
   for (let at = 0; at <= text.length; at += 1) {
     const code = at < text.length ? text.charCodeAt(at) : 0
     if (code > 32 && code < 127) continue
-    if (at - start >= shortestLongWord) words.push({ start, word: text.slice(start, at) })
+    if (at - start >= minLongWordLength) words.push({ start, word: text.slice(start, at) })
     start = at + 1
   }
   return words

@@ -1,16 +1,16 @@
 import { analyse } from '../../search/analyse.ts'
 import { isOrdinaryWord } from '../../search/ordinary-words.ts'
 import { correctionCue } from '../../search/sentences.ts'
-import { longestTyped, ownParts } from '../../search/turns/pasted.ts'
+import { maxTypedLength, ownParts } from '../../search/turns/pasted.ts'
 import type { Extraction, Extractor, Finding, Refusal, Slot } from './extraction.ts'
 import { calendarWords, isFunctionWord, phrasesOf, statementNameOf } from './name-of.ts'
 import { offTheRecord } from './off-the-record.ts'
 import { listMark, type MessageSentence, sentencesIn } from './own-words.ts'
 import { redacted, secretIn } from './secrets.ts'
 
-const mostSentences = 200
+const maxSentences = 200
 /** A longer sentence is not a statement. */
-const longestStatement = 1_000
+const maxStatementLength = 1_000
 
 /** Finds statements by rules, without a model. */
 export const rulesExtractor: Extractor = {
@@ -27,9 +27,9 @@ export function findStatements(message: string): Extraction {
   const findings: Finding[] = []
   const refused: Refusal[] = []
   const sentences = sentencesIn(message)
-    .filter(({ end }) => end < longestTyped || message.length <= longestTyped)
-    .slice(0, mostSentences)
-  let isRolePlay = fiction.test(message.slice(0, longestTyped))
+    .filter(({ end }) => end < maxTypedLength || message.length <= maxTypedLength)
+    .slice(0, maxSentences)
+  let isRolePlay = fiction.test(message.slice(0, maxTypedLength))
   /** The paragraph of a "please remember the following:", whose every sentence is to be remembered. */
   let listedIn: number | null = null
   /** What the list is for: "remember this for the Lisbon trip:". */
@@ -40,7 +40,7 @@ export function findStatements(message: string): Extraction {
     const { foreign, text, paragraph } = sentence
     if (foreign === null && beginsRolePlay.test(text) && requestLength(text) === null) isRolePlay = true
     if (listedIn !== paragraph) listedIn = null
-    const isTooLong = text.length > longestStatement * 4
+    const isTooLong = text.length > maxStatementLength * 4
     const found = isTooLong ? [] : listedIn === null ? statementsIn(sentence) : [listed(sentence, topic)]
     if (found === 'announcement') {
       listedIn = paragraph
@@ -111,8 +111,8 @@ function refusalOf(
     return { reason: 'unnamed', explanation: 'It points at something that the sentence does not name.' }
   const secret = secretIn(content)
   if (secret !== null) return { reason: 'secret', explanation: `It contains ${secret}, which must not be stored.` }
-  if (content.length > longestStatement) {
-    const explanation = `It has ${content.length} characters; at most ${longestStatement} are taken from a conversation.`
+  if (content.length > maxStatementLength) {
+    const explanation = `It has ${content.length} characters; at most ${maxStatementLength} are taken from a conversation.`
     return { reason: 'too_long', explanation }
   }
   return null

@@ -29,7 +29,7 @@ function encodedSecrets(text: string): readonly Secret[] {
 /** In order, without punctuation at the end; those that overlap are one. */
 function withoutOverlaps(text: string, found: readonly Secret[]): readonly Secret[] {
   const merged: Secret[] = []
-  for (const secret of found.toSorted((one, other) => one.start - other.start || other.end - one.end)) {
+  for (const secret of found.toSorted((a, b) => a.start - b.start || b.end - a.end)) {
     let { end } = secret
     while (end > secret.start && /[.,;:)\s]/u.test(text[end - 1] as string)) end -= 1
     const last = merged.at(-1)

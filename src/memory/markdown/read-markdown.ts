@@ -25,7 +25,7 @@ const generic =
   /^(?:notes?|misc(?:ellaneous)?|general|overview|introduction|summary|memory|memories|facts?|info(?:rmation)?|context|rules?|guidelines?|instructions?|preferences?|decisions?|relations?|(?:open )?questions?|todos?|tasks?|other|details|background|new|more|user|project|about.*|readme|important|key .*)$/iu
 
 /** With more statements than this below it, a heading would find too much. */
-const mostBelowHeading = 3
+const maxBelowHeading = 3
 
 /**
  * Reads any Markdown as beliefs. Reading the same text again gives the same names, so that importing it again changes
@@ -86,7 +86,7 @@ function draftOf(statement: DocumentStatement, siblings: number): Draft {
   const named = nameStatement(statement.content)
   const aliases = [...statement.aliases, ...named.aliases]
   const isNear = context !== null && context === statement.context.at(-1)
-  if (named.isGiven || !isNear || siblings > mostBelowHeading) return { ...named, statement, aliases }
+  if (named.isGiven || !isNear || siblings > maxBelowHeading) return { ...named, statement, aliases }
   // The only thing said below a heading is what the heading is about.
   if (siblings === 1) return { ...named, statement, name: context, aliases: [...aliases, named.name], isGiven: true }
   return { ...named, statement, aliases: [...aliases, context] }

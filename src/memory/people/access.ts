@@ -8,7 +8,7 @@ import type { Ports } from '../ports.ts'
 
 /** Begins every token, so that people and programs that look for secrets recognise one. */
 const tokenPrefix = 'credence_'
-const longestLabel = 100
+const maxLabelLength = 100
 
 export type TokenRequest = Pick<AccessToken, 'kind' | 'person'> & Partial<Pick<AccessToken, 'scopes' | 'label'>>
 /** `secret` is the token itself, which is kept nowhere. */
@@ -93,8 +93,8 @@ export async function createFirstToken(ports: AccessPorts, person: string, label
 }
 
 function newToken(ports: AccessPorts, { kind, person, scopes = [], label = '' }: TokenRequest): NewToken {
-  if (label.length > longestLabel)
-    throw invalid(`The label has ${label.length} characters; at most ${longestLabel} fit.`, 'Take a shorter one.')
+  if (label.length > maxLabelLength)
+    throw invalid(`The label has ${label.length} characters; at most ${maxLabelLength} fit.`, 'Take a shorter one.')
   if (kind !== 'agent' && scopes.length > 0)
     throw invalid(`A token of the kind ${kind} has no scopes.`, 'Only tokens of agents are held to scopes.')
   const bytes = (count: number): Buffer => Buffer.from(ports.random(count))

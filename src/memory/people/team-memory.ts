@@ -117,7 +117,7 @@ export function joinedMemory({ own, teams }: JoinedMemory, { agentShare, scopes 
       const isExact = ({ strength }: SearchHit): boolean => strength === 'exact'
       const hits = results
         .flatMap(({ beliefs }) => beliefs)
-        .sort((one, other) => Number(isExact(other)) - Number(isExact(one)) || other.score - one.score)
+        .sort((a, b) => Number(isExact(b)) - Number(isExact(a)) || b.score - a.score)
       return {
         beliefs: hits.slice(offset, offset + limit),
         total: results.reduce((sum, { total }) => sum + total, 0),
@@ -199,7 +199,7 @@ function decisions(memories: readonly Memory[]) {
       const pages = await everywhere(async (memory) => [await memory.review(page)])
       const items = pages
         .flatMap((one) => one.items)
-        .sort((one, other) => Date.parse(other.at) - Date.parse(one.at))
+        .sort((a, b) => Date.parse(b.at) - Date.parse(a.at))
         .slice(offset, offset + limit)
       return { items, total: pages.reduce((sum, { total }) => sum + total, 0) }
     },
@@ -258,7 +258,7 @@ function merged(contexts: readonly Context[], limits: ReturnType<typeof parseBud
   const questions = budget.takeQuestions(contexts.flatMap((one) => one.questions))
   const pinned = budget.takePinned(contexts.flatMap((one) => one.pinned))
   // The sort is stable: of equal scores the person's own come first. Participants of a relation have the score 0.
-  const byScore = contexts.flatMap((one) => one.relevant).toSorted((one, other) => other.score - one.score)
+  const byScore = contexts.flatMap((one) => one.relevant).toSorted((a, b) => b.score - a.score)
   const relevant = budget.takeRelevant(byScore)
   const nearMisses = contexts.flatMap((one) => one.nearMisses ?? [])
   const namedAnyway = contexts.flatMap((one) => one.namedAnyway ?? [])

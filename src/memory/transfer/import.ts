@@ -388,7 +388,7 @@ function openPlanner(ports: Ports, { author, trusted, at, removed }: ImportConte
 
 const identity = (scope: string, name: string): string => `${scope}\n${nameKey(name)}`
 
-const earlier = (one: string, other: string): string => (one < other ? one : other)
+const earlier = (a: string, b: string): string => (a < b ? a : b)
 
 const writerOf = (belief: Belief): Author => ({ actor: authorityOf(belief), origin: belief.provenance.origin })
 

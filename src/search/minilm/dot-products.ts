@@ -5,7 +5,7 @@
 
 /** With numbers of at most `largest`, the sum of so many products fits into 32 bits. */
 export const largest = 2047
-export const mostTerms = 512
+export const maxTerms = 512
 
 /** Sizes and places are in bytes; both matrices have rows of `stride`, of which the first `length` are multiplied. */
 type Products = {
@@ -16,7 +16,7 @@ type Products = {
   readonly weights: number
   readonly weightCount: number
   readonly stride: number
-  /** At most `mostTerms` numbers, and a multiple of 16 bytes. */
+  /** At most `maxTerms` numbers, and a multiple of 16 bytes. */
   readonly length: number
   /** A row of 32-bit floats for each input, with one for each weight. The products are added to what is there. */
   readonly results: number

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { setImmediate as giveWay } from 'node:timers/promises'
 import { MemoryError } from '../../errors.ts'
 import { type Embedder, fromHalf } from '../embedder.ts'
-import { largest, mostTerms, openProducts } from './dot-products.ts'
+import { largest, maxTerms, openProducts } from './dot-products.ts'
 import { WordPieces } from './word-pieces.ts'
 
 /**
@@ -130,7 +130,7 @@ async function openModel(
     // Products come in pairs of rows, so one row more may be computed, of which nothing is read.
     const inputCount = count + (count % 2)
     const results = new Float32Array(memory, resultsAt, inputCount * bias.length).fill(0)
-    const length = 2 * Math.min(inputs, mostTerms)
+    const length = 2 * Math.min(inputs, maxTerms)
     for (let from = 0; from < 2 * inputs; from += length)
       multiply({
         ...{ inputs: rowsAt + from, inputCount, weights: at + from, weightCount: bias.length },

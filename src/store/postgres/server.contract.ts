@@ -12,7 +12,7 @@ export const postgresPrograms: string | null = (() => {
   const named = process.env.CREDENCE_POSTGRES_BIN
   if (named !== undefined) return named
   const root = '/usr/lib/postgresql'
-  const versions = existsSync(root) ? readdirSync(root).sort((one, other) => Number(other) - Number(one)) : []
+  const versions = existsSync(root) ? readdirSync(root).sort((a, b) => Number(b) - Number(a)) : []
   const found = versions.map((version) => join(root, version, 'bin')).find((bin) => existsSync(join(bin, 'initdb')))
   return found ?? null
 })()

@@ -15,8 +15,8 @@ import {
 import { BoundedCache } from '../bounded-cache.ts'
 import { allOf, type Conditions, type Connection, noItems, type ReadForUser } from './connection.ts'
 
-const mostCached = 5_000
-const mostViews = 50
+const maxCached = 5_000
+const maxViews = 50
 /** The members of a scope up to this size are collected in a few milliseconds. */
 const crowd = 5_000
 
@@ -31,11 +31,11 @@ type BeliefReads = Pick<
 
 /** Reads of beliefs, each by an index. */
 export function beliefReads(connection: Connection, reading: ReadForUser): BeliefReads {
-  const cache = new BoundedCache<Belief>(mostCached)
+  const cache = new BoundedCache<Belief>(maxCached)
   /** Pinned and standing beliefs by view, which every recall of a conversation asks for again. */
-  const views = new BoundedCache<readonly Belief[]>(mostViews)
+  const views = new BoundedCache<readonly Belief[]>(maxViews)
   /** The lengths of lists: to count reads every belief, and every page of a list asks for it. */
-  const totals = new BoundedCache<number>(mostViews)
+  const totals = new BoundedCache<number>(maxViews)
   connection.onChange(() => {
     for (const known of [cache, views, totals]) known.clear()
   })

@@ -5,7 +5,7 @@ import { nextTurn } from '../../next-turn.ts'
 import {
   inMemory,
   isWritable,
-  longestLog,
+  maxLogBytes,
   openBytes,
   setPragma,
   sqliteCode,
@@ -110,7 +110,7 @@ export class Connection {
   insertMany(into: string, rows: readonly (readonly unknown[])[]): void {
     const columns = rows[0]?.length ?? 1
     const row = `(${Array(columns).fill('?').join(', ')})`
-    const atOnce = Math.floor(mostParameters / columns)
+    const atOnce = Math.floor(maxParameters / columns)
     const whole = rows.length - (rows.length % atOnce)
     if (whole > 0) {
       const insert = this.statement(`INSERT INTO ${into} VALUES ${Array(atOnce).fill(row).join(', ')}`)
@@ -186,7 +186,7 @@ export class Connection {
     setTimeout(() => {
       this.#endsSoon = false
       this.endSnapshot()
-    }, longestSnapshotMs).unref()
+    }, maxSnapshotMs).unref()
   }
 
   /** Ends the transaction that reads share. The next read sees the newest state. */
@@ -299,7 +299,7 @@ export class Connection {
    * empty it, without waiting, and the first failure is reported.
    */
   shortenLog(): void {
-    if (this.logSize <= longestLog || performance.now() < this.#nextShortening) return
+    if (this.logSize <= maxLogBytes || performance.now() < this.#nextShortening) return
     this.#nextShortening = performance.now() + 1_000
     if (this.emptyLog(0) || this.#hasWarned) return
     this.#hasWarned = true
@@ -441,7 +441,7 @@ const maxBytesInTurn = 2_000_000
 const checkpointTimeoutMs = 1_000
 const lockPollMs = 5
 /** Work that waits for nothing but the store is not interrupted, however long it takes. */
-const longestSnapshotMs = 10
+const maxSnapshotMs = 10
 
 /** The warning about a log that has grown too long. */
 export const logTooLong = (file: string, size: number): string =>
@@ -451,7 +451,7 @@ export const logTooLong = (file: string, size: number): string =>
 const sqlValues = (values: readonly unknown[]): SQLInputValue[] => values as SQLInputValue[]
 
 /** More parameters in one statement of `insertMany` cost more than they save. */
-const mostParameters = 160
+const maxParameters = 160
 
 /** Reads for a user on one state of the store. `nothing` is the result for a user that has no rows in it. */
 export type ReadForUser = <Result>(

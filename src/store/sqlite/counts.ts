@@ -121,7 +121,7 @@ export function openCounts(connection: Connection, userId: number) {
         for (const half of typoHashes(word)) added.push([userId, half, word])
       }
     }
-    const inIndexOrder = added.sort(([, one], [, other]) => one - other)
+    const inIndexOrder = added.sort(([, a], [, b]) => a - b)
     connection.insertMany('typos (user_id, half, word)', inIndexOrder)
   }
 
@@ -170,4 +170,4 @@ export const typoHashes = (word: string): ReadonlySet<number> => new Set(typoKey
 
 /** Sorted as in the index, so that each of its pages is touched once. */
 const inKeyOrder = <Value>(entries: ReadonlyMap<string, Value>): readonly (readonly [string, Value])[] =>
-  [...entries].sort(([one], [other]) => (one < other ? -1 : 1))
+  [...entries].sort(([a], [b]) => (a < b ? -1 : 1))

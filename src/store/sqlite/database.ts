@@ -131,7 +131,7 @@ function requireVersion(db: DatabaseSync): void {
 }
 
 /** In bytes. The log is cut to this length when it is emptied, and reported when it has grown beyond. */
-export const longestLog = 64 * 1024 * 1024
+export const maxLogBytes = 64 * 1024 * 1024
 
 type Setting = readonly [name: string, value: number | string]
 
@@ -144,7 +144,7 @@ export const safeSettings: readonly Setting[] = [
   ['secure_delete', 1],
   ['journal_mode', 'wal'],
   ['synchronous', 2],
-  ['journal_size_limit', longestLog],
+  ['journal_size_limit', maxLogBytes],
 ]
 
 /** Applies every setting and reads it back, since SQLite ignores a setting that it cannot apply. */

@@ -50,7 +50,7 @@ export function matchText(connection: Connection, userId: number, query: Query):
 }
 
 /** To read and analyse the texts of more beliefs than this takes longer than to read the occurrences of the terms. */
-const mostCounted = 200
+const maxCounted = 200
 
 /**
  * The holders of each term among the beliefs that hold at least `atLeast` of the terms. Counts the terms of each belief
@@ -78,7 +78,7 @@ function countFirst(
       held[row] = count
       if (count === atLeast) candidates.push(row)
     }
-  if (candidates.length > mostCounted) return null
+  if (candidates.length > maxCounted) return null
   const matches = candidates.map((row) => readMatch(connection, userId, row))
   return terms.map((term, index) => ({
     docFreq: rows[index]?.length ?? 0,

@@ -93,12 +93,12 @@ export function openProjection(connection: Connection, userId: number) {
         waitingForms.push({ key, columns })
       }
     }
-    if (waitingForms.length >= mostFormsKept) writeForms()
+    if (waitingForms.length >= maxFormsKept) writeForms()
   }
 
   /** Writes in the order of the index, so that each of its pages is touched once. */
   function writeForms(): void {
-    const forms = waitingForms.splice(0).sort((one, other) => (one.key < other.key ? -1 : one.key > other.key ? 1 : 0))
+    const forms = waitingForms.splice(0).sort((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0))
     connection.insertMany(
       'forms (user_id, key, current, scope, agent, belief, ordinal, breaks, flags, reinforced)',
       forms.map(({ columns }) => columns),
@@ -137,7 +137,7 @@ export function openProjection(connection: Connection, userId: number) {
   return { leaveScopes, enterScopes, insert, remove, update, finish }
 }
 
-const mostFormsKept = 200_000
+const maxFormsKept = 200_000
 
 const formsOf = ({ forms, scopes, agent, current, flags, reinforced }: DerivedBelief): unknown => [
   forms,
@@ -148,4 +148,4 @@ const formsOf = ({ forms, scopes, agent, current, flags, reinforced }: DerivedBe
   reinforced,
 ]
 
-const isSame = (one: unknown, other: unknown): boolean => JSON.stringify(one) === JSON.stringify(other)
+const isSame = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b)

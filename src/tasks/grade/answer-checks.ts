@@ -152,11 +152,11 @@ function isMemoryLookup({ name, arguments: given }: ToolCallBlock, paths: readon
   return namesMemory && !writingTool.test(name) && !/>\s*\S*memor/iu.test(text)
 }
 
-const longestExcerpt = 300
+const maxExcerptLength = 300
 
 const excerpt = (text: string): string => {
   const line = text.replaceAll(/\s+/gu, ' ').trim()
-  return line.length <= longestExcerpt ? line : `${line.slice(0, longestExcerpt)}…`
+  return line.length <= maxExcerptLength ? line : `${line.slice(0, maxExcerptLength)}…`
 }
 
 /** A text prepared for comparison: case, punctuation, quotes and layout are gone; `dated` has each date in one form. */

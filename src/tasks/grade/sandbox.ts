@@ -46,11 +46,11 @@ export type Sandbox =
 
 type SandboxOptions = { readonly python: Python | null; readonly candidates?: readonly Confinement[] }
 
-const usualCandidates = (): readonly Confinement[] =>
+const defaultCandidates = (): readonly Confinement[] =>
   process.platform === 'linux' ? [namespaces({ withUser: false }), namespaces({ withUser: true })] : []
 
 /** The first confinement that passes the probe. Without one, no grader runs. */
-export async function openSandbox({ python, candidates = usualCandidates() }: SandboxOptions): Promise<Sandbox> {
+export async function openSandbox({ python, candidates = defaultCandidates() }: SandboxOptions): Promise<Sandbox> {
   if (python === null) return { state: 'none', reason: 'There is no python3 on this machine.' }
   let reason = 'this system has none'
   for (const confine of candidates) {

@@ -101,8 +101,8 @@ const weightRule = 'must be a number of 0 or more'
 const Weight = or(z.number(weightRule).min(0, weightRule), 0.5)
 
 const gradingTypes = ['automated', 'llm_judge', 'hybrid'] as const
-const longestTimeoutSeconds = 24 * 60 * 60
-const timeoutRule = `must be a number above 0 and at most ${longestTimeoutSeconds}`
+const maxTimeoutSeconds = 24 * 60 * 60
+const timeoutRule = `must be a number above 0 and at most ${maxTimeoutSeconds}`
 const prerequisiteRule = 'must be text such as cli:git'
 
 const Fields = z.object({
@@ -111,7 +111,7 @@ const Fields = z.object({
   category: Text,
   grading_type: or(z.enum(gradingTypes, `must be one of ${gradingTypes.join(', ')}`), 'automated' as const),
   timeout_seconds: or(
-    z.number(timeoutRule).refine((seconds) => seconds > 0 && seconds <= longestTimeoutSeconds, timeoutRule),
+    z.number(timeoutRule).refine((seconds) => seconds > 0 && seconds <= maxTimeoutSeconds, timeoutRule),
     120,
   ),
   workspace_files: or(z.array(Workspace, 'must be a list'), []),

@@ -74,7 +74,7 @@ export function checkTask(bytes: Uint8Array, file: string): CheckedTask {
 }
 
 /** Larger files are refused unread. */
-export const largestTaskFile = 1024 * 1024
+export const maxTaskFileBytes = 1024 * 1024
 
 const deepestYaml = 32
 
@@ -87,8 +87,8 @@ function readTaskText(bytes: Uint8Array, findings: Findings): TaskText | null {
     return null
   }
   if (bytes.length === 0) return refuse('(file)', 'is empty')
-  if (bytes.length > largestTaskFile) {
-    return refuse('(file)', `has ${bytes.length} bytes; at most ${largestTaskFile} are read`)
+  if (bytes.length > maxTaskFileBytes) {
+    return refuse('(file)', `has ${bytes.length} bytes; at most ${maxTaskFileBytes} are read`)
   }
   let text: string
   try {

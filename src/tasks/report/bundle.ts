@@ -50,7 +50,7 @@ async function workspaceZip(tasks: readonly TaskRun[]): Promise<Uint8Array> {
     const prefix = tasks.length === 1 ? '' : `${task.id}/${evidence.repeat}/`
     for (const kept of evidence.workspace) files.push([prefix + pathInWorkspace(kept), await readKept(folder, kept)])
   }
-  files.sort(([one], [other]) => (one < other ? -1 : 1))
+  files.sort(([a], [b]) => (a < b ? -1 : 1))
   const entries: Zippable = Object.fromEntries(
     files.map(([path, bytes]) => [path, [bytes, { mtime: noTime, level: 6, os: 3 }]]),
   )

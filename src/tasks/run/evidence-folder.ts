@@ -18,7 +18,7 @@ export const evidenceNames = {
   workspace: 'workspace',
 } as const
 
-const mostBytesKept = 512 * 1024 * 1024
+const maxBytesKept = 512 * 1024 * 1024
 const hint = 'Name a folder that `credence task run` wrote.'
 const digestOf = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex')
 
@@ -99,12 +99,12 @@ export async function keepWorkspace(
   let total = 0
   await mkdir(join(folder, evidenceNames.workspace), { recursive: true, mode: 0o700 })
   for (const [path, { bytes: size }] of files) {
-    if (total + size > mostBytesKept) {
-      left.push({ path, reason: `has ${size} bytes, and only ${mostBytesKept} in all are kept` })
+    if (total + size > maxBytesKept) {
+      left.push({ path, reason: `has ${size} bytes, and only ${maxBytesKept} in all are kept` })
       continue
     }
     // Since it was listed it may have become a link or a pipe; one file is no reason to lose the others.
-    const read = readBounded(join(workspace, path), path, mostBytesKept)
+    const read = readBounded(join(workspace, path), path, maxBytesKept)
     if (!read.ok) {
       left.push({ path, reason: read.problems[0].message })
       continue

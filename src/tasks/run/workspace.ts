@@ -52,7 +52,7 @@ async function plainFileBelow(folder: string, path: string): Promise<string | nu
 }
 
 /** Of larger workspaces only a part is kept, and the evidence says so. */
-const mostFiles = 10_000
+const maxFiles = 10_000
 
 /** The contents of a folder: plain files by path with forward slashes, and entries that are not plain files. */
 export type Listing = {
@@ -79,7 +79,7 @@ export async function listFiles(root: string): Promise<Listing> {
       if (found.isDirectory()) waiting.push(path)
       else if (found.isSymbolicLink()) others.push({ path, reason: 'is a link' })
       else if (!found.isFile()) others.push({ path, reason: 'is not a plain file' })
-      else if (files.size >= mostFiles) others.push({ path, reason: `is beyond the first ${mostFiles} files` })
+      else if (files.size >= maxFiles) others.push({ path, reason: `is beyond the first ${maxFiles} files` })
       else files.set(path, { bytes: found.size, mark: `${found.size} ${found.mtimeMs} ${found.ctimeMs} ${found.ino}` })
     }
   }

@@ -28,7 +28,7 @@ function wordServer() {
         score: wordsOf(text).filter((one) => words.has(one)).length,
       }))
       .filter(({ score }) => score > 0)
-      .sort((one, other) => other.score - one.score)
+      .sort((a, b) => b.score - a.score)
     answer(response, { results: results.slice(0, limit) })
   })
 }

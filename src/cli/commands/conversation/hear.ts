@@ -148,7 +148,7 @@ export function heardLinesAnswer(heard: HeardLines, isDryRun: boolean) {
       lines(
         `${style.green(`${counted(kept, 'turn')} ${would}stored`)}, ${known} already known, ${leftOut} skipped${because}, ${counted(problemCount, 'line')} could not be read.`,
         Object.entries(heard.scopes)
-          .sort(([one], [other]) => compareStrings(one, other))
+          .sort(([a], [b]) => compareStrings(a, b))
           .map(([scope, { kept, known }]) => {
             return `  In ${style.cyan(harmless(scope))}: ${kept} ${would}stored, ${known} already known.`
           }),

@@ -104,11 +104,11 @@ function itemsIn(file: string, given: ChatFormat | undefined, isDirectory: boole
 /** Files left alone that are named. */
 const maxNamed = 5
 /** A larger file is not read whole only to say what is wrong with it. */
-const largestChecked = 64 * 1024 * 1024
+const maxCheckedBytes = 64 * 1024 * 1024
 
 /** What is wrong with a file that should be JSON, with the place; null for one that is right, or is lines of JSON. */
 function wrongJson(file: string): string | null {
-  if (!/\.json$/iu.test(file) || statSync(file).size > largestChecked) return null
+  if (!/\.json$/iu.test(file) || statSync(file).size > maxCheckedBytes) return null
   try {
     JSON.parse(readFileSync(file, 'utf8'))
     return null

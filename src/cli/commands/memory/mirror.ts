@@ -220,17 +220,17 @@ function syncedDetails({ held, refused, undecided, conflicts }: Synced, style: S
   ]
 }
 
-const mostShown = 10
+const maxShown = 10
 
 const undecidedLines = (undecided: readonly UndecidedEdit[], style: Style): readonly string[] => [
   ...undecided
-    .slice(0, mostShown)
+    .slice(0, maxShown)
     .flatMap((edit) => [
       ...editLines(edit, style),
       `  Accept it: ${style.command} review accept ${edit.proposal.id}`,
       `  Reject it: ${style.command} review reject ${edit.proposal.id}`,
     ]),
-  ...(undecided.length > mostShown ? [`And ${undecided.length - mostShown} more: ${style.command} review`] : []),
+  ...(undecided.length > maxShown ? [`And ${undecided.length - maxShown} more: ${style.command} review`] : []),
 ]
 
 const heldText = ({ file, reason }: HeldMirror): string => `${file}, because ${reason}.`

@@ -48,7 +48,7 @@ function pairUp(facts: readonly ExpectedFact[], taken: readonly Taken[]): Readon
   const fitting = facts.map((fact, index) => ({ index, options: taken.filter((one) => saysIt(fact, one)) }))
   const pairs = new Map<number, Taken>()
   const used = new Set<Taken>()
-  for (const { index, options } of fitting.sort((one, other) => one.options.length - other.options.length)) {
+  for (const { index, options } of fitting.sort((a, b) => a.options.length - b.options.length)) {
     const free = options.find((one) => !used.has(one))
     if (free === undefined) continue
     pairs.set(index, free)

@@ -137,7 +137,7 @@ async function fillPlaceholders(
   const all = await kept()
   const newest = all
     .filter(({ state }) => state === 'waiting')
-    .toSorted((one, other) => (one.createdAt < other.createdAt ? 1 : -1))[0]
+    .toSorted((a, b) => (a.createdAt < b.createdAt ? 1 : -1))[0]
   const idOf = (whole: string, name: string): string => {
     const called = all.filter((one) => one.name.toLowerCase() === name.toLowerCase())
     return (called.find(({ state }) => state === 'current') ?? called[0])?.id ?? whole

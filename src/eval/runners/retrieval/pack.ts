@@ -154,7 +154,7 @@ const ownId = 'Every belief needs a unique id.'
 /** Published case files leave the user out and mean the one with most beliefs. */
 function commonestUser(beliefs: readonly BeliefRecord[]): string {
   const users = [...Map.groupBy(beliefs, ({ user }) => user)]
-  const [first] = users.sort(([, one], [, other]) => other.length - one.length)
+  const [first] = users.sort(([, a], [, b]) => b.length - a.length)
   return first?.[0] ?? 'nobody'
 }
 

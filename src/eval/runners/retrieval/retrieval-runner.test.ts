@@ -50,8 +50,7 @@ const opened = (directory: string, tested: SystemUnderTest) =>
 
 const idsOf = ({ cases }: Pack): ReadonlySet<string> => new Set(cases.map(({ id }) => id))
 
-const byId = (one: { readonly caseId: string }, other: { readonly caseId: string }): number =>
-  one.caseId < other.caseId ? -1 : 1
+const byId = (a: { readonly caseId: string }, b: { readonly caseId: string }): number => (a.caseId < b.caseId ? -1 : 1)
 
 describe('executing a pack case by case', () => {
   it.each(['retrieval-precision', 'session-drift', 'retrieval-hard'])(

@@ -58,7 +58,7 @@ export async function readPackRun(root: string, runId: string, pack: Pack): Prom
 }
 
 /** A pack of which an empty answer passes a larger share says little about retrieval. */
-export const mostPassedByNone = 0.6
+export const maxPassedByNone = 0.6
 
 export type PackCheck = Awaited<ReturnType<typeof checkPack>>
 
@@ -75,8 +75,8 @@ export async function checkPack(pack: Pack, systems: Systems) {
   const problems = oracle.flatMap(({ caseId, verdict, error, failures }) =>
     verdict === 'pass' ? [] : [`No memory can pass "${caseId}": ${error?.message ?? failures.join(' ')}`],
   )
-  if (passedByNone > none.length * mostPassedByNone) {
-    const allowed = `at most ${mostPassedByNone * 100} % are allowed`
+  if (passedByNone > none.length * maxPassedByNone) {
+    const allowed = `at most ${maxPassedByNone * 100} % are allowed`
     problems.unshift(`An empty answer passes ${passedByNone} of ${none.length} cases; ${allowed}.`)
   }
   return { pack: pack.id, cases: none.length, passedByNone, passedByOracle, problems }

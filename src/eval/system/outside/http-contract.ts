@@ -27,12 +27,12 @@ export const beliefMessage = z.object({
 })
 export type BeliefMessage = z.infer<typeof beliefMessage>
 
-const mostResults = 1000
+const maxResults = 1000
 
 export const searchMessage = z.object({
   query: z.string(),
   user_id: user,
-  limit: z.int().min(0).max(mostResults).default(defaultBudget.maxBeliefs),
+  limit: z.int().min(0).max(maxResults).default(defaultBudget.maxBeliefs),
   /** The first active scope, for systems that know one only. */
   scope: z.union([scope, z.array(scope)]).nullish(),
   scopes: z.array(scope).optional(),

@@ -10,7 +10,7 @@ import { fillTemplate, fillText, type MappedCall, type McpMapping, type Template
 export type McpConnection = Awaited<ReturnType<typeof openMcpConnection>>
 
 /** The last characters of the standard error of a server say why it failed. */
-const longestComplaint = 400
+const maxErrorTextLength = 400
 
 /** Starts the server of a mapping in an empty directory and checks that it has the tools that the mapping names. */
 export async function openMcpConnection(mapping: McpMapping) {
@@ -29,7 +29,7 @@ export async function openMcpConnection(mapping: McpMapping) {
       stderr: 'pipe',
     })
     transport.stderr?.on('data', (chunk: Buffer) => {
-      complaint = (complaint + chunk.toString('utf8')).slice(-longestComplaint)
+      complaint = (complaint + chunk.toString('utf8')).slice(-maxErrorTextLength)
     })
     const options = { versionNegotiation: { mode, probe: { timeoutMs } } }
     const client = new Client({ name: 'credence-eval', version: '1' }, options)

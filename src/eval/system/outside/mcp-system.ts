@@ -100,7 +100,7 @@ async function mostFound(
   for (const word of words) {
     for (const { id } of withoutRepeats(await ask(word))) found.set(id, (found.get(id) ?? 0) + 1)
   }
-  return [...found].sort(([, one], [, other]) => other - one).map(([id, count]) => ({ id, score: count }))
+  return [...found].sort(([, a], [, b]) => b - a).map(([id, count]) => ({ id, score: count }))
 }
 
 function hitsIn(
@@ -145,7 +145,7 @@ function idsIn(text: string, ids: ReadonlySet<string>): readonly string[] {
   return [...ids]
     .map((id) => ({ id, at: textPlaceOf(id, text) }))
     .filter(({ at }) => at >= 0)
-    .sort((one, other) => one.at - other.at)
+    .sort((a, b) => a.at - b.at)
     .map(({ id }) => id)
 }
 

@@ -49,7 +49,7 @@ const heading = /^ {0,3}(#{1,6})[ \t]+(?![ \t])(.*)$/u
 const bullet = /^ ?(?:[-*+]|\d{1,9}[.)])[ \t]+(?=\S)/u
 export const horizontalRule = /^ {0,3}([-*_])(?:[ \t]*\1){2,}[ \t]*$/u
 const indented = /^(?: {2}|\t| \t)/u
-const longestTitle = 300
+const maxTitleLength = 300
 
 export const splitLines = (text: string): readonly string[] => text.split(/\r\n|\n|\r/u)
 
@@ -197,7 +197,7 @@ export function parseBlocks(file: string): readonly Block[] {
 
 /** The title of a heading without closing marks; empty for one that is too long to be ours. */
 const titleOf = (text: string): string =>
-  text.length > longestTitle ? '' : text.trim().replace(/(?<![ \t])[ \t]+#+$/u, '')
+  text.length > maxTitleLength ? '' : text.trim().replace(/(?<![ \t])[ \t]+#+$/u, '')
 
 /** The scope that a heading names. */
 export function scopeOf(title: string): string | null {

@@ -128,8 +128,8 @@ export function fieldsOfItem(item: Item, section: Section | null, belief: Belief
 export const isSameField = (field: keyof ItemFields, one: ItemFields, other: ItemFields): boolean =>
   comparable(one[field]) === comparable(other[field])
 
-export const isSameItem = (one: ItemFields, other: ItemFields): boolean =>
-  fieldNames.every((field) => isSameField(field, one, other))
+export const isSameItem = (a: ItemFields, b: ItemFields): boolean =>
+  fieldNames.every((field) => isSameField(field, a, b))
 
 /** Editors strip trailing spaces, and some editors and file systems normalise letters: neither is a change. */
 const comparable = (value: string | readonly string[]): string =>

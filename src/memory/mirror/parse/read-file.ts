@@ -16,7 +16,7 @@ export type LiveFile = {
 }
 
 /** No memory file is nearly as long. */
-const longestFile = 4 * 1024 * 1024
+const maxFileLength = 4 * 1024 * 1024
 
 export const contentHashOf = (content: string | Uint8Array): string => hash('sha256', content, 'base64url')
 
@@ -48,7 +48,7 @@ function reasonAgainst(stats: BigIntStats): string | null {
   if (stats.isDirectory()) return 'it is a directory'
   if (!stats.isFile()) return 'it is not a plain file'
   if (stats.nlink > 1n) return 'it is a hard link: another name leads to the same file'
-  if (stats.size > BigInt(longestFile)) return `it has ${stats.size} bytes; at most ${longestFile} are read`
+  if (stats.size > BigInt(maxFileLength)) return `it has ${stats.size} bytes; at most ${maxFileLength} are read`
   return null
 }
 

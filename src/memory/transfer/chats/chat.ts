@@ -48,13 +48,13 @@ export const turnsOf = ({ host, session, at, directory = null }: Place, said: re
         text,
         role,
         host,
-        ...(session === null ? {} : { session: session.slice(0, longestName) }),
+        ...(session === null ? {} : { session: session.slice(0, maxNameLength) }),
         ...(at === null ? {} : { at }),
-        ...(id === null ? {} : { messageId: id.slice(0, longestName) }),
+        ...(id === null ? {} : { messageId: id.slice(0, maxNameLength) }),
       },
     }))
 
-const longestName = 200
+const maxNameLength = 200
 
 /** One step of a tool: its name and what it was given. */
 export const toolCall = (name: unknown, input: unknown): string =>

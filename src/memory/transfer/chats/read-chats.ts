@@ -17,7 +17,7 @@ export type ChatItem =
   | { readonly kind: 'unknown field'; readonly line: number; readonly bytes: number; readonly field: string }
 
 /** A conversation with more bytes is not read. */
-const largestConversation = 256 * 1024 * 1024
+const maxConversationLength = 256 * 1024 * 1024
 /** How much of a file is looked at to recognise it. */
 const openingBytes = 1 << 20
 
@@ -40,13 +40,13 @@ export function recogniseChats(file: string): ChatFormat | 'zip' | 'export' | 'd
     .toString('utf8')
     .replace(/^\ufeff/u, '')
   if (/^\s*\[/u.test(opening)) return /"(?:mapping|chat_messages)"\s*:/u.test(opening) ? 'export' : null
-  const lines = opening.split('\n').slice(0, mostOpeningLines)
+  const lines = opening.split('\n').slice(0, maxOpeningLines)
   const objects = lines.map(parseJson).filter(isObject)
   if (objects.length === 0) return /^\s*\{[\s\S]*"(?:mapping|chat_messages)"\s*:/u.test(opening) ? 'export' : 'damaged'
   return formatOf(objects)
 }
 
-const mostOpeningLines = 50
+const maxOpeningLines = 50
 
 function formatOf(lines: readonly JsonObject[]): ChatFormat | null {
   const has = (isIt: (line: JsonObject) => boolean): boolean => lines.some(isIt)
@@ -124,7 +124,7 @@ async function* objectsInLines(lines: AsyncIterable<Line>): AsyncGenerator<FileO
 }
 
 async function* objectsInList(chunks: AsyncIterable<Buffer>): AsyncGenerator<FileObject> {
-  const objects = new JsonObjects(largestConversation)
+  const objects = new JsonObjects(maxConversationLength)
   let bytes = 0
   for await (const chunk of chunks) {
     bytes += chunk.length
@@ -141,7 +141,7 @@ async function* objectsInArchive(file: string): AsyncGenerator<FileObject> {
   try {
     for await (const piece of zipEntries(file, isWanted)) {
       bytes = piece.read
-      const objects = lists.get(piece.name) ?? new JsonObjects(largestConversation)
+      const objects = lists.get(piece.name) ?? new JsonObjects(maxConversationLength)
       lists.set(piece.name, objects)
       yield* objectsIn(objects, piece.bytes, bytes)
     }

@@ -53,7 +53,7 @@ function readSchemaState(db: DatabaseSync, file: string): 'new' | 'old' | 'known
       hint: 'Nothing was changed. Name another directory for the memory, or restore a backup.',
     })
   }
-  if (version > migrations.length && version < mostMigrations) {
+  if (version > migrations.length && version < maxMigrations) {
     const allowed = `this version of Credence knows schemas up to ${migrations.length}`
     throw new MemoryError('invalid', `The store ${file} has schema ${version}; ${allowed}.`, {
       hint: 'Nothing was changed. Use the newer version that wrote it, or restore a backup.',
@@ -68,7 +68,7 @@ function readSchemaState(db: DatabaseSync, file: string): 'new' | 'old' | 'known
 }
 
 /** No version of Credence will have a schema of this number, so a higher one is damage. */
-const mostMigrations = 1_000
+const maxMigrations = 1_000
 
 /**
  * Tables and indexes of the newest schema that are missing, and properties in the header that are not as they were

@@ -37,7 +37,7 @@ export type AgentEnvironment = Readonly<Record<string, string | undefined>>
 /** The environment variables that every program gets. Keys and settings of the user are not passed on. */
 const always = 'PATH HOME LANG TMPDIR SystemRoot USERPROFILE APPDATA LOCALAPPDATA PATHEXT TEMP'.split(' ')
 
-const longestComplaint = 400
+const maxErrorTextLength = 400
 const versionMs = 15_000
 
 export function commandAgent(profile: CommandProfile, environment: AgentEnvironment): Agent {
@@ -138,7 +138,7 @@ const isSet = (entry: readonly [string, string | undefined]): entry is [string, 
 
 function complaintOf({ name }: CommandProfile, { exitCode, killedBy, stderr }: Ending): string {
   const how = killedBy === null ? `ended with exit code ${exitCode}` : `was ended by ${killedBy}`
-  const said = stderr.trim().slice(-longestComplaint)
+  const said = stderr.trim().slice(-maxErrorTextLength)
   return said === '' ? `${name} ${how}.` : `${name} ${how}: ${said}`
 }
 
