@@ -8,8 +8,8 @@ import { describe, expect, it } from 'vitest'
 const budgets: Readonly<Record<string, number>> = {
   '': 1_450,
   adapters: 600,
-  beliefs: 800,
-  cli: 13_800,
+  beliefs: 900,
+  cli: 14_050,
   'cli/resident': 250,
   eval: 10_000,
   files: 850,
@@ -17,6 +17,7 @@ const budgets: Readonly<Record<string, number>> = {
   mcp: 750,
   memory: 11_300,
   'memory/mirror': 2_500,
+  'memory/sync': 1_150,
   models: 650,
   operations: 4_100,
   proxy: 900,
@@ -24,10 +25,10 @@ const budgets: Readonly<Record<string, number>> = {
   store: 1_000,
   'store/copy': 250,
   'store/postgres': 1_900,
-  'store/sqlite': 4_800,
+  'store/sqlite': 5_050,
   tasks: 4_800,
 }
-const maxLines = 66_550
+const maxLines = 68_300
 /** Max lines of the TypeScript and CSS of the dashboard, in `web`. */
 const maxWebLines = 12_250
 
