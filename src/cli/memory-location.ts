@@ -176,7 +176,7 @@ export function parseProjectFile(text: string, file: string): ProjectFile {
     scope: scope === undefined ? null : parseScope(textOf('scope', scope)),
     // New beliefs go to the first scope, so only the others are sorted.
     scopes: first === undefined ? null : [first, ...parseScopes(others).filter((other) => other !== first)],
-    // A relative directory lies beside the file.
+    // A relative directory is relative to the file.
     dir: dir === undefined ? null : resolve(dirname(file), textOf('dir', dir)),
     enabled,
   }
@@ -184,7 +184,7 @@ export function parseProjectFile(text: string, file: string): ProjectFile {
 
 /**
  * The scope of the repository a directory is in, or null outside of one. Worktrees of one repository share it, two
- * repositories never do, whatever their folders are called. Git itself is not run: that would cost more than a recall.
+ * repositories never do, even with folders of the same name. Git itself is not run: that would cost more than a recall.
  */
 export function projectScope(directory: string): string | null {
   const repository = commonDirectory(directory)
@@ -226,7 +226,7 @@ export const repositoryName = (repository: string): string =>
 
 const maxSlugLength = 40
 
-/** Letters, digits and single dashes, as a scope may hold them. */
+/** Letters, digits and single dashes, as allowed in a scope. */
 export function slug(name: string): string {
   const dashed = name
     .normalize('NFC')

@@ -39,7 +39,7 @@ export async function readRequest(context: Context, route: RequestSchemas) {
   }
 }
 
-/** Reads a JSON body and validates it. `hint` says where the request is described. */
+/** Reads a JSON body and validates it. `hint` points to the description of the request. */
 export async function readBody<Schema extends z.ZodType>(request: Request, schema: Schema, hint: string) {
   return parseBody(await boundedText(request, hint), schema, hint)
 }

@@ -149,7 +149,7 @@ async function readable(call: AgentCall, written: string, href: string): Promise
     const isNone = error instanceof MemoryError && (error.code === 'not_found' || error.code === 'conflict')
     throw isNone ? new ResourceNotFoundError(href) : error
   })
-  // The URI of a resource holds its id, not a name, which may pass to another belief.
+  // The URI of a resource contains its id, not a name, which may pass to another belief.
   if (belief.id !== id) throw new ResourceNotFoundError(href)
   return belief
 }

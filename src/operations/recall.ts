@@ -236,7 +236,8 @@ export const recall = {
       })
       const { nearMisses: misses = [], namedAnyway = [], quoteDecision = null, ...context } = recalled
       const durationMs = clock() - started
-      const [rendered, highlights] = [renderContext(context), highlightsOf(context, namedAnyway)]
+      const rendered = renderContext(context)
+      const highlights = highlightsOf(context, namedAnyway)
       const hints = nearMisses && asOf === undefined ? await recallHints(call.memory, message, context) : null
       return { context, rendered, highlights, namedAnyway, leftOut: misses, quoteDecision, hints, durationMs }
     },

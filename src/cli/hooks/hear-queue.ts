@@ -52,7 +52,7 @@ const added = (a: HeardQueue, b: HeardQueue): HeardQueue => ({
 /** A process that hears the queue may be ended by its host; the next one waits for that. */
 const maxQueueWaitMs = 3_000
 
-/** Null when another process holds the lock. */
+/** Null if another process has the lock. */
 async function takeQueue(lock: string): Promise<(() => void) | null> {
   try {
     return await takeLock(lock, 'The queue of hooks', maxQueueWaitMs)

@@ -13,7 +13,7 @@ export const gateVerdicts = Object.keys(gateExitCodes) as readonly GateVerdict[]
 export const worstOf = (verdicts: readonly GateVerdict[]): GateVerdict =>
   gateVerdicts.find((verdict) => verdicts.includes(verdict)) ?? 'pass'
 
-/** Why a change is not let through, in one line, and what to do next. */
+/** The reason for refusing a change, in one line, and the next step. */
 export type GateReason = {
   readonly kind: Exclude<GateVerdict, 'pass'>
   /** Null for a reason that concerns the whole store. */
@@ -23,13 +23,13 @@ export type GateReason = {
   readonly next: string
 }
 
-/** The run that stands for a benchmark and a system on one side, and why this one was chosen. */
+/** The run that represents a benchmark and a system on one side, and why it was chosen. */
 export type TakenRun = { readonly runId: string; readonly status: RunStatus; readonly why: string }
 
 /** The state of one benchmark on one system, on one side. */
 export type Standing = {
   readonly benchmarkId: string
-  /** Null where the run does not say. */
+  /** Null if the run does not record it. */
   readonly system: string | null
   readonly taken: TakenRun
   /** Null unless the run is completed. */
@@ -42,7 +42,7 @@ export type Standing = {
 /** One side of a gate: every benchmark and system once, and reasons that concern the side as a whole. */
 export type Side = {
   readonly standings: readonly Standing[]
-  /** Runs that were not whole and stand for nothing. */
+  /** Incomplete runs, which are ignored. */
   readonly leftOut?: readonly ExplainedRun[]
   readonly reasons: readonly GateReason[]
 }

@@ -26,7 +26,7 @@ export type Observation = {
   readonly durationMs: number
 }
 
-/** The secret key of a store's hashes, made on first use: without it nobody can find the text of a hash by trying. */
+/** The secret key of a store's hashes, made on first use: without it, a hash cannot be reversed by guessing texts. */
 export async function shadowKey(root: string): Promise<Buffer> {
   const path = join(root, 'shadow.key')
   checkPlain(root, path)
@@ -145,7 +145,7 @@ export function withShadow(memory: Memory, options: ShadowOptions): Memory {
     recall: async (message, request = {}) => {
       const start = clock()
       const context = await memory.recall(message, request)
-      // Asking why, or what was known once, is no use of the memory; such recalls are not counted either.
+      // `why` and as-of recalls are not counted as use of the memory.
       if (request.nearMisses === true || request.asOf !== undefined) return context
       const durationMs = clock() - start
       const limit = request.budget?.maxBeliefs ?? defaultBudget.maxBeliefs

@@ -154,7 +154,7 @@ export function checkArtifact<Kind extends ArtifactKind>(
   const result = quick.success ? quick : schema.safeParse(value, { reportInput: true, error: ruleOf })
   // The compiler does not follow the pairing of kinds and schemas through a generic key.
   if (result.success) return { ok: true, value: result.data as Artifact<Kind> }
-  // A refused shadow record may hold the very text that must not be shown.
+  // A refused shadow record may contain the very text that must not be shown.
   const showsValues = kind !== 'shadow-record'
   const [first, ...rest] = result.error.issues
     .slice(0, maxProblems)
@@ -196,7 +196,7 @@ function messageOf({ message, input, path }: z.core.$ZodIssue, document: unknown
 
 const maxShownLength = 60
 
-/** A value in a message: short, and on one line. `object` is what its format calls one. */
+/** A value in a message: short, and on one line. `object` is its format's word for an object. */
 export function shown(value: unknown, object = 'an object'): string {
   if (Array.isArray(value)) return `a list of ${value.length}`
   if (value !== null && typeof value === 'object') return object
@@ -216,7 +216,7 @@ const typeNames: Readonly<Record<string, string>> = {
   record: 'an object',
 }
 
-/** The rule that a value breaks, where the schema has no message for it. */
+/** The rule that a value breaks, if the schema has no message for it. */
 function ruleOf(issue: z.core.$ZodRawIssue): string {
   switch (issue.code) {
     case 'invalid_type':

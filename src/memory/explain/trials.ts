@@ -69,7 +69,7 @@ export async function trialsFor(
   return (changed) => withChanged(ports, [changed], effectsIn)
 }
 
-/** The last prompts of the person that were kept as turns, each once, where they were said. */
+/** The person's last stored prompts without repetitions, with their scopes. */
 async function recentPrompts({ store }: Ports, user: string): Promise<readonly Trial[]> {
   const { items } = await store.listTurns({ user, roles: ['user'] }, { limit: maxPrompts, offset: 0 })
   const said = items.filter(({ origin }) => origin === 'person')

@@ -14,7 +14,7 @@ export type ImportEntry = {
   /** Null if the file gives it no name. */
   readonly name: string | null
   readonly text: string
-  /** When it was last changed, if the file says so. */
+  /** When it was last changed, if the file records it. */
   readonly at: string | null
 }
 
@@ -123,7 +123,7 @@ const maxValues = 3
 
 const placeKey = ({ place, text }: ImportEntry): string => `${place}:${text}`
 
-/** Entries with the same words, whatever their order, or in the same words but for case and punctuation. */
+/** Entries with the same words in any order, or with the same text apart from case and punctuation. */
 function duplicates(entries: readonly ImportEntry[]): readonly ImportFinding[] {
   const groups = Map.groupBy(entries, (entry) => {
     const words = recordWordsOf(entry).filter(isInformative)

@@ -156,8 +156,16 @@ export const benchmarkCapture = defineCommand({
       const captured = await captureCase(
         memory,
         {
-          ...{ message, scopes, expect, reject, expectQuotes: expectQuote, forbidQuotes: forbidQuote },
-          ...{ exactly, asIs, replace, note: note ?? null },
+          message,
+          scopes,
+          expect,
+          reject,
+          expectQuotes: expectQuote,
+          forbidQuotes: forbidQuote,
+          exactly,
+          asIs,
+          replace,
+          note: note ?? null,
         },
         { root, system },
       )

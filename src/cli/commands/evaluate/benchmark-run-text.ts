@@ -28,7 +28,7 @@ export async function runsText(root: string, results: readonly RunResult[]): Pro
   return (style) => [overview(runs, failures, style), ...figures, ...ablationText(results, style)].join('\n')
 }
 
-/** By case, so that they read the same whatever order the seed chose. */
+/** Sorted by case, so that the output does not depend on the seed. */
 async function failuresOf(root: string, { summary, directory }: RunResult): Promise<readonly string[]> {
   const { records } = await casesOf(root, summary.runId)
   const manifest = manifestOf(directory)
@@ -66,7 +66,7 @@ function overview(runs: readonly RunSummary[], failures: readonly string[], styl
 
 type Ranged = Pick<MetricDeclaration, 'range'>
 
-/** A share in percent, a count as it is. An interval ends where the shares do. */
+/** A share in percent, a count as it is. An interval is cut at the ends of its range. */
 function figure(value: number | undefined, { range }: Ranged): string {
   if (value === undefined) return ''
   return range === undefined ? value.toFixed(2) : (100 * Math.min(range[1], Math.max(range[0], value))).toFixed(1)

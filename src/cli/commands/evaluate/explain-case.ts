@@ -96,7 +96,7 @@ function markedMessage(message: string, answer: SystemAnswer | null, mark: (word
   return text + message.slice(at)
 }
 
-/** Every expectation, with whether it held. */
+/** Every expectation, with whether it was met. */
 function expectationLines(
   expect: Expectations,
   answer: SystemAnswer | null,

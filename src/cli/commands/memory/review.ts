@@ -191,7 +191,7 @@ async function acceptEdited(memory: Memory, { belief, target }: ReviewItem, cont
   await memory.reject(id)
 }
 
-/** One item of the list: what it would change, what holds now, and why a person has to decide. */
+/** One item of the list: its change, the current belief, and why a person has to decide. */
 function itemText({ kind, belief, target, reason, turn, at }: ReviewItem, style: Style): string {
   const what = { statement: 'Remember', correction: 'Replace', removal: 'Retire' }[kind]
   return lines(
@@ -227,7 +227,7 @@ function smallerChanges(belief: Belief, target: Belief): readonly string[] {
 /** A decision is about every word, so nothing is cut off. */
 const whole = (text: string): string => harmless(text.replace(/\s+/gu, ' '))
 
-/** Has statements found in the latest turns of the person. They are only listed, whatever found them. */
+/** Has statements found in the latest turns of the person. They are only listed for review. */
 async function extractFrom(memory: Memory, session: Session, { spec, turns }: { spec: string; turns: number }) {
   const found = await session.extractor(spec)
   const { signal } = session.program.interruption()

@@ -130,7 +130,7 @@ const foundBy = (explanation: Explanation): string =>
 
 const isBeside = ({ parts }: Explanation): boolean => parts.some(({ label }) => label.startsWith('around: '))
 
-/** The text with the matched words in bold and underlined, where the terminal can. */
+/** The text with the matched words in bold and underlined, if the terminal supports it. */
 function highlighted(given: string, highlights: readonly Highlight[], style: Style): string {
   let end = 0
   const parts: string[] = []

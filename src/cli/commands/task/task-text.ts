@@ -94,6 +94,6 @@ export function summaryText(means: MeanScores, coverage: Coverage): string {
   return columns(rows, { indent: 0 })
 }
 
-/** Why results are what they are, where they are no scores: a line for each. */
+/** One line for each result without a score: the reason. */
 export const reasonsText = (grades: readonly TaskGrade[], style: Style): readonly string[] =>
   grades.flatMap((grade) => (grade.reason === null ? [] : missedText(`${titleOf(grade)}: ${grade.reason}`, style)))

@@ -8,7 +8,7 @@ import type { ExpectedFact, LearningCase } from './learning-runner.ts'
 
 type LearningVerdict = Pick<CaseOutcome, 'verdict' | 'scores' | 'failures'>
 
-/** Passes when all that was expected was taken as it should be, nothing else was, and what must still hold does. */
+/** Passes if everything expected was learned in the right form, nothing else was, and the beliefs that must stay are there. */
 export function judgeLearning(
   { learn, keeps, refuse }: LearningCase,
   { taken, refused }: Learned,
@@ -43,7 +43,7 @@ export function judgeLearning(
   }
 }
 
-/** Pairs each expected fact with one statement that says it. Facts with the fewest candidates choose first. */
+/** Pairs each expected fact with one statement that contains it. Facts with the fewest candidates choose first. */
 function pairUp(facts: readonly ExpectedFact[], taken: readonly Taken[]): ReadonlyMap<number, Taken> {
   const fitting = facts.map((fact, index) => ({ index, options: taken.filter((one) => saysIt(fact, one)) }))
   const pairs = new Map<number, Taken>()

@@ -36,7 +36,7 @@ export const verifyBackup = (connection: Connection): readonly StoreFinding[] =>
     finding(connection, 'journal', () => verifyChain(connection, null, () => {})),
   ])
 
-/** The complaints of a check, none if all is well. `detail` says what was checked. */
+/** The complaints of a check, empty if it passed. `detail` describes what was checked. */
 type CheckResult = { readonly detail: string; readonly complaints: readonly string[] }
 
 /** Runs one check. A check that fails to run is a finding too. */
