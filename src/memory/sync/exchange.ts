@@ -4,7 +4,7 @@ import { isCurrent } from '../../beliefs/belief.ts'
 import type { BeliefChange, EventStamp, Seen } from '../../beliefs/journal.ts'
 import type { KnownEvents, SyncEvent, SyncStore } from '../../beliefs/sync-store.ts'
 import { conflict, forbidden, unavailable } from '../../errors.ts'
-import { commitThrough, created, erased } from '../change/transaction.ts'
+import { commitThrough, createChange, eraseChange } from '../change/transaction.ts'
 import type { Ports } from '../ports.ts'
 import { type DeviceFile, newDeviceId, type SyncDevice } from './device.ts'
 import { fingerprintsOfStatement, fingerprintsOfTurn } from './fingerprints.ts'
@@ -278,7 +278,7 @@ export async function takeForgetting(
     if ((await store.getTurn(user, id)) !== null) turns.add(id)
   const [first] = events
   if (first === undefined || beliefs.size + turns.size === 0) return
-  const changes: BeliefChange[] = [...[...beliefs.values()].map(erased), ...notices.map(created)]
+  const changes: BeliefChange[] = [...[...beliefs.values()].map(eraseChange), ...notices.map(createChange)]
   const { actor, origin } = first
   const commit = {
     user,

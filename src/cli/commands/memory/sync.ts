@@ -14,7 +14,7 @@ import { answerPacked, notASync, packedSender } from '../../../memory/sync/messa
 import { defineCommand, UsageError } from '../../command/command.ts'
 import { flag, memoryOptions, optional, text, texts } from '../../command/options.ts'
 import type { OpenedPorts, Session } from '../../session.ts'
-import { counted, lines, table } from '../../text/output.ts'
+import { lines, pluralize, table } from '../../text/output.ts'
 
 const lockWaitMs = 600_000
 
@@ -141,10 +141,10 @@ async function syncTo(context: SyncContext, address: string, first: FirstSync, s
     }
     const report = async (received: number, sent: number, skipped: readonly string[] = []) => ({
       document: { target: address, received, sent, skipped },
-      text: () => `Received ${counted(received, 'change')} and sent ${sent}.`,
+      text: () => `Received ${pluralize(received, 'change')} and sent ${sent}.`,
       notes: [
         skipped.length > 0 &&
-          `${counted(skipped.length, 'file')} of the folder cannot be read yet (half-copied, or earlier ones are missing) and will be taken later: ${skipped.join(', ')}`,
+          `${pluralize(skipped.length, 'file')} of the folder cannot be read yet (half-copied, or earlier ones are missing) and will be taken later: ${skipped.join(', ')}`,
       ],
     })
     if (isSsh) {
@@ -175,7 +175,7 @@ async function confirmFirst({ ports, user, file }: SyncContext, address: string,
   const { total: beliefs } = await ports.store.list({ user }, { limit: 1, offset: 0 })
   const { total: turns } = await ports.store.listTurns({ user }, { limit: 1, offset: 0 })
   const { excluded } = await file.read()
-  const extent = `${counted(beliefs, 'belief')} and ${counted(turns, 'turn')}${excluded.length === 0 ? '' : ` (without ${excluded.join(', ')})`}`
+  const extent = `${pluralize(beliefs, 'belief')} and ${pluralize(turns, 'turn')}${excluded.length === 0 ? '' : ` (without ${excluded.join(', ')})`}`
   if (!session.terminal.isInteractive())
     throw new UsageError(`The first sync with ${address} would exchange ${extent}.`, 'Confirm it with --yes.')
   const question = `Exchange ${extent}, with their history, with ${address}? Settings and tokens stay here.`
