@@ -275,14 +275,16 @@ const asPasted = ({ findings, refused }: Extraction): Extraction => ({
 })
 
 /** The outcome of each turn, by the present state of the store. */
-async function outcomesOf({ store }: Ports, user: string, batch: readonly Prepared[]): Promise<HearResult['turns']> {
+async function outcomesOf(ports: Ports, user: string, batch: readonly Prepared[]): Promise<HearResult['turns']> {
   const turns = batch.flatMap((one) => ('turn' in one ? [one.turn] : []))
-  const known = await store.knownTurns(user, turns)
+  const known = await ports.store.knownTurns(user, turns)
+  const forgotten = await forgottenAmong(ports, user, turns)
   const messages = new Set<string>()
   return batch.map((one) => {
     if (!('turn' in one)) return { outcome: one.outcome, turn: null, reason: one.reason }
     const before = known[turns.indexOf(one.turn)] ?? null
-    if (before === 'forgotten') return { outcome: 'forgotten', turn: null }
+    if (before === 'forgotten' || (before === null && forgotten.has(one.turn)))
+      return { outcome: 'forgotten', turn: null }
     if (before !== null) return { outcome: 'known', turn: before }
     const { messageId, index: _index, ...turn } = one.turn
     // The same message twice in one list.
@@ -290,4 +292,19 @@ async function outcomesOf({ store }: Ports, user: string, batch: readonly Prepar
     if (messageId !== null) messages.add(messageId)
     return { outcome: 'kept', turn }
   })
+}
+
+/** The turns whose words were forgotten in the same conversation, on this device or another one of the person. */
+async function forgottenAmong(
+  { sync, syncDevice }: Ports,
+  user: string,
+  turns: readonly NewTurn[],
+): Promise<ReadonlySet<NewTurn>> {
+  const store = await sync?.()
+  if (store === undefined || syncDevice === undefined || !(await store.hasForgottenTexts(user))) return new Set()
+  const { keys } = await (await syncDevice(user)).read()
+  const { fingerprintsOfTurn } = await import('../sync/fingerprints.ts')
+  const candidates = new Map(turns.map((turn) => [turn, fingerprintsOfTurn(keys, turn)]))
+  const found = await store.forgottenTexts(user, [...candidates.values()].flat())
+  return new Set(turns.filter((turn) => candidates.get(turn)?.some((one) => found.has(one))))
 }

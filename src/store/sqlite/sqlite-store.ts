@@ -1,5 +1,6 @@
 import type { Membership } from '../../beliefs/access-store.ts'
 import type { StoreCare } from '../../beliefs/store-care.ts'
+import type { SyncStore } from '../../beliefs/sync-store.ts'
 import { MemoryError } from '../../errors.ts'
 import type { CaredStore } from '../../search/store-port.ts'
 import { analysisVersion } from '../belief-row.ts'
@@ -25,6 +26,8 @@ export type SqliteStoreOptions = DatabaseOptions & {
 export type SqliteStore = CaredStore & {
   /** The journal as records, to copy it from and to other stores. */
   records(): Promise<SqliteRecords>
+  /** The exchange of events with other devices. */
+  sync(): Promise<SyncStore>
   /** Makes the next read see the writes of other connections, also within `withSnapshot`. */
   endSnapshot(): void
 }
@@ -228,6 +231,7 @@ function openStore(options: SqliteStoreOptions, openWith: (readonly: boolean) =>
       })
     },
     records: async () => (await loaded(loadMaintenance())).recordsIn(committing),
+    sync: async () => (await loaded(import('./sync.ts'))).syncIn(committing),
     withSnapshot: (work) => connection.withSnapshot(work),
     endSnapshot: () => connection.endSnapshot(),
     close: async () => {
