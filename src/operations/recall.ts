@@ -292,7 +292,7 @@ export const recall = {
     answer: shaped(({ z, Belief, Remedy }) =>
       z.object({
         belief: Belief,
-        isFulfilled: z.boolean().describe('It is like that already.'),
+        isFulfilled: z.boolean().describe('Recall does this already; there is nothing to change.'),
         remedies: z.array(Remedy).describe('Those that achieve the wish first. Harmful ones are withheld.'),
         withheld: z.array(z.object({ summary: z.string(), reason: z.string() })),
       }),

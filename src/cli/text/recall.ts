@@ -100,7 +100,7 @@ export function contextText(context: Context, { explain, ages }: ContextView, st
   const sections: readonly (readonly [string, readonly string[]])[] = [
     [preludeTitle, prelude === null ? [] : [indented(harmless(prelude.text), 2, style.width)]],
     ...(areQuotesFirst ? [said] : []),
-    ['Always holds here', pinned.map((belief) => beliefBlock(belief, style, { age: ages.get(belief.id) }))],
+    ['Pinned', pinned.map((belief) => beliefBlock(belief, style, { age: ages.get(belief.id) }))],
     ['Relevant to this message', relevant.map((one) => relevantBlock(one, { explain, ages }, style))],
     ['Still open', questions.map((question) => beliefBlock(question, style))],
     ...(areQuotesFirst ? [] : [said]),

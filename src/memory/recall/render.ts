@@ -51,7 +51,7 @@ export function renderContext(context: ShownContext): string {
       context.prelude === null ? [] : context.prelude.text.split('\n').map((line) => `- ${safe(line)}`),
     ),
     areQuotesFirst ? quotes : '',
-    section('Always holds here', context.pinned.filter(({ id }) => !inPrelude.has(id)).map(lineOf)),
+    section('Pinned', context.pinned.filter(({ id }) => !inPrelude.has(id)).map(lineOf)),
     section(
       'Relevant to this message',
       context.relevant.map(({ belief }) => lineOf(belief)),
