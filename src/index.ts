@@ -60,6 +60,7 @@ export type {
   MatchedWords,
   NearMiss,
   NearMissReason,
+  PerhapsBelief,
   Prelude,
   Quote,
   QuoteDecision,

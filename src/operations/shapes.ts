@@ -171,6 +171,13 @@ export const QuoteDecision = z.object({
   unclear: z.array(z.string()).describe('Turns that are left out because too many newer ones may have changed them.'),
 }) satisfies z.ZodType<context.QuoteDecision>
 
+/** A belief that the message does not name, found by the meaning of its content. */
+export const PerhapsBelief = z.object({
+  belief: Belief,
+  cosine: z.number().describe('Of its content with the message.'),
+  leastCosine: z.number().describe('The least cosine that is shown.'),
+}) satisfies z.ZodType<context.PerhapsBelief>
+
 export const RecallContext = z.object({
   user: z.string(),
   agent: z.string().nullable(),
@@ -184,6 +191,9 @@ export const RecallContext = z.object({
     .describe(
       'Earlier words that help with the message: the sure ones first, and a newer one before the older one that it may update.',
     ),
+  perhaps: z
+    .array(PerhapsBelief)
+    .describe('Beliefs near to the message in meaning, the nearest first; the agent may ignore them.'),
   isMessageCut: z
     .boolean()
     .describe('The message has more than 32,000 characters: only its first and last 16,000 were read.'),
@@ -193,11 +203,13 @@ export const WhyVerdict = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('relevant'), rank: z.int(), relevant: RelevantBelief }),
   z.object({ kind: z.literal('pinned'), rank: z.int() }),
   z.object({ kind: z.literal('question'), rank: z.int() }),
+  PerhapsBelief.omit({ belief: true }).extend({ kind: z.literal('perhaps'), rank: z.int() }),
   z.object({ kind: z.literal('left-out'), reason: NearMissReason, inPrelude: z.boolean() }),
   z.object({
     kind: z.literal('not-mentioned'),
     forms: z.array(z.object({ form: z.string(), present: z.array(z.string()), missing: z.array(z.string()) })),
     inPrelude: z.boolean(),
+    meaning: PerhapsBelief.omit({ belief: true }).nullable().describe('Null if it is not among the nearest.'),
   }),
 ]) satisfies z.ZodType<MemoryVerdict>
 

@@ -7,6 +7,7 @@ import type {
   MatchedForm,
   MatchedWords,
   NearMissReason,
+  PerhapsBelief,
   Quote,
   QuoteDecision,
   RelevantBelief,
@@ -91,7 +92,7 @@ type ContextView = { readonly explain: boolean; readonly ages: ReadonlyMap<strin
 
 /** A context for people: the same tiers as an agent gets, in the same order. */
 export function contextText(context: Context, { explain, ages }: ContextView, style: Style): string {
-  const { prelude, pinned, relevant, questions, quotes, quoteDecision, nearMisses = [] } = context
+  const { prelude, pinned, relevant, questions, quotes, perhaps, quoteDecision, nearMisses = [] } = context
   const misses = nearMisses.map(({ belief, reason }) => `${called(belief)}: ${reasonText(reason)}`)
   const atLevel = (level: Quote['level']): readonly string[] =>
     quotes.filter((quote) => quote.level === level).map((quote) => quoteBlock(quote, quoteDecision, explain, style))
@@ -104,7 +105,7 @@ export function contextText(context: Context, { explain, ages }: ContextView, st
     ['Relevant to this message', relevant.map((one) => relevantBlock(one, { explain, ages }, style))],
     ['Still open', questions.map((question) => beliefBlock(question, style))],
     ...(areQuotesFirst ? [] : [said]),
-    ['Perhaps relevant, said earlier', atLevel('perhaps')],
+    ['Perhaps relevant', [...atLevel('perhaps'), ...perhaps.map((one) => perhapsBlock(one, ages, style))]],
     ['Why no quote is shown', silenceLines(quotes, quoteDecision, style)],
     ['Mentioned, but left out', misses.map((miss) => indented(miss, 2, style.width))],
   ]
@@ -125,6 +126,13 @@ function relevantBlock(relevant: RelevantBelief, { explain, ages }: ContextView,
     reasons.map((line) => dimmed(line, style)),
   )
 }
+
+const perhapsBlock = (one: PerhapsBelief, ages: ContextView['ages'], style: Style): string =>
+  lines(beliefBlock(one.belief, style, { age: ages.get(one.belief.id) }), dimmed(meaningText(one), style))
+
+/** How near a belief is to the message, and how near it has to be. */
+export const meaningText = ({ cosine, leastCosine }: Omit<PerhapsBelief, 'belief'>): string =>
+  `The cosine of its content with the message is ${rounded(cosine)}; beliefs are shown as perhaps relevant from ${rounded(leastCosine)} on.`
 
 function quoteBlock(quote: Quote, decision: QuoteDecision | undefined, explain: boolean, style: Style): string {
   const { text, at, utcOffset, earlier, correctedAt } = quote

@@ -3,8 +3,9 @@ import { analyse } from '../../search/analyse.ts'
 import { cutMessage } from '../../search/message.ts'
 import { singular } from '../../search/singular.ts'
 import { findBelief } from '../find-belief.ts'
+import type { NearBelief } from '../meaning/belief-meaning.ts'
 import type { Ports } from '../ports.ts'
-import type { NearMissReason, RelevantBelief } from '../recall/context.ts'
+import type { NearMissReason, PerhapsBelief, RelevantBelief } from '../recall/context.ts'
 import { assemble, type RecallRequest } from '../recall/recall.ts'
 
 export type WhyRequest = RecallRequest & { readonly reference: string }
@@ -14,6 +15,7 @@ export type Verdict =
   | { readonly kind: 'relevant'; readonly rank: number; readonly relevant: RelevantBelief }
   | { readonly kind: 'pinned'; readonly rank: number }
   | { readonly kind: 'question'; readonly rank: number }
+  | ({ readonly kind: 'perhaps'; readonly rank: number } & Nearness)
   | { readonly kind: 'left-out'; readonly reason: NearMissReason; readonly inPrelude: boolean }
   | {
       readonly kind: 'not-mentioned'
@@ -24,14 +26,19 @@ export type Verdict =
         readonly missing: readonly string[]
       }[]
       readonly inPrelude: boolean
+      /** Null if recall compares words alone, or the belief is not among the nearest in meaning. */
+      readonly meaning: Nearness | null
     }
+
+/** How near the content of a belief is to a message in meaning. */
+type Nearness = Pick<PerhapsBelief, 'cosine' | 'leastCosine'>
 
 export type Why = { readonly belief: Belief; readonly verdict: Verdict }
 
 /** Answers for one belief why it surfaced for a message, or why it did not. */
 export async function why(ports: Ports, request: WhyRequest): Promise<Why> {
   const belief = await findBelief(ports, request)
-  const { context, misses } = await assemble(ports, request)
+  const { context, misses, near } = await assemble(ports, request)
   const place = context.relevant.findIndex((relevant) => relevant.belief.id === belief.id)
   const relevant = context.relevant[place]
   if (relevant !== undefined) return { belief, verdict: { kind: 'relevant', rank: place + 1, relevant } }
@@ -39,10 +46,23 @@ export async function why(ports: Ports, request: WhyRequest): Promise<Why> {
   if (pinned >= 0) return { belief, verdict: { kind: 'pinned', rank: pinned + 1 } }
   const question = context.questions.findIndex(({ id }) => id === belief.id)
   if (question >= 0) return { belief, verdict: { kind: 'question', rank: question + 1 } }
+  const nearest = context.perhaps.findIndex((one) => one.belief.id === belief.id)
+  const { cosine, leastCosine } = context.perhaps[nearest] ?? {}
+  if (cosine !== undefined && leastCosine !== undefined)
+    return { belief, verdict: { kind: 'perhaps', rank: nearest + 1, cosine, leastCosine } }
   const miss = (await misses()).find((near) => near.belief.id === belief.id)
   const inPrelude = context.prelude?.beliefIds.includes(belief.id) ?? false
   if (miss !== undefined) return { belief, verdict: { kind: 'left-out', reason: miss.reason, inPrelude } }
-  return { belief, verdict: { kind: 'not-mentioned', forms: formsAgainst(belief, request.message), inPrelude } }
+  const meaning = await nearnessOf(belief, near)
+  const forms = formsAgainst(belief, request.message)
+  return { belief, verdict: { kind: 'not-mentioned', forms, inPrelude, meaning } }
+}
+
+async function nearnessOf({ id }: Belief, near: readonly NearBelief[]): Promise<Nearness | null> {
+  const found = near.find(({ beliefId }) => beliefId === id)
+  if (found === undefined) return null
+  const { leastCosine } = await import('../meaning/belief-meaning.ts')
+  return { cosine: found.cosine, leastCosine }
 }
 
 function formsAgainst(belief: Belief, message: string) {

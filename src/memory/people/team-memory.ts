@@ -260,6 +260,10 @@ function merged(contexts: readonly Context[], limits: ReturnType<typeof parseBud
   // The sort is stable: of equal scores the person's own come first. Participants of a relation have the score 0.
   const byScore = contexts.flatMap((one) => one.relevant).toSorted((one, other) => other.score - one.score)
   const relevant = budget.takeRelevant(byScore)
+  // Each has at most as many lines as one message may have.
+  const maxLines = Math.max(...contexts.map(({ quotes, perhaps }) => quotes.length + perhaps.length))
+  const nearest = contexts.flatMap((one) => one.perhaps).toSorted((one, other) => other.cosine - one.cosine)
+  const perhaps = budget.takeRelevant(nearest.slice(0, maxLines - own.quotes.length))
   const nearMisses = contexts.flatMap((one) => one.nearMisses ?? [])
   const namedAnyway = contexts.flatMap((one) => one.namedAnyway ?? [])
   return {
@@ -269,6 +273,7 @@ function merged(contexts: readonly Context[], limits: ReturnType<typeof parseBud
     pinned,
     relevant,
     questions,
+    perhaps,
     ...(own.nearMisses === undefined ? {} : { nearMisses, namedAnyway }),
   }
 }

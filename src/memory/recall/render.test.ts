@@ -17,6 +17,7 @@ const empty: Context = {
   relevant: [],
   questions: [],
   quotes: [],
+  perhaps: [],
   isMessageCut: false,
 }
 const relevant = (one: Belief) => ({

@@ -21,6 +21,7 @@ import {
   explanationLines,
   explanationTree,
   levelsText,
+  meaningText,
   quoted,
   reasonText,
   rounded,
@@ -190,6 +191,13 @@ export function verdictText({ belief, verdict }: Why, activeScopes: readonly str
       return `${what} is recalled whatever the message says, because it is pinned.`
     case 'question':
       return `${what} is shown whatever the message says, because it is an open question that is pinned.`
+    case 'perhaps':
+      return lines(
+        `${what} is shown as perhaps relevant, because its content is near to the message in meaning:`,
+        indented(meaningText(verdict), 2, style.width),
+        'The message does not name it. With an alias that the message contains, it is relevant (--fix lists aliases).',
+        'With the setting recallBoldness quiet, it is not shown.',
+      )
     case 'left-out':
       return `${what} is mentioned, but left out: ${reasonText(verdict.reason)}.`
     case 'not-mentioned': {
@@ -199,6 +207,7 @@ export function verdictText({ belief, verdict }: Why, activeScopes: readonly str
       return lines(
         `${what} is not recalled: the message contains neither its name nor an alias.`,
         columns(forms, { width: style.width }),
+        verdict.meaning !== null && indented(notNearText(verdict.meaning), 0, style.width),
         verdict.inPrelude && 'It is among the preferences that every context begins with.',
         isElsewhere && `It belongs to ${harmless(belief.scopes.join(' and '))}, which is not one of the active scopes.`,
         `To add an alias: ${style.command} alias ${harmless(belief.id)} add "the words"`,
@@ -207,6 +216,11 @@ export function verdictText({ belief, verdict }: Why, activeScopes: readonly str
     }
   }
 }
+
+const notNearText = (meaning: Parameters<typeof meaningText>[0]): string =>
+  meaning.cosine < meaning.leastCosine
+    ? meaningText(meaning)
+    : `${meaningText(meaning)} It is left out, because it is in the context already, belongs to another scope, or other lines take its place.`
 
 function presence(present: readonly string[], missing: readonly string[]): string {
   if (missing.length === 0) return `has ${quoted(present)}, but not as one phrase`

@@ -3,6 +3,7 @@ import type {
   ApiBelief,
   ApiMatchedForm,
   ApiNearMiss,
+  ApiPerhapsBelief,
   ApiQuote,
   ApiRelevantBelief,
   RouteAnswer,
@@ -24,7 +25,15 @@ import {
   turnAddress,
 } from '../../ui/elements.tsx'
 import { Panel } from '../../ui/layout.tsx'
-import { ExplanationTree, matchWords, quoteWords, reasonWords, StrengthChip, strengthOf } from './reasons.tsx'
+import {
+  ExplanationTree,
+  matchWords,
+  meaningWords,
+  quoteWords,
+  reasonWords,
+  StrengthChip,
+  strengthOf,
+} from './reasons.tsx'
 import { pointedAt } from './recall-state.ts'
 
 export type Wish = 'absent' | 'present'
@@ -42,7 +51,7 @@ export function ContextView({ answer, isAsked, onWish }: ContextViewProps) {
   const { context, leftOut, quoteDecision, namedAnyway } = answer
   const { prelude, relevant, questions, quotes } = context
   const sure = quotes.filter(({ level }) => level === 'sure')
-  const perhaps = quotes.filter(({ level }) => level === 'perhaps')
+  const perhapsSaid = quotes.filter(({ level }) => level === 'perhaps')
   const told = new Set(prelude?.beliefIds ?? [])
   const pinned = context.pinned.filter(({ id }) => !told.has(id))
   const matchesOf = (id: string) => namedAnyway.find(({ beliefId }) => beliefId === id)?.matches ?? []
@@ -67,7 +76,7 @@ export function ContextView({ answer, isAsked, onWish }: ContextViewProps) {
         title="Relevant to this message"
         note="Named by the message, best first"
         count={relevant.length}
-        empty={emptyWords(isAsked, isNamed, quotes.length)}
+        empty={emptyWords(isAsked, isNamed, quotes.length + context.perhaps.length)}
       >
         {relevant.map((one) => (
           <Relevant key={one.belief.id} relevant={one} onWish={onWish} all={relevant} />
@@ -83,9 +92,16 @@ export function ContextView({ answer, isAsked, onWish }: ContextViewProps) {
           <Quoted key={`${quote.turn}-${quote.text}`} quote={quote} asked={quoteDecision?.asked ?? []} />
         ))}
       </Tier>
-      <Tier title="Perhaps relevant" note="Quotes that the agent may ignore" count={perhaps.length}>
-        {perhaps.map((quote) => (
+      <Tier
+        title="Perhaps relevant"
+        note="Lines that the agent may ignore"
+        count={perhapsSaid.length + context.perhaps.length}
+      >
+        {perhapsSaid.map((quote) => (
           <Quoted key={`${quote.turn}-${quote.text}`} quote={quote} asked={quoteDecision?.asked ?? []} />
+        ))}
+        {context.perhaps.map((one) => (
+          <Perhaps key={one.belief.id} {...one} onWish={onWish} />
         ))}
       </Tier>
       <LeftOutView misses={leftOut} onWish={onWish} />
@@ -93,11 +109,11 @@ export function ContextView({ answer, isAsked, onWish }: ContextViewProps) {
   )
 }
 
-function emptyWords(isAsked: boolean, isNamed: boolean, quotes: number): string {
+function emptyWords(isAsked: boolean, isNamed: boolean, others: number): string {
   if (!isAsked) return 'Write a message to see which beliefs it brings, and why.'
   if (isNamed) return 'The message names only beliefs of every context.'
-  return quotes > 0
-    ? 'The message names no belief. A quote of what was said earlier matches it.'
+  return others > 0
+    ? 'The message names no belief. The lines below match it.'
     : 'The message names nothing that is remembered here.'
 }
 
@@ -154,6 +170,14 @@ function Relevant({ relevant, onWish, all }: RelevantProps) {
     </Pointed>
   )
 }
+
+const Perhaps = ({ belief, cosine, leastCosine, onWish }: ApiPerhapsBelief & { readonly onWish: OnWish }) => (
+  <li class="recalled stack tight">
+    <Head belief={belief} onWish={onWish} wish="present" />
+    <Words belief={belief} />
+    <Reason>{meaningWords({ cosine, leastCosine })}</Reason>
+  </li>
+)
 
 const Score = ({ explanation }: Pick<ApiRelevantBelief, 'explanation'>) => (
   <details class="small">
