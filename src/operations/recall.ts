@@ -1,4 +1,5 @@
 import { actorKinds, type Belief } from '../beliefs/belief.ts'
+import { feedbackVerdicts } from '../beliefs/recall-counts.ts'
 import { turnRoles } from '../beliefs/turn.ts'
 import { invalid, MemoryError } from '../errors.ts'
 import type { Captured } from '../eval/pack/capture.ts'
@@ -276,9 +277,28 @@ export const recall = {
     writes: false,
     http: 'POST /recall/why',
     input: { ...asked, beliefId },
-    answer: shaped(({ z, Belief, WhyVerdict }) => z.object({ belief: Belief, verdict: WhyVerdict })),
+    answer: shaped(({ z, Belief, FeedbackCount, WhyVerdict }) =>
+      z.object({ belief: Belief, verdict: WhyVerdict, feedback: FeedbackCount.nullable() }),
+    ),
     run: async (call, { message, beliefId, ...rest }) =>
       call.memory.why(message, await existing(call, beliefId), optionsOf(call, rest)),
+  }),
+  giveFeedback: operation({
+    summary: 'Count that a recalled belief or turn was useful, or was not. Nothing that is recalled depends on it.',
+    http: 'POST /recall/feedback',
+    input: {
+      id: text(200, 'Id of the belief or turn.'),
+      verdict: choice(feedbackVerdicts),
+    },
+    answer: shaped(({ FeedbackItem }) => FeedbackItem),
+    run: ({ memory }, { id, verdict }) => memory.giveFeedback(id, verdict),
+  }),
+  listFeedback: operation({
+    summary: 'Every belief and turn with feedback, the latest first.',
+    http: 'GET /recall/feedback',
+    input: {},
+    answer: shaped(({ z, FeedbackItem }) => z.object({ items: z.array(FeedbackItem) })),
+    run: async ({ memory }) => ({ items: await memory.feedback() }),
   }),
   remedies: operation({
     summary: 'What would make a belief appear for a message, or stay away; each tried out without changing anything.',

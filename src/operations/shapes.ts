@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { roles, tokenKinds } from '../beliefs/access-store.ts'
 import * as belief from '../beliefs/belief.ts'
 import { eventKinds } from '../beliefs/journal.ts'
+import type * as counts from '../beliefs/recall-counts.ts'
 import * as turn from '../beliefs/turn.ts'
 import type { SessionSummary } from '../beliefs/turn-store.ts'
 import type { QuoteHit as TurnHit } from '../memory/conversation/search-turns.ts'
@@ -10,6 +11,7 @@ import type { Verdict as MemoryVerdict } from '../memory/explain/why.ts'
 import type { WhyTurn as MemoryWhyTurn } from '../memory/explain/why-turn.ts'
 import { learnOutcomes } from '../memory/learn/learn.ts'
 import type * as context from '../memory/recall/context.ts'
+import type { FeedbackItem as MemoryFeedbackItem } from '../memory/recall/feedback.ts'
 import type { SearchHit as BeliefHit, Highlight as FieldHighlight } from '../memory/recall/search.ts'
 import type * as explanation from '../search/explanation.ts'
 import { strengths } from '../search/turns/strength.ts'
@@ -246,6 +248,18 @@ export const Turn = z.object({
     .describe('Start and end of each statement in it that may be pasted; null if not looked for yet.'),
 }) satisfies z.ZodType<turn.Turn>
 
+export const FeedbackCount = z.object({
+  id: z.string().describe('Of the belief or turn.'),
+  useful: z.int().describe('How often the person called it useful.'),
+  notUseful: z.int(),
+  lastAt: z.string(),
+}) satisfies z.ZodType<counts.FeedbackCount>
+
+export const FeedbackItem = z.union([
+  FeedbackCount.extend({ belief: Belief }),
+  FeedbackCount.extend({ turn: Turn }),
+]) satisfies z.ZodType<MemoryFeedbackItem>
+
 export const WhyTurn = z.object({
   turn: Turn,
   isInView: z.boolean().describe('False: it was said in another scope; the rest is judged as if that were active.'),
@@ -262,6 +276,7 @@ export const WhyTurn = z.object({
     .describe(
       'Why it is not quoted; other quotes or a belief: these are shown instead; the newest word: too many newer turns may have changed it.',
     ),
+  feedback: FeedbackCount.nullable().describe('Null without feedback.'),
   saidInAll: z.object({ units: z.int(), words: z.int() }).describe('How much was said in the scopes.'),
   asked: z.array(z.string()).describe('The words of the message that a quote is looked for by.'),
   unknown: z.array(z.string()).describe('Those of them that no turn has.'),

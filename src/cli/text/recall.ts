@@ -1,3 +1,4 @@
+import type { FeedbackCount } from '../../beliefs/recall-counts.ts'
 import { reporterOf, type Turn } from '../../beliefs/turn.ts'
 import { localDay } from '../../local-time.ts'
 import { preludeTitle } from '../../memory/recall/budget.ts'
@@ -34,6 +35,10 @@ function wordsText({ text, typo }: MatchedWords): string {
   const written = text.toLowerCase() === typo.written ? '' : `"${harmless(typo.written)}" `
   return `"${harmless(text)}" (${written}read as "${harmless(typo.meant)}")`
 }
+
+/** "2 useful, 1 not useful". */
+export const feedbackText = ({ useful, notUseful }: FeedbackCount): string =>
+  `${useful} useful, ${notUseful} not useful`
 
 /** The arithmetic of one step: `1.386 (idf of 1 in 4) × 2 (name boost) = 2.773`. */
 export function arithmetic({ op, parts, value, label }: Explanation): string {

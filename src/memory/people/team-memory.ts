@@ -11,7 +11,7 @@ import { requirePage, type SearchHit } from '../recall/search.ts'
 // biome-ignore format: a table, by role
 const least: Readonly<Record<Exclude<keyof Memory, 'close'>, Role | 'none'>> = {
   recall: 'reader', search: 'reader', why: 'reader', remedies: 'reader', suggestAliases: 'reader', get: 'reader', list: 'reader',
-  find: 'reader', history: 'reader', events: 'reader', scopes: 'reader', proposals: 'reader', candidates: 'reader',
+  find: 'reader', giveFeedback: 'reader', feedback: 'reader', history: 'reader', events: 'reader', scopes: 'reader', proposals: 'reader', candidates: 'reader',
   review: 'reader', export: 'reader',
   remember: 'writer', correct: 'writer', reinforce: 'writer', pin: 'writer', unpin: 'writer', addAliases: 'writer',
   removeAliases: 'writer', setWhy: 'writer', edit: 'writer', resolve: 'writer',
@@ -192,6 +192,7 @@ function decisions(memories: readonly Memory[]) {
   return {
     proposals: () => everywhere((memory) => memory.proposals()),
     candidates: () => everywhere((memory) => memory.candidates()),
+    feedback: () => everywhere((memory) => memory.feedback()),
     review: async ({ limit = 50, offset = 0, ...filter } = {}) => {
       requirePage({ limit, offset })
       // Each may fill the page alone.
@@ -209,7 +210,7 @@ function decisions(memories: readonly Memory[]) {
 // biome-ignore format: a list of names
 const referring = [
   'get', 'history', 'correct', 'reinforce', 'confirm', 'pin', 'unpin', 'addAliases', 'removeAliases', 'setWhy', 'edit',
-  'resolve', 'forget', 'previewForget', 'accept', 'reject',
+  'resolve', 'forget', 'previewForget', 'accept', 'reject', 'giveFeedback',
 ] as const satisfies readonly (keyof Memory)[]
 
 /**

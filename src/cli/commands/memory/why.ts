@@ -20,6 +20,7 @@ import { columns, harmless, indented, lines, type Style } from '../../text/outpu
 import {
   explanationLines,
   explanationTree,
+  feedbackText,
   levelsText,
   meaningText,
   quoted,
@@ -58,17 +59,20 @@ export const why = defineCommand({
       belief: async () => {
         if (fix || apply !== undefined) return remedied(memory, message, belief, apply)
         const verdict = await memory.why(message, belief)
-        return { document: verdict, text: (style) => verdictText(verdict, scopes, style) }
+        return { document: verdict, text: (style) => lines(verdictText(verdict, scopes, style), feedbackLine(verdict)) }
       },
       turn: async ({ id }) => {
         if (fix || apply !== undefined)
           throw new UsageError('--fix and --apply are for beliefs; a turn cannot be changed.')
         const verdict = await memory.whyTurn(message, id)
-        return { document: verdict, text: (style) => turnVerdictText(verdict, style) }
+        return { document: verdict, text: (style) => lines(turnVerdictText(verdict, style), feedbackLine(verdict)) }
       },
     })
   },
 })
+
+const feedbackLine = ({ feedback }: Pick<Why, 'feedback'>): string | false =>
+  feedback !== null && `Feedback on it: ${feedbackText(feedback)}.`
 
 /** Lists changes that would change the verdict on a belief, or makes one of them. Only changes that help are listed. */
 async function remedied(memory: Memory, message: string, reference: string, apply?: number): Promise<CommandAnswer> {

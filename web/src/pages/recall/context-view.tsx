@@ -1,4 +1,5 @@
 import type { ComponentChildren } from 'preact'
+import type { FeedbackVerdict } from '../../../../src/beliefs/recall-counts.ts'
 import type {
   ApiBelief,
   ApiMatchedForm,
@@ -8,11 +9,14 @@ import type {
   ApiRelevantBelief,
   RouteAnswer,
 } from '../../../../src/http/api/contract.ts'
+import { ask } from '../../api/client.ts'
 import { pluralize } from '../../format/numbers.ts'
 import { dayOf, moment } from '../../format/time.ts'
 import { typeWords } from '../../format/words.ts'
+import { useKeys } from '../../navigation/keys.ts'
 import { address } from '../../navigation/match.ts'
 import { Link } from '../../navigation/router.tsx'
+import { showToast, toastRefusal } from '../../state/changes.ts'
 import {
   AgeBadge,
   Badge,
@@ -48,6 +52,10 @@ type ContextViewProps = {
 
 /** The context in its order, each line once and with its reason; then the beliefs that were left out. */
 export function ContextView({ answer, isAsked, onWish }: ContextViewProps) {
+  useKeys({
+    u: { does: 'Call the recalled line under the pointer useful', onPress: () => giveFeedbackHere('useful') },
+    n: { does: 'Call the recalled line under the pointer not useful', onPress: () => giveFeedbackHere('not-useful') },
+  })
   const { context, leftOut, quoteDecision, namedAnyway } = answer
   const { prelude, relevant, questions, quotes } = context
   const sure = quotes.filter(({ level }) => level === 'sure')
@@ -167,17 +175,53 @@ function Relevant({ relevant, onWish, all }: RelevantProps) {
       ) : (
         <Reason>It is not named itself; it is part of “{relation?.name ?? 'a relation'}”, which was.</Reason>
       )}
+      <Feedback id={belief.id} of={belief.name} />
     </Pointed>
   )
 }
 
 const Perhaps = ({ belief, cosine, leastCosine, onWish }: ApiPerhapsBelief & { readonly onWish: OnWish }) => (
-  <li class="recalled stack tight">
+  <Pointed id={belief.id}>
     <Head belief={belief} onWish={onWish} wish="present" />
     <Words belief={belief} />
     <Reason>{meaningWords({ cosine, leastCosine })}</Reason>
-  </li>
+    <Feedback id={belief.id} of={belief.name} />
+  </Pointed>
 )
+
+const giveFeedbackHere = (verdict: FeedbackVerdict): void => {
+  if (pointedAt.value !== null) void giveFeedback(pointedAt.value, verdict)
+}
+
+async function giveFeedback(id: string, verdict: FeedbackVerdict): Promise<void> {
+  try {
+    const { useful, notUseful } = await ask('giveFeedback', { body: { id, verdict } })
+    showToast(`Thank you. In all ${useful} useful, ${notUseful} not useful.`)
+  } catch (error) {
+    toastRefusal(error)
+  }
+}
+
+/** Two buttons that count whether a recalled line was useful. */
+const Feedback = ({ id, of }: { readonly id: string; readonly of: string }) => (
+  <p class="row small">
+    {feedbackButtons.map(([verdict, label]) => (
+      <Button
+        key={verdict}
+        tone="quiet"
+        class="small"
+        onClick={() => giveFeedback(id, verdict)}
+        aria-label={`${label}: ${of}`}
+        label={label}
+      />
+    ))}
+  </p>
+)
+
+const feedbackButtons = [
+  ['useful', 'Useful'],
+  ['not-useful', 'Not useful'],
+] as const satisfies readonly (readonly [FeedbackVerdict, string])[]
 
 const Score = ({ explanation }: Pick<ApiRelevantBelief, 'explanation'>) => (
   <details class="small">
@@ -195,6 +239,9 @@ const Pointed = ({ id, children }: { readonly id: string; readonly children: Com
     }}
     onMouseLeave={() => {
       pointedAt.value = null
+    }}
+    onFocusIn={() => {
+      pointedAt.value = id
     }}
   >
     {children}
@@ -219,7 +266,7 @@ function Quoted({ quote, asked }: { readonly quote: ApiQuote; readonly asked: re
   const { text, at, utcOffset, speaker, role, earlier, correctedAt, explanation, session, turn } = quote
   const who = speaker ?? speakers[role]
   return (
-    <li class="recalled stack tight">
+    <Pointed id={turn}>
       <div class="row">
         <b>
           <bdi>{who}</bdi> said on{' '}
@@ -240,7 +287,8 @@ function Quoted({ quote, asked }: { readonly quote: ApiQuote; readonly asked: re
       </blockquote>
       <Reason>{quoteWords(quote, asked)}</Reason>
       <Score explanation={explanation} />
-    </li>
+      <Feedback id={turn} of={text} />
+    </Pointed>
   )
 }
 
