@@ -177,7 +177,7 @@ export const QuoteDecision = z.object({
 export const PerhapsBelief = z.object({
   belief: Belief,
   cosine: z.number().describe('Of its content with the message.'),
-  leastCosine: z.number().describe('The least cosine that is shown.'),
+  minCosine: z.number().describe('The least cosine that is shown.'),
 }) satisfies z.ZodType<context.PerhapsBelief>
 
 export const RecallContext = z.object({
@@ -319,7 +319,7 @@ export const Revision = z.object({
 /** The result of a change. */
 export const Changed = z.object({ belief: Belief, replaced: z.array(Belief), event: z.int() })
 
-export const Edited = z.object({
+export const EditResult = z.object({
   outcome: z.enum(['edited', 'unchanged', 'proposed']),
   belief: Belief,
   event: z.int().nullable().describe('The number of the change in the journal; undo takes it.'),

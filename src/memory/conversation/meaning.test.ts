@@ -126,12 +126,12 @@ describe('a belief', () => {
 
     expect(before).toMatchObject({ relevant: [], perhaps: [] })
     expect(after).toMatchObject({ relevant: [], perhaps: [{ belief: { name: 'knee' } }] })
-    const [{ cosine, leastCosine }] = after.perhaps as [PerhapsBelief]
-    expect(cosine).toBeGreaterThanOrEqual(leastCosine)
-    expect(verdict).toEqual({ kind: 'perhaps', rank: 1, cosine, leastCosine })
+    const [{ cosine, minCosine }] = after.perhaps as [PerhapsBelief]
+    expect(cosine).toBeGreaterThanOrEqual(minCosine)
+    expect(verdict).toEqual({ kind: 'perhaps', rank: 1, cosine, minCosine })
     expect((await place.opened.why(asked, 'tyres')).verdict).toMatchObject({
       kind: 'not-mentioned',
-      meaning: { leastCosine },
+      meaning: { minCosine },
     })
     expect(renderContext(after)).toContain(`## Perhaps relevant; ignore what does not help\n- knee: ${content}\n`)
   })

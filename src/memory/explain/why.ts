@@ -33,7 +33,7 @@ export type Verdict =
     }
 
 /** How near the content of a belief is to a message in meaning. */
-type Nearness = Pick<PerhapsBelief, 'cosine' | 'leastCosine'>
+type Nearness = Pick<PerhapsBelief, 'cosine' | 'minCosine'>
 
 export type Why = {
   readonly belief: Belief
@@ -62,9 +62,8 @@ async function verdictOn(ports: Ports, belief: Belief, request: RecallRequest): 
   const question = context.questions.findIndex(({ id }) => id === belief.id)
   if (question >= 0) return { kind: 'question', rank: question + 1 }
   const nearest = context.perhaps.findIndex((one) => one.belief.id === belief.id)
-  const { cosine, leastCosine } = context.perhaps[nearest] ?? {}
-  if (cosine !== undefined && leastCosine !== undefined)
-    return { kind: 'perhaps', rank: nearest + 1, cosine, leastCosine }
+  const { cosine, minCosine } = context.perhaps[nearest] ?? {}
+  if (cosine !== undefined && minCosine !== undefined) return { kind: 'perhaps', rank: nearest + 1, cosine, minCosine }
   const miss = (await misses()).find((near) => near.belief.id === belief.id)
   const inPrelude = context.prelude?.beliefIds.includes(belief.id) ?? false
   if (miss !== undefined) return { kind: 'left-out', reason: miss.reason, inPrelude }
@@ -76,8 +75,8 @@ async function verdictOn(ports: Ports, belief: Belief, request: RecallRequest): 
 async function nearnessOf({ id }: Belief, near: readonly NearBelief[]): Promise<Nearness | null> {
   const found = near.find(({ beliefId }) => beliefId === id)
   if (found === undefined) return null
-  const { leastCosine } = await import('../meaning/belief-meaning.ts')
-  return { cosine: found.cosine, leastCosine }
+  const { minCosine } = await import('../meaning/belief-meaning.ts')
+  return { cosine: found.cosine, minCosine }
 }
 
 function formsAgainst(belief: Belief, message: string) {

@@ -12,7 +12,7 @@ export type NearBelief = { readonly beliefId: string; readonly cosine: number }
 
 /**
  * The beliefs of a user whose content is nearest to a message in meaning, best first, of every scope. None are found by a model
- * other than the one of this package, because `leastCosine` was chosen for that one, by `scripts/calibrate-beliefs.ts`.
+ * other than the one of this package, because `minCosine` was chosen for that one, by `scripts/calibrate-beliefs.ts`.
  */
 export async function beliefsByMeaning(
   { store, embedder }: Pick<Ports, 'store'> & { readonly embedder: Ports['embedder'] | undefined },
@@ -25,4 +25,4 @@ export async function beliefsByMeaning(
 }
 
 /** From this cosine on, a belief counts as found by meaning. */
-export const leastCosine = threshold.minCosine
+export const minCosine = threshold.minCosine

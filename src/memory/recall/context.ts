@@ -78,7 +78,7 @@ export type PerhapsBelief = {
   readonly belief: Belief
   /** Of its content with the message, and the least cosine that is shown. */
   readonly cosine: number
-  readonly leastCosine: number
+  readonly minCosine: number
 }
 
 /** A sentence of a turn, shown unasked because it probably helps with the message. */

@@ -180,11 +180,11 @@ function Relevant({ relevant, onWish, all }: RelevantProps) {
   )
 }
 
-const Perhaps = ({ belief, cosine, leastCosine, onWish }: ApiPerhapsBelief & { readonly onWish: OnWish }) => (
+const Perhaps = ({ belief, cosine, minCosine, onWish }: ApiPerhapsBelief & { readonly onWish: OnWish }) => (
   <Pointed id={belief.id}>
     <Head belief={belief} onWish={onWish} wish="present" />
     <Words belief={belief} />
-    <Reason>{meaningWords({ cosine, leastCosine })}</Reason>
+    <Reason>{meaningWords({ cosine, minCosine })}</Reason>
     <Feedback id={belief.id} of={belief.name} />
   </Pointed>
 )
