@@ -30,6 +30,7 @@ export const commands: readonly (CommandEntry | CommandGroup)[] = [
   { name: 'hear', group: 'Remember and recall', summary: 'Store a message word for word, and learn from it.', load: async () => (await import('./commands/conversation/hear.ts')).hear },
   { name: 'recall', group: 'Remember and recall', summary: 'Show the beliefs and quotes that belong in the context for a message.', load: async () => (await import('./commands/memory/recall.ts')).recall },
   { name: 'why', aliases: ['remedies'], aliasOptions: { remedies: ['--fix'] }, group: 'Search and inspect', summary: 'Explain why a belief is recalled for a message, or why it is not.', load: async () => (await import('./commands/memory/why.ts')).why },
+  { name: 'feedback', group: 'Search and inspect', summary: 'Count whether recalled beliefs and turns were useful, or list the counts.', load: async () => (await import('./commands/memory/feedback.ts')).feedback },
   { name: 'search', group: 'Search and inspect', summary: 'Search beliefs and conversations.', load: async () => (await import('./commands/memory/search.ts')).search },
   { name: 'beliefs', aliases: ['list'], group: 'Search and inspect', summary: 'List beliefs, or their scopes.', load: async () => (await import('./commands/memory/beliefs.ts')).beliefs },
   { name: 'show', aliases: ['get'], group: 'Search and inspect', summary: 'Show everything about one belief.', load: async () => (await import('./commands/memory/history.ts')).show },
