@@ -9,9 +9,9 @@ const budgets: Readonly<Record<string, number>> = {
   '': 1_450,
   adapters: 600,
   beliefs: 800,
-  cli: 13_800,
+  cli: 14_050,
   'cli/resident': 250,
-  eval: 10_000,
+  eval: 10_400,
   files: 850,
   http: 1_650,
   mcp: 750,
@@ -25,9 +25,9 @@ const budgets: Readonly<Record<string, number>> = {
   'store/copy': 250,
   'store/postgres': 1_900,
   'store/sqlite': 4_800,
-  tasks: 4_800,
+  tasks: 5_050,
 }
-const maxLines = 66_550
+const maxLines = 67_450
 /** Max lines of the TypeScript and CSS of the dashboard, in `web`. */
 const maxWebLines = 12_250
 
