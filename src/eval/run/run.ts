@@ -26,6 +26,8 @@ export type CaseOutcome = Pick<CaseRecord, 'caseId' | 'verdict' | 'scores' | 're
   readonly cluster?: string
   readonly explanation?: unknown
   readonly error?: { readonly class: string; readonly message: string }
+  /** The whole answer as a line of a file of rankings, for conversation packs. */
+  readonly ranking?: object
 }
 
 export type ExecutionRequest = {

@@ -127,7 +127,7 @@ async function suiteText(root: string, results: readonly RunResult[]): Promise<r
     lines.push(
       '',
       harmless(table([[`${benchmarkId}, %`, 'cases', ...metrics.map(({ name }) => name)], ...rows, ...byGroup])),
-      ...(own.some(({ summary }) => summary.system?.name === 'vectors') ? [] : [vectorsLeftOut]),
+      ...(own.some(({ isBaseline }) => isBaseline) ? [vectorsLeftOut] : []),
     )
   }
   return lines

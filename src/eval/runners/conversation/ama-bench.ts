@@ -3,7 +3,16 @@ import { join } from 'node:path'
 import { z } from 'zod'
 import { stepRange, stepsNamed } from '../../../search/turns/steps.ts'
 import { fileIn, readObjects, unpublished } from './data-file.ts'
-import { idOf, named, recallAt, type Suite, type SuiteConversation, type SuiteQuestion, turnId } from './suite.ts'
+import {
+  allAt,
+  idOf,
+  named,
+  recallAt,
+  type Suite,
+  type SuiteConversation,
+  type SuiteQuestion,
+  turnId,
+} from './suite.ts'
 
 const Episode = z.object({
   episode_id: z.union([z.string(), z.number()]).transform(String),
@@ -27,6 +36,7 @@ export const amaBench: Suite = {
     const steps = turns.length - given.size
     return named(`${group.toLowerCase()}-`, {
       'r@5': recallAt(ranked, gold.turns, 5),
+      'all@5': allAt(ranked, gold.turns, 5),
       'r@10': recallAt(ranked, gold.turns, 10),
       // What a random order of the steps is expected to reach.
       'chance@5': Math.min(1, 5 / steps),

@@ -13,6 +13,7 @@ import { chunksOf } from './data-file.ts'
 import { factConsolidation } from './factconsolidation.ts'
 import { loCoMo } from './locomo.ts'
 import { longMemEval, pooledLongMemEval } from './longmemeval.ts'
+import { rankingOf, rankingsFile, readRankings } from './rankings.ts'
 import {
   type FoundTurn,
   idOf,
@@ -45,19 +46,23 @@ export function conversationRunner({ open, data, clock, onProgress = () => {} }:
       contents.set(place.directory, content)
       return content
     },
-    open: async (system, { hashed }) => {
-      const memory = await open(system)
-      const { name, version } = memory
-      return { memory, name, version, ...(hashed && { hashed }), close: () => memory.close() }
+    open: async (system, { hashed, suite, path }) => {
+      const file = rankingsFile(system)
+      const ranked = file === null ? null : await readRankings(file, () => suite.read(path))
+      const memory = await open(file === null ? system : 'none')
+      const { name, version } = ranked ?? memory
+      const answers = ranked?.answers ?? null
+      return { memory, answers, name, version, ...(hashed && { hashed }), close: () => memory.close() }
     },
     ablate: {
       'search off': (tested) => ({
         ...tested,
+        answers: null,
         memory: { ...tested.memory, recall: async () => ({ ...emptyAnswer, pushes: false }) },
       }),
     },
-    carryOut: ({ suite, path }, { memory }, request, { onIngested }) =>
-      carryOut(suite, path, { memory, request, clock, onIngested, onProgress }),
+    carryOut: ({ suite, path }, { memory, answers }, request, { onIngested }) =>
+      carryOut(suite, path, { memory, answers, request, clock, onIngested, onProgress }),
   })
 }
 
@@ -65,10 +70,15 @@ export function conversationRunner({ open, data, clock, onProgress = () => {} }:
 const dataPath = ({ directory, manifest }: PackPlace, data: string | undefined): string =>
   data ?? join(directory, manifest.files?.data ?? 'sample')
 
+/** The conversations of a pack, with their questions. */
+export function conversationsOf(place: PackPlace, data: string | undefined): Iterable<SuiteConversation> {
+  const suite = suites.find(({ name }) => name === place.manifest.suite)
+  return suite?.read(dataPath(place, data)) ?? []
+}
+
 /** A question of a pack, and the conversation it is about; null where the pack or the data has no such question. */
 export function questionOf(place: PackPlace, data: string | undefined, caseId: string) {
-  const suite = suites.find(({ name }) => name === place.manifest.suite)
-  for (const conversation of suite?.read(dataPath(place, data)) ?? []) {
+  for (const conversation of conversationsOf(place, data)) {
     const question = conversation.questions.find(({ id }) => id === caseId)
     if (question !== undefined) return { conversation, question }
   }
@@ -104,6 +114,8 @@ const batchSize = 1_000
 
 type Work = Required<Pick<ConversationOptions, 'clock' | 'onProgress'>> & {
   readonly memory: HearingSystem
+  /** The answers of a file of rankings, by question; null if the memory is asked. */
+  readonly answers: ReadonlyMap<string, SystemAnswer> | null
   readonly request: ExecutionRequest
   readonly onIngested: (ms: number) => void
 }
@@ -117,7 +129,7 @@ async function* carryOut(suite: Suite, path: string, work: Work): AsyncGenerator
     const questions = conversation.questions.filter(({ id }) => wanted.has(id))
     if (questions.length === 0) continue
     const began = clock()
-    const problem = await tell(conversation, work)
+    const problem = work.answers === null ? await tell(conversation, work) : null
     if (signal.aborted) return
     ingestMs += clock() - began
     work.onIngested(ingestMs)
@@ -176,15 +188,15 @@ async function outcomeOf(
   suite: Suite,
   conversation: SuiteConversation,
   question: SuiteQuestion,
-  { memory, clock, resolve }: Work & { readonly resolve: (answer: SystemAnswer) => SuiteAnswer },
+  { memory, answers, clock, resolve }: Work & { readonly resolve: (answer: SystemAnswer) => SuiteAnswer },
 ): Promise<CaseOutcome> {
   const { id: caseId, text, askedAt, group, gold, expectsSilence } = question
   const cluster = conversation.id
   try {
     const began = clock()
     const asked = { user, scopes: [scope], message: text, at: askedAt, budget: { maxBeliefs: mostAsked }, recall: {} }
-    const given = await memory.recall(asked)
-    const timings = { search: clock() - began }
+    const given = answers === null ? await memory.recall(asked) : (answers.get(caseId) ?? emptyAnswer)
+    const timings: CaseOutcome['timings'] = answers === null ? { search: clock() - began } : {}
     const answer = resolve(given)
     const scores = suite.score(question, answer, conversation)
     const decisive = suite.decisive.map((name) => scores[name] ?? null).find((score) => score !== null)
@@ -198,7 +210,9 @@ async function outcomeOf(
           ? ['Something was pushed, although nothing that was said answers it.']
           : [`Not among the first ${mostKept}: ${missing.slice(0, mostKept).join(', ') || 'the current fact'}.`]
     const returned = found.map((id, place) => ({ id, score: null, rank: place + 1 }))
-    return { caseId, cluster, verdict, scores, returned, failures, timings, explanation: { group } }
+    const isWhole = given.relevant.length <= mostAsked
+    const ranking = isWhole ? { ranking: rankingOf(caseId, given) } : {}
+    return { caseId, cluster, verdict, scores, returned, failures, timings, explanation: { group }, ...ranking }
   } catch (error) {
     if (!(error instanceof MemoryError)) throw error
     return brokenOutcome(caseId, { class: 'system', message: error.message })
