@@ -57,8 +57,13 @@ export class FilledStores {
         return { text, role, session: `s${session}`, at, scope: benchScope }
       })
       await hear(ports, {
-        ...{ user: 'local', author: { actor: 'person', origin: 'bench' }, agent: null, view: [benchScope] },
-        ...{ scopes: [benchScope], turns: part, learn: 'nothing' },
+        user: 'local',
+        author: { actor: 'person', origin: 'bench' },
+        agent: null,
+        view: [benchScope],
+        scopes: [benchScope],
+        turns: part,
+        learn: 'nothing',
       })
     }
     await ports.store.close()

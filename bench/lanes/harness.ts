@@ -78,7 +78,8 @@ async function statusBesideReading(root: string, runs: number, shadows: number) 
     await storeStatus(root)
     rounds.push({ readMs: between - begin, statusMs: performance.now() - between })
   }
-  const [readMs, statusMs] = [median(rounds.map((one) => one.readMs)), median(rounds.map((one) => one.statusMs))]
+  const readMs = median(rounds.map((one) => one.readMs))
+  const statusMs = median(rounds.map((one) => one.statusMs))
   return { runs, shadows, readMs, statusMs, ratio: statusMs / readMs, rssMegabytes: process.memoryUsage().rss / 1e6 }
 }
 

@@ -118,7 +118,8 @@ async function measureSize(cluster: Cluster, wanted: Size, active: number, { qui
   log(`${users} users x ${beliefsEach} beliefs: ${Math.round(loadSeconds)} s to load, ${bytesPerBelief} bytes each`)
 
   // Fewer users than in PostgreSQL: what others have does not change the cost of a look-up by key (docs/performance.md).
-  const [file, inFile] = [stores.place('sqlite'), { ...size, users: Math.min(users, active / 2) }]
+  const file = stores.place('sqlite')
+  const inFile = { ...size, users: Math.min(users, active / 2) }
   await fillUsers(file, undefined, inFile)
   const warm = openPorts(dir, { server: () => openServer(dir, address) })
   const sqlite = openPorts(file)

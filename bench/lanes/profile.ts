@@ -100,7 +100,7 @@ async function profiled(work: () => Promise<void>): Promise<readonly ProfileRow[
     spent.set(part, (spent.get(part) ?? 0) + (profile.timeDeltas?.[index] ?? 0))
   }
   const total = [...spent.values()].reduce((sum, time) => sum + time, 0)
-  return [...spent].map(([part, time]) => ({ part, share: time / total })).sort((one, other) => other.share - one.share)
+  return [...spent].map(([part, time]) => ({ part, share: time / total })).sort((a, b) => b.share - a.share)
 }
 
 function partOf(frame: Profiler.ProfileNode['callFrame'] | undefined): string {

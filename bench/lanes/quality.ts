@@ -86,7 +86,7 @@ function contestants(backends: Systems, quick: boolean): readonly Contestant[] {
 /** The k and threshold that suit a peer best, chosen on cases that are in none of the packs. */
 async function cutFor(peer: Peer, calibration: Pack) {
   const rankings = await rankingsOf(calibration, uncutSystem(peer))
-  const scores = rankings.flatMap(({ hits }) => hits.map(({ score }) => score)).sort((one, other) => one - other)
+  const scores = rankings.flatMap(({ hits }) => hits.map(({ score }) => score)).sort((a, b) => a - b)
   const thresholds = peer.hasScores
     ? Array.from({ length: 200 }, (_, step) => scores[Math.floor((step * (scores.length - 1)) / 199)] ?? 0)
     : [0]

@@ -15,7 +15,7 @@ export type CommandEntry = {
   readonly load: () => Promise<Command>
 }
 
-/** A command whose first word says what to do: `people add`, `people list`. Its actions have no aliases in common. */
+/** A command with actions: `people add`, `people list`. Its actions share no aliases. */
 export type CommandGroup = Pick<CommandEntry, 'name' | 'group' | 'summary'> & {
   readonly actions: readonly Omit<CommandEntry, 'group'>[]
 }
@@ -90,6 +90,7 @@ export const commands: readonly (CommandEntry | CommandGroup)[] = [
     { name: 'run', summary: 'Run packs and store the result of every case.', load: async () => (await import('./commands/evaluate/benchmark-run.ts')).benchmarkRun },
     { name: 'score', summary: 'Score a file of rankings that any memory made elsewhere.', load: async () => (await import('./commands/evaluate/benchmark-run.ts')).benchmarkScore },
     { name: 'export', summary: 'Write the documents of a suite, or the rankings of a run, for `benchmark score`.', load: async () => (await import('./commands/evaluate/benchmark-run.ts')).benchmarkExport },
+    { name: 'seal', summary: 'Seal a file or a pack for a number of runs, and record every run on it.', load: async () => (await import('./commands/evaluate/benchmark-pack.ts')).benchmarkSeal },
     { name: 'capture', summary: 'Turn a recall into a regression case.', load: async () => (await import('./commands/evaluate/benchmark-pack.ts')).benchmarkCapture },
     { name: 'snapshot', aliases: ['benchmark-baseline-snapshot'], summary: 'Accept the latest runs as a baseline.', load: async () => (await import('./commands/evaluate/benchmark-report.ts')).benchmarkSnapshot },
     { name: 'report', aliases: ['benchmark-baseline-report'], summary: 'Compare the latest runs with a baseline.', load: async () => (await import('./commands/evaluate/benchmark-report.ts')).benchmarkReport },

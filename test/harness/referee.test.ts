@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs'
+import { appendFileSync, cpSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { workplace } from '../cli/workplace.ts'
@@ -79,4 +79,89 @@ it('benchmark export writes documents and questions without a label or a publish
   expect(Object.keys(first.questions[0])).toEqual(['id', 'text', 'askedAt'])
   expect(first.turns[0].id).toBe('s1-0')
   expect(readFileSync(out, 'utf8')).not.toMatch(/answer_|has_answer|gold/u)
+})
+
+describe('a sealed set', () => {
+  const seal = (place: ReturnType<typeof referee>, ...more: readonly string[]) => {
+    cpSync(join(import.meta.dirname, '../../packs/locomo/sample.json'), join(place.work, 'held-out.json'))
+    return place.json('benchmark', 'seal', 'held-out.json', ...more)
+  }
+  const look = (place: ReturnType<typeof referee>, ...more: readonly string[]) =>
+    place.run('benchmark', 'run', 'locomo', '--data', 'held-out.json', ...more)
+  const sealOf = (place: ReturnType<typeof referee>) =>
+    JSON.parse(readFileSync(join(place.work, 'held-out.json.seal.json'), 'utf8'))
+
+  it('counts the runs of the memory under test, not those of the baselines, and refuses one too many', async () => {
+    using place = referee()
+    const sealed = await seal(place)
+
+    const first = await look(place)
+    const second = await look(place)
+
+    expect(sealed.document).toMatchObject({ ok: true, maxRuns: 1, hash: expect.stringMatching(/^sha256:/u) })
+    expect(first.stdout).toMatch(/sealed \d{4}-\d\d-\d\d, look 1 of 1/u)
+    expect(sealOf(place).looks.filter(({ counts }: { counts: boolean }) => counts)).toHaveLength(1)
+    expect(sealOf(place).looks.length).toBeGreaterThan(1)
+    expect(second.exitCode).not.toBe(0)
+    expect(second.stderr).toContain('is sealed for 1 run, and 1 were made')
+  })
+
+  it('is looked at by a run that is killed before its first answer, and by a score', async () => {
+    using place = referee()
+    await seal(place, '--runs', '2')
+    const dead = ['--system', 'http:http://127.0.0.1:9', '--run-id', 'dead']
+
+    await look(place, ...dead)
+    const afterFailure = sealOf(place).looks.length
+    await place.run('benchmark', 'run', 'locomo', '--system', 'credence', '--run-id', 'sample')
+    await place.run('benchmark', 'export', 'locomo', '--run', 'sample', '--out', 'own.jsonl')
+    await place.run('benchmark', 'score', 'locomo', '--data', 'held-out.json', '--rankings', 'own.jsonl')
+    const third = await look(place, '--system', 'credence')
+
+    expect(afterFailure).toBe(1)
+    expect(sealOf(place).looks).toHaveLength(2)
+    expect(third.stderr).toContain('is sealed for 2 runs, and 2 were made')
+  })
+
+  it.each<readonly [string, (place: ReturnType<typeof referee>) => void, RegExp]>([
+    ['is changed', ({ work }) => appendFileSync(join(work, 'held-out.json'), ' '), /was changed after it was sealed/u],
+    [
+      'has an edited seal',
+      (place) =>
+        writeFileSync(join(place.work, 'held-out.json.seal.json'), JSON.stringify({ ...sealOf(place), maxRuns: 9 })),
+      /was edited/u,
+    ],
+  ])('that %s is refused, and stores no run', async (_fault, edit, message) => {
+    using place = referee()
+    await seal(place)
+    edit(place)
+
+    const { exitCode, stderr } = await look(place)
+    const status = await place.json('benchmark', 'status')
+
+    expect(exitCode).toBe(3)
+    expect(stderr).toMatch(message)
+    expect(status.document.runs.total).toBe(0)
+  })
+
+  it('is not sealed again', async () => {
+    using place = referee()
+    await seal(place)
+
+    const again = await place.run('benchmark', 'seal', 'held-out.json', '--runs', '9')
+
+    expect(again.exitCode).not.toBe(0)
+    expect(sealOf(place).maxRuns).toBe(1)
+  })
+
+  it('can be a pack, which every command that measures counts', async () => {
+    using place = referee()
+    cpSync(join(import.meta.dirname, '../../packs/session-drift'), join(place.work, 'drift'), { recursive: true })
+    await place.run('benchmark', 'seal', 'drift')
+
+    await place.run('benchmark', 'run', './drift')
+    const { stderr } = await place.run('eval', 'all', '--packs', '.', '--backend', 'bm25')
+
+    expect(stderr).toContain('is sealed for 1 run, and 1 were made')
+  })
 })

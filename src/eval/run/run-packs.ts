@@ -1,11 +1,12 @@
+import { recordLook } from '../pack/sealed-set.ts'
 import { type About, openPack, type RunnablePack } from '../runners/runner.ts'
 import { type AblationResult, judgeAblation } from '../score/figures.ts'
 import { casesOf } from '../store/case-log.ts'
 import type { RunSummary } from '../store/schemas/run.ts'
-import { isControlName } from '../system/system.ts'
+import { isBaselineName, isControlName } from '../system/system.ts'
 import { newRunId, type RunContext, type RunOptions, resumeRun, startRun } from './run.ts'
 
-export type RunRequest = Omit<RunOptions, 'role'> &
+export type RunRequest = Omit<RunOptions, 'role' | 'sealed'> &
   Omit<RunContext, 'environment' | 'onProgress'> & {
     /** The environment of one of the runs. */
     readonly environment: (of: {
@@ -16,7 +17,7 @@ export type RunRequest = Omit<RunOptions, 'role'> &
     readonly runId?: string | undefined
     /** Completes the run of this name, with one pack and one system. */
     readonly resume?: string | undefined
-    /** Whether every answer says what was left out, and why. */
+    /** Whether every answer includes the omitted beliefs with reasons. */
     readonly explain?: boolean
     /** Runs only with this part switched off. */
     readonly ablation?: string | undefined
@@ -25,7 +26,7 @@ export type RunRequest = Omit<RunOptions, 'role'> &
     readonly onProgress?: (label: string, done: number, total: number) => void
   }
 
-/** A run in the store. `ablation` tells whether the cases noticed that a part was switched off. */
+/** A run in the store. `ablation` reports whether the cases noticed that a part was switched off. */
 export type PackRunResult = {
   readonly pack: RunnablePack
   readonly summary: RunSummary
@@ -62,14 +63,24 @@ async function runOne(pack: RunnablePack, system: string | undefined, request: R
     const { name } = benchmark.system
     const { benchmarkId } = pack.manifest
     const context: RunContext = {
-      ...{ root, now, signal, environment: environment({ ablation, about: benchmark.about }) },
+      root,
+      now,
+      signal,
+      environment: environment({ ablation, about: benchmark.about }),
       ...(jobs === undefined ? {} : { jobs }),
       onProgress: (done, total) => onProgress?.(`${benchmarkId}, ${name}`, done, total),
     }
     if (resume !== undefined) return await resumeRun(benchmark, resume, context)
     const role = ablation !== undefined ? 'ablation' : isControlName(name) ? 'control' : undefined
     const id = runId ?? newRunId(benchmarkId, name, now())
-    return await startRun(benchmark, id, { ...options, role }, context)
+    const look = {
+      at: now().toISOString(),
+      runId: id,
+      system: name,
+      counts: role === undefined && !isBaselineName(name),
+    }
+    const sealed = (await recordLook(pack.places ?? [], look)) ?? undefined
+    return await startRun(benchmark, id, { ...options, role, sealed }, context)
   } finally {
     await benchmark.close()
   }

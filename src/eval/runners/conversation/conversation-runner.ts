@@ -1,15 +1,13 @@
-import { createHash } from 'node:crypto'
-import { readdirSync, statSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { setImmediate as yieldToEvents } from 'node:timers/promises'
 import { invalid, MemoryError } from '../../../errors.ts'
+import { fileHashOf } from '../../pack/file-hash.ts'
 import type { CaseOutcome, ExecutionRequest } from '../../run/run.ts'
 import { manifestName } from '../../store/documents.ts'
 import { emptyAnswer, type HearingSystem, type SystemAnswer } from '../../system/system.ts'
 import { brokenOutcome, defineRunner, type PackPlace, type Runner } from '../runner.ts'
 import { amaBench } from './ama-bench.ts'
 import { beam } from './beam.ts'
-import { chunksOf } from './data-file.ts'
 import { factConsolidation } from './factconsolidation.ts'
 import { loCoMo } from './locomo.ts'
 import { longMemEval, pooledLongMemEval } from './longmemeval.ts'
@@ -104,7 +102,8 @@ function readContent({ directory, manifest }: PackPlace, data: string | undefine
   const read = unit === 'questions' ? cases.length : conversations
   const isPart = data !== undefined && !counts.includes(read)
   const warnings = isPart ? [`${suite.name}: ${read} ${unit} of ${counts.join(' or ')} that are published.`] : []
-  return { suite, path, hashed, cases, replacesCases: true, warnings, isShuffled: false }
+  const places = data === undefined ? [] : [path]
+  return { suite, path, places, hashed, cases, replacesCases: true, warnings, isShuffled: false }
 }
 
 const user = 'person'
@@ -180,9 +179,9 @@ function resolver({ turns }: SuiteConversation): (answer: SystemAnswer) => Suite
   })
 }
 
-const mostKept = 10
+const maxKept = 10
 /** Turns that a memory is asked for. Ten of them may belong to very few sessions. */
-const mostAsked = 100
+const maxAsked = 100
 
 async function outcomeOf(
   suite: Suite,
@@ -194,37 +193,27 @@ async function outcomeOf(
   const cluster = conversation.id
   try {
     const began = clock()
-    const asked = { user, scopes: [scope], message: text, at: askedAt, budget: { maxBeliefs: mostAsked }, recall: {} }
+    const asked = { user, scopes: [scope], message: text, at: askedAt, budget: { maxBeliefs: maxAsked }, recall: {} }
     const given = answers === null ? await memory.recall(asked) : (answers.get(caseId) ?? emptyAnswer)
     const timings: CaseOutcome['timings'] = answers === null ? { search: clock() - began } : {}
     const answer = resolve(given)
     const scores = suite.score(question, answer, conversation)
     const decisive = suite.decisive.map((name) => scores[name] ?? null).find((score) => score !== null)
     const verdict = decisive === undefined ? 'unjudged' : decisive === 1 ? 'pass' : 'fail'
-    const found = answer.found.slice(0, mostKept).map(idOf)
+    const found = answer.found.slice(0, maxKept).map(idOf)
     const missing = [...gold.turns].filter((id) => !found.includes(id))
     const failures =
       verdict !== 'fail'
         ? []
         : expectsSilence
           ? ['Something was pushed, although nothing that was said answers it.']
-          : [`Not among the first ${mostKept}: ${missing.slice(0, mostKept).join(', ') || 'the current fact'}.`]
+          : [`Not among the first ${maxKept}: ${missing.slice(0, maxKept).join(', ') || 'the current fact'}.`]
     const returned = found.map((id, place) => ({ id, score: null, rank: place + 1 }))
-    const isWhole = given.relevant.length <= mostAsked
+    const isWhole = given.relevant.length <= maxAsked
     const ranking = isWhole ? { ranking: rankingOf(caseId, given) } : {}
     return { caseId, cluster, verdict, scores, returned, failures, timings, explanation: { group }, ...ranking }
   } catch (error) {
     if (!(error instanceof MemoryError)) throw error
     return brokenOutcome(caseId, { class: 'system', message: error.message })
   }
-}
-
-function fileHashOf(path: string): string {
-  const hash = createHash('sha256')
-  const add = (one: string): void => {
-    if (!statSync(one).isDirectory()) for (const { chunk } of chunksOf(one)) hash.update(chunk)
-    else for (const name of readdirSync(one).sort()) add(join(one, name))
-  }
-  add(path)
-  return `sha256:${hash.digest('hex')}`
 }

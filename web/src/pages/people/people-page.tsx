@@ -144,7 +144,7 @@ const uses: Readonly<Record<Token['kind'], string>> = {
 }
 
 const validFirst = (tokens: readonly Token[]): readonly Token[] =>
-  [...tokens].sort((one, other) => Number(one.revokedAt !== null) - Number(other.revokedAt !== null))
+  [...tokens].sort((a, b) => Number(a.revokedAt !== null) - Number(b.revokedAt !== null))
 
 function Tokens({ tokens, revoke }: { readonly tokens: readonly Token[]; readonly revoke: (id: string) => void }) {
   if (tokens.length === 0) return <p class="pad soft small">No tokens.</p>
