@@ -9,25 +9,25 @@ const budgets: Readonly<Record<string, number>> = {
   '': 1_450,
   adapters: 600,
   beliefs: 800,
-  cli: 13_800,
+  cli: 13_850,
   'cli/resident': 250,
-  eval: 10_000,
+  eval: 10_100,
   files: 850,
   http: 1_650,
   mcp: 750,
-  memory: 11_300,
+  memory: 11_350,
   'memory/mirror': 2_500,
   models: 650,
   operations: 4_100,
   proxy: 900,
   search: 4_750,
-  store: 1_000,
+  store: 1_050,
   'store/copy': 250,
   'store/postgres': 1_900,
   'store/sqlite': 4_800,
-  tasks: 4_800,
+  tasks: 4_850,
 }
-const maxLines = 66_550
+const maxLines = 66_950
 /** Max lines of the TypeScript and CSS of the dashboard, in `web`. */
 const maxWebLines = 12_250
 
