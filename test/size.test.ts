@@ -15,7 +15,7 @@ const budgets: Readonly<Record<string, number>> = {
   files: 850,
   http: 1_650,
   mcp: 750,
-  memory: 11_550,
+  memory: 11_600,
   'memory/mirror': 2_500,
   'memory/sync': 1_150,
   models: 650,
@@ -28,7 +28,7 @@ const budgets: Readonly<Record<string, number>> = {
   'store/sqlite': 5_100,
   tasks: 4_850,
 }
-const maxLines = 69_650
+const maxLines = 69_700
 /** Max lines of the TypeScript and CSS of the dashboard, in `web`. */
 const maxWebLines = 12_350
 
