@@ -4,7 +4,6 @@ import type { CaseRecord, RunSummary } from '../store/schemas/run.ts'
 type SystemRun = { readonly summary: RunSummary; readonly records: readonly CaseRecord[] }
 
 const percent = (share: number | undefined): string => (share === undefined ? '' : (100 * share).toFixed(1))
-const nameOf = ({ summary }: SystemRun): string => summary.system?.name ?? ''
 
 /** For each system the share of messages whose evidence is within so many characters of its ranking. Null for other packs. */
 export function budgetRows(runs: readonly SystemRun[]): readonly (readonly string[])[] | null {
@@ -29,7 +28,7 @@ const maxFalseFires = [0, 0.05, 0.1, 0.2, 0.5, 1]
  */
 export function curveRows(runs: readonly SystemRun[]): readonly (readonly string[])[] | null {
   const curves = runs
-    .map((run) => ({ name: nameOf(run), curve: pushCurve(run.records) }))
+    .map((run) => ({ name: run.summary.system?.name ?? '', curve: pushCurve(run.records) }))
     .filter(({ curve }) => curve.length > 0)
   if (curves.length === 0) return null
   const title = ['missed, % (threshold), if false fires are at most', ...curves.map(({ name }) => name)]
