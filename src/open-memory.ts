@@ -8,7 +8,7 @@ import { checkOwn } from './files/own-files.ts'
 import type { MemoryOptions } from './library.ts'
 import type { Indexer } from './memory/meaning/background.ts'
 import { openSemantic } from './memory/meaning/semantic.ts'
-import { type Memory, memoryFrom, routed, type Standpoint } from './memory/memory.ts'
+import { type Memory, memoryFrom, routeCalls, type Standpoint } from './memory/memory.ts'
 import { syncIfThere, syncOnCommit } from './memory/mirror/sync-on-commit.ts'
 import type { Ports } from './memory/ports.ts'
 import { RecallCounter } from './memory/recall/tally.ts'
@@ -71,7 +71,7 @@ type ReportOptions = TeamOptions & Pick<PortsOptions, 'server' | 'semantic' | 's
 
 /**
  * The memory of a user, joined with those of the teams that the person of this name belongs to. Every call looks the teams up, so
- * that a program that goes on running notices when they change; what joins them is loaded only where there are some. In a store
+ * that a long-running program notices changes; the code that joins them is loaded only if there are any. In a store
  * without people, `team:` is a scope like any other.
  */
 function withTeams(ports: Ports & { readonly store: CaredStore }, standpoint: Standpoint, everyTeam: boolean): Memory {
@@ -95,7 +95,7 @@ function withTeams(ports: Ports & { readonly store: CaredStore }, standpoint: St
     return memberMemory(own, shared, { person: user, scopes: [...scopes, ...unnamed], teams }, author)
   }
   return {
-    ...routed(plain, joined),
+    ...routeCalls(plain, joined),
     recall: async (message, options) =>
       (await joined([options])).recall(message, { ...(everyTeam ? {} : { scopes }), ...options }),
     remember: async (statement) => (await joined([statement])).remember({ scopes, ...statement }),

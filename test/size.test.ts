@@ -9,9 +9,9 @@ const budgets: Readonly<Record<string, number>> = {
   '': 1_450,
   adapters: 600,
   beliefs: 800,
-  cli: 13_900,
+  cli: 14_050,
   'cli/resident': 250,
-  eval: 10_500,
+  eval: 10_650,
   files: 850,
   http: 1_650,
   mcp: 750,
@@ -21,13 +21,13 @@ const budgets: Readonly<Record<string, number>> = {
   operations: 4_100,
   proxy: 900,
   search: 4_750,
-  store: 1_000,
+  store: 1_050,
   'store/copy': 250,
   'store/postgres': 1_900,
   'store/sqlite': 4_800,
-  tasks: 4_800,
+  tasks: 4_850,
 }
-const maxLines = 67_200
+const maxLines = 67_700
 /** Max lines of the TypeScript and CSS of the dashboard, in `web`. */
 const maxWebLines = 12_250
 

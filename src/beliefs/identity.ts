@@ -18,10 +18,10 @@ const plainName = /^[a-z\d]+(?: [a-z\d]+)*$/u
 /** The name of the first, second, … statement under one name: "staging port", "staging port (2)". */
 export const numberedName = (name: string, number: number): string => (number === 1 ? name : `${name} (${number})`)
 
-/** The name as people say it, without the number that tells statements under one name apart. */
+/** The name without the number that distinguishes statements under one name. */
 export const saidName = (name: string): string => name.replace(/ \(\d+\)$/u, '')
 
-/** Whether two texts say the same thing, apart from case, spacing and closing punctuation. */
+/** Whether two texts are equal apart from case, spacing and closing punctuation. */
 export const isSameStatement = (a: string, b: string): boolean => statementKey(a) === statementKey(b)
 
 /** Characters keep their meaning, unlike in names: "10²" is not "102". */

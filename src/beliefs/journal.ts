@@ -102,7 +102,7 @@ export const entryOf = ({ beliefIds, ...event }: JournalEvent): JournalEntry => 
 export type BeliefRevision = {
   readonly event: JournalEntry
   readonly beliefId: string
-  /** Every revision has a version of its own, a removal too: a change that read the belief before it was removed is stale. */
+  /** Every revision, including a removal, has its own version: a change that read the belief before it was removed is stale. */
   readonly version: number
   readonly outcome: BeliefChange['outcome']
   readonly belief: Belief | null

@@ -9,7 +9,7 @@ export type ToolCall = {
   readonly id: string
   readonly name: string
   readonly arguments: Readonly<Record<string, unknown>>
-  /** The text of the model, where it is no JSON object; `arguments` is empty then. */
+  /** The model's text if it is not a JSON object; `arguments` is then empty. */
   readonly malformed?: string
 }
 
@@ -55,7 +55,7 @@ export type ChatReply = {
   readonly model: string
 }
 
-/** A model behind an endpoint. `reply` throws a MemoryError `unavailable` when the endpoint cannot be used. */
+/** A model at an endpoint. `reply` throws a MemoryError `unavailable` when the endpoint cannot be used. */
 export type ChatModel = {
   readonly provider: 'openai' | 'anthropic'
   readonly model: string

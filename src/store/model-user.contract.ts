@@ -60,7 +60,7 @@ export class UserBeliefs {
     return this.#forms.byTypoKey.get(key)?.map(({ word }) => word) ?? []
   }
 
-  /** The words of a belief that is held. Derived on the first call: most memories are never searched by text. */
+  /** The words of a stored belief. Derived on the first call: most memories are never searched by text. */
   textOf(id: string): BeliefText {
     const held = this.#held.get(id)
     if (held === undefined) throw new Error(`The belief ${id} is not held.`)
@@ -83,7 +83,7 @@ export class UserBeliefs {
 
 const identity = (scope: string, name: string): string => JSON.stringify([scope, heldName(name)])
 
-/** Only a current belief holds its name. */
+/** Only a current belief reserves its name. */
 const identitiesOf = (belief: Belief): readonly string[] =>
   isCurrent(belief) ? [...new Set(belief.scopes)].map((scope) => identity(scope, belief.name)) : []
 

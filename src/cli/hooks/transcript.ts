@@ -2,16 +2,16 @@ import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
 import { setTimeout as wait } from 'node:timers/promises'
 import type { TurnRole } from '../../beliefs/turn.ts'
 import { isObject, parseJson } from '../../json.ts'
-import { masked } from '../../memory/learn/secrets.ts'
+import { maskSecrets } from '../../memory/learn/secrets.ts'
 import { claudeCode, codex } from '../../memory/transfer/chats/agent-sessions.ts'
 import type { QueuedTurn } from './hook-queue.ts'
 
-/** One message of a transcript of Claude Code or Codex, or one step of a tool: its call and what it answered. */
+/** One message of a transcript of Claude Code or Codex, or one step of a tool: its call and its result. */
 export type HostMessage = {
   readonly uuid: string
   readonly role: TurnRole
   readonly text: string
-  /** When it was written; null where the line does not say. */
+  /** When it was written; null if the line does not record it. */
   readonly at: number | null
 }
 
@@ -34,7 +34,9 @@ export async function findInTranscript(
     const found = messagesAtEnd(file).findLast(
       ({ role, text, at }) =>
         role === turn.role &&
-        (turn.text === null ? at === null || at <= saidAt + clockSlackMs : masked(text).trim() === turn.text.trim()),
+        (turn.text === null
+          ? at === null || at <= saidAt + clockSlackMs
+          : maskSecrets(text).trim() === turn.text.trim()),
     )
     if (found !== undefined) return found
     if (now() - saidAt > maxWaitMs) return null
@@ -54,11 +56,11 @@ export function stepsBefore(file: string, answer: HostMessage): readonly HostMes
     .slice(-maxSteps)
 }
 
-/** Longer answers of tools lose their middle: they are files and logs, which lie elsewhere. */
+/** The middle of longer tool results is cut: they are files and logs, which are stored elsewhere. */
 const maxStepLength = 4_000
 const maxSteps = 50
 
-/** The messages and steps at the end of a transcript, oldest first; none when there is no such file. */
+/** The messages and steps at the end of a transcript, oldest first; empty if there is no such file. */
 function messagesAtEnd(file: string): readonly HostMessage[] {
   const lines = tailOf(file).split('\n').map(parseJson).filter(isObject)
   const read = lines.some(({ type }) => type === 'response_item') ? codex() : claudeCode()
@@ -70,18 +72,18 @@ function messagesAtEnd(file: string): readonly HostMessage[] {
     if (role !== 'tool' || step === undefined) {
       if (role !== 'tool' && messageId !== '') messages.set(messageId, { uuid: messageId, role, text, at })
     } else if (part === 'call' || part === 'tool_use') {
-      // What the memory said is not said once more.
+      // Credence's own output is not stored again.
       const isOwn = /(?:^|_)credence(?:_|\.|$)/.test(text.split(' ', 1)[0] ?? '')
-      if (!isOwn) messages.set(step, { uuid: step, role, text: shortened(text), at })
+      if (!isOwn) messages.set(step, { uuid: step, role, text: cutMiddle(text), at })
     } else {
       const call = messages.get(step)
-      if (call !== undefined) messages.set(step, { ...call, text: shortened(`${call.text}\n${text}`), at })
+      if (call !== undefined) messages.set(step, { ...call, text: cutMiddle(`${call.text}\n${text}`), at })
     }
   }
   return [...messages.values()]
 }
 
-/** The last part of a file; empty when there is no such file. */
+/** The last part of a file; empty if there is no such file. */
 function tailOf(file: string): string {
   let descriptor: number
   try {
@@ -100,7 +102,7 @@ function tailOf(file: string): string {
   }
 }
 
-const shortened = (text: string): string =>
+const cutMiddle = (text: string): string =>
   text.length <= maxStepLength
     ? text
     : `${text.slice(0, (maxStepLength * 3) / 4)}\n[… ${text.length - maxStepLength} characters …]\n${text.slice(-maxStepLength / 4)}`.toWellFormed()

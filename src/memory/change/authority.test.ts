@@ -510,8 +510,11 @@ it.each([{ candidate: true }, { status: 'exploratory', proposedFor: 'b-held' }])
     const { belief: held } = await tell(memory, 'broker', 'Our broker is Adler.')
     const records = Array.from({ length: 21 }, (_, index) =>
       JSON.stringify({
-        ...{ name: `note ${index}`, content: `Note ${index} asks for a call.`, scopes: ['domain:code'] },
-        ...{ ...waiting, ...('proposedFor' in waiting ? { proposedFor: held.id } : {}) },
+        name: `note ${index}`,
+        content: `Note ${index} asks for a call.`,
+        scopes: ['domain:code'],
+        ...waiting,
+        ...('proposedFor' in waiting ? { proposedFor: held.id } : {}),
       }),
     )
 

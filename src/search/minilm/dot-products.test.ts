@@ -23,13 +23,19 @@ it('adds the exact products of each input with each row of weights', async () =>
   fc.assert(
     fc.property(given, ({ inputs, rows }) => {
       const stride = 2 * (inputs[0]?.length ?? 0)
-      const [inputsAt, resultsAt] = [rows.length * stride, (rows.length + inputs.length) * stride]
+      const inputsAt = rows.length * stride
+      const resultsAt = (rows.length + inputs.length) * stride
       new Int16Array(memory, 0, resultsAt / 2).set([...rows.flat(), ...inputs.flat()])
       const results = new Float32Array(memory, resultsAt, inputs.length * rows.length).fill(1)
 
       multiply({
-        ...{ inputs: inputsAt, inputCount: inputs.length, weights: 0, weightCount: rows.length },
-        ...{ stride, length: stride, results: resultsAt },
+        inputs: inputsAt,
+        inputCount: inputs.length,
+        weights: 0,
+        weightCount: rows.length,
+        stride,
+        length: stride,
+        results: resultsAt,
       })
 
       const product = (a: readonly number[], b: readonly number[]): number =>

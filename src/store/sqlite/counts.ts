@@ -14,7 +14,7 @@ type AudienceCounts = {
 
 /**
  * The counts that many beliefs of one user share. Changes are collected and written once per transaction. A count that
- * reaches zero leaves no row behind, so that to add and remove a belief is the same as to do neither.
+ * reaches zero has no row, so that adding and then removing a belief leaves the tables unchanged.
  */
 export function openCounts(connection: Connection, userId: number) {
   const scopeCounts = new Map<string, ScopeCounts>()

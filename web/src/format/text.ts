@@ -9,7 +9,8 @@ export function cutAtRanges(text: string, ranges: readonly TextRange[]): readonl
   const cut: Piece[] = []
   let at = 0
   for (const { start, end } of [...ranges].sort((a, b) => a.start - b.start)) {
-    const [from, to] = [Math.max(at, start), Math.min(text.length, end)]
+    const from = Math.max(at, start)
+    const to = Math.min(text.length, end)
     if (from >= to) continue
     if (from > at) cut.push({ words: text.slice(at, from), isMarked: false, start: at })
     cut.push({ words: text.slice(from, to), isMarked: true, start: from })

@@ -49,9 +49,9 @@ function ownSystem(name: TurnSystemName, parts: TurnSystemParts): HearingSystem 
     case 'credence-eager':
       return credenceTurns(parts, null, 'eager')
     case 'credence-shuffled-times':
-      return retimed(credenceTurns(parts, null), name, shuffled)
+      return withTimes(credenceTurns(parts, null), name, shuffle)
     case 'credence-reversed-times':
-      return retimed(credenceTurns(parts, null), name, (turns) => turns.toReversed())
+      return withTimes(credenceTurns(parts, null), name, (turns) => turns.toReversed())
     case 'bm25-turns':
       return plainBm25('turn', version)
     case 'bm25-sessions':
@@ -69,7 +69,7 @@ function ownSystem(name: TurnSystemName, parts: TurnSystemParts): HearingSystem 
         () => ({ max: Number.POSITIVE_INFINITY, confidence: 1 }),
       )
     case 'chance':
-      return inOrder({ name, version, description: 'every turn in a random order' }, shuffled, (message) => ({
+      return inOrder({ name, version, description: 'every turn in a random order' }, shuffle, (message) => ({
         max: maxPushed,
         confidence: createHash('sha256').update(message).digest().readUInt32BE() / 2 ** 32,
       }))
@@ -166,7 +166,7 @@ function credenceTurns(
 }
 
 /** A control: the same memory, with the times of the turns exchanged. Scores that depend on time must fall. */
-function retimed(memory: HearingSystem, name: string, order: Order): HearingSystem {
+function withTimes(memory: HearingSystem, name: string, order: Order): HearingSystem {
   let turns: readonly SystemTurn[] = []
   return {
     ...memory,
@@ -343,7 +343,7 @@ const nearestSteps = (version: string): HearingSystem =>
     },
   })
 
-function shuffled(turns: readonly SystemTurn[]): readonly SystemTurn[] {
+function shuffle(turns: readonly SystemTurn[]): readonly SystemTurn[] {
   const random = randomFrom(1)
   return turns
     .map((turn) => ({ turn, key: random() }))

@@ -23,9 +23,9 @@ export type Kept = {
   readonly createdAt: string
 }
 
-/** A memory under attack, with its doors. Every case has one of its own. */
+/** A memory under attack, with its doors. Every case has a separate one. */
 export type Target = {
-  /** Carries out a step. Returns what came back through the door; a refusal is an answer too. */
+  /** Carries out a step. Returns the answer of the door, which may be a refusal. */
   readonly take: (step: AttackStep) => Promise<string>
   readonly kept: (user: string) => Promise<readonly Kept[]>
   readonly context: (ask: AttackAsk) => Promise<string>

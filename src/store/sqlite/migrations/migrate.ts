@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import type { DatabaseSync } from 'node:sqlite'
 import { DamagedStore, MemoryError } from '../../../errors.ts'
 
-/** The SQL files beside this one, in order. Append only. The schema version is the number of files that were applied. */
+/** The SQL files in this folder, in order. Append only. The schema version is the number of files that were applied. */
 export const migrations: readonly string[] = [
   '001-first-schema',
   '002-candidates',
@@ -93,7 +93,7 @@ export function schemaProblem(db: DatabaseSync): string | null {
   return wrong === undefined ? null : `its header has ${wrong[0]} ${wrong[1]}, not ${wrong[2]}`
 }
 
-/** Every table and index of the newest schema, and the tables that hold the full-text index. A test compares the list. */
+/** Every table and index of the newest schema, and the tables of the full-text index. A test compares the list. */
 export const schemaNames: readonly string[] = [
   'audience_scopes audiences belief_vectors belief_vectors_in_list beliefs beliefs_by_id beliefs_by_name beliefs_by_update',
   'beliefs_proposed beliefs_superseded changes changes_of_belief changes_of_event derivation events events_by_key',
