@@ -9,9 +9,9 @@ const budgets: Readonly<Record<string, number>> = {
   '': 1_400,
   adapters: 600,
   beliefs: 900,
-  cli: 14_400,
+  cli: 14_550,
   'cli/resident': 250,
-  eval: 10_400,
+  eval: 10_850,
   files: 850,
   http: 1_650,
   mcp: 750,
@@ -28,7 +28,7 @@ const budgets: Readonly<Record<string, number>> = {
   'store/sqlite': 5_100,
   tasks: 4_850,
 }
-const maxLines = 69_700
+const maxLines = 70_250
 /** Max lines of the TypeScript and CSS of the dashboard, in `web`. */
 const maxWebLines = 12_350
 
