@@ -10,7 +10,7 @@ const budgets: Readonly<Record<string, number>> = {
   adapters: 600,
   beliefs: 800,
   cli: 13_800,
-  'cli/resident': 250,
+  'cli/resident': 300,
   eval: 10_000,
   files: 850,
   http: 1_650,
@@ -24,10 +24,10 @@ const budgets: Readonly<Record<string, number>> = {
   store: 1_000,
   'store/copy': 250,
   'store/postgres': 1_900,
-  'store/sqlite': 4_800,
+  'store/sqlite': 4_850,
   tasks: 4_800,
 }
-const maxLines = 66_550
+const maxLines = 66_650
 /** Max lines of the TypeScript and CSS of the dashboard, in `web`. */
 const maxWebLines = 12_250
 
