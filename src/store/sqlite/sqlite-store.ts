@@ -27,6 +27,9 @@ export type SqliteStore = CaredStore & {
   records(): Promise<SqliteRecords>
   /** Makes the next read see what other connections have written, also within `withSnapshot`. */
   endSnapshot(): void
+  waitAtMost(busyTimeoutMs: number): void
+  /** Whether the file on the disk is still the one that was opened. */
+  isCurrent(): boolean
 }
 
 /**
@@ -230,6 +233,8 @@ function openStore(options: SqliteStoreOptions, openWith: (readonly: boolean) =>
     records: async () => (await loaded(loadMaintenance())).recordsIn(committing),
     withSnapshot: (work) => connection.withSnapshot(work),
     endSnapshot: () => connection.endSnapshot(),
+    waitAtMost: (ms) => connection.waitAtMost(ms),
+    isCurrent: () => connection.isCurrent,
     close: async () => {
       await locking
       await second?.store.close()
