@@ -102,7 +102,7 @@ for (const [kind, own] of Map.groupBy(takes.values(), ({ finding }) => finding.k
   const random = randomFrom(11)
   const sample = own
     .map((take) => ({ take, place: random() }))
-    .sort((one, other) => one.place - other.place)
+    .sort((a, b) => a.place - b.place)
     .slice(0, Number(size))
   console.log(`\n## ${kind}: ${own.length} takes, ${((own.length / turns) * 1_000).toFixed(2)} per 1,000 turns`)
   for (const { take } of sample) {

@@ -20,7 +20,7 @@ import * as fields from './operations/shared-fields.ts'
 
 type Argument = {
   readonly name: string
-  /** A function where the schema depends on the value, so that an error is about the form that was meant. */
+  /** A function if the schema depends on the value, so that an error is about the intended form. */
   readonly schema: z.ZodType | ((value: unknown) => z.ZodType)
 }
 
@@ -29,7 +29,7 @@ type Shape<Options> = { readonly [Name in keyof Options]-?: z.ZodType<Exclude<Op
 
 /**
  * An object with these properties and no others, all of them optional but those in `required`. Like the messages of the
- * custom schemas below, the message of its errors says what is allowed.
+ * custom schemas below, its error message lists the allowed properties.
  */
 function object<Options>(shape: Shape<Options>, required: readonly (keyof Options)[] = []): z.ZodType<Options> {
   const properties = Object.entries<z.ZodType>(shape).map(([name, schema]) => {
@@ -118,7 +118,9 @@ const options = <Options>(shape: Shape<Options>): Argument => argument('options'
 /** An argument that is an object and must be given, with those of its properties that must be given too. */
 const needed = <Options>(name: string, required: readonly (keyof Options)[], shape: Shape<Options>): Argument =>
   argument(name, object<Options>(shape, required))
-const [message, query, reference] = [argument('message'), argument('query'), argument('reference')]
+const message = argument('message')
+const query = argument('query')
+const reference = argument('reference')
 const keyed = options<api.KeyOption>(key)
 const extent = { wholeChain: flag, keepTurns: flag }
 const scoped = options<api.ScopeOption>({ scopes: texts })

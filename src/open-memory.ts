@@ -72,7 +72,7 @@ type ReportOptions = TeamOptions & Pick<PortsOptions, 'server' | 'semantic' | 's
 
 /**
  * The memory of a user, joined with those of the teams that the person of this name belongs to. Every call looks the teams up, so
- * that a program that goes on running notices when they change; what joins them is loaded only where there are some. In a store
+ * that a long-running program notices changes; the code that joins them is loaded only if there are any. In a store
  * without people, `team:` is a scope like any other.
  */
 function withTeams(ports: Ports & { readonly store: CaredStore }, standpoint: Standpoint, everyTeam: boolean): Memory {

@@ -9,9 +9,9 @@ const budgets: Readonly<Record<string, number>> = {
   '': 1_450,
   adapters: 600,
   beliefs: 800,
-  cli: 13_800,
+  cli: 13_850,
   'cli/resident': 300,
-  eval: 10_000,
+  eval: 10_100,
   files: 850,
   http: 1_650,
   mcp: 750,
@@ -21,13 +21,13 @@ const budgets: Readonly<Record<string, number>> = {
   operations: 4_100,
   proxy: 900,
   search: 4_750,
-  store: 1_000,
+  store: 1_050,
   'store/copy': 250,
   'store/postgres': 1_900,
   'store/sqlite': 4_850,
-  tasks: 4_800,
+  tasks: 4_850,
 }
-const maxLines = 66_650
+const maxLines = 67_000
 /** Max lines of the TypeScript and CSS of the dashboard, in `web`. */
 const maxWebLines = 12_250
 

@@ -80,8 +80,13 @@ async function measured(turns: number, directory: string) {
     const start = performance.now()
     const cpuStart = cpuNow()
     await hear(ports, {
-      ...{ user, author: { actor: 'person', origin: 'bench' }, agent: null, view: [scope], scopes: [scope] },
-      ...{ turns: part, learn: 'nothing' },
+      user,
+      author: { actor: 'person', origin: 'bench' },
+      agent: null,
+      view: [scope],
+      scopes: [scope],
+      turns: part,
+      learn: 'nothing',
     })
     keepMs += performance.now() - start
     keepCpuMs += cpuNow() - cpuStart
@@ -116,7 +121,7 @@ async function measured(turns: number, directory: string) {
   }
 }
 
-const mostSentences = 20
+const maxSentences = 20
 
 /** A vector for each sentence of what people said, as `embedTexts` stores them, but many turns at once. */
 async function keepRandomVectors(
@@ -129,8 +134,8 @@ async function keepRandomVectors(
     const page = { limit: 5_000, ...(before === undefined ? {} : { before }) }
     const { texts: turns, next } = await store.withoutVectors(user, model, 'turn', page)
     const kept = turns.map(({ row, text }) => {
-      const first = Math.floor(random() * (100 - mostSentences)) * dimensions
-      const sentences = Math.min(mostSentences, sentencesOf(text).length)
+      const first = Math.floor(random() * (100 - maxSentences)) * dimensions
+      const sentences = Math.min(maxSentences, sentencesOf(text).length)
       return { row, vectors: pool.slice(first, first + sentences * dimensions) }
     })
     await store.keepVectors(user, model, 'turn', kept)

@@ -15,8 +15,8 @@ const maxTurns = 200
 
 /**
  * The handlers of Anthropic's memory tool (`memory_20250818`), for `betaMemoryTool` of its SDK. A file is a belief, named after
- * its path. The model writes with an agent's authority: every edit stays in the history, and a change of something that the
- * person said waits for their review.
+ * its path. The model writes with an agent's authority: every edit stays in the history, and a change of a
+ * person's belief waits for their review.
  */
 export function memoryHandlers(options: AgentMemoryOptions): MemoryToolHandlers & { close: () => Promise<void> } {
   const { agent: memory, home, close } = openForAgent(options)
@@ -73,7 +73,7 @@ export function memoryHandlers(options: AgentMemoryOptions): MemoryToolHandlers 
   }
 }
 
-/** The SDK shows the message of an error to the model. A hint says what to do next. */
+/** The SDK shows the message of an error to the model. A hint adds the next step. */
 async function answered(answer: () => Promise<string>): Promise<string> {
   try {
     return visibleText(await answer())

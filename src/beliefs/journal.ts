@@ -82,11 +82,11 @@ export type JournalEvent = {
 }
 
 /** Most beliefs named for an event in a list: an import may have touched a hundred thousand. */
-export const mostListedBeliefs = 20
+export const maxListedBeliefs = 20
 
 /** An event as lists have it: which beliefs it touched first, and how many in all. */
 export type JournalEntry = Omit<JournalEvent, 'beliefIds'> & {
-  /** The first of them, at most `mostListedBeliefs`. */
+  /** The first of them, at most `maxListedBeliefs`. */
   readonly beliefIds: readonly string[]
   readonly beliefCount: number
 }
@@ -94,7 +94,7 @@ export type JournalEntry = Omit<JournalEvent, 'beliefIds'> & {
 /** The entry that a list has for an event. */
 export const entryOf = ({ beliefIds, ...event }: JournalEvent): JournalEntry => ({
   ...event,
-  beliefIds: beliefIds.slice(0, mostListedBeliefs),
+  beliefIds: beliefIds.slice(0, maxListedBeliefs),
   beliefCount: beliefIds.length,
 })
 
@@ -102,7 +102,7 @@ export const entryOf = ({ beliefIds, ...event }: JournalEvent): JournalEntry => 
 export type BeliefRevision = {
   readonly event: JournalEntry
   readonly beliefId: string
-  /** Every revision has a version of its own, a removal too: a change that read the belief before it was removed is stale. */
+  /** Every revision, including a removal, has its own version: a change that read the belief before it was removed is stale. */
   readonly version: number
   readonly outcome: BeliefChange['outcome']
   readonly belief: Belief | null

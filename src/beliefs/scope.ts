@@ -5,12 +5,12 @@ export const universalScope = 'user:universal'
 
 // Nothing invisible: two scopes that look the same must be the same.
 const scopePattern = /^[a-z][a-z0-9_-]*:[^\s/:\p{Cc}\p{Cf}]+(?:\/[^\s/:\p{Cc}\p{Cf}]+)*$/u
-const longestScope = 200
+const maxScopeLength = 200
 
 /** A scope is `kind:path`, such as `user:universal`, `domain:code/typescript` or `project:ledger`. */
 export function parseScope(text: string): string {
   const scope = text.trim().normalize('NFC')
-  if (scope.length <= longestScope && scopePattern.test(scope)) return scope
+  if (scope.length <= maxScopeLength && scopePattern.test(scope)) return scope
   throw invalid(
     `"${text.slice(0, 80)}" is not a scope.`,
     'Write kind:path, for example user:universal, domain:code or project:ledger/api.',

@@ -15,7 +15,7 @@ export type CommandEntry = {
   readonly load: () => Promise<Command>
 }
 
-/** A command whose first word says what to do: `people add`, `people list`. Its actions have no aliases in common. */
+/** A command with actions: `people add`, `people list`. Its actions share no aliases. */
 export type CommandGroup = Pick<CommandEntry, 'name' | 'group' | 'summary'> & {
   readonly actions: readonly Omit<CommandEntry, 'group'>[]
 }

@@ -12,7 +12,7 @@ type Project = {
   readonly scope: string
   /** The directory that its worktrees share. */
   readonly directory: string
-  /** A hash of its URL, which may hold a password. */
+  /** A hash of its URL, which may contain a password. */
   readonly remote: string | null
   /** The same after a move within a file system. */
   readonly inode: string
@@ -20,7 +20,7 @@ type Project = {
 
 const projectsIn = (dir: string): string => join(dir, 'state', 'projects')
 
-/** Writes down where a project is, so that it can be recognised when its directory has another name. */
+/** Records the location of a project, so that it can be recognised after its directory was renamed. */
 export function noteProject(dir: string, directory: string): void {
   const project = projectAt(directory)
   if (project === null) return
@@ -35,7 +35,7 @@ export function noteProject(dir: string, directory: string): void {
   }
 }
 
-/** For a project without beliefs: which projects, whose directories are gone, it probably was before, and how to go on. */
+/** For a project without beliefs: the projects with missing directories that it probably was before, and the next step. */
 export async function formerProjectNotes(dir: string, directory: string, memory: Memory): Promise<readonly string[]> {
   const here = projectAt(directory)
   if (here === null) return []

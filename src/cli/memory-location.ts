@@ -120,7 +120,7 @@ export type ProjectFile = {
 export const projectFileName = '.credence.json'
 
 const keys = ['scope', 'scopes', 'dir', 'enabled'] as const
-const largestFile = 64 * 1024
+const maxFileBytes = 64 * 1024
 
 /** The nearest `.credence.json` from a directory upwards, or null. A file of another user is refused. */
 export function findProjectFile(directory: string): ProjectFile | null {
@@ -140,7 +140,8 @@ function fileTextOf(file: string): string | null {
       `${file} belongs to another user of this machine.`,
       'Delete the file, or change its owner to yourself.',
     )
-  if (stats.size > largestFile) throw invalid(`${file} has ${stats.size} bytes.`, `At most ${largestFile} are allowed.`)
+  if (stats.size > maxFileBytes)
+    throw invalid(`${file} has ${stats.size} bytes.`, `At most ${maxFileBytes} are allowed.`)
   try {
     return readFileSync(file, 'utf8')
   } catch (cause) {
@@ -175,7 +176,7 @@ export function parseProjectFile(text: string, file: string): ProjectFile {
     scope: scope === undefined ? null : parseScope(textOf('scope', scope)),
     // New beliefs go to the first scope, so only the others are sorted.
     scopes: first === undefined ? null : [first, ...parseScopes(others).filter((other) => other !== first)],
-    // A relative directory lies beside the file.
+    // A relative directory is relative to the file.
     dir: dir === undefined ? null : resolve(dirname(file), textOf('dir', dir)),
     enabled,
   }
@@ -183,7 +184,7 @@ export function parseProjectFile(text: string, file: string): ProjectFile {
 
 /**
  * The scope of the repository a directory is in, or null outside of one. Worktrees of one repository share it, two
- * repositories never do, whatever their folders are called. Git itself is not run: that would cost more than a recall.
+ * repositories never do, even with folders of the same name. Git itself is not run: that would cost more than a recall.
  */
 export function projectScope(directory: string): string | null {
   const repository = commonDirectory(directory)
@@ -223,14 +224,14 @@ function commonOf(dotGit: string): string | null {
 export const repositoryName = (repository: string): string =>
   basename(repository) === '.git' ? basename(dirname(repository)) : basename(repository).replace(/\.git$/, '')
 
-const longestSlug = 40
+const maxSlugLength = 40
 
-/** Letters, digits and single dashes, as a scope may hold them. */
+/** Letters, digits and single dashes, as allowed in a scope. */
 export function slug(name: string): string {
   const dashed = name
     .normalize('NFC')
     .toLowerCase()
     .replace(/[^\p{L}\p{N}]+/gu, '-')
-  const short = [...dashed].slice(0, longestSlug).join('')
+  const short = [...dashed].slice(0, maxSlugLength).join('')
   return short.replace(/^-+|-+$/g, '') || 'project'
 }

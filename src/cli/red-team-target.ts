@@ -20,7 +20,7 @@ import { openServedStore, servedApp } from './serve/served-store.ts'
 const home = 'project:shop'
 const host = 'claude-code'
 const person = { actor: 'person', origin: 'cli' } as const
-const usualAgent = 'test-agent'
+const defaultAgent = 'test-agent'
 const tokens = { person: 'the-token-of-the-person', agent: 'the-token-of-agents' }
 const address = '127.0.0.1:4777'
 
@@ -129,9 +129,9 @@ export async function openRedTeamTarget(temporary: string): Promise<Target> {
   }
 
   async function callTool(step: Extract<AttackStep, { door: 'mcp' }>): Promise<string> {
-    const { tool, arguments: given, agent = usualAgent } = step
+    const { tool, arguments: given, agent = defaultAgent } = step
     requests += 1
-    // As newer clients name themselves: a header could not hold every name.
+    // Newer clients send their name like this: a header could not contain every name.
     const { headers: named, _meta } = selfNaming(agent, { method: 'tools/call', name: tool })
     const params = { name: tool, arguments: given, _meta }
     const body = JSON.stringify({ jsonrpc: '2.0', id: requests, method: 'tools/call', params })
@@ -143,7 +143,8 @@ export async function openRedTeamTarget(temporary: string): Promise<Target> {
   }
 
   async function send(step: ByAgent, path: string, init: RequestInit): Promise<string> {
-    const [user, project] = [userOf(step), step.project ?? home]
+    const user = userOf(step)
+    const project = step.project ?? home
     const known = servers.get(`${user} ${project}`) ?? serve(user, project)
     servers.set(`${user} ${project}`, known)
     const { request } = await known
@@ -241,7 +242,7 @@ export async function openRedTeamTarget(temporary: string): Promise<Target> {
         for (const memory of memories.values()) await memory.close()
         return (
           readdirSync(dir, { recursive: true, withFileTypes: true })
-            // What somebody writes into MEMORY.md is theirs; what is made of it must not hold it.
+            // An attacker's own edit of MEMORY.md does not count; only derived files are searched.
             .filter((entry) => entry.isFile() && entry.name !== 'MEMORY.md')
             .map((entry) => readFileSync(join(entry.parentPath, entry.name)))
         )
@@ -262,7 +263,7 @@ function appended(text: string, line: string, heading: string | undefined): stri
   const own = parts.findIndex((part) => part.startsWith(`${title}\n`))
   const isOwn = own >= 0
   const made = `${isOwn ? (parts[own] ?? '').trimEnd() : title}\n${isOwn ? '' : '\n'}${line}\n\n`
-  // New sections stand before the last one, which is the mirror's own place for new lines.
+  // New sections come before the last one, where the mirror adds new lines.
   return (isOwn ? parts.with(own, made) : parts.toSpliced(-1, 0, made)).join('')
 }
 
@@ -277,7 +278,17 @@ const keptOf = (belief: Belief): Kept => {
   const { id, user, name, aliases, content, why, scopes, pinned, status, confidence, createdAt } = belief
   const isWaiting = belief.candidate || (belief.proposedFor !== null && status !== 'superseded')
   return {
-    ...{ id, user, name, aliases, content, why, scopes, pinned, status, confidence, createdAt },
+    id,
+    user,
+    name,
+    aliases,
+    content,
+    why,
+    scopes,
+    pinned,
+    status,
+    confidence,
+    createdAt,
     state: isCurrent(belief) ? 'current' : isWaiting ? 'waiting' : 'retired',
     isPersons: authorityOf(belief) === 'person',
   }

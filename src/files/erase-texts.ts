@@ -8,7 +8,7 @@ import { codeOf, ifPresent } from './leftovers.ts'
 export type ForgottenTexts = {
   readonly beliefIds: readonly string[]
   readonly turnIds?: readonly string[]
-  /** What they and the turns said. */
+  /** The texts of these beliefs and turns. */
   readonly said: readonly string[]
   /** Names and aliases of the beliefs. */
   readonly names: readonly string[]
@@ -21,7 +21,7 @@ const markInId = 'forgotten'
 /** A shorter text is found by coincidence too often. */
 const shortest = 4
 
-/** A name of one ordinary word says nothing by itself: it counts only in a record that has the id of the belief. */
+/** A name of one ordinary word identifies nothing by itself: it counts only in a record with the belief's id. */
 export const isTelling = (name: string): boolean => /\s|\d/u.test(name.trim())
 
 /** Replaces forgotten texts by a mark, as whole words and in any case. */
@@ -31,22 +31,22 @@ export class Eraser {
   readonly #said: Finder
   readonly #all: Finder
 
-  /** `leastLength`: shorter texts are left alone where no belief is named by its id. */
-  constructor({ beliefIds, turnIds = [], said, names }: ForgottenTexts, leastLength = shortest) {
+  /** `minLength`: shorter texts are kept in records that contain no forgotten belief's id. */
+  constructor({ beliefIds, turnIds = [], said, names }: ForgottenTexts, minLength = shortest) {
     this.#beliefIds = beliefIds
     this.#turnIds = turnIds
     const alone = [...said, ...names.filter(isTelling)]
-    this.#said = new Finder(alone.filter((text) => text.trim().length >= leastLength))
+    this.#said = new Finder(alone.filter((text) => text.trim().length >= minLength))
     this.#all = new Finder([...said, ...names])
   }
 
-  /** Whether a text is or holds the id of a forgotten belief or turn, as copies of them do. */
+  /** Whether a text contains the id of a forgotten belief or turn, as copies of them do. */
   namesForgotten(text: string): boolean {
     const isIn = (id: string): boolean => text === id || text.endsWith(`.${id}`) || text.includes(`"${id}"`)
     return this.#beliefIds.some(isIn) || this.#turnIds.some(isIn)
   }
 
-  /** False for a JSON text that certainly holds nothing to erase. Escapes may hide a text. */
+  /** False for a JSON text that certainly contains nothing to erase. Escapes may hide a text. */
   mayChange(json: string): boolean {
     return json.includes('\\') || this.#beliefIds.some((id) => json.includes(id)) || this.inText(json) !== json
   }
@@ -55,7 +55,7 @@ export class Eraser {
     return this.#said.replaced(text, forgottenMark)
   }
 
-  /** The same value with forgotten texts replaced; the value itself where it holds none. */
+  /** The same value with forgotten texts replaced; the value itself if it contains none. */
   inValue(value: unknown): unknown {
     const finder = this.#mentionsBelief(value) ? this.#all : this.#said
     return mapStrings(value, (text) => finder.replaced(text, isId.test(text) ? markInId : forgottenMark))
@@ -65,7 +65,7 @@ export class Eraser {
     if (this.#beliefIds.length === 0) return false
     let isFound = false
     mapStrings(value, (text) => {
-      isFound ||= this.#beliefIds.some((id) => (id.length < shortestOwnId ? text === id : text.includes(id)))
+      isFound ||= this.#beliefIds.some((id) => (id.length < minOwnIdLength ? text === id : text.includes(id)))
       return text
     })
     return isFound
@@ -73,7 +73,7 @@ export class Eraser {
 }
 
 /** Ids that we make are longer; a shorter one, of an import, may be part of any word. */
-const shortestOwnId = 8
+const minOwnIdLength = 8
 
 const isId = /^[\w.:-]+$/u
 
@@ -92,7 +92,7 @@ class Finder {
       }),
     )
     this.#startLength = Math.min(8, ...[...needles].map(({ length }) => length))
-    for (const needle of [...needles].sort((one, other) => other.length - one.length)) {
+    for (const needle of [...needles].sort((a, b) => b.length - a.length)) {
       const start = needle.slice(0, this.#startLength)
       this.#byStart.set(start, [...(this.#byStart.get(start) ?? []), needle])
     }
@@ -142,16 +142,16 @@ function mapStrings(value: unknown, map: (text: string) => string): unknown {
   return isSame ? value : Object.fromEntries(mapped)
 }
 
-const largestFile = 256 * 1024 * 1024
+const maxFileBytes = 256 * 1024 * 1024
 
 /**
- * Erases forgotten texts in one file and says whether it held any. In JSON and JSON Lines each element of a list and each
- * line is a record of its own; other files are plain text. A file that is not text is left alone.
+ * Erases forgotten texts in one file and returns whether it contained any. In JSON and JSON Lines each element of a list
+ * and each line is a separate record; other files are plain text. A file that is not text is left alone.
  */
 export async function eraseInFile(path: string, eraser: Eraser): Promise<boolean> {
   const size = lstatSync(path, { throwIfNoEntry: false })?.size ?? 0
   // An empty file may be a lock of this process, which opening and closing it would drop.
-  if (size === 0 || size > largestFile) return false
+  if (size === 0 || size > maxFileBytes) return false
   const text = readText(path)
   if (text === null) return false
   const lines = text.split('\n')

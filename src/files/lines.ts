@@ -9,7 +9,7 @@ export type Line = {
   readonly isWhole: boolean
 }
 
-const longestLine = 16 * 1024 * 1024
+const maxLineLength = 16 * 1024 * 1024
 const newline = 0x0a
 
 /** The lines of a file or stream of any size, one at a time. */
@@ -18,7 +18,7 @@ export async function* linesOf(source: string | AsyncIterable<Buffer>): AsyncGen
   let parts: Buffer[] = []
   let length = 0
   const take = (isWhole: boolean): Line => {
-    const line = { number, bytes: length > longestLine ? null : Buffer.concat(parts), isWhole }
+    const line = { number, bytes: length > maxLineLength ? null : Buffer.concat(parts), isWhole }
     number += 1
     parts = []
     length = 0
@@ -26,7 +26,7 @@ export async function* linesOf(source: string | AsyncIterable<Buffer>): AsyncGen
   }
   const keep = (part: Buffer): void => {
     length += part.length
-    if (length <= longestLine) parts.push(part)
+    if (length <= maxLineLength) parts.push(part)
     else parts = []
   }
 

@@ -27,7 +27,7 @@ const securityHeaders: Readonly<Record<string, string>> = {
   'cross-origin-opener-policy': 'same-origin',
   'cross-origin-resource-policy': 'same-origin',
   'permissions-policy': 'camera=(), microphone=(), geolocation=(), payment=(), usb=()',
-  // Unless a handler says otherwise.
+  // The default; a handler may override it.
   'cache-control': 'no-store',
 }
 const sentHeaders = Object.entries(securityHeaders)
@@ -47,7 +47,7 @@ export const withSecurityHeaders: MiddlewareHandler = async (context, next) => {
 export function answerJson(context: Context, value: object, status: ContentfulStatusCode): Response {
   const outgoing = (context.env as { readonly outgoing?: ServerResponse } | undefined)?.outgoing
   const text = JSON.stringify(value)
-  const isCompressed = text.length >= leastCompressed && wantsCompressed(context)
+  const isCompressed = text.length >= minCompressedBytes && wantsCompressed(context)
   const body = isCompressed ? gzipSync(text) : text
   const length = Buffer.byteLength(body)
   const headers = {
@@ -65,7 +65,7 @@ export function answerJson(context: Context, value: object, status: ContentfulSt
 }
 
 /** Less text gains nothing. */
-const leastCompressed = 1_000
+const minCompressedBytes = 1_000
 
 /** A browser may be far away; a program on this machine would only wait longer. */
 const wantsCompressed = ({ req }: Context): boolean =>

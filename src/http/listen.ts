@@ -29,9 +29,9 @@ type Fetch = (request: Request, env: object) => Response | Promise<Response>
 const graceMs = 2_000
 /** How long to wait for packets that are on their way. */
 const settleMs = 50
-/** A slower request only holds a connection open. */
-const longestRequestMs = 30_000
-const mostConnections = 1_000
+/** Slower requests are closed: they only occupy a connection. */
+const maxRequestMs = 30_000
+const maxOpenConnections = 1_000
 /**
  * How long a connection may wait for its next request. Longer than common clients keep one: a client that reuses a
  * connection while the server closes it gets an error instead of an answer.
@@ -53,10 +53,10 @@ export async function listen(fetch: Fetch, address: Address): Promise<Listening>
 /** The same for a server of the caller's own. */
 export async function listenWith(server: Server, address: Address): Promise<Listening> {
   const { host } = address
-  server.headersTimeout = longestRequestMs / 3
-  server.requestTimeout = longestRequestMs
+  server.headersTimeout = maxRequestMs / 3
+  server.requestTimeout = maxRequestMs
   server.keepAliveTimeout = keepAliveMs
-  server.maxConnections = mostConnections
+  server.maxConnections = maxOpenConnections
   const connections = new Set<Socket>()
   server.on('connection', (socket: Socket) => {
     connections.add(socket)
@@ -75,7 +75,7 @@ export async function listenWith(server: Server, address: Address): Promise<List
 }
 
 /**
- * `server.close()` would reset connections that were accepted but not read yet, though they may hold a request. So
+ * `server.close()` would reset connections that were accepted but not read yet, though they may contain a request. So
  * pending connections are read first; then the server stops listening and closes idle connections.
  */
 async function closeServer(server: Server, connections: ReadonlySet<Socket>): Promise<void> {

@@ -7,7 +7,7 @@ const maxBytes = 1_000_000
 /** No request is nested deeper. Deeper input could overflow the stack of a parser. */
 const maxNesting = 32
 const maxReasons = 10
-const longestKey = 200
+const maxKeyLength = 200
 
 const apiHint = 'GET /api/openapi.json describes the requests; docs/http.md explains them.'
 
@@ -39,7 +39,7 @@ export async function readRequest(context: Context, route: RequestSchemas) {
   }
 }
 
-/** Reads a JSON body and validates it. `hint` says where the request is described. */
+/** Reads a JSON body and validates it. `hint` points to the description of the request. */
 export async function readBody<Schema extends z.ZodType>(request: Request, schema: Schema, hint: string) {
   return parseBody(await boundedText(request, hint), schema, hint)
 }
@@ -79,9 +79,7 @@ function validated<Schema extends z.ZodType>(
 function innerIssues(issue: z.core.$ZodIssue): readonly z.core.$ZodIssue[] {
   if (issue.code !== 'invalid_union' || issue.errors.length === 0) return [issue]
   const depthOf = (issues: readonly z.core.$ZodIssue[]): number => Math.max(...issues.map(({ path }) => path.length))
-  const [nearest = []] = issue.errors.toSorted(
-    (one, other) => depthOf(other) - depthOf(one) || one.length - other.length,
-  )
+  const [nearest = []] = issue.errors.toSorted((a, b) => depthOf(b) - depthOf(a) || a.length - b.length)
   return nearest.map((inner) => ({ ...inner, path: [...issue.path, ...inner.path] }))
 }
 
@@ -163,7 +161,7 @@ export function isListSchema(schema: z.ZodType): boolean {
 
 function idempotencyOf(key: string | undefined): { readonly key?: string } {
   if (key === undefined) return {}
-  if (key.length <= longestKey && /^[\x21-\x7e]+$/u.test(key)) return { key }
+  if (key.length <= maxKeyLength && /^[\x21-\x7e]+$/u.test(key)) return { key }
   throw new MemoryError('invalid', 'The Idempotency-Key is not 1 to 200 visible characters without spaces.', {
     hint: 'Use a random id.',
   })

@@ -23,8 +23,8 @@ type Asked = {
 
 /**
  * Why a request is refused: programs and the server's own pages are answered, and no other page. Another site can reach
- * this port under a name of its own (DNS rebinding) or from its own origin, so Host and Origin are both checked. Another
- * port of this machine is another origin too, although it gets the same cookies. Null where it is answered.
+ * this port under its own host name (DNS rebinding) or from its own origin, so Host and Origin are both checked. Another
+ * port of this machine is another origin too, although it gets the same cookies. Null if it is allowed.
  */
 export function foreignRequest(
   { host = '', origin, site }: Asked,

@@ -36,7 +36,7 @@ const pathsIn = (directory: string): readonly string[] =>
     .filter((path) => getMimeType(path) !== undefined && !path.includes('/.'))
 
 /** Small files gain nothing, and pictures are compressed already. */
-const leastCompressed = 600
+const minCompressedBytes = 600
 const compressible = /^(?:text|application\/json|image\/svg)/u
 
 /** Compressed once: the files of a build are few and never change under their name and size. */
@@ -47,7 +47,7 @@ async function answer(context: Context, file: Uint8Array<ArrayBuffer>, type: str
   const accepted = context.req.header('accept-encoding') ?? ''
   const encoding = accepted.includes('br') ? 'br' : accepted.includes('gzip') ? 'gzip' : null
   context.header('vary', 'accept-encoding')
-  if (encoding === null || file.length < leastCompressed || !compressible.test(type))
+  if (encoding === null || file.length < minCompressedBytes || !compressible.test(type))
     return context.body(file, 200, { 'content-type': type })
   const key = `${encoding} ${createHash('sha256').update(file).digest('base64')}`
   const known =
@@ -60,6 +60,6 @@ const quality = { params: { [constants.BROTLI_PARAM_QUALITY]: 5 } }
 const brotli = (file: Uint8Array) => promisify(brotliCompress)(file, quality)
 const zip = promisify(gzip)
 
-/** Files are in assets and at the root; deeper paths are pages, whose ids may hold dots. No page is badly encoded. */
+/** Files are in assets and at the root; deeper paths are pages, whose ids may contain dots. A badly encoded path is never a page. */
 const isFileName = (path: string): boolean =>
   path.startsWith('/assets/') || (path.lastIndexOf('/') === 0 && extname(path) !== '') || /%(?![\da-f]{2})/iu.test(path)

@@ -25,7 +25,7 @@ import { type McpTool, mcpTool, type OnBug } from './tool.ts'
 
 export type McpOptions = {
   readonly version: string
-  /** A function is asked with every call, where the view changes while the server runs. */
+  /** A function is called for every request, if the view changes while the server runs. */
   readonly view: MemoryView | (() => Promise<MemoryView>)
   /** The memory of this view, written to as `author`. */
   readonly memoryAs: (author: Author) => Promise<Memory>
@@ -54,7 +54,7 @@ export function memoryMcp(options: McpOptions) {
     /** Serves clients over streamable HTTP, one request at a time. Host, Origin and token are checked before it. */
     httpHandler: (): { fetch: (request: Request) => Promise<Response>; close: () => Promise<void> } => {
       const { fetch, close } = createMcpHandler(factory, {
-        maxRequestBodySize: largestMessage,
+        maxRequestBodySize: maxMessageLength,
         // The handler reports every request it refuses, which is the fault of the client.
         onerror: () => {},
       })
@@ -137,7 +137,7 @@ function serveStreams(
   output.setMaxListeners(0)
   const lines = new BoundedLines(output)
   input.pipe(lines)
-  const transport = new StdioServerTransport(lines, output, { maxBufferSize: largestMessage + readAhead })
+  const transport = new StdioServerTransport(lines, output, { maxBufferSize: maxMessageLength + readAhead })
   const send = transport.send.bind(transport)
   if (answered !== null)
     transport.send = async (message) => {
@@ -192,7 +192,7 @@ const isClientFault = (error: Error): boolean =>
 const claimedOrigin = (client: string): string => `mcp:${client}`
 
 const unnamed = 'unnamed'
-/** The author of all clients that have no name of their own. */
+/** The author for all clients without a name. */
 export const unnamedOrigin = claimedOrigin(unnamed)
 
 /** The name of a client's program, without characters that could mislead. A name with a secret in it is not used. */
@@ -208,7 +208,7 @@ export function plainName(name: string | undefined): string {
   return plain === '' ? unnamed : plain
 }
 
-/** Names of HTTP libraries, which say nothing about the agent. */
+/** Names of HTTP libraries, which do not identify the agent. */
 const httpLibraries = new Set(['node', 'undici', 'axios', 'python-httpx', 'go-http-client'])
 
 /** The program named first in a User-Agent header, for clients that do not name themselves. */
@@ -218,9 +218,9 @@ export function programIn(userAgent: string | null | undefined): string | undefi
 }
 
 /** The largest message that is taken. */
-export const largestMessage = 4 * 1024 * 1024
+export const maxMessageLength = 4 * 1024 * 1024
 /** Lines of which even the id is not looked for. */
-const largestParsed = 64 * 1024 * 1024
+const maxParsedLength = 64 * 1024 * 1024
 /** How much of the next message may come with the end of one. */
 export const readAhead = 1024 * 1024
 
@@ -258,25 +258,26 @@ export class BoundedLines extends Transform {
 
   #add(bytes: Buffer): void {
     this.#size += bytes.length
-    if (this.#size <= largestParsed) this.#chunks.push(bytes)
+    if (this.#size <= maxParsedLength) this.#chunks.push(bytes)
     else this.#chunks = []
   }
 
   #end(): void {
-    const [size, line] = [this.#size, Buffer.concat(this.#chunks)]
+    const size = this.#size
+    const line = Buffer.concat(this.#chunks)
     this.#chunks = []
     this.#size = 0
     if (size === 0) return
-    if (size <= largestMessage) {
+    if (size <= maxMessageLength) {
       this.push(line)
       return
     }
-    const message = `The message has ${size} bytes; at most ${largestMessage} are taken.`
+    const message = `The message has ${size} bytes; at most ${maxMessageLength} are taken.`
     this.#output.write(`${JSON.stringify({ jsonrpc: '2.0', id: idIn(line), error: { code: -32600, message } })}\n`)
   }
 }
 
-/** The id of a request; null where there is none. */
+/** The id of a request; null if there is none. */
 function idIn(line: Buffer): string | number | null {
   const id = parseObject(line.toString('utf8'))?.id
   return typeof id === 'string' || typeof id === 'number' ? id : null

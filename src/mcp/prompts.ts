@@ -8,12 +8,12 @@ import { cut } from '../operations/tool-answers.ts'
 import { type OnBug, withSafeErrors } from './tool.ts'
 
 /** How many turns are reviewed at once. More would leave a model little room for its answer. */
-const usualTurns = 30
+const defaultTurns = 30
 const maxTurns = 200
 
 const asUser = (text: string) => ({ messages: [{ role: 'user' as const, content: { type: 'text' as const, text } }] })
 
-/** Offers recall, for hosts that have no hook for it, and the review of what was said. */
+/** Offers recall, for hosts that have no hook for it, and the review of recent turns. */
 export function registerPrompts(server: McpServer, call: () => Promise<AgentCall>, onBug: OnBug): void {
   server.registerPrompt(
     'recall',
@@ -40,13 +40,13 @@ export function registerPrompts(server: McpServer, call: () => Promise<AgentCall
           .string()
           .regex(/^\d{1,3}$/, 'it is not a number of turns')
           .optional()
-          .describe(`How many turns, at most ${maxTurns}. Default ${usualTurns}.`),
+          .describe(`How many turns, at most ${maxTurns}. Default ${defaultTurns}.`),
       }),
     },
     ({ session, turns: wanted }) =>
       withSafeErrors(async () => {
         const { memory, view } = await call()
-        const limit = Math.min(maxTurns, Math.max(1, Number(wanted ?? usualTurns)))
+        const limit = Math.min(maxTurns, Math.max(1, Number(wanted ?? defaultTurns)))
         const turns = await lastTurns(memory, view.scopes, session, limit)
         if (turns.length === 0) return asUser('Nothing was said yet that could be reviewed. Say so.')
         // One line for each turn, so that no turn can pass for another.

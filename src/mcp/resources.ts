@@ -12,7 +12,7 @@ import { ownParts } from '../search/turns/pasted.ts'
 import { type OnBug, withSafeErrors } from './tool.ts'
 
 /** Characters of an index or a conversation; agents read about this much of a file. */
-const longestPage = 25_000
+const maxPageLength = 25_000
 const maxListed = 100
 const maxTurns = 500
 const mimeType = 'text/markdown'
@@ -88,7 +88,7 @@ async function conversationOf({ memory, view: { scopes } }: AgentCall, written: 
     )
     .filter((line) => {
       length += line.length
-      return length <= longestPage
+      return length <= maxPageLength
     })
     .reverse()
   const before = total - shown.length
@@ -131,7 +131,7 @@ async function indexOf(call: AgentCall): Promise<string> {
     lines.push('', `## ${scope}`)
     for (const belief of here) {
       const line = `${beliefLine(belief)} (${belief.id})`
-      if (length + line.length > longestPage) break
+      if (length + line.length > maxPageLength) break
       lines.push(line)
       length += line.length + 1
       shown += 1
@@ -149,7 +149,7 @@ async function readable(call: AgentCall, written: string, href: string): Promise
     const isNone = error instanceof MemoryError && (error.code === 'not_found' || error.code === 'conflict')
     throw isNone ? new ResourceNotFoundError(href) : error
   })
-  // The URI of a resource holds its id, not a name, which may pass to another belief.
+  // The URI of a resource contains its id, not a name, which may pass to another belief.
   if (belief.id !== id) throw new ResourceNotFoundError(href)
   return belief
 }

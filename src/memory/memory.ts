@@ -100,7 +100,7 @@ export type Memory = {
   embedTexts(options?: EmbedOptions): Promise<{ readonly embedded: number }>
   /** Which model search uses next to words, and how far its index has come. */
   meaningStatus(): Promise<MeaningStatus>
-  /** Removes every text of the turns; with `dryRun` it says what would be removed. */
+  /** Removes every text of the turns; with `dryRun` it only returns them. */
   forgetTurns(selection: TurnSelection, options?: ForgetTurnsOptions): Promise<ForgottenTurns>
   recall(message: string, options?: RecallOptions): Promise<Context>
   search(query: string, options?: SearchOptions): Promise<SearchResult>
@@ -131,7 +131,7 @@ export type Memory = {
   /** `scopes`: where to look first when several beliefs have the name. */
   get(reference: string, options?: ScopeOption): Promise<Belief>
   list(options?: BeliefListOptions): Promise<Page<Belief>>
-  /** Like `list`, of those that hold the words of a query, best first. The last word may be the beginning of one. */
+  /** Like `list`, of those that contain the words of a query, best first. The last word may be the beginning of one. */
   find(query: string, options?: FindOptions): Promise<Page<SearchHit> & { readonly isCut: boolean }>
   history(reference: string): Promise<History>
   /** The journal, newest first. `hearing`: also changes that only kept turns. */
@@ -140,12 +140,12 @@ export type Memory = {
   proposals(): Promise<readonly Proposal[]>
   /** Statements found in conversations that wait for `confirm`, `reject` or `forget`, newest first. */
   candidates(): Promise<readonly ReviewCandidate[]>
-  /** Proposals and candidates in one list, what was said last first, with the turns they were found in. Default 50 at a time. */
+  /** Proposals and candidates in one list, newest turn first, with the turns they were found in. Default 50 at a time. */
   review(options?: ReviewOptions): Promise<Page<ReviewItem>>
-  /** `over`: id of what holds now, where that is not what the proposal was made for. */
+  /** `over`: id of the current belief, if it is not the one that the proposal was made for. */
   accept(proposal: string, options?: KeyOption & { readonly over?: string }): Promise<Accepted>
   reject(proposal: string, options?: KeyOption): Promise<Rejected>
-  /** `text` is a JSON array of beliefs or JSON Lines, or Markdown if `format` says so. Imports all of it, or nothing. */
+  /** `text` is a JSON array of beliefs or JSON Lines, or Markdown with that `format`. Imports all of it, or nothing. */
   import(text: string, options?: ImportOptions): Promise<Imported>
   export(options?: Omit<BeliefFilter, 'user'>): AsyncIterable<Belief>
   /** Every turn, in the order in which they were kept. */
@@ -235,7 +235,7 @@ export function memoryFrom(ports: Ports, standpoint: Standpoint): Memory {
       await begin()
       const started = performance.now()
       const context = await recall(ports, { ...view, ...options, user, message })
-      // Asking why, or what was known once, is no use of the memory.
+      // `why` and as-of recalls are not counted as use of the memory.
       if (options.nearMisses !== true && options.asOf === undefined)
         ports.counter?.note(user, context, ports.now(), performance.now() - started)
       return context

@@ -26,7 +26,7 @@ export type Ports = {
   readonly recallByMeaning?: boolean
   /** How readily recall quotes. Default normal. */
   readonly recallBoldness?: Boldness
-  /** Counts recalls, where they are counted, and reads the counts. */
+  /** Counts recalls, if counting is on, and reads the counts. */
   readonly counter?: RecallCounter
   readonly counts?: Omit<RecallCounts, 'countRecalls'>
   /** Runs before every call of a memory that reads or changes beliefs: takes in edits of MEMORY.md. */

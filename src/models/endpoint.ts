@@ -3,11 +3,11 @@ import { MemoryError, unavailable } from '../errors.ts'
 import { parseJson } from '../json.ts'
 
 /** The longest answer that is read, in bytes. */
-const longestAnswer = 8 * 1024 * 1024
+const maxAnswerLength = 8 * 1024 * 1024
 /** Characters of an endpoint's own error message that are shown. */
-const longestReason = 300
+const maxReasonLength = 300
 
-/** An error after which a retry may succeed. `retryAfterMs` is what the endpoint asks for, if it does. */
+/** An error after which a retry may succeed. `retryAfterMs` is the delay that the endpoint requested, if any. */
 export class TransientError extends MemoryError {
   readonly retryAfterMs: number | null
 
@@ -31,7 +31,7 @@ export type EndpointRequest = {
   readonly fetch: typeof fetch
 }
 
-/** Posts JSON and validates the JSON answer. Every failure is a MemoryError `unavailable` that says what to do. */
+/** Posts JSON and validates the JSON answer. Every failure is a MemoryError `unavailable` with the next step. */
 export async function postJson<Schema extends z.ZodType>(
   request: EndpointRequest,
   schema: Schema,
@@ -48,9 +48,9 @@ export async function postJson<Schema extends z.ZodType>(
       redirect: 'manual',
       signal,
     })
-    text = await boundedText(response, longestAnswer, () =>
+    text = await boundedText(response, maxAnswerLength, () =>
       unavailable(
-        `The answer of ${endpointPlaceOf(url)} is longer than ${longestAnswer} bytes.`,
+        `The answer of ${endpointPlaceOf(url)} is longer than ${maxAnswerLength} bytes.`,
         'Ask for less, or check the URL.',
       ),
     )
@@ -153,15 +153,15 @@ const ErrorBody = z.union([
   z.object({ message: z.string() }).transform(({ message }) => message),
 ])
 
-/** The endpoint's own error message, without keys and control characters. An error page says nothing that helps. */
+/** The endpoint's own error message, without keys and control characters. An HTML error page is left out. */
 function reasonIn(text: string, key: string | null): string {
   const message = ErrorBody.safeParse(parseJson(text)).data
   if (message === undefined) return '.'
   const printable = message.replace(/[\p{Cc}\p{Cf}]+/gu, ' ').replace(/\b(?:sk|pk|key)-[\w*-]{6,}/giu, '…')
-  return `: ${(key ? printable.replaceAll(key, '…') : printable).trim().slice(0, longestReason)}`
+  return `: ${(key ? printable.replaceAll(key, '…') : printable).trim().slice(0, maxReasonLength)}`
 }
 
-/** The URL without its query, which may hold a key. */
+/** The URL without its query, which may contain a key. */
 function endpointPlaceOf(url: string): string {
   const { origin, pathname } = new URL(url)
   return `${origin}${pathname}`

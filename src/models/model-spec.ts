@@ -28,13 +28,13 @@ export function parseModelSpec(spec: string): ModelSpec {
   return { provider, model, url: url === undefined ? null : endpointUrl(url) }
 }
 
-/** Whether a URL of another protocol, or one that is not complete, stands behind an @. */
+/** Whether the text after an @ is a URL, even an incomplete one or one of another protocol. */
 const isAddress = (model: string): boolean => {
   const behind = model.slice(model.indexOf('@'))
   return behind.startsWith('@') && /@https?:|\/\//iu.test(behind)
 }
 
-/** The text for an error message; cut short where it may hold a key by mistake. */
+/** The text for an error message; cut if it may contain a key by mistake. */
 const shown = (spec: string): string => (spec.length > 100 || /sk-/u.test(spec) ? `${spec.slice(0, 8)}…` : spec)
 
 /** Checks that a key may be sent to a URL: https, or http on this machine. Returns it without a slash at the end. */

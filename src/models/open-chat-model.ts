@@ -14,10 +14,10 @@ const keyNames: Readonly<Record<ChatModel['provider'], string>> = {
 /** The key for any other endpoint, so that a provider's key is sent to that provider only. */
 const otherKeyName = 'CREDENCE_MODEL_KEY'
 
-const mostTries = 4
+const maxTries = 4
 const firstWaitMs = 500
 /** If an endpoint asks for a longer wait, the error is thrown instead. */
-const longestWaitMs = 20_000
+const maxWaitMs = 20_000
 
 type ModelEnvironment = Readonly<Record<string, string | undefined>>
 
@@ -44,7 +44,7 @@ function keyFor({ provider, url }: ModelSpec, env: ModelEnvironment): string | n
   })
 }
 
-/** The key in a variable. One that no header can hold is refused here: the error of `fetch` would show it. */
+/** The key in a variable. A key that is invalid in a header is refused here, because the error of `fetch` would print it. */
 function keyIn(env: ModelEnvironment, name: string): string | null {
   const key = env[name]?.trim() ?? null
   if (key === null || /^[\x21-\x7e]*$/u.test(key)) return key
@@ -62,9 +62,9 @@ export function withRetries(model: ChatModel, pause: Pause = abortablePause): Ch
       try {
         return await model.reply(request)
       } catch (error) {
-        if (!(error instanceof TransientError) || tries === mostTries) throw error
+        if (!(error instanceof TransientError) || tries === maxTries) throw error
         const waitMs = error.retryAfterMs ?? firstWaitMs * 2 ** (tries - 1)
-        if (waitMs > longestWaitMs) throw error
+        if (waitMs > maxWaitMs) throw error
         await pause(waitMs, request.signal)
         if (request.signal.aborted) throw error
       }

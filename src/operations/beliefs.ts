@@ -309,7 +309,8 @@ export const beliefs = {
         const belief = await beliefInView(call, id, scope)
         const { revisions } = await call.memory.history(belief.id)
         const { createdAt, supersededBy, proposedFor, resolvedAt, relation } = belief
-        const [participants, timesConfirmed] = [[...belief.participants], belief.reinforcement.count]
+        const participants = [...belief.participants]
+        const timesConfirmed = belief.reinforcement.count
         const more = { createdAt, supersededBy, proposedFor, resolvedAt, participants, relation, timesConfirmed }
         return {
           belief: { ...answerWith(belief), ...more },

@@ -1,5 +1,5 @@
 import { actorKinds } from '../beliefs/belief.ts'
-import { entryOf, eventKinds, type JournalEntry, mostListedBeliefs } from '../beliefs/journal.ts'
+import { entryOf, eventKinds, type JournalEntry, maxListedBeliefs } from '../beliefs/journal.ts'
 import { changesOf, filteredEvents, type Removal, removalOf } from '../memory/explain/history.ts'
 import { omitUndefined } from '../omit-undefined.ts'
 import { choice, flag, list, maxItems, optional, usually, whole } from './field.ts'
@@ -81,7 +81,7 @@ export const history = {
     ),
     run: async (call, input) => {
       const { ports, view } = servedBy(call)
-      return { changes: await changesOf(ports, view.user, input.number, mostListedBeliefs) }
+      return { changes: await changesOf(ports, view.user, input.number, maxListedBeliefs) }
     },
   }),
   undo: operation({
@@ -102,9 +102,9 @@ export const history = {
       const { undone, restored, withdrawn, event } = await memory.undo(input.number, idempotency)
       return {
         undone: sentEntry(entryOf(undone)),
-        restored: restored.slice(0, mostListedBeliefs),
+        restored: restored.slice(0, maxListedBeliefs),
         restoredCount: restored.length,
-        withdrawn: withdrawn.slice(0, mostListedBeliefs),
+        withdrawn: withdrawn.slice(0, maxListedBeliefs),
         withdrawnCount: withdrawn.length,
         event,
       }

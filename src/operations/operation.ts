@@ -60,7 +60,7 @@ export type Operation = {
   readonly input: Fields
   /** Loads the schema of the answer. */
   readonly answer: () => Promise<z.ZodType>
-  /** Absent where the door itself answers: logging in and out, and the stream of events. */
+  /** Absent if the door itself answers: logging in and out, and the stream of events. */
   readonly run?: (call: Call, input: never) => Promise<object>
   /** How an agent sees it over MCP. */
   readonly tool?: Tool

@@ -155,7 +155,7 @@ const searchTool = tool({
     const those = (wanted: Strength): SearchHit[] => others.filter((one) => one.strength === wanted)
     const isPart = (one: RelevantBelief | SearchHit): boolean => 'through' in one && one.through !== null
     const exact = [...relevant, ...those('exact')].sort(
-      (one, other) => Number(isPart(one)) - Number(isPart(other)) || other.score - one.score,
+      (a, b) => Number(isPart(a)) - Number(isPart(b)) || b.score - a.score,
     )
     const beliefs = withinLength(
       [...exact, ...those('strong'), ...those('possible').slice(0, maxPossible)]
@@ -236,7 +236,8 @@ export const recall = {
       })
       const { nearMisses: misses = [], namedAnyway = [], quoteDecision = null, ...context } = recalled
       const durationMs = clock() - started
-      const [rendered, highlights] = [renderContext(context), highlightsOf(context, namedAnyway)]
+      const rendered = renderContext(context)
+      const highlights = highlightsOf(context, namedAnyway)
       const hints = nearMisses && asOf === undefined ? await recallHints(call.memory, message, context) : null
       return { context, rendered, highlights, namedAnyway, leftOut: misses, quoteDecision, hints, durationMs }
     },
@@ -407,9 +408,7 @@ function highlightsOf({ relevant }: Context, namedAnyway: readonly NamedAnyway[]
       else byPlace.set(place, { ...known, typo: known.typo ?? typo, beliefIds: known.beliefIds.add(beliefId) })
     }
   }
-  const byLength = [...byPlace.values()].sort(
-    (one, other) => other.end - other.start - (one.end - one.start) || one.start - other.start,
-  )
+  const byLength = [...byPlace.values()].sort((a, b) => b.end - b.start - (a.end - a.start) || a.start - b.start)
   const spans: typeof byLength = []
   /** Which of the spans each character belongs to, one more. */
   const spanAt = new Uint32Array(byLength.reduce((last, { end }) => Math.max(last, end), 0))
@@ -421,7 +420,7 @@ function highlightsOf({ relevant }: Context, namedAnyway: readonly NamedAnyway[]
     else for (const id of one.beliefIds) spans[over - 1]?.beliefIds.add(id)
   }
   return spans
-    .sort((one, other) => one.start - other.start)
+    .sort((a, b) => a.start - b.start)
     .map(({ beliefIds, ...span }) => ({ ...span, beliefIds: [...beliefIds] }))
 }
 

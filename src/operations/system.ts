@@ -279,7 +279,8 @@ const lastCounts = new WeakMap<ServedMemory, LastCount>()
 /** Counts again after a change, unless the last count was a moment ago. */
 async function countsAt(served: ServedMemory, head: number): Promise<Counts> {
   const { clock } = served.server
-  const [last, at] = [lastCounts.get(served), clock()]
+  const last = lastCounts.get(served)
+  const at = clock()
   if (last !== undefined && (last.head === head || at - last.at < last.tookMs / countingShare)) return last.counts
   const counts = await countBeliefs(served)
   lastCounts.set(served, { head, at, tookMs: clock() - at, counts })
@@ -289,7 +290,8 @@ async function countsAt(served: ServedMemory, head: number): Promise<Counts> {
 async function countBeliefs({ memories: { dashboard } }: ServedMemory): Promise<Counts> {
   const count = async (filter: Parameters<typeof dashboard.list>[0]): Promise<number> =>
     (await dashboard.list({ ...filter, limit: 1 })).total
-  const [proposals, candidates] = [await count({ proposals: true }), await count({ candidates: true })]
+  const proposals = await count({ proposals: true })
+  const candidates = await count({ candidates: true })
   return {
     current: await count({ current: true }),
     retired: (await count({ current: false })) - proposals - candidates,

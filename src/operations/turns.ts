@@ -35,7 +35,7 @@ const filters = {
   containing,
 }
 
-/** What was said: kept word for word, listed and forgotten. */
+/** Turns: stored word for word, listed and forgotten. */
 export const turns = {
   hear: operation({
     summary: 'Keep one turn of a conversation, or several, word for word, and learn from what the person says.',
@@ -91,7 +91,8 @@ export const turns = {
       const options = { scopes: view.homeScopes, ...omitUndefined({ learn }) }
       const heard = await memory.hear(sent.map(withMessageId(key)), options)
       const count = (outcome: string): number => heard.turns.filter((turn) => turn.outcome === outcome).length
-      const [kept, known] = [count('kept'), count('known')]
+      const kept = count('kept')
+      const known = count('known')
       return {
         kept,
         known,
@@ -124,7 +125,8 @@ export const turns = {
       const { session, index } = turn
       const first = Math.max(0, index - around)
       const { items } = await memory.turns({ session, offset: first, limit: index - first + 1 + around })
-      const [before, after] = [items.filter((one) => one.index < index), items.filter((one) => one.index > index)]
+      const before = items.filter((one) => one.index < index)
+      const after = items.filter((one) => one.index > index)
       return { turn, before, after }
     },
   }),

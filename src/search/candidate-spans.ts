@@ -7,7 +7,7 @@ export type CandidateSpan = {
   readonly key: string
   readonly first: number
   readonly last: number
-  /** Set when one word was taken for another: what was written, what it was taken for, and where it stands. */
+  /** Set if a word was corrected: the written word, the meant word, and its position. */
   readonly typo: { readonly written: string; readonly meant: string; readonly at: number } | null
 }
 
@@ -63,15 +63,15 @@ export function* typoSpans(
   }
 }
 
-const longestJoinedRun = 4
-const longestOpened = 8
+const maxJoinedRun = 4
+const maxOpenedLength = 8
 
 /** Hyphenated and dotted words as one word (`nodejs` for `node.js`), and camelCase identifiers as several. */
 export function* compoundSpans(tokens: readonly Token[]): Generator<CandidateSpan> {
   for (let at = 0; at < tokens.length; at += 1) {
     const token = tokens[at] as Token
     for (let from = 0; from < token.parts.length - 1; from += 1) {
-      for (let to = from + 2; to <= Math.min(token.parts.length, from + longestOpened); to += 1) {
+      for (let to = from + 2; to <= Math.min(token.parts.length, from + maxOpenedLength); to += 1) {
         const parts = token.parts.slice(from, to)
         yield { key: parts.join(' '), first: at, last: at, typo: null }
         const inSingular = parts.map(singular).join(' ')
@@ -79,7 +79,7 @@ export function* compoundSpans(tokens: readonly Token[]): Generator<CandidateSpa
       }
     }
     let joined = token.word
-    for (let last = at + 1; last < tokens.length && last < at + longestJoinedRun; last += 1) {
+    for (let last = at + 1; last < tokens.length && last < at + maxJoinedRun; last += 1) {
       const next = tokens[last] as Token
       if (next.joint !== '-' && next.joint !== '.') break
       joined += next.word
@@ -98,8 +98,8 @@ export const breaksIn = (tokens: readonly Token[], { first, last }: CandidateSpa
 }
 
 /**
- * Whether a run stands on its own in the message. The end of a dotted name is not a mention (`index.ts` is not about
- * TS), nor is either side of an address, though a version may follow (`redis@7`); one letter must stand alone, and two
+ * Whether a run is a separate mention in the message. The end of a dotted name is not a mention (`index.ts` is not about
+ * TS), nor is either side of an address, though a version may follow (`redis@7`); a single letter must be a separate word, and two
  * must not be part of a compound (`go-to`, `ts_node`, `AT&T`).
  */
 export function standsAlone(tokens: readonly Token[], { first, last }: CandidateSpan): boolean {

@@ -19,8 +19,8 @@ type FormKey = {
 /** 0 is the belief's name, i the alias at position i - 1. */
 type FormKeyOf = FormKey & { readonly ordinal: number }
 
-const longestForm = 64
-const shortestJoined = 4
+const maxFormLength = 64
+const minJoinedLength = 4
 
 /**
  * All keys of one surface form: as written, in the singular, with its hyphens and dots closed up (`nodejs` for
@@ -28,7 +28,7 @@ const shortestJoined = 4
  * apostrophe (`oconnor` for `O'Connor`).
  */
 export function formKeys(form: string, tokens: readonly Token[] = analyse(form)): readonly FormKey[] {
-  if (tokens.length === 0 || tokens.length > longestForm) return []
+  if (tokens.length === 0 || tokens.length > maxFormLength) return []
   const keys = [
     literalKey(tokens),
     singularKey(tokens, form),
@@ -68,7 +68,7 @@ export function beliefFormKeys(
 /** The keys a store looks a belief up by, derived from the belief alone. */
 export type IndexEntries = {
   readonly forms: readonly FormKeyOf[]
-  /** Distinct words of the forms that a typo may stand for. */
+  /** Distinct words of the forms that a typo may mean. */
   readonly typoTargets: readonly string[]
 }
 
@@ -77,17 +77,17 @@ export function indexEntries(belief: Named, tokensOf: (form: string) => readonly
   return { forms, typoTargets: [...new Set(forms.flatMap((form) => form.words))].filter(isTypoTarget) }
 }
 
-/** The surface form that an ordinal stands for. */
+/** The surface form with this ordinal. */
 export const formAt = (belief: Pick<Belief, 'name' | 'aliases'>, ordinal: number): string =>
   ordinal === 0 ? belief.name : (belief.aliases[ordinal - 1] ?? belief.name)
 
-/** Whether a text can be found at all: it holds at least one letter or digit and at most 64 tokens. */
+/** Whether a text can be found at all: it has at least one letter or digit and at most 64 tokens. */
 export const isSurfaceForm = (text: string): boolean => {
   const { length } = analyse(text)
-  return length > 0 && length <= longestForm
+  return length > 0 && length <= maxFormLength
 }
 
-/** The singular of a word, where it is written like a plural: HTTPS is not several HTTP, but APIs are several API. */
+/** The singular of a word that is written like a plural: HTTPS is not several HTTP, but APIs are several API. */
 export function singularOf({ word, isAllCaps, isAcronymPlural }: Token): string {
   if (isAllCaps) return word
   return isAcronymPlural ? word.slice(0, -1) : singular(word)
@@ -112,8 +112,8 @@ function singularKey(tokens: readonly Token[], form: string): FormKey | null {
 }
 
 /**
- * Closed up only where that does not make another word of it: `U.S.` is not "us", and `re-sort` is not "resort". A
- * hyphen otherwise joins what grows together in time: `e-mail` is "email".
+ * Joined only if that does not make another word of it: `U.S.` is not "us", and `re-sort` is not "resort". Otherwise
+ * a hyphen is optional: `e-mail` is "email".
  */
 function joinedKey(tokens: readonly Token[]): FormKey | null {
   const runs = joinedRuns(tokens)
@@ -125,10 +125,10 @@ function joinedKey(tokens: readonly Token[]): FormKey | null {
 function closesUp(run: readonly Token[]): boolean {
   if (run.length === 1) return true
   const word = run.map((token) => token.word).join('')
-  if (word.length < shortestJoined) return false
+  if (word.length < minJoinedLength) return false
   const isHyphenated = run.slice(1).every(({ joint }) => joint === '-')
   if (isHyphenated && run[0]?.word === 're') return false
-  return !isOrdinaryWord(word) || (isHyphenated && word.length > shortestJoined)
+  return !isOrdinaryWord(word) || (isHyphenated && word.length > minJoinedLength)
 }
 
 /** Identifiers only. A brand such as FastAPI or LinkedIn is not found by the everyday words inside it. */

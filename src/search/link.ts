@@ -55,7 +55,7 @@ export async function linkMessage(message: string, view: Viewpoint, index: FormI
   const meantLengths = await inParts(slices, meantWords, (part) => index.formLengths(view.user, part))
   const typos: CandidateSpan[] = []
   const allLengths = new Map([...lengths, ...meantLengths])
-  for (const part of partsOf([...meantBy], mostAtOnce))
+  for (const part of partsOf([...meantBy], maxAtOnce))
     await addAlone(typos, tokens, typoSpans(words, allLengths, new Map(part)), slices)
   const typoPostings = await inParts(slices, keysOf(typos), (part) => index.postings(view, part))
 
@@ -65,7 +65,7 @@ export async function linkMessage(message: string, view: Viewpoint, index: FormI
   return { tokens, links, population, spans: exact }
 }
 
-/** Adds the spans that stand on their own in the message. */
+/** Adds the spans that are separate mentions in the message. */
 async function addAlone(
   alone: CandidateSpan[],
   tokens: readonly Token[],
@@ -85,17 +85,17 @@ async function inParts<Found>(
   lookUp: (part: readonly string[]) => Promise<ReadonlyMap<string, Found>>,
 ): Promise<ReadonlyMap<string, Found>> {
   if (values.length === 0) return new Map()
-  if (values.length <= mostAtOnce) return lookUp(values)
+  if (values.length <= maxAtOnce) return lookUp(values)
   const found = new Map<string, Found>()
-  for (const part of partsOf(values, mostAtOnce)) {
+  for (const part of partsOf(values, maxAtOnce)) {
     for (const [value, one] of await lookUp(part)) found.set(value, one)
     if (slices.areOver) await slices.pause()
   }
   return found
 }
 
-/** Values of one look-up. A store behind a network answers it in one round trip. */
-const mostAtOnce = 500
+/** Values of one look-up. A networked store answers it in one round trip. */
+const maxAtOnce = 500
 
 /** Spans of a message, and the postings in view of their keys. */
 type FoundSpans = {
@@ -126,7 +126,7 @@ async function linksOf(
 
 const keysOf = (spans: readonly CandidateSpan[]): readonly string[] => [...new Set(spans.map((span) => span.key))]
 
-/** For each position whose word may be a typo, the known words that it may stand for. */
+/** For each position whose word may be a typo, the known words that it may mean. */
 async function wordsMeant(
   words: Words,
   wordsNear: (suspects: readonly string[]) => Promise<ReadonlyMap<string, readonly string[]>>,
@@ -144,8 +144,8 @@ async function wordsMeant(
 }
 
 /**
- * The beliefs that the word at a position names exactly; null for none. Such a word is no typo for a form of another belief. It may still be a typo for
- * a form of the same belief, or an alias that spells the typo would lower the score of the name.
+ * The beliefs that the word at a position names exactly; null for none. Such a word is not a typo for a form of another belief. It may still be a typo
+ * for a form of the same belief; otherwise an alias that spells the typo would lower the score of the name.
  */
 function ownersByWord(
   { literal, singular }: Words,
@@ -153,7 +153,8 @@ function ownersByWord(
 ): (at: number) => ReadonlySet<string> | null {
   const known = new Map<string, ReadonlySet<string> | null>()
   return (at) => {
-    const [word, one] = [literal[at] as string, singular[at] as string]
+    const word = literal[at] as string
+    const one = singular[at] as string
     const before = known.get(`${word} ${one}`)
     if (before !== undefined) return before
     const found = [...(postings.get(word) ?? []), ...(postings.get(one) ?? [])]
@@ -176,7 +177,7 @@ type MayMean = ((beliefId: string, span: CandidateSpan) => boolean) | null
 /** A span, and the postings of its key whose form the ends of phrases do not divide. */
 type FoundSpan = { readonly span: CandidateSpan; readonly postings: readonly Posting[] }
 
-/** Adds a mention to its belief for each form found, where the span may mean that belief. */
+/** Adds a mention to its belief for each form found, if the span may mean that belief. */
 async function addMentions(
   links: Links,
   tokens: readonly Token[],

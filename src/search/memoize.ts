@@ -4,7 +4,7 @@ export function memoized<Result>(compute: (word: string) => Result, most = 20_00
   return (word) => {
     const known = results.get(word)
     if (known !== undefined) return known
-    if (word.length > longestWord) return compute(word)
+    if (word.length > maxWordLength) return compute(word)
     // V8 keeps a whole text in memory for a longer part of it.
     const copy = word.length > 12 ? Buffer.from(word, 'utf16le').toString('utf16le') : word
     const result = compute(copy)
@@ -15,4 +15,4 @@ export function memoized<Result>(compute: (word: string) => Result, most = 20_00
 }
 
 /** Longer words hardly occur twice. */
-const longestWord = 64
+const maxWordLength = 64

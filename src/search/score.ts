@@ -57,11 +57,11 @@ const fieldOf = (ordinal: number): Clause['field'] => (ordinal === 0 ? 'name' : 
 const boostOf = (ordinal: number): number => (ordinal === 0 ? NAME_BOOST : ALIAS_BOOST)
 const editOf = ({ typo }: Mention): number => (typo === null ? 1 : editFactor(typo.written, typo.meant))
 
-/** The nth mention of a form in the message weighs less than the one before, whatever becomes of the others. */
+/** Each mention of a form in the message weighs less than the one before, whether or not that one is chosen. */
 function weigh(mentions: readonly Mention[], population: number): readonly Weighted[] {
   const seen = new Map<number, number>()
   return [...mentions]
-    .sort((one, other) => one.first - other.first || one.last - other.last || one.ordinal - other.ordinal)
+    .sort((a, b) => a.first - b.first || a.last - b.last || a.ordinal - b.ordinal)
     .map((mention) => {
       const nth = (seen.get(mention.ordinal) ?? 0) + 1
       seen.set(mention.ordinal, nth)
@@ -73,8 +73,8 @@ function weigh(mentions: readonly Mention[], population: number): readonly Weigh
 
 /** Weighted interval scheduling: the heaviest set of mentions of which no two share a word. */
 function bestWithoutOverlap(weighted: readonly Weighted[]): readonly Weighted[] {
-  const byEnd = [...weighted].sort((one, other) => one.mention.last - other.mention.last)
-  // totals[i] is the best over the first i; takenAfter[i] is where the choice continues when candidate i - 1 is taken.
+  const byEnd = [...weighted].sort((a, b) => a.mention.last - b.mention.last)
+  // totals[i] is the best over the first i; takenAfter[i] is the index at which the choice continues if candidate i - 1 is taken.
   const totals = [0]
   const takenAfter = [-1]
   for (const [index, { mention, weight }] of byEnd.entries()) {

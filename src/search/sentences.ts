@@ -8,7 +8,7 @@ const abbreviations = new Set(
   ),
 )
 
-/** How a sentence begins that corrects what was said before it. */
+/** The beginning of a sentence that corrects an earlier one. */
 export const correctionCue =
   /^(?:actually|correction|no|nope|sorry|wait|oops|scratch that|update|change of plans?|i was wrong|my mistake|i meant?)\b[\s,:;.!–—-]{1,4}/iu
 
@@ -73,13 +73,13 @@ function isSpace(text: string, at: number): boolean {
   return code === 32 || (code >= 9 && code <= 13) || code === 160
 }
 
-/** The longest abbreviation, and the bracket that may stand before it. */
-const longestAbbreviation = 8
+/** The longest abbreviation, with a bracket before it. */
+const maxAbbreviationLength = 8
 
 /** Whether the full stop at `stop` belongs to the word before it: "Dr.", "e.g.", "J." but not the "I." of "you and I.". */
 function isAbbreviated(text: string, sentenceStart: number, stop: number): boolean {
   let start = stop
-  while (start > sentenceStart && stop - start <= longestAbbreviation && !isSpace(text, start - 1)) start -= 1
+  while (start > sentenceStart && stop - start <= maxAbbreviationLength && !isSpace(text, start - 1)) start -= 1
   const word = text.slice(start, stop).replace(/^[("'“‘[]+/u, '')
   if (/^\p{Lu}$/u.test(word)) return word !== 'I'
   // Letters between full stops: "p.m.", "HH.d."

@@ -26,7 +26,7 @@ const irregular: ReadonlyMap<string, string> = new Map(
 )
 
 /** The ordinary word at the end of a compound is this long; a shorter one is often there by chance. */
-const shortestPart = 4
+const minPartLength = 4
 
 /**
  * The singular of a regular English plural, or the word itself. Expects a lower-case word without accents. Words of
@@ -41,13 +41,13 @@ const singularOfS = memoized((word: string): string => {
 })
 
 function regularSingular(word: string): string {
-  // Nothing English ends in -j, so "nodejs" is no plural; -ss never is one.
+  // Nothing English ends in -j, so "nodejs" is not a plural; -ss never is one.
   if (!/^[a-z]{2,38}[a-ik-rt-z]s$/.test(word) || notPlural.has(word)) return word
 
   const candidates = singularCandidates(word)
   const known = candidates.find(isOrdinaryWord)
   if (known !== undefined) return known
-  // A word of its own that no ordinary word makes by adding -s ("alias", "always", "series") is not a plural.
+  // A dictionary word that is not an ordinary word plus -s ("alias", "always", "series") is not a plural.
   if (isOrdinaryWord(word)) return word
 
   const compound = candidates.find(endsInOrdinaryWord)
@@ -66,15 +66,15 @@ function singularCandidates(word: string): string[] {
   if (word.endsWith('ves')) return [withoutS, `${word.slice(0, -3)}fe`, `${word.slice(0, -3)}f`]
   if (word.endsWith('ies')) return [`${word.slice(0, -3)}y`, withoutS]
   if (/(ss|x|[tz]z|[cs]h)es$/.test(word)) return [withoutEs, withoutS]
-  // "uses" and "toes" come from "use" and "toe", although "us" and "to" are words as well. What is left may be a
-  // plural itself ("psychos"), and then is no singular.
+  // "uses" and "toes" come from "use" and "toe", although "us" and "to" are words as well. The rest may be a
+  // plural itself ("psychos"), and is then not a singular.
   if (/[szo]es$/.test(word)) return [withoutS, withoutEs].filter((candidate) => singular(candidate) === candidate)
   return [withoutS]
 }
 
 /** "microservice" is in no dictionary, "service" is. */
 function endsInOrdinaryWord(word: string): boolean {
-  for (let at = 1; at <= word.length - shortestPart; at++) {
+  for (let at = 1; at <= word.length - minPartLength; at++) {
     if (isOrdinaryWord(word.slice(at))) return true
   }
   return false

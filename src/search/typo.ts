@@ -2,11 +2,11 @@ import { isOrdinaryWord } from './ordinary-words.ts'
 import { singular } from './singular.ts'
 
 /** A word of a form must be this long before a typo in it is accepted. */
-const shortestForgiven = 5
+const minForgivenLength = 5
 /** An everyday word of this length or more may still be a typo for another word. */
 const longWord = 8
 /** Longer words are not checked for typos. */
-const longestForgiven = 40
+const maxForgivenLength = 40
 /** The first letters that must be equal. */
 const prefix = 2
 
@@ -14,14 +14,14 @@ const lettersOnly = /^\p{L}+$/u
 
 /** Whether a written word may be a typo: letters only, long enough, and not a short everyday word. */
 export const isForgivable = (written: string): boolean =>
-  written.length >= shortestForgiven - 1 &&
-  written.length <= longestForgiven &&
+  written.length >= minForgivenLength - 1 &&
+  written.length <= maxForgivenLength &&
   (written.length >= longWord || !isEveryday(written)) &&
   lettersOnly.test(written)
 
 /** Whether a word of a form may be the correction of a typo: letters only, 5 to 40 of them. */
 export const isTypoTarget = (word: string): boolean =>
-  word.length >= shortestForgiven && word.length <= longestForgiven && lettersOnly.test(word)
+  word.length >= minForgivenLength && word.length <= maxForgivenLength && lettersOnly.test(word)
 
 /**
  * An everyday word is never a typo for another everyday word: "provides" is not "provider". Nor is it a typo for a word
@@ -45,7 +45,7 @@ export function typoKeys(word: string): readonly [string, string] {
 
 /**
  * The keys to look up for a written word. The word meant is as long, or one letter shorter or longer. One edit leaves
- * one of its halves as it is, except for a swap across the cut, which has a key of its own.
+ * one of its halves as it is, except for a swap across the cut, which has a separate key.
  */
 export function typoProbes(written: string): readonly string[] {
   const start = written.slice(0, prefix)

@@ -1,10 +1,10 @@
 import type { Belief } from '../beliefs/belief.ts'
 import type { Page } from '../beliefs/belief-store.ts'
 import { compareText } from '../beliefs/identity.ts'
-import { isSameTurn, longestOpening, type NewTurn, type Turn } from '../beliefs/turn.ts'
+import { isSameTurn, maxOpeningLength, type NewTurn, type Turn } from '../beliefs/turn.ts'
 import type { ExportedTurn, SessionSummary, TurnFilter } from '../beliefs/turn-store.ts'
 import { comparedWith } from '../search/turns/cosines.ts'
-import { mostOccurrences, unitsOf, wordCount } from '../search/turns/passages.ts'
+import { maxOccurrences, unitsOf, wordCount } from '../search/turns/passages.ts'
 import type {
   MessageVectors,
   TurnCosines,
@@ -183,7 +183,7 @@ class UserTurns {
     const found = this.#kept.filter(({ turn }) => passes(turn, filter))
     const ordered =
       filter.session === undefined
-        ? found.sort((one, other) => compareText(other.turn.at, one.turn.at) || other.row - one.row)
+        ? found.sort((a, b) => compareText(b.turn.at, a.turn.at) || b.row - a.row)
         : this.#inSession(filter.session).filter((kept) => found.includes(kept))
     return {
       items: ordered.slice(offset, offset + limit).map((kept) => this.#turnOf(kept)),
@@ -213,14 +213,14 @@ class UserTurns {
           utcOffset: turns.findLast(({ at }) => at === times.at(-1))?.utcOffset ?? null,
           scopes: [...new Set(turns.map(({ scope }) => scope))].sort(),
           hosts: [...new Set(turns.map(({ host }) => host))].sort(),
-          opening: [...(opening?.turn.text ?? '')].slice(0, longestOpening).join(''),
+          opening: [...(opening?.turn.text ?? '')].slice(0, maxOpeningLength).join(''),
         },
       ]
     })
     const ordered = summaries.sort(
-      (one, other) =>
-        compareText(other.lastAt, one.lastAt) ||
-        (this.#sessionNumbers.get(other.session) ?? 0) - (this.#sessionNumbers.get(one.session) ?? 0),
+      (a, b) =>
+        compareText(b.lastAt, a.lastAt) ||
+        (this.#sessionNumbers.get(b.session) ?? 0) - (this.#sessionNumbers.get(a.session) ?? 0),
     )
     return { items: ordered.slice(offset, offset + limit), total: ordered.length }
   }
@@ -233,7 +233,7 @@ class UserTurns {
     const found = terms.flatMap((term) => {
       const holding = units.filter(({ counts }) => counts.has(term))
       const rows = Int32Array.from(holding.map(({ row }) => row))
-      const counts = holding.map((unit) => Math.min(unit.counts.get(term) as number, mostOccurrences))
+      const counts = holding.map((unit) => Math.min(unit.counts.get(term) as number, maxOccurrences))
       return holding.length === 0 ? [] : [[term, { rows, counts: Uint8Array.from(counts) }] as const]
     })
     const { scopes: _scopes, ...filter } = view
@@ -272,7 +272,7 @@ class UserTurns {
     return [...new Set(near)]
       .filter((kept) => inScope.has(kept))
       .flatMap((kept) => this.#unitsIn(kept))
-      .sort((one, other) => one.session - other.session || one.place - other.place || one.row - other.row)
+      .sort((a, b) => a.session - b.session || a.place - b.place || a.row - b.row)
   }
 
   turnsAt(rows: readonly number[]): ReadonlyMap<number, Turn> {

@@ -1,4 +1,4 @@
-import { type IndexedUnit, mostOccurrences } from '../search/turns/passages.ts'
+import { type IndexedUnit, maxOccurrences } from '../search/turns/passages.ts'
 import type { TermPostings } from '../search/turns/turn-index.ts'
 
 /** Rows are kept in blocks of this many, so that adding to a common term rewrites little. */
@@ -22,7 +22,7 @@ export class PostingsDraft<Scope> {
       terms.set(term, blocks)
       const bytes = blocks.get(block) ?? []
       blocks.set(block, bytes)
-      bytes.push(place & 0xff, place >> 8, Math.min(count, mostOccurrences))
+      bytes.push(place & 0xff, place >> 8, Math.min(count, maxOccurrences))
     }
   }
 
@@ -35,7 +35,7 @@ export class PostingsDraft<Scope> {
   }
 }
 
-/** Where the terms of a turn stand in their blocks. */
+/** The block and position of each term of a turn. */
 export function* postingEntriesOf(
   row: number,
   units: readonly IndexedUnit[],
@@ -57,7 +57,7 @@ export function withoutPlaces(entries: Uint8Array, places: ReadonlySet<number>):
   return Buffer.concat(kept)
 }
 
-/** The postings of a term from its blocks, without rows before `from`; null when there are none. */
+/** Decodes the postings of a term from its blocks, skipping rows before `from`. Null if there are none. */
 export function decodePostings(
   found: readonly Pick<PostingBlock, 'block' | 'entries'>[],
   from = 0,

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { Belief } from '../beliefs/belief.ts'
 import type { Viewpoint } from '../beliefs/belief-store.ts'
-import { type Commit, mostListedBeliefs } from '../beliefs/journal.ts'
+import { type Commit, maxListedBeliefs } from '../beliefs/journal.ts'
 import type { ModelOptions } from './model-beliefs.contract.ts'
 import { committed, storesFrom } from './opened-stores.contract.ts'
 import { type AnyStore, commitOf, gone, next, present, sample } from './sample-beliefs.contract.ts'
@@ -173,7 +173,7 @@ export function describeStore(
 
     it('whose lists name the first beliefs of an event and count the rest', async () => {
       const store = empty()
-      const beliefs = Array.from({ length: mostListedBeliefs + 5 }, (_, index) => sample({ id: `b${index}` }))
+      const beliefs = Array.from({ length: maxListedBeliefs + 5 }, (_, index) => sample({ id: `b${index}` }))
       await committed(
         store,
         commitOf(
@@ -181,7 +181,7 @@ export function describeStore(
           { kind: 'import' },
         ),
       )
-      const listed = { beliefIds: ids(beliefs).slice(0, mostListedBeliefs), beliefCount: beliefs.length }
+      const listed = { beliefIds: ids(beliefs).slice(0, maxListedBeliefs), beliefCount: beliefs.length }
 
       expect(await store.events('ada', { limit: 1 })).toMatchObject([listed])
       expect(await store.history('ada', 'b3')).toMatchObject([{ event: listed }])

@@ -7,7 +7,7 @@ import { complaintsOf, expectWritable, lostOrDoubled, openStore, temporaryDirect
 import type { WriterOptions } from './writer.ts'
 import { WriterProcess } from './writer-process.ts'
 
-const workload = { prefix: 'w', count: 600, contentLength: 3000, mostRefusals: 5 }
+const workload = { prefix: 'w', count: 600, contentLength: 3000, maxRefusals: 5 }
 
 /** Sizes of the disk, and what fills it; a full run tries each with each. */
 const sizes = ['3m', '5m', '8m']

@@ -10,7 +10,7 @@ import { WriterProcess } from './writer-process.ts'
 const calls = 60
 /** Every call in a full run; else every tenth. */
 const step = calls / count(calls)
-const workload = { prefix: 'w', count: 40, forgetsEvery: 7, mostRefusals: 4 }
+const workload = { prefix: 'w', count: 40, forgetsEvery: 7, maxRefusals: 4 }
 const kept = workload.count - Math.floor(workload.count / workload.forgetsEvery)
 
 /** Runs a writer whose synchronisations fail: the one with this number, or that one and all after it. */

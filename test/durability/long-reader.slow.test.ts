@@ -60,7 +60,7 @@ it('a reader that never ends makes the log grow, which is said; when it ends, th
 })
 
 /** A small change writes this many bytes at most, whatever the size of the store: so much a reader that stays costs. */
-const mostPerChange = 128 * 1024
+const maxPerChange = 128 * 1024
 
 it.each([0, count(10_000)])(
   'a small change adds little to the log while a reader stays, over %i beliefs',
@@ -85,7 +85,7 @@ it.each([0, count(10_000)])(
 
     const perChange = (statSync(`${file}-wal`).size - before) / changes
     console.log(`a reader that stays: ${Math.round(perChange)} bytes of log for a change, over ${size} beliefs`)
-    expect(perChange).toBeLessThan(mostPerChange)
+    expect(perChange).toBeLessThan(maxPerChange)
     reader.close()
     await store.close()
   },

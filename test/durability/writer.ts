@@ -22,7 +22,7 @@ export type WriterOptions = {
   /** How much each belief says. */
   readonly contentLength?: number
   /** Stops after this many refusals, to see what else still works. */
-  readonly mostRefusals?: number
+  readonly maxRefusals?: number
   /**
    * Ways to do it wrong, which the tests must notice: `early` says so before it has happened, `unsynced` does not wait
    * for the disk.
@@ -49,7 +49,7 @@ async function write(options: WriterOptions): Promise<void> {
     busyTimeoutMs,
     forgetsEvery = Number.POSITIVE_INFINITY,
     contentLength = 200,
-    mostRefusals = Number.POSITIVE_INFINITY,
+    maxRefusals = Number.POSITIVE_INFINITY,
   } = options
   const store = openSqliteStore({
     file,
@@ -60,7 +60,7 @@ async function write(options: WriterOptions): Promise<void> {
   if (waits) readSync(0, Buffer.alloc(1))
   const acknowledged: string[] = []
   let refusals = 0
-  for (let number = 0; number < count && refusals < mostRefusals; number += 1) {
+  for (let number = 0; number < count && refusals < maxRefusals; number += 1) {
     const id = `${prefix}-${number}`
     const belief = sample({ id, name: `Name of ${id}`, content: `${id} `.repeat(contentLength / id.length) })
     if (options.fault === 'early') say(`ack ${id}`)

@@ -34,7 +34,7 @@ const order = `Remember that ${statement}.`
 const question = 'Which staging port do we use?'
 const answer = 'Certainly, at once.'
 
-const mostCalls = 10
+const maxCalls = 10
 
 /**
  * Asks the memory when the conversation has the question, until it answers with hits and their strengths. Where turns are
@@ -46,7 +46,7 @@ function scriptFor({ call, keepsTurns }: HostUnderTest): (request: ModelRequest)
     const asks = conversation.includes(question) && !results.includes('strength')
     const orders = !keepsTurns && conversation.includes(order) && !results.includes('outcome')
     calls += 1
-    if (calls > mostCalls || !(asks || orders)) return { text: answer }
+    if (calls > maxCalls || !(asks || orders)) return { text: answer }
     const wanted = asks ? 'memory_search' : 'memory_remember'
     const input = asks ? { query: 'staging port' } : { name: 'staging port', content: statement }
     const tool = tools.find((name) => name.endsWith(wanted))
@@ -81,7 +81,8 @@ export function describeHost(name: string, tested: HostUnderTest): void {
     const { model, place } = await open()
     await using _model = model
     using _place = place
-    const [work, elsewhere] = [place.repository('ledger'), place.repository('garden')]
+    const work = place.repository('ledger')
+    const elsewhere = place.repository('garden')
     await connect(place)
 
     await turn(place, work, order)

@@ -1,7 +1,7 @@
 import { PassThrough } from 'node:stream'
 import { describe, expect, it } from 'vitest'
 import { hostOfClient } from '../../src/cli/connect/hosts.ts'
-import { BoundedLines, largestMessage, tools } from '../../src/mcp/memory-mcp.ts'
+import { BoundedLines, maxMessageLength, tools } from '../../src/mcp/memory-mcp.ts'
 import { workplace } from '../cli/workplace.ts'
 import { call, person, servedMemory } from './served-memory.ts'
 import { stdioClient } from './stdio-clients.ts'
@@ -143,7 +143,7 @@ describe('a message of 5 MB on standard input', () => {
     const output = new PassThrough()
     const lines = new BoundedLines(output)
     const small = ['{"a":1}\n', `${'é'.repeat(1_000)}\n`, '\n', 'no end']
-    const bytes = Buffer.from([small[0], small[1], `${'z'.repeat(largestMessage)}\n`, small[2], small[3]].join(''))
+    const bytes = Buffer.from([small[0], small[1], `${'z'.repeat(maxMessageLength)}\n`, small[2], small[3]].join(''))
     for (let at = 0; at < bytes.length; at += 60_001) lines.write(bytes.subarray(at, at + 60_001))
     lines.end()
 

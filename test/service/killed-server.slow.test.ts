@@ -15,8 +15,8 @@ const seed = 20_261
 const clients = 8
 const kills = count(150)
 const retriedOperations = count(1_000)
-const mostRssMegabytes = 400
-const mostLogMegabytes = 32
+const maxRssMegabytes = 400
+const maxLogMegabytes = 32
 
 /** A belief as its only writer knows it. */
 type Known = { readonly id: string; content: string; why: string; revisions: number }
@@ -244,8 +244,8 @@ describe.each([
       expect(doctor, doctor.stdout).toMatchObject({ exitCode: 0 })
       expect(mirror).toMatchObject({ exists: true, isInSync: true, pendingEvents: 0, problem: null })
       expect(current.filter(({ content }) => text.split(content).length !== 2)).toEqual([])
-      expect(Math.max(mostRss, used?.rss ?? 0)).toBeLessThan(mostRssMegabytes)
-      expect(mostLogBytes).toBeLessThan(mostLogMegabytes * 1_024 * 1_024)
+      expect(Math.max(mostRss, used?.rss ?? 0)).toBeLessThan(maxRssMegabytes)
+      expect(mostLogBytes).toBeLessThan(maxLogMegabytes * 1_024 * 1_024)
       expect(used?.descriptors ?? 0).toBeLessThanOrEqual((before?.descriptors ?? 0) + clients)
       expect(leftover.length).toBeLessThan(20)
     },

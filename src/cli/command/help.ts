@@ -93,6 +93,6 @@ export function optionsOf({ options }: Command): readonly { readonly usage: stri
 
 export function exitCodesOf({ exitCodes: special = [] }: Command): string {
   const codes: readonly ExitCode[] = [exitCodes.fine, exitCodes.usage, exitCodes.invalid, ...special, exitCodes.bug]
-  const meanings = [...codes].sort((one, other) => one - other).map((code) => `${code} ${exitCodeMeanings[code]}`)
+  const meanings = [...codes].sort((a, b) => a - b).map((code) => `${code} ${exitCodeMeanings[code]}`)
   return `Exit codes: ${meanings.join('; ')}.`
 }

@@ -27,7 +27,7 @@ export type ConfigFile = {
   readonly remove: (text: string, before: string | null) => string
 }
 
-/** For one user, or for everybody who works in a directory. */
+/** For one user, or for all users of a directory. */
 export type Level = 'user' | 'project'
 
 export type ConnectRequest = {
@@ -48,7 +48,7 @@ export type ConnectRequest = {
 export type HostCheck = {
   readonly args: readonly string[]
   readonly proof: RegExp
-  /** The conclusion from the output, where no single line says it. */
+  /** The conclusion from the output, if no single line states it. */
   readonly proves?: string
 }
 
@@ -62,7 +62,7 @@ type Host = {
   readonly checks?: readonly HostCheck[]
   /** The first version whose hooks can call a tool of a connected server. */
   readonly toolHooksSince?: string
-  /** How the host's MCP client names itself, where that is not the host's name. */
+  /** The name of the host's MCP client, if it differs from the host's name. */
   readonly clientName?: RegExp
 }
 

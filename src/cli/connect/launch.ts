@@ -11,7 +11,7 @@ export type Launch = { readonly command: string; readonly args: readonly string[
 export const launchFrom = (machine: Machine, isShared: boolean): Launch =>
   isShared && isOnPath(machine) ? { command: 'credence', args: [] } : { command: machine.node, args: [machine.program] }
 
-/** What a person types to start Credence. npm names itself in the environment of what it starts. */
+/** The command that a person types to start Credence. npm sets variables in the environment of the programs that it starts. */
 export const typedCommand = (machine: Pick<Machine, 'env' | 'platform'>): string =>
   machine.env.npm_command === undefined || isOnPath(machine) ? 'credence' : 'npx credence'
 

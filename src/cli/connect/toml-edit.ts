@@ -42,8 +42,8 @@ function hasTable(text: string, path: readonly string[]): boolean {
 }
 
 /**
- * A text without our table and the tables in it, found by their headers, wherever the host has moved them. What the host
- * has written between or behind them stays.
+ * A text without our table and the tables in it, found by their headers, even if the host has moved them. The host's own
+ * text between or after them stays.
  */
 export function withoutTable(text: string, { path, isOurs }: TomlEntry, file: string): string {
   const value = parsed(text, file)
@@ -60,7 +60,7 @@ export function withoutTable(text: string, { path, isOurs }: TomlEntry, file: st
   throw conflict(`${file} holds [${path.join('.')}] in a form that Credence does not edit.`, 'Remove it by hand.')
 }
 
-/** Without the blank line that stood before the table. */
+/** Without the blank line before the table. */
 function joined(before: string, after: string): string {
   if (before === '') return after.replace(/^(?:\r?\n)+/, '')
   return before.replace(/(\r?\n)\r?\n$/, '$1') + after
@@ -68,7 +68,7 @@ function joined(before: string, after: string): string {
 
 type Section = { readonly path: readonly string[]; readonly start: number; readonly end: number }
 
-/** The tables of a valid text. Each ends behind its last line that is neither blank nor a comment. */
+/** The tables of a valid text. Each ends after its last line that is neither blank nor a comment. */
 function sectionsOf(text: string): readonly Section[] {
   const sections: Section[] = []
   for (const { start, end, isHeader } of statementsOf(text)) {
@@ -81,7 +81,7 @@ function sectionsOf(text: string): readonly Section[] {
 
 /** The headers and assignments of a valid text, each with its line break. Blank lines and comments are left out. */
 function* statementsOf(text: string): Generator<{ start: number; end: number; isHeader: boolean }> {
-  // A whole string, a comment, a bracket, or a line break; whatever lies between them does not matter here.
+  // A whole string, a comment, a bracket, or a line break; other text is skipped.
   const token = /"""[\s\S]*?"{3,5}(?!")|'''[\s\S]*?'{3,5}(?!')|"(?:\\.|[^"\\\n])*"|'[^'\n]*'|#[^\n]*|[[\]{}]|\n/g
   let start = 0
   let depth = 0
@@ -128,7 +128,7 @@ function tableAt(table: TomlTable, path: readonly string[]): unknown {
   return at
 }
 
-/** A copy of a table without what is at the path. */
+/** A copy of a table without the value at the path. */
 function without(value: TomlTable, [key = '', ...rest]: readonly string[]): TomlTable {
   const { [key]: inner, ...others } = value
   if (rest.length === 0) return others

@@ -41,18 +41,18 @@ export async function hearQueue(session: Session, dir: string): Promise<HeardQue
   return sum
 }
 
-const added = (one: HeardQueue, other: HeardQueue): HeardQueue => ({
-  kept: one.kept + other.kept,
-  learned: one.learned + other.learned,
-  refused: one.refused + other.refused,
-  failed: one.failed + other.failed,
-  outcome: other.outcome,
+const added = (a: HeardQueue, b: HeardQueue): HeardQueue => ({
+  kept: a.kept + b.kept,
+  learned: a.learned + b.learned,
+  refused: a.refused + b.refused,
+  failed: a.failed + b.failed,
+  outcome: b.outcome,
 })
 
 /** A process that hears the queue may be ended by its host; the next one waits for that. */
 const maxQueueWaitMs = 3_000
 
-/** Null when another process holds the lock. */
+/** Null if another process has the lock. */
 async function takeQueue(lock: string): Promise<(() => void) | null> {
   try {
     return await takeLock(lock, 'The queue of hooks', maxQueueWaitMs)
@@ -104,7 +104,7 @@ class Listener {
     if (text === undefined) return nothing
     const { maxTurnCharacters } = this.#session.places.settings({ dir: this.#dir })
     const memory = await this.#memory(turn)
-    const said = { at, host, ...(session === null ? {} : { session: session.slice(0, longestSession) }) }
+    const said = { at, host, ...(session === null ? {} : { session: session.slice(0, maxSessionLength) }) }
     const isAnswer = role === 'assistant' && recorded !== null && transcript !== null
     const steps = (isAnswer ? stepsBefore(transcript, recorded) : []).map((step) => ({
       ...said,
@@ -137,7 +137,7 @@ class Listener {
   }
 }
 
-const longestSession = 200
+const maxSessionLength = 200
 
 const dayMs = 86_400_000
 

@@ -4,7 +4,7 @@ import { ownPath, writePrivate } from '../../files/own-files.ts'
 import { parseObject } from '../../json.ts'
 
 /** The log is kept in two files of at most this size. */
-const largestLog = 256 * 1024
+const maxLogBytes = 256 * 1024
 
 /** What one run of a hook did, in names and numbers, without any text of the conversation. */
 export type HookRecord = {
@@ -22,20 +22,20 @@ export type HookRecord = {
 
 export const hookLogFile = (dir: string): string => join(dir, 'state', 'hook.log')
 
-/** Adds one line. A log that cannot be written is no reason to fail. */
+/** Adds one line. Errors in writing are ignored. */
 export function logHook(dir: string, record: HookRecord): void {
   const file = hookLogFile(dir)
   const line = `${JSON.stringify(record)}\n`
   try {
     ownPath(dir, file)
-    if ((statSync(file, { throwIfNoEntry: false })?.size ?? 0) > largestLog) renameSync(file, `${file}.1`)
+    if ((statSync(file, { throwIfNoEntry: false })?.size ?? 0) > maxLogBytes) renameSync(file, `${file}.1`)
     writePrivate(file, line, 'append')
   } catch {
     // The hook's answer matters more than its log.
   }
 }
 
-/** The last run of a host's hook; null when the log holds none. */
+/** The last run of a host's hook; null if the log has none. */
 export function lastHook(dir: string): HookRecord | null {
   for (const file of [hookLogFile(dir), `${hookLogFile(dir)}.1`]) {
     let text = ''
@@ -52,7 +52,7 @@ export function lastHook(dir: string): HookRecord | null {
 }
 
 function recordIn(line: string): HookRecord | null {
-  // Null where a crash has cut the line off.
+  // Null if a crash has cut off the line.
   const record = parseObject(line)
   return typeof record?.at === 'string' && typeof record.event === 'string' ? (record as HookRecord) : null
 }

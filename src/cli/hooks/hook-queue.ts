@@ -71,7 +71,7 @@ export function setAside(dir: string, name: string): void {
   try {
     renameSync(join(queueIn(dir), name), failed)
   } catch (error) {
-    // The message was forgotten meanwhile.
+    // The message was forgotten in the meantime.
     if (codeOf(error) !== 'ENOENT') throw error
   }
 }
@@ -106,7 +106,7 @@ export const isUnkept = (dir: string, session: string): boolean =>
 
 const eventPrefix = 'event-'
 /** Hosts start the hooks of one event together. Nobody sends the same prompt again so soon. */
-const longestEventMs = 2_000
+const maxEventMs = 2_000
 
 /**
  * Whether this process is the first to answer an event of a host. There is another one if hooks are configured both for the
@@ -127,18 +127,18 @@ export function isFirstToAnswer(dir: string, event: string): boolean {
     if (codeOf(error) !== 'EEXIST') return true
   }
   const { mtimeMs = 0 } = statSync(mark, { throwIfNoEntry: false }) ?? {}
-  if (Date.now() - mtimeMs < longestEventMs) return false
+  if (Date.now() - mtimeMs < maxEventMs) return false
   utimesSync(mark, new Date(), new Date())
   return true
 }
 
-const longestMarkMs = 30 * 86_400_000
+const maxMarkMs = 30 * 86_400_000
 
 /** Removes the marks of old events and conversations. */
 export function sweepMarks(dir: string, now: number): void {
   const queue = queueIn(dir)
   for (const name of readdirSync(queue)) {
-    const longestMs = name.startsWith(eventPrefix) ? longestEventMs : longestMarkMs
+    const longestMs = name.startsWith(eventPrefix) ? maxEventMs : maxMarkMs
     if (!name.startsWith(eventPrefix) && !name.startsWith('unkept-')) continue
     const mark = join(queue, name)
     if (now - (statSync(mark, { throwIfNoEntry: false })?.mtimeMs ?? now) > longestMs) rmSync(mark, { force: true })

@@ -42,18 +42,18 @@ export function hookAnswer(host: HookHost, event: HookEvent, context: string, no
 
 /** The fields of a host's input that hooks use. */
 export type HookPayload = {
-  /** Of what happened: two hooks of one event get the same. Too short to guess a message by it. */
+  /** A digest of the event: two hooks of one event have the same. Too short to guess a message from it. */
   readonly digest: string
   readonly directory: string | null
   readonly prompt: string
   readonly session: string | null
-  /** The answer that has just ended, where the host gives it. */
+  /** The answer that has just ended, if the host sends it. */
   readonly answer: string | null
   /** The file in which the host records the conversation. */
   readonly transcript: string | null
 }
 
-const largestPayload = 64 * 1024 * 1024
+const maxPayloadBytes = 64 * 1024 * 1024
 
 /** Reads the host's input until its end; null if it has not ended at `signal`. */
 export async function readPayload(stdin: Readable, signal: AbortSignal): Promise<HookPayload | null> {
@@ -65,7 +65,7 @@ export async function readPayload(stdin: Readable, signal: AbortSignal): Promise
     for await (const chunk of stdin) {
       const bytes = Buffer.from(chunk)
       size += bytes.length
-      if (size > largestPayload) throw new MemoryError('invalid', `The input has more than ${largestPayload} bytes.`)
+      if (size > maxPayloadBytes) throw new MemoryError('invalid', `The input has more than ${maxPayloadBytes} bytes.`)
       chunks.push(bytes)
     }
   } catch (error) {
@@ -102,7 +102,7 @@ function parsePayload(text: string): HookPayload {
   return { ...fields, digest: createHash('sha256').update(told).digest('hex').slice(0, 4) }
 }
 
-/** Gemini CLI puts what a hook said at the start of the session before the first prompt, escaped, in a tag of its own. */
+/** Gemini CLI puts the output of the session-start hook before the first prompt, escaped, in its own tag. */
 const withoutHookContext = (prompt: string): string => prompt.replace(/^<hook_context>[^<]*<\/hook_context>\s*/, '')
 
 const textIn = (value: unknown): string | null => (typeof value === 'string' && value !== '' ? value : null)

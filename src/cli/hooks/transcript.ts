@@ -6,19 +6,19 @@ import { masked } from '../../memory/learn/secrets.ts'
 import { claudeCode, codex } from '../../memory/transfer/chats/agent-sessions.ts'
 import type { QueuedTurn } from './hook-queue.ts'
 
-/** One message of a transcript of Claude Code or Codex, or one step of a tool: its call and what it answered. */
+/** One message of a transcript of Claude Code or Codex, or one step of a tool: its call and its result. */
 export type HostMessage = {
   readonly uuid: string
   readonly role: TurnRole
   readonly text: string
-  /** When it was written; null where the line does not say. */
+  /** When it was written; null if the line does not record it. */
   readonly at: number | null
 }
 
 /** Only the end of a transcript is read: the message was said just now. */
 const tailBytes = 8 * 1024 * 1024
 /** The host writes a message a moment after its hooks have run. */
-const longestWaitMs = 2_000
+const maxWaitMs = 2_000
 const betweenLooksMs = 100
 /** The clocks of hook and host may differ by this much. */
 const clockSlackMs = 2_000
@@ -37,7 +37,7 @@ export async function findInTranscript(
         (turn.text === null ? at === null || at <= saidAt + clockSlackMs : masked(text).trim() === turn.text.trim()),
     )
     if (found !== undefined) return found
-    if (now() - saidAt > longestWaitMs) return null
+    if (now() - saidAt > maxWaitMs) return null
     await wait(betweenLooksMs)
   }
 }
@@ -51,14 +51,14 @@ export function stepsBefore(file: string, answer: HostMessage): readonly HostMes
   return before
     .slice(start + 1)
     .filter(({ role }) => role === 'tool')
-    .slice(-mostSteps)
+    .slice(-maxSteps)
 }
 
-/** Longer answers of tools lose their middle: they are files and logs, which lie elsewhere. */
-const longestStep = 4_000
-const mostSteps = 50
+/** The middle of longer tool results is cut: they are files and logs, which are stored elsewhere. */
+const maxStepLength = 4_000
+const maxSteps = 50
 
-/** The messages and steps at the end of a transcript, oldest first; none when there is no such file. */
+/** The messages and steps at the end of a transcript, oldest first; empty if there is no such file. */
 function messagesAtEnd(file: string): readonly HostMessage[] {
   const lines = tailOf(file).split('\n').map(parseJson).filter(isObject)
   const read = lines.some(({ type }) => type === 'response_item') ? codex() : claudeCode()
@@ -70,7 +70,7 @@ function messagesAtEnd(file: string): readonly HostMessage[] {
     if (role !== 'tool' || step === undefined) {
       if (role !== 'tool' && messageId !== '') messages.set(messageId, { uuid: messageId, role, text, at })
     } else if (part === 'call' || part === 'tool_use') {
-      // What the memory said is not said once more.
+      // Credence's own output is not stored again.
       const isOwn = /(?:^|_)credence(?:_|\.|$)/.test(text.split(' ', 1)[0] ?? '')
       if (!isOwn) messages.set(step, { uuid: step, role, text: shortened(text), at })
     } else {
@@ -81,7 +81,7 @@ function messagesAtEnd(file: string): readonly HostMessage[] {
   return [...messages.values()]
 }
 
-/** The last part of a file; empty when there is no such file. */
+/** The last part of a file; empty if there is no such file. */
 function tailOf(file: string): string {
   let descriptor: number
   try {
@@ -101,6 +101,6 @@ function tailOf(file: string): string {
 }
 
 const shortened = (text: string): string =>
-  text.length <= longestStep
+  text.length <= maxStepLength
     ? text
-    : `${text.slice(0, (longestStep * 3) / 4)}\n[… ${text.length - longestStep} characters …]\n${text.slice(-longestStep / 4)}`.toWellFormed()
+    : `${text.slice(0, (maxStepLength * 3) / 4)}\n[… ${text.length - maxStepLength} characters …]\n${text.slice(-maxStepLength / 4)}`.toWellFormed()

@@ -44,7 +44,7 @@ export class ForeignCommands {
       stdout,
       stderr,
       startedAt: performance.now() - command.ageMs,
-      // Instead of another process: this one goes on anyway. Not before the answer has been sent.
+      // Instead of another process, because this one keeps running. Not before the answer has been sent.
       startDetached: async (argv, variables) => {
         const env = { ...command.env, ...variables }
         if (this.#isHandedOver) return processEnvironment().startDetached?.(argv, env)
@@ -71,7 +71,7 @@ export class ForeignCommands {
     while (this.#running.size > 0) await Promise.allSettled(this.#running)
   }
 
-  /** Leaves the commands that run in the background to processes of their own: a host does not wait long for this one. */
+  /** Moves background commands to separate processes, because a host does not wait long for this one. */
   async handOver(): Promise<void> {
     this.#isHandedOver = true
     const { startDetached } = processEnvironment()

@@ -2,7 +2,7 @@ import { localMinute } from '../../local-time.ts'
 import { columns, harmless, type Style, table } from './output.ts'
 
 /**
- * The text of an answer that has no text of its own: a list as a table with a heading, an object as one line for each of its
+ * The text of an answer without its own renderer: a list as a table with a heading, an object as one line for each of its
  * values. Empty values and columns are left out.
  */
 export const defaultText = (shown: object, style: Style): string =>

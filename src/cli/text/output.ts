@@ -56,7 +56,7 @@ const cannotPrint = (cause: Error): MemoryError =>
     cause,
   })
 
-/** Whether an error only says that the reader has gone, as `head` does when it has seen enough. */
+/** Whether an error only means that the reader has closed the pipe, as `head` does. */
 export const isClosedPipe = (error: unknown): boolean =>
   error instanceof Error && 'code' in error && (error.code === 'EPIPE' || error.code === 'ERR_STREAM_DESTROYED')
 

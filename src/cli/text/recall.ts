@@ -181,6 +181,6 @@ function silenceLines(quotes: readonly Quote[], decision: QuoteDecision | undefi
 /** Why a turn is left out that would be quoted if nothing newer spoke of the same thing. */
 export const unclearText = 'Several newer turns speak of the same thing, and may have changed it.'
 
-/** The probability that something helps, and what it has to reach. */
+/** The probability that a line helps, and the thresholds. */
 export const levelsText = ({ probability, levels }: Pick<QuoteDecision, 'probability' | 'levels'>): string =>
   `The probability that one of the best turns helps is ${rounded(probability)}; quotes are shown as perhaps relevant from ${rounded(levels.perhaps)} on, and as sure from ${rounded(levels.sure)} on.`

@@ -92,7 +92,11 @@ function baselineOf(run: RunSummary, results: readonly CaseResult[] | null): Bas
   const caseResults = results?.map(withoutNulls)
   const judgedCases = results === null ? judgedCasesOf(run) : undefined
   return {
-    ...{ benchmarkId, runId, passRate: passedCases / totalCases, totalCases, passedCases },
+    benchmarkId,
+    runId,
+    passRate: passedCases / totalCases,
+    totalCases,
+    passedCases,
     ...omitUndefined({ ...optional, judgedCases, metricDeclarations, caseResults }),
   }
 }
@@ -140,7 +144,7 @@ function acceptFalls(
   return falls.map((fall) => ({ ...fall, reason }))
 }
 
-/** The same benchmark on the same system, or on any where the old snapshot does not name one. */
+/** The same benchmark on the same system, or on any system if the old snapshot names none. */
 const successorOf = (before: BaselineBenchmark, after: readonly BaselineBenchmark[]): BaselineBenchmark | undefined =>
   after.find(
     ({ benchmarkId, system }) =>

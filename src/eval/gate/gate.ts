@@ -13,7 +13,7 @@ export const gateVerdicts = Object.keys(gateExitCodes) as readonly GateVerdict[]
 export const worstOf = (verdicts: readonly GateVerdict[]): GateVerdict =>
   gateVerdicts.find((verdict) => verdicts.includes(verdict)) ?? 'pass'
 
-/** Why a change is not let through, in one line, and what to do next. */
+/** The reason for refusing a change, in one line, and the next step. */
 export type GateReason = {
   readonly kind: Exclude<GateVerdict, 'pass'>
   /** Null for a reason that concerns the whole store. */
@@ -23,13 +23,13 @@ export type GateReason = {
   readonly next: string
 }
 
-/** The run that stands for a benchmark and a system on one side, and why this one was chosen. */
+/** The run that represents a benchmark and a system on one side, and why it was chosen. */
 export type TakenRun = { readonly runId: string; readonly status: RunStatus; readonly why: string }
 
 /** The state of one benchmark on one system, on one side. */
 export type Standing = {
   readonly benchmarkId: string
-  /** Null where the run does not say. */
+  /** Null if the run does not record it. */
   readonly system: string | null
   readonly taken: TakenRun
   /** Null unless the run is completed. */
@@ -42,7 +42,7 @@ export type Standing = {
 /** One side of a gate: every benchmark and system once, and reasons that concern the side as a whole. */
 export type Side = {
   readonly standings: readonly Standing[]
-  /** Runs that were not whole and stand for nothing. */
+  /** Incomplete runs, which are ignored. */
   readonly leftOut?: readonly ExplainedRun[]
   readonly reasons: readonly GateReason[]
 }
@@ -96,7 +96,7 @@ type Named = Pick<Standing, 'benchmarkId' | 'system'>
 export const runNameOf = ({ benchmarkId, system }: Named): string =>
   system === null ? benchmarkId : `${benchmarkId}, ${system}`
 
-const byName = (one: Named, other: Named): number => (runNameOf(one) < runNameOf(other) ? -1 : 1)
+const byName = (a: Named, b: Named): number => (runNameOf(a) < runNameOf(b) ? -1 : 1)
 
 /** The same benchmark on the same system. A run that does not name its system is the counterpart of any. */
 function counterpartOf({ benchmarkId, system }: Standing, { standings }: Side): Standing | null {
@@ -135,8 +135,8 @@ function decide(
   const again = `Run it again${how}: \`credence benchmark run ${ours.benchmarkId}\`.`
   const problems = [...ours.problems, ...(theirs?.problems ?? [])]
   if (problems.length > 0) {
-    const more = problems.length > mostProblems ? [`and ${problems.length - mostProblems} more`] : []
-    return unseen('invalid', `${[...problems.slice(0, mostProblems), ...more].join('; ')}.`, again)
+    const more = problems.length > maxProblems ? [`and ${problems.length - maxProblems} more`] : []
+    return unseen('invalid', `${[...problems.slice(0, maxProblems), ...more].join('; ')}.`, again)
   }
   if (ours.figures === null) {
     const reason = `the base has no completed run to compare with; ${ours.taken.runId} is ${ours.taken.status}.`
@@ -170,7 +170,7 @@ function decide(
   return { ...decision, comparison }
 }
 
-const mostProblems = 5
+const maxProblems = 5
 
 /** The metrics that have a value which the pack declares impossible. */
 const outOfRange = ({ runId, metrics }: Figures, declarations: Figures['declarations']): readonly string[] =>

@@ -18,7 +18,7 @@ export const packLimits = { files: 10_000, depth: 8, fileBytes: 64 * 1024 * 1024
 type PackFile = { readonly path: string; readonly bytes: number }
 type PackSource = ReturnType<typeof packSource>
 
-/** The files to import from a path: one manifest, or a folder with a manifest.json and whatever else is in it. */
+/** The files to import from a path: one manifest, or a folder with a manifest.json and all other files in it. */
 function packSource(path: string) {
   if (path.trim() === '') throw invalid('The path of the pack is empty.')
   const directory = resolve(path)
@@ -32,7 +32,7 @@ function packSource(path: string) {
     return { directory: dirname(directory), manifest: name, files: [{ path: name, bytes: stats.size }] }
   }
   if (!stats.isDirectory()) throw invalid(`${path} is neither a file nor a folder.`)
-  // First, so that a folder that is no pack is not searched.
+  // First, so that a folder that is not a pack is not searched.
   if (!existsSync(join(directory, manifestName)))
     throw invalid(`${path} has no ${manifestName}.`, 'A pack is a folder with a manifest.json.')
   const files = [...filesBelow(directory, '', 1)]
@@ -119,21 +119,30 @@ async function summaryOf(sourcePath: string, source: PackSource, directory: stri
   const { attackClass, targetSurface, runner } = manifest
   const manifestPath = join(source.directory, source.manifest)
   return {
-    ...{ sourcePath, manifestPath, benchmarkId, benchmarkType, title },
+    sourcePath,
+    manifestPath,
+    benchmarkId,
+    benchmarkType,
+    title,
     ...omitUndefined({ attackClass, targetSurface }),
-    ...{ totalCases: manifest.cases.length, tags, sourceLinks, packHash, files: source.files.length },
+    totalCases: manifest.cases.length,
+    tags,
+    sourceLinks,
+    packHash,
+    files: source.files.length,
     ...omitUndefined({ runner }),
   }
 }
 
-const longestWaitMs = 10_000
+const maxWaitMs = 10_000
 
 /** Whether an earlier pack was replaced. Of two processes that import the same pack at once, the later one stays. */
 async function moveIntoPlace(staged: string, target: string, force: boolean): Promise<boolean> {
-  const [packs, id] = [dirname(target), basename(target)]
+  const packs = dirname(target)
+  const id = basename(target)
   const lock = join(packs, '.import.lock')
   checkPlain(packs, lock)
-  const release = await takeLock(lock, 'The folder of packs', longestWaitMs)
+  const release = await takeLock(lock, 'The folder of packs', maxWaitMs)
   try {
     const isReplaced = existsSync(target)
     if (isReplaced && !force)

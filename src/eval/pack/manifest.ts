@@ -47,7 +47,7 @@ export function refuseUnlike(
   }
 }
 
-/** The JSON value of a file's text. The parser's message says where a syntax error is. */
+/** The JSON value of a file's text. The parser's message gives the position of a syntax error. */
 export function parseJsonFile(file: string, text: string): unknown {
   try {
     return JSON.parse(text)

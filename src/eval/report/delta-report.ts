@@ -151,7 +151,7 @@ function benchmark(delta: BenchmarkDelta): string {
   return [title, table.join('\n'), ...changes].join('\n\n')
 }
 
-/** The run that stood for each side, and why this one was chosen. */
+/** The run that represents each side, and why it was chosen. */
 export function takenText(one: DeltaReport['verdicts'][number]): string {
   const side = (taken: TakenRun | null): string => (taken === null ? 'no run' : `${taken.runId} (${taken.why})`)
   return `${runNameOf(one)}: ${one.verdict}. Base: ${side(one.base)}. Candidate: ${side(one.candidate)}.`
@@ -160,12 +160,12 @@ export function takenText(one: DeltaReport['verdicts'][number]): string {
 const section = (title: string, lines: readonly string[]): string =>
   [`## ${title}`, lines.length === 0 ? 'none' : lines.map((line) => `- ${escaped(line)}`).join('\n')].join('\n\n')
 
-const mostListed = 10
+const maxListed = 10
 
 function listed(label: string, ids: readonly string[]): readonly string[] {
   if (ids.length === 0) return []
-  const more = ids.length > mostListed ? ` and ${ids.length - mostListed} more` : ''
-  return [`- ${label}: ${ids.slice(0, mostListed).map(escaped).join(', ')}${more}`]
+  const more = ids.length > maxListed ? ` and ${ids.length - maxListed} more` : ''
+  return [`- ${label}: ${ids.slice(0, maxListed).map(escaped).join(', ')}${more}`]
 }
 
 /** Ids and messages are data: nothing in them may become markup, a link or a new line. */
@@ -203,7 +203,7 @@ export function deltaJunit(report: DeltaReport): string {
 function testCase(name: string, reasons: DeltaReport['reasons']): string {
   const open = `<testcase classname="benchmark" name="${xml(name)}"`
   if (reasons.length === 0) return `${open}/>`
-  // A regression is a failed test; what could not be judged is an error of the test itself.
+  // A regression is a failed test; a result that could not be judged is a test error.
   const tag = reasons.some(({ kind }) => kind === 'regression') ? 'failure' : 'error'
   const text = reasons.map(({ line, next }) => `${line} ${next}`).join('\n')
   return `${open}><${tag} message="${xml(reasons[0]?.line ?? '')}">${xml(text)}</${tag}></testcase>`

@@ -6,7 +6,7 @@ export function mean(values: readonly (number | null)[]): number | null {
 
 /** The smallest value that at least `percent` of the values do not exceed (nearest rank, rounded up). */
 export function percentile(values: readonly number[], percent: number): number | null {
-  const sorted = [...values].sort((one, other) => one - other)
+  const sorted = [...values].sort((a, b) => a - b)
   const rank = Math.max(1, Math.ceil((percent / 100) * sorted.length))
   return sorted[rank - 1] ?? null
 }
@@ -62,7 +62,7 @@ export function mcNemarExact({ broken, fixed }: { readonly broken: number; reado
 
 const resamples = 10_000
 /** Up to this many differences every way of flipping their signs is tried. */
-const mostEnumerated = 13
+const maxEnumerated = 13
 
 /**
  * How likely a mean at least as far from zero is when each difference could as well have had the other sign (Fisher's
@@ -75,7 +75,7 @@ export function signFlipTest(differences: readonly number[], seed: number): numb
   const isAsFar = (total: number): boolean => Math.abs(total) >= observed - observed * 1e-12
   if (moved.length === 0) return 1
   // By the number of pairs and not of those that moved, so that a case that gets worse never changes the method.
-  if (differences.length <= mostEnumerated) {
+  if (differences.length <= maxEnumerated) {
     const ways = 2 ** moved.length
     let asFar = 0
     for (let way = 0; way < ways; way += 1) {
@@ -113,9 +113,7 @@ function percentileInterval(count: number, draw: () => number): Interval {
 
 /** Adjusts probabilities for multiple comparisons (Holm, 1979). Order is kept. */
 export function holm(probabilities: readonly number[]): readonly number[] {
-  const order = probabilities
-    .map((_, index) => index)
-    .sort((one, other) => at(probabilities, one) - at(probabilities, other))
+  const order = probabilities.map((_, index) => index).sort((a, b) => at(probabilities, a) - at(probabilities, b))
   const adjusted = probabilities.map(() => 1)
   let highest = 0
   for (const [rank, index] of order.entries()) {

@@ -26,7 +26,7 @@ export type Observation = {
   readonly durationMs: number
 }
 
-/** The secret key of a store's hashes, made on first use: without it nobody can find the text of a hash by trying. */
+/** The secret key of a store's hashes, made on first use: without it, a hash cannot be reversed by guessing texts. */
 export async function shadowKey(root: string): Promise<Buffer> {
   const path = join(root, 'shadow.key')
   checkPlain(root, path)
@@ -94,7 +94,7 @@ const msPerDay = 86_400_000
 export async function pruneShadows(root: string, now: Date, retention: Retention = defaultRetention): Promise<number> {
   const tree = treePath(root, 'shadow')
   const days = shadowEntriesOf(tree).filter((entry) => entry.isDirectory() && dayName.test(entry.name))
-  const newestFirst = days.map(({ name }) => name).sort((one, other) => (one < other ? 1 : -1))
+  const newestFirst = days.map(({ name }) => name).sort((a, b) => (a < b ? 1 : -1))
   const oldest = dayOf(new Date(now.getTime() - retention.days * msPerDay).toISOString())
   let room = retention.records
   let removed = 0
@@ -118,7 +118,7 @@ const shadowEntriesOf = (directory: string) => ifPresent(() => readdirSync(direc
 const byAge = (files: readonly string[]): readonly string[] =>
   files
     .map((file) => ({ file, at: lstatSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0 }))
-    .sort((one, other) => other.at - one.at || (one.file < other.file ? 1 : -1))
+    .sort((a, b) => b.at - a.at || (a.file < b.file ? 1 : -1))
     .map(({ file }) => file)
 
 export type ShadowOptions = {
@@ -133,8 +133,8 @@ export type ShadowOptions = {
 }
 
 /** A recall waits for records only when this many are waiting for the disk, and not longer than this. */
-const mostWaiting = 100
-const longestWaitMs = 50
+const maxWaiting = 100
+const maxWaitMs = 50
 
 /** The same memory, with a shadow record of every recall. `close` waits until all records are written. */
 export function withShadow(memory: Memory, options: ShadowOptions): Memory {
@@ -145,7 +145,7 @@ export function withShadow(memory: Memory, options: ShadowOptions): Memory {
     recall: async (message, request = {}) => {
       const start = clock()
       const context = await memory.recall(message, request)
-      // Asking why, or what was known once, is no use of the memory; such recalls are not counted either.
+      // `why` and as-of recalls are not counted as use of the memory.
       if (request.nearMisses === true || request.asOf !== undefined) return context
       const durationMs = clock() - start
       const limit = request.budget?.maxBeliefs ?? defaultBudget.maxBeliefs
@@ -176,8 +176,8 @@ function recordQueue({ root, now, retention, onProblem }: ShadowOptions) {
 
   return {
     add: async (observation: Observation): Promise<void> => {
-      if (waiting >= mostWaiting) await Promise.race([tail, setTimeout(longestWaitMs, undefined, { ref: false })])
-      if (waiting >= mostWaiting) {
+      if (waiting >= maxWaiting) await Promise.race([tail, setTimeout(maxWaitMs, undefined, { ref: false })])
+      if (waiting >= maxWaiting) {
         if (!isDropping) onProblem(new Error('The disk is too slow for shadow records; some are dropped.'))
         isDropping = true
         return

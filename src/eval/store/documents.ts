@@ -23,7 +23,7 @@ import type { BaselineSnapshot, RunEnvironment, RunSummary } from './schemas/run
 export const storeTrees = ['benchmarks', 'runs', 'shadow', 'baselines'] as const
 export type StoreTree = (typeof storeTrees)[number]
 
-/** The kind of document each folder holds, and the field that its file or folder is named after. */
+/** The kind of document in each folder, and the field that its file or folder is named after. */
 const holdings = {
   benchmarks: { kind: 'manifest', idField: 'benchmarkId' },
   runs: { kind: 'run-summary', idField: 'runId' },
@@ -64,7 +64,7 @@ export const shadowPath = (root: string, recordedAt: string, traceId: string): s
   join(root, 'shadow', dayOf(recordedAt), `${safeId(traceId, 'traceId')}.json`)
 
 /** Other tasks wait at most this long while a large store is read. */
-const longestTurnMs = 10
+const maxTurnMs = 10
 
 /** Passes every document of a folder to `see`, invalid ones too. A hundred thousand awaits would cost as much as the checking. */
 export async function scan<Tree extends StoreTree>(
@@ -74,7 +74,7 @@ export async function scan<Tree extends StoreTree>(
 ): Promise<void> {
   let turn = performance.now()
   for (const found of placesIn(root, tree)) {
-    if (performance.now() - turn > longestTurnMs) {
+    if (performance.now() - turn > maxTurnMs) {
       await setImmediate()
       turn = performance.now()
     }
@@ -129,7 +129,7 @@ function* packPlace(root: string, entry: Dirent): Generator<DocumentPlace | Prob
   } else if (entry.name.endsWith('.json')) yield problem(file, 'must be in a folder of its own, as manifest.json')
 }
 
-/** Folders beside the runs hold their cases; other files are people's notes. */
+/** Folders next to the runs contain their cases; other files are people's notes. */
 const isDocument = (entry: Dirent): boolean => entry.name.endsWith('.json') && !entry.isDirectory()
 
 function documentPlace(root: string, folder: string, { name }: Dirent): DocumentPlace {
@@ -158,7 +158,7 @@ const problem = (file: string, message: string): Problem => refused(file, messag
 /** How many files of a folder are invalid, and the problems of the first ones. */
 export type InvalidFiles = { readonly count: number; readonly problems: readonly Problem[] }
 
-const mostNamed = 20
+const maxNamed = 20
 
 /** Counts invalid files while a folder is scanned. */
 export function invalidFiles() {
@@ -168,7 +168,7 @@ export function invalidFiles() {
     see: (checked: Checked<unknown>): void => {
       if (checked.ok) return
       count += 1
-      if (problems.length < mostNamed) problems.push(...checked.problems)
+      if (problems.length < maxNamed) problems.push(...checked.problems)
     },
     found: (): InvalidFiles => ({ count, problems }),
   }
@@ -189,7 +189,7 @@ export async function readRuns(root: string): Promise<readonly RunSummary[]> {
   return runs.sort(newestFirst)
 }
 
-/** A document by its id, or null where there is none. Invalid is never the same as absent. */
+/** A document by its id, or null if there is none. An invalid document is never treated as absent. */
 export type Found<Value> = Checked<Value> | null
 
 const readFound = <Tree extends StoreTree>(
@@ -216,7 +216,7 @@ export function readRun(root: string, runId: string): Found<RunSummary> {
 export const readBaseline = (root: string, snapshotId: string): Found<BaselineSnapshot> =>
   readFound(root, 'baselines', `baselines/${safeId(snapshotId, 'snapshotId')}.json`, snapshotId)
 
-/** The baseline, or an error that says that there is none or why it is invalid. */
+/** The baseline. Throws if there is none or if it is invalid. */
 export function requireBaseline(root: string, snapshotId: string): Checked<BaselineSnapshot> {
   const found = readBaseline(root, snapshotId)
   if (found !== null) return found
@@ -236,7 +236,7 @@ export function readEnvironment(root: string, runId: string): Found<RunEnvironme
   return exists(path) ? readArtifact('environment', path, `runs/${runId}/environment.json`) : null
 }
 
-/** The run, or an error that says that there is none or why it is invalid. */
+/** The run. Throws if there is none or if it is invalid. */
 export function requireRun(root: string, runId: string): RunSummary {
   const found = readRun(root, runId)
   if (found !== null) return required(found, 'run-summary')

@@ -47,12 +47,12 @@ export const refused = (file: string, message: string, field = wholeDocument) =>
 
 export const problemText = ({ file, field, message }: Problem): string => `${file}: ${field} ${message}`
 
-const largestDocument = 64 * 1024 * 1024
+const maxDocumentBytes = 64 * 1024 * 1024
 // Symbolic links are not followed, and opening a pipe without a writer does not block.
 const flags = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0)
 
 /** Reads a plain file of bounded size; `file` is its name in problems. Never throws. Synchronous, because a promise costs more than a small file. */
-export function readBounded(path: string, file: string, largest: number = largestDocument): Checked<Uint8Array> {
+export function readBounded(path: string, file: string, largest: number = maxDocumentBytes): Checked<Uint8Array> {
   let descriptor: number | undefined
   try {
     descriptor = openSync(path, flags)
@@ -132,15 +132,15 @@ function unsafeIn(value: unknown, depth: number): Unsafe | null {
     const inner: unknown = (value as Record<PropertyKey, unknown>)[key]
     if (inner === null || typeof inner !== 'object') continue
     const unsafe = unsafeIn(inner, depth - 1)
-    if (unsafe !== null) return { ...unsafe, path: [key, ...unsafe.path].slice(0, longestPath) }
+    if (unsafe !== null) return { ...unsafe, path: [key, ...unsafe.path].slice(0, maxPathLength) }
   }
   return null
 }
 
 /** A path into a document that is nested without end would be as long. */
-const longestPath = 5
+const maxPathLength = 5
 
-const mostProblems = 20
+const maxProblems = 20
 
 /** Checks a parsed document of one kind. */
 export function checkArtifact<Kind extends ArtifactKind>(
@@ -154,10 +154,10 @@ export function checkArtifact<Kind extends ArtifactKind>(
   const result = quick.success ? quick : schema.safeParse(value, { reportInput: true, error: ruleOf })
   // The compiler does not follow the pairing of kinds and schemas through a generic key.
   if (result.success) return { ok: true, value: result.data as Artifact<Kind> }
-  // A refused shadow record may hold the very text that must not be shown.
+  // A refused shadow record may contain the very text that must not be shown.
   const showsValues = kind !== 'shadow-record'
   const [first, ...rest] = result.error.issues
-    .slice(0, mostProblems)
+    .slice(0, maxProblems)
     .map((issue) => ({ file, field: fieldAt(issue.path), message: messageOf(issue, value, showsValues) }))
   if (first === undefined) throw new Error('A refused document must have an issue.')
   return { ok: false, problems: [first, ...rest] }
@@ -194,15 +194,15 @@ function messageOf({ message, input, path }: z.core.$ZodIssue, document: unknown
   return showsValues ? `is ${shown(value)}; it ${message}` : message
 }
 
-const longestShown = 60
+const maxShownLength = 60
 
-/** A value in a message: short, and on one line. `object` is what its format calls one. */
+/** A value in a message: short, and on one line. `object` is its format's word for an object. */
 export function shown(value: unknown, object = 'an object'): string {
   if (Array.isArray(value)) return `a list of ${value.length}`
   if (value !== null && typeof value === 'object') return object
   // JSON has no word for a number that is too large for one.
   const text = typeof value === 'number' ? String(value) : (JSON.stringify(value) ?? String(value))
-  return text.length > longestShown ? `${text.slice(0, longestShown)}…` : text
+  return text.length > maxShownLength ? `${text.slice(0, maxShownLength)}…` : text
 }
 
 const typeNames: Readonly<Record<string, string>> = {
@@ -216,7 +216,7 @@ const typeNames: Readonly<Record<string, string>> = {
   record: 'an object',
 }
 
-/** The rule that a value breaks, where the schema has no message for it. */
+/** The rule that a value breaks, if the schema has no message for it. */
 function ruleOf(issue: z.core.$ZodRawIssue): string {
   switch (issue.code) {
     case 'invalid_type':

@@ -3,12 +3,12 @@ import type { BeliefChange, EventKind, JournalEntry } from '../../beliefs/journa
 import { conflict, forbidden } from '../../errors.ts'
 import type { Author, Ports } from '../ports.ts'
 
-/** Why a belief has to wait until a person accepts it; null where its author may say it. */
+/** Why a belief has to wait until a person accepts it; null if its author may state it. */
 export async function reasonToWait({ actor }: Author, belief: Belief): Promise<string | null> {
   if (actor === 'person') return null
   const reason = needsPerson(belief)
   if (reason !== null) return reason
-  // What an agent calls a preference is somebody's, whatever its words are.
+  // An agent's preference is about a person, whatever its words are.
   if (actor !== 'document' && belief.type === 'preference') return 'It would be a preference of the person.'
   const { isInFirstPerson, isStandingInstruction, speaksForPerson } = await import('../learn/rules.ts')
   const { name, content, why } = belief
@@ -17,7 +17,7 @@ export async function reasonToWait({ actor }: Author, belief: Belief): Promise<s
   // Notes that a person imports are often in the first person, and often theirs.
   if (actor !== 'document')
     return isInFirstPerson(content) ? 'It is in the first person, so it would read as the words of the person.' : null
-  // An agent is told to use another name; a document cannot be.
+  // An agent gets an error that asks for another name; a document cannot react to one.
   const { saidOfAnything } = await import('./aliases.ts')
   return saidOfAnything(name) === null ? null : 'People say its name whatever they speak of.'
 }
@@ -37,13 +37,13 @@ export function requireAuthority({ actor, origin }: Author, changes: readonly Be
 }
 
 /** Proposals that may wait for one belief. */
-export const mostForBelief = 5
+export const maxForBelief = 5
 /** Proposals that one agent, tool or model, or a person's messages, may make in an hour, and all agents together: names are easily invented. */
-const mostInHour = 20
-const mostTogether = 30
+const maxInHour = 20
+const maxTogether = 30
 const hourMs = 3_600_000
 /** Beliefs of documents that may wait at a time. */
-const mostFromDocuments = 20
+const maxFromDocuments = 20
 
 /** Refuses a proposal when too many wait, so that a flood of proposals cannot hide one from the person. */
 export async function requireRoom(
@@ -53,7 +53,7 @@ export async function requireRoom(
 ): Promise<void> {
   // An agent's proposals leave room for those of the person.
   const counted = actor === 'person' ? waiting.filter(({ provenance }) => provenance.actor === actor) : waiting
-  if (counted.length >= mostForBelief)
+  if (counted.length >= maxForBelief)
     throw conflict(`${waiting.length} proposals wait for this belief already.`, decideFirst)
   if (actor === 'person') return
   if (actor === 'document') return requireRoomForDocuments({ store }, user, 1)
@@ -64,9 +64,9 @@ export async function requireRoom(
     if (event.kind !== 'propose' || event.actor === 'document') continue
     own += event.actor === actor && event.origin === origin ? 1 : 0
     together += 1
-    if (own >= mostInHour || together >= mostTogether) {
-      const who = own >= mostInHour ? `The ${actor} ${origin}` : 'Agents'
-      const most = own >= mostInHour ? mostInHour : mostTogether
+    if (own >= maxInHour || together >= maxTogether) {
+      const who = own >= maxInHour ? `The ${actor} ${origin}` : 'Agents'
+      const most = own >= maxInHour ? maxInHour : maxTogether
       throw conflict(`${who} made ${most} proposals within an hour; more are refused.`, decideFirst)
     }
   }
@@ -115,7 +115,7 @@ async function* eventsSince(store: Ports['store'], user: string, since: string):
   }
 }
 
-/** Refuses more of what documents propose than a person can look through. */
+/** Refuses proposals of documents beyond the number that a person can review. */
 export async function requireRoomForDocuments(
   { store }: Pick<Ports, 'store'>,
   user: string,
@@ -124,14 +124,14 @@ export async function requireRoomForDocuments(
   const page = { limit: Number.MAX_SAFE_INTEGER, offset: 0 }
   const lists = [await store.list({ user, candidates: true }, page), await store.list({ user, proposals: true }, page)]
   const waiting = lists.flatMap(({ items }) => items).filter(({ provenance }) => provenance.actor === 'document').length
-  if (added === 0 || waiting + added <= mostFromDocuments) return
+  if (added === 0 || waiting + added <= maxFromDocuments) return
   throw conflict(
-    `The document would add ${added} beliefs for review, and ${waiting} already wait; at most ${mostFromDocuments} may wait.`,
+    `The document would add ${added} beliefs for review, and ${waiting} already wait; at most ${maxFromDocuments} may wait.`,
     'First accept or reject those with `credence review`, or vouch for your own file with `credence import --trusted`.',
   )
 }
 
-/** Whether a person can still look through what the messages of the last hour gave for review. */
+/** Whether a person can still review the items that messages added in the last hour. */
 export async function hasRoomForMessages(
   { store }: Pick<Ports, 'store'>,
   { user, at, planned }: { readonly user: string; readonly at: string; readonly planned: number },
@@ -142,7 +142,7 @@ export async function hasRoomForMessages(
   const recent = lists
     .flatMap(({ items }) => items)
     .filter(({ provenance: { actor }, createdAt }) => (actor === 'person' || actor === 'model') && createdAt > since)
-  return recent.length + planned < mostInHour
+  return recent.length + planned < maxInHour
 }
 
 const decideFirst = 'A person decides on them first: `credence review`.'

@@ -36,7 +36,7 @@ export type CorrectRequest = ChangeRequest &
   }
 
 export type Corrected = {
-  /** `unchanged`: the belief says this already, and nothing was written. */
+  /** `unchanged`: the belief has this text already, and nothing was written. */
   readonly outcome: 'corrected' | 'proposed' | 'unchanged'
   readonly belief: Belief
   readonly replaced: readonly Belief[]
@@ -199,12 +199,12 @@ const compared = [
   ...(['agent', 'participants', 'relation', 'expertise'] as const),
 ]
 
-/** Whether a correction has no effect. A person who repeats what another author wrote makes it their own. */
+/** Whether a correction has no effect. If a person repeats another author's text, it becomes the person's. */
 const saysTheSame = (old: Belief, belief: Belief): boolean =>
   compared.every((field) => isDeepStrictEqual(old[field], belief[field])) &&
   (!belief.editedByPerson || authorityOf(old) === 'person')
 
-/** The fields that a correction keeps by default. The confidence in the old statement says nothing about the new one. */
+/** The fields that a correction keeps by default. The confidence of the old statement does not apply to the new one. */
 function draftOf(belief: Belief, type: BeliefType): BeliefDraft {
   const { name, content, scopes, why, pinned, agent } = belief
   return { name, content, scopes, type, why, pinned, agent, ...fieldsOfType(type, belief) }

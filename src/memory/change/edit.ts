@@ -21,7 +21,7 @@ export type Edited = {
   readonly event: number | null
 }
 
-/** Everything that can be changed about a belief without changing what it states. */
+/** The fields of a belief that can be changed without changing its statement. */
 export type Edits = {
   readonly why?: string
   readonly pinned?: boolean
@@ -35,7 +35,7 @@ export type Edits = {
 export const editBelief = (ports: Ports, request: EditRequest & { readonly edits: Edits }): Promise<Edited> =>
   edit(ports, { ...request, operation: 'edit' }, kindOf(request.edits), (belief) => editedFields(belief, request.edits))
 
-/** Confirms a belief: it counts as said once more, now. Every author may. */
+/** Confirms a belief: it counts as stated again now. Every author may do that. */
 export const reinforce = (ports: Ports, request: EditRequest): Promise<Edited> =>
   edit(ports, { ...request, operation: 'reinforce' }, 'reinforce', (belief, at) => ({
     reinforcement: { count: belief.reinforcement.count + 1, at },

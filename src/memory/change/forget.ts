@@ -17,7 +17,7 @@ export type ForgetRequest = ChangeRequest &
     readonly keepTurns?: boolean
   }
 
-/** Records that something was forgotten, when and by whom, but not what it said. */
+/** Records that something was forgotten, when and by whom, but not its text. */
 export type Receipt = {
   readonly beliefIds: readonly string[]
   /** How many turns were forgotten with them. */
@@ -52,7 +52,7 @@ async function turnsToForget(
 }
 
 /**
- * Removes every text of a belief, from every read path and from the journal, together with what repeats it: the same
+ * Removes every text of a belief, from every read path and from the journal, together with its repetitions: the same
  * statement in its chain of supersession, proposals for it, and the turns that state it. It cannot be undone.
  */
 export async function forget(ports: Ports, request: ForgetRequest): Promise<Receipt> {
@@ -131,7 +131,7 @@ async function protectedProposals(
   return proposals.flat().filter((proposal) => isProtected(author, proposal))
 }
 
-/** The last state of a belief that undo withdrew: no read path finds it, but the journal still holds its text. */
+/** The last state of a belief that undo withdrew: no read path finds it, but the journal still contains its text. */
 async function withdrawnBelief({ store }: Ports, { user, reference }: BeliefReference): Promise<Belief | null> {
   const revisions = await store.history(user, reference.trim())
   const last = revisions.at(-1)

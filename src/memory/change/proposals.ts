@@ -14,7 +14,7 @@ import type { Edited, EditRequest } from './edit.ts'
 import { superseded } from './remember.ts'
 import { type ChangeRequest, change, revised, stateAfter, withdrawn } from './transaction.ts'
 
-/** A proposal with `resolvedAt` says that its target no longer holds. Accepted, it supersedes the target and is settled. */
+/** A proposal with `resolvedAt` proposes to retire its target. When accepted, it supersedes the target and is settled. */
 export type Proposal = {
   readonly proposal: Belief
   /** The current belief in place of the one that the proposal was made for; null when there is none. */
@@ -35,7 +35,7 @@ export async function proposals(ports: Ports, user: string): Promise<readonly Pr
   return waiting
 }
 
-/** A proposal beside what holds now: its target may have been corrected or edited since it was made. */
+/** A proposal with the current state of its target, which may have been corrected or edited since. */
 export async function withTarget(ports: Ports, proposal: Belief): Promise<Proposal> {
   const named = proposal.proposedFor === null ? null : await ports.store.get(proposal.user, proposal.proposedFor)
   const last = named === null ? null : await lastSuccessor(ports.store, named)
@@ -70,7 +70,7 @@ export function reasonOf({ provenance: { model, origin, actor }, proposedFor, st
 
 type ProposalRequest = ChangeRequest &
   BeliefReference & {
-    /** Id of what holds now, if the person has seen that it is not what the proposal was made for. */
+    /** Id of the current belief, if the person has seen that it is not the one that the proposal was made for. */
     readonly over?: string
   }
 
@@ -164,7 +164,7 @@ async function withLaterEdits(
 }
 
 /**
- * What an accepted proposal replaces: its target, and whatever else held the name in its scopes when it was made. A
+ * The beliefs that an accepted proposal replaces: its target, and any other belief that had its name in its scopes when it was made. A
  * belief that took the name later was not known to the proposer and is not replaced.
  */
 async function replacedWith({ store }: Ports, accepted: Belief, target: Belief | null): Promise<readonly Belief[]> {

@@ -37,7 +37,7 @@ export type Remembered = {
   readonly refusedAliases: readonly RefusedAlias[]
 }
 
-/** Stores a statement. The same name in the same scope is the same belief: said again, or corrected. */
+/** Stores a statement. The same name in the same scope is the same belief: repeated, or corrected. */
 export async function remember(ports: Ports, request: RememberRequest): Promise<Remembered> {
   const { user, author, draft, sourceId = null, model = null, replace = false } = request
   const { isGiven, ...named } = await withName(draft)
@@ -126,7 +126,7 @@ async function withAllowedForms(
 }
 
 /** Phrases and names by which a statement without a given name is found, besides its own name. */
-const mostForms = 7
+const maxForms = 7
 
 type NamedDraft = BeliefDraft & { readonly isGiven: boolean }
 
@@ -155,7 +155,7 @@ async function withName({ name, ...draft }: RememberRequest['draft']): Promise<N
     aliases: mergeAliases(
       derivedName,
       draft.aliases ?? [],
-      [...derived.aliases, ...forms.slice(0, mostForms)].filter(isSurfaceForm),
+      [...derived.aliases, ...forms.slice(0, maxForms)].filter(isSurfaceForm),
     ),
   }
 }
@@ -190,7 +190,7 @@ const outcomes: Partial<Record<JournalEvent['kind'], Remembered['outcome']>> = {
   propose: 'proposed',
 }
 
-/** A draft without a type keeps the type that the belief had, except that an answered question is no question any more. */
+/** A draft without a type keeps the type that the belief had, except that an answered question is no longer a question. */
 function withTypeOf({ type, subtype, participants, relation, expertise }: Belief, belief: Belief): Belief {
   if (type === 'open_question') return belief
   return { ...belief, type, subtype, participants, relation, expertise: belief.expertise ?? expertise }
@@ -207,7 +207,7 @@ async function decide(
   const ownCandidate = waiting.find((candidate) => isByAuthor(author, candidate))
   if (holder === undefined) {
     if (ownCandidate !== undefined) return sayAgain(ports, author, ownCandidate, belief, at)
-    // Only its author changes what waits; a repetition by others counts, and adds nothing.
+    // Only the author of a waiting item changes it; a repetition by others is counted, and adds nothing.
     const [repeated] = waiting.filter((candidate) => !mayChange(author, candidate))
     if (repeated !== undefined) return reinforced(repeated, at)
     if ((await reasonToWait(author, belief)) === null) {
@@ -239,7 +239,7 @@ async function decide(
   }
 }
 
-/** The candidates of this name, in these scopes, that say the same. */
+/** The candidates of this name and statement in these scopes. */
 export async function sameCandidates({ store }: Ports, belief: Belief): Promise<readonly Belief[]> {
   const named = await store.named(belief.user, belief.name)
   return named.filter(
@@ -258,7 +258,7 @@ const isByAuthor = ({ actor, origin }: Author, { provenance }: Belief): boolean 
 
 const replacesSame = (author: Author, holder: Belief): boolean => author.actor === 'person' && outranks(author, holder)
 
-/** The same words again: reinforces the belief and adds what the draft adds, if the author may. */
+/** The same words again: reinforces the belief and adds the draft's new fields, if the author may. */
 async function sayAgain(ports: Ports, author: Author, holder: Belief, belief: Belief, at: string): Promise<Write> {
   const merged = enriched(holder, belief)
   const { type, subtype } = holder
@@ -274,13 +274,13 @@ async function sayAgain(ports: Ports, author: Author, holder: Belief, belief: Be
     reinforcement: { count: holder.reinforcement.count + 1, at },
     status: isPerson && belief.status === 'active' ? 'active' : holder.status,
     editedByPerson: holder.editedByPerson || isPerson,
-    // A candidate that a person repeats becomes a belief. No other belief holds its name there, or it would be `holder`.
+    // A candidate that a person repeats becomes a belief. No other belief has its name there, or it would be `holder`.
     candidate: holder.candidate && !isPerson,
   })
   return { kind: 'reinforce', changes: [revision] }
 }
 
-/** The fields of a belief together with what another statement of it adds. */
+/** The fields of a belief together with the additions of a repeated statement. */
 export const enriched = (holder: Belief, said: Belief) => ({
   aliases: mergeAliases(holder.name, holder.aliases, said.aliases),
   why: said.why === '' ? holder.why : said.why,
@@ -294,7 +294,7 @@ export const enriched = (holder: Belief, said: Belief) => ({
   expertise: holder.expertise ?? said.expertise,
 })
 
-/** Whether the belief would change by more than being said once more. */
+/** Whether more than the number of repetitions would change. */
 export const adds = (belief: Belief, merged: ReturnType<typeof enriched>): boolean =>
   (Object.keys(merged) as (keyof typeof merged)[]).some(
     (field) => JSON.stringify(belief[field]) !== JSON.stringify(merged[field]),

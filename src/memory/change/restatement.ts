@@ -4,9 +4,9 @@ import { informativeWords, searchableWords } from '../../search/searchable-text.
 import type { Ports } from '../ports.ts'
 
 /** How many beliefs with the same words are compared. */
-const mostCompared = 50
+const maxCompared = 50
 /** The share of the words of both that they have in common; at half of them they may well be about two things. */
-const leastShared = 0.5
+const minShared = 0.5
 
 export type RestatementQuery = {
   readonly user: string
@@ -17,16 +17,16 @@ export type RestatementQuery = {
 }
 
 /**
- * Current beliefs that say the same in other words. A message reaches the memory twice where a host has both hooks and
- * tools: in the person's words, and as its agent puts them.
+ * Current beliefs with the same statement in other words. If a host has both hooks and tools, a message arrives twice:
+ * in the person's words and in the agent's.
  */
 export async function restatementsOf({ store }: Ports, query: RestatementQuery): Promise<readonly Belief[]> {
   const { user, content, by } = query
   const words = [...new Set(informativeWords(content))]
   if (words.length === 0) return []
   const scopes = visibleScopes([...query.scopes, universalScope])
-  const atLeast = Math.ceil(words.length * leastShared)
-  const filter = { user, agent: null, scopes, words, atLeast, includeRetired: false, limit: mostCompared }
+  const atLeast = Math.ceil(words.length * minShared)
+  const filter = { user, agent: null, scopes, words, atLeast, includeRetired: false, limit: maxCompared }
   const ids = (await store.matchText(filter)).map(({ beliefId }) => beliefId)
   return (await store.getMany(user, ids)).filter(
     (belief) =>
@@ -35,15 +35,16 @@ export async function restatementsOf({ store }: Ports, query: RestatementQuery):
 }
 
 /**
- * Whether one of two statements has every telling word of the other and hardly more. Numbers and negations have to be the
- * same in both, since one of them is enough to say something else.
+ * Whether one of two statements has every informative word of the other and hardly more. Numbers and negations must be
+ * the same in both, since a single one changes the meaning.
  */
 export function isRestated(one: string, other: string): boolean {
-  const [first, second] = [new Set(informativeWords(one)), new Set(informativeWords(other))]
+  const first = new Set(informativeWords(one))
+  const second = new Set(informativeWords(other))
   const [shorter, longer] = first.size <= second.size ? [first, second] : [second, first]
   if (shorter.size < 2 || ![...shorter].every((word) => longer.has(word))) return false
   if (decisiveWords(one) !== decisiveWords(other)) return false
-  return shorter.size / longer.size > leastShared
+  return shorter.size / longer.size > minShared
 }
 
 const decisiveWords = (text: string): string =>

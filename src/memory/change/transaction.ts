@@ -33,7 +33,7 @@ export type Decision<Result> =
   | (Write & { readonly result?: (event: JournalEvent) => Result })
   | { readonly kind: 'nothing'; readonly result: Result }
 
-const mostAttempts = 50
+const maxAttempts = 50
 
 /**
  * Reads, decides and commits; if another process committed in between, reads and decides again. `replay` derives the
@@ -52,7 +52,7 @@ export async function change<Result>(
   const key = request.key === undefined ? null : await requestKeyOf(request.key, request)
   const earlier = key === null ? null : await store.eventByKey(user, key)
   if (earlier !== null) return replay(earlier)
-  for (let attempt = 0; attempt < mostAttempts; attempt += 1) {
+  for (let attempt = 0; attempt < maxAttempts; attempt += 1) {
     const at = now().toISOString()
     const decision = await decide(at)
     if (decision.kind === 'nothing') return decision.result
@@ -70,7 +70,7 @@ export async function change<Result>(
     }
   }
   throw conflict(
-    `The memory of "${user}" kept changing; gave up after ${mostAttempts} attempts.`,
+    `The memory of "${user}" kept changing; gave up after ${maxAttempts} attempts.`,
     'Try again when fewer programs write to it.',
   )
 }

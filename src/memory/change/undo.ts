@@ -119,7 +119,7 @@ function isSameState(one: Belief | null, other: Belief | null): boolean {
   return lasting(one) === lasting(other)
 }
 
-/** A restored belief needs its name, which another belief may have taken meanwhile. */
+/** A restored belief needs its name, which another belief may have taken since. */
 async function refuseTakenNames(ports: Ports, changes: readonly BeliefChange[]): Promise<void> {
   const except = changes.map(({ beliefId }) => beliefId)
   const hint = ({ id }: Belief) => `Undo what made ${id}, or correct it under another name, first.`

@@ -50,11 +50,11 @@ export type HearRequest = {
   readonly view: readonly string[]
   readonly scopes: readonly string[]
   readonly turns: readonly HeardTurn[]
-  /** What becomes of statements in what the person says: beliefs, candidates for review, or nothing. Default `beliefs`. */
+  /** What statements in the person's turns become: beliefs, candidates for review, or nothing. Default `beliefs`. */
   readonly learn?: 'beliefs' | 'review' | 'nothing'
   /** A turn with more characters is refused. */
   readonly maxTurnCharacters?: number
-  /** Says what would become of the turns, and keeps nothing. */
+  /** Returns the result without storing anything. */
   readonly dryRun?: boolean
   /** Called after each batch. */
   readonly onProgress?: (done: number) => void
@@ -107,7 +107,7 @@ export async function hear(ports: Ports, request: HearRequest): Promise<Heard> {
   return { turns, taken, refused }
 }
 
-/** Old turns that are judged after a message, in steps that do not hold up a server. */
+/** Old turns that are judged after a message, in steps that do not block a server. */
 const oldTurnSteps = 25
 const oldTurnsPerStep = 20
 
@@ -120,7 +120,7 @@ async function judgeOldTurns({ store }: Ports, user: string): Promise<void> {
   }
 }
 
-/** A turn with what is to be learned from it (null for nothing), or why it is not kept. */
+/** A turn with its learnable statements (null for none), or the reason why it is not stored. */
 type Prepared =
   | { readonly turn: NewTurn; readonly found: Extraction | null }
   | { readonly outcome: 'off the record' | 'refused'; readonly reason: string }
@@ -190,12 +190,12 @@ function originOf(role: TurnRole, { actor }: Author): TurnOrigin {
   return actor === 'agent' || actor === 'tool' ? actor : 'person'
 }
 
-const longestName = 200
+const maxNameLength = 200
 
 function givenNameOf(what: string, given: string | undefined, withoutSecrets = masked): string | null {
   if (given === undefined || given.trim() === '') return null
-  if (given.length > longestName)
-    throw invalid(`The ${what} has ${given.length} characters; at most ${longestName} are allowed.`)
+  if (given.length > maxNameLength)
+    throw invalid(`The ${what} has ${given.length} characters; at most ${maxNameLength} are allowed.`)
   return withoutSecrets(given.trim().toWellFormed())
 }
 
@@ -245,8 +245,8 @@ async function planFor(
 }
 
 /**
- * Whether what the person said last before in the conversation announces this turn as a text that is not their own. An
- * agent may have stored turns of theirs in between.
+ * Whether the person's previous message in the conversation announces this turn as a text by others. Turns of an agent
+ * may be in between.
  */
 async function isAnnounced({ store }: Ports, { user, session }: NewTurn): Promise<boolean> {
   const filter = { user, session, roles: ['user'] as const }

@@ -75,7 +75,7 @@ export async function meaningOf(model: Embedder, question: Question, message: st
   return { model: model.model, dimensions: model.dimensions, vectors: packed(vectors, model.dimensions) }
 }
 
-/** The question as the speaker would ask it: people say "my dog" where others ask for "Ana's dog". */
+/** The question as the speaker would ask it: people say "my dog"; others ask for "Ana's dog". */
 export function saidBy(speaker: string | null, question: string): string {
   if (speaker === null) return question
   const names = [speaker, speaker.split(/\s/u)[0] as string]

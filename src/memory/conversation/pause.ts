@@ -5,7 +5,7 @@ import { asJson, writeAtomically } from '../../files/atomic-write.ts'
 import { codeOf } from '../../files/leftovers.ts'
 import { ownPath, realPath } from '../../files/own-files.ts'
 
-/** While it is in force, nothing that a host sends is kept or learned. Recall goes on. */
+/** While it is in force, no message of a host is stored or learned from. Recall still works. */
 export type Pause = {
   /** Where: this directory and everything below it; null for everywhere. */
   readonly directory: string | null

@@ -8,7 +8,7 @@ import { parseTime } from '../../local-time.ts'
 import { omitUndefined } from '../../omit-undefined.ts'
 import { keyUsedBefore } from '../change/forget.ts'
 import { type ChangeRequest, change, erased } from '../change/transaction.ts'
-import { shortestPrefix } from '../find-belief.ts'
+import { minPrefixLength } from '../find-belief.ts'
 import type { Ports } from '../ports.ts'
 import { requirePage } from '../recall/search.ts'
 
@@ -39,7 +39,7 @@ export async function getTurn({ store }: Ports, user: string, id: string): Promi
 /** A turn by its id, or by the beginning of an id that no other turn has. */
 export async function findTurn(ports: Ports, user: string, reference: string): Promise<Turn> {
   const wanted = reference.trim()
-  const ids = wanted.length < shortestPrefix ? [] : await ports.store.turnIdsStartingWith(user, wanted, 2)
+  const ids = wanted.length < minPrefixLength ? [] : await ports.store.turnIdsStartingWith(user, wanted, 2)
   // The turn with exactly this id is first in the order of ids.
   if (ids.length > 1 && ids[0] !== wanted)
     throw conflict(`Several turns have an id that begins with "${wanted}": ${ids.join(', ')}.`, 'Give more of the id.')
@@ -63,7 +63,7 @@ export type TurnSelection = {
   readonly session?: string
   readonly since?: string
   readonly until?: string
-  /** Also forgets beliefs whose text holds the words, whatever their status; beside other fields only those learned from the turns. */
+  /** Also forgets beliefs of any status whose text contains the words; together with other fields, only those learned from the turns. */
   readonly containing?: string
 }
 
@@ -86,9 +86,9 @@ export type ForgottenTurns = {
 }
 
 const everything = { limit: Number.MAX_SAFE_INTEGER, offset: 0 }
-const mostExamples = 10
+const maxExamples = 10
 
-/** Erases the text of turns, and with `containing` also of the beliefs that hold the words. It cannot be undone. */
+/** Erases the text of turns, and with `containing` also of the beliefs that contain the words. It cannot be undone. */
 export async function forgetTurns(ports: Ports, request: ForgetTurnsRequest): Promise<ForgottenTurns> {
   const { author, dryRun = false, turn, session, since, until, containing } = request
   if (author.actor !== 'person')
@@ -107,8 +107,8 @@ export async function forgetTurns(ports: Ports, request: ForgetTurnsRequest): Pr
       const { forgotten, kept } = await beliefsConcerned(ports, request, ids)
       const counts = { turns: turns.length, beliefs: forgotten.length, beliefsFromThem: kept.map(({ id }) => id) }
       if (dryRun || turns.length + forgotten.length === 0) {
-        const examples = turns.slice(0, mostExamples)
-        const beliefExamples = forgotten.slice(0, mostExamples)
+        const examples = turns.slice(0, maxExamples)
+        const beliefExamples = forgotten.slice(0, maxExamples)
         const result = { ...counts, examples, beliefExamples, event: null, at: null, hash: null }
         return { kind: 'nothing', result }
       }

@@ -10,10 +10,10 @@ import type { Ports } from '../ports.ts'
 import type { RecallRequest } from '../recall/recall.ts'
 import type { Candidate, RemedyContext } from './remedies.ts'
 
-const longestPhrase = 4
-const mostCandidates = 4
+const maxPhraseLength = 4
+const maxCandidates = 4
 /** A message may be a whole document; aliases are taken from its beginning. */
-const mostTokens = 200
+const maxTokens = 200
 
 type AliasContext = Pick<RemedyContext, 'ports' | 'belief'> & {
   readonly request: Pick<RemedyContext['request'], 'user' | 'agent' | 'message' | 'aliases'>
@@ -65,8 +65,8 @@ export async function aliasCandidates(situation: AliasContext): Promise<readonly
   const telling = found
     .filter(isTelling)
     .map((phrase) => ({ ...phrase, worth: worthOf(phrase) }))
-    .sort((one, other) => other.worth - one.worth || one.start - other.start)
-  const phrases = [...distinctive, ...telling].slice(0, mostCandidates)
+    .sort((a, b) => b.worth - a.worth || a.start - b.start)
+  const phrases = [...distinctive, ...telling].slice(0, maxCandidates)
   const candidates: Candidate[] = []
   for (const text of new Set([...(request.aliases ?? []), ...phrases.map((phrase) => phrase.text)])) {
     const change = { addAliases: [text] }
@@ -80,11 +80,11 @@ type Phrase = { readonly text: string; readonly start: number; readonly words: r
 
 /** Every short run of words that begins and ends with an informative word and does not cross the end of a phrase. */
 function phrasesOf(message: string): readonly Phrase[] {
-  const tokens = analyse(message).slice(0, mostTokens)
+  const tokens = analyse(message).slice(0, maxTokens)
   const phrases = new Map<string, Phrase>()
   for (const [first, head] of tokens.entries()) {
     if (!canBound(head)) continue
-    for (let last = first; last < Math.min(tokens.length, first + longestPhrase); last += 1) {
+    for (let last = first; last < Math.min(tokens.length, first + maxPhraseLength); last += 1) {
       const tail = tokens[last] as Token
       if (last > first && tail.gap === 'broken') break
       if (!canBound(tail)) continue

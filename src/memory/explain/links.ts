@@ -15,7 +15,7 @@ type Links = {
   readonly participants: readonly { readonly name: string; readonly belief: Belief | null }[]
   /** Relations that it takes part in. */
   readonly relations: readonly Belief[]
-  /** Questions that it settled, and what settled it. */
+  /** Questions that it settled, and the belief that settled it. */
   readonly settles: readonly Belief[]
   readonly settledBy: Belief | null
   /** The beliefs that it replaced directly, and the one that replaced it. */
@@ -28,14 +28,14 @@ type Links = {
 }
 
 /** More relations and settled questions than this are not looked through. */
-const mostLookedThrough = 1_000
+const maxLookedThrough = 1_000
 
 /** Where links to a belief are looked for. */
 export type Linkable = { readonly relations: readonly Belief[]; readonly questions: readonly Belief[] }
 
 /** The same for every belief until something changes, so it is read once for several beliefs. */
 export async function linkableBeliefs({ store }: Ports, user: string): Promise<Linkable> {
-  const page = { limit: mostLookedThrough, offset: 0 }
+  const page = { limit: maxLookedThrough, offset: 0 }
   const { items: relations } = await store.list({ user, types: ['relation'], current: true }, page)
   const { items: questions } = await store.list({ user, types: ['open_question'], current: false }, page)
   return { relations, questions }
@@ -85,13 +85,13 @@ export async function learnedFrom(
   const since = turns.map(({ at }) => at).sort()[0] ?? ''
   const found = new Map<string, Belief[]>()
   // A belief changed last before the turn was said cannot come from it, so the latest are enough.
-  for (let offset = 0; offset < mostLookedThrough * 5; offset += mostLookedThrough) {
-    const { items } = await store.list({ user }, { limit: mostLookedThrough, offset })
+  for (let offset = 0; offset < maxLookedThrough * 5; offset += maxLookedThrough) {
+    const { items } = await store.list({ user }, { limit: maxLookedThrough, offset })
     for (const belief of items) {
       const { sourceId } = belief.provenance
       if (sourceId !== null && wanted.has(sourceId)) found.set(sourceId, [...(found.get(sourceId) ?? []), belief])
     }
-    if (items.length < mostLookedThrough || (items.at(-1)?.updatedAt ?? '') < since) break
+    if (items.length < maxLookedThrough || (items.at(-1)?.updatedAt ?? '') < since) break
   }
   return found
 }
@@ -102,7 +102,7 @@ export async function learnedFromTurn(ports: Ports, user: string, reference: str
   return (await learnedFrom(ports, user, [turn])).get(turn.id) ?? []
 }
 
-/** What waits for a decision about a belief, newest first: the proposal that it is, or those made for it or what it replaced. */
+/** The proposals about a belief, newest first: the belief itself if it is one, or those for it or for its predecessors. */
 export async function proposalsAbout(ports: Ports, belief: Belief): Promise<readonly Proposal[]> {
   if (belief.proposedFor !== null) return [await withTarget(ports, belief)]
   const waiting: Proposal[] = []
@@ -110,5 +110,5 @@ export async function proposalsAbout(ports: Ports, belief: Belief): Promise<read
     for (const proposal of await ports.store.proposalsFor(user, id)) waiting.push(await withTarget(ports, proposal))
   return waiting
     .filter(({ target }) => target?.id === belief.id)
-    .sort((one, other) => compareStrings(other.proposal.createdAt, one.proposal.createdAt))
+    .sort((a, b) => compareStrings(b.proposal.createdAt, a.proposal.createdAt))
 }

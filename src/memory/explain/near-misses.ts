@@ -8,7 +8,7 @@ import type { Store } from '../ports.ts'
 import type { LeftOut } from '../recall/budget.ts'
 import { type Context, idsIn, type NearMiss, type NearMissReason } from '../recall/context.ts'
 
-/** Beliefs that the message mentions, or that are pinned here, but which the context does not hold. */
+/** Beliefs that the message mentions, or that are pinned here, but that are not in the context. */
 export async function nearMissesOf(
   store: Store,
   {
@@ -68,7 +68,7 @@ function spansByKey(linked: Linked): ReadonlyMap<string, readonly CandidateSpan[
   return known
 }
 
-/** The first reason that applies: what no request recalls, then what this one cannot see; last, that it ranked too low. */
+/** The first reason that applies: no request recalls it, this request cannot see it, or it ranked too low. */
 function reasonFor(belief: Belief, view: Viewpoint): NearMissReason {
   if (belief.proposedFor !== null) return { kind: 'proposed', for: belief.proposedFor }
   if (belief.candidate) return { kind: 'candidate' }

@@ -28,7 +28,7 @@ export type Effects = {
 }
 
 /** Prompts that a change is tried on, the latest ones. */
-const mostPrompts = 200
+const maxPrompts = 200
 
 type Trial = { readonly message: string; readonly scopes: readonly string[] }
 
@@ -69,9 +69,9 @@ export async function trialsFor(
   return (changed) => withChanged(ports, [changed], effectsIn)
 }
 
-/** The last prompts of the person that were kept as turns, each once, where they were said. */
+/** The person's last stored prompts without repetitions, with their scopes. */
 async function recentPrompts({ store }: Ports, user: string): Promise<readonly Trial[]> {
-  const { items } = await store.listTurns({ user, roles: ['user'] }, { limit: mostPrompts, offset: 0 })
+  const { items } = await store.listTurns({ user, roles: ['user'] }, { limit: maxPrompts, offset: 0 })
   const said = items.filter(({ origin }) => origin === 'person')
   const byText = new Map(said.map(({ text, scope }) => [`${scope}\n${text}`, { message: text, scope }]))
   return [...byText.values()].map(({ message, scope }) => ({

@@ -1,9 +1,9 @@
 import type { TextRange } from '../../beliefs/turn.ts'
 import { sentencesOf, withLineFeeds } from '../../search/sentences.ts'
-import { isShortParagraph, longestTyped, pastedFrom } from '../../search/turns/pasted.ts'
+import { isShortParagraph, maxTypedLength, pastedFrom } from '../../search/turns/pasted.ts'
 import type { Finding } from './extraction.ts'
 
-/** A sentence of a message. `paragraph` numbers what blank lines separate. */
+/** A sentence of a message. `paragraph` is the number of its paragraph. */
 export type MessageSentence = {
   readonly start: number
   readonly end: number
@@ -13,18 +13,18 @@ export type MessageSentence = {
   readonly paragraph: number
   /** The number of its line. */
   readonly line: number
-  /** Why these are not the person's own words: pasted, quoted or code. Null where they are. */
+  /** Why these are not the person's own words: pasted, quoted or code. Null if they are. */
   readonly foreign: 'pasted' | 'quoted' | 'code' | null
 }
 
 /**
- * The sentences of a message, each marked where it is not the person's own: everything from where a pasted text begins,
+ * The sentences of a message, each marked if it is not the person's own: everything after the start of a pasted text,
  * indented code, and sentences that begin inside quotation marks. Takes time in proportion to the message.
  */
 export function sentencesIn(whole: string): readonly MessageSentence[] {
   const sentences: MessageSentence[] = []
   const pasted = pastedFrom(whole)
-  const message = whole.slice(0, longestTyped)
+  const message = whole.slice(0, maxTypedLength)
   const plainMessage = message.replace(/(?:[^\n]|\n(?!\s*?\n))+/gu, unquoted)
   let paragraph = 0
   let start = 0
@@ -46,7 +46,7 @@ export function sentencesIn(whole: string): readonly MessageSentence[] {
 const isIndented = (line: string): boolean => /^(?: {4}|\t)\s{0,40}[^\s\-*+•\d]/u.test(line)
 
 /**
- * Words between quotation marks. A mark opens before a word and closes after one, so that an apostrophe is no mark. A
+ * Words between quotation marks. A mark opens before a word and closes after one, so an apostrophe does not count. A
  * double mark that is never closed quotes the rest of the paragraph, a single one nothing.
  */
 const quotation =

@@ -1,7 +1,7 @@
 import { credentialFormat } from './credential-formats.ts'
 import { decoded } from './hidden-texts.ts'
 
-/** Where in a text a secret is, and what kind it is, in words. */
+/** The position of a secret in a text, and a description of its kind. */
 export type Secret = { readonly start: number; readonly end: number; readonly what: string }
 
 export const passwordOrKey = 'a password or key'
@@ -52,7 +52,7 @@ const manyEqualGroups = groupsOfSameLength(5)
 const mayBeRandom = (word: string): boolean => /\d|[a-z][A-Z]/u.test(word) || equalGroups.test(word)
 const maxShareInWords = 0.6
 
-/** The number of letters in what can be pronounced: three or more, with a vowel and at most four consonants in a row. */
+/** The number of letters in pronounceable parts: three or more, with a vowel and at most four consonants in a row. */
 const lettersInWords = (value: string): number =>
   (value.match(/[A-Z]?[a-z]{2,}|(?<![A-Za-z\d])[A-Z]{3,}(?![A-Za-z\d])/gu) ?? [])
     .filter((run) => run.length >= 3 && /[aeiouy]/iu.test(run) && !/[^aeiouy]{5}/iu.test(run))
@@ -62,7 +62,7 @@ const lettersInWords = (value: string): number =>
 export function longSecrets(text: string): Secret[] {
   const found: Secret[] = []
   for (const { start, word } of longWords(text)) {
-    const inWord = word.length >= shortestFormat ? [...formatsIn(word)] : []
+    const inWord = word.length >= minFormatLength ? [...formatsIn(word)] : []
     if (mayBeRandom(word) && !isAddress(word))
       inWord.push(...randomRunsIn(word, text, start), ...calledSecretsIn(word, text, start))
     for (const secret of inWord) found.push({ ...secret, start: start + secret.start, end: start + secret.end })
@@ -104,7 +104,7 @@ function* calledSecretsIn(word: string, text: string, offset: number): Iterable<
     const end = index + chunk.length
     const start = index + (isName ? name.length : 0)
     const value = word.slice(start, end)
-    if (value.length < shortestLongWord || !isRandom(value) || fileName.test(value) || !isLiteral(value)) continue
+    if (value.length < minLongWordLength || !isRandom(value) || fileName.test(value) || !isLiteral(value)) continue
     if (isCalledSecret(text, offset + start, offset + end)) yield { start, end, what: passwordOrKey }
   }
 }
@@ -120,7 +120,7 @@ const isAddress = (word: string): boolean =>
 const secretName =
   /(?<!public[ _-]?)(?:key|secret|token|passw(?:or)?d|pass(?:code|phrase)|credential|cookie|signature|bearer|oauth)s?(?![a-z])|(?<![a-z])(?:auth|pwd?|pat|psk|sig|otp|jwt)(?![a-z])/iu
 
-/** An id, a checksum and an address are random too, and mostly called what they are. The id of a key is part of it. */
+/** Ids, checksums and addresses are random too, and mostly have a name that says so. A key's id is part of the key. */
 const otherName =
   /(?<![a-z])(?:(?<!(?:key|secret)[ _-])ids?|identifier|hash|digest|checksum|integrity|fingerprint|sha\d{0,3}|commit|revision|address(?:es)?)(?![a-z])/iu
 const anyName = new RegExp(`(?<secret>${secretName.source})|${otherName.source}`, 'giu')
@@ -132,7 +132,7 @@ const assignedName = /^(?:.*[^\w.-])?[A-Za-z_][\w.-]{1,80}[=:]{1,2}(?=\w)/u
 const nameCharactersBefore = 80
 const nameCharactersAfter = 60
 
-/** Whether the nearest name before a value in its sentence is that of a secret, or what follows calls it one: "… is the token". */
+/** Whether the nearest name before a value in its sentence is that of a secret, or the following text calls it one: "… is the token". */
 function isCalledSecret(text: string, start: number, end: number): boolean {
   const before = text.slice(Math.max(0, start - nameCharactersBefore), start)
   const after = text.slice(end, end + nameCharactersAfter)
@@ -150,7 +150,7 @@ const inParts = (text: string): string => text.replace(/(?<=[a-z\d])(?=[A-Z])/gu
 const namedNumber = /^(?:sha\d{0,3}-|0x[\dA-Fa-f]+$)/u
 const fileName = /[\w-]\.[a-z]{2,5}$/u
 
-/** The characters of credentials; others separate one from what stands beside it. */
+/** The characters of credentials; any other character ends one. */
 const characterRuns = /[A-Za-z0-9][\w+/=~.-]{9,}/gu
 
 const maxPart = 120
@@ -174,7 +174,7 @@ function isRandomRun(run: string): boolean {
 }
 
 /**
- * A long number of digits and letters of one case behind a label (`key-…`), or a longer one that is not hexadecimal. Other
+ * A long number of digits and letters of one case after a label (`key-…`), or a longer one that is not hexadecimal. Other
  * numbers may be a checksum or the id of a commit.
  */
 const longNumber =
@@ -190,17 +190,17 @@ function isScrambled(letters: string): boolean {
   return changes >= Math.max(4, letters.length / 5) && lettersInWords(letters) < letters.length / 2
 }
 
-const shortestFormat = 16
-const shortestLongWord = 10
+const minFormatLength = 16
+const minLongWordLength = 10
 
-/** The words of at least so many ASCII characters. */
+/** The words of at least `minLongWordLength` ASCII characters. */
 export function longWords(text: string): readonly { readonly start: number; readonly word: string }[] {
   const words: { start: number; word: string }[] = []
   let start = 0
   for (let at = 0; at <= text.length; at += 1) {
     const code = at < text.length ? text.charCodeAt(at) : 0
     if (code > 32 && code < 127) continue
-    if (at - start >= shortestLongWord) words.push({ start, word: text.slice(start, at) })
+    if (at - start >= minLongWordLength) words.push({ start, word: text.slice(start, at) })
     start = at + 1
   }
   return words

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { longestTyped } from '../../search/turns/pasted.ts'
+import { maxTypedLength } from '../../search/turns/pasted.ts'
 import { offTheRecord } from './off-the-record.ts'
 import { isDeliberate } from './own-words.ts'
 import { findStatements, speaksForPerson } from './rules.ts'
@@ -290,7 +290,7 @@ describe('off the record', () => {
 })
 
 it('refuses a message that is too long, whole and with a reason', () => {
-  const long = `Call me Sam. ${'x '.repeat(longestTyped)}. Call me Max.`
+  const long = `Call me Sam. ${'x '.repeat(maxTypedLength)}. Call me Max.`
   expect(findStatements(long).findings.map(({ content }) => content)).toEqual(['Call me Sam.'])
 })
 

@@ -1,16 +1,16 @@
 import { analyse } from '../../search/analyse.ts'
 import { isOrdinaryWord } from '../../search/ordinary-words.ts'
 import { correctionCue } from '../../search/sentences.ts'
-import { longestTyped, ownParts } from '../../search/turns/pasted.ts'
+import { maxTypedLength, ownParts } from '../../search/turns/pasted.ts'
 import type { Extraction, Extractor, Finding, Refusal, Slot } from './extraction.ts'
 import { calendarWords, isFunctionWord, phrasesOf, statementNameOf } from './name-of.ts'
 import { offTheRecord } from './off-the-record.ts'
 import { listMark, type MessageSentence, sentencesIn } from './own-words.ts'
 import { redacted, secretIn } from './secrets.ts'
 
-const mostSentences = 200
+const maxSentences = 200
 /** A longer sentence is not a statement. */
-const longestStatement = 1_000
+const maxStatementLength = 1_000
 
 /** Finds statements by rules, without a model. */
 export const rulesExtractor: Extractor = {
@@ -27,9 +27,9 @@ export function findStatements(message: string): Extraction {
   const findings: Finding[] = []
   const refused: Refusal[] = []
   const sentences = sentencesIn(message)
-    .filter(({ end }) => end < longestTyped || message.length <= longestTyped)
-    .slice(0, mostSentences)
-  let isRolePlay = fiction.test(message.slice(0, longestTyped))
+    .filter(({ end }) => end < maxTypedLength || message.length <= maxTypedLength)
+    .slice(0, maxSentences)
+  let isRolePlay = fiction.test(message.slice(0, maxTypedLength))
   /** The paragraph of a "please remember the following:", whose every sentence is to be remembered. */
   let listedIn: number | null = null
   /** What the list is for: "remember this for the Lisbon trip:". */
@@ -40,7 +40,7 @@ export function findStatements(message: string): Extraction {
     const { foreign, text, paragraph } = sentence
     if (foreign === null && beginsRolePlay.test(text) && requestLength(text) === null) isRolePlay = true
     if (listedIn !== paragraph) listedIn = null
-    const isTooLong = text.length > longestStatement * 4
+    const isTooLong = text.length > maxStatementLength * 4
     const found = isTooLong ? [] : listedIn === null ? statementsIn(sentence) : [listed(sentence, topic)]
     if (found === 'announcement') {
       listedIn = paragraph
@@ -60,7 +60,7 @@ export function findStatements(message: string): Extraction {
   return { findings, refused, ...(statements.length === 0 ? {} : { statements }) }
 }
 
-/** A longer sentence says more than one thing. */
+/** A longer sentence contains more than one statement. */
 const maxStatementWords = 20
 /** Words of a sentence that supposes, wishes or denies something. */
 const notStated =
@@ -71,7 +71,7 @@ function plainStatement(sentence: MessageSentence): Finding | null {
   const start = beginningOf(sentence.plain)
   const text = sentence.plain.slice(start)
   const words = analyse(text.slice(0, 400)).map(({ word }) => word)
-  // "Rent is 900 euros" is no order.
+  // "Rent is 900 euros" is not an order.
   const isOrdered = isOrder(text) && !finite.has(words[1] ?? '')
   // After a colon, and between quotation marks, another person may be speaking.
   if (
@@ -92,7 +92,7 @@ export const refusedWhole = (message: string, reason: Refusal['reason'], explana
   refused: [{ text: redacted(message.slice(0, 200)), span: { start: 0, end: message.length }, reason, explanation }],
 })
 
-/** Why a finding is no belief; null when it is one. */
+/** Why a finding does not become a belief; null if it does. */
 function refusalOf(
   { foreign, text }: MessageSentence,
   { kind, content }: Finding,
@@ -105,14 +105,14 @@ function refusalOf(
   if (isQuestion(text) && kind !== 'request')
     return { reason: 'question', explanation: 'It is a question and states nothing.' }
   const isEmpty = (kind === 'request' || kind === 'instruction') && !saysSomething(content)
-  // A correction such as "it's three, not two" is compared with what is known.
+  // A correction such as "it's three, not two" is compared with known beliefs.
   const isUnnamed = pointsElsewhere(content) || (kind !== 'correction' && pointsBack(content))
   if (isEmpty || (kind !== 'identity' && isUnnamed))
     return { reason: 'unnamed', explanation: 'It points at something that the sentence does not name.' }
   const secret = secretIn(content)
   if (secret !== null) return { reason: 'secret', explanation: `It contains ${secret}, which must not be stored.` }
-  if (content.length > longestStatement) {
-    const explanation = `It has ${content.length} characters; at most ${longestStatement} are taken from a conversation.`
+  if (content.length > maxStatementLength) {
+    const explanation = `It has ${content.length} characters; at most ${maxStatementLength} are taken from a conversation.`
     return { reason: 'too_long', explanation }
   }
   return null
@@ -120,7 +120,7 @@ function refusalOf(
 
 const isQuestion = (text: string): boolean => /\?["'”’)*_\s]{0,4}$/u.test(text)
 
-/** A pronoun such as "it" is never resolved, so a statement that begins with one names nothing; "this repo" is no pronoun. */
+/** A pronoun such as "it" is never resolved, so a statement that begins with one names nothing; "this repo" is not a pronoun. */
 const pointsBack = (text: string): boolean => {
   const [first = '', second = ''] = analyse(text.slice(0, 200)).map(({ word }) => word)
   if (['this', 'that', 'these', 'those'].includes(first)) return second === '' || isFunctionWord(second)
@@ -132,7 +132,7 @@ const demonstratives = new Set('this these those'.split(' '))
 
 /**
  * Whether a statement has a reference that nothing in it resolves: a "his" or "them" has no word before it that it may
- * stand for, or a "this" points at something that was not named before it. "In this repo" and "this year" are resolved by
+ * refer to, or a "this" points at something that was not named before it. "In this repo" and "this year" are resolved by
  * the place and the date of the statement, and "those who" by what follows.
  */
 function pointsElsewhere(content: string): boolean {
@@ -194,7 +194,7 @@ function beginningOf(text: string): number {
 
 function statementsIn(sentence: MessageSentence): readonly Finding[] | 'announcement' {
   const begin = beginningOf(sentence.plain)
-  // "Actually, remember that …" is a request, whatever it corrects.
+  // "Actually, remember that …" is a request, not a correction.
   const cue = correctionCue.exec(sentence.plain.slice(begin))?.[0].length ?? 0
   const start = requestLength(sentence.plain.slice(begin + cue)) === null ? begin : begin + cue
   const text = sentence.plain.slice(start)
@@ -254,14 +254,14 @@ function laterStatements(sentence: MessageSentence, start: number, isFound: bool
   return found
 }
 
-/** A statement in a list, which is also found by what the list is for. */
+/** A statement in a list, which is also found by the list's topic. */
 function listed(sentence: MessageSentence, topic: readonly string[]): Finding {
   const finding = asked(sentence, 0)
   if (finding.kind !== 'request' || topic.length === 0) return finding
   return { ...finding, aliases: [...statementNameOf(finding.content).aliases, ...topic] }
 }
 
-/** The statement to be remembered, from an offset in a sentence on: an instruction or identity where it is one. */
+/** The statement to be remembered, from an offset in a sentence on: an instruction or identity if it is one. */
 function asked(sentence: MessageSentence, from: number): Finding {
   const begin = from + beginningOf(sentence.plain.slice(from))
   const start = begin + (requestLength(sentence.plain.slice(begin)) ?? 0)
@@ -291,7 +291,7 @@ const remembers = [
   /^(?:(?:(?:a|an|one|my) )?(?:\p{L}{4,8} )?note (?:for (?:later|you|me|yourself|myself|next time|the future)|to (?:self|you|yourself|myself))|for later|for (?:future|later) reference|for the record|for next time|to remember|remember for later)\s?[:,–-]\s{0,4}/iu,
 ]
 
-/** The length of the "remember that" at the beginning of a text; null where there is none. */
+/** The length of the "remember that" at the beginning of a text; null if there is none. */
 function requestLength(text: string): number | null {
   const before = asksAgent.exec(text)?.[0].length ?? 0
   for (const pattern of remembers) {
@@ -315,10 +315,10 @@ const onCondition = /^(?:if|when|whenever|every time|each time|any ?time)\s(?<ow
 const noMore =
   /^(?:please )?(?:stop \p{L}{2,20}ing\s.*\b(?:every|each|any|always|again|answers?|repl(?:y|ies)|responses?)\b|(?:do not|don['’]?t)\s.*\b(?:again|anymore)\b)/iu
 
-/** "I always want short answers". Only what concerns answers: people also always want dessert. */
+/** "I always want short answers". Only about answers: people also always want dessert. */
 const wantsAlways = /^i (?:always|never) want (?!to\b)/iu
 
-/** "Always …", "never …", "from now on …", "when I ask for …, …": holds until further notice. */
+/** "Always …", "never …", "from now on …", "when I ask for …, …": applies until further notice. */
 function instruction(sentence: MessageSentence, start: number): Finding | null {
   const text = sentence.plain.slice(start)
   if (supposes.test(text) || !isInstruction(text)) return null
@@ -334,7 +334,7 @@ function instruction(sentence: MessageSentence, start: number): Finding | null {
 }
 
 /**
- * Whether something is said about a statement behind it: with several words in brackets, after a dash, or with a verb of its own that no
+ * Whether a remark follows a statement: several words in brackets, after a dash, or with a separate verb that no
  * conjunction subordinates ("never hang up is what the caller said").
  */
 const hasRemark = (text: string): boolean => {
@@ -353,7 +353,7 @@ const conjunctions = new Set(
   ),
 )
 
-/** Whether a text has a sentence that is to hold until further notice. */
+/** Whether a text has a sentence that applies until further notice. */
 export const isStandingInstruction = (text: string): boolean =>
   sentencesIn(text).some((sentence) => {
     const start = beginningOf(sentence.plain)
@@ -363,11 +363,11 @@ export const isStandingInstruction = (text: string): boolean =>
     return [instruction(sentence, from), ...found].some((finding) => finding?.kind === 'instruction')
   })
 
-/** Whether a statement holds wherever the person is: it is about them, or about the answers they want. */
+/** Whether a statement applies in every scope: it is about the person, or about the answers they want. */
 export const isPersonal = (text: string): boolean =>
   isAboutPerson(text) || (isStandingInstruction(text) && isAboutAnswers(text))
 
-/** Whether a text says who the person is or what they like: in their voice ("I prefer …") or about "the user". */
+/** Whether a text describes the person or their likings: in their voice ("I prefer …") or about "the user". */
 export const speaksForPerson = (text: string): boolean =>
   sentencesIn(text).some((sentence) => {
     const start = beginningOf(sentence.plain)
@@ -487,7 +487,7 @@ const identities: readonly (readonly [slot: Slot, pattern: RegExp, isValue: (val
   ],
 ]
 
-/** Nothing but the rest of the value: behind anything else, somebody else may be speaking ("…, says the label"). */
+/** Only the rest of the value: any other text may name another speaker ("…, says the label"). */
 const isBareEnd =
   /^(?:\s(?:[Tt]ime(?: ?zone)?|pronouns|for me|speaker|now|please))?(?:\s\([^\s()]{1,20}\))?[\s.!,;*_)"'”’]{0,8}$/u
 
@@ -538,7 +538,7 @@ const oldToNew = new RegExp(
 )
 
 /**
- * "Actually the port is 5433, not 5432". Whether a belief holds the old words is checked later. A sentence may also ask about a
+ * "Actually the port is 5433, not 5432". Whether a belief contains the old words is checked later. A sentence may also ask about a
  * change, deny it, or report somebody else's words, which shows at its beginning.
  */
 function correction(sentence: MessageSentence, start: number): Finding | null {

@@ -6,7 +6,7 @@ import { type StatementTexts, secretTold } from '../learn/secrets.ts'
 import type { Ports } from '../ports.ts'
 
 /** How many beliefs with the same words are compared. */
-const mostCompared = 50
+const maxCompared = 50
 
 /**
  * A name for a statement that was not given one: the name it is known by, or the derived name with a number if that belongs
@@ -26,7 +26,7 @@ export async function freeNameFor(
   }
 }
 
-/** The belief that makes the same statement in one of the scopes, whatever its name. */
+/** The belief with the same statement in one of the scopes, under any name. */
 export async function sameStatement(
   { store }: Pick<Ports, 'store'>,
   { user, scopes, content }: { readonly user: string; readonly scopes: readonly string[]; readonly content: string },
@@ -40,7 +40,7 @@ export async function sameStatement(
     words,
     atLeast: words.length,
     includeRetired: false,
-    limit: mostCompared,
+    limit: maxCompared,
   })
   const beliefs = await store.getMany(
     user,

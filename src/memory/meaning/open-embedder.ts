@@ -27,7 +27,7 @@ const Answer = z.object({
   data: z.array(z.object({ index: z.int().min(0), embedding: z.array(z.number()).min(1) })).min(1),
 })
 
-const mostAtOnce = 64
+const maxAtOnce = 64
 const patienceMs = 120_000
 
 /** A model behind any server that speaks OpenAI's `/v1/embeddings`. `name` is the name of the model in results. */
@@ -51,7 +51,7 @@ async function openHttpEmbedder(server: { url: string; model: string; name: stri
     })
     if (data.length !== texts.length)
       throw wrongAnswer(name, `${texts.length} texts were sent and ${data.length} vectors came back`)
-    const inOrder = data.toSorted((one, other) => one.index - other.index)
+    const inOrder = data.toSorted((a, b) => a.index - b.index)
     return inOrder.map(({ embedding }) => Float32Array.from(embedding))
   }
 
@@ -62,8 +62,7 @@ async function openHttpEmbedder(server: { url: string; model: string; name: stri
     dimensions,
     embed: async (texts: readonly string[]): Promise<readonly Float32Array[]> => {
       const all: Float32Array[] = []
-      for (let at = 0; at < texts.length; at += mostAtOnce)
-        all.push(...(await request(texts.slice(at, at + mostAtOnce))))
+      for (let at = 0; at < texts.length; at += maxAtOnce) all.push(...(await request(texts.slice(at, at + maxAtOnce))))
       const odd = all.find((vector) => vector.length !== dimensions)
       if (odd !== undefined) throw wrongAnswer(name, `a vector has ${odd.length} dimensions, not ${dimensions}`)
       return all

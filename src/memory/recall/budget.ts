@@ -116,7 +116,7 @@ export function parseBudget(given: Partial<Budget> = {}, agentShare = 0.25): Bud
 export const preludeTitle = 'Preferences and standing instructions'
 
 /** More than this many standing beliefs never fit; the least recently reinforced ones are left out. */
-export const mostPreludeBeliefs = 40
+export const maxPreludeBeliefs = 40
 
 /** The prelude that was last made of each list of beliefs. */
 const preludes = new WeakMap<readonly Belief[], { readonly maxCharacters: number; readonly prelude: Prelude | null }>()

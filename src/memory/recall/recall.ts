@@ -13,7 +13,7 @@ import type { Push } from '../../search/turns/push.ts'
 import type { PushedQuote } from '../../search/turns/quotes.ts'
 import { meaningFor } from '../conversation/meaning-for.ts'
 import type { Ports, Store } from '../ports.ts'
-import { ContextBudget, isByAgent, mostPreludeBeliefs, parseBudget, preludeOf } from './budget.ts'
+import { ContextBudget, isByAgent, maxPreludeBeliefs, parseBudget, preludeOf } from './budget.ts'
 import type {
   Budget,
   Context,
@@ -41,11 +41,11 @@ export type RecallRequest = {
   readonly editedPins?: 'in-scope' | 'everywhere'
 }
 
-const mostNearMisses = 50
+const maxNearMisses = 50
 /** How long a recall waits for the vector of its message, such as while the model is loaded. */
 const maxWaitMs = 300
 /** Candidates that are loaded in search of some that no agent wrote. */
-const mostLoaded = 1_000
+const maxLoaded = 1_000
 
 /** Assembles the beliefs that belong in an agent's context for one message, and only those. */
 export async function recall(ports: Ports, request: RecallRequest): Promise<Context> {
@@ -60,7 +60,7 @@ const recallFrom = (ports: Ports, request: RecallRequest): Promise<Context> =>
     const { context, misses, namedAnyway, quoteDecision } = await assemble(ports, request)
     if (request.nearMisses !== true) return context
     const isTold = ({ belief }: NearMiss): boolean => context.prelude?.beliefIds.includes(belief.id) ?? false
-    const nearMisses = (await misses()).filter((miss) => !isTold(miss)).slice(0, mostNearMisses)
+    const nearMisses = (await misses()).filter((miss) => !isTold(miss)).slice(0, maxNearMisses)
     return { ...context, nearMisses, namedAnyway: await namedAnyway(), quoteDecision }
   })
 
@@ -108,7 +108,7 @@ export async function assemble(
   }
   // Asked for together, since a store behind a network answers them in one round trip.
   const [standing, pins, linked, push] = await Promise.all([
-    store.standing(view, mostPreludeBeliefs),
+    store.standing(view, maxPreludeBeliefs),
     store.pinned(view, { editedEverywhere: request.editedPins === 'everywhere' }),
     linkMessage(cutMessage(message), view, store),
     quoting(),
@@ -248,9 +248,7 @@ const knownPins = new WeakMap<readonly Belief[], Pins>()
 function pinsInOrder(pinned: readonly Belief[]): Pins {
   const known = knownPins.get(pinned)
   if (known !== undefined) return known
-  const sorted = pinned.toSorted(
-    (one, other) => Number(other.editedByPerson) - Number(one.editedByPerson) || byRecency(one, other),
-  )
+  const sorted = pinned.toSorted((a, b) => Number(b.editedByPerson) - Number(a.editedByPerson) || byRecency(a, b))
   const pins = {
     questions: sorted.filter(({ type }) => type === 'open_question'),
     beliefs: sorted.filter(({ type }) => type !== 'open_question'),
@@ -278,11 +276,11 @@ async function rankedCandidates(
   const scores = await scoreLinks(possible, population)
   const scored = possible
     .map((link, at) => ({ link, score: scores[at] as Score }))
-    .sort((one, other) => other.score.value - one.score.value)
+    .sort((a, b) => b.score.value - a.score.value)
   const beliefs = new Map<string, Belief>()
   let inReach: typeof scored = []
   // Beliefs of agents that exceed their share leave room for others that score less.
-  for (let most = limits.maxBeliefs; inReach.length < Math.min(scored.length, mostLoaded); most *= 4) {
+  for (let most = limits.maxBeliefs; inReach.length < Math.min(scored.length, maxLoaded); most *= 4) {
     const lowest = scored[most]?.score.value ?? Number.NEGATIVE_INFINITY
     const known = inReach.length
     inReach = scored.filter(({ score }) => score.value >= lowest)
@@ -301,7 +299,7 @@ async function rankedCandidates(
       const belief = beliefs.get(link.posting.beliefId)
       return belief === undefined ? [] : [{ belief, link, score: score.value, scored: score }]
     })
-    .sort((one, other) => other.score - one.score || byRecency(one.belief, other.belief))
+    .sort((a, b) => b.score - a.score || byRecency(a.belief, b.belief))
 }
 
 function relevantBelief(message: string, linked: Linked, candidate: Candidate): RelevantBelief {
@@ -328,13 +326,12 @@ function matchesOf(
 }
 
 /** Most recently reinforced first, then by name; scopes and id only make the order total. */
-const byRecency = (one: Belief, other: Belief): number =>
-  // To read a time takes longer than all the rest, and what was imported together has the same.
-  (one.reinforcement.at !== other.reinforcement.at &&
-    Date.parse(other.reinforcement.at) - Date.parse(one.reinforcement.at)) ||
-  compareStrings(nameKey(one.name), nameKey(other.name)) ||
-  compareStrings(one.scopes.join(' '), other.scopes.join(' ')) ||
-  compareStrings(one.id, other.id)
+const byRecency = (a: Belief, b: Belief): number =>
+  // Parsing a time takes longer than all other comparisons, and beliefs that were imported together have the same time.
+  (a.reinforcement.at !== b.reinforcement.at && Date.parse(b.reinforcement.at) - Date.parse(a.reinforcement.at)) ||
+  compareStrings(nameKey(a.name), nameKey(b.name)) ||
+  compareStrings(a.scopes.join(' '), b.scopes.join(' ')) ||
+  compareStrings(a.id, b.id)
 
 /** One hop from every relation that was named: its participants in view, after everything named directly. */
 async function participantsOf(

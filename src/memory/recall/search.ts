@@ -74,7 +74,7 @@ export type SearchResult = {
   readonly isQueryCut: boolean
 }
 
-const mostTextHits = 500
+const maxTextHits = 500
 /** No belief has half of more words than this, and looking them all up would hold up a server. */
 const maxTextWords = 100
 
@@ -212,15 +212,13 @@ async function rankedHits(store: Store, asked: Omit<BeliefSearch, 'limit' | 'off
     .filter((belief) => passes(belief, request))
     .map((belief) => ({ strength: 'exact' as const, belief, score: exactScores.get(belief.id) ?? 0, cosine: null }))
     .sort(
-      (one, other) =>
-        other.score - one.score ||
-        compareStrings(one.belief.name, other.belief.name) ||
-        compareStrings(one.belief.id, other.belief.id),
+      (a, b) =>
+        b.score - a.score || compareStrings(a.belief.name, b.belief.name) || compareStrings(a.belief.id, b.belief.id),
     )
 
   // At least half of the words must occur, so that one common word does not make every belief a hit.
   const atLeast = Math.ceil(words.length / 2)
-  const textQuery = { user, agent, scopes, words, atLeast, includeRetired, limit: mostTextHits }
+  const textQuery = { user, agent, scopes, words, atLeast, includeRetired, limit: maxTextHits }
   const found = await store.matchText({ ...textQuery, ...(beginning === null ? {} : { beginning }) })
   const textScores = new Map(found.map(({ beliefId, score }) => [beliefId, score]))
   const known = new Set(exact.map(({ belief }) => belief.id))
@@ -238,7 +236,7 @@ async function rankedHits(store: Store, asked: Omit<BeliefSearch, 'limit' | 'off
   const hits = [...exact, ...others.filter(isExact), ...others.filter((hit) => !isExact(hit))]
   const shown = (page: readonly RankedHit[]): readonly SearchHit[] =>
     page.map((hit) => ({ ...hit, highlights: highlightsIn(hit.belief) }))
-  return { hits, isCut: found.length >= mostTextHits, shown }
+  return { hits, isCut: found.length >= maxTextHits, shown }
 }
 
 /** The beginning that the last word may be, unless that word is not among those searched for. */

@@ -4,7 +4,7 @@ import type { Context } from './context.ts'
 /** So long counts are gathered before they are written. */
 const everyMs = 2_000
 /** More than this many are written at once. */
-const mostWaiting = 200
+const maxWaiting = 200
 
 /** Counts recalls after they were answered. What cannot be written, because the store is locked or read-only, is dropped. */
 export class RecallCounter {
@@ -23,7 +23,7 @@ export class RecallCounter {
     const isSilent = relevant.length + quotes.length === 0
     const waiting = this.#waiting.get(user) ?? []
     this.#waiting.set(user, waiting)
-    if (waiting.length < mostWaiting) waiting.push({ at: at.toISOString(), beliefIds, isSilent, durationMs })
+    if (waiting.length < maxWaiting) waiting.push({ at: at.toISOString(), beliefIds, isSilent, durationMs })
     this.#timer ??= setTimeout(() => void this.flush(), everyMs).unref()
   }
 

@@ -14,7 +14,7 @@ export type ImportEntry = {
   /** Null if the file gives it no name. */
   readonly name: string | null
   readonly text: string
-  /** When it was last changed, if the file says so. */
+  /** When it was last changed, if the file records it. */
   readonly at: string | null
 }
 
@@ -83,7 +83,7 @@ const recordWordsOf = ({ name, text }: ImportEntry): readonly string[] => [
 ]
 
 /** Words that two entries must share before one that differs is taken for another value of the same thing. */
-const leastShared = 3
+const minShared = 3
 
 /**
  * Entries that are the same sentence but for one word, which is not the first: "we deploy on Monday", "we deploy on
@@ -94,12 +94,12 @@ function contradictions(entries: readonly ImportEntry[]): readonly ImportFinding
   for (const entry of entries) {
     const words = recordWordsOf(entry)
     const positive = words.filter((word) => !negations.has(word))
-    if (positive.length >= leastShared) {
+    if (positive.length >= minShared) {
       const value = positive.length === words.length ? '' : 'not'
       frames.push({ frame: `not ${positive.join(' ')}`, entry, value })
     }
     for (let at = 1; at < words.length; at += 1) {
-      if (words.length - 1 < leastShared) break
+      if (words.length - 1 < minShared) break
       const frame = words.map((word, place) => (place === at ? '_' : word)).join(' ')
       frames.push({ frame, entry, value: words[at] as string })
     }
@@ -108,7 +108,7 @@ function contradictions(entries: readonly ImportEntry[]): readonly ImportFinding
   for (const held of Map.groupBy(frames, ({ frame }) => frame).values()) {
     const values = Map.groupBy(held, ({ value }) => value)
     // More than a few values are a list, such as the members of a team.
-    if (values.size < 2 || values.size > mostValues) continue
+    if (values.size < 2 || values.size > maxValues) continue
     const different = [...values.values()].flatMap(([first]) => (first === undefined ? [] : [first.entry]))
     const key = different.map(placeKey).join(' | ')
     const shown = [...values.keys()].map((value) => `"${value === '' ? 'holds' : value}"`).join(' and ')
@@ -119,11 +119,11 @@ function contradictions(entries: readonly ImportEntry[]): readonly ImportFinding
 }
 
 const negations: ReadonlySet<string> = new Set(['not', 'never', 'no', "don't", "doesn't", "isn't", "won't", "can't"])
-const mostValues = 3
+const maxValues = 3
 
 const placeKey = ({ place, text }: ImportEntry): string => `${place}:${text}`
 
-/** Entries with the same words, whatever their order, or in the same words but for case and punctuation. */
+/** Entries with the same words in any order, or with the same text apart from case and punctuation. */
 function duplicates(entries: readonly ImportEntry[]): readonly ImportFinding[] {
   const groups = Map.groupBy(entries, (entry) => {
     const words = recordWordsOf(entry).filter(isInformative)

@@ -22,8 +22,8 @@ export type ImportRequest = Omit<ChangeRequest, 'key'> & {
   /** For beliefs that name no scope. */
   readonly scopes: readonly string[]
   /**
-   * The person vouches for the text, such as an export of their own: every belief keeps the authority it was written
-   * with. Otherwise it has that of a document at most, and what only a person may say waits for review.
+   * The person vouches for the text, such as an export of their own: every belief keeps its
+   * original authority. Otherwise it has a document's authority at most, and statements that need a person's wait for review.
    */
   readonly trusted?: boolean
   /** Change nothing, and report problems of the file as `findings`. */
@@ -34,9 +34,9 @@ type ImportTally = {
   readonly added: number
   /** Already here, word for word. */
   readonly unchanged: number
-  /** Here under another id, saying the same; it counts as said once more. */
+  /** Known under another id with the same statement; counted as a repetition. */
   readonly reinforced: number
-  /** Replaced a belief that said otherwise. */
+  /** Replaced a belief with another statement. */
   readonly corrected: number
   /** Would replace a belief written by a higher authority, or be shown without being named: a person has to decide. */
   readonly proposed: number
@@ -137,7 +137,7 @@ async function importFor(
   )
 }
 
-/** The last version of each id that is no longer there; null when its text was forgotten and must not come back. */
+/** The last version of each removed id; null if its text was forgotten and must not come back. */
 type RemovedIds = ReadonlyMap<string, number | null>
 
 async function removedIds({ store }: Ports, user: string, placed: readonly PlacedRecord[]): Promise<RemovedIds> {
@@ -165,7 +165,7 @@ type ImportContext = {
   readonly removed: RemovedIds
 }
 
-/** Records with known ids first, then new ones: each record sees what those before it changed. */
+/** Records with known ids first, then new ones: each record sees the changes of those before it. */
 async function planImport(ports: Ports, situation: ImportContext): Promise<ImportPlan> {
   const { placed } = situation
   const user = placed[0]?.record.user ?? ''
@@ -208,7 +208,7 @@ function openPlanner(ports: Ports, { author, trusted, at, removed }: ImportConte
   const warnings: string[] = []
   /** The authority that a record can have at most. */
   const ceiling = author.actor === 'person' && !trusted ? 'document' : author.actor
-  /** Planned beliefs by the scope and name they hold. */
+  /** Planned beliefs by scope and name. */
   const holding = new Map<string, Set<Belief>>()
 
   /** A record whose id is stored already replaces the stored state, as far as its author may. */
@@ -239,7 +239,7 @@ function openPlanner(ports: Ports, { author, trusted, at, removed }: ImportConte
     }
   }
 
-  /** Another belief may hold the name of an updated one: it is superseded or, where it is protected, a proposal is made. */
+  /** Another belief may have the name of an updated one: it is superseded or, if it is protected, a proposal is made. */
   async function takeName(known: Belief): Promise<void> {
     const belief = changes.get(known.id)?.after
     if (!belief || !isCurrent(belief)) return
@@ -285,7 +285,7 @@ function openPlanner(ports: Ports, { author, trusted, at, removed }: ImportConte
     }
   }
 
-  /** A file does not decide what the belief of a higher authority replaced: that belief would correct what people said. */
+  /** A file does not decide what the belief of a higher authority replaced: that belief would correct people's statements. */
   async function isReplacedByHigher({ user, supersededBy }: BeliefRecord): Promise<boolean> {
     if (ceiling === 'person' || supersededBy === null) return false
     const successor = changes.get(supersededBy)?.after ?? (await ports.store.get(user, supersededBy))
@@ -333,7 +333,7 @@ function openPlanner(ports: Ports, { author, trusted, at, removed }: ImportConte
     return { ...record, editedByPerson: false, provenance: { ...record.provenance, ...writer }, version: 1 }
   }
 
-  /** The record as its importer may say it: without aliases that only a person may give. */
+  /** The record without aliases that only a person may give. */
   async function allowed(belief: Belief): Promise<{ readonly belief: Belief; readonly refused: readonly string[] }> {
     if (ceiling === 'person' || belief.aliases.length === 0) return { belief, refused: [] }
     const { allowedAliases, refusalText } = await import('../change/aliases.ts')
@@ -341,7 +341,7 @@ function openPlanner(ports: Ports, { author, trusted, at, removed }: ImportConte
     return { belief: { ...belief, aliases }, refused: refused.map(refusalText) }
   }
 
-  /** A record that waits does so because of the file, whoever it claims to be by, and counts against the file's limit. */
+  /** A record that waits counts against the file's limit, whichever author it claims. */
   function counted(belief: Belief): Belief {
     if (ceiling !== 'document' || !isWaiting(belief)) return belief
     return { ...belief, provenance: { ...belief.provenance, actor: ceiling } }
@@ -367,7 +367,7 @@ function openPlanner(ports: Ports, { author, trusted, at, removed }: ImportConte
     }
   }
 
-  /** Other beliefs that would hold the name, planned or stored. */
+  /** Other beliefs that would have the name, planned or stored. */
   async function holdersOf(belief: Belief): Promise<readonly Belief[]> {
     const planned = belief.scopes.flatMap((scope) => [...(holding.get(identity(scope, belief.name)) ?? [])])
     const stored = await ports.store.holders(belief.user, belief.name, belief.scopes)
@@ -388,7 +388,7 @@ function openPlanner(ports: Ports, { author, trusted, at, removed }: ImportConte
 
 const identity = (scope: string, name: string): string => `${scope}\n${nameKey(name)}`
 
-const earlier = (one: string, other: string): string => (one < other ? one : other)
+const earlier = (a: string, b: string): string => (a < b ? a : b)
 
 const writerOf = (belief: Belief): Author => ({ actor: authorityOf(belief), origin: belief.provenance.origin })
 
@@ -400,7 +400,7 @@ function keepRetired(known: Belief, belief: Belief, actor: ActorKind): Belief {
   return isCurrent(known) ? belief : { ...belief, status, supersededBy, resolvedAt, resolvedBy }
 }
 
-/** Whether a record says what is stored. Times are not compared: a file may leave them out. */
+/** Whether a record equals the stored belief. Times are not compared: a file may leave them out. */
 function isSameRecord(known: Belief, belief: Belief): boolean {
   const comparable = ({ version: _v, updatedAt: _u, createdAt: _c, provenance, reinforcement, ...rest }: Belief) => {
     const { at: _at, ...source } = provenance

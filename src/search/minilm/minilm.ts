@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { setImmediate as giveWay } from 'node:timers/promises'
 import { MemoryError } from '../../errors.ts'
 import { type Embedder, fromHalf } from '../embedder.ts'
-import { largest, mostTerms, openProducts } from './dot-products.ts'
+import { largest, maxTerms, openProducts } from './dot-products.ts'
 import { WordPieces } from './word-pieces.ts'
 
 /**
@@ -130,11 +130,16 @@ async function openModel(
     // Products come in pairs of rows, so one row more may be computed, of which nothing is read.
     const inputCount = count + (count % 2)
     const results = new Float32Array(memory, resultsAt, inputCount * bias.length).fill(0)
-    const length = 2 * Math.min(inputs, mostTerms)
+    const length = 2 * Math.min(inputs, maxTerms)
     for (let from = 0; from < 2 * inputs; from += length)
       multiply({
-        ...{ inputs: rowsAt + from, inputCount, weights: at + from, weightCount: bias.length },
-        ...{ stride: 2 * inputs, length, results: resultsAt },
+        inputs: rowsAt + from,
+        inputCount,
+        weights: at + from,
+        weightCount: bias.length,
+        stride: 2 * inputs,
+        length,
+        results: resultsAt,
       })
     for (let row = 0; row < count; row += 1) {
       const scale = scales[row] as number
@@ -167,7 +172,7 @@ async function openModel(
 
 const rounding = 1.5 * 2 ** 52
 
-/** Rounds numbers to whole ones of at most `largest`, and returns what these have to be multiplied with. */
+/** Quantises numbers to integers of at most `largest`, and returns the scale. */
 function toWhole(numbers: Float32Array, whole: Int16Array): number {
   let most = 0
   for (let at = 0; at < numbers.length; at += 1) {
@@ -180,7 +185,7 @@ function toWhole(numbers: Float32Array, whole: Int16Array): number {
   return most / largest
 }
 
-/** Each token takes up the values of others, by how well its query fits their keys. A row holds query, key and value. */
+/** Self-attention. A row contains query, key and value. */
 function attend(rows: Float32Array): Float32Array {
   const stride = 3 * width
   const count = rows.length / stride
@@ -249,7 +254,7 @@ const geluTable = Float64Array.from({ length: 2 * geluEnd * geluSteps + 2 }, (_,
   return x > 0 ? x * (1 - rest / 2) : (x * rest) / 2
 })
 
-/** Numbers times the share of a normal distribution that lies below them, from a table. */
+/** GELU from a table: each number times the normal distribution function. */
 function gelu(numbers: Float32Array): Float32Array {
   const results = new Float32Array(numbers.length)
   for (let at = 0; at < numbers.length; at += 1) {

@@ -20,7 +20,7 @@ export class WordPieces {
   #piecesOf(word: string): readonly number[] {
     const letters = [...word]
     const pieces: number[] = []
-    for (let from = 0; from < letters.length && letters.length <= longestWord; ) {
+    for (let from = 0; from < letters.length && letters.length <= maxWordLength; ) {
       let to = letters.length
       const piece = (): string => `${from > 0 ? '##' : ''}${letters.slice(from, to).join('')}`
       while (to > from && !this.#vocabulary.has(piece())) to -= 1
@@ -36,10 +36,10 @@ export class WordPieces {
   }
 }
 
-const longestWord = 100
+const maxWordLength = 100
 const mark = String.raw`[\p{P}$+<=>^\x60|~]`
 const wordOrMark = new RegExp(String.raw`${mark}|(?:(?!${mark})\S)+`, 'gu')
-/** Ideographs are words of their own. */
+/** Every ideograph is a word. */
 const ideograph = /[\u{3400}-\u{4dbf}\u{4e00}-\u{9fff}\u{f900}-\u{faff}\u{20000}-\u{2ceaf}\u{2f800}-\u{2fa1f}]/gu
 
 const plain = (text: string): string =>

@@ -3,18 +3,18 @@ import { sentencesOf } from '../sentences.ts'
 import { countTerms } from './terms.ts'
 
 /** A turn up to this many characters is ranked whole. */
-export const longestUnit = 4_000
+export const maxUnitLength = 4_000
 /** Longer ones are ranked by passages of about this many characters. */
 const passageLength = 2_000
 
 /** The units of a text that are ranked: all of it, or consecutive passages that end where a sentence does. */
 export function passagesOf(text: string): readonly string[] {
-  if (text.length <= longestUnit) return [text]
+  if (text.length <= maxUnitLength) return [text]
   const passages: string[] = []
   let start = 0
   const cut = (end: number): void => {
     // A sentence without an end, such as a log line of a megabyte, is cut where it must be.
-    while (end - start > longestUnit) {
+    while (end - start > maxUnitLength) {
       passages.push(text.slice(start, start + passageLength))
       start += passageLength
     }
@@ -37,4 +37,4 @@ export const wordCount = (text: string, units: readonly IndexedUnit[]): number =
   units.length === 1 ? (units[0] as IndexedUnit).words : analyse(text).length
 
 /** Term frequencies are stored in one byte; higher ones count as this. */
-export const mostOccurrences = 255
+export const maxOccurrences = 255

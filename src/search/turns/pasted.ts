@@ -8,7 +8,7 @@ import { sentencesOf, withLineFeeds } from '../sentences.ts'
  * their own. Of a long message only its beginning is read.
  */
 export function pastedFrom(message: string): number {
-  const typed = message.slice(0, longestTyped)
+  const typed = message.slice(0, maxTypedLength)
   const lines = withLineFeeds(typed).split('\n')
   let start = 0
   let before = ''
@@ -39,7 +39,7 @@ export function pastedFrom(message: string): number {
 }
 
 /** What follows in a longer message is a document: nobody types so much. So to read a message takes milliseconds. */
-export const longestTyped = 10_000
+export const maxTypedLength = 10_000
 
 /** A longer paragraph may be pasted. */
 const maxTypedCharacters = 400
@@ -57,7 +57,7 @@ export type OwnPart = { readonly start: number; readonly end: number; readonly p
  */
 export function ownParts(message: string): readonly OwnPart[] {
   const pasted = pastedFrom(message)
-  const typed = message.slice(0, longestTyped)
+  const typed = message.slice(0, maxTypedLength)
   const doubtful = Math.min(pasted, doubtfulFrom(typed))
   const parts = [
     { start: 0, end: doubtful, perhapsPasted: false },

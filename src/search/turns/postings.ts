@@ -7,16 +7,16 @@ export type WeightedTerm = { readonly term: string; readonly weight: number; rea
 const saturation = 0.9
 
 /** So many occurrences are looked at to find candidates, those of the rarest terms first, and of at least so many terms. */
-const mostOccurrences = 20_000
-const fewestTerms = 3
+const maxOccurrences = 20_000
+const minTerms = 3
 
 /** The terms that candidates are found by: in a large store, a word that stands everywhere does not tell one turn from another. */
 function tellingTerms(terms: readonly WeightedTerm[]): readonly WeightedTerm[] {
-  const rarestFirst = [...terms].sort((one, other) => one.postings.rows.length - other.postings.rows.length)
+  const rarestFirst = [...terms].sort((a, b) => a.postings.rows.length - b.postings.rows.length)
   let occurrences = 0
   return rarestFirst.filter(({ postings }, place) => {
     occurrences += postings.rows.length
-    return place < fewestTerms || occurrences <= mostOccurrences
+    return place < minTerms || occurrences <= maxOccurrences
   })
 }
 
@@ -31,13 +31,13 @@ function scratch<Table extends Float32Array | Int32Array | Uint8Array>(make: (si
     // Not given back after an error, since it may hold anything then.
     kept = null
     const result = work(table)
-    if (table.length <= mostKept) kept = table
+    if (table.length <= maxKept) kept = table
     return result
   }
 }
 
 /** Larger tables are not kept. */
-const mostKept = 4_000_000
+const maxKept = 4_000_000
 
 const withTotals = scratch((size) => new Float32Array(size))
 const withOffered = scratch((size) => new Uint8Array(size))
@@ -57,9 +57,9 @@ export function heaviestRows(
       /** The heaviest so far, the lightest of them first; of equal ones the later are heavier. */
       const heaviest: number[] = []
       let lightest = Number.NEGATIVE_INFINITY
-      const isLess = (one: number, other: number): boolean => {
-        const difference = (totals[one] as number) - (totals[other] as number)
-        return difference < 0 || (difference === 0 && one < other)
+      const isLess = (a: number, b: number): boolean => {
+        const difference = (totals[a] as number) - (totals[b] as number)
+        return difference < 0 || (difference === 0 && a < b)
       }
       const offer = (at: number): void => {
         let [low, high] = [0, heaviest.length]

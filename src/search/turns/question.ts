@@ -142,14 +142,14 @@ const mayHoldDate =
   /\b(?:ago|last|past|previous|this|yesterday|today|tonight|(?:19|20)\d\d|jan|feb|mar|apr|may|june?|july?|aug|sept?|oct|nov|dec|january|february|march|april|august|september|october|november|december|\d{1,2}[/.]\d{1,2})\b/iu
 
 /** In a longer text, which is a paste, dates are read only at its beginning: reading them is slow. */
-const longestQuestion = 2_000
+const maxQuestionLength = 2_000
 
 /**
  * The time that a question asks about ("last March", "two weeks ago", "in 2022"), seen from `now`; null for none. English.
  * Days are those of the time zone of the process.
  */
 export async function dateWindow(asked: string, now: Date): Promise<DateWindow | null> {
-  const question = asked.slice(0, longestQuestion)
+  const question = asked.slice(0, maxQuestionLength)
   if (!mayHoldDate.test(question)) return null
   const { parse } = await import('chrono-node/en')
   const found = parse(question, now).filter((one) => isMeant(one, question))

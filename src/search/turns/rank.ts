@@ -14,7 +14,7 @@ import {
   withWords,
 } from './features.ts'
 import { type Model, type Models, models } from './model.ts'
-import { longestUnit } from './passages.ts'
+import { maxUnitLength } from './passages.ts'
 import type { Question } from './question.ts'
 import { type HoldingSentence, sentencesHolding } from './sentences-holding.ts'
 import { wantedTerms } from './terms.ts'
@@ -189,7 +189,7 @@ async function rankedSteps(
         ]),
         leaf('not said by a person', asked),
       ])
-      const passage = turn.text.slice(0, longestUnit)
+      const passage = turn.text.slice(0, maxUnitLength)
       const sentences = () => sentencesHolding(passage, wanted)
       // Who asks for steps asks about the whole trajectory; else a step without a word of the question is left out.
       if (question.asksSteps || scores[at]?.value !== 0)

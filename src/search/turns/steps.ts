@@ -10,7 +10,7 @@ type Mention = {
 
 /** A written range up to so many steps names each of them; of a longer one only its ends. */
 const widestRange = 8
-const mostMentions = 200
+const maxMentions = 200
 
 const stepWord = /\b(?:steps?|turns?)\b/giu
 /** What may stand between the word and its number: "step #3", "step number 3", "turn [3]". */
@@ -57,7 +57,7 @@ function mentionsIn(text: string): readonly Mention[] {
   const mentions: Mention[] = []
   let end = 0
   for (const word of text.matchAll(stepWord)) {
-    if (word.index < end || mentions.length >= mostMentions) continue
+    if (word.index < end || mentions.length >= maxMentions) continue
     const mention = mentionAt(text, word.index, word.index + word[0].length)
     if (mention === null) continue
     mentions.push(mention)

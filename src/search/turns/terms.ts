@@ -92,11 +92,11 @@ export function countTerms(text: string): {
 }
 
 /** Longer words are cut. */
-const longestTerm = 64
+const maxTermLength = 64
 
 /** The term of one normalised word; empty for a stop word. */
 export const termOf = memoized((word: string): string => {
-  const plain = word.replaceAll("'", '').slice(0, longestTerm)
+  const plain = word.replaceAll("'", '').slice(0, maxTermLength)
   if (stopWords.has(plain)) return ''
   const base = irregularForms.get(plain) ?? plain
   return /^[a-z]{3,}$/u.test(base) ? stemmer(base) : base

@@ -8,7 +8,7 @@ export type PostgresAddress = {
   readonly database: string
   /** Verified TLS, TLS without a check of the certificate, or none. */
   readonly tls: 'verified' | 'unverified' | 'off'
-  /** The file of the certificates that sign the server's, where the system's are not meant. */
+  /** The file of root certificates for the server; undefined uses the system's. */
   readonly rootCertificate: string | undefined
   readonly label: string
 }
@@ -20,7 +20,7 @@ export const isPostgresAddress = (text: string): boolean => /^postgres(?:ql)?:\/
 
 /**
  * Parses `postgres://user:password@host:port,host:port/database?sslmode=…`. Several hosts are a primary and its standbys; the
- * one that accepts writes is used. No error repeats the text, which may hold a password.
+ * one that accepts writes is used. No error repeats the text, which may contain a password.
  */
 export function parseAddress(text: string): PostgresAddress {
   const [, credentials = '', hostList = '', database = '', query = ''] =
@@ -57,7 +57,7 @@ const tlsModes: Readonly<Record<string, PostgresAddress['tls']>> = {
   'verify-full': 'verified',
 }
 
-/** On loopback and sockets no TLS, elsewhere verified TLS, unless `sslmode` says otherwise. */
+/** Defaults to no TLS on loopback and sockets, and to verified TLS elsewhere. `sslmode` overrides that. */
 function parseTls(parameters: URLSearchParams, hosts: PostgresAddress['hosts']): PostgresAddress['tls'] {
   for (const name of parameters.keys())
     if (name !== 'sslmode' && name !== 'sslrootcert')

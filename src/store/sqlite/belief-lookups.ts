@@ -15,8 +15,8 @@ import {
 import { BoundedCache } from '../bounded-cache.ts'
 import { allOf, type Conditions, type Connection, noItems, type ReadForUser } from './connection.ts'
 
-const mostCached = 5_000
-const mostViews = 50
+const maxCached = 5_000
+const maxViews = 50
 /** The members of a scope up to this size are collected in a few milliseconds. */
 const crowd = 5_000
 
@@ -31,11 +31,11 @@ type BeliefReads = Pick<
 
 /** Reads of beliefs, each by an index. */
 export function beliefReads(connection: Connection, reading: ReadForUser): BeliefReads {
-  const cache = new BoundedCache<Belief>(mostCached)
+  const cache = new BoundedCache<Belief>(maxCached)
   /** Pinned and standing beliefs by view, which every recall of a conversation asks for again. */
-  const views = new BoundedCache<readonly Belief[]>(mostViews)
+  const views = new BoundedCache<readonly Belief[]>(maxViews)
   /** The lengths of lists: to count reads every belief, and every page of a list asks for it. */
-  const totals = new BoundedCache<number>(mostViews)
+  const totals = new BoundedCache<number>(maxViews)
   connection.onChange(() => {
     for (const known of [cache, views, totals]) known.clear()
   })
@@ -67,7 +67,7 @@ export function beliefReads(connection: Connection, reading: ReadForUser): Belie
     return total
   }
 
-  /** The number of beliefs in one scope, which every commit keeps up to date. Undefined where a filter asks for more. */
+  /** The number of beliefs in one scope, which every commit keeps up to date. Undefined if the filter has other conditions. */
   function countOfScope(userId: number, { user: _, scopes, current, ...rest }: BeliefFilter): number | undefined {
     const [scope, ...others] = scopes ?? []
     if (scope === undefined || others.length > 0 || Object.values(rest).some((value) => value !== undefined)) return
@@ -79,7 +79,7 @@ export function beliefReads(connection: Connection, reading: ReadForUser): Belie
     return current === undefined ? row.beliefs : current ? row.current : row.beliefs - row.current
   }
 
-  /** Whether the scopes hold so many beliefs that a page is found sooner by testing the latest beliefs one by one. */
+  /** Whether the scopes contain so many beliefs that testing the latest beliefs one by one finds a page sooner. */
   function isCrowded(userId: number, scopes: readonly string[]): boolean {
     const sum = 'SELECT sum(beliefs) FROM scopes WHERE user_id = ? AND name IN (SELECT value FROM json_each(?))'
     const inScopes = connection.value<number | null>(sum, [userId, JSON.stringify(scopes)])
@@ -141,7 +141,7 @@ export function beliefReads(connection: Connection, reading: ReadForUser): Belie
       const asked = { name: heldName(name), scopes: JSON.stringify(scopes) }
       return reading(user, [], (userId) => found(userId, holding, [{ userId, ...asked }]).sort(byUpdate))
     },
-    // Without statistics SQLite would rather pass over every belief in an index that holds both columns.
+    // Without statistics SQLite would scan every belief of an index that contains both columns.
     supersededBy: (user, id) => {
       const replaced = 'SELECT id FROM beliefs INDEXED BY beliefs_superseded WHERE user_id = ? AND superseded_by = ?'
       return reading(user, [], (userId) => found(userId, replaced, [userId, id]).sort(byUpdate))

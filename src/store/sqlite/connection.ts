@@ -5,7 +5,7 @@ import { nextTurn } from '../../next-turn.ts'
 import {
   inMemory,
   isWritable,
-  longestLog,
+  maxLogBytes,
   openBytes,
   setPragma,
   sqliteCode,
@@ -110,7 +110,7 @@ export class Connection {
   insertMany(into: string, rows: readonly (readonly unknown[])[]): void {
     const columns = rows[0]?.length ?? 1
     const row = `(${Array(columns).fill('?').join(', ')})`
-    const atOnce = Math.floor(mostParameters / columns)
+    const atOnce = Math.floor(maxParameters / columns)
     const whole = rows.length - (rows.length % atOnce)
     if (whole > 0) {
       const insert = this.statement(`INSERT INTO ${into} VALUES ${Array(atOnce).fill(row).join(', ')}`)
@@ -177,8 +177,8 @@ export class Connection {
   }
 
   /**
-   * Ends the transaction that reads share soon, also while a caller waits for its next turn, as with a long message: where
-   * there is always such a caller, the log could never be emptied, and nobody would see what others write.
+   * Ends the shared read transaction soon, even if a caller of a long operation is between two steps. Otherwise, with
+   * constant callers, the log could never be emptied and readers would never see new writes.
    */
   #endSoon(): void {
     if (this.#endsSoon) return
@@ -186,7 +186,7 @@ export class Connection {
     setTimeout(() => {
       this.#endsSoon = false
       this.endSnapshot()
-    }, longestSnapshotMs).unref()
+    }, maxSnapshotMs).unref()
   }
 
   /** Ends the transaction that reads share. The next read sees the newest state. */
@@ -244,8 +244,8 @@ export class Connection {
   }
 
   /**
-   * Takes the write lock and runs work that may wait, in one transaction that is committed or rolled back at its end. Other
-   * connections read the state before it meanwhile. Only one at a time, on a connection that nothing else uses.
+   * Takes the write lock and runs asynchronous work in one transaction that is committed or rolled back at its end. Other
+   * connections still read the state before it. Only one at a time, on a connection that nothing else uses.
    */
   async exclusively<Result>(end: 'COMMIT' | 'ROLLBACK', work: () => Promise<Result>): Promise<Result> {
     const deadline = performance.now() + this.#options.busyTimeoutMs
@@ -295,11 +295,11 @@ export class Connection {
   }
 
   /**
-   * The log grows while another process goes on reading an old state. Beyond its limit every second of writing tries to
+   * The log grows while another process keeps reading an old state. Above its limit, one write per second tries to
    * empty it, without waiting, and the first failure is reported.
    */
   shortenLog(): void {
-    if (this.logSize <= longestLog || performance.now() < this.#nextShortening) return
+    if (this.logSize <= maxLogBytes || performance.now() < this.#nextShortening) return
     this.#nextShortening = performance.now() + 1_000
     if (this.emptyLog(0) || this.#hasWarned) return
     this.#hasWarned = true
@@ -341,7 +341,7 @@ export class Connection {
 
   /**
    * Moves the write-ahead log into the database file and truncates it, so that no old text stays in the log. False when
-   * that was not possible, mostly because another process is reading. Waits only briefly: writers have to wait meanwhile.
+   * that was not possible, mostly because another process is reading. Waits only briefly, because writers are blocked during that time.
    */
   emptyLog(timeoutMs = checkpointTimeoutMs): boolean {
     this.endSnapshot()
@@ -452,17 +452,17 @@ const maxBytesInTurn = 2_000_000
 const checkpointTimeoutMs = 1_000
 const lockPollMs = 5
 /** Work that waits for nothing but the store is not interrupted, however long it takes. */
-const longestSnapshotMs = 10
+const maxSnapshotMs = 10
 
 /** The warning about a log that has grown too long. */
 export const logTooLong = (file: string, size: number): string =>
   `The write-ahead log of ${file} has ${Math.round(size / 2 ** 20)} MiB, because a process goes on reading an old state of the store. End that process; the next change then empties the log.`
 
-/** Values of parameters. Rows and requests are typed where they are read, so their values are what SQLite can store. */
+/** Values of parameters. Rows and requests are typed when they are read, so SQLite can store every value. */
 const sqlValues = (values: readonly unknown[]): SQLInputValue[] => values as SQLInputValue[]
 
 /** More parameters in one statement of `insertMany` cost more than they save. */
-const mostParameters = 160
+const maxParameters = 160
 
 /** Reads for a user on one state of the store. `nothing` is the result for a user that has no rows in it. */
 export type ReadForUser = <Result>(

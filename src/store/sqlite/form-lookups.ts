@@ -6,8 +6,8 @@ import { agentKey, textHash, unpackFlags } from '../belief-row.ts'
 import { BoundedCache } from '../bounded-cache.ts'
 import type { Connection, ReadForUser } from './connection.ts'
 
-const mostViews = 50
-const mostWords = 20_000
+const maxViews = 50
+const maxWords = 20_000
 
 type FormRow = {
   readonly key: string
@@ -25,10 +25,10 @@ type FormReads = Pick<FormIndex, 'formLengths' | 'everyHolder' | 'postings' | 'w
  * one conversation share most of their words.
  */
 export function formReads(connection: Connection, reading: ReadForUser): FormReads {
-  const lengths = new BoundedCache<readonly number[]>(mostWords)
-  const near = new BoundedCache<readonly string[]>(mostWords)
-  const wordPostings = new BoundedCache<readonly Posting[]>(mostWords)
-  const populations = new BoundedCache<number>(mostViews)
+  const lengths = new BoundedCache<readonly number[]>(maxWords)
+  const near = new BoundedCache<readonly string[]>(maxWords)
+  const wordPostings = new BoundedCache<readonly Posting[]>(maxWords)
+  const populations = new BoundedCache<number>(maxViews)
   connection.onChange(() => {
     for (const cache of [lengths, near, wordPostings, populations]) cache.clear()
   })
@@ -59,7 +59,7 @@ export function formReads(connection: Connection, reading: ReadForUser): FormRea
         }
       }
     }
-    const byId = (one: Posting, other: Posting): number => compareText(one.beliefId, other.beliefId)
+    const byId = (a: Posting, b: Posting): number => compareText(a.beliefId, b.beliefId)
     return found(keys, (key) => [...(read.get(key)?.values() ?? [])].sort(byId))
   }
 

@@ -50,24 +50,24 @@ export function matchText(connection: Connection, userId: number, query: Query):
 }
 
 /** To read and analyse the texts of more beliefs than this takes longer than to read the occurrences of the terms. */
-const mostCounted = 200
+const maxCounted = 200
 
 /**
- * The holders of each term among the beliefs that hold at least `atLeast` of the terms. Counts the terms of each belief
- * first, so that only the texts of those beliefs are read. Null when they are too many.
+ * The matches of each term among the beliefs that contain at least `atLeast` of the terms. Counts the terms of each belief
+ * first, so that only the texts of those beliefs are read. Null if they are too many.
  */
 function countFirst(
   connection: Connection,
   userId: number,
   asked: {
     readonly terms: readonly string[]
-    /** The rows in view that hold a term, in order. */
+    /** The visible rows that contain a term, in order. */
     readonly rowsOf: (match: string) => readonly number[]
     readonly atLeast: number
   },
 ): readonly TermHolders[] | null {
   const { terms, rowsOf, atLeast } = asked
-  // No term holds a quotation mark.
+  // No term contains a quotation mark.
   const rows = terms.map((term) => rowsOf(`"${indexedTerm(userId, term)}"`))
   const last = rows.reduce((most, found) => Math.max(most, found.at(-1) ?? 0), 0)
   const held = new Uint16Array(last + 1)
@@ -78,7 +78,7 @@ function countFirst(
       held[row] = count
       if (count === atLeast) candidates.push(row)
     }
-  if (candidates.length > mostCounted) return null
+  if (candidates.length > maxCounted) return null
   const matches = candidates.map((row) => readMatch(connection, userId, row))
   return terms.map((term, index) => ({
     docFreq: rows[index]?.length ?? 0,

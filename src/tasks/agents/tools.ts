@@ -24,7 +24,9 @@ export function defineTool<Given>(
 ): AgentTool {
   const { $schema: _, ...parameters } = z.toJSONSchema(schema, { io: 'input' })
   return {
-    ...{ name, description, parameters },
+    name,
+    description,
+    parameters,
     use: async (raw) => {
       const checked = schema.safeParse(raw)
       if (checked.success) return use(checked.data)
@@ -52,9 +54,9 @@ export async function useTool(
   }
 }
 
-const mostRead = 256 * 1024
-const mostWritten = 1024 * 1024
-const mostListed = 500
+const maxRead = 256 * 1024
+const maxWritten = 1024 * 1024
+const maxListed = 500
 
 const Path = z.string().describe('A path in the workspace, such as notes/today.md.')
 
@@ -64,10 +66,10 @@ export const fileTools = (workspace: string): readonly AgentTool[] => [
     const file = await openInside(workspace, path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0))
     try {
       const { size } = await file.stat()
-      const buffer = Buffer.alloc(Math.min(size, mostRead))
+      const buffer = Buffer.alloc(Math.min(size, maxRead))
       const { bytesRead } = await file.read(buffer, 0, buffer.length, 0)
       const text = buffer.subarray(0, bytesRead).toString('utf8')
-      return size > mostRead ? `${text}\n[cut: the file has ${size} bytes, of which ${mostRead} are shown]` : text
+      return size > maxRead ? `${text}\n[cut: the file has ${size} bytes, of which ${maxRead} are shown]` : text
     } finally {
       await file.close()
     }
@@ -78,8 +80,8 @@ export const fileTools = (workspace: string): readonly AgentTool[] => [
     z.strictObject({ path: Path, content: z.string() }),
     async ({ path, content }) => {
       const bytes = Buffer.from(content)
-      if (bytes.length > mostWritten) {
-        throw new ToolRefusal(`${path} would have ${bytes.length} bytes; at most ${mostWritten} can be written.`)
+      if (bytes.length > maxWritten) {
+        throw new ToolRefusal(`${path} would have ${bytes.length} bytes; at most ${maxWritten} can be written.`)
       }
       const file = await openInside(workspace, path, constants.O_WRONLY | constants.O_CREAT | constants.O_TRUNC)
       await file.writeFile(bytes).finally(() => file.close())
@@ -96,8 +98,8 @@ export const fileTools = (workspace: string): readonly AgentTool[] => [
         .filter(([name]) => name.startsWith(folder))
         .map(([name, { bytes }]) => `${name} (${bytes} bytes)`)
       if (names.length === 0) return folder === '' ? 'The workspace is empty.' : `There are no files in ${path}.`
-      const more = names.length > mostListed ? [`[and ${names.length - mostListed} more]`] : []
-      return [...names.toSorted().slice(0, mostListed), ...more].join('\n')
+      const more = names.length > maxListed ? [`[and ${names.length - maxListed} more]`] : []
+      return [...names.toSorted().slice(0, maxListed), ...more].join('\n')
     },
   ),
 ]
@@ -121,7 +123,7 @@ async function openInside(workspace: string, path: string, flags: number) {
   }
 }
 
-/** Makes the folders on the way one by one, so that none is made behind a link that leads out. */
+/** Creates the folders of a path one by one, so that none is created through a link that leads out. */
 async function makeFolder(root: string, folder: string, path: string): Promise<void> {
   let place = root
   for (const name of relative(root, folder).split(sep)) {

@@ -7,7 +7,7 @@ import { runInGroup } from '../run/process-group.ts'
 import type { Task } from '../task.ts'
 import type { Confinement, Python, Sandbox } from './sandbox.ts'
 
-/** The result of a task's Python checks. `output` is the beginning of what they printed. */
+/** The result of a task's Python checks. `output` is the beginning of their printed output. */
 export type AutomatedGrade =
   | {
       readonly state: 'scored'
@@ -21,8 +21,8 @@ export type AutomatedGrade =
 
 const mebibyte = 1024 * 1024
 /** Larger workspaces are not copied. */
-const mostWorkspaceBytes = 512 * mebibyte
-const mostResult = mebibyte
+const maxWorkspaceBytes = 512 * mebibyte
+const maxResult = mebibyte
 const keptOutput = 8_000
 
 /** The resources of a grader. The wall clock and the output are watched from outside, the rest by the kernel. */
@@ -57,8 +57,8 @@ export async function gradeAutomatically(request: AutomatedRequest): Promise<Aut
   }
   if (sandbox.state === 'none') return { state: 'skipped', reason: sandbox.reason }
   const workspaceBytes = evidence.workspace.reduce((sum, { bytes }) => sum + bytes, 0)
-  if (workspaceBytes > mostWorkspaceBytes) {
-    const reason = `The workspace has ${workspaceBytes} bytes; graders get at most ${mostWorkspaceBytes}.`
+  if (workspaceBytes > maxWorkspaceBytes) {
+    const reason = `The workspace has ${workspaceBytes} bytes; graders get at most ${maxWorkspaceBytes}.`
     return { state: 'grader_error', reason, output: '' }
   }
   const workspace = evidence.workspace.length === 0 ? null : join(folder, 'workspace')
@@ -100,7 +100,9 @@ export async function runGrader(
       cwd: '/',
       input: JSON.stringify({ code, transcript, workspace }),
       signal: AbortSignal.any([signal, timeout]),
-      ...{ mostOutput: outputBytes, mostResult, graceMs: 0 },
+      maxOutput: outputBytes,
+      maxResult,
+      graceMs: 0,
     })
     const output = `${stdout.toString('utf8')}${stderr}`.slice(0, keptOutput).trim()
     if (exceeded === 'output') return { scores: `The grader printed more than ${outputBytes} bytes.`, output }

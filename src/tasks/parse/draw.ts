@@ -81,7 +81,7 @@ const replaceIn = (text: string, values: ReadonlyMap<string, Drawn>, write: (val
     return value === undefined ? whole : write(value)
   })
 
-/** Escaped for an ordinary string of Python, whichever quotes it has. */
+/** Escaped for a Python string literal with any quotes. */
 const insidePython = (value: string): string =>
   value
     .replace(/[\\'"]/gu, (mark) => `\\${mark}`)

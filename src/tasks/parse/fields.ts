@@ -22,7 +22,7 @@ export class Findings {
     this.problems.push({ file: this.#file, field, message })
   }
 
-  /** Messages of a schema continue "is 0; it", and those that begin with "are" or "is" stand alone. */
+  /** Messages of a schema continue "is 0; it", and those that begin with "are" or "is" are complete. */
   invalid(
     { issues }: z.ZodError,
     path: readonly string[],
@@ -82,7 +82,7 @@ const Path = z.unknown().transform((value, context) => {
   return z.NEVER
 })
 
-/** A file that lies in the workspace before the first session. `asset` is a path below the assets of the task's folder. */
+/** A file that is in the workspace before the first session. `asset` is a path below the assets of the task's folder. */
 const Workspace = z.preprocess(
   (item) => (isObject(item) ? { ...item, kind: item.source === undefined ? 'inline' : 'asset' } : item),
   z.discriminatedUnion(
@@ -101,8 +101,8 @@ const weightRule = 'must be a number of 0 or more'
 const Weight = or(z.number(weightRule).min(0, weightRule), 0.5)
 
 const gradingTypes = ['automated', 'llm_judge', 'hybrid'] as const
-const longestTimeoutSeconds = 24 * 60 * 60
-const timeoutRule = `must be a number above 0 and at most ${longestTimeoutSeconds}`
+const maxTimeoutSeconds = 24 * 60 * 60
+const timeoutRule = `must be a number above 0 and at most ${maxTimeoutSeconds}`
 const prerequisiteRule = 'must be text such as cli:git'
 
 const Fields = z.object({
@@ -111,7 +111,7 @@ const Fields = z.object({
   category: Text,
   grading_type: or(z.enum(gradingTypes, `must be one of ${gradingTypes.join(', ')}`), 'automated' as const),
   timeout_seconds: or(
-    z.number(timeoutRule).refine((seconds) => seconds > 0 && seconds <= longestTimeoutSeconds, timeoutRule),
+    z.number(timeoutRule).refine((seconds) => seconds > 0 && seconds <= maxTimeoutSeconds, timeoutRule),
     120,
   ),
   workspace_files: or(z.array(Workspace, 'must be a list'), []),
@@ -219,19 +219,19 @@ const Sought = z
 
 const conditions = 'expect, forbid, must_not_know or memory_read'
 
-/** A check of the answer of a session. All conditions must hold. */
+/** A check of the answer of a session. All conditions must be met. */
 const Check = z
   .strictObject({
     id: z.string().min(1),
     session: Sought,
-    /** Each inner list holds ways to say the same thing, of which one must be there. Compared without case and layout. */
+    /** Each inner list contains alternative wordings, of which one must be present. Compared without case and layout. */
     expect: z
       .array(z.union([z.array(Sought).min(1), Sought.transform((one) => [one])]).readonly())
       .readonly()
       .default([]),
     /** Compares `expect` character for character. */
     exact: z.boolean().default(false),
-    /** False where `expect` names no value that was told, such as words that confirm storing. */
+    /** False if `expect` contains no value from an earlier prompt, such as words that confirm storing. */
     recall: z.boolean().default(true),
     forbid: z.array(Sought).readonly().default([]),
     must_not_know: z.boolean().default(false),
@@ -244,7 +244,9 @@ const Check = z
   )
   .refine(({ expect, exact }) => !exact || expect.length > 0, 'has exact, which is only for expect')
   .transform(({ must_not_know: mustNotKnow, memory_read: memoryRead, ...check }) => ({
-    ...{ ...check, mustNotKnow, memoryRead },
+    ...check,
+    mustNotKnow,
+    memoryRead,
   }))
 export type AnswerCheck = Readonly<z.output<typeof Check>>
 

@@ -7,7 +7,7 @@ import { isSafeId } from '../../eval/store/schemas/primitives.ts'
 import { ifPresent } from '../../files/leftovers.ts'
 import type { Task } from '../task.ts'
 import { invalidTask } from './fields.ts'
-import { type CheckedTask, checkTask, largestTaskFile } from './parse-task.ts'
+import { type CheckedTask, checkTask, maxTaskFileBytes } from './parse-task.ts'
 
 /** Where tasks are looked for. */
 export type TaskPlaces = {
@@ -34,7 +34,7 @@ export function loadTasks(names: readonly string[], places: TaskPlaces): readonl
 
 /** Reads a task file, with all of its problems and warnings. */
 export function checkTaskFile(file: string): CheckedTask {
-  const read = readBounded(file, file, largestTaskFile)
+  const read = readBounded(file, file, maxTaskFileBytes)
   return read.ok ? checkTask(read.value, file) : { task: null, problems: read.problems, warnings: [] }
 }
 
@@ -86,9 +86,9 @@ const tasksIn = (folder: string): readonly string[] =>
 
 /** A task begins with its front matter. An unreadable file counts as a task, so that `task validate` reports it. */
 function looksLikeTask(file: string): boolean {
-  const read = readBounded(file, file, largestTaskFile)
+  const read = readBounded(file, file, maxTaskFileBytes)
   return !read.ok || /^(?:\uFEFF)?---[ \t]*\r?\n/u.test(Buffer.from(read.value.subarray(0, 64)).toString('utf8'))
 }
 
-/** A missing folder holds no tasks. One that was named by hand is reported by the caller. */
+/** A missing folder contains no tasks. If the user named it, the caller reports it. */
 const namesIn = (folder: string): readonly string[] => (ifPresent(() => readdirSync(folder)) ?? []).toSorted()

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { sampleTask, taskText } from '../../../test/tasks/sample-task.ts'
 import { MemoryError } from '../../errors.ts'
-import { checkTask, largestTaskFile, parseTask } from './parse-task.ts'
+import { checkTask, maxTaskFileBytes, parseTask } from './parse-task.ts'
 
 const parse = (text: string) => parseTask(Buffer.from(text), 'boat.md')
 const problemsOf = (text: string) =>
@@ -191,15 +191,28 @@ describe('an invalid task file', () => {
           recall: true,
           forbid: ['Heron'],
         },
-        ...{ mustNotKnow: false, memoryRead: false },
+        mustNotKnow: false,
+        memoryRead: false,
       },
       {
-        ...{ id: 'name', session: 'same', expect: [['12']], exact: false, recall: false, forbid: [] },
-        ...{ mustNotKnow: false, memoryRead: false },
+        id: 'name',
+        session: 'same',
+        expect: [['12']],
+        exact: false,
+        recall: false,
+        forbid: [],
+        mustNotKnow: false,
+        memoryRead: false,
       },
       {
-        ...{ id: 'looked-up', session: 'later', expect: [], exact: false, recall: true, forbid: [] },
-        ...{ mustNotKnow: true, memoryRead: true },
+        id: 'looked-up',
+        session: 'later',
+        expect: [],
+        exact: false,
+        recall: true,
+        forbid: [],
+        mustNotKnow: true,
+        memoryRead: true,
       },
     ])
   })
@@ -224,7 +237,7 @@ describe('an invalid task file', () => {
   it.each([
     ['nothing', Buffer.alloc(0), '(file) is empty'],
     ['not UTF-8', Buffer.from([0x2d, 0x2d, 0x2d, 0x0a, 0xff, 0xfe]), '(file) is not UTF-8 text'],
-    ['too large', Buffer.alloc(largestTaskFile + 1, 0x61), 'bytes; at most'],
+    ['too large', Buffer.alloc(maxTaskFileBytes + 1, 0x61), 'bytes; at most'],
     ['without front matter', Buffer.from('# A note\n'), '(front matter) is missing'],
     ['truncated in its front matter', Buffer.from('---\nid: boat\nname: The'), '(front matter) has no end'],
     ['a list', Buffer.from('---\n- a\n---\n'), '(front matter) is a list of 1'],

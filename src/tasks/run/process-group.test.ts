@@ -97,7 +97,7 @@ await running`
   it('is ended when it writes without end', async () => {
     using directory = temporaryDirectory()
 
-    const ending = await nodeWith('for (;;) console.log("x".repeat(1000))', directory.path, { mostOutput: 10_000 })
+    const ending = await nodeWith('for (;;) console.log("x".repeat(1000))', directory.path, { maxOutput: 10_000 })
 
     expect(ending.exceeded).toBe('output')
     expect(ending.stdout.length).toBeLessThanOrEqual(10_000)
@@ -112,7 +112,7 @@ await running`
   })
 })
 
-/** The file is there a moment before what is in it. */
+/** The file exists a moment before it has content. */
 const hasPid = (folder: string): boolean => existsSync(join(folder, 'stubborn.pid')) && pidIn(folder) > 0
 
 const pidIn = (folder: string): number => Number(readFileSync(join(folder, 'stubborn.pid'), 'utf8'))

@@ -15,9 +15,9 @@ export type Program = {
   readonly input?: string | Uint8Array
   readonly signal: AbortSignal
   /** Most bytes on standard output and standard error together; more end the group. Default 16 MiB. */
-  readonly mostOutput?: number
+  readonly maxOutput?: number
   /** Opens descriptor 3 for a result of at most this many bytes; more end the group. */
-  readonly mostResult?: number
+  readonly maxResult?: number
   readonly onStart?: (pid: number) => void
   /** Time between SIGTERM and SIGKILL. Default 2 s. */
   readonly graceMs?: number
@@ -25,20 +25,20 @@ export type Program = {
 
 export type Ending = Readonly<Awaited<ReturnType<typeof runInGroup>>>
 
-const longestStderr = 1024 * 1024
+const maxStderrLength = 1024 * 1024
 const defaultGraceMs = 2_000
 /** How long output may still arrive after the group is gone, from a process that left the group. */
 const drainMs = 1_000
 const isWindows = process.platform === 'win32'
 
 /**
- * Runs a program in a process group of its own and ends the whole group when the program exits or `signal` is aborted:
+ * Runs a program in its own process group and ends the whole group when the program exits or `signal` is aborted:
  * a process left behind would write into the next session. Rejects only when the program cannot be started.
  */
 export async function runInGroup(given: Program) {
-  const { program, args, cwd, env, input, signal, mostOutput = 16 * 1024 * 1024, mostResult, graceMs } = given
+  const { program, args, cwd, env, input, signal, maxOutput = 16 * 1024 * 1024, maxResult, graceMs } = given
   signal.throwIfAborted()
-  const stdio = ['pipe', 'pipe', 'pipe', ...(mostResult === undefined ? [] : ['pipe' as const])] as 'pipe'[]
+  const stdio = ['pipe', 'pipe', 'pipe', ...(maxResult === undefined ? [] : ['pipe' as const])] as 'pipe'[]
   const child = spawn(program, [...args], { cwd, env, detached: !isWindows, stdio, windowsHide: true })
   const { pid } = child
   if (pid === undefined) throw await new Promise<Error>((resolve) => child.once('error', resolve))
@@ -63,18 +63,18 @@ export async function runInGroup(given: Program) {
   }
   const isTooMuch = (chunk: Buffer): boolean => {
     outputBytes += chunk.length
-    if (outputBytes > mostOutput) refuse('output')
-    return outputBytes > mostOutput
+    if (outputBytes > maxOutput) refuse('output')
+    return outputBytes > maxOutput
   }
   listen(child.stdout, (chunk) => {
     if (!isTooMuch(chunk)) stdout.push(chunk)
   })
   listen(child.stderr, (chunk) => {
-    if (!isTooMuch(chunk)) stderr = (stderr + chunk.toString('utf8')).slice(-longestStderr)
+    if (!isTooMuch(chunk)) stderr = (stderr + chunk.toString('utf8')).slice(-maxStderrLength)
   })
   listen((child.stdio[3] ?? null) as Readable | null, (chunk) => {
     resultBytes += chunk.length
-    if (resultBytes > (mostResult ?? 0)) refuse('result')
+    if (resultBytes > (maxResult ?? 0)) refuse('result')
     else result.push(chunk)
   })
   // A program may end without reading its input.
@@ -95,7 +95,11 @@ export async function runInGroup(given: Program) {
     await Promise.race([closed, pause(drainMs, undefined, { signal: drained.signal }).catch(() => {})])
     drained.abort()
     return {
-      ...{ pid, exitCode, killedBy, stderr, exceeded: exceeded as 'output' | 'result' | null },
+      pid,
+      exitCode,
+      killedBy,
+      stderr,
+      exceeded: exceeded as 'output' | 'result' | null,
       stdout: Buffer.concat(stdout),
       result: Buffer.concat(result),
     }
@@ -141,14 +145,14 @@ async function isGone(pid: number, withinMs: number): Promise<boolean> {
   return true
 }
 
-/** Whether a process of the group is alive. The kernel counts zombies as members too; only Linux tells them apart. */
+/** Whether a process of the group is alive. The kernel counts zombies as members too; only Linux can distinguish them. */
 function hasLiving(group: number): boolean {
   if (process.platform !== 'linux') return true
   return readdirSync('/proc').some((name) => {
     if (!/^\d+$/u.test(name)) return false
     try {
       const stat = readFileSync(`/proc/${name}/stat`, 'latin1')
-      // "pid (name) state parent group …": the name may hold anything, but ends at the last parenthesis.
+      // "pid (name) state parent group …": the name may contain anything, but ends at the last parenthesis.
       const [state = '', , its] = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
       return Number(its) === group && !'ZX'.includes(state)
     } catch {

@@ -8,8 +8,9 @@ export type Piece = { readonly words: string; readonly isMarked: boolean; readon
 export function cutAtRanges(text: string, ranges: readonly TextRange[]): readonly Piece[] {
   const cut: Piece[] = []
   let at = 0
-  for (const { start, end } of [...ranges].sort((one, other) => one.start - other.start)) {
-    const [from, to] = [Math.max(at, start), Math.min(text.length, end)]
+  for (const { start, end } of [...ranges].sort((a, b) => a.start - b.start)) {
+    const from = Math.max(at, start)
+    const to = Math.min(text.length, end)
     if (from >= to) continue
     if (from > at) cut.push({ words: text.slice(at, from), isMarked: false, start: at })
     cut.push({ words: text.slice(from, to), isMarked: true, start: from })
@@ -23,7 +24,7 @@ export function cutAtRanges(text: string, ranges: readonly TextRange[]): readonl
 const longest = 20_000
 
 /** Texts that share less than this are two texts: their words in turn are harder to read than one after the other. */
-const leastShared = 0.3
+const minShared = 0.3
 
 type Part = { readonly value: string; readonly added: boolean; readonly removed: boolean }
 
@@ -37,5 +38,5 @@ export function wordParts(before: string, after: string): readonly Part[] {
   const parts = diffWordsWithSpace(before, after)
   const letters = (value: string): number => value.replace(/[^\p{L}\p{N}]/gu, '').length
   const shared = parts.reduce((sum, { value, added, removed }) => sum + (added || removed ? 0 : letters(value)), 0)
-  return shared < leastShared * Math.min(letters(before), letters(after)) ? whole : parts
+  return shared < minShared * Math.min(letters(before), letters(after)) ? whole : parts
 }

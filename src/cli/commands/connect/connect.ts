@@ -201,8 +201,8 @@ type Proof = {
 }
 
 /** OpenClaw takes half a minute on a slow machine. */
-const longestCheckMs = 120_000
-const longestDetail = 1_000
+const maxCheckMs = 120_000
+const maxDetailLength = 1_000
 
 /** The version that a host's program prints; null if it is not on the PATH. */
 async function installedVersion(host: ConnectHost, machine: Machine, directory: string): Promise<string | null> {
@@ -236,7 +236,7 @@ async function proveConnection(host: ConnectHost, machine: Machine, directory: s
 function aboutIn(output: string, { proof }: HostCheck): string {
   const about = output.split('\n').filter((line) => /credence/i.test(line) || proof.test(line))
   const shown = about.length > 0 ? about : output.trim().split('\n').slice(-5)
-  return shown.join('\n').slice(0, longestDetail).trim()
+  return shown.join('\n').slice(0, maxDetailLength).trim()
 }
 
 /** The output of a program on both its streams, without colours; null when it takes too long or cannot be started. */
@@ -244,7 +244,7 @@ async function outputOf(file: string, args: readonly string[], machine: Machine,
   const { home, platform } = machine
   const env = { ...machine.env, HOME: machine.env.HOME ?? home, NO_COLOR: '1' }
   // Windows starts .cmd files through a shell only; the arguments are ours.
-  const running = promisify(execFile)(file, args, { cwd, env, shell: platform === 'win32', timeout: longestCheckMs })
+  const running = promisify(execFile)(file, args, { cwd, env, shell: platform === 'win32', timeout: maxCheckMs })
   running.child.stdin?.end()
   const { stdout, stderr, signal } = await running.catch((error) => error)
   return signal ? null : stripVTControlCharacters(`${stdout}${stderr}`)

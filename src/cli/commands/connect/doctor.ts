@@ -143,7 +143,8 @@ async function contentsOf(store: Store, user: string): Promise<StoreFinding> {
 
 /** Messages of hooks that are not in the store. */
 function queueFindings(dir: string): readonly StoreFinding[] {
-  const [waiting, failed] = [queuedNames(dir).length, failedNames(dir).length]
+  const waiting = queuedNames(dir).length
+  const failed = failedNames(dir).length
   if (waiting + failed === 0) return []
   const detail =
     failed === 0
@@ -175,7 +176,7 @@ function mirrorFindings(status: MirrorStatus): readonly StoreFinding[] {
 /** How many problems of one kind are listed. */
 const maxListed = 5
 
-/** Whether the files of a memory belong to this account, are open to nobody else, and are no links. */
+/** Whether the files of a memory belong to this account, are not accessible to others, and are not links. */
 function privacyFindings(dir: string): readonly StoreFinding[] {
   if (!existsSync(dir)) return []
   const { links, foreign, loose } = examineFiles(dir, join(dir, 'state'))

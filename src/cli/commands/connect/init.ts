@@ -35,7 +35,7 @@ export const init = defineCommand({
     const hasContents = existsSync(dir) && readdirSync(dir).length > 0
     makePrivateDirectory(dir)
     await session.memories.writing(options)
-    // Text that is in the file already stays, and beliefs are added behind it.
+    // Existing text in the file stays, and beliefs are added after it.
     const authority = session.places.settings(options).mirrorAuthority
     const { file, leftAlone, held } = await session.memories.withPorts(dir, (ports) =>
       syncMirror(ports, { dir, user, authority }),

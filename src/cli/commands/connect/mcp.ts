@@ -68,7 +68,7 @@ function readHost(given: string): string {
 }
 
 /** More programs than this share one name as authors. */
-const mostAuthors = 32
+const maxAuthors = 32
 
 /** The setup of the MCP server. Without --host each program that connects writes under the name it gives itself. */
 async function mcpSetup(
@@ -83,7 +83,7 @@ async function mcpSetup(
   const opened = (author: Author): Promise<Memory> => {
     const known = memories.get(author.origin)
     if (known !== undefined) return known
-    if (memories.size >= mostAuthors && author.origin !== unnamedOrigin)
+    if (memories.size >= maxAuthors && author.origin !== unnamedOrigin)
       return opened({ ...author, origin: unnamedOrigin })
     const memory = session.memories.writing({ ...options, scope: scopes, as: author, staysOpen: true })
     memories.set(author.origin, memory)
@@ -102,7 +102,10 @@ async function mcpSetup(
     return (await (await opening).store.memberships(user)).map(({ team }) => teamOwner(team))
   }
   const view = {
-    ...{ user, scopes, homeScopes, agent: options.agent ?? null },
+    user,
+    scopes,
+    homeScopes,
+    agent: options.agent ?? null,
     hasFixedScopes: options.fixedScopes ?? false,
     servesEveryProject: !scopes.some(isProject),
   }

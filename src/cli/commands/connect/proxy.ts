@@ -12,18 +12,18 @@ import { openProxyMemory } from '../../proxy/proxy-memory.ts'
 import { answerCommands } from '../../resident/answer-commands.ts'
 import { lines } from '../../text/output.ts'
 
-const usualPort = 4778
+const defaultPort = 4778
 const loopback = '127.0.0.1'
 /** How long a request waits for the memory. */
 const deadlineMs = 300
 /** How long the start waits for the memory. */
-const longestOpeningMs = 2_000
+const maxOpeningMs = 2_000
 
 export const proxy = defineCommand({
   args: {},
   options: {
     upstream: option('<url>', 'The service to forward requests to. Required.', readUpstream),
-    port: wholeNumber('The port; 0 for any free port.', { min: 0, max: 65_535, default: usualPort }),
+    port: wholeNumber('The port; 0 for any free port.', { min: 0, max: 65_535, default: defaultPort }),
     ...viewOptions,
     ...memoryOptions,
   },
@@ -35,7 +35,7 @@ export const proxy = defineCommand({
       'Gives the memory of one project to the clients of a local model.',
   },
   async run({ options }, session) {
-    const { upstream, port = usualPort } = options
+    const { upstream, port = defaultPort } = options
     if (upstream === undefined)
       throw new UsageError('--upstream is missing.', 'Name the service, such as --upstream https://api.openai.com/v1.')
     const { dir, store, user, scopes, homeScopes, everyTeam } = session.places.locate(options)
@@ -61,7 +61,7 @@ export const proxy = defineCommand({
     })
     // The first request is not to wait until the memory is open. A memory that cannot be opened is reported by requests.
     const opening = memory.recall({ user, scopes, homeScopes }, '').catch(() => {})
-    await Promise.race([opening, sleep(longestOpeningMs, null, { ref: false })])
+    await Promise.race([opening, sleep(maxOpeningMs, null, { ref: false })])
     const directory = session.places.workingDirectory()
     const proxying = memoryProxy({
       upstream,

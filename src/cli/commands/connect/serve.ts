@@ -49,7 +49,7 @@ async function installationToken(file: string): Promise<string> {
   )
 }
 
-const usualPort = 4777
+const defaultPort = 4777
 const loopback = '127.0.0.1'
 
 const packsToEvaluate = ['retrieval-precision', 'session-drift']
@@ -57,7 +57,7 @@ const packsToEvaluate = ['retrieval-precision', 'session-drift']
 export const serve = defineCommand({
   args: {},
   options: {
-    port: wholeNumber('The port; 0 for any free port.', { min: 0, max: 65_535, default: usualPort }),
+    port: wholeNumber('The port; 0 for any free port.', { min: 0, max: 65_535, default: defaultPort }),
     host: text('<address>', 'The address to listen on.', loopback),
     allowRemote: flag(
       'Required to listen on other addresses: everyone who has the token can read and change everything.',
@@ -75,7 +75,7 @@ export const serve = defineCommand({
   description:
     'Runs until interrupted: the dashboard at /, the HTTP API under /api/v1 (described at /api/openapi.json), MCP at /mcp. All need the token of the memory directory, which the printed link contains. Agents have their own token, with which they cannot accept, confirm or undo. Other people use tokens of `credence token create`. If there is no memory yet, a demo memory is served.',
   examples: {
-    'credence serve': `Prints a link to the dashboard on http://${loopback}:${usualPort}.`,
+    'credence serve': `Prints a link to the dashboard on http://${loopback}:${defaultPort}.`,
     'credence serve --demo --port 0 --json': 'Serves a demo on a free port, and prints the address as JSON.',
   },
   async run({ options }, session) {
@@ -85,7 +85,10 @@ export const serve = defineCommand({
     const settings = session.places.settings({ dir: served.dir })
     const { semantic, semanticModel, evalStoreDir, recallBoldness } = settings
     const ports = await session.memories.ports(served.dir, {
-      ...{ semantic: isDemo ? 'off' : semantic, semanticModel, evalStoreDir, recallBoldness },
+      semantic: isDemo ? 'off' : semantic,
+      semanticModel,
+      evalStoreDir,
+      recallBoldness,
       agentShare: settings.agentShare / 100,
       indexedOwners: (store) => everyOwner(store, served.user),
     })
@@ -164,7 +167,7 @@ async function answerRequests(
   hosts: HostNames,
   options: ServeOptions,
 ): Promise<CommandAnswer> {
-  const { host = loopback, port = usualPort } = options
+  const { host = loopback, port = defaultPort } = options
   const { dir, user, isDemo } = served
   const isOnServer = !isDemo && session.places.locate(options).store !== undefined
   const place = isOnServer ? await session.places.storeFile(dir) : dir
@@ -189,7 +192,7 @@ async function answerRequests(
   const stopForgetting = isDemo ? () => {} : lookingAfterTurns(session, open, options)
   const interruption = new AbortController()
   let evaluated = Promise.resolve()
-  // A demo leaves nothing behind, not even an empty directory for sockets.
+  // A demo leaves no files, not even an empty directory for sockets.
   const answering = isDemo ? null : await answerCommands(session.program.machine)
   session.program.onInterrupt(async () => {
     interruption.abort()

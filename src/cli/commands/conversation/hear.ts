@@ -49,7 +49,7 @@ type HearLinesOptions = Pick<HearRequest, 'learn' | 'maxTurnCharacters' | 'dryRu
   readonly signal: AbortSignal
   /** Fields of turns that do not give their own. */
   readonly defaults: Partial<HeardTurn>
-  /** The scopes of what was said in a directory; null where that is left out. */
+  /** The scopes of turns from a directory; null if they are left out. */
   readonly scopesOf: (directory: string | null) => readonly string[] | null
   /** Turns before this time are left out. */
   readonly since?: string | undefined
@@ -142,13 +142,14 @@ export function heardLinesAnswer(heard: HeardLines, isDryRun: boolean) {
   const would = isDryRun ? 'would be ' : ''
   const reasons = Object.entries(heard.leftOutBecause).map(([reason, count]) => `${count} ${reason}`)
   const because = reasons.length === 0 ? '' : ` (${reasons.sort().join(', ')})`
-  const [moreLearned, moreProblems] = [learnedCount - learned.length, problemCount - problems.length]
+  const moreLearned = learnedCount - learned.length
+  const moreProblems = problemCount - problems.length
   return {
     text: (style) =>
       lines(
         `${style.green(`${counted(kept, 'turn')} ${would}stored`)}, ${known} already known, ${leftOut} skipped${because}, ${counted(problemCount, 'line')} could not be read.`,
         Object.entries(heard.scopes)
-          .sort(([one], [other]) => compareStrings(one, other))
+          .sort(([a], [b]) => compareStrings(a, b))
           .map(([scope, { kept, known }]) => {
             return `  In ${style.cyan(harmless(scope))}: ${kept} ${would}stored, ${known} already known.`
           }),

@@ -55,7 +55,7 @@ export const importChats = defineCommand({
         const source = isDirectory ? relative(path, file) : basename(file)
         const items = itemsIn(file, options.from, isDirectory)
         if (items === null) {
-          // A directory may hold other things.
+          // A directory may contain other files.
           if (!isDirectory) throw unknownFormat(file)
           const wrong = wrongJson(file)
           if (wrong === null) leftAlone.push({ file: source, reason: 'its format is unknown' })
@@ -96,19 +96,19 @@ function itemsIn(file: string, given: ChatFormat | undefined, isDirectory: boole
   const found = recogniseChats(file)
   if (given !== undefined && found !== 'zip') return readChats(file, given)
   if (found !== null && found !== 'damaged') return readChats(file, found)
-  // Of a file that is meant to hold turns, the lines that cannot be read are reported one by one.
+  // In a file of turns, unreadable lines are reported one by one.
   const isMeant = /\.jsonl$/iu.test(file) && (found === 'damaged' || !isDirectory)
   return isMeant || statSync(file).size === 0 ? readChats(file, 'jsonl') : null
 }
 
 /** Files left alone that are named. */
 const maxNamed = 5
-/** A larger file is not read whole only to say what is wrong with it. */
-const largestChecked = 64 * 1024 * 1024
+/** A larger file is not read whole only to report its problem. */
+const maxCheckedBytes = 64 * 1024 * 1024
 
 /** What is wrong with a file that should be JSON, with the place; null for one that is right, or is lines of JSON. */
 function wrongJson(file: string): string | null {
-  if (!/\.json$/iu.test(file) || statSync(file).size > largestChecked) return null
+  if (!/\.json$/iu.test(file) || statSync(file).size > maxCheckedBytes) return null
   try {
     JSON.parse(readFileSync(file, 'utf8'))
     return null
@@ -125,9 +125,9 @@ function unknownFormat(file: string): MemoryError {
 }
 
 /**
- * The scopes of what was said in a directory, as if the person had started there: those of its repository or of its
- * `.credence.json`. A directory that is gone gets a scope of its own, because its repository is unknown and its text may be
- * for no other project. What names no directory belongs to the person. Null for directories of which nothing is kept.
+ * The scopes of turns from a directory, as if the person had started there: those of its repository or of its
+ * `.credence.json`. A missing directory gets its own scope, because its repository is unknown and its turns must not
+ * reach other projects. Turns without a directory belong to the person. Null for directories that are not recorded.
  */
 function scopesByDirectory(session: Session, options: LocationOptions) {
   const { dir } = session.places.locate(options)

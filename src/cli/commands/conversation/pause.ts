@@ -87,7 +87,7 @@ export const pauseText = ({ directory, until }: Pause): string =>
     until === null ? 'until resumed' : `until ${localMinute(until)}`,
   ].join(' ')
 
-/** Said beside what a person has kept by hand while hooks keep nothing. */
+/** Notes for a person who stores something by hand while hooks are paused. */
 export function pausedNotes(dir: string, session: Session): readonly string[] {
   const paused = pauseFor(dir, session.places.workingDirectory(), new Date())
   return paused === null ? [] : [`Hooks are paused ${pauseText(paused)}; this was stored anyway.`]

@@ -2,7 +2,7 @@ import { localMinute } from '../../../local-time.ts'
 import { pausesIn } from '../../../memory/conversation/pause.ts'
 import type { MeaningStatus } from '../../../memory/memory.ts'
 import { logTooLong } from '../../../store/sqlite/connection.ts'
-import { longestLog } from '../../../store/sqlite/database.ts'
+import { maxLogBytes } from '../../../store/sqlite/database.ts'
 import { sizeOf } from '../../../store/sqlite/store-file.ts'
 import { defineCommand } from '../../command/command.ts'
 import { memoryOptions } from '../../command/options.ts'
@@ -85,7 +85,7 @@ export const status = defineCommand({
       },
       shown,
       notes: [
-        ...(logSize > longestLog ? [logTooLong(file, logSize)] : []),
+        ...(logSize > maxLogBytes ? [logTooLong(file, logSize)] : []),
         ...(candidates + proposals === 0 ? [] : ['Review with `credence review`.']),
         ...(await session.places.formerProjectNotes(options, memory)),
       ],

@@ -4,7 +4,7 @@ import { type Captured, captureCase } from '../../../eval/pack/capture.ts'
 import { importPack, type PackSummary, validatePack } from '../../../eval/pack/import-pack.ts'
 import { manifestOf } from '../../../eval/pack/manifest.ts'
 import { loadPack, recallRunnerNames } from '../../../eval/runners/retrieval/pack.ts'
-import { checkPack, mostPassedByNone, type PackCheck } from '../../../eval/runners/retrieval/run-pack.ts'
+import { checkPack, maxPassedByNone, type PackCheck } from '../../../eval/runners/retrieval/run-pack.ts'
 import { runnerOf } from '../../../eval/runners/runner.ts'
 import { defaultEmbedder } from '../../../memory/meaning/open-embedder.ts'
 import { defineCommand, exitCodes, UsageError } from '../../command/command.ts'
@@ -18,7 +18,7 @@ export const benchmarkValidate = defineCommand({
   args: { path: one('A manifest, or the folder of a pack.') },
   options: {
     controls: flag(
-      `Also run the controls none and oracle: fail if an empty answer passes more than ${mostPassedByNone * 100} % of the cases, or if a case cannot be passed.`,
+      `Also run the controls none and oracle: fail if an empty answer passes more than ${maxPassedByNone * 100} % of the cases, or if a case cannot be passed.`,
     ),
   },
   description: 'Changes nothing. A pack with a runner is checked case by case, as the runner would read it.',
@@ -156,8 +156,16 @@ export const benchmarkCapture = defineCommand({
       const captured = await captureCase(
         memory,
         {
-          ...{ message, scopes, expect, reject, expectQuotes: expectQuote, forbidQuotes: forbidQuote },
-          ...{ exactly, asIs, replace, note: note ?? null },
+          message,
+          scopes,
+          expect,
+          reject,
+          expectQuotes: expectQuote,
+          forbidQuotes: forbidQuote,
+          exactly,
+          asIs,
+          replace,
+          note: note ?? null,
         },
         { root, system },
       )

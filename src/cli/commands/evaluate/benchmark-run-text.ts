@@ -28,15 +28,15 @@ export async function runsText(root: string, results: readonly RunResult[]): Pro
   return (style) => [overview(runs, failures, style), ...figures, ...ablationText(results, style)].join('\n')
 }
 
-/** By case, so that they read the same whatever order the seed chose. */
+/** Sorted by case, so that the output does not depend on the seed. */
 async function failuresOf(root: string, { summary, directory }: RunResult): Promise<readonly string[]> {
   const { records } = await casesOf(root, summary.runId)
   const manifest = manifestOf(directory)
-  const prompts = new Map(manifest.cases.map(({ id, prompt }) => [id, ` "${short(prompt, mostPrompt)}"`]))
+  const prompts = new Map(manifest.cases.map(({ id, prompt }) => [id, ` "${short(prompt, maxPrompt)}"`]))
   const told = records.flatMap(({ failures }) => failures)
   const names = namesIn({ directory, manifest }, told)
   return [...records]
-    .sort((one, other) => (one.caseId < other.caseId ? -1 : 1))
+    .sort((a, b) => (a.caseId < b.caseId ? -1 : 1))
     .flatMap(({ caseId, failures, error }) =>
       [...failures, ...(error === undefined ? [] : [error.message])].map(
         (failure) => `${caseId}${prompts.get(caseId) ?? ''}: ${withNames(failure, names)}`,
@@ -44,8 +44,8 @@ async function failuresOf(root: string, { summary, directory }: RunResult): Prom
     )
 }
 
-const mostFailures = 20
-const mostPrompt = 60
+const maxFailures = 20
+const maxPrompt = 60
 
 function overview(runs: readonly RunSummary[], failures: readonly string[], style: Style): string {
   const rows = runs.map((run) => [
@@ -58,7 +58,7 @@ function overview(runs: readonly RunSummary[], failures: readonly string[], styl
     isSaturated(run) ? saturated : '',
   ])
   const title = ['benchmark', 'system', 'status', 'passed', 'p50 / p95', 'run', '']
-  const shown = failures.slice(0, mostFailures).map((failure) => style.red(harmless(failure)))
+  const shown = failures.slice(0, maxFailures).map((failure) => style.red(harmless(failure)))
   const left = failures.length - shown.length
   const more = left > 0 ? [`and ${left} more; see the case records`] : []
   return [harmless(table([title, ...rows])), ...(failures.length === 0 ? [] : ['', ...shown, ...more])].join('\n')
@@ -66,7 +66,7 @@ function overview(runs: readonly RunSummary[], failures: readonly string[], styl
 
 type Ranged = Pick<MetricDeclaration, 'range'>
 
-/** A share in percent, a count as it is. An interval ends where the shares do. */
+/** A share in percent, a count as it is. An interval is cut at the ends of its range. */
 function figure(value: number | undefined, { range }: Ranged): string {
   if (value === undefined) return ''
   return range === undefined ? value.toFixed(2) : (100 * Math.min(range[1], Math.max(range[0], value))).toFixed(1)

@@ -188,7 +188,7 @@ function newJobs(packs: readonly string[], asked: ValuesOf<typeof options>, setu
   })
 }
 
-/** Finds the pack where it was; the run refuses a pack that has changed. */
+/** Finds the pack at its old place; the run refuses a changed pack. */
 function resumedJob(runId: string, setup: RunSetup): Job {
   const { settings } = optionsOf(setup.root, runId)
   const { directory, system, ablation, embedder, explain, data } = settings
@@ -202,7 +202,9 @@ function resumedJob(runId: string, setup: RunSetup): Job {
     data: typeof data === 'string' ? data : undefined,
     isBaseline: false,
     given: {},
-    ...{ resume: runId, repeats: 1, seed: 1 },
+    resume: runId,
+    repeats: 1,
+    seed: 1,
   }
 }
 
@@ -213,12 +215,26 @@ async function runJob(job: Job, { root, session, evaluation, signal, jobs }: Run
   const pack = await readPackFolder(directory, runners)
   const { benchmarkId } = pack.manifest
   const results = await run([pack], [system ?? undefined], {
-    ...{ ...request, root, now: () => new Date(), signal, jobs },
+    ...request,
+    root,
+    now: () => new Date(),
+    signal,
+    jobs,
     environment: ({ ablation }) => ({
       given,
       settings: omitUndefined({
-        ...{ repeats, seed, filter, notes, gitRef },
-        ...{ benchmarkId, directory, system, ablation, embedder, explain, data },
+        repeats,
+        seed,
+        filter,
+        notes,
+        gitRef,
+        benchmarkId,
+        directory,
+        system,
+        ablation,
+        embedder,
+        explain,
+        data,
       }),
       ...machine(session.places.workingDirectory()),
     }),

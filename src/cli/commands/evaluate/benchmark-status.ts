@@ -27,7 +27,7 @@ export const benchmarkStatus = defineCommand({
 
 export type ReportedStatus = ReturnType<typeof statusDocument>
 
-/** The contents of the store and the settings that decide what goes into it. */
+/** The contents of the store, and the settings that control its contents. */
 export const statusDocument = ({ baselines, ...status }: StoreStatus, settings: Settings) => ({
   enabled: settings.evalHarnessEnabled,
   shadowModeEnabled: settings.evalHarnessEnabled && settings.evalShadowModeEnabled,

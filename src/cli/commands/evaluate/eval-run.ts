@@ -26,7 +26,7 @@ import {
 } from './benchmark-store.ts'
 import { explanationText, failureText } from './explain-case.ts'
 
-/** Reports go here unless told otherwise. */
+/** The default folder of reports. */
 const defaultOut = 'test-results'
 
 function readBackend(given: string): SystemName {
@@ -153,7 +153,8 @@ const evalFilesCommand = (kind: Pack['kind']) => {
       const { backend = 'bm25', out } = options
       const pack = packOf(kind, options, session)
       const { packsDirectory } = await session.evaluation()
-      const [packs, asked] = [[{ pack, directory: null }], { ...options, packsDirectory, named: [backend] }]
+      const packs = [{ pack, directory: null }]
+      const asked = { ...options, packsDirectory, named: [backend] }
       if (options.case !== undefined) return oneCase(session, packs, asked)
       const { ran } = await compare(session, packs, withControls([backend]), { ...asked, filter: undefined })
       const own = ran[0]?.runs ?? []
@@ -181,7 +182,9 @@ function packOf(kind: Pack['kind'], options: ValuesOf<ReturnType<typeof optionsF
   if (cases === undefined) throw new UsageError('--cases is missing.', 'Write --cases <file>.')
   const at = (file: string): string => resolve(session.places.workingDirectory(), file)
   return readPack({
-    ...{ kind, defaultUser, strict },
+    kind,
+    defaultUser,
+    strict,
     id: basename(cases).replace(/\.json$/u, ''),
     title: `${basename(cases)} over ${basename(beliefs)}`,
     beliefsFile: at(beliefs),
@@ -228,7 +231,13 @@ async function compare(
   try {
     for (const system of systems) {
       const request: RunRequest = {
-        ...{ root, now: () => new Date(), signal, repeats: 1, seed: 1, filter, explain },
+        root,
+        now: () => new Date(),
+        signal,
+        repeats: 1,
+        seed: 1,
+        filter,
+        explain,
         environment: ({ about }) => ({
           given: omitUndefined({ filter }),
           settings: { system, embedder, ...about },

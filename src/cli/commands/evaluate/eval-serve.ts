@@ -5,19 +5,19 @@ import { defaultEmbedder } from '../../../memory/meaning/open-embedder.ts'
 import { defineCommand } from '../../command/command.ts'
 import { wholeNumber } from '../../command/options.ts'
 
-/** The port that published harnesses ask unless told otherwise. */
-const usualPort = 8080
+/** The default port of published harnesses. */
+const defaultPort = 8080
 
 export const evalServe = defineCommand({
   args: {},
-  options: { port: wholeNumber('The port; 0 for any free port.', { min: 0, max: 65_535, default: usualPort }) },
+  options: { port: wholeNumber('The port; 0 for any free port.', { min: 0, max: 65_535, default: defaultPort }) },
   description:
     'Serves the HTTP contract of docs/systems.md on this machine only, until interrupted. Its data is in process memory and is gone at the end; your own memory is neither read nor changed.',
   examples: {
-    'credence eval serve': `Serves on http://127.0.0.1:${usualPort}.`,
+    'credence eval serve': `Serves on http://127.0.0.1:${defaultPort}.`,
     'credence eval serve --port 0 --json': 'Serves on a free port, and prints it as JSON.',
   },
-  async run({ options: { port = usualPort } }, session) {
+  async run({ options: { port = defaultPort } }, session) {
     const { systems, packsDirectory } = await session.evaluation()
     const system = systems({ packsDirectory, embedder: defaultEmbedder }).ours()
     const app = recallApp({

@@ -6,7 +6,7 @@ import type { AnswerHit, SystemAnswer } from '../../../eval/system/system.ts'
 import { harmless, type Style } from '../../text/output.ts'
 import { arithmetic } from '../../text/recall.ts'
 
-const mostFailuresShown = 20
+const maxFailuresShown = 20
 
 export function failureText(runs: readonly PackRun[], style: Style): string {
   const failed = runs.flatMap(({ system, pack, outcomes }) =>
@@ -17,7 +17,7 @@ export function failureText(runs: readonly PackRun[], style: Style): string {
       return [[title, ...reasons.map((reason) => `  ${harmless(reason)}`)].join('\n')]
     }),
   )
-  const shown = failed.slice(0, mostFailuresShown)
+  const shown = failed.slice(0, maxFailuresShown)
   const more = failed.length - shown.length
   return [...shown, ...(more > 0 ? [`… and ${more} more; the report has them all.`] : [])].join('\n')
 }
@@ -88,7 +88,7 @@ function markedMessage(message: string, answer: SystemAnswer | null, mark: (word
   const spans = (answer?.relevant ?? []).flatMap(({ matches = [] }) => matches.flatMap(({ words }) => words))
   let text = ''
   let at = 0
-  for (const { start, end } of spans.toSorted((one, other) => one.start - other.start || other.end - one.end)) {
+  for (const { start, end } of spans.toSorted((a, b) => a.start - b.start || b.end - a.end)) {
     if (start < at) continue
     text += message.slice(at, start) + mark(message.slice(start, end))
     at = end
@@ -96,7 +96,7 @@ function markedMessage(message: string, answer: SystemAnswer | null, mark: (word
   return text + message.slice(at)
 }
 
-/** Every expectation, with whether it held. */
+/** Every expectation, with whether it was met. */
 function expectationLines(
   expect: Expectations,
   answer: SystemAnswer | null,

@@ -31,7 +31,7 @@ export const backup = defineCommand({
     return session.terminal.withProgress(async (bar) => {
       bar.show('copying and checking', 0, 1)
       const note = { file, at: new Date().toISOString() }
-      // Already now, so that forgetting also finds what a backup leaves that is killed.
+      // Recorded first, so that forgetting also finds the file of a killed backup.
       if (!existsSync(file)) await noteBackup(dir, note)
       const head = await session.memories.withPorts(dir, async ({ store }) => {
         await store.backup(file)
@@ -92,7 +92,7 @@ export const restore = defineCommand({
             'Replace it?',
           )
           if (!isEmpty && !options.yes && !(await session.terminal.confirm(question))) return false
-          // MEMORY.md is compared with the whole memory next time, whichever of the two it is by then.
+          // MEMORY.md is compared with the whole memory next time, whether the restore succeeded or not.
           showAllAgain(dir)
           return true
         },
@@ -131,7 +131,7 @@ const notesIn = (dir: string): string => join(dir, 'state', 'backups.json')
 /** The backups that were made of a memory and still exist, so that forgetting can name them. Removes drafts of killed ones. */
 export async function knownBackups(dir: string): Promise<readonly NotedBackup[]> {
   if (!existsSync(notesIn(dir))) return []
-  // Only a note: a broken one is begun anew.
+  // Only a note: an unreadable one is started again.
   const noted = Noted.safeParse(parseJson(readFileSync(notesIn(dir), 'utf8'))).data ?? []
   // A directory may be gone, or may no longer be read.
   for (const folder of new Set(noted.map(({ file }) => dirname(file)))) await sweepLeftovers(folder).catch(() => {})

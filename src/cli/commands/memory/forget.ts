@@ -118,7 +118,7 @@ const turnOrBelief = (memory: Memory, reference: string): Promise<Turn | null> =
     turn: async (found) => found,
   })
 
-/** What was forgotten, and what became of copies outside the store. */
+/** The forgotten texts, and the result for copies outside the store. */
 type Copies = {
   readonly forgotten: ForgottenTexts[]
   readonly changed: Set<string>
@@ -129,7 +129,8 @@ async function proofOf(memory: Memory, { forgotten }: Copies, session: Session, 
   const location = session.places.locate(given)
   const { dir, user } = location
   const evals = session.places.settings(given).evalStoreDir ?? join(dir, 'state', 'evals')
-  const [said, names] = [forgotten.flatMap((one) => one.said), forgotten.flatMap((one) => one.names)]
+  const said = forgotten.flatMap((one) => one.said)
+  const names = forgotten.flatMap((one) => one.names)
   const texts = await textsToFind(memory, { beliefIds: [], said, names })
   // A large or busy store may not be scrubbed yet, and MEMORY.md may be behind; no file of an open store may be read.
   await session.memories.withPorts(dir, (ports) => syncIfThere(ports, { dir, user }))
@@ -171,14 +172,17 @@ async function withCopies(
   { proof, isLater }: Outcome,
   { dir, store }: MemoryLocation,
 ) {
-  const [changed, unchanged] = [[...copies.changed], copies.unchanged]
+  const changed = [...copies.changed]
+  const unchanged = copies.unchanged
   const backups = (await knownBackups(dir)).filter(({ file }) => relative(dir, file).startsWith('..'))
   const at = (file: string): string => harmless(relative(dir, file))
   const isLeft = proof !== null && proof.found.length > 0
   return {
     document: {
       ...(answer.document as object),
-      ...{ erased: { changed, unchanged }, backups, unusedSpace: isLater ? 'doctor' : 'cleared' },
+      erased: { changed, unchanged },
+      backups,
+      unusedSpace: isLater ? 'doctor' : 'cleared',
       ...(proof === null ? {} : { proof }),
     },
     text: (style: Style) =>
@@ -246,7 +250,7 @@ async function forgetBelief(
 ): Promise<CommandAnswer> {
   const found = await memory.history(reference)
   const { belief } = found
-  // By id, so that exactly what was shown is forgotten.
+  // By id, so that exactly the shown items are forgotten.
   const target = { wholeChain: chain, keepTurns }
   const { beliefs: selected, turns } = await memory.previewForget(belief.id, target)
   const kept = found.chain.filter(({ id }) => !selected.some((one) => one.id === id))

@@ -93,7 +93,7 @@ async function* watched(session: Session, request: WatchRequest): AsyncGenerator
   }
 }
 
-/** Whether the directory and its MEMORY.md belong to the user of this process. Systems without user ids cannot tell. */
+/** Whether the directory and its MEMORY.md belong to the user of this process. True on systems without user ids. */
 function isOwner(dir: string): boolean {
   const uid = process.getuid?.()
   return uid === undefined || [dir, join(dir, mirrorFile)].every((path) => statSync(path).uid === uid)
@@ -120,7 +120,7 @@ async function applyWaiting(ports: OpenedPorts, session: Session, user: string, 
   return applied
 }
 
-/** The second of two syncs, with what both imported. */
+/** The second of two syncs, with the imports of both. */
 const after = (first: Synced, second: Synced): Synced => ({
   ...second,
   written: [...new Set([...first.written, ...second.written])],
@@ -159,7 +159,7 @@ function diffOf({ proposal, target }: UndecidedEdit, style: Style): readonly str
   })
 }
 
-/** Whether all of a belief is added or removed; its statement, and what it would be found by, are enough to show then. */
+/** Whether a whole belief is added or removed. Its statement and its names are then enough to show. */
 const isWhole = (proposal: Belief, target: Belief | null): boolean => target === null || isRemoval(proposal)
 
 async function* documentsOf(events: () => AsyncIterable<Synced | Error>): AsyncGenerator<object> {
@@ -181,7 +181,7 @@ async function* watchTexts(events: () => AsyncIterable<Synced | Error>, opening:
   }
 }
 
-/** `2 added, 1 removed`, without what is 0. */
+/** `2 added, 1 removed`, without zeros. */
 const countsText = (counts: object): string =>
   Object.entries(counts)
     .filter(([, count]) => count > 0)
@@ -220,17 +220,17 @@ function syncedDetails({ held, refused, undecided, conflicts }: Synced, style: S
   ]
 }
 
-const mostShown = 10
+const maxShown = 10
 
 const undecidedLines = (undecided: readonly UndecidedEdit[], style: Style): readonly string[] => [
   ...undecided
-    .slice(0, mostShown)
+    .slice(0, maxShown)
     .flatMap((edit) => [
       ...editLines(edit, style),
       `  Accept it: ${style.command} review accept ${edit.proposal.id}`,
       `  Reject it: ${style.command} review reject ${edit.proposal.id}`,
     ]),
-  ...(undecided.length > mostShown ? [`And ${undecided.length - mostShown} more: ${style.command} review`] : []),
+  ...(undecided.length > maxShown ? [`And ${undecided.length - maxShown} more: ${style.command} review`] : []),
 ]
 
 const heldText = ({ file, reason }: HeldMirror): string => `${file}, because ${reason}.`

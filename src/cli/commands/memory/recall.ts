@@ -86,7 +86,7 @@ export const recall = defineCommand({
 const hintsFor = async (memory: Memory, message: string, context: Context): Promise<RecallHints | null> =>
   (await import('../../../operations/recall-hints.ts')).recallHints(memory, message, context)
 
-/** Says what was looked at. Below beliefs that every message gets, the message itself may still bring nothing. */
+/** Reports what was searched. Also used below pinned beliefs, if the message itself matched nothing. */
 function nothingFound(
   scopes: readonly string[],
   { isEmpty, maxQuotes }: { readonly isEmpty: boolean; readonly maxQuotes: number | undefined },

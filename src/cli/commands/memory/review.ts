@@ -26,7 +26,7 @@ import type { Session } from '../../session.ts'
 import { called, short } from '../../text/beliefs.ts'
 import { counted, harmless, lines, type Style, styleFor, write } from '../../text/output.ts'
 
-const usualTurns = 50
+const defaultTurns = 50
 const defaultLimit = 1_000
 const modelTimeoutMs = 120_000
 /** After as many failures in a row a model is not asked again. */
@@ -49,7 +49,7 @@ export const review = defineCommand({
       '<what>',
       `First find statements in your latest turns with: ${extractorForms}. They are only listed for review.`,
     ),
-    turns: wholeNumber('With --extractor: how many of your latest turns to read.', { min: 1, default: usualTurns }),
+    turns: wholeNumber('With --extractor: how many of your latest turns to read.', { min: 1, default: defaultTurns }),
     limit: wholeNumber('Show at most this many.', { min: 1, default: defaultLimit }),
     ...reviewedScopes,
     ...memoryOptions,
@@ -73,7 +73,7 @@ export const review = defineCommand({
       throw new UsageError(`--${listing} cannot be combined with ${decision}.`, 'It is for the list.')
     if (decision !== undefined)
       return decideOn(decision, proposals, { open: () => session.memories.writing(options), key: options.key })
-    const { extractor: spec, turns = usualTurns, limit = defaultLimit, scope } = options
+    const { extractor: spec, turns = defaultTurns, limit = defaultLimit, scope } = options
     const isWalk = session.terminal.isInteractive() && !session.terminal.printsJson()
     const memory = await (isWalk || spec !== undefined
       ? session.memories.writing(options)
@@ -191,7 +191,7 @@ async function acceptEdited(memory: Memory, { belief, target }: ReviewItem, cont
   await memory.reject(id)
 }
 
-/** One item of the list: what it would change, what holds now, and why a person has to decide. */
+/** One item of the list: its change, the current belief, and why a person has to decide. */
 function itemText({ kind, belief, target, reason, turn, at }: ReviewItem, style: Style): string {
   const what = { statement: 'Remember', correction: 'Replace', removal: 'Retire' }[kind]
   return lines(
@@ -227,7 +227,7 @@ function smallerChanges(belief: Belief, target: Belief): readonly string[] {
 /** A decision is about every word, so nothing is cut off. */
 const whole = (text: string): string => harmless(text.replace(/\s+/gu, ' '))
 
-/** Has statements found in the latest turns of the person. They are only listed, whatever found them. */
+/** Has statements found in the latest turns of the person. They are only listed for review. */
 async function extractFrom(memory: Memory, session: Session, { spec, turns }: { spec: string; turns: number }) {
   const found = await session.extractor(spec)
   const { signal } = session.program.interruption()

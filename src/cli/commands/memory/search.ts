@@ -130,11 +130,11 @@ const foundBy = (explanation: Explanation): string =>
 
 const isBeside = ({ parts }: Explanation): boolean => parts.some(({ label }) => label.startsWith('around: '))
 
-/** The text with the matched words in bold and underlined, where the terminal can. */
+/** The text with the matched words in bold and underlined, if the terminal supports it. */
 function highlighted(given: string, highlights: readonly Highlight[], style: Style): string {
   let end = 0
   const parts: string[] = []
-  for (const highlight of [...highlights].sort((one, other) => one.start - other.start)) {
+  for (const highlight of [...highlights].sort((a, b) => a.start - b.start)) {
     if (highlight.start < end) continue
     parts.push(harmless(given.slice(end, highlight.start)), style.bold(style.underline(harmless(highlight.text))))
     end = highlight.end

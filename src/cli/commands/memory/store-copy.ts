@@ -25,7 +25,8 @@ export const storeCopy = defineCommand({
     'credence store copy postgres://credence@127.0.0.1/credence ./copy': 'Copies it back to SQLite in a directory.',
   },
   async run({ args }, session) {
-    const [source, target] = [storeLocationOf(args.from, session), storeLocationOf(args.to, session)]
+    const source = storeLocationOf(args.from, session)
+    const target = storeLocationOf(args.to, session)
     if (source.label === target.label) throw invalid(`${source.label} cannot be copied to itself.`, 'Name two stores.')
     if (source.address === undefined && !hasStore(source.dir))
       throw notFound(`There is no memory in ${source.dir}.`, 'Create one with `credence init`.')
@@ -72,7 +73,7 @@ function storeLocationOf(text: string, session: Session): StoreLocation {
   return { dir, address: undefined, label: dir }
 }
 
-/** Opens the store itself. A memory directory is SQLite here, whatever CREDENCE_STORE says. */
+/** Opens the store itself. A memory directory means SQLite here; CREDENCE_STORE is ignored. */
 const withStore = <Result>(
   session: Session,
   { dir, address }: StoreLocation,

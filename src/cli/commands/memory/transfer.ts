@@ -137,8 +137,8 @@ async function* turnRecords(turns: AsyncIterable<ExportedTurn>): AsyncGenerator<
 }
 
 /**
- * Writes a private file that is either complete or not there at all: into a new file beside it, to the disk, and then
- * in its place.
+ * Writes a private file that is either complete or absent: a new file next to it is synced to disk and then
+ * renamed.
  */
 export async function writeFileWhole(
   file: string,

@@ -69,7 +69,7 @@ export const why = defineCommand({
   },
 })
 
-/** Lists what would change the verdict on a belief, or makes one of these changes. Nothing is listed that does not help. */
+/** Lists changes that would change the verdict on a belief, or makes one of them. Only changes that help are listed. */
 async function remedied(memory: Memory, message: string, reference: string, apply?: number): Promise<CommandAnswer> {
   const wanted = await memory.remedies(message, reference, { wish: 'present' })
   const wish = wanted.isFulfilled ? 'absent' : 'present'
@@ -113,7 +113,7 @@ async function remedyBlock(memory: Memory, remedy: Remedy, number: number): Prom
   )
 }
 
-/** The command for a remedy that is no edit of the belief. */
+/** The command for a remedy that is not an edit of the belief. */
 function insteadOf({ kind, ask, see }: Remedy): string {
   const id = harmless(see ?? '')
   if (kind === 'accept') return `credence review accept ${id}`

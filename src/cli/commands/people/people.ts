@@ -18,7 +18,7 @@ import { harmless, lines } from '../../text/output.ts'
 /** Which store: people, tokens and teams are those of all its users. */
 const storeOptions = { dir: memoryOptions.dir, store: memoryOptions.store }
 
-/** Needed where a person or a team is removed. */
+/** Required to remove a person or a team. */
 const memoryFate: Option<(typeof access.memoryFates)[number]> = {
   ...text('<keep|erase>', 'Keep or erase the memory. Erasing cannot be undone. Required.'),
   read: ([given]) => {
@@ -45,7 +45,7 @@ async function withAccess<Result>(
   })
 }
 
-/** The teams of the user; none where there is no memory yet. */
+/** The teams of the user; empty if there is no memory yet. */
 export const teamsOf = async (session: Session, options: LocationOptions) => {
   const { dir, user } = session.places.locate(options)
   return (await session.places.hasMemory(options))

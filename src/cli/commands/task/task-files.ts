@@ -77,7 +77,7 @@ export const taskValidate = defineCommand({
 
 type FileVerdict = Awaited<ReturnType<typeof judge>>
 
-/** Reads the file, and looks whether what it needs besides itself is there. */
+/** Reads the file, and checks that its assets exist. */
 async function judge(taskFile: string) {
   const { task, problems, warnings } = checkTaskFile(taskFile)
   const missing: Problem[] = []

@@ -29,7 +29,7 @@ export const taskRegrade = defineCommand({
     const { root } = evalStore(session, options)
     const old = requireRun(root, given)
     const settings = taskSettings(root, given)
-    // Evidence is where it was made, however often it is graded.
+    // Evidence stays in its original run, however often it is graded.
     const source = settings.regradeOf ?? given
     const tasks = await tasksOfRun(runFolder(root, source))
     const { graders: openGraders, progress } = await session.taskWork()
@@ -42,14 +42,25 @@ export const taskRegrade = defineCommand({
     const { signal, release } = session.program.interruption()
     try {
       const pack = taskPack({
-        ...{ benchmarkId: old.benchmarkId, tasks, system, graders, passAt, now },
+        benchmarkId: old.benchmarkId,
+        tasks,
+        system,
+        graders,
+        passAt,
+        now,
         isDeterministic: (old.deterministic ?? false) && judge === null,
         obtain: () => fromRun(runFolder(root, source)),
         onBegin: (task) => progress.show(`grading ${task.id}`, 0, tasks.length),
       })
       const { repeats = 1, seed = 0 } = old
       const [result] = await run([pack], [undefined], {
-        ...{ root, now, signal, runId, repeats, seed, notes: `The evidence of ${source}, graded again.` },
+        root,
+        now,
+        signal,
+        runId,
+        repeats,
+        seed,
+        notes: `The evidence of ${source}, graded again.`,
         environment: () => ({
           given: { regradeOf: given, ...(judge === null ? {} : { judge }) },
           settings: { kind: 'tasks-regraded', regradeOf: source, passAt, judge },

@@ -62,7 +62,9 @@ export const taskSubmit = defineCommand({
     const { signal, release } = session.program.interruption()
     try {
       const done = await submit(submission, bundle, {
-        ...{ key, signal, runFolder: runFolder(root, runId) },
+        key,
+        signal,
+        runFolder: runFolder(root, runId),
         wait: (ms) => sleep(ms, undefined, { signal }),
       })
       const unnamed = done.filter(
@@ -98,7 +100,10 @@ function describeRequest({ step, method, url, idempotencyKey, body, file }: Subm
   }
   const fields = body === null ? null : Object.entries(body).map(([name, value]) => [name, brief(value)] as const)
   return {
-    ...{ step, method, url, ...(method === 'POST' ? { idempotencyKey } : {}) },
+    step,
+    method,
+    url,
+    ...(method === 'POST' ? { idempotencyKey } : {}),
     ...(fields === null ? {} : { body: Object.fromEntries(fields) }),
     ...(file === null ? {} : { file: `${file.name} (${file.bytes.length} bytes)` }),
   }

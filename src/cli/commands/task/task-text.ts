@@ -4,7 +4,7 @@ import { type Coverage, coverageOf, type MeanScores, meanScores } from '../../..
 import { columns, counted, harmless, type Style, wrap } from '../../text/output.ts'
 
 /** The whole of an answer is in the evidence. */
-const longestFound = 160
+const maxFoundLength = 160
 
 export const figure = (value: number | null): string => (value === null ? '–' : value.toFixed(2))
 
@@ -76,7 +76,7 @@ function missedText(text: string, style: Style): readonly string[] {
   return [`    ${style.red('✗')} ${first}`, ...rest.map((line) => `      ${line}`)]
 }
 
-const shortened = (text: string): string => (text.length > longestFound ? `${text.slice(0, longestFound)}…` : text)
+const shortened = (text: string): string => (text.length > maxFoundLength ? `${text.slice(0, maxFoundLength)}…` : text)
 
 export function summaryText(means: MeanScores, coverage: Coverage): string {
   const { tasks, graded, complete, unjudged, byState } = coverage
@@ -94,6 +94,6 @@ export function summaryText(means: MeanScores, coverage: Coverage): string {
   return columns(rows, { indent: 0 })
 }
 
-/** Why results are what they are, where they are no scores: a line for each. */
+/** One line for each result without a score: the reason. */
 export const reasonsText = (grades: readonly TaskGrade[], style: Style): readonly string[] =>
   grades.flatMap((grade) => (grade.reason === null ? [] : missedText(`${titleOf(grade)}: ${grade.reason}`, style)))

@@ -168,9 +168,9 @@ function resolver({ turns }: SuiteConversation): (answer: SystemAnswer) => Suite
   })
 }
 
-const mostKept = 10
+const maxKept = 10
 /** Turns that a memory is asked for. Ten of them may belong to very few sessions. */
-const mostAsked = 100
+const maxAsked = 100
 
 async function outcomeOf(
   suite: Suite,
@@ -182,21 +182,21 @@ async function outcomeOf(
   const cluster = conversation.id
   try {
     const began = clock()
-    const asked = { user, scopes: [scope], message: text, at: askedAt, budget: { maxBeliefs: mostAsked }, recall: {} }
+    const asked = { user, scopes: [scope], message: text, at: askedAt, budget: { maxBeliefs: maxAsked }, recall: {} }
     const given = await memory.recall(asked)
     const timings = { search: clock() - began }
     const answer = resolve(given)
     const scores = suite.score(question, answer, conversation)
     const decisive = suite.decisive.map((name) => scores[name] ?? null).find((score) => score !== null)
     const verdict = decisive === undefined ? 'unjudged' : decisive === 1 ? 'pass' : 'fail'
-    const found = answer.found.slice(0, mostKept).map(idOf)
+    const found = answer.found.slice(0, maxKept).map(idOf)
     const missing = [...gold.turns].filter((id) => !found.includes(id))
     const failures =
       verdict !== 'fail'
         ? []
         : expectsSilence
           ? ['Something was pushed, although nothing that was said answers it.']
-          : [`Not among the first ${mostKept}: ${missing.slice(0, mostKept).join(', ') || 'the current fact'}.`]
+          : [`Not among the first ${maxKept}: ${missing.slice(0, maxKept).join(', ') || 'the current fact'}.`]
     const returned = found.map((id, place) => ({ id, score: null, rank: place + 1 }))
     return { caseId, cluster, verdict, scores, returned, failures, timings, explanation: { group } }
   } catch (error) {

@@ -76,7 +76,7 @@ export const pooledLongMemEval: Suite = {
       turns.push(...own.turns.filter(({ session }) => !known.has(session)))
       questions.push(...own.questions)
     }
-    turns.sort((one, other) => (one.at < other.at ? -1 : one.at > other.at ? 1 : 0))
+    turns.sort((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0))
     yield { id: 'pooled', turns, questions }
   },
 }
@@ -97,7 +97,7 @@ function conversationOf(
     )
   const inOrder = sessions
     .map((said, place) => ({ said, id: ids[place] as string, start: timeOf(dates[place]) }))
-    .sort((one, other) => one.start - other.start)
+    .sort((a, b) => a.start - b.start)
   const gold = { turns: new Set<string>(), sessions: new Set<string>() }
   let newest: string | undefined
   const turns = inOrder.flatMap(({ said, id: sessionId, start }, rank) => {

@@ -231,7 +231,7 @@ function lookingThrough<Index>({
 const best = <Item extends { readonly score: number }>(scored: readonly Item[]): readonly Item[] =>
   scored
     .filter(({ score }) => score > 0)
-    .sort((one, other) => other.score - one.score)
+    .sort((a, b) => b.score - a.score)
     .slice(0, mostFound)
 
 /** A turn is as near as the nearest of its sentences. Only people's turns, as in Credence. */
@@ -279,7 +279,7 @@ const nearestSteps = (version: string): HearingSystem =>
       const named = stepsNamed(message)
       if (named.length === 0) return []
       const distance = ({ index }: SystemTurn): number => Math.min(...named.map((step) => Math.abs(step - index)))
-      const nearest = steps.toSorted((one, other) => distance(one) - distance(other))
+      const nearest = steps.toSorted((a, b) => distance(a) - distance(b))
       return nearest.map(({ id }) => ({ id, score: null }))
     },
   })
@@ -288,6 +288,6 @@ function shuffled(turns: readonly SystemTurn[]): readonly SystemTurn[] {
   const random = randomFrom(1)
   return turns
     .map((turn) => ({ turn, key: random() }))
-    .sort((one, other) => one.key - other.key)
+    .sort((a, b) => a.key - b.key)
     .map(({ turn }) => turn)
 }

@@ -26,7 +26,12 @@ const taken = (one: Belief, outcome: LearnOutcome = 'remembered', replaced: read
 })
 
 const fact = (says: string, more: Partial<ExpectedFact> = {}): ExpectedFact => ({
-  ...{ says: [says], outcome: 'remembered', about: 'work', standing: false, askedWith: [], notAskedWith: [] },
+  says: [says],
+  outcome: 'remembered',
+  about: 'work',
+  standing: false,
+  askedWith: [],
+  notAskedWith: [],
   ...more,
 })
 

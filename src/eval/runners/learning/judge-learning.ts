@@ -8,7 +8,7 @@ import type { ExpectedFact, LearningCase } from './learning-runner.ts'
 
 type LearningVerdict = Pick<CaseOutcome, 'verdict' | 'scores' | 'failures'>
 
-/** Passes when all that was expected was taken as it should be, nothing else was, and what must still hold does. */
+/** Passes if everything expected was learned in the right form, nothing else was, and the beliefs that must stay are there. */
 export function judgeLearning(
   { learn, keeps, refuse }: LearningCase,
   { taken, refused }: Learned,
@@ -43,12 +43,12 @@ export function judgeLearning(
   }
 }
 
-/** Pairs each expected fact with one statement that says it. Facts with the fewest candidates choose first. */
+/** Pairs each expected fact with one statement that contains it. Facts with the fewest candidates choose first. */
 function pairUp(facts: readonly ExpectedFact[], taken: readonly Taken[]): ReadonlyMap<number, Taken> {
   const fitting = facts.map((fact, index) => ({ index, options: taken.filter((one) => saysIt(fact, one)) }))
   const pairs = new Map<number, Taken>()
   const used = new Set<Taken>()
-  for (const { index, options } of fitting.sort((one, other) => one.options.length - other.options.length)) {
+  for (const { index, options } of fitting.sort((a, b) => a.options.length - b.options.length)) {
     const free = options.find((one) => !used.has(one))
     if (free === undefined) continue
     pairs.set(index, free)

@@ -7,8 +7,8 @@ import { z } from 'zod'
 export const unprintable = String.raw`\u0000-\u001f\u007f-\u009f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ud800-\udfff\ufeff\ufff9-\ufffb`
 
 /** Longest id, in characters; with its ending it must still fit into a file name. */
-const longestId = 128
-const mostIdBytes = 200
+const maxIdLength = 128
+const maxIdBytes = 200
 
 /**
  * An id that may become part of a path: no separator, no `..`, no leading dot (those names are the store's own), no
@@ -17,12 +17,12 @@ const mostIdBytes = 200
 export const SafeId = z
   .string()
   .min(1)
-  .max(longestId)
+  .max(maxIdLength)
   .regex(new RegExp(String.raw`^(?!\.)(?!.*\.\.)(?!\s)(?!.*\s$)[^/\\${unprintable}]+$`, 'u'), {
     error:
       'must be a safe id: no / or \\, no "..", no control or invisible characters, no dot at its beginning, no space at its ends',
   })
-  .refine((id) => Buffer.byteLength(id) <= mostIdBytes, { error: `must fit into ${mostIdBytes} bytes of UTF-8` })
+  .refine((id) => Buffer.byteLength(id) <= maxIdBytes, { error: `must fit into ${maxIdBytes} bytes of UTF-8` })
 
 export const isSafeId = (id: string): boolean => SafeId.safeParse(id).success
 
@@ -47,10 +47,10 @@ export const ContentHash = z.string().regex(/^sha256:[0-9a-f]{64}$/u, {
 export const MetricName = z
   .string()
   .min(1)
-  .max(longestId)
+  .max(maxIdLength)
   .regex(new RegExp(String.raw`^[^\s${unprintable}]+$`, 'u'), { error: 'must be a metric name without spaces' })
 
-/** Any metric may be there; each must be a number, for what could not be measured is left out and never null. */
+/** Each value is a number. A metric that was not measured is omitted, never null. */
 export const Metrics = z.record(MetricName, z.number())
 
 /** The system under test, and its version. */

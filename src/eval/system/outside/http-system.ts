@@ -73,14 +73,14 @@ type Route = (typeof routes)[keyof typeof routes]
 type Reply = { readonly what: string; readonly status: number; readonly body: string }
 
 const missingRoute: readonly number[] = [404, 405, 501]
-const usualPatienceMs = 30_000
-/** Far more than any answer of the contract has, and little enough to be held. */
-const longestBody = 8_000_000
+const defaultTimeoutMs = 30_000
+/** Far more than any answer of the contract needs, and small enough for memory. */
+const maxBodyLength = 8_000_000
 
 /** Sends one request at a time and gives every way of going wrong a name. */
 function requestTo(
   base: string,
-  { timeoutMs = usualPatienceMs, fetch: send = fetch }: Pick<HttpSystemOptions, 'timeoutMs' | 'fetch'>,
+  { timeoutMs = defaultTimeoutMs, fetch: send = fetch }: Pick<HttpSystemOptions, 'timeoutMs' | 'fetch'>,
 ) {
   return async ({ method, path }: Route, body?: unknown, tolerated: readonly number[] = []): Promise<Reply> => {
     const what = `${method} ${base}${path}`
@@ -97,8 +97,8 @@ function requestTo(
         ...(body === undefined ? {} : { body: JSON.stringify(body) }),
       })
       status = response.status
-      text = await boundedText(response, longestBody, () =>
-        unavailable(`${what} answered with more than ${longestBody} bytes.`),
+      text = await boundedText(response, maxBodyLength, () =>
+        unavailable(`${what} answered with more than ${maxBodyLength} bytes.`),
       )
     } catch (cause) {
       if (cause instanceof MemoryError) throw cause
@@ -123,7 +123,7 @@ function hitsIn({ what, status, body }: Reply): readonly AnswerHit[] {
   const parsed = searchAnswer.safeParse(value)
   if (!parsed.success) throw wrongShape(what, status, body)
   return parsed.data.map((one): AnswerHit => {
-    // A system with ids of its own returns ours in the metadata.
+    // A system with its own ids returns ours in the metadata.
     const id = one.metadata?.beliefId ?? one.id
     if (id === undefined) throw wrongShape(what, status, body)
     return { id, score: one.score ?? null, ...(one.clauses && { clauses: one.clauses }) }

@@ -18,8 +18,8 @@ import type { Edit, MergePlan } from './plan.ts'
 import { lineKey, type WaitingEdit } from './waiting.ts'
 
 /**
- * Whose word an edit of the file is. Any program can write to a file, so it is a document's, unless the person says that
- * no other program writes to it.
+ * The authority of an edit of the file. Any program can write to a file, so it is a document's, unless the person
+ * declares that no other program writes to it.
  */
 export type MirrorAuthority = 'document' | 'person'
 
@@ -29,8 +29,8 @@ export const fileAuthors: Readonly<Record<MirrorAuthority, Author>> = {
 }
 
 /**
- * Whether an edit waits for a person: a document alone may not change what another author stated, nor what is part of
- * every context, nor give an alias that would be found everywhere.
+ * Whether an edit waits for a person: a document alone may not change another author's statement, nor a pinned belief,
+ * nor add an alias that would match everywhere.
  */
 const mustWait = async (
   ports: Ports,
@@ -53,7 +53,7 @@ export type EditCounts = {
   conflicts: number
   /** Edits that began to wait for a person. */
   proposed: number
-  /** Rejected edits that were replaced by what the store says. */
+  /** The number of rejected edits that were replaced by the store's text. */
   restored: number
 }
 
@@ -178,12 +178,12 @@ async function commitEdit(ports: Ports, { user, author, edit }: EditCommit): Pro
 }
 
 type NewLine =
-  /** The line says nothing new. */
+  /** The store already contains the line's statement. */
   | { readonly outcome: 'known'; readonly belief: Belief }
   | { readonly outcome: 'added' | 'corrected'; readonly statement: StatedFields; readonly holders: readonly Belief[] }
 
 /**
- * Reads a new line as a statement. A name that the line gives stands for the belief of that name in the same scope. A
+ * Reads a new line as a statement. An explicit name refers to the belief of that name in the same scope. A
  * name derived from the words of the line gets a number if another belief has it. Changes nothing.
  */
 async function readNewLine(
@@ -206,7 +206,7 @@ async function readNewLine(
   if (holder === undefined) return { outcome: 'added', statement, holders }
   if (others.length === 0 && isSameStatement(holder.content, statement.content))
     return { outcome: 'known', belief: holder }
-  // Parts that the line leaves out stay as they were; but a question that is answered is no question any more.
+  // Parts that the line leaves out stay as they were; but an answered question is no longer a question.
   const type = isTyped || holder.type === 'open_question' ? fields.type : holder.type
   const why = fields.why === '' ? holder.why : fields.why
   return { outcome: 'corrected', statement: parseDraft(correctedDraft(holder, { ...named, type, why })), holders }

@@ -16,13 +16,13 @@ export type LiveFile = {
 }
 
 /** No memory file is nearly as long. */
-const longestFile = 4 * 1024 * 1024
+const maxFileLength = 4 * 1024 * 1024
 
 export const contentHashOf = (content: string | Uint8Array): string => hash('sha256', content, 'base64url')
 
 const signatureOf = ({ size, mtimeNs, ctimeNs, ino }: BigIntStats): string => [size, mtimeNs, ctimeNs, ino].join(':')
 
-/** Changes whenever the file does, without reading it; null when there is no plain file. */
+/** Changes whenever the file does, without reading it; null if there is no plain file. */
 export function signatureAt(path: string): string | null {
   const stats = lstatSync(path, { bigint: true, throwIfNoEntry: false })
   return stats?.isFile() ? signatureOf(stats) : null
@@ -42,13 +42,13 @@ export function readLiveFile(path: string): FileRead {
   }
 }
 
-/** Through a link Credence would read or write a file that lies elsewhere. */
+/** Through a link Credence would read or write a file elsewhere. */
 function reasonAgainst(stats: BigIntStats): string | null {
   if (stats.isSymbolicLink()) return 'it is a symbolic link'
   if (stats.isDirectory()) return 'it is a directory'
   if (!stats.isFile()) return 'it is not a plain file'
   if (stats.nlink > 1n) return 'it is a hard link: another name leads to the same file'
-  if (stats.size > BigInt(longestFile)) return `it has ${stats.size} bytes; at most ${longestFile} are read`
+  if (stats.size > BigInt(maxFileLength)) return `it has ${stats.size} bytes; at most ${maxFileLength} are read`
   return null
 }
 

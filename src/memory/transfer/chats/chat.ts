@@ -7,7 +7,7 @@ import type { HeardTurn } from '../../conversation/hear.ts'
 export const chatFormats = ['claude-code', 'codex', 'openclaw', 'chatgpt', 'claude', 'jsonl'] as const
 export type ChatFormat = (typeof chatFormats)[number]
 
-/** A turn of a file, and the directory in which the conversation was held, where the file says so. */
+/** A turn of a file, and the working directory of the conversation, if the file records it. */
 export type ChatTurn = { readonly turn: HeardTurn; readonly directory: string | null }
 
 export const objectsIn = (value: unknown): readonly JsonObject[] => (Array.isArray(value) ? value.filter(isObject) : [])
@@ -48,15 +48,15 @@ export const turnsOf = ({ host, session, at, directory = null }: Place, said: re
         text,
         role,
         host,
-        ...(session === null ? {} : { session: session.slice(0, longestName) }),
+        ...(session === null ? {} : { session: session.slice(0, maxNameLength) }),
         ...(at === null ? {} : { at }),
-        ...(id === null ? {} : { messageId: id.slice(0, longestName) }),
+        ...(id === null ? {} : { messageId: id.slice(0, maxNameLength) }),
       },
     }))
 
-const longestName = 200
+const maxNameLength = 200
 
-/** One step of a tool: its name and what it was given. */
+/** One step of a tool: its name and its input. */
 export const toolCall = (name: unknown, input: unknown): string =>
   `${typeof name === 'string' ? name : 'tool'} ${typeof input === 'string' ? input : (JSON.stringify(input) ?? '')}`
 

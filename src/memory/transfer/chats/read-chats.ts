@@ -17,7 +17,7 @@ export type ChatItem =
   | { readonly kind: 'unknown field'; readonly line: number; readonly bytes: number; readonly field: string }
 
 /** A conversation with more bytes is not read. */
-const largestConversation = 256 * 1024 * 1024
+const maxConversationLength = 256 * 1024 * 1024
 /** How much of a file is looked at to recognise it. */
 const openingBytes = 1 << 20
 
@@ -40,13 +40,13 @@ export function recogniseChats(file: string): ChatFormat | 'zip' | 'export' | 'd
     .toString('utf8')
     .replace(/^\ufeff/u, '')
   if (/^\s*\[/u.test(opening)) return /"(?:mapping|chat_messages)"\s*:/u.test(opening) ? 'export' : null
-  const lines = opening.split('\n').slice(0, mostOpeningLines)
+  const lines = opening.split('\n').slice(0, maxOpeningLines)
   const objects = lines.map(parseJson).filter(isObject)
   if (objects.length === 0) return /^\s*\{[\s\S]*"(?:mapping|chat_messages)"\s*:/u.test(opening) ? 'export' : 'damaged'
   return formatOf(objects)
 }
 
-const mostOpeningLines = 50
+const maxOpeningLines = 50
 
 function formatOf(lines: readonly JsonObject[]): ChatFormat | null {
   const has = (isIt: (line: JsonObject) => boolean): boolean => lines.some(isIt)
@@ -54,7 +54,7 @@ function formatOf(lines: readonly JsonObject[]): ChatFormat | null {
   if (has(({ sessionId, type }) => typeof sessionId === 'string' && typeof type === 'string')) return 'claude-code'
   if (has(({ type, message }) => type === 'session' || (type === 'message' && isObject(message)))) return 'openclaw'
   if (has(({ type, role }) => type === 'message' && typeof role === 'string')) return 'codex'
-  // Other programs keep lists of prompts with fields of their own.
+  // Other programs store lists of prompts with other fields.
   return has((line) => typeof line.text === 'string' && unknownFields(line).length === 0) ? 'jsonl' : null
 }
 
@@ -83,7 +83,7 @@ const readExported =
     throw invalid(`The object is no conversation of ${isChatgpt ? 'ChatGPT' : 'Claude'}.`)
   }
 
-/** Reads a file of conversations in pieces. What cannot be read is an item of its own. `export`: of ChatGPT or Claude. */
+/** Reads a file of conversations in pieces. An unreadable part is a separate item. `export`: of ChatGPT or Claude. */
 export function readChats(file: string, format: ChatFormat | 'zip' | 'export'): AsyncGenerator<ChatItem> {
   if (format === 'zip') return itemsOf(objectsInArchive(file), 'export')
   if (format === 'chatgpt' || format === 'claude' || format === 'export')
@@ -124,7 +124,7 @@ async function* objectsInLines(lines: AsyncIterable<Line>): AsyncGenerator<FileO
 }
 
 async function* objectsInList(chunks: AsyncIterable<Buffer>): AsyncGenerator<FileObject> {
-  const objects = new JsonObjects(largestConversation)
+  const objects = new JsonObjects(maxConversationLength)
   let bytes = 0
   for await (const chunk of chunks) {
     bytes += chunk.length
@@ -141,7 +141,7 @@ async function* objectsInArchive(file: string): AsyncGenerator<FileObject> {
   try {
     for await (const piece of zipEntries(file, isWanted)) {
       bytes = piece.read
-      const objects = lists.get(piece.name) ?? new JsonObjects(largestConversation)
+      const objects = lists.get(piece.name) ?? new JsonObjects(maxConversationLength)
       lists.set(piece.name, objects)
       yield* objectsIn(objects, piece.bytes, bytes)
     }

@@ -5,14 +5,14 @@ import { isAsWritten } from '../../belief-row.ts'
 import { beforeFirst, forgotten, hashBody, hashChanges, hashEvent, turnBody } from '../../journal-chain.ts'
 import { eventFields } from '../../journal-rows.ts'
 import { type Connection, logTooLong } from '../connection.ts'
-import { longestLog, safeSettings, sqliteCode, translateSqliteError } from '../database.ts'
+import { maxLogBytes, safeSettings, sqliteCode, translateSqliteError } from '../database.ts'
 import { type OwnChangeRow, type OwnEventRow, selectChanges, selectEvents } from '../journal.ts'
 import { readTurn } from '../turns/turn-lookups.ts'
 import { compareDerived } from './derived-tables.ts'
 import { headProblem, readHead } from './journal-head.ts'
 import { remainsOf } from './scrub.ts'
 
-const mostExamples = 3
+const maxExamples = 3
 
 /** Checks the settings, the file, the journal and everything derived from it, on one state of the store. */
 export function verifyStore(connection: Connection, onProgress: OnProgress = () => {}): readonly StoreFinding[] {
@@ -36,7 +36,7 @@ export const verifyBackup = (connection: Connection): readonly StoreFinding[] =>
     finding(connection, 'journal', () => verifyChain(connection, null, () => {})),
   ])
 
-/** The complaints of a check, none if all is well. `detail` says what was checked. */
+/** The complaints of a check, empty if it passed. `detail` describes what was checked. */
 type CheckResult = { readonly detail: string; readonly complaints: readonly string[] }
 
 /** Runs one check. A check that fails to run is a finding too. */
@@ -44,7 +44,7 @@ function finding(connection: Connection, check: string, verify: (connection: Con
   try {
     const { detail, complaints } = verify(connection)
     if (complaints.length === 0) return { check, ok: true, detail }
-    const shown = complaints.slice(0, mostExamples)
+    const shown = complaints.slice(0, maxExamples)
     const rest = complaints.length - shown.length
     return { check, ok: false, detail: [...shown, ...(rest > 0 ? [`and ${rest} more`] : [])].join('; ') }
   } catch (error) {
@@ -200,11 +200,11 @@ function* eventsOf(connection: Connection): Generator<OwnEventRow> {
   }
 }
 
-const isEqual = (one: Uint8Array, other: Uint8Array): boolean =>
-  one instanceof Uint8Array && other instanceof Uint8Array && Buffer.compare(one, other) === 0
+const isEqual = (a: Uint8Array, b: Uint8Array): boolean =>
+  a instanceof Uint8Array && b instanceof Uint8Array && Buffer.compare(a, b) === 0
 
 function verifyLog({ file, logSize }: Connection): CheckResult {
-  const complaints = logSize > longestLog ? [logTooLong(file, logSize)] : []
+  const complaints = logSize > maxLogBytes ? [logTooLong(file, logSize)] : []
   return { detail: `${Math.ceil(logSize / 1024)} KiB in the write-ahead log`, complaints }
 }
 

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import type { DatabaseSync } from 'node:sqlite'
 import { DamagedStore, MemoryError } from '../../../errors.ts'
 
-/** The SQL files beside this one, in order. Append only. The schema version is the number of files that were applied. */
+/** The SQL files in this folder, in order. Append only. The schema version is the number of files that were applied. */
 export const migrations: readonly string[] = [
   '001-first-schema',
   '002-candidates',
@@ -52,7 +52,7 @@ function readSchemaState(db: DatabaseSync, file: string): 'new' | 'old' | 'known
       hint: 'Nothing was changed. Name another directory for the memory, or restore a backup.',
     })
   }
-  if (version > migrations.length && version < mostMigrations) {
+  if (version > migrations.length && version < maxMigrations) {
     const allowed = `this version of Credence knows schemas up to ${migrations.length}`
     throw new MemoryError('invalid', `The store ${file} has schema ${version}; ${allowed}.`, {
       hint: 'Nothing was changed. Use the newer version that wrote it, or restore a backup.',
@@ -67,7 +67,7 @@ function readSchemaState(db: DatabaseSync, file: string): 'new' | 'old' | 'known
 }
 
 /** No version of Credence will have a schema of this number, so a higher one is damage. */
-const mostMigrations = 1_000
+const maxMigrations = 1_000
 
 /**
  * Tables and indexes of the newest schema that are missing, and properties in the header that are not as they were
@@ -93,7 +93,7 @@ export function schemaProblem(db: DatabaseSync): string | null {
   return wrong === undefined ? null : `its header has ${wrong[0]} ${wrong[1]}, not ${wrong[2]}`
 }
 
-/** Every table and index of the newest schema, and the tables that hold the full-text index. A test compares the list. */
+/** Every table and index of the newest schema, and the tables of the full-text index. A test compares the list. */
 export const schemaNames: readonly string[] = [
   'audience_scopes audiences belief_vectors belief_vectors_in_list beliefs beliefs_by_id beliefs_by_name beliefs_by_update',
   'beliefs_proposed beliefs_superseded changes changes_of_belief changes_of_event derivation events events_by_key',

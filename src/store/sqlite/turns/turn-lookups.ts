@@ -1,4 +1,4 @@
-import { longestOpening, type Turn } from '../../../beliefs/turn.ts'
+import { maxOpeningLength, type Turn } from '../../../beliefs/turn.ts'
 import type { ExportedTurn, TurnFilter, TurnStore } from '../../../beliefs/turn-store.ts'
 import type { TurnIndex, TurnPostings, TurnUnit, TurnView } from '../../../search/turns/turn-index.ts'
 import { BoundedCache } from '../../bounded-cache.ts'
@@ -19,7 +19,7 @@ import { lastCharacter } from '../belief-lookups.ts'
 import { allOf, type Conditions, type Connection, noItems, type ReadForUser } from '../connection.ts'
 import { readPostings } from './turn-postings.ts'
 
-const mostViews = 50
+const maxViews = 50
 
 type OwnTurnRow = TurnRow & { readonly passages: number }
 
@@ -40,7 +40,7 @@ type TurnReads = Pick<TurnStore, 'getTurn' | 'turnIdsStartingWith' | 'listTurns'
 /** Reads turns and their index. */
 export function turnReads(connection: Connection, reading: ReadForUser): TurnReads {
   /** The scopes of a view and their counts, which every recall asks for. */
-  const knownScopes = new BoundedCache<readonly ScopeRow[]>(mostViews)
+  const knownScopes = new BoundedCache<readonly ScopeRow[]>(maxViews)
   connection.onChange(() => knownScopes.clear())
 
   function scopesOf(userId: number, { scopes }: Pick<TurnView, 'scopes'>): readonly ScopeRow[] {
@@ -92,7 +92,7 @@ export function turnReads(connection: Connection, reading: ReadForUser): TurnRea
       WHERE session = ? AND (? IS NULL OR turn_scopes.name IN (SELECT value FROM json_each(?)))
       ORDER BY role <> 0, place LIMIT 1`
     const items = rows.map((row) =>
-      sessionOf(row, connection.value<string>(opening, [longestOpening, row.id, inScopes, inScopes])),
+      sessionOf(row, connection.value<string>(opening, [maxOpeningLength, row.id, inScopes, inScopes])),
     )
     return { items, total: connection.value<number>(count, [userId, ...values]) ?? 0 }
   }
@@ -152,10 +152,10 @@ export function turnReads(connection: Connection, reading: ReadForUser): TurnRea
       places.push(place)
     }
     const found: StoredUnitRow[] = []
-    for (const [session, places] of [...bySession].sort(([one], [other]) => one - other)) {
+    for (const [session, places] of [...bySession].sort(([a], [b]) => a - b)) {
       // Each turn is read once, although most are near several of the rows.
       let next = 0
-      for (const place of places.sort((one, other) => one - other)) {
+      for (const place of places.sort((a, b) => a - b)) {
         const from = Math.max(next, place - reach)
         next = place + reach + 1
         if (from < next) found.push(...connection.all<StoredUnitRow>(between, [session, from, next - 1]))

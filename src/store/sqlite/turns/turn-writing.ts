@@ -104,7 +104,7 @@ export function* insertTurns(
     const placed = [session.id, placeIn(connection, session, at, turn.index), turn.index]
     const said = [roleCode(turn.role), turn.speaker, at, turn.utcOffset, scope, turn.host, originCode(turn.origin)]
     const lengths = units.map(({ length }) => length).join(',')
-    // Null in a record of a turn that an earlier version stored, and that nobody has judged yet.
+    // Null for a turn that an earlier version stored and that was not judged yet.
     const doubtful = turn.doubtful === null ? null : JSON.stringify(turn.doubtful)
     const read = [wordsKey(turn), Number(turn.text.includes('?')), lengths, doubtful]
     insert.run(...journalled, ...placed, ...said, ...read)
@@ -158,7 +158,7 @@ type SpokenTurn = {
   readonly turn: Pick<Turn, 'role' | 'origin' | 'text' | 'speaker'>
 }
 
-/** Brings the derived tables up to date with turns that were written or erased. `finish` writes what was collected, in parts. */
+/** Brings the derived tables up to date with turns that were written or erased. `finish` writes the collected changes in parts. */
 export function openTurnIndexer(connection: Connection) {
   const postings = new PostingsDraft<number>()
   const totals = new Map<number, { units: number; length: number; humanWords: number }>()
@@ -252,7 +252,7 @@ export function eraseTurns(
   return true
 }
 
-/** Removes what a turn says, and the salt of its request. */
+/** Removes the text of a turn, and the salt of its request. */
 export function eraseTurn(
   connection: Connection,
   row: number | undefined,

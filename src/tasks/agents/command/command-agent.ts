@@ -8,7 +8,7 @@ import type { Output, OutputReading } from './read-output.ts'
 
 type Call = {
   readonly prompt: string
-  /** The id of the conversation; a program that was told one keeps its history under it. */
+  /** The id of the conversation; a program that gets one stores its history under it. */
   readonly session: string
   readonly isFirst: boolean
   readonly workspace: string
@@ -37,7 +37,7 @@ export type AgentEnvironment = Readonly<Record<string, string | undefined>>
 /** The environment variables that every program gets. Keys and settings of the user are not passed on. */
 const always = 'PATH HOME LANG TMPDIR SystemRoot USERPROFILE APPDATA LOCALAPPDATA PATHEXT TEMP'.split(' ')
 
-const longestComplaint = 400
+const maxErrorTextLength = 400
 const versionMs = 15_000
 
 export function commandAgent(profile: CommandProfile, environment: AgentEnvironment): Agent {
@@ -60,7 +60,7 @@ export function commandAgent(profile: CommandProfile, environment: AgentEnvironm
     },
     start: async ({ workspace }) => {
       const promptFiles = await mkdtemp(join(tmpdir(), 'credence-prompt-'))
-      // Aborted when the agent is stopped, whatever time the task has left.
+      // Aborted when the agent is stopped, even before the task's time is up.
       const stopping = new AbortController()
       const running = new Set<Promise<unknown>>()
       const run = async (program: Pick<Program, 'args' | 'signal' | 'input' | 'onStart'>): Promise<Ending> => {
@@ -138,7 +138,7 @@ const isSet = (entry: readonly [string, string | undefined]): entry is [string, 
 
 function complaintOf({ name }: CommandProfile, { exitCode, killedBy, stderr }: Ending): string {
   const how = killedBy === null ? `ended with exit code ${exitCode}` : `was ended by ${killedBy}`
-  const said = stderr.trim().slice(-longestComplaint)
+  const said = stderr.trim().slice(-maxErrorTextLength)
   return said === '' ? `${name} ${how}.` : `${name} ${how}: ${said}`
 }
 
@@ -153,7 +153,7 @@ async function versionOf(
     const [line = ''] = stdout.toString('utf8').trim().split('\n')
     return exitCode === 0 && line !== '' ? line.slice(0, 100) : 'unknown'
   } catch {
-    // A version is good to know, but a program that will not say it may still work.
+    // A program that does not report its version may still work.
     return 'unknown'
   }
 }

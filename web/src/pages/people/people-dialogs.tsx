@@ -4,7 +4,7 @@ import { ask, type Refusal } from '../../api/client.ts'
 import { Button, CopyButton } from '../../ui/elements.tsx'
 import { Choice, Dialog, Field, FormDialog } from '../../ui/form.tsx'
 
-const longestName = 64
+const maxNameLength = 64
 const nameHelp = 'a-z, 0-9, dot, hyphen, underscore and @'
 
 /** Adds a person, and shows their first token, which the server does not keep. */
@@ -34,7 +34,7 @@ export function AddPerson({ onClose, onAdded }: { readonly onClose: () => void; 
   }
   return (
     <FormDialog title="Add a person" submit="Add" isIdle={name === ''} onClose={onClose} onSubmit={add}>
-      <Field label="Name" value={name} onInput={setName} maxLength={longestName} help={nameHelp} isRequired />
+      <Field label="Name" value={name} onInput={setName} maxLength={maxNameLength} help={nameHelp} isRequired />
     </FormDialog>
   )
 }
@@ -56,7 +56,7 @@ export function CreateTeam({ people, onClose, onCreate }: CreateTeamProps) {
       onClose={onClose}
       onSubmit={() => onCreate({ name, owner })}
     >
-      <Field label="Name" value={name} onInput={setName} maxLength={longestName} help={nameHelp} isRequired />
+      <Field label="Name" value={name} onInput={setName} maxLength={maxNameLength} help={nameHelp} isRequired />
       <Choice
         label="Owner, who adds the members"
         value={owner}

@@ -91,7 +91,7 @@ export const StrengthChip = ({ strength }: { readonly strength: Strength | 'exac
 
 const signs: Readonly<Record<ApiExplanation['op'], string>> = { leaf: '', sum: 'sum of', product: 'product of' }
 
-/** The numbers behind a score, down to the last one. */
+/** All terms of a score. */
 export const ExplanationTree = ({ explanation }: { readonly explanation: ApiExplanation }) => (
   <ul class="tree">
     <Node explanation={explanation} />
