@@ -17,18 +17,18 @@ const budgets: Readonly<Record<string, number>> = {
   mcp: 750,
   memory: 11_300,
   'memory/mirror': 2_500,
-  'memory/sync': 1_150,
+  'memory/sync': 1_200,
   models: 650,
-  operations: 4_100,
+  operations: 4_150,
   proxy: 900,
   search: 4_750,
   store: 1_050,
   'store/copy': 250,
   'store/postgres': 1_900,
-  'store/sqlite': 5_050,
+  'store/sqlite': 5_100,
   tasks: 4_850,
 }
-const maxLines = 68_700
+const maxLines = 68_800
 /** Max lines of the TypeScript and CSS of the dashboard, in `web`. */
 const maxWebLines = 12_250
 
