@@ -6,16 +6,16 @@ import { describe, expect, it } from 'vitest'
  * Raising a budget is a commit of its own that says why.
  */
 const budgets: Readonly<Record<string, number>> = {
-  '': 1_450,
+  '': 1_400,
   adapters: 600,
   beliefs: 900,
-  cli: 14_100,
+  cli: 14_200,
   'cli/resident': 250,
-  eval: 10_100,
+  eval: 10_150,
   files: 850,
   http: 1_650,
   mcp: 750,
-  memory: 11_300,
+  memory: 11_350,
   'memory/mirror': 2_500,
   'memory/sync': 1_200,
   models: 650,
@@ -28,7 +28,7 @@ const budgets: Readonly<Record<string, number>> = {
   'store/sqlite': 5_100,
   tasks: 4_850,
 }
-const maxLines = 68_800
+const maxLines = 69_000
 /** Max lines of the TypeScript and CSS of the dashboard, in `web`. */
 const maxWebLines = 12_250
 

@@ -5,7 +5,7 @@ import type { BeliefChange, EventStamp, Seen } from '../../beliefs/journal.ts'
 import type { KnownEvents, SyncEvent, SyncStore } from '../../beliefs/sync-store.ts'
 import { conflict, forbidden, invalid, unavailable } from '../../errors.ts'
 import { omitUndefined } from '../../omit-undefined.ts'
-import { commitThrough, created, erased } from '../change/transaction.ts'
+import { commitThrough, createChange, eraseChange } from '../change/transaction.ts'
 import type { Ports } from '../ports.ts'
 import { type DeviceFile, newDeviceId, type SyncDevice } from './device.ts'
 import { fingerprintsOfStatement, fingerprintsOfTurn } from './fingerprints.ts'
@@ -324,7 +324,7 @@ export async function takeForgetting(
     if ((await store.getTurn(user, id)) !== null) turns.add(id)
   const [first] = events
   if (first === undefined || beliefs.size + turns.size === 0) return
-  const changes: BeliefChange[] = [...[...beliefs.values()].map(erased), ...notices.map(created)]
+  const changes: BeliefChange[] = [...[...beliefs.values()].map(eraseChange), ...notices.map(createChange)]
   const { actor, origin } = first
   const commit = {
     user,
@@ -350,7 +350,7 @@ export async function forgetAgain(
   const changes: BeliefChange[] = []
   for (const id of beliefIds) {
     const belief = await ports.store.get(user, id)
-    if (belief !== null) changes.push(erased(belief))
+    if (belief !== null) changes.push(eraseChange(belief))
   }
   const by = { user, kind: 'forget', actor: 'tool', origin: 'restore', key: null, undoes: null } as const
   const at = ports.now().toISOString()

@@ -20,7 +20,7 @@ import { answerPacked, notASync, packedSender } from '../../../memory/sync/messa
 import { defineCommand, UsageError } from '../../command/command.ts'
 import { flag, memoryOptions, optional, text, texts } from '../../command/options.ts'
 import type { Session } from '../../session.ts'
-import { counted, harmless, lines, table } from '../../text/output.ts'
+import { lines, pluralize, stripControlCharacters, table } from '../../text/output.ts'
 
 const lockWaitMs = 600_000
 
@@ -78,14 +78,14 @@ export const sync = defineCommand({
           text: () =>
             lines(
               reports.map(({ target: one, received, sent }) => {
-                const extent = `Received ${counted(received, 'change')} and sent ${sent}.`
+                const extent = `Received ${pluralize(received, 'change')} and sent ${sent}.`
                 return reports.length === 1 ? extent : `${one}: ${extent}`
               }),
             ),
           notes: reports.flatMap(({ skipped }) =>
             skipped.length === 0
               ? []
-              : `${counted(skipped.length, 'file')} of the folder cannot be read yet (half-copied, or earlier ones are missing) and will be taken later: ${skipped.join(', ')}`,
+              : `${pluralize(skipped.length, 'file')} of the folder cannot be read yet (half-copied, or earlier ones are missing) and will be taken later: ${skipped.join(', ')}`,
           ),
         }
       } finally {
@@ -114,7 +114,7 @@ async function statusOf(context: SyncContext) {
         `This device: ${name} (${device})`,
         excluded.length > 0 && `Left out: ${excluded.join(', ')}`,
         others.length > 0 &&
-          table([['device', 'last seen'], ...others.map((one) => [harmless(one.name), one.lastSeenAt])]),
+          table([['device', 'last seen'], ...others.map((one) => [stripControlCharacters(one.name), one.lastSeenAt])]),
         targets.length === 0
           ? 'Not synced yet. Begin with `credence sync ssh://HOST` or a folder.'
           : table([
@@ -156,7 +156,7 @@ async function confirmFirst({ ports, user, file }: SyncContext, target: string, 
   const { total: beliefs } = await ports.store.list({ user }, { limit: 1, offset: 0 })
   const { total: turns } = await ports.store.listTurns({ user }, { limit: 1, offset: 0 })
   const { excluded } = await file.read()
-  const extent = `${counted(beliefs, 'belief')} and ${counted(turns, 'turn')}${excluded.length === 0 ? '' : ` (without ${excluded.join(', ')})`}`
+  const extent = `${pluralize(beliefs, 'belief')} and ${pluralize(turns, 'turn')}${excluded.length === 0 ? '' : ` (without ${excluded.join(', ')})`}`
   if (!session.terminal.isInteractive())
     throw new UsageError(`The first sync with ${target} would exchange ${extent}.`, 'Confirm it with --yes.')
   const question = `Exchange ${extent}, with their history, with ${target}? Settings and tokens stay here.`
