@@ -147,6 +147,8 @@ const requests: { readonly [Name in RouteName]: () => Promise<Request> } = {
     },
   }),
   why: async () => ({ path: '/recall/why', body: { message: 'Is redis up?', beliefId: await idOf('Redis') } }),
+  giveFeedback: async () => ({ path: '/recall/feedback', body: { id: await idOf('Redis'), verdict: 'useful' } }),
+  listFeedback: async () => ({ path: '/recall/feedback' }),
   remedies: async () => ({
     path: '/recall/remedies',
     body: { message: 'Push to prod?', beliefId: await idOf('release day'), wish: 'present', aliases: ['prod'] },

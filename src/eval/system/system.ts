@@ -146,3 +146,6 @@ export const turnBaselines = (suite: string | undefined): readonly TurnSystemNam
   'chance',
   'none',
 ]
+
+/** Whether a system is one that public suites are always compared with, and that nobody develops. */
+export const isBaselineName = (name: string): boolean => turnBaselines('ama-bench').some((known) => known === name)

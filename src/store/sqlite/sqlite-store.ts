@@ -151,6 +151,14 @@ function openStore(options: SqliteStoreOptions, openWith: (readonly: boolean) =>
       const { readCounts } = await loadCounts()
       return reading(user, new Map(), (userId) => readCounts(connection, userId, ids))
     },
+    countFeedback: async (user, feedback) => {
+      const { addFeedback } = await loaded(loadCounts())
+      await connection.writeInTurn(() => addFeedback(connection, users.findOrAdd(user), feedback))
+    },
+    feedback: async (user, ids) => {
+      const { readFeedback } = await loadCounts()
+      return reading(user, [], (userId) => readFeedback(connection, userId, ids))
+    },
     recallDays: async (user) => {
       const { readDays } = await loadCounts()
       return reading(user, [], (userId) => readDays(connection, userId))
