@@ -9,13 +9,13 @@ const budgets: Readonly<Record<string, number>> = {
   '': 1_450,
   adapters: 600,
   beliefs: 800,
-  cli: 13_800,
+  cli: 14_250,
   'cli/resident': 250,
   eval: 10_000,
   files: 850,
   http: 1_650,
   mcp: 750,
-  memory: 11_300,
+  memory: 11_600,
   'memory/mirror': 2_500,
   models: 650,
   operations: 4_100,
@@ -27,7 +27,7 @@ const budgets: Readonly<Record<string, number>> = {
   'store/sqlite': 4_800,
   tasks: 4_800,
 }
-const maxLines = 66_550
+const maxLines = 67_400
 /** Max lines of the TypeScript and CSS of the dashboard, in `web`. */
 const maxWebLines = 12_250
 
