@@ -85,3 +85,7 @@ export const maxOpeningLength = 200
 /** Commands (`/compact`, but not the path `/etc/hosts`) and tagged text of programs are not the person's words. */
 export const isSaidByPerson = (text: string): boolean =>
   !/^\s*\/[a-z][\w:-]*(?:\s|$)/i.test(text) && !/^\s*<[a-z][\w-]*>[\s\S]*<\/[\w-]+>\s*$/i.test(text)
+
+/** Gemini CLI puts what a hook said at the start of the session before the first prompt, escaped, in a tag of its own. */
+export const withoutHookContext = (prompt: string): string =>
+  prompt.replace(/^<hook_context>[^<]*<\/hook_context>\s*/, '')
