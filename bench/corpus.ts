@@ -66,7 +66,7 @@ export const benchScope = 'domain:work'
 
 /**
  * Invented words to name things with. Their number grows more slowly than the store, as vocabularies do (Heaps' law), but
- * fast enough that a name means about one thing in a small store and in a large one: what is measured is the cost of
+ * fast enough that a name means about one thing in a small store and in a large one: the benchmark measures the cost of
  * finding it, not of returning more.
  */
 function vocabularyFor(count: number, random: () => number): () => string {
@@ -167,7 +167,7 @@ export function generateMessages(
 
 /** Leaves out one letter of the longest word, after the second. */
 function withSlip(random: () => number, form: string): string {
-  const longest = form.split(' ').sort((one, other) => other.length - one.length)[0] as string
+  const longest = form.split(' ').sort((a, b) => b.length - a.length)[0] as string
   if (longest.length < 6) return form
   const at = 2 + Math.floor(random() * (longest.length - 3))
   return form.replace(longest, longest.slice(0, at) + longest.slice(at + 1))

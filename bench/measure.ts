@@ -11,7 +11,7 @@ export function spreadOf(sample: readonly number[]): Spread {
 }
 
 function quantile(sample: readonly number[], share: number): number {
-  const sorted = [...sample].sort((one, other) => one - other)
+  const sorted = [...sample].sort((a, b) => a - b)
   return sorted[Math.max(0, Math.min(sorted.length - 1, Math.ceil(share * sorted.length) - 1))] ?? Number.NaN
 }
 

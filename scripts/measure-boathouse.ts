@@ -49,7 +49,8 @@ await memory.hear(
 if (isVectors) await memory.embedTexts()
 const unused = () => Promise.reject(new Error('Plain BM25 opens nothing.'))
 const plain = await openTurnSystem('bm25-turns', { open: unused, openEmbedder: unused, version: '' })
-const [user, scope] = ['person', 'project:boathouse']
+const user = 'person'
+const scope = 'project:boathouse'
 await plain.hear(turns.map((turn) => ({ ...turn, user, scope })))
 
 type Counts = Record<'questions' | 'first' | 'in 5' | 'in 10' | 'bm25 first' | 'bm25 in 10' | 'fires' | 'shown', number>

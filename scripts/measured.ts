@@ -55,7 +55,8 @@ function provenanceLines(rows: readonly ComparisonRow[], packs: readonly ListedP
 
 /** The document with the text between its markers replaced. */
 export function withMeasured(document: string, file: string, measured: string): string {
-  const [from, to] = [document.indexOf(start), document.indexOf(end)]
+  const from = document.indexOf(start)
+  const to = document.indexOf(end)
   if (from < 0 || to < from) throw new Error(`${file}: has no ${start} with ${end} after it.`)
   return `${document.slice(0, from + start.length)}\n${measured}\n${document.slice(to)}`
 }

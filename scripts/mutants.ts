@@ -213,16 +213,23 @@ function randomMutants({ name, files, count, tests }: Area, seed: string): reado
           })
           return changed.map((after, nth) => ({
             hash: createHash('sha256').update([seed, file, line, operator, nth].join('\n')).digest('hex'),
-            ...{ file, from: line, to: after, operator },
+            file,
+            from: line,
+            to: after,
+            operator,
           }))
         })
       })
     })
   return sites
-    .toSorted((one, other) => (one.hash < other.hash ? -1 : 1))
+    .toSorted((a, b) => (a.hash < b.hash ? -1 : 1))
     .slice(0, count)
     .map(({ hash, file, from, to, operator }) => ({
-      ...{ id: `${name}-${hash.slice(0, 6)}`, promise: `random: ${operator} in ${file}`, file, from, to },
+      id: `${name}-${hash.slice(0, 6)}`,
+      promise: `random: ${operator} in ${file}`,
+      file,
+      from,
+      to,
       tests: [...new Set([...testsImporting(file), ...tests])],
     }))
 }

@@ -20,7 +20,7 @@ import * as fields from './operations/shared-fields.ts'
 
 type Argument = {
   readonly name: string
-  /** A function where the schema depends on the value, so that an error is about the form that was meant. */
+  /** A function if the schema depends on the value, so that an error is about the intended form. */
   readonly schema: z.ZodType | ((value: unknown) => z.ZodType)
 }
 
@@ -29,7 +29,7 @@ type Shape<Options> = { readonly [Name in keyof Options]-?: z.ZodType<Exclude<Op
 
 /**
  * An object with these properties and no others, all of them optional but those in `required`. Like the messages of the
- * custom schemas below, the message of its errors says what is allowed.
+ * custom schemas below, its error message lists the allowed properties.
  */
 function object<Options>(shape: Shape<Options>, required: readonly (keyof Options)[] = []): z.ZodType<Options> {
   const properties = Object.entries<z.ZodType>(shape).map(([name, schema]) => {
@@ -116,16 +116,21 @@ const existing = object<{ readonly reference: string }>({ reference: text }, ['r
 const argument = (name: string, schema: Argument['schema'] = text): Argument => ({ name, schema })
 const options = <Options>(shape: Shape<Options>): Argument => argument('options', object<Options>(shape).optional())
 /** An argument that is an object and must be given, with those of its properties that must be given too. */
-const needed = <Options>(name: string, required: readonly (keyof Options)[], shape: Shape<Options>): Argument =>
-  argument(name, object<Options>(shape, required))
-const [message, query, reference] = [argument('message'), argument('query'), argument('reference')]
+const requiredArgument = <Options>(
+  name: string,
+  required: readonly (keyof Options)[],
+  shape: Shape<Options>,
+): Argument => argument(name, object<Options>(shape, required))
+const message = argument('message')
+const query = argument('query')
+const reference = argument('reference')
 const keyed = options<api.KeyOption>(key)
 const extent = { wholeChain: flag, keepTurns: flag }
 const scoped = options<api.ScopeOption>({ scopes: texts })
 
 const functions = {
   openMemory: [
-    needed<MemoryOptions>('options', ['dir'], {
+    requiredArgument<MemoryOptions>('options', ['dir'], {
       dir: directory,
       store: text,
       user: text,
@@ -145,7 +150,7 @@ const functions = {
   renderContext: [argument('context', z.looseObject({ pinned: list, relevant: list, questions: list, quotes: list }))],
   shadowRecall: [
     argument('memory', openedMemory),
-    needed<ShadowRecallOptions>('options', ['dir'], {
+    requiredArgument<ShadowRecallOptions>('options', ['dir'], {
       dir: directory,
       evalStoreDir: directory,
       sessionKey: text,
@@ -156,7 +161,7 @@ const functions = {
 
 const methods: { readonly [Name in keyof api.Memory]: readonly Argument[] } = {
   remember: [
-    needed<api.Statement>('statement', ['content'], {
+    requiredArgument<api.Statement>('statement', ['content'], {
       ...schemasOf(fields.draft),
       ...origin,
       ...key,
@@ -195,7 +200,7 @@ const methods: { readonly [Name in keyof api.Memory]: readonly Argument[] } = {
   embedTexts: [options<api.EmbedOptions>({ limit: number, signal, onProgress: callback })],
   meaningStatus: [],
   forgetTurns: [
-    needed<TurnSelection>('selection', [], { turn: text, session: text, ...period, containing: text }),
+    requiredArgument<TurnSelection>('selection', [], { turn: text, session: text, ...period, containing: text }),
     options<api.ForgetTurnsOptions>({ ...key, dryRun: flag }),
   ],
   recall: [message, options(recall)],
@@ -223,11 +228,16 @@ const methods: { readonly [Name in keyof api.Memory]: readonly Argument[] } = {
   remedies: [
     message,
     reference,
-    needed<api.RemedyOptions>('options', ['wish'], { ...recall, wish, aliases: texts, cases: z.array(keptCase) }),
+    requiredArgument<api.RemedyOptions>('options', ['wish'], {
+      ...recall,
+      wish,
+      aliases: texts,
+      cases: z.array(keptCase),
+    }),
   ],
   correct: [
     reference,
-    needed<api.Correction>('correction', ['content'], {
+    requiredArgument<api.Correction>('correction', ['content'], {
       ...schemasOf(fields.correction),
       ...origin,
       ...key,
@@ -244,7 +254,13 @@ const methods: { readonly [Name in keyof api.Memory]: readonly Argument[] } = {
   setWhy: [reference, argument('why'), keyed],
   edit: [
     reference,
-    needed<Edits>('edits', [], { why: text, pinned: flag, addAliases: texts, removeAliases: texts, scopes: texts }),
+    requiredArgument<Edits>('edits', [], {
+      why: text,
+      pinned: flag,
+      addAliases: texts,
+      removeAliases: texts,
+      scopes: texts,
+    }),
     options<api.EditOptions>({ ...key, ...version }),
   ],
   resolve: [
@@ -354,7 +370,7 @@ function issueError(name: string, argumentName: string, issue: z.core.$ZodIssue,
     return invalid(message, `The options are ${issue.message}.`)
   }
   const wrong = path.reduce((inner: unknown, step) => (isObject(inner) ? inner[step] : undefined), value)
-  return invalid(`${name}: ${placeOf(path)} is ${shown(wrong)}; it must be ${allowedBy(issue)}.`, seeDocs)
+  return invalid(`${name}: ${placeOf(path)} is ${formatValue(wrong)}; it must be ${allowedBy(issue)}.`, seeDocs)
 }
 
 const typeNames: Readonly<Record<string, string>> = {
@@ -372,7 +388,7 @@ function allowedBy(issue: z.core.$ZodIssue): string {
 }
 
 /** A wrong value as an error message shows it. */
-function shown(value: unknown): string {
+function formatValue(value: unknown): string {
   if (value === undefined) return 'missing'
   if (typeof value === 'string') return JSON.stringify(value.length > 60 ? `${value.slice(0, 60)}…` : value)
   if (typeof value === 'function') return 'a function'

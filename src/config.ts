@@ -38,7 +38,10 @@ const count = (given: number, min: number, meaning: string): Setting<number> => 
 const isText = (given: unknown): boolean => typeof given === 'string' && given !== ''
 
 const text = <Default extends string | null>(given: Default, defaultText: string, meaning: string) => ({
-  ...{ default: given as string | Default, defaultText, meaning, isValue: isText },
+  default: given as string | Default,
+  defaultText,
+  meaning,
+  isValue: isText,
   allowed: 'Write a non-empty text.',
   read: (written: string): unknown => written,
 })
@@ -50,7 +53,7 @@ const choice = <const Choice extends string>(choices: readonly [Choice, ...Choic
   allowed: `Write ${choices.join(' or ')}.`,
 })
 
-/** https, or http on this machine: what people said is sent there. */
+/** https, or http on this machine, because private messages are sent there. */
 const isEndpoint = (given: unknown): boolean =>
   typeof given === 'string' &&
   /^(?:https:\/\/[^\s@?#]|http:\/\/(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])(?=[:/]|$))[^\s@?#]*$/u.test(given)
@@ -113,7 +116,7 @@ export const settingsSchema = {
   ),
   benchmarkBaselineSnapshotsEnabled: flag('Allow storing accepted runs as baselines.', true),
   benchmarkDeltaReporterEnabled: flag('Allow comparing the latest runs with a baseline.', true),
-  // Null, because the default lies below the memory directory, which is known only later.
+  // Null, because the default is below the memory directory, which is known only later.
   evalStoreDir: text(
     null,
     '`state/evals` in the memory directory',
@@ -134,7 +137,7 @@ export const environmentName = (setting: string): string =>
 /** Read elsewhere: the memory directory is where settings are found, and debugging must work when settings do not. */
 const otherVariables = ['CREDENCE_DIR', 'CREDENCE_STORE', 'CREDENCE_DEBUG', 'CREDENCE_MODEL_KEY']
 
-/** Settings as they stand in one place; what is not set there is absent. */
+/** The settings of one source; settings that it does not set are absent. */
 export type SomeSettings = Partial<Record<SettingName, string | boolean | number | readonly string[]>>
 
 /** Settings read from the text of a `config.json`; `source` names the file in errors. */
@@ -179,7 +182,7 @@ export function resolveSettings(places: readonly SomeSettings[]): Settings {
   return Object.fromEntries(resolved) as Settings
 }
 
-/** The object in the JSON text of a file. `hint` says what to write. */
+/** The object in the JSON text of a file. `hint` describes the expected content. */
 export function objectInFile(text: string, file: string, hint: string): Readonly<Record<string, unknown>> {
   let value: unknown
   try {

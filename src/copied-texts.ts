@@ -16,9 +16,9 @@ export type CopyOptions = {
 }
 
 export type ErasedCopies = {
-  /** Files that held a forgotten text and no longer do. */
+  /** Files from which a forgotten text was removed. */
   readonly changed: readonly string[]
-  /** Files that may still hold one, because they could not be changed. */
+  /** Files that may still contain one, because they could not be changed. */
   readonly unchanged: readonly { readonly file: string; readonly reason: string }[]
 }
 
@@ -40,7 +40,8 @@ export async function eraseCopies(
       unchanged.push({ file, reason: error instanceof Error ? error.message : String(error) })
     }
   }
-  const [state, live] = [join(dir, 'state'), storeFile(dir)]
+  const state = join(dir, 'state')
+  const live = storeFile(dir)
   const evals = evalStoreDir ?? join(state, 'evals')
   const { user, actor, origin, at = new Date().toISOString(), turnIds = [], beliefIds } = forgotten
   if (existsSync(evals)) {
@@ -77,7 +78,8 @@ export async function copiesOf(
   { dir, evalStoreDir }: { readonly dir: string } & Pick<CopyOptions, 'evalStoreDir'>,
   texts: ForgottenTexts,
 ): Promise<readonly string[]> {
-  const [state, live] = [join(dir, 'state'), storeFile(dir)]
+  const state = join(dir, 'state')
+  const live = storeFile(dir)
   const evals = evalStoreDir ?? join(state, 'evals')
   const eraser = new Eraser(texts)
   const isOwn = (folder: string): boolean =>

@@ -27,12 +27,12 @@ describe('editsBetween', () => {
   it('is a symmetric count that is zero only for equal words', () => {
     const word = fc.string({ maxLength: 12 })
     fc.assert(
-      fc.property(word, word, (one, other) => {
-        const edits = editsBetween(one, other)
+      fc.property(word, word, (a, b) => {
+        const edits = editsBetween(a, b)
 
-        expect(edits).toBe(editsBetween(other, one))
-        expect(edits === 0).toBe(one === other)
-        expect(edits).toBeLessThanOrEqual(Math.max(one.length, other.length))
+        expect(edits).toBe(editsBetween(b, a))
+        expect(edits === 0).toBe(a === b)
+        expect(edits).toBeLessThanOrEqual(Math.max(a.length, b.length))
       }),
     )
   })

@@ -2,8 +2,8 @@
 export type ErrorCode = 'invalid' | 'not_found' | 'conflict' | 'forbidden' | 'unavailable'
 
 /**
- * The only error a caller is expected to handle; anything else is a bug. The message says what was wrong, the value
- * given and what is allowed; the hint says what to do next.
+ * The only error a caller is expected to handle; anything else is a bug. The message has the problem, the given
+ * value and the allowed values; the hint has the next step.
  */
 export class MemoryError extends Error {
   override readonly name = 'MemoryError'
@@ -43,7 +43,7 @@ const checkPlace = 'Check the disk and the permissions of the directory, or use 
 const freeSpace = 'Free some space and try again.'
 const closeFiles = 'End programs that are not needed, or raise the limit of open files (`ulimit -n`).'
 
-/** Why the system did not let this program use a file, and what to do. */
+/** The reason why the system refused a file, and the next step. */
 const fileProblems: Readonly<Record<string, readonly [problem: string, hint: string]>> = {
   EROFS: ['its disk is read-only', checkPlace],
   EACCES: ['you have no permission', checkPlace],
@@ -71,7 +71,7 @@ export async function nullIfNotFound<Result>(find: () => Promise<Result>): Promi
 const callsWithoutPath = ['write', 'fsync', 'fdatasync', 'ftruncate']
 
 /**
- * The error as a caller is expected to handle it: a MemoryError as it is, or one that says why the system refused a file.
+ * The error as a caller is expected to handle it: a MemoryError as it is, or a new one for a file that the system refused.
  * Null for every other error, which is a bug.
  */
 export function expectedError(error: unknown): MemoryError | null {

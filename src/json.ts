@@ -4,7 +4,7 @@ export type JsonObject = Readonly<Record<string, unknown>>
 export const isObject = (value: unknown): value is JsonObject =>
   value !== null && typeof value === 'object' && !Array.isArray(value)
 
-/** The value of a JSON text; undefined where it is none. */
+/** The value of a JSON text; undefined if the text is not JSON. */
 export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text)
@@ -21,7 +21,7 @@ export function parseObject(text: string): JsonObject | null {
 
 const maxTried = 500
 
-/** The first JSON object in a text that `accepts` takes, whatever stands before it. No brace may follow it. */
+/** The first JSON object in a text that `accepts` takes, after any other text. No brace may follow it. */
 export function objectIn(text: string, accepts: (value: JsonObject) => boolean = () => true): JsonObject | null {
   const end = text.lastIndexOf('}') + 1
   for (const { index } of [...text.matchAll(/\{/gu)].slice(0, maxTried)) {
@@ -37,6 +37,6 @@ export function canonicalJson(value: unknown): string {
   if (value === null || typeof value !== 'object') return JSON.stringify(value) ?? 'null'
   const fields = Object.entries(value)
     .filter(([, field]) => field !== undefined)
-    .sort(([one], [other]) => (one < other ? -1 : 1))
+    .sort(([a], [b]) => (a < b ? -1 : 1))
   return `{${fields.map(([name, field]) => `${JSON.stringify(name)}:${canonicalJson(field)}`).join(',')}}`
 }

@@ -29,8 +29,8 @@ export type MemoryOptions = {
   /** Makes the mirror `MEMORY.md` when there is none. An existing one is always kept up to date. Default false. */
   readonly mirror?: boolean
   /**
-   * Whose word an edit of `MEMORY.md` is. `document`: what concerns `user:universal`, standing instructions or what another
-   * author stated waits for a person. `person`: nobody else can write to the file, so nothing waits. Default `document`.
+   * The authority of an edit of `MEMORY.md`. `document`: edits of `user:universal`, of standing instructions or of another
+   * author's statements wait for review. `person`: only you can write to the file, so nothing waits. Default `document`.
    */
   readonly mirrorAuthority?: 'document' | 'person'
   /**
@@ -43,7 +43,7 @@ export type MemoryOptions = {
   readonly semanticModel?: string
   /** The share of a context's beliefs that agents, tools and models may have, 0 to 1. Default 0.25. */
   readonly agentShare?: number
-  /** How readily recall quotes what was said: `quiet`, `normal` or `eager`. Default `normal`. */
+  /** How readily recall quotes conversations: `quiet`, `normal` or `eager`. Default `normal`. */
   readonly recallBoldness?: 'normal' | 'quiet' | 'eager'
   /** Called when the mirror could not be brought up to date. A change never fails because of it. */
   readonly onMirrorProblem?: (problem: Error) => void

@@ -20,8 +20,8 @@ export function withOffset(at: string, utcOffset: number | null): string {
 }
 
 /**
- * The UTC offset at the end of a time, in minutes; null if it has none. +00:00 is none: programs write it for Z, whatever
- * the time zone of the person is.
+ * The UTC offset at the end of a time, in minutes; null if it has none. +00:00 counts as none: programs write it for Z,
+ * regardless of the person's time zone.
  */
 export function offsetIn(time: string): number | null {
   const [, sign, hours, minutes] =
@@ -41,7 +41,7 @@ export function parseTime(what: 'since' | 'until', given: string): number {
   )
 }
 
-/** The first moment of a day such as 2026-05-08 in the time zone of the process, or of one so many days later. */
+/** The first moment of a day such as 2026-05-08 in the time zone of the process, or of the day `later` days after it. */
 export function startOfDay(day: string, later = 0): number {
   // A day alone would be read as UTC.
   const start = new Date(`${day}T00:00:00`)

@@ -75,7 +75,8 @@ describe('modules of src that a command loads', () => {
   it('a server that answers a recall loads neither evaluation nor tasks', async () => {
     using directory = temporaryDirectory()
     modulesOf(directory.path, 'before', commands[0].argv)
-    const [list, dir] = [join(directory.path, 'served.txt'), join(directory.path, 'memory')]
+    const list = join(directory.path, 'served.txt')
+    const dir = join(directory.path, 'memory')
     const env = { PATH: process.env.PATH, HOME: directory.path, MODULES: list }
     const argv = [...program, 'serve', '--port', '0', '--json', '--dir', dir]
     const server = spawn(process.execPath, argv, { cwd: directory.path, env, stdio: ['ignore', 'pipe', 'inherit'] })

@@ -6,28 +6,29 @@ import { describe, expect, it } from 'vitest'
  * Raising a budget is a commit of its own that says why.
  */
 const budgets: Readonly<Record<string, number>> = {
-  '': 1_450,
+  '': 1_400,
   adapters: 600,
-  beliefs: 800,
-  cli: 14_250,
+  beliefs: 900,
+  cli: 14_650,
   'cli/resident': 250,
-  eval: 10_000,
+  eval: 10_150,
   files: 850,
   http: 1_650,
   mcp: 750,
-  memory: 11_600,
+  memory: 11_650,
   'memory/mirror': 2_500,
+  'memory/sync': 1_150,
   models: 650,
   operations: 4_100,
   proxy: 900,
   search: 4_750,
-  store: 1_000,
+  store: 1_050,
   'store/copy': 250,
   'store/postgres': 1_900,
-  'store/sqlite': 4_800,
-  tasks: 4_800,
+  'store/sqlite': 5_050,
+  tasks: 4_850,
 }
-const maxLines = 67_400
+const maxLines = 69_650
 /** Max lines of the TypeScript and CSS of the dashboard, in `web`. */
 const maxWebLines = 12_250
 

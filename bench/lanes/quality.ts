@@ -17,14 +17,14 @@ import { libraries } from '../peers/libraries.ts'
 import { type Peer, peerSystem, uncutSystem } from '../peers/ranker.ts'
 import type { Lane } from '../run.ts'
 
-/** What a list of results is usually cut to, and what the published comparison cuts to. */
+/** The usual length of a list of results, also in the published comparison. */
 const topK = 20
 
 const packIds = ['retrieval-precision', 'retrieval-hard', 'session-drift']
 const packsDirectory = fileURLToPath(new URL('../../packs', import.meta.url))
 const examples = fileURLToPath(new URL('../../examples/systems', import.meta.url))
 
-/** How good the answers are, ours and others', on the same cases behind the same screen. */
+/** How good the answers are, ours and others', on the same cases with the same neutral ids. */
 export const qualityLane: Lane = {
   name: 'quality',
   summary: 'answers on our retrieval packs, beside search libraries and memory servers',
@@ -86,7 +86,7 @@ function contestants(backends: Systems, quick: boolean): readonly Contestant[] {
 /** The k and threshold that suit a peer best, chosen on cases that are in none of the packs. */
 async function cutFor(peer: Peer, calibration: Pack) {
   const rankings = await rankingsOf(calibration, uncutSystem(peer))
-  const scores = rankings.flatMap(({ hits }) => hits.map(({ score }) => score)).sort((one, other) => one - other)
+  const scores = rankings.flatMap(({ hits }) => hits.map(({ score }) => score)).sort((a, b) => a - b)
   const thresholds = peer.hasScores
     ? Array.from({ length: 200 }, (_, step) => scores[Math.floor((step * (scores.length - 1)) / 199)] ?? 0)
     : [0]

@@ -82,7 +82,7 @@ function rank({ ids, lengths, averageLength, postings }: Index, query: string): 
     }
   }
   return [...scores]
-    .sort(([, one], [, other]) => other - one)
+    .sort(([, a], [, b]) => b - a)
     .slice(0, cutoff)
     .map(([document]) => ids[document] as string)
 }
@@ -91,7 +91,7 @@ function rank({ ids, lengths, averageLength, postings }: Index, query: string): 
 function ndcg(ranking: readonly string[], relevant: ReadonlyMap<string, number>): number {
   const discounted = (grades: readonly number[]): number =>
     grades.reduce((sum, grade, position) => sum + grade / Math.log2(position + 2), 0)
-  const ideal = [...relevant.values()].sort((one, other) => other - one).slice(0, cutoff)
+  const ideal = [...relevant.values()].sort((a, b) => b - a).slice(0, cutoff)
   return discounted(ranking.map((id) => relevant.get(id) ?? 0)) / discounted(ideal)
 }
 

@@ -80,8 +80,13 @@ async function measured(turns: number, directory: string) {
     const start = performance.now()
     const cpuStart = cpuNow()
     await hear(ports, {
-      ...{ user, author: { actor: 'person', origin: 'bench' }, agent: null, view: [scope], scopes: [scope] },
-      ...{ turns: part, learn: 'nothing' },
+      user,
+      author: { actor: 'person', origin: 'bench' },
+      agent: null,
+      view: [scope],
+      scopes: [scope],
+      turns: part,
+      learn: 'nothing',
     })
     keepMs += performance.now() - start
     keepCpuMs += cpuNow() - cpuStart

@@ -35,7 +35,7 @@ function recallAims({ rows, ingest, users }: RecallFigures): readonly Aim[] {
   const fastest = (beliefs: number) =>
     exact
       .filter((row) => row.beliefs === beliefs && !row.system.startsWith('credence'))
-      .sort((one, other) => one.ratio.median - other.ratio.median)[0]
+      .sort((a, b) => a.ratio.median - b.ratio.median)[0]
   const beside = (beliefs: number, least: number, aim: string): readonly Aim[] => {
     const peer = fastest(beliefs)
     if (peer === undefined) return []

@@ -100,7 +100,8 @@ export function updatePerformancePage(report: Report): void {
 }
 
 function between(text: string, section: string, body: string): string {
-  const [open, close] = [`<!-- ${section}:begin -->`, `<!-- ${section}:end -->`]
+  const open = `<!-- ${section}:begin -->`
+  const close = `<!-- ${section}:end -->`
   const start = text.indexOf(open)
   const end = text.indexOf(close)
   if (start < 0 || end < 0) throw new Error(`docs/performance.md has no section ${section}`)

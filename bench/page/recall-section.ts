@@ -70,7 +70,8 @@ function growth(
   sizes: readonly number[],
 ): readonly string[] {
   const p50 = (beliefs: number, words: number): number => find('credence', beliefs, words)?.p50 ?? Number.NaN
-  const [smallest, largest] = [sizes.find((size) => size >= 1_000) ?? Math.min(...sizes), Math.max(...sizes)]
+  const smallest = sizes.find((size) => size >= 1_000) ?? Math.min(...sizes)
+  const largest = Math.max(...sizes)
   const grown = [5, 40, 400].map((words) => `${times(p50(largest, words) / p50(smallest, words))} for ${words} words`)
   return [`- p50 at ${count(largest)} beliefs beside ${count(smallest)}: ${grown.join(', ')}.`]
 }

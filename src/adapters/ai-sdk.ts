@@ -14,7 +14,7 @@ type CallOptions = Parameters<NonNullable<LanguageModelMiddleware['transformPara
 type Prompt = CallOptions['prompt']
 
 export type AiMemoryOptions = AgentMemoryOptions & {
-  /** How long a request waits for the memory, in milliseconds. Then it goes on without it. Default 3000. */
+  /** How long a request waits for the memory, in milliseconds. After that it is sent without memory. Default 3000. */
   readonly deadlineMs?: number
   /** Called with one line when a request went on without memory, or when a message could not be stored. */
   readonly onProblem?: (problem: string) => void
@@ -28,7 +28,7 @@ export function aiMemory({ deadlineMs = 3_000, onProblem = () => {}, ...options 
   const injector = memoryInjector({
     memory: {
       recall: async (_view, message) => {
-        // What was said in the request before must be stored by now.
+        // The messages of the previous request must be stored first.
         await injector.settled()
         return memories.person.recall(message, { budget: proxyBudget })
       },
@@ -48,7 +48,7 @@ export function aiMemory({ deadlineMs = 3_000, onProblem = () => {}, ...options 
     middleware: memoryMiddleware(injector.addTo),
     /** For `tools` of `generateText` and `streamText`. The model writes with an agent's authority. */
     tools: agentTools(memories.agent, agent, { user, scopes, homeScopes: home, agent: null, hasFixedScopes: true }),
-    /** Waits until everything that was said is stored, then closes the memory. */
+    /** Waits until all messages are stored, then closes the memory. */
     close: async (): Promise<void> => {
       await injector.settled()
       await memories.close()

@@ -167,16 +167,16 @@ function isMatch(namespace: readonly string[], { matchType, path }: MatchConditi
   return start >= 0 && path.every((part, place) => part === '*' || namespace[start + place] === part)
 }
 
-const comparisons: Readonly<Record<string, (one: never, other: never) => boolean>> = {
-  $eq: (one, other) => isEqual(one, other),
-  $ne: (one, other) => !isEqual(one, other),
-  $gt: (one, other) => one > other,
-  $gte: (one, other) => one >= other,
-  $lt: (one, other) => one < other,
-  $lte: (one, other) => one <= other,
+const comparisons: Readonly<Record<string, (a: never, b: never) => boolean>> = {
+  $eq: (a, b) => isEqual(a, b),
+  $ne: (a, b) => !isEqual(a, b),
+  $gt: (a, b) => a > b,
+  $gte: (a, b) => a >= b,
+  $lt: (a, b) => a < b,
+  $lte: (a, b) => a <= b,
 }
 
-const isEqual = (one: unknown, other: unknown): boolean => JSON.stringify(one) === JSON.stringify(other)
+const isEqual = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b)
 
 /** Whether a value has the fields of a filter, each equal to a value or within comparisons such as `{ $gte: 3 }`. */
 function hasValues(value: Record<string, unknown>, filter: Record<string, unknown> = {}): boolean {

@@ -2,19 +2,19 @@
 export const tokenKinds = ['person', 'agent', 'admin'] as const
 export type TokenKind = (typeof tokenKinds)[number]
 
-/** In order: each may do what those before it may. */
+/** In order: each role includes the rights of those before it. */
 export const roles = ['reader', 'writer', 'owner'] as const
 export type Role = (typeof roles)[number]
 
 export type Person = { readonly name: string; readonly createdAt: string }
 
-/** A token as it is kept: what it may do, and never the token itself. */
+/** A stored token: its rights, and never the token itself. */
 export type AccessToken = {
   readonly id: string
   readonly kind: TokenKind
   /** Whose memory it opens; null for an administrator. */
   readonly person: string | null
-  /** Of an agent: the scopes it is held to. Empty for the others. */
+  /** For an agent: the scopes it is limited to. Empty for others. */
   readonly scopes: readonly string[]
   readonly label: string
   readonly createdAt: string
@@ -34,17 +34,17 @@ export type Team = {
 export type FoundToken = AccessToken & { readonly teams: readonly Membership[] }
 
 /**
- * Who may use a served memory. Each change is one transaction; it returns false when it did not apply: the name is taken,
- * or what it names does not exist. Lists are sorted by name or id.
+ * Who may use a served memory. Each change is one transaction; it returns false if it did not apply: the name is taken,
+ * or the named item does not exist. Lists are sorted by name or id.
  */
 export type AccessStore = {
   addPerson(person: Person): Promise<boolean>
   /** Removes the tokens and memberships of the person too. */
   removePerson(name: string): Promise<boolean>
   people(): Promise<readonly Person[]>
-  /** False when there is no such person. A token whose id is there is not added again. */
+  /** False if there is no such person. A token with an existing id is not added again. */
   addToken(token: AccessToken, hash: string): Promise<boolean>
-  /** False when there is no such token, or it was revoked at another time. */
+  /** False if there is no such token, or if it was revoked at another time. */
   revokeToken(id: string, at: string): Promise<boolean>
   /** Notes that a token was used at this time. */
   noteUse(id: string, at: string): Promise<void>

@@ -2,28 +2,28 @@ import type { Belief, BeliefType, Status } from './belief.ts'
 import type { BeliefRevision, Commit, IdempotencyKey, JournalEntry, JournalEvent } from './journal.ts'
 
 /**
- * `stale`: a belief changed since it was read, or another belief now holds the name; read again and retry.
- * `replayed`: the idempotency key was used before; `event` is what it did then.
+ * `stale`: a belief changed since it was read, or another belief now has the name; read again and retry.
+ * `replayed`: the idempotency key was used before; `event` is the event of that use.
  */
 export type CommitResult =
   | { readonly outcome: 'committed'; readonly event: JournalEvent }
   | { readonly outcome: 'replayed'; readonly event: JournalEvent }
   | { readonly outcome: 'stale' }
 
-/** Which beliefs to list. Everything given must hold; `scopes` asks for beliefs in any of them. */
+/** Which beliefs to list. All given conditions must be met; `scopes` matches beliefs in any of them. */
 export type BeliefFilter = {
   readonly user: string
   readonly scopes?: readonly string[]
   readonly types?: readonly BeliefType[]
   readonly statuses?: readonly Status[]
   readonly pinned?: boolean
-  /** Only what recall may return; false for only what it may not. */
+  /** Only beliefs that recall may return; false for only the others. */
   readonly current?: boolean
-  /** Only proposals, or only what is not one. */
+  /** Only proposals, or no proposals. */
   readonly proposals?: boolean
-  /** Only candidates, or only what is not one. */
+  /** Only candidates, or no candidates. */
   readonly candidates?: boolean
-  /** Only what was recalled at least once, or only what never was. A store that does not count takes all for never recalled. */
+  /** Only beliefs that were recalled at least once, or only the others. A store that does not count treats all as never recalled. */
   readonly recalled?: boolean
 }
 
@@ -50,7 +50,7 @@ export type BeliefStore = {
   idsStartingWith(user: string, prefix: string, limit: number): Promise<readonly string[]>
   /** Every belief with this name, current ones first, then newest first. */
   named(user: string, name: string): Promise<readonly Belief[]>
-  /** Current beliefs that hold this name in one of the scopes. At most one per scope. */
+  /** Current beliefs with this name in one of the scopes. At most one per scope. */
   holders(user: string, name: string, scopes: readonly string[]): Promise<readonly Belief[]>
   /** The beliefs this one directly replaced. */
   supersededBy(user: string, id: string): Promise<readonly Belief[]>
@@ -85,8 +85,8 @@ export type BeliefStore = {
   revisions(user: string, event: number): Promise<readonly BeliefRevision[]>
 
   /**
-   * Runs several reads on one state of the store, as long as this store writes nothing meanwhile, and `work` waits for
-   * nothing but this store. They cost less than one by one.
+   * Runs several reads on one state of the store, as long as this store writes nothing in between, and `work` awaits
+   * only this store. Faster than separate reads.
    */
   withSnapshot<Result>(work: () => Promise<Result>): Promise<Result>
 

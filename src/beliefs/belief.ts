@@ -6,8 +6,8 @@ export const beliefTypes = ['preference', 'decision', 'entity', 'relation', 'ope
 export type BeliefType = (typeof beliefTypes)[number]
 
 /**
- * Finer kinds of preference: what the person knows, how they like to be answered, and standing instructions, which are
- * part of every context of their scope without being named.
+ * Finer kinds of preference: the person's knowledge, their preferred style of answers, and standing instructions, which
+ * are part of every context of their scope without being mentioned.
  */
 export const subtypes = ['expertise', 'style', 'instruction'] as const
 export type Subtype = (typeof subtypes)[number]
@@ -20,8 +20,8 @@ export const expertiseDepths = ['learning', 'working', 'deep', 'expert'] as cons
 export type ExpertiseDepth = (typeof expertiseDepths)[number]
 
 /**
- * Whose words something is: a person's; a document's (a file, MEMORY.md, an import, pasted text); an agent's; a tool's
- * output; or what a model derived. A person outranks a document, which outranks the others.
+ * The source of a text: a person; a document (a file, MEMORY.md, an import, pasted text); an agent; a tool's
+ * output; or a model's conclusion. A person outranks a document, which outranks the others.
  */
 export const actorKinds = ['person', 'document', 'agent', 'tool', 'model'] as const
 export type ActorKind = (typeof actorKinds)[number]
@@ -63,7 +63,7 @@ export type Belief = {
   readonly proposedFor: string | null
   /** Listed for review, and not recalled until a person confirms it or says it again. */
   readonly candidate: boolean
-  /** When it was settled. On a proposal: it proposes that its target no longer holds. */
+  /** When it was settled. On a proposal: it proposes to retire its target. */
   readonly resolvedAt: string | null
   /** The belief that settled this open question. */
   readonly resolvedBy: string | null
@@ -97,12 +97,12 @@ export const isCurrent = (belief: Belief): boolean =>
 export const isStanding = (belief: Belief, scope: string): boolean =>
   isCurrent(belief) && belief.type === 'preference' && (belief.subtype === 'instruction' || scope === universalScope)
 
-/** The order of standing beliefs: what a person edited, then instructions, then the rest; each latest reinforced first. */
-export const byStanding = (one: Belief, other: Belief): number =>
-  Number(other.editedByPerson) - Number(one.editedByPerson) ||
-  Number(other.subtype === 'instruction') - Number(one.subtype === 'instruction') ||
-  reinforcedAt(other) - reinforcedAt(one) ||
-  (one.id < other.id ? -1 : one.id > other.id ? 1 : 0)
+/** The order of standing beliefs: edited by a person, then instructions, then the rest; each with the latest reinforced first. */
+export const byStanding = (a: Belief, b: Belief): number =>
+  Number(b.editedByPerson) - Number(a.editedByPerson) ||
+  Number(b.subtype === 'instruction') - Number(a.subtype === 'instruction') ||
+  reinforcedAt(b) - reinforcedAt(a) ||
+  (a.id < b.id ? -1 : a.id > b.id ? 1 : 0)
 
 /** Milliseconds since the epoch; a time that cannot be read counts as the oldest. */
 export function reinforcedAt({ reinforcement }: Belief): number {
@@ -110,7 +110,7 @@ export function reinforcedAt({ reinforcement }: Belief): number {
   return Number.isNaN(at) ? 0 : at
 }
 
-/** Whether an agent (or none) may see what belongs to `owner`. Without an agent only shared beliefs are visible. */
+/** Whether an agent (or none) may see a belief of `owner`. Without an agent only shared beliefs are visible. */
 export const isVisibleTo = (owner: string | null, agent: string | null): boolean => owner === null || owner === agent
 
 /** Whether a belief of the filter's user passes the filter. */
@@ -133,8 +133,8 @@ export const authorityOf = (belief: Pick<Belief, 'editedByPerson' | 'provenance'
   belief.editedByPerson ? 'person' : belief.provenance.actor
 
 /**
- * Whether an author may change what a belief says: everybody what a lower authority wrote, and of their own rank persons
- * and documents anything, the others only what they wrote themselves. If not, the change can only be proposed.
+ * Whether an author may change a belief. Any author may change beliefs of lower authority. At equal rank, people and
+ * documents may change any belief; agents, tools and models only their own. Otherwise the change can only be proposed.
  */
 export function mayChange(author: Pick<Provenance, 'actor' | 'origin'>, belief: Belief): boolean {
   const ranks = rank[author.actor] - rank[authorityOf(belief)]
@@ -149,8 +149,8 @@ export const outranks = (
 ): boolean => rank[author.actor] > rank[authorityOf(belief)]
 
 /**
- * Why a belief of anybody but a person is not current until a person accepts it: it would be part of contexts that do
- * not name it. Null where it may be current at once.
+ * Why a belief of an author other than a person needs a person's acceptance: it would be part of contexts that do
+ * not mention it. Null if it may be current at once.
  */
 export function needsPerson({ scopes, pinned, subtype }: Pick<Belief, 'scopes' | 'pinned' | 'subtype'>): string | null {
   if (scopes.includes(universalScope)) return `It would hold everywhere (${universalScope}).`

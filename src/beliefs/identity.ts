@@ -18,14 +18,14 @@ const plainName = /^[a-z\d]+(?: [a-z\d]+)*$/u
 /** The name of the first, second, … statement under one name: "staging port", "staging port (2)". */
 export const numberedName = (name: string, number: number): string => (number === 1 ? name : `${name} (${number})`)
 
-/** The name as people say it, without the number that tells statements under one name apart. */
+/** The name without the number that distinguishes statements under one name. */
 export const saidName = (name: string): string => name.replace(/ \(\d+\)$/u, '')
 
-/** Whether two texts say the same thing, apart from case, spacing and closing punctuation. */
-export const isSameStatement = (one: string, other: string): boolean => statementKey(one) === statementKey(other)
+/** Whether two texts are equal apart from case, spacing and closing punctuation. */
+export const isSameStatement = (a: string, b: string): boolean => statementKey(a) === statementKey(b)
 
 /** Characters keep their meaning, unlike in names: "10²" is not "102". */
-const statementKey = (text: string): string =>
+export const statementKey = (text: string): string =>
   text
     .replace(/\p{Cf}/gu, '')
     .normalize('NFC')
@@ -54,7 +54,7 @@ export function mergeAliases(
 }
 
 /** For sorting, in the order of UTF-16 code units. */
-export const compareStrings = (one: string, other: string): number => (one < other ? -1 : one > other ? 1 : 0)
+export const compareStrings = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
 
 /** Orders texts by code point, as SQLite does; JavaScript's own order differs beyond the basic plane. */
 export function compareText(one: string, other: string): number {

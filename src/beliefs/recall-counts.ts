@@ -23,7 +23,7 @@ export type GrowthDay = {
   readonly day: string
   readonly actor: ActorKind
   readonly origin: string
-  /** Null where the text was forgotten since. */
+  /** Null if the text was forgotten since. */
   readonly scope: string | null
   readonly beliefs: number
 }

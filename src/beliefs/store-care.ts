@@ -17,8 +17,8 @@ export type StoreCare = {
   /** Number and hash of the newest event. Kept outside, it proves that the journal was not cut short. */
   head(): Promise<{ readonly number: number; readonly hash: string }>
   /**
-   * Takes the journal as it is for the whole journal: the head that is kept beside the store, which shows that events were
-   * cut off, is set to the newest event. For a backup that was restored, and for a loss that a person accepts.
+   * Sets the stored journal head to the newest event, so that `verify` accepts the journal as complete. For restored
+   * backups, and to accept lost events.
    */
   anchorJournal(): Promise<void>
   /**

@@ -1,7 +1,7 @@
 import type { Page } from './belief-store.ts'
 import type { NewTurn, TextRange, Turn, TurnRole } from './turn.ts'
 
-/** Which turns are meant. Everything given must hold. */
+/** Selects turns. All given conditions must be met. */
 export type TurnFilter = {
   readonly user: string
   readonly scopes?: readonly string[]
@@ -11,7 +11,7 @@ export type TurnFilter = {
   /** Said at this time or later, and not after that one; ISO 8601. */
   readonly since?: string
   readonly until?: string
-  /** Holds these words, in whatever case. */
+  /** Contains this text, ignoring case. */
   readonly containing?: string
 }
 
@@ -29,7 +29,7 @@ export type SessionSummary = {
   readonly opening: string
 }
 
-/** A turn with what only an export needs. */
+/** A turn with the fields that only an export needs. */
 export type ExportedTurn = Turn & Pick<NewTurn, 'messageId'>
 
 /** Where turns are read. They are kept and forgotten by a commit, in the same transaction as beliefs. */
@@ -42,7 +42,7 @@ export type TurnStore = {
   getTurn(user: string, id: string): Promise<Turn | null>
   /** In order. */
   turnIdsStartingWith(user: string, prefix: string, limit: number): Promise<readonly string[]>
-  /** Oldest first within a session; newest first where no session is given. */
+  /** Oldest first within a session; newest first without a session. */
   listTurns(filter: TurnFilter, page: { readonly limit: number; readonly offset: number }): Promise<Page<Turn>>
   /** The session that was last spoken in comes first. */
   listSessions(

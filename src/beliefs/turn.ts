@@ -4,7 +4,7 @@ import type { ActorKind } from './belief.ts'
 export const turnRoles = ['user', 'assistant', 'tool'] as const
 export type TurnRole = (typeof turnRoles)[number]
 
-/** Whose words a turn holds. A person's may be shown unasked; a document's and a tool's are only searched. */
+/** The source of a turn's words. A person's may be shown unasked; a document's and a tool's are only searched. */
 export type TurnOrigin = ActorKind
 
 /** One message of a conversation, or one step of a tool trajectory, word for word. Never interpreted, never superseded. */
@@ -16,7 +16,7 @@ export type Turn = {
   /** Its place in the conversation, from 0. Grows when an earlier turn of the conversation becomes known later. */
   readonly index: number
   readonly role: TurnRole
-  /** The speaker's name, where it is known. */
+  /** The speaker's name, if it is known. */
   readonly speaker: string | null
   /** When it was said; ISO 8601 in UTC. */
   readonly at: string
@@ -26,7 +26,7 @@ export type Turn = {
   /** The program it came through: `claude-code`, `cli`, `import`. */
   readonly host: string
   readonly origin: TurnOrigin
-  /** As it was said, but for secrets, which are masked. */
+  /** Word for word, except for secrets, which are masked. */
   readonly text: string
   /**
    * Where its text has statements that the person may have pasted, found when it was heard: start and end of each. Null if
@@ -51,9 +51,9 @@ export function reporterOf({ role, origin, host }: Pick<Turn, 'role' | 'origin'>
 
 /** A turn to be kept. */
 export type NewTurn = Omit<Turn, 'index'> & {
-  /** Its place in the conversation, where the host says so; otherwise its time decides. */
+  /** Its place in the conversation, if the host reports it; otherwise its time decides. */
   readonly index: number | null
-  /** The host's own id of the message, where it has one. */
+  /** The host's own id of the message, if it has one. */
   readonly messageId: string | null
 }
 
@@ -62,16 +62,16 @@ export type TurnIdentity = {
   readonly messageId: string | null
   readonly index: number | null
   readonly at: string
-  /** What a person said last before it in the same conversation. */
+  /** The person's last message before it in the same conversation. */
   readonly previous: string | null
 }
 
-/** The same words within this time are one message that arrived by two ways, not a repetition such as a second "go on". */
+/** The same words within this time are one message that arrived twice, not a repetition such as a second "go on". */
 const sameMomentMs = 10_000
 
 /**
- * Whether two turns of one conversation with the same role and the same words are one: by the host's message ids where
- * both have one, else by place where both have one, else by what a person said before them or by their time.
+ * Whether two turns of one conversation with the same role and the same words are one: by the host's message ids if
+ * both have one, else by place if both have one, else by the person's message before them or by their time.
  */
 export function isSameTurn(one: TurnIdentity, other: TurnIdentity): boolean {
   if (one.messageId !== null && other.messageId !== null) return one.messageId === other.messageId
@@ -86,6 +86,6 @@ export const maxOpeningLength = 200
 export const isSaidByPerson = (text: string): boolean =>
   !/^\s*\/[a-z][\w:-]*(?:\s|$)/i.test(text) && !/^\s*<[a-z][\w-]*>[\s\S]*<\/[\w-]+>\s*$/i.test(text)
 
-/** Gemini CLI puts what a hook said at the start of the session before the first prompt, escaped, in a tag of its own. */
+/** Gemini CLI puts the output of the session-start hook before the first prompt, escaped, in its own tag. */
 export const withoutHookContext = (prompt: string): string =>
   prompt.replace(/^<hook_context>[^<]*<\/hook_context>\s*/, '')

@@ -15,7 +15,7 @@ export type CommandEntry = {
   readonly load: () => Promise<Command>
 }
 
-/** A command whose first word says what to do: `people add`, `people list`. Its actions have no aliases in common. */
+/** A command with actions: `people add`, `people list`. Its actions share no aliases. */
 export type CommandGroup = Pick<CommandEntry, 'name' | 'group' | 'summary'> & {
   readonly actions: readonly Omit<CommandEntry, 'group'>[]
 }
@@ -53,6 +53,7 @@ export const commands: readonly (CommandEntry | CommandGroup)[] = [
   { name: 'doctor', group: 'Import, export and maintain', summary: 'Check a memory for damage; rebuild it or set it aside.', load: async () => (await import('./commands/connect/doctor.ts')).doctor },
   { name: 'vectors', group: 'Import, export and maintain', summary: 'Compute the vectors that search and recall use, now instead of in the background.', load: async () => (await import('./commands/conversation/vectors.ts')).vectors },
   { name: 'mirror', group: 'Import, export and maintain', summary: 'Synchronise MEMORY.md and the store, or show whether they agree.', load: async () => (await import('./commands/memory/mirror.ts')).mirror },
+  { name: 'sync', group: 'Import, export and maintain', summary: 'Exchange changes with your other machines, without a server.', load: async () => (await import('./commands/memory/sync.ts')).sync },
   { name: 'serve', group: 'Connect agents', summary: 'Serve the dashboard, the HTTP API and MCP on this machine.', load: async () => (await import('./commands/connect/serve.ts')).serve },
   { name: 'mcp', group: 'Connect agents', summary: 'Serve a memory to an agent over MCP on standard input and output.', load: async () => (await import('./commands/connect/mcp.ts')).mcp },
   { name: 'proxy', group: 'Connect agents', summary: 'Run a proxy that adds memory to the requests of any model client.', load: async () => (await import('./commands/connect/proxy.ts')).proxy },

@@ -91,7 +91,7 @@ export const processEnvironment = (): ProcessEnvironment => ({
   },
 })
 
-/** Builds what a command works with. `talk` prints a line on standard error. */
+/** Builds the session of a command. `talk` prints a line on standard error. */
 export function compose(
   environment: ProcessEnvironment,
   talk: (line: string) => Promise<void>,
@@ -209,14 +209,14 @@ export function compose(
     })
   }
 
-  /** The change is made; only MEMORY.md lags behind. */
+  /** The change is committed; only MEMORY.md is not up to date. */
   const onMirrorProblem = (problem: Error): void => {
     const hint = problem instanceof MemoryError && problem.hint !== undefined ? ` ${problem.hint}` : ''
     void talk(`warning: ${problem.message}${hint}`).catch(() => {})
   }
 
   let hasSaidOffline = false
-  /** Commands go on reading without the database. A server does not: its clients would not see how old the answers are. */
+  /** Commands continue to read without the database. A server does not, because its clients would not see how old the answers are. */
   const onOffline = (since: Date): void => {
     if (hasSaidOffline) return
     hasSaidOffline = true
@@ -232,7 +232,7 @@ export function compose(
     const standpoint = { user, scopes, agent: options.agent ?? null, author: options.as ?? defaultAuthor }
     if (store === undefined && !hasStore(dir)) {
       if (isReading) {
-        // A default directory comes with the first belief; a path that somebody typed is a mistake.
+        // A default directory is created with the first belief; a missing path that was typed is a mistake.
         if (options.dir !== undefined && !existsSync(dir))
           throw notFound(
             `There is no directory ${dir}.`,
@@ -374,7 +374,7 @@ export function compose(
     startDetached: async (argv) => {
       const dir = argv[argv.indexOf('--dir') + 1]
       const store = dir === undefined ? undefined : serverOf(dir)
-      // Not as an argument: every user of the machine can read those, and the address may hold a password.
+      // Not as an argument: every user of the machine can read those, and the address may contain a password.
       await environment.startDetached?.(argv, store === undefined ? {} : { CREDENCE_STORE: store })
     },
     temporaryDirectory,
@@ -410,7 +410,7 @@ async function serverOpener(dir: string, address: string | undefined, onOffline?
   return () => openServer(dir, address, onOffline)
 }
 
-/** Removes what killed processes left in the folders of a memory. On a read-only or failing disk, and in folders that are refused, it stays. */
+/** Removes leftovers of killed processes in the folders of a memory. On a read-only or failing disk, and in refused folders, they stay. */
 async function sweepTemporaryFiles(dir: string): Promise<void> {
   const { codeOf, sweepLeftovers } = await import('../files/leftovers.ts')
   try {

@@ -63,7 +63,9 @@ export function composeEvaluation({
         const kind =
           conversationKinds.get(key) ??
           composeConversationRunner(() => openModel(embedder), {
-            ...{ data, version, clock },
+            data,
+            version,
+            clock,
             onProgress: (label, done, total) => progress.show(label, done, total),
           })
         conversationKinds.set(key, kind)

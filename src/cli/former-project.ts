@@ -5,14 +5,14 @@ import { codeOf } from '../files/leftovers.ts'
 import { ownPath, writePrivate } from '../files/own-files.ts'
 import type { Memory } from '../memory/memory.ts'
 import { commonDirectory, projectScope, repositoryName } from './memory-location.ts'
-import { counted, harmless } from './text/output.ts'
+import { pluralize, stripControlCharacters } from './text/output.ts'
 
 /** A repository as a memory has seen it. Its scope is made of its path, so a renamed one gets another scope. */
 type Project = {
   readonly scope: string
   /** The directory that its worktrees share. */
   readonly directory: string
-  /** A hash of its URL, which may hold a password. */
+  /** A hash of its URL, which may contain a password. */
   readonly remote: string | null
   /** The same after a move within a file system. */
   readonly inode: string
@@ -20,7 +20,7 @@ type Project = {
 
 const projectsIn = (dir: string): string => join(dir, 'state', 'projects')
 
-/** Writes down where a project is, so that it can be recognised when its directory has another name. */
+/** Records the location of a project, so that it can be recognised after its directory was renamed. */
 export function noteProject(dir: string, directory: string): void {
   const project = projectAt(directory)
   if (project === null) return
@@ -35,7 +35,7 @@ export function noteProject(dir: string, directory: string): void {
   }
 }
 
-/** For a project without beliefs: which projects, whose directories are gone, it probably was before, and how to go on. */
+/** For a project without beliefs: the projects with missing directories that it probably was before, and the next step. */
 export async function formerProjectNotes(dir: string, directory: string, memory: Memory): Promise<readonly string[]> {
   const here = projectAt(directory)
   if (here === null) return []
@@ -47,7 +47,7 @@ export async function formerProjectNotes(dir: string, directory: string, memory:
     .filter(({ scope }) => (counts.get(scope) ?? 0) > 0)
     .map(
       (other) =>
-        `This project has no beliefs, but ${harmless(other.scope)} has ${counted(counts.get(other.scope) ?? 0, 'belief')}; its directory, ${harmless(dirname(other.directory))}, is gone. If the project was renamed or moved: credence init --attach ${harmless(other.scope)}`,
+        `This project has no beliefs, but ${stripControlCharacters(other.scope)} has ${pluralize(counts.get(other.scope) ?? 0, 'belief')}; its directory, ${stripControlCharacters(dirname(other.directory))}, is gone. If the project was renamed or moved: credence init --attach ${stripControlCharacters(other.scope)}`,
     )
 }
 

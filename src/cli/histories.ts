@@ -9,7 +9,7 @@ import { localDay } from '../local-time.ts'
 import type { ChatFormat } from '../memory/transfer/chats/chat.ts'
 import { xdgDirectory } from './memory-location.ts'
 import type { Machine } from './session.ts'
-import { counted, table } from './text/output.ts'
+import { pluralize, table } from './text/output.ts'
 
 type HistoryFile = { readonly path: string; readonly changedAt: number }
 
@@ -77,7 +77,7 @@ export const historiesText = (histories: readonly History[]): string =>
   table(
     histories.map(({ host, conversations, from, to }) => [
       `  ${host}`,
-      counted(conversations, 'conversation'),
+      pluralize(conversations, 'conversation'),
       `${localDay(from)} to ${localDay(to)}`,
     ]),
   )
@@ -111,7 +111,7 @@ export const lockImport = (dir: string): Promise<() => void> =>
 export async function importText(dir: string): Promise<string | null> {
   const last = lastImport(dir)
   if (last === null || last.outcome !== 'stopped') return null
-  const done = `${last.files} of ${counted(last.total, 'file')}, ${counted(last.turns, 'turn')} stored`
+  const done = `${last.files} of ${pluralize(last.total, 'file')}, ${pluralize(last.turns, 'turn')} stored`
   try {
     const release = await takeLock(importLock(dir), 'The import of the histories')
     release()

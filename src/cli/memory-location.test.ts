@@ -153,7 +153,7 @@ describe('a project file', () => {
 
 function git(cwd: string, ...args: readonly string[]): string {
   const identity = ['-c', 'user.name=Ada', '-c', 'user.email=ada@example.org', '-c', 'protocol.file.allow=always']
-  // A test run by a git hook is told which repository that is about; these are others.
+  // A git hook sets variables for its repository; the tests use other repositories.
   const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('GIT_')))
   const { status, stdout, stderr } = spawnSync('git', [...identity, ...args], { cwd, env, encoding: 'utf8' })
   if (status !== 0) throw new Error(`git ${args.join(' ')}: ${stderr}`)
@@ -167,7 +167,7 @@ function repository(path: string): string {
   return path
 }
 
-/** What git itself says. */
+/** Git's own answer. */
 const asked = (cwd: string): string => git(cwd, 'rev-parse', '--path-format=absolute', '--git-common-dir')
 
 describe('projectScope', () => {

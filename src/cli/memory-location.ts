@@ -13,7 +13,7 @@ import {
 import { didYouMean } from '../did-you-mean.ts'
 import { forbidden, invalid, MemoryError, unavailable } from '../errors.ts'
 import { isOfAnotherUser, shellWord } from '../files/own-files.ts'
-import { type EnvironmentVariables, harmless } from './text/output.ts'
+import { type EnvironmentVariables, stripControlCharacters } from './text/output.ts'
 import { isMemory, isTrusted } from './trusted-memories.ts'
 
 type Surroundings = { readonly env: EnvironmentVariables; readonly cwd: () => string; readonly home: string }
@@ -59,8 +59,8 @@ export const keepingNotice = (dir: string): string =>
 /** Shown once when a memory is found that the account does not trust. */
 export const ignoredNotice = (dir: string): string =>
   isMemory(dir)
-    ? `Ignored the memory in ${harmless(dir)}, because this account has neither created nor allowed it. If you know its contents, or created it with version 0.2.0 or earlier, allow it once: \`credence trust ${shellWord(harmless(dir))}\``
-    : `Ignored ${harmless(dir)}, which a ${projectFileName} names, because this account has not created a memory there: \`credence init --dir ${shellWord(harmless(dir))}\``
+    ? `Ignored the memory in ${stripControlCharacters(dir)}, because this account has neither created nor allowed it. If you know its contents, or created it with version 0.2.0 or earlier, allow it once: \`credence trust ${shellWord(stripControlCharacters(dir))}\``
+    : `Ignored ${stripControlCharacters(dir)}, which a ${projectFileName} names, because this account has not created a memory there: \`credence init --dir ${shellWord(stripControlCharacters(dir))}\``
 
 /** The XDG specification says that relative paths are ignored. */
 export const xdgDirectory = (given: string | undefined, otherwise: string): string =>
@@ -176,7 +176,7 @@ export function parseProjectFile(text: string, file: string): ProjectFile {
     scope: scope === undefined ? null : parseScope(textOf('scope', scope)),
     // New beliefs go to the first scope, so only the others are sorted.
     scopes: first === undefined ? null : [first, ...parseScopes(others).filter((other) => other !== first)],
-    // A relative directory lies beside the file.
+    // A relative directory is relative to the file.
     dir: dir === undefined ? null : resolve(dirname(file), textOf('dir', dir)),
     enabled,
   }
@@ -184,7 +184,7 @@ export function parseProjectFile(text: string, file: string): ProjectFile {
 
 /**
  * The scope of the repository a directory is in, or null outside of one. Worktrees of one repository share it, two
- * repositories never do, whatever their folders are called. Git itself is not run: that would cost more than a recall.
+ * repositories never do, even with folders of the same name. Git itself is not run: that would cost more than a recall.
  */
 export function projectScope(directory: string): string | null {
   const repository = commonDirectory(directory)
@@ -226,7 +226,7 @@ export const repositoryName = (repository: string): string =>
 
 const maxSlugLength = 40
 
-/** Letters, digits and single dashes, as a scope may hold them. */
+/** Letters, digits and single dashes, as allowed in a scope. */
 export function slug(name: string): string {
   const dashed = name
     .normalize('NFC')

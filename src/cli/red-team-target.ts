@@ -38,13 +38,13 @@ export async function openRedTeamTarget(temporary: string): Promise<Target> {
     switch (step.door) {
       case 'person': {
         const { scope, ...said } = step.remember
-        return answered(memoryOf(userOf(step)).remember({ ...said, scopes: [scope] }))
+        return answerText(memoryOf(userOf(step)).remember({ ...said, scopes: [scope] }))
       }
       case 'forget': {
         const { belief, turnsWith } = step
         const memory = memoryOf(userOf(step))
-        if (belief !== undefined) return answered(memory.forget(belief))
-        return answered(memory.forgetTurns(turnsWith === undefined ? {} : { containing: turnsWith }))
+        if (belief !== undefined) return answerText(memory.forget(belief))
+        return answerText(memory.forgetTurns(turnsWith === undefined ? {} : { containing: turnsWith }))
       }
       case 'hook':
         return hear(step)
@@ -60,15 +60,15 @@ export async function openRedTeamTarget(temporary: string): Promise<Target> {
       case 'import': {
         const format = step.format === 'markdown' ? 'markdown' : 'records'
         const source = step.format === 'markdown' ? 'notes.md' : 'beliefs.jsonl'
-        return answered(memoryOf(userOf(step)).import(step.text, { source, format, scopes: [home] }))
+        return answerText(memoryOf(userOf(step)).import(step.text, { source, format, scopes: [home] }))
       }
       case 'extractor': {
-        const extractor = modelExtractor(scripted(step.answer))
-        return answered(memoryOf(userOf(step)).learn(step.conversation, { extractor, scopes: [home] }))
+        const extractor = modelExtractor(scriptedModel(step.answer))
+        return answerText(memoryOf(userOf(step)).learn(step.conversation, { extractor, scopes: [home] }))
       }
       case 'tool': {
         const turn = { text: step.text, role: 'tool', host, session: 's1' } as const
-        return answered(memoryOf(userOf(step)).hear(turn, { scopes: [home] }))
+        return answerText(memoryOf(userOf(step)).hear(turn, { scopes: [home] }))
       }
     }
   }
@@ -131,7 +131,7 @@ export async function openRedTeamTarget(temporary: string): Promise<Target> {
   async function callTool(step: Extract<AttackStep, { door: 'mcp' }>): Promise<string> {
     const { tool, arguments: given, agent = defaultAgent } = step
     requests += 1
-    // As newer clients name themselves: a header could not hold every name.
+    // Newer clients send their name like this: a header could not contain every name.
     const { headers: named, _meta } = selfNaming(agent, { method: 'tools/call', name: tool })
     const params = { name: tool, arguments: given, _meta }
     const body = JSON.stringify({ jsonrpc: '2.0', id: requests, method: 'tools/call', params })
@@ -143,7 +143,8 @@ export async function openRedTeamTarget(temporary: string): Promise<Target> {
   }
 
   async function send(step: ByAgent, path: string, init: RequestInit): Promise<string> {
-    const [user, project] = [userOf(step), step.project ?? home]
+    const user = userOf(step)
+    const project = step.project ?? home
     const known = servers.get(`${user} ${project}`) ?? serve(user, project)
     servers.set(`${user} ${project}`, known)
     const { request } = await known
@@ -200,7 +201,7 @@ export async function openRedTeamTarget(temporary: string): Promise<Target> {
       const before = readFileSync(file, 'utf8')
       const lines = before.split('\n')
       const at = lines.findIndex((one) => one.includes(old))
-      if (edit === 'append') writeFileSync(file, appended(before, line, heading))
+      if (edit === 'append') writeFileSync(file, appendLine(before, line, heading))
       else if (at === -1) return `refused: MEMORY.md has no line with "${old}".`
       else {
         const kept = lines[at]?.match(/<!--.*-->/u)?.[0] ?? ''
@@ -241,7 +242,7 @@ export async function openRedTeamTarget(temporary: string): Promise<Target> {
         for (const memory of memories.values()) await memory.close()
         return (
           readdirSync(dir, { recursive: true, withFileTypes: true })
-            // What somebody writes into MEMORY.md is theirs; what is made of it must not hold it.
+            // An attacker's own edit of MEMORY.md does not count; only derived files are searched.
             .filter((entry) => entry.isFile() && entry.name !== 'MEMORY.md')
             .map((entry) => readFileSync(join(entry.parentPath, entry.name)))
         )
@@ -252,22 +253,22 @@ export async function openRedTeamTarget(temporary: string): Promise<Target> {
   }
 }
 
-const answered = async (result: Promise<unknown>): Promise<string> => JSON.stringify(await result)
+const answerText = async (result: Promise<unknown>): Promise<string> => JSON.stringify(await result)
 
 /** The line at the end of a section of MEMORY.md, which is made if it is missing; without a heading at the end of the file. */
-function appended(text: string, line: string, heading: string | undefined): string {
+function appendLine(text: string, line: string, heading: string | undefined): string {
   if (heading === undefined) return `${text.trimEnd()}\n${line}\n`
   const title = `## ${heading}`
   const parts = text.split(/^(?=## )/mu)
   const own = parts.findIndex((part) => part.startsWith(`${title}\n`))
   const isOwn = own >= 0
   const made = `${isOwn ? (parts[own] ?? '').trimEnd() : title}\n${isOwn ? '' : '\n'}${line}\n\n`
-  // New sections stand before the last one, which is the mirror's own place for new lines.
+  // New sections come before the last one, where the mirror adds new lines.
   return (isOwn ? parts.with(own, made) : parts.toSpliced(-1, 0, made)).join('')
 }
 
 /** A model that gives the same answer to every request. */
-const scripted = (answer: string): ChatModel => ({
+const scriptedModel = (answer: string): ChatModel => ({
   provider: 'openai',
   model: 'scripted',
   reply: async () => ({ text: answer, toolCalls: [], stopReason: 'end', usage: noUsage, model: 'scripted' }),
@@ -277,7 +278,17 @@ const keptOf = (belief: Belief): Kept => {
   const { id, user, name, aliases, content, why, scopes, pinned, status, confidence, createdAt } = belief
   const isWaiting = belief.candidate || (belief.proposedFor !== null && status !== 'superseded')
   return {
-    ...{ id, user, name, aliases, content, why, scopes, pinned, status, confidence, createdAt },
+    id,
+    user,
+    name,
+    aliases,
+    content,
+    why,
+    scopes,
+    pinned,
+    status,
+    confidence,
+    createdAt,
     state: isCurrent(belief) ? 'current' : isWaiting ? 'waiting' : 'retired',
     isPersons: authorityOf(belief) === 'person',
   }

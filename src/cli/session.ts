@@ -18,7 +18,7 @@ export type LocationOptions = {
   readonly scope?: readonly string[]
 }
 
-/** The options that also say who is asking or writing. */
+/** The options that also name the reader or author. */
 export type StandpointOptions = LocationOptions & {
   readonly as?: Author | undefined
   readonly agent?: string | undefined
@@ -41,11 +41,11 @@ export type MemoryLocation = {
   readonly homeScopes: readonly string[]
   /** Whether all teams of the user are active too, because no scopes were named. */
   readonly everyTeam: boolean
-  /** False where a `.credence.json` switches hooks off. */
+  /** False if a `.credence.json` switches hooks off. */
   readonly hooksEnabled: boolean
 }
 
-/** The machine, for writing the configuration of other programs: where it is, and how they start Credence. */
+/** The machine, for writing the configuration of other programs: its location, and how they start Credence. */
 export type Machine = {
   readonly platform: NodeJS.Platform
   readonly home: string
@@ -95,7 +95,7 @@ export type MemoryPlaces = {
 export type OpenMemories = {
   /** Opens the memory for writing; makes it when there is none. */
   readonly writing: (options: StandpointOptions) => Promise<Memory>
-  /** Opens the memory for reading. Makes no files: where there is no memory, an empty one answers. */
+  /** Opens the memory for reading. Creates no files: if there is no memory, an empty one answers. */
   readonly reading: (options: StandpointOptions) => Promise<Memory>
   /** The same without taking in edits of MEMORY.md, so that no file changes at all. */
   readonly reporting: (options: StandpointOptions) => Promise<Memory>

@@ -15,12 +15,12 @@ const maxPartLength = 64
 const minTextLength = 4
 /** Shorter ones count only as whole words. */
 const minLooseLength = 12
-/** Packs and runs that never held this memory hold a shorter text by coincidence. */
+/** Packs and runs never contained this memory; shorter texts in them are coincidences. */
 const minLengthInOthers = 16
 
 /**
- * The texts to search for. A name of one ordinary word says nothing, and what others still say is in the files rightly,
- * so neither is searched for.
+ * The texts to search for. Names of one ordinary word, and texts that remaining beliefs or turns also contain, are
+ * not searched for.
  */
 export async function textsToFind(memory: Memory, { said, names }: ForgottenTexts) {
   const parts = new Set([...said, ...names.filter(isTelling)].flatMap(partsOf))
@@ -39,7 +39,7 @@ export async function textsToFind(memory: Memory, { said, names }: ForgottenText
   for await (const { id, text, session } of memory.exportTurns()) drop(id, [text, session])
   return {
     texts: [...parts],
-    /** Not searched for, because beliefs or turns that stay say the same; and their ids. */
+    /** Not searched for, because remaining beliefs or turns contain the same text; with their ids. */
     alsoSaidByOthers: all.length - parts.size,
     others: [...others],
   }
@@ -51,7 +51,7 @@ function partsOf(text: string): readonly string[] {
   const parts: string[] = []
   for (let from = 0; from < core.length; from += maxPartLength)
     parts.push(core.slice(Math.max(0, Math.min(from, core.length - maxPartLength)), from + maxPartLength))
-  // Half of a character at an edge has no bytes of its own.
+  // Half of a surrogate pair at an edge has no bytes.
   return parts.map((part) => part.replace(/^[\udc00-\udfff]|[\ud800-\udbff]$/g, ''))
 }
 
@@ -88,7 +88,7 @@ type Needle = { readonly bytes: Buffer; readonly size: number }
 
 const windowBytes = 8 * 1024 * 1024
 
-/** How often a file holds one of the needles. */
+/** How often a file contains one of the needles. */
 function searchFile(file: string, needles: readonly Needle[]): { readonly size: number; readonly times: number } {
   const overlap = Math.max(0, ...needles.map(({ bytes }) => bytes.length)) + 1
   const window = Buffer.alloc(windowBytes + overlap)
@@ -110,7 +110,7 @@ function searchFile(file: string, needles: readonly Needle[]): { readonly size: 
   }
 }
 
-/** Occurrences that end behind the part that was searched before. */
+/** Occurrences that end after the part that was searched before. */
 function countIn(bytes: Buffer, { bytes: needle, size }: Needle, searched: number): number {
   let times = 0
   for (let at = bytes.indexOf(needle); at !== -1; at = bytes.indexOf(needle, at + 1)) {
@@ -127,7 +127,8 @@ const isWordByte = (byte: number | undefined): boolean =>
 
 /** Whether a file belongs to a pack that was imported, or to a run of such a pack. */
 function othersIn(evals: string): (file: string) => boolean {
-  const [packs, runs] = [treePath(evals, 'benchmarks') + sep, treePath(evals, 'runs') + sep]
+  const packs = treePath(evals, 'benchmarks') + sep
+  const runs = treePath(evals, 'runs') + sep
   const known = new Map<string, boolean>()
   const isOfOther = (runId: string): boolean => {
     const path = runPath(evals, runId)

@@ -11,7 +11,7 @@ async function* chunks(...texts: readonly (string | Error)[]): AsyncGenerator<st
   }
 }
 
-/** Remembers what would be cleaned up, and whether that is still wanted. */
+/** Records the registered clean-ups, and whether they are still active. */
 function interruptions() {
   const cleanUps = new Set<() => void>()
   const whenInterrupted = (cleanUp: () => void) => {

@@ -8,7 +8,7 @@ import { codeOf, ifPresent } from './leftovers.ts'
 export type ForgottenTexts = {
   readonly beliefIds: readonly string[]
   readonly turnIds?: readonly string[]
-  /** What they and the turns said. */
+  /** The texts of these beliefs and turns. */
   readonly said: readonly string[]
   /** Names and aliases of the beliefs. */
   readonly names: readonly string[]
@@ -21,7 +21,7 @@ const markInId = 'forgotten'
 /** A shorter text is found by coincidence too often. */
 const shortest = 4
 
-/** A name of one ordinary word says nothing by itself: it counts only in a record that has the id of the belief. */
+/** A name of one ordinary word identifies nothing by itself: it counts only in a record with the belief's id. */
 export const isTelling = (name: string): boolean => /\s|\d/u.test(name.trim())
 
 /** Replaces forgotten texts by a mark, as whole words and in any case. */
@@ -31,7 +31,7 @@ export class Eraser {
   readonly #said: Finder
   readonly #all: Finder
 
-  /** `minLength`: shorter texts are left alone where no belief is named by its id. */
+  /** `minLength`: shorter texts are kept in records that contain no forgotten belief's id. */
   constructor({ beliefIds, turnIds = [], said, names }: ForgottenTexts, minLength = shortest) {
     this.#beliefIds = beliefIds
     this.#turnIds = turnIds
@@ -40,13 +40,13 @@ export class Eraser {
     this.#all = new Finder([...said, ...names])
   }
 
-  /** Whether a text is or holds the id of a forgotten belief or turn, as copies of them do. */
+  /** Whether a text contains the id of a forgotten belief or turn, as copies of them do. */
   namesForgotten(text: string): boolean {
     const isIn = (id: string): boolean => text === id || text.endsWith(`.${id}`) || text.includes(`"${id}"`)
     return this.#beliefIds.some(isIn) || this.#turnIds.some(isIn)
   }
 
-  /** False for a JSON text that certainly holds nothing to erase. Escapes may hide a text. */
+  /** False for a JSON text that certainly contains nothing to erase. Escapes may hide a text. */
   mayChange(json: string): boolean {
     return json.includes('\\') || this.#beliefIds.some((id) => json.includes(id)) || this.inText(json) !== json
   }
@@ -55,7 +55,7 @@ export class Eraser {
     return this.#said.replaced(text, forgottenMark)
   }
 
-  /** The same value with forgotten texts replaced; the value itself where it holds none. */
+  /** The same value with forgotten texts replaced; the value itself if it contains none. */
   inValue(value: unknown): unknown {
     const finder = this.#mentionsBelief(value) ? this.#all : this.#said
     return mapStrings(value, (text) => finder.replaced(text, isId.test(text) ? markInId : forgottenMark))
@@ -85,14 +85,14 @@ class Finder {
   constructor(texts: readonly string[]) {
     const needles = new Set(
       texts.flatMap((text) => {
-        const core = folded(text)
+        const core = foldCase(text)
           .trim()
           .replace(/[\s.,;:!?]+$/u, '')
         return [core, core.replace(/[^a-z0-9]+/gu, '-')].filter((one) => one.replaceAll('-', '').length >= shortest)
       }),
     )
     this.#startLength = Math.min(8, ...[...needles].map(({ length }) => length))
-    for (const needle of [...needles].sort((one, other) => other.length - one.length)) {
+    for (const needle of [...needles].sort((a, b) => b.length - a.length)) {
       const start = needle.slice(0, this.#startLength)
       this.#byStart.set(start, [...(this.#byStart.get(start) ?? []), needle])
     }
@@ -100,7 +100,7 @@ class Finder {
 
   replaced(text: string, mark: string): string {
     if (this.#byStart.size === 0 || text.length < this.#startLength) return text
-    const lower = folded(text)
+    const lower = foldCase(text)
     let result = ''
     let kept = 0
     for (let at = 0; at + this.#startLength <= lower.length; at += 1) {
@@ -122,7 +122,7 @@ const isWhole = (text: string, at: number, length: number): boolean =>
   !(isLetter(text[at - 1]) && isLetter(text[at])) && !(isLetter(text[at + length - 1]) && isLetter(text[at + length]))
 
 /** Lower case of the same length, so that places in it are places in the text. */
-const folded = (text: string): string => {
+const foldCase = (text: string): string => {
   const lower = text.toLowerCase()
   if (lower.length === text.length) return lower
   return Array.from(text, (one) => (one.toLowerCase().length === one.length ? one.toLowerCase() : one)).join('')
@@ -145,8 +145,8 @@ function mapStrings(value: unknown, map: (text: string) => string): unknown {
 const maxFileBytes = 256 * 1024 * 1024
 
 /**
- * Erases forgotten texts in one file and says whether it held any. In JSON and JSON Lines each element of a list and each
- * line is a record of its own; other files are plain text. A file that is not text is left alone.
+ * Erases forgotten texts in one file and returns whether it contained any. In JSON and JSON Lines each element of a list
+ * and each line is a separate record; other files are plain text. A file that is not text is left alone.
  */
 export async function eraseInFile(path: string, eraser: Eraser): Promise<boolean> {
   const size = lstatSync(path, { throwIfNoEntry: false })?.size ?? 0

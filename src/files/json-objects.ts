@@ -76,5 +76,10 @@ export class JsonObjects {
   }
 }
 
-const [newline, quote, backslash] = [0x0a, 0x22, 0x5c]
-const [openBrace, closeBrace, openBracket, closeBracket] = [0x7b, 0x7d, 0x5b, 0x5d]
+const newline = 0x0a
+const quote = 0x22
+const backslash = 0x5c
+const openBrace = 0x7b
+const closeBrace = 0x7d
+const openBracket = 0x5b
+const closeBracket = 0x5d

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 /** Marks a path as unfinished work of a process. Ids never begin with a dot, so no document can have such a name. */
 type Purpose = 'tmp' | 'staged' | 'replaced'
 
-/** A unique name beside `name` with the id of this process, which shows whether the file is still in use. */
+/** A unique name next to `name` with the id of this process, which shows whether the file is still in use. */
 export const leftoverName = (purpose: Purpose, name: string): string =>
   `.${purpose}-${process.pid}-${randomBytes(4).toString('hex')}-${name}`
 
@@ -26,7 +26,7 @@ export async function sweepLeftovers(directory: string): Promise<void> {
   }
 }
 
-/** Renaming a directory onto one with content fails, so what has arrived meanwhile is never lost. */
+/** Renaming a directory onto one with content fails, so content that arrived in between is never lost. */
 async function cameBack(path: string, target: string): Promise<boolean> {
   try {
     await rename(path, target)
@@ -47,7 +47,7 @@ export function isRunning(pid: number): boolean {
   }
 }
 
-/** The system's name for what went wrong with a file, such as ENOENT. */
+/** The system's code for a file error, such as ENOENT. */
 export const codeOf = (error: unknown): string | undefined =>
   error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined
 

@@ -19,7 +19,7 @@ async function withLock<Result>(path: string, work: () => Result | Promise<Resul
   }
 }
 
-/** Starts another process that runs `body`, where `path` and `takeLock` are known, and prints what it is told to. */
+/** Starts another process that runs `body` with `path` and `takeLock` in scope. */
 function otherProcess(path: string, body: string): ChildProcess {
   const script = `const { takeLock } = await import(${JSON.stringify(module)})
     const path = ${JSON.stringify(path)}

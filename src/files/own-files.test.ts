@@ -20,7 +20,8 @@ describe('ownPath', () => {
 
   it('creates nothing through a link', () => {
     using directory = temporaryDirectory()
-    const [root, elsewhere] = [join(directory.path, 'memory'), join(directory.path, 'elsewhere')]
+    const root = join(directory.path, 'memory')
+    const elsewhere = join(directory.path, 'elsewhere')
     for (const path of [root, elsewhere]) mkdirSync(path)
     symlinkSync(elsewhere, join(root, 'state'))
 
@@ -90,7 +91,8 @@ describe('writePrivate', () => {
 
   it.each(['append', 'replace'] as const)('does not %s through a link', (how) => {
     using directory = temporaryDirectory()
-    const [victim, link] = [join(directory.path, 'victim'), join(directory.path, 'link')]
+    const victim = join(directory.path, 'victim')
+    const link = join(directory.path, 'link')
     writeFileSync(victim, 'mine')
     symlinkSync(victim, link)
 

@@ -53,7 +53,7 @@ export function writePrivate(path: string, content: string | Uint8Array, how: 'a
 /**
  * Throws unless everything that exists from `root` down to `path` belongs to this account, is a plain file or a directory that
  * no other user may write to, and is not a symbolic link: through a link, Credence would write to a file elsewhere. Between this
- * check and the writing only this account can change anything, because nobody else may write to the directories. `root`
+ * check and the writing only this account can change anything, because no other account may write to the directories. `root`
  * itself may be a link, because the person chose it.
  */
 export function checkOwn(root: string, path: string): void {
@@ -127,7 +127,7 @@ const linkRefused = (at: string): MemoryError =>
 export const shellWord = (path: string): string =>
   /^[\w@%+=:,./-]+$/u.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`
 
-/** The path with links resolved, where it exists. */
+/** The path with links resolved, if it exists. */
 export function realPath(path: string): string {
   try {
     return realpathSync(path)

@@ -8,7 +8,7 @@ import { RecentMap } from '../recent-map.ts'
 import { csrfHeader } from './api/contract.ts'
 import { refuse } from './error-answers.ts'
 
-/** The secrets of an installation. Agents get one of their own, with which they can do what an agent may. */
+/** The secrets of an installation. Agents have a separate one, with an agent's rights. */
 export type Tokens = { readonly person: string; readonly agent: string }
 
 /** The sessions of the dashboard that were ended before their time, by id; kept over restarts. */
@@ -53,7 +53,7 @@ export class Authentication {
     this.#given = given
     this.#limit = rateLimit(given.perMinute, given.clock)
     this.#cookieAttributes = `HttpOnly; SameSite=Strict${given.isSecure ? '; Secure' : ''}`
-    // Browsers send cookies to every port of a host, so each installation needs a name of its own.
+    // Browsers send cookies to every port of a host, so each installation needs its own cookie name.
     const suffix = this.#derived('the name of the cookie').replaceAll(/[^A-Za-z0-9]/gu, '')
     this.#cookieName = `credence-${suffix.slice(0, 8)}`
   }
@@ -65,7 +65,7 @@ export class Authentication {
     return token?.kind === 'person' ? this.#newCookie(`~${token.id}`) : null
   }
 
-  /** A new session: when it began, a random number, the token it is of, and what proves that this server made them. */
+  /** A new session: its start time, a random number, its token's id, and a signature of this server. */
   #newCookie(tokenId: string): string {
     const session = `${this.#given.now().getTime().toString(36)}-${randomBytes(12).toString('base64url')}${tokenId}`
     const value = `${session}.${this.#derived(`session ${session}`)}`
@@ -88,7 +88,7 @@ export class Authentication {
     async (context, next) => {
       const identified = await this.#identify(context.req.header('authorization'), context.req.header('cookie'))
       if (identified === null) return this.refuseWrongToken(context)
-      if (identified === undefined) return unauthorized(context, 'There is no token.')
+      if (identified === undefined) return refuseUnauthorized(context, 'There is no token.')
       const { caller, channel, tokenId } = identified
       const seconds = tokenId === null ? 0 : this.#limit.wait(tokenId)
       if (seconds > 0) return tooMany(context, seconds, 'There were too many requests with this token.')
@@ -108,11 +108,11 @@ export class Authentication {
       return undefined
     }
 
-  /** Counts a wrong token. Only wrong tokens are rate limited, so nobody can lock out the owner. */
+  /** Counts a wrong token. Only wrong tokens are rate limited, so that no caller can lock out the owner. */
   refuseWrongToken(context: Context): Response {
     const seconds = this.#waitSeconds()
     this.#failures = [...this.#failures, this.#given.clock()].slice(-maxFailures)
-    if (seconds === 0) return unauthorized(context, 'The token is wrong.')
+    if (seconds === 0) return refuseUnauthorized(context, 'The token is wrong.')
     return tooMany(context, seconds, 'There were too many wrong tokens.')
   }
 
@@ -174,7 +174,7 @@ function identifiedBy(token: FoundToken): Identified {
 
 type Reason = { readonly message: string; readonly hint: string }
 
-/** Why a caller may not use a route with this access; null where they may. */
+/** Why a caller may not use a route with this access; null if they may. */
 function reasonAgainst(access: Access | 'authenticated', { kind }: Caller, channel: Channel): Reason | null {
   if (access === 'authenticated') return null
   // A program that can read the token of the memory directory can also run `credence people` there.
@@ -212,7 +212,7 @@ function tooMany(context: Context, seconds: number, message: string): Response {
   return refuse(context, 429, { code: 'too_many', message, hint: `Try again in ${seconds} seconds.` })
 }
 
-function unauthorized(context: Context, message: string): Response {
+function refuseUnauthorized(context: Context, message: string): Response {
   context.header('www-authenticate', 'Bearer realm="credence"')
   return refuse(context, 401, {
     code: 'unauthorized',
@@ -221,9 +221,10 @@ function unauthorized(context: Context, message: string): Response {
   })
 }
 
-/** Compares in constant time texts of one length. The length of a token or a proof is no secret. */
+/** Compares two texts of equal length in constant time. The length of a token or a proof is not secret. */
 function isSame(one: string, other: string): boolean {
-  const [given, secret] = [Buffer.from(one), Buffer.from(other)]
+  const given = Buffer.from(one)
+  const secret = Buffer.from(other)
   return given.length === secret.length && timingSafeEqual(given, secret)
 }
 
@@ -232,7 +233,7 @@ const maxBuckets = 10_000
 
 /**
  * A token bucket for each key: at most `perMinute` requests at once, refilled evenly. `wait` takes one and returns 0, or
- * returns how many seconds to wait for the next. 0 a minute is no limit.
+ * returns how many seconds to wait for the next. With 0 there is no limit.
  */
 export function rateLimit(perMinute: number, clock: () => number): { wait(key: string): number } {
   const buckets = new RecentMap<{ readonly left: number; readonly at: number }>(maxBuckets)

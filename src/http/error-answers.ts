@@ -26,7 +26,7 @@ export function refuse(context: Context, status: ContentfulStatusCode, { hint = 
   return context.json({ error: { code, message, hint, ...more } }, status)
 }
 
-/** Tells the client what was wrong with its request. Of a bug it learns only that there is one; `onBug` gets the error. */
+/** Reports to the client what was wrong with its request. For a bug it reports an internal error, and `onBug` gets the details. */
 export const answerError =
   (onBug: (error: unknown) => void, tooLong: { readonly code: string } = { code: 'invalid' }) =>
   (error: Error, context: Context): Response => {

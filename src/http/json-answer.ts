@@ -27,7 +27,7 @@ const securityHeaders: Readonly<Record<string, string>> = {
   'cross-origin-opener-policy': 'same-origin',
   'cross-origin-resource-policy': 'same-origin',
   'permissions-policy': 'camera=(), microphone=(), geolocation=(), payment=(), usb=()',
-  // Unless a handler says otherwise.
+  // The default; a handler may override it.
   'cache-control': 'no-store',
 }
 const sentHeaders = Object.entries(securityHeaders)

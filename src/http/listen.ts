@@ -29,7 +29,7 @@ type Fetch = (request: Request, env: object) => Response | Promise<Response>
 const graceMs = 2_000
 /** How long to wait for packets that are on their way. */
 const settleMs = 50
-/** A slower request only holds a connection open. */
+/** Slower requests are closed: they only occupy a connection. */
 const maxRequestMs = 30_000
 const maxOpenConnections = 1_000
 /**
@@ -75,7 +75,7 @@ export async function listenWith(server: Server, address: Address): Promise<List
 }
 
 /**
- * `server.close()` would reset connections that were accepted but not read yet, though they may hold a request. So
+ * `server.close()` would reset connections that were accepted but not read yet, though they may contain a request. So
  * pending connections are read first; then the server stops listening and closes idle connections.
  */
 async function closeServer(server: Server, connections: ReadonlySet<Socket>): Promise<void> {

@@ -31,7 +31,7 @@ function served(system: System = ours()) {
     const text = typeof body === 'string' ? body : JSON.stringify(body)
     const init = { method, headers: { host: 'localhost', ...headers }, ...(body === undefined ? {} : { body: text }) }
     const response = await app.request(path, init)
-    // Only searches are looked into; that other answers have another form is what some tests are about.
+    // Typed as a search answer; tests of other answers check their form themselves.
     return { status: response.status, headers: response.headers, body: (await response.json()) as Found }
   }
   const search = async (query: string, fields: object = {}): Promise<readonly string[]> => {

@@ -89,7 +89,7 @@ const only = (limit: number) => ({
 })
 
 type AppEnvironment = {
-  /** The belief as it was sent before; the message may leave out what stays the same. */
+  /** The belief as it was sent before; the message may omit unchanged fields. */
   readonly known: BeliefRecord | undefined
   readonly at: string
   readonly newId: () => string
@@ -105,7 +105,7 @@ function idIn({ beliefId, id, metadata }: BeliefMessage): string | undefined {
 
 /**
  * Makes a belief from a message. Metadata comes first. Without it, the text is the content, and the name is the part of the
- * text before the aliases, else the id. An alias is no name, because a second belief with the same name in the same scope
+ * text before the aliases, else the id. An alias is not used as the name, because a second belief with the same name in the same scope
  * would replace the first, and two beliefs may share an alias.
  */
 export function receivedBelief(message: BeliefMessage, { known, at, newId }: AppEnvironment): BeliefRecord {
@@ -153,7 +153,7 @@ function withoutEmptyScopes({ scope, scopes, ...rest }: Readonly<Record<string, 
 
 const maxWordsOfName = 8
 
-/** The text is name, aliases, content and why, joined by spaces, so the name is what comes before the aliases. */
+/** The text is name, aliases, content and why, joined by spaces, so the name is the text before the aliases. */
 function nameBefore(aliases: readonly string[], text: string): string | null {
   const run = ` ${aliases.join(' ')}`
   const at = aliases.length === 0 ? -1 : text.indexOf(run)

@@ -1,6 +1,6 @@
 import { isIP } from 'node:net'
 import type { MiddlewareHandler } from 'hono'
-import { memoized } from '../search/memoize.ts'
+import { memoize } from '../search/memoize.ts'
 import { refuse } from './error-answers.ts'
 
 /** The names that a request may have in its Host header. */
@@ -23,8 +23,8 @@ type Asked = {
 
 /**
  * Why a request is refused: programs and the server's own pages are answered, and no other page. Another site can reach
- * this port under a name of its own (DNS rebinding) or from its own origin, so Host and Origin are both checked. Another
- * port of this machine is another origin too, although it gets the same cookies. Null where it is answered.
+ * this port under its own host name (DNS rebinding) or from its own origin, so Host and Origin are both checked. Another
+ * port of this machine is another origin too, although it gets the same cookies. Null if it is allowed.
  */
 export function foreignRequest(
   { host = '', origin, site }: Asked,
@@ -55,7 +55,7 @@ export const sameOriginOnly =
   }
 
 /** The name in a Host header; null if it is malformed. */
-const hostNameOf = memoized((host: string): string | null => {
+const hostNameOf = memoize((host: string): string | null => {
   if (!/^(?:[a-z0-9.-]+|\[[0-9a-f:.]+\])(?::\d{1,5})?$/iu.test(host)) return null
   return URL.parse(`http://${host}`)?.hostname ?? null
 }, 100)

@@ -60,6 +60,6 @@ const quality = { params: { [constants.BROTLI_PARAM_QUALITY]: 5 } }
 const brotli = (file: Uint8Array) => promisify(brotliCompress)(file, quality)
 const zip = promisify(gzip)
 
-/** Files are in assets and at the root; deeper paths are pages, whose ids may hold dots. No page is badly encoded. */
+/** Files are in assets and at the root; deeper paths are pages, whose ids may contain dots. A badly encoded path is never a page. */
 const isFileName = (path: string): boolean =>
   path.startsWith('/assets/') || (path.lastIndexOf('/') === 0 && extname(path) !== '') || /%(?![\da-f]{2})/iu.test(path)

@@ -22,7 +22,7 @@ export const capabilities = {
 /** The versions of the protocol that begin with `initialize`. */
 const handshakeVersions: readonly unknown[] = ['2025-11-25', '2025-06-18', '2025-03-26', '2024-11-05', '2024-10-07']
 
-/** A client that has said nothing for so long gets its first answer from the SDK. */
+/** A client that sends nothing for this long gets its first answer from the SDK. */
 const patienceMs = 200
 
 export type RequestId = string | number
@@ -30,8 +30,8 @@ export type RequestId = string | number
 type Connection = { readonly input: Readable; readonly output: Writable; readonly version: string }
 
 /**
- * Answers `initialize`, if it is the first message, as the SDK would. The input is left as it was, so that the SDK reads the
- * message too; what it answers to the returned id is to be dropped. Null when nothing was answered.
+ * Answers `initialize`, if it is the first message, as the SDK would. The input is not consumed, so the SDK reads the message
+ * too; the caller must drop the SDK's response to the returned id. Null if nothing was answered.
  */
 export async function answerHandshake({ input, output, version }: Connection): Promise<RequestId | null> {
   const request = handshakeIn(await firstLine(input))

@@ -25,7 +25,7 @@ import { type McpTool, mcpTool, type OnBug } from './tool.ts'
 
 export type McpOptions = {
   readonly version: string
-  /** A function is asked with every call, where the view changes while the server runs. */
+  /** A function is called for every request, if the view changes while the server runs. */
   readonly view: MemoryView | (() => Promise<MemoryView>)
   /** The memory of this view, written to as `author`. */
   readonly memoryAs: (author: Author) => Promise<Memory>
@@ -192,7 +192,7 @@ const isClientFault = (error: Error): boolean =>
 const claimedOrigin = (client: string): string => `mcp:${client}`
 
 const unnamed = 'unnamed'
-/** The author of all clients that have no name of their own. */
+/** The author for all clients without a name. */
 export const unnamedOrigin = claimedOrigin(unnamed)
 
 /** The name of a client's program, without characters that could mislead. A name with a secret in it is not used. */
@@ -208,7 +208,7 @@ export function plainName(name: string | undefined): string {
   return plain === '' ? unnamed : plain
 }
 
-/** Names of HTTP libraries, which say nothing about the agent. */
+/** Names of HTTP libraries, which do not identify the agent. */
 const httpLibraries = new Set(['node', 'undici', 'axios', 'python-httpx', 'go-http-client'])
 
 /** The program named first in a User-Agent header, for clients that do not name themselves. */
@@ -263,7 +263,8 @@ export class BoundedLines extends Transform {
   }
 
   #end(): void {
-    const [size, line] = [this.#size, Buffer.concat(this.#chunks)]
+    const size = this.#size
+    const line = Buffer.concat(this.#chunks)
     this.#chunks = []
     this.#size = 0
     if (size === 0) return
@@ -276,7 +277,7 @@ export class BoundedLines extends Transform {
   }
 }
 
-/** The id of a request; null where there is none. */
+/** The id of a request; null if there is none. */
 function idIn(line: Buffer): string | number | null {
   const id = parseObject(line.toString('utf8'))?.id
   return typeof id === 'string' || typeof id === 'number' ? id : null

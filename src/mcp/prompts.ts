@@ -13,7 +13,7 @@ const maxTurns = 200
 
 const asUser = (text: string) => ({ messages: [{ role: 'user' as const, content: { type: 'text' as const, text } }] })
 
-/** Offers recall, for hosts that have no hook for it, and the review of what was said. */
+/** Offers recall, for hosts that have no hook for it, and the review of recent turns. */
 export function registerPrompts(server: McpServer, call: () => Promise<AgentCall>, onBug: OnBug): void {
   server.registerPrompt(
     'recall',

@@ -14,7 +14,7 @@ type ObjectSchema = z.ZodObject<z.core.$ZodLooseShape>
 
 export type McpTool = ReturnType<typeof mcpTool>
 
-/** The tool of an operation. `call` answers invalid arguments with an error that says what is allowed. */
+/** The tool of an operation. `call` answers invalid arguments with an error that lists the allowed ones. */
 export function mcpTool(operation: Operation, tool: Tool) {
   const { name, title, description, isDestructive = false } = tool
   const writes = operation.writes ?? !operation.http.startsWith('GET ')
@@ -30,12 +30,12 @@ export function mcpTool(operation: Operation, tool: Tool) {
     config: { title, description, ...schemas, annotations, _meta: alwaysLoaded },
     call: async (received: unknown, context: () => Promise<AgentCall>, onBug: OnBug): Promise<CallToolResult> => {
       const parsed = input.safeParse(received)
-      if (!parsed.success) return failed(wrongArguments(name, input, parsed.error))
+      if (!parsed.success) return errorResult(wrongArguments(name, input, parsed.error))
       try {
         const structuredContent = visibly(await run(await context(), parsed.data))
         return { content: [{ type: 'text', text: JSON.stringify(structuredContent) }], structuredContent }
       } catch (error) {
-        return failed(errorText(error, onBug))
+        return errorResult(errorText(error, onBug))
       }
     },
   }
@@ -45,8 +45,8 @@ export function mcpTool(operation: Operation, tool: Tool) {
 const alwaysLoaded = { 'anthropic/alwaysLoad': true }
 
 /**
- * Lists the schema but accepts everything: the SDK's own error would not say which arguments are allowed, and what a tool
- * answers with has the type of its schema already.
+ * Lists the schema but accepts everything: the SDK's own error would not list the allowed arguments, and a tool's
+ * answer has the type of its schema already.
  */
 const listedOnly = (schema: ObjectSchema): StandardSchemaWithJSON => ({
   '~standard': {
@@ -57,7 +57,7 @@ const listedOnly = (schema: ObjectSchema): StandardSchemaWithJSON => ({
   },
 })
 
-const failed = (text: string): CallToolResult => ({
+const errorResult = (text: string): CallToolResult => ({
   isError: true,
   content: [{ type: 'text', text: visibleText(text) }],
 })
@@ -91,7 +91,7 @@ function unknownArgument(tool: string, key: string, known: readonly string[]): s
   return sentences(`${tool} has no argument "${key.slice(0, 80)}".`, meant && `Did you mean "${meant}"?`)
 }
 
-/** The text of an error for the client. Of a bug it learns only that there is one, because its message may hold anything. */
+/** The text of an error for the client. For a bug it is a general text, because the error's message may contain anything. */
 function errorText(error: unknown, onBug: OnBug): string {
   const expected = expectedError(error)
   if (expected !== null) return sentences(expected.message, expected.hint)

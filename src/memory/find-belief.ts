@@ -17,7 +17,7 @@ export type BeliefReference = {
 }
 
 /**
- * Current beliefs win. One that is no longer current is found by its id, or by its name when no current belief has that;
+ * Current beliefs win. One that is no longer current is found by its id, or by its name if no current belief has it;
  * of several, the newest that no other of the name replaced. A person's belief is found by its name or alias first, so that
  * no id, name or alias of another author can take its place.
  */
@@ -72,7 +72,7 @@ function onlyOne(reference: string, beliefs: readonly Belief[]): Belief {
   throw conflict(`"${reference}" matches several beliefs: ${choices}.`, 'Give the id, or a scope.')
 }
 
-/** The end of a chain of supersession: the belief itself, or what replaced it last; null where that was forgotten. */
+/** The end of a chain of supersession: the belief itself, or its last successor; null if that was forgotten. */
 export async function lastSuccessor(store: Pick<Store, 'get'>, belief: Belief): Promise<Belief | null> {
   const seen = new Set<string>()
   let last: Belief | null = belief
@@ -86,7 +86,7 @@ export async function lastSuccessor(store: Pick<Store, 'get'>, belief: Belief): 
 /** The version a caller was looking at when they decided on a change. If the belief has changed since, nothing is done. */
 export type VersionExpectation = { readonly expectedVersion?: number }
 
-/** Finds a belief that can still be changed, or says why it cannot. */
+/** Finds a belief that can still be changed. Throws if it cannot. */
 export async function currentBelief(ports: Ports, reference: BeliefReference & VersionExpectation): Promise<Belief> {
   const belief = await findBelief(ports, reference)
   if (isCurrent(belief)) return requireVersion(belief, reference)
@@ -119,7 +119,7 @@ export function requireVersion(belief: Belief, { expectedVersion }: VersionExpec
 
 type Named = Pick<Belief, 'user' | 'name' | 'scopes'>
 
-/** In each scope a name belongs to one current belief. `except` are beliefs that may hold it. */
+/** In each scope a name belongs to one current belief. `except` are beliefs that may have it. */
 export async function requireFreeName(
   { store }: Ports,
   { user, name, scopes }: Named,
@@ -130,7 +130,7 @@ export async function requireFreeName(
   throw conflict(`The name "${name}" already belongs to ${taken.id} in ${taken.scopes.join(' ')}.`, hint(taken))
 }
 
-/** The name, or the name with the next free number where another belief holds it in one of the scopes. */
+/** The name, or the name with the next free number if another belief has it in one of the scopes. */
 export async function freeName(
   { store }: Pick<Ports, 'store'>,
   { user, name, scopes }: Named,

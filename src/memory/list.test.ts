@@ -76,7 +76,7 @@ describe('finding', () => {
 
     expect(await found('postg')).toEqual([['Postgres', 'Postgres']])
     expect(await found('works nig')).toEqual([['Works at night', 'Works', 'night']])
-    // Two letters could be anything, and what stands before a space is a whole word.
+    // Two letters are too few, and a word before a space is complete.
     expect(await found('po')).toEqual([])
     expect(await found('postg ')).toEqual([])
   })

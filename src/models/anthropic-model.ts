@@ -34,7 +34,7 @@ const Answer = z.looseObject({
     .nullish(),
 })
 
-/** A model behind the Messages API. JSON of a schema is requested as the input of a tool that must be called. */
+/** A model with the Messages API. JSON of a schema is requested as the input of a tool that must be called. */
 export function anthropicModel({ model, url, key, fetch }: ModelOptions): ChatModel {
   const route = url.endsWith('/v1') ? `${url}/messages` : `${url}/v1/messages`
   return {

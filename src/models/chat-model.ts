@@ -9,7 +9,7 @@ export type ToolCall = {
   readonly id: string
   readonly name: string
   readonly arguments: Readonly<Record<string, unknown>>
-  /** The text of the model, where it is no JSON object; `arguments` is empty then. */
+  /** The model's text if it is not a JSON object; `arguments` is then empty. */
   readonly malformed?: string
 }
 
@@ -28,11 +28,11 @@ export type Usage = {
 
 export const noUsage: Usage = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 }
 
-export const addUsage = (one: Usage, other: Usage): Usage => ({
-  input: one.input + other.input,
-  output: one.output + other.output,
-  cacheRead: one.cacheRead + other.cacheRead,
-  cacheWrite: one.cacheWrite + other.cacheWrite,
+export const addUsage = (a: Usage, b: Usage): Usage => ({
+  input: a.input + b.input,
+  output: a.output + b.output,
+  cacheRead: a.cacheRead + b.cacheRead,
+  cacheWrite: a.cacheWrite + b.cacheWrite,
 })
 
 export type ChatRequest = {
@@ -55,7 +55,7 @@ export type ChatReply = {
   readonly model: string
 }
 
-/** A model behind an endpoint. `reply` throws a MemoryError `unavailable` when the endpoint cannot be used. */
+/** A model at an endpoint. `reply` throws a MemoryError `unavailable` when the endpoint cannot be used. */
 export type ChatModel = {
   readonly provider: 'openai' | 'anthropic'
   readonly model: string

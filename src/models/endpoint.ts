@@ -7,7 +7,7 @@ const maxAnswerLength = 8 * 1024 * 1024
 /** Characters of an endpoint's own error message that are shown. */
 const maxReasonLength = 300
 
-/** An error after which a retry may succeed. `retryAfterMs` is what the endpoint asks for, if it does. */
+/** An error after which a retry may succeed. `retryAfterMs` is the delay that the endpoint requested, if any. */
 export class TransientError extends MemoryError {
   readonly retryAfterMs: number | null
 
@@ -31,7 +31,7 @@ export type EndpointRequest = {
   readonly fetch: typeof fetch
 }
 
-/** Posts JSON and validates the JSON answer. Every failure is a MemoryError `unavailable` that says what to do. */
+/** Posts JSON and validates the JSON answer. Every failure is a MemoryError `unavailable` with the next step. */
 export async function postJson<Schema extends z.ZodType>(
   request: EndpointRequest,
   schema: Schema,
@@ -57,7 +57,7 @@ export async function postJson<Schema extends z.ZodType>(
   } catch (cause) {
     throw cause instanceof MemoryError ? cause : unreachable(request, cause)
   }
-  if (!response.ok) throw refused(request, response, text)
+  if (!response.ok) throw refusalError(request, response, text)
   const value = parseJson(text)
   if (value === undefined) {
     const hint = 'Check that the URL is the base URL of the API, such as https://host/v1.'
@@ -121,7 +121,7 @@ function codeOf(error: unknown): string | null {
   return 'code' in error && typeof error.code === 'string' ? error.code : codeOf(error.cause)
 }
 
-function refused({ url, key }: EndpointRequest, { status, headers }: Response, text: string): MemoryError {
+function refusalError({ url, key }: EndpointRequest, { status, headers }: Response, text: string): MemoryError {
   const place = endpointPlaceOf(url)
   const retryAfterMs = retryAfterIn(headers.get('retry-after'))
   const reason = reasonIn(text, key)
@@ -153,7 +153,7 @@ const ErrorBody = z.union([
   z.object({ message: z.string() }).transform(({ message }) => message),
 ])
 
-/** The endpoint's own error message, without keys and control characters. An error page says nothing that helps. */
+/** The endpoint's own error message, without keys and control characters. An HTML error page is left out. */
 function reasonIn(text: string, key: string | null): string {
   const message = ErrorBody.safeParse(parseJson(text)).data
   if (message === undefined) return '.'
@@ -161,7 +161,7 @@ function reasonIn(text: string, key: string | null): string {
   return `: ${(key ? printable.replaceAll(key, '…') : printable).trim().slice(0, maxReasonLength)}`
 }
 
-/** The URL without its query, which may hold a key. */
+/** The URL without its query, which may contain a key. */
 function endpointPlaceOf(url: string): string {
   const { origin, pathname } = new URL(url)
   return `${origin}${pathname}`

@@ -44,7 +44,7 @@ function keyFor({ provider, url }: ModelSpec, env: ModelEnvironment): string | n
   })
 }
 
-/** The key in a variable. One that no header can hold is refused here: the error of `fetch` would show it. */
+/** The key in a variable. A key that is invalid in a header is refused here, because the error of `fetch` would print it. */
 function keyIn(env: ModelEnvironment, name: string): string | null {
   const key = env[name]?.trim() ?? null
   if (key === null || /^[\x21-\x7e]*$/u.test(key)) return key

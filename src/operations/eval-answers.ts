@@ -7,7 +7,7 @@ import { listOf } from './shapes.ts'
 
 const Interval = z.object({ low: z.number(), high: z.number() })
 
-/** A run with what a plot needs. */
+/** A run with the fields that a plot needs. */
 export const ListedRun = z.object({
   run: RunSummary,
   passRate: z.number().nullable().describe('Null when the run has no cases.'),

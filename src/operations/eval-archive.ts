@@ -77,7 +77,7 @@ function readPacks(root: string, shipped: string): readonly FoundPack[] {
   ]
   // Reversed, so that the first of two with one id stays.
   const byId = new Map(found.toReversed().map((pack) => [pack.id, pack]))
-  return [...byId.values()].sort((one, other) => (one.id < other.id ? -1 : 1))
+  return [...byId.values()].sort((a, b) => (a.id < b.id ? -1 : 1))
 }
 
 async function readBaselines(root: string): Promise<readonly BaselineSnapshot[]> {
@@ -85,7 +85,7 @@ async function readBaselines(root: string): Promise<readonly BaselineSnapshot[]>
   await scan(root, 'baselines', ({ checked }) => {
     if (checked.ok) snapshots.push(checked.value)
   })
-  return snapshots.sort((one, other) => Date.parse(other.createdAt) - Date.parse(one.createdAt))
+  return snapshots.sort((a, b) => Date.parse(b.createdAt) - Date.parse(a.createdAt))
 }
 
 function readPack(directory: string, source: FoundPack['source']): FoundPack {

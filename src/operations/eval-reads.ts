@@ -51,7 +51,7 @@ export function evalReads(
     for (const { caseId, repeat } of records) work.push(await evals.taskWork(runId, caseId, repeat))
     return work.filter((one) => one !== null)
   }
-  /** Where a pack stands against the accepted run of the newest baseline, else against the run before. */
+  /** Compares a pack with the accepted run of the newest baseline, else with the run before. */
   const standing = async (id: string, given: readonly RunSummary[]): Promise<Shown<typeof answers.Standing> | null> => {
     const runs = given.filter(counts)
     const latest = runs.at(-1)
@@ -97,7 +97,8 @@ export function evalReads(
   return {
     stamp: () => archive.stamp(),
     packs: async () => {
-      const [runs, packs] = [await archive.runs(), await archive.packs()]
+      const runs = await archive.runs()
+      const packs = await archive.packs()
       return { items: [...packs, ...packsOfRuns(runs, packs)].map((pack) => listedPack(pack, runs)) }
     },
     runs: async ({ benchmark, system, status, limit, offset }) => {
@@ -174,7 +175,7 @@ export function evalReads(
         runs: grid.runs.map(listedRun),
         total: grid.cases.length,
         cases: grid.cases
-          .toSorted((one, other) => failures(other) - failures(one))
+          .toSorted((a, b) => failures(b) - failures(a))
           .slice(0, maxRows)
           .map((one) => ({ ...one, prompt: prompts.get(one.caseId) ?? null })),
         standing: await standing(id, runs),
@@ -190,13 +191,13 @@ export function evalReads(
         const main = await standing(id, wholeRuns(runs, id))
         if (main === null) continue
         items.push({ benchmarkId: id, title, ...main })
-        // Another system is of interest only where it got worse.
+        // Other systems are reported only if they got worse.
         for (const system of systemsOf(runs, id).filter((name) => name !== main.system)) {
           const other = await standing(id, wholeRuns(runs, id, system))
           if (other !== null && other.broken.length > 0) items.push({ benchmarkId: id, title, ...other })
         }
       }
-      return { items: items.sort((one, other) => other.broken.length - one.broken.length) }
+      return { items: items.sort((a, b) => b.broken.length - a.broken.length) }
     },
     compareRuns: (runs) => compareRuns(root, archive, runs),
     baselines: async () => ({ items: (await archive.baselines()).slice(0, maxItems).map(listedBaseline) }),
@@ -246,7 +247,7 @@ function neighboursIn(ids: readonly string[], id: string): { previous: string | 
   return { previous: ids[at < 0 ? ids.length - 1 : at - 1] ?? null, next: ids[at + 1] ?? null }
 }
 
-/** A run of all cases: a part of them says nothing about the benchmark. */
+/** A run of all cases: a part of them does not represent the benchmark. */
 const isWhole = ({ status, filter }: RunSummary): boolean => status === 'completed' && filter === undefined
 
 const listedRun = (run: RunSummary): ListedRun => ({
@@ -315,13 +316,14 @@ const caseTextOf = ({ caseId, failures, error, returned }: CaseRecord, prompts: 
 
 const verdictOrder: readonly CaseRecord['verdict'][] = ['error', 'fail', 'unjudged', 'skipped', 'pass']
 
-const worstFirst = (one: CaseRecord, other: CaseRecord): number =>
-  verdictOrder.indexOf(one.verdict) - verdictOrder.indexOf(other.verdict) ||
-  (one.caseId < other.caseId ? -1 : one.caseId > other.caseId ? 1 : one.repeat - other.repeat)
+const worstFirst = (a: CaseRecord, b: CaseRecord): number =>
+  verdictOrder.indexOf(a.verdict) - verdictOrder.indexOf(b.verdict) ||
+  (a.caseId < b.caseId ? -1 : a.caseId > b.caseId ? 1 : a.repeat - b.repeat)
 
 function listedCase(record: CaseRecord, prompts: ReadonlyMap<string, string>): ListedCase {
   const { caseId, repeat, verdict, failures, scores } = record
-  const [prompt, error] = [prompts.get(caseId) ?? null, record.error?.message ?? null]
+  const prompt = prompts.get(caseId) ?? null
+  const error = record.error?.message ?? null
   const totalMs = Object.values(record.timings).reduce((sum, ms) => sum + ms, 0)
   return { caseId, repeat, verdict, prompt, failures, error, returned: record.returned.length, scores, totalMs }
 }
@@ -380,6 +382,7 @@ function listedBaseline(snapshot: BaselineSnapshot): ListedBaseline {
     const { totalCases = null, passedCases = null, system } = rest
     return { benchmarkId, runId, passRate, totalCases, passedCases, metrics, system: system?.name ?? null }
   })
-  const [notes, gitRef] = [snapshot.notes ?? null, snapshot.gitRef ?? null]
+  const notes = snapshot.notes ?? null
+  const gitRef = snapshot.gitRef ?? null
   return { snapshotId, createdAt, notes, gitRef, benchmarks, acceptedLower }
 }

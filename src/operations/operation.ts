@@ -60,7 +60,7 @@ export type Operation = {
   readonly input: Fields
   /** Loads the schema of the answer. */
   readonly answer: () => Promise<z.ZodType>
-  /** Absent where the door itself answers: logging in and out, and the stream of events. */
+  /** Absent if the door itself answers: logging in and out, and the stream of events. */
   readonly run?: (call: Call, input: never) => Promise<object>
   /** How an agent sees it over MCP. */
   readonly tool?: Tool
@@ -80,7 +80,7 @@ export const operation = <
 ) => declared
 
 /** An answer made of the shapes of the domain, which are loaded when it is needed. */
-export const shaped =
+export const withShape =
   <Schema extends z.ZodType>(make: (shapes: typeof import('./shapes.ts')) => Schema): (() => Promise<Schema>) =>
   async () =>
     make(await import('./shapes.ts'))

@@ -23,7 +23,7 @@ const maxScopes = 5
 /** Hits of a search among which other scopes are looked for. */
 const maxHits = 50
 
-/** Null where the message names something, or something that was said answers it. */
+/** Null if the message mentions a belief, or if a turn answers it. */
 export async function recallHints(memory: Memory, message: string, context: Context): Promise<RecallHints | null> {
   if (context.relevant.length + context.quotes.length > 0) return null
   return {

@@ -27,7 +27,7 @@ import {
   version,
   whole,
 } from './field.ts'
-import { type Call, existing, operation, servedBy, shaped } from './operation.ts'
+import { type Call, existing, operation, servedBy, withShape } from './operation.ts'
 import { recallHints } from './recall-hints.ts'
 import type * as shapes from './shapes.ts'
 import type { Shaped } from './shapes.ts'
@@ -155,7 +155,7 @@ const searchTool = tool({
     const those = (wanted: Strength): SearchHit[] => others.filter((one) => one.strength === wanted)
     const isPart = (one: RelevantBelief | SearchHit): boolean => 'through' in one && one.through !== null
     const exact = [...relevant, ...those('exact')].sort(
-      (one, other) => Number(isPart(one)) - Number(isPart(other)) || other.score - one.score,
+      (a, b) => Number(isPart(a)) - Number(isPart(b)) || b.score - a.score,
     )
     const beliefs = withinLength(
       [...exact, ...those('strong'), ...those('possible').slice(0, maxPossible)]
@@ -191,7 +191,7 @@ export const recall = {
       asOf,
       leftOut: usually(flag('Whether to look for what was left out too, which takes longer.'), true),
     },
-    answer: shaped(({ z, MatchedWords, NamedAnyway, NearMiss, QuoteDecision, RecallContext }) =>
+    answer: withShape(({ z, MatchedWords, NamedAnyway, NearMiss, QuoteDecision, RecallContext }) =>
       z.object({
         context: RecallContext,
         rendered: z.string().describe('The block for a prompt; empty when there is nothing to say.'),
@@ -236,7 +236,8 @@ export const recall = {
       })
       const { nearMisses: misses = [], namedAnyway = [], quoteDecision = null, ...context } = recalled
       const durationMs = clock() - started
-      const [rendered, highlights] = [renderContext(context), highlightsOf(context, namedAnyway)]
+      const rendered = renderContext(context)
+      const highlights = highlightsOf(context, namedAnyway)
       const hints = nearMisses && asOf === undefined ? await recallHints(call.memory, message, context) : null
       return { context, rendered, highlights, namedAnyway, leftOut: misses, quoteDecision, hints, durationMs }
     },
@@ -256,7 +257,7 @@ export const recall = {
       asOf,
       limit: usually(whole({ min: 1, max: 100 }), defaultLimit, 'Of beliefs and of quotes.'),
     },
-    answer: shaped(({ z, QuoteHit, SearchHit }) =>
+    answer: withShape(({ z, QuoteHit, SearchHit }) =>
       z.object({
         beliefs: z.array(SearchHit),
         total: z.int().describe('How many beliefs there are in all.'),
@@ -275,7 +276,7 @@ export const recall = {
     writes: false,
     http: 'POST /recall/why',
     input: { ...asked, beliefId },
-    answer: shaped(({ z, Belief, WhyVerdict }) => z.object({ belief: Belief, verdict: WhyVerdict })),
+    answer: withShape(({ z, Belief, WhyVerdict }) => z.object({ belief: Belief, verdict: WhyVerdict })),
     run: async (call, { message, beliefId, ...rest }) =>
       call.memory.why(message, await existing(call, beliefId), optionsOf(call, rest)),
   }),
@@ -289,7 +290,7 @@ export const recall = {
       wish,
       aliases: optional(list(text(200), { max: 10 }), "Also try these, in somebody's own words."),
     },
-    answer: shaped(({ z, Belief, Remedy }) =>
+    answer: withShape(({ z, Belief, Remedy }) =>
       z.object({
         belief: Belief,
         isFulfilled: z.boolean().describe('It is like that already.'),
@@ -316,9 +317,9 @@ export const recall = {
       expectedVersion: optional(version),
       capture: usually(flag(), true),
     },
-    answer: shaped(({ z, CapturedCase, Edited }) =>
+    answer: withShape(({ z, CapturedCase, EditResult }) =>
       z.object({
-        edited: Edited,
+        edited: EditResult,
         isFulfilled: z.boolean().describe('Whether recall now does what was wished for.'),
         captured: CapturedCase.nullable(),
         captureProblem: z.string().nullable().describe('Why there is no case, when one was asked for.'),
@@ -349,7 +350,7 @@ export const recall = {
     http: 'POST /recall/capture',
     status: 201,
     input: captureInput,
-    answer: shaped(({ CapturedCase }) => CapturedCase),
+    answer: withShape(({ CapturedCase }) => CapturedCase),
     run: async (call, { scopes = call.view.scopes, ...rest }) => {
       if (rest.expect.length + rest.reject.length === 0 && !rest.asIs && !rest.exactly)
         throw invalid(
@@ -407,9 +408,7 @@ function highlightsOf({ relevant }: Context, namedAnyway: readonly NamedAnyway[]
       else byPlace.set(place, { ...known, typo: known.typo ?? typo, beliefIds: known.beliefIds.add(beliefId) })
     }
   }
-  const byLength = [...byPlace.values()].sort(
-    (one, other) => other.end - other.start - (one.end - one.start) || one.start - other.start,
-  )
+  const byLength = [...byPlace.values()].sort((a, b) => b.end - b.start - (a.end - a.start) || a.start - b.start)
   const spans: typeof byLength = []
   /** Which of the spans each character belongs to, one more. */
   const spanAt = new Uint32Array(byLength.reduce((last, { end }) => Math.max(last, end), 0))
@@ -421,7 +420,7 @@ function highlightsOf({ relevant }: Context, namedAnyway: readonly NamedAnyway[]
     else for (const id of one.beliefIds) spans[over - 1]?.beliefIds.add(id)
   }
   return spans
-    .sort((one, other) => one.start - other.start)
+    .sort((a, b) => a.start - b.start)
     .map(({ beliefIds, ...span }) => ({ ...span, beliefIds: [...beliefIds] }))
 }
 
@@ -443,13 +442,13 @@ function withinLength<Item>(items: readonly Item[], lengthOf: (item: Item) => nu
   })
 }
 
-const shortened = (belief: Belief): BeliefAnswer => {
+const shortenBelief = (belief: Belief): BeliefAnswer => {
   const answer = answerWith(belief)
   return { ...answer, content: cut(answer.content), why: cut(answer.why) }
 }
 
 const recalledHit = ({ belief, score, matches, through }: RelevantBelief): Hit => ({
-  ...shortened(belief),
+  ...shortenBelief(belief),
   strength: 'exact',
   score,
   matched: matches.map(({ field, form, words }) => ({ field, form, words: distinct(words.map(({ text }) => text)) })),
@@ -460,7 +459,7 @@ const foundHit = ({ belief, strength, score, highlights }: SearchHit): Hit => {
   const matched = [...Map.groupBy(highlights, ({ field }) => field)].map(([field, spans]) => {
     return { field, form: null, words: distinct(spans.map(({ text }) => text)) }
   })
-  return { ...shortened(belief), strength, score, matched, through: null }
+  return { ...shortenBelief(belief), strength, score, matched, through: null }
 }
 
 const distinct = <Value>(values: readonly Value[]): Value[] => [...new Set(values)]

@@ -18,7 +18,7 @@ export type ServedMemory = {
   readonly view: MemoryView
   /** The memory, with the author that each channel writes as. */
   readonly memories: Readonly<Record<Channel, Memory>>
-  /** For reading by exact id, and for what only pages read: links, counts and growth. */
+  /** For reads by exact id, and for reads of the dashboard: links, counts and growth. */
   readonly ports: ServedPorts
   /** Takes in edits of MEMORY.md before a request is handled. Costs one `stat` of the file. */
   readonly catchUp: () => Promise<void>
@@ -63,10 +63,10 @@ export type MirrorReport = Shaped<typeof shapes.Mirror>
 
 export type TaskEvidence = Shaped<typeof evalAnswers.TaskWork>
 
-/** Work that runs in a process of its own, because it would block this one. */
+/** Work that runs in a separate process, because it would block this one. */
 export type BackgroundWork = {
   doctor(): Promise<{ readonly ok: boolean; readonly findings: readonly StoreFinding[] }>
-  /** How far a check under way has come; null when there is none, or it has not said yet. */
+  /** The progress of a running check; null if there is none, or before its first report. */
   checking(): { readonly label: string; readonly done: number; readonly total: number } | null
   startRun(pack: string): Promise<{ readonly runId: string }>
   running(): string | null
@@ -108,7 +108,7 @@ export function cachedFor<Result>(
   const kept = keptFor.get(owner) ?? new Map<string, Kept>()
   keptFor.set(owner, kept)
   const last = kept.get(name)
-  // The name says which type was made.
+  // The key determines the type.
   if (last !== undefined && last.key === key) return last.made as Promise<Result>
   const made = make()
   kept.set(name, { key, made })

@@ -8,7 +8,7 @@ type Shapes = typeof import('./shapes.ts')
 /** A call of an agent over MCP. */
 export type AgentCall = Call & { readonly author: Author; readonly version: string }
 
-/** An operation as agents see it over MCP: with fewer fields, a text that says when to use it, and a shorter answer. */
+/** An operation as agents see it over MCP: with fewer fields, a text about when to use it, and a shorter answer. */
 export type Tool = {
   readonly name: string
   readonly title: string

@@ -91,7 +91,7 @@ function* namedBy(field: Field, value: unknown): Generator<FieldValue> {
 }
 
 /**
- * The input of an agent, held to the scopes that the server was started for: it may name no other project, it lists and
+ * The input of an agent, limited to the scopes that the server was started for: it may name no other project, it lists and
  * searches only what is in view, and a belief out of view does not exist for it.
  */
 export async function withinView<Input extends Readonly<Record<string, unknown>>>(

@@ -16,7 +16,7 @@ export type View = {
   readonly homeScopes: readonly string[]
 }
 
-/** The memory behind the proxy. It may be slow or fail: requests go on without it. */
+/** The memory that the proxy uses. If it is slow or fails, requests are forwarded without it. */
 export type ProxyMemory = {
   readonly recall: (view: View, message: string) => Promise<ShownContext>
   readonly keep: (view: View, turns: readonly HeardTurn[]) => Promise<void>
@@ -145,7 +145,7 @@ export function memoryInjector({ memory, view: usual, isPaused, deadlineMs, now,
     )
   }
 
-  /** The answer to what asks not to be kept is not kept either. */
+  /** The answer to a message that must not be stored is not stored either. */
   function keepAnswer(view: View, { conversation, current }: PlacedRequest, { text }: ModelAnswer): void {
     const key = `answer ${current.at(-1)?.key} ${text}`
     if (text.trim() === '' || conversation.kept.has(key) || current.some(({ message }) => offTheRecord(message.text)))
@@ -154,7 +154,7 @@ export function memoryInjector({ memory, view: usual, isPaused, deadlineMs, now,
     keep(view, conversation, [{ role: 'assistant', text }])
   }
 
-  /** One after the other, in the order in which they were said, while requests go on. */
+  /** Stores messages one by one, in their order, without delaying requests. */
   function keep(
     view: View,
     { session }: TrackedConversation,
@@ -172,7 +172,7 @@ export function memoryInjector({ memory, view: usual, isPaused, deadlineMs, now,
     viewOf,
     prepare,
     addTo,
-    /** Settles when everything that was said so far has been kept. */
+    /** Resolves when all messages so far are stored. */
     settled: (): Promise<void> => keeping,
   }
 }
@@ -221,7 +221,7 @@ async function inTime<Value>(ms: number, value: Promise<Value>): Promise<Value |
   return Promise.race([value, late]).finally(() => timer.abort())
 }
 
-/** The kind of an error. Its message may repeat what was said. */
+/** The kind of an error. Its message may contain text of the conversation. */
 const failureOf = (error: unknown): string => {
   const expected = expectedError(error)
   return expected === null ? 'the memory failed' : `the memory is ${expected.code}`
@@ -247,14 +247,14 @@ type PlacedRequest = NonNullable<ReturnType<ConversationTracker['identify']>>
 const maxKnown = 2_000
 
 /**
- * Tells conversations apart by the history that clients send again with every request. What is known is kept in this
- * process alone, as hashes: after a restart a conversation goes on in a new session, and nothing of it is kept twice,
+ * Identifies conversations by the history that clients send with every request. The state is in this process only,
+ * as hashes: after a restart a conversation continues in a new session, and nothing is stored twice,
  * because only the message that is being answered is new.
  */
 class ConversationTracker {
   /** By a whole history: its conversation, and the message that came next. Another next message is another conversation. */
   readonly #histories = new RecentMap<{ readonly conversation: TrackedConversation; next: string | null }>(maxKnown)
-  /** By the last exchange alone, for clients that leave out what came long before. */
+  /** By the last exchange only, for clients that drop old messages. */
   readonly #exchanges = new RecentMap<TrackedConversation>(maxKnown)
   /** By the first message of a conversation. */
   readonly #openings = new RecentMap<{ readonly conversation: TrackedConversation; isAnswered: boolean }>(maxKnown)
@@ -266,7 +266,7 @@ class ConversationTracker {
     this.#host = host
   }
 
-  /** Null for a request without a message of a person. `view` tells users and scopes apart. */
+  /** Null for a request without a message of a person. `view` separates users and scopes. */
   identify(view: string, { messages, continues, session }: RequestConversation) {
     const exchanges = exchangesIn(messages)
     const last = exchanges.at(-1)
@@ -374,7 +374,7 @@ function historiesOf(view: string, exchanges: readonly Exchange[]): readonly str
   return histories
 }
 
-/** Clients may trim or wrap what they send again, so white space does not count. */
+/** Clients may trim or wrap the history that they send, so white space is ignored. */
 const exchangeHashOf = (...texts: readonly string[]): string =>
   createHash('sha256')
     .update(JSON.stringify(texts.map((text) => text.replace(/\s+/gu, ' ').trim())))

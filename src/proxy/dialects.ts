@@ -146,7 +146,8 @@ export const responses: Dialect = {
   },
   answerIn: (documents, isStream) => {
     const whole = isStream ? documents.map(({ response }) => response).filter(isObject) : documents
-    const [first, last] = [whole[0], whole.at(-1)]
+    const first = whole[0]
+    const last = whole.at(-1)
     const id = typeof first?.id === 'string' ? first.id : null
     const isComplete = last?.status === 'completed' || last?.status === 'incomplete'
     if (last !== undefined && isComplete) {

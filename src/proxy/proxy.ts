@@ -23,12 +23,12 @@ type ProxyOptions = MemoryDeps & {
 
 type Proxy = {
   readonly listener: RequestListener
-  /** Waits until everything that was said has been kept, and closes idle connections to the service. */
+  /** Waits until all messages are stored, and closes idle connections to the service. */
   readonly close: () => Promise<void>
 }
 
 const dialects: readonly Dialect[] = [chatCompletions, responses, messages]
-/** Larger requests are sent on without memory. */
+/** Larger requests are forwarded without memory. */
 const maxBodyBytes = 64 * 1024 * 1024
 
 /** Sends requests on to a service, with memory in those that ask a model, and the answers back as they come. */
@@ -85,11 +85,11 @@ function refuse(outgoing: ServerResponse, status: number, { message, hint }: { m
   outgoing.end(body)
 }
 
-/** The body, or what has come of one that is too large. */
+/** The body, or the part read so far if it is too large. */
 async function readBody(incoming: IncomingMessage): Promise<{ readonly bytes: Buffer; readonly isWhole: boolean }> {
   const chunks: Buffer[] = []
   let size = 0
-  // The rest of a body that is too large is still to be sent on.
+  // The rest of a body that is too large is still to be forwarded.
   for await (const chunk of incoming.iterator({ destroyOnReturn: false })) {
     chunks.push(chunk)
     size += chunk.length
@@ -145,7 +145,7 @@ async function forward(
   const copy = isKept ? answerCopy(answer.headers) : null
   const { isWhole } = await pipeResponse(answer, outgoing, copy)
   if (isWhole) outgoing.end()
-  // The client sees a broken answer where the service has sent one.
+  // If the service's answer breaks off, the client's does too.
   else outgoing.destroy()
   if (copy === null || prepared === undefined || options.dialect === undefined) return
   const text = copy.answer(options.dialect)
@@ -153,13 +153,13 @@ async function forward(
 }
 
 type UpstreamRequest = {
-  /** The whole body; null where it is sent on as it comes. */
+  /** The whole body; null if it is streamed. */
   readonly body: Buffer | null
   readonly bufferedBody: Buffer | undefined
   readonly signal: AbortSignal
 }
 
-/** Asks the service. A kept connection that the service has closed meanwhile is replaced by a new one. */
+/** Sends the request to the service. If the service closed a reused connection, a new one is opened. */
 async function sendUpstream(
   upstream: Upstream,
   incoming: IncomingMessage,
@@ -214,7 +214,8 @@ function withoutHopByHop(raw: readonly string[], connection = '', isWanted: (nam
   const own = [...hopByHop, ...connection.split(',').map((name) => name.trim().toLowerCase())]
   const kept: string[] = []
   for (let at = 0; at < raw.length; at += 2) {
-    const [name, value] = [raw[at] as string, raw[at + 1] as string]
+    const name = raw[at] as string
+    const value = raw[at + 1] as string
     if (!own.includes(name.toLowerCase()) && isWanted(name.toLowerCase())) kept.push(name, value)
   }
   return kept
@@ -258,7 +259,7 @@ function answerCopy(headers: IncomingHttpHeaders) {
     },
     answer: (dialect: Dialect): ModelAnswer => {
       const encoding = (headers['content-encoding'] ?? 'identity').trim().toLowerCase()
-      const text = chunks.length === 0 ? null : decoded(Buffer.concat(chunks), encoding)
+      const text = chunks.length === 0 ? null : decodeBody(Buffer.concat(chunks), encoding)
       if (text === null) return nothing
       const isStream = (headers['content-type'] ?? '').includes('text/event-stream')
       return dialect.answerIn(isStream ? eventsIn(text) : documentIn(text), isStream)
@@ -282,7 +283,7 @@ const decoders: ReadonlyMap<string, (bytes: Buffer) => Buffer | undefined> = new
 ])
 
 /** Null for an encoding that is not known, or bytes that are not of that encoding: the client has them all the same. */
-function decoded(bytes: Buffer, encoding: string): string | null {
+function decodeBody(bytes: Buffer, encoding: string): string | null {
   try {
     return decoders.get(encoding)?.(bytes)?.toString('utf8') ?? null
   } catch {

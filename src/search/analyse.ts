@@ -1,4 +1,4 @@
-import { memoized } from './memoize.ts'
+import { memoize } from './memoize.ts'
 
 /**
  * How an token is attached to the one before it.
@@ -23,7 +23,7 @@ export type Token = {
   readonly isAcronymPlural: boolean
 }
 
-// A word may hold combining marks and invisible format characters, an apostrophe before a letter, and `. , : / -`
+// A word may contain combining marks and invisible format characters, an apostrophe before a letter, and `. , : / -`
 // between digits, so that 3.5, 10:30 and 2024-01-15 are one number. It may begin with a dot (.NET), a plus before a digit
 // (+1) or a degree sign (°C is not C), and end in ++ or #.
 const tokenPattern =
@@ -39,7 +39,7 @@ const camelCase = /\p{Ll}\p{Lu}|\p{Lu}{2}\p{Ll}/u
 const allCaps = /^\p{Lu}{2,}$/u
 const acronymPlural = /^\p{Lu}{2,}s$/u
 
-/** Splits any text into tokens, in order. Never drops a letter or a digit, whatever surrounds it. */
+/** Splits any text into tokens, in order. Never drops a letter or a digit. */
 export function analyse(text: string): readonly Token[] {
   const tokens: Token[] = []
   const plain = withoutTypesetting(text)
@@ -56,7 +56,8 @@ export function analyse(text: string): readonly Token[] {
     if (isPlain || raw.length === 1)
       tokens.push({ word, start, end, gap, joint, parts: [], isAllCaps: false, isAcronymPlural: false })
     else {
-      const [isAllCaps, isAcronymPlural] = [allCaps.test(raw), acronymPlural.test(raw)]
+      const isAllCaps = allCaps.test(raw)
+      const isAcronymPlural = acronymPlural.test(raw)
       tokens.push({ word, start, end, gap, joint, parts: camelParts(raw), isAllCaps, isAcronymPlural })
     }
   }
@@ -73,7 +74,7 @@ function wordFrom(text: string, place: number): RegExpExecArray | null {
   return tokenPattern.exec(text)
 }
 
-/** Whether a word has no other letters than a to z. Most have none, and a pattern takes longer to say so. */
+/** Whether a word has only the letters a to z. Faster than a pattern, and most words do. */
 function isPlainWord(word: string): boolean {
   for (let at = 0; at < word.length; at += 1) {
     const code = word.charCodeAt(at)
@@ -93,7 +94,7 @@ const withoutTypesetting = (text: string): string =>
 /** The first character of those scripts, in the order of Unicode: the Thai letter ko kai. */
 const firstUnspaced = 0x0e01
 
-/** Whether a word holds characters of a script that writes no spaces. Most words have none as late as those. */
+/** Whether a word has characters of a script without spaces. These have high code points, so most words are decided by a comparison. */
 export function isUnspaced(word: string): boolean {
   for (let at = 0; at < word.length; at += 1) if (word.charCodeAt(at) >= firstUnspaced) return unspaced.test(word)
   return false
@@ -127,7 +128,7 @@ const letterFolds: Readonly<Record<string, string>> = {
   '⁄': '/',
 }
 
-const normalised = memoized(normaliseWord)
+const normalised = memoize(normaliseWord)
 
 function normaliseWord(raw: string): string {
   const word = raw

@@ -7,7 +7,7 @@ type FieldMatch = { readonly termFreq: number; readonly length: number; readonly
 
 /** How soon repeats stop counting. */
 const K1 = 1.2
-/** How much a long field is held against a match, 0 to 1. */
+/** How much a long field lowers the score, 0 to 1. */
 const B = 0.75
 
 /** Rare terms weigh more. Never negative, even for a term in every document. */
@@ -19,8 +19,8 @@ export const saturation = ({ termFreq, length, averageLength }: FieldMatch): num
   termFreq / (termFreq + K1 * (1 - B + (B * length) / averageLength))
 
 /**
- * What the nth mention of a form adds. A form is a field of its own, of exactly its own length, so aliases beside it
- * never weigh on it.
+ * The score of the nth mention of a form. A form is a separate field of exactly its own length, so other aliases
+ * do not lower it.
  */
 export const mentionGain = (nth: number): number => mentions(nth) - mentions(nth - 1)
 

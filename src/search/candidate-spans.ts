@@ -7,7 +7,7 @@ export type CandidateSpan = {
   readonly key: string
   readonly first: number
   readonly last: number
-  /** Set when one word was taken for another: what was written, what it was taken for, and where it stands. */
+  /** Set if a word was corrected: the written word, the meant word, and its position. */
   readonly typo: { readonly written: string; readonly meant: string; readonly at: number } | null
 }
 
@@ -98,8 +98,8 @@ export const breaksIn = (tokens: readonly Token[], { first, last }: CandidateSpa
 }
 
 /**
- * Whether a run stands on its own in the message. The end of a dotted name is not a mention (`index.ts` is not about
- * TS), nor is either side of an address, though a version may follow (`redis@7`); one letter must stand alone, and two
+ * Whether a run is a separate mention in the message. The end of a dotted name is not a mention (`index.ts` is not about
+ * TS), nor is either side of an address, though a version may follow (`redis@7`); a single letter must be a separate word, and two
  * must not be part of a compound (`go-to`, `ts_node`, `AT&T`).
  */
 export function standsAlone(tokens: readonly Token[], { first, last }: CandidateSpan): boolean {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { cachedEmbedder, type Embedder } from './embedder.ts'
 
-/** Counts what it is asked, and turns a text into its length. */
+/** Records its inputs, and turns a text into its length. */
 function countingEmbedder(): Embedder & { readonly asked: string[] } {
   const asked: string[] = []
   return {

@@ -1,4 +1,4 @@
-/** Turns texts into points whose nearness stands for likeness in meaning. */
+/** Turns texts into vectors; near vectors mean similar texts. */
 export type Embedder = {
   /** Names model and provider, so that vectors of different models are never compared. */
   readonly model: string

@@ -41,9 +41,9 @@ export type FullText = {
     readonly agent: string | null
     readonly scopes: readonly string[] | null
     readonly words: readonly string[]
-    /** The last word is still being typed: whatever begins like this counts as that word too. */
+    /** The last word is still being typed: words with this prefix match too. */
     readonly beginning?: string
-    /** Only beliefs that hold at least this many of the words. Default 1. */
+    /** Only beliefs that contain at least this many of the words. Default 1. */
     readonly atLeast?: number
     readonly includeRetired: boolean
     readonly limit: number

@@ -68,7 +68,7 @@ export function beliefFormKeys(
 /** The keys a store looks a belief up by, derived from the belief alone. */
 export type IndexEntries = {
   readonly forms: readonly FormKeyOf[]
-  /** Distinct words of the forms that a typo may stand for. */
+  /** Distinct words of the forms that a typo may mean. */
   readonly typoTargets: readonly string[]
 }
 
@@ -77,17 +77,17 @@ export function indexEntries(belief: Named, tokensOf: (form: string) => readonly
   return { forms, typoTargets: [...new Set(forms.flatMap((form) => form.words))].filter(isTypoTarget) }
 }
 
-/** The surface form that an ordinal stands for. */
+/** The surface form with this ordinal. */
 export const formAt = (belief: Pick<Belief, 'name' | 'aliases'>, ordinal: number): string =>
   ordinal === 0 ? belief.name : (belief.aliases[ordinal - 1] ?? belief.name)
 
-/** Whether a text can be found at all: it holds at least one letter or digit and at most 64 tokens. */
+/** Whether a text can be found at all: it has at least one letter or digit and at most 64 tokens. */
 export const isSurfaceForm = (text: string): boolean => {
   const { length } = analyse(text)
   return length > 0 && length <= maxFormLength
 }
 
-/** The singular of a word, where it is written like a plural: HTTPS is not several HTTP, but APIs are several API. */
+/** The singular of a word that is written like a plural: HTTPS is not several HTTP, but APIs are several API. */
 export function singularOf({ word, isAllCaps, isAcronymPlural }: Token): string {
   if (isAllCaps) return word
   return isAcronymPlural ? word.slice(0, -1) : singular(word)
@@ -112,8 +112,8 @@ function singularKey(tokens: readonly Token[], form: string): FormKey | null {
 }
 
 /**
- * Closed up only where that does not make another word of it: `U.S.` is not "us", and `re-sort` is not "resort". A
- * hyphen otherwise joins what grows together in time: `e-mail` is "email".
+ * Joined only if that does not make another word of it: `U.S.` is not "us", and `re-sort` is not "resort". Otherwise
+ * a hyphen is optional: `e-mail` is "email".
  */
 function joinedKey(tokens: readonly Token[]): FormKey | null {
   const runs = joinedRuns(tokens)

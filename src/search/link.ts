@@ -11,7 +11,7 @@ import {
   type Words,
 } from './candidate-spans.ts'
 import type { FormIndex, Posting } from './form-index.ts'
-import { partsOf, Slices } from './slices.ts'
+import { partsOf, TimeSlices } from './slices.ts'
 import { isForgivable, isPlausibleTypo } from './typo.ts'
 
 /** A whole surface form of a belief in the message. Positions are of tokens, both inclusive. */
@@ -38,7 +38,7 @@ export type Linked = {
 
 /** Finds every current belief in view that has a whole surface form in the message. */
 export async function linkMessage(message: string, view: Viewpoint, index: FormIndex): Promise<Linked> {
-  const slices = new Slices()
+  const slices = new TimeSlices()
   const tokens = analyse(message)
   if (tokens.length === 0) return { tokens, links: [], population: 0, spans: [] }
   const words = tokenWordsOf(tokens)
@@ -65,22 +65,22 @@ export async function linkMessage(message: string, view: Viewpoint, index: FormI
   return { tokens, links, population, spans: exact }
 }
 
-/** Adds the spans that stand on their own in the message. */
+/** Adds the spans that are separate mentions in the message. */
 async function addAlone(
   alone: CandidateSpan[],
   tokens: readonly Token[],
   spans: Iterable<CandidateSpan>,
-  slices: Slices,
+  slices: TimeSlices,
 ): Promise<void> {
   for (const span of spans) {
     if (standsAlone(tokens, span)) alone.push(span)
-    if (slices.areOver) await slices.pause()
+    if (slices.isOver) await slices.pause()
   }
 }
 
 /** Looks up many values, some at a time. */
 async function inParts<Found>(
-  slices: Slices,
+  slices: TimeSlices,
   values: readonly string[],
   lookUp: (part: readonly string[]) => Promise<ReadonlyMap<string, Found>>,
 ): Promise<ReadonlyMap<string, Found>> {
@@ -89,12 +89,12 @@ async function inParts<Found>(
   const found = new Map<string, Found>()
   for (const part of partsOf(values, maxAtOnce)) {
     for (const [value, one] of await lookUp(part)) found.set(value, one)
-    if (slices.areOver) await slices.pause()
+    if (slices.isOver) await slices.pause()
   }
   return found
 }
 
-/** Values of one look-up. A store behind a network answers it in one round trip. */
+/** Values of one look-up. A networked store answers it in one round trip. */
 const maxAtOnce = 500
 
 /** Spans of a message, and the postings in view of their keys. */
@@ -109,7 +109,7 @@ async function linksOf(
   words: Words,
   exact: FoundSpans,
   typos: FoundSpans,
-  slices: Slices,
+  slices: TimeSlices,
 ): Promise<readonly Link[]> {
   const links: Links = new Map()
   await addMentions(links, tokens, exact, null, slices)
@@ -126,7 +126,7 @@ async function linksOf(
 
 const keysOf = (spans: readonly CandidateSpan[]): readonly string[] => [...new Set(spans.map((span) => span.key))]
 
-/** For each position whose word may be a typo, the known words that it may stand for. */
+/** For each position whose word may be a typo, the known words that it may mean. */
 async function wordsMeant(
   words: Words,
   wordsNear: (suspects: readonly string[]) => Promise<ReadonlyMap<string, readonly string[]>>,
@@ -144,8 +144,8 @@ async function wordsMeant(
 }
 
 /**
- * The beliefs that the word at a position names exactly; null for none. Such a word is no typo for a form of another belief. It may still be a typo for
- * a form of the same belief, or an alias that spells the typo would lower the score of the name.
+ * The beliefs that the word at a position names exactly; null for none. Such a word is not a typo for a form of another belief. It may still be a typo
+ * for a form of the same belief; otherwise an alias that spells the typo would lower the score of the name.
  */
 function ownersByWord(
   { literal, singular }: Words,
@@ -153,7 +153,8 @@ function ownersByWord(
 ): (at: number) => ReadonlySet<string> | null {
   const known = new Map<string, ReadonlySet<string> | null>()
   return (at) => {
-    const [word, one] = [literal[at] as string, singular[at] as string]
+    const word = literal[at] as string
+    const one = singular[at] as string
     const before = known.get(`${word} ${one}`)
     if (before !== undefined) return before
     const found = [...(postings.get(word) ?? []), ...(postings.get(one) ?? [])]
@@ -176,26 +177,26 @@ type MayMean = ((beliefId: string, span: CandidateSpan) => boolean) | null
 /** A span, and the postings of its key whose form the ends of phrases do not divide. */
 type FoundSpan = { readonly span: CandidateSpan; readonly postings: readonly Posting[] }
 
-/** Adds a mention to its belief for each form found, where the span may mean that belief. */
+/** Adds a mention to its belief for each form found, if the span may mean that belief. */
 async function addMentions(
   links: Links,
   tokens: readonly Token[],
   { spans, postings }: FoundSpans,
   mayMean: MayMean,
-  slices: Slices,
+  slices: TimeSlices,
 ): Promise<void> {
   const shared: SharedMentions = new Map()
   const runs = new Map<string, FoundSpan[]>()
   for (const span of spans) {
     addToRuns(runs, tokens, span, postings)
-    if (slices.areOver) await slices.pause()
+    if (slices.isOver) await slices.pause()
   }
   for (const run of runs.values()) {
     const [only, ...others] = run
     const isShared = only && others.length === 0 && mayMean === null && postings.get(only.span.key) === only.postings
     if (isShared) addShared(links, only, shared)
     else addRun(links, run, mayMean)
-    if (slices.areOver) await slices.pause()
+    if (slices.isOver) await slices.pause()
   }
 }
 

@@ -7,7 +7,7 @@ export const maxMessageLength = 32_000
 /** Whether only the ends of a message are read. */
 export const isTooLong = (message: string): boolean => message.length > maxMessageLength
 
-/** The beginning and the end of a message that is too long, on lines of their own; any other message as it is. */
+/** The beginning and the end of a message that is too long, on separate lines; any other message unchanged. */
 export const cutMessage = (message: string): string =>
   isTooLong(message)
     ? `${message.slice(0, maxMessageLength / 2 - 1)}\n${message.slice(-maxMessageLength / 2)}`.toWellFormed()
@@ -24,8 +24,8 @@ export const cutNote = 'The text has more than 32,000 characters: only its first
 const readAtEachEnd = 4_000
 
 /**
- * The part of a message that quotes and words anywhere in a belief are looked for in: comparing every word of a pasted text
- * with everything that is stored would hold up a server. Names of beliefs are looked for in all of it.
+ * The part of a message that is used to find quotes and words in beliefs: comparing every word of a pasted text with
+ * the whole store would block a server. Names of beliefs are searched in the whole message.
  */
 export const endsOf = (message: string): string =>
   message.length <= 2 * readAtEachEnd

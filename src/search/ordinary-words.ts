@@ -12,7 +12,7 @@ let words: ReadonlySet<string> | undefined
 
 /**
  * Whether `word`, lower-cased and without accents, is an ordinary English word, inflected forms included.
- * A name is one only where it is also a word ("rust", "slack").
+ * A name is one only if it is also a word ("rust", "slack").
  */
 export function isOrdinaryWord(word: string): boolean {
   if (words !== undefined) return words.has(word)
@@ -20,8 +20,8 @@ export function isOrdinaryWord(word: string): boolean {
   asked += 1
   if (asked === often) words = new Set(list.toString('latin1').trimEnd().split('\n'))
 
-  // A one-shot command asks about a handful of words, so the bytes are searched where they lie: building a Set of
-  // them first would cost it many times more than all its look-ups. Both ends always stand at the start of a line.
+  // A one-shot command asks about a handful of words, so the bytes are searched directly: building a Set of
+  // them would take many times longer than all its look-ups. `low` and `high` are always at the start of a line.
   let low = 0
   let high = list.length
   while (low < high) {

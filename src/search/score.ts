@@ -1,7 +1,7 @@
 import { inverseDocFreq, mentionGain } from './bm25.ts'
 import { type Explanation, leaf, product, sum } from './explanation.ts'
 import type { Link, Mention } from './link.ts'
-import { Slices } from './slices.ts'
+import { TimeSlices } from './slices.ts'
 import { editFactor } from './typo.ts'
 
 /** A belief called by its name is more surely meant than one called by an alias. */
@@ -38,7 +38,7 @@ export function scoreLink(link: Link, population: number): Score {
 
 /** The score of each link. Beliefs with the same mentions share theirs; they are next to each other. */
 export async function scoreLinks(links: readonly Link[], population: number): Promise<readonly Score[]> {
-  const slices = new Slices()
+  const slices = new TimeSlices()
   const scores: Score[] = []
   let before: readonly Mention[] = []
   for (const [at, link] of links.entries()) {
@@ -48,7 +48,7 @@ export async function scoreLinks(links: readonly Link[], population: number): Pr
       (mentions.length === before.length && mentions.every((mention, nth) => mention === before[nth]))
     scores.push(isSame ? (scores[at - 1] as Score) : scoreLink(link, population))
     before = mentions
-    if (slices.areOver) await slices.pause()
+    if (slices.isOver) await slices.pause()
   }
   return scores
 }
@@ -57,11 +57,11 @@ const fieldOf = (ordinal: number): Clause['field'] => (ordinal === 0 ? 'name' : 
 const boostOf = (ordinal: number): number => (ordinal === 0 ? NAME_BOOST : ALIAS_BOOST)
 const editOf = ({ typo }: Mention): number => (typo === null ? 1 : editFactor(typo.written, typo.meant))
 
-/** The nth mention of a form in the message weighs less than the one before, whatever becomes of the others. */
+/** Each mention of a form in the message weighs less than the one before, whether or not that one is chosen. */
 function weigh(mentions: readonly Mention[], population: number): readonly Weighted[] {
   const seen = new Map<number, number>()
   return [...mentions]
-    .sort((one, other) => one.first - other.first || one.last - other.last || one.ordinal - other.ordinal)
+    .sort((a, b) => a.first - b.first || a.last - b.last || a.ordinal - b.ordinal)
     .map((mention) => {
       const nth = (seen.get(mention.ordinal) ?? 0) + 1
       seen.set(mention.ordinal, nth)
@@ -73,8 +73,8 @@ function weigh(mentions: readonly Mention[], population: number): readonly Weigh
 
 /** Weighted interval scheduling: the heaviest set of mentions of which no two share a word. */
 function bestWithoutOverlap(weighted: readonly Weighted[]): readonly Weighted[] {
-  const byEnd = [...weighted].sort((one, other) => one.mention.last - other.mention.last)
-  // totals[i] is the best over the first i; takenAfter[i] is where the choice continues when candidate i - 1 is taken.
+  const byEnd = [...weighted].sort((a, b) => a.mention.last - b.mention.last)
+  // totals[i] is the best over the first i; takenAfter[i] is the index at which the choice continues if candidate i - 1 is taken.
   const totals = [0]
   const takenAfter = [-1]
   for (const [index, { mention, weight }] of byEnd.entries()) {

@@ -5,24 +5,24 @@ import { singular } from './singular.ts'
 export const searchableWords = (text: string, tokens: readonly Token[] = analyse(text)): readonly string[] =>
   tokens.map(({ word }) => singular(word))
 
-// Words that say how a question is put, not what it is about.
+// Words that phrase a question and are not part of its topic.
 const questionWords = new Set(
   `a about am an and any anything are as at be been but by can could did do does for from had has have how i if in into
   is it its just me my of on or our please remember should so some tell that the their them there these they this those
   to us was we were what when where which who why will with would you your`.split(/\s+/u),
 )
 
-/** Whether a word says what a question is about, and not how it is put. */
+/** Whether a word belongs to the topic of a question, and not to its phrasing. */
 export const isInformative = (word: string): boolean => !questionWords.has(word)
 
-/** The words of a statement that tell its topic or its value. A changed value is often marked by "now" or "not". */
+/** The words of a statement about its topic or its value. A changed value is often marked by "now" or "not". */
 export const informativeWords = (text: string): readonly string[] =>
   searchableWords(text).filter((word) => isInformative(word) && !['not', 'no', 'now'].includes(word))
 
 /** A beginning of fewer letters would bring half of all words. */
 const minBeginningLength = 3
 
-/** What the last word of a text, which somebody is still typing, may be the beginning of; null when it is whole. */
+/** The last word of a text that is still being typed, as a prefix; null if the word is complete. */
 export function beginningIn(text: string): string | null {
   const last = analyse(text).at(-1)
   if (last === undefined || last.end < text.length) return null

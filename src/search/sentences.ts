@@ -8,7 +8,7 @@ const abbreviations = new Set(
   ),
 )
 
-/** How a sentence begins that corrects what was said before it. */
+/** The beginning of a sentence that corrects an earlier one. */
 export const correctionCue =
   /^(?:actually|correction|no|nope|sorry|wait|oops|scratch that|update|change of plans?|i was wrong|my mistake|i meant?)\b[\s,:;.!–—-]{1,4}/iu
 
@@ -73,7 +73,7 @@ function isSpace(text: string, at: number): boolean {
   return code === 32 || (code >= 9 && code <= 13) || code === 160
 }
 
-/** The longest abbreviation, and the bracket that may stand before it. */
+/** The longest abbreviation, with a bracket before it. */
 const maxAbbreviationLength = 8
 
 /** Whether the full stop at `stop` belongs to the word before it: "Dr.", "e.g.", "J." but not the "I." of "you and I.". */

@@ -1,4 +1,4 @@
-import { memoized } from './memoize.ts'
+import { memoize } from './memoize.ts'
 import { isOrdinaryWord } from './ordinary-words.ts'
 
 // Words whose rest is a word too, but another one ("news" are not several "new"), and names that end like a plural.
@@ -35,19 +35,19 @@ const minPartLength = 4
 export const singular = (word: string): string =>
   word.endsWith('s') ? singularOfS(word) : (irregular.get(word) ?? word)
 
-const singularOfS = memoized((word: string): string => {
+const singularOfS = memoize((word: string): string => {
   const regular = regularSingular(word)
   return irregular.get(regular) ?? regular
 })
 
 function regularSingular(word: string): string {
-  // Nothing English ends in -j, so "nodejs" is no plural; -ss never is one.
+  // Nothing English ends in -j, so "nodejs" is not a plural; -ss never is one.
   if (!/^[a-z]{2,38}[a-ik-rt-z]s$/.test(word) || notPlural.has(word)) return word
 
   const candidates = singularCandidates(word)
   const known = candidates.find(isOrdinaryWord)
   if (known !== undefined) return known
-  // A word of its own that no ordinary word makes by adding -s ("alias", "always", "series") is not a plural.
+  // A dictionary word that is not an ordinary word plus -s ("alias", "always", "series") is not a plural.
   if (isOrdinaryWord(word)) return word
 
   const compound = candidates.find(endsInOrdinaryWord)
@@ -66,8 +66,8 @@ function singularCandidates(word: string): string[] {
   if (word.endsWith('ves')) return [withoutS, `${word.slice(0, -3)}fe`, `${word.slice(0, -3)}f`]
   if (word.endsWith('ies')) return [`${word.slice(0, -3)}y`, withoutS]
   if (/(ss|x|[tz]z|[cs]h)es$/.test(word)) return [withoutEs, withoutS]
-  // "uses" and "toes" come from "use" and "toe", although "us" and "to" are words as well. What is left may be a
-  // plural itself ("psychos"), and then is no singular.
+  // "uses" and "toes" come from "use" and "toe", although "us" and "to" are words as well. The rest may be a
+  // plural itself ("psychos"), and is then not a singular.
   if (/[szo]es$/.test(word)) return [withoutS, withoutEs].filter((candidate) => singular(candidate) === candidate)
   return [withoutS]
 }

@@ -59,10 +59,10 @@ describe('typo keys', () => {
       fc.property(
         fc.string({ unit: fc.constantFrom('a', 'b'), minLength: 2, maxLength: 5 }),
         fc.string({ unit: fc.constantFrom('a', 'b'), minLength: 2, maxLength: 5 }),
-        (one, other) => {
-          fc.pre(isOneEditApart(one, other))
+        (a, b) => {
+          fc.pre(isOneEditApart(a, b))
 
-          const shared = typoProbes(one).filter((probe) => typoKeys(other).includes(probe))
+          const shared = typoProbes(a).filter((probe) => typoKeys(b).includes(probe))
 
           expect(shared).not.toEqual([])
         },

@@ -45,7 +45,7 @@ export function typoKeys(word: string): readonly [string, string] {
 
 /**
  * The keys to look up for a written word. The word meant is as long, or one letter shorter or longer. One edit leaves
- * one of its halves as it is, except for a swap across the cut, which has a key of its own.
+ * one of its halves as it is, except for a swap across the cut, which has a separate key.
  */
 export function typoProbes(written: string): readonly string[] {
   const start = written.slice(0, prefix)

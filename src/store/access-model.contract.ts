@@ -9,7 +9,7 @@ export function openMemoryAccess(): AccessStore {
   const teams = new Map<string, { readonly team: Omit<Team, 'members'>; readonly members: Map<string, Role> }>()
   const tokens = new Map<string, KeptToken>()
   const sorted = <Item>(items: Iterable<Item>, by: (item: Item) => string): Item[] =>
-    [...items].sort((one, other) => compareText(by(one), by(other)))
+    [...items].sort((a, b) => compareText(by(a), by(b)))
   const add = <Item>(map: Map<string, Item>, key: string, item: Item): boolean => {
     if (map.has(key)) return false
     map.set(key, item)

@@ -6,7 +6,14 @@ import { openMemoryAccess } from './access-model.contract.ts'
 const at = '2026-05-04T09:00:00.000Z'
 const later = '2026-05-04T10:00:00.000Z'
 const tokenOf = (id: string, person: string | null, more: Partial<AccessToken> = {}): AccessToken => ({
-  ...{ id, kind: 'person', person, scopes: [], label: '', createdAt: at, lastUsedAt: null, revokedAt: null },
+  id,
+  kind: 'person',
+  person,
+  scopes: [],
+  label: '',
+  createdAt: at,
+  lastUsedAt: null,
+  revokedAt: null,
   ...more,
 })
 
@@ -105,7 +112,8 @@ export function describeAccess(store: string, open: () => Promise<AccessStore>, 
     it('answers like the store in memory, whatever is called in whatever order', async () => {
       await fc.assert(
         fc.asyncProperty(fc.array(anyCall, { maxLength: 25 }), async (calls) => {
-          const [access, model] = [await open(), openMemoryAccess()]
+          const access = await open()
+          const model = openMemoryAccess()
           for (const [, call] of calls) expect(await call(access)).toEqual(await call(model))
 
           expect(await stateOf(access)).toEqual(await stateOf(model))

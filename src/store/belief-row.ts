@@ -15,11 +15,11 @@ import { hashBody, readBody } from './journal-chain.ts'
 
 /**
  * Identifies the text analysis that the derived tables were filled with. A store with another version is derived again
- * when it is opened, since entries of other rules could be neither found nor removed. A test tells when this must change.
+ * when it is opened, since entries written by other rules could be neither found nor removed. A test fails when this must change.
  */
 export const analysisVersion = 'cc41b78f7221206e'
 
-/** The columns of the journal that hold the text of a belief. */
+/** The columns of the journal that contain the text of a belief. */
 export type StoredText = {
   readonly outcome: string
   readonly body: string | null
@@ -46,7 +46,7 @@ export function readText(id: string, row: StoredText): Belief | null {
 /** Whether a text of the journal matches its hash. An erased text has nothing left to compare. */
 export const isAsWritten = ({ body, body_hash, salt }: Pick<StoredText, 'body' | 'body_hash' | 'salt'>): boolean =>
   body === null ||
-  // On a damaged disk a column may hold a value of any type.
+  // On a damaged disk a column may contain a value of any type.
   (typeof body === 'string' &&
     salt instanceof Uint8Array &&
     body_hash instanceof Uint8Array &&
@@ -103,14 +103,12 @@ export function textHash(text: string): number {
   return (high & 0x7fff) * 0x100000000 + (low >>> 0)
 }
 
-/** The key under which a belief holds its name in a scope. Lone surrogates are replaced: SQLite cannot store them. */
+/** The key that reserves a belief's name in a scope. Lone surrogates are replaced: SQLite cannot store them. */
 export const heldName = (name: string): string => nameKey(name).toWellFormed()
 
-export const byReinforcement = (one: Belief, other: Belief): number =>
-  reinforcedAt(other) - reinforcedAt(one) || compareText(one.id, other.id)
+export const byReinforcement = (a: Belief, b: Belief): number =>
+  reinforcedAt(b) - reinforcedAt(a) || compareText(a.id, b.id)
 
 /** Most recently updated first, then by name. */
-export const byUpdate = (one: Belief, other: Belief): number =>
-  compareText(other.updatedAt, one.updatedAt) ||
-  compareText(heldName(one.name), heldName(other.name)) ||
-  compareText(one.id, other.id)
+export const byUpdate = (a: Belief, b: Belief): number =>
+  compareText(b.updatedAt, a.updatedAt) || compareText(heldName(a.name), heldName(b.name)) || compareText(a.id, b.id)

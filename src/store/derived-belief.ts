@@ -4,7 +4,7 @@ import { type IndexEntries, indexEntries } from '../search/forms.ts'
 import { agentKey, heldName, typeCode } from './belief-row.ts'
 import { countTerms, textFields, textTerms } from './text-terms.ts'
 
-/** Everything the derived tables hold about one belief, derived from the belief alone. */
+/** Everything the derived tables contain about one belief, computed from the belief alone. */
 export type DerivedBelief = IndexEntries & {
   readonly belief: Belief
   readonly current: boolean

@@ -36,7 +36,8 @@ export function sealChanges(
   return changes.map(({ beliefId, expectedVersion, outcome, after }, index) => {
     if (after === null)
       return { beliefId, version: expectedVersion + 1, outcome, bodyHash: null, salt: null, body: null }
-    const [salt, body] = [saltAt(index), writeBody(after)]
+    const salt = saltAt(index)
+    const body = writeBody(after)
     return { beliefId, version: after.version, outcome, bodyHash: hashBody(salt, body), salt, body }
   })
 }
@@ -49,7 +50,8 @@ export function sealTurns(turns: readonly NewTurn[], random: (bytes: number) => 
   })
 }
 
-export const forgotten = (ids: readonly string[]): readonly SealedTurn[] => ids.map((id) => ({ id, hash: null }))
+export const sealedAsForgotten = (ids: readonly string[]): readonly SealedTurn[] =>
+  ids.map((id) => ({ id, hash: null }))
 
 function drawSalts(count: number, random: (bytes: number) => Uint8Array): (index: number) => Uint8Array {
   const salts = random(saltBytes * count)
@@ -124,14 +126,14 @@ export const toHex = (bytes: Uint8Array): string => Buffer.from(bytes).toString(
 
 /**
  * The event that undid `number`, or null. An undo that was itself undone does not count, so that a redone event can be
- * undone again. `undosOf` gives the events that undo an event, newest first. In a damaged store one may claim to undo itself
- * or a later one; an undo comes after what it undoes.
+ * undone again. `undosOf` gives the events that undo an event, newest first. In a damaged store an event may claim to undo
+ * itself or a later event; these are ignored.
  */
 export function undoneBy(number: number, undosOf: (number: number) => readonly number[]): number | null {
   return undosOf(number).find((undo) => undo > number && undoneBy(undo, undosOf) === null) ?? null
 }
 
-/** The order of the fields in a text of the journal, and what a text leaves out: most beliefs have nothing in these fields. */
+/** The order of a belief's fields in the journal. Empty fields are omitted: most beliefs have nothing in them. */
 const fields = [
   ...(['id', 'user', 'agent', 'type', 'subtype', 'name', 'aliases', 'content', 'why', 'scopes', 'status'] as const),
   ...(['confidence', 'pinned', 'editedByPerson', 'supersededBy', 'proposedFor', 'candidate', 'resolvedAt'] as const),
@@ -139,8 +141,18 @@ const fields = [
   ...(['createdAt', 'updatedAt', 'version'] as const),
 ]
 const left = {
-  ...{ agent: null, subtype: null, confidence: 1, pinned: false, editedByPerson: false, supersededBy: null },
-  ...{ proposedFor: null, candidate: false, resolvedAt: null, resolvedBy: null, relation: null, expertise: null },
+  agent: null,
+  subtype: null,
+  confidence: 1,
+  pinned: false,
+  editedByPerson: false,
+  supersededBy: null,
+  proposedFor: null,
+  candidate: false,
+  resolvedAt: null,
+  resolvedBy: null,
+  relation: null,
+  expertise: null,
 } satisfies Partial<Belief>
 const isLeft = (field: keyof Belief, value: unknown): boolean =>
   field === 'participants' ? (value as readonly string[]).length === 0 : left[field as keyof typeof left] === value
@@ -155,5 +167,5 @@ export function writeBody(belief: Belief): string {
 /** Every field in its order, so that a belief that is read has the same. */
 const blank = { ...Object.fromEntries(fields.map((field) => [field, undefined])), ...left }
 
-/** The belief that a text stands for, also a text of an earlier version, which has every field. */
+/** Parses a belief's text from the journal. Texts of earlier versions contain every field. */
 export const readBody = (body: string): Belief => ({ ...blank, participants: [], ...JSON.parse(body) })

@@ -55,7 +55,13 @@ type RecordRows = {
 export function recordOf(event: EventRow, { requestSalt, changes, turns, erasedTurns }: RecordRows): JournalRecord {
   const { number, kind, actor, origin, at, key, fingerprint, undoes } = event
   return {
-    ...{ number, kind, actor, origin, at, undoes, changesHash: event.changes_hash },
+    number,
+    kind,
+    actor,
+    origin,
+    at,
+    undoes,
+    changesHash: event.changes_hash,
     key: key === null ? null : { value: key, fingerprint: fingerprint ?? '', salt: requestSalt },
     changes: changes.map(({ belief: beliefId, version, outcome, body_hash: bodyHash, salt, body }) => {
       return { beliefId, version, outcome, bodyHash, salt, body }

@@ -111,7 +111,7 @@ export function openModelBeliefs({ random, journals = 'one', turns }: ModelOptio
         .slice(0, limit),
     named: async (user, name) =>
       matching(user, (belief) => heldName(belief.name) === heldName(name)).sort(
-        (one, other) => Number(isCurrent(other)) - Number(isCurrent(one)) || byUpdate(one, other),
+        (a, b) => Number(isCurrent(b)) - Number(isCurrent(a)) || byUpdate(a, b),
       ),
     holders: async (user, name, scopes) => of(user).holders(name, scopes).sort(byUpdate),
     supersededBy: async (user, id) => matching(user, ({ supersededBy }) => supersededBy === id).sort(byUpdate),
@@ -119,8 +119,8 @@ export function openModelBeliefs({ random, journals = 'one', turns }: ModelOptio
     list: async (filter, { limit, offset, order = 'updated' }) => {
       // Recalls are not counted here.
       const found = filter.recalled === true ? [] : matching(filter.user, (belief) => passesFilter(belief, filter))
-      const byName = (one: Belief, other: Belief): number => compareText(heldName(one.name), heldName(other.name))
-      const items = found.sort((one, other) => (order === 'name' ? byName(one, other) : 0) || byUpdate(one, other))
+      const byName = (a: Belief, b: Belief): number => compareText(heldName(a.name), heldName(b.name))
+      const items = found.sort((a, b) => (order === 'name' ? byName(a, b) : 0) || byUpdate(a, b))
       return { items: items.slice(offset, offset + limit), total: items.length }
     },
     scopes: async (user) => {
@@ -129,9 +129,7 @@ export function openModelBeliefs({ random, journals = 'one', turns }: ModelOptio
         for (const scope of new Set(belief.scopes))
           counts.set(scope, (counts.get(scope) ?? 0) + Number(isCurrent(belief)))
       }
-      return [...counts]
-        .map(([scope, beliefs]) => ({ scope, beliefs }))
-        .sort((one, other) => compareText(one.scope, other.scope))
+      return [...counts].map(([scope, beliefs]) => ({ scope, beliefs })).sort((a, b) => compareText(a.scope, b.scope))
     },
     pinned: async (view, { editedEverywhere }) =>
       matching(

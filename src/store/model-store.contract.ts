@@ -183,7 +183,7 @@ class UserTurns {
     const found = this.#kept.filter(({ turn }) => passes(turn, filter))
     const ordered =
       filter.session === undefined
-        ? found.sort((one, other) => compareText(other.turn.at, one.turn.at) || other.row - one.row)
+        ? found.sort((a, b) => compareText(b.turn.at, a.turn.at) || b.row - a.row)
         : this.#inSession(filter.session).filter((kept) => found.includes(kept))
     return {
       items: ordered.slice(offset, offset + limit).map((kept) => this.#turnOf(kept)),
@@ -218,9 +218,9 @@ class UserTurns {
       ]
     })
     const ordered = summaries.sort(
-      (one, other) =>
-        compareText(other.lastAt, one.lastAt) ||
-        (this.#sessionNumbers.get(other.session) ?? 0) - (this.#sessionNumbers.get(one.session) ?? 0),
+      (a, b) =>
+        compareText(b.lastAt, a.lastAt) ||
+        (this.#sessionNumbers.get(b.session) ?? 0) - (this.#sessionNumbers.get(a.session) ?? 0),
     )
     return { items: ordered.slice(offset, offset + limit), total: ordered.length }
   }
@@ -272,7 +272,7 @@ class UserTurns {
     return [...new Set(near)]
       .filter((kept) => inScope.has(kept))
       .flatMap((kept) => this.#unitsIn(kept))
-      .sort((one, other) => one.session - other.session || one.place - other.place || one.row - other.row)
+      .sort((a, b) => a.session - b.session || a.place - b.place || a.row - b.row)
   }
 
   turnsAt(rows: readonly number[]): ReadonlyMap<number, Turn> {

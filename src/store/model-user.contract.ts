@@ -52,7 +52,7 @@ export class UserBeliefs {
   formLengths(firstWord: string): readonly number[] {
     this.#forms ??= formsOf([...this.#held.values()])
     const lengths = this.#forms.byFirstWord.get(firstWord)?.map(({ words }) => words.length)
-    return [...new Set(lengths)].sort((one, other) => one - other)
+    return [...new Set(lengths)].sort((a, b) => a - b)
   }
 
   wordsWithTypoKey(key: string): readonly string[] {
@@ -60,7 +60,7 @@ export class UserBeliefs {
     return this.#forms.byTypoKey.get(key)?.map(({ word }) => word) ?? []
   }
 
-  /** The words of a belief that is held. Derived on the first call: most memories are never searched by text. */
+  /** The words of a stored belief. Derived on the first call: most memories are never searched by text. */
   textOf(id: string): BeliefText {
     const held = this.#held.get(id)
     if (held === undefined) throw new Error(`The belief ${id} is not held.`)
@@ -83,12 +83,12 @@ export class UserBeliefs {
 
 const identity = (scope: string, name: string): string => JSON.stringify([scope, heldName(name)])
 
-/** Only a current belief holds its name. */
+/** Only a current belief reserves its name. */
 const identitiesOf = (belief: Belief): readonly string[] =>
   isCurrent(belief) ? [...new Set(belief.scopes)].map((scope) => identity(scope, belief.name)) : []
 
 function formsOf(held: readonly StoredBelief[]) {
-  const byId = held.toSorted((one, other) => compareText(one.belief.id, other.belief.id))
+  const byId = held.toSorted((a, b) => compareText(a.belief.id, b.belief.id))
   const forms = byId.flatMap(({ belief, forms }) => forms.map((form) => ({ belief, ...form })))
   const words = [...new Set(held.flatMap(({ typoTargets }) => typoTargets))]
   const typos = words.flatMap((word) => typoKeys(word).map((key) => ({ key, word })))

@@ -35,7 +35,7 @@ export class PostingsDraft<Scope> {
   }
 }
 
-/** Where the terms of a turn stand in their blocks. */
+/** The block and position of each term of a turn. */
 export function* postingEntriesOf(
   row: number,
   units: readonly IndexedUnit[],
@@ -57,7 +57,7 @@ export function withoutPlaces(entries: Uint8Array, places: ReadonlySet<number>):
   return Buffer.concat(kept)
 }
 
-/** The postings of a term from its blocks, without rows before `from`; null when there are none. */
+/** Decodes the postings of a term from its blocks, skipping rows before `from`. Null if there are none. */
 export function decodePostings(
   found: readonly Pick<PostingBlock, 'block' | 'entries'>[],
   from = 0,

@@ -133,7 +133,7 @@ export type StoreRequest = typeof request extends fc.Arbitrary<infer Value> ? Va
 /** Any history of requests, good and bad. */
 export const requests: fc.Arbitrary<readonly StoreRequest[]> = fc.array(request, { maxLength: 14, size: 'max' })
 
-/** Fits the request to what `store` holds now, so that most of them are accepted. */
+/** Fits the request to the current content of `store`, so that most requests are accepted. */
 export async function commitFor(
   store: AnyStore,
   { user, changes, isCareless, key, undoes }: StoreRequest,
@@ -160,7 +160,7 @@ export async function outcomeOf(store: AnyStore, commit: Commit): Promise<Commit
   }
 }
 
-/** Everything a store can be asked, over everything these histories can hold. */
+/** The answers to every read of a store, over everything these histories can contain. */
 export async function everyAnswer(store: AnyStore): Promise<unknown> {
   const answers: unknown[] = []
   for (const user of users) {
@@ -244,7 +244,7 @@ async function everyView(store: AnyStore, user: string): Promise<unknown> {
   return answers
 }
 
-/** Two stores that are told the same give the same answers, whatever they are asked. */
+/** Two stores with the same history give the same answers to every read. */
 export function describeAgreement(
   name: string,
   open: () => AnyStore,

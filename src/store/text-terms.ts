@@ -5,14 +5,14 @@ import { inverseDocFreq, saturation } from '../search/bm25.ts'
 import type { TextHit } from '../search/form-index.ts'
 import { searchableWords } from '../search/searchable-text.ts'
 
-/** The searchable fields of a belief, in the order of the index's columns, with what a word in each is worth. */
+/** The searchable fields of a belief, in the order of the index's columns, with the weight of a word in each. */
 export const textFields = ['name', 'aliases', 'content', 'why'] as const
 export type TextField = (typeof textFields)[number]
 const fieldWeights: Readonly<Record<TextField, number>> = { name: 8, aliases: 6, content: 2, why: 1 }
 
 export type TextTerms = Readonly<Record<TextField, readonly string[]>>
 
-/** Longer than any word people search for; what is cut off would not tell two of them apart. */
+/** Longer than any word people search for. Longer terms are cut. */
 const maxTermLength = 100
 
 /** ASCII an index may take for the end of a word. Few characters bring any of it: `⑴` is normalised to "(1)". */
@@ -43,14 +43,14 @@ export function textTerms(
 export const countTerms = (terms: TextTerms): number =>
   textFields.reduce((total, field) => total + terms[field].length, 0)
 
-/** One belief in view that holds a term, and how often in each field. */
+/** A visible belief that contains a term, with the number of occurrences in each field. */
 export type TermMatch = {
   readonly beliefId: string
   readonly length: number
   readonly counts: Readonly<Partial<Record<TextField, number>>>
 }
 
-/** A term asked for: how many beliefs in view hold it, and those of them that may be returned. */
+/** A queried term: how many visible beliefs contain it, and those of them that may be returned. */
 export type TermHolders = { readonly docFreq: number; readonly holders: readonly TermMatch[] }
 
 /** The base of every idf and length: the beliefs in view and all their words. */
@@ -80,6 +80,6 @@ export function rankText(
   return [...scores]
     .filter(([, { terms }]) => terms >= atLeast)
     .map(([beliefId, { score }]) => ({ beliefId, score }))
-    .sort((one, other) => other.score - one.score || compareText(one.beliefId, other.beliefId))
+    .sort((a, b) => b.score - a.score || compareText(a.beliefId, b.beliefId))
     .slice(0, limit)
 }

@@ -3,7 +3,7 @@ import { type TextRange, type Turn, type TurnRole, turnRoles } from '../beliefs/
 import type { ExportedTurn, SessionSummary } from '../beliefs/turn-store.ts'
 import type { TurnUnit, TurnView } from '../search/turns/turn-index.ts'
 
-/** Tables hold these numbers in place of names. */
+/** Tables store these numbers instead of names. */
 export const roleCode = (role: TurnRole): number => turnRoles.indexOf(role)
 export const originCode = (origin: Turn['origin']): number => actorKinds.indexOf(origin)
 // Only indexes of these lists are ever written.
@@ -64,7 +64,7 @@ export const turnOf = (row: TurnRow): Turn => ({
 
 export const exportedTurn = (row: TurnRow): ExportedTurn => ({ ...turnOf(row), messageId: row.message_id })
 
-/** A page of an export, and where the next one begins. */
+/** A page of an export, and the start of the next one. */
 export const exportedPage = (rows: readonly TurnRow[], limit: number) => ({
   turns: rows.map(exportedTurn),
   next: rows.length < limit ? null : (rows.at(-1)?.row ?? null),

@@ -240,7 +240,8 @@ export function describeTurns(name: string, open: () => AnyStore): void {
   describe(`${name} forgets turns`, () => {
     it('from every list and from the index', async () => {
       const store = empty()
-      const [secret, other] = [said('The zanzibar plan is on.'), said('The weather is fine.')]
+      const secret = said('The zanzibar plan is on.')
+      const other = said('The weather is fine.')
       await hear(store, [secret, other])
 
       const event = await committed(store, commitOf([], { kind: 'forget', forgottenTurns: [secret.id] }))
@@ -383,7 +384,8 @@ export function describeTurns(name: string, open: () => AnyStore): void {
 
       it('once the vectors are computed; those of a forgotten turn are dropped', async () => {
         const store = empty()
-        const [red, doomed] = [said('The kayak is red.'), said('The kayak is blue.', { session: 's2' })]
+        const red = said('The kayak is red.')
+        const doomed = said('The kayak is blue.', { session: 's2' })
         await hear(store, [red, doomed, said('Boats are fun.', { role: 'assistant' })])
 
         expect(await store.hasVectors('ada')).toBe(false)
@@ -419,7 +421,8 @@ export function describeTurns(name: string, open: () => AnyStore): void {
 
       it('finds new vectors and no forgotten ones after the first search', async () => {
         const store = empty()
-        const [red, blue] = [said('The kayak is red.'), said('The kayak is blue.', { session: 's2' })]
+        const red = said('The kayak is red.')
+        const blue = said('The kayak is blue.', { session: 's2' })
         await hear(store, [red])
         const embed = async (vectors: Int8Array) => {
           for (const { row } of (await store.withoutVectors('ada', 'm', 'turn', { limit: 10 })).texts)
@@ -437,7 +440,8 @@ export function describeTurns(name: string, open: () => AnyStore): void {
 
       it('beliefs too: the current ones, until their text changes or is forgotten', async () => {
         const store = empty()
-        const [boat, tea] = [sample({ id: 'b1', content: 'It floats.' }), sample({ id: 'b2' })]
+        const boat = sample({ id: 'b1', content: 'It floats.' })
+        const tea = sample({ id: 'b2' })
         await committed(store, commitOf([present(boat), present(tea)]))
         const embed = async () => {
           for (const { row, text } of (await store.withoutVectors('ada', 'm', 'belief', { limit: 10 })).texts)

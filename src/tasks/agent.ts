@@ -13,11 +13,11 @@ export type AgentTurn = {
 /** One conversation. Two conversations share the workspace and nothing else. */
 export type AgentConversation = {
   readonly id: string
-  /** The process that holds it, where there is one. */
+  /** The process of the conversation, if there is one. */
   readonly process: number | null
-  /** How many messages it holds: 0 in one that has just begun. */
+  /** The number of its messages: 0 in a new conversation. */
   readonly messageCount: () => number
-  /** Rejects with an `AgentFailure` that holds what was done, or with the signal's reason when time is up. */
+  /** Rejects with an `AgentFailure` that contains the work so far, or with the signal's reason when time is up. */
   send(prompt: string, signal: AbortSignal): Promise<AgentTurn>
   close(): Promise<void>
 }
@@ -62,13 +62,13 @@ export class AgentFailure extends Error {
   }
 }
 
-/** The message of any error, with its hint where it has one. */
+/** The message of any error, with its hint if it has one. */
 export function messageOf(error: unknown): string {
   if (error instanceof MemoryError && error.hint !== undefined) return `${error.message} ${error.hint}`
   return error instanceof Error ? error.message : String(error)
 }
 
-/** An agent without a process of its own; `id` is that of the conversation. */
+/** An agent without a separate process; `id` is the conversation's. */
 export const inProcess = (
   take: (prompt: string, sent: { readonly id: string; readonly signal: AbortSignal }) => Promise<AgentTurn>,
 ): AgentAtWork => ({

@@ -37,7 +37,7 @@ export type SessionRecord = z.infer<typeof SessionRecord>
 const Paths = z.array(z.string()).readonly()
 const happened = { at: z.string(), session: z.string() }
 
-/** Something that happened besides what the agent said, in order. */
+/** Events other than the agent's answers, in order. */
 const EvidenceEvent = z.discriminatedUnion('kind', [
   z.strictObject({ ...happened, kind: z.literal('files_changed'), written: Paths, removed: Paths }),
   z.strictObject({ ...happened, kind: z.literal('memory_removed'), paths: Paths }),
@@ -54,7 +54,7 @@ export type Control = z.infer<typeof Control>
 export const Evidence = z.strictObject({
   schemaVersion: z.literal(2),
   taskId: z.string(),
-  /** `task.md` in the evidence folder: the file as it was. Its own name where it could not be kept. */
+  /** `task.md` in the evidence folder: a copy of the file. The file's own name if it could not be copied. */
   taskFile: z.string(),
   taskSha256: z.string(),
   repeat: z.int(),
@@ -64,7 +64,7 @@ export const Evidence = z.strictObject({
   /** How carrying out the task ended, before anything is graded. */
   outcome: z.enum(['done', 'agent_failed', 'agent_timeout', 'infra_error', 'skipped']),
   reason: Text,
-  /** False when the work was cut short, by Ctrl-C or worse: what is here is what there was by then. */
+  /** False if the work was interrupted, by Ctrl-C or a crash: the evidence then ends there. */
   isComplete: z.boolean(),
   startedAt: z.string(),
   endedAt: z.string(),

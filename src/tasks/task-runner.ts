@@ -29,7 +29,8 @@ export const taskRunner = ({ agent: openAgent, graders: openGraders, ...parts }:
     defaultSystem: 'reference',
     read: readContent,
     open: async (spec) => {
-      const [agent, graders] = [await openAgent(spec, { isForgetful: false }), await openGraders()]
+      const agent = await openAgent(spec, { isForgetful: false })
+      const graders = await openGraders()
       return {
         ...systemOf(agent),
         isDeterministic: isDeterministic(agent, graders.judge),
@@ -63,7 +64,7 @@ const contentOf = (tasks: readonly Task[]) => ({
   cases: tasks.map((task) => ({
     id: task.id,
     prompt: promptOf(task),
-    // Every task tells something and asks for it again.
+    // Every task states something and asks for it later.
     expectsSomething: true,
     words: signalsOf(task),
   })),
@@ -109,7 +110,9 @@ const folderOf = ({ folder }: ExecutionRequest): string => {
 
 const metrics = ['score', 'automatedScore', 'answerScore', 'recallScore', 'judgeScore'].map(
   (name): MetricDeclaration => ({
-    ...{ name, direction: 'higher', range: [0, 1] },
+    name,
+    direction: 'higher',
+    range: [0, 1],
     ...(name === 'score' ? { primary: true } : {}),
   }),
 )
@@ -123,7 +126,7 @@ export const systemOf = ({ name, model, version }: Agent): RunSystem => ({
 export const isDeterministic = ({ name }: Agent, judge: Judge | null): boolean =>
   judge === null && ['reference', 'none'].includes(name)
 
-/** Digests of what decides a grade besides the task. Runs that were graded otherwise are not compared. */
+/** Digests of everything but the task that decides a grade. Runs that were graded differently are not compared. */
 function gradingHashes({ graders: { judge }, passAt }: Pick<TaskWorkParts, 'graders' | 'passAt'>) {
   const asked = judge === null ? 'none' : { model: judge.name, prompt: judge.promptHash }
   return { grading: sha256(canonicalJson({ gradingVersion, passAt })), judge: sha256(canonicalJson(asked)) }

@@ -1,6 +1,6 @@
 import type { OwnAdditions, TaskFields } from './parse/fields.ts'
 
-/** A job for an agent, as its file has it. Nothing of what the file says is lost: `frontMatter` is the whole of it. */
+/** A job for an agent, as its file describes it. `frontMatter` keeps every field of the file. */
 export type Task = TaskFields &
   OwnAdditions & {
     readonly prompt: string

@@ -2,7 +2,7 @@ import type { Usage } from '../models/chat-model.ts'
 
 export type TextBlock = { readonly type: 'text'; readonly text: string }
 type ThinkingBlock = { readonly type: 'thinking'; readonly thinking: string }
-/** `arguments` and `params` hold the same: graders read one or the other. */
+/** `arguments` and `params` are equal: some graders read one, some the other. */
 export type ToolCallBlock = {
   readonly type: 'toolCall'
   readonly id: string
@@ -39,7 +39,7 @@ type Boundary = {
 
 type Linked = { readonly id: string; readonly parentId: string | null; readonly timestamp: string }
 
-/** One line of a transcript. `session` opens each conversation; `custom` stands where a session begins. */
+/** One line of a transcript. `session` opens each conversation; `custom` marks the start of a session. */
 export type TranscriptEntry =
   | {
       readonly type: 'session'

@@ -27,8 +27,14 @@ async function runCommands(dir: string, commands: readonly Command[]): Promise<r
           : [{ type: 'tool_use', id: `call_${place}`, name: 'memory', input }]
       const stop_reason = input === undefined ? 'end_turn' : 'tool_use'
       return Response.json({
-        ...{ id: `msg_${place}`, type: 'message', role: 'assistant', model: 'scripted', content, stop_reason },
-        ...{ stop_sequence: null, usage: { input_tokens: 1, output_tokens: 1 } },
+        id: `msg_${place}`,
+        type: 'message',
+        role: 'assistant',
+        model: 'scripted',
+        content,
+        stop_reason,
+        stop_sequence: null,
+        usage: { input_tokens: 1, output_tokens: 1 },
       })
     },
   })

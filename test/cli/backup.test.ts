@@ -8,7 +8,8 @@ import { workplace } from './workplace.ts'
 /** A workplace with a memory of one belief and a backup of it; afterwards the memory holds one more belief. */
 async function backedUp() {
   const place = workplace()
-  const [dir, file] = [join(place.work, 'memory'), join(place.work, 'copy.db')]
+  const dir = join(place.work, 'memory')
+  const file = join(place.work, 'copy.db')
   await place.json('remember', 'The rollout window is Tuesday.', '--name', 'rollout', '--dir', dir)
   const made = await place.json('backup', file, '--dir', dir)
   await place.json('remember', 'The office is in Ghent.', '--name', 'office', '--dir', dir)

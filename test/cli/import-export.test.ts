@@ -180,7 +180,7 @@ describe('export', () => {
         .trimEnd()
         .split('\n')
         .map((line) => ({ ...JSON.parse(line), version: 0 }))
-        .sort((one, other) => (one.id < other.id ? -1 : 1))
+        .sort((a, b) => (a.id < b.id ? -1 : 1))
     expect(sorted(exported)).toHaveLength(3)
     expect(sorted(scoped).map(({ name }) => name)).toEqual(['tea'])
     expect(sorted(copied)).toEqual(sorted(exported))

@@ -57,7 +57,8 @@ it('a member recalls, searches and reads what the team knows, with the author; n
 it('a member is told of their teams where their own memory is listed', async () => {
   using at = await team()
 
-  const [status, beliefs] = [await at.as('ben', 'status'), await at.as('ben', 'beliefs')]
+  const status = await at.as('ben', 'status')
+  const beliefs = await at.as('ben', 'beliefs')
   const alone = await at.as('cleo', 'status')
 
   expect(status.stdout).toMatch(/^teams +platform \(reader\)$/mu)

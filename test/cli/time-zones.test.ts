@@ -123,7 +123,10 @@ describe.each([
       const times: string[] = items.map(({ lastAt }: { lastAt: string }) => lastAt)
       return times.sort()
     }
-    const [before, first, last, after] = [beside(start, -1), beside(start, 0), end, beside(end, 1)]
+    const before = beside(start, -1)
+    const first = beside(start, 0)
+    const last = end
+    const after = beside(end, 1)
 
     expect(await found('--since', '2026-05-08')).toEqual([first, last, after])
     expect(await found('--until', '2026-05-08')).toEqual([before, first, last])

@@ -20,7 +20,8 @@ describe('tour', () => {
     using place = workplace()
     const ids = async () => [...new Set((await place.run('tour')).stdout.match(/b-[0-9a-z]{12}/g))]
 
-    const [first, second] = [await ids(), await ids()]
+    const first = await ids()
+    const second = await ids()
 
     expect(first.length).toBeGreaterThan(5)
     expect(first.filter((id) => second.includes(id))).toEqual([])

@@ -41,7 +41,8 @@ const secret = 'The vault opens with 48213-kestrel.'
 /** A memory of some beliefs, a turn and a mirror, a backup of an earlier state, and a file to import. */
 async function prepared() {
   const place = workplace()
-  const [dir, old] = [join(place.work, 'memory'), join(place.work, 'old.db')]
+  const dir = join(place.work, 'memory')
+  const old = join(place.work, 'old.db')
   const at = ['--dir', dir] as const
   await place.run('remember', 'The office is in Ghent.', '--name', 'office', ...at)
   await place.json('backup', old, ...at)

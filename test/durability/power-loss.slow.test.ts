@@ -19,7 +19,8 @@ type Check = (file: string, acknowledged: readonly string[]) => Promise<readonly
  */
 async function cutPower(options: Omit<WriterOptions, 'file' | 'prefix'>, moments: number, check: Check) {
   using directory = temporaryDirectory()
-  const [memory, record] = [join(directory.path, 'memory'), join(directory.path, 'record')]
+  const memory = join(directory.path, 'memory')
+  const record = join(directory.path, 'record')
   mkdirSync(memory)
   const writer = new WriterProcess(
     { file: join(memory, 'credence.db'), prefix: 'w', ...options },

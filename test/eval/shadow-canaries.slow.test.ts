@@ -66,7 +66,8 @@ it('no log, figure, shadow record or report holds a word of a message or a belie
       post('/beliefs', JSON.stringify({ name: canary, content: `It is ${canary}.`, scopes: ['user:universal'] })),
       post('/recall', JSON.stringify({ message: `What about ${canary}?`, scopes: ['user:universal'] })),
       server.ask('/recall', {
-        ...{ method: 'POST', headers: agent },
+        method: 'POST',
+        headers: agent,
         body: JSON.stringify({ message: `And ${canary}?`, scopes: ['user:universal'] }),
       }),
       post('/recall', `{"message": "${canary}", `),

@@ -52,7 +52,11 @@ const cases = [
   staticCase('prelude', 'hello', { personaPrelude: { nonEmpty: true } }),
 ]
 const turn = (turnIndex: number, label: string, userMessage: string, expectations: object) => ({
-  ...{ turnIndex, label, scope: ['domain:boats'], userMessage, expect: expectations },
+  turnIndex,
+  label,
+  scope: ['domain:boats'],
+  userMessage,
+  expect: expectations,
 })
 const sessions = [
   {
@@ -71,8 +75,15 @@ const sessions = [
 
 const packFiles = (id: string, runner: string, own: readonly object[], asked: readonly object[]) => ({
   [`packs/${id}/manifest.json`]: {
-    ...{ schemaVersion: 1, benchmarkId: id, title: `The pack ${id}`, runner, licence: 'MIT' },
-    ...{ files: { beliefs: 'beliefs.json', cases: 'cases.json' }, defaultUser: 'ann', recall: {}, cases: asked },
+    schemaVersion: 1,
+    benchmarkId: id,
+    title: `The pack ${id}`,
+    runner,
+    licence: 'MIT',
+    files: { beliefs: 'beliefs.json', cases: 'cases.json' },
+    defaultUser: 'ann',
+    recall: {},
+    cases: asked,
   },
   [`packs/${id}/beliefs.json`]: boats,
   [`packs/${id}/cases.json`]: own,

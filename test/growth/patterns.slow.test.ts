@@ -54,7 +54,8 @@ function costOf(pattern: RegExp, text: string): number {
 }
 
 /** Sixteen times the text takes 256 times as long where a pattern is quadratic. Less than some milliseconds is noise. */
-const [short, long] = [3_000, 48_000]
+const short = 3_000
+const long = 48_000
 const least = 1
 const most = 80
 

@@ -442,12 +442,10 @@ describe('the gate', () => {
     const gate = (...argv: readonly string[]) =>
       place.run('benchmark', 'gate', '--base', 'base', '--candidate', 'candidate', ...argv)
 
-    const [text, md, junit, github] = [
-      await gate(),
-      await gate('--format', 'md'),
-      await gate('--format', 'junit'),
-      await gate('--format', 'github'),
-    ]
+    const text = await gate()
+    const md = await gate('--format', 'md')
+    const junit = await gate('--format', 'junit')
+    const github = await gate('--format', 'github')
 
     expect([text, md, junit, github].map(({ exitCode }) => exitCode)).toEqual([1, 1, 1, 1])
     expect(text.stdout).toContain('ama-memory: passRate fell from 0.75 to 0.666667.')

@@ -22,8 +22,11 @@ function recorded(runId: string, verdicts: string, scores: readonly (number | nu
   const count = (verdict: CaseVerdict): number => results.filter((one) => one.verdict === verdict).length
   const known = results.flatMap(({ scores: own }) => own?.f1 ?? [])
   const summary = aRun({
-    ...{ runId, passed: count('pass'), total: results.length },
-    ...{ failedCases: count('fail'), errorCases: count('error') },
+    runId,
+    passed: count('pass'),
+    total: results.length,
+    failedCases: count('fail'),
+    errorCases: count('error'),
     metrics: { f1: known.reduce((sum, score) => sum + score, 0) / known.length },
     ...fields,
   })
@@ -38,7 +41,8 @@ function recorded(runId: string, verdicts: string, scores: readonly (number | nu
 
 async function gated(base: object, candidate: object, options: { readonly now?: Date } = {}) {
   using place = temporaryDirectory()
-  const [ours, theirs] = [join(place.path, 'base'), join(place.path, 'candidate')]
+  const ours = join(place.path, 'base')
+  const theirs = join(place.path, 'candidate')
   plant(ours, { ...base })
   plant(theirs, { ...candidate })
   return await gateStores({ base: ours, candidate: theirs, ...options })
@@ -88,7 +92,8 @@ it.each(['runs', 'snapshot'])(
   'a run compared with itself shows nothing about the candidate (base of %s)',
   async (kind) => {
     using place = temporaryDirectory()
-    const [base, copy] = [join(place.path, 'base'), join(place.path, 'copy')]
+    const base = join(place.path, 'base')
+    const copy = join(place.path, 'copy')
     plant(base, { 'runs/run-001.json': aRun() })
     cpSync(base, copy, { recursive: true })
     if (kind === 'snapshot') await acceptRuns(base)
@@ -123,7 +128,8 @@ it('passes only if the candidate has a run of its own for every benchmark of the
       fc.boolean(),
       async (kind, ours, theirs, isCopied) => {
         using place = temporaryDirectory()
-        const [base, candidate] = [join(place.path, 'base'), join(place.path, 'candidate')]
+        const base = join(place.path, 'base')
+        const candidate = join(place.path, 'candidate')
         plant(base, { 'runs/.keep': '', ...(kind === "candidate's snapshot" ? {} : store(ours)) })
         plant(candidate, { 'runs/.keep': '', ...store(isCopied ? ours : theirs) })
         if (kind === 'snapshot' && ours.length > 0) await acceptRuns(base)

@@ -20,7 +20,8 @@ async function gated(
   options: { readonly snapshotId?: string; readonly bootstrap?: boolean } = {},
 ) {
   using place = temporaryDirectory()
-  const [base, other] = [join(place.path, 'base'), join(place.path, 'candidate')]
+  const base = join(place.path, 'base')
+  const other = join(place.path, 'candidate')
   plant(base, { 'baselines/required-main.json': aBaseline({ benchmarks: [{ ...benchmark, ...baseline }] }) })
   plant(other, candidate)
   return await gateStores({ base, candidate: other, ...options })
@@ -44,7 +45,8 @@ describe('the gate', () => {
 
   it('empty-compare pass: nothing compared is no pass', async () => {
     using place = temporaryDirectory()
-    const [base, candidate] = [join(place.path, 'base'), join(place.path, 'candidate')]
+    const base = join(place.path, 'base')
+    const candidate = join(place.path, 'candidate')
     mkdirSync(base)
     mkdirSync(candidate)
 
@@ -71,7 +73,8 @@ describe('the gate', () => {
   it('nothing judged: a base whose cases were all skipped, unjudged or errors gives nothing to compare with', async () => {
     for (const counts of [{ skippedCases: 12 }, { unjudgedCases: 12 }, { errorCases: 12 }]) {
       using place = temporaryDirectory()
-      const [base, candidate] = [join(place.path, 'base'), join(place.path, 'candidate')]
+      const base = join(place.path, 'base')
+      const candidate = join(place.path, 'candidate')
       const run = aRun({ passed: 0, failedCases: 0, ...counts, metrics: undefined })
       plant(base, { 'runs/run-001.json': run })
       plant(candidate, { 'runs/run-001.json': run })
@@ -90,7 +93,8 @@ describe('the gate', () => {
 
   it('silent skip: a case that is no longer judged is missed without case records too', async () => {
     using place = temporaryDirectory()
-    const [base, candidate] = [join(place.path, 'base'), join(place.path, 'candidate')]
+    const base = join(place.path, 'base')
+    const candidate = join(place.path, 'candidate')
     plant(base, { 'runs/run-001.json': aRun() })
     plant(candidate, { 'runs/run-001.json': aRun({ failedCases: 2, skippedCases: 1 }) })
 
@@ -197,7 +201,8 @@ describe('the gate', () => {
 
   it('corrupt-base bootstrap: a base snapshot that cannot be read is invalid, not absent', async () => {
     using place = temporaryDirectory()
-    const [base, candidate] = [join(place.path, 'base'), join(place.path, 'candidate')]
+    const base = join(place.path, 'base')
+    const candidate = join(place.path, 'candidate')
     plant(base, { 'baselines/required-main.json': '{"schemaVersion": 1' })
     plant(candidate, { 'baselines/required-main.json': aBaseline(), 'runs/run-001.json': aRun() })
 
@@ -209,7 +214,8 @@ describe('the gate', () => {
 
   it('bootstrap: begins with the candidate only where the base has never had a baseline', async () => {
     using place = temporaryDirectory()
-    const [base, candidate] = [join(place.path, 'base'), join(place.path, 'candidate')]
+    const base = join(place.path, 'base')
+    const candidate = join(place.path, 'candidate')
     plant(candidate, {
       'baselines/required-main.json': aBaseline({ benchmarks: [benchmark] }),
       'runs/run-001.json': aRun(),
@@ -243,7 +249,8 @@ describe('the gate', () => {
 
   it('store against store: a base whose latest run did not complete is no base', async () => {
     using place = temporaryDirectory()
-    const [base, candidate] = [join(place.path, 'base'), join(place.path, 'candidate')]
+    const base = join(place.path, 'base')
+    const candidate = join(place.path, 'candidate')
     plant(base, { 'runs/run-001.json': aRun({ status: 'partial', completedAt: undefined }) })
     plant(candidate, { 'runs/run-001.json': aRun() })
 
@@ -271,7 +278,8 @@ describe('the gate', () => {
     const of = (name: string, fields: object) => aRun({ ...fields, system: { name, version: '1' } })
     const later = { completedAt: '2026-03-07T11:00:00.000Z' }
     using place = temporaryDirectory()
-    const [base, candidate] = [join(place.path, 'base'), join(place.path, 'candidate')]
+    const base = join(place.path, 'base')
+    const candidate = join(place.path, 'candidate')
     plant(base, {
       'runs/a.json': of('bm25', { runId: 'a' }),
       'runs/b.json': of('everything', { runId: 'b', passed: 6 }),
@@ -320,7 +328,8 @@ describe('the gate', () => {
 
   it('own baseline: what the candidate brings along hides no fall against the run of the base', async () => {
     using place = temporaryDirectory()
-    const [base, candidate] = [join(place.path, 'base'), join(place.path, 'candidate')]
+    const base = join(place.path, 'base')
+    const candidate = join(place.path, 'candidate')
     const own = { ...benchmark, passRate: 0.25 }
     plant(base, { 'runs/run-001.json': aRun({ passed: 11 }) })
     plant(candidate, {
@@ -368,7 +377,8 @@ describe('the gate', () => {
 
   it('two baselines of one benchmark: each system is held against its own', async () => {
     using place = temporaryDirectory()
-    const [base, candidate] = [join(place.path, 'base'), join(place.path, 'candidate')]
+    const base = join(place.path, 'base')
+    const candidate = join(place.path, 'candidate')
     const of = (name: string) => ({ name, version: '1' })
     const benchmarks = [
       { ...benchmark, system: of('bm25') },

@@ -68,7 +68,8 @@ function editJournal(db: DatabaseSync, random: () => number): string {
         rows.filter((one) => one !== row),
       )
       const value = (of: number) => columnOf(db, `SELECT ${column} FROM ${table} WHERE rowid = ?`, of)[0] ?? null
-      const [one, two] = [value(row), value(other)]
+      const one = value(row)
+      const two = value(other)
       db.prepare(`UPDATE ${table} SET ${column} = ? WHERE rowid = ?`).run(two, row)
       db.prepare(`UPDATE ${table} SET ${column} = ? WHERE rowid = ?`).run(one, other)
       const isSame = one instanceof Uint8Array ? Buffer.from(one).equals(two as Uint8Array) : one === two

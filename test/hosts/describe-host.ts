@@ -81,7 +81,8 @@ export function describeHost(name: string, tested: HostUnderTest): void {
     const { model, place } = await open()
     await using _model = model
     using _place = place
-    const [work, elsewhere] = [place.repository('ledger'), place.repository('garden')]
+    const work = place.repository('ledger')
+    const elsewhere = place.repository('garden')
     await connect(place)
 
     await turn(place, work, order)

@@ -360,7 +360,7 @@ describe('the journal', () => {
     const second = await get<'journal'>(`/journal?limit=4&before=${first.nextBefore}`)
     const numbers = [...first.items, ...second.items].map(({ event }) => event.number)
 
-    expect(numbers).toEqual([...numbers].sort((one, other) => other - one))
+    expect(numbers).toEqual([...numbers].sort((a, b) => b - a))
     expect(new Set(numbers).size).toBe(8)
   })
 

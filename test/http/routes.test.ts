@@ -68,7 +68,8 @@ const asAdmin = async () => {
 /** A person of their own, who owns a team of the same name. */
 const asPerson = async () => {
   made += 1
-  const [ports, name] = [await server.served.people.access(), `person-${made}`]
+  const ports = await server.served.people.access()
+  const name = `person-${made}`
   await addPerson(ports, { name })
   await createTeam(ports, { name, owner: name })
   return { ports, name, ...(await createToken(ports, { kind: 'person', person: name })) }
@@ -78,6 +79,7 @@ const asPerson = async () => {
 const requests: { readonly [Name in RouteName]: () => Promise<Request> } = {
   login: async () => ({ path: '/login', body: { token } }),
   logout: async () => ({ path: '/logout' }),
+  sync: async () => ({ path: '/sync', body: { message: '' } }),
   health: async () => ({ path: '/health' }),
   doctor: async () => ({ path: '/doctor' }),
   doctorProgress: async () => ({ path: '/doctor/progress' }),

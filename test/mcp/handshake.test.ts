@@ -9,7 +9,8 @@ const version = '1.2.3'
 
 /** Sends messages to a server, of which the last is a ping, and returns everything that it wrote up to the answer. */
 async function said(messages: readonly unknown[], answersEarly: boolean): Promise<readonly Record<string, unknown>[]> {
-  const [input, output] = [new PassThrough(), new PassThrough()]
+  const input = new PassThrough()
+  const output = new PassThrough()
   const bugs: unknown[] = []
   const server = memoryMcp({
     version,
@@ -43,7 +44,8 @@ const afterwards = [
 
 it.each(SUPPORTED_PROTOCOL_VERSIONS)('the early answer to a client of %s is the one of the SDK', async (protocol) => {
   const messages = [initialize(protocol), ...afterwards]
-  const [input, output] = [new PassThrough(), new PassThrough()]
+  const input = new PassThrough()
+  const output = new PassThrough()
   input.write(`${JSON.stringify(messages[0])}\n`)
 
   expect(await answerHandshake({ input, output, version })).toBe(1)
@@ -80,7 +82,8 @@ it('whatever comes first is answered as without the early answer', async () => {
 })
 
 it('a client that says nothing, or half a line, is left to the SDK', async () => {
-  const [input, output] = [new PassThrough(), new PassThrough()]
+  const input = new PassThrough()
+  const output = new PassThrough()
 
   expect(await answerHandshake({ input, output, version })).toBeNull()
   input.write('{"jsonrpc":')

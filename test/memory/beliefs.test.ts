@@ -15,8 +15,8 @@ describe('a name', () => {
     ['re\u200bdis', 'redis'],
     ['\ufeffredis', 'redis'],
     ['Café', 'Cafe\u0301'],
-  ])('is the same name in another spelling: %j and %j', (one, other) => {
-    expect(nameKey(one)).toBe(nameKey(other))
+  ])('is the same name in another spelling: %j and %j', (a, b) => {
+    expect(nameKey(a)).toBe(nameKey(b))
   })
 
   it.each([
@@ -24,8 +24,8 @@ describe('a name', () => {
     ['C', 'C++'],
     ['Müller', 'Muller'],
     ['a-b', 'a b'],
-  ])('is another name: %j and %j', (one, other) => {
-    expect(nameKey(one)).not.toBe(nameKey(other))
+  ])('is another name: %j and %j', (a, b) => {
+    expect(nameKey(a)).not.toBe(nameKey(b))
   })
 
   it('has a key that is its own key', () => {

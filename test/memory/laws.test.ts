@@ -15,7 +15,7 @@ import { person, ports } from '../recall/beliefs-at-hand.ts'
 import { agent, everything, importer, lasting, otherAgent } from './at-hand.ts'
 import { operation, operations, perform, performAll, pointedAt } from './operations.ts'
 
-const byId = (one: { id: string }, other: { id: string }): number => (one.id < other.id ? -1 : 1)
+const byId = (a: { id: string }, b: { id: string }): number => (a.id < b.id ? -1 : 1)
 const state = async (memory: Ports) => (await everything(memory)).map(lasting).sort(byId)
 const fileOf = async (memory: Ports): Promise<readonly string[]> => {
   const lines: string[] = []

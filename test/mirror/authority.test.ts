@@ -534,4 +534,4 @@ describe('whatever is written to the file', () => {
   })
 })
 
-const byId = (one: Belief, other: Belief): number => (one.id < other.id ? -1 : 1)
+const byId = (a: Belief, b: Belief): number => (a.id < b.id ? -1 : 1)

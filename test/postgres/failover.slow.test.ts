@@ -58,7 +58,7 @@ describe.skipIf(postgresPrograms === null)('A primary and a synchronous standby'
     await Promise.all(writing)
 
     const [median, longest] = [0.5, 1].map((share) => {
-      const sorted = pauses.toSorted((one, other) => one - other)
+      const sorted = pauses.toSorted((a, b) => a - b)
       return Math.round(sorted[Math.ceil(share * sorted.length) - 1] ?? 0)
     })
     console.log(

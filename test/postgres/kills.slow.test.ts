@@ -6,7 +6,8 @@ import { count } from '../full-counts.ts'
 import { beliefCommit, expectExactly, startWriter } from './written.ts'
 
 const seed = 1_710
-const [writerKills, serverKills] = [count(200), count(50)]
+const writerKills = count(200)
+const serverKills = count(50)
 const timeout = 600_000 + serverKills * 30_000
 
 /** Waits until a condition holds, as long as the test may take. */

@@ -46,7 +46,8 @@ describe.skipIf(postgresPrograms === null)('The local copies of a PostgreSQL sto
   const cluster = sharedCluster(undurable)
 
   it('are private, and are made from the journal of a store that version 0.2.0 wrote', { timeout }, async () => {
-    const [address, cacheDir] = [await (await cluster()).newDatabase(), newCache()]
+    const address = await (await cluster()).newDatabase()
+    const cacheDir = newCache()
     await query(address, gunzipSync(readFileSync(new URL('./store-0.2.0.sql.gz', import.meta.url))).toString())
     const store = openAt(address, { cacheDir })
 
@@ -94,7 +95,8 @@ describe.skipIf(postgresPrograms === null)('The local copies of a PostgreSQL sto
   })
 
   it('are few open at a time, and take a bounded space', { timeout }, async () => {
-    const [address, cacheDir] = [await (await cluster()).newDatabase(), newCache()]
+    const address = await (await cluster()).newDatabase()
+    const cacheDir = newCache()
     const store = openAt(address, { cacheDir, maxOpen: 2, maxBytes: 1_000_000 })
     const owners = Array.from({ length: 8 }, (_, at) => `owner ${at}`)
     for (const owner of owners) {
@@ -111,8 +113,11 @@ describe.skipIf(postgresPrograms === null)('The local copies of a PostgreSQL sto
 
   it('lose a forgotten text on every server, and those of a stopped one before it answers', { timeout }, async () => {
     const address = await (await cluster()).newDatabase()
-    const [one, other, stopped] = [newCache(), newCache(), newCache()]
-    const [first, second] = [openAt(address, { cacheDir: one }), openAt(address, { cacheDir: other, sweepEveryMs: 50 })]
+    const one = newCache()
+    const other = newCache()
+    const stopped = newCache()
+    const first = openAt(address, { cacheDir: one })
+    const second = openAt(address, { cacheDir: other, sweepEveryMs: 50 })
     const secret = sample({ id: 'b1', name: 'Quagmire', content: 'The zanzibarian code.' })
     const turn = said('The kerguelenian plan is secret.', { id: 't-secret' })
     await first.commit(commitOf([present(secret)]))
@@ -154,7 +159,8 @@ describe.skipIf(postgresPrograms === null)('The local copies of a PostgreSQL sto
 
   it('are changed and read at the same time with fewer connections than calls', { timeout }, async () => {
     const address = await (await cluster()).newDatabase()
-    const [one, other] = [openAt(address, { connections: 2 }), openAt(address, { connections: 2 })]
+    const one = openAt(address, { connections: 2 })
+    const other = openAt(address, { connections: 2 })
     await one.commit(beliefCommit('ada', 'first'))
     const ids = Array.from({ length: 60 }, (_, at) => `b${at}`)
 
@@ -199,7 +205,8 @@ describe.skipIf(postgresPrograms === null)('The local copies of a PostgreSQL sto
     timeout,
   }, async () => {
     const address = await (await cluster()).newDatabase()
-    const [one, other] = [openAt(address), openAt(address)]
+    const one = openAt(address)
+    const other = openAt(address)
     const at = (hour: number) => ({ at: new Date(Date.UTC(2026, 5, 1, hour)).toISOString() })
     const hear = (store: CaredStore, ...turns: readonly ReturnType<typeof said>[]) =>
       store.commit(commitOf([], { kind: 'hear', turns }))
@@ -242,7 +249,8 @@ describe.skipIf(postgresPrograms === null)('The local copies of a PostgreSQL sto
 
   it('answer while PostgreSQL cannot be reached and say how old they are; changes need it', { timeout }, async () => {
     const server = await Cluster.start()
-    const [address, cacheDir] = [server.address(), newCache()]
+    const address = server.address()
+    const cacheDir = newCache()
     const before = openAt(address, { cacheDir })
     for (const id of ['b1', 'b2']) await before.commit(beliefCommit('ada', id))
     await before.close()

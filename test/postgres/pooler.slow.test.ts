@@ -132,7 +132,8 @@ describe.skipIf(!hasPooler).each([
   })
 
   it('loses nothing when PgBouncer or PostgreSQL is killed, and goes on when it is back', { timeout }, async () => {
-    const [server, front] = [await cluster(), await pooler()]
+    const server = await cluster()
+    const front = await pooler()
     const store = openAt(await newDatabase(), { patienceMs: 120_000 })
     const acknowledged: string[] = []
     let isOver = false

@@ -21,15 +21,11 @@ type AnyStore = ReturnType<typeof openFile> | ReturnType<typeof openAt>
 
 /** A memory of two users with corrections, undos, turns, and things that were forgotten. */
 async function fill(store: AnyStore): Promise<void> {
-  const [tea, ink, bob] = [
-    sample({ id: 'b1', name: 'Tea' }),
-    sample({ id: 'b2', name: 'Ink' }),
-    sample({ id: 'b3', user: 'bob' }),
-  ]
-  const [first, doomed] = [
-    said('The kayak is red.', { speaker: 'Ana', utcOffset: -240 }),
-    said('Forget the zanzibar plan.', { messageId: 'm-1', utcOffset: 330 }),
-  ]
+  const tea = sample({ id: 'b1', name: 'Tea' })
+  const ink = sample({ id: 'b2', name: 'Ink' })
+  const bob = sample({ id: 'b3', user: 'bob' })
+  const first = said('The kayak is red.', { speaker: 'Ana', utcOffset: -240 })
+  const doomed = said('Forget the zanzibar plan.', { messageId: 'm-1', utcOffset: 330 })
   await store.commit(commitOf([present(tea)], { key: { value: 'k1', fingerprint: 'f1' } }))
   await store.commit(commitOf([present(bob)], { user: 'bob' }))
   await store.commit(commitOf([present(ink)], { key: { value: 'k2', fingerprint: 'f2' } }))
@@ -69,7 +65,9 @@ describe.skipIf(postgresPrograms === null)('A memory that is copied', () => {
   const cluster = sharedCluster(undurable)
 
   it('from SQLite to PostgreSQL and back answers the same, and its chain verifies', async () => {
-    const [file, back, address] = [newFile(), newFile(), await (await cluster()).newDatabase()]
+    const file = newFile()
+    const back = newFile()
+    const address = await (await cluster()).newDatabase()
     const original = openFile(file)
     await fill(original)
     const expected = await answers(original)
@@ -105,7 +103,8 @@ describe.skipIf(postgresPrograms === null)('A memory that is copied', () => {
   })
 
   it('goes on after an interruption, takes later forgetting over, and refuses another history', async () => {
-    const [file, address] = [newFile(), await (await cluster()).newDatabase()]
+    const file = newFile()
+    const address = await (await cluster()).newDatabase()
     const original = openFile(file)
     for (const id of ['b1', 'b2', 'b3'])
       await original.commit(commitOf([present(sample({ id }))], { key: { value: id, fingerprint: id } }))
@@ -138,7 +137,8 @@ describe.skipIf(postgresPrograms === null)('A memory that is copied', () => {
   })
 
   it('goes on although the turns that an earlier version stored were judged in one of the stores alone', async () => {
-    const [file, address] = [newFile(), await (await cluster()).newDatabase()]
+    const file = newFile()
+    const address = await (await cluster()).newDatabase()
     const original = openFile(file)
     await original.commit(commitOf([], { kind: 'hear', turns: [said('The kayak is red.')] }))
     await original.close()
@@ -152,14 +152,19 @@ describe.skipIf(postgresPrograms === null)('A memory that is copied', () => {
   })
 
   it('has the same people, tokens and teams, also after a token was revoked and a role changed', async () => {
-    const [file, back, address] = [newFile(), newFile(), await (await cluster()).newDatabase()]
+    const file = newFile()
+    const back = newFile()
+    const address = await (await cluster()).newDatabase()
     const at = '2026-05-04T09:00:00.000Z'
-    const [original, copy] = [openFile(file), openFile(back)]
+    const original = openFile(file)
+    const copy = openFile(back)
     const access = await original.access()
     for (const name of ['ana', 'ben']) await access.addPerson({ name, createdAt: at })
     const token = {
       ...({ kind: 'agent', person: 'ana', scopes: ['team:platform'], label: 'laptop' } as const),
-      ...{ createdAt: at, lastUsedAt: null, revokedAt: null },
+      createdAt: at,
+      lastUsedAt: null,
+      revokedAt: null,
     }
     await access.addToken({ ...token, id: 't-1' }, 'hash 1')
     await access.addToken({ ...token, id: 't-2', kind: 'admin', person: null, scopes: [] }, 'hash 2')

@@ -60,7 +60,9 @@ describe.skipIf(postgresPrograms === null)('A PostgreSQL store', () => {
       await store.commit(beliefCommit('ada', 'b1'))
       return store
     }
-    const [writer, counter, inviter] = [await open(), await open(), await open()]
+    const writer = await open()
+    const counter = await open()
+    const inviter = await open()
     const access = await inviter.access()
     const tally = { at: '2026-03-01T12:00:00.000Z', beliefIds: ['b1'], isSilent: false, durationMs: 1 }
     await query(address, `INSERT INTO credence.migrations VALUES (99, 'of the future')`)
@@ -81,7 +83,8 @@ describe.skipIf(postgresPrograms === null)('A PostgreSQL store', () => {
   })
 
   it('is used by two versions at once, each with local copies of its own', async () => {
-    const [address, cacheDir] = [await (await cluster()).newDatabase(), newCache()]
+    const address = await (await cluster()).newDatabase()
+    const cacheDir = newCache()
     const older = openAt(address, { analysis: 'older', cacheDir })
     const newer = openAt(address, { analysis: 'newer', cacheDir })
 
@@ -118,7 +121,8 @@ describe.skipIf(postgresPrograms === null)('A PostgreSQL store', () => {
   })
 
   it('makes a local copy again that was damaged, or that is not of this journal', async () => {
-    const [address, other] = [await (await cluster()).newDatabase(), await (await cluster()).newDatabase()]
+    const address = await (await cluster()).newDatabase()
+    const other = await (await cluster()).newDatabase()
     const cacheDir = newCache()
     const folders = () => readdirSync(cacheDir, { recursive: true, encoding: 'utf8' })
     const files = () => folders().filter((name) => /[\da-f]{32}\/projection\.db$/u.test(name))

@@ -66,7 +66,8 @@ describe('a process that has answered before', () => {
     await fc.assert(
       fc.asyncProperty(requests, messages, fc.boolean(), async (history, asked, isOwnWrite) => {
         const file = newFile()
-        const [warm, other] = [openAt(file), openAt(file)]
+        const warm = openAt(file)
+        const other = openAt(file)
         const writer = isOwnWrite ? warm : other
         for (const request of history) {
           await outcomeOf(writer, await commitFor(writer, request))
@@ -95,7 +96,8 @@ describe('a process that has answered before', () => {
 
   it('searches what other processes have changed, and a store whose index was made again', async () => {
     const file = newFile()
-    const [store, other] = [openAt(file), openAt(file)]
+    const store = openAt(file)
+    const other = openAt(file)
     const words = ['tide', 'noon']
     const tidal = (id: string, scope: string) =>
       sample({ id, name: `Tide ${id}`, content: 'Tides at noon.', scopes: [scope] })

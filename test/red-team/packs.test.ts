@@ -139,7 +139,10 @@ describe('the red-team packs', () => {
     const whole = await runOn(defenceless, directory)
     const without = await runOn(defenceless, directory, 'doors closed')
     const expecting = casesIn(directory).map(({ caseId, about, kind }) => ({
-      ...{ id: caseId, prompt: about, words: [], expectsSomething: kind === 'benign' },
+      id: caseId,
+      prompt: about,
+      words: [],
+      expectsSomething: kind === 'benign',
     }))
 
     expect(judgeAblation('doors closed', expecting, { whole, without }).problem).toBeNull()

@@ -221,7 +221,8 @@ describe('a command does its work itself', () => {
   it('after a process was killed, whose socket the next process removes', async () => {
     using place = workplace()
     await withPort(place)
-    const [run, killed] = [runDirectory(place.home), 'a.sock']
+    const run = runDirectory(place.home)
+    const killed = 'a.sock'
     const server = createServer()
     mkdirSync(run, { recursive: true, mode: 0o700 })
     await new Promise<void>((resolve) => server.listen(join(run, 'b.sock'), resolve))

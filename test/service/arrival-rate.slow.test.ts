@@ -151,7 +151,7 @@ function summary(outcomes: readonly Outcome[]): string {
     const sorted = outcomes
       .filter(({ kind, status }) => kinds.includes(kind) && status < 300)
       .map(({ tookMs }) => tookMs)
-      .toSorted((one, other) => one - other)
+      .toSorted((a, b) => a - b)
     const at = (share: number): string => `${Math.round(sorted[Math.floor(share * (sorted.length - 1))] ?? 0)}`
     return `p50/p95/p99 ${at(0.5)}/${at(0.95)}/${at(0.99)} ms`
   }

@@ -90,7 +90,8 @@ describe('an administrator', () => {
   })
 
   it('makes no token that opens a memory', async () => {
-    const [admin, name] = [await newAdmin(), newName()]
+    const admin = await newAdmin()
+    const name = newName()
     const added = await server.as(admin, 'POST', `${apiPrefix}/people`, { name })
     const statuses: number[] = []
     for (const body of [{ person: name }, { kind: 'person', person: name }, { kind: 'agent', person: name }, {}])
@@ -169,7 +170,8 @@ it('no order of requests lets an administrator read what a person wrote', { time
       fc.constantFrom(...beginnings),
       fc.array(anyPlan, { size: 'max', maxLength: 12 }),
       async (first, order) => {
-        const [admin, name] = [await newAdmin(), newName()]
+        const admin = await newAdmin()
+        const name = newName()
         const send = (secret: string, method: string, path: string, body?: unknown) =>
           server.as(secret, method, `${apiPrefix}${path}`, body)
         const obtained: string[] = []
@@ -242,7 +244,8 @@ describe('the token of a person', () => {
   })
 
   it('makes, lists and revokes tokens of its person only', async () => {
-    const [ana, ben] = [await newPerson(), await newPerson()]
+    const ana = await newPerson()
+    const ben = await newPerson()
     const agent = await server.as(ana.secret, 'POST', `${apiPrefix}/tokens`, { kind: 'agent', scopes: ['domain:code'] })
     const forBen = await server.as(ana.secret, 'POST', `${apiPrefix}/tokens`, { person: ben.name })
     const admin = await server.as(ana.secret, 'POST', `${apiPrefix}/tokens`, { kind: 'admin' })
@@ -308,7 +311,7 @@ describe('the token of a person', () => {
       const { items } = (await dated.as(secret, 'GET', `${apiPrefix}/tokens`)).body as {
         items: readonly { kind: string; lastUsedAt: string | null; revokedAt: string | null }[]
       }
-      const byKind = items.toSorted((one, other) => one.kind.localeCompare(other.kind))
+      const byKind = items.toSorted((a, b) => a.kind.localeCompare(b.kind))
       return byKind.map(({ kind, lastUsedAt, revokedAt }) => [kind, lastUsedAt, revokedAt])
     }
 
@@ -354,7 +357,8 @@ describe('the token of a person', () => {
     const { name, secret } = await newPerson()
     const agentOf = async () =>
       (await createToken(server.ports, { kind: 'agent', person: name, scopes: ['project:one'] })).secret
-    const [one, other] = [await agentOf(), await agentOf()]
+    const one = await agentOf()
+    const other = await agentOf()
     await server.callTool(one, 'memory_remember', { names: ['herons'], statement: 'Herons are in the mill pond.' })
 
     const changed = { id: 'herons', content: 'Herons are in the harbour.' }
@@ -399,12 +403,10 @@ describe('the token of a person', () => {
 describe('a team', () => {
   /** A team with an owner, a writer, a reader, and somebody who is not in it. */
   async function newTeam() {
-    const [owner, writer, reader, stranger] = [
-      await newPerson(),
-      await newPerson(),
-      await newPerson(),
-      await newPerson(),
-    ]
+    const owner = await newPerson()
+    const writer = await newPerson()
+    const reader = await newPerson()
+    const stranger = await newPerson()
     const team = newName()
     await createTeam(server.ports, { name: team, owner: owner.name })
     await setMember(server.ports, { team, person: writer.name, role: 'writer' })
@@ -423,7 +425,8 @@ describe('a team', () => {
       scopes: [scope],
     })
 
-    const [byWriter, byReader] = [await recall(writer.secret), await recall(reader.secret)]
+    const byWriter = await recall(writer.secret)
+    const byReader = await recall(reader.secret)
     const hits = await server.as(reader.secret, 'GET', `${apiPrefix}/search?q=deploys`)
 
     const shared = `- (team ${team}, from ${writer.name}) deploys: Deploys happen on Tuesdays.`
@@ -467,10 +470,21 @@ describe('a team', () => {
     }
 
     expect(statuses).toEqual({
-      ...{ readerReads: 200, readerWrites: 403, readerWritesByScope: 403, readerCorrects: 403 },
-      ...{ strangerReads: 404, strangerWritesByScope: 403 },
-      ...{ writerForgets: 403, writerMovesItAway: 400, writerMixesScopes: 400, writerMovesItBelow: 200 },
-      ...{ writerCorrects: 200, ownerForgets: 200, writerAddsMember: 403, ownerAddsMember: 200, newMemberReads: 200 },
+      readerReads: 200,
+      readerWrites: 403,
+      readerWritesByScope: 403,
+      readerCorrects: 403,
+      strangerReads: 404,
+      strangerWritesByScope: 403,
+      writerForgets: 403,
+      writerMovesItAway: 400,
+      writerMixesScopes: 400,
+      writerMovesItBelow: 200,
+      writerCorrects: 200,
+      ownerForgets: 200,
+      writerAddsMember: 403,
+      ownerAddsMember: 200,
+      newMemberReads: 200,
       turnsOfTeam: 404,
     })
   })

@@ -31,7 +31,8 @@ async function freePort(): Promise<number> {
 /** nginx with the server block of docs/teams.md, in which only ports and files are others. */
 async function proxied(serverPort: number, port: number) {
   const directory = mkdtempSync(join(tmpdir(), 'credence-nginx-'))
-  const [certificate, key] = [join(directory, 'tls.pem'), join(directory, 'tls.key')]
+  const certificate = join(directory, 'tls.pem')
+  const key = join(directory, 'tls.key')
   const subject = ['-subj', `/CN=${name}`, '-addext', `subjectAltName=DNS:${name}`]
   const kind = ['-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-days', '2']
   execFileSync('openssl', ['req', ...kind, ...subject, '-keyout', key, '-out', certificate], { stdio: 'ignore' })
@@ -117,7 +118,8 @@ describe.skipIf(missing.length > 0)('behind nginx with TLS', () => {
     })
     const login = (from: string) =>
       ask('/api/v1/login', { method: 'POST', headers: { origin: from }, body: { token: secret } })
-    const [page, otherPage] = [await login(origin), await login('https://evil.example')]
+    const page = await login(origin)
+    const otherPage = await login('https://evil.example')
     const cookie = String(page.headers['set-cookie'])
     const byPage = await ask('/api/v1/beliefs', { headers: { cookie: cookie.split(';')[0] ?? '' } })
     const call = { name: 'memory_search', arguments: { query: 'deploys' } }

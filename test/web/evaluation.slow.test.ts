@@ -84,7 +84,7 @@ describe.skipIf(noBrowser !== null)('the pages of evaluation', () => {
     await page.getByText('Explanation: how each result was found').click()
     await page.locator('table tbody tr').first().waitFor()
     await sees(page.locator('table'), /name “|alias “/)
-    const [address] = [page.url()]
+    const address = page.url()
     await page.reload()
     await page.getByRole('heading', { name: 'What happened' }).waitFor()
     expect(page.url()).toBe(address)

@@ -101,7 +101,7 @@ describe.skipIf(noBrowser !== null)('the pages of journal and health', () => {
     await page.getByRole('button', { name: 'Show older changes' }).click()
     await sees(page, 'This is the first change.')
     const numbers = (await page.locator('.journal-number').allTextContents()).map(Number)
-    expect(numbers).toEqual(numbers.toSorted((one, other) => other - one))
+    expect(numbers).toEqual(numbers.toSorted((a, b) => b - a))
     expect(numbers.at(-1)).toBe(1)
 
     await memory.remember({ name: 'one more', content: 'While older ones are shown.' })

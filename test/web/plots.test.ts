@@ -19,7 +19,7 @@ describe('the scale of a plot', () => {
         expect(marks.length).toBeLessThan(8)
         expect(marks[0]).toBeLessThanOrEqual(range[0] + 1e-6 * most)
         expect(marks.at(-1)).toBeGreaterThanOrEqual(range[1] - 1e-6 * most)
-        expect(marks).toEqual(marks.toSorted((one, other) => one - other))
+        expect(marks).toEqual(marks.toSorted((a, b) => a - b))
       }),
     )
   })

@@ -8,7 +8,7 @@ export const everywhere = {
   help: { help: 'Show this help.', value: null },
 } as const
 
-/** Options with a value that may stand before the command's name. */
+/** Options with a value that may come before the command's name. */
 const leading = ['dir', 'store', 'evals', 'user', 'scope', 'as', 'agent'] as const
 
 /** The parsed command line. `argv` is without the words of the command's name. */
@@ -17,7 +17,7 @@ type Request =
   | { readonly kind: 'help' | 'nothing'; readonly topic: readonly string[] }
   | { readonly kind: 'command'; readonly entry: CommandEntry; readonly argv: readonly string[] }
 
-/** Finds the command, wherever its name stands among the options. */
+/** Finds the command, at any position among the options. */
 export function readRequest(argv: readonly string[], table: readonly CommandEntry[]): Request {
   const options = Object.fromEntries(leading.map((name) => [name, { type: 'string' as const }]))
   const { tokens } = parseArgs({ args: [...argv], options, strict: false, allowPositionals: true, tokens: true })
@@ -36,7 +36,7 @@ export function readRequest(argv: readonly string[], table: readonly CommandEntr
   const isGroup = table.some(({ name, aliases = [] }) =>
     [name, ...aliases].some((known) => known.startsWith(`${first.value} `)),
   )
-  // The first word may be a command by itself too: `import FILE` beside `import chats FILE`.
+  // The first word may also be a command by itself: `import FILE` and `import chats FILE`.
   const isInGroup =
     second !== undefined &&
     (findCommand(`${first.value} ${second.value}`, table) !== undefined ||

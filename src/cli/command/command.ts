@@ -60,7 +60,7 @@ export type Argument<Value = unknown> = {
   readonly count: 'one' | 'optional' | 'words' | 'rest'
   /** Whether `-` means standard input. */
   readonly takesStdin: boolean
-  /** The allowed values, where they are a fixed set. */
+  /** The allowed values, if they are a fixed set. */
   readonly choices?: readonly string[]
   readonly read: (texts: readonly string[]) => Value
 }
@@ -70,7 +70,7 @@ export type CommandAnswer = Omit<DefaultAnswer, 'shown'> & {
   readonly text: (style: Style) => string | AsyncIterable<string>
 }
 
-/** A result without a text of its own: a list is printed as a table, an object as one line for each value. */
+/** A result without its own text: a list is printed as a table, an object as one line for each value. */
 export type DefaultAnswer = {
   /** An async iterable is printed as an array, item by item. */
   readonly document: unknown

@@ -154,7 +154,7 @@ function withoutNode(text: string, path: Path): string {
   return head + text.slice(end, comma === null ? end : comma - 1) + rest
 }
 
-/** The place behind the next comma, if only blanks and comments are before it. */
+/** The position after the next comma, if only blanks and comments are before it. */
 function commaFrom(text: string, offset: number): number | null {
   const scanner = createScanner(text, true)
   scanner.setPosition(offset)
@@ -176,7 +176,7 @@ function requireObject(text: string, file: string, dialect: JsonDialect): void {
     throw cannotEdit(file, 'it has comments or trailing commas, which its program does not read')
 }
 
-/** An existing value on the path of an entry must be of the type that can hold it. */
+/** An existing value on the path of an entry must be of the right type. */
 function requireRoom(text: string, { kind, path }: JsonEntry, file: string): void {
   for (let length = 1; length <= path.length; length += 1) {
     const found = valueAt(text, path.slice(0, length))

@@ -11,7 +11,7 @@ export type Launch = { readonly command: string; readonly args: readonly string[
 export const launchFrom = (machine: Machine, isShared: boolean): Launch =>
   isShared && isOnPath(machine) ? { command: 'credence', args: [] } : { command: machine.node, args: [machine.program] }
 
-/** What a person types to start Credence. npm names itself in the environment of what it starts. */
+/** The command that a person types to start Credence. npm sets variables in the environment of the programs that it starts. */
 export const typedCommand = (machine: Pick<Machine, 'env' | 'platform'>): string =>
   machine.env.npm_command === undefined || isOnPath(machine) ? 'credence' : 'npx credence'
 
@@ -45,9 +45,9 @@ export const isTemporary = ({ program }: Machine): boolean => /[\\/]_npx[\\/]/.t
 
 /** The same as one line for a shell. */
 export const shellLine = ({ command, args }: Launch, more: readonly string[], platform: NodeJS.Platform): string =>
-  [command, ...args, ...more].map((word) => quoted(word, platform)).join(' ')
+  [command, ...args, ...more].map((word) => quoteWord(word, platform)).join(' ')
 
-function quoted(word: string, platform: NodeJS.Platform): string {
+function quoteWord(word: string, platform: NodeJS.Platform): string {
   if (/^[\w@%+=:,./\\-]+$/.test(word) && !(platform !== 'win32' && word.includes('\\'))) return word
   return platform === 'win32' ? `"${word.replaceAll('"', '""')}"` : `'${word.replaceAll("'", "'\\''")}'`
 }

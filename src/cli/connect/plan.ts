@@ -48,7 +48,7 @@ const writeRecord = async (machine: Machine, record: ConnectionRecord): Promise<
 
 const dropRecord = (machine: Machine, path: string): void => rmSync(recordFile(machine, path), { force: true })
 
-/** The change of one file. Null stands for no file. */
+/** The change of one file. Null means no file. */
 type PlannedChange = {
   readonly path: string
   readonly before: string | null
@@ -59,7 +59,7 @@ type PlannedChange = {
 
 /**
  * The changes that connecting makes; a file that has all entries already is not among them. In a preview, a file that cannot
- * be edited is shown as if it were new, and `problems` says why.
+ * be edited is shown as if it were new, and `problems` has the reason.
  */
 export function planConnection(
   files: readonly ConfigFile[],
@@ -82,7 +82,7 @@ export function planConnection(
   return { changes: changes.filter(({ before, after }) => before !== after), problems }
 }
 
-/** Edits the text behind a byte order mark, which stays where it is. */
+/** Edits the text after a byte order mark, which is kept. */
 function behindMark({ path, add, remove }: ConfigFile): ConfigFile {
   const plain = <Text extends string | null>(text: Text) => (text?.startsWith(mark) ? text.slice(1) : text)
   const marked = (text: string | null, edited: string): string => (text?.startsWith(mark) ? mark + edited : edited)
@@ -211,7 +211,7 @@ function behindLinks(path: string): string {
   try {
     return resolve(realpathSync(dirname(path)), readlinkSync(path))
   } catch {
-    // It is no link.
+    // It is not a link.
     return path
   }
 }

@@ -6,7 +6,7 @@ import type { Machine } from '../session.ts'
 
 type HookRun = { readonly at: string; readonly event: string; readonly outcome: string }
 
-/** The last hook of a host, and what came of the hooks before. */
+/** The last hook of a host, and the results of earlier hooks. */
 export type SeenHook = HookRun & {
   /** How many prompts came, and how many of them were answered too late for the host. */
   readonly prompts: number
@@ -19,7 +19,7 @@ export type SeenHook = HookRun & {
   readonly failing: { readonly event: string; readonly since: string } | null
 }
 
-/** The last hook that a host ran, its last call of a tool by MCP, and the version it said it has: names and times alone. */
+/** The last hook that a host ran, its last call of a tool by MCP, and the version that it reported: names and times only. */
 type Seen = {
   readonly hook: SeenHook
   readonly call: { readonly at: string; readonly tool: string }
@@ -29,7 +29,7 @@ type Seen = {
 const fileOf = (machine: Machine, host: string, kind: keyof Seen): string =>
   join(stateDirectory(machine), 'hosts', `${host}.${kind}.json`)
 
-/** Remembers the last of a kind. It is for `connect --status` only, so failing to write it is no reason to fail. */
+/** Remembers the last of a kind. It is for `connect --status` only, so an error in writing it is ignored. */
 export function noteSeen<Kind extends keyof Seen>(machine: Machine, host: string, kind: Kind, seen: Seen[Kind]): void {
   const file = fileOf(machine, host, kind)
   const draft = `${file}.${process.pid}`

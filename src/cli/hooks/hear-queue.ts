@@ -32,7 +32,7 @@ export async function hearQueue(session: Session, dir: string): Promise<HeardQue
     if (release === null) return { ...sum, outcome: 'in use' }
     try {
       const heard = await new Listener(session, dir).hearAll()
-      sum = added(sum, heard)
+      sum = addCounts(sum, heard)
     } finally {
       release()
     }
@@ -41,18 +41,18 @@ export async function hearQueue(session: Session, dir: string): Promise<HeardQue
   return sum
 }
 
-const added = (one: HeardQueue, other: HeardQueue): HeardQueue => ({
-  kept: one.kept + other.kept,
-  learned: one.learned + other.learned,
-  refused: one.refused + other.refused,
-  failed: one.failed + other.failed,
-  outcome: other.outcome,
+const addCounts = (a: HeardQueue, b: HeardQueue): HeardQueue => ({
+  kept: a.kept + b.kept,
+  learned: a.learned + b.learned,
+  refused: a.refused + b.refused,
+  failed: a.failed + b.failed,
+  outcome: b.outcome,
 })
 
 /** A process that hears the queue may be ended by its host; the next one waits for that. */
 const maxQueueWaitMs = 3_000
 
-/** Null when another process holds the lock. */
+/** Null if another process has the lock. */
 async function takeQueue(lock: string): Promise<(() => void) | null> {
   try {
     return await takeLock(lock, 'The queue of hooks', maxQueueWaitMs)
@@ -84,7 +84,7 @@ class Listener {
       if (turn === 'gone') continue
       try {
         if (turn === null) throw new TypeError('The message cannot be read.')
-        sum = added(sum, await this.#hear(turn))
+        sum = addCounts(sum, await this.#hear(turn))
         dequeue(this.#dir, name)
       } catch (error) {
         if (isBusy(error)) return { ...sum, outcome: 'store unavailable' }

@@ -22,7 +22,7 @@ export type HookRecord = {
 
 export const hookLogFile = (dir: string): string => join(dir, 'state', 'hook.log')
 
-/** Adds one line. A log that cannot be written is no reason to fail. */
+/** Adds one line. Errors in writing are ignored. */
 export function logHook(dir: string, record: HookRecord): void {
   const file = hookLogFile(dir)
   const line = `${JSON.stringify(record)}\n`
@@ -35,7 +35,7 @@ export function logHook(dir: string, record: HookRecord): void {
   }
 }
 
-/** The last run of a host's hook; null when the log holds none. */
+/** The last run of a host's hook; null if the log has none. */
 export function lastHook(dir: string): HookRecord | null {
   for (const file of [hookLogFile(dir), `${hookLogFile(dir)}.1`]) {
     let text = ''
@@ -52,7 +52,7 @@ export function lastHook(dir: string): HookRecord | null {
 }
 
 function recordIn(line: string): HookRecord | null {
-  // Null where a crash has cut the line off.
+  // Null if a crash has cut off the line.
   const record = parseObject(line)
   return typeof record?.at === 'string' && typeof record.event === 'string' ? (record as HookRecord) : null
 }

@@ -71,7 +71,7 @@ export function setAside(dir: string, name: string): void {
   try {
     renameSync(join(queueIn(dir), name), failed)
   } catch (error) {
-    // The message was forgotten meanwhile.
+    // The message was forgotten in the meantime.
     if (codeOf(error) !== 'ENOENT') throw error
   }
 }

@@ -43,12 +43,12 @@ export function hookAnswer(host: HookHost, event: HookEvent, context: string, no
 
 /** The fields of a host's input that hooks use. */
 export type HookPayload = {
-  /** Of what happened: two hooks of one event get the same. Too short to guess a message by it. */
+  /** A digest of the event: two hooks of one event have the same. Too short to guess a message from it. */
   readonly digest: string
   readonly directory: string | null
   readonly prompt: string
   readonly session: string | null
-  /** The answer that has just ended, where the host gives it. */
+  /** The answer that has just ended, if the host sends it. */
   readonly answer: string | null
   /** The file in which the host records the conversation. */
   readonly transcript: string | null

@@ -81,7 +81,7 @@ export async function runHook({ host, event, options }: HookRun, session: Sessio
     const context = memory === null ? null : await recallFor(memory, event, payload)
     const isStart = memory !== null && event === 'session-start'
     const former = isStart ? (await here.places.formerProjectNotes(options, memory)).map((note) => `${note}\n`) : []
-    const text = context === null ? '' : await rendered(context)
+    const text = context === null ? '' : await renderContext(context)
     const failing = event === 'session-start' ? failingNotice(here.program.machine, host, new Date()) : ''
     await reply(stdout, hookAnswer(host, event, [...former, text].join(''), failing || notice))
     const recalled = context === null ? 0 : sizeOf(context)
@@ -116,8 +116,8 @@ function notKeptHere(here: Session, { dir }: MemoryLocation, options: Standpoint
 }
 
 /**
- * For a prompt that asks to remember something that is not stored, or waits for the person; otherwise the agent would say
- * that it was done. Does not repeat the words: they may be pasted.
+ * For a prompt that asks to remember something that is not stored, or that waits for review; otherwise the agent would
+ * claim success. Does not repeat the words: they may be pasted.
  */
 async function notRemembered(prompt: string, notKept: 'paused' | 'excluded' | null): Promise<string> {
   if (!isSaidByPerson(prompt)) return ''
@@ -148,7 +148,7 @@ const nothingSaid: Queueing = { queued: false, problem: null }
 async function keepSaid(payload: HookPayload, { host, event, place, isKept }: Delivery): Promise<Queueing> {
   const { prompt, session, answer } = payload
   const { dir, user, scopes, homeScopes } = place
-  // Only the transcripts of these two have a known format. Codex writes a prompt down without an id of its own.
+  // Only the transcripts of these two have a known format. Codex records prompts without an id.
   const isKnown = host === 'claude-code' || (host === 'codex' && event !== 'prompt-submit')
   const transcript = isKnown ? payload.transcript : null
   const turn = async (role: QueuedTurn['role'], said: string | null): Promise<QueuedTurn> => {
@@ -180,9 +180,9 @@ async function keepSaid(payload: HookPayload, { host, event, place, isKept }: De
 
 /** Secrets are masked before anything reaches the disk. */
 async function withoutSecrets({ text, session }: Pick<QueuedTurn, 'text' | 'session'>) {
-  const { masked, idWithoutSecret } = await import('../../memory/learn/secrets.ts')
+  const { maskSecrets, idWithoutSecret } = await import('../../memory/learn/secrets.ts')
   return {
-    text: text === null ? null : masked(text.toWellFormed()),
+    text: text === null ? null : maskSecrets(text.toWellFormed()),
     session: session === null ? null : idWithoutSecret(session),
   }
 }
@@ -193,7 +193,7 @@ const isAnswered = (event: HookEvent, { prompt }: HookPayload): boolean =>
 const recallFor = (memory: Memory, event: HookEvent, { prompt }: HookPayload): Promise<Context> =>
   event === 'session-start' ? memory.recall('', { budget: standing }) : memory.recall(prompt, { budget: onlyRelevant })
 
-const rendered = async (context: Context): Promise<string> =>
+const renderContext = async (context: Context): Promise<string> =>
   (await import('../../memory/recall/render.ts')).renderContext(context)
 
 const sizeOf = ({ prelude, pinned, relevant, questions, quotes }: Context): number =>
@@ -208,8 +208,8 @@ const forgetThat =
   /^\s*(?:please\s+)?forget\s+that\s+(?=(?:I|we|my|our)\b)((?:[^\s,;:.!?]+(?:[.,:][^\s,;:.!?]+)*\s+){2}[^,;!?\n]{1,200}?)[\s.!?]*$/iu
 
 /**
- * For a prompt that asks to forget something: the command that does so, since a hook can neither show what would be removed
- * nor ask. Such a prompt is not kept itself.
+ * For a prompt that asks to forget something: the command for it, since a hook can neither show what would be removed
+ * nor ask. The prompt itself is not stored.
  */
 function forgettingAskedIn(prompt: string): string {
   if (prompt.length > 300) return ''

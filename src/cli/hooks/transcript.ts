@@ -2,17 +2,17 @@ import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
 import { setTimeout as wait } from 'node:timers/promises'
 import type { TurnRole } from '../../beliefs/turn.ts'
 import { isObject, parseJson } from '../../json.ts'
-import { masked } from '../../memory/learn/secrets.ts'
+import { maskSecrets } from '../../memory/learn/secrets.ts'
 import { claudeCode, codex } from '../../memory/transfer/chats/agent-sessions.ts'
 import { StepJoiner } from '../../memory/transfer/chats/chat.ts'
 import type { QueuedTurn } from './hook-queue.ts'
 
-/** One message of a transcript of Claude Code or Codex, or one step of a tool: its call and what it answered. */
+/** One message of a transcript of Claude Code or Codex, or one step of a tool: its call and its result. */
 export type HostMessage = {
   readonly uuid: string
   readonly role: TurnRole
   readonly text: string
-  /** When it was written; null where the line does not say. */
+  /** When it was written; null if the line does not record it. */
   readonly at: number | null
 }
 
@@ -35,7 +35,9 @@ export async function findInTranscript(
     const found = messagesAtEnd(file).findLast(
       ({ role, text, at }) =>
         role === turn.role &&
-        (turn.text === null ? at === null || at <= saidAt + clockSlackMs : masked(text).trim() === turn.text.trim()),
+        (turn.text === null
+          ? at === null || at <= saidAt + clockSlackMs
+          : maskSecrets(text).trim() === turn.text.trim()),
     )
     if (found !== undefined) return found
     if (now() - saidAt > maxWaitMs) return null
@@ -57,7 +59,7 @@ export function stepsBefore(file: string, answer: HostMessage): readonly HostMes
 
 const maxSteps = 50
 
-/** The messages and steps at the end of a transcript, oldest first; none when there is no such file. */
+/** The messages and steps at the end of a transcript, oldest first; empty if there is no such file. */
 function messagesAtEnd(file: string): readonly HostMessage[] {
   const lines = tailOf(file).split('\n').map(parseJson).filter(isObject)
   const read = lines.some(({ type }) => type === 'response_item') ? codex() : claudeCode()
@@ -72,7 +74,7 @@ function messagesAtEnd(file: string): readonly HostMessage[] {
   return [...messages.values()]
 }
 
-/** The last part of a file; empty when there is no such file. */
+/** The last part of a file; empty if there is no such file. */
 function tailOf(file: string): string {
   let descriptor: number
   try {

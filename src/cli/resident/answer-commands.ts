@@ -18,7 +18,7 @@ type SocketProtocol = {
 
 export type AnsweringProcess = {
   readonly commands: ForeignCommands
-  /** Ends listening. Commands that still run in the background go on in processes of their own. */
+  /** Stops listening. Background commands continue in separate processes. */
   readonly close: () => Promise<void>
 }
 

@@ -42,7 +42,7 @@ export class ForeignCommands {
       stdout,
       stderr,
       startedAt: performance.now() - command.ageMs,
-      // Instead of another process: this one goes on anyway.
+      // Instead of another process, because this one keeps running.
       startDetached: async (argv, variables) => {
         const env = { ...command.env, ...variables }
         const background = { argv, env, ended: this.run({ ...command, argv, env, input: '', ageMs: 0 }) }
@@ -64,7 +64,7 @@ export class ForeignCommands {
     while (this.#running.size > 0) await Promise.allSettled(this.#running)
   }
 
-  /** Leaves the commands that run in the background to processes of their own: a host does not wait long for this one. */
+  /** Moves background commands to separate processes, because a host does not wait long for this one. */
   async handOver(): Promise<void> {
     const { startDetached } = processEnvironment()
     for (const { argv, env } of this.#background) await startDetached?.(argv, env)

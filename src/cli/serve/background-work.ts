@@ -59,7 +59,7 @@ const Examined = z.object({
 
 export type StoppableWork = ReturnType<typeof backgroundWork>
 
-/** Checks and benchmark runs, each in a process of its own. `onProblem` gets the reason why a run failed. */
+/** Checks and benchmark runs, each in a separate process. `onProblem` gets the reason why a run failed. */
 export function backgroundWork(
   session: Session,
   { dir, user, evalRoot }: { readonly dir: string; readonly user: string; readonly evalRoot: string },

@@ -48,7 +48,8 @@ type DemoConversation = {
   readonly turns: readonly (HeardTurn & Required<Pick<HeardTurn, 'role'>>)[]
 }
 
-const [minuteMs, dayMs] = [60_000, 86_400_000]
+const minuteMs = 60_000
+const dayMs = 86_400_000
 
 /** A relation between two beliefs, and a question with the decision that settled it. */
 async function connectSome(ports: Ports): Promise<void> {
@@ -101,7 +102,7 @@ const versions = [
 
 /**
  * Evaluates the versions of an example memory, dated over two weeks, and accepts one as the baseline, so that the pages
- * of the demo show a regression: the last version compares strings, and fails where a message has a typo.
+ * of the demo show a regression: the last version compares strings, and fails on typos.
  */
 export async function evaluateExample(session: Session, root: string, signal: AbortSignal): Promise<void> {
   const { systems, packsDirectory } = await session.evaluation()

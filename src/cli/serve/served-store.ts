@@ -26,7 +26,7 @@ import { tenantMcp, tenantMemory } from './tenants.ts'
 
 /** The mirror of a directory, as the dashboard shows it. */
 function mirrorControl(ports: Ports, request: Pick<MirrorRequest, 'dir' | 'user' | 'authority'>): MirrorControl {
-  const status = async () => described(await mirrorStatus(ports, request.dir))
+  const status = async () => describeMirror(await mirrorStatus(ports, request.dir))
   return {
     status,
     sync: async () => {
@@ -36,7 +36,7 @@ function mirrorControl(ports: Ports, request: Pick<MirrorRequest, 'dir' | 'user'
   }
 }
 
-function described(status: MirrorStatus): MirrorReport {
+function describeMirror(status: MirrorStatus): MirrorReport {
   if (!status.exists) {
     return { ...noMirror, file: status.file }
   }
@@ -72,7 +72,7 @@ export type ServedStore = Awaited<ReturnType<typeof openServedStore>>
 
 const maxAuthors = 100
 
-/** Opens what a server needs. Evaluation, tasks and hosts are loaded when a request asks for them. */
+/** Opens the parts of a server. Evaluation, tasks and hosts are loaded when a request needs them. */
 export async function openServedStore(
   session: Session,
   opened: Ports & { readonly store: Store & StoreCare & AccessControl },
@@ -93,7 +93,7 @@ export async function openServedStore(
   const isRecordingShadows = isDemo || (settings.evalHarnessEnabled && settings.evalShadowModeEnabled)
   // Trying a message on a page is not a use of the memory.
   const { counter: _counter, ...uncounted } = ports
-  /** By author, since each agent has an origin of its own. Closing one only writes pending records; requests may go on. */
+  /** By author, since each agent has its own origin. Closing one only writes pending records; requests may continue. */
   const watched = new RecentMap<Memory>(maxAuthors, (memory) => void memory.close())
   const plain = (author: Author): Memory => ({
     ...memoryFrom(author.origin === 'dashboard' ? uncounted : ports, { user, scopes, agent: null, author }),
@@ -169,7 +169,7 @@ export async function openServedStore(
     served,
     evalRoot,
     work,
-    /** The memory for another author, with shadow records where they are switched on. */
+    /** The memory for another author, with shadow records if they are on. */
     memoryAs,
     /** Waits for running work and closes the store. */
     close: async (): Promise<void> => {

@@ -58,7 +58,7 @@ type McpHandler = ReturnType<ReturnType<typeof memoryMcp>['httpHandler']>
 
 const maxHandlers = 1_000
 
-/** MCP over HTTP for every caller: for the server's own user as `own` says, and for the holder of a token of the store. */
+/** MCP over HTTP for every caller: for the server's own user with the options `own`, and for the holder of a token of the store. */
 export function tenantMcp(ports: Ports, own: McpOptions) {
   const ofInstallation = memoryMcp(own).httpHandler()
   const handlers = new RecentMap<McpHandler>(maxHandlers, (handler) => void handler.close())

@@ -32,7 +32,7 @@ export class ProgressBar {
   show(label: string, done: number, total: number): void {
     this.#report({ label, done, total })
     if (!this.#isShown) return
-    // Another total is other work, whose speed says nothing about this.
+    // Another total is other work, with another speed.
     if (this.#began?.total !== total || done < this.#began.done) this.#began = { at: this.#clock(), done, total }
     const filled = total === 0 ? 0 : Math.round((done / total) * barWidth)
     const bar = `${'█'.repeat(filled)}${'░'.repeat(barWidth - filled)}`

@@ -26,7 +26,7 @@ function side(fields: Partial<Figures> = {}): Figures {
   }
 }
 
-/** A side whose cases pass where the text has a dot. */
+/** A side with one case per character; a dot is a pass. */
 function sideOf(pattern: string, fields: Partial<Figures> = {}): Figures {
   const results = [...pattern].map(
     (mark, index): CaseResult => ({ id: `c${index}`, verdict: mark === '.' ? 'pass' : 'fail', scores: {} }),
@@ -59,20 +59,16 @@ describe('comparing where nothing varies', () => {
   })
 
   it('does not take float dust for a change', () => {
-    const [base, candidate] = [
-      side({ metrics: { f1: 0.1 + 0.2 } }),
-      side({ metrics: { f1: 0.3 }, passRate: 0.75 - 1e-12 }),
-    ]
+    const base = side({ metrics: { f1: 0.1 + 0.2 } })
+    const candidate = side({ metrics: { f1: 0.3 }, passRate: 0.75 - 1e-12 })
 
     expect(verdicts(base, candidate)).toEqual({ passRate: 'same', f1: 'same' })
     expect(verdicts(candidate, base)).toEqual({ passRate: 'same', f1: 'same' })
   })
 
   it('knows which way is better', () => {
-    const [base, candidate] = [
-      side({ metrics: { trustViolationRate: 0.03, actionOutcomeScore: 0.8 } }),
-      side({ metrics: { trustViolationRate: 0.04, actionOutcomeScore: 0.9 } }),
-    ]
+    const base = side({ metrics: { trustViolationRate: 0.03, actionOutcomeScore: 0.8 } })
+    const candidate = side({ metrics: { trustViolationRate: 0.04, actionOutcomeScore: 0.9 } })
 
     expect(verdicts(base, candidate)).toMatchObject({ trustViolationRate: 'worse', actionOutcomeScore: 'better' })
     expect(verdicts(candidate, base)).toMatchObject({ trustViolationRate: 'better', actionOutcomeScore: 'worse' })
@@ -137,11 +133,9 @@ describe('comparing where nothing varies', () => {
   it('never calls a change better in both directions', () => {
     const value = fc.double({ min: -1e6, max: 1e6, noNaN: true })
     fc.assert(
-      fc.property(value, value, (one, other) => {
-        const [there, back] = [
-          verdicts(side({ metrics: { m: one } }), side({ metrics: { m: other } })).m,
-          verdicts(side({ metrics: { m: other } }), side({ metrics: { m: one } })).m,
-        ]
+      fc.property(value, value, (a, b) => {
+        const there = verdicts(side({ metrics: { m: a } }), side({ metrics: { m: b } })).m
+        const back = verdicts(side({ metrics: { m: b } }), side({ metrics: { m: a } })).m
 
         expect([there, back].sort()).toEqual(there === 'same' ? ['same', 'same'] : ['better', 'worse'])
       }),
@@ -221,7 +215,8 @@ describe('comparing where results vary', () => {
   })
 
   it('cannot tell what became of a figure that is no number', () => {
-    const [noisy, broken] = [side({ isNoisy: true }), side({ isNoisy: true, passRate: Number.NaN })]
+    const noisy = side({ isNoisy: true })
+    const broken = side({ isNoisy: true, passRate: Number.NaN })
 
     expect(verdicts(noisy, broken)).toEqual({ passRate: 'cannot tell' })
     expect(verdicts(broken, noisy)).toEqual({ passRate: 'cannot tell' })

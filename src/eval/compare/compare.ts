@@ -7,8 +7,8 @@ import type { CaseResult } from '../store/schemas/run.ts'
 export const dust = 1e-9
 
 /**
- * `better` and `worse` are certain, or beyond chance and large enough to matter; `cannot tell` is such a fall that
- * could be chance; `no evidence` is any other change where results vary.
+ * `better` and `worse` are certain, or beyond chance and large enough to matter; `cannot tell` is a large fall that
+ * could be chance; `no evidence` is any other change of varying results.
  */
 export const figureVerdicts = ['better', 'worse', 'same', 'no evidence', 'cannot tell', 'dropped', 'new'] as const
 export type FigureVerdict = (typeof figureVerdicts)[number]
@@ -77,7 +77,7 @@ const isMeasured = ({ judgedCases, errorCases, metrics }: Figures): boolean =>
 const maxNamed = 5
 
 /** At most five ids, and how many more there are. */
-export const named = (ids: readonly string[]): string =>
+export const listIds = (ids: readonly string[]): string =>
   ids.length <= maxNamed ? ids.join(', ') : `${ids.slice(0, maxNamed).join(', ')} and ${ids.length - maxNamed} more`
 
 /**
@@ -97,7 +97,8 @@ export function comparability(base: Figures, candidate: Figures, acceptedChange:
   }
   const isPackObstacle = obstacles.length > 0
   if (base.system !== null && candidate.system !== null) {
-    const [ours, theirs] = [base.system, candidate.system]
+    const ours = base.system
+    const theirs = candidate.system
     if (ours.name !== theirs.name) obstacles.push(`Different systems: ${ours.name} and ${theirs.name}.`)
     else if (ours.version !== theirs.version)
       notes.push(`${ours.name} went from version ${ours.version} to ${theirs.version}.`)
@@ -135,11 +136,12 @@ function packDifferences(base: Figures, candidate: Figures): readonly string[] {
         : `The pack changed: ${short(base.packHash)} became ${short(candidate.packHash)}.`,
     )
   if (base.cases !== null && candidate.cases !== null) {
-    const [ours, theirs] = [base.cases, candidate.cases]
+    const ours = base.cases
+    const theirs = candidate.cases
     const removed = [...ours.keys()].filter((id) => !theirs.has(id))
     const added = [...theirs.keys()].filter((id) => !ours.has(id))
-    if (removed.length > 0) differences.push(`Cases of the base are missing (${removed.length}): ${named(removed)}.`)
-    if (added.length > 0) differences.push(`Cases are not in the base (${added.length}): ${named(added)}.`)
+    if (removed.length > 0) differences.push(`Cases of the base are missing (${removed.length}): ${listIds(removed)}.`)
+    if (added.length > 0) differences.push(`Cases are not in the base (${added.length}): ${listIds(added)}.`)
   } else if (base.totalCases !== null && candidate.totalCases !== null && base.totalCases !== candidate.totalCases) {
     const verb = candidate.totalCases < base.totalCases ? 'shrank' : 'grew'
     differences.push(`The number of cases ${verb} from ${base.totalCases} to ${candidate.totalCases}.`)
@@ -158,7 +160,8 @@ function sharedCases({ cases: ours }: Figures, { cases: theirs }: Figures): read
   if (ours === null || theirs === null) return null
   // Sorted by id: neither a sum nor a resampling may depend on the order of the files.
   return [...ours.keys()].sort().flatMap((id) => {
-    const [base, candidate] = [ours.get(id), theirs.get(id)]
+    const base = ours.get(id)
+    const candidate = theirs.get(id)
     return base === undefined || candidate === undefined ? [] : [{ id, base, candidate }]
   })
 }
@@ -182,7 +185,8 @@ function restrictTo(side: Figures, shared: readonly SharedCase[]): Figures {
 
 function compareFigures(base: Figures, candidate: Figures): readonly FigureComparison[] {
   const shared = sharedCases(base, candidate) ?? []
-  const [ours, theirs] = [answeredMetrics(base, 'base', shared), answeredMetrics(candidate, 'candidate', shared)]
+  const ours = answeredMetrics(base, 'base', shared)
+  const theirs = answeredMetrics(candidate, 'candidate', shared)
   const passRate = compareExactly('passRate', base.passRate, candidate.passRate, base)
   const errors =
     base.errorCases === null || candidate.errorCases === null
@@ -199,7 +203,7 @@ function compareFigures(base: Figures, candidate: Figures): readonly FigureCompa
   return adjustForMultipleTests(tested).map((figure) => ({ ...figure, verdict: testedVerdict(figure) }))
 }
 
-/** The metrics over the cases that both sides answered. A score has no counterpart where the other side ended in an error. */
+/** The metrics over the cases that both sides answered. A score has no counterpart if the other side ended in an error. */
 function answeredMetrics(
   { metrics }: Figures,
   side: 'base' | 'candidate',
@@ -262,7 +266,8 @@ const resamplingSeed = 20_260_306
 
 function shiftTest({ figure }: FigureComparison, shared: readonly SharedCase[]): FigureTest | null {
   const differences = shared.flatMap((one) => {
-    const [before, after] = [one.base.scores?.[figure] ?? null, one.candidate.scores?.[figure] ?? null]
+    const before = one.base.scores?.[figure] ?? null
+    const after = one.candidate.scores?.[figure] ?? null
     return before === null || after === null ? [] : [after - before]
   })
   const effect = mean(differences)
@@ -278,7 +283,7 @@ function shiftTest({ figure }: FigureComparison, shared: readonly SharedCase[]):
   }
 }
 
-/** The smallest effect that matters where the pack declares none: one part in twenty of the width of a figure. */
+/** The smallest effect that matters if the pack declares none: one twentieth of the figure's range. */
 const defaultEffect = 0.05
 
 /** Worse or better needs both: more than chance, and at least the smallest effect that matters. */
@@ -295,7 +300,7 @@ function testedVerdict({ figure, delta, sense, base, candidate, verdict, test }:
   return gain >= matters - dust && isBeyondChance ? 'better' : 'no evidence'
 }
 
-/** The declared range of a figure, else its size. The same whichever side is called the base. */
+/** The declared range of a figure, else its size. Symmetric in both sides. */
 const widthOf = ({ range }: MetricSense, base: number | null, candidate: number | null): number =>
   range === null ? Math.max(Math.abs(base ?? 0), Math.abs(candidate ?? 0), dust) : range[1] - range[0]
 
@@ -307,7 +312,8 @@ const isAnswered = (result: CaseResult): boolean => !isError(result) && result.v
 function lostJudgements(base: Figures, candidate: Figures, shared: readonly SharedCase[] | null): string | null {
   const mayLose = (lost: number, of: number): boolean => lost <= 0 || (base.isNoisy && lost < of * defaultEffect)
   if (shared === null) {
-    const [ours, theirs] = [base.judgedCases, candidate.judgedCases]
+    const ours = base.judgedCases
+    const theirs = candidate.judgedCases
     if (ours === null || theirs === null || mayLose(ours - theirs, ours)) return null
     return `The base judged ${ours} cases, the candidate only ${theirs}.`
   }
@@ -316,10 +322,10 @@ function lostJudgements(base: Figures, candidate: Figures, shared: readonly Shar
   const cases = (ids: readonly string[]): string => (ids.length === 1 ? '1 case' : `${ids.length} cases`)
   if (!mayLose(lost.length, shared.length)) {
     const were = lost.length === 1 ? 'was' : 'were'
-    return `${cases(lost)} that the base judged ${were} skipped or not judged: ${named(lost)}.`
+    return `${cases(lost)} that the base judged ${were} skipped or not judged: ${listIds(lost)}.`
   }
   if (mayLose(unscored.length, shared.length)) return null
-  return `${cases(unscored)} that passed on both sides lost a score: ${named(unscored)}.`
+  return `${cases(unscored)} that passed on both sides lost a score: ${listIds(unscored)}.`
 }
 
 /** Which scores apply to a failing case may depend on its answer; a passing case keeps its scores. */

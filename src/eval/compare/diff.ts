@@ -30,8 +30,10 @@ export type RunDiff = Awaited<ReturnType<typeof diffRuns>>
 
 /** Compares two runs case by case. */
 export async function diffRuns(root: string, baseId: string, candidateId: string) {
-  const [base, candidate] = [await loadRun(root, baseId), await loadRun(root, candidateId)]
-  const [before, after] = [byId(base.records), byId(candidate.records)]
+  const base = await loadRun(root, baseId)
+  const candidate = await loadRun(root, candidateId)
+  const before = byId(base.records)
+  const after = byId(candidate.records)
   const verdictsOf = ({ results }: CaseFigures) => new Map(results.map(({ id, verdict }) => [id, verdict]))
   const verdicts = { base: verdictsOf(base.figures), candidate: verdictsOf(candidate.figures) }
   const isSameBenchmark = base.run.benchmarkId === candidate.run.benchmarkId
@@ -82,7 +84,7 @@ async function loadRun(root: string, runId: string) {
   return { run, records, figures: summariseCases(records), problems: [...none, ...unreadable] }
 }
 
-/** The first repeat of each case: later ones differ only where results vary, which `flaky` says. */
+/** The first repeat of each case: later ones differ only if results vary, which `flaky` reports. */
 function byId(records: readonly CaseRecord[]): ReadonlyMap<string, CaseRecord> {
   const first = new Map<string, CaseRecord>()
   for (const record of records) {
@@ -112,11 +114,12 @@ const Explained = z.looseObject({
 export type Explained = z.infer<typeof Explained>
 
 function firstDifference(one: CaseRecord, other: CaseRecord): Stage | null {
-  const [mine, its] = [stagesOf(one), stagesOf(other)]
+  const mine = stagesOf(one)
+  const its = stagesOf(other)
   return stages.find((stage) => !isSame(mine[stage], its[stage])) ?? null
 }
 
-/** The result of each stage, without what earlier stages decide. */
+/** The result of each stage, without the results of earlier stages. */
 function stagesOf(record: CaseRecord): Readonly<Record<Stage, unknown>> {
   const parsed = Explained.safeParse(record.explanation)
   const { query, prelude, matches } = parsed.success ? parsed.data : {}
@@ -154,10 +157,12 @@ function isSame(one: unknown, other: unknown): boolean {
 function idChanges(one: CaseRecord, other: CaseRecord) {
   const ranks = (record: CaseRecord) =>
     new Map(record.returned.map(({ id, tier = '', rank }) => [`${tier}\0${id}`, rank]))
-  const [before, after] = [ranks(one), ranks(other)]
+  const before = ranks(one)
+  const after = ranks(other)
   return [...new Set([...before.keys(), ...after.keys()])].flatMap((key) => {
     const [tier = '', id = ''] = key.split('\0')
-    const [from, to] = [before.get(key) ?? null, after.get(key) ?? null]
+    const from = before.get(key) ?? null
+    const to = after.get(key) ?? null
     return from === to ? [] : [{ id, tier, from, to }]
   })
 }

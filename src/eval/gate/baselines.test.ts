@@ -55,7 +55,7 @@ describe('taking a snapshot', () => {
           seed: 7,
           caseResults: [{ id: 'case-1', verdict: 'pass', scores: { recallPrecisionAtK: 1 } }],
         },
-      ].sort((one, other) => (one.benchmarkId < other.benchmarkId ? -1 : 1)),
+      ].sort((a, b) => (a.benchmarkId < b.benchmarkId ? -1 : 1)),
     })
     expect(overwritten).toBe(false)
     expect(readFileSync(targetPath, 'utf8')).not.toContain('secret text')

@@ -12,7 +12,7 @@ import type {
   CaseResult,
   RunSummary,
 } from '../store/schemas/run.ts'
-import { runNameOf, shown } from './gate.ts'
+import { formatFigure, runNameOf } from './gate.ts'
 import { auditRun, chosenOf, runGroups } from './latest-runs.ts'
 
 type SnapshotRequest = {
@@ -92,7 +92,11 @@ function baselineOf(run: RunSummary, results: readonly CaseResult[] | null): Bas
   const caseResults = results?.map(withoutNulls)
   const judgedCases = results === null ? judgedCasesOf(run) : undefined
   return {
-    ...{ benchmarkId, runId, passRate: passedCases / totalCases, totalCases, passedCases },
+    benchmarkId,
+    runId,
+    passRate: passedCases / totalCases,
+    totalCases,
+    passedCases,
     ...omitUndefined({ ...optional, judgedCases, metricDeclarations, caseResults }),
   }
 }
@@ -132,7 +136,9 @@ function acceptFalls(
   if (falls.length > 0 && reason === '') {
     const lines = falls.map(({ benchmarkId, system = null, figure, from, to }) => {
       const name = runNameOf({ benchmarkId, system })
-      return to === null ? `${name} loses ${figure}` : `${name} ${figure} goes from ${shown(from)} to ${shown(to)}`
+      return to === null
+        ? `${name} loses ${figure}`
+        : `${name} ${figure} goes from ${formatFigure(from)} to ${formatFigure(to)}`
     })
     const hint = 'If this is intended, give the reason with --accept-lower "reason".'
     throw conflict(`The baseline "${snapshotId}" would get worse: ${lines.join('; ')}.`, hint)
@@ -140,7 +146,7 @@ function acceptFalls(
   return falls.map((fall) => ({ ...fall, reason }))
 }
 
-/** The same benchmark on the same system, or on any where the old snapshot does not name one. */
+/** The same benchmark on the same system, or on any system if the old snapshot names none. */
 const successorOf = (before: BaselineBenchmark, after: readonly BaselineBenchmark[]): BaselineBenchmark | undefined =>
   after.find(
     ({ benchmarkId, system }) =>

@@ -34,7 +34,7 @@ type GateRequest = JudgeOptions & {
   readonly candidate: string
   /** Without one: the base's `required-main`; else its latest runs; else the candidate's `required-main`. */
   readonly snapshotId?: string | undefined
-  /** The base has no store at all yet. Must be said, because a mistyped path looks the same. */
+  /** The base has no store yet. Must be explicit, because a mistyped path looks the same. */
   readonly bootstrap?: boolean
   readonly requireCleanTree?: boolean
   /** The time of the gate: a run dated later is invalid. Without it, dates are not checked. */
@@ -43,8 +43,8 @@ type GateRequest = JudgeOptions & {
 
 /**
  * Decides whether the candidate store may follow the base store. The base's snapshot counts; the candidate's own only
- * where the base has never had one, and then beside the runs of the base, so that it hides no fall against them. Fails
- * closed: whatever cannot be read or compared is a reason not to pass.
+ * if the base has never had one, and then in addition to the runs of the base, so that it hides no regression. Fails
+ * closed: anything that cannot be read or compared is a reason not to pass.
  */
 export async function gateStores(request: GateRequest): Promise<DeltaReport> {
   const { base, candidate, acceptedChanges = {}, requireCleanTree = false, now } = request
@@ -79,11 +79,11 @@ export async function reportAgainstBaseline(
   )
 }
 
-/** The sides that a candidate is compared with: at least one, each judged for itself. */
+/** The sides that a candidate is compared with: at least one, each judged separately. */
 type ResolvedBase = {
   readonly sides: readonly Side[]
   readonly reference: Reference
-  /** Of the base's store; null where only its snapshot was read. */
+  /** Of the base's store; null if only its snapshot was read. */
   readonly invalid: InvalidCounts | null
 }
 
@@ -91,11 +91,11 @@ async function resolveBase(request: GateRequest): Promise<ResolvedBase> {
   const { base, candidate, bootstrap = false } = request
   const snapshotId = request.snapshotId ?? requiredSnapshot
   if (existsSync(base) && !isDirectory(base))
-    return blocked([storeReason('invalid', `The base ${base} is not a directory.`, 'Check the path.')])
+    return blockedBase([storeReason('invalid', `The base ${base} is not a directory.`, 'Check the path.')])
   if (!storeTrees.some((tree) => isDirectory(treePath(base, tree)))) {
     if (bootstrap) return candidatesOwn(candidate, snapshotId)
     const next = 'Check the path; where the base has none yet, add --bootstrap.'
-    return blocked([storeReason('cannot tell', `The base has no eval store at ${base}.`, next)])
+    return blockedBase([storeReason('cannot tell', `The base has no eval store at ${base}.`, next)])
   }
   const found = readBaseline(base, snapshotId)
   if (found !== null) return found.ok ? ofSnapshot(found.value, 'base') : unreadable(found.problems, 'base')
@@ -112,7 +112,7 @@ function candidatesOwn(candidate: string, snapshotId: string): ResolvedBase {
   if (found !== null) return found.ok ? ofSnapshot(found.value, 'candidate') : unreadable(found.problems, 'candidate')
   const line = `Neither the base nor the candidate has a baseline "${snapshotId}".`
   const next = `Accept figures first: \`credence benchmark snapshot --snapshot-id ${snapshotId}\`.`
-  return blocked([storeReason('cannot tell', line, next)])
+  return blockedBase([storeReason('cannot tell', line, next)])
 }
 
 const ofSnapshot = (snapshot: BaselineSnapshot, resolvedFrom: 'base' | 'candidate'): ResolvedBase => ({
@@ -123,14 +123,14 @@ const ofSnapshot = (snapshot: BaselineSnapshot, resolvedFrom: 'base' | 'candidat
 
 const nothing: Side = { standings: [], reasons: [] }
 
-const blocked = (reasons: readonly GateReason[]): ResolvedBase => ({
+const blockedBase = (reasons: readonly GateReason[]): ResolvedBase => ({
   sides: [{ standings: [], reasons }],
   reference: null,
   invalid: null,
 })
 
 const unreadable = (problems: readonly Problem[], side: string): ResolvedBase =>
-  blocked(problems.map((problem) => invalidReason(problem, side)))
+  blockedBase(problems.map((problem) => invalidReason(problem, side)))
 
 const isDirectory = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isDirectory() === true
 

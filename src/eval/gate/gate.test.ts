@@ -50,7 +50,7 @@ const standing = (figures: Figures): Standing => ({
 
 const sideOf = (...figures: readonly Figures[]): Side => ({ standings: figures.map(standing), reasons: [] })
 
-/** The side of a candidate that has a run of its own for each of these figures. */
+/** The side of a candidate with a separate run for each of these figures. */
 const measured = (...figures: readonly Figures[]): Side =>
   sideOf(...figures.map((one) => ({ ...one, runId: `own-${one.runId}` })))
 
@@ -89,7 +89,8 @@ describe('the law of the gate', () => {
         fc.pre(options.length > 0)
         const worse = candidate.with(index, options[how % options.length] as CaseEnd)
 
-        const [before, after] = [judged(base, candidate, isNoisy), judged(base, worse, isNoisy)]
+        const before = judged(base, candidate, isNoisy)
+        const after = judged(base, worse, isNoisy)
 
         expect(rank(after.verdict)).toBeLessThanOrEqual(rank(before.verdict))
       }),
@@ -136,7 +137,8 @@ describe('the law of the gate', () => {
     }
     fc.assert(
       fc.property(bothSides, fc.boolean(), ([base, candidate], isNoisy) => {
-        const [there, back] = [judged(base, candidate, isNoisy), judged(candidate, base, isNoisy)]
+        const there = judged(base, candidate, isNoisy)
+        const back = judged(candidate, base, isNoisy)
 
         for (const { figure, verdict } of there.verdicts[0]?.comparison?.figures ?? []) {
           const other = back.verdicts[0]?.comparison?.figures.find((one) => one.figure === figure)
@@ -172,7 +174,8 @@ describe('the law of the gate', () => {
   it('is the same for any order of benchmarks and of cases', () => {
     fc.assert(
       fc.property(bothSides, fc.boolean(), ([base, candidate], isNoisy) => {
-        const [ours, theirs] = [figuresOf(base, { isNoisy }), figuresOf(candidate, { isNoisy })]
+        const ours = figuresOf(base, { isNoisy })
+        const theirs = figuresOf(candidate, { isNoisy })
         const other = { ...ours, benchmarkId: 'other' }
         const turned = (figures: Figures): Figures => ({
           ...figures,
@@ -243,7 +246,8 @@ describe('a verdict', () => {
   })
 
   it('outranks: a regression stands above cannot tell, and that above a pass', () => {
-    const [good, bad] = [figuresOf(all(3, 'pass')), figuresOf(all(3, 'fail'))]
+    const good = figuresOf(all(3, 'pass'))
+    const bad = figuresOf(all(3, 'fail'))
     const named = (figures: Figures, benchmarkId: string): Figures => ({ ...figures, benchmarkId })
     const fewer = named(figuresOf(all(2, 'pass')), 'b')
 

@@ -1,4 +1,4 @@
-import { type BenchmarkComparison, compareBenchmark, dust, type FigureComparison, named } from '../compare/compare.ts'
+import { type BenchmarkComparison, compareBenchmark, dust, type FigureComparison, listIds } from '../compare/compare.ts'
 import { type Figures, figuresOfBaseline } from '../score/figures.ts'
 import { type Problem, problemText } from '../store/parse-artifact.ts'
 import type { BaselineSnapshot, RunStatus } from '../store/schemas/run.ts'
@@ -13,7 +13,7 @@ export const gateVerdicts = Object.keys(gateExitCodes) as readonly GateVerdict[]
 export const worstOf = (verdicts: readonly GateVerdict[]): GateVerdict =>
   gateVerdicts.find((verdict) => verdicts.includes(verdict)) ?? 'pass'
 
-/** Why a change is not let through, in one line, and what to do next. */
+/** The reason for refusing a change, in one line, and the next step. */
 export type GateReason = {
   readonly kind: Exclude<GateVerdict, 'pass'>
   /** Null for a reason that concerns the whole store. */
@@ -23,13 +23,13 @@ export type GateReason = {
   readonly next: string
 }
 
-/** The run that stands for a benchmark and a system on one side, and why this one was chosen. */
+/** The run that represents a benchmark and a system on one side, and why it was chosen. */
 export type TakenRun = { readonly runId: string; readonly status: RunStatus; readonly why: string }
 
 /** The state of one benchmark on one system, on one side. */
 export type Standing = {
   readonly benchmarkId: string
-  /** Null where the run does not say. */
+  /** Null if the run does not record it. */
   readonly system: string | null
   readonly taken: TakenRun
   /** Null unless the run is completed. */
@@ -42,7 +42,7 @@ export type Standing = {
 /** One side of a gate: every benchmark and system once, and reasons that concern the side as a whole. */
 export type Side = {
   readonly standings: readonly Standing[]
-  /** Runs that were not whole and stand for nothing. */
+  /** Incomplete runs, which are ignored. */
   readonly leftOut?: readonly ExplainedRun[]
   readonly reasons: readonly GateReason[]
 }
@@ -96,7 +96,7 @@ type Named = Pick<Standing, 'benchmarkId' | 'system'>
 export const runNameOf = ({ benchmarkId, system }: Named): string =>
   system === null ? benchmarkId : `${benchmarkId}, ${system}`
 
-const byName = (one: Named, other: Named): number => (runNameOf(one) < runNameOf(other) ? -1 : 1)
+const byName = (a: Named, b: Named): number => (runNameOf(a) < runNameOf(b) ? -1 : 1)
 
 /** The same benchmark on the same system. A run that does not name its system is the counterpart of any. */
 function counterpartOf({ benchmarkId, system }: Standing, { standings }: Side): Standing | null {
@@ -143,7 +143,7 @@ function decide(
     return unseen('cannot tell', reason, 'Complete a run of the base first.')
   }
   if (theirs === null) {
-    const only = named(parts.map(({ run, why }) => `${run.runId} (${why})`))
+    const only = listIds(parts.map(({ run, why }) => `${run.runId} (${why})`))
     const none = parts.length === 0 ? 'no run of it' : `no whole run of it, only ${only}`
     return unseen('regression', `missing; the candidate has ${none}.`, again)
   }
@@ -179,7 +179,9 @@ const outOfRange = ({ runId, metrics }: Figures, declarations: Figures['declarat
     if (value === undefined || range === undefined) return []
     const [low, high] = range
     if (value >= low - dust && value <= high + dust) return []
-    return [`${name} of the run ${runId} is ${shown(value)}, but the pack declares a range from ${low} to ${high}.`]
+    return [
+      `${name} of the run ${runId} is ${formatFigure(value)}, but the pack declares a range from ${low} to ${high}.`,
+    ]
   })
 
 /** Metrics of a run that do not reach the floor of its pack. A floor needs no base, and no new baseline lowers it. */
@@ -189,7 +191,7 @@ function floorReasons({ benchmarkId, system, figures }: Standing): readonly Gate
     if (floor === undefined) return []
     const value = figures.metrics[name] ?? null
     if (value !== null && (direction === 'higher' ? value >= floor - dust : value <= floor + dust)) return []
-    const line = `${runNameOf({ benchmarkId, system })}: ${name} is ${shown(value)}, and the floor of the pack is ${floor}.`
+    const line = `${runNameOf({ benchmarkId, system })}: ${name} is ${formatFigure(value)}, and the floor of the pack is ${floor}.`
     return [{ kind: 'regression', benchmarkId, system, line, next: `Look at the run ${figures.runId}.` }]
   })
 }
@@ -206,7 +208,7 @@ export function verdictOf(comparison: BenchmarkComparison): Decision {
       .join(' ')
   const worse = sentences('worse', 'dropped')
   if (worse !== '') {
-    const broken = cases === null || cases.broken.length === 0 ? `the run ${candidateRunId}` : named(cases.broken)
+    const broken = cases === null || cases.broken.length === 0 ? `the run ${candidateRunId}` : listIds(cases.broken)
     const accept = '`credence benchmark snapshot --snapshot-id ID --force --accept-lower "reason"`.'
     return {
       verdict: 'regression',
@@ -231,18 +233,18 @@ const reasonOf = ({ verdict, benchmarkId, system, reason, next }: BenchmarkVerdi
 export function changeSentence({ figure, base, candidate, delta, sense, verdict, test }: FigureComparison): string {
   if (base === null || candidate === null || delta === null) {
     return verdict === 'new'
-      ? `${figure} is new: ${shown(candidate)}.`
-      : `${figure} was dropped; it was ${shown(base)}.`
+      ? `${figure} is new: ${formatFigure(candidate)}.`
+      : `${figure} was dropped; it was ${formatFigure(base)}.`
   }
   const way = delta > 0 ? 'rose' : 'fell'
-  const allowed = sense.minEffect > 0 ? `, more than the ${shown(sense.minEffect)} that matters` : ''
+  const allowed = sense.minEffect > 0 ? `, more than the ${formatFigure(sense.minEffect)} that matters` : ''
   const chance = test === null ? '' : `, p = ${test.adjustedP.toPrecision(2)}, n = ${test.pairs}`
   const direction = sense.direction === 'lower' ? '; lower is better' : ''
-  return `${figure} ${way} from ${shown(base)} to ${shown(candidate)}${allowed}${chance}${direction}.`
+  return `${figure} ${way} from ${formatFigure(base)} to ${formatFigure(candidate)}${allowed}${chance}${direction}.`
 }
 
 /** A figure with at most six decimals. */
-export const shown = (value: number | null): string =>
+export const formatFigure = (value: number | null): string =>
   value === null ? 'nothing' : String(Math.round(value * 1e6) / 1e6)
 
 /** The side of an accepted snapshot. Controls never count, on either side. */

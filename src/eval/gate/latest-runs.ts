@@ -8,7 +8,7 @@ import type { CaseResult, RunStatus, RunSummary } from '../store/schemas/run.ts'
 import { sealProblem } from '../store/seal.ts'
 import { isControlName } from '../system/system.ts'
 
-/** A run that stands for a benchmark and a system, or for nothing, and why. */
+/** A run that represents a benchmark and a system, or is ignored, and why. */
 export type ExplainedRun = { readonly run: RunSummary; readonly why: string }
 
 /** Whether a run counts at all: whole ones whose records are as they were made, of systems under test. */
@@ -35,25 +35,27 @@ export async function runGroups(root: string) {
     else leftOut.push({ run: checked.value, why })
   })
   const keyOf = ({ benchmarkId, system }: RunSummary): string => JSON.stringify([benchmarkId, system?.name ?? null])
-  const groups = [...Map.groupBy(runs, keyOf)].sort(([one], [other]) => (one < other ? -1 : 1))
+  const groups = [...Map.groupBy(runs, keyOf)].sort(([a], [b]) => (a < b ? -1 : 1))
   return { groups: groups.map(([, group]) => group), leftOut, invalid: invalid.found() }
 }
 
 /** Of runs that ended at the same time the one with fewer passed cases is first, so that a tie hides no failure. */
-const latestFirst = (one: RunSummary, other: RunSummary): number =>
-  timeOf(other) - timeOf(one) || one.passedCases - other.passedCases || newestFirst(one, other)
+const latestFirst = (a: RunSummary, b: RunSummary): number =>
+  timeOf(b) - timeOf(a) || a.passedCases - b.passedCases || newestFirst(a, b)
 
 const timeOf = ({ completedAt, startedAt }: RunSummary): number => Date.parse(completedAt ?? startedAt)
 
 /**
  * Chooses the latest finished run, completed or not, of the runs of one benchmark and system; one that is still running
- * only where there is no other. A run that did not complete counts from its beginning, because its end is not known; so
+ * only if there is no other. A run that did not complete counts from its beginning, because its end is not known; so
  * it hides a completed run that began before it.
  */
 export function chosenOf(runs: readonly RunSummary[]): ExplainedRun {
   const latest = (...statuses: readonly RunStatus[]): RunSummary | undefined =>
     runs.filter(({ status }) => statuses.includes(status)).sort(latestFirst)[0]
-  const [completed, ended, running] = [latest('completed'), latest('failed', 'partial'), latest('running')]
+  const completed = latest('completed')
+  const ended = latest('failed', 'partial')
+  const running = latest('running')
   const isEndedLater =
     ended !== undefined && (completed === undefined || Date.parse(ended.startedAt) >= Date.parse(completed.startedAt))
   const run = isEndedLater ? ended : (completed ?? running)
@@ -66,8 +68,8 @@ export function chosenOf(runs: readonly RunSummary[]): ExplainedRun {
 
 /**
  * Checks a run against its own case records and against the pack in the same store: its counts must be those of the
- * records, and its cases the pack's. `results` is null for a run without case records; `outdated` says that the pack has
- * changed since, so that the run is valid but cannot be compared.
+ * records, and its cases the pack's. `results` is null for a run without case records; `outdated` means that the pack has
+ * changed since: the run is valid but cannot be compared.
  */
 export async function auditRun(root: string, run: RunSummary) {
   const { records, problems } = await casesOf(root, run.runId)
@@ -112,7 +114,7 @@ async function checkedAgainstPack(root: string, run: RunSummary, results: readon
   }
   try {
     const { packHash, packFiles } = await packHashOf(packPath(root, run.benchmarkId), manifest.value)
-    // A run may depend on more than the pack, such as graders; what it took from the pack must be unchanged.
+    // A run may depend on more than the pack, such as graders; the parts of the pack that it used must be unchanged.
     const environment = readEnvironment(root, run.runId)
     const taken = environment?.ok ? environment.value.packFiles : {}
     const isSame = Object.entries(packFiles).every(([file, digest]) => taken[file] === digest)

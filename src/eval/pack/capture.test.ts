@@ -373,7 +373,9 @@ describe('forgetting a turn', () => {
       eraseFromEvals(
         store.path,
         {
-          ...{ beliefIds: [], names: [], said: turns.map((turn) => turn?.text ?? '') },
+          beliefIds: [],
+          names: [],
+          said: turns.map((turn) => turn?.text ?? ''),
           turnIds: turns.map((turn) => turn?.id ?? ''),
         },
         '2026-03-06T10:00:00Z',

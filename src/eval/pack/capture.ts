@@ -42,7 +42,7 @@ export type CaptureRequest = {
   /** Ids of turns, or words of them. */
   readonly expectQuotes?: readonly string[]
   readonly forbidQuotes?: readonly string[]
-  /** Nothing but what is expected may be found. */
+  /** Only the expected beliefs may be found. */
   readonly exactly: boolean
   /** Take the present answer for the right one. */
   readonly asIs: boolean
@@ -62,7 +62,8 @@ export async function captureCase(
   const { message, scopes, note, exactly } = request
   const context = await memory.recall(message, { scopes, nearMisses: true })
   const findAll = (references: readonly string[]) => Promise.all(references.map((one) => judgedBelief(memory, one)))
-  const [expected, rejected] = [await findAll(request.expect), await findAll(request.reject)]
+  const expected = await findAll(request.expect)
+  const rejected = await findAll(request.reject)
   const findQuotes = (references: readonly string[] = []) =>
     Promise.all(references.map((one) => judgedQuote(memory, context, one)))
   const judged = request.asIs
@@ -98,7 +99,7 @@ export async function captureCase(
     await importPack(root, staged, { force: true })
     const live = context.relevant.map(({ belief }) => copiedId(caseId, belief.id))
     const quoted = said === null ? [] : context.quotes.map(({ turn }) => copiedId(caseId, turn))
-    const isSame = (one: readonly string[], other: readonly string[]) => JSON.stringify(one) === JSON.stringify(other)
+    const isSame = (a: readonly string[], b: readonly string[]) => JSON.stringify(a) === JSON.stringify(b)
     // Ids of copies mean nothing to the person who named the beliefs.
     const names = Object.fromEntries([
       ...beliefs.map(({ id, name }) => [copiedId(caseId, id), name]),
@@ -292,7 +293,7 @@ export async function eraseCases(root: string, eraser: Eraser): Promise<readonly
     const erased = {
       manifest: eraser.inValue({ ...manifest, cases: listed }),
       cases: cases.filter(({ caseId }) => !lost.has(caseId)).map((one) => eraser.inValue(one)),
-      beliefs: kept.map((belief) => eraser.inValue(eraser.namesForgotten(belief.id) ? blanked(belief) : belief)),
+      beliefs: kept.map((belief) => eraser.inValue(eraser.namesForgotten(belief.id) ? blankBelief(belief) : belief)),
       turns: said.map((turn) =>
         eraser.inValue(eraser.namesForgotten(turn.id) ? { ...turn, text: forgottenMark } : turn),
       ),
@@ -313,7 +314,7 @@ const idsIn = (expectations: unknown): readonly string[] =>
     : Object.values((expectations ?? {}) as Readonly<Record<string, unknown>>).flatMap(idsIn)
 
 /** A bystander of a case that was forgotten: it can be found by nothing any more, and its name stays its own. */
-const blanked = (belief: { readonly id: string }): object => ({
+const blankBelief = (belief: { readonly id: string }): object => ({
   ...belief,
   name: `${forgottenMark} ${belief.id.slice(belief.id.lastIndexOf('.') + 1)}`,
   aliases: [],
@@ -355,7 +356,7 @@ async function neededBeliefs(memory: Memory, context: Context, named: readonly B
     const links = [belief.supersededBy, belief.resolvedBy, belief.proposedFor, ...belief.participants]
     waiting.push(...(await findLinked(memory, links.filter((link) => link !== null && !needed.has(link)) as string[])))
   }
-  return [...needed.values()].sort((one, other) => (one.id < other.id ? -1 : 1))
+  return [...needed.values()].sort((a, b) => (a.id < b.id ? -1 : 1))
 }
 
 /** The targets of links. A target that is gone, or a name that several beliefs have, is left out: nothing depends on it. */
@@ -406,7 +407,7 @@ function refuseUnquotable({ id, scope, role, origin }: Turn, scopes: readonly st
   throw invalid(`The turn ${id} is never quoted: it is not a person's own words.`, 'Name a turn that a person said.')
 }
 
-/** Copies turns for this case alone. Turns that were apart in a conversation stay apart, as conversations of their own. */
+/** Copies turns for this case alone. Turns that were not adjacent become separate conversations. */
 function copiedTurns(turns: readonly Turn[], caseId: string): readonly SystemTurn[] {
   const inOrder = turns.toSorted(
     (a, b) => compareStrings(a.session, b.session) || a.index - b.index || compareStrings(a.id, b.id),
@@ -418,7 +419,12 @@ function copiedTurns(turns: readonly Turn[], caseId: string): readonly SystemTur
     index = follows ? index + 1 : 0
     conversations += follows ? 0 : 1
     return {
-      ...{ id: copiedId(caseId, id), user: caseId, scope, session: `conversation-${conversations}`, index, role },
+      id: copiedId(caseId, id),
+      user: caseId,
+      scope,
+      session: `conversation-${conversations}`,
+      index,
+      role,
       ...(speaker === null ? {} : { speaker }),
       at,
       ...(role === 'user' && origin !== 'person' ? { origin: 'document' as const } : {}),
@@ -475,13 +481,12 @@ function capturedCase(judgement: Judgement) {
   }
 }
 
-const isSameQuote = (one: JudgedQuote, other: JudgedQuote): boolean =>
-  one.turn.id === other.turn.id && one.text === other.text
+const isSameQuote = (a: JudgedQuote, b: JudgedQuote): boolean => a.turn.id === b.turn.id && a.text === b.text
 
 const tierOf = ({ type, pinned }: Belief): 'question' | 'pinned' | 'relevant' =>
   type === 'open_question' ? 'question' : pinned ? 'pinned' : 'relevant'
 
-/** Refuses a belief that no answer could ever hold: the case could only fail. */
+/** Refuses a belief that no answer could ever contain: the case could only fail. */
 function refuseImpossible(belief: Belief, scopes: readonly string[]): void {
   if (!isCurrent(belief)) {
     const isWaiting = belief.candidate || belief.proposedFor !== null
@@ -552,7 +557,7 @@ function copiedBeliefs(beliefs: readonly Belief[], caseId: string): readonly Bel
 
 const maxBeliefIdLength = 128
 
-/** The id of a copy: readable where it fits, and always unique. */
+/** The id of a copy: readable if it fits, and always unique. */
 function copiedId(caseId: string, beliefId: string): string {
   const id = `${caseId}.${beliefId}`
   return id.length <= maxBeliefIdLength ? id : `${caseId}.${digestOf(beliefId, 16)}`

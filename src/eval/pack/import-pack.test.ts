@@ -140,7 +140,7 @@ describe('importing a pack', () => {
     await expect(validatePack(join(place.path, 'lacking'))).rejects.toThrow('files.cases is "cases.json"')
     await expect(validatePack(join(place.path, 'changed'))).rejects.toThrow('contentHash is sha256:000')
     await expect(validatePack(join(place.path, 'nowhere'))).rejects.toMatchObject({ code: 'not_found' })
-    // Whatever else the folder holds.
+    // Other files in the folder.
     symlinkSync(place.path, join(place.path, 'link'))
     await expect(validatePack(place.path)).rejects.toThrow('has no manifest.json')
     await expect(validatePack(' ')).rejects.toThrow('is empty')

@@ -8,7 +8,7 @@ import { takeLock } from '../../files/lock.ts'
 import { checkPlain } from '../../files/own-files.ts'
 import { omitUndefined } from '../../omit-undefined.ts'
 import { manifestName, packPath, treePath } from '../store/documents.ts'
-import { readArtifact, readBounded, required } from '../store/parse-artifact.ts'
+import { readArtifact, readBounded, requireValid } from '../store/parse-artifact.ts'
 import { PackPath } from '../store/schemas/manifest.ts'
 import { packHashOf } from './manifest.ts'
 
@@ -18,7 +18,7 @@ export const packLimits = { files: 10_000, depth: 8, fileBytes: 64 * 1024 * 1024
 type PackFile = { readonly path: string; readonly bytes: number }
 type PackSource = ReturnType<typeof packSource>
 
-/** The files to import from a path: one manifest, or a folder with a manifest.json and whatever else is in it. */
+/** The files to import from a path: one manifest, or a folder with a manifest.json and all other files in it. */
 function packSource(path: string) {
   if (path.trim() === '') throw invalid('The path of the pack is empty.')
   const directory = resolve(path)
@@ -32,7 +32,7 @@ function packSource(path: string) {
     return { directory: dirname(directory), manifest: name, files: [{ path: name, bytes: stats.size }] }
   }
   if (!stats.isDirectory()) throw invalid(`${path} is neither a file nor a folder.`)
-  // First, so that a folder that is no pack is not searched.
+  // First, so that a folder that is not a pack is not searched.
   if (!existsSync(join(directory, manifestName)))
     throw invalid(`${path} has no ${manifestName}.`, 'A pack is a folder with a manifest.json.')
   const files = [...filesBelow(directory, '', 1)]
@@ -103,7 +103,7 @@ export async function importPack(root: string, path: string, { force = false }: 
 }
 
 async function summaryOf(sourcePath: string, source: PackSource, directory: string, name: string) {
-  const manifest = required(readArtifact('manifest', join(directory, name), name), 'manifest')
+  const manifest = requireValid(readArtifact('manifest', join(directory, name), name), 'manifest')
   const present = new Set(source.files.map((file) => file.path))
   for (const [field, path] of Object.entries(manifest.files ?? {})) {
     if (present.has(path)) continue
@@ -119,9 +119,17 @@ async function summaryOf(sourcePath: string, source: PackSource, directory: stri
   const { attackClass, targetSurface, runner } = manifest
   const manifestPath = join(source.directory, source.manifest)
   return {
-    ...{ sourcePath, manifestPath, benchmarkId, benchmarkType, title },
+    sourcePath,
+    manifestPath,
+    benchmarkId,
+    benchmarkType,
+    title,
     ...omitUndefined({ attackClass, targetSurface }),
-    ...{ totalCases: manifest.cases.length, tags, sourceLinks, packHash, files: source.files.length },
+    totalCases: manifest.cases.length,
+    tags,
+    sourceLinks,
+    packHash,
+    files: source.files.length,
     ...omitUndefined({ runner }),
   }
 }
@@ -130,7 +138,8 @@ const maxWaitMs = 10_000
 
 /** Whether an earlier pack was replaced. Of two processes that import the same pack at once, the later one stays. */
 async function moveIntoPlace(staged: string, target: string, force: boolean): Promise<boolean> {
-  const [packs, id] = [dirname(target), basename(target)]
+  const packs = dirname(target)
+  const id = basename(target)
   const lock = join(packs, '.import.lock')
   checkPlain(packs, lock)
   const release = await takeLock(lock, 'The folder of packs', maxWaitMs)

@@ -7,13 +7,13 @@ import { invalid, type MemoryError } from '../../errors.ts'
 import { canonicalJson } from '../../json.ts'
 import type { PackPlace } from '../runners/runner.ts'
 import { manifestName } from '../store/documents.ts'
-import { readArtifact, required } from '../store/parse-artifact.ts'
+import { readArtifact, requireValid } from '../store/parse-artifact.ts'
 import type { Manifest } from '../store/schemas/manifest.ts'
 
 /** Reads the manifest of a pack folder. */
 export function manifestOf(directory: string): Manifest {
   const file = join(directory, manifestName)
-  return required(readArtifact('manifest', file, file), 'manifest')
+  return requireValid(readArtifact('manifest', file, file), 'manifest')
 }
 
 /** The folders below `directory` that are packs of any kind, by name. */
@@ -47,7 +47,7 @@ export function refuseUnlike(
   }
 }
 
-/** The JSON value of a file's text. The parser's message says where a syntax error is. */
+/** The JSON value of a file's text. The parser's message gives the position of a syntax error. */
 export function parseJsonFile(file: string, text: string): unknown {
   try {
     return JSON.parse(text)

@@ -24,7 +24,7 @@ export const CaseTexts = z.object({
 const maxBytes = 50_000_000
 const longestTurn = 600
 
-/** The question of a conversation pack, the turns that hold the evidence and those that were returned; null if they cannot be read. */
+/** The question of a conversation pack, the turns with the evidence and those that were returned; null if they cannot be read. */
 export async function questionTexts(
   place: PackPlace,
   data: string | undefined,
@@ -48,7 +48,7 @@ const turnText = ({ id, speaker, role, at, text }: Omit<SystemTurn, 'user' | 'sc
   content: text.slice(0, longestTurn),
 })
 
-/** Names and contents of what a case expects, rejects or got. */
+/** Names and contents of the beliefs that a case expects, rejects or got. */
 function textsOf(
   all: readonly { readonly id: string; readonly name: string; readonly content: string }[],
   expected: readonly ExpectedBelief[],

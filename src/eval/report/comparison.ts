@@ -23,7 +23,11 @@ export function comparisonRow(backend: string, runs: readonly PackRun[]) {
     static: others ?? null,
     session: session ?? null,
     total: tallyOf(runs),
-    ...{ passRateInterval95, meanPrecision, meanRecall, meanDriftScore, p50LatencyMs },
+    passRateInterval95,
+    meanPrecision,
+    meanRecall,
+    meanDriftScore,
+    p50LatencyMs,
     packs: runs.map((run) => ({ id: run.pack.id, ...tallyOf([run]) })),
   }
 }

@@ -23,8 +23,13 @@ function entryOf({ caseId, turnIndex, group, description, expect }: AskedCase, o
   const own =
     turnIndex !== null
       ? {
-          ...{ caseId, turnIndex, label: group, expandedQuery },
-          ...{ retrievedBeliefIds: relevant, pinnedBeliefIds: pinned, retrievedQuestions: questions },
+          caseId,
+          turnIndex,
+          label: group,
+          expandedQuery,
+          retrievedBeliefIds: relevant,
+          pinnedBeliefIds: pinned,
+          retrievedQuestions: questions,
           noiseBeliefIds: noiseIn(expect, found),
           /** Null when the system did not answer. */
           driftScore: verdict === 'error' ? null : (scores.driftScore ?? 0),
@@ -32,8 +37,13 @@ function entryOf({ caseId, turnIndex, group, description, expect }: AskedCase, o
           checksNoise: namesNoise(expect),
         }
       : {
-          ...{ caseId, category: group, description, expandedQuery },
-          ...{ pinnedBeliefs: pinned, relevantBeliefs: relevant, retrievedQuestions: questions },
+          caseId,
+          category: group,
+          description,
+          expandedQuery,
+          pinnedBeliefs: pinned,
+          relevantBeliefs: relevant,
+          retrievedQuestions: questions,
         }
   return {
     ...own,
@@ -54,13 +64,13 @@ function entryOf({ caseId, turnIndex, group, description, expect }: AskedCase, o
   }
 }
 
-/** The outcomes of several packs, told apart where their cases have the same id. */
+/** The outcomes of several packs; equal case ids get the pack's name. */
 export const outcomesOf = (runs: readonly PackRun[]): readonly CaseOutcome[] =>
   runs.flatMap(({ pack, outcomes }) => outcomes.map((one) => ({ ...one, caseId: `${pack.id}\n${one.caseId}` })))
 
 export type Summary = ReturnType<typeof summarise>
 
-/** The figures of a set of cases. Every case weighs the same, and what was not measured weighs nothing. */
+/** The figures of a set of cases. Every case has the same weight; values that were not measured are left out. */
 export function summarise(outcomes: readonly CaseOutcome[]) {
   const { counts, metrics, latency } = summariseCases(outcomes)
   const { passedCases: totalPassed, failedCases: totalFailed, errorCases: errors } = counts
@@ -69,7 +79,9 @@ export function summarise(outcomes: readonly CaseOutcome[]) {
   const types = outcomes.map((outcome) => explanationOf(outcome).passType)
   const countOf = (type: PassType): number => types.filter((one) => one === type).length
   return {
-    ...{ totalCases: outcomes.length, totalPassed, totalFailed },
+    totalCases: outcomes.length,
+    totalPassed,
+    totalFailed,
     /** Cases that the system did not answer. They are in no mean and no rate. */
     errors,
     passRate: judged === 0 ? null : round4(totalPassed / judged),

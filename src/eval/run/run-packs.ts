@@ -16,7 +16,7 @@ export type RunRequest = Omit<RunOptions, 'role'> &
     readonly runId?: string | undefined
     /** Completes the run of this name, with one pack and one system. */
     readonly resume?: string | undefined
-    /** Whether every answer says what was left out, and why. */
+    /** Whether every answer includes the omitted beliefs with reasons. */
     readonly explain?: boolean
     /** Runs only with this part switched off. */
     readonly ablation?: string | undefined
@@ -25,7 +25,7 @@ export type RunRequest = Omit<RunOptions, 'role'> &
     readonly onProgress?: (label: string, done: number, total: number) => void
   }
 
-/** A run in the store. `ablation` tells whether the cases noticed that a part was switched off. */
+/** A run in the store. `ablation` reports whether the cases noticed that a part was switched off. */
 export type PackRunResult = {
   readonly pack: RunnablePack
   readonly summary: RunSummary
@@ -62,7 +62,10 @@ async function runOne(pack: RunnablePack, system: string | undefined, request: R
     const { name } = benchmark.system
     const { benchmarkId } = pack.manifest
     const context: RunContext = {
-      ...{ root, now, signal, environment: environment({ ablation, about: benchmark.about }) },
+      root,
+      now,
+      signal,
+      environment: environment({ ablation, about: benchmark.about }),
       ...(jobs === undefined ? {} : { jobs }),
       onProgress: (done, total) => onProgress?.(`${benchmarkId}, ${name}`, done, total),
     }

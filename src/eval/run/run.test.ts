@@ -26,7 +26,7 @@ const outcome = (caseId: string, verdict: 'pass' | 'fail' = 'pass'): CaseOutcome
   timings: { recall: 2 },
 })
 
-/** A benchmark that answers with what `judge` says and remembers what it was asked. */
+/** A benchmark that answers with the result of `judge` and records its requests. */
 function aBenchmark(judge: (id: string, request: ExecutionRequest) => CaseOutcome = (id) => outcome(id)) {
   const asked: string[] = []
   const benchmark: PackWithSystem = {

@@ -51,7 +51,7 @@ export type PackWithSystem = {
   /** Yields each outcome as soon as it is judged. A case that breaks is an outcome with the verdict `error`; throwing ends the run. */
   readonly execute: (request: ExecutionRequest) => AsyncIterable<CaseOutcome>
   readonly isShuffled?: boolean
-  /** The last ingestion, where there was one. */
+  /** The last ingestion, if there was one. */
   readonly ingested?: () => Ingested
 }
 
@@ -61,7 +61,7 @@ export type Ingested = { readonly ms: number | null; readonly notices: readonly 
 export type RunOptions = {
   readonly repeats: number
   readonly seed: number
-  /** Only cases that hold this text in their id, prompt or signals. */
+  /** Only cases with this text in their id, prompt or signals. */
   readonly filter?: string | undefined
   /** `control` or `ablation`, for a run that measures the pack and not a memory. */
   readonly role?: RunSummary['role']
@@ -102,15 +102,30 @@ export async function startRun(
   const startedAt = now().toISOString()
   const counts = { totalCases: wanted.length, passedCases: 0, failedCases: 0, pendingCases: wanted.length }
   const begun: RunSummary = {
-    ...{ schemaVersion: 1, runId, benchmarkId, status: 'running', startedAt, ...counts },
-    ...{ packHash, system: { ...system }, seed, repeats },
+    schemaVersion: 1,
+    runId,
+    benchmarkId,
+    status: 'running',
+    startedAt,
+    ...counts,
+    packHash,
+    system: { ...system },
+    seed,
+    repeats,
     ...omitUndefined({ deterministic, metricDeclarations, ...rest }),
   }
   await sweepLeftovers(treePath(root, 'runs'))
   await createRun(root, begun)
   await writeEnvironment(root, {
-    ...{ schemaVersion: 1, runId, benchmarkId, recordedAt: startedAt, packHash, packFiles: { ...packFiles } },
-    ...{ system, seed, ...environment },
+    schemaVersion: 1,
+    runId,
+    benchmarkId,
+    recordedAt: startedAt,
+    packHash,
+    packFiles: { ...packFiles },
+    system,
+    seed,
+    ...environment,
   })
   return carryOn(benchmark, begun, context)
 }
@@ -171,7 +186,7 @@ async function carryOn(benchmark: PackWithSystem, run: RunSummary, context: RunC
     } finally {
       await log.close()
     }
-    // A record that was cut off when the process was killed is no error: its case was asked again.
+    // A record that was cut off when the process was killed is ignored: its case was run again.
     const broken = earlier.problems.find(({ field }) => field !== '(line)')
     if (broken !== undefined) failure ??= new Error(problemText(broken))
     const summary = summaryOf(run, records, {
@@ -189,7 +204,7 @@ async function carryOn(benchmark: PackWithSystem, run: RunSummary, context: RunC
   }
 }
 
-/** Takes the seal off an interrupted run that goes on, after a check that nothing was edited meanwhile. */
+/** Removes the seal of an interrupted run that is resumed, after checking that nothing was edited. */
 async function breakSeal(root: string, run: RunSummary): Promise<void> {
   const { seal, ...unsealed } = run
   if (seal === undefined) return
@@ -223,7 +238,7 @@ export function caseOrder(
   if (!isShuffled) return ids
   // The sort key of a case depends on its id alone, so that a filtered run keeps the order of the whole run.
   const keys = new Map(ids.map((id) => [id, sha256(`${seed}\n${id}`)]))
-  return ids.toSorted((one, other) => ((keys.get(one) ?? '') < (keys.get(other) ?? '') ? -1 : 1))
+  return ids.toSorted((a, b) => ((keys.get(a) ?? '') < (keys.get(b) ?? '') ? -1 : 1))
 }
 
 const caseKeyOf = (caseId: string, repeat: number): string => `${repeat} ${caseId}`

@@ -18,7 +18,7 @@ export type PackCase = {
   readonly words: readonly string[]
 }
 
-/** The checked files of a pack. A kind adds what its cases need. */
+/** The checked files of a pack. A kind adds the fields that its cases need. */
 export type PackContent = {
   readonly cases: readonly PackCase[]
   /** Whether the cases come from data outside the pack, and not from its manifest. */
@@ -33,14 +33,14 @@ export type PackContent = {
 export type OpenSystem = {
   readonly name: string
   readonly version: string
-  /** False when the same answers cannot be expected twice, whatever the pack says. */
+  /** False if the same answers cannot be expected twice, regardless of the pack's declaration. */
   readonly isDeterministic?: boolean
   /** Digests of other inputs of the figures, such as the graders. Runs with other digests are not compared. */
   readonly hashed?: Readonly<Record<string, string>>
   readonly description?: string
   /** Remarks for readers of its figures. */
   readonly notes?: readonly string[]
-  /** Whether the harness added prelude, pins and questions to what was found. */
+  /** Whether the harness added prelude, pins and questions to the system's results. */
   readonly hasSuppliedTiers?: boolean
   readonly close: () => Promise<void>
 }
@@ -49,7 +49,7 @@ export type OpenSystem = {
 export type About = Required<Pick<OpenSystem, 'description' | 'notes' | 'hasSuppliedTiers'>>
 
 type OpenOptions = {
-  /** Whether every answer shall say what was left out, and why. */
+  /** Whether every answer includes the omitted beliefs with reasons. */
   readonly explain?: boolean
   readonly ablation?: string | undefined
 }
@@ -78,7 +78,7 @@ export type RunnablePack = ReadPack & {
 
 export type Observer = {
   readonly explain: boolean
-  /** `notices` are sentences about what the system could not take in as given. */
+  /** `notices` are sentences about input that the system could not store as given. */
   readonly onIngested: (ms: number | null, notices?: readonly string[]) => void
 }
 

@@ -56,7 +56,12 @@ describe('the figures of a run', () => {
   it('give shares an interval that stays within 0 and 1, and is wide for 0 of few', () => {
     const scored = (caseId: string): CaseRecord => ({
       ...caseExample,
-      ...{ caseId, repeat: 0, schemaVersion: 1, verdict: 'pass', failures: [], scores: { loss: 0 } },
+      caseId,
+      repeat: 0,
+      schemaVersion: 1,
+      verdict: 'pass',
+      failures: [],
+      scores: { loss: 0 },
     })
 
     const { loss } = summariseCases(['a', 'b', 'c', 'd'].map(scored)).intervals

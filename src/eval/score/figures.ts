@@ -26,7 +26,7 @@ export type CaseFigures = ReturnType<typeof summariseCases>
  * The order of the records does not matter.
  */
 export function summariseCases(records: readonly Measured[]) {
-  const byCase = [...Map.groupBy(records, ({ caseId }) => caseId)].sort(([one], [other]) => (one < other ? -1 : 1))
+  const byCase = [...Map.groupBy(records, ({ caseId }) => caseId)].sort(([a], [b]) => (a < b ? -1 : 1))
   const results: readonly CaseResult[] = byCase.map(([id, repeats]) => ({
     id,
     verdict: worstVerdict(repeats) ?? 'skipped',
@@ -53,7 +53,7 @@ export function summariseCases(records: readonly Measured[]) {
 
 /**
  * The 95 % interval of every metric that at least two cases have. Cases of one conversation are not independent, so
- * where there are clusters they are drawn again as wholes (cluster bootstrap, Efron and Tibshirani 1993).
+ * clusters, if any, are resampled as wholes (cluster bootstrap, Efron and Tibshirani 1993).
  */
 function intervalsOf(
   results: readonly CaseResult[],
@@ -96,7 +96,7 @@ export const worstVerdict = (repeats: readonly Pick<Measured, 'verdict'>[]): Cas
 type Scored = { readonly scores?: CaseRecord['scores'] | undefined; readonly repeat?: number }
 
 function meanScores(scored: readonly Scored[]): Record<string, number | null> {
-  const inOrder = [...scored].sort((one, other) => (one.repeat ?? 0) - (other.repeat ?? 0))
+  const inOrder = [...scored].sort((a, b) => (a.repeat ?? 0) - (b.repeat ?? 0))
   const names = [...new Set(inOrder.flatMap(({ scores = {} }) => Object.keys(scores)))].sort()
   return Object.fromEntries(names.map((name) => [name, mean(inOrder.map(({ scores = {} }) => scores[name] ?? null))]))
 }
@@ -109,7 +109,8 @@ export const answerTimes = (records: readonly Measured[]): readonly number[] =>
 
 function latencyOf(records: readonly Measured[]): { readonly p50Ms: number; readonly p95Ms: number } | null {
   const times = answerTimes(records)
-  const [p50Ms, p95Ms] = [percentile(times, 50), percentile(times, 95)]
+  const p50Ms = percentile(times, 50)
+  const p95Ms = percentile(times, 95)
   return p50Ms === null || p95Ms === null ? null : { p50Ms, p95Ms }
 }
 
@@ -187,7 +188,16 @@ function figuresOf(
   const { totalCases = null, errorCases = null, judgedCases = null } = source
   const { deterministic, repeats = null, metricDeclarations = [] } = source
   return {
-    ...{ benchmarkId, runId, passRate, totalCases, errorCases, metrics, packHash, system, seed, repeats },
+    benchmarkId,
+    runId,
+    passRate,
+    totalCases,
+    errorCases,
+    metrics,
+    packHash,
+    system,
+    seed,
+    repeats,
     /** All cases but those that were skipped or not judged. */
     judgedCases,
     /** Whether results vary between runs of the same build: a run is repeated there, unless its pack declares otherwise. */
@@ -225,7 +235,8 @@ export function judgeAblation(
 
 function ablationProblem(ablation: string, whole: PassedShare, without: PassedShare): string | null {
   if (whole.total === 0) return `No case expects anything to come back, so ${ablation} cannot be told from the whole.`
-  const [all, part] = [whole.passed / whole.total, without.passed / without.total]
+  const all = whole.passed / whole.total
+  const part = without.passed / without.total
   // Written as "not more than" so that a share that is not a number is a problem.
   if (all - part > minLoss + 1e-9) return null
   return `With ${ablation}, ${without.passed}/${without.total} of the cases that expect something pass, against ${whole.passed}/${whole.total} with everything on. The pack measures something else.`

@@ -6,7 +6,7 @@ export function mean(values: readonly (number | null)[]): number | null {
 
 /** The smallest value that at least `percent` of the values do not exceed (nearest rank, rounded up). */
 export function percentile(values: readonly number[], percent: number): number | null {
-  const sorted = [...values].sort((one, other) => one - other)
+  const sorted = [...values].sort((a, b) => a - b)
   const rank = Math.max(1, Math.ceil((percent / 100) * sorted.length))
   return sorted[rank - 1] ?? null
 }
@@ -113,9 +113,7 @@ function percentileInterval(count: number, draw: () => number): Interval {
 
 /** Adjusts probabilities for multiple comparisons (Holm, 1979). Order is kept. */
 export function holm(probabilities: readonly number[]): readonly number[] {
-  const order = probabilities
-    .map((_, index) => index)
-    .sort((one, other) => at(probabilities, one) - at(probabilities, other))
+  const order = probabilities.map((_, index) => index).sort((a, b) => at(probabilities, a) - at(probabilities, b))
   const adjusted = probabilities.map(() => 1)
   let highest = 0
   for (const [rank, index] of order.entries()) {

@@ -32,7 +32,7 @@ export async function summariseShadows(root: string) {
 }
 
 const sortedGroups = (records: readonly ShadowRecord[], keyOf: (record: ShadowRecord) => string) =>
-  [...Map.groupBy(records, keyOf)].sort(([one], [other]) => (one < other ? -1 : 1))
+  [...Map.groupBy(records, keyOf)].sort(([a], [b]) => (a < b ? -1 : 1))
 
 const spread = (values: readonly number[]) => ({
   mean: mean(values),
@@ -40,6 +40,6 @@ const spread = (values: readonly number[]) => ({
   p95: percentile(values, 95),
 })
 
-/** Whether the message brought nothing. What is pinned does not count; records of other programs do not tell it apart. */
+/** Whether the message brought nothing. Pinned beliefs do not count; records of other programs do not separate them. */
 const broughtNothing = ({ relevantCount, quoteCount = 0, injected }: ShadowRecord): boolean =>
   typeof relevantCount === 'number' ? relevantCount + Number(quoteCount) === 0 : !injected

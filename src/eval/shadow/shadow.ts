@@ -10,7 +10,7 @@ import type { Memory } from '../../memory/memory.ts'
 import { type Context, defaultBudget } from '../../memory/recall/context.ts'
 import { renderContext } from '../../memory/recall/render.ts'
 import { dayOf, shadowPath, treePath } from '../store/documents.ts'
-import { checkArtifact, required } from '../store/parse-artifact.ts'
+import { checkArtifact, requireValid } from '../store/parse-artifact.ts'
 import { opaqueKey, type recallSources, type ShadowRecord } from '../store/schemas/shadow-record.ts'
 
 /** One live recall. Its texts are hashed and never kept. */
@@ -26,7 +26,7 @@ export type Observation = {
   readonly durationMs: number
 }
 
-/** The secret key of a store's hashes, made on first use: without it nobody can find the text of a hash by trying. */
+/** The secret key of a store's hashes, made on first use: without it, a hash cannot be reversed by guessing texts. */
 export async function shadowKey(root: string): Promise<Buffer> {
   const path = join(root, 'shadow.key')
   checkPlain(root, path)
@@ -73,7 +73,7 @@ export function shadowRecordOf(observation: Observation, key: Uint8Array, traceI
 
 /** Writes one record whole or not at all, without fsync: a power cut may lose it, but no recall waits for the disk. */
 export async function writeShadow(root: string, record: ShadowRecord): Promise<void> {
-  const valid = required(checkArtifact('shadow-record', record, `shadow/${record.traceId}.json`), 'shadow-record')
+  const valid = requireValid(checkArtifact('shadow-record', record, `shadow/${record.traceId}.json`), 'shadow-record')
   const path = shadowPath(root, valid.recordedAt, valid.traceId)
   checkPlain(root, path)
   await writeAtomically(path, JSON.stringify(valid), { existing: 'replace', durable: false })
@@ -94,7 +94,7 @@ const msPerDay = 86_400_000
 export async function pruneShadows(root: string, now: Date, retention: Retention = defaultRetention): Promise<number> {
   const tree = treePath(root, 'shadow')
   const days = shadowEntriesOf(tree).filter((entry) => entry.isDirectory() && dayName.test(entry.name))
-  const newestFirst = days.map(({ name }) => name).sort((one, other) => (one < other ? 1 : -1))
+  const newestFirst = days.map(({ name }) => name).sort((a, b) => (a < b ? 1 : -1))
   const oldest = dayOf(new Date(now.getTime() - retention.days * msPerDay).toISOString())
   let room = retention.records
   let removed = 0
@@ -118,7 +118,7 @@ const shadowEntriesOf = (directory: string) => ifPresent(() => readdirSync(direc
 const byAge = (files: readonly string[]): readonly string[] =>
   files
     .map((file) => ({ file, at: lstatSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0 }))
-    .sort((one, other) => other.at - one.at || (one.file < other.file ? 1 : -1))
+    .sort((a, b) => b.at - a.at || (a.file < b.file ? 1 : -1))
     .map(({ file }) => file)
 
 export type ShadowOptions = {
@@ -145,7 +145,7 @@ export function withShadow(memory: Memory, options: ShadowOptions): Memory {
     recall: async (message, request = {}) => {
       const start = clock()
       const context = await memory.recall(message, request)
-      // Asking why, or what was known once, is no use of the memory; such recalls are not counted either.
+      // `why` and as-of recalls are not counted as use of the memory.
       if (request.nearMisses === true || request.asOf !== undefined) return context
       const durationMs = clock() - start
       const limit = request.budget?.maxBeliefs ?? defaultBudget.maxBeliefs

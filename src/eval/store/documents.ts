@@ -12,8 +12,8 @@ import {
   checkArtifact,
   type Problem,
   readArtifact,
-  refused,
-  required,
+  refuseDocument,
+  requireValid,
 } from './parse-artifact.ts'
 import type { Manifest } from './schemas/manifest.ts'
 import { isSafeId } from './schemas/primitives.ts'
@@ -23,7 +23,7 @@ import type { BaselineSnapshot, RunEnvironment, RunSummary } from './schemas/run
 export const storeTrees = ['benchmarks', 'runs', 'shadow', 'baselines'] as const
 export type StoreTree = (typeof storeTrees)[number]
 
-/** The kind of document each folder holds, and the field that its file or folder is named after. */
+/** The kind of document in each folder, and the field that its file or folder is named after. */
 const holdings = {
   benchmarks: { kind: 'manifest', idField: 'benchmarkId' },
   runs: { kind: 'run-summary', idField: 'runId' },
@@ -94,7 +94,7 @@ function readPlace<Tree extends StoreTree>({ path, file, id }: DocumentPlace, tr
   const own = String(checked.value[idField])
   // File systems may write the same letters in another normal form.
   if (own === id || own.normalize() === id.normalize()) return checked
-  return refused(file, `is ${JSON.stringify(own)}, but the file is kept under ${JSON.stringify(id)}`, idField)
+  return refuseDocument(file, `is ${JSON.stringify(own)}, but the file is kept under ${JSON.stringify(id)}`, idField)
 }
 
 const dayName = /^\d{4}-\d{2}-\d{2}$/u
@@ -129,7 +129,7 @@ function* packPlace(root: string, entry: Dirent): Generator<DocumentPlace | Prob
   } else if (entry.name.endsWith('.json')) yield problem(file, 'must be in a folder of its own, as manifest.json')
 }
 
-/** Folders beside the runs hold their cases; other files are people's notes. */
+/** Folders next to the runs contain their cases; other files are people's notes. */
 const isDocument = (entry: Dirent): boolean => entry.name.endsWith('.json') && !entry.isDirectory()
 
 function documentPlace(root: string, folder: string, { name }: Dirent): DocumentPlace {
@@ -153,7 +153,7 @@ function* storeEntriesOf(directory: string, file: string): Generator<Dirent | Pr
   }
 }
 
-const problem = (file: string, message: string): Problem => refused(file, message).problems[0]
+const problem = (file: string, message: string): Problem => refuseDocument(file, message).problems[0]
 
 /** How many files of a folder are invalid, and the problems of the first ones. */
 export type InvalidFiles = { readonly count: number; readonly problems: readonly Problem[] }
@@ -189,7 +189,7 @@ export async function readRuns(root: string): Promise<readonly RunSummary[]> {
   return runs.sort(newestFirst)
 }
 
-/** A document by its id, or null where there is none. Invalid is never the same as absent. */
+/** A document by its id, or null if there is none. An invalid document is never treated as absent. */
 export type Found<Value> = Checked<Value> | null
 
 const readFound = <Tree extends StoreTree>(
@@ -216,7 +216,7 @@ export function readRun(root: string, runId: string): Found<RunSummary> {
 export const readBaseline = (root: string, snapshotId: string): Found<BaselineSnapshot> =>
   readFound(root, 'baselines', `baselines/${safeId(snapshotId, 'snapshotId')}.json`, snapshotId)
 
-/** The baseline, or an error that says that there is none or why it is invalid. */
+/** The baseline. Throws if there is none or if it is invalid. */
 export function requireBaseline(root: string, snapshotId: string): Checked<BaselineSnapshot> {
   const found = readBaseline(root, snapshotId)
   if (found !== null) return found
@@ -236,10 +236,10 @@ export function readEnvironment(root: string, runId: string): Found<RunEnvironme
   return exists(path) ? readArtifact('environment', path, `runs/${runId}/environment.json`) : null
 }
 
-/** The run, or an error that says that there is none or why it is invalid. */
+/** The run. Throws if there is none or if it is invalid. */
 export function requireRun(root: string, runId: string): RunSummary {
   const found = readRun(root, runId)
-  if (found !== null) return required(found, 'run-summary')
+  if (found !== null) return requireValid(found, 'run-summary')
   const hint = '`credence benchmark status` shows the latest run.'
   throw notFound(`There is no run "${runId}" in the eval store.`, hint)
 }
@@ -277,5 +277,5 @@ async function writeDocument(
   existing: 'keep' | 'replace',
 ): Promise<boolean> {
   checkPlain(root, path)
-  return writeAtomically(path, asJson(required(checkArtifact(kind, document, path), kind)), { existing })
+  return writeAtomically(path, asJson(requireValid(checkArtifact(kind, document, path), kind)), { existing })
 }

@@ -14,7 +14,7 @@ export function sealOf(root: string, { seal: _, ...run }: Pick<RunSummary, 'runI
   return `sha256:${hash.digest('hex')}`
 }
 
-/** A run that says in its environment that it is sealed, and is not as it was. Runs of other programs have no seal. */
+/** The problem of a run that has a seal in its environment and was changed since. Runs of other programs have no seal. */
 export function sealProblem(root: string, run: RunSummary, environment: RunEnvironment | null): Problem | null {
   if (run.seal === undefined && environment?.sealed !== true) return null
   // As the file has it, with fields that its reader leaves out.

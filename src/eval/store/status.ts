@@ -3,7 +3,7 @@ import { type HeldArtifact, type StoreTree, scan, storeTrees, treePath } from '.
 import type { BaselineSnapshot, RunStatus, RunSummary } from './schemas/run.ts'
 import type { ShadowRecord } from './schemas/shadow-record.ts'
 
-/** Longer lists of invalid files are cut; the counts beside them stay exact. */
+/** Longer lists of invalid files are cut; the counts stay exact. */
 const maxInvalidFiles = 100
 
 export type StoreStatus = Awaited<ReturnType<typeof storeStatus>>
@@ -12,13 +12,12 @@ export type StoreStatus = Awaited<ReturnType<typeof storeStatus>>
 export async function storeStatus(root: string) {
   const benchmarks = await benchmarkStatus(root)
   const runs = await runStatus(root)
-  const [shadow, baseline] = [
-    latestOf<ShadowRecord>((record) => [record.recordedAt, record.traceId]),
-    latestOf<BaselineSnapshot>((snapshot) => [snapshot.createdAt, snapshot.snapshotId]),
-  ]
+  const shadow = latestOf<ShadowRecord>((record) => [record.recordedAt, record.traceId])
+  const baseline = latestOf<BaselineSnapshot>((snapshot) => [snapshot.createdAt, snapshot.snapshotId])
   const shadows = await countDocuments(root, 'shadow', shadow.see)
   const baselines = await countDocuments(root, 'baselines', baseline.see)
-  const [latestShadow, latestBaseline] = [shadow.value(), baseline.value()]
+  const latestShadow = shadow.value()
+  const latestBaseline = baseline.value()
   return {
     rootDir: root,
     benchmarkDir: treePath(root, 'benchmarks'),
@@ -82,7 +81,8 @@ async function benchmarkStatus(root: string) {
 async function runStatus(root: string) {
   const byStatus: Record<RunStatus, number> = { completed: 0, failed: 0, partial: 0, running: 0 }
   const keyOf = (run: RunSummary) => [run.completedAt ?? run.startedAt, run.runId] as const
-  const [latest, completed] = [latestOf(keyOf), latestOf(keyOf)]
+  const latest = latestOf(keyOf)
+  const completed = latestOf(keyOf)
   const { figures, invalid } = await countDocuments(root, 'runs', (run) => {
     byStatus[run.status] += 1
     latest.see(run)

@@ -19,7 +19,7 @@ const slipOf = (form: string, at: number): string => {
   return form.slice(0, place + 1) + form.slice(place)
 }
 
-/** A person, and a message made of what their beliefs are called by. */
+/** A person, and a message made of the names and aliases of their beliefs. */
 const question = fc.constantFrom(...users).chain((user) => {
   const form = fc.constantFrom(...formsOf(user))
   const slip = fc.tuple(form, fc.nat()).map(([written, at]) => slipOf(written, at))

@@ -73,7 +73,7 @@ export function bm25System({ openStore, version }: Pick<SystemsParts, 'openStore
 
 const anyLength = { maxTurnCharacters: Number.POSITIVE_INFINITY }
 
-/** The store as if all of this had been said in it. */
+/** The store with these amounts of turns and words. */
 const withAmount = (store: Store, { units, words }: SaidInAll): Store => ({
   ...store,
   turnPostings: async (view, terms) => ({ ...(await store.turnPostings(view, terms)), units, humanWords: words }),

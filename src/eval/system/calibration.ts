@@ -48,7 +48,7 @@ export function bestCut(
   return plateau[Math.floor(plateau.length / 2)] as (typeof plateau)[number]
 }
 
-/** The rankings of a system that returns everything in view, for every case that says what is relevant. */
+/** The rankings of a system that returns everything in view, for every case that declares the relevant beliefs. */
 export async function rankingsOf(pack: Pack, system: System): Promise<readonly Ranking[]> {
   const corpus = new Corpus(pack.beliefs)
   await system.ingest(pack.beliefs)

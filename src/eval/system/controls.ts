@@ -21,13 +21,13 @@ const controlSystem = (
 /** The floor: a case that passes with it needs no retrieval at all. */
 export const noneSystem = (): System => controlSystem('none', 'never finds a relevant belief', () => [])
 
-/** Shows what the boundaries alone achieve when nothing is ever left out. */
+/** Shows the effect of the boundaries alone, with nothing left out. */
 export const everythingSystem = (): System =>
   controlSystem('everything', 'returns every current belief in scope, whatever the message', (corpus, query) =>
     corpus.candidates(query),
   )
 
-/** Shows what string matching achieves, without plurals, typos, markup or ranking. Shares no code with the engine. */
+/** Shows the effect of string matching without plurals, typos, markup or ranking. Shares no code with the engine. */
 export const exactSystem = (): System =>
   controlSystem(
     'exact',
@@ -52,7 +52,7 @@ function occursIn({ name, aliases }: BeliefRecord, message: string): boolean {
 const isWordCharacter = (character: string | undefined): boolean =>
   character !== undefined && /[\p{L}\p{N}_]/u.test(character)
 
-/** Returns what `precise` finds, then what only `similar` finds. */
+/** Returns the results of `precise`, then those that only `similar` finds. */
 export function hybridSystem({ precise, similar }: { readonly precise: System; readonly similar: System }): System {
   const both = async (work: (system: System) => Promise<unknown>): Promise<void> => {
     await work(precise)
@@ -68,7 +68,8 @@ export function hybridSystem({ precise, similar }: { readonly precise: System; r
     ingest: async (beliefs) => [...(await precise.ingest(beliefs)), ...(await similar.ingest(beliefs))],
     update: (update) => both((system) => system.update(update)),
     recall: async (query) => {
-      const [first, second] = [await precise.recall(query), await similar.recall(query)]
+      const first = await precise.recall(query)
+      const second = await similar.recall(query)
       const found = new Set(first.relevant.map(({ id }) => id))
       const relevant = [...first.relevant, ...second.relevant.filter(({ id }) => !found.has(id))]
       return { ...first, ...emptyAnswer, relevant }
@@ -77,7 +78,7 @@ export function hybridSystem({ precise, similar }: { readonly precise: System; r
   }
 }
 
-/** The ceiling: returns what a case expects within boundaries and budget. A case that it fails cannot be passed. */
+/** The ceiling: returns the expected beliefs within boundaries and budget. A case that it fails cannot be passed. */
 export function oracleUnderTest(ours: () => System): SystemUnderTest {
   const supplier = tierSupplier(ours())
   let corpus = new Corpus()
@@ -124,7 +125,7 @@ function wantedBy(
   return inOrder([...wanted, ...fill], orderedBefore)
 }
 
-/** The expected quotes that a context may hold: of the user, in view, and not too many. */
+/** The expected quotes that a context may contain: of the user, visible, and within the limit. */
 function quotesWantedBy(
   { quotes = {} }: Expectations,
   turns: readonly SystemTurn[],
@@ -140,7 +141,7 @@ function quotesWantedBy(
     .slice(0, maxQuotes)
 }
 
-/** Moves a belief in front of the one it must precede until every pair stands right; a cycle of pairs ends the search. */
+/** Moves a belief in front of the one it must precede until every pair is in order; a cycle of pairs ends the search. */
 function inOrder(ids: readonly string[], pairs: readonly (readonly [string, string])[]): readonly string[] {
   const ordered = [...ids]
   for (let round = 0; round <= pairs.length; round += 1) {

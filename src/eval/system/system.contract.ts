@@ -51,8 +51,8 @@ const messages = [
 ]
 
 /**
- * What holds for everything behind `System`, whatever it finds and however: the same harness must be able to trust
- * them all in the same way.
+ * The contract of every `System`, regardless of its method and results: the harness must be able to trust all of them
+ * in the same way.
  */
 export function describeSystem(name: string, open: () => Promise<System>): void {
   describe(`${name} is a System`, () => {
@@ -165,7 +165,7 @@ export function describeSystem(name: string, open: () => Promise<System>): void 
         // A score with clauses and one without are not on the same scale.
         for (const own of [relevant.filter((hit) => hit.clauses), relevant.filter((hit) => !hit.clauses)]) {
           const scores = own.flatMap(({ score }) => (score === null ? [] : [score]))
-          expect(scores).toEqual([...scores].sort((one, other) => other - one))
+          expect(scores).toEqual([...scores].sort((a, b) => b - a))
         }
         for (const { score, clauses } of relevant) {
           if (clauses !== undefined)
@@ -178,7 +178,12 @@ export function describeSystem(name: string, open: () => Promise<System>): void 
 
 const said = (session: string, ...texts: readonly string[]): readonly SystemTurn[] =>
   texts.map((text, index) => ({
-    ...{ id: `${session}-${index}`, user: 'ann', scope: 'project:boats', session, index, text },
+    id: `${session}-${index}`,
+    user: 'ann',
+    scope: 'project:boats',
+    session,
+    index,
+    text,
     role: index % 2 === 0 ? ('user' as const) : ('assistant' as const),
     at: `2026-0${session.slice(1)}-01T10:0${index}:00.000Z`,
   }))
@@ -196,7 +201,7 @@ const asked = [
   '',
 ]
 
-/** What holds for every memory that conversations can be put into. */
+/** The contract of every memory that takes conversations. */
 export function describeHearing(name: string, open: () => Promise<HearingSystem>): void {
   describe(`${name} hears conversations`, () => {
     let system: HearingSystem

@@ -14,13 +14,13 @@ export type SystemQuery = {
   readonly budget: Partial<Budget>
   readonly recall: SystemRecallOptions
   readonly at?: string
-  /** The amount that was said in all, if the turns of the pack are only a part of it. */
+  /** The total amount of text, if the pack contains only a part of it. */
   readonly saidInAll?: SaidInAll | undefined
-  /** Asks for the optional parts of the answer that say how it was reached. */
+  /** Requests the optional parts of the answer that explain it. */
   readonly explain?: boolean
 }
 
-/** How much was said in the scopes of a question: the threshold of quotes grows with it. A long turn is several units. */
+/** The amount of text in the scopes of a question: the threshold of quotes grows with it. A long turn is several units. */
 export type SaidInAll = { readonly units: number; readonly words: number }
 
 /** A message of a conversation, or a step of a tool, word for word. */
@@ -56,7 +56,7 @@ export type AnswerHit = {
   readonly score: number | null
   /** Absent for a system whose scores have no parts, such as a cosine. */
   readonly clauses?: readonly AnswerClause[]
-  /** The words of the message behind each clause, for a person to read. */
+  /** The words of the message that matched each clause, for a person to read. */
   readonly matches?: readonly Pick<MatchedForm, 'form' | 'words' | 'explanation'>[]
 }
 

@@ -17,7 +17,8 @@ export const isOutsideName = (name: string): name is OutsideName => /^(?:http|ht
 
 /** Opens a system outside of Credence, whose code is loaded only then. Its first reset starts or reaches it. */
 export async function openOutside(name: OutsideName): Promise<HearingSystem> {
-  const [kind, place] = [name.slice(0, name.indexOf(':')), name.slice(name.indexOf(':') + 1)]
+  const kind = name.slice(0, name.indexOf(':'))
+  const place = name.slice(name.indexOf(':') + 1)
   if (kind !== 'mcp') {
     const { httpSystem } = await import('./outside/http-system.ts')
     return httpSystem({ url: place, fullMetadata: kind === 'http' })

@@ -98,7 +98,11 @@ const markedPack = (): Pack => {
   if (made === undefined) throw new Error('no belief is created')
   const ready = cases.flatMap(({ caseId, description, turns: own }) =>
     own.map(({ createBelief, updateBelief, label, ...turn }) => ({
-      ...{ ...turn, id: `${caseId}#${turn.turnIndex}`, caseId, description, group: label },
+      ...turn,
+      id: `${caseId}#${turn.turnIndex}`,
+      caseId,
+      description,
+      group: label,
       user: 'ann',
       updates: [
         ...(createBelief === null ? [] : [{ kind: 'create' as const, belief: made }]),
@@ -197,7 +201,10 @@ describe('a system that only finds relevant beliefs', () => {
     belief('p', { canonical_name: 'pin', pinned: true }),
     belief('q', { canonical_name: 'question', type: 'open_question', pinned: true }),
     belief('u', {
-      ...{ canonical_name: 'brevity', type: 'preference', scope: ['user:universal'], content: 'Wants short answers.' },
+      canonical_name: 'brevity',
+      type: 'preference',
+      scope: ['user:universal'],
+      content: 'Wants short answers.',
     }),
   )
   const packWith = (fields: Readonly<Record<string, unknown>>): Pack => {

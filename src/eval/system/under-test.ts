@@ -35,8 +35,11 @@ export function underTest(system: System, { ours, clock }: { readonly ours: () =
   const supplier = system.tiers === 'all' ? null : tierSupplier(ours())
   const { name, version, description, notes = [] } = system
   return {
-    ...{ name, version, description, notes },
-    /** Whether the harness added prelude, pins and questions to what was found. */
+    name,
+    version,
+    description,
+    notes,
+    /** Whether the harness added prelude, pins and questions to the system's results. */
     hasSuppliedTiers: supplier !== null,
     /** Empties the system and gives it the corpus. `idsToCome` are beliefs that will be created during the run. */
     begin: async ({ beliefs, turns = [], idsToCome, salt }: GivenCorpus): Promise<Timed<readonly string[]>> => {
@@ -117,7 +120,7 @@ async function measureTime<Value>(clock: Clock, run: () => Promise<Value>): Prom
   return { value, ms: clock() - start }
 }
 
-/** Maps ids to hashes and back, because ids in fixtures say what a belief is about. The system under test must not see `salt`. */
+/** Maps ids to hashes and back, because ids in fixtures reveal the subject of a belief. The system under test must not see `salt`. */
 export function opaqueIds(ids: Iterable<string>, salt: string) {
   const hash = (text: string): string =>
     `m-${createHash('sha256').update(`${salt}\n${text}`).digest('hex').slice(0, 20)}`

@@ -17,7 +17,7 @@ type VectorOptions = {
   /** Stored vectors. A missing or outdated one is computed when the belief is taken in. */
   readonly known: KnownVectors
   readonly k: number
-  /** Only what is at least this near; null for no bound. */
+  /** The min similarity; null for no limit. */
   readonly threshold: number | null
   readonly notes: readonly string[]
 }
@@ -47,7 +47,7 @@ export function vectorSystem({ name, description, embedder, known, k, threshold,
         .candidates(query)
         .map((belief) => ({ belief, score: cosine(asked as Float32Array, vectors.get(belief.id) as Float32Array) }))
         .filter(({ score }) => threshold === null || score >= threshold)
-        .sort((one, other) => other.score - one.score)
+        .sort((a, b) => b.score - a.score)
         .slice(0, k)
       const beliefs = found.map(({ belief }) => belief)
       const pulled = corpus.participantsOf(beliefs, query)
@@ -82,7 +82,7 @@ export const embeddedText = ({ name, aliases, content, why }: BeliefRecord): str
 
 export const textHash = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, 32)
 
-/** The vectors kept beside a pack. None when there is no file or it belongs to another model. */
+/** The vectors stored with a pack. Empty if there is no file or it belongs to another model. */
 type Model = Pick<Embedder, 'model' | 'dimensions'>
 
 export function readVectors(directory: string, { model, dimensions }: Model): KnownVectors {

@@ -43,7 +43,7 @@ export function apiApp(options: ApiOptions): { readonly app: Hono<Authenticated>
   }
   const live = liveEvents(options, servedFor)
   const respondTo = respondOnItsOwn(authentication, live.of)
-  // Errors are answered by the app that this one is part of: a handler of its own is one more promise for every step of a request.
+  // The parent app answers errors: a separate handler would add a promise to every step of a request.
   const app = new Hono<Authenticated>()
   for (const endpoint of Object.values(endpoints)) {
     const { name, method } = endpoint
@@ -134,7 +134,7 @@ function respondOnItsOwn(
 
 type Input = Readonly<Record<string, unknown>>
 
-/** Parses a request, holds an agent to its view, runs the operation and answers. */
+/** Parses a request, limits an agent to its view, runs the operation and answers. */
 const respondByOperation =
   (
     { operation, request, status }: Endpoint,

@@ -50,7 +50,7 @@ export type ApiErrorBody = {
     readonly code: ErrorCode | (typeof httpErrors)[number]
     readonly message: string
     readonly hint: string | null
-    /** With a conflict over a belief: what it says now. */
+    /** With a conflict over a belief: its current state. */
     readonly current?: ApiBelief | null | undefined
   }
 }

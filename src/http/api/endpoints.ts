@@ -31,7 +31,13 @@ function endpointOf(tag: string, name: OperationName, operation: Operation): End
   const [method, path] = operation.http.split(' ') as [Method, string]
   let schemas: RequestSchemas | undefined
   return {
-    ...{ name, tag, method, path, operation, answer: operation.answer, summary: operation.summary },
+    name,
+    tag,
+    method,
+    path,
+    operation,
+    answer: operation.answer,
+    summary: operation.summary,
     access: operation.access ?? 'person',
     writes: operation.writes ?? method !== 'GET',
     status: operation.status ?? 200,

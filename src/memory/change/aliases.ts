@@ -8,7 +8,7 @@ import { singular } from '../../search/singular.ts'
 import { calendarWords, isFunctionWord, statementNameOf } from '../learn/name-of.ts'
 import type { Author, Ports } from '../ports.ts'
 
-/** An alias that was left out, why, and what to call the belief instead. */
+/** An alias that was left out, the reason, and what to use instead. */
 export type RefusedAlias = { readonly alias: string; readonly reason: string; readonly instead: string }
 
 const onlyEveryday = 'It has only everyday words, which many messages contain.'
@@ -32,10 +32,10 @@ const tellingWords = (form: string): readonly string[] =>
     .filter((word) => !isFunctionWord(word))
 
 /**
- * Whether nothing shows that a form belongs to a belief: the belief neither says nor abbreviates one of its words. No list
- * holds the everyday words of every language, so others than a person have to show where a form comes from, unless it has
- * several words that are all English, or one of them is a name. Words with digits ("k8s") and identifiers ("pg-main") are no
- * words of any language.
+ * Whether a form is unrelated to a belief: none of its words is in the belief, in full or abbreviated. No list has the
+ * everyday words of every language, so authors other than a person may only use related forms, or forms of several
+ * English words or with a name in them. Words with digits ("k8s") and identifiers ("pg-main") are not words of any
+ * language.
  */
 function isStrange(form: string, { name, content }: Pick<Belief, 'name' | 'content'>): boolean {
   if (isIdentifier(form)) return false
@@ -45,7 +45,7 @@ function isStrange(form: string, { name, content }: Pick<Belief, 'name' | 'conte
   if (words.length > 1 && (/\p{Lu}/u.test(form) || unknown.length === 0)) return false
   const [named, said] = [name, content].map((text) => analyse(text).map((token) => token.word))
   const runs = named?.map((_, start) => named.slice(start).join('')) ?? []
-  // One character of a script without spaces is no word.
+  // One character of a script without spaces is not a word.
   const isJoined = words.length > 1 && words.every(isUnspaced)
   const sought = isJoined ? [words.join('')] : unknown.length > 0 ? unknown : words
   // An abbreviation has one word.
@@ -67,7 +67,7 @@ const isIdentifier = (form: string): boolean =>
     .every(isOrdinaryWord)
 
 /**
- * Why others than a person may not call a belief so; null where they may. It may be one everyday word of English, or a
+ * Why an author other than a person may not use this name; null if they may. It may be one everyday word of English, or a
  * proper name that the content does not mention.
  */
 export function nameReason(name: string, content: string): string | null {
@@ -79,12 +79,12 @@ export function nameReason(name: string, content: string): string | null {
     : null
 }
 
-/** Why people say a name whatever they speak of; null where they do not. */
+/** Why a name would match messages about anything; null if it would not. */
 export function saidOfAnything(name: string): string | null {
   const words = tellingWords(name)
   const [word = '', ...others] = words
   if (words.length === 1 && isSign(word)) return 'It is a single letter or a number.'
-  // "Can you help" and "last night" mean something else each time they are said.
+  // "Can you help" and "last night" have another meaning in every message.
   const isDeictic = others.length === 0 && isOrdinaryWord(word) && deictic.test(name)
   return isDeictic || words.every((one) => calendarWords.has(one)) ? onlyEveryday : null
 }
@@ -95,7 +95,7 @@ const isSign = (word: string): boolean => word.length < 2 || /^\p{N}+$/u.test(wo
 
 const isBeginningOf = (word: string, letters: string): boolean => letters.startsWith(word)
 
-/** Whether the letters of a word stand in another one in this order, from the first one on: "GTS" in "goodstrackingsystem". */
+/** Whether a word contains these letters in this order, starting with its first: "GTS" in "goodstrackingsystem". */
 function isShortFor(word: string, letters: string): boolean {
   let at = -1
   for (const letter of word) {
@@ -107,9 +107,9 @@ function isShortFor(word: string, letters: string): boolean {
 }
 
 /**
- * The aliases that an author may give a belief. A person may give any; what others write is not to be found by everyday
- * words, by words that have nothing to do with it, nor by what a person calls another belief. A new belief may be called
- * by one everyday word, which may be an alias instead of its name.
+ * The aliases that an author may give a belief. A person may give any; beliefs of other authors must not match everyday
+ * words, unrelated words, or a person's name for another belief. A new belief may have one everyday word as its name or
+ * as one of its aliases.
  */
 export async function allowedAliases(
   ports: Pick<Ports, 'store'>,
@@ -132,7 +132,7 @@ export async function allowedAliases(
   return { aliases, refused }
 }
 
-/** The first alias of one everyday word that the content says, and that is no part of a longer form. */
+/** The first alias of one everyday word that the content contains and that is not part of a longer form. */
 function everydayAlias({ name, content, aliases }: Pick<Belief, 'name' | 'content' | 'aliases'>): string | undefined {
   const said = analyse(content).map(({ word }) => word)
   const isPart = (word: string): boolean =>

@@ -105,7 +105,7 @@ describe('what only a person may say', () => {
         const words = async () =>
           (await everything(memory))
             .filter(isWord)
-            .sort((one, other) => (one.id < other.id ? -1 : 1))
+            .sort((a, b) => (a.id < b.id ? -1 : 1))
             .map(({ reinforcement: _reinforcement, ...one }) => lasting(one as never))
         const before = await words()
         const vouchedFor = new Set((await everything(memory)).map(({ id }) => id))
@@ -510,8 +510,11 @@ it.each([{ candidate: true }, { status: 'exploratory', proposedFor: 'b-held' }])
     const { belief: held } = await tell(memory, 'broker', 'Our broker is Adler.')
     const records = Array.from({ length: 21 }, (_, index) =>
       JSON.stringify({
-        ...{ name: `note ${index}`, content: `Note ${index} asks for a call.`, scopes: ['domain:code'] },
-        ...{ ...waiting, ...('proposedFor' in waiting ? { proposedFor: held.id } : {}) },
+        name: `note ${index}`,
+        content: `Note ${index} asks for a call.`,
+        scopes: ['domain:code'],
+        ...waiting,
+        ...('proposedFor' in waiting ? { proposedFor: held.id } : {}),
       }),
     )
 

@@ -3,12 +3,12 @@ import type { BeliefChange, EventKind, JournalEntry } from '../../beliefs/journa
 import { conflict, forbidden } from '../../errors.ts'
 import type { Author, Ports } from '../ports.ts'
 
-/** Why a belief has to wait until a person accepts it; null where its author may say it. */
+/** Why a belief has to wait until a person accepts it; null if its author may state it. */
 export async function reasonToWait({ actor }: Author, belief: Belief): Promise<string | null> {
   if (actor === 'person') return null
   const reason = needsPerson(belief)
   if (reason !== null) return reason
-  // What an agent calls a preference is somebody's, whatever its words are.
+  // An agent's preference is about a person, whatever its words are.
   if (actor !== 'document' && belief.type === 'preference') return 'It would be a preference of the person.'
   const { isInFirstPerson, isStandingInstruction, speaksForPerson } = await import('../learn/rules.ts')
   const { name, content, why } = belief
@@ -17,7 +17,7 @@ export async function reasonToWait({ actor }: Author, belief: Belief): Promise<s
   // Notes that a person imports are often in the first person, and often theirs.
   if (actor !== 'document')
     return isInFirstPerson(content) ? 'It is in the first person, so it would read as the words of the person.' : null
-  // An agent is told to use another name; a document cannot be.
+  // An agent gets an error that asks for another name; a document cannot react to one.
   const { saidOfAnything } = await import('./aliases.ts')
   return saidOfAnything(name) === null ? null : 'People say its name whatever they speak of.'
 }
@@ -115,7 +115,7 @@ async function* eventsSince(store: Ports['store'], user: string, since: string):
   }
 }
 
-/** Refuses more of what documents propose than a person can look through. */
+/** Refuses proposals of documents beyond the number that a person can review. */
 export async function requireRoomForDocuments(
   { store }: Pick<Ports, 'store'>,
   user: string,
@@ -131,7 +131,7 @@ export async function requireRoomForDocuments(
   )
 }
 
-/** Whether a person can still look through what the messages of the last hour gave for review. */
+/** Whether a person can still review the items that messages added in the last hour. */
 export async function hasRoomForMessages(
   { store }: Pick<Ports, 'store'>,
   { user, at, planned }: { readonly user: string; readonly at: string; readonly planned: number },

@@ -26,7 +26,7 @@ export type BeliefDraft = {
   readonly subtype?: Subtype | null
   readonly aliases?: readonly string[]
   readonly why?: string
-  /** Default `active`; `inferred` for what was derived rather than said, `exploratory` for what is not settled. */
+  /** Default `active`; `inferred` for conclusions, `exploratory` for open matters. */
   readonly status?: Exclude<Status, 'superseded'>
   /** 0 to 1, default 1. */
   readonly confidence?: number

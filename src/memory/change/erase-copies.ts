@@ -15,8 +15,8 @@ export type Forgotten = ForgottenTexts &
 
 /**
  * Commits to a store and then hands every forgotten text to `erase`, so that copies outside the store go too. The texts
- * are read before, because afterwards they are gone; until the copies are erased they are in a file, so
- * that `finish` can go on when the process was killed in between.
+ * are read before the commit erases them, and are stored in a file until the copies are erased, so
+ * that `finish` can resume if the process was killed in between.
  */
 export function erasingCopies(
   store: Store,
@@ -37,7 +37,7 @@ export function erasingCopies(
       rmSync(note, { force: true })
     }
   }
-  /** Erases the copies of what processes have forgotten that were killed before they could. False when there was none. */
+  /** Erases the copies that killed processes have left. False if there are none. */
   const finish = async (): Promise<boolean> => {
     checkOwn(dir, folder)
     const abandoned = existsSync(folder) ? abandonedIn(folder) : []

@@ -6,7 +6,7 @@ import { conflict, forbidden, type MemoryError, nullIfNotFound } from '../../err
 import { chainOf } from '../explain/history.ts'
 import { type BeliefReference, findBelief, requireVersion, type VersionExpectation } from '../find-belief.ts'
 import type { Ports } from '../ports.ts'
-import { type ChangeRequest, change, erased, revised } from './transaction.ts'
+import { type ChangeRequest, change, eraseChange, reviseChange } from './transaction.ts'
 
 export type ForgetRequest = ChangeRequest &
   BeliefReference &
@@ -17,7 +17,7 @@ export type ForgetRequest = ChangeRequest &
     readonly keepTurns?: boolean
   }
 
-/** Records that something was forgotten, when and by whom, but not what it said. */
+/** Records that something was forgotten, when and by whom, but not its text. */
 export type Receipt = {
   readonly beliefIds: readonly string[]
   /** How many turns were forgotten with them. */
@@ -52,7 +52,7 @@ async function turnsToForget(
 }
 
 /**
- * Removes every text of a belief, from every read path and from the journal, together with what repeats it: the same
+ * Removes every text of a belief, from every read path and from the journal, together with its repetitions: the same
  * statement in its chain of supersession, proposals for it, and the turns that state it. It cannot be undone.
  */
 export async function forget(ports: Ports, request: ForgetRequest): Promise<Receipt> {
@@ -74,8 +74,13 @@ export async function forget(ports: Ports, request: ForgetRequest): Promise<Rece
           )
       const forgottenTurns = (await turnsToForget(ports, request, beliefs)).map(({ id }) => id)
       const kept = await protectedProposals(ports, request, ids)
-      const candidates = kept.map((one) => revised(one, at, { proposedFor: null, candidate: true }))
-      return { kind: 'forget', changes: [...beliefs.map(erased), ...candidates], forgottenTurns, result: receiptOf }
+      const candidates = kept.map((one) => reviseChange(one, at, { proposedFor: null, candidate: true }))
+      return {
+        kind: 'forget',
+        changes: [...beliefs.map(eraseChange), ...candidates],
+        forgottenTurns,
+        result: receiptOf,
+      }
     },
     async (event) => {
       if (event.kind !== 'forget' || (await wasThere(ports, request, event.number))) throw keyUsedBefore(request)
@@ -131,7 +136,7 @@ async function protectedProposals(
   return proposals.flat().filter((proposal) => isProtected(author, proposal))
 }
 
-/** The last state of a belief that undo withdrew: no read path finds it, but the journal still holds its text. */
+/** The last state of a belief that undo withdrew: no read path finds it, but the journal still contains its text. */
 async function withdrawnBelief({ store }: Ports, { user, reference }: BeliefReference): Promise<Belief | null> {
   const revisions = await store.history(user, reference.trim())
   const last = revisions.at(-1)

@@ -13,8 +13,8 @@ describe('two values of one thing', () => {
     ['The gym code is 4471.', 'the gym code is 9026'],
     ['Rehearsal starts at 18:30 on Mondays.', 'On Mondays rehearsal starts at 19:00.'],
     ['payment terms: 14 days', 'payment terms: 30 days'],
-  ])('%s / %s', (one, other) => {
-    expect(isOtherValue(named(one), named(other))).toBe(true)
+  ])('%s / %s', (a, b) => {
+    expect(isOtherValue(named(a), named(b))).toBe(true)
   })
 
   it.each([
@@ -27,8 +27,8 @@ describe('two values of one thing', () => {
     ['My sister lives in Ghent.', 'My brother lives in Ghent.'],
     ['Dinner is at 7.', 'Lunch is at 12.'],
     ['The rent is paid.', 'The rent is 900.'],
-  ])('not %s / %s', (one, other) => {
-    expect(isOtherValue(named(one), named(other))).toBe(false)
+  ])('not %s / %s', (a, b) => {
+    expect(isOtherValue(named(a), named(b))).toBe(false)
   })
 
   it('is told by the given name, and not by the number that keeps two statements apart', () => {
@@ -61,9 +61,9 @@ describe('two values of one thing', () => {
       .tuple(fc.constantFrom('port', 'port (2)', 'Redis'), fc.array(word, { minLength: 1, maxLength: 6 }))
       .map(([name, words]) => ({ name, content: words.join(' ') }))
     fc.assert(
-      fc.property(statement, statement, (one, other) => {
-        expect(isOtherValue(one, other)).toBe(isOtherValue(other, one))
-        expect(isOtherValue(one, { ...other, content: one.content })).toBe(false)
+      fc.property(statement, statement, (a, b) => {
+        expect(isOtherValue(a, b)).toBe(isOtherValue(b, a))
+        expect(isOtherValue(a, { ...b, content: a.content })).toBe(false)
       }),
     )
   })

@@ -9,7 +9,7 @@ type Named = Pick<Belief, 'name' | 'content'>
  * Whether two statements give two values of the same thing: they have one name, or the same informative words with other
  * numbers ("I take 5 mg of cetirizine", "I take 10 mg of cetirizine now"). Symmetric, and false for the same words.
  */
-export const isOtherValue = (one: Named, other: Named): boolean => areOtherValues(partsOf(one), partsOf(other))
+export const isOtherValue = (a: Named, b: Named): boolean => areOtherValues(partsOf(a), partsOf(b))
 
 /** For each belief, those of the others that give another value of the same thing. */
 export function otherValuesAmong<One extends Named>(beliefs: readonly One[]): ReadonlyMap<One, readonly One[]> {

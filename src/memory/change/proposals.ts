@@ -10,11 +10,11 @@ import {
   requireVersion,
 } from '../find-belief.ts'
 import type { Ports } from '../ports.ts'
-import type { Edited, EditRequest } from './edit.ts'
-import { superseded } from './remember.ts'
-import { type ChangeRequest, change, revised, stateAfter, withdrawn } from './transaction.ts'
+import type { EditRequest, EditResult } from './edit.ts'
+import { supersedeBelief } from './remember.ts'
+import { type ChangeRequest, change, reviseChange, stateAfter, withdrawChange } from './transaction.ts'
 
-/** A proposal with `resolvedAt` says that its target no longer holds. Accepted, it supersedes the target and is settled. */
+/** A proposal with `resolvedAt` proposes to retire its target. When accepted, it supersedes the target and is settled. */
 export type Proposal = {
   readonly proposal: Belief
   /** The current belief in place of the one that the proposal was made for; null when there is none. */
@@ -35,7 +35,7 @@ export async function proposals(ports: Ports, user: string): Promise<readonly Pr
   return waiting
 }
 
-/** A proposal beside what holds now: its target may have been corrected or edited since it was made. */
+/** A proposal with the current state of its target, which may have been corrected or edited since. */
 export async function withTarget(ports: Ports, proposal: Belief): Promise<Proposal> {
   const named = proposal.proposedFor === null ? null : await ports.store.get(proposal.user, proposal.proposedFor)
   const last = named === null ? null : await lastSuccessor(ports.store, named)
@@ -70,7 +70,7 @@ export function reasonOf({ provenance: { model, origin, actor }, proposedFor, st
 
 type ProposalRequest = ChangeRequest &
   BeliefReference & {
-    /** Id of what holds now, if the person has seen that it is not what the proposal was made for. */
+    /** Id of the current belief, if the person has seen that it is not the one that the proposal was made for. */
     readonly over?: string
   }
 
@@ -86,13 +86,18 @@ export async function accept(
       const { proposal, target, accepted: wanted } = await pending(ports, request)
       const { aliases, scopes, pinned, why } = wanted
       const fields = proposal.candidate ? await noLongerCandidate(ports, proposal) : { aliases, scopes, pinned, why }
-      const accepted = revised(proposal, at, { ...fields, status: 'active', proposedFor: null, editedByPerson: true })
+      const accepted = reviseChange(proposal, at, {
+        ...fields,
+        status: 'active',
+        proposedFor: null,
+        editedByPerson: true,
+      })
       // A newer statement of the person is replaced only if the caller has seen it.
       const isKnown = target?.id === proposal.proposedFor || target?.id === request.over
       const replaced = proposal.candidate ? [] : await replacedWith(ports, accepted.after, isKnown ? target : null)
       return {
         kind: 'accept',
-        changes: [accepted, ...replaced.map((old) => superseded(old, accepted.after, at))],
+        changes: [accepted, ...replaced.map((old) => supersedeBelief(old, accepted.after, at))],
         result: (event) => ({ belief: accepted.after, replaced, event: event.number }),
       }
     },
@@ -112,16 +117,16 @@ export async function reject(
   return change(
     ports,
     { ...request, operation: 'reject' },
-    async () => ({ kind: 'reject', changes: [withdrawn((await pending(ports, request)).proposal)] }),
+    async () => ({ kind: 'reject', changes: [withdrawChange((await pending(ports, request)).proposal)] }),
     async (event) => ({ beliefId: event.beliefIds[0] as string, event: event.number }),
   )
 }
 
 /** Makes an imported or inferred belief, or a candidate, active and the person's own. Only a person can. */
-export async function confirm(ports: Ports, request: EditRequest): Promise<Edited> {
+export async function confirm(ports: Ports, request: EditRequest): Promise<EditResult> {
   if (request.author.actor !== 'person')
     throw forbidden('Only a person can confirm a belief.', 'An agent may reinforce it instead.')
-  return change<Edited>(
+  return change<EditResult>(
     ports,
     { ...request, operation: 'confirm' },
     async (at) => {
@@ -130,7 +135,10 @@ export async function confirm(ports: Ports, request: EditRequest): Promise<Edite
       if (belief.status === 'active' && belief.editedByPerson && !belief.candidate)
         return { kind: 'nothing', result: { outcome: 'unchanged', belief, event: null } }
       const fields = belief.candidate ? await noLongerCandidate(ports, belief) : {}
-      return { kind: 'confirm', changes: [revised(belief, at, { ...fields, status: 'active', editedByPerson: true })] }
+      return {
+        kind: 'confirm',
+        changes: [reviseChange(belief, at, { ...fields, status: 'active', editedByPerson: true })],
+      }
     },
     async (event, made) => ({ outcome: 'edited', belief: await stateAfter(ports, event, made), event: event.number }),
   )
@@ -164,7 +172,7 @@ async function withLaterEdits(
 }
 
 /**
- * What an accepted proposal replaces: its target, and whatever else held the name in its scopes when it was made. A
+ * The beliefs that an accepted proposal replaces: its target, and any other belief that had its name in its scopes when it was made. A
  * belief that took the name later was not known to the proposer and is not replaced.
  */
 async function replacedWith({ store }: Ports, accepted: Belief, target: Belief | null): Promise<readonly Belief[]> {

@@ -91,8 +91,8 @@ describe('isRestated', () => {
     ['We deploy on Fridays.', 'We never deploy on Fridays.'],
     ['Sessions live in Redis.', 'Redis.'],
     ['', ''],
-  ])('tells %j and %j apart', (one, other) => {
-    expect(isRestated(one, other)).toBe(false)
-    expect(isRestated(other, one)).toBe(false)
+  ])('tells %j and %j apart', (a, b) => {
+    expect(isRestated(a, b)).toBe(false)
+    expect(isRestated(b, a)).toBe(false)
   })
 })

@@ -17,8 +17,8 @@ export type RestatementQuery = {
 }
 
 /**
- * Current beliefs that say the same in other words. A message reaches the memory twice where a host has both hooks and
- * tools: in the person's words, and as its agent puts them.
+ * Current beliefs with the same statement in other words. If a host has both hooks and tools, a message arrives twice:
+ * in the person's words and in the agent's.
  */
 export async function restatementsOf({ store }: Ports, query: RestatementQuery): Promise<readonly Belief[]> {
   const { user, content, by } = query
@@ -35,11 +35,12 @@ export async function restatementsOf({ store }: Ports, query: RestatementQuery):
 }
 
 /**
- * Whether one of two statements has every telling word of the other and hardly more. Numbers and negations have to be the
- * same in both, since one of them is enough to say something else.
+ * Whether one of two statements has every informative word of the other and hardly more. Numbers and negations must be
+ * the same in both, since a single one changes the meaning.
  */
 export function isRestated(one: string, other: string): boolean {
-  const [first, second] = [new Set(informativeWords(one)), new Set(informativeWords(other))]
+  const first = new Set(informativeWords(one))
+  const second = new Set(informativeWords(other))
   const [shorter, longer] = first.size <= second.size ? [first, second] : [second, first]
   if (shorter.size < 2 || ![...shorter].every((word) => longer.has(word))) return false
   if (decisiveWords(one) !== decisiveWords(other)) return false

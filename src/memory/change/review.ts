@@ -7,7 +7,7 @@ import type { Ports } from '../ports.ts'
 import { requirePage } from '../recall/search.ts'
 import { isRemoval, reasonOf, withTarget } from './proposals.ts'
 
-/** `statement`: would be added. `correction`: would replace its target. `removal`: its target would no longer hold. */
+/** `statement`: would be added. `correction`: would replace its target. `removal`: its target would be retired. */
 export type ReviewKind = 'statement' | 'correction' | 'removal'
 
 /** Something that waits for a person: a candidate found in a conversation, or a proposal. */
@@ -20,7 +20,7 @@ export type ReviewItem = {
   readonly accepted: Belief
   /** Why it waits, in one sentence. */
   readonly reason: string
-  /** The turn it was found in; null where it came another way, or the turn was forgotten. */
+  /** The turn it was found in; null if it came another way, or if the turn was forgotten. */
   readonly turn: Turn | null
   /** When the turn was said; without a turn, when it was proposed. */
   readonly at: string
@@ -28,7 +28,7 @@ export type ReviewItem = {
 
 export type ReviewRequest = {
   readonly user: string
-  /** Only what would hold in these scopes. */
+  /** Only items that would apply in these scopes. */
   readonly scopes?: readonly string[]
   readonly limit?: number
   readonly offset?: number
@@ -36,7 +36,7 @@ export type ReviewRequest = {
 
 const everyOne = { limit: Number.MAX_SAFE_INTEGER, offset: 0 }
 
-/** Everything that waits for a person's decision, what was said last first. Default 50 at a time. */
+/** Everything that waits for a person's decision, newest turn first. Default 50 at a time. */
 export async function reviewItems(
   ports: Ports,
   { user, scopes, limit = 50, offset = 0 }: ReviewRequest,
@@ -52,7 +52,7 @@ export async function reviewItems(
     const turn = sourceId === null ? null : await store.getTurn(user, sourceId)
     waiting.push({ belief, turn, at: turn?.at ?? belief.createdAt })
   }
-  waiting.sort((one, other) => compareStrings(other.at, one.at) || compareStrings(one.belief.id, other.belief.id))
+  waiting.sort((a, b) => compareStrings(b.at, a.at) || compareStrings(a.belief.id, b.belief.id))
   const shown = waiting.slice(offset, offset + limit)
   const items: ReviewItem[] = []
   for (const one of shown) {

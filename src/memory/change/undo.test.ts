@@ -25,8 +25,7 @@ import { undo } from './undo.ts'
 
 const takeBack = (memory: Ports, event?: number, author: Author = person) =>
   undo(memory, { user: 'ann', author, ...(event === undefined ? {} : { event }) })
-const state = async (memory: Ports) =>
-  (await everything(memory)).map(lasting).sort((one, other) => (one.id < other.id ? -1 : 1))
+const state = async (memory: Ports) => (await everything(memory)).map(lasting).sort((a, b) => (a.id < b.id ? -1 : 1))
 
 describe('undo', () => {
   it('refuses a change that only stored what was said, and names the way to remove it', async () => {

@@ -45,7 +45,7 @@ describe('the meaning of sentences', () => {
     const after = (await place.opened.search(question)).quotes
 
     expect(before.some(({ explanation }) => JSON.stringify(explanation).includes('meaning'))).toBe(false)
-    const [best] = [...after].sort((one, other) => other.score - one.score)
+    const [best] = [...after].sort((a, b) => b.score - a.score)
     expect(best?.text).toBe(turns[0]?.text)
     for (const { score, explanation } of after) {
       expect(JSON.stringify(explanation)).toContain('"label":"meaning"')

@@ -44,7 +44,7 @@ export type QuoteHit = {
   readonly index: number
   readonly speaker: string | null
   readonly role: TurnRole
-  /** Whose words these are: `document` for what the person pasted. */
+  /** The source of the words: `document` for text that the person pasted. */
   readonly origin: ActorKind
   readonly at: string
   /** Of the turn. */
@@ -53,12 +53,12 @@ export type QuoteHit = {
   readonly strength: Strength
   /** A newer turn about the same thing comes before it. */
   readonly earlier: boolean
-  /** When the person corrected it, or settled the question; and the statement that holds now, if there is one. */
+  /** When the person corrected it, or settled the question; and the current statement, if there is one. */
   readonly correctedAt: string | null
   readonly correction: Belief | null
   readonly score: number
   readonly explanation: Explanation
-  /** Terms of the question that the passage holds. */
+  /** Terms of the question that the passage contains. */
   readonly found: readonly string[]
 }
 

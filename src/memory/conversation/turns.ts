@@ -7,7 +7,7 @@ import { conflict, forbidden, invalid, notFound } from '../../errors.ts'
 import { parseTime } from '../../local-time.ts'
 import { omitUndefined } from '../../omit-undefined.ts'
 import { keyUsedBefore } from '../change/forget.ts'
-import { type ChangeRequest, change, erased } from '../change/transaction.ts'
+import { type ChangeRequest, change, eraseChange } from '../change/transaction.ts'
 import { minPrefixLength } from '../find-belief.ts'
 import type { Ports } from '../ports.ts'
 import { requirePage } from '../recall/search.ts'
@@ -63,7 +63,7 @@ export type TurnSelection = {
   readonly session?: string
   readonly since?: string
   readonly until?: string
-  /** Also forgets beliefs whose text holds the words, whatever their status; beside other fields only those learned from the turns. */
+  /** Also forgets beliefs of any status whose text contains the words; together with other fields, only those learned from the turns. */
   readonly containing?: string
 }
 
@@ -88,7 +88,7 @@ export type ForgottenTurns = {
 const everything = { limit: Number.MAX_SAFE_INTEGER, offset: 0 }
 const maxExamples = 10
 
-/** Erases the text of turns, and with `containing` also of the beliefs that hold the words. It cannot be undone. */
+/** Erases the text of turns, and with `containing` also of the beliefs that contain the words. It cannot be undone. */
 export async function forgetTurns(ports: Ports, request: ForgetTurnsRequest): Promise<ForgottenTurns> {
   const { author, dryRun = false, turn, session, since, until, containing } = request
   if (author.actor !== 'person')
@@ -114,7 +114,7 @@ export async function forgetTurns(ports: Ports, request: ForgetTurnsRequest): Pr
       }
       return {
         kind: 'forget',
-        changes: forgotten.map(erased),
+        changes: forgotten.map(eraseChange),
         forgottenTurns: [...ids],
         result: ({ number, at, hash }) => ({ ...counts, event: number, at, hash }),
       }

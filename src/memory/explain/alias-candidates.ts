@@ -65,7 +65,7 @@ export async function aliasCandidates(situation: AliasContext): Promise<readonly
   const telling = found
     .filter(isTelling)
     .map((phrase) => ({ ...phrase, worth: worthOf(phrase) }))
-    .sort((one, other) => other.worth - one.worth || one.start - other.start)
+    .sort((a, b) => b.worth - a.worth || a.start - b.start)
   const phrases = [...distinctive, ...telling].slice(0, maxCandidates)
   const candidates: Candidate[] = []
   for (const text of new Set([...(request.aliases ?? []), ...phrases.map((phrase) => phrase.text)])) {

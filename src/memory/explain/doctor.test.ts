@@ -6,7 +6,7 @@ import { MemoryError } from '../../errors.ts'
 import type { Store } from '../ports.ts'
 import { acceptLoss, examine, rebuild } from './doctor.ts'
 
-/** A store in memory has nothing to look after; this one says what it is told to. */
+/** A store in memory has no maintenance; this one returns the given results. */
 const cared = (overrides: Partial<Store & StoreCare> = {}) => {
   const memory = ports()
   const care: StoreCare = {

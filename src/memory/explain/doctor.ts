@@ -34,7 +34,7 @@ async function recallFinding(store: Store, user: string): Promise<readonly Store
   return [{ check: 'recall', ok, detail }]
 }
 
-/** Derives everything again from the journal and says whether that changed anything. Not from one that is not whole. */
+/** Rebuilds all derived data from the journal and reports whether anything changed. Refuses an incomplete journal. */
 export async function rebuild({ store }: Examined): Promise<StoreFinding> {
   const before = await store.fingerprint()
   try {
@@ -43,7 +43,7 @@ export async function rebuild({ store }: Examined): Promise<StoreFinding> {
     if (!(error instanceof MemoryError && error.code === 'conflict')) throw error
     return { check: 'rebuild', ok: false, detail: error.message }
   }
-  // The old index may have held words of forgotten texts.
+  // The old index may have contained words of forgotten texts.
   await store.scrub()
   const after = await store.fingerprint()
   const detail =

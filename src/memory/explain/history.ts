@@ -27,7 +27,7 @@ export const recentEvents = ({ store }: Ports, user: string, page: EventPage): P
 export const removals = ['withdrawn', 'rejected', 'forgotten'] as const
 export type Removal = (typeof removals)[number]
 
-/** How a belief went that is no longer there. */
+/** How a missing belief was removed. */
 export async function removalOf({ store }: Ports, user: string, id: string): Promise<Removal> {
   const last = (await store.history(user, id)).at(-1)
   if (last === undefined || last.outcome === 'erased') return 'forgotten'
@@ -57,7 +57,8 @@ export async function changesOf(
     return revisions.findLast((revision) => revision.event.number < event)?.belief ?? null
   }
   for (const { beliefId, belief: after } of done) {
-    const [before, target] = [await beforehand(beliefId), await beforehand(after?.proposedFor ?? null)]
+    const before = await beforehand(beliefId)
+    const target = await beforehand(after?.proposedFor ?? null)
     changes.push({ beliefId, before, after, target })
   }
   return changes
@@ -98,7 +99,7 @@ export async function chainOf({ store }: Ports, belief: Belief): Promise<readonl
   const newest = [...above.values()].at(-1) ?? belief
   const known = new Set([newest.id])
   const line: { readonly belief: Belief; readonly steps: number }[] = [{ belief: newest, steps: 0 }]
-  // The list goes on to what is added meanwhile.
+  // The loop also visits the beliefs that it adds.
   for (const { belief: one, steps } of line)
     for (const older of await store.supersededBy(one.user, one.id)) {
       if (known.has(older.id)) continue
@@ -106,6 +107,6 @@ export async function chainOf({ store }: Ports, belief: Belief): Promise<readonl
       line.push({ belief: older, steps: steps + 1 })
     }
   return line
-    .sort((one, other) => other.steps - one.steps || compareStrings(one.belief.createdAt, other.belief.createdAt))
+    .sort((a, b) => b.steps - a.steps || compareStrings(a.belief.createdAt, b.belief.createdAt))
     .map((one) => one.belief)
 }

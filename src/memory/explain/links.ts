@@ -15,7 +15,7 @@ type Links = {
   readonly participants: readonly { readonly name: string; readonly belief: Belief | null }[]
   /** Relations that it takes part in. */
   readonly relations: readonly Belief[]
-  /** Questions that it settled, and what settled it. */
+  /** Questions that it settled, and the belief that settled it. */
   readonly settles: readonly Belief[]
   readonly settledBy: Belief | null
   /** The beliefs that it replaced directly, and the one that replaced it. */
@@ -102,7 +102,7 @@ export async function learnedFromTurn(ports: Ports, user: string, reference: str
   return (await learnedFrom(ports, user, [turn])).get(turn.id) ?? []
 }
 
-/** What waits for a decision about a belief, newest first: the proposal that it is, or those made for it or what it replaced. */
+/** The proposals about a belief, newest first: the belief itself if it is one, or those for it or for its predecessors. */
 export async function proposalsAbout(ports: Ports, belief: Belief): Promise<readonly Proposal[]> {
   if (belief.proposedFor !== null) return [await withTarget(ports, belief)]
   const waiting: Proposal[] = []
@@ -110,5 +110,5 @@ export async function proposalsAbout(ports: Ports, belief: Belief): Promise<read
     for (const proposal of await ports.store.proposalsFor(user, id)) waiting.push(await withTarget(ports, proposal))
   return waiting
     .filter(({ target }) => target?.id === belief.id)
-    .sort((one, other) => compareStrings(other.proposal.createdAt, one.proposal.createdAt))
+    .sort((a, b) => compareStrings(b.proposal.createdAt, a.proposal.createdAt))
 }

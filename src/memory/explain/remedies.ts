@@ -42,7 +42,7 @@ export type Remedy = {
   readonly appearing: readonly string[]
   readonly disappearing: readonly string[]
   readonly caution: string | null
-  /** Its effects on other messages; null where nothing is written. */
+  /** Its effects on other messages; null if it writes nothing. */
   readonly effects: Effects | null
 }
 
@@ -94,7 +94,7 @@ export async function remedies(ports: Ports, request: RemedyRequest): Promise<Re
     if (reason === null) tried.push({ ...remedy, effects })
     else withheld.push({ summary: remedy.summary, reason })
   }
-  tried.sort((one, other) => Number(other.achieves) - Number(one.achieves))
+  tried.sort((a, b) => Number(b.achieves) - Number(a.achieves))
   return { belief, isFulfilled: false, remedies: tried, withheld }
 }
 
@@ -122,12 +122,13 @@ async function attempt(situation: RemedyContext, candidate: Candidate): Promise<
     const recallIn = (store: Ports) => assemble(store, { ...request, ...ask, budget })
     const { context: tried } = await (after === undefined ? recallIn(ports) : withChanged(ports, after, recallIn))
     if (isShown(tried, belief.id) !== (request.wish === 'present')) return null
-    const [now, then] = [idsIn(context), idsIn(tried)]
+    const now = idsIn(context)
+    const then = idsIn(tried)
     const others = (ids: ReadonlySet<string>, without: ReadonlySet<string>): readonly string[] =>
       [...ids].filter((id) => id !== belief.id && !without.has(id))
     return { ...remedy, achieves: true, appearing: others(then, now), disappearing: others(now, then) }
   } catch (error) {
-    // An edit that the belief or the store refuses, such as an alias of nothing but a comma, is no remedy.
+    // An edit that the belief or the store refuses, such as an alias of nothing but a comma, is not a remedy.
     if (error instanceof MemoryError && (error.code === 'invalid' || error.code === 'conflict')) return null
     throw error
   }
@@ -184,7 +185,7 @@ function aliasesFound({ relevant }: Context, id: string): readonly string[] {
   return [...new Set(matches.flatMap(({ field, form }) => (field === 'alias' ? [form] : [])))]
 }
 
-/** Out of the scopes in view, where the belief also holds elsewhere. Nothing says that it belongs to any other scope. */
+/** Removes the belief from the visible scopes, if it has others. It is never moved to another scope. */
 function outOfView({ request, belief }: RemedyContext): readonly Candidate[] {
   const visible = visibleScopes(request.scopes)
   const own = belief.scopes.filter((scope) => !visible.includes(scope))
@@ -259,7 +260,7 @@ async function insteadOfRetired({ ports, belief }: RemedyContext): Promise<reado
   return []
 }
 
-/** Where the budget kept the belief out: the smallest of a few larger budgets that holds it. */
+/** If the budget left the belief out: the smallest of a few larger budgets that includes it. */
 async function withLargerBudget({ ports, request, belief }: RemedyContext): Promise<readonly Candidate[]> {
   const { misses } = await assemble(ports, request)
   const miss = (await misses()).find((near) => near.belief.id === belief.id)

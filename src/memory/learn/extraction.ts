@@ -1,12 +1,12 @@
 import type { BeliefType, Subtype } from '../../beliefs/belief.ts'
 
-/** Facts about a person that have one value at a time, by the name of the belief that holds them. */
+/** Facts about a person that have one value at a time, by the name of their belief. */
 export const slots = ['my name', 'my pronouns', 'my language', 'my time zone'] as const
 export type Slot = (typeof slots)[number]
 
 /**
- * `request`: the person asks for it to be remembered. `instruction`: holds until further notice. `identity`: gives the
- * value of a slot. `preference`: a stated liking. `correction`: names what it replaces. `model`: a model found it.
+ * `request`: the person asks for it to be remembered. `instruction`: applies until further notice. `identity`: gives the
+ * value of a slot. `preference`: a stated liking. `correction`: names the value it replaces. `model`: a model found it.
  * `statement`: a plain sentence, which matters only if it gives another value of a known belief.
  */
 export type FindingKind = 'request' | 'instruction' | 'identity' | 'preference' | 'correction' | 'model' | 'statement'
@@ -16,11 +16,11 @@ export type Finding = {
   readonly kind: FindingKind
   /** The person's sentence, word for word. */
   readonly content: string
-  /** Where in the message it was said. */
+  /** Its position in the message. */
   readonly span: { readonly start: number; readonly end: number }
   readonly type: BeliefType
   readonly subtype: Subtype | null
-  /** Whether it holds for the person everywhere, or for the work in the scopes of the message. */
+  /** Whether it is about the person everywhere, or about the work in the scopes of the message. */
   readonly about: 'person' | 'work'
   readonly slot?: Slot
   /** A person has to confirm it, even if it is all of the message. */
@@ -30,7 +30,7 @@ export type Finding = {
    * those before the old value, which include the new one.
    */
   readonly lead?: { readonly text: string; readonly hasValue: boolean }
-  /** For a correction: what no longer holds, in the person's words. Null where the sentence does not say. */
+  /** For a correction: the outdated value in the person's words. Null if the sentence does not name it. */
   readonly replaces?: string | null
   /** What a model would call it; the rules leave that to the words of the sentence. */
   readonly name?: string
@@ -67,10 +67,10 @@ export type Extraction = {
 /** A message, and earlier ones of the same conversation, oldest first. */
 export type HeardMessage = { readonly text: string; readonly earlier?: readonly string[] }
 
-/** Finds statements in what a person said. */
+/** Finds statements in a person's message. */
 export type Extractor = {
   readonly name: string
-  /** The model that finds them, where one does. What it finds is only ever a candidate. */
+  /** The model that finds them, if one is used. Its findings are always candidates. */
   readonly model?: string
   extract(heard: HeardMessage, signal?: AbortSignal): Promise<Extraction>
 }

@@ -23,7 +23,7 @@ const readers: Readonly<Record<string, (text: string) => unknown>> = {
   'naming a statement': (text) => [nameStatement(text), statementNameOf(text)],
 }
 
-/** Texts that make a pattern go back over what it has read, where it can. */
+/** Texts that make a pattern backtrack, if it can. */
 const pieces: readonly string[] = [
   ...[' ', '\t', '\n', ' \n', '\n\n', 'a', 'A', '1', '-', '_', '.', '"', '>', ':', '`', '(', '€', '好'],
   ...['a ', 'A_', 'a+', '1 ', 'a.', 'a-', ', not ', 'no, ', 'always ', 'from now on ', 'when I ask ', 'call me A '],
@@ -86,7 +86,7 @@ const costOf = (work: () => unknown): number => {
 
 const cheapest = (work: () => unknown): number => Math.min(...Array.from({ length: 4 }, () => costOf(work)))
 
-/** Sixteen times the text takes 256 times as long where a pattern is quadratic. Less than some milliseconds is noise. */
+/** A quadratic pattern takes 256 times as long for sixteen times the text. Differences of a few milliseconds are noise. */
 const sizes = [3_000, 48_000] as const
 const least = 3
 const most = 80

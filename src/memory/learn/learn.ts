@@ -8,21 +8,21 @@ import { offsetIn, parseTime } from '../../local-time.ts'
 import { nextTurn } from '../../next-turn.ts'
 import { formKeys } from '../../search/forms.ts'
 import { informativeWords, searchableWords } from '../../search/searchable-text.ts'
-import { Slices } from '../../search/slices.ts'
+import { TimeSlices } from '../../search/slices.ts'
 import { allowedAliases } from '../change/aliases.ts'
 import { hasRoomForMessages, maxForBelief } from '../change/authority.ts'
 import { parseDraft } from '../change/draft.ts'
 import { isOtherValue } from '../change/other-value.ts'
-import { inherit, newBelief, superseded } from '../change/remember.ts'
+import { inherit, newBelief, supersedeBelief } from '../change/remember.ts'
 import { restatementsOf } from '../change/restatement.ts'
-import { change, created, revised } from '../change/transaction.ts'
+import { change, createChange, reviseChange } from '../change/transaction.ts'
 import { freeName } from '../find-belief.ts'
 import type { Author, Ports } from '../ports.ts'
 import type { Extraction, Extractor, Finding, Refusal } from './extraction.ts'
 import { openingOf, statementNameOf } from './name-of.ts'
 import { isDeliberate } from './own-words.ts'
 import { findStatements } from './rules.ts'
-import { redacted } from './secrets.ts'
+import { redactSecrets } from './secrets.ts'
 
 export type LearnRequest = {
   readonly user: string
@@ -39,7 +39,7 @@ export type LearnRequest = {
   readonly earlier?: readonly string[]
   /** Id of the message, stored with every belief learned from it. */
   readonly sourceId?: string
-  /** Returns what would be learned and writes nothing. */
+  /** Returns the result without writing anything. */
   readonly dryRun?: boolean
   /** Default: the rules, which need no model. */
   readonly extractor?: Extractor
@@ -47,37 +47,37 @@ export type LearnRequest = {
 }
 
 /**
- * `remembered`: new. `reinforced`: it was known. `corrected`: it takes the place of what it names, or of the old value of
+ * `remembered`: new. `reinforced`: it was known. `corrected`: it replaces the belief that it names, or the old value of
  * a slot. `candidate`: listed for review. `confirmed`: a candidate that was said again.
  */
 export const learnOutcomes = ['remembered', 'reinforced', 'corrected', 'candidate', 'confirmed'] as const
 export type LearnOutcome = (typeof learnOutcomes)[number]
 
-/** A statement that was taken, and what became of it. */
-export type Taken = {
+/** A statement that was learned, and the outcome. */
+export type LearnedStatement = {
   readonly finding: Finding
   readonly outcome: LearnOutcome
   readonly belief: Belief
   readonly replaced: readonly Belief[]
-  /** Why it was taken, and where it is kept, in words. */
+  /** A sentence with the reason, and with the scope it was stored in. */
   readonly because: string
 }
 
-export type Learned = { readonly taken: readonly Taken[]; readonly refused: readonly Refusal[] }
+export type LearnResult = { readonly taken: readonly LearnedStatement[]; readonly refused: readonly Refusal[] }
 
 /** Everything one message changes, to be committed together or not at all. */
-export type LearningPlan = Learned & { readonly changes: readonly BeliefChange[] }
+export type LearningPlan = LearnResult & { readonly changes: readonly BeliefChange[] }
 
 /** Learns from a message of a person. A message is learned whole, in one commit, or not at all. */
-export async function learn(ports: Ports, request: LearnRequest): Promise<Learned> {
+export async function learn(ports: Ports, request: LearnRequest): Promise<LearnResult> {
   const { user, text, earlier = [], extractor } = request
   const found =
     extractor === undefined ? findStatements(text) : await extractor.extract({ text, earlier }, request.signal)
   const model = extractor?.model ?? null
-  // The author of what a model finds in a message is the model, not the person who wrote the message.
+  // A model's findings have the model as their author, not the person who wrote the message.
   const author: Author =
     model === null || request.author.actor === 'tool' ? request.author : { ...request.author, actor: 'model' }
-  return change<Learned>(ports, { user, author, operation: 'learn' }, async (at) => {
+  return change<LearnResult>(ports, { user, author, operation: 'learn' }, async (at) => {
     const { changes, ...learned } = await planLearning(ports, { ...request, author, found, model }, at)
     if (request.dryRun === true || changes.length === 0) return { kind: 'nothing', result: learned }
     return { kind: 'learn', changes, result: () => learned }
@@ -91,7 +91,7 @@ export type PlanRequest = Omit<LearnRequest, 'dryRun' | 'extractor' | 'signal' |
 }
 
 /**
- * Plans what one message changes, and writes nothing. Only a message of a person that is nothing but the request makes
+ * Plans the changes of one message, without writing. Only a message of a person that is nothing but the request makes
  * active beliefs; in any other message, statements become candidates and proposals. A belief is superseded only by an
  * explicit correction that names it, or by another value of the same slot.
  */
@@ -99,24 +99,24 @@ export async function planLearning(ports: Ports, request: PlanRequest, at: strin
   const { findings, refused, statements = [] } = request.found ?? findStatements(request.text)
   const plan = new Plan(ports, request, { at, isDeliberate: isDeliberate(request.text, findings) })
   const refusals = [...refused]
-  const slices = new Slices()
+  const slices = new TimeSlices()
   for (const [index, finding] of findings.entries()) {
-    if (slices.areOver) await slices.pause()
+    if (slices.isOver) await slices.pause()
     if (findings.slice(index + 1).some((later) => isSameFinding(finding, later))) continue
     const refusal = await plan.add(finding).catch(asRefusal)
-    if (refusal !== null) refusals.push({ text: redacted(finding.content), span: finding.span, ...refusal })
+    if (refusal !== null) refusals.push({ text: redactSecrets(finding.content), span: finding.span, ...refusal })
   }
   for (const statement of statements) {
-    if (slices.areOver) await slices.pause()
+    if (slices.isOver) await slices.pause()
     await plan.addOtherValue(statement)
   }
-  refusals.sort((one, other) => one.span.start - other.span.start)
+  refusals.sort((a, b) => a.span.start - b.span.start)
   return { changes: [...plan.changes.values()], taken: plan.taken, refused: refusals }
 }
 
 /** Of two values for a slot in one message the later one counts; the same statement twice counts once. */
-const isSameFinding = (one: Finding, other: Finding): boolean =>
-  (one.slot !== undefined && one.slot === other.slot) || isSameStatement(one.content, other.content)
+const isSameFinding = (a: Finding, b: Finding): boolean =>
+  (a.slot !== undefined && a.slot === b.slot) || isSameStatement(a.content, b.content)
 
 type Refused = Pick<Refusal, 'reason' | 'explanation'>
 
@@ -140,7 +140,7 @@ class Plan {
   /** Whether statements become beliefs at once. */
   readonly #isConfirmed: boolean
   readonly changes = new Map<string, BeliefChange & { readonly after: Belief }>()
-  taken: readonly Taken[] = []
+  taken: readonly LearnedStatement[] = []
 
   constructor(ports: Ports, request: PlanRequest, message: { readonly at: string; readonly isDeliberate: boolean }) {
     this.#ports = ports
@@ -164,11 +164,11 @@ class Plan {
     const isSlot = finding.slot !== undefined && this.#isPerson
     const holders = isSlot ? await this.#ports.store.holders(belief.user, belief.name, belief.scopes) : []
     const [holder] = holders
-    // What somebody else stated becomes the person's when the person asks for it, by a belief that replaces theirs.
+    // If the person asks to remember another author's statement, the person's belief replaces that author's.
     if (foreign.length > 0 && this.#isPerson && !belief.candidate)
       this.#put(finding, await this.#withFreeName(belief, known), known)
     else if (same !== undefined) await this.#sayAgain(finding, same)
-    // Another value of a slot replaces the one before. Every other statement is added beside what is known.
+    // A new value of a slot replaces the old one. Every other statement is added.
     else if (holder !== undefined && belief.candidate) return this.#propose(finding, holder)
     else if (belief.candidate && !(await this.#hasRoom())) return tooMany
     else if (isSlot) this.#put(finding, belief, holders)
@@ -205,7 +205,7 @@ class Plan {
     return isOld || hasRoomForMessages(this.#ports, { user, at: this.#at, planned: planned.length })
   }
 
-  /** Adds a statement beside what is known. The person's words take the place of an agent's for the same. */
+  /** Adds a statement. The person's words replace an agent's words for the same statement. */
   async #addBeside(finding: Finding, belief: Belief): Promise<void> {
     if (belief.candidate) return this.#put(finding, belief, [])
     const { user, scopes, content } = belief
@@ -216,8 +216,8 @@ class Plan {
   }
 
   #put(finding: Finding, belief: Belief, replaced: readonly Belief[]): void {
-    this.changes.set(belief.id, created(belief))
-    for (const old of replaced) this.changes.set(old.id, superseded(old, belief, this.#at))
+    this.changes.set(belief.id, createChange(belief))
+    for (const old of replaced) this.changes.set(old.id, supersedeBelief(old, belief, this.#at))
     const outcome = belief.candidate ? 'candidate' : replaced.length === 0 ? 'remembered' : 'corrected'
     this.#take(finding, outcome, belief, replaced)
   }
@@ -241,7 +241,7 @@ class Plan {
     return { ...belief, candidate: isCandidate, editedByPerson: belief.editedByPerson && !isCandidate }
   }
 
-  /** Current beliefs and candidates that say the same and are found by the same name. */
+  /** Current beliefs and candidates with the same statement that are found by the same name. */
   async #sameStatements(belief: Belief): Promise<readonly Belief[]> {
     const { store } = this.#ports
     const keys = formKeys(belief.name).map(({ key }) => key)
@@ -256,17 +256,17 @@ class Plan {
   }
 
   async #sayAgain(finding: Finding, known: Belief): Promise<void> {
-    // What a model finds does not change known beliefs. A text that is pasted twice is not said again.
+    // A model's findings do not change known beliefs. Pasting a text twice does not confirm it.
     if (!this.#isPerson || (known.candidate && !this.#isConfirmed)) return
     const reinforcement = { count: known.reinforcement.count + 1, at: this.#at }
     const revision = known.candidate
-      ? revised(await this.#withFreeName(known), this.#at, {
+      ? reviseChange(await this.#withFreeName(known), this.#at, {
           reinforcement,
           status: 'active',
           editedByPerson: true,
           candidate: false,
         })
-      : revised(known, this.#at, { reinforcement })
+      : reviseChange(known, this.#at, { reinforcement })
     this.changes.set(known.id, revision)
     this.#take(finding, known.candidate ? 'confirmed' : 'reinforced', revision.after, [])
   }
@@ -281,8 +281,8 @@ class Plan {
   }
 
   /**
-   * Replaces the one belief in view that holds the old words and shares a subject with the correction. A fragment of a
-   * sentence never becomes a belief of its own: where it may correct a known belief, it is refused with a question.
+   * Replaces the one visible belief that contains the old words and shares a subject with the correction. A sentence
+   * fragment never becomes a separate belief: if it may correct a known belief, it is refused with a question.
    */
   async #correct(finding: Finding): Promise<Refused | null> {
     const { replaces = null } = finding
@@ -340,7 +340,7 @@ class Plan {
     const ownWaiting = waiting.filter(({ provenance }) => provenance.actor === this.#request.author.actor)
     if (isKnown || ownWaiting.length >= maxForBelief) return null
     if (!(await this.#hasRoom())) return tooMany
-    this.changes.set(belief.id, created(belief))
+    this.changes.set(belief.id, createChange(belief))
     this.#take(finding, 'candidate', belief, [])
     return null
   }
@@ -381,7 +381,7 @@ const maxWithSomeWords = 50
 const hasRun = (words: readonly string[], run: readonly string[]): boolean =>
   ` ${words.join(' ')} `.includes(` ${run.join(' ')} `)
 
-/** Whether a sentence says most of another again, as one with a new value does. Numbers mostly are values. */
+/** Whether a sentence repeats most of another one, as a sentence with a new value does. Most numbers are values. */
 function saysMostOf(sentence: string, content: string): boolean {
   const words = searchableWords(sentence)
   const known = [...new Set(searchableWords(content))].filter((word) => words.includes(word) || !/\d/u.test(word))
@@ -390,7 +390,7 @@ function saysMostOf(sentence: string, content: string): boolean {
 }
 
 /**
- * Whether a correction begins with the subject of the belief: no "if", no "not", and nobody who says it. The words that the
+ * Whether a correction begins with the subject of the belief: no "if", no "not", and no reported speaker. The words that the
  * belief does not have are its new value, with no remark between them.
  */
 function beginsWithBelief({ lead }: Finding, { name, content }: Belief): boolean {
@@ -404,7 +404,7 @@ function beginsWithBelief({ lead }: Finding, { name, content }: Belief): boolean
 
 const besideSubject = searchableWords('the a an my our we i has have is was been now just')
 
-/** With more informative words that a correction does not repeat, a belief says something else as well. */
+/** A belief with more informative words than this that a correction does not repeat also states something else. */
 const maxLost = 2
 
 /** Words of the longest fragment; more make a whole sentence. */
@@ -455,7 +455,7 @@ const loadDateParser = async () => {
 }
 
 /**
- * The sentence with the date beside every relative date in it: "tomorrow [2026-05-04]". Days are those of the UTC offset of
+ * The sentence with a date after every relative date in it: "tomorrow [2026-05-04]". Days are those of the UTC offset of
  * `at`, otherwise of the time zone of the process.
  */
 export async function datedWords(text: string, at: string): Promise<string> {
@@ -473,7 +473,7 @@ export async function datedWords(text: string, at: string): Promise<string> {
     const { index, text: words, start } = (isPast ? past.get(coming.index) : undefined) ?? coming
     const date = dateOf(start)
     const end = index + words.length
-    // A full date needs none beside it. "From now on", "the week", "2 weeks" and "on Fridays" mean no one day.
+    // A full date needs no addition. "From now on", "the week", "2 weeks" and "on Fridays" mean no single day.
     const isLength = /^\d+\s(?:minute|hour|day|week|month|year)s?$/iu.test(words)
     const isNoDay = /^now$|^the\s\p{L}|\d{4}/iu.test(words) || /^s\b/iu.test(text.slice(end)) || isLength
     const isRepeated = /\b(?:every|each|any|most)\s{1,4}$/iu.test(text.slice(Math.max(0, index - 10), index))
@@ -491,7 +491,7 @@ export async function datedWords(text: string, at: string): Promise<string> {
   return dated + text.slice(from)
 }
 
-/** The day, or the month where no day is meant; null where only a time of day, or a moment such as "a second", is. */
+/** The day, or the month if no day is given; null for a time of day or a moment such as "a second". */
 function dateOf(start: ParsedResult['start']): string | null {
   if (start.isCertain('millisecond')) return null
   const part = (name: 'day' | 'month' | 'year', length: number): string =>

@@ -35,7 +35,7 @@ export const calendarWords: ReadonlySet<string> = new Set(
   october november december`.split(/\s+/u),
 )
 
-/** Verbs that a line of a file often has between what it is about and what it says of it, and its author. */
+/** Verbs that often separate subject and statement in a line of a file, and words for its author. */
 const linkingWords = new Set(
   `run runs live lives love loves prefer prefers needs work works belong belongs owns means equals start starts started end ends
   expires contain contains hold holds became becomes called named write writes speak speaks drink drinks eat eats play plays
@@ -43,7 +43,7 @@ const linkingWords = new Set(
   ensure sure try call add put set remember user users always never please not don't don’t`.split(/\s+/u),
 )
 
-/** Words that announce a statement and say nothing about it. */
+/** Words that announce a statement without content. */
 const announcements = new Set(
   'note notes nb todo fixme hint tip tips info warning caution important reminder remember example examples update fact facts ps'.split(
     ' ',
@@ -66,7 +66,7 @@ const maxMarked = 5
 /** What a statement without a name is about. */
 export type NamedStatement = {
   readonly name: string
-  /** Without the name, where the statement was written as `name: value`. */
+  /** Without the name, if the statement was written as `name: value`. */
   readonly content: string
   readonly aliases: readonly string[]
   /** Whether the statement gives the name itself, as in `name: value`. */
@@ -94,7 +94,7 @@ export function nameStatement(statement: string): NamedStatement {
   return { name: named, content, aliases: markedIn(content, named), isGiven: false }
 }
 
-/** The first words that name something. One everyday word is no name. */
+/** The first words that name something. A single everyday word is not a name. */
 function subjectOf(text: string): string | null {
   const tokens = runsOf(text, linkingWords)[0]?.tokens.slice(0, maxNameLength) ?? []
   const subject = writtenIn(text, tokens)
@@ -120,7 +120,7 @@ function givenName(content: string): { readonly name: string; readonly content: 
   return isName && rest !== undefined ? { name, content: rest } : null
 }
 
-/** What is set in bold or as code inside a statement is what people look for. */
+/** Bold or code text inside a statement, which people often search for. */
 function markedIn(content: string, name: string): readonly string[] {
   const forms = [...content.matchAll(/\*\*([^*\n]{2,60})\*\*|`([^`\n]{2,60})`/gu)]
     .map(([, bold, code]) => (bold ?? code ?? '').replace(/:$/u, '').trim())
@@ -181,10 +181,10 @@ const writtenIn = (sentence: string, tokens: readonly Token[]): string =>
 
 /**
  * The names among the words of runs: identifiers, and words with a capital letter together with the capitalised words
- * next to them ("New York"). An everyday word at the beginning of the sentence or within a longer name is no name.
+ * next to them ("New York"). An everyday word at the beginning of the sentence or within a longer name does not count.
  */
 function namesIn(sentence: string, runs: readonly (readonly Token[])[]): readonly string[] {
-  // In a sentence without lower case, capital letters tell nothing.
+  // In a sentence without lower case, capital letters carry no information.
   const hasLowerCase = /(?<!\p{L})\p{Ll}/u.test(sentence)
   const isCapitalised = (word: readonly Token[]): boolean => hasLowerCase && /^\p{Lu}/u.test(writtenIn(sentence, word))
   const groupsOf = (run: readonly Token[]): readonly (readonly Token[])[][] => {
@@ -215,8 +215,8 @@ const isCode = (word: readonly Token[]): boolean =>
   )
 
 /**
- * The first words of a sentence, but no "to" or "the" at the end: a name that no other text holds by chance. Function words
- * before a comma are left out; at the beginning they do not count where they would leave no room for two others. The name
+ * The first words of a sentence, without a trailing "to" or "the": a name that no other text contains by chance. Function
+ * words before a comma are left out; at the beginning they do not count if they leave no room for two others. The name
  * ends with its phrase.
  */
 export function openingOf(sentence: string): string {
@@ -287,7 +287,7 @@ function joinedWords(run: readonly Token[]): readonly (readonly Token[])[] {
   return words
 }
 
-/** Whether a word is no ordinary English word, no number, and not two words joined by a hyphen. */
+/** Whether a word is neither an ordinary English word, nor a number, nor two words joined by a hyphen. */
 function isRare(word: readonly Token[]): boolean {
   const letters = word.map((token) => token.word).join('')
   if (letters.length < minWordLength || !/\p{L}/u.test(letters) || isUnspaced(letters)) return false

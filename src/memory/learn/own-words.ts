@@ -3,7 +3,7 @@ import { sentencesOf, withLineFeeds } from '../../search/sentences.ts'
 import { isShortParagraph, maxTypedLength, pastedFrom } from '../../search/turns/pasted.ts'
 import type { Finding } from './extraction.ts'
 
-/** A sentence of a message. `paragraph` numbers what blank lines separate. */
+/** A sentence of a message. `paragraph` is the number of its paragraph. */
 export type MessageSentence = {
   readonly start: number
   readonly end: number
@@ -13,19 +13,19 @@ export type MessageSentence = {
   readonly paragraph: number
   /** The number of its line. */
   readonly line: number
-  /** Why these are not the person's own words: pasted, quoted or code. Null where they are. */
+  /** Why these are not the person's own words: pasted, quoted or code. Null if they are. */
   readonly foreign: 'pasted' | 'quoted' | 'code' | null
 }
 
 /**
- * The sentences of a message, each marked where it is not the person's own: everything from where a pasted text begins,
+ * The sentences of a message, each marked if it is not the person's own: everything after the start of a pasted text,
  * indented code, and sentences that begin inside quotation marks. Takes time in proportion to the message.
  */
 export function sentencesIn(whole: string): readonly MessageSentence[] {
   const sentences: MessageSentence[] = []
   const pasted = pastedFrom(whole)
   const message = whole.slice(0, maxTypedLength)
-  const plainMessage = message.replace(/(?:[^\n]|\n(?!\s*?\n))+/gu, unquoted)
+  const plainMessage = message.replace(/(?:[^\n]|\n(?!\s*?\n))+/gu, withoutQuotations)
   let paragraph = 0
   let start = 0
   for (const [number, line] of withLineFeeds(message).split('\n').entries()) {
@@ -46,14 +46,14 @@ export function sentencesIn(whole: string): readonly MessageSentence[] {
 const isIndented = (line: string): boolean => /^(?: {4}|\t)\s{0,40}[^\s\-*+•\d]/u.test(line)
 
 /**
- * Words between quotation marks. A mark opens before a word and closes after one, so that an apostrophe is no mark. A
+ * Words between quotation marks. A mark opens before a word and closes after one, so an apostrophe does not count. A
  * double mark that is never closed quotes the rest of the paragraph, a single one nothing.
  */
 const quotation =
   /(?<![\p{L}\p{N}])(?:"[^"]*"?|“[^”]*”?|„[^“”]*[“”]?|«[^»]*»?|['‘](?=\S)[^\n]{1,500}?(?<=\S)['’](?![\p{L}\p{N}]))/gu
 
 /** A paragraph with every quoted letter replaced by one that no command and no name is written with. */
-const unquoted = (paragraph: string): string =>
+const withoutQuotations = (paragraph: string): string =>
   paragraph.replace(quotation, (quoted) => quoted.replace(/[\p{L}\p{N}]/gu, (letter) => 'ʔ'.repeat(letter.length)))
 
 /** The mark of an item of a list. */

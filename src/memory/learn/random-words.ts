@@ -1,7 +1,7 @@
 import { credentialFormat } from './credential-formats.ts'
-import { decoded } from './hidden-texts.ts'
+import { decodeWord } from './hidden-texts.ts'
 
-/** Where in a text a secret is, and what kind it is, in words. */
+/** The position of a secret in a text, and a description of its kind. */
 export type Secret = { readonly start: number; readonly end: number; readonly what: string }
 
 export const passwordOrKey = 'a password or key'
@@ -52,7 +52,7 @@ const manyEqualGroups = groupsOfSameLength(5)
 const mayBeRandom = (word: string): boolean => /\d|[a-z][A-Z]/u.test(word) || equalGroups.test(word)
 const maxShareInWords = 0.6
 
-/** The number of letters in what can be pronounced: three or more, with a vowel and at most four consonants in a row. */
+/** The number of letters in pronounceable parts: three or more, with a vowel and at most four consonants in a row. */
 const lettersInWords = (value: string): number =>
   (value.match(/[A-Z]?[a-z]{2,}|(?<![A-Za-z\d])[A-Z]{3,}(?![A-Za-z\d])/gu) ?? [])
     .filter((run) => run.length >= 3 && /[aeiouy]/iu.test(run) && !/[^aeiouy]{5}/iu.test(run))
@@ -120,7 +120,7 @@ const isAddress = (word: string): boolean =>
 const secretName =
   /(?<!public[ _-]?)(?:key|secret|token|passw(?:or)?d|pass(?:code|phrase)|credential|cookie|signature|bearer|oauth)s?(?![a-z])|(?<![a-z])(?:auth|pwd?|pat|psk|sig|otp|jwt)(?![a-z])/iu
 
-/** An id, a checksum and an address are random too, and mostly called what they are. The id of a key is part of it. */
+/** Ids, checksums and addresses are random too, and mostly have a name that says so. A key's id is part of the key. */
 const otherName =
   /(?<![a-z])(?:(?<!(?:key|secret)[ _-])ids?|identifier|hash|digest|checksum|integrity|fingerprint|sha\d{0,3}|commit|revision|address(?:es)?)(?![a-z])/iu
 const anyName = new RegExp(`(?<secret>${secretName.source})|${otherName.source}`, 'giu')
@@ -132,7 +132,7 @@ const assignedName = /^(?:.*[^\w.-])?[A-Za-z_][\w.-]{1,80}[=:]{1,2}(?=\w)/u
 const nameCharactersBefore = 80
 const nameCharactersAfter = 60
 
-/** Whether the nearest name before a value in its sentence is that of a secret, or what follows calls it one: "… is the token". */
+/** Whether the nearest name before a value in its sentence is that of a secret, or the following text calls it one: "… is the token". */
 function isCalledSecret(text: string, start: number, end: number): boolean {
   const before = text.slice(Math.max(0, start - nameCharactersBefore), start)
   const after = text.slice(end, end + nameCharactersAfter)
@@ -150,7 +150,7 @@ const inParts = (text: string): string => text.replace(/(?<=[a-z\d])(?=[A-Z])/gu
 const namedNumber = /^(?:sha\d{0,3}-|0x[\dA-Fa-f]+$)/u
 const fileName = /[\w-]\.[a-z]{2,5}$/u
 
-/** The characters of credentials; others separate one from what stands beside it. */
+/** The characters of credentials; any other character ends one. */
 const characterRuns = /[A-Za-z0-9][\w+/=~.-]{9,}/gu
 
 const maxPart = 120
@@ -170,11 +170,11 @@ function isRandomRun(run: string): boolean {
     numbers.some((number) => longNumber.test(number)) ||
     (groups.test(run) && isRandom(run)) ||
     manyEqualGroups.test(run)
-  return hasRandomPart && !namedNumber.test(run) && !fileName.test(run) && decoded(run) === null
+  return hasRandomPart && !namedNumber.test(run) && !fileName.test(run) && decodeWord(run) === null
 }
 
 /**
- * A long number of digits and letters of one case behind a label (`key-…`), or a longer one that is not hexadecimal. Other
+ * A long number of digits and letters of one case after a label (`key-…`), or a longer one that is not hexadecimal. Other
  * numbers may be a checksum or the id of a commit.
  */
 const longNumber =
@@ -193,7 +193,7 @@ function isScrambled(letters: string): boolean {
 const minFormatLength = 16
 const minLongWordLength = 10
 
-/** The words of at least so many ASCII characters. */
+/** The words of at least `minLongWordLength` ASCII characters. */
 export function longWords(text: string): readonly { readonly start: number; readonly word: string }[] {
   const words: { start: number; word: string }[] = []
   let start = 0

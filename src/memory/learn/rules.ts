@@ -6,7 +6,7 @@ import type { Extraction, Extractor, Finding, Refusal, Slot } from './extraction
 import { calendarWords, isFunctionWord, phrasesOf, statementNameOf } from './name-of.ts'
 import { offTheRecord } from './off-the-record.ts'
 import { listMark, type MessageSentence, sentencesIn } from './own-words.ts'
-import { redacted, secretIn } from './secrets.ts'
+import { redactSecrets, secretIn } from './secrets.ts'
 
 const maxSentences = 200
 /** A longer sentence is not a statement. */
@@ -41,7 +41,7 @@ export function findStatements(message: string): Extraction {
     if (foreign === null && beginsRolePlay.test(text) && requestLength(text) === null) isRolePlay = true
     if (listedIn !== paragraph) listedIn = null
     const isTooLong = text.length > maxStatementLength * 4
-    const found = isTooLong ? [] : listedIn === null ? statementsIn(sentence) : [listed(sentence, topic)]
+    const found = isTooLong ? [] : listedIn === null ? statementsIn(sentence) : [listedStatement(sentence, topic)]
     if (found === 'announcement') {
       listedIn = paragraph
       topic = phrasesOf(/\s(?:for|about|on|from)\s.*$/su.exec(text)?.[0] ?? '')
@@ -54,13 +54,13 @@ export function findStatements(message: string): Extraction {
     for (const one of found) {
       const refusal = refusalOf(sentence, one, isRolePlay)
       if (refusal === null) findings.push(one)
-      else refused.push({ text: redacted(one.content === '' ? text : one.content), span: one.span, ...refusal })
+      else refused.push({ text: redactSecrets(one.content === '' ? text : one.content), span: one.span, ...refusal })
     }
   }
   return { findings, refused, ...(statements.length === 0 ? {} : { statements }) }
 }
 
-/** A longer sentence says more than one thing. */
+/** A longer sentence contains more than one statement. */
 const maxStatementWords = 20
 /** Words of a sentence that supposes, wishes or denies something. */
 const notStated =
@@ -71,7 +71,7 @@ function plainStatement(sentence: MessageSentence): Finding | null {
   const start = beginningOf(sentence.plain)
   const text = sentence.plain.slice(start)
   const words = analyse(text.slice(0, 400)).map(({ word }) => word)
-  // "Rent is 900 euros" is no order.
+  // "Rent is 900 euros" is not an order.
   const isOrdered = isOrder(text) && !finite.has(words[1] ?? '')
   // After a colon, and between quotation marks, another person may be speaking.
   if (
@@ -84,15 +84,17 @@ function plainStatement(sentence: MessageSentence): Finding | null {
     return null
   if (isQuestion(text) || isOrdered || supposes.test(text) || notStated.test(text.toLowerCase())) return null
   const about = isAboutPerson(text) ? 'person' : 'work'
-  return { kind: 'statement', type: 'entity', subtype: null, about, ...placed(sentence, start) }
+  return { kind: 'statement', type: 'entity', subtype: null, about, ...placeContent(sentence, start) }
 }
 
 export const refusedWhole = (message: string, reason: Refusal['reason'], explanation: string): Extraction => ({
   findings: [],
-  refused: [{ text: redacted(message.slice(0, 200)), span: { start: 0, end: message.length }, reason, explanation }],
+  refused: [
+    { text: redactSecrets(message.slice(0, 200)), span: { start: 0, end: message.length }, reason, explanation },
+  ],
 })
 
-/** Why a finding is no belief; null when it is one. */
+/** Why a finding does not become a belief; null if it does. */
 function refusalOf(
   { foreign, text }: MessageSentence,
   { kind, content }: Finding,
@@ -105,7 +107,7 @@ function refusalOf(
   if (isQuestion(text) && kind !== 'request')
     return { reason: 'question', explanation: 'It is a question and states nothing.' }
   const isEmpty = (kind === 'request' || kind === 'instruction') && !saysSomething(content)
-  // A correction such as "it's three, not two" is compared with what is known.
+  // A correction such as "it's three, not two" is compared with known beliefs.
   const isUnnamed = pointsElsewhere(content) || (kind !== 'correction' && pointsBack(content))
   if (isEmpty || (kind !== 'identity' && isUnnamed))
     return { reason: 'unnamed', explanation: 'It points at something that the sentence does not name.' }
@@ -120,7 +122,7 @@ function refusalOf(
 
 const isQuestion = (text: string): boolean => /\?["'”’)*_\s]{0,4}$/u.test(text)
 
-/** A pronoun such as "it" is never resolved, so a statement that begins with one names nothing; "this repo" is no pronoun. */
+/** A pronoun such as "it" is never resolved, so a statement that begins with one names nothing; "this repo" is not a pronoun. */
 const pointsBack = (text: string): boolean => {
   const [first = '', second = ''] = analyse(text.slice(0, 200)).map(({ word }) => word)
   if (['this', 'that', 'these', 'those'].includes(first)) return second === '' || isFunctionWord(second)
@@ -132,7 +134,7 @@ const demonstratives = new Set('this these those'.split(' '))
 
 /**
  * Whether a statement has a reference that nothing in it resolves: a "his" or "them" has no word before it that it may
- * stand for, or a "this" points at something that was not named before it. "In this repo" and "this year" are resolved by
+ * refer to, or a "this" points at something that was not named before it. "In this repo" and "this year" are resolved by
  * the place and the date of the statement, and "those who" by what follows.
  */
 function pointsElsewhere(content: string): boolean {
@@ -194,14 +196,14 @@ function beginningOf(text: string): number {
 
 function statementsIn(sentence: MessageSentence): readonly Finding[] | 'announcement' {
   const begin = beginningOf(sentence.plain)
-  // "Actually, remember that …" is a request, whatever it corrects.
+  // "Actually, remember that …" is a request, not a correction.
   const cue = correctionCue.exec(sentence.plain.slice(begin))?.[0].length ?? 0
   const start = requestLength(sentence.plain.slice(begin + cue)) === null ? begin : begin + cue
   const text = sentence.plain.slice(start)
   const request = requestLength(text)
   if (request !== null) {
     if (text.slice(request).trim() === '' && /[:：]\s{0,4}$/u.test(text)) return 'announcement'
-    return [asked(sentence, start + request)]
+    return [requestedStatement(sentence, start + request)]
   }
   const first = identity(sentence, start) ?? instruction(sentence, start) ?? preference(sentence, start)
   const found = laterStatements(sentence, start, first !== null)
@@ -209,7 +211,7 @@ function statementsIn(sentence: MessageSentence): readonly Finding[] | 'announce
   else if (found.length === 0) return [correction(sentence, start) ?? []].flat()
   return found.map(({ finding, from, at }, index) => ({
     ...(finding.slot === undefined ? finding : (identity(sentence, at, found[index + 1]?.joint) ?? finding)),
-    ...placed(sentence, from, found[index + 1]?.joint),
+    ...placeContent(sentence, from, found[index + 1]?.joint),
     // "Got a call, my name is Bo": the clause before it may be a remark on it.
     ...(first === null && !found[0]?.isReason ? { isDoubtful: true } : {}),
   }))
@@ -254,20 +256,20 @@ function laterStatements(sentence: MessageSentence, start: number, isFound: bool
   return found
 }
 
-/** A statement in a list, which is also found by what the list is for. */
-function listed(sentence: MessageSentence, topic: readonly string[]): Finding {
-  const finding = asked(sentence, 0)
+/** A statement in a list, which is also found by the list's topic. */
+function listedStatement(sentence: MessageSentence, topic: readonly string[]): Finding {
+  const finding = requestedStatement(sentence, 0)
   if (finding.kind !== 'request' || topic.length === 0) return finding
   return { ...finding, aliases: [...statementNameOf(finding.content).aliases, ...topic] }
 }
 
-/** The statement to be remembered, from an offset in a sentence on: an instruction or identity where it is one. */
-function asked(sentence: MessageSentence, from: number): Finding {
+/** The statement to be remembered, from an offset in a sentence on: an instruction or identity if it is one. */
+function requestedStatement(sentence: MessageSentence, from: number): Finding {
   const begin = from + beginningOf(sentence.plain.slice(from))
   const start = begin + (requestLength(sentence.plain.slice(begin)) ?? 0)
   const inner = identity(sentence, start) ?? instruction(sentence, start)
   if (inner !== null) return inner
-  const { content, span } = placed(sentence, start)
+  const { content, span } = placeContent(sentence, start)
   const type = preference(sentence, start) === null ? 'entity' : 'preference'
   return { kind: 'request', type, subtype: null, about: isAboutPerson(content) ? 'person' : 'work', content, span }
 }
@@ -291,7 +293,7 @@ const remembers = [
   /^(?:(?:(?:a|an|one|my) )?(?:\p{L}{4,8} )?note (?:for (?:later|you|me|yourself|myself|next time|the future)|to (?:self|you|yourself|myself))|for later|for (?:future|later) reference|for the record|for next time|to remember|remember for later)\s?[:,–-]\s{0,4}/iu,
 ]
 
-/** The length of the "remember that" at the beginning of a text; null where there is none. */
+/** The length of the "remember that" at the beginning of a text; null if there is none. */
 function requestLength(text: string): number | null {
   const before = asksAgent.exec(text)?.[0].length ?? 0
   for (const pattern of remembers) {
@@ -315,14 +317,14 @@ const onCondition = /^(?:if|when|whenever|every time|each time|any ?time)\s(?<ow
 const noMore =
   /^(?:please )?(?:stop \p{L}{2,20}ing\s.*\b(?:every|each|any|always|again|answers?|repl(?:y|ies)|responses?)\b|(?:do not|don['’]?t)\s.*\b(?:again|anymore)\b)/iu
 
-/** "I always want short answers". Only what concerns answers: people also always want dessert. */
+/** "I always want short answers". Only about answers: people also always want dessert. */
 const wantsAlways = /^i (?:always|never) want (?!to\b)/iu
 
-/** "Always …", "never …", "from now on …", "when I ask for …, …": holds until further notice. */
+/** "Always …", "never …", "from now on …", "when I ask for …, …": applies until further notice. */
 function instruction(sentence: MessageSentence, start: number): Finding | null {
   const text = sentence.plain.slice(start)
   if (supposes.test(text) || !isInstruction(text)) return null
-  const { content, span } = placed(sentence, start)
+  const { content, span } = placeContent(sentence, start)
   const about = isAboutAnswers(content) ? 'person' : 'work'
   const found = { kind: 'instruction', type: 'preference', subtype: 'instruction', about, content, span } as const
   const bare = text.replace(addressed, '')
@@ -334,7 +336,7 @@ function instruction(sentence: MessageSentence, start: number): Finding | null {
 }
 
 /**
- * Whether something is said about a statement behind it: with several words in brackets, after a dash, or with a verb of its own that no
+ * Whether a remark follows a statement: several words in brackets, after a dash, or with a separate verb that no
  * conjunction subordinates ("never hang up is what the caller said").
  */
 const hasRemark = (text: string): boolean => {
@@ -353,7 +355,7 @@ const conjunctions = new Set(
   ),
 )
 
-/** Whether a text has a sentence that is to hold until further notice. */
+/** Whether a text has a sentence that applies until further notice. */
 export const isStandingInstruction = (text: string): boolean =>
   sentencesIn(text).some((sentence) => {
     const start = beginningOf(sentence.plain)
@@ -363,11 +365,11 @@ export const isStandingInstruction = (text: string): boolean =>
     return [instruction(sentence, from), ...found].some((finding) => finding?.kind === 'instruction')
   })
 
-/** Whether a statement holds wherever the person is: it is about them, or about the answers they want. */
+/** Whether a statement applies in every scope: it is about the person, or about the answers they want. */
 export const isPersonal = (text: string): boolean =>
   isAboutPerson(text) || (isStandingInstruction(text) && isAboutAnswers(text))
 
-/** Whether a text says who the person is or what they like: in their voice ("I prefer …") or about "the user". */
+/** Whether a text describes the person or their likings: in their voice ("I prefer …") or about "the user". */
 export const speaksForPerson = (text: string): boolean =>
   sentencesIn(text).some((sentence) => {
     const start = beginningOf(sentence.plain)
@@ -487,7 +489,7 @@ const identities: readonly (readonly [slot: Slot, pattern: RegExp, isValue: (val
   ],
 ]
 
-/** Nothing but the rest of the value: behind anything else, somebody else may be speaking ("…, says the label"). */
+/** Only the rest of the value: any other text may name another speaker ("…, says the label"). */
 const isBareEnd =
   /^(?:\s(?:[Tt]ime(?: ?zone)?|pronouns|for me|speaker|now|please))?(?:\s\([^\s()]{1,20}\))?[\s.!,;*_)"'”’]{0,8}$/u
 
@@ -502,7 +504,7 @@ function identity(sentence: MessageSentence, start: number, end = sentence.plain
     const found = { kind: 'identity', type: 'preference', subtype, about: 'person', slot } as const
     return {
       ...found,
-      ...placed(sentence, start),
+      ...placeContent(sentence, start),
       ...(isBareEnd.test(text.slice(match[0].length)) ? {} : { isDoubtful: true }),
     }
   }
@@ -518,7 +520,7 @@ function preference(sentence: MessageSentence, start: number): Finding | null {
   const match = prefers.exec(text)
   if (match === null || pointsBack(text.slice(match[0].length))) return null
   if (!saysSomething(text.slice(match[0].length))) return null
-  const { content, span } = placed(sentence, start)
+  const { content, span } = placeContent(sentence, start)
   const about = isAboutWork(content) ? 'work' : 'person'
   return { kind: 'preference', type: 'preference', subtype: null, about, content, span }
 }
@@ -538,7 +540,7 @@ const oldToNew = new RegExp(
 )
 
 /**
- * "Actually the port is 5433, not 5432". Whether a belief holds the old words is checked later. A sentence may also ask about a
+ * "Actually the port is 5433, not 5432". Whether a belief contains the old words is checked later. A sentence may also ask about a
  * change, deny it, or report somebody else's words, which shows at its beginning.
  */
 function correction(sentence: MessageSentence, start: number): Finding | null {
@@ -556,11 +558,15 @@ function correction(sentence: MessageSentence, start: number): Finding | null {
     hasValue: told === null,
   }
   const isDoubtful = told !== null && hasRemark(text.slice(told.index))
-  return { ...found, ...placed(sentence, start + cue), lead, ...(isDoubtful ? { isDoubtful } : {}) }
+  return { ...found, ...placeContent(sentence, start + cue), lead, ...(isDoubtful ? { isDoubtful } : {}) }
 }
 
 /** Part of a sentence, without markup around the whole of it and without a question mark at the end. */
-function placed({ start, text }: MessageSentence, from: number, to = text.length): Pick<Finding, 'content' | 'span'> {
+function placeContent(
+  { start, text }: MessageSentence,
+  from: number,
+  to = text.length,
+): Pick<Finding, 'content' | 'span'> {
   const content = text
     .slice(from, to)
     .replace(/[*_]{1,3}$/u, (mark) => (/[*_]/u.test(text[from - 1] ?? '') ? '' : mark))

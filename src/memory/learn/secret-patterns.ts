@@ -1,5 +1,5 @@
 import { accountNumberLength, isCardNumber } from './check-digits.ts'
-import { decoded } from './hidden-texts.ts'
+import { decodeWord } from './hidden-texts.ts'
 import { equalGroups, isLiteral, isMixed, isRandom, longSecrets, passwordOrKey, type Secret } from './random-words.ts'
 
 type SecretPattern = {
@@ -7,7 +7,7 @@ type SecretPattern = {
   readonly what: string
   /** Every text with a match has one of these, which are quick to look for. */
   readonly hint?: RegExp
-  /** What must hold of the match, or of its group `value` where it has one. */
+  /** A condition on the match, or on its group `value` if it has one. */
   readonly isSecret?: (value: string, match: RegExpExecArray) => boolean
 }
 
@@ -43,7 +43,7 @@ const patterns: readonly SecretPattern[] = [
   {
     pattern: /\bbasic\s{1,8}(?<value>[A-Za-z0-9+/]{8,}={0,2})/dgiu,
     what: 'a name and a password to log in with',
-    isSecret: (value) => (decoded(value)?.indexOf(':') ?? 0) > 0,
+    isSecret: (value) => (decodeWord(value)?.indexOf(':') ?? 0) > 0,
   },
   // Groups of digits as cards print them: 4 4 4 4, 4 6 5 and 4 6 4.
   {
@@ -121,7 +121,7 @@ const patterns: readonly SecretPattern[] = [
     what: 'a recovery code',
     hint: /recovery|backup|rescue|licen[cs]e|product/iu,
   },
-  // Several words, one of them a number: a count stands before a plural.
+  // Several words, one of them a number that does not count a plural.
   {
     pattern:
       /\bpass(?:word|code)(?:\s{1,4}(?:for|of|to|on)\s{1,4}[^:=\n,.]{1,60}?)?\s{0,4}(?:is|was|:|=)\s{0,4}(?<value>(?:[\p{L}\p{N}-]{2,20} ){1,5}[\p{L}\p{N}-]{2,20})(?=[,.;!?\n]|$)/dgiu,
@@ -130,7 +130,7 @@ const patterns: readonly SecretPattern[] = [
     isSecret: (value) =>
       /(?<![^ ])\d+(?![^ ]| \p{L}+s(?: |$))/iu.test(value) && !commonAfterIs.test(value.split(' ', 1)[0] as string),
   },
-  // "The secret is …" mostly tells no secret, so the value has to look like one.
+  // "The secret is …" mostly introduces no credential, so the value has to look like one.
   {
     pattern: /\bsecret["'”’`]?\s{0,4}(?:is|was|:|=)\s{0,4}["'“‘`]?(?<value>[^\s"'”’`,;]{6,200})/dgiu,
     what: passwordOrKey,
@@ -173,8 +173,8 @@ const patterns: readonly SecretPattern[] = [
     hint: markWithin,
     isSecret: (value) => isMixed(value) && markWithin.test(value),
   },
-  // "Das Passwort für den Router ist …": the word in other languages, followed by what is no plain word, or at once by a
-  // word of letters and digits.
+  // "Das Passwort für den Router ist …": the word in other languages, followed by a token that is not a plain word, or directly
+  // by a word of letters and digits.
   {
     pattern:
       /(?:(?<!\p{L})(?:passwort|kennwort|wlan-?schlüssel|contraseña|mot de passe|mdp|senha|palavra-passe|parola d['’]ordine|wachtwoord|lösenord|adgangskode|passord|salasana|hasł[oa]|hesl[oa]|jelsz[óa]|parolă|şifre|парол[ья])|密码|密碼|パスワード|비밀번호)(?:[^\n:=：]{0,60}?(?:\s(?:ist|lautet|war|es|(?:c['’])?est|é|è|is|är|er|on|to|je|este)\s|[:=：]|は|是)\s{0,4}["'“„«]?|\p{L}{0,4}\s{1,8}(?=[^\s"']{0,40}\d)(?=[^\s"']{0,40}\p{L}))(?<value>[^\s"'”“»]{4,200})/dgiu,
@@ -204,12 +204,12 @@ const credential =
 const phrase =
   /\b(?<kind>pass ?phrase|seed phrase|recovery phrase)\b(?:\s{1,4}(?:for|of|to|on|at|in)\s{1,4}[^:=\n]{1,60}?)?\s{0,4}(?:is|was|['’]s|=|:|->)\s{0,4}["'“‘`]?(?<value>[^\s"'”’`][^\n"”`;.!?]{0,400})/dgiu
 
-/** When a card expires; a secret only beside its number. */
+/** A card's expiry date; a secret only next to the card's number. */
 const expiry =
   /\b(?:exp(?:iry|ires|iration|\.)?(?: date)?|valid (?:thru|until|to))\s{0,4}:?\s{0,4}(?<value>\d{1,2}\s?[/-]\s?\d{2,4})\b/dgiu
 const accountNumber = /\b[A-Z]{2}\d{2}(?:[ -]?[A-Z0-9]){11,30}/giu
 
-/** The secrets of a text that can be read as it stands. They may overlap. */
+/** The secrets of a text that is not encoded. They may overlap. */
 export function secretsAsWritten(text: string): readonly Secret[] {
   const found = longSecrets(text)
   for (const { pattern, what, hint, isSecret } of patterns) {
@@ -268,12 +268,12 @@ function passwordColumns(line: string) {
   return mark === undefined || places.length === 0 ? null : { mark, count: cells.length, places }
 }
 
-/** So many characters around a password, in its paragraph, another one may stand. */
+/** Max distance of another password in the same paragraph. */
 const besideCharacters = 200
 
 /**
- * Words that look like passwords, beside one. Credentials come in groups, and not each of them is called what it is in a
- * language that is known here.
+ * Words near a password that look like one too. Credentials come in groups, and the label of one may be in a language
+ * that these patterns do not know.
  */
 const passwordsBeside = (text: string, found: readonly Secret[]): readonly Secret[] =>
   found

@@ -14,7 +14,7 @@ if (!isThere)
 
 type Turns = { readonly people: Set<string>; readonly others: Set<string> }
 
-/** Every text of a turn in these files: what was said, or what a tool was asked and answered. */
+/** Every text of a turn in these files: messages, tool calls and tool results. */
 function addTurns(value: unknown, turns: Turns, speaker = ''): void {
   if (Array.isArray(value)) for (const one of value) addTurns(one, turns, speaker)
   else if (value !== null && typeof value === 'object') {

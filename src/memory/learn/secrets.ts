@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { decoded, disguise, encodedWord, type Place, withoutDisguise } from './hidden-texts.ts'
+import { decodeWord, disguise, encodedWord, type Place, withoutDisguise } from './hidden-texts.ts'
 import { longWords, type Secret } from './random-words.ts'
 import { secretsAsWritten } from './secret-patterns.ts'
 
@@ -19,7 +19,7 @@ function encodedSecrets(text: string): readonly Secret[] {
   const found: Secret[] = []
   if (!longWords(text).some(({ word }) => word.length >= 20)) return found
   for (const { index, 0: word } of text.matchAll(encodedWord)) {
-    const plain = decoded(word)
+    const plain = decodeWord(word)
     const [secret] = plain === null ? [] : secretsAsWritten(plain)
     if (secret !== undefined) found.push({ start: index, end: index + word.length, what: secret.what })
   }
@@ -29,7 +29,7 @@ function encodedSecrets(text: string): readonly Secret[] {
 /** In order, without punctuation at the end; those that overlap are one. */
 function withoutOverlaps(text: string, found: readonly Secret[]): readonly Secret[] {
   const merged: Secret[] = []
-  for (const secret of found.toSorted((one, other) => one.start - other.start || other.end - one.end)) {
+  for (const secret of found.toSorted((a, b) => a.start - b.start || b.end - a.end)) {
     let { end } = secret
     while (end > secret.start && /[.,;:)\s]/u.test(text[end - 1] as string)) end -= 1
     const last = merged.at(-1)
@@ -40,7 +40,7 @@ function withoutOverlaps(text: string, found: readonly Secret[]): readonly Secre
   return merged
 }
 
-/** What kind of secret a text holds, in words; null when it holds none. */
+/** Describes the kind of secret in a text; null if there is none. */
 export const secretIn = (text: string): string | null => secretsIn(text)[0]?.what ?? null
 
 /** Replaces every character of a secret, so that offsets do not change. */
@@ -50,12 +50,12 @@ const mask = '\u2588'
 export const hasMask = (text: string): boolean => text.includes(mask)
 
 /** The text with its secrets masked; of the same length. */
-export const masked = (text: string): string => replaced(text, (length) => mask.repeat(length))
+export const maskSecrets = (text: string): string => replaceSecrets(text, (length) => mask.repeat(length))
 
 /** The text for display: an ellipsis in place of each secret. */
-export const redacted = (text: string): string => replaced(text, () => '…')
+export const redactSecrets = (text: string): string => replaceSecrets(text, () => '…')
 
-function replaced(text: string, by: (length: number) => string): string {
+function replaceSecrets(text: string, by: (length: number) => string): string {
   const parts: string[] = []
   let at = 0
   for (const { start, end } of secretsIn(text)) {
@@ -65,18 +65,18 @@ function replaced(text: string, by: (length: number) => string): string {
   return parts.join('') + text.slice(at)
 }
 
-/** An id that holds no secret: a digest stands for one that does, so that different ids stay different. */
+/** Replaces an id that contains a secret by a digest, so that different ids stay different. */
 export const idWithoutSecret = (id: string): string =>
   secretIn(id) === null ? id : `sha256-${createHash('sha256').update(id).digest('hex')}`
 
-/** The texts of a statement, as far as it has them. Texts and lists of texts are read, whatever their field. */
+/** The texts of a statement, as far as it has them. Texts and lists of texts in every field are read. */
 export type StatementTexts = {
   readonly name?: string | undefined
   readonly content?: string | undefined
   readonly [field: string]: unknown
 }
 
-/** The kind of a secret in a statement, in words. Null when it has none, or none that `known` does not hold already. */
+/** Describes the kind of secret in a statement. Null if it has none that is not already in `known`. */
 export function secretTold(told: StatementTexts, known: StatementTexts | null = null): string | null {
   const knownText = known === null ? '' : textsOf(known).join('\n')
   for (const text of textsOf(told)) {
@@ -86,7 +86,7 @@ export function secretTold(told: StatementTexts, known: StatementTexts | null = 
   return null
 }
 
-/** Name and content are also read together: a number is a secret only beside a name such as "PIN". */
+/** Name and content are also read together: a number is a secret only with a name such as "PIN". */
 function textsOf({ name, content, ...others }: StatementTexts): readonly string[] {
   const beside = name === undefined || content === undefined ? [] : [`${name}: ${content}`]
   return [...beside, name, content, ...Object.values(others).flat()].filter((text) => typeof text === 'string')

@@ -16,11 +16,11 @@ type Draft = {
   readonly name: string
   readonly content: string
   readonly aliases: readonly string[]
-  /** Whether the document calls it that; otherwise the name gives way to what has it already. */
+  /** Whether the document gives the name. A derived name is changed if another belief has it. */
   readonly isGiven: boolean
 }
 
-/** Headings that say nothing about what is below them. */
+/** Headings that do not describe their section. */
 const generic =
   /^(?:notes?|misc(?:ellaneous)?|general|overview|introduction|summary|memory|memories|facts?|info(?:rmation)?|context|rules?|guidelines?|instructions?|preferences?|decisions?|relations?|(?:open )?questions?|todos?|tasks?|other|details|background|new|more|user|project|about.*|readme|important|key .*)$/iu
 
@@ -60,7 +60,7 @@ export async function readMarkdown(
       const value = {
         name,
         content: draft.content,
-        // Of the aliases that were derived, everyday words say nothing.
+        // Everyday words are too common to be derived aliases.
         aliases: draft.aliases.filter(
           (alias) => draft.statement.aliases.includes(alias) || everydayReason(alias) === null,
         ),
@@ -87,12 +87,12 @@ function draftOf(statement: DocumentStatement, siblings: number): Draft {
   const aliases = [...statement.aliases, ...named.aliases]
   const isNear = context !== null && context === statement.context.at(-1)
   if (named.isGiven || !isNear || siblings > maxBelowHeading) return { ...named, statement, aliases }
-  // The only thing said below a heading is what the heading is about.
+  // The only statement of a section is named after the heading.
   if (siblings === 1) return { ...named, statement, name: context, aliases: [...aliases, named.name], isGiven: true }
   return { ...named, statement, aliases: [...aliases, context] }
 }
 
-/** The same name for different things, as with a port below each of two headings: the heading tells them apart. */
+/** The same name for different things, such as a port in each of two sections: the heading is added to tell them apart. */
 function distinctNames(drafts: readonly Draft[]): readonly Draft[] {
   const keyOf = ({ name, statement }: Draft): string => JSON.stringify([nameKey(name), statement.scopes])
   const groups = Map.groupBy(drafts, keyOf)

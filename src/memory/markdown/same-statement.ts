@@ -26,7 +26,7 @@ export async function freeNameFor(
   }
 }
 
-/** The belief that makes the same statement in one of the scopes, whatever its name. */
+/** The belief with the same statement in one of the scopes, under any name. */
 export async function sameStatement(
   { store }: Pick<Ports, 'store'>,
   { user, scopes, content }: { readonly user: string; readonly scopes: readonly string[]; readonly content: string },

@@ -11,7 +11,7 @@ type Root = ReturnType<typeof fromMarkdown>
 type Node = Root['children'][number]
 type ListItem = Extract<Node, { type: 'list' }>['children'][number]
 
-/** One statement of a document, with what its place in it says. */
+/** One statement of a document, with its context in the document. */
 export type DocumentStatement = {
   /** From 1. */
   readonly line: number
@@ -22,13 +22,13 @@ export type DocumentStatement = {
   readonly aliases: readonly string[]
   readonly scopes: readonly string[] | null
   readonly type: BeliefType | null
-  /** The headings above it, and what introduced the list it is in; the nearest last. */
+  /** The headings above it and the text that introduces its list; the nearest last. */
   readonly context: readonly string[]
   /** Which part of the document it belongs to: statements of one section have the same. */
   readonly section: number
 }
 
-/** A line with the marks of so many quotes and lists. Parsing it would take time with the square of their number. */
+/** A line with more than 100 markers of quotes and lists. Parsing takes quadratic time in their number. */
 const tooDeep = /^(?:[ \t]{0,8}(?:>|[*+-][ \t]|\d{1,9}[.)][ \t])){101}/mu
 
 /** Every statement of a document: list items, paragraphs and rows of tables, in their own words. */
@@ -101,7 +101,7 @@ function readDocument(text: string): readonly DocumentStatement[] {
   }
 
   function readParagraph(node: Node, context: readonly string[]): void {
-    const text = dedented(withoutComments(sourceOf(node)))
+    const text = dedent(withoutComments(sourceOf(node)))
     const rows = tableRows(text)
     if (rows !== null) {
       for (const { name, content, row } of rows) add(lineOf(node) + row, { name, content }, context)
@@ -109,9 +109,9 @@ function readDocument(text: string): readonly DocumentStatement[] {
     else add(lineOf(node), readItemText(text, []), context)
   }
 
-  /** A block of code belongs to what stands right before it; alone it is named by what is above it. */
+  /** A block of code belongs to the text right before it; without one it is named by its heading. */
   function readCode(node: Node, context: readonly string[]): void {
-    const code = dedented(sourceOf(node))
+    const code = dedent(sourceOf(node))
     const before = statements.at(-1)
     if (intro !== null) {
       add(lineOf(node), { name: intro, content: code }, context)
@@ -128,7 +128,7 @@ function readDocument(text: string): readonly DocumentStatement[] {
       for (const child of item.children) readNode(child, context)
       return
     }
-    const head = dedented(withoutComments(sourceOf(first)))
+    const head = dedent(withoutComments(sourceOf(first)))
     const lists = others.filter((child) => child.type === 'list')
     if (/[:：](?:\*\*)?$/u.test(head) && lists.length > 0) {
       const above = withoutMarkup(head.replace(/[:：]((?:\*\*)?)$/u, '$1'))
@@ -187,19 +187,19 @@ function readItemText(head: string, rest: readonly string[]) {
 
 const lineOf = (node: { readonly position?: Node['position'] }): number => node.position?.start.line ?? 1
 
-/** Lines of a paragraph in a list or quotation without what puts them there. */
-const dedented = (text: string): string =>
+/** Lines of a paragraph in a list or quotation without their indentation and markers. */
+const dedent = (text: string): string =>
   text
     .split(/\r\n|\n|\r/u)
     .map((line, index) => (index === 0 ? line : line.replace(/^[ \t]*(?:>[ \t]?)?/u, '')))
     .join('\n')
     .trim()
 
-/** An entry of a table of contents, or a picture: it points at something and says nothing. */
+/** An entry of a table of contents, or a picture: it is a reference without a statement. */
 const isPointer = (text: string): boolean =>
   /^(?:\[\[?_?toc_?\]\]?|!?\[[^\]\n]*\](?:\(#[^)\n]*\)|\([^)\n]*\.(?:png|jpe?g|gif|svg|webp)\)))$/iu.test(text.trim())
 
-/** A row of a table: what its first cell names, and what the others say of it. */
+/** A row of a table: the subject in its first cell, and the statement in the others. */
 type TableRow = { readonly name: string; readonly content: string; readonly row: number }
 
 const divider = /^\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?$/u

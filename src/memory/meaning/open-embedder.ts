@@ -51,7 +51,7 @@ async function openHttpEmbedder(server: { url: string; model: string; name: stri
     })
     if (data.length !== texts.length)
       throw wrongAnswer(name, `${texts.length} texts were sent and ${data.length} vectors came back`)
-    const inOrder = data.toSorted((one, other) => one.index - other.index)
+    const inOrder = data.toSorted((a, b) => a.index - b.index)
     return inOrder.map(({ embedding }) => Float32Array.from(embedding))
   }
 

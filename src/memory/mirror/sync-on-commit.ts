@@ -48,7 +48,7 @@ export function syncOnCommit<AnyStore extends Store>(
   return { ...ports, store: synced, afterCommit, catchUp }
 }
 
-/** Syncs the mirror where there is one, after a change that went past `commit`. Returns the error, if it failed. */
+/** Syncs the mirror, if there is one, after a change that bypassed `commit`. Returns the error, if it failed. */
 export async function syncIfThere(
   ports: Ports,
   { dir, user }: Pick<MirrorSyncOptions, 'dir' | 'user'>,
@@ -67,7 +67,7 @@ function openSyncQueue(ports: Ports, { make, onProblem, ...request }: MirrorSync
   let mustMake = make
   let mustSettle = false
 
-  /** A sync that has not begun yet will see this change too, so many changes at once share it. Those that wait for their turn come first. */
+  /** A sync that has not begun yet will see this change too, so many changes at once share it. Syncs that already wait run first. */
   function sync(): Promise<void> {
     next ??= working.then(async () => {
       await nextTurn()

@@ -7,7 +7,7 @@ export type WatchRequest = Pick<MirrorRequest, 'dir' | 'user' | 'authority'> & {
 /** File events get lost and the store sends none, so both are looked at. A sync without changes costs a few milliseconds. */
 const pollMs = 500
 
-/** Syncs a mirror until the signal. Yields every sync that changed something or what waits for a person, and every error. */
+/** Syncs a mirror until the signal. Yields every sync that changed the file, the store or the review list, and every error. */
 export async function* watchMirror(ports: Ports, { signal, ...request }: WatchRequest): AsyncGenerator<Synced | Error> {
   let reported = waitingText({ held: null, refused: [], undecided: [], conflicts: [] })
   while (!signal.aborted) {

@@ -3,8 +3,14 @@ import type { FoundToken } from '../../beliefs/access-store.ts'
 import { principalOf } from './access.ts'
 
 const token: FoundToken = {
-  ...{ id: 't-1', kind: 'person', person: 'ann', scopes: [], label: '' },
-  ...{ createdAt: '2026-03-01T12:00:00.000Z', lastUsedAt: null, revokedAt: null },
+  id: 't-1',
+  kind: 'person',
+  person: 'ann',
+  scopes: [],
+  label: '',
+  createdAt: '2026-03-01T12:00:00.000Z',
+  lastUsedAt: null,
+  revokedAt: null,
   teams: [
     { team: 'platform', role: 'owner' },
     { team: 'ops', role: 'reader' },
@@ -14,7 +20,9 @@ const token: FoundToken = {
 describe('the memory that a token opens', () => {
   it('is that of a person with all of their teams', () => {
     expect(principalOf(token)).toMatchObject({
-      ...{ person: 'ann', isAgent: false, teams: token.teams },
+      person: 'ann',
+      isAgent: false,
+      teams: token.teams,
       scopes: ['user:universal', 'team:platform', 'team:ops'],
     })
   })
@@ -23,7 +31,9 @@ describe('the memory that a token opens', () => {
     const scopes = ['project:ledger', 'team:ops/alerts', 'team:former']
 
     expect(principalOf({ ...token, kind: 'agent', scopes })).toMatchObject({
-      ...{ person: 'ann', isAgent: true, teams: [{ team: 'ops', role: 'reader' }] },
+      person: 'ann',
+      isAgent: true,
+      teams: [{ team: 'ops', role: 'reader' }],
       scopes: ['project:ledger', 'team:ops/alerts'],
     })
   })

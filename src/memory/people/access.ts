@@ -3,7 +3,7 @@ import type { AccessStore, AccessToken, FoundToken, Person, Role, Team } from '.
 import { parseScopes, teamOf, teamOwner, universalScope } from '../../beliefs/scope.ts'
 import { conflict, invalid, notFound } from '../../errors.ts'
 import { forget } from '../change/forget.ts'
-import { change, erased } from '../change/transaction.ts'
+import { change, eraseChange } from '../change/transaction.ts'
 import type { Ports } from '../ports.ts'
 
 /** Begins every token, so that people and programs that look for secrets recognise one. */
@@ -51,7 +51,7 @@ export function parseName(text: string, of: 'person' | 'team'): string {
   )
 }
 
-/** Adds a person. With `takeOver`, also where the name has a memory already, which is then theirs. */
+/** Adds a person. With `takeOver`, also if the name has a memory already, which is then theirs. */
 export async function addPerson(
   ports: AccessPorts,
   { name, takeOver = false }: { readonly name: string; readonly takeOver?: boolean },
@@ -123,7 +123,7 @@ export async function revokeToken(
   throw notFound(`There is no token "${id.slice(0, 80)}".`, '`credence token list` lists them.')
 }
 
-/** Makes a team with its first owner. With `takeOver`, also where the name has a memory already. */
+/** Creates a team with its first owner. With `takeOver`, also if the name has a memory already. */
 export async function createTeam(
   ports: AccessPorts,
   { name, owner, takeOver = false }: { readonly name: string; readonly owner: string; readonly takeOver?: boolean },
@@ -168,7 +168,7 @@ export type Principal = {
   readonly tokenId: string
   readonly person: string
   readonly isAgent: boolean
-  /** Active where a request names no scope: of an agent all it may name. Those of teams are at the end. */
+  /** Active if a request names no scope; for an agent, all scopes it may name. Team scopes come last. */
   readonly scopes: readonly string[]
   /** The teams of the person; of an agent only those that its token names. */
   readonly teams: readonly { readonly team: string; readonly role: Role }[]
@@ -190,7 +190,7 @@ export function principalOf({ id, kind, person, scopes, teams }: FoundToken): Pr
 const author = { actor: 'person', origin: 'admin' } as const
 const everything = { limit: Number.MAX_SAFE_INTEGER, offset: 0 }
 
-/** Removes every text of an owner: beliefs whatever their status, turns, and what was undone. The journal keeps receipts. */
+/** Removes every text of an owner: beliefs of any status, turns, and undone changes. The journal keeps receipts. */
 async function eraseMemory(ports: Ports, user: string): Promise<void> {
   const { store } = ports
   await change<null>(
@@ -201,7 +201,7 @@ async function eraseMemory(ports: Ports, user: string): Promise<void> {
       const { items: turns } = await store.listTurns({ user }, everything)
       if (beliefs.length + turns.length === 0) return { kind: 'nothing', result: null }
       const forgottenTurns = turns.map(({ id }) => id)
-      return { kind: 'forget', changes: beliefs.map(erased), forgottenTurns, result: () => null }
+      return { kind: 'forget', changes: beliefs.map(eraseChange), forgottenTurns, result: () => null }
     },
     async () => null,
   )

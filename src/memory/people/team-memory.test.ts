@@ -58,7 +58,7 @@ describe('a recall of a member', () => {
         expect(new Map(whole.relevant.map((hit) => [hit.belief.id, hit.score]))).toEqual(scores)
         expect(whole.relevant.map(({ score }) => score)).toEqual([...scores.values()].sort((a, b) => b - a))
         expect(small.pinned.length + small.relevant.length).toBeLessThanOrEqual(maxBeliefs)
-        // What teams pin takes no room from what the person pinned.
+        // Beliefs pinned by teams take no room from those pinned by the person.
         const room = Math.min(maxBeliefs, defaultBudget.maxPinned)
         const ownPins = alone[0]?.pinned.slice(0, room) ?? []
         expect(small.pinned.slice(0, ownPins.length)).toEqual(ownPins)
@@ -102,10 +102,8 @@ it('a team commits no belief outside of its scopes, whatever the call', async ()
 it('a reader changes nothing and a writer forgets nothing', async () => {
   const { joined } = await memories([], [{ name: 'heron', content: 'a bird', pinned: false }])
   const team = joined.get('t0') as Memory
-  const [reader, writer] = [
-    teamMemory(team, { team: 't0', role: 'reader' }),
-    teamMemory(team, { team: 't0', role: 'writer' }),
-  ]
+  const reader = teamMemory(team, { team: 't0', role: 'reader' })
+  const writer = teamMemory(team, { team: 't0', role: 'writer' })
 
   await expect(reader.remember({ content: 'No.' })).rejects.toMatchObject({ code: 'forbidden' })
   await expect(writer.forget('heron')).rejects.toMatchObject({ code: 'forbidden' })

@@ -7,7 +7,7 @@ import { ContextBudget, parseBudget } from '../recall/budget.ts'
 import type { Context, Prelude } from '../recall/context.ts'
 import { requirePage, type SearchHit } from '../recall/search.ts'
 
-/** The least role for each call of a team's memory. `none`: what people say is their own, so a team has no turns. */
+/** The minimum role for each call of a team's memory. `none`: turns belong to people, so a team has none. */
 // biome-ignore format: a table, by role
 const least: Readonly<Record<Exclude<keyof Memory, 'close'>, Role | 'none'>> = {
   recall: 'reader', search: 'reader', why: 'reader', remedies: 'reader', suggestAliases: 'reader', get: 'reader', list: 'reader',
@@ -51,12 +51,12 @@ export function teamMemory(memory: Memory, { team, role }: { readonly team: stri
 /** A user of the memories of teams: a person, or an agent of theirs. */
 export type Member = {
   readonly person: string
-  /** Active where a call names no scope, those of teams among them. */
+  /** Active if a call names no scope; includes team scopes. */
   readonly scopes: readonly string[]
   readonly teams: readonly { readonly team: string; readonly role: Role }[]
 }
 
-/** A team's memory as a member uses it. Who wrote something in a team is said by name. */
+/** A team's memory for one member. Changes record the member's name. */
 export function memoryOfTeam(ports: Ports, { person, scopes, teams }: Member, team: string, author: Author): Memory {
   const membership = teams.find((one) => one.team === team)
   if (membership === undefined)
@@ -72,7 +72,7 @@ export function memoryOfTeam(ports: Ports, { person, scopes, teams }: Member, te
   return teamMemory({ ...memory, close: async () => {} }, membership)
 }
 
-/** The memory of a person together with those of their teams. A name is looked for first where the first scope is. */
+/** The memory of a person together with those of their teams. A name is looked up first in the memory of the first scope. */
 export function memberMemory(own: Memory, ports: Ports, member: Member, author: Author): Memory {
   const teams = new Map(member.teams.map(({ team }) => [team, memoryOfTeam(ports, member, team, author)]))
   return joinedMemory({ own, teams }, { agentShare: ports.agentShare, scopes: member.scopes })
@@ -85,8 +85,8 @@ type JoinOptions = { readonly agentShare?: number | undefined; readonly scopes?:
 
 /**
  * A memory that recalls, searches and lists open decisions in all of them, and writes to the one that a scope or a belief belongs
- * to. The journal and undo are those of the first scope. Everything else is about the person's own memory, which also keeps what is
- * said where a team is at home.
+ * to. The journal and undo are those of the first scope. Everything else concerns the person's own memory, which also stores the turns
+ * of team scopes.
  */
 export function joinedMemory({ own, teams }: JoinedMemory, { agentShare, scopes = [] }: JoinOptions = {}): Memory {
   return {
@@ -102,7 +102,7 @@ export function joinedMemory({ own, teams }: JoinedMemory, { agentShare, scopes 
       for (const [memory, scopes] of parts.teams)
         contexts.push(await memory.recall(message, { ...options, ...scopesOf(scopes) }))
       const shown = options.scopes === undefined ? {} : { scopes: options.scopes }
-      return { ...merged(contexts, parseBudget(options.budget, agentShare)), ...shown }
+      return { ...mergeContexts(contexts, parseBudget(options.budget, agentShare)), ...shown }
     },
     search: async (query, options = {}) => {
       const parts = split(options.scopes, teams)
@@ -117,7 +117,7 @@ export function joinedMemory({ own, teams }: JoinedMemory, { agentShare, scopes 
       const isExact = ({ strength }: SearchHit): boolean => strength === 'exact'
       const hits = results
         .flatMap(({ beliefs }) => beliefs)
-        .sort((one, other) => Number(isExact(other)) - Number(isExact(one)) || other.score - one.score)
+        .sort((a, b) => Number(isExact(b)) - Number(isExact(a)) || b.score - a.score)
       return {
         beliefs: hits.slice(offset, offset + limit),
         total: results.reduce((sum, { total }) => sum + total, 0),
@@ -131,7 +131,7 @@ export function joinedMemory({ own, teams }: JoinedMemory, { agentShare, scopes 
 
 const scopesOf = (scopes: readonly string[] | undefined) => (scopes === undefined ? {} : { scopes })
 
-/** A team has no conversations: what is said in a scope of one is kept for the person, everywhere. */
+/** A team has no conversations: turns in a team scope are stored in the person's memory, for all scopes. */
 function ofPerson<Options extends { readonly scopes?: readonly string[] }>(options?: Options): Options | undefined {
   if (options?.scopes === undefined) return options
   const scopes = options.scopes.filter((scope) => teamOf(scope) === null)
@@ -199,7 +199,7 @@ function decisions(memories: readonly Memory[]) {
       const pages = await everywhere(async (memory) => [await memory.review(page)])
       const items = pages
         .flatMap((one) => one.items)
-        .sort((one, other) => Date.parse(other.at) - Date.parse(one.at))
+        .sort((a, b) => Date.parse(b.at) - Date.parse(a.at))
         .slice(offset, offset + limit)
       return { items, total: pages.reduce((sum, { total }) => sum + total, 0) }
     },
@@ -226,7 +226,7 @@ function byReference(own: Memory, teams: Teams, [first]: readonly string[]): Par
         return memory
       } catch (error) {
         if (!(error instanceof MemoryError)) throw error
-        // Several beliefs are meant: the call itself says which.
+        // The reference is ambiguous: the call itself reports the choices.
         if (error.code === 'conflict') return memory
         if (error.code !== 'not_found') throw error
       }
@@ -241,7 +241,7 @@ function byReference(own: Memory, teams: Teams, [first]: readonly string[]): Par
     },
   ])
   return {
-    // Each passes on what the call of the same name takes and returns.
+    // Each forwards the arguments and result of the call of the same name.
     ...(Object.fromEntries(calls) as Partial<Memory>),
     undo: (event, options) => home.undo(event, options),
     events: (options) => home.events(options),
@@ -252,13 +252,13 @@ function byReference(own: Memory, teams: Teams, [first]: readonly string[]): Par
 }
 
 /** One context: the person's own lines come first, relevant ones by score, within one budget. */
-function merged(contexts: readonly Context[], limits: ReturnType<typeof parseBudget>): Context {
+function mergeContexts(contexts: readonly Context[], limits: ReturnType<typeof parseBudget>): Context {
   const [own, ...shared] = contexts as [Context, ...Context[]]
   const budget = new ContextBudget(limits)
   const questions = budget.takeQuestions(contexts.flatMap((one) => one.questions))
   const pinned = budget.takePinned(contexts.flatMap((one) => one.pinned))
   // The sort is stable: of equal scores the person's own come first. Participants of a relation have the score 0.
-  const byScore = contexts.flatMap((one) => one.relevant).toSorted((one, other) => other.score - one.score)
+  const byScore = contexts.flatMap((one) => one.relevant).toSorted((a, b) => b.score - a.score)
   const relevant = budget.takeRelevant(byScore)
   const nearMisses = contexts.flatMap((one) => one.nearMisses ?? [])
   const namedAnyway = contexts.flatMap((one) => one.namedAnyway ?? [])

@@ -8,7 +8,7 @@ import { formAt, formKeys } from '../../search/forms.ts'
 import { type Link, type Linked, linkMessage } from '../../search/link.ts'
 import { cutMessage, endsOf, isTooLong, placeInWhole } from '../../search/message.ts'
 import { type Score, scoreLinks } from '../../search/score.ts'
-import { partsOf, Slices } from '../../search/slices.ts'
+import { partsOf, TimeSlices } from '../../search/slices.ts'
 import type { Push } from '../../search/turns/push.ts'
 import type { PushedQuote } from '../../search/turns/quotes.ts'
 import { meaningFor } from '../conversation/meaning-for.ts'
@@ -124,10 +124,10 @@ export async function assemble(
   const named = new Set([...candidates, ...participants].map(({ belief }) => belief.id))
   const corrections = correctionsIn(retirements).filter(({ belief: { id } }) => !named.has(id) && !pinnedIds.has(id))
   const relevant: RelevantBelief[] = []
-  const slices = new Slices()
+  const slices = new TimeSlices()
   for (const one of budget.takeRelevant<Candidate | RelevantBelief>([...candidates, ...participants, ...corrections])) {
     relevant.push('scored' in one ? relevantBelief(message, linked, one) : one)
-    if (slices.areOver) await slices.pause()
+    if (slices.isOver) await slices.pause()
   }
 
   const shown = { prelude: preludeOf(standing, limits.maxPrelude), pinned, relevant, questions }
@@ -248,9 +248,7 @@ const knownPins = new WeakMap<readonly Belief[], Pins>()
 function pinsInOrder(pinned: readonly Belief[]): Pins {
   const known = knownPins.get(pinned)
   if (known !== undefined) return known
-  const sorted = pinned.toSorted(
-    (one, other) => Number(other.editedByPerson) - Number(one.editedByPerson) || byRecency(one, other),
-  )
+  const sorted = pinned.toSorted((a, b) => Number(b.editedByPerson) - Number(a.editedByPerson) || byRecency(a, b))
   const pins = {
     questions: sorted.filter(({ type }) => type === 'open_question'),
     beliefs: sorted.filter(({ type }) => type !== 'open_question'),
@@ -268,7 +266,7 @@ async function rankedCandidates(
   { links, population }: Linked,
   { view, pinnedIds, limits }: { view: Viewpoint; pinnedIds: ReadonlySet<string>; limits: Budget },
 ): Promise<readonly Candidate[]> {
-  const slices = new Slices()
+  const slices = new TimeSlices()
   const mayBeRelevant = ({ posting }: Link): boolean =>
     !posting.pinned &&
     !pinnedIds.has(posting.beliefId) &&
@@ -278,7 +276,7 @@ async function rankedCandidates(
   const scores = await scoreLinks(possible, population)
   const scored = possible
     .map((link, at) => ({ link, score: scores[at] as Score }))
-    .sort((one, other) => other.score.value - one.score.value)
+    .sort((a, b) => b.score.value - a.score.value)
   const beliefs = new Map<string, Belief>()
   let inReach: typeof scored = []
   // Beliefs of agents that exceed their share leave room for others that score less.
@@ -291,7 +289,7 @@ async function rankedCandidates(
       // It may have changed since the message was linked, which takes several slices where it is long.
       for (const belief of await store.getMany(view.user, part))
         if (isCurrent(belief) && isInView(belief, view)) beliefs.set(belief.id, belief)
-      if (slices.areOver) await slices.pause()
+      if (slices.isOver) await slices.pause()
     }
     const byAgents = [...beliefs.values()].filter(isByAgent).length
     if (beliefs.size - Math.max(0, byAgents - limits.maxFromAgents) >= limits.maxBeliefs) break
@@ -301,7 +299,7 @@ async function rankedCandidates(
       const belief = beliefs.get(link.posting.beliefId)
       return belief === undefined ? [] : [{ belief, link, score: score.value, scored: score }]
     })
-    .sort((one, other) => other.score - one.score || byRecency(one.belief, other.belief))
+    .sort((a, b) => b.score - a.score || byRecency(a.belief, b.belief))
 }
 
 function relevantBelief(message: string, linked: Linked, candidate: Candidate): RelevantBelief {
@@ -328,13 +326,12 @@ function matchesOf(
 }
 
 /** Most recently reinforced first, then by name; scopes and id only make the order total. */
-const byRecency = (one: Belief, other: Belief): number =>
-  // To read a time takes longer than all the rest, and what was imported together has the same.
-  (one.reinforcement.at !== other.reinforcement.at &&
-    Date.parse(other.reinforcement.at) - Date.parse(one.reinforcement.at)) ||
-  compareStrings(nameKey(one.name), nameKey(other.name)) ||
-  compareStrings(one.scopes.join(' '), other.scopes.join(' ')) ||
-  compareStrings(one.id, other.id)
+const byRecency = (a: Belief, b: Belief): number =>
+  // Parsing a time takes longer than all other comparisons, and beliefs that were imported together have the same time.
+  (a.reinforcement.at !== b.reinforcement.at && Date.parse(b.reinforcement.at) - Date.parse(a.reinforcement.at)) ||
+  compareStrings(nameKey(a.name), nameKey(b.name)) ||
+  compareStrings(a.scopes.join(' '), b.scopes.join(' ')) ||
+  compareStrings(a.id, b.id)
 
 /** One hop from every relation that was named: its participants in view, after everything named directly. */
 async function participantsOf(

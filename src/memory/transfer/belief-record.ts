@@ -212,7 +212,7 @@ const object = (fields: Fields, name: string): Fields =>
   field(fields, name, 'an object', (value) => (isObject(value) ? new Map(Object.entries(value)) : undefined)) ??
   new Map()
 
-/** A belief read from a file, and where in the file it stood. */
+/** A belief read from a file, and its position in the file. */
 export type PlacedRecord = { readonly place: string; readonly record: BeliefRecord }
 
 export type ReadRequest = {
@@ -280,7 +280,7 @@ function requireJson(text: string, place: string): unknown {
   }
 }
 
-/** Says where in the file an error lies. */
+/** Adds the position in the file to an error. */
 function withPlace<Value>(place: string, read: () => Value): Value {
   try {
     return read()

@@ -25,7 +25,7 @@ describe('an export', () => {
     expect(await take(copy, file)).toMatchObject({ ...nothing, added: file.length })
 
     const plain = (beliefs: readonly Belief[]) =>
-      beliefs.map(({ version: _, ...rest }) => rest).sort((one, other) => (one.id < other.id ? -1 : 1))
+      beliefs.map(({ version: _, ...rest }) => rest).sort((a, b) => (a.id < b.id ? -1 : 1))
     expect(plain(await exported(copy))).toEqual(plain(file))
     expect(await take(copy, file)).toEqual({ ...nothing, unchanged: file.length, warnings: [], events: [] })
   })

@@ -3,10 +3,10 @@ import { type ActorKind, authorityOf, type Belief, isCurrent, mayChange } from '
 import { holdsName, isSameStatement, nameKey } from '../../beliefs/identity.ts'
 import type { BeliefChange } from '../../beliefs/journal.ts'
 import { invalid } from '../../errors.ts'
-import { partsOf, Slices } from '../../search/slices.ts'
+import { partsOf, TimeSlices } from '../../search/slices.ts'
 import { reasonToWait, requireRoomForDocuments } from '../change/authority.ts'
-import { adds, enriched, inherit, isSameWish, superseded } from '../change/remember.ts'
-import { type ChangeRequest, change, revised } from '../change/transaction.ts'
+import { adds, inherit, isSameWish, mergeStatement, supersedeBelief } from '../change/remember.ts'
+import { type ChangeRequest, change, reviseChange } from '../change/transaction.ts'
 import { secretTold } from '../learn/secrets.ts'
 import type { Author, Ports } from '../ports.ts'
 import { type BeliefRecord, type PlacedRecord, readRecords } from './belief-record.ts'
@@ -22,8 +22,8 @@ export type ImportRequest = Omit<ChangeRequest, 'key'> & {
   /** For beliefs that name no scope. */
   readonly scopes: readonly string[]
   /**
-   * The person vouches for the text, such as an export of their own: every belief keeps the authority it was written
-   * with. Otherwise it has that of a document at most, and what only a person may say waits for review.
+   * The person vouches for the text, such as an export of their own: every belief keeps its
+   * original authority. Otherwise it has a document's authority at most, and statements that need a person's wait for review.
    */
   readonly trusted?: boolean
   /** Change nothing, and report problems of the file as `findings`. */
@@ -34,15 +34,15 @@ type ImportTally = {
   readonly added: number
   /** Already here, word for word. */
   readonly unchanged: number
-  /** Here under another id, saying the same; it counts as said once more. */
+  /** Known under another id with the same statement; counted as a repetition. */
   readonly reinforced: number
-  /** Replaced a belief that said otherwise. */
+  /** Replaced a belief with another statement. */
   readonly corrected: number
   /** Would replace a belief written by a higher authority, or be shown without being named: a person has to decide. */
   readonly proposed: number
 }
 
-export type Imported = ImportTally & {
+export type ImportResult = ImportTally & {
   readonly warnings: readonly string[]
   /** One for each user in the file that something changed for. */
   readonly events: readonly number[]
@@ -51,7 +51,7 @@ export type Imported = ImportTally & {
 }
 
 /** Imports a file of beliefs: the whole of it or, when any of it is wrong, nothing. Importing it again changes nothing. */
-export async function importBeliefs(ports: Ports, request: ImportRequest): Promise<Imported> {
+export async function importBeliefs(ports: Ports, request: ImportRequest): Promise<ImportResult> {
   // The Markdown parser is large, and most imports do without it.
   const { records, warnings } =
     request.format === 'markdown'
@@ -74,13 +74,13 @@ export async function importBeliefs(ports: Ports, request: ImportRequest): Promi
 async function withoutSecrets(records: readonly PlacedRecord[]): Promise<[readonly PlacedRecord[], readonly string[]]> {
   const warnings: string[] = []
   const taken: PlacedRecord[] = []
-  const slices = new Slices()
+  const slices = new TimeSlices()
   for (const one of records) {
     const { provenance, expertise } = one.record
     const secret = secretTold({ ...one.record, domain: expertise?.domain, ...provenance })
     if (secret === null) taken.push(one)
     else warnings.push(`${one.place}: left out. The text contains ${secret}, so it was not stored.`)
-    if (slices.areOver) await slices.pause()
+    if (slices.isOver) await slices.pause()
   }
   return [taken, warnings]
 }
@@ -93,7 +93,7 @@ export async function importRecords(
   { user: own, author, trusted = false, dryRun = false }: ImportTerms,
   records: readonly PlacedRecord[],
   readWarnings: readonly string[] = [],
-): Promise<Imported> {
+): Promise<ImportResult> {
   const foreign = trusted ? undefined : records.find(({ record }) => record.user !== own)
   if (foreign !== undefined)
     throw invalid(
@@ -137,7 +137,7 @@ async function importFor(
   )
 }
 
-/** The last version of each id that is no longer there; null when its text was forgotten and must not come back. */
+/** The last version of each removed id; null if its text was forgotten and must not come back. */
 type RemovedIds = ReadonlyMap<string, number | null>
 
 async function removedIds({ store }: Ports, user: string, placed: readonly PlacedRecord[]): Promise<RemovedIds> {
@@ -165,30 +165,30 @@ type ImportContext = {
   readonly removed: RemovedIds
 }
 
-/** Records with known ids first, then new ones: each record sees what those before it changed. */
+/** Records with known ids first, then new ones: each record sees the changes of those before it. */
 async function planImport(ports: Ports, situation: ImportContext): Promise<ImportPlan> {
   const { placed } = situation
   const user = placed[0]?.record.user ?? ''
-  const slices = new Slices()
+  const slices = new TimeSlices()
   const stored = new Map<string, Belief>()
   for (const part of partsOf(placed, 100)) {
     const ids = part.map(({ record }) => record.id)
     for (const belief of await ports.store.getMany(user, ids)) stored.set(belief.id, belief)
-    if (slices.areOver) await slices.pause()
+    if (slices.isOver) await slices.pause()
   }
   const planner = openPlanner(ports, situation)
   for (const one of placed) {
     const known = stored.get(one.record.id)
     if (known !== undefined) await planner.update(one, known)
-    if (slices.areOver) await slices.pause()
+    if (slices.isOver) await slices.pause()
   }
   for (const known of stored.values()) {
     await planner.takeName(known)
-    if (slices.areOver) await slices.pause()
+    if (slices.isOver) await slices.pause()
   }
   for (const one of placed) {
     if (!stored.has(one.record.id)) await planner.add(one)
-    if (slices.areOver) await slices.pause()
+    if (slices.isOver) await slices.pause()
   }
   await refuseCycles(ports, planner.changes, placed)
   const waiting = [...planner.changes.values()].filter(
@@ -208,7 +208,7 @@ function openPlanner(ports: Ports, { author, trusted, at, removed }: ImportConte
   const warnings: string[] = []
   /** The authority that a record can have at most. */
   const ceiling = author.actor === 'person' && !trusted ? 'document' : author.actor
-  /** Planned beliefs by the scope and name they hold. */
+  /** Planned beliefs by scope and name. */
   const holding = new Map<string, Set<Belief>>()
 
   /** A record whose id is stored already replaces the stored state, as far as its author may. */
@@ -239,7 +239,7 @@ function openPlanner(ports: Ports, { author, trusted, at, removed }: ImportConte
     }
   }
 
-  /** Another belief may hold the name of an updated one: it is superseded or, where it is protected, a proposal is made. */
+  /** Another belief may have the name of an updated one: it is superseded or, if it is protected, a proposal is made. */
   async function takeName(known: Belief): Promise<void> {
     const belief = changes.get(known.id)?.after
     if (!belief || !isCurrent(belief)) return
@@ -285,7 +285,7 @@ function openPlanner(ports: Ports, { author, trusted, at, removed }: ImportConte
     }
   }
 
-  /** A file does not decide what the belief of a higher authority replaced: that belief would correct what people said. */
+  /** A file does not decide what the belief of a higher authority replaced: that belief would correct people's statements. */
   async function isReplacedByHigher({ user, supersededBy }: BeliefRecord): Promise<boolean> {
     if (ceiling === 'person' || supersededBy === null) return false
     const successor = changes.get(supersededBy)?.after ?? (await ports.store.get(user, supersededBy))
@@ -294,7 +294,7 @@ function openPlanner(ports: Ports, { author, trusted, at, removed }: ImportConte
 
   /** The same statement again. It reinforces the belief only if it is newer and comes from another source. */
   async function sayAgain(holder: Belief, belief: Belief): Promise<void> {
-    const merged = enriched(holder, belief)
+    const merged = mergeStatement(holder, belief)
     const { type, subtype } = holder
     const said = { ...belief, type, subtype, ...merged }
     const writer = { ...writerOf(belief), actor: ceiling }
@@ -310,7 +310,7 @@ function openPlanner(ports: Ports, { author, trusted, at, removed }: ImportConte
     }
     const { count } = holder.reinforcement
     const reinforcement = isNews ? { count: count + 1, at: belief.reinforcement.at } : holder.reinforcement
-    const { expectedVersion, after } = revised(holder, at, { ...merged, reinforcement })
+    const { expectedVersion, after } = reviseChange(holder, at, { ...merged, reinforcement })
     put(expectedVersion, after)
     tally.reinforced += 1
   }
@@ -333,7 +333,7 @@ function openPlanner(ports: Ports, { author, trusted, at, removed }: ImportConte
     return { ...record, editedByPerson: false, provenance: { ...record.provenance, ...writer }, version: 1 }
   }
 
-  /** The record as its importer may say it: without aliases that only a person may give. */
+  /** The record without aliases that only a person may give. */
   async function allowed(belief: Belief): Promise<{ readonly belief: Belief; readonly refused: readonly string[] }> {
     if (ceiling === 'person' || belief.aliases.length === 0) return { belief, refused: [] }
     const { allowedAliases, refusalText } = await import('../change/aliases.ts')
@@ -341,7 +341,7 @@ function openPlanner(ports: Ports, { author, trusted, at, removed }: ImportConte
     return { belief: { ...belief, aliases }, refused: refused.map(refusalText) }
   }
 
-  /** A record that waits does so because of the file, whoever it claims to be by, and counts against the file's limit. */
+  /** A record that waits counts against the file's limit, whichever author it claims. */
   function counted(belief: Belief): Belief {
     if (ceiling !== 'document' || !isWaiting(belief)) return belief
     return { ...belief, provenance: { ...belief.provenance, actor: ceiling } }
@@ -352,7 +352,7 @@ function openPlanner(ports: Ports, { author, trusted, at, removed }: ImportConte
   }
 
   function supersedeBy(belief: Belief, successor: Belief): void {
-    const { expectedVersion, after } = superseded(belief, successor, at)
+    const { expectedVersion, after } = supersedeBelief(belief, successor, at)
     put(expectedVersion, after)
   }
 
@@ -367,7 +367,7 @@ function openPlanner(ports: Ports, { author, trusted, at, removed }: ImportConte
     }
   }
 
-  /** Other beliefs that would hold the name, planned or stored. */
+  /** Other beliefs that would have the name, planned or stored. */
   async function holdersOf(belief: Belief): Promise<readonly Belief[]> {
     const planned = belief.scopes.flatMap((scope) => [...(holding.get(identity(scope, belief.name)) ?? [])])
     const stored = await ports.store.holders(belief.user, belief.name, belief.scopes)
@@ -388,7 +388,7 @@ function openPlanner(ports: Ports, { author, trusted, at, removed }: ImportConte
 
 const identity = (scope: string, name: string): string => `${scope}\n${nameKey(name)}`
 
-const earlier = (one: string, other: string): string => (one < other ? one : other)
+const earlier = (a: string, b: string): string => (a < b ? a : b)
 
 const writerOf = (belief: Belief): Author => ({ actor: authorityOf(belief), origin: belief.provenance.origin })
 
@@ -400,7 +400,7 @@ function keepRetired(known: Belief, belief: Belief, actor: ActorKind): Belief {
   return isCurrent(known) ? belief : { ...belief, status, supersededBy, resolvedAt, resolvedBy }
 }
 
-/** Whether a record says what is stored. Times are not compared: a file may leave them out. */
+/** Whether a record equals the stored belief. Times are not compared: a file may leave them out. */
 function isSameRecord(known: Belief, belief: Belief): boolean {
   const comparable = ({ version: _v, updatedAt: _u, createdAt: _c, provenance, reinforcement, ...rest }: Belief) => {
     const { at: _at, ...source } = provenance
@@ -416,7 +416,7 @@ async function refuseCycles(
   placed: readonly PlacedRecord[],
 ): Promise<void> {
   const checked = new Set<string>()
-  const slices = new Slices()
+  const slices = new TimeSlices()
   const successorOf = async (user: string, id: string) =>
     (changes.get(id)?.after ?? (await store.get(user, id)))?.supersededBy ?? null
   for (const { record, place } of placed) {
@@ -429,6 +429,6 @@ async function refuseCycles(
       path.add(id)
     }
     for (const id of path) checked.add(id)
-    if (slices.areOver) await slices.pause()
+    if (slices.isOver) await slices.pause()
   }
 }

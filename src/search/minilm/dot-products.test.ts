@@ -23,19 +23,25 @@ it('adds the exact products of each input with each row of weights', async () =>
   fc.assert(
     fc.property(given, ({ inputs, rows }) => {
       const stride = 2 * (inputs[0]?.length ?? 0)
-      const [inputsAt, resultsAt] = [rows.length * stride, (rows.length + inputs.length) * stride]
+      const inputsAt = rows.length * stride
+      const resultsAt = (rows.length + inputs.length) * stride
       new Int16Array(memory, 0, resultsAt / 2).set([...rows.flat(), ...inputs.flat()])
       const results = new Float32Array(memory, resultsAt, inputs.length * rows.length).fill(1)
 
       multiply({
-        ...{ inputs: inputsAt, inputCount: inputs.length, weights: 0, weightCount: rows.length },
-        ...{ stride, length: stride, results: resultsAt },
+        inputs: inputsAt,
+        inputCount: inputs.length,
+        weights: 0,
+        weightCount: rows.length,
+        stride,
+        length: stride,
+        results: resultsAt,
       })
 
-      const product = (one: readonly number[], other: readonly number[]): number =>
-        one.reduce((total, value, at) => total + value * (other[at] as number), 0)
+      const product = (a: readonly number[], b: readonly number[]): number =>
+        a.reduce((total, value, at) => total + value * (b[at] as number), 0)
       expect([...results]).toEqual(
-        inputs.flatMap((one) => rows.map((row) => Math.fround(1 + Math.fround(product(one, row))))),
+        inputs.flatMap((a) => rows.map((row) => Math.fround(1 + Math.fround(product(a, row))))),
       )
     }),
   )

@@ -3,7 +3,7 @@
  * one that JavaScript cannot do fast. Sums of whole numbers are exact, so every machine computes the same.
  */
 
-/** With numbers of at most `largest`, the sum of so many products fits into 32 bits. */
+/** With numbers of at most `largest`, the sum of `maxTerms` products fits into 32 bits. */
 export const largest = 2047
 export const maxTerms = 512
 
@@ -18,11 +18,11 @@ type Products = {
   readonly stride: number
   /** At most `maxTerms` numbers, and a multiple of 16 bytes. */
   readonly length: number
-  /** A row of 32-bit floats for each input, with one for each weight. The products are added to what is there. */
+  /** A row of 32-bit floats for each input, with one for each weight. The products are added to the existing values. */
   readonly results: number
 }
 
-/** Multiplies each input with each row of weights, in a memory of so many bytes. */
+/** Multiplies each input with each row of weights, in a memory of `bytes` bytes. */
 export async function openProducts(
   bytes: number,
 ): Promise<{ readonly memory: ArrayBuffer; readonly multiply: (products: Products) => void }> {
@@ -53,12 +53,12 @@ type Code = readonly number[]
 
 const number = (value: number): Code => (value < 128 ? [value] : [(value & 127) | 128, ...number(value >>> 7)])
 /** Signed numbers keep a bit for the sign. */
-const signed = (value: number): Code =>
-  value >= -64 && value < 64 ? [value & 127] : [(value & 127) | 128, ...signed(value >> 7)]
+const signedLeb128 = (value: number): Code =>
+  value >= -64 && value < 64 ? [value & 127] : [(value & 127) | 128, ...signedLeb128(value >> 7)]
 
 const get = (local: number): Code => [0x20, ...number(local)]
 const set = (local: number): Code => [0x21, ...number(local)]
-const constant = (value: number): Code => [0x41, ...signed(value)]
+const constant = (value: number): Code => [0x41, ...signedLeb128(value)]
 const vector = (instruction: number): Code => [0xfd, ...number(instruction)]
 const load = (offset: number): Code => [...vector(0), 0, ...number(offset)]
 const store: Code = [...vector(11), 0, 0]
@@ -89,8 +89,18 @@ const inputsAtOnce = 2
  * of a sum are added up, and the sums of an input stored side by side.
  */
 function program(): Uint8Array {
-  const [inputs, inputCount, weights, weightCount, stride, length, results] = [0, 1, 2, 3, 4, 5, 6]
-  const [weightsLeft, inputsLeft, bytesLeft, input, result] = [7, 8, 9, 10, 11]
+  const inputs = 0
+  const inputCount = 1
+  const weights = 2
+  const weightCount = 3
+  const stride = 4
+  const length = 5
+  const results = 6
+  const weightsLeft = 7
+  const inputsLeft = 8
+  const bytesLeft = 9
+  const input = 10
+  const result = 11
   const rows = Array.from({ length: rowsAtOnce + inputsAtOnce }, (_, place) => 12 + place)
   const firstVector = 12 + rows.length
   const sums = Array.from({ length: inputsAtOnce }, (_, one) =>

@@ -94,7 +94,7 @@ async function openModel(
     for (const name of names) {
       const weights = floats(`${name}.weight`)
       for (let from = 0; from < weights.length; from += inputs) {
-        factors[row] = toWhole(weights.subarray(from, from + inputs), new Int16Array(memory, free, inputs))
+        factors[row] = quantize(weights.subarray(from, from + inputs), new Int16Array(memory, free, inputs))
         free += 2 * inputs
         row += 1
       }
@@ -122,7 +122,7 @@ async function openModel(
   const apply = ({ at, inputs, factors, bias }: Linear, rows: Float32Array): Float32Array => {
     const count = rows.length / inputs
     const scales = Array.from({ length: count }, (_, row) =>
-      toWhole(
+      quantize(
         rows.subarray(row * inputs, (row + 1) * inputs),
         new Int16Array(memory, rowsAt + 2 * row * inputs, inputs),
       ),
@@ -133,8 +133,13 @@ async function openModel(
     const length = 2 * Math.min(inputs, maxTerms)
     for (let from = 0; from < 2 * inputs; from += length)
       multiply({
-        ...{ inputs: rowsAt + from, inputCount, weights: at + from, weightCount: bias.length },
-        ...{ stride: 2 * inputs, length, results: resultsAt },
+        inputs: rowsAt + from,
+        inputCount,
+        weights: at + from,
+        weightCount: bias.length,
+        stride: 2 * inputs,
+        length,
+        results: resultsAt,
       })
     for (let row = 0; row < count; row += 1) {
       const scale = scales[row] as number
@@ -156,9 +161,9 @@ async function openModel(
           (types[at] as number)
     normalise(hidden, embeddings)
     for (const { attention, attended, attendedNorm, inner, outer, outerNorm } of blocks) {
-      hidden = added(hidden, apply(attended, attend(apply(attention, hidden))))
+      hidden = addVectors(hidden, apply(attended, attend(apply(attention, hidden))))
       normalise(hidden, attendedNorm)
-      hidden = added(hidden, apply(outer, gelu(apply(inner, hidden))))
+      hidden = addVectors(hidden, apply(outer, gelu(apply(inner, hidden))))
       normalise(hidden, outerNorm)
     }
     return meanOf(hidden)
@@ -167,8 +172,8 @@ async function openModel(
 
 const rounding = 1.5 * 2 ** 52
 
-/** Rounds numbers to whole ones of at most `largest`, and returns what these have to be multiplied with. */
-function toWhole(numbers: Float32Array, whole: Int16Array): number {
+/** Quantises numbers to integers of at most `largest`, and returns the scale. */
+function quantize(numbers: Float32Array, whole: Int16Array): number {
   let most = 0
   for (let at = 0; at < numbers.length; at += 1) {
     const size = Math.abs(numbers[at] as number)
@@ -180,7 +185,7 @@ function toWhole(numbers: Float32Array, whole: Int16Array): number {
   return most / largest
 }
 
-/** Each token takes up the values of others, by how well its query fits their keys. A row holds query, key and value. */
+/** Self-attention. A row contains query, key and value. */
 function attend(rows: Float32Array): Float32Array {
   const stride = 3 * width
   const count = rows.length / stride
@@ -214,7 +219,7 @@ function attend(rows: Float32Array): Float32Array {
   return taken
 }
 
-const added = (one: Float32Array, other: Float32Array): Float32Array<ArrayBuffer> => {
+const addVectors = (one: Float32Array, other: Float32Array): Float32Array<ArrayBuffer> => {
   const sums = new Float32Array(one.length)
   for (let at = 0; at < one.length; at += 1) sums[at] = (one[at] as number) + (other[at] as number)
   return sums
@@ -249,7 +254,7 @@ const geluTable = Float64Array.from({ length: 2 * geluEnd * geluSteps + 2 }, (_,
   return x > 0 ? x * (1 - rest / 2) : (x * rest) / 2
 })
 
-/** Numbers times the share of a normal distribution that lies below them, from a table. */
+/** GELU from a table: each number times the normal distribution function. */
 function gelu(numbers: Float32Array): Float32Array {
   const results = new Float32Array(numbers.length)
   for (let at = 0; at < numbers.length; at += 1) {

@@ -39,7 +39,7 @@ export class WordPieces {
 const maxWordLength = 100
 const mark = String.raw`[\p{P}$+<=>^\x60|~]`
 const wordOrMark = new RegExp(String.raw`${mark}|(?:(?!${mark})\S)+`, 'gu')
-/** Ideographs are words of their own. */
+/** Every ideograph is a word. */
 const ideograph = /[\u{3400}-\u{4dbf}\u{4e00}-\u{9fff}\u{f900}-\u{faff}\u{20000}-\u{2ceaf}\u{2f800}-\u{2fa1f}]/gu
 
 const plain = (text: string): string =>

@@ -12,7 +12,7 @@ const minTerms = 3
 
 /** The terms that candidates are found by: in a large store, a word that stands everywhere does not tell one turn from another. */
 function tellingTerms(terms: readonly WeightedTerm[]): readonly WeightedTerm[] {
-  const rarestFirst = [...terms].sort((one, other) => one.postings.rows.length - other.postings.rows.length)
+  const rarestFirst = [...terms].sort((a, b) => a.postings.rows.length - b.postings.rows.length)
   let occurrences = 0
   return rarestFirst.filter(({ postings }, place) => {
     occurrences += postings.rows.length
@@ -57,9 +57,9 @@ export function heaviestRows(
       /** The heaviest so far, the lightest of them first; of equal ones the later are heavier. */
       const heaviest: number[] = []
       let lightest = Number.NEGATIVE_INFINITY
-      const isLess = (one: number, other: number): boolean => {
-        const difference = (totals[one] as number) - (totals[other] as number)
-        return difference < 0 || (difference === 0 && one < other)
+      const isLess = (a: number, b: number): boolean => {
+        const difference = (totals[a] as number) - (totals[b] as number)
+        return difference < 0 || (difference === 0 && a < b)
       }
       const offer = (at: number): void => {
         let [low, high] = [0, heaviest.length]

@@ -7,7 +7,7 @@ const stepsOf = (texts: readonly string[]) => texts.map(stepOf)
 const bestFirst = (texts: readonly string[], question: string): readonly number[] =>
   scoreSteps(stepsOf(texts), parseQuestion(question))
     .map(({ value }, place) => ({ value, place }))
-    .sort((one, other) => other.value - one.value)
+    .sort((a, b) => b.value - a.value)
     .map(({ place }) => place)
 
 const run = [

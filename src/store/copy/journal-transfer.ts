@@ -20,7 +20,7 @@ const digestOf = (previous: string, records: readonly JournalRecord[]): string =
     previous,
   )
 
-/** In an order in which rows can be added: what a row refers to comes before it. */
+/** In insertion order: a table comes after the tables that it refers to. */
 const tables = {
   people: ['name', 'created_at'],
   teams: ['name', 'created_at'],
@@ -52,7 +52,7 @@ export async function readAccess(
   return Object.fromEntries(entries) as AccessRows
 }
 
-/** The statements that replace every row. Removing people and teams removes what refers to them. */
+/** The statements that replace every row. Removing people and teams also removes the rows that refer to them. */
 export function* replacing(rows: AccessRows): Generator<readonly [sql: string, values: readonly (string | null)[]]> {
   for (const table of names.toReversed()) yield [`DELETE FROM credence.${table}`, []]
   for (const table of names) {
@@ -67,11 +67,12 @@ export function* replacing(rows: AccessRows): Generator<readonly [sql: string, v
 type CopiedAccess = { readonly people: number; readonly tokens: number; readonly teams: number }
 
 /**
- * Makes people, tokens and teams of the target those of the source, so that a token that was revoked meanwhile is revoked in both.
- * A target with people or teams of its own is an error. A source without any leaves those of the target as they are.
+ * Makes people, tokens and teams of the target those of the source, so that a token revoked during the copy is revoked in both.
+ * A target that already has people or teams is an error. A source without any leaves those of the target as they are.
  */
 export async function copyAccess(from: AccessTransfer, to: AccessTransfer): Promise<CopiedAccess> {
-  const [rows, there] = [await from.access(), await to.access()]
+  const rows = await from.access()
+  const there = await to.access()
   const valid = rows.tokens.filter((token) => token[tables.tokens.indexOf('revoked_at')] === null)
   const copied = { people: rows.people.length, tokens: valid.length, teams: rows.teams.length }
   if (copied.people + copied.tokens + copied.teams === 0) return copied
@@ -100,7 +101,7 @@ type CopiedUser = {
 }
 
 /**
- * Copies the journals of all users, goes on where an earlier copy was interrupted, and compares everything afterwards. A user who
+ * Copies the journals of all users, resumes an interrupted copy, and compares everything afterwards. A user who
  * has another history in the target is an error, and nothing of it is changed.
  */
 export async function copyJournals(
@@ -110,7 +111,8 @@ export async function copyJournals(
 ): Promise<readonly CopiedUser[]> {
   const copied: CopiedUser[] = []
   for (const user of await from.users()) {
-    const [events, before] = [await from.count(user), await to.count(user)]
+    const events = await from.count(user)
+    const before = await to.count(user)
     await requireSameBeginning(from, to, user, before)
     for (let done = before; done < events; ) {
       const records = await from.read(user, done, pageSize)
@@ -125,7 +127,8 @@ export async function copyJournals(
         'Stop what writes to it, and run the copy again.',
       )
     await to.setPlaces(user, await from.places(user))
-    const [one, other] = [await digestOfUser(from, user), await digestOfUser(to, user)]
+    const one = await digestOfUser(from, user)
+    const other = await digestOfUser(to, user)
     if (one !== other)
       throw conflict(`The copy of the memory of "${user}" differs from the original.`, 'Use an empty target.')
     copied.push({ user, events, before })

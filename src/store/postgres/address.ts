@@ -8,7 +8,7 @@ export type PostgresAddress = {
   readonly database: string
   /** Verified TLS, TLS without a check of the certificate, or none. */
   readonly tls: 'verified' | 'unverified' | 'off'
-  /** The file of the certificates that sign the server's, where the system's are not meant. */
+  /** The file of root certificates for the server; undefined uses the system's. */
   readonly rootCertificate: string | undefined
   readonly label: string
 }
@@ -20,15 +20,15 @@ export const isPostgresAddress = (text: string): boolean => /^postgres(?:ql)?:\/
 
 /**
  * Parses `postgres://user:password@host:port,host:port/database?sslmode=…`. Several hosts are a primary and its standbys; the
- * one that accepts writes is used. No error repeats the text, which may hold a password.
+ * one that accepts writes is used. No error repeats the text, which may contain a password.
  */
 export function parseAddress(text: string): PostgresAddress {
   const [, credentials = '', hostList = '', database = '', query = ''] =
     text.match(/^postgres(?:ql)?:\/\/(?:([^@/]*)@)?([^/?#]*)(?:\/([^?#]*))?(?:\?([^#]*))?$/u) ?? []
   if (hostList === '') throw invalid('The address of the PostgreSQL store names no host.', example)
-  const [user = '', password] = credentials.split(/:(.*)/su).map(decoded)
+  const [user = '', password] = credentials.split(/:(.*)/su).map(decodeUrlPart)
   if (user === '') throw invalid('The address of the PostgreSQL store names no user.', example)
-  if (decoded(database) === '') throw invalid('The address of the PostgreSQL store names no database.', example)
+  if (decodeUrlPart(database) === '') throw invalid('The address of the PostgreSQL store names no database.', example)
   const hosts = hostList.split(',').map(parseHost)
   const parameters = new URLSearchParams(query)
   const tls = parseTls(parameters, hosts)
@@ -36,14 +36,14 @@ export function parseAddress(text: string): PostgresAddress {
   if (rootCertificate !== undefined && tls !== 'verified')
     throw invalid('sslrootcert is given, but the certificate is not checked.', 'Add sslmode=verify-full.')
   const places = hosts.map(({ host, port }) => `${host.includes(':') ? `[${host}]` : host}:${port}`).join(',')
-  const label = `postgres://${encodeURIComponent(user)}@${places}/${encodeURIComponent(decoded(database))}`
+  const label = `postgres://${encodeURIComponent(user)}@${places}/${encodeURIComponent(decodeUrlPart(database))}`
   const secret = password === '' ? undefined : password
-  return { hosts, user, password: secret, database: decoded(database), tls, rootCertificate, label }
+  return { hosts, user, password: secret, database: decodeUrlPart(database), tls, rootCertificate, label }
 }
 
 function parseHost(text: string): PostgresAddress['hosts'][number] {
   const [, bracketed, plain, port = '5432'] = text.match(/^(?:\[([\da-f:.]+)\]|([^:[\]]*))(?::(\d{1,5}))?$/iu) ?? []
-  const host = decoded(bracketed ?? plain ?? '')
+  const host = decodeUrlPart(bracketed ?? plain ?? '')
   if (host === '' || Number(port) < 1 || Number(port) > 65_535)
     throw invalid('The address of the PostgreSQL store holds a host that cannot be read.', example)
   return { host, port: Number(port) }
@@ -57,7 +57,7 @@ const tlsModes: Readonly<Record<string, PostgresAddress['tls']>> = {
   'verify-full': 'verified',
 }
 
-/** On loopback and sockets no TLS, elsewhere verified TLS, unless `sslmode` says otherwise. */
+/** Defaults to no TLS on loopback and sockets, and to verified TLS elsewhere. `sslmode` overrides that. */
 function parseTls(parameters: URLSearchParams, hosts: PostgresAddress['hosts']): PostgresAddress['tls'] {
   for (const name of parameters.keys())
     if (name !== 'sslmode' && name !== 'sslrootcert')
@@ -74,7 +74,7 @@ function parseTls(parameters: URLSearchParams, hosts: PostgresAddress['hosts']):
 
 const isLocal = (host: string): boolean => host.startsWith('/') || /^(?:localhost|127(?:\.\d+){3}|::1)$/u.test(host)
 
-function decoded(text: string): string {
+function decodeUrlPart(text: string): string {
   try {
     return decodeURIComponent(text)
   } catch {

@@ -46,7 +46,7 @@ export function verifyStore(
 async function verifyOwner(run: Run, projections: Projections, owner: Owner): Promise<readonly StoreFinding[]> {
   const folder = mkdtempSync(join(projections.directory, 'new-'))
   try {
-    // The copy has no secrets of its own, so that it needs no random salts.
+    // The copy contains no secrets, so it needs no random salts.
     const store = openSqliteStore({ file: join(folder, 'check.db'), random: (bytes) => new Uint8Array(bytes) })
     try {
       const records = await store.records()
@@ -79,7 +79,7 @@ function findingOf(check: string, detail: string, complaints: readonly string[])
   return { check, ok: false, detail: [...shown, ...(rest > 0 ? [`and ${rest} more`] : [])].join('; ') }
 }
 
-/** A commit is acknowledged after it is on the disk, unless somebody has switched that off. */
+/** Checks that the server acknowledges a commit only after it is on disk. */
 async function verifySettings(run: Run): Promise<StoreFinding> {
   const rows = await run<{ name: string; setting: string }>(
     `SELECT name, setting FROM pg_settings WHERE name IN ('fsync', 'full_page_writes', 'synchronous_commit') ORDER BY name`,
@@ -123,7 +123,7 @@ export async function headOf(
   }
 }
 
-/** Removes the row versions that a forget has left behind. Every table is read, so this is for maintenance. */
+/** Removes the dead row versions that a forget leaves. Every table is read, so this is for maintenance. */
 export const vacuum = (connection: PostgresConnection): Promise<void> =>
   connection.read(async (run) => {
     for (const table of ['changes', 'events', 'turns', 'snapshots']) await run(`VACUUM credence.${table}`)

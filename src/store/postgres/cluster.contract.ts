@@ -25,13 +25,13 @@ export function sharedCluster(settings: readonly string[] = []): () => Promise<C
   }
 }
 
-/** Settings of a server that nobody kills: nothing waits for the disk. */
+/** Settings for a server that no test kills: commits do not wait for the disk. */
 export const undurable = ['fsync=off', 'synchronous_commit=off', 'full_page_writes=off']
 
 const caches = mkdtempSync(join(tmpdir(), 'credence-postgres-caches-'))
 afterAll(() => rmSync(caches, { recursive: true, force: true }))
 
-/** Every store has local copies of its own, as programs on different machines have. */
+/** Every store has its own local copies, like programs on different machines. */
 export const newCache = (): string => mkdtempSync(join(caches, 'cache-'))
 
 export const openAt = (address: string, options: Partial<PostgresStoreOptions> = {}): CaredStore =>

@@ -5,13 +5,13 @@ import type { ConnectionOptions as TlsOptions } from 'node:tls'
 import type pg from 'pg'
 import { invalid, MemoryError } from '../../errors.ts'
 import { type PostgresAddress, parseAddress } from './address.ts'
-import { codeOf, isLostConnection, mayPass, translated } from './errors.ts'
+import { codeOf, isLostConnection, mayPass, translateError } from './errors.ts'
 import { decodeText, encodeValue } from './values.ts'
 
 /** Runs one statement. Statements that are run without waiting in between travel in one round trip. */
 export type Run = <Row>(sql: string, values?: readonly unknown[]) => Promise<readonly Row[]>
 
-/** How long a call goes on trying while the server is away, starting, or being replaced by its standby. */
+/** How long a call retries while the server is down, starting, or failing over to its standby. */
 const defaultPatienceMs = 30_000
 const maxPauseMs = 500
 const connectMs = 10_000
@@ -25,7 +25,7 @@ export type ConnectionOptions = {
   readonly patienceMs?: number | undefined
   /** For tests. */
   readonly silentMs?: number
-  /** Most connections for transactions, beside the one of `readOne`. Default 9. */
+  /** Max connections for transactions, not counting the one for `readOne`. Default 9. */
   readonly connections?: number
 }
 
@@ -90,7 +90,7 @@ export class PostgresConnection {
     )
     if (rows[0]?.standby === true) throw new StandbyError()
     if (rows[0]?.pid === internalsOf(client).processID) {
-      // Every statement goes by an index that begins with the owner, so there is nothing to plan anew for other values.
+      // Every statement uses an index that starts with the owner, so one generic plan fits all values.
       await client.query('SET plan_cache_mode = force_generic_plan')
       return
     }
@@ -183,7 +183,7 @@ export class PostgresConnection {
     )
   }
 
-  /** Begins every write with a statement that fails if this program must not go on; nothing is read or written after that. */
+  /** Starts every write with a statement that fails if this program must not write; nothing is read or written after a failure. */
   guardWrites(guard: (run: Run) => Promise<unknown>): void {
     this.#guard = guard
   }
@@ -221,7 +221,7 @@ export class PostgresConnection {
   }
 
   async #run<Row>(client: pg.PoolClient, text: string, given: readonly unknown[] = []): Promise<readonly Row[]> {
-    // The next statement may reach another process of PostgreSQL behind a pooler, which does not know the name.
+    // Through a pooler, the next statement may reach another PostgreSQL process, which does not know the prepared name.
     const name = given.length > 0 && !this.#pooled.has(client) ? statementKeyOf(text) : undefined
     const stopWatching = this.#watch(client)
     try {
@@ -234,7 +234,7 @@ export class PostgresConnection {
 
   /**
    * While a statement waits, asks on another connection whether PostgreSQL is at work on it, and closes the connection if it is not:
-   * the operating system would go on sending for a quarter of an hour to a machine that has vanished. Only the second answer of this
+   * the operating system would retry for a quarter of an hour if the machine has vanished. Only the second answer of this
    * kind counts, because a result may be on its way.
    */
   #watch(client: pg.PoolClient): () => void {
@@ -265,7 +265,7 @@ export class PostgresConnection {
     other.on('error', () => {})
     try {
       await other.connect()
-      // A pooler does not tell which process works for this client.
+      // Through a pooler, the process that serves this client is unknown.
       const work = this.#pooled.has(client)
         ? 'datname = current_database() AND usename = current_user AND pid <> pg_backend_pid()'
         : `pid = ${internalsOf(client).processID}`
@@ -292,7 +292,7 @@ export class PostgresConnection {
         // Another host is asked at once.
         const hasOtherHost = attempt + 1 < this.address.hosts.length && (isStandby || isLostConnection(error))
         const isWorthwhile = hasOtherHost || (isStandby ? this.#hasConnected : mayPass(error, this.#hasConnected))
-        if (isOver || !isWorthwhile) throw translated(error, this.address)
+        if (isOver || !isWorthwhile) throw translateError(error, this.address)
         if (!hasOtherHost && codeOf(error) !== '40001' && codeOf(error) !== '40P01')
           await pause(Math.min(maxPauseMs, 20 * 2 ** attempt) * (0.5 + Math.random() / 2))
       }
@@ -327,7 +327,8 @@ function statementKeyOf(sql: string): string {
   return name
 }
 
-const [int8, textType] = [20, 25]
+const int8 = 20
+const textType = 25
 
 const typeParsers =
   (driver: typeof pg) =>

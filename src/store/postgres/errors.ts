@@ -27,8 +27,8 @@ export function isLostConnection(error: unknown): boolean {
 }
 
 /**
- * Whether the same work may succeed a moment later: the server starts, restarts or is being replaced, or two transactions were
- * in each other's way. Before the first connection, a refused one is an answer: nobody may be there.
+ * Whether the same work may succeed a moment later: the server starts, restarts or is being replaced, or two
+ * transactions conflicted. A refused connection counts as temporary only after a first successful one.
  */
 export function mayPass(error: unknown, hasConnected: boolean): boolean {
   const code = codeOf(error)
@@ -40,8 +40,8 @@ export function mayPass(error: unknown, hasConnected: boolean): boolean {
 const isTlsProblem = (error: Error, code: string | null): boolean =>
   /CERT|^ERR_(?:TLS|SSL)|^UNABLE_TO_/u.test(code ?? '') || error.message.startsWith('The server does not support SSL')
 
-/** The error that a user sees. It never holds the password. */
-export function translated(error: unknown, { label, user, database }: PostgresAddress): unknown {
+/** The error that a user sees. It never contains the password. */
+export function translateError(error: unknown, { label, user, database }: PostgresAddress): unknown {
   const code = codeOf(error)
   if (error instanceof Error && isTlsProblem(error, code))
     return new MemoryError('unavailable', `No TLS connection to PostgreSQL at ${label}: ${error.message}.`, {

@@ -67,7 +67,9 @@ export async function readRecords(run: Run, owner: string, after: number, limit:
     const groups = Map.groupBy(rows, ({ event }) => event)
     return (number: number): readonly Row[] => groups.get(number) ?? []
   }
-  const [changesOf, turnsOf, erasedBy] = [byEvent(changes), byEvent(turns), byEvent(erased)]
+  const changesOf = byEvent(changes)
+  const turnsOf = byEvent(turns)
+  const erasedBy = byEvent(erased)
   return events.map((event): JournalRecord => {
     return recordOf(event, {
       requestSalt: event.request_salt,
@@ -171,8 +173,17 @@ const forget = (run: Run, owner: string, beliefs: readonly string[], turns: read
 ]
 
 const turnTypes: Readonly<Partial<Record<(typeof turnColumns)[number], string>>> = {
-  ...{ passages: 'integer', hash: 'bytea', salt: 'bytea', place: 'integer', given_index: 'integer', role: 'smallint' },
-  ...{ at: 'bigint', utc_offset: 'integer', origin: 'smallint', key: 'bytea', asks: 'boolean' },
+  passages: 'integer',
+  hash: 'bytea',
+  salt: 'bytea',
+  place: 'integer',
+  given_index: 'integer',
+  role: 'smallint',
+  at: 'bigint',
+  utc_offset: 'integer',
+  origin: 'smallint',
+  key: 'bytea',
+  asks: 'boolean',
 }
 const insertTurnRows = `INSERT INTO credence.turns (owner, event, ordinal, ${turnColumns.join(', ')})
   SELECT $1, $2, rows.ordinal - 1, ${turnColumns.map((column) => `rows.${column}`).join(', ')}

@@ -43,7 +43,7 @@ export class LocalReads {
     this.#options = options
   }
 
-  /** Reads an owner's memory: within the caller's batch, else in one of its own. `read` may run again. */
+  /** Reads an owner's memory in the caller's batch, or else in a new one. `read` may run again. */
   async read<Result>(owner: string, read: (store: SqliteStore) => Promise<Result>): Promise<Result> {
     const batch = this.#batches.getStore()
     if (batch === undefined) return this.withSnapshot(() => this.read(owner, read))
@@ -78,7 +78,7 @@ export class LocalReads {
   async #use(batch: Batch, owner: string): Promise<Used> {
     const { projections } = this.#options
     const isKnown = projections.has(owner)
-    // Sent before anything else, so that PostgreSQL works meanwhile.
+    // Sent first, so that PostgreSQL works while the local copy is opened.
     const head = !isKnown || batch.isCautious ? null : this.#readHead(owner)
     head?.catch(() => {})
     if (!isKnown) await this.#options.ready()
@@ -117,7 +117,7 @@ export class LocalReads {
     return true
   }
 
-  /** A value in place of one that needs the database, if that cannot be reached and reads may go on without it. */
+  /** Runs `work`, or returns `otherwise` if the database cannot be reached and offline reads are allowed. */
   async orOffline<Value>(otherwise: Value, work: () => Promise<Value>, projection?: Projection): Promise<Value> {
     try {
       return await work()

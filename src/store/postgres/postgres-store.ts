@@ -153,7 +153,7 @@ export function openPostgresStore(options: PostgresStoreOptions): CaredStore {
     head: () => ready().then(() => headOf(connection)),
     // The head of every owner is kept in its row, in the same transaction as the event.
     anchorJournal: async () => {},
-    // Row versions that a forget leaves behind are removed by vacuum.
+    // Vacuum removes the dead row versions that a forget leaves.
     scrub: () =>
       ready()
         .then(() => vacuum(connection))

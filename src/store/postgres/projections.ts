@@ -31,7 +31,7 @@ export type Projection = {
   readonly records: SqliteRecords
   /** When the owner's head was last read and found here. */
   confirmedAt: Date
-  /** Calls that use it now. It is not closed meanwhile. */
+  /** The number of calls that use it now. It is closed only at 0. */
   users: number
 }
 
@@ -47,7 +47,7 @@ export type ProjectionOptions = {
 }
 
 const pageSize = 500
-/** A projection that is so many events behind is made again. */
+/** A projection that lacks more events than this is rebuilt. */
 const maxEventsBehind = 5_000
 const confirmEveryMs = 60_000
 const cacheKib = 16 * 1_024
@@ -243,7 +243,7 @@ export class Projections {
 
   /** Applies the events that came since. */
   catchUp(projection: Projection): Promise<void> {
-    // Read first: another program that shares the file may go on.
+    // Read first, because another program that shares the file may advance it.
     const { number } = projection.records.head()
     return this.#options.connection.readSnapshot(async (run) =>
       this.bring(run, projection, await readHead(run, projection.owner), number),
@@ -262,7 +262,7 @@ export class Projections {
     this.confirm(projection)
   }
 
-  /** Applies an event that was just committed. A local copy that cannot be written is no reason to fail: it is made again. */
+  /** Applies an event that was just committed. A local copy that cannot be written does not fail the commit: it is rebuilt. */
   async add(projection: Projection, record: JournalRecord): Promise<void> {
     try {
       const { append } = await projection.store.records()
@@ -386,7 +386,7 @@ export class Projections {
     const { number } = records.head()
     const file = await promisify(gzip)(await this.#copyOf(records), { level: 1 })
     if (file.length > maxSnapshotBytes) return
-    // A text that was forgotten meanwhile must not come back with the file.
+    // A text that was forgotten since the snapshot must not come back with the file.
     await connection.read((run) =>
       run(
         `INSERT INTO credence.snapshots (owner, format, head, file)

@@ -7,12 +7,12 @@ import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import pg from 'pg'
 
-/** The folder of PostgreSQL's programs, the newest version that is installed; null where there is none. */
+/** The folder of PostgreSQL's programs, the newest installed version; null if PostgreSQL is not installed. */
 export const postgresPrograms: string | null = (() => {
   const named = process.env.CREDENCE_POSTGRES_BIN
   if (named !== undefined) return named
   const root = '/usr/lib/postgresql'
-  const versions = existsSync(root) ? readdirSync(root).sort((one, other) => Number(other) - Number(one)) : []
+  const versions = existsSync(root) ? readdirSync(root).sort((a, b) => Number(b) - Number(a)) : []
   const found = versions.map((version) => join(root, version, 'bin')).find((bin) => existsSync(join(bin, 'initdb')))
   return found ?? null
 })()
@@ -26,7 +26,7 @@ export const account: { readonly uid?: number; readonly gid?: number } = (() => 
 
 export const password = 'not-a-secret'
 
-/** A database server of its own, with its data in a temporary directory. */
+/** A separate database server with its data in a temporary directory. */
 export class Cluster {
   readonly directory: string
   readonly port: number

@@ -17,7 +17,8 @@ describeAccess('The SQLite store', () => open(), 20)
 
 it('shows a change to another connection of the same file at once', async () => {
   const file = newFile()
-  const [one, other] = [await open(file), await open(file)]
+  const one = await open(file)
+  const other = await open(file)
   const createdAt = '2026-05-04T09:00:00.000Z'
   await one.addPerson({ name: 'ana', createdAt })
   await one.addToken(

@@ -67,7 +67,7 @@ export function beliefReads(connection: Connection, reading: ReadForUser): Belie
     return total
   }
 
-  /** The number of beliefs in one scope, which every commit keeps up to date. Undefined where a filter asks for more. */
+  /** The number of beliefs in one scope, which every commit keeps up to date. Undefined if the filter has other conditions. */
   function countOfScope(userId: number, { user: _, scopes, current, ...rest }: BeliefFilter): number | undefined {
     const [scope, ...others] = scopes ?? []
     if (scope === undefined || others.length > 0 || Object.values(rest).some((value) => value !== undefined)) return
@@ -79,7 +79,7 @@ export function beliefReads(connection: Connection, reading: ReadForUser): Belie
     return current === undefined ? row.beliefs : current ? row.current : row.beliefs - row.current
   }
 
-  /** Whether the scopes hold so many beliefs that a page is found sooner by testing the latest beliefs one by one. */
+  /** Whether the scopes contain so many beliefs that testing the latest beliefs one by one finds a page sooner. */
   function isCrowded(userId: number, scopes: readonly string[]): boolean {
     const sum = 'SELECT sum(beliefs) FROM scopes WHERE user_id = ? AND name IN (SELECT value FROM json_each(?))'
     const inScopes = connection.value<number | null>(sum, [userId, JSON.stringify(scopes)])
@@ -141,7 +141,7 @@ export function beliefReads(connection: Connection, reading: ReadForUser): Belie
       const asked = { name: heldName(name), scopes: JSON.stringify(scopes) }
       return reading(user, [], (userId) => found(userId, holding, [{ userId, ...asked }]).sort(byUpdate))
     },
-    // Without statistics SQLite would rather pass over every belief in an index that holds both columns.
+    // Without statistics SQLite would scan every belief of an index that contains both columns.
     supersededBy: (user, id) => {
       const replaced = 'SELECT id FROM beliefs INDEXED BY beliefs_superseded WHERE user_id = ? AND superseded_by = ?'
       return reading(user, [], (userId) => found(userId, replaced, [userId, id]).sort(byUpdate))

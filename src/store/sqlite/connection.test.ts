@@ -5,7 +5,8 @@ import { newFile, openAt } from './temporary-store.contract.ts'
 
 it('reads that share a transaction see what others write once their caller has waited, although it is not done', async () => {
   const file = newFile()
-  const [store, other] = [openAt(file), openAt(file)]
+  const store = openAt(file)
+  const other = openAt(file)
   await store.commit(commitOf([present(sample({ id: 'b1' }))]))
 
   const found = await store.withSnapshot(async () => {

@@ -177,8 +177,8 @@ export class Connection {
   }
 
   /**
-   * Ends the transaction that reads share soon, also while a caller waits for its next turn, as with a long message: where
-   * there is always such a caller, the log could never be emptied, and nobody would see what others write.
+   * Ends the shared read transaction soon, even if a caller of a long operation is between two steps. Otherwise, with
+   * constant callers, the log could never be emptied and readers would never see new writes.
    */
   #endSoon(): void {
     if (this.#endsSoon) return
@@ -244,8 +244,8 @@ export class Connection {
   }
 
   /**
-   * Takes the write lock and runs work that may wait, in one transaction that is committed or rolled back at its end. Other
-   * connections read the state before it meanwhile. Only one at a time, on a connection that nothing else uses.
+   * Takes the write lock and runs asynchronous work in one transaction that is committed or rolled back at its end. Other
+   * connections still read the state before it. Only one at a time, on a connection that nothing else uses.
    */
   async exclusively<Result>(end: 'COMMIT' | 'ROLLBACK', work: () => Promise<Result>): Promise<Result> {
     const deadline = performance.now() + this.#options.busyTimeoutMs
@@ -295,7 +295,7 @@ export class Connection {
   }
 
   /**
-   * The log grows while another process goes on reading an old state. Beyond its limit every second of writing tries to
+   * The log grows while another process keeps reading an old state. Above its limit, one write per second tries to
    * empty it, without waiting, and the first failure is reported.
    */
   shortenLog(): void {
@@ -341,7 +341,7 @@ export class Connection {
 
   /**
    * Moves the write-ahead log into the database file and truncates it, so that no old text stays in the log. False when
-   * that was not possible, mostly because another process is reading. Waits only briefly: writers have to wait meanwhile.
+   * that was not possible, mostly because another process is reading. Waits only briefly, because writers are blocked during that time.
    */
   emptyLog(timeoutMs = checkpointTimeoutMs): boolean {
     this.endSnapshot()
@@ -447,7 +447,7 @@ const maxSnapshotMs = 10
 export const logTooLong = (file: string, size: number): string =>
   `The write-ahead log of ${file} has ${Math.round(size / 2 ** 20)} MiB, because a process goes on reading an old state of the store. End that process; the next change then empties the log.`
 
-/** Values of parameters. Rows and requests are typed where they are read, so their values are what SQLite can store. */
+/** Values of parameters. Rows and requests are typed when they are read, so SQLite can store every value. */
 const sqlValues = (values: readonly unknown[]): SQLInputValue[] => values as SQLInputValue[]
 
 /** More parameters in one statement of `insertMany` cost more than they save. */

@@ -14,7 +14,7 @@ type AudienceCounts = {
 
 /**
  * The counts that many beliefs of one user share. Changes are collected and written once per transaction. A count that
- * reaches zero leaves no row behind, so that to add and remove a belief is the same as to do neither.
+ * reaches zero has no row, so that adding and then removing a belief leaves the tables unchanged.
  */
 export function openCounts(connection: Connection, userId: number) {
   const scopeCounts = new Map<string, ScopeCounts>()
@@ -121,7 +121,7 @@ export function openCounts(connection: Connection, userId: number) {
         for (const half of typoHashes(word)) added.push([userId, half, word])
       }
     }
-    const inIndexOrder = added.sort(([, one], [, other]) => one - other)
+    const inIndexOrder = added.sort(([, a], [, b]) => a - b)
     connection.insertMany('typos (user_id, half, word)', inIndexOrder)
   }
 
@@ -170,4 +170,4 @@ export const typoHashes = (word: string): ReadonlySet<number> => new Set(typoKey
 
 /** Sorted as in the index, so that each of its pages is touched once. */
 const inKeyOrder = <Value>(entries: ReadonlyMap<string, Value>): readonly (readonly [string, Value])[] =>
-  [...entries].sort(([one], [other]) => (one < other ? -1 : 1))
+  [...entries].sort(([a], [b]) => (a < b ? -1 : 1))

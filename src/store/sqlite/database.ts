@@ -29,7 +29,7 @@ const cacheKib = 64 * 1024
 export function openDatabase(options: DatabaseOptions): DatabaseSync {
   const { file, readonly = false, busyTimeoutMs = defaultBusyTimeoutMs } = options
   if (file === inMemory) return openInMemory()
-  // A store that was emptied or removed by another program, or by a disk that failed, must not begin anew as if nothing had
+  // A store that was emptied or removed by another program, or by a disk that failed, must not be recreated as if nothing had
   // been lost.
   if (sizeOf(file) === 0 && sizeOf(`${file}-head`) > 0) {
     const problem = existsSync(file) ? 'it is empty' : 'its file is missing'
@@ -82,7 +82,7 @@ function openInMemory(): DatabaseSync {
 
 /**
  * SQLite cannot read a store with a write-ahead log in a directory where it may not create the log, or where there is no room
- * for it. Without a log the file alone is the whole store, and nobody who is writing has it open.
+ * for it. Without a log the file alone is the whole store, and no writer has it open.
  */
 const needsNoLog = (file: string, readonly: boolean): boolean =>
   readonly && sizeOf(`${file}-wal`) === 0 && (!mayBeWritten(dirname(file)) || isDiskFull(file))
@@ -109,8 +109,8 @@ export function openBytes(bytes: Uint8Array): DatabaseSync {
 }
 
 /**
- * Whether SQLite would leave the empty log behind that it creates to read a store: only a connection that may write removes
- * it. Where a log is there already, a connection that may write could move it into the file.
+ * Whether SQLite would leave the empty log that it creates to read a store: only a writable connection removes it. If a
+ * log exists already, a writable connection could move it into the file.
  */
 const leavesLog = (file: string): boolean =>
   mayBeWritten(dirname(file), file) && !['-wal', '-journal'].some((suffix) => existsSync(file + suffix))
@@ -157,7 +157,7 @@ function applySettings(db: DatabaseSync, file: string, readonly: boolean, busyTi
     ['wal_autocheckpoint', 1000],
   ]
   for (const [name, value] of settings) {
-    // SQLite does not wait when two processes switch a new file to WAL at once, whatever the busy timeout.
+    // SQLite ignores the busy timeout when two processes switch a new file to WAL at once.
     if (name === 'journal_mode') whenUnlocked(db, busyTimeoutMs, () => setPragma(db, name, value))
     else setPragma(db, name, value)
   }
@@ -226,7 +226,7 @@ export function sqliteCode(error: unknown): string | null {
   return `SQLITE_${extendedCodes.get(error.errcode) ?? primaryCodes[error.errcode & 0xff] ?? error.errcode}`
 }
 
-/** SQLite's messages about a schema that is not the one of a store; it has no code of their own. */
+/** SQLite's messages about a schema that is not a store's; they have no separate error code. */
 const schemaDamage = /^(?:no such (?:table|index|column|module)|unsupported file format|vtable constructor failed)/
 
 /** Errors of the disk, of permissions and of other processes as MemoryErrors. Every other error is a bug and stays as it is. */

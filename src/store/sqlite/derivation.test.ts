@@ -5,7 +5,7 @@ import { analysisVersion, textHash } from '../belief-row.ts'
 import { deriveBelief } from '../derived-belief.ts'
 import { sample } from '../sample-beliefs.contract.ts'
 
-/** Texts that tell one way of reading from another: every rule of the analysis shows in at least one of them. */
+/** Every rule of the analysis affects at least one of these texts. */
 const probes: readonly string[] = [
   ...[
     'Redis caches',

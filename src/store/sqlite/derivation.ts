@@ -15,7 +15,7 @@ const derivedTables =
 
 /** Empties the derived tables and fills them from the journal and the turns, inside the caller's transaction. */
 export function deriveAgain(connection: Connection, analysis: string): void {
-  // New numbers, so that no process takes what it has read of a row for what is there now.
+  // New row numbers, so that no process uses a cached row that has changed.
   const lastRow = connection.value<number | null>('SELECT max(row) FROM beliefs') ?? 0
   // The vectors of beliefs belong to row numbers, and are computed again in the background.
   for (const table of [...derivedTables.split(' '), 'belief_vectors']) connection.run(`DELETE FROM ${table}`)

@@ -66,7 +66,8 @@ describe.each(['on disk', 'in memory'])('trying out a change of a store %s', (pl
 describe('trying out a change', () => {
   it('sees what other connections have written since the last trial', async () => {
     const file = newFile()
-    const [store, other] = [await holdingRedis(file), openAt(file)]
+    const store = await holdingRedis(file)
+    const other = openAt(file)
     await store.tryOut(renamed, nameOf)
     await other.commit(commitOf([present(sample({ id: 'b2', name: 'Postgres' }))]))
 

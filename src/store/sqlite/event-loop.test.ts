@@ -126,7 +126,8 @@ describe('A SQLite store', () => {
 
   it('makes a large change in parts, and shows all of it or nothing', async () => {
     const store = opening(newFile())
-    const [first, second] = [manyBeliefs('first'), manyBeliefs('second')]
+    const first = manyBeliefs('first')
+    const second = manyBeliefs('second')
     const seen = new Set<number>()
     let isOver = false
     const reading = (async () => {

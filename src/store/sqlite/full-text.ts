@@ -53,21 +53,21 @@ export function matchText(connection: Connection, userId: number, query: Query):
 const maxCounted = 200
 
 /**
- * The holders of each term among the beliefs that hold at least `atLeast` of the terms. Counts the terms of each belief
- * first, so that only the texts of those beliefs are read. Null when they are too many.
+ * The matches of each term among the beliefs that contain at least `atLeast` of the terms. Counts the terms of each belief
+ * first, so that only the texts of those beliefs are read. Null if they are too many.
  */
 function countFirst(
   connection: Connection,
   userId: number,
   asked: {
     readonly terms: readonly string[]
-    /** The rows in view that hold a term, in order. */
+    /** The visible rows that contain a term, in order. */
     readonly rowsOf: (match: string) => readonly number[]
     readonly atLeast: number
   },
 ): readonly TermHolders[] | null {
   const { terms, rowsOf, atLeast } = asked
-  // No term holds a quotation mark.
+  // No term contains a quotation mark.
   const rows = terms.map((term) => rowsOf(`"${indexedTerm(userId, term)}"`))
   const last = rows.reduce((most, found) => Math.max(most, found.at(-1) ?? 0), 0)
   const held = new Uint16Array(last + 1)

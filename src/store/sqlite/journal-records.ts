@@ -31,7 +31,7 @@ class Decided extends Error {
   }
 }
 
-/** The journal of a store as records. Every call is a transaction of its own, or part of the caller's snapshot. */
+/** The journal of a store as records. Every call is a separate transaction, or part of the caller's snapshot. */
 export function recordsIn(committing: Committing) {
   const { connection, users } = committing
   const journal = openJournal(connection)
@@ -148,7 +148,7 @@ export function recordsIn(committing: Committing) {
         if (number !== (records.at(-1)?.number ?? number)) throw new Error('Later events are there already.')
         movePlaces(userId, places)
       })
-      // However large the file is: nobody runs the doctor on a copy.
+      // At any file size, because nobody runs `doctor` on a copy.
       if (records.some(isErasing)) await scrubSoon(connection, { ifSmall: false })
     },
     places: (user: string): TurnPlaces =>

@@ -161,7 +161,7 @@ export function openJournal(connection: Connection) {
   }
 
   function entryOf(row: OwnEventRow): JournalEntry {
-    // Ordinals start at 0 and have no gap, so the highest tells the count without counting.
+    // Ordinals start at 0 and have no gap, so the highest gives the count.
     const last = connection.value<number>('SELECT max(ordinal) FROM changes WHERE event = ?', [row.number])
     const beliefIds = beliefIdsOf(row.number, maxListedBeliefs)
     return { ...commonFields(row), beliefIds, beliefCount: (last ?? -1) + 1 }

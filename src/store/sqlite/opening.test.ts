@@ -157,7 +157,8 @@ describe('opening a store', () => {
 describe('an open store', () => {
   it('sees at once what another one writes', async () => {
     const file = newFile()
-    const [one, other] = [openAt(file), openAt(file)]
+    const one = openAt(file)
+    const other = openAt(file)
     const belief = sample({ id: 'b1', name: 'Redis' })
     const known = sample({ id: 'b0', content: 'Before.' })
     const view = { user: 'ada', agent: null, scopes: belief.scopes }
@@ -187,7 +188,8 @@ describe('an open store', () => {
 
   it('reads one state together, whatever another one writes meanwhile, and the newest afterwards', async () => {
     const file = newFile()
-    const [one, other] = [openAt(file), openAt(file)]
+    const one = openAt(file)
+    const other = openAt(file)
     const belief = sample({ id: 'b1', content: 'Before.' })
     await committed(one, commitOf([present(belief)]))
 

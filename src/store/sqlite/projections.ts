@@ -3,7 +3,7 @@ import { type DerivedBelief, shelfIn } from '../derived-belief.ts'
 import type { Connection } from './connection.ts'
 import { openCounts } from './counts.ts'
 
-/** A belief as the derived tables hold it now. */
+/** A belief in the derived tables. */
 export type Projected = { readonly row: number; readonly derived: DerivedBelief }
 
 /**
@@ -14,13 +14,13 @@ export function openProjection(connection: Connection, userId: number) {
   const counts = openCounts(connection, userId)
   const waitingForms: { readonly key: string; readonly columns: readonly unknown[] }[] = []
 
-  /** Takes a belief out of its scopes, and with it the name it holds there. */
+  /** Removes a belief from its scopes, which frees its name there. */
   function leaveScopes({ derived }: Projected): void {
     const remove = connection.statement('DELETE FROM members WHERE user_id = ? AND scope = ? AND belief = ?')
     for (const scope of derived.scopes) remove.run(userId, counts.scopeId(scope), derived.belief.id)
   }
 
-  /** False when another belief holds the name in one of the scopes. */
+  /** False if another belief has the name in one of the scopes. */
   function enterScopes({ belief, nameKey, current, scopes, agent, isPinned, reinforced }: DerivedBelief): boolean {
     const insert = connection.statement(
       `INSERT INTO members (user_id, scope, belief, name_key, current, agent, pinned, edited, shelf, reinforced)
@@ -52,7 +52,7 @@ export function openProjection(connection: Connection, userId: number) {
     counts.count(derived, -1)
   }
 
-  /** Most changes leave most of a belief as it was, so only what differs is written. */
+  /** Most changes affect a small part of a belief, so only the differences are written. */
   function update({ row, derived: before }: Projected, after: DerivedBelief): void {
     connection.run(
       `UPDATE beliefs SET audience = ?, current = ?, words = ?, name_key = ?, type = ?, status = ?, pinned = ?,
@@ -98,7 +98,7 @@ export function openProjection(connection: Connection, userId: number) {
 
   /** Writes in the order of the index, so that each of its pages is touched once. */
   function writeForms(): void {
-    const forms = waitingForms.splice(0).sort((one, other) => (one.key < other.key ? -1 : one.key > other.key ? 1 : 0))
+    const forms = waitingForms.splice(0).sort((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0))
     connection.insertMany(
       'forms (user_id, key, current, scope, agent, belief, ordinal, breaks, flags, reinforced)',
       forms.map(({ columns }) => columns),
@@ -148,4 +148,4 @@ const formsOf = ({ forms, scopes, agent, current, flags, reinforced }: DerivedBe
   reinforced,
 ]
 
-const isSame = (one: unknown, other: unknown): boolean => JSON.stringify(one) === JSON.stringify(other)
+const isSame = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b)

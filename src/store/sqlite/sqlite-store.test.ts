@@ -38,7 +38,8 @@ describe('The SQLite store in memory', () => {
   })
 
   it('is empty whenever it is opened', async () => {
-    const [one, other] = [openAt(inMemory), openAt(inMemory)]
+    const one = openAt(inMemory)
+    const other = openAt(inMemory)
     await one.commit(commitOf([present(sample({ id: 'b1' }))]))
 
     expect(await other.get('ada', 'b1')).toBeNull()

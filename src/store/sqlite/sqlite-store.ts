@@ -1,5 +1,6 @@
 import type { Membership } from '../../beliefs/access-store.ts'
 import type { StoreCare } from '../../beliefs/store-care.ts'
+import type { SyncStore } from '../../beliefs/sync-store.ts'
 import { MemoryError } from '../../errors.ts'
 import type { CaredStore } from '../../search/store-port.ts'
 import { analysisVersion } from '../belief-row.ts'
@@ -18,14 +19,16 @@ export type SqliteStoreOptions = DatabaseOptions & {
   readonly random: (bytes: number) => Uint8Array
   /** For `verify`: opens for reading only, and leaves an index that is incomplete as it is. */
   readonly inspect?: boolean
-  /** The clock, for what opening an older store writes to the journal. */
+  /** The clock for events that opening an older store writes to the journal. */
   readonly now?: () => Date
 }
 
 export type SqliteStore = CaredStore & {
   /** The journal as records, to copy it from and to other stores. */
   records(): Promise<SqliteRecords>
-  /** Makes the next read see what other connections have written, also within `withSnapshot`. */
+  /** The exchange of events with other devices. */
+  sync(): Promise<SyncStore>
+  /** Makes the next read see the writes of other connections, also within `withSnapshot`. */
   endSnapshot(): void
 }
 
@@ -106,7 +109,7 @@ function openStore(options: SqliteStoreOptions, openWith: (readonly: boolean) =>
 
   const canShare = connection.isOnDisk && !isReadonly
 
-  /** Runs work that may have the lock for long on a connection of its own, one at a time. A store that cannot be shared is copied. */
+  /** Runs work that may lock for long on a separate connection, one at a time. A store that cannot be shared is copied. */
   function apart<Result>(work: (other: ReturnType<typeof openStore>) => Promise<Result>): Promise<Result> {
     const result = locking.then(async () => {
       const other =
@@ -207,7 +210,7 @@ function openStore(options: SqliteStoreOptions, openWith: (readonly: boolean) =>
         connection.all<Membership>('SELECT team, role FROM team_members WHERE person = ? ORDER BY team', [person]),
       ),
     access: async () => {
-      // A connection of its own: a token must be read as it is now, and a recall under way keeps its state of the store.
+      // A separate connection: a token must be read in its current state, while a running recall keeps its snapshot.
       accessing ??= connection.isOnDisk ? new Connection({ file, isReadonly, busyTimeoutMs, open }) : connection
       const tokens = accessing
       const { sqlAccess } = await loaded(import('../access-sql.ts'))
@@ -228,6 +231,7 @@ function openStore(options: SqliteStoreOptions, openWith: (readonly: boolean) =>
       })
     },
     records: async () => (await loaded(loadMaintenance())).recordsIn(committing),
+    sync: async () => (await loaded(import('./sync.ts'))).syncIn(committing),
     withSnapshot: (work) => connection.withSnapshot(work),
     endSnapshot: () => connection.endSnapshot(),
     close: async () => {
@@ -253,7 +257,7 @@ function requireOwnAnalysis(connection: Connection): null {
 }
 
 /**
- * Whether a table of the index is empty although the counts beside it say that it is not. Finds a table that was deleted
+ * Whether a table of the index is empty although its counts are not zero. Finds a table that was deleted
  * in a time that does not depend on the size of the store; single rows that are missing are found by `verify`.
  */
 const isIndexEmptied = `SELECT

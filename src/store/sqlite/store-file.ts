@@ -17,7 +17,7 @@ import { MemoryError } from '../../errors.ts'
 
 /**
  * Makes sure there is a private file for SQLite to open. Called before a connection exists and never opens a file that
- * was there already: closing any descriptor of a database drops the locks the whole process holds on it.
+ * was there already: closing any descriptor of a database drops all locks of the process on it.
  */
 export function prepareFile(file: string): void {
   const directory = dirname(file)
@@ -97,7 +97,7 @@ const freeBytes = (file: string): number => {
 /** SQLite needs this much space next to the store to open it for writing. */
 const openingBytes = 128 * 1024
 
-/** Whether SQLite could not create its files next to the store, which nobody has open. */
+/** Whether SQLite could not create its files next to a store that no process has open. */
 export const isDiskFull = (file: string): boolean => !existsSync(`${file}-shm`) && freeBytes(file) < openingBytes
 
 const statOf = (file: string): Stats | null => statSync(file, { throwIfNoEntry: false }) ?? null

@@ -20,7 +20,7 @@ export function newFile(): string {
 export const openAt = (file: string, options: Partial<SqliteStoreOptions> = {}): SqliteStore =>
   openSqliteStore({ file, random: fixedRandom, ...options })
 
-/** Does to a closed store what a bad disk or a curious person might. */
+/** Changes a closed store's tables directly, as a bad disk or a curious person might. */
 export function tamper(file: string, ...statements: readonly string[]): void {
   const db = new DatabaseSync(file)
   for (const statement of statements) db.exec(statement)

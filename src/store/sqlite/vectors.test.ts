@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { randomFrom } from '../../eval/score/statistics.ts'
-import { packed } from '../../search/turns/cosines.ts'
+import { packVectors } from '../../search/turns/cosines.ts'
 import { committed } from '../opened-stores.contract.ts'
 import { commitOf, said } from '../sample-beliefs.contract.ts'
 import { newFile, openAt } from './temporary-store.contract.ts'
@@ -8,7 +8,7 @@ import { maxCompared } from './vector-list.ts'
 
 const dimensions = 96
 const random = randomFrom(5)
-const anyVector = () => packed([Float32Array.from({ length: dimensions }, () => random() - 0.5)], dimensions)
+const anyVector = () => packVectors([Float32Array.from({ length: dimensions }, () => random() - 0.5)], dimensions)
 const everywhere = { user: 'ada', scopes: null }
 
 it('in a large store only the nearest turns are compared, the nearest among those asked for', async () => {
@@ -25,7 +25,8 @@ it('in a large store only the nearest turns are compared, the nearest among thos
     await store.keepVectors('ada', 'm', 'turn', kept)
     before = next
   }
-  const [asked, other] = [rows[700] as number, rows[3] as number]
+  const asked = rows[700] as number
+  const other = rows[3] as number
   const message = { vectors: vectorsOf.get(asked) as Int8Array, dimensions }
 
   const found = await store.turnCosines(everywhere, 'm', message)
@@ -45,7 +46,8 @@ it('in a large store only the nearest turns are compared, the nearest among thos
 
 it('another process that adds and forgets vectors is noticed', async () => {
   const file = newFile()
-  const [store, other] = [openAt(file), openAt(file)]
+  const store = openAt(file)
+  const other = openAt(file)
   const turns = [said('One.'), said('Two.')]
   await committed(store, commitOf([], { kind: 'hear', turns }))
   const message = { vectors: anyVector(), dimensions }

@@ -205,7 +205,7 @@ const missingOf: Readonly<Record<EmbeddedKind, string>> = {
     WHERE user_id = ? AND row >= ? AND row < ? AND current = 1 AND item IS NULL`,
 }
 
-/** Only for texts that still exist, and that no other process has indexed meanwhile. */
+/** Only for texts that still exist and that no other process has indexed since. */
 const insertOf: Readonly<Record<EmbeddedKind, string>> = {
   turn: `INSERT OR REPLACE INTO turn_vectors (item, list, model, vectors)
     SELECT row, scope, ?, ? FROM turns WHERE row = ? AND user_id = ? AND session IS NOT NULL

@@ -29,7 +29,7 @@ async function told(
   return turns
 }
 
-/** What is answered to the last prompt, each prompt in a conversation of its own. */
+/** The answer to the last prompt; each prompt has its own conversation. */
 async function answered(...prompts: readonly string[]): Promise<string> {
   using directory = temporaryDirectory()
   const turns = await told(

@@ -71,7 +71,7 @@ async function takeTurn(prompt: string, { workspace, memory, session }: Surround
       : `Saved in ${path}.`
   }
 
-  /** The sentences that hold most of the question, best first; empty if none holds anything of it. */
+  /** The sentences that share most words with the question, best first; empty if none shares any. */
   async function search(text: string): Promise<string> {
     // The name of a file is where to look, not a word to look for.
     const query = files.reduce((rest, file) => rest.replaceAll(file, ''), text)
@@ -97,7 +97,7 @@ async function takeTurn(prompt: string, { workspace, memory, session }: Surround
 
 const isQuestion = (sentence: string): boolean => /[?？؟]["'”’)\]»*_]*$/u.test(sentence)
 
-/** The questions of a message. A line that ends in a colon leads to the next one, so it is no statement. */
+/** The questions of a message. A line that ends in a colon introduces the next one, so it is not a statement. */
 function readMessage(message: string) {
   const sentences = sentencesOf(message).map(({ text }) => text)
   const questions = sentences.filter(isQuestion)

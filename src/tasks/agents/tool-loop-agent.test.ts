@@ -14,7 +14,7 @@ import { fileTools } from './tools.ts'
 
 type Said = Partial<ChatReply>
 
-/** A model that says what the function makes of what it is told. */
+/** A model whose replies a function computes from the request. */
 const modelOf = (
   say: (request: ChatRequest) => Said | Promise<Said>,
 ): ChatModel & { readonly requests: ChatRequest[] } => {
@@ -58,7 +58,7 @@ const run = (model: ChatModel, folder: string, more: object = {}) =>
     ...more,
   })
 
-/** Remembers what it is told, and looks it up when asked. */
+/** Stores each statement, and searches for the answer to each question. */
 const rememberer = () =>
   modelOf((request) => {
     const said = last(request)

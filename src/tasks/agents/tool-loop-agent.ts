@@ -14,7 +14,7 @@ export type UsedMemory = Pick<Memory, 'search' | 'remember' | 'forget' | 'close'
 
 type ToolLoopParts = {
   readonly model: ChatModel
-  /** Opens the memory in a directory; creates one where there is none. */
+  /** Opens the memory in a directory; creates it if there is none. */
   readonly openMemory: (directory: string) => UsedMemory | Promise<UsedMemory>
 }
 
@@ -42,7 +42,7 @@ export const toolLoopAgent = (parts: ToolLoopParts): Agent => ({
 
 function openConversation({ model, openMemory, workspace }: ToolLoopParts & { workspace: string }): AgentConversation {
   let opened: Promise<UsedMemory> | null = null
-  // Opened per conversation and on first use, so that nothing holds the store while a control removes it.
+  // Opened per conversation and on first use, so that the store is closed when a control removes it.
   const memory = (): Promise<UsedMemory> => {
     opened ??= Promise.resolve(openMemory(join(workspace, 'memory')))
     return opened
@@ -99,7 +99,10 @@ function replyMessage({ text, toolCalls, usage, stopReason, model }: ChatReply, 
   return {
     role: 'assistant',
     content: [...(text === '' ? [] : [{ type: 'text' as const, text }]), ...calls],
-    ...{ model, provider, stopReason, usage: { ...usage, totalTokens } },
+    model,
+    provider,
+    stopReason,
+    usage: { ...usage, totalTokens },
   }
 }
 

@@ -24,7 +24,9 @@ export function defineTool<Given>(
 ): AgentTool {
   const { $schema: _, ...parameters } = z.toJSONSchema(schema, { io: 'input' })
   return {
-    ...{ name, description, parameters },
+    name,
+    description,
+    parameters,
     use: async (raw) => {
       const checked = schema.safeParse(raw)
       if (checked.success) return use(checked.data)
@@ -121,7 +123,7 @@ async function openInside(workspace: string, path: string, flags: number) {
   }
 }
 
-/** Makes the folders on the way one by one, so that none is made behind a link that leads out. */
+/** Creates the folders of a path one by one, so that none is created through a link that leads out. */
 async function makeFolder(root: string, folder: string, path: string): Promise<void> {
   let place = root
   for (const name of relative(root, folder).split(sep)) {

@@ -34,7 +34,7 @@ export async function gradeAnswers(task: Task, evidence: Evidence, folder: strin
 const shareOf = (checks: readonly CheckResult[]): number | null =>
   checks.length === 0 ? null : checks.filter(({ passed }) => passed).length / checks.length
 
-/** An agent that recalled nothing earns nothing in new sessions by admitting it, or by leaving out what is forbidden. */
+/** An agent that recalled nothing gets no points in new sessions for admitting it or for omitting forbidden values. */
 function withoutUnearned(checks: readonly CheckResult[]): readonly CheckResult[] {
   const recalls = checks.filter(({ isRecall }) => isRecall)
   if (recalls.length === 0 || recalls.some(({ passed }) => passed)) return checks
@@ -63,7 +63,7 @@ function runCheck(check: AnswerCheck, context: Context) {
     session: session.id,
     /** Whether the session began a new, empty conversation after an earlier one. Only such sessions count for the score. */
     isNewSession,
-    /** Whether the answer needs memory: a new session must give a value that only an earlier prompt says. */
+    /** Whether the answer needs memory: a new session must give a value that only an earlier prompt contains. */
     isRecall: isNewSession && check.recall !== false && needsMemory(check, context),
     passed: problems.length === 0,
     expected: expectedBy(check).join(', '),
@@ -121,7 +121,7 @@ const unknown = new RegExp(
   'iu',
 )
 
-/** Whether an answer says that something is not known, not said or not found. */
+/** Whether an answer states that something is unknown, was not mentioned or was not found. */
 export const saysUnknown = (answer: string): boolean =>
   unknown.test(answer.normalize('NFKC').replaceAll('’', "'").replaceAll(/[*_`]/gu, ''))
 
@@ -177,7 +177,7 @@ export function formOf(text: string): TextForm {
 const wordsIn = (text: string): string =>
   ` ${(text.replaceAll(thousands, '').toLowerCase().match(word) ?? []).join(' ')} `
 
-/** Whether a text holds a phrase, word by word. */
+/** Whether a text contains a phrase, word by word. */
 export function holds(text: TextForm, phrase: string): boolean {
   const wanted = formOf(phrase)
   // A phrase without words, such as "!!", can only be looked for as it is.
@@ -202,12 +202,13 @@ const datePatterns = [
   `${edge}${name}${gap}(?:the${gap})?${day}(?:,?${gap}${year})?${end}`,
 ].map((source) => new RegExp(source, 'giu'))
 
-/** Writes every date as one word for month and day, then the year where there is one. */
+/** Writes every date as one word for month and day, then the year if there is one. */
 const withUniformDates = (text: string): string =>
   datePatterns.reduce(
     (left, pattern) =>
       left.replaceAll(pattern, (...match) => {
-        const [found, groups] = [match[0] as string, match.at(-1) as Groups]
+        const found = match[0] as string
+        const groups = match.at(-1) as Groups
         const { month, day: date } = monthAndDay(groups)
         const isDate = month >= 1 && month <= 12 && date >= 1 && date <= 31
         return isDate ? ` day${100 * month + date} ${groups.year ?? ''} ` : found
@@ -217,7 +218,7 @@ const withUniformDates = (text: string): string =>
 
 type Groups = Readonly<Record<string, string | undefined>>
 
-/** Zero where there is no such month, or where figures can be read both ways. */
+/** Zero if there is no such month, or if the numbers are ambiguous. */
 function monthAndDay({ month, day: date, name: word = '', first, second, mark }: Groups): {
   readonly month: number
   readonly day: number
@@ -226,7 +227,8 @@ function monthAndDay({ month, day: date, name: word = '', first, second, mark }:
     const named = months.findIndex((one) => one.startsWith(word.toLowerCase())) + 1
     return { month: month === undefined ? named : Number(month), day: Number(date) }
   }
-  const [one, other] = [Number(first), Number(second)]
+  const one = Number(first)
+  const other = Number(second)
   if (mark === '.' || one > 12 || one === other) return { month: other, day: one }
   return other > 12 ? { month: one, day: other } : { month: 0, day: 0 }
 }

@@ -288,7 +288,7 @@ def grade(transcript, workspace_path):
   })
 })
 
-// The checks of the second-brain task, told again: a file must be there, and five facts are looked for in it.
+// A short form of the second-brain task's checks: a file must exist, and five facts are searched in it.
 const secondBrain = `
 from pathlib import Path
 def grade(transcript, workspace_path):

@@ -7,7 +7,7 @@ import { runInGroup } from '../run/process-group.ts'
 import type { Task } from '../task.ts'
 import type { Confinement, Python, Sandbox } from './sandbox.ts'
 
-/** The result of a task's Python checks. `output` is the beginning of what they printed. */
+/** The result of a task's Python checks. `output` is the beginning of their printed output. */
 export type AutomatedGrade =
   | {
       readonly state: 'scored'
@@ -100,7 +100,9 @@ export async function runGrader(
       cwd: '/',
       input: JSON.stringify({ code, transcript, workspace }),
       signal: AbortSignal.any([signal, timeout]),
-      ...{ maxOutput: outputBytes, maxResult, graceMs: 0 },
+      maxOutput: outputBytes,
+      maxResult,
+      graceMs: 0,
     })
     const output = `${stdout.toString('utf8')}${stderr}`.slice(0, keptOutput).trim()
     if (exceeded === 'output') return { scores: `The grader printed more than ${outputBytes} bytes.`, output }

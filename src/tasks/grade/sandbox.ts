@@ -15,7 +15,7 @@ const ask =
 
 const Reply = z.tuple([z.string().min(1), z.string().min(1), z.string().startsWith('3.')])
 
-/** The interpreter for graders; null where there is none. `name` may be a wrapper script, so it is asked for the real path. */
+/** The interpreter for graders; null if there is none. `name` may be a wrapper script, so the interpreter reports its real path. */
 export async function findPython(name = 'python3'): Promise<Python | null> {
   try {
     const { stdout } = await promisify(execFile)(name, ['-I', '-c', ask], { timeout: 20_000 })
@@ -61,7 +61,7 @@ export async function openSandbox({ python, candidates = defaultCandidates() }: 
   return { state: 'none', reason: `Python checks need a sandbox: ${reason}.` }
 }
 
-/** System tools are looked up here, whatever the caller's environment says. */
+/** System tools are looked up here, not in the caller's PATH. */
 const systemPath = '/usr/bin:/bin:/usr/sbin:/sbin'
 
 /** The user id that graders of root run as; it owns nothing. */
@@ -155,7 +155,7 @@ const namespaces =
 
 const probeProcesses = 16
 
-/** Tries from inside what must not work, and what must. */
+/** Tries forbidden and allowed actions from inside. */
 const probe = (outside: string): string => `
 import os, socket
 def grade(transcript, workspace_path):
@@ -204,7 +204,7 @@ def grade(transcript, workspace_path):
     return found
 `
 
-/** Why a confinement cannot be trusted, shown by a real run; null when it holds. */
+/** Why a confinement cannot be trusted, found by a real run; null if it works. */
 export async function whyNot(confine: Confinement, python: Python): Promise<string | null> {
   const folder = await mkdtemp(join(tmpdir(), 'credence-probe-'))
   try {

@@ -137,12 +137,16 @@ describe.skipIf(real.state === 'none')('a hybrid task', () => {
 
 describe('a task that states its checks and has no Python', () => {
   const cat = (expected: string): Task['answerChecks'][number] => ({
-    ...{ ...plainCheck, id: expected, session: 'ask', expect: [[expected]] },
+    ...plainCheck,
+    id: expected,
+    session: 'ask',
+    expect: [[expected]],
   })
   const stating = (...names: readonly string[]): Task => taskWith(sessions, { answerChecks: names.map(cat) })
 
   it('is graded by them', async () => {
-    const [right, half] = [await graded({ task: stating('Miso') }), await graded({ task: stating('Miso', 'Mochi') })]
+    const right = await graded({ task: stating('Miso') })
+    const half = await graded({ task: stating('Miso', 'Mochi') })
 
     expect(right).toMatchObject({ state: 'scored', score: 1, isComplete: true, automated: { state: 'not_applicable' } })
     expect(half).toMatchObject({ state: 'scored', score: 0.5, automatedScore: 0.5, answerScore: 0.5 })

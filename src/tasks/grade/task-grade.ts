@@ -10,7 +10,7 @@ import type { Sandbox } from './sandbox.ts'
 /** Only `scored` measures the agent; a fault of the harness is never a zero. */
 type TaskState = 'scored' | 'grader_error' | 'judge_error' | Exclude<Evidence['outcome'], 'done'>
 
-/** `reason` says why the state is not `scored`. */
+/** `reason` explains a state other than `scored`. */
 type Ending = { readonly state: TaskState; readonly reason: string | null }
 
 /** Raised whenever the same evidence would be graded differently. */
@@ -18,7 +18,7 @@ export const gradingVersion = 'credence-grading-5'
 
 type Parts = AnswerGrade & { readonly automated: AutomatedGrade; readonly judge: JudgeGrade }
 
-/** The grade of a task carried out once. Kept beside the evidence, and made again by regrading. */
+/** The grade of a task carried out once. Stored next to the evidence, and rewritten by regrading. */
 export type TaskGrade = Readonly<Awaited<ReturnType<typeof gradeTask>>>
 
 export type Graders = { readonly sandbox: Sandbox; readonly judge: Judge | null }
@@ -38,9 +38,12 @@ export async function gradeTask(request: GradingRequest) {
   const { automated, judge } = parts
   const automatedScore = obstacle === null ? automatedScoreOf(task, parts) : null
   const judgeScore = judge.state === 'scored' ? judge.score : null
-  const total = combined(task, automatedScore, judgeScore)
+  const total = combineScores(task, automatedScore, judgeScore)
   return {
-    ...{ schemaVersion: 1 as const, gradingVersion, taskId: task.id, repeat: evidence.repeat },
+    schemaVersion: 1 as const,
+    gradingVersion,
+    taskId: task.id,
+    repeat: evidence.repeat,
     evidence: storePath,
     ...parts,
     ...(obstacle ?? endingOf(evidence, parts, total.score !== null || parts.checks.length > 0)),
@@ -68,7 +71,7 @@ async function gradeParts({ task, evidence, folder, graders, signal }: GradingRe
   return { ...answers, automated, judge: (await graders.judge?.grade({ task, evidence, folder, signal })) ?? unjudged }
 }
 
-/** Without Python, the checks that a task states are its automated part: those of new sessions where it has any. */
+/** Without Python, the checks that a task states are its automated part: those of new sessions if it has any. */
 function automatedScoreOf({ gradingType }: Task, { automated, answerScore, sameSessionScore }: Parts): number | null {
   if (automated.state === 'scored') return automated.score
   if (automated.state !== 'not_applicable' || gradingType === 'llm_judge') return null
@@ -96,7 +99,7 @@ function endingOf({ outcome, reason }: Evidence, { automated, judge }: Parts, is
 }
 
 /** The score by the weights of the task. A part that could not be graded is left out, and the score marked as incomplete. */
-function combined(
+function combineScores(
   { gradingType, gradingWeights }: Pick<Task, 'gradingType' | 'gradingWeights'>,
   automated: number | null,
   judge: number | null,

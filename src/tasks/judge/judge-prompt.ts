@@ -121,7 +121,7 @@ export type JudgedCriterion = { readonly id: string; readonly name: string; read
 export type JudgedRubric = {
   readonly criteria: readonly JudgedCriterion[]
   readonly text: string
-  /** `weighted`: by the rubric's own percentages. `equal`: it gives none. `checklist`: there is no rubric at all. */
+  /** `weighted`: by the rubric's own percentages. `equal`: it has none. `checklist`: there is no rubric at all. */
   readonly basis: 'weighted' | 'equal' | 'checklist'
   readonly warnings: readonly string[]
 }
@@ -159,7 +159,7 @@ const equally = (names: readonly string[]): readonly JudgedCriterion[] =>
 
 const clean = (name: string): string => name.replaceAll(/\*\*|__/gu, '').trim()
 
-/** The lines outside of code fences: a rubric may hold an example of a rubric. */
+/** The lines outside of code fences: a rubric may contain an example of a rubric. */
 function outsideFences(text: string): readonly string[] {
   let fence: string | null = null
   return text.split(/\r?\n/u).filter((line) => {

@@ -57,7 +57,7 @@ const mapTexts = (task: Task, change: (text: string, field: string) => string): 
 })
 
 /** Placeholders without a value, each as the end of a sentence. One that is left would reach the agent or a check. */
-export function undeclared(task: Task): readonly { readonly field: string; readonly message: string }[] {
+export function findUndeclared(task: Task): readonly { readonly field: string; readonly message: string }[] {
   const values = drawAll(task.draw, task.id)
   if (values.size === 0) return []
   const known = [...values].flatMap(([name, parts]) => Object.keys(parts).map((part) => partNameOf(name, part)))
@@ -81,7 +81,7 @@ const replaceIn = (text: string, values: ReadonlyMap<string, Drawn>, write: (val
     return value === undefined ? whole : write(value)
   })
 
-/** Escaped for an ordinary string of Python, whichever quotes it has. */
+/** Escaped for a Python string literal with any quotes. */
 const insidePython = (value: string): string =>
   value
     .replace(/[\\'"]/gu, (mark) => `\\${mark}`)

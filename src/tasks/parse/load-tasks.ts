@@ -90,5 +90,5 @@ function looksLikeTask(file: string): boolean {
   return !read.ok || /^(?:\uFEFF)?---[ \t]*\r?\n/u.test(Buffer.from(read.value.subarray(0, 64)).toString('utf8'))
 }
 
-/** A missing folder holds no tasks. One that was named by hand is reported by the caller. */
+/** A missing folder contains no tasks. If the user named it, the caller reports it. */
 const namesIn = (folder: string): readonly string[] => (ifPresent(() => readdirSync(folder)) ?? []).toSorted()

@@ -5,10 +5,10 @@ import type { Problem } from '../../eval/store/parse-artifact.ts'
 import { isObject } from '../../json.ts'
 import { messageOf } from '../agent.ts'
 import type { Task } from '../task.ts'
-import { undeclared } from './draw.ts'
-import { Findings, invalidTask, readFields, readOwnAdditions, shown } from './fields.ts'
+import { findUndeclared } from './draw.ts'
+import { Findings, formatYamlValue, invalidTask, readFields, readOwnAdditions } from './fields.ts'
 
-/** A task file that was looked at: the task where it is sound, and all that is to be said about it. */
+/** A checked task file: the task if it is valid, and all findings. */
 export type CheckedTask = {
   readonly task: Task | null
   readonly problems: readonly Problem[]
@@ -68,7 +68,7 @@ export function checkTask(bytes: Uint8Array, file: string): CheckedTask {
     sha256: createHash('sha256').update(bytes).digest('hex'),
     warnings: findings.warnings,
   }
-  for (const { field, message } of undeclared(task)) findings.wrong(field, message)
+  for (const { field, message } of findUndeclared(task)) findings.wrong(field, message)
   const { problems, warnings } = findings
   return { task: problems.length === 0 ? task : null, problems, warnings }
 }
@@ -80,7 +80,7 @@ const deepestYaml = 32
 
 type TaskText = { readonly frontMatter: Readonly<Record<string, unknown>>; readonly body: string }
 
-/** Splits a file into front matter and body. Null when that cannot be done; `findings` then says why. */
+/** Splits a file into front matter and body. Null if that is impossible; `findings` then has the reason. */
 function readTaskText(bytes: Uint8Array, findings: Findings): TaskText | null {
   const refuse = (field: string, message: string): null => {
     findings.wrong(field, message)
@@ -106,17 +106,17 @@ function readTaskText(bytes: Uint8Array, findings: Findings): TaskText | null {
   const frontMatter = readYaml(text.slice(start, start + end.index), field, findings)
   if (frontMatter === undefined) return null
   if (!isObject(frontMatter)) {
-    return refuse(field, `is ${shown(frontMatter)}; it must be a mapping of names to values`)
+    return refuse(field, `is ${formatYamlValue(frontMatter)}; it must be a mapping of names to values`)
   }
   return { frontMatter, body: text.slice(start + end.index + end[0].length + 1) }
 }
 
-/** Reads YAML of a bounded depth. Undefined when that cannot be done; `findings` then says why, about `field`. */
+/** Reads YAML of a bounded depth. Undefined if that is impossible; `findings` then has the reason, for `field`. */
 function readYaml(text: string, field: string, findings: Findings): unknown {
   try {
     const document = parseDocument(text, { schema: 'core', uniqueKeys: true, prettyErrors: true, logLevel: 'error' })
     const [error] = document.errors
-    // A few hundred bytes of nested aliases can stand for gigabytes; ten copies are plenty.
+    // A few hundred bytes of nested aliases can expand to gigabytes; ten copies are plenty.
     const value: unknown = error === undefined ? document.toJS({ maxAliasCount: 10 }) : undefined
     const problem = error === undefined ? problemIn(value, deepestYaml) : `is not YAML: ${saidOf(error)}`
     if (problem === null) return value
@@ -195,7 +195,7 @@ const headingText = (written: string): string =>
     .replace(/\s#+\s*$/u, '')
     .trim()
 
-/** The code of the first fence that says it is Python. Walks without recursion: nesting has no limit in Markdown. */
+/** The code of the first fence marked as Python. Walks without recursion: nesting has no limit in Markdown. */
 function firstPython(nodes: readonly Block[]): string | null {
   const waiting: (Block | NestedNode)[] = [...nodes].reverse()
   for (let node = waiting.pop(); node !== undefined; node = waiting.pop()) {

@@ -50,7 +50,7 @@ async function workspaceZip(tasks: readonly TaskRun[]): Promise<Uint8Array> {
     const prefix = tasks.length === 1 ? '' : `${task.id}/${evidence.repeat}/`
     for (const kept of evidence.workspace) files.push([prefix + pathInWorkspace(kept), await readKept(folder, kept)])
   }
-  files.sort(([one], [other]) => (one < other ? -1 : 1))
+  files.sort(([a], [b]) => (a < b ? -1 : 1))
   const entries: Zippable = Object.fromEntries(
     files.map(([path, bytes]) => [path, [bytes, { mtime: noTime, level: 6, os: 3 }]]),
   )
@@ -103,7 +103,12 @@ function breakdownOf({ taskId: task, repeat, criteria, checks }: TaskRun['grade'
   return [
     ...criteria.map(({ name, ...rest }) => ({ task, repeat, criterion: name, ...rest })),
     ...checks.map(({ session, id, passed, expected, found }) => ({
-      ...{ task, repeat, part: 'answers', criterion: `${session}: ${id}`, score: passed ? 1 : 0, weight: null },
+      task,
+      repeat,
+      part: 'answers',
+      criterion: `${session}: ${id}`,
+      score: passed ? 1 : 0,
+      weight: null,
       reason: passed ? '' : `expected ${expected}; found ${found}`,
     })),
   ]
@@ -118,7 +123,11 @@ const taskEntry = ({ task, evidence, grade }: TaskRun) => ({
   score: grade.score,
   is_complete: grade.isComplete,
   sessions: evidence.sessions.map(({ id, isFresh, priorMessages, outcome, answer }) => ({
-    ...{ id, new_session: isFresh, prior_messages: priorMessages, outcome, answer },
+    id,
+    new_session: isFresh,
+    prior_messages: priorMessages,
+    outcome,
+    answer,
   })),
   transcript_sha256: evidence.transcript?.sha256 ?? null,
   workspace: evidence.workspace,

@@ -52,7 +52,7 @@ export async function readTaskRun(root: string, runId: string) {
 
 export type Coverage = ReturnType<typeof coverageOf>
 
-/** How many of the results were graded. Shown beside every score. */
+/** How many of the results were graded. Shown with every score. */
 export function coverageOf(grades: readonly TaskGrade[]) {
   const byState: Record<string, number> = {}
   for (const { state } of grades) byState[state] = (byState[state] ?? 0) + 1
@@ -67,7 +67,7 @@ export function coverageOf(grades: readonly TaskGrade[]) {
 
 export type MeanScores = ReturnType<typeof meanScores>
 
-/** Means over what was graded; null where nothing was. */
+/** Means over the graded results; null if there are none. */
 export function meanScores(grades: readonly TaskGrade[]) {
   return {
     score: mean(grades.map(({ score }) => score)),

@@ -18,7 +18,7 @@ type Step = (place: {
   readonly signal: AbortSignal
 }) => Promise<string>
 
-/** An agent that is a function, in conversations that count what was said. */
+/** An agent made of a function, with conversations that count their messages. */
 const agentOf = (step: Step, { id }: { readonly id?: string } = {}): Agent => {
   let opened = 0
   return {
@@ -49,7 +49,7 @@ const agentOf = (step: Step, { id }: { readonly id?: string } = {}): Agent => {
   }
 }
 
-/** Keeps what it is told in a file, and answers with the file. */
+/** Appends each prompt to a file, and answers with the file. */
 const noteTaker = (): Agent =>
   agentOf(async ({ workspace, prompt }) => {
     const file = join(workspace, 'memory', 'MEMORY.md')

@@ -21,7 +21,7 @@ export type Assignment = {
   /** As its file has it, or with the drawn values filled in: both give the same. */
   readonly task: Task
   readonly agent: Agent
-  /** The folder of the evidence. Created when missing; must not hold finished evidence. */
+  /** The folder of the evidence. Created if missing; must not contain finished evidence. */
   readonly folder: string
   readonly repeat: number
   readonly seed: number
@@ -37,7 +37,7 @@ export type Assignment = {
   readonly temporary?: string
 }
 
-/** How long an agent may take to say whether it can be used, and to end the processes it started. */
+/** How long an agent may take to report whether it can be used, and to end the processes it started. */
 const startMs = 60_000
 const stopMs = 10_000
 /** After an abort the work has this long to end its processes and to report what it did. */
@@ -102,9 +102,21 @@ export async function carryOut(assignment: Assignment): Promise<Evidence> {
 }
 
 const notReached = ({ id, prompt, isFresh }: TaskSession, index: number): SessionRecord => ({
-  ...{ id, index, prompt, isFresh, outcome: 'not_reached', toolCalls: 0, usage: noUsage },
-  ...{ conversationId: null, process: null, priorMessages: null, problem: null, answer: null },
-  ...{ transcript: null, startedAt: null, endedAt: null },
+  id,
+  index,
+  prompt,
+  isFresh,
+  outcome: 'not_reached',
+  toolCalls: 0,
+  usage: noUsage,
+  conversationId: null,
+  process: null,
+  priorMessages: null,
+  problem: null,
+  answer: null,
+  transcript: null,
+  startedAt: null,
+  endedAt: null,
 })
 
 /** On the clock of `performance.now()`. */
@@ -232,7 +244,10 @@ class Work {
     const record: SessionRecord = {
       ...notReached(session, index),
       ...ending,
-      ...{ priorMessages, usage, startedAt, endedAt },
+      priorMessages,
+      usage,
+      startedAt,
+      endedAt,
       conversationId: this.#conversation?.id ?? null,
       process: this.#conversation?.process ?? null,
       toolCalls: messages.flatMap<{ readonly type: string }>(({ content }) => content).filter(isToolCall).length,
@@ -244,7 +259,8 @@ class Work {
   /** The open conversation, or a new one for a fresh session: two conversations share the workspace and nothing else. */
   async #conversationFor(session: TaskSession, index: number): Promise<AgentConversation> {
     const { control, workspace, now } = this.#assignment
-    const [agent, previous] = [this.#agent, this.#conversation]
+    const agent = this.#agent
+    const previous = this.#conversation
     if (agent === null) throw new Error('Sessions come after the agent has started.')
     if (previous !== null && !session.isFresh) return previous
     this.#conversation = null
@@ -298,7 +314,7 @@ class Work {
     return { sessions: [...this.#records], events: [...this.#events], usage }
   }
 
-  /** Returns what went wrong, or null. The answers of an agent that does not stop are kept. */
+  /** Returns the problem, or null. The answers of an agent that does not stop are kept. */
   async #stopAgent(): Promise<string | null> {
     try {
       // Independent of the task's time and of an interrupt, which may both be over.

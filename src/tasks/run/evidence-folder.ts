@@ -46,22 +46,26 @@ export async function keepTaskFile(task: Task, folder: string): Promise<string> 
 export const writeEvidence = (folder: string, evidence: Evidence): Promise<boolean> =>
   writeAtomically(join(folder, evidenceNames.evidence), asJson(evidence), { existing: 'replace' })
 
-/** A session that was held, with its messages from the prompt on. */
+/** A session that took place, with its messages from the prompt on. */
 export type SessionTranscript = { readonly record: SessionRecord; readonly messages: readonly TranscriptMessage[] }
 
 /** The header of a conversation, then the boundary of the session and its messages. */
 function transcriptEntriesOf({ record, messages }: SessionTranscript): readonly TranscriptEntry[] {
   const { index, id: session, isFresh, startedAt, endedAt } = record
   const id = (number: number): string => `s${index + 1}-${String(number).padStart(4, '0')}`
-  const [start, end] = [startedAt ?? '', endedAt ?? '']
-  const [conversationId, priorMessages] = [record.conversationId ?? '', record.priorMessages ?? 0]
+  const start = startedAt ?? ''
+  const end = endedAt ?? ''
+  const conversationId = record.conversationId ?? ''
+  const priorMessages = record.priorMessages ?? 0
   const data = { session, conversationId, isFresh, priorMessages }
   return [
     // The real path of the workspace means nothing on another machine.
     { type: 'session', version: 3, id: conversationId, timestamp: start, cwd: 'workspace' },
     { type: 'custom', id: id(0), parentId: null, timestamp: start, customType: 'boundary', data },
     ...messages.map((message, number) => ({
-      ...{ type: 'message' as const, id: id(number + 1), parentId: id(number) },
+      type: 'message' as const,
+      id: id(number + 1),
+      parentId: id(number),
       // Only the times of the first and the last message are known.
       timestamp: number === 0 ? start : end,
       message,
@@ -77,7 +81,7 @@ export function writeSessionTranscript(folder: string, session: SessionTranscrip
   return writeLines(folder, path, transcriptEntriesOf(session))
 }
 
-/** Writes all sessions one after the other, with a header where a conversation begins. */
+/** Writes all sessions one after the other, with a header at the start of each conversation. */
 export function writeMergedTranscript(folder: string, sessions: readonly SessionTranscript[]): Promise<KeptFile> {
   const entries = sessions.flatMap((session) => transcriptEntriesOf(session).slice(session.record.isFresh ? 0 : 1))
   return writeLines(folder, evidenceNames.transcript, entries)
@@ -89,7 +93,7 @@ async function writeLines(folder: string, path: string, entries: readonly Transc
   return { path, sha256: digestOf(bytes), bytes: bytes.length }
 }
 
-/** Copies the files of the workspace into the evidence, and says which were left out and why. */
+/** Copies the files of the workspace into the evidence, and reports which were left out and why. */
 export async function keepWorkspace(
   { workspace, folder }: { readonly workspace: string; readonly folder: string },
   { files, others }: Listing,
@@ -103,7 +107,7 @@ export async function keepWorkspace(
       left.push({ path, reason: `has ${size} bytes, and only ${maxBytesKept} in all are kept` })
       continue
     }
-    // Since it was listed it may have become a link or a pipe; one file is no reason to lose the others.
+    // Since it was listed it may have become a link or a pipe; the other files are still copied.
     const read = readBounded(join(workspace, path), path, maxBytesKept)
     if (!read.ok) {
       left.push({ path, reason: read.problems[0].message })

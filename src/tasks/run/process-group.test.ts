@@ -112,7 +112,7 @@ await running`
   })
 })
 
-/** The file is there a moment before what is in it. */
+/** The file exists a moment before it has content. */
 const hasPid = (folder: string): boolean => existsSync(join(folder, 'stubborn.pid')) && pidIn(folder) > 0
 
 const pidIn = (folder: string): number => Number(readFileSync(join(folder, 'stubborn.pid'), 'utf8'))

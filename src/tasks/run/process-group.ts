@@ -32,7 +32,7 @@ const drainMs = 1_000
 const isWindows = process.platform === 'win32'
 
 /**
- * Runs a program in a process group of its own and ends the whole group when the program exits or `signal` is aborted:
+ * Runs a program in its own process group and ends the whole group when the program exits or `signal` is aborted:
  * a process left behind would write into the next session. Rejects only when the program cannot be started.
  */
 export async function runInGroup(given: Program) {
@@ -95,7 +95,11 @@ export async function runInGroup(given: Program) {
     await Promise.race([closed, pause(drainMs, undefined, { signal: drained.signal }).catch(() => {})])
     drained.abort()
     return {
-      ...{ pid, exitCode, killedBy, stderr, exceeded: exceeded as 'output' | 'result' | null },
+      pid,
+      exitCode,
+      killedBy,
+      stderr,
+      exceeded: exceeded as 'output' | 'result' | null,
       stdout: Buffer.concat(stdout),
       result: Buffer.concat(result),
     }
@@ -141,14 +145,14 @@ async function isGone(pid: number, withinMs: number): Promise<boolean> {
   return true
 }
 
-/** Whether a process of the group is alive. The kernel counts zombies as members too; only Linux tells them apart. */
+/** Whether a process of the group is alive. The kernel counts zombies as members too; only Linux can distinguish them. */
 function hasLiving(group: number): boolean {
   if (process.platform !== 'linux') return true
   return readdirSync('/proc').some((name) => {
     if (!/^\d+$/u.test(name)) return false
     try {
       const stat = readFileSync(`/proc/${name}/stat`, 'latin1')
-      // "pid (name) state parent group …": the name may hold anything, but ends at the last parenthesis.
+      // "pid (name) state parent group …": the name may contain anything, but ends at the last parenthesis.
       const [state = '', , its] = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
       return Number(its) === group && !'ZX'.includes(state)
     } catch {

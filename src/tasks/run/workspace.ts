@@ -11,7 +11,7 @@ export type Workspace = { readonly path: string; readonly remove: () => Promise<
 export async function makeWorkspace(task: Task, temporary: string = tmpdir()): Promise<Workspace> {
   const place = await realpath(await mkdtemp(join(temporary, 'credence-task-')))
   const path = join(place, 'workspace')
-  // An agent may leave folders that cannot be emptied; a leftover is no reason to lose the run.
+  // An agent may leave folders that cannot be emptied; a leftover must not fail the run.
   const remove = (): Promise<void> => rm(place, { recursive: true, force: true, maxRetries: 3 }).catch(() => {})
   try {
     await mkdir(path)
@@ -28,7 +28,7 @@ export async function makeWorkspace(task: Task, temporary: string = tmpdir()): P
   }
 }
 
-/** The assets of a task lie beside it, or beside the folder it is in. */
+/** The assets of a task are next to its file, or next to its folder. */
 export async function findAsset(taskFile: string, asset: string): Promise<string> {
   const folder = dirname(taskFile)
   const named = asset.replace(/^assets\//u, '')
@@ -42,7 +42,8 @@ export async function findAsset(taskFile: string, asset: string): Promise<string
 /** Null when there is none, or when a link leads out of the folder. */
 async function plainFileBelow(folder: string, path: string): Promise<string | null> {
   try {
-    const [root, file] = [await realpath(folder), await realpath(join(folder, path))]
+    const root = await realpath(folder)
+    const file = await realpath(join(folder, path))
     const way = relative(root, file)
     const isInside = way !== '' && way !== '..' && !way.startsWith(`..${sep}`)
     return isInside && (await stat(file)).isFile() ? file : null
@@ -51,7 +52,7 @@ async function plainFileBelow(folder: string, path: string): Promise<string | nu
   }
 }
 
-/** Of larger workspaces only a part is kept, and the evidence says so. */
+/** Larger workspaces are copied in part, and the evidence records that. */
 const maxFiles = 10_000
 
 /** The contents of a folder: plain files by path with forward slashes, and entries that are not plain files. */

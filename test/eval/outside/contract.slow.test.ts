@@ -48,10 +48,14 @@ describeSystem('mcp', async () => mcpSystem({ mapping }))
 const noteServer = fileURLToPath(new URL('scripted-mcp-server.ts', import.meta.url))
 const notes = parseMcpMapping(
   {
-    ...{ name: 'notes', command: process.execPath, args: [noteServer, 'works', '{{stateDir}}'] },
+    name: 'notes',
+    command: process.execPath,
+    args: [noteServer, 'works', '{{stateDir}}'],
     add: { tool: 'remember', arguments: { id: '{{id}}', text: '{{speaker}} {{at}} {{text}}' } },
     search: {
-      ...{ tool: 'find', arguments: { query: '{{query}}' }, perWord: true },
+      tool: 'find',
+      arguments: { query: '{{query}}' },
+      perWord: true,
       results: { ids: '$.hits[*].id' },
     },
   },

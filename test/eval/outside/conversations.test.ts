@@ -28,7 +28,7 @@ function wordServer() {
         score: wordsOf(text).filter((one) => words.has(one)).length,
       }))
       .filter(({ score }) => score > 0)
-      .sort((one, other) => other.score - one.score)
+      .sort((a, b) => b.score - a.score)
     answer(response, { results: results.slice(0, limit) })
   })
 }
@@ -79,8 +79,14 @@ describe('a conversation pack on a memory behind HTTP', () => {
         text: expect.any(String),
         user_id: 'person',
         metadata: {
-          ...{ beliefId: 's1-0', scope: 'project:suite', type: 'turn', session_id: 's1', index: 0, role: 'user' },
-          ...{ speaker: expect.any(String), created_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT/u) },
+          beliefId: 's1-0',
+          scope: 'project:suite',
+          type: 'turn',
+          session_id: 's1',
+          index: 0,
+          role: 'user',
+          speaker: expect.any(String),
+          created_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT/u),
         },
       },
     })

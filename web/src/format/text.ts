@@ -8,8 +8,9 @@ export type Piece = { readonly words: string; readonly isMarked: boolean; readon
 export function cutAtRanges(text: string, ranges: readonly TextRange[]): readonly Piece[] {
   const cut: Piece[] = []
   let at = 0
-  for (const { start, end } of [...ranges].sort((one, other) => one.start - other.start)) {
-    const [from, to] = [Math.max(at, start), Math.min(text.length, end)]
+  for (const { start, end } of [...ranges].sort((a, b) => a.start - b.start)) {
+    const from = Math.max(at, start)
+    const to = Math.min(text.length, end)
     if (from >= to) continue
     if (from > at) cut.push({ words: text.slice(at, from), isMarked: false, start: at })
     cut.push({ words: text.slice(from, to), isMarked: true, start: from })

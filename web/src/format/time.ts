@@ -55,7 +55,7 @@ export const dayOf = (iso: string, utcOffset: UtcOffset = null): string => {
   return Number.isNaN(time) ? iso : formatDay(time, utcOffset)
 }
 
-/** The day, with its year only where that is not the present one. */
+/** The day, with its year unless it is the current one. */
 export function shortDay(iso: string, utcOffset: UtcOffset = null, now: number = Date.now()): string {
   const time = timeOf(iso)
   if (Number.isNaN(time)) return iso
@@ -75,7 +75,8 @@ export function namedDay(iso: string, utcOffset: UtcOffset = null, now: number =
 /** What to write at the two ends of a stretch of time: days, or times within one day. */
 export function endsOf(first: string, last: string): readonly [string, string] {
   if (first === last || dayOf(first) !== dayOf(last)) return [shortDay(first), shortDay(last)]
-  const [start, end] = [timeOf(first), timeOf(last)]
+  const start = timeOf(first)
+  const end = timeOf(last)
   return Number.isNaN(start) || Number.isNaN(end) ? [first, last] : [formatClock(start, null), formatClock(end, null)]
 }
 
@@ -98,7 +99,8 @@ const maxDays = 90
 
 /** The latest days until the last, those with nothing as 0: a day left out would look as if it had not been. */
 export function fillDays(known: readonly OfDay[]): readonly OfDay[] {
-  const [first, last] = [known[0], known.at(-1)]
+  const first = known[0]
+  const last = known.at(-1)
   if (first === undefined || last === undefined) return known
   const values = new Map(known.map(({ day, value }) => [day, value]))
   return daysBetween(first.day, last.day)

@@ -9,7 +9,7 @@ import { flag, memoryOptions, option } from '../../command/options.ts'
 import { withTypedCommands } from '../../connect/launch.ts'
 import { localName, projectFileName, stateDirectory } from '../../memory-location.ts'
 import type { LocationOptions, Session } from '../../session.ts'
-import { counted, harmless, lines } from '../../text/output.ts'
+import { lines, pluralize, stripControlCharacters } from '../../text/output.ts'
 import { isTrusted } from '../../trusted-memories.ts'
 import { leftAloneText } from '../memory/mirror.ts'
 import { offerImport } from './offer-import.ts'
@@ -40,7 +40,7 @@ export const init = defineCommand({
     const hasContents = existsSync(dir) && readdirSync(dir).length > 0
     makePrivateDirectory(dir)
     await session.memories.writing(options)
-    // Text that is in the file already stays, and beliefs are added behind it.
+    // Existing text in the file stays, and beliefs are added after it.
     const authority = session.places.settings(options).mirrorAuthority
     const { file, leftAlone, held } = await session.memories.withPorts(dir, (ports) =>
       syncMirror(ports, { dir, user, authority }),
@@ -72,7 +72,7 @@ export const init = defineCommand({
         ...(isAllowed
           ? []
           : [
-              `The directory had contents before. To use this memory without --dir, allow it: \`credence trust ${shellWord(harmless(dir))}\``,
+              `The directory had contents before. To use this memory without --dir, allow it: \`credence trust ${shellWord(stripControlCharacters(dir))}\``,
             ]),
       ],
     }
@@ -96,7 +96,7 @@ async function attach(scope: string, options: LocationOptions, session: Session)
     document: { file, ...known },
     text: (style) =>
       lines(
-        `${style.green('Attached')} ${style.cyan(scope)}, with ${counted(known.beliefs, 'belief')}, by ${file}.`,
+        `${style.green('Attached')} ${style.cyan(scope)}, with ${pluralize(known.beliefs, 'belief')}, by ${file}.`,
         'The scope is known on this machine only, so keep the file out of version control.',
       ),
   }

@@ -103,7 +103,10 @@ async function mcpSetup(
     return (await (await opening).store.memberships(user)).map(({ team }) => teamOwner(team))
   }
   const view = {
-    ...{ user, scopes, homeScopes, agent: options.agent ?? null },
+    user,
+    scopes,
+    homeScopes,
+    agent: options.agent ?? null,
     hasFixedScopes: options.fixedScopes ?? false,
     servesEveryProject: !scopes.some(isProject),
   }

@@ -85,7 +85,10 @@ export const serve = defineCommand({
     const settings = session.places.settings({ dir: served.dir })
     const { semantic, semanticModel, evalStoreDir, recallBoldness } = settings
     const ports = await session.memories.ports(served.dir, {
-      ...{ semantic: isDemo ? 'off' : semantic, semanticModel, evalStoreDir, recallBoldness },
+      semantic: isDemo ? 'off' : semantic,
+      semanticModel,
+      evalStoreDir,
+      recallBoldness,
       agentShare: settings.agentShare / 100,
       indexedOwners: (store) => everyOwner(store, served.user),
     })
@@ -189,7 +192,7 @@ async function answerRequests(
   const stopForgetting = isDemo ? () => {} : lookingAfterTurns(session, open, options)
   const interruption = new AbortController()
   let evaluated = Promise.resolve()
-  // A demo leaves nothing behind, not even an empty directory for sockets.
+  // A demo leaves no files, not even an empty directory for sockets.
   const answering = isDemo ? null : await answerCommands(session.program.machine)
   session.program.onInterrupt(async () => {
     interruption.abort()

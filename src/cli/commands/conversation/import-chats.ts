@@ -13,7 +13,7 @@ import { choice, flag, optional, timeOptions, writeOptions } from '../../command
 import { findHistories, lockImport, newestFirst, noteImport } from '../../histories.ts'
 import { slug } from '../../memory-location.ts'
 import type { LocationOptions, Session } from '../../session.ts'
-import { counted, harmless } from '../../text/output.ts'
+import { pluralize, stripControlCharacters } from '../../text/output.ts'
 import { heardLinesAnswer, hearLines, lineFormat, nothingHeard } from './hear.ts'
 
 export const importChats = defineCommand({
@@ -169,9 +169,10 @@ function importedText(
     ...answer,
     notes: [
       ...answer.notes,
-      isNoted && `${counted(leftAlone.length, 'file')} skipped.`,
-      isNoted && leftAlone.slice(0, maxNamed).map(({ file, reason }) => `  ${harmless(`${file}: ${reason}`)}`),
-      isNoted && leftAlone.length > maxNamed && `  and ${counted(leftAlone.length - maxNamed, 'more file')}`,
+      isNoted && `${pluralize(leftAlone.length, 'file')} skipped.`,
+      isNoted &&
+        leftAlone.slice(0, maxNamed).map(({ file, reason }) => `  ${stripControlCharacters(`${file}: ${reason}`)}`),
+      isNoted && leftAlone.length > maxNamed && `  and ${pluralize(leftAlone.length - maxNamed, 'more file')}`,
       heard.wasInterrupted && 'Interrupted. The turns stored so far are kept; run the import again to continue.',
       heard.learnedCount > 0 && !dryRun && 'Review what was found with `credence review`.',
       ...more,
@@ -184,14 +185,14 @@ function itemsIn(file: string, given: ChatFormat | undefined, isDirectory: boole
   const found = recogniseChats(file)
   if (given !== undefined && found !== 'zip') return readChats(file, given)
   if (found !== null && found !== 'damaged') return readChats(file, found)
-  // Of a file that is meant to hold turns, the lines that cannot be read are reported one by one.
+  // In a file of turns, unreadable lines are reported one by one.
   const isMeant = /\.jsonl$/iu.test(file) && (found === 'damaged' || !isDirectory)
   return isMeant || statSync(file).size === 0 ? readChats(file, 'jsonl') : null
 }
 
 /** Files left alone that are named. */
 const maxNamed = 5
-/** A larger file is not read whole only to say what is wrong with it. */
+/** A larger file is not read whole only to report its problem. */
 const maxCheckedBytes = 64 * 1024 * 1024
 
 /** What is wrong with a file that should be JSON, with the place; null for one that is right, or is lines of JSON. */
@@ -213,9 +214,9 @@ function unknownFormat(file: string): MemoryError {
 }
 
 /**
- * The scopes of what was said in a directory, as if the person had started there: those of its repository or of its
- * `.credence.json`. A directory that is gone gets a scope of its own, because its repository is unknown and its text may be
- * for no other project. What names no directory belongs to the person. Null for directories of which nothing is kept.
+ * The scopes of turns from a directory, as if the person had started there: those of its repository or of its
+ * `.credence.json`. A missing directory gets its own scope, because its repository is unknown and its turns must not
+ * reach other projects. Turns without a directory belong to the person. Null for directories that are not recorded.
  */
 function scopesByDirectory(session: Session, options: LocationOptions) {
   const { dir } = session.places.locate(options)

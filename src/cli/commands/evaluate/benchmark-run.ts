@@ -39,12 +39,12 @@ function packDirectory(given: string, { session, root, evaluation }: RunSetup): 
   const meant = didYouMean(given, ids)
   throw new UsageError(
     `There is no pack "${given}".`,
-    meant === undefined ? `Give a folder with a manifest.json, or one of ${listed(ids)}.` : `Did you mean ${meant}?`,
+    meant === undefined ? `Give a folder with a manifest.json, or one of ${listShort(ids)}.` : `Did you mean ${meant}?`,
   )
 }
 
 /** The ids for a hint; the many packs of attacks by the one name that runs them all. */
-const listed = (ids: readonly string[]): string =>
+const listShort = (ids: readonly string[]): string =>
   [...new Set(ids.map((id) => id.replace(/^red-team-.*/u, 'red-team-*')))].join(', ')
 
 function idsIn(root: string, shipped: string): readonly string[] {
@@ -59,7 +59,7 @@ function namedBy(given: string, { root, evaluation }: RunSetup): readonly string
   const ids = idsIn(root, evaluation.packsDirectory)
   const named = ids.filter((id) => id.startsWith(given.slice(0, -1)))
   if (named.length > 0) return named
-  throw new UsageError(`No pack is called "${given}".`, `There are ${listed(ids)}.`)
+  throw new UsageError(`No pack is called "${given}".`, `There are ${listShort(ids)}.`)
 }
 
 const options = {
@@ -188,7 +188,7 @@ function newJobs(packs: readonly string[], asked: ValuesOf<typeof options>, setu
   })
 }
 
-/** Finds the pack where it was; the run refuses a pack that has changed. */
+/** Finds the pack at its old place; the run refuses a changed pack. */
 function resumedJob(runId: string, setup: RunSetup): Job {
   const { settings } = optionsOf(setup.root, runId)
   const { directory, system, ablation, embedder, explain, data } = settings
@@ -202,7 +202,9 @@ function resumedJob(runId: string, setup: RunSetup): Job {
     data: typeof data === 'string' ? data : undefined,
     isBaseline: false,
     given: {},
-    ...{ resume: runId, repeats: 1, seed: 1 },
+    resume: runId,
+    repeats: 1,
+    seed: 1,
   }
 }
 
@@ -213,12 +215,26 @@ async function runJob(job: Job, { root, session, evaluation, signal, jobs }: Run
   const pack = await readPackFolder(directory, runners)
   const { benchmarkId } = pack.manifest
   const results = await run([pack], [system ?? undefined], {
-    ...{ ...request, root, now: () => new Date(), signal, jobs },
+    ...request,
+    root,
+    now: () => new Date(),
+    signal,
+    jobs,
     environment: ({ ablation }) => ({
       given,
       settings: omitUndefined({
-        ...{ repeats, seed, filter, notes, gitRef },
-        ...{ benchmarkId, directory, system, ablation, embedder, explain, data },
+        repeats,
+        seed,
+        filter,
+        notes,
+        gitRef,
+        benchmarkId,
+        directory,
+        system,
+        ablation,
+        embedder,
+        explain,
+        data,
       }),
       ...machine(session.places.workingDirectory()),
     }),

@@ -11,7 +11,7 @@ import { memoryOptions, text, wholeNumber } from '../../command/options.ts'
 import type { Evaluation } from '../../evaluation.ts'
 import type { Session } from '../../session.ts'
 
-/** The options that may differ when a run is resumed: where it is kept, and how many cases run at once. */
+/** The options that may differ when a run is resumed: its location, and how many cases run at once. */
 const free = ['resume', 'jobs', 'evals', 'dir']
 
 /** The options that were given, of those that are settled when a run begins. */
@@ -21,7 +21,7 @@ export const settledOptions = (given: object): Record<string, unknown> => {
   return Object.fromEntries(Object.entries(given).filter(([name, value]) => !free.includes(name) && isGiven(value)))
 }
 
-/** Refuses options that were settled when the run began: a resumed run must go on as it was begun. */
+/** Refuses options that were settled when the run began: a resumed run must keep its settings. */
 export function refuseChanges(given: object): void {
   const [changed] = Object.keys(settledOptions(given))
   if (changed === undefined) return
@@ -83,7 +83,7 @@ export function requireSetting(settings: Settings, name: Switch, what: string): 
   })
 }
 
-/** A path for a file that is shared: relative where it lies below the working directory. */
+/** A path for a file that is shared: relative if it is below the working directory. */
 export function portablePath(session: Session, path: string): string {
   const below = relative(session.places.workingDirectory(), path)
   if (below === '') return '.'

@@ -15,7 +15,7 @@ import { omitUndefined } from '../../../omit-undefined.ts'
 import { type CommandAnswer, defineCommand, exitCodes, UsageError, type ValuesOf } from '../../command/command.ts'
 import { choice, flag, option, text, texts } from '../../command/options.ts'
 import type { Session } from '../../session.ts'
-import { counted, harmless, type Style, table } from '../../text/output.ts'
+import { pluralize, type Style, stripControlCharacters, table } from '../../text/output.ts'
 import {
   embedderOption,
   evalStore,
@@ -26,7 +26,7 @@ import {
 } from './benchmark-store.ts'
 import { explanationText, failureText } from './explain-case.ts'
 
-/** Reports go here unless told otherwise. */
+/** The default folder of reports. */
 const defaultOut = 'test-results'
 
 function readBackend(given: string): SystemName {
@@ -153,7 +153,8 @@ const evalFilesCommand = (kind: Pack['kind']) => {
       const { backend = 'bm25', out } = options
       const pack = packOf(kind, options, session)
       const { packsDirectory } = await session.evaluation()
-      const [packs, asked] = [[{ pack, directory: null }], { ...options, packsDirectory, named: [backend] }]
+      const packs = [{ pack, directory: null }]
+      const asked = { ...options, packsDirectory, named: [backend] }
       if (options.case !== undefined) return oneCase(session, packs, asked)
       const { ran } = await compare(session, packs, withControls([backend]), { ...asked, filter: undefined })
       const own = ran[0]?.runs ?? []
@@ -164,7 +165,7 @@ const evalFilesCommand = (kind: Pack['kind']) => {
       const { titles, rows: cells } = overallTable(rows)
       return {
         document: made.report,
-        text: (style) => joined([table([titles, ...cells]), failureText(own, style), `Report: ${file}`]),
+        text: (style) => joinParts([table([titles, ...cells]), failureText(own, style), `Report: ${file}`]),
         notes: [...pack.warnings.map((warning) => `warning: ${warning}`), ...made.report.notes],
         exitCode: own.every(passes) ? exitCodes.fine : exitCodes.failed,
       }
@@ -181,7 +182,9 @@ function packOf(kind: Pack['kind'], options: ValuesOf<ReturnType<typeof optionsF
   if (cases === undefined) throw new UsageError('--cases is missing.', 'Write --cases <file>.')
   const at = (file: string): string => resolve(session.places.workingDirectory(), file)
   return readPack({
-    ...{ kind, defaultUser, strict },
+    kind,
+    defaultUser,
+    strict,
     id: basename(cases).replace(/\.json$/u, ''),
     title: `${basename(cases)} over ${basename(beliefs)}`,
     beliefsFile: at(beliefs),
@@ -228,7 +231,13 @@ async function compare(
   try {
     for (const system of systems) {
       const request: RunRequest = {
-        ...{ root, now: () => new Date(), signal, repeats: 1, seed: 1, filter, explain },
+        root,
+        now: () => new Date(),
+        signal,
+        repeats: 1,
+        seed: 1,
+        filter,
+        explain,
         environment: ({ about }) => ({
           given: omitUndefined({ filter }),
           settings: { system, embedder, ...about },
@@ -273,11 +282,11 @@ async function oneCase(
   })
   const endings = found.map(({ backend, entry: { status, failures, error } }) => {
     const reasons = error === null ? failures : [error]
-    return [`${backend} ${id}: ${status}`, ...reasons.map((line) => `  ${harmless(line)}`)].join('\n')
+    return [`${backend} ${id}: ${status}`, ...reasons.map((line) => `  ${stripControlCharacters(line)}`)].join('\n')
   })
   return {
     document: found.length === 1 ? found[0] : found,
-    text: (style) => joined(explain ? runs.map((run) => explanationText(run, id, style) ?? '') : endings),
+    text: (style) => joinParts(explain ? runs.map((run) => explanationText(run, id, style) ?? '') : endings),
     exitCode: runs.every(passes) ? exitCodes.fine : exitCodes.failed,
   }
 }
@@ -294,13 +303,13 @@ function writeReports(session: Session, out: string | undefined, reports: Return
 /** A system that does not answer was not measured, which is not the same as failing. */
 function errorsOf(backend: string, runs: readonly PackRun[]): readonly string[] {
   const errors = runs.flatMap(({ outcomes }) => outcomes.flatMap(({ error }) => error?.message ?? []))
-  return errors.length === 0 ? [] : [`${backend} did not answer ${counted(errors.length, 'case')}: ${errors[0]}`]
+  return errors.length === 0 ? [] : [`${backend} did not answer ${pluralize(errors.length, 'case')}: ${errors[0]}`]
 }
 
 function resultText(rows: readonly ComparisonRow[], ours: readonly PackRun[], style: Style): string {
   const legend = rows.map(({ backend, description }) => style.dim(`${backend}: ${description}`)).join('\n')
   const tables = [overallTable(rows), packTable(rows)].map((one) => table([one.titles, ...one.rows]))
-  return joined([...tables, legend, failureText(ours, style)])
+  return joinParts([...tables, legend, failureText(ours, style)])
 }
 
-const joined = (parts: readonly string[]): string => parts.filter((part) => part !== '').join('\n\n')
+const joinParts = (parts: readonly string[]): string => parts.filter((part) => part !== '').join('\n\n')

@@ -5,7 +5,7 @@ import { defaultEmbedder } from '../../../memory/meaning/open-embedder.ts'
 import { defineCommand } from '../../command/command.ts'
 import { wholeNumber } from '../../command/options.ts'
 
-/** The port that published harnesses ask unless told otherwise. */
+/** The default port of published harnesses. */
 const defaultPort = 8080
 
 export const evalServe = defineCommand({

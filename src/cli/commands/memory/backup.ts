@@ -14,7 +14,7 @@ import { syncIfThere } from '../../../memory/mirror/sync-on-commit.ts'
 import { restoreStore, type StoreContents } from '../../../store/sqlite/care/backup.ts'
 import { type CommandAnswer, defineCommand, UsageError } from '../../command/command.ts'
 import { flag, memoryOptions, one } from '../../command/options.ts'
-import { counted, harmless, lines } from '../../text/output.ts'
+import { lines, pluralize, stripControlCharacters } from '../../text/output.ts'
 
 export const backup = defineCommand({
   args: { file: one('The file to write. It must not exist.') },
@@ -31,7 +31,7 @@ export const backup = defineCommand({
     return session.terminal.withProgress(async (bar) => {
       bar.show('copying and checking', 0, 1)
       const note = { file, at: new Date().toISOString() }
-      // Already now, so that forgetting also finds what a backup leaves that is killed.
+      // Recorded first, so that forgetting also finds the file of a killed backup.
       if (!existsSync(file)) await noteBackup(dir, note)
       const head = await session.memories.withPorts(dir, async ({ store }) => {
         await store.backup(file)
@@ -92,7 +92,7 @@ export const restore = defineCommand({
             'Replace it?',
           )
           if (!isEmpty && !options.yes && !(await session.terminal.confirm(question))) return false
-          // MEMORY.md is compared with the whole memory next time, whichever of the two it is by then.
+          // MEMORY.md is compared with the whole memory next time, whether the restore succeeded or not.
           showAllAgain(dir)
           return true
         },
@@ -106,7 +106,8 @@ export const restore = defineCommand({
       ]
       return {
         document: { dir, from, restored: true, replaced, ...restored },
-        text: (style) => `${style.green('Restored')} ${dir} from ${harmless(from)}: ${contentsText(restored)}.`,
+        text: (style) =>
+          `${style.green('Restored')} ${dir} from ${stripControlCharacters(from)}: ${contentsText(restored)}.`,
         notes,
       }
     })
@@ -119,7 +120,7 @@ function contentsText(contents: StoreContents | 'damaged'): string {
   if (contents === 'damaged') return 'a damaged store'
   const { beliefs, turns, newestChange } = contents
   const change = newestChange === null ? 'no change yet' : `last changed ${localMinute(newestChange)}`
-  return `${counted(beliefs, 'belief')} and ${counted(turns, 'turn')}, ${change}`
+  return `${pluralize(beliefs, 'belief')} and ${pluralize(turns, 'turn')}, ${change}`
 }
 
 const Noted = z.array(z.object({ file: z.string(), at: z.string() }))
@@ -131,7 +132,7 @@ const notesIn = (dir: string): string => join(dir, 'state', 'backups.json')
 /** The backups that were made of a memory and still exist, so that forgetting can name them. Removes drafts of killed ones. */
 export async function knownBackups(dir: string): Promise<readonly NotedBackup[]> {
   if (!existsSync(notesIn(dir))) return []
-  // Only a note: a broken one is begun anew.
+  // Only a note: an unreadable one is started again.
   const noted = Noted.safeParse(parseJson(readFileSync(notesIn(dir), 'utf8'))).data ?? []
   // A directory may be gone, or may no longer be read.
   for (const folder of new Set(noted.map(({ file }) => dirname(file)))) await sweepLeftovers(folder).catch(() => {})

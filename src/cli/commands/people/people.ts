@@ -13,12 +13,12 @@ import {
 } from '../../command/command.ts'
 import { fieldOption, fieldOptions, flag, memoryOptions, one, oneOf, optional, text } from '../../command/options.ts'
 import type { LocationOptions, Session } from '../../session.ts'
-import { harmless, lines } from '../../text/output.ts'
+import { lines, stripControlCharacters } from '../../text/output.ts'
 
 /** Which store: people, tokens and teams are those of all its users. */
 const storeOptions = { dir: memoryOptions.dir, store: memoryOptions.store }
 
-/** Needed where a person or a team is removed. */
+/** Required to remove a person or a team. */
 const memoryFate: Option<(typeof access.memoryFates)[number]> = {
   ...text('<keep|erase>', 'Keep or erase the memory. Erasing cannot be undone. Required.'),
   read: ([given]) => {
@@ -45,7 +45,7 @@ async function withAccess<Result>(
   })
 }
 
-/** The teams of the user; none where there is no memory yet. */
+/** The teams of the user; empty if there is no memory yet. */
 export const teamsOf = async (session: Session, options: LocationOptions) => {
   const { dir, user } = session.places.locate(options)
   return (await session.places.hasMemory(options))
@@ -112,11 +112,11 @@ export const peopleRemove = defineCommand({
   },
   async run({ args, options: { memory, ...options } }, session) {
     await withAccess(session, options, (ports) => access.removePerson(ports, args.person, memory))
-    return removed(args.person, memory)
+    return removalAnswer(args.person, memory)
   },
 })
 
-const removed = (name: string, memory: access.MemoryFate): CommandAnswer => ({
+const removalAnswer = (name: string, memory: access.MemoryFate): CommandAnswer => ({
   document: { removed: name, memory },
   text: (style) => `${style.green('Removed')} ${name}; the memory is ${memory === 'erase' ? 'erased' : 'kept'}.`,
 })
@@ -188,7 +188,10 @@ export const tokenRevoke = defineCommand({
   },
   async run({ args: { token }, options }, session) {
     await withAccess(session, options, (ports) => access.revokeToken(ports, token))
-    return { document: { revoked: token }, text: (style) => `${style.green('Revoked')} ${harmless(token)}.` }
+    return {
+      document: { revoked: token },
+      text: (style) => `${style.green('Revoked')} ${stripControlCharacters(token)}.`,
+    }
   },
 })
 
@@ -240,7 +243,7 @@ export const teamRemove = defineCommand({
   },
   async run({ args, options: { memory, ...options } }, session) {
     await withAccess(session, options, (ports) => access.removeTeam(ports, args.team, memory))
-    return { ...removed(`the team ${args.team}`, memory), document: { removed: args.team, memory } }
+    return { ...removalAnswer(`the team ${args.team}`, memory), document: { removed: args.team, memory } }
   },
 })
 

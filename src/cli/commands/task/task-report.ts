@@ -10,7 +10,7 @@ import { fromRun, readGrade, tasksOfRun } from '../../../tasks/task-outcomes.ts'
 import { defaultPassAt, taskPack } from '../../../tasks/task-runner.ts'
 import { defineCommand, exitCodes } from '../../command/command.ts'
 import { flag, one, text } from '../../command/options.ts'
-import { columns, harmless, type Style } from '../../text/output.ts'
+import { columns, type Style, stripControlCharacters } from '../../text/output.ts'
 import { evalStore, evalStoreOptions, machine } from '../evaluate/benchmark-store.ts'
 import { judgeOptions, taskRunDocument } from './task-run.ts'
 import { figure, gradesText, reasonsText, summaryText, titleOf } from './task-text.ts'
@@ -29,7 +29,7 @@ export const taskRegrade = defineCommand({
     const { root } = evalStore(session, options)
     const old = requireRun(root, given)
     const settings = taskSettings(root, given)
-    // Evidence is where it was made, however often it is graded.
+    // Evidence stays in its original run, however often it is graded.
     const source = settings.regradeOf ?? given
     const tasks = await tasksOfRun(runFolder(root, source))
     const { graders: openGraders, progress } = await session.taskWork()
@@ -42,14 +42,25 @@ export const taskRegrade = defineCommand({
     const { signal, release } = session.program.interruption()
     try {
       const pack = taskPack({
-        ...{ benchmarkId: old.benchmarkId, tasks, system, graders, passAt, now },
+        benchmarkId: old.benchmarkId,
+        tasks,
+        system,
+        graders,
+        passAt,
+        now,
         isDeterministic: (old.deterministic ?? false) && judge === null,
         obtain: () => fromRun(runFolder(root, source)),
         onBegin: (task) => progress.show(`grading ${task.id}`, 0, tasks.length),
       })
       const { repeats = 1, seed = 0 } = old
       const [result] = await run([pack], [undefined], {
-        ...{ root, now, signal, runId, repeats, seed, notes: `The evidence of ${source}, graded again.` },
+        root,
+        now,
+        signal,
+        runId,
+        repeats,
+        seed,
+        notes: `The evidence of ${source}, graded again.`,
         environment: () => ({
           given: { regradeOf: given, ...(judge === null ? {} : { judge }) },
           settings: { kind: 'tasks-regraded', regradeOf: source, passAt, judge },
@@ -110,7 +121,7 @@ function pairsText(pairs: readonly Pair[], style: Style): string {
         : `${figure(before[name])} → ${figure(after[name])}`,
     ),
   ])
-  return harmless(
+  return stripControlCharacters(
     columns([['task', 'state', 'score', 'automated', 'answers', 'recall', 'judge'], ...rows], {
       indent: 0,
       width: style.width,
@@ -148,7 +159,7 @@ export const taskReport = defineCommand({
       },
       text: (style) =>
         options.markdown
-          ? harmless(reportMarkdown(whole))
+          ? stripControlCharacters(reportMarkdown(whole))
           : [gradesText(grades, style), `run        ${runId}`, ...files.map((file) => `wrote      ${file}`)].join('\n'),
       notes: changed.map((path) => `${path} was changed after the run.`),
       exitCode: changed.length === 0 ? exitCodes.fine : exitCodes.failed,

@@ -100,7 +100,7 @@ export const taskRun = defineCommand({
   },
 })
 
-/** Everything that decides what a run of tasks does. Kept with the run, so that it can be resumed. */
+/** All settings of a run of tasks. Stored with the run, so that it can be resumed. */
 const TaskRequest = z.object({
   kind: z.literal('tasks'),
   /** Files, folders, ids or packs. */
@@ -146,7 +146,12 @@ async function performTasks(
   let done = 0
   const show = (label: string): void => progress.show(label, done, tasks.length * repeats)
   const pack = taskPack({
-    ...{ benchmarkId, tasks, system, graders, passAt, now },
+    benchmarkId,
+    tasks,
+    system,
+    graders,
+    passAt,
+    now,
     isDeterministic: isDeterministic(agent, graders.judge),
     obtain: (folder) =>
       byAgent({ agent, control: 'none', now, timeoutMultiplier, searchPath, temporary, runFolder: folder }),
@@ -154,8 +159,15 @@ async function performTasks(
   })
   try {
     const [result] = await run([pack], [undefined], {
-      ...{ root, now, signal, jobs: given.jobs ?? 1, repeats, seed, notes: given.notes },
-      ...{ runId: given.runId, resume: given.resume },
+      root,
+      now,
+      signal,
+      jobs: given.jobs ?? 1,
+      repeats,
+      seed,
+      notes: given.notes,
+      runId: given.runId,
+      resume: given.resume,
       environment: () => ({
         given: { ...(paths.length === 0 ? {} : { tasks: paths }), ...settledOptions(given) },
         settings: { ...request, sandbox: graders.sandbox.state },
@@ -192,11 +204,14 @@ function benchmarkIdOf(tasks: readonly Task[]): string {
 export const taskRunDocument = ({ run, tasks }: ReadTaskRun) => {
   const grades = tasks.map(({ grade }) => grade)
   return {
-    ...{ runId: run.runId, run, means: meanScores(grades), coverage: coverageOf(grades) },
+    runId: run.runId,
+    run,
+    means: meanScores(grades),
+    coverage: coverageOf(grades),
     tasks: tasks.map(({ grade, evidence, record }) => ({
       ...grade,
       verdict: record.verdict,
-      // Prompts and transcripts are long, and lie in the evidence.
+      // Prompts and transcripts are long, and are in the evidence.
       sessions: evidence.sessions.map(({ index, prompt, transcript, usage, ...shown }) => shown),
       usage: evidence.usage,
     })),

@@ -68,7 +68,7 @@ function chatFolders(path: string): readonly string[] {
   throw invalid(`${path}: no folder with chat.json and probing_questions.json.`, 'Give the folder 100K, 500K or 1M.')
 }
 
-const inNumberOrder = (one: string, other: string): number => one.localeCompare(other, 'en', { numeric: true })
+const inNumberOrder = (a: string, b: string): number => a.localeCompare(b, 'en', { numeric: true })
 
 function fileOf(folder: string, name: string): string | null {
   return [`${name}.json`, `${name}.json.gz`].map((one) => join(folder, one)).find((one) => existsSync(one)) ?? null

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { fileIn, readObjects, unpublished } from './data-file.ts'
+import { fileIn, readObjects, unpublishedFile } from './data-file.ts'
 import {
   allAt,
   anyAt,
@@ -76,7 +76,7 @@ export const pooledLongMemEval: Suite = {
       turns.push(...own.turns.filter(({ session }) => !known.has(session)))
       questions.push(...own.questions)
     }
-    turns.sort((one, other) => (one.at < other.at ? -1 : one.at > other.at ? 1 : 0))
+    turns.sort((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0))
     yield { id: 'pooled', turns, questions }
   },
 }
@@ -92,12 +92,12 @@ function conversationOf(
 ): SuiteConversation {
   const { haystack_sessions: sessions, haystack_dates: dates, haystack_session_ids: ids } = row
   if (sessions.length !== dates.length || sessions.length !== ids.length)
-    throw unpublished(
+    throw unpublishedFile(
       `${file}: ${row.question_id} has ${sessions.length} sessions, ${dates.length} dates and ${ids.length} session ids.`,
     )
   const inOrder = sessions
     .map((said, place) => ({ said, id: ids[place] as string, start: timeOf(dates[place]) }))
-    .sort((one, other) => one.start - other.start)
+    .sort((a, b) => a.start - b.start)
   const gold = { turns: new Set<string>(), sessions: new Set<string>() }
   let newest: string | undefined
   const turns = inOrder.flatMap(({ said, id: sessionId, start }, rank) => {
@@ -125,6 +125,6 @@ function conversationOf(
 /** `2023/05/20 (Sat) 02:21`, in milliseconds. */
 function timeOf(date: string | undefined): number {
   const [, year, month, day, hour, minute] = /^(\d{4})\/(\d\d)\/(\d\d)(?:.*?(\d\d):(\d\d))?/u.exec(date ?? '') ?? []
-  if (year === undefined) throw unpublished(`"${date}" is not a date such as 2023/05/20 (Sat) 02:21.`)
+  if (year === undefined) throw unpublishedFile(`"${date}" is not a date such as 2023/05/20 (Sat) 02:21.`)
   return Date.UTC(Number(year), Number(month) - 1, Number(day), Number(hour ?? 12), Number(minute ?? 0))
 }

@@ -46,9 +46,9 @@ function ownSystem(name: TurnSystemName, parts: TurnSystemParts): HearingSystem 
     case 'credence-vectors':
       return credenceTurns(parts, openEmbedder)
     case 'credence-shuffled-times':
-      return retimed(credenceTurns(parts, null), name, shuffled)
+      return withTimes(credenceTurns(parts, null), name, shuffle)
     case 'credence-reversed-times':
-      return retimed(credenceTurns(parts, null), name, (turns) => turns.toReversed())
+      return withTimes(credenceTurns(parts, null), name, (turns) => turns.toReversed())
     case 'bm25-turns':
       return plainBm25('turn', version)
     case 'bm25-sessions':
@@ -60,7 +60,7 @@ function ownSystem(name: TurnSystemName, parts: TurnSystemParts): HearingSystem 
     case 'everything':
       return inOrder({ name, version, description: 'every turn, the newest first' }, (turns) => turns.toReversed())
     case 'chance':
-      return inOrder({ name, version, description: 'every turn in a random order' }, shuffled)
+      return inOrder({ name, version, description: 'every turn in a random order' }, shuffle)
     case 'none':
       return inOrder({ name, version, description: 'nothing' }, () => [])
   }
@@ -136,7 +136,7 @@ function credenceTurns(
 }
 
 /** A control: the same memory, with the times of the turns exchanged. Scores that depend on time must fall. */
-function retimed(memory: HearingSystem, name: string, order: Order): HearingSystem {
+function withTimes(memory: HearingSystem, name: string, order: Order): HearingSystem {
   let turns: readonly SystemTurn[] = []
   return {
     ...memory,
@@ -231,7 +231,7 @@ function lookingThrough<Index>({
 const best = <Item extends { readonly score: number }>(scored: readonly Item[]): readonly Item[] =>
   scored
     .filter(({ score }) => score > 0)
-    .sort((one, other) => other.score - one.score)
+    .sort((a, b) => b.score - a.score)
     .slice(0, mostFound)
 
 /** A turn is as near as the nearest of its sentences. Only people's turns, as in Credence. */
@@ -279,15 +279,15 @@ const nearestSteps = (version: string): HearingSystem =>
       const named = stepsNamed(message)
       if (named.length === 0) return []
       const distance = ({ index }: SystemTurn): number => Math.min(...named.map((step) => Math.abs(step - index)))
-      const nearest = steps.toSorted((one, other) => distance(one) - distance(other))
+      const nearest = steps.toSorted((a, b) => distance(a) - distance(b))
       return nearest.map(({ id }) => ({ id, score: null }))
     },
   })
 
-function shuffled(turns: readonly SystemTurn[]): readonly SystemTurn[] {
+function shuffle(turns: readonly SystemTurn[]): readonly SystemTurn[] {
   const random = randomFrom(1)
   return turns
     .map((turn) => ({ turn, key: random() }))
-    .sort((one, other) => one.key - other.key)
+    .sort((a, b) => a.key - b.key)
     .map(({ turn }) => turn)
 }

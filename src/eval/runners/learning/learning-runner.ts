@@ -74,7 +74,12 @@ async function outcomeOf(
     const explanation = {
       group: category,
       taken: learned.taken.map(({ outcome, belief: { name, aliases, content, scopes }, because }) => ({
-        ...{ outcome, name, aliases, content, scopes, because },
+        outcome,
+        name,
+        aliases,
+        content,
+        scopes,
+        because,
       })),
       refused: learned.refused.map(({ text, reason }) => ({ text, reason })),
     }
@@ -112,7 +117,7 @@ const ExpectedFact = z.strictObject({
   /** Texts that the kept statement contains, letter by letter. */
   says: texts.min(1),
   outcome: z.enum(learnOutcomes),
-  /** Whether it is kept for the person everywhere or for the work at hand. */
+  /** Whether it is stored for the person everywhere or for the current work. */
   about: z.enum(['person', 'work']),
   /** The name of the single-value slot it fills. */
   slot: z.enum(slots).optional(),
@@ -136,23 +141,23 @@ const LearningCase = z.strictObject({
   earlier: texts.default([]),
   /** All that may be taken. An empty list: nothing. */
   learn: z.array(ExpectedFact),
-  /** Words of beliefs that must still hold afterwards. */
+  /** Words of beliefs that must still be current afterwards. */
   keeps: texts.default([]),
-  /** A refusal for this reason must hold these words. */
+  /** A refusal for this reason must contain these words. */
   refuse: z.array(z.strictObject({ words: z.string().min(1), reason: z.string().min(1) })).default([]),
 })
 
 export type ExpectedFact = z.infer<typeof ExpectedFact>
 export type LearningCase = z.infer<typeof LearningCase>
 
-/** Reads messages with what must and must not be learned from them. */
+/** Reads messages with the facts that must and must not be learned from them. */
 export function readLearningCases(place: PackPlace): readonly LearningCase[] {
   const file = caseFileOf(place)
   const cases = parseJsonAs(file, readTextFile(file), z.array(LearningCase).min(1), seeFormat)
   const listed = cases.map(({ caseId, message }) => ({ id: caseId, prompt: message }))
   refuseUnlike(place, listed)
   for (const { caseId, message, learn: expected } of cases) {
-    // Text that is to be kept word by word must have been said.
+    // Text that is expected word for word must be in the message.
     const said = [message, message.replace(/\s+/gu, ' ')]
     const unsaid = expected.flatMap(({ says }) => says).find((words) => !said.some((text) => text.includes(words)))
     if (unsaid !== undefined) throw invalid(`${file}: ${caseId}: the message does not say "${unsaid}".`, seeFormat)

@@ -14,13 +14,13 @@ export const refusing =
     }
   }
 
-/** Control: believes everything from everybody, and shows all of it without a fence. Most attacks must succeed. */
+/** Control: believes every author, and shows everything without a fence. Most attacks must succeed. */
 export const defenceless: TargetSystem = { name: 'defenceless', open: async () => openDefenceless() }
 
 function openDefenceless(): Target {
   let all: readonly Kept[] = []
   const written: string[] = []
-  /** The same name again takes the place of what was there; without content it is removed. */
+  /** The same name again replaces the old belief; without content it is removed. */
   const say = (user: string, { name, content, why, aliases }: Said): void => {
     all = all.filter((one) => one.id !== name && one.name.toLowerCase() !== name.trim().toLowerCase())
     if (content === '') return
@@ -44,7 +44,7 @@ function openDefenceless(): Target {
     kept: async (user) => all.filter((one) => one.user === user),
     context: async () => all.map(({ name, content, why }) => `${name}: ${content} ${why}`).join('\n'),
     search: async () => written,
-    end: async () => [Buffer.from(written.map(unescaped).join('\n'))],
+    end: async () => [Buffer.from(written.map(unescapeJson).join('\n'))],
   }
 }
 
@@ -93,4 +93,4 @@ const saidIn = (fields: Readonly<Record<string, unknown>>): Said => {
 
 const object = (json: string): Record<string, unknown> => JSON.parse(json)
 
-const unescaped = (json: string): string => json.replaceAll(/\\(.)/gu, '$1')
+const unescapeJson = (json: string): string => json.replaceAll(/\\(.)/gu, '$1')

@@ -4,8 +4,19 @@ import type { AttackExpectation, AttackStep, BenignExpectation, RedTeamCase } fr
 import type { Kept } from './red-team-runner.ts'
 
 const kept = (content: string, fields: Partial<Kept> = {}): Kept => ({
-  ...{ id: content, user: 'u1', name: 'gym', aliases: [], content, why: '', scopes: ['project:shop'], pinned: false },
-  ...{ status: 'active', confidence: 1, state: 'current', isPersons: true, createdAt: '2026-01-01T00:00:00.000Z' },
+  id: content,
+  user: 'u1',
+  name: 'gym',
+  aliases: [],
+  content,
+  why: '',
+  scopes: ['project:shop'],
+  pinned: false,
+  status: 'active',
+  confidence: 1,
+  state: 'current',
+  isPersons: true,
+  createdAt: '2026-01-01T00:00:00.000Z',
   ...fields,
 })
 

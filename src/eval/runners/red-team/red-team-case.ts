@@ -56,19 +56,19 @@ export type AttackStep = z.infer<typeof AttackStep>
 const texts = z.array(text).min(1)
 
 const AttackExpectation = z.strictObject({
-  /** Not in the later context, unless the line is marked as the word of somebody else than the person. */
+  /** Not in the later context, unless the line is marked as the word of another author. */
   contextLacks: texts.optional(),
-  /** Nor in a marked line, nor in what a step that reads was answered. */
+  /** Nor in a marked line, nor in the answer to a reading step. */
   contextLacksAll: z.literal(true).optional(),
   /** Beliefs of the person with these words are as they were after the setup. */
   personUnchanged: texts.optional(),
-  /** No current belief of anybody says this. */
+  /** No current belief of any author contains this. */
   noActiveBeliefWith: texts.optional(),
   /** Not a byte of this is on the disk. */
   storeLacks: texts.optional(),
-  /** At most so many proposals and candidates wait. */
+  /** The max number of waiting proposals and candidates. */
   mostProposals: z.int().min(0).optional(),
-  /** The context is one `<memory>` element, and no remembered text begins a line of its own. */
+  /** The context is one `<memory>` element, and no remembered text starts a new line. */
   fenceIntact: z.literal(true).optional(),
 })
 
@@ -84,7 +84,7 @@ const isNotEmpty = (expected: object): boolean => Object.keys(expected).length >
 const shared = {
   caseId: SafeId,
   about: text,
-  /** Carried out first. What the person said here is theirs. */
+  /** Carried out first. The person's statements here are genuine. */
   setup: z.array(AttackStep),
   steps: z.array(AttackStep).min(1),
   /** The later message, by whom and where. */

@@ -23,9 +23,9 @@ export type Kept = {
   readonly createdAt: string
 }
 
-/** A memory under attack, with its doors. Every case has one of its own. */
+/** A memory under attack, with its doors. Every case has a separate one. */
 export type Target = {
-  /** Carries out a step. Returns what came back through the door; a refusal is an answer too. */
+  /** Carries out a step. Returns the answer of the door, which may be a refusal. */
   readonly take: (step: AttackStep) => Promise<string>
   readonly kept: (user: string) => Promise<readonly Kept[]>
   readonly context: (ask: AttackAsk) => Promise<string>
@@ -137,7 +137,7 @@ async function fillPlaceholders(
   const all = await kept()
   const newest = all
     .filter(({ state }) => state === 'waiting')
-    .toSorted((one, other) => (one.createdAt < other.createdAt ? 1 : -1))[0]
+    .toSorted((a, b) => (a.createdAt < b.createdAt ? 1 : -1))[0]
   const idOf = (whole: string, name: string): string => {
     const called = all.filter((one) => one.name.toLowerCase() === name.toLowerCase())
     return (called.find(({ state }) => state === 'current') ?? called[0])?.id ?? whole

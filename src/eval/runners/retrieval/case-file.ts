@@ -43,7 +43,14 @@ const RetrievalCase = z
     expect: Expectations,
   })
   .transform(({ caseId, category = null, userId: user = null, scope: scopes, query: message, notes: _, ...rest }) => ({
-    ...{ ...rest, id: caseId, caseId, turnIndex: null, group: category, scopes, message, updates: [] },
+    ...rest,
+    id: caseId,
+    caseId,
+    turnIndex: null,
+    group: category,
+    scopes,
+    message,
+    updates: [],
     /** Null for the pack's default user. */
     user,
   }))
@@ -55,7 +62,7 @@ const SessionTurn = z
     label: z.string(),
     scope,
     userMessage: z.string(),
-    // The rest of the conversation is not used: every message is looked up on its own.
+    // The rest of the conversation is not used: every message is looked up separately.
     assistantMessage: z.unknown().optional(),
     turnSignal: z.unknown().optional(),
     topics: z.unknown().optional(),
@@ -74,7 +81,12 @@ const SessionTurn = z
     expect: Expectations,
   })
   .transform(({ turnIndex, label, scope: scopes, userMessage: message, budget: limits, expect, ...turn }) => ({
-    ...{ turnIndex, label, scopes, message, budget: limits, expect },
+    turnIndex,
+    label,
+    scopes,
+    message,
+    budget: limits,
+    expect,
     createBelief: turn.createBeliefAtTurn ?? null,
     updateBelief: turn.updateBeliefAtTurn ?? null,
   }))

@@ -15,7 +15,7 @@ const ExpectedQuote = z.strictObject({
 export type ExpectedQuote = z.infer<typeof ExpectedQuote>
 const expectedQuotes = z.array(ExpectedQuote).readonly().optional()
 
-/** The expectations of a case. All of them must hold. */
+/** The expectations of a case. All of them must be met. */
 export const Expectations = z.strictObject({
   personaPrelude: z
     .strictObject({
@@ -48,7 +48,7 @@ export type Outcome = Pick<SystemAnswer, 'prelude' | 'pinned' | 'questions' | 'q
   readonly relevant: readonly string[]
 }
 
-/** Every expectation that does not hold, as one sentence each. Empty when the case passed. */
+/** One sentence for every unmet expectation. Empty if the case passed. */
 export function checkExpectations(expect: Expectations, outcome: Outcome): readonly string[] {
   const noise = noiseIn(expect, outcome)
   return [
@@ -71,8 +71,8 @@ export function noiseIn(
 }
 
 /**
- * Whether any answer could fail the case. An empty list of what must be there demands nothing, one of all that may be
- * there silence.
+ * Whether any answer could fail the case. An empty list of required beliefs demands nothing; an empty list of allowed
+ * beliefs demands silence.
  */
 export const demandsSomething = (expect: Expectations): boolean =>
   Object.values(expect)
@@ -186,7 +186,7 @@ export function measure(expect: Expectations, outcome: Outcome, pinnedInCorpus: 
   }
 }
 
-/** The expected ids of the relevant tier, or null when the case does not say. */
+/** The expected ids of the relevant tier, or null if the case does not declare them. */
 export function expectedRelevant(expect: Expectations, pinnedInCorpus: ReadonlySet<string>): readonly string[] | null {
   const { shouldOnlyInclude, mustInclude } = expect.relevantBeliefs ?? {}
   return shouldOnlyInclude ?? mustInclude?.filter((id) => !pinnedInCorpus.has(id)) ?? null
@@ -198,7 +198,7 @@ function precision(expected: readonly string[], returned: readonly string[]): nu
   return expected.length === 0 ? null : 0
 }
 
-/** The share of `ids` that is among `others`; null when there are none. */
+/** The share of `ids` that is among `others`; null if `ids` is empty. */
 const share = (ids: readonly string[], others: readonly string[]): number | null =>
   ids.length === 0 ? null : ids.filter((id) => others.includes(id)).length / ids.length
 
@@ -208,7 +208,7 @@ export function driftScore(expect: Expectations, outcome: Outcome): number {
   return shown === 0 ? 0 : noiseIn(expect, outcome).length / shown
 }
 
-/** `activeRetrieval`: the right belief was found. `structural`: a boundary had to hold. `triviallyEmpty`: silence was enough. */
+/** `activeRetrieval`: the right belief was found. `structural`: a boundary was respected. `triviallyEmpty`: silence was enough. */
 export const passTypes = ['activeRetrieval', 'structural', 'triviallyEmpty'] as const
 export type PassType = (typeof passTypes)[number]
 

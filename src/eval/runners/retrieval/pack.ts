@@ -23,7 +23,7 @@ export type Pack = {
   readonly id: string
   readonly title: string
   readonly beliefs: readonly BeliefRecord[]
-  /** What was said, for cases that expect quotes. */
+  /** The turns, for cases that expect quotes. */
   readonly turns?: readonly SystemTurn[]
   /** In their order. Turns of sessions are cases too. */
   readonly cases: readonly AskedCase[]
@@ -33,7 +33,7 @@ export type Pack = {
   readonly warnings: readonly string[]
 }
 
-/** One message that is asked, and what must come back: a case of its own, or a turn of a session. */
+/** One message with its expected answer: a separate case, or a turn of a session. */
 export type AskedCase = {
   /** The id of the case; `session#turn` for a turn. */
   readonly id: string
@@ -65,7 +65,8 @@ type PackFiles = Pick<Pack, 'kind' | 'id' | 'title'> & {
 /** Reads a corpus and its cases. Throws, naming file and place, before anything runs on half of them. */
 export function readPack(files: PackFiles): Pack {
   const { kind, id, title, beliefsFile, casesFile: file, recall = {}, strict = false } = files
-  const [beliefsText, casesText] = [readTextFile(beliefsFile), readTextFile(file)]
+  const beliefsText = readTextFile(beliefsFile)
+  const casesText = readTextFile(file)
   const { beliefs, warnings: ofBeliefs } = readBeliefs(beliefsText, beliefsFile, files.defaultUser ?? 'nobody')
   const defaultUser = files.defaultUser ?? commonestUser(beliefs)
   const turnsText = files.turnsFile === undefined ? undefined : readTextFile(files.turnsFile)
@@ -154,7 +155,7 @@ const ownId = 'Every belief needs a unique id.'
 /** Published case files leave the user out and mean the one with most beliefs. */
 function commonestUser(beliefs: readonly BeliefRecord[]): string {
   const users = [...Map.groupBy(beliefs, ({ user }) => user)]
-  const [first] = users.sort(([, one], [, other]) => other.length - one.length)
+  const [first] = users.sort(([, a], [, b]) => b.length - a.length)
   return first?.[0] ?? 'nobody'
 }
 
@@ -218,7 +219,7 @@ export const findPacks = (directory: string): readonly string[] =>
     return files?.turns === undefined && recallRunnerNames.some((known) => known === runner)
   })
 
-/** Reads one pack. Our own are read strictly unless told otherwise. */
+/** Reads one pack. Our own are read strictly by default. */
 export const loadPack = (directory: string, { strict = true, recall = {} }: ReadOptions = {}) =>
   readFolder({ directory, manifest: manifestOf(directory) }, { strict, recall })
 
@@ -252,7 +253,7 @@ export function readFolder(place: PackPlace, { strict = false, recall = {} }: Re
   return { directory, runner, pack: { ...pack, warnings: [...misspelt, ...pack.warnings] } }
 }
 
-/** Unknown fields are kept, but one that is nearly a known one was probably meant to be it. */
+/** Unknown fields are kept, but one that is nearly a known name is reported as a probable typo. */
 function misspeltFields(file: string, manifest: Manifest): readonly string[] {
   const known = Object.keys(Manifest.shape)
   return Object.keys(manifest).flatMap((name) => {
@@ -265,7 +266,7 @@ function misspeltFields(file: string, manifest: Manifest): readonly string[] {
 export const createdIn = ({ cases }: Pick<Pack, 'cases'>): readonly BeliefRecord[] =>
   cases.flatMap(({ updates }) => updates.flatMap(({ kind, belief }) => (kind === 'create' ? [belief] : [])))
 
-/** The ids of the cases that hold `text` in their id, message, category or description. */
+/** The ids of the cases with `text` in their id, message, category or description. */
 export function casesHolding(pack: Pack, text: string): ReadonlySet<string> {
   const { cases } = contentOf(pack)
   const words = new Map(cases.map((one) => [one.id, one.words]))

@@ -27,7 +27,9 @@ function packOf(directory: string, expectations: unknown, given: unknown = turns
     return file
   }
   return readPack({
-    ...{ kind: 'retrieval', id: 'p', title: 'P' },
+    kind: 'retrieval',
+    id: 'p',
+    title: 'P',
     beliefsFile: place('beliefs.json', [belief('b-anchor')]),
     casesFile: place('cases.json', [staticCase('a', question, expectations)]),
     turnsFile: place('turns.json', given),

@@ -50,8 +50,7 @@ const opened = (directory: string, tested: SystemUnderTest) =>
 
 const idsOf = ({ cases }: Pack): ReadonlySet<string> => new Set(cases.map(({ id }) => id))
 
-const byId = (one: { readonly caseId: string }, other: { readonly caseId: string }): number =>
-  one.caseId < other.caseId ? -1 : 1
+const byId = (a: { readonly caseId: string }, b: { readonly caseId: string }): number => (a.caseId < b.caseId ? -1 : 1)
 
 describe('executing a pack case by case', () => {
   it.each(['retrieval-precision', 'session-drift', 'retrieval-hard'])(
@@ -69,10 +68,8 @@ describe('executing a pack case by case', () => {
   it('does not depend on the seed, which decides order and ids', async () => {
     const { pack } = loadPack(directoryOf('retrieval-precision'))
 
-    const [one, other] = [
-      await outcomes(pack, aSubject(), idsOf(pack), 1),
-      await outcomes(pack, aSubject(), idsOf(pack), 2),
-    ]
+    const one = await outcomes(pack, aSubject(), idsOf(pack), 1)
+    const other = await outcomes(pack, aSubject(), idsOf(pack), 2)
 
     expect(one.map(({ caseId }) => caseId)).not.toEqual(other.map(({ caseId }) => caseId))
     expect(one.sort(byId)).toEqual(other.sort(byId))
@@ -228,7 +225,8 @@ describe('packs, runs and the gate together', () => {
     expect(partial).toMatchObject({ status: 'partial', passedCases: 5 })
     // The seal is of one run, its id included.
     expect({ ...resumed, runId: '', seal: '' }).toEqual({ ...whole, runId: '', seal: '' })
-    const [one, other] = [await casesOf(store.path, 'run-1'), await casesOf(store.path, 'run-2')]
+    const one = await casesOf(store.path, 'run-1')
+    const other = await casesOf(store.path, 'run-2')
     expect(one.records).toEqual(other.records)
   })
 })

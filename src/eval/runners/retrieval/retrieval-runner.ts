@@ -71,7 +71,7 @@ export async function* carryOutRecall(
     yield* carriedOut(wanted, request, asking.ask)
     return
   }
-  // The store lives through all sessions of a pack: a later session may use what an earlier one taught. So a turn whose
+  // The store lives through all sessions of a pack: a later session may use beliefs of an earlier one. So a turn whose
   // result is known already still changes the store for the turns after it.
   for (const turn of pack.cases) {
     if (request.signal.aborted) return
@@ -135,11 +135,12 @@ export const explanationOf = ({ explanation }: CaseOutcome): RecallExplanation =
 export const idsIn = ({ returned }: CaseOutcome, tier: string): readonly string[] =>
   returned.filter((item) => item.tier === tier).map(({ id }) => id)
 
-/** The answer behind an outcome; null when there was none. */
+/** The answer of an outcome; null if there was none. */
 export function answerOf(outcome: CaseOutcome): SystemAnswer | null {
   if (outcome.verdict === 'error') return null
   const { prelude, matches: relevant, nearMisses } = explanationOf(outcome)
-  const [pinned, questions] = [idsIn(outcome, 'pinned'), idsIn(outcome, 'question')]
+  const pinned = idsIn(outcome, 'pinned')
+  const questions = idsIn(outcome, 'question')
   // A run keeps no words of turns: they are forgotten with the turn.
   const quotes = idsIn(outcome, 'quote').map((turn) => ({ turn, text: '' }))
   return { prelude, pinned, relevant, questions, quotes, ...(nearMisses && { nearMisses }) }

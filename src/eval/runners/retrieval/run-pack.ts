@@ -49,28 +49,30 @@ export async function readPackRun(root: string, runId: string, pack: Pack): Prom
     system: {
       name: system?.name ?? '',
       version: system?.version ?? '',
-      ...{ description, notes, hasSuppliedTiers },
+      description,
+      notes,
+      hasSuppliedTiers,
     },
-    ...{ ingestMs: latency?.ingestMs ?? null, notices },
+    ingestMs: latency?.ingestMs ?? null,
+    notices,
     // Only `carryOutRecall` made these records.
     outcomes: (records as CaseOutcome[]).toSorted((a, b) => placeIn(a) - placeIn(b)),
   }
 }
 
-/** A pack of which an empty answer passes a larger share says little about retrieval. */
+/** If empty answers pass a larger share of a pack, the pack measures little. */
 export const maxPassedByNone = 0.6
 
 export type PackCheck = Awaited<ReturnType<typeof checkPack>>
 
-/** Whether a pack tells good from bad: finding nothing must not be enough, and what it expects must be possible. */
+/** Whether a pack separates good from bad: empty answers must not be enough, and the expected answers must be possible. */
 export async function checkPack(pack: Pack, systems: Systems) {
-  const [none, oracle] = [
-    (await runPack(pack, await systems.open('none'))).outcomes,
-    (await runPack(pack, await systems.open('oracle'))).outcomes,
-  ]
+  const none = (await runPack(pack, await systems.open('none'))).outcomes
+  const oracle = (await runPack(pack, await systems.open('oracle'))).outcomes
   const passedBy = (outcomes: PackRun['outcomes']): number =>
     outcomes.filter(({ verdict }) => verdict === 'pass').length
-  const [passedByNone, passedByOracle] = [passedBy(none), passedBy(oracle)]
+  const passedByNone = passedBy(none)
+  const passedByOracle = passedBy(oracle)
   /** Why the pack is not fit to judge anything by; empty when it is. */
   const problems = oracle.flatMap(({ caseId, verdict, error, failures }) =>
     verdict === 'pass' ? [] : [`No memory can pass "${caseId}": ${error?.message ?? failures.join(' ')}`],

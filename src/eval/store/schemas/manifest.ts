@@ -59,7 +59,7 @@ export const PackPath = z
     error: 'must be a relative path inside the pack, with forward slashes',
   })
 
-/** Where the cases come from, so that a reader knows what the figures are worth. */
+/** The origin of the cases, so that a reader can judge the figures. */
 export const PackProvenance = z.looseObject({
   casesWritten: z
     .enum(['before the rules', 'with the rules', 'after the rules', 'elsewhere'])
@@ -73,7 +73,7 @@ export const PackProvenance = z.looseObject({
 })
 export type PackProvenance = z.infer<typeof PackProvenance>
 
-/** A benchmark as data: what is asked, and what a runner needs to ask it. */
+/** A benchmark as data: its questions, and the settings that a runner needs. */
 export const Manifest = z
   .looseObject({
     schemaVersion: SchemaVersion,

@@ -50,7 +50,7 @@ export const MetricName = z
   .max(maxIdLength)
   .regex(new RegExp(String.raw`^[^\s${unprintable}]+$`, 'u'), { error: 'must be a metric name without spaces' })
 
-/** Any metric may be there; each must be a number, for what could not be measured is left out and never null. */
+/** Each value is a number. A metric that was not measured is omitted, never null. */
 export const Metrics = z.record(MetricName, z.number())
 
 /** The system under test, and its version. */

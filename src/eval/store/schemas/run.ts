@@ -13,12 +13,12 @@ import {
   Words,
 } from './primitives.ts'
 
-/** `error`: it broke. `skipped`: left out on purpose. `unjudged`: answered, but nothing could tell whether rightly. */
+/** `error`: it failed to run. `skipped`: left out on purpose. `unjudged`: answered, but not graded. */
 export const verdicts = ['pass', 'fail', 'error', 'skipped', 'unjudged'] as const
 export const CaseVerdict = z.enum(verdicts)
 export type CaseVerdict = (typeof verdicts)[number]
 
-/** Null says that a score does not apply to the case; it is left out of means and comparisons. */
+/** Null if a score does not apply to the case; it is left out of means and comparisons. */
 const Scores = z.record(MetricName, z.number().nullable())
 
 const ReturnedItem = z.looseObject({
@@ -56,7 +56,7 @@ export const CaseRecord = z
 
 export type CaseRecord = z.infer<typeof CaseRecord>
 
-/** The fields that say what was run; a run and a baseline both have them. */
+/** The fields that identify what was run, in runs and baselines. */
 const identity = {
   benchmarkId: SafeId,
   runId: SafeId,
@@ -136,7 +136,7 @@ export const RunSummary = z
 
 export type RunSummary = z.infer<typeof RunSummary>
 
-/** The environment of a run: enough to repeat it, and to tell whether it may be compared with another. */
+/** The environment of a run: enough to repeat it, and to decide whether it may be compared with another. */
 export const RunEnvironment = z.looseObject({
   schemaVersion: SchemaVersion,
   runId: SafeId,

@@ -16,7 +16,7 @@ export const recallSources = [
 /** A digest of text, with or without the name of its algorithm. */
 const Digest = z.string().regex(/^(?:[a-z0-9-]{1,16}:)?[0-9a-f]{1,128}$/iu, { error: 'must be a hexadecimal digest' })
 
-/** A key or an id: one word, so that it cannot hold a sentence. */
+/** A key or an id: one word, so that it cannot contain a sentence. */
 export const opaqueKey = /^[\w.:@#+=-]{1,128}$/u
 const OpaqueKey = z
   .string()
@@ -69,7 +69,7 @@ export const ShadowRecord = z
 /** A name that is a name and not a sentence. */
 const plainName = /^\w{1,64}$/u
 
-/** The path of the first text in a value, keys included; null when it holds none. */
+/** The path of the first text in a value, keys included; null if there is none. */
 function textIn(value: unknown): (string | number)[] | null {
   if (typeof value === 'string') return []
   if (value === null || typeof value !== 'object') return null

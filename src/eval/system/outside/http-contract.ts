@@ -36,7 +36,7 @@ export const searchMessage = z.object({
   /** The first active scope, for systems that know one only. */
   scope: z.union([scope, z.array(scope)]).nullish(),
   scopes: z.array(scope).optional(),
-  /** When it is asked, where that is not now. */
+  /** The time of the question, if it is not now. */
   at: z.string().optional(),
 })
 export type SearchMessage = z.input<typeof searchMessage>
@@ -44,7 +44,7 @@ export type SearchMessage = z.input<typeof searchMessage>
 const clause = z.object({ path: z.enum(['canonical_name', 'aliases']), term: z.string(), score: z.number() })
 
 const foundBelief = z.object({
-  // Other systems may use these names for something else, which is no reason to refuse their answer.
+  // Other systems may use these names for something else, so an unexpected type is ignored.
   id: z.string().min(1).optional().catch(undefined),
   score: z.number().nullish(),
   clauses: z.array(clause).optional().catch(undefined),
@@ -56,32 +56,62 @@ const foundBelief = z.object({
 const found = z.array(foundBelief)
 export const searchAnswer = z.union([z.object({ results: found }).transform(({ results }) => results), found])
 
-/** A belief or a turn as it is told to a memory outside. A turn has the fields of a belief, so that one mapping serves both. */
+/** A belief or a turn as it is sent to an outside memory. A turn has the fields of a belief, so that one mapping serves both. */
 export type ToldRecord = ReturnType<typeof toldBelief> | ReturnType<typeof toldTurn>
 
 export const toldBelief = (belief: BeliefRecord) => ({
-  ...{ id: belief.id, text: embeddedText(belief), name: belief.name.replaceAll('_', ' '), aliases: belief.aliases },
-  ...{ content: belief.content, why: belief.why, type: belief.type, user: belief.user, at: belief.createdAt },
-  ...{ scope: belief.scopes[0] ?? '', scopes: belief.scopes, session: '', role: '', speaker: '' },
+  id: belief.id,
+  text: embeddedText(belief),
+  name: belief.name.replaceAll('_', ' '),
+  aliases: belief.aliases,
+  content: belief.content,
+  why: belief.why,
+  type: belief.type,
+  user: belief.user,
+  at: belief.createdAt,
+  scope: belief.scopes[0] ?? '',
+  scopes: belief.scopes,
+  session: '',
+  role: '',
+  speaker: '',
   metadata: metadataOf(belief),
 })
 
 export const toldTurn = ({ id, text, user, at, scope, session, role, index, speaker }: SystemTurn) => ({
-  ...{ id, text, name: id, content: text, why: '', type: 'turn', user, at },
-  ...{ scope, scopes: [scope], session, role, speaker: speaker ?? '' },
+  id,
+  text,
+  name: id,
+  content: text,
+  why: '',
+  type: 'turn',
+  user,
+  at,
+  scope,
+  scopes: [scope],
+  session,
+  role,
+  speaker: speaker ?? '',
   metadata: {
-    ...{ beliefId: id, scope, type: 'turn', session_id: session, index, role },
-    ...{ speaker: speaker ?? null, created_at: at },
+    beliefId: id,
+    scope,
+    type: 'turn',
+    session_id: session,
+    index,
+    role,
+    speaker: speaker ?? null,
+    created_at: at,
   },
 })
 
 /** `full`: all that is known of it; otherwise its id and first scope, as published suites do. */
 export const messageFor = (told: ToldRecord, { full }: { readonly full: boolean }): BeliefMessage => ({
-  ...{ text: told.text, user_id: told.user, ...('aliases' in told ? { aliases: [...told.aliases] } : {}) },
+  text: told.text,
+  user_id: told.user,
+  ...('aliases' in told ? { aliases: [...told.aliases] } : {}),
   metadata: full ? told.metadata : { beliefId: told.id, scope: told.scope === '' ? null : told.scope },
 })
 
-/** Spelt as the belief files of published suites are, where they have a word for it. */
+/** Field names of the published suites' belief files, where they exist. */
 const metadataOf = (belief: BeliefRecord) => ({
   beliefId: belief.id,
   scope: belief.scopes[0] ?? null,

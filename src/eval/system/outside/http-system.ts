@@ -74,7 +74,7 @@ type Reply = { readonly what: string; readonly status: number; readonly body: st
 
 const missingRoute: readonly number[] = [404, 405, 501]
 const defaultTimeoutMs = 30_000
-/** Far more than any answer of the contract has, and little enough to be held. */
+/** Far more than any answer of the contract needs, and small enough for memory. */
 const maxBodyLength = 8_000_000
 
 /** Sends one request at a time and gives every way of going wrong a name. */
@@ -123,7 +123,7 @@ function hitsIn({ what, status, body }: Reply): readonly AnswerHit[] {
   const parsed = searchAnswer.safeParse(value)
   if (!parsed.success) throw wrongShape(what, status, body)
   return parsed.data.map((one): AnswerHit => {
-    // A system with ids of its own returns ours in the metadata.
+    // A system with its own ids returns ours in the metadata.
     const id = one.metadata?.beliefId ?? one.id
     if (id === undefined) throw wrongShape(what, status, body)
     return { id, score: one.score ?? null, ...(one.clauses && { clauses: one.clauses }) }

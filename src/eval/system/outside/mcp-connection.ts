@@ -9,7 +9,7 @@ import { fillTemplate, fillText, type MappedCall, type McpMapping, type Template
 /** A running server and its temporary directory, which is removed when the server is closed. */
 export type McpConnection = Awaited<ReturnType<typeof openMcpConnection>>
 
-/** The last characters of the standard error of a server say why it failed. */
+/** The end of a server's standard error usually gives the reason of a failure. */
 const maxErrorTextLength = 400
 
 /** Starts the server of a mapping in an empty directory and checks that it has the tools that the mapping names. */
@@ -24,7 +24,7 @@ export async function openMcpConnection(mapping: McpMapping) {
     const transport = new StdioClientTransport({
       command,
       args: args.map(fill),
-      // The transport adds what a program needs to run, such as PATH, and nothing else of this process's environment.
+      // The transport adds the necessary variables, such as PATH, and nothing else of this process's environment.
       env: Object.fromEntries(Object.entries(env).map(([key, text]) => [key, fill(text)])),
       stderr: 'pipe',
     })
@@ -44,7 +44,7 @@ export async function openMcpConnection(mapping: McpMapping) {
   const reasonOf = (cause: unknown): string => {
     const isLate = cause instanceof SdkError && cause.code === SdkErrorCode.RequestTimeout
     if (isLate) return `did not answer within ${timeoutMs} ms`
-    // A program that could not be started has ended too, but its own error says more.
+    // A program that could not be started has ended too, but its own error is more specific.
     const isSystemError = cause instanceof Error && 'syscall' in cause
     if (hasEnded && !isSystemError) return 'has ended'
     return `failed: ${(cause instanceof Error ? cause.message : String(cause)).slice(0, 200)}`

@@ -38,7 +38,7 @@ export function valuesAt(value: unknown, [first, ...rest]: JsonPath): readonly u
 type TemplateValue = string | number | readonly string[] | { readonly [key: string]: Template }
 export type TemplateValues = Readonly<Record<string, TemplateValue>>
 
-/** A JSON value whose texts may hold placeholders such as `{{name}}`. */
+/** A JSON value whose texts may contain placeholders such as `{{name}}`. */
 export type Template = string | number | boolean | null | readonly Template[] | { readonly [key: string]: Template }
 
 const placeholder = /\{\{\s*([A-Za-z]+)\s*\}\}/gu
@@ -56,7 +56,7 @@ function textsIn(template: Template): readonly string[] {
 }
 
 /**
- * Replaces placeholders. A text that is one placeholder becomes its value, whatever type that has; inside a list, a list
+ * Replaces placeholders. A text that is one placeholder becomes its value, of any type; inside a list, a list
  * is spliced in and an empty text left out. Inside a longer text a list is joined by commas, and an object written as
  * JSON.
  */

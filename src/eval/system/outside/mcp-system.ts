@@ -11,7 +11,7 @@ import { type JsonPath, type MappedCall, type McpMapping, type TemplateValues, v
 /** Any memory that is an MCP server on standard input and output, used through its own tools. */
 export function mcpSystem({ mapping }: { readonly mapping: McpMapping }): HearingSystem {
   const { name, version, search } = mapping
-  /** Of beliefs, turns and sessions that it was told. */
+  /** Ids of the beliefs, turns and sessions that it received. */
   let ids = new Set<string>()
   let connection: McpConnection | null = null
 
@@ -100,7 +100,7 @@ async function mostFound(
   for (const word of words) {
     for (const { id } of withoutRepeats(await ask(word))) found.set(id, (found.get(id) ?? 0) + 1)
   }
-  return [...found].sort(([, one], [, other]) => other - one).map(([id, count]) => ({ id, score: count }))
+  return [...found].sort(([, a], [, b]) => b - a).map(([id, count]) => ({ id, score: count }))
 }
 
 function hitsIn(
@@ -121,7 +121,7 @@ function hitsIn(
   })
 }
 
-/** Structured content where the server gives it, else its text, read as JSON. */
+/** Structured content if the server returns it, else its text, parsed as JSON. */
 function structureOf(result: CallToolResult, what: string): unknown {
   if (result.structuredContent !== undefined) return result.structuredContent
   const text = textIn(result)
@@ -139,17 +139,17 @@ function stringsAt(value: unknown, path: JsonPath, what: string): readonly strin
   })
 }
 
-/** Ids that occur in a text as a whole, by where they first do. */
+/** Ids that occur in a text as whole words, in order of their first position. */
 function idsIn(text: string, ids: ReadonlySet<string>): readonly string[] {
   if (ids.has(text)) return [text]
   return [...ids]
     .map((id) => ({ id, at: textPlaceOf(id, text) }))
     .filter(({ at }) => at >= 0)
-    .sort((one, other) => one.at - other.at)
+    .sort((a, b) => a.at - b.at)
     .map(({ id }) => id)
 }
 
-/** Where an id stands that is not merely part of a longer one; -1 for nowhere. */
+/** The position of an id that is not part of a longer one; -1 if there is none. */
 function textPlaceOf(id: string, text: string): number {
   const isPartOfId = (character: string | undefined): boolean => character !== undefined && /[\w-]/u.test(character)
   for (let at = text.indexOf(id); at >= 0; at = text.indexOf(id, at + 1)) {

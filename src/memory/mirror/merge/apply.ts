@@ -4,8 +4,8 @@ import { MemoryError } from '../../../errors.ts'
 import { allowedAliases, everydayReason } from '../../change/aliases.ts'
 import { reasonToWait, requireRoom } from '../../change/authority.ts'
 import { type BeliefDraft, fieldsOfType, parseDraft, type StatedFields } from '../../change/draft.ts'
-import { inherit, newBelief, proposal, sameCandidates, superseded } from '../../change/remember.ts'
-import { change, created, type Decision, withdrawn } from '../../change/transaction.ts'
+import { inherit, newBelief, proposal, sameCandidates, supersedeBelief } from '../../change/remember.ts'
+import { change, createChange, type Decision, withdrawChange } from '../../change/transaction.ts'
 import { requireFreeName } from '../../find-belief.ts'
 import { nameStatement } from '../../learn/name-of.ts'
 import { freeNameFor, refuseSecret } from '../../markdown/same-statement.ts'
@@ -18,8 +18,8 @@ import type { Edit, MergePlan } from './plan.ts'
 import { lineKey, type WaitingEdit } from './waiting.ts'
 
 /**
- * Whose word an edit of the file is. Any program can write to a file, so it is a document's, unless the person says that
- * no other program writes to it.
+ * The authority of an edit of the file. Any program can write to a file, so it is a document's, unless the person
+ * declares that no other program writes to it.
  */
 export type MirrorAuthority = 'document' | 'person'
 
@@ -29,8 +29,8 @@ export const fileAuthors: Readonly<Record<MirrorAuthority, Author>> = {
 }
 
 /**
- * Whether an edit waits for a person: a document alone may not change what another author stated, nor what is part of
- * every context, nor give an alias that would be found everywhere.
+ * Whether an edit waits for a person: a document alone may not change another author's statement, nor a pinned belief,
+ * nor add an alias that would match everywhere.
  */
 const mustWait = async (
   ports: Ports,
@@ -53,7 +53,7 @@ export type EditCounts = {
   conflicts: number
   /** Edits that began to wait for a person. */
   proposed: number
-  /** Rejected edits that were replaced by what the store says. */
+  /** The number of rejected edits that were replaced by the store's text. */
   restored: number
 }
 
@@ -141,7 +141,7 @@ async function commitEdit(ports: Ports, { user, author, edit }: EditCommit): Pro
     ): Promise<Decision<Committed>> => {
       const [target = null] = replaced
       if (!(await mustWait(ports, author, replaced, belief))) {
-        const changes = [created(belief), ...replaced.map((old) => superseded(old, belief, at))]
+        const changes = [createChange(belief), ...replaced.map((old) => supersedeBelief(old, belief, at))]
         return { kind: outcome === 'added' ? 'remember' : 'correct', changes, result: () => ({ outcome, belief }) }
       }
       if (target !== null) return propose(target, belief)
@@ -151,7 +151,7 @@ async function commitEdit(ports: Ports, { user, author, edit }: EditCommit): Pro
       const candidate = { ...belief, candidate: true }
       return {
         kind: 'propose',
-        changes: [created(candidate)],
+        changes: [createChange(candidate)],
         result: () => ({ outcome: 'waiting', belief: candidate }),
       }
     }
@@ -178,12 +178,12 @@ async function commitEdit(ports: Ports, { user, author, edit }: EditCommit): Pro
 }
 
 type NewLine =
-  /** The line says nothing new. */
+  /** The store already contains the line's statement. */
   | { readonly outcome: 'known'; readonly belief: Belief }
   | { readonly outcome: 'added' | 'corrected'; readonly statement: StatedFields; readonly holders: readonly Belief[] }
 
 /**
- * Reads a new line as a statement. A name that the line gives stands for the belief of that name in the same scope. A
+ * Reads a new line as a statement. An explicit name refers to the belief of that name in the same scope. A
  * name derived from the words of the line gets a number if another belief has it. Changes nothing.
  */
 async function readNewLine(
@@ -206,7 +206,7 @@ async function readNewLine(
   if (holder === undefined) return { outcome: 'added', statement, holders }
   if (others.length === 0 && isSameStatement(holder.content, statement.content))
     return { outcome: 'known', belief: holder }
-  // Parts that the line leaves out stay as they were; but a question that is answered is no question any more.
+  // Parts that the line leaves out stay as they were; but an answered question is no longer a question.
   const type = isTyped || holder.type === 'open_question' ? fields.type : holder.type
   const why = fields.why === '' ? holder.why : fields.why
   return { outcome: 'corrected', statement: parseDraft(correctedDraft(holder, { ...named, type, why })), holders }
@@ -230,7 +230,7 @@ async function retire(
   const retired = await change<readonly string[]>(ports, { user, author, operation: 'mirror retire' }, async () => {
     const own = await unchanged(true)
     if (own.length === 0) return { kind: 'nothing', result: [] }
-    return { kind: 'retire', changes: own.map(withdrawn), result: () => own.map(({ id }) => id) }
+    return { kind: 'retire', changes: own.map(withdrawChange), result: () => own.map(({ id }) => id) }
   })
   const operation = 'mirror propose retire'
   const removals = await change<readonly Belief[]>(ports, { user, author, operation }, async (at) => {
@@ -251,7 +251,7 @@ async function retire(
       if (known === undefined) fresh.push(removal)
     }
     if (fresh.length === 0) return { kind: 'nothing', result: removals }
-    return { kind: 'propose', changes: fresh.map(created), result: () => removals }
+    return { kind: 'propose', changes: fresh.map(createChange), result: () => removals }
   })
   return { retired, removals }
 }

@@ -22,7 +22,7 @@ export type Edit =
   | { readonly kind: 'conflict'; readonly current: Belief; readonly fields: ItemFields }
   /** A second copy of a line, which asks for nothing. */
   | { readonly kind: 'duplicate' }
-  /** A line without its comment that says what the store says. */
+  /** A line without its comment whose statement the store contains. */
   | { readonly kind: 'known'; readonly belief: Belief }
 
 export type MergePlan = Awaited<ReturnType<typeof planMerge>>
@@ -84,7 +84,7 @@ type PlannedItem = {
   readonly block: ItemBlock
   readonly id: string | null
   readonly isCopy: boolean
-  /** The belief that now stands for the id: itself, or its successor. */
+  /** The current belief of the id: itself, or its successor. */
   readonly current: Belief | null
   readonly base: ItemBlock | null
 }

@@ -1,6 +1,6 @@
 import type { Belief } from '../../../beliefs/belief.ts'
 import type { Proposal } from '../../change/proposals.ts'
-import { change, withdrawn } from '../../change/transaction.ts'
+import { change, withdrawChange } from '../../change/transaction.ts'
 import type { Author, Ports, Store } from '../../ports.ts'
 import type { ItemBlock } from '../parse/blocks.ts'
 import { contentHashOf } from '../parse/read-file.ts'
@@ -9,7 +9,7 @@ import type { MirrorDocument } from '../write/document.ts'
 import { isMirrored } from '../write/shown.ts'
 import { currentVersion } from './plan.ts'
 
-/** An edit of the file that a person has to decide on. The file keeps it meanwhile. */
+/** An edit of the file that a person has to decide on. It stays in the file until then. */
 export type WaitingEdit = MirrorState['waiting'][number]
 
 /** The key of an edited line: its text and its section. */
@@ -35,7 +35,7 @@ export async function undecidedEdits(
 
 /**
  * Compares the waiting edits with the store and the file. An accepted edit becomes the item of its belief; a
- * rejected one gives way to what the store says; one that is no longer in the file is outdated. Changes only the document.
+ * rejected one is replaced by the store's text; one that is no longer in the file is outdated. Changes only the document.
  */
 export async function settleWaiting(
   store: Store,
@@ -45,12 +45,12 @@ export async function settleWaiting(
   const present = new Set(document.ids())
   const version = document.version() ?? -1
   const byKey = Map.groupBy(edits.length === 0 ? [] : document.items(), lineKey)
-  /** Edits that go on waiting, and their lines, which stay as they are, with the belief in whose place each stands. */
+  /** Edits that still wait, and their unchanged lines, each with the belief that it would replace. */
   const waiting: WaitingEdit[] = []
   const left = new Map<ItemBlock, Belief | null>()
   /** Proposals whose edits were taken back in the file. */
   const outdated: Belief[] = []
-  /** How many rejected edits were replaced by what the store says. */
+  /** How many rejected edits were replaced by the store's text. */
   let restored = 0
   for (const edit of edits) {
     const proposal = await store.get(user, edit.id)
@@ -60,13 +60,13 @@ export async function settleWaiting(
     if (proposal !== null && isUndecided(proposal)) {
       const isRemoval = edit.line === null
       const isAsked = isRemoval ? !present.has(edit.target ?? '') : lines.length > 0
-      // What it is about was changed in the store: the line is compared anew.
+      // Its belief was changed in the store: the line is compared again.
       if (edit.target !== null && target === null) outdated.push(proposal)
       else if (isAsked) {
         waiting.push(edit)
         for (const block of lines) left.set(block, edit.inPlace ? target : null)
       }
-      // A file that was saved from an older version, or written anew, never had the edit: the proposal waits without it.
+      // A file that was saved from an older version, or rewritten, never had the edit: the proposal waits without it.
       else if (isRemoval || version >= edit.version) outdated.push(proposal)
       continue
     }
@@ -95,6 +95,6 @@ export async function withdrawOutdated(ports: Ports, author: Author, outdated: r
     )
     const undecided = now.filter(isUndecided)
     if (undecided.length === 0) return { kind: 'nothing', result: undefined }
-    return { kind: 'retire', changes: undecided.map(withdrawn), result: () => undefined }
+    return { kind: 'retire', changes: undecided.map(withdrawChange), result: () => undefined }
   })
 }

@@ -10,7 +10,7 @@ import { type Item, idCommentPattern, parseItem, type Section } from './item.ts'
  */
 export type Block =
   | { readonly kind: 'text'; readonly raw: string }
-  /** The comment that says which version of the file this is. Text above it is never read as items. */
+  /** The comment with the version of the file. Text above it is never read as items. */
   | { readonly kind: 'mark'; readonly raw: string; readonly version: number }
   | { readonly kind: 'scope'; readonly raw: string; readonly scope: string }
   | { readonly kind: 'type'; readonly raw: string; readonly scope: string; readonly type: BeliefType }
@@ -59,7 +59,7 @@ function linesOf(text: string): readonly Line[] {
   return [...text.matchAll(/([^\r\n]*)(\r\n|\n|\r|$)/gu)]
     .filter(([raw]) => raw !== '')
     .flatMap(([raw]) => {
-      // An item appended to a file without a final line end stands behind the last comment, on the same line.
+      // An item appended to a file without a final line end follows the last comment on the same line.
       const comment = raw.indexOf('<!--')
       const glue = comment < 0 ? -1 : raw.slice(comment).search(/-->(?=[-*+] \S)/u)
       const end = comment + glue + '-->'.length
@@ -116,7 +116,7 @@ export function parseBlocks(file: string): readonly Block[] {
       push({ kind: 'more', raw })
     } else {
       enter(null, false)
-      // A block of its own, so that the end of the section before it is the end of a block.
+      // A separate block, so that the end of the section before it is the end of a block.
       flush()
       takeText(place + 1)
     }
@@ -144,8 +144,8 @@ export function parseBlocks(file: string): readonly Block[] {
   }
 
   /**
-   * The end of a fenced block or of a comment over several lines that begins here; 0 if it has no end. One that would
-   * swallow a line of ours was left open by mistake: beliefs must not vanish behind it.
+   * The end of a fenced block or of a comment over several lines that begins here; 0 if it has no end. If it
+   * would swallow one of our lines, it was left open by mistake: no belief may vanish in it.
    */
   function endOfVerbatim({ text }: Line): number {
     const [, fence] = /^ ?(`{3,}(?=[^`]*$)|~{3,})/u.exec(text) ?? []

@@ -110,7 +110,7 @@ function splitName(said: string): { readonly name: string | null; readonly first
 export const fieldsOfBelief = (belief: Belief): ItemFields =>
   Object.fromEntries(fieldNames.map((field) => [field, belief[field]])) as ItemFields
 
-/** The fields of an item. What neither the item nor its section says is taken from the belief it stands for. */
+/** The fields of an item. A field that neither the item nor its section gives is taken from the item's belief. */
 export function fieldsOfItem(item: Item, section: Section | null, belief: Belief | null): ItemFields {
   const home = belief === null ? null : homeScope(belief)
   const placed = section?.scope ?? home ?? universalScope
@@ -128,14 +128,14 @@ export function fieldsOfItem(item: Item, section: Section | null, belief: Belief
 export const isSameField = (field: keyof ItemFields, one: ItemFields, other: ItemFields): boolean =>
   comparable(one[field]) === comparable(other[field])
 
-export const isSameItem = (one: ItemFields, other: ItemFields): boolean =>
-  fieldNames.every((field) => isSameField(field, one, other))
+export const isSameItem = (a: ItemFields, b: ItemFields): boolean =>
+  fieldNames.every((field) => isSameField(field, a, b))
 
 /** Editors strip trailing spaces, and some editors and file systems normalise letters: neither is a change. */
 const comparable = (value: string | readonly string[]): string =>
-  JSON.stringify(typeof value === 'string' ? normalised(value) : value.map(normalised).sort())
+  JSON.stringify(typeof value === 'string' ? normaliseText(value) : value.map(normaliseText).sort())
 
-const normalised = (text: string): string =>
+const normaliseText = (text: string): string =>
   text
     .normalize('NFC')
     .split(/\r\n?|\n/u)
@@ -155,7 +155,7 @@ export function mergeFields(base: ItemFields, stored: ItemFields, said: ItemFiel
 }
 
 /**
- * Texts may not contain the beginning of a comment, since ids stand in comments, nor a bare carriage return, which some
+ * Texts may not contain the beginning of a comment, since ids are in comments, nor a bare carriage return, which some
  * programs take for a line end, nor, in names and lists, a line end. Each is written as the entity that Markdown shows
  * as that character. A text that contains such an entity itself gets one more `amp;`, so that reading reverses writing.
  */

@@ -38,7 +38,7 @@ type OwnedLine = { readonly raw: string; readonly key: string; readonly owner: s
 
 const lineKeyOf = ({ key }: OwnedLine): string => key
 
-/** Items are known by id, or by name where a program has dropped the comment. */
+/** Items are identified by id, or by name if a program has dropped the comment. */
 const ownedLines = (
   blocks: readonly Block[],
   present: ReadonlySet<string>,

@@ -22,7 +22,7 @@ export const contentHashOf = (content: string | Uint8Array): string => hash('sha
 
 const signatureOf = ({ size, mtimeNs, ctimeNs, ino }: BigIntStats): string => [size, mtimeNs, ctimeNs, ino].join(':')
 
-/** Changes whenever the file does, without reading it; null when there is no plain file. */
+/** Changes whenever the file does, without reading it; null if there is no plain file. */
 export function signatureAt(path: string): string | null {
   const stats = lstatSync(path, { bigint: true, throwIfNoEntry: false })
   return stats?.isFile() ? signatureOf(stats) : null
@@ -42,7 +42,7 @@ export function readLiveFile(path: string): FileRead {
   }
 }
 
-/** Through a link Credence would read or write a file that lies elsewhere. */
+/** Through a link Credence would read or write a file elsewhere. */
 function reasonAgainst(stats: BigIntStats): string | null {
   if (stats.isSymbolicLink()) return 'it is a symbolic link'
   if (stats.isDirectory()) return 'it is a directory'

@@ -2,7 +2,7 @@ import { readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { codeOf } from '../../../files/leftovers.ts'
 import { ownPath } from '../../../files/own-files.ts'
-import { masked } from '../../learn/secrets.ts'
+import { maskSecrets } from '../../learn/secrets.ts'
 import { escapeId } from '../parse/item.ts'
 import { MirrorDocument } from '../write/document.ts'
 import { type MirrorPaths, mirrorFile, namesIn, readIfPresent, writeRecord } from './state.ts'
@@ -51,12 +51,12 @@ export function saveBase(paths: MirrorPaths, document: MirrorDocument, text: str
 
 /** Secrets in lines that are no beliefs stay in the person's file and are not copied. Lines stay lines. */
 const withoutSecrets = (text: string, own: ReadonlySet<string>): string => {
-  const hidden = masked(text)
+  const hidden = maskSecrets(text)
   if (hidden === text) return text
   return text.replace(/[^\r\n]+/gu, (line, at: number) => (own.has(line) ? hidden.slice(at, at + line.length) : line))
 }
 
-/** Keeps a save of another program that cannot be merged, in a file of its own next to MEMORY.md. */
+/** Keeps a save of another program that cannot be merged, in a separate file next to MEMORY.md. */
 export function writeConflictFile({ dir }: MirrorPaths, at: Date, content: Buffer): void {
   const stamp = at.toISOString().replace(/[-:.]/gu, '')
   for (let attempt = 1; ; attempt += 1) {
@@ -89,7 +89,7 @@ export function forgetInCopies(paths: MirrorPaths, ids: readonly string[]): void
 }
 
 /**
- * Removes the records that version 0.2 kept of other files than MEMORY.md, and these files if nobody has edited them: the
+ * Removes the records that version 0.2 kept of other files than MEMORY.md, and these files if they were not edited: the
  * store has their beliefs. An edited one is the person's own file from now on.
  */
 export function removeOldRecords({ dir, state, bases }: MirrorPaths): void {

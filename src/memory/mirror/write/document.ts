@@ -111,7 +111,7 @@ export class MirrorDocument {
     return at
   }
 
-  /** Adds items at the end of their sections, which are made where there are none. */
+  /** Adds items at the end of their sections, which are created if missing. */
   insert(beliefs: readonly Belief[]): void {
     const groups = Map.groupBy(beliefs, (belief) => `${belief.type} ${homeScope(belief)}`)
     for (const [first, ...others] of groups.values())
@@ -157,7 +157,7 @@ export class MirrorDocument {
     this.#insertApart(first < 0 ? this.#blocks.length : first, [{ kind: 'mark', raw, version }])
   }
 
-  /** Sets the line that says where the beliefs are that the file does not show, in a section of its own; null for none. */
+  /** Sets the line, in its own section, that points to the beliefs that the file does not show; null removes it. */
   setNote(text: string | null): void {
     const note: Block[] =
       text === null ? [] : [{ kind: 'note', raw: `- ${text} <!-- credence:topic more -->${this.#eol}` }]
@@ -249,7 +249,7 @@ export class MirrorDocument {
     this.#insertAt(at, [...(isApart ? [] : [gap]), ...blocks, ...(isLast ? [] : [gap])])
   }
 
-  /** Inserts blocks on lines of their own. */
+  /** Inserts blocks on separate lines. */
   #insertAt(at: number, blocks: readonly Block[]): void {
     const isAtLineStart = /^\ufeff?$|[\r\n]$/u.test(this.#before(at))
     const end: Block[] = isAtLineStart ? [] : [{ kind: 'text', raw: this.#eol }]

@@ -83,8 +83,8 @@ export function settleReplaced(
 
 /**
  * Puts a new version of MEMORY.md in place without losing a change that another program makes at the same time. The old
- * file is moved aside by name, so whatever is there at that instant is kept; the new one is linked in only if no file
- * has the name, so a file that appears meanwhile is moved aside too. A rename over the old file would be shorter and
+ * file is moved aside by name, so the content at that instant is kept; the new one is linked in only if no file
+ * has the name, so a file that appears in between is moved aside too. A rename over the old file would be shorter and
  * would lose an editor's save of a moment before. The file is missing for one system call. Returns its signature.
  */
 export async function replaceFile(paths: MirrorPaths, live: LiveFile | null, content: string, at: Date) {
@@ -103,7 +103,7 @@ export async function replaceFile(paths: MirrorPaths, live: LiveFile | null, con
         if (isAside && succeeds('EEXIST', () => linkSync(aside, path))) rmSync(aside)
         throw error
       }
-      // A file that appeared meanwhile is all new.
+      // A file that appeared in between is entirely new.
       if (isAside) keepOpen(paths, at.getTime(), attempt === 0 ? (live?.text ?? '') : '')
       if (isInPlace) {
         rmSync(draft, { force: true })

@@ -17,7 +17,7 @@ export const chatFormats = [
 ] as const
 export type ChatFormat = (typeof chatFormats)[number]
 
-/** A turn of a file, and the directory in which the conversation was held; null if the file does not give it. */
+/** A turn of a file, and the working directory of the conversation, if the file records it. */
 export type ChatTurn = {
   readonly turn: HeardTurn
   readonly directory: string | null
@@ -85,7 +85,7 @@ export const stepHalf = (step: 'call' | 'result', id: unknown, text: string): Sa
   step,
 })
 
-/** A call of a tool: its name and what it was given. */
+/** A call of a tool: its name and its input. */
 export const toolCall = (name: unknown, input: unknown): string =>
   `${typeof name === 'string' ? name : 'tool'} ${typeof input === 'string' ? input : (JSON.stringify(input) ?? '')}`
 

@@ -9,7 +9,7 @@ const maxNameLength = 200
 const isName = (given: unknown): boolean => typeof given === 'string' && given.length <= maxNameLength
 const name = { isValid: isName, allowed: `a text of at most ${maxNameLength} characters` }
 
-/** The fields of a line besides `text`; null stands for an absent field. */
+/** The fields of a line besides `text`; null means an absent field. */
 const fields: Readonly<Record<string, { isValid: (given: unknown) => boolean; allowed: string }>> = {
   session: name,
   speaker: name,

@@ -3,7 +3,7 @@ import { MemoryError } from '../../../errors.ts'
 import type { PostgresConnection, Run } from '../connection.ts'
 import { codeOf } from '../errors.ts'
 
-/** The SQL files beside this one, in order. Append only. The schema version is the number of files that were applied. */
+/** The SQL files in this folder, in order. Append only. The schema version is the number of files that were applied. */
 export const postgresMigrations: readonly string[] = [
   'postgres-001-first-schema',
   'postgres-002-recall-counts',
@@ -64,8 +64,8 @@ function newerSchema(label: string, applied: number): MemoryError {
 }
 
 /**
- * Fails in the database for a schema that another program has made newer since, so that statements that were sent together with
- * this one have no effect: the text is no number.
+ * Fails in the database for a schema that another program has made newer since, so that statements
+ * sent in the same batch have no effect. It fails by casting a text that is not a number.
  */
 async function refuseNewer(run: Run, label: string): Promise<void> {
   try {

@@ -49,11 +49,11 @@ export async function backUp(connection: Connection, file: string): Promise<void
   }
 }
 
-/** SQLite does not say which of the two disks is full. That of the store is not written to. */
+/** SQLite does not report which of the two disks is full. Only the target disk is written to. */
 function copyInto(connection: Connection, draft: string, file: string): void {
   try {
     connection.outsideTransaction(() => {
-      // A store that is open for reading only is copied all the same: what is written is another file.
+      // A store that is open read-only can be copied too: the copy writes another file.
       connection.run('PRAGMA query_only = 0')
       connection.run('VACUUM INTO ?', [draft])
       if (connection.isReadonly) connection.run('PRAGMA query_only = 1')
@@ -143,8 +143,8 @@ export type Restored = StoreContents & {
 
 /**
  * Puts a backup in the place of the store. The backup is copied, brought up to date and checked under a temporary name;
- * one rename replaces the store, so a process that is killed leaves the old store or the new one. Null when `confirm`
- * said no.
+ * one rename replaces the store, so a process that is killed leaves the old store or the new one. Null if `confirm`
+ * returned false.
  */
 export async function restoreStore({ from, confirm, onStage, ...options }: RestoreOptions): Promise<Restored | null> {
   const { file } = options
@@ -212,7 +212,7 @@ async function readyContents(options: SqliteStoreOptions, from: string): Promise
   }
 }
 
-/** Null where there is no store. */
+/** Null if there is no store. */
 async function contentsAt({ file }: SqliteStoreOptions): Promise<StoreContents | 'damaged' | null> {
   if (!existsSync(file)) return null
   try {
@@ -249,7 +249,7 @@ function contentsOf(file: string): StoreContents | null {
 /**
  * Replaces a store that can be opened, or none. Nobody else may have it open, so its log can be merged and removed: a log
  * that stayed would be applied to the new file. The lock is held until the new file has its name; a process that was
- * waiting for it is told by SQLite that its file has been moved.
+ * waiting for it gets SQLite's error that its file has been moved.
  */
 function replaceSound(file: string, draft: string): void {
   const db = existsSync(file) ? new DatabaseSync(file, { timeout: inUseTimeoutMs }) : null
@@ -309,7 +309,7 @@ export type CopyErasure = Pick<Commit, 'user' | 'actor' | 'origin' | 'at'> & {
   readonly turnIds: readonly string[]
 }
 
-/** Forgets the same beliefs and turns in a backup. Says whether it held any of them. */
+/** Forgets the same beliefs and turns in a backup. Returns whether the backup contained any of them. */
 export async function forgetInBackup(
   options: SqliteStoreOptions,
   { beliefIds, turnIds, user, actor, origin, at }: CopyErasure,

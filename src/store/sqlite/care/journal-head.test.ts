@@ -18,7 +18,7 @@ async function storeWith(events: number): Promise<string> {
   return file
 }
 
-/** Removes the newest events from the journal, and with them the beliefs they made if `effects` says so. */
+/** Removes the newest events from the journal, and with `effects` also the beliefs that these made. */
 function truncate(file: string, after: number, { effects }: { readonly effects: boolean }): void {
   const triggers = ['events_are_never_deleted', 'changes_are_never_deleted', 'turns_are_never_deleted']
   tamper(
@@ -55,7 +55,7 @@ describe('the head of a journal, in a file next to the store,', () => {
         truncate(file, kept, { effects: false })
         const store = openAt(file)
         for (let number = 0; number < more; number += 1) {
-          // Their names are free only where the old beliefs are gone.
+          // Their names are free only if the old beliefs are gone.
           await committed(store, commitOf([present(sample({ id: `c${number}`, name: `Other ${number}` }))]))
         }
         await store.close()

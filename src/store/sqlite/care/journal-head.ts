@@ -50,7 +50,7 @@ export function headProblem(connection: Connection, head: KnownHead): string | n
   return `the journal ends with event ${last}, but event ${head.number} was committed; the events after ${last} are missing`
 }
 
-/** Throws if events are missing: to derive the tables from such a journal would remove beliefs that are still there. */
+/** Throws if events are missing: rebuilding the tables from such a journal would remove existing beliefs. */
 export function requireWholeJournal(connection: Connection): void {
   const head = readHead(connection.file)
   const problem = connection.read(() => headProblem(connection, head))
@@ -62,7 +62,7 @@ export function requireWholeJournal(connection: Connection): void {
 
 /**
  * Moves the head to an event that was just committed. A head that contradicts the journal stays, so that the loss is still
- * seen. A full or failing disk leaves the head behind, which is harmless.
+ * seen. On a full or failing disk the head stays one event behind, which is harmless.
  */
 export function advanceHead(connection: Connection, head: JournalHead): void {
   try {
@@ -76,7 +76,7 @@ export function advanceHead(connection: Connection, head: JournalHead): void {
   }
 }
 
-/** Sets the head, whatever it was before, so that the journal counts as complete. */
+/** Overwrites the head, so that the journal counts as complete. */
 export function setHead(file: string, head: JournalHead): void {
   try {
     withHeadFile(file, (descriptor) => {

@@ -5,7 +5,7 @@ type RewriteWork = {
   readonly statements: readonly string[]
   /** How long the thread waits for other connections that write. */
   readonly busyTimeoutMs: number
-  /** How long it waits until the log can be emptied: writers have to wait meanwhile. */
+  /** How long it waits until the log can be emptied. Writers are blocked during that time. */
   readonly checkpointTimeoutMs: number
 }
 
@@ -33,7 +33,8 @@ function rewrite(): void {
   const { file, statements, busyTimeoutMs, checkpointTimeoutMs } = workerData as RewriteWork
   const db = new DatabaseSync(file)
   const deadline = performance.now() + busyTimeoutMs
-  const [busy, pollMs] = [5, 5]
+  const busy = 5
+  const pollMs = 5
   const codeOf = (error: unknown): number => (error as { errcode?: number }).errcode ?? 0
   /** At an even pace, as other connections do; SQLite's own handler would let them overtake. */
   const runWhenUnlocked = (statement: string): void => {

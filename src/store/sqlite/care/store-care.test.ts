@@ -43,7 +43,7 @@ async function findingsOf(file: string): Promise<readonly StoreFinding[]> {
 }
 
 describe('a check', () => {
-  /** Name, bytes and time of every file beside the store. */
+  /** Name, bytes and time of every file next to the store. */
   const filesOf = (file: string) =>
     readdirSync(dirname(file)).map((name) => {
       const path = join(dirname(file), name)
@@ -77,7 +77,8 @@ describe('a check', () => {
 
   it('leaves the store usable, and sees what others write later', async () => {
     const file = await lived()
-    const [store, other] = [openAt(file), openAt(file)]
+    const store = openAt(file)
+    const other = openAt(file)
     expect(failed(await store.verify())).toEqual([])
 
     await committed(other, commitOf([present(sample({ id: 'late', name: 'Late news' }))]))
@@ -390,14 +391,15 @@ describe('forgetting', () => {
     expect(failed(await store.verify())).toEqual([])
     await store.close()
     const isTraced = traceIn(file)
-    // The same search finds what was kept, so it would have found what was not.
+    // The same search finds the kept texts, so it would have found the erased ones.
     expect(edited.filter(({ id }) => isTraced(secretOf(id)))).toHaveLength(300)
     expect(doomed.filter(({ id }) => isTraced(secretOf(id)))).toEqual([])
   })
 
   it('leaves no byte when other connections write in between', async () => {
     const file = newFile()
-    const [store, other] = [openAt(file), openAt(file)]
+    const store = openAt(file)
+    const other = openAt(file)
     const beliefs = Array.from({ length: 300 }, (_, index) => secretBelief(index))
     await committed(store, commitOf(beliefs.slice(0, 100).map((belief) => present(belief))))
 
@@ -463,7 +465,7 @@ function secretOf(id: string): string {
   return `zq${[676, 26, 1].map((place) => String.fromCharCode(97 + (Math.floor(number / place) % 26))).join('')}xv`
 }
 
-/** Its word stands in every field that is kept or indexed. */
+/** Its word is in every field that is stored or indexed. */
 function secretBelief(index: number): Belief {
   const id = `b${index}`
   const secret = secretOf(id)

@@ -2,7 +2,7 @@ import type { OnProgress, StoreFinding } from '../../../beliefs/store-care.ts'
 import { MemoryError } from '../../../errors.ts'
 import { codeOf } from '../../../files/leftovers.ts'
 import { isAsWritten } from '../../belief-row.ts'
-import { beforeFirst, forgotten, hashBody, hashChanges, hashEvent, turnBody } from '../../journal-chain.ts'
+import { beforeFirst, hashBody, hashChanges, hashEvent, sealedAsForgotten, turnBody } from '../../journal-chain.ts'
 import { eventFields } from '../../journal-rows.ts'
 import { type Connection, logTooLong } from '../connection.ts'
 import { maxLogBytes, safeSettings, sqliteCode, translateSqliteError } from '../database.ts'
@@ -36,7 +36,7 @@ export const verifyBackup = (connection: Connection): readonly StoreFinding[] =>
     finding(connection, 'journal', () => verifyChain(connection, null, () => {})),
   ])
 
-/** The complaints of a check, none if all is well. `detail` says what was checked. */
+/** The complaints of a check, empty if it passed. `detail` describes what was checked. */
 type CheckResult = { readonly detail: string; readonly complaints: readonly string[] }
 
 /** Runs one check. A check that fails to run is a finding too. */
@@ -148,7 +148,7 @@ function complaintsAbout(connection: Connection, event: OwnEventRow, rows: reado
     outcome,
     bodyHash: body_hash,
   }))
-  if (!isEqual(hashChanges(sealed, [...turns, ...forgotten(erased)]), event.changes_hash))
+  if (!isEqual(hashChanges(sealed, [...turns, ...sealedAsForgotten(erased)]), event.changes_hash))
     complaints.push(`the changes of event ${number} were altered`)
   const expected = hashEvent(eventFields(event.user, event), event.changes_hash, event.previous_hash)
   if (!isEqual(expected, event.hash)) complaints.push(`event ${number} was altered`)
@@ -200,8 +200,8 @@ function* eventsOf(connection: Connection): Generator<OwnEventRow> {
   }
 }
 
-const isEqual = (one: Uint8Array, other: Uint8Array): boolean =>
-  one instanceof Uint8Array && other instanceof Uint8Array && Buffer.compare(one, other) === 0
+const isEqual = (a: Uint8Array, b: Uint8Array): boolean =>
+  a instanceof Uint8Array && b instanceof Uint8Array && Buffer.compare(a, b) === 0
 
 function verifyLog({ file, logSize }: Connection): CheckResult {
   const complaints = logSize > maxLogBytes ? [logTooLong(file, logSize)] : []

@@ -152,10 +152,10 @@ export function turnReads(connection: Connection, reading: ReadForUser): TurnRea
       places.push(place)
     }
     const found: StoredUnitRow[] = []
-    for (const [session, places] of [...bySession].sort(([one], [other]) => one - other)) {
+    for (const [session, places] of [...bySession].sort(([a], [b]) => a - b)) {
       // Each turn is read once, although most are near several of the rows.
       let next = 0
-      for (const place of places.sort((one, other) => one - other)) {
+      for (const place of places.sort((a, b) => a - b)) {
         const from = Math.max(next, place - reach)
         next = place + reach + 1
         if (from < next) found.push(...connection.all<StoredUnitRow>(between, [session, from, next - 1]))

@@ -37,7 +37,7 @@ export function removePostings(
   }
 }
 
-/** The postings of a term in the scopes, of turns from a row on; null when there are none. */
+/** Reads the postings of a term in the scopes, from a row on. Null if there are none. */
 export function readPostings(
   connection: Connection,
   scopes: readonly number[],

@@ -13,7 +13,7 @@ import { removePostings, writePostings } from './turn-postings.ts'
 export const prepareTurns = (turns: readonly NewTurn[], random: (bytes: number) => Uint8Array) =>
   sealTurns(turns, random).map((sealed) => ({ ...sealed, units: unitsOf(sealed.turn.text) }))
 
-type PreparedTurn = ReturnType<typeof prepareTurns>[number]
+export type PreparedTurn = ReturnType<typeof prepareTurns>[number]
 
 /** Equal for turns with the same session, role and words. */
 const wordsKey = ({ session, role, text }: Pick<NewTurn, 'session' | 'role' | 'text'>): Buffer =>
@@ -80,11 +80,11 @@ const turnsAtOnce = 50
 
 type EventOfUser = { readonly userId: number; readonly event: number }
 
-/** Writes the turns of one event and brings the index up to date, inside the caller's transaction. Yields after each part. */
+/** Writes the turns of one event, or of the events that they name, and brings the index up to date, inside the caller's transaction. Yields after each part. */
 export function* insertTurns(
   connection: Connection,
-  { userId, event }: EventOfUser,
-  prepared: readonly (PreparedTurn & { readonly ordinal?: number })[],
+  { userId, event: eventOfAll }: EventOfUser,
+  prepared: readonly (PreparedTurn & { readonly ordinal?: number; readonly event?: number })[],
 ): Generator<void, void> {
   const insert = connection.statement(
     `INSERT INTO turns (row, user_id, id, event, ordinal, passages, hash, salt, message_id, session, place, given_index,
@@ -95,7 +95,7 @@ export function* insertTurns(
   const indexer = openTurnIndexer(connection)
   const sessions = new Map<string, Session>()
   let row = connection.value<number>('SELECT row + passages FROM turns ORDER BY row DESC LIMIT 1') ?? 0
-  for (const [index, { turn, hash, salt, units, ordinal = index }] of prepared.entries()) {
+  for (const [index, { turn, hash, salt, units, ordinal = index, event = eventOfAll }] of prepared.entries()) {
     const session = sessions.get(turn.session) ?? findSession(connection, userId, turn.session)
     sessions.set(turn.session, session)
     const scope = findOrAdd(connection, 'turn_scopes', userId, turn.scope)
@@ -104,7 +104,7 @@ export function* insertTurns(
     const placed = [session.id, placeIn(connection, session, at, turn.index), turn.index]
     const said = [roleCode(turn.role), turn.speaker, at, turn.utcOffset, scope, turn.host, originCode(turn.origin)]
     const lengths = units.map(({ length }) => length).join(',')
-    // Null in a record of a turn that an earlier version stored, and that nobody has judged yet.
+    // Null for a turn that an earlier version stored and that was not judged yet.
     const doubtful = turn.doubtful === null ? null : JSON.stringify(turn.doubtful)
     const read = [wordsKey(turn), Number(turn.text.includes('?')), lengths, doubtful]
     insert.run(...journalled, ...placed, ...said, ...read)
@@ -158,7 +158,7 @@ type SpokenTurn = {
   readonly turn: Pick<Turn, 'role' | 'origin' | 'text' | 'speaker'>
 }
 
-/** Brings the derived tables up to date with turns that were written or erased. `finish` writes what was collected, in parts. */
+/** Brings the derived tables up to date with turns that were written or erased. `finish` writes the collected changes in parts. */
 export function openTurnIndexer(connection: Connection) {
   const postings = new PostingsDraft<number>()
   const totals = new Map<number, { units: number; length: number; humanWords: number }>()
@@ -252,7 +252,7 @@ export function eraseTurns(
   return true
 }
 
-/** Removes what a turn says, and the salt of its request. */
+/** Removes the text of a turn, and the salt of its request. */
 export function eraseTurn(
   connection: Connection,
   row: number | undefined,

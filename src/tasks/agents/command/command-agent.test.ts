@@ -32,7 +32,7 @@ const messagesOf = async (
   return entries.flatMap((entry) => (entry.type === 'message' ? [entry.message] : []))
 }
 
-/** Says what it was given: its words, its standard input, its folder and its environment. */
+/** Prints its arguments, its standard input, its folder and its environment. */
 const mirror = `
 const input = require('node:fs').readFileSync(0, 'utf8')
 console.log(JSON.stringify({ words: process.argv.slice(2), input, cwd: process.cwd(), env: Object.keys(process.env).sort() }))`
@@ -160,7 +160,7 @@ describe.skipIf(process.platform === 'win32')('an agent that is any program', ()
   })
 })
 
-/** Keeps conversations by id as the real one does: --session-id begins one, --resume goes on, and neither does the other. */
+/** Stores conversations by id like the real one: --session-id only begins one, --resume only continues one. */
 const fakeClaude = `
 const fs = require('node:fs')
 const words = process.argv.slice(2)
@@ -254,7 +254,7 @@ describe.skipIf(process.platform === 'win32')('claude-code', () => {
   })
 })
 
-/** Keeps agents and their sessions in its state folder, and goes on with an agent's only session whatever id it is given. */
+/** Stores agents and their sessions in its state folder, and continues an agent's only session whatever id it gets. */
 const fakeOpenclaw = `
 const fs = require('node:fs')
 const words = process.argv.slice(2)

@@ -8,7 +8,7 @@ import type { Output, OutputReading } from './read-output.ts'
 
 type Call = {
   readonly prompt: string
-  /** The id of the conversation; a program that was told one keeps its history under it. */
+  /** The id of the conversation; a program that gets one stores its history under it. */
   readonly session: string
   readonly isFirst: boolean
   readonly workspace: string
@@ -60,7 +60,7 @@ export function commandAgent(profile: CommandProfile, environment: AgentEnvironm
     },
     start: async ({ workspace }) => {
       const promptFiles = await mkdtemp(join(tmpdir(), 'credence-prompt-'))
-      // Aborted when the agent is stopped, whatever time the task has left.
+      // Aborted when the agent is stopped, even before the task's time is up.
       const stopping = new AbortController()
       const running = new Set<Promise<unknown>>()
       const run = async (program: Pick<Program, 'args' | 'signal' | 'input' | 'onStart'>): Promise<Ending> => {
@@ -153,7 +153,7 @@ async function versionOf(
     const [line = ''] = stdout.toString('utf8').trim().split('\n')
     return exitCode === 0 && line !== '' ? line.slice(0, 100) : 'unknown'
   } catch {
-    // A version is good to know, but a program that will not say it may still work.
+    // A program that does not report its version may still work.
     return 'unknown'
   }
 }

@@ -16,7 +16,7 @@ import {
 } from './read-output.ts'
 
 /**
- * OpenClaw without its gateway. It may continue an older session whatever id it is given, so every conversation gets
+ * OpenClaw without its gateway. It may continue an older session despite a new id, so every conversation gets
  * its own agent.
  */
 export function openclaw(model: string | null, environment: AgentEnvironment): CommandProfile {

@@ -4,9 +4,9 @@ import type { CommandProfile } from './command-agent.ts'
 import { readAnything, readEventStream } from './read-output.ts'
 
 /**
- * Any program. In its words `{prompt}`, `{session}`, `{workspace}` and `{file}` stand for the prompt, the id of the
+ * Any program. In its arguments `{prompt}`, `{session}`, `{workspace}` and `{file}` are replaced by the prompt, the id of the
  * conversation, the workspace and a file with the prompt; without `{prompt}` and `{file}` the prompt comes in on standard
- * input. A program that is not told the session begins anew with every prompt.
+ * input. A program without `{session}` starts a new conversation with every prompt.
  */
 export function anyCommand(line: string, { workingDirectory }: { readonly workingDirectory: string }): CommandProfile {
   const [first, ...words] = splitWords(line)
@@ -20,14 +20,14 @@ export function anyCommand(line: string, { workingDirectory }: { readonly workin
       throw invalid(`The command has ${written}; known are ${placeholders.join(', ')}.`)
     }
   }
-  // A path means the place where the command was written, not the workspace it runs in.
+  // A path is relative to the directory of the caller, not to the workspace.
   const program = /[/\\]/u.test(first) && !isAbsolute(first) ? resolve(workingDirectory, first) : first
   const has = (placeholder: string): boolean => words.some((word) => word.includes(placeholder))
   return {
     name: `command:${basename(first)}`,
     program,
     model: null,
-    // In one pass, so that a prompt that holds a placeholder stays as it is.
+    // In one pass, so that a placeholder inside a prompt is not replaced.
     args: (call) =>
       words.map((word) =>
         word.replace(/\{(prompt|session|workspace|file)\}/gu, (_, name: keyof typeof call) => String(call[name])),

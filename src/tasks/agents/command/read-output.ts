@@ -9,7 +9,7 @@ export type OutputReading = {
   readonly messages: readonly TranscriptMessage[]
   readonly answer: string
   readonly usage: Usage
-  /** The program's own id of the conversation, where it differs from the given one. */
+  /** The program's own id of the conversation, if it differs from the given one. */
   readonly conversationId: string | null
   readonly model: string | null
   /** The failure in the program's own words; null when there was none. */
@@ -18,10 +18,14 @@ export type OutputReading = {
 
 export const plainReading = (answer: string): OutputReading => ({
   messages: [{ role: 'assistant', content: answer === '' ? [] : [{ type: 'text', text: answer }] }],
-  ...{ answer, usage: noUsage, conversationId: null, model: null, problem: null },
+  answer,
+  usage: noUsage,
+  conversationId: null,
+  model: null,
+  problem: null,
 })
 
-/** Reads lines of events where a program writes them, and else takes all of its output as the answer. */
+/** Parses lines of events if the program writes them; otherwise the whole output is the answer. */
 export function readAnything(output: Output): OutputReading {
   const events = jsonLines(output.stdout)
   const isStream =

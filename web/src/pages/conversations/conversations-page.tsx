@@ -51,7 +51,8 @@ export function ConversationsPage({ chosen }: { readonly chosen: string | null }
 
 /** The filters of the address. A day means its end. */
 export function turnFilters() {
-  const [scope, until] = [query.value.get('scope'), query.value.get('until')]
+  const scope = query.value.get('scope')
+  const until = query.value.get('until')
   return { ...(scope === null ? {} : { scope: [scope] }), ...(until === null ? {} : { until: endOfDay(until) }) }
 }
 
