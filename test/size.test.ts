@@ -9,13 +9,13 @@ const budgets: Readonly<Record<string, number>> = {
   '': 1_400,
   adapters: 600,
   beliefs: 900,
-  cli: 14_550,
+  cli: 14_800,
   'cli/resident': 300,
   eval: 10_850,
   files: 850,
   http: 1_650,
   mcp: 750,
-  memory: 11_600,
+  memory: 11_800,
   'memory/mirror': 2_500,
   'memory/sync': 1_200,
   models: 650,
@@ -28,7 +28,7 @@ const budgets: Readonly<Record<string, number>> = {
   'store/sqlite': 5_200,
   tasks: 4_850,
 }
-const maxLines = 70_450
+const maxLines = 71_000
 /** Max lines of the TypeScript and CSS of the dashboard, in `web`. */
 const maxWebLines = 12_350
 
