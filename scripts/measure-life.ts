@@ -2,6 +2,7 @@
  * Measures search and recall on invented lives: the chats of one person with an assistant, and messages of six kinds that
  * the person sends afterwards. `node scripts/measure-life.ts <folder>…`, each with history.jsonl and questions.json (the
  * README of such a folder describes both). Everything goes through the library, on SQLite; with `--vectors` also by meaning.
+ * `--beliefs` also stores the turns with the answers as beliefs, under names that no message has, so that only meaning finds them.
  * `--list KIND` also prints every message of that kind with its result.
  */
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
@@ -31,7 +32,11 @@ const turnOf = ({ session, role, at, text }: Line): HeardTurn => ({ session, rol
 
 const { values, positionals: folders } = parseArgs({
   allowPositionals: true,
-  options: { list: { type: 'string' }, vectors: { type: 'boolean', default: false } },
+  options: {
+    list: { type: 'string' },
+    vectors: { type: 'boolean', default: false },
+    beliefs: { type: 'boolean', default: false },
+  },
 })
 const absent = folders.find((folder) => !existsSync(join(folder, 'history.jsonl')))
 if (folders.length === 0 || absent !== undefined) {
@@ -75,28 +80,59 @@ type Result = {
   readonly isFirst: boolean
   readonly isFound: boolean
   readonly isNewestFirst: boolean
-  readonly quotes: readonly string[]
+  readonly lines: readonly string[]
 }
 
 async function measure(memory: Memory, question: Question): Promise<Result> {
-  const { quotes } = await memory.recall(question.message)
-  const shown = await Promise.all(quotes.map(async (quote) => ({ ...(await memory.turn(quote.turn)), quote })))
+  const { quotes, perhaps } = await memory.recall(question.message)
+  const said = await Promise.all(
+    quotes.map(async (quote) => {
+      const { session, index } = await memory.turn(quote.turn)
+      const { level, earlier, probability, text } = quote
+      return { session, index, level, line: `${earlier ? '(earlier) ' : ''}${probability.toFixed(2)} ${text}` }
+    }),
+  )
+  const shown = [
+    ...said,
+    ...perhaps.map(({ belief, cosine }) => ({
+      ...placeOf(belief.name),
+      level: 'perhaps',
+      line: `belief ${cosine.toFixed(2)} ${belief.content}`,
+    })),
+  ]
   const hits = (await memory.search(question.message, { in: 'turns', limit: 10 })).quotes
   return {
     question,
     shown: judge(shown, question),
     sure: judge(
-      shown.filter(({ quote }) => quote.level === 'sure'),
+      shown.filter(({ level }) => level === 'sure'),
       question,
     ),
     isFirst: includesAny(hits.slice(0, 1), question.goldTurns),
     isFound: includesAny(hits, question.goldTurns),
     isNewestFirst: isNewestFirst(hits, question),
-    quotes: shown.map(
-      (one) =>
-        `${keyOf(one)} ${one.quote.level} ${one.quote.earlier ? '(earlier) ' : ''}${one.quote.probability.toFixed(2)} ${one.quote.text}`,
-    ),
+    lines: shown.map((one) => `${keyOf(one)} ${one.level} ${one.line}`),
   }
+}
+
+/** The name of a belief is the place of its turn. */
+const placeOf = (name: string): Place => {
+  const [session, index] = name.split(':') as [string, string]
+  return { session, index: Number(index) }
+}
+
+async function rememberAnswers(
+  memory: Memory,
+  history: readonly string[],
+  questions: readonly Question[],
+): Promise<void> {
+  const sessions = Map.groupBy(
+    history.map((line) => JSON.parse(line) as Line),
+    ({ session }) => session,
+  )
+  const places = new Map(questions.flatMap(({ goldTurns }) => goldTurns).map((place) => [keyOf(place), place]))
+  for (const [name, { session, index }] of places)
+    await memory.remember({ name, content: sessions.get(session)?.[index]?.text.slice(0, 1_000) ?? '' })
 }
 
 const root = mkdtempSync(join(tmpdir(), 'credence-life-'))
@@ -106,8 +142,9 @@ try {
     const memory = openMemory({ dir: join(root, String(results.size)), semantic: values.vectors ? 'on' : 'off' })
     const history = readFileSync(join(folder, 'history.jsonl'), 'utf8').trim().split('\n')
     await memory.hear(history.map((line) => turnOf(JSON.parse(line) as Line)))
-    await memory.embedTexts()
     const questions = JSON.parse(readFileSync(join(folder, 'questions.json'), 'utf8')) as readonly Question[]
+    if (values.beliefs) await rememberAnswers(memory, history, questions)
+    await memory.embedTexts()
     const measured: Result[] = []
     for (const question of questions) measured.push(await measure(memory, question))
     results.set(basename(folder), measured)
@@ -143,5 +180,5 @@ for (const { question, ...result } of all.filter(({ question }) => question.kind
     `\n${question.id} ${result.shown}${result.isNewestFirst ? ', newest first in search' : ''}: ${question.message}`,
   )
   console.log(`  newest ${question.goldTurns.map(keyOf).join(' ')}; outdated ${question.earlier.map(keyOf).join(' ')}`)
-  for (const quote of result.quotes) console.log(`  ${quote}`)
+  for (const line of result.lines) console.log(`  ${line}`)
 }

@@ -2,11 +2,11 @@ import { existsSync, readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { z } from 'zod'
 import { stepRange, stepsNamed } from '../../../search/turns/steps.ts'
-import { fileIn, readObjects, unpublished } from './data-file.ts'
+import { fileIn, readObjects, unpublishedFile } from './data-file.ts'
 import {
   allAt,
   idOf,
-  named,
+  prefixScores,
   recallAt,
   type Suite,
   type SuiteConversation,
@@ -34,7 +34,7 @@ export const amaBench: Suite = {
     const ranked = found.map(idOf).filter((id) => !given.has(id))
     if (group !== 'T1' && group !== 'T2') return { addressed: recallAt(ranked, gold.turns, 10) }
     const steps = turns.length - given.size
-    return named(`${group.toLowerCase()}-`, {
+    return prefixScores(`${group.toLowerCase()}-`, {
       'r@5': recallAt(ranked, gold.turns, 5),
       'all@5': allAt(ranked, gold.turns, 5),
       'r@10': recallAt(ranked, gold.turns, 10),
@@ -64,7 +64,7 @@ const session = 'run'
 function conversationOf({ episode_id: id, trajectory, qa_pairs: pairs }: z.infer<typeof Episode>): SuiteConversation {
   const count = trajectory.length
   if (trajectory.some(({ turn_idx: step }, place) => step !== place))
-    throw unpublished(`Episode ${id}: its steps are not numbered from 0 without gaps.`)
+    throw unpublishedFile(`Episode ${id}: its steps are not numbered from 0 without gaps.`)
   const start = Date.UTC(2024, 0, 1)
   const turns = trajectory.map(({ action, observation }, index) => ({
     id: turnId(session, index),
