@@ -26,9 +26,9 @@ const budgets: Readonly<Record<string, number>> = {
   'store/copy': 250,
   'store/postgres': 1_950,
   'store/sqlite': 5_200,
-  tasks: 4_850,
+  tasks: 5_050,
 }
-const maxLines = 71_000
+const maxLines = 71_200
 /** Max lines of the TypeScript and CSS of the dashboard, in `web`. */
 const maxWebLines = 12_350
 
