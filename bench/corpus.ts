@@ -66,7 +66,7 @@ export const benchScope = 'domain:work'
 
 /**
  * Invented words to name things with. Their number grows more slowly than the store, as vocabularies do (Heaps' law), but
- * fast enough that a name means about one thing in a small store and in a large one: what is measured is the cost of
+ * fast enough that a name means about one thing in a small store and in a large one: the benchmark measures the cost of
  * finding it, not of returning more.
  */
 function vocabularyFor(count: number, random: () => number): () => string {

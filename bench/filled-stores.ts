@@ -8,7 +8,7 @@ import { importRecords } from '../src/memory/transfer/import.ts'
 import { openPorts, storeFile } from '../src/open-memory.ts'
 import { benchScope, generateBeliefs, sentence } from './corpus.ts'
 
-/** A memory directory with beliefs in it, and what was seen while it was filled. */
+/** A memory directory with beliefs in it, and measurements from filling it. */
 export type FilledStore = {
   readonly dir: string
   readonly beliefs: number
@@ -34,7 +34,7 @@ export class FilledStores {
     return store
   }
 
-  /** A directory of its own with the same beliefs. Nobody has the store open, so its file can be copied. */
+  /** A separate directory with the same beliefs. No process has the store open, so its file can be copied. */
   async copyOf(size: number): Promise<FilledStore> {
     const store = await this.of(size)
     this.#copies += 1

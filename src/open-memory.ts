@@ -8,7 +8,7 @@ import { checkOwn } from './files/own-files.ts'
 import type { MemoryOptions } from './library.ts'
 import type { Indexer } from './memory/meaning/background.ts'
 import { openSemantic } from './memory/meaning/semantic.ts'
-import { type Memory, memoryFrom, routed, type Standpoint } from './memory/memory.ts'
+import { type Memory, memoryFrom, routeCalls, type Standpoint } from './memory/memory.ts'
 import { syncIfThere, syncOnCommit } from './memory/mirror/sync-on-commit.ts'
 import type { Ports } from './memory/ports.ts'
 import { RecallCounter } from './memory/recall/tally.ts'
@@ -95,7 +95,7 @@ function withTeams(ports: Ports & { readonly store: CaredStore }, standpoint: St
     return memberMemory(own, shared, { person: user, scopes: [...scopes, ...unnamed], teams }, author)
   }
   return {
-    ...routed(plain, joined),
+    ...routeCalls(plain, joined),
     recall: async (message, options) =>
       (await joined([options])).recall(message, { ...(everyTeam ? {} : { scopes }), ...options }),
     remember: async (statement) => (await joined([statement])).remember({ scopes, ...statement }),

@@ -9,9 +9,9 @@ const budgets: Readonly<Record<string, number>> = {
   '': 1_450,
   adapters: 600,
   beliefs: 800,
-  cli: 13_850,
+  cli: 13_950,
   'cli/resident': 250,
-  eval: 10_100,
+  eval: 10_150,
   files: 850,
   http: 1_650,
   mcp: 750,
@@ -27,7 +27,7 @@ const budgets: Readonly<Record<string, number>> = {
   'store/sqlite': 4_800,
   tasks: 4_850,
 }
-const maxLines = 66_900
+const maxLines = 67_050
 /** Max lines of the TypeScript and CSS of the dashboard, in `web`. */
 const maxWebLines = 12_250
 

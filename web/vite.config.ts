@@ -36,7 +36,7 @@ const filesOfPages: Plugin = {
 export default defineConfig({
   root: here,
   plugins: [filesOfPages],
-  // Oxc reads jsxImportSource from the compiler's settings beside this file. Without the names of files in the code, also where
+  // Oxc reads jsxImportSource from the compiler's settings next to this file. Leaves file names out of the code, also if
   // NODE_ENV is not "production", as in the tests.
   oxc: { jsx: { runtime: 'automatic', importSource: 'preact', development: false } },
   build: {
@@ -44,7 +44,7 @@ export default defineConfig({
     emptyOutDir: true,
     // light-dark() and nesting are used as they are.
     target: ['chrome125', 'firefox128', 'safari17.5'],
-    // Everything must be a file of its own: the page's policy allows no data: addresses and no inline scripts.
+    // Every asset must be a separate file: the page's policy allows no data: addresses and no inline scripts.
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     // What two of the parts share is one file: each file more costs a trip to the server, of which a browser makes six at once.
@@ -53,7 +53,7 @@ export default defineConfig({
   },
   server: {
     host: '127.0.0.1',
-    // While working on the pages: `credence serve --port 4777` beside `npx vite web`.
+    // While working on the pages: `credence serve --port 4777` together with `npx vite web`.
     proxy: { '/api': 'http://127.0.0.1:4777' },
   },
 })

@@ -17,7 +17,7 @@ import type { Lane } from '../run.ts'
 
 const days = 20
 
-/** What the evaluation harness costs, each beside the least that has to be done. */
+/** The cost of the evaluation harness, next to the minimal work. */
 export const harnessLane: Lane = {
   name: 'harness',
   summary: 'cases a second, the status of 100,000 shadow records, a watched recall',
@@ -70,7 +70,7 @@ async function casesPerSecond(root: string) {
 async function statusBesideReading(root: string, runs: number, shadows: number) {
   makeStore(root, runs, shadows)
   const rounds = []
-  // Turn by turn, so that what slows the machine down slows both.
+  // In turns, so that other load affects both.
   for (let round = 0; round < 5; round += 1) {
     const begin = performance.now()
     readEverything(root)

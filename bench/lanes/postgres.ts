@@ -51,7 +51,7 @@ const settings = [
   'max_wal_senders=0',
 ]
 
-/** The PostgreSQL store beside SQLite and beside a bare SELECT by key, in the same rounds. */
+/** The PostgreSQL store next to SQLite and a bare SELECT by key, in the same rounds. */
 export const postgresLane: Lane = {
   name: 'postgres',
   summary: 'recall and writes on PostgreSQL, beside SQLite and a bare SELECT by key; 1 to 4 server processes',
@@ -117,7 +117,7 @@ async function measureSize(cluster: Cluster, wanted: Size, active: number, { qui
   const bytesPerBelief = Math.round(Number(bytes) / (users * beliefsEach))
   log(`${users} users x ${beliefsEach} beliefs: ${Math.round(loadSeconds)} s to load, ${bytesPerBelief} bytes each`)
 
-  // Fewer users than in PostgreSQL: what others have does not change the cost of a look-up by key (docs/performance.md).
+  // Fewer users than in PostgreSQL: other users' data does not change the cost of a look-up by key (docs/performance.md).
   const file = stores.place('sqlite')
   const inFile = { ...size, users: Math.min(users, active / 2) }
   await fillUsers(file, undefined, inFile)

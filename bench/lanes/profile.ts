@@ -11,7 +11,7 @@ const words = 40
 
 export type ProfileRow = { readonly part: string; readonly share: number }
 
-/** Where recall spends its time, and the floor it stands on: as many look-ups of the same keys in a map in memory. */
+/** Where recall spends its time, and the lower bound: the same number of look-ups in a map in memory. */
 export const profileLane: Lane = {
   name: 'profile',
   summary: 'where recall spends its time, beside as many look-ups in a map of the same keys',
@@ -41,7 +41,7 @@ export const profileLane: Lane = {
   },
 }
 
-/** Every key that recall asks the index for, looked up in a map that holds all of them and as many others. */
+/** Every key that recall looks up, in a map that contains all of them and as many others. */
 async function lookUpFloor(
   store: Store,
   messages: readonly string[],
@@ -94,7 +94,7 @@ async function profiled(work: () => Promise<void>): Promise<readonly ProfileRow[
   const nodes = new Map(profile.nodes.map((node) => [node.id, node]))
   for (const [index, id] of (profile.samples ?? []).entries()) {
     const frame = nodes.get(id)?.callFrame
-    // Starting and ending the profile is not part of what is looked at.
+    // Starting and ending the profile is not part of the measurement.
     if (frame?.url === 'node:inspector') continue
     const part = partOf(frame)
     spent.set(part, (spent.get(part) ?? 0) + (profile.timeDeltas?.[index] ?? 0))

@@ -21,7 +21,7 @@ export type ProxyFigures = {
   readonly addedMs: number
 }
 
-/** Requests through `credence proxy`, beside a proxy that only passes them on. */
+/** Requests through `credence proxy`, next to a proxy that only forwards them. */
 export const proxyLane: Lane = {
   name: 'proxy',
   summary: 'what the proxy adds to the time of a request, over a bare pass-through',
@@ -50,7 +50,7 @@ export const proxyLane: Lane = {
       }
       const spent = { bare: [] as number[], ours: [] as number[] }
       let added = 0
-      // In turns, so that what else the machine does falls on both.
+      // In turns, so that other load affects both.
       for (const message of messages) {
         spent.bare.push((await askBare(message)).ms)
         const answer = await askOurs(message)

@@ -17,14 +17,14 @@ import { libraries } from '../peers/libraries.ts'
 import { type Peer, peerSystem, uncutSystem } from '../peers/ranker.ts'
 import type { Lane } from '../run.ts'
 
-/** What a list of results is usually cut to, and what the published comparison cuts to. */
+/** The usual length of a list of results, also in the published comparison. */
 const topK = 20
 
 const packIds = ['retrieval-precision', 'retrieval-hard', 'session-drift']
 const packsDirectory = fileURLToPath(new URL('../../packs', import.meta.url))
 const examples = fileURLToPath(new URL('../../examples/systems', import.meta.url))
 
-/** How good the answers are, ours and others', on the same cases behind the same screen. */
+/** How good the answers are, ours and others', on the same cases with the same neutral ids. */
 export const qualityLane: Lane = {
   name: 'quality',
   summary: 'answers on our retrieval packs, beside search libraries and memory servers',

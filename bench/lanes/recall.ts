@@ -18,7 +18,7 @@ export type RecallRow = {
   readonly words: number
   readonly kind: string
   readonly spread: Spread
-  /** Its time beside that of `credence` for the same messages in the same rounds. */
+  /** Its time relative to `credence` for the same messages in the same rounds. */
   readonly ratio: Ratio
 }
 export type IngestRow = { readonly beliefs: number; readonly perSecond: number; readonly bytesPerBelief: number }
@@ -29,7 +29,7 @@ export type PeerSize = {
   readonly readyMs: number
 }
 
-/** Recall against store size, beside search libraries over the same forms in the same run. */
+/** Recall by store size, next to search libraries over the same forms in the same run. */
 export const recallLane: Lane = {
   name: 'recall',
   summary: 'recall latency against store size, beside search libraries over the same forms',
@@ -94,7 +94,7 @@ async function startSystem(name: string, size: number, dir: string): Promise<Ask
   return { name, child, bytes, readyMs, ask }
 }
 
-/** Warms all systems with the same messages, then asks them in turns, so that what slows the machine down slows all. */
+/** Warms all systems with the same messages, then asks them in turns, so that other load affects all. */
 async function measureInterleaved(
   systems: readonly AskedSystem[],
   size: number,

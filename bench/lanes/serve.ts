@@ -18,7 +18,7 @@ const writers = 8
 
 export type ServeRow = LoadRow
 
-/** Recall through the servers, beside the least that such a server can do. */
+/** Recall through the servers, next to a minimal server. */
 export const serveLane: Lane = {
   name: 'serve',
   summary: 'recall over HTTP and MCP, beside a bare route and a bare tool; the event loop while others write',
@@ -156,7 +156,7 @@ async function firstDocument(stdout: Readable): Promise<string> {
   throw new Error(`the program ended after "${text}"`)
 }
 
-/** Posts JSON over kept connections, and says how many bytes came back. */
+/** Posts JSON over kept connections, and returns the size of the answer. */
 function posterTo(port: number, headers: Readonly<Record<string, string>>) {
   const agent = new Agent({ keepAlive: true, maxSockets: 64 })
   return (path: string, body: object): Promise<number> =>

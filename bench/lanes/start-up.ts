@@ -17,7 +17,7 @@ type Program = {
   readonly untilOutput?: boolean
 }
 
-/** One-shot commands from start to exit, beside an empty Node program; runs alternate so that noise falls on all. */
+/** One-shot commands from start to exit, next to an empty Node program; runs alternate so that noise affects all. */
 export const startUpLane: Lane = {
   name: 'start-up',
   summary: 'one-shot commands from start to exit, beside `node -e 0`; what importing costs',
@@ -65,7 +65,7 @@ async function firstOutputOf({ argv, input = '' }: Program, cwd: string): Promis
   return took
 }
 
-/** The package as a user has it: built, with its dependencies beside it. */
+/** The package as a user has it: built and installed with its dependencies. */
 function installedPackage(stores: FilledStores): string {
   execFileSync('npm', ['run', 'build'], { cwd: root, stdio: 'ignore' })
   const place = stores.place('package')
@@ -97,7 +97,7 @@ function oneShots(installed: string, dir: string, message: string, session: stri
   }
 }
 
-/** What a host says to begin with, and one search; the server ends when its input does. */
+/** A host's first messages, and one search; the server ends when its input does. */
 const mcpCall = (query: string): string =>
   [
     {

@@ -38,13 +38,13 @@ export async function openRedTeamTarget(temporary: string): Promise<Target> {
     switch (step.door) {
       case 'person': {
         const { scope, ...said } = step.remember
-        return answered(memoryOf(userOf(step)).remember({ ...said, scopes: [scope] }))
+        return answerText(memoryOf(userOf(step)).remember({ ...said, scopes: [scope] }))
       }
       case 'forget': {
         const { belief, turnsWith } = step
         const memory = memoryOf(userOf(step))
-        if (belief !== undefined) return answered(memory.forget(belief))
-        return answered(memory.forgetTurns(turnsWith === undefined ? {} : { containing: turnsWith }))
+        if (belief !== undefined) return answerText(memory.forget(belief))
+        return answerText(memory.forgetTurns(turnsWith === undefined ? {} : { containing: turnsWith }))
       }
       case 'hook':
         return hear(step)
@@ -60,15 +60,15 @@ export async function openRedTeamTarget(temporary: string): Promise<Target> {
       case 'import': {
         const format = step.format === 'markdown' ? 'markdown' : 'records'
         const source = step.format === 'markdown' ? 'notes.md' : 'beliefs.jsonl'
-        return answered(memoryOf(userOf(step)).import(step.text, { source, format, scopes: [home] }))
+        return answerText(memoryOf(userOf(step)).import(step.text, { source, format, scopes: [home] }))
       }
       case 'extractor': {
-        const extractor = modelExtractor(scripted(step.answer))
-        return answered(memoryOf(userOf(step)).learn(step.conversation, { extractor, scopes: [home] }))
+        const extractor = modelExtractor(scriptedModel(step.answer))
+        return answerText(memoryOf(userOf(step)).learn(step.conversation, { extractor, scopes: [home] }))
       }
       case 'tool': {
         const turn = { text: step.text, role: 'tool', host, session: 's1' } as const
-        return answered(memoryOf(userOf(step)).hear(turn, { scopes: [home] }))
+        return answerText(memoryOf(userOf(step)).hear(turn, { scopes: [home] }))
       }
     }
   }
@@ -201,7 +201,7 @@ export async function openRedTeamTarget(temporary: string): Promise<Target> {
       const before = readFileSync(file, 'utf8')
       const lines = before.split('\n')
       const at = lines.findIndex((one) => one.includes(old))
-      if (edit === 'append') writeFileSync(file, appended(before, line, heading))
+      if (edit === 'append') writeFileSync(file, appendLine(before, line, heading))
       else if (at === -1) return `refused: MEMORY.md has no line with "${old}".`
       else {
         const kept = lines[at]?.match(/<!--.*-->/u)?.[0] ?? ''
@@ -253,10 +253,10 @@ export async function openRedTeamTarget(temporary: string): Promise<Target> {
   }
 }
 
-const answered = async (result: Promise<unknown>): Promise<string> => JSON.stringify(await result)
+const answerText = async (result: Promise<unknown>): Promise<string> => JSON.stringify(await result)
 
 /** The line at the end of a section of MEMORY.md, which is made if it is missing; without a heading at the end of the file. */
-function appended(text: string, line: string, heading: string | undefined): string {
+function appendLine(text: string, line: string, heading: string | undefined): string {
   if (heading === undefined) return `${text.trimEnd()}\n${line}\n`
   const title = `## ${heading}`
   const parts = text.split(/^(?=## )/mu)
@@ -268,7 +268,7 @@ function appended(text: string, line: string, heading: string | undefined): stri
 }
 
 /** A model that gives the same answer to every request. */
-const scripted = (answer: string): ChatModel => ({
+const scriptedModel = (answer: string): ChatModel => ({
   provider: 'openai',
   model: 'scripted',
   reply: async () => ({ text: answer, toolCalls: [], stopReason: 'end', usage: noUsage, model: 'scripted' }),

@@ -28,7 +28,7 @@ import {
   version,
   whole,
 } from './field.ts'
-import { type Call, existing, operation, servedBy, shaped } from './operation.ts'
+import { type Call, existing, operation, servedBy, withShape } from './operation.ts'
 import { recallHints } from './recall-hints.ts'
 import type * as shapes from './shapes.ts'
 import type { Shaped } from './shapes.ts'
@@ -192,7 +192,7 @@ export const recall = {
       asOf,
       leftOut: usually(flag('Whether to look for what was left out too, which takes longer.'), true),
     },
-    answer: shaped(({ z, MatchedWords, NamedAnyway, NearMiss, QuoteDecision, RecallContext }) =>
+    answer: withShape(({ z, MatchedWords, NamedAnyway, NearMiss, QuoteDecision, RecallContext }) =>
       z.object({
         context: RecallContext,
         rendered: z.string().describe('The block for a prompt; empty when there is nothing to say.'),
@@ -258,7 +258,7 @@ export const recall = {
       asOf,
       limit: usually(whole({ min: 1, max: 100 }), defaultLimit, 'Of beliefs and of quotes.'),
     },
-    answer: shaped(({ z, QuoteHit, SearchHit }) =>
+    answer: withShape(({ z, QuoteHit, SearchHit }) =>
       z.object({
         beliefs: z.array(SearchHit),
         total: z.int().describe('How many beliefs there are in all.'),
@@ -277,7 +277,7 @@ export const recall = {
     writes: false,
     http: 'POST /recall/why',
     input: { ...asked, beliefId },
-    answer: shaped(({ z, Belief, FeedbackCount, WhyVerdict }) =>
+    answer: withShape(({ z, Belief, FeedbackCount, WhyVerdict }) =>
       z.object({ belief: Belief, verdict: WhyVerdict, feedback: FeedbackCount.nullable() }),
     ),
     run: async (call, { message, beliefId, ...rest }) =>
@@ -290,14 +290,14 @@ export const recall = {
       id: text(200, 'Id of the belief or turn.'),
       verdict: choice(feedbackVerdicts),
     },
-    answer: shaped(({ FeedbackItem }) => FeedbackItem),
+    answer: withShape(({ FeedbackItem }) => FeedbackItem),
     run: ({ memory }, { id, verdict }) => memory.giveFeedback(id, verdict),
   }),
   listFeedback: operation({
     summary: 'Every belief and turn with feedback, the latest first.',
     http: 'GET /recall/feedback',
     input: {},
-    answer: shaped(({ z, FeedbackItem }) => z.object({ items: z.array(FeedbackItem) })),
+    answer: withShape(({ z, FeedbackItem }) => z.object({ items: z.array(FeedbackItem) })),
     run: async ({ memory }) => ({ items: await memory.feedback() }),
   }),
   remedies: operation({
@@ -310,7 +310,7 @@ export const recall = {
       wish,
       aliases: optional(list(text(200), { max: 10 }), "Also try these, in somebody's own words."),
     },
-    answer: shaped(({ z, Belief, Remedy }) =>
+    answer: withShape(({ z, Belief, Remedy }) =>
       z.object({
         belief: Belief,
         isFulfilled: z.boolean().describe('Recall does this already; there is nothing to change.'),
@@ -337,9 +337,9 @@ export const recall = {
       expectedVersion: optional(version),
       capture: usually(flag(), true),
     },
-    answer: shaped(({ z, CapturedCase, Edited }) =>
+    answer: withShape(({ z, CapturedCase, EditResult }) =>
       z.object({
-        edited: Edited,
+        edited: EditResult,
         isFulfilled: z.boolean().describe('Whether recall now does what was wished for.'),
         captured: CapturedCase.nullable(),
         captureProblem: z.string().nullable().describe('Why there is no case, when one was asked for.'),
@@ -370,7 +370,7 @@ export const recall = {
     http: 'POST /recall/capture',
     status: 201,
     input: captureInput,
-    answer: shaped(({ CapturedCase }) => CapturedCase),
+    answer: withShape(({ CapturedCase }) => CapturedCase),
     run: async (call, { scopes = call.view.scopes, ...rest }) => {
       if (rest.expect.length + rest.reject.length === 0 && !rest.asIs && !rest.exactly)
         throw invalid(
@@ -462,13 +462,13 @@ function withinLength<Item>(items: readonly Item[], lengthOf: (item: Item) => nu
   })
 }
 
-const shortened = (belief: Belief): BeliefAnswer => {
+const shortenBelief = (belief: Belief): BeliefAnswer => {
   const answer = answerWith(belief)
   return { ...answer, content: cut(answer.content), why: cut(answer.why) }
 }
 
 const recalledHit = ({ belief, score, matches, through }: RelevantBelief): Hit => ({
-  ...shortened(belief),
+  ...shortenBelief(belief),
   strength: 'exact',
   score,
   matched: matches.map(({ field, form, words }) => ({ field, form, words: distinct(words.map(({ text }) => text)) })),
@@ -479,7 +479,7 @@ const foundHit = ({ belief, strength, score, highlights }: SearchHit): Hit => {
   const matched = [...Map.groupBy(highlights, ({ field }) => field)].map(([field, spans]) => {
     return { field, form: null, words: distinct(spans.map(({ text }) => text)) }
   })
-  return { ...shortened(belief), strength, score, matched, through: null }
+  return { ...shortenBelief(belief), strength, score, matched, through: null }
 }
 
 const distinct = <Value>(values: readonly Value[]): Value[] => [...new Set(values)]

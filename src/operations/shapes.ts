@@ -319,7 +319,7 @@ export const Revision = z.object({
 /** The result of a change. */
 export const Changed = z.object({ belief: Belief, replaced: z.array(Belief), event: z.int() })
 
-export const Edited = z.object({
+export const EditResult = z.object({
   outcome: z.enum(['edited', 'unchanged', 'proposed']),
   belief: Belief,
   event: z.int().nullable().describe('The number of the change in the journal; undo takes it.'),

@@ -2,7 +2,7 @@ import { visibleScopes } from '../beliefs/scope.ts'
 import { findBeliefs, listBeliefs } from '../memory/list.ts'
 import { asOf } from '../memory/recall/as-of.ts'
 import { optional, paging, text } from './field.ts'
-import { type Call, operation, servedBy, shaped } from './operation.ts'
+import { type Call, operation, servedBy, withShape } from './operation.ts'
 import {
   cachedFor,
   cachedForMs,
@@ -41,20 +41,20 @@ export const system = {
     access: 'anybody',
     http: 'POST /login',
     input: { token: text(200) },
-    answer: shaped(({ Done }) => Done),
+    answer: withShape(({ Done }) => Done),
   }),
   logout: operation({
     summary: 'End the session of the cookie.',
     http: 'POST /logout',
     input: {},
-    answer: shaped(({ Done }) => Done),
+    answer: withShape(({ Done }) => Done),
   }),
   health: operation({
     summary: 'Which memory this is, and how much is in it.',
     access: 'agents',
     http: 'GET /health',
     input: {},
-    answer: shaped(({ z, Counts, Mirror }) =>
+    answer: withShape(({ z, Counts, Mirror }) =>
       z.object({
         version: z.string(),
         dir: z.string(),
@@ -153,7 +153,7 @@ export const system = {
     access: 'installation',
     http: 'GET /doctor',
     input: {},
-    answer: shaped(({ z, Finding }) =>
+    answer: withShape(({ z, Finding }) =>
       z.object({ ok: z.boolean(), checkedAt: z.string(), findings: z.array(Finding) }),
     ),
     run: async (call) => {
@@ -170,7 +170,7 @@ export const system = {
     access: 'installation',
     http: 'GET /doctor/progress',
     input: {},
-    answer: shaped(({ z }) =>
+    answer: withShape(({ z }) =>
       z.object({ progress: z.object({ label: z.string(), done: z.int(), total: z.int() }).nullable() }),
     ),
     run: async (call) => ({ progress: installationOf(call).background.checking() }),
@@ -180,14 +180,14 @@ export const system = {
     access: 'installation',
     http: 'GET /hosts',
     input: {},
-    answer: shaped(({ z, Host }) => z.object({ items: z.array(Host) })),
+    answer: withShape(({ z, Host }) => z.object({ items: z.array(Host) })),
     run: async (call) => ({ items: await installationOf(call).hosts() }),
   }),
   growth: operation({
     summary: 'How the memory grew and was used, day by day: numbers only.',
     http: 'GET /growth',
     input: {},
-    answer: shaped(({ z, ActorKind }) =>
+    answer: withShape(({ z, ActorKind }) =>
       z.object({
         beliefs: z
           .array(
@@ -221,7 +221,7 @@ export const system = {
       query: optional(text(2_000)),
       ...paging(50),
     },
-    answer: shaped(({ listOf, Belief }) => listOf(Belief)),
+    answer: withShape(({ listOf, Belief }) => listOf(Belief)),
     run: async (call, { asOf: time, query, ...page }) => {
       const served = servedBy(call)
       const { user } = served.view
@@ -240,7 +240,7 @@ export const system = {
     http: 'GET /events',
     isStream: true,
     input: {},
-    answer: shaped(({ z }) =>
+    answer: withShape(({ z }) =>
       z.object({
         journalHead: z.int(),
         evalsStamp: z.string().describe('Changes when a run, a pack or a baseline does.'),
@@ -252,7 +252,7 @@ export const system = {
     access: 'installation',
     http: 'GET /mirror',
     input: {},
-    answer: shaped(({ Mirror }) => Mirror),
+    answer: withShape(({ Mirror }) => Mirror),
     run: (call) => installationOf(call).mirror.status(),
   }),
   syncMirror: operation({
@@ -260,7 +260,7 @@ export const system = {
     access: 'installation',
     http: 'POST /mirror/sync',
     input: {},
-    answer: shaped(({ Mirror }) => Mirror),
+    answer: withShape(({ Mirror }) => Mirror),
     run: (call) => installationOf(call).mirror.sync(),
   }),
 }

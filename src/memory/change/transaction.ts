@@ -86,7 +86,7 @@ async function commitThrough(ports: Ports, commit: Commit): Promise<CommitResult
 
 const noReplay = (): Promise<never> => Promise.reject(new Error('A change without a key cannot be replayed.'))
 
-export const created = (belief: Belief): BeliefChange & { readonly after: Belief } => ({
+export const createChange = (belief: Belief): BeliefChange & { readonly after: Belief } => ({
   beliefId: belief.id,
   expectedVersion: 0,
   outcome: 'present',
@@ -94,7 +94,7 @@ export const created = (belief: Belief): BeliefChange & { readonly after: Belief
 })
 
 /** The belief with some fields changed, at the next version. */
-export function revised(
+export function reviseChange(
   belief: Belief,
   at: string,
   fields: Partial<Belief>,
@@ -103,15 +103,15 @@ export function revised(
   return { beliefId: belief.id, expectedVersion: belief.version, outcome: 'present', after }
 }
 
-const removed = ({ id, version }: Belief, outcome: 'absent' | 'erased'): BeliefChange => ({
+const removeChange = ({ id, version }: Belief, outcome: 'absent' | 'erased'): BeliefChange => ({
   beliefId: id,
   expectedVersion: version,
   outcome,
   after: null,
 })
 
-export const withdrawn = (belief: Belief): BeliefChange => removed(belief, 'absent')
-export const erased = (belief: Belief): BeliefChange => removed(belief, 'erased')
+export const withdrawChange = (belief: Belief): BeliefChange => removeChange(belief, 'absent')
+export const eraseChange = (belief: Belief): BeliefChange => removeChange(belief, 'erased')
 
 /** The first belief of an event, as it was right after the event. */
 export async function stateAfter(

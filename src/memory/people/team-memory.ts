@@ -102,7 +102,7 @@ export function joinedMemory({ own, teams }: JoinedMemory, { agentShare, scopes 
       for (const [memory, scopes] of parts.teams)
         contexts.push(await memory.recall(message, { ...options, ...scopesOf(scopes) }))
       const shown = options.scopes === undefined ? {} : { scopes: options.scopes }
-      return { ...merged(contexts, parseBudget(options.budget, agentShare)), ...shown }
+      return { ...mergeContexts(contexts, parseBudget(options.budget, agentShare)), ...shown }
     },
     search: async (query, options = {}) => {
       const parts = split(options.scopes, teams)
@@ -253,7 +253,7 @@ function byReference(own: Memory, teams: Teams, [first]: readonly string[]): Par
 }
 
 /** One context: the person's own lines come first, relevant ones by score, within one budget. */
-function merged(contexts: readonly Context[], limits: ReturnType<typeof parseBudget>): Context {
+function mergeContexts(contexts: readonly Context[], limits: ReturnType<typeof parseBudget>): Context {
   const [own, ...shared] = contexts as [Context, ...Context[]]
   const budget = new ContextBudget(limits)
   const questions = budget.takeQuestions(contexts.flatMap((one) => one.questions))

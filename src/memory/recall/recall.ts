@@ -8,7 +8,7 @@ import { formAt, formKeys } from '../../search/forms.ts'
 import { type Link, type Linked, linkMessage } from '../../search/link.ts'
 import { cutMessage, endsOf, isTooLong, placeInWhole } from '../../search/message.ts'
 import { type Score, scoreLinks } from '../../search/score.ts'
-import { partsOf, Slices } from '../../search/slices.ts'
+import { partsOf, TimeSlices } from '../../search/slices.ts'
 import type { Push } from '../../search/turns/push.ts'
 import type { PushedQuote } from '../../search/turns/quotes.ts'
 import { meaningFor } from '../conversation/meaning-for.ts'
@@ -138,10 +138,10 @@ export async function assemble(
   const named = new Set([...candidates, ...participants].map(({ belief }) => belief.id))
   const corrections = correctionsIn(retirements).filter(({ belief: { id } }) => !named.has(id) && !pinnedIds.has(id))
   const relevant: RelevantBelief[] = []
-  const slices = new Slices()
+  const slices = new TimeSlices()
   for (const one of budget.takeRelevant<Candidate | RelevantBelief>([...candidates, ...participants, ...corrections])) {
     relevant.push('scored' in one ? relevantBelief(message, linked, one) : one)
-    if (slices.areOver) await slices.pause()
+    if (slices.isOver) await slices.pause()
   }
 
   const shown = { prelude: preludeOf(standing, limits.maxPrelude), pinned, relevant, questions }
@@ -321,7 +321,7 @@ async function rankedCandidates(
   { links, population }: Linked,
   { view, pinnedIds, limits }: { view: Viewpoint; pinnedIds: ReadonlySet<string>; limits: Budget },
 ): Promise<readonly Candidate[]> {
-  const slices = new Slices()
+  const slices = new TimeSlices()
   const mayBeRelevant = ({ posting }: Link): boolean =>
     !posting.pinned &&
     !pinnedIds.has(posting.beliefId) &&
@@ -344,7 +344,7 @@ async function rankedCandidates(
       // It may have changed since the message was linked, which takes several slices where it is long.
       for (const belief of await store.getMany(view.user, part))
         if (isCurrent(belief) && isInView(belief, view)) beliefs.set(belief.id, belief)
-      if (slices.areOver) await slices.pause()
+      if (slices.isOver) await slices.pause()
     }
     const byAgents = [...beliefs.values()].filter(isByAgent).length
     if (beliefs.size - Math.max(0, byAgents - limits.maxFromAgents) >= limits.maxBeliefs) break

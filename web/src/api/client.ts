@@ -17,7 +17,7 @@ export class Refusal extends Error {
   readonly status: number
   readonly code: string
   readonly hint: string
-  /** With a conflict over a belief: what it says now. */
+  /** With a conflict over a belief: its current state. */
   readonly current: ApiBelief | null
 
   constructor(given: {
@@ -60,10 +60,10 @@ declare global {
   }
 }
 
-/** Whether the server knows who is asking; null until it has said. */
+/** Whether the session is signed in; null until the server has answered. */
 export const isSignedIn = signal<boolean | null>(null)
 
-/** Whether an answer is late. Shown soon enough that nobody wonders whether the press was felt. */
+/** Whether an answer is late. Shown early, so that a press always has a visible effect. */
 export const isLate = signal(false)
 
 const lateAfterMs = 150
@@ -75,7 +75,7 @@ export const whenQuiet = (): Promise<void> =>
   waiting === 0 ? Promise.resolve() : new Promise((resolve) => onQuiet.push(resolve))
 
 /** Follows a request until it ends. */
-async function followed<Result>(work: Promise<Result>): Promise<Result> {
+async function trackLateness<Result>(work: Promise<Result>): Promise<Result> {
   waiting += 1
   const timer = setTimeout(() => {
     isLate.value = true
@@ -98,11 +98,11 @@ type Parts<Path extends string> = Path extends `${string}:${infer Name}/${infer 
     ? Name
     : never
 
-/** What goes along with a request. Only what the route has can be given, and what it needs must be. */
+/** The parameters and body of a request, typed by its route. */
 type Given<Name extends RouteName> = {
   readonly signal?: AbortSignal
   readonly query?: Query<Name>
-  /** Sent even if the page is closed meanwhile. */
+  /** Sent even if the page is closed. */
   readonly keepalive?: boolean
 } & ([Parts<Routes[Name]['path']>] extends [never]
   ? unknown
@@ -117,7 +117,7 @@ export async function ask<Name extends RouteName>(
   const [method, path] = routes[name]
   // The type of `given` depends on the name, which the compiler cannot follow any further here.
   const { params = {}, query = {}, body, signal, keepalive = false } = (given ?? {}) as Loose
-  const request = send(filled(path, params) + asked(query), {
+  const request = send(fillPath(path, params) + queryString(query), {
     method,
     keepalive,
     credentials: 'same-origin',
@@ -129,7 +129,7 @@ export async function ask<Name extends RouteName>(
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     ...(signal === undefined ? {} : { signal }),
   })
-  const response = await followed(request)
+  const response = await trackLateness(request)
   if (response.status === 401 && name !== 'login') isSignedIn.value = false
   if (!response.ok) throw await refusalOf(response)
   return response.json()
@@ -155,11 +155,11 @@ async function send(url: string, options: RequestInit): Promise<Response> {
   }
 }
 
-const filled = (path: string, params: Readonly<Record<string, string | number>>): string =>
+const fillPath = (path: string, params: Readonly<Record<string, string | number>>): string =>
   path.replace(/:(\w+)/g, (_, name: string) => encodeURIComponent(String(params[name])))
 
-/** Lists are given several times; what is undefined is left out. */
-function asked(query: Readonly<Record<string, unknown>>): string {
+/** Lists become repeated parameters; undefined values are left out. */
+function queryString(query: Readonly<Record<string, unknown>>): string {
   const search = new URLSearchParams()
   for (const [name, value] of Object.entries(query)) {
     for (const one of Array.isArray(value) ? value : [value]) if (one !== undefined) search.append(name, String(one))
@@ -189,10 +189,10 @@ export const evalsChange = signal(0)
 /** Whether changes of others arrive by themselves at the moment; null until the first word. */
 export const isLive = signal<boolean | null>(null)
 
-/** Grows each time the server answers again after it did not. What failed meanwhile is asked for again. */
+/** Increases each time the connection is restored. Failed requests are then repeated. */
 export const reconnects = signal(0)
 
-/** What this page has changed itself it need not be told about. */
+/** Marks an event as this page's own change, so that it triggers no refresh. */
 export const acknowledgeEvent = (event: number | null): void => {
   if (event !== null && event > journalHead.peek()) journalHead.value = event
 }
@@ -209,8 +209,8 @@ function hear(data: string): void {
 }
 
 /**
- * Listens to changes. The browser connects anew by itself, but for a stream that was refused: that is opened again. Tabs
- * that nobody sees do not listen: browsers allow few connections to one server, and each of them would hold one.
+ * Listens to changes. The browser reconnects by itself, except after a refusal: then the stream is opened again. Hidden
+ * tabs do not listen: browsers allow few connections to one server, and each tab would occupy one.
  */
 function listen(): () => void {
   let timer: ReturnType<typeof setTimeout> | undefined
@@ -230,7 +230,7 @@ function listen(): () => void {
     isLive.value = false
     if (source?.readyState === EventSource.CLOSED) timer = setTimeout(again, reopenAfterMs)
   }
-  // Whoever is no longer signed in learns it from this; then nothing is opened any more.
+  // Detects a session that has ended; then no stream is opened.
   const again = () => {
     ask('health').then(open, () => {
       if (isSignedIn.peek() === true) timer = setTimeout(again, reopenAfterMs)

@@ -1,8 +1,8 @@
 import type { RouteName, Routes } from '../../../src/http/api/contract.ts'
 
 /**
- * The verb and the path of everything that can be asked for. The contract itself would bring its schemas into the bundle; its
- * types make sure that this says the same.
+ * Method and path of every route. Importing the contract would bring its schemas into the bundle; its types ensure that
+ * both agree.
  */
 export const routes = {
   login: ['POST', '/login'],

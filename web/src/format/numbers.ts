@@ -6,7 +6,7 @@ export const count = (value: number): string => whole.format(value)
 export const pluralize = (value: number, one: string, many: string = `${one}s`): string =>
   `${count(value)} ${value === 1 ? one : many}`
 
-/** A figure with as many digits as say something. */
+/** A figure with its significant digits. */
 export function figure(value: number): string {
   if (!Number.isFinite(value)) return '–'
   if (Number.isInteger(value)) return count(value)
@@ -17,7 +17,7 @@ export function figure(value: number): string {
 /** `1.50` as `1.5`, `2.0` as `2`, `100` as it is. */
 const trim = (digits: string): string => (digits.includes('.') ? digits.replace(/\.?0+$/, '') : digits)
 
-/** Scores stand below each other, so that all have the same number of digits. */
+/** Scores are listed in columns, so all have the same number of digits. */
 export const score = (value: number): string => value.toFixed(3)
 
 /** 1 is 100 %, and nothing below 1 is rounded up to it. */
@@ -33,4 +33,5 @@ export function milliseconds(value: number): string {
 }
 
 /** With its sign, for differences. */
-export const signed = (value: number): string => (value > 0 ? `+${figure(value)}` : figure(value).replace('-', '−'))
+export const signedFigure = (value: number): string =>
+  value > 0 ? `+${figure(value)}` : figure(value).replace('-', '−')

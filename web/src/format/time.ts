@@ -55,7 +55,7 @@ export const dayOf = (iso: string, utcOffset: UtcOffset = null): string => {
   return Number.isNaN(time) ? iso : formatDay(time, utcOffset)
 }
 
-/** The day, with its year only where that is not the present one. */
+/** The day, with its year unless it is the current one. */
 export function shortDay(iso: string, utcOffset: UtcOffset = null, now: number = Date.now()): string {
   const time = timeOf(iso)
   if (Number.isNaN(time)) return iso

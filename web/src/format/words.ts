@@ -29,7 +29,7 @@ const actorWords: Readonly<Record<Exclude<ActorKind, 'person'>, string>> = {
   model: 'A model through',
 }
 
-/** Who did something, as the beginning of a sentence. The person of a memory is whoever looks at it. */
+/** Who did something, as the beginning of a sentence. The person of a memory is "You". */
 export const whoWords = ({ actor, origin }: { readonly actor: ActorKind; readonly origin: string }): string =>
   actor === 'person' ? 'You' : origin === 'file' ? 'An edit of MEMORY.md' : `${actorWords[actor]} ${origin}`
 
@@ -39,7 +39,7 @@ const placeWords: Readonly<Record<string, string>> = {
   file: 'in MEMORY.md',
 }
 
-/** Where somebody did something, where that is not said yet. */
+/** The program through which a change was made, if the author's name does not include it. */
 export const throughWords = ({ actor, origin }: { readonly actor: ActorKind; readonly origin: string }): string =>
   actor === 'person' ? ` ${placeWords[origin] ?? `through ${origin}`}` : ''
 

@@ -5,6 +5,6 @@ export const secondary = () => import('./secondary-pages.ts')
 
 const ofPage: Readonly<Record<string, () => Promise<unknown>>> = { '': home, recall: memory, beliefs: memory }
 
-/** Fetches what the page of a path needs. A page that cannot be fetched says so itself. */
+/** Loads the code of the page at a path. The page itself reports a failure. */
 export const codeOf = (path: string): Promise<unknown> =>
   (ofPage[path.split('/')[1] ?? ''] ?? secondary)().catch(() => undefined)

@@ -90,7 +90,7 @@ function Counts() {
 
 type GrowthRow = Growth['beliefs'][number]
 
-/** More layers cannot be told apart; the others are summed up. */
+/** More layers are hard to distinguish; the others are summed up. */
 const maxLayers = 5
 
 /** The beliefs by the end of each day, one layer for each name, the largest first. */
@@ -243,7 +243,7 @@ function Records({ shadow }: { readonly shadow: Shadow }) {
 
 /** The beliefs that were current at the end of a day, which a slider chooses. */
 function AsOf({ growth }: { readonly growth: Growth }) {
-  // The server may be in a time zone where the next day has begun.
+  // The server's time zone may already be in the next day.
   const known = [today(), ...[...growth.beliefs, ...growth.recalls].map(({ day }) => day)].sort()
   const days = daysBetween(known[0] ?? '', known.at(-1) ?? '')
   const wanted = query.value.get('day')

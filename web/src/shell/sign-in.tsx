@@ -4,11 +4,11 @@ import { comeBack } from '../state/facts.ts'
 import { FailedState, Refused } from '../ui/notice.tsx'
 import { Logo } from './sidebar.tsx'
 
-/** For whoever opened the address without the link: how to get one. */
+/** Shown if the address was opened without a sign-in link: how to get one. */
 export function SignIn({ error: first }: { readonly error: Refusal | null }) {
   const [error, setError] = useState(first)
   const retry = () => void comeBack().then(setError)
-  // The link may have been opened in another window; then this one goes on where it was.
+  // The link may have been opened in another window; then this one continues.
   useEffect(() => {
     window.addEventListener('focus', retry)
     return () => window.removeEventListener('focus', retry)

@@ -4,7 +4,7 @@ import { acknowledgeEvent, ask, asRefusal, isSignedIn, journalHead, type Refusal
 
 /** What every page may want to know about the memory; null until it is known. */
 export const health = signal<RouteAnswer<'health'> | null>(null)
-/** Whether the person holds the served directory, and not only a memory on this server. */
+/** Whether the person owns the served directory, and not only a memory on this server. */
 export const isInstallation = (): boolean => health.value?.isInstallation !== false
 /** A command line as the person types it. */
 export const commandLine = (words: string): string => `${health.value?.command ?? 'credence'} ${words}`
@@ -18,7 +18,7 @@ effect(() => {
   if (isSignedIn.value !== true) return
   const controller = new AbortController()
   const { signal } = controller
-  // What cannot be had now is asked for again with the next change; the pages say themselves what fails.
+  // Failed requests are repeated with the next change; the pages report failures themselves.
   const keep =
     <Value>(into: { value: Value | null }) =>
     (value: Value) => {

@@ -2,8 +2,8 @@ import { useEffect, useRef, useState } from 'preact/hooks'
 import { asRefusal, type Refusal, reconnects } from '../api/client.ts'
 
 /**
- * Something the server knows. `value` is kept while it is asked for again, so that a page changes once, when the new
- * answer is there. `error` beside a value says that the value may be old.
+ * A value from the server. `value` is kept during a refresh, so that a page changes once, with the new answer.
+ * `error` together with a value means that the value may be old.
  */
 export type Resource<Value> = {
   readonly value: Value | null

@@ -4,7 +4,7 @@ import { useEffect } from 'preact/hooks'
 /** The one thing a page is about, for the title of the window; null on pages about many. */
 export const subject = signal<string | null>(null)
 
-/** Names what is looked at while the component is there. */
+/** Sets the window's title while the component is mounted. */
 export function useSubject(name: string | null): void {
   useEffect(() => {
     subject.value = name
@@ -20,7 +20,7 @@ export type Theme = (typeof themes)[number]
 const key = 'credence-theme'
 
 /** `system` follows the machine's preference. */
-export const theme = signal<Theme>(stored())
+export const theme = signal<Theme>(storedTheme())
 
 effect(() => {
   const chosen = theme.value
@@ -38,7 +38,7 @@ export const nextTheme = (): void => {
   theme.value = themes[(themes.indexOf(theme.value) + 1) % themes.length] ?? 'system'
 }
 
-function stored(): Theme {
+function storedTheme(): Theme {
   try {
     const kept = localStorage.getItem(key)
     return kept === 'light' || kept === 'dark' ? kept : 'system'
@@ -49,7 +49,7 @@ function stored(): Theme {
 
 const everyMs = 30_000
 
-/** Grows as time goes by, so that what says "a minute ago" does not stand still. */
+/** Increases with time, so that texts such as "a minute ago" are updated. */
 export const tick = signal(0)
 
 setInterval(() => {
@@ -60,7 +60,7 @@ document.addEventListener('visibilitychange', () => {
   if (document.visibilityState === 'visible') tick.value += 1
 })
 
-/** What somebody is writing and has not saved, with the version it began from. It outlives a look at another page. */
+/** Unsaved text, with the version it is based on. It survives a visit to another page. */
 export type Draft = { readonly text: string; readonly baseVersion: number }
 
 const drafts = signal<ReadonlyMap<string, Draft>>(new Map())

@@ -155,7 +155,7 @@ export const Suggestions = ({ id, items }: { readonly id: string; readonly items
     </datalist>
   )
 
-/** A text field of several lines. A pasted text that is too long is never cut: the person is told. */
+/** A text field of several lines. A pasted text that is too long is never cut: an error is shown. */
 export function TextArea(field: FieldProps) {
   const id = useId()
   const { length } = field.value

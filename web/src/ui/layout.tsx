@@ -109,7 +109,7 @@ type Column<Row> = {
   /** Only for screen readers. */
   readonly isHeadHidden?: boolean
   readonly class?: string
-  /** Written before the value in a narrow window, where the table has no head. */
+  /** Shown before the value in a narrow window, in which the table has no head. */
   readonly label?: string
   readonly cell: (row: Row) => ComponentChildren
 }

@@ -13,7 +13,7 @@ type EmptyStateProps = {
   readonly children?: ComponentChildren
 }
 
-/** Shown in place of a list without items: what would be here, and the next step towards it. */
+/** Shown instead of an empty list: its purpose, and the next step. */
 export const EmptyState = ({ icon, title, text, children }: EmptyStateProps) => (
   <div class="empty">
     <span class="badge accent">
@@ -60,7 +60,7 @@ export function Refused({ error }: { readonly error: Refusal | null }) {
   )
 }
 
-/** A sentence of the program itself, in which `backticks` mark what is typed into a terminal. */
+/** A sentence of the program itself, in which `backticks` mark terminal input. */
 export const WithCode = ({ text }: { readonly text: string }) => (
   <>{text.split(/`([^`]+)`/).map((part, index) => (index % 2 === 1 ? <code key={index}>{part}</code> : part))}</>
 )

@@ -11,7 +11,7 @@ import { defineCommand, exitCodes, UsageError } from '../../command/command.ts'
 import { flag, one, readOptions, text, texts, words } from '../../command/options.ts'
 import { packRunners } from '../../evaluation.ts'
 import type { Session } from '../../session.ts'
-import { counted, harmless, lines, type Style, table } from '../../text/output.ts'
+import { lines, pluralize, type Style, stripControlCharacters, table } from '../../text/output.ts'
 import { evalStore, evalStoreOptions } from './benchmark-store.ts'
 
 export const benchmarkValidate = defineCommand({
@@ -56,7 +56,7 @@ function controlsText({ cases, passedByNone, passedByOracle, problems }: PackChe
   const verdict = problems.length === 0 ? style.green('fit') : style.red('unfit')
   return lines(
     `${verdict}: none passes ${passedByNone} of ${cases} cases, oracle ${passedByOracle}`,
-    problems.map((problem) => `  ${harmless(problem)}`),
+    problems.map((problem) => `  ${stripControlCharacters(problem)}`),
   )
 }
 
@@ -79,14 +79,14 @@ export function packText(pack: PackSummary): string {
     type: pack.benchmarkType,
     attack: attackClass !== undefined && `${attackClass} against ${targetSurface}`,
     cases: String(pack.totalCases),
-    files: counted(pack.files, 'file'),
+    files: pluralize(pack.files, 'file'),
     runner: pack.runner ?? 'none: can be kept and compared, but not run',
     hash: pack.packHash,
     tags: tags.length > 0 && tags.join(', '),
     sources: sourceLinks.length > 0 && sourceLinks.join(' '),
   }
   const rows = Object.entries(facts).flatMap(([label, fact]) => (fact === false ? [] : [[label, fact]]))
-  return harmless(table(rows))
+  return stripControlCharacters(table(rows))
 }
 
 export const benchmarkImport = defineCommand({
@@ -197,9 +197,9 @@ function capturedText(captured: Captured, style: Style): string {
   const verdict = passesNow ? style.green('passes today') : style.red('fails today')
   return [
     `${style.bold(caseId)}: ${verdict}`,
-    `  ${harmless(description)}`,
-    ...failures.map((failure) => `  ${harmless(failure)}`),
-    `  ${counted(beliefsCopied, 'belief')}${turnsCopied === 0 ? '' : ` and ${counted(turnsCopied, 'turn')}`} copied`,
+    `  ${stripControlCharacters(description)}`,
+    ...failures.map((failure) => `  ${stripControlCharacters(failure)}`),
+    `  ${pluralize(beliefsCopied, 'belief')}${turnsCopied === 0 ? '' : ` and ${pluralize(turnsCopied, 'turn')}`} copied`,
   ].join('\n')
 }
 
@@ -207,7 +207,7 @@ const notesOf = ({ packDir, isFaithful, passesNow, quotesUnchecked }: Captured):
   ...(quotesUnchecked === 0
     ? []
     : [
-        `Recall also shows ${counted(quotesUnchecked, 'quote')} for this message, which the case does not check; --expect-quote and --forbid-quote do.`,
+        `Recall also shows ${pluralize(quotesUnchecked, 'quote')} for this message, which the case does not check; --expect-quote and --forbid-quote do.`,
       ]),
   ...(isFaithful
     ? []

@@ -6,7 +6,7 @@ import { casesOf } from '../../../eval/store/case-log.ts'
 import type { MetricDeclaration } from '../../../eval/store/schemas/primitives.ts'
 import type { CaseRecord, RunSummary } from '../../../eval/store/schemas/run.ts'
 import { short } from '../../text/beliefs.ts'
-import { harmless, type Style, table } from '../../text/output.ts'
+import { type Style, stripControlCharacters, table } from '../../text/output.ts'
 
 export type RunResult = {
   readonly summary: RunSummary
@@ -58,10 +58,13 @@ function overview(runs: readonly RunSummary[], failures: readonly string[], styl
     isSaturated(run) ? saturated : '',
   ])
   const title = ['benchmark', 'system', 'status', 'passed', 'p50 / p95', 'run', '']
-  const shown = failures.slice(0, maxFailures).map((failure) => style.red(harmless(failure)))
+  const shown = failures.slice(0, maxFailures).map((failure) => style.red(stripControlCharacters(failure)))
   const left = failures.length - shown.length
   const more = left > 0 ? [`and ${left} more; see the case records`] : []
-  return [harmless(table([title, ...rows])), ...(failures.length === 0 ? [] : ['', ...shown, ...more])].join('\n')
+  return [
+    stripControlCharacters(table([title, ...rows])),
+    ...(failures.length === 0 ? [] : ['', ...shown, ...more]),
+  ].join('\n')
 }
 
 type Ranged = Pick<MetricDeclaration, 'range'>
@@ -94,7 +97,10 @@ async function redTeamText(root: string, runs: readonly RunSummary[]): Promise<r
     }
     const rows = own.map(({ benchmarkId }, place) => [benchmarkId, ...cells(all[place] ?? [])])
     const total = own.length > 1 ? [['all', ...cells(all.flat())]] : []
-    lines.push('', harmless(table([[`${system}, %`, 'attacks that succeed', 'benign lost'], ...rows, ...total])))
+    lines.push(
+      '',
+      stripControlCharacters(table([[`${system}, %`, 'attacks that succeed', 'benign lost'], ...rows, ...total])),
+    )
   }
   return lines
 }
@@ -126,7 +132,9 @@ async function suiteText(root: string, results: readonly RunResult[]): Promise<r
     })
     lines.push(
       '',
-      harmless(table([[`${benchmarkId}, %`, 'cases', ...metrics.map(({ name }) => name)], ...rows, ...byGroup])),
+      stripControlCharacters(
+        table([[`${benchmarkId}, %`, 'cases', ...metrics.map(({ name }) => name)], ...rows, ...byGroup]),
+      ),
       ...(own.some(({ summary }) => summary.system?.name === 'vectors') ? [] : [vectorsLeftOut]),
     )
   }
@@ -153,5 +161,5 @@ function ablationText(results: readonly RunResult[], style: Style): readonly str
   const problems = ablations.flatMap(({ benchmarkId, problem }) =>
     problem === null ? [] : [style.red(`${benchmarkId}: ${problem}`)],
   )
-  return ['', harmless(table([title, ...rows])), ...problems]
+  return ['', stripControlCharacters(table([title, ...rows])), ...problems]
 }

@@ -39,12 +39,12 @@ function packDirectory(given: string, { session, root, evaluation }: RunSetup): 
   const meant = didYouMean(given, ids)
   throw new UsageError(
     `There is no pack "${given}".`,
-    meant === undefined ? `Give a folder with a manifest.json, or one of ${listed(ids)}.` : `Did you mean ${meant}?`,
+    meant === undefined ? `Give a folder with a manifest.json, or one of ${listShort(ids)}.` : `Did you mean ${meant}?`,
   )
 }
 
 /** The ids for a hint; the many packs of attacks by the one name that runs them all. */
-const listed = (ids: readonly string[]): string =>
+const listShort = (ids: readonly string[]): string =>
   [...new Set(ids.map((id) => id.replace(/^red-team-.*/u, 'red-team-*')))].join(', ')
 
 function idsIn(root: string, shipped: string): readonly string[] {
@@ -59,7 +59,7 @@ function namedBy(given: string, { root, evaluation }: RunSetup): readonly string
   const ids = idsIn(root, evaluation.packsDirectory)
   const named = ids.filter((id) => id.startsWith(given.slice(0, -1)))
   if (named.length > 0) return named
-  throw new UsageError(`No pack is called "${given}".`, `There are ${listed(ids)}.`)
+  throw new UsageError(`No pack is called "${given}".`, `There are ${listShort(ids)}.`)
 }
 
 const options = {

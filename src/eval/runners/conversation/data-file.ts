@@ -20,7 +20,7 @@ export function* readObjects<Shape extends z.ZodType>(
     onProgress?.(`MB of ${basename(file)} read`, megabytes(end), megabytes(size))
     yield parseJsonAs(`${file}: object ${number}`, text, shape, asPublished)
   }
-  if (number === 0) throw unpublished(`${file}: holds no objects.`)
+  if (number === 0) throw unpublishedFile(`${file}: holds no objects.`)
 }
 
 /** A file with one JSON value. */
@@ -40,7 +40,7 @@ export function fileIn(path: string, name: RegExp, example: string): string {
 const asPublished = 'Give the file as it was published; docs/conversations.md says where.'
 
 /** The file does not have the form in which it was published. */
-export const unpublished = (message: string): MemoryError => invalid(message, asPublished)
+export const unpublishedFile = (message: string): MemoryError => invalid(message, asPublished)
 
 function readBytes(file: string): Buffer {
   const bytes = readFileSync(file)

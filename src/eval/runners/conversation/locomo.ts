@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { fileIn, readObjects, unpublished } from './data-file.ts'
+import { fileIn, readObjects, unpublishedFile } from './data-file.ts'
 import {
   idOf,
   ndcgAt,
@@ -57,14 +57,14 @@ export const loCoMo: Suite = {
 
 function conversationOf({ sample_id: id, conversation, qa }: z.infer<typeof Sample>, file: string): SuiteConversation {
   const names = Object.keys(conversation).filter((name) => /^session_\d+$/u.test(name))
-  if (names.length === 0) throw unpublished(`${file}: ${id} has no sessions.`)
+  if (names.length === 0) throw unpublishedFile(`${file}: ${id} has no sessions.`)
   const keys = new Map<string, SuiteTurn>()
   let last = 0
   const turns = names.flatMap((name) => {
     const start = timeOf(conversation[`${name}_date_time`], `${file}: ${id}: ${name}_date_time`)
     last = Math.max(last, start)
     const lines = z.array(Line).safeParse(conversation[name])
-    if (!lines.success) throw unpublished(`${file}: ${id}: ${name} is not a list of turns.`)
+    if (!lines.success) throw unpublishedFile(`${file}: ${id}: ${name} is not a list of turns.`)
     return lines.data.map(({ speaker, dia_id: diaId, text, blip_caption: caption }, index) => {
       const session = name.replace('session_', 's')
       const turn: SuiteTurn = {
@@ -100,6 +100,6 @@ const months = 'january february march april may june july august september octo
 function timeOf(given: unknown, where: string): number {
   const [, day, month = '', year] = /(\d{1,2}) ([A-Za-z]+),? (\d{4})/u.exec(String(given)) ?? []
   const place = months.indexOf(month.toLowerCase())
-  if (place === -1) throw unpublished(`${where} is "${given}", not a date such as 1:56 pm on 8 May, 2023.`)
+  if (place === -1) throw unpublishedFile(`${where} is "${given}", not a date such as 1:56 pm on 8 May, 2023.`)
   return Date.UTC(Number(year), place, Number(day), 12)
 }

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { fileIn, readObjects, unpublished } from './data-file.ts'
+import { fileIn, readObjects, unpublishedFile } from './data-file.ts'
 import {
   allAt,
   anyAt,
@@ -92,7 +92,7 @@ function conversationOf(
 ): SuiteConversation {
   const { haystack_sessions: sessions, haystack_dates: dates, haystack_session_ids: ids } = row
   if (sessions.length !== dates.length || sessions.length !== ids.length)
-    throw unpublished(
+    throw unpublishedFile(
       `${file}: ${row.question_id} has ${sessions.length} sessions, ${dates.length} dates and ${ids.length} session ids.`,
     )
   const inOrder = sessions
@@ -125,6 +125,6 @@ function conversationOf(
 /** `2023/05/20 (Sat) 02:21`, in milliseconds. */
 function timeOf(date: string | undefined): number {
   const [, year, month, day, hour, minute] = /^(\d{4})\/(\d\d)\/(\d\d)(?:.*?(\d\d):(\d\d))?/u.exec(date ?? '') ?? []
-  if (year === undefined) throw unpublished(`"${date}" is not a date such as 2023/05/20 (Sat) 02:21.`)
+  if (year === undefined) throw unpublishedFile(`"${date}" is not a date such as 2023/05/20 (Sat) 02:21.`)
   return Date.UTC(Number(year), Number(month) - 1, Number(day), Number(hour ?? 12), Number(minute ?? 0))
 }

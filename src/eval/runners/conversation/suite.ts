@@ -104,5 +104,5 @@ export function ndcgAt(ranked: readonly string[], gold: ReadonlySet<string>, k: 
 }
 
 /** Prefixes the names of scores, such as `session`. */
-export const named = (prefix: string, scores: Scores): Scores =>
+export const prefixScores = (prefix: string, scores: Scores): Scores =>
   Object.fromEntries(Object.entries(scores).map(([name, value]) => [`${prefix}${name}`, value]))

@@ -46,9 +46,9 @@ function ownSystem(name: TurnSystemName, parts: TurnSystemParts): HearingSystem 
     case 'credence-vectors':
       return credenceTurns(parts, openEmbedder)
     case 'credence-shuffled-times':
-      return retimed(credenceTurns(parts, null), name, shuffled)
+      return withTimes(credenceTurns(parts, null), name, shuffle)
     case 'credence-reversed-times':
-      return retimed(credenceTurns(parts, null), name, (turns) => turns.toReversed())
+      return withTimes(credenceTurns(parts, null), name, (turns) => turns.toReversed())
     case 'bm25-turns':
       return plainBm25('turn', version)
     case 'bm25-sessions':
@@ -60,7 +60,7 @@ function ownSystem(name: TurnSystemName, parts: TurnSystemParts): HearingSystem 
     case 'everything':
       return inOrder({ name, version, description: 'every turn, the newest first' }, (turns) => turns.toReversed())
     case 'chance':
-      return inOrder({ name, version, description: 'every turn in a random order' }, shuffled)
+      return inOrder({ name, version, description: 'every turn in a random order' }, shuffle)
     case 'none':
       return inOrder({ name, version, description: 'nothing' }, () => [])
   }
@@ -136,7 +136,7 @@ function credenceTurns(
 }
 
 /** A control: the same memory, with the times of the turns exchanged. Scores that depend on time must fall. */
-function retimed(memory: HearingSystem, name: string, order: Order): HearingSystem {
+function withTimes(memory: HearingSystem, name: string, order: Order): HearingSystem {
   let turns: readonly SystemTurn[] = []
   return {
     ...memory,
@@ -284,7 +284,7 @@ const nearestSteps = (version: string): HearingSystem =>
     },
   })
 
-function shuffled(turns: readonly SystemTurn[]): readonly SystemTurn[] {
+function shuffle(turns: readonly SystemTurn[]): readonly SystemTurn[] {
   const random = randomFrom(1)
   return turns
     .map((turn) => ({ turn, key: random() }))

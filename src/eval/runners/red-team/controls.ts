@@ -44,7 +44,7 @@ function openDefenceless(): Target {
     kept: async (user) => all.filter((one) => one.user === user),
     context: async () => all.map(({ name, content, why }) => `${name}: ${content} ${why}`).join('\n'),
     search: async () => written,
-    end: async () => [Buffer.from(written.map(unescaped).join('\n'))],
+    end: async () => [Buffer.from(written.map(unescapeJson).join('\n'))],
   }
 }
 
@@ -93,4 +93,4 @@ const saidIn = (fields: Readonly<Record<string, unknown>>): Said => {
 
 const object = (json: string): Record<string, unknown> => JSON.parse(json)
 
-const unescaped = (json: string): string => json.replaceAll(/\\(.)/gu, '$1')
+const unescapeJson = (json: string): string => json.replaceAll(/\\(.)/gu, '$1')

@@ -149,7 +149,7 @@ export function CreateDialog({ onClose, scope }: { readonly onClose: () => void;
   )
 }
 
-/** Replaces a belief by a newer one. The typed text is kept, whatever happens to the belief in the meantime. */
+/** Replaces a belief by a newer one. The typed text is kept if the belief changes in the meantime. */
 export function CorrectDialog({ belief, onClose }: { readonly belief: ApiBelief; readonly onClose: () => void }) {
   // The person corrects the text that they saw, not a later one.
   const [seen, setSeen] = useState(belief)

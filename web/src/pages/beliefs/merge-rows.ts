@@ -1,7 +1,7 @@
 /** A row of the list, as far as its place is concerned. */
 export type ListRow = { readonly belief: { readonly id: string } }
 
-/** Rows that are still there stay where they are. New ones come on top, or at the end when nothing known follows them. */
+/** Existing rows keep their place. New ones come first, or last if no known row follows them. */
 export function mergeRows<Row extends ListRow>(before: readonly Row[], fresh: readonly Row[]): readonly Row[] {
   const byId = new Map(fresh.map((item) => [item.belief.id, item]))
   const kept = before.flatMap(({ belief }) => byId.get(belief.id) ?? [])

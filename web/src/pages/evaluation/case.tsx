@@ -154,7 +154,7 @@ function Repeat({ record, prompt, texts, work, isOnly }: RepeatProps) {
 const namesOf = (texts: RouteAnswer<'case'>['texts']): Readonly<globalThis.Record<string, string>> =>
   Object.fromEntries(Object.entries(texts?.beliefs ?? {}).map(([id, { name }]) => [id, name]))
 
-/** What a system says in a form of its own, as a list of names and values. */
+/** A system's own explanation, as a list of names and values. */
 function Plain({ given }: { readonly given: unknown }): ComponentChild {
   if (given === undefined || given === null || given === '') return null
   if (typeof given !== 'object') return <span class="prose">{String(given)}</span>
@@ -250,7 +250,7 @@ function ReturnedTable({ items, explained, texts }: ReturnedProps) {
 type Texts = NonNullable<RouteAnswer<'case'>['texts']>
 type Returned = RouteAnswer<'case'>['records'][number]['returned']
 
-/** What a case expects, what came back, and what is missing or should not have come, each with its words. */
+/** The expected, returned, missing and unwanted items of a case, each with its text. */
 export function ExpectedGot({ texts, returned }: { readonly texts: Texts; readonly returned: Returned }) {
   const got = new Set(returned.map(({ id }) => id))
   const wanted = texts.expected.filter(({ must }) => must === 'include')
@@ -318,7 +318,7 @@ function Item({ id, texts, mark, note }: ItemProps) {
 type Work = RouteAnswer<'case'>['work'][number]
 type Check = Work['checks'][number]
 
-/** What an agent was told and asked, and what it answered, session by session, with the checks beside the answers. */
+/** The prompts and answers of an agent, session by session, with the checks next to the answers. */
 export const TaskChat = ({ work }: { readonly work: Work }) => (
   <div class="stack">
     {work.sessions.map((session, index) => {
@@ -374,7 +374,7 @@ const placeOf = (session: string, sentence: number): string =>
 const sentencesOf = (text: string): readonly string[] =>
   [...new Intl.Segmenter('en', { granularity: 'sentence' }).segment(text)].map(({ segment }) => segment)
 
-/** The way from a check to the sentence that it judges, or to the whole answer where no sentence holds its value. */
+/** A link from a check to the sentence that it judges, or to the whole answer if no sentence contains its value. */
 function JudgedLink({ check, place }: { readonly check: Check; readonly place: string }) {
   const go = (event: Event) => {
     event.preventDefault()
@@ -397,7 +397,7 @@ function judgedAt(answer: string, { expected, passed }: Check): number {
   return sentencesOf(answer).findIndex((sentence) => values.some((value) => sentence.toLowerCase().includes(value)))
 }
 
-/** More values than this are told by their number. */
+/** More values than this are shown as a count. */
 const maxValues = 5
 
 function expectedWords(expected: string): string {

@@ -7,7 +7,7 @@ export const packAddress = (id: string, system: string | null = null): string =>
   `${address('evaluation', 'packs', id)}${system === null ? '' : `?system=${encodeURIComponent(system)}`}`
 export const caseAddress = (run: string, id: string): string => address('evaluation', 'runs', run, 'cases', id)
 
-/** Where to go from what is not there. */
+/** The link on pages of missing items. */
 export const allPacks = { href: '/evaluation', name: 'See all packs' } as const
 
 export const compareAddress = (before: string, after: string): string =>
@@ -37,7 +37,7 @@ export function failureWords(failure: string, names: Readonly<Record<string, str
   return words.charAt(0).toUpperCase() + words.slice(1)
 }
 
-/** What our own systems say about how an answer was reached. Other systems say less, or something else. */
+/** Our own systems' explanation of an answer. Other systems have a shorter one or another form. */
 export type Explained = {
   readonly group: string | null
   readonly query: string | null
@@ -56,7 +56,7 @@ const isObject = (value: unknown): value is Loose =>
 const text = (value: unknown): string | null => (typeof value === 'string' && value !== '' ? value : null)
 const list = (value: unknown): readonly Loose[] => (Array.isArray(value) ? value.filter(isObject) : [])
 
-/** Reads what is known; null when it is in another form, to be shown as it stands. */
+/** Parses the known form; null for another form, which is shown unchanged. */
 export function explainedOf(given: unknown): Explained | null {
   if (!isObject(given)) return null
   if (!('matches' in given || 'query' in given || 'nearMisses' in given)) return null

@@ -10,7 +10,7 @@ import { AddPerson, CreateTeam, Remove } from './people-dialogs.tsx'
 
 type Token = RouteAnswer<'listTokens'>['items'][number]
 type Team = RouteAnswer<'listTeams'>['items'][number]
-/** `people` is null for somebody who is not an administrator: they see their own tokens and teams. */
+/** `people` is null for users who are not administrators: they see their own tokens and teams. */
 type Access = {
   readonly people: RouteAnswer<'listPeople'>['items'] | null
   readonly tokens: readonly Token[]
@@ -39,7 +39,7 @@ export function PeoplePage() {
       showToast(`Revoked ${id}. Every server refuses it from now on.`)
       found.reload()
     }, toastRefusal)
-  /** Closes the dialog when it is done; what was refused stays in it. */
+  /** Closes the dialog on success; after a refusal it stays open. */
   const done = async (work: Promise<unknown>): Promise<null> => {
     await work
     found.reload()

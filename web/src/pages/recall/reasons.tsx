@@ -67,7 +67,7 @@ export type Strength = 'strong' | 'possible'
 export const strengthOf = ({ matches }: Pick<ApiRelevantBelief, 'matches'>): Strength =>
   matches.some(({ words, holders }) => holders <= 3 && words.some(({ typo }) => typo === null)) ? 'strong' : 'possible'
 
-const listed = (words: readonly string[]): string => words.map((word) => `“${word}”`).join(', ')
+const listWords = (words: readonly string[]): string => words.map((word) => `“${word}”`).join(', ')
 
 const shareWords = (held: number, of: number): string =>
   held < of
@@ -80,9 +80,9 @@ const shareWords = (held: number, of: number): string =>
 export function quoteWords({ shared, nearby }: ApiQuote, asked: readonly string[]): string {
   const held =
     asked.length === 0
-      ? `It has the words ${listed(shared)}.`
-      : `It has ${shareWords(shared.length, asked.length)} you asked with${shared.length === 0 ? '' : `: ${listed(shared)}`}.`
-  return nearby.length === 0 ? held : `${held} The messages next to it have ${listed(nearby)}.`
+      ? `It has the words ${listWords(shared)}.`
+      : `It has ${shareWords(shared.length, asked.length)} you asked with${shared.length === 0 ? '' : `: ${listWords(shared)}`}.`
+  return nearby.length === 0 ? held : `${held} The messages next to it have ${listWords(nearby)}.`
 }
 
 /** Why a belief that the message does not name is perhaps relevant. */
@@ -96,7 +96,7 @@ export const StrengthChip = ({ strength }: { readonly strength: Strength | 'exac
 
 const signs: Readonly<Record<ApiExplanation['op'], string>> = { leaf: '', sum: 'sum of', product: 'product of' }
 
-/** The numbers behind a score, down to the last one. */
+/** All terms of a score. */
 export const ExplanationTree = ({ explanation }: { readonly explanation: ApiExplanation }) => (
   <ul class="tree">
     <Node explanation={explanation} />

@@ -11,7 +11,7 @@ export const maxMessageLength = 100_000
  * What is asked. It outlives a look at another page and a reload, in this tab alone, and is never part of an address:
  * messages are private.
  */
-export const message = signal(kept())
+export const message = signal(keptMessage())
 
 effect(() => {
   const text = message.value
@@ -23,7 +23,7 @@ effect(() => {
   }
 })
 
-function kept(): string {
+function keptMessage(): string {
   try {
     return sessionStorage.getItem(key) ?? ''
   } catch {
@@ -31,19 +31,19 @@ function kept(): string {
   }
 }
 
-/** Null while nobody has chosen: then what the server takes for granted. */
+/** Null before a choice: then the server's default scopes. */
 export const chosenScopes = signal<readonly string[] | null>(null)
 
 export const activeScopes = computed(() => chosenScopes.value ?? scopes.value?.active ?? [])
 
-/** Changes what is in view, here and in the address. No scope at all is a choice too, written as an empty one. */
+/** Changes the active scopes, here and in the address. An empty choice is written as an empty parameter. */
 export function chooseScopes(next: readonly string[] | null): void {
   chosenScopes.value = next
   if (path.peek() !== '/recall') return
   navigate(withQuery({ scope: next !== null && next.length === 0 ? [''] : next }), { replace: true })
 }
 
-/** What the address says wins over what was chosen before; without a word in it, that is written into it. */
+/** Scopes in the address override an earlier choice; otherwise the choice is written into the address. */
 export function adoptScopes(): void {
   const given = query.peek().getAll('scope')
   if (given.length > 0) chosenScopes.value = given.filter((scope) => scope !== '')
