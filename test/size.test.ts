@@ -9,27 +9,27 @@ const budgets: Readonly<Record<string, number>> = {
   '': 1_450,
   adapters: 600,
   beliefs: 800,
-  cli: 13_950,
+  cli: 14_050,
   'cli/resident': 250,
   eval: 10_150,
   files: 850,
   http: 1_650,
   mcp: 750,
-  memory: 11_300,
+  memory: 11_500,
   'memory/mirror': 2_500,
   models: 650,
-  operations: 4_100,
+  operations: 4_150,
   proxy: 900,
   search: 4_750,
   store: 1_050,
   'store/copy': 250,
-  'store/postgres': 1_900,
-  'store/sqlite': 4_800,
+  'store/postgres': 1_950,
+  'store/sqlite': 4_850,
   tasks: 4_850,
 }
-const maxLines = 67_050
+const maxLines = 67_500
 /** Max lines of the TypeScript and CSS of the dashboard, in `web`. */
-const maxWebLines = 12_250
+const maxWebLines = 12_350
 
 /** The files of a folder with one of the endings, without tests. */
 function readSources(folder: string, endings: readonly string[]) {
