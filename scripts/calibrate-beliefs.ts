@@ -1,6 +1,6 @@
 /**
  * Chooses the least cosine at which a belief is found by meaning. `node scripts/calibrate-beliefs.ts <life>… [--write]`, with folders
- * as for `measure-life.ts`, which are not part of this repository. The turns with the answers count as beliefs. The threshold is the
+ * as for `credence benchmark run life`, which are not part of this repository. The turns with the answers count as beliefs. The threshold is the
  * lowest at which at most 6 % of the unrelated messages, and at most 6 % of the messages of other people, find anything.
  */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
@@ -9,7 +9,7 @@ import { parseArgs } from 'node:util'
 import { meaningOf } from '../src/memory/conversation/meaning.ts'
 import { openMiniLm } from '../src/search/minilm/minilm.ts'
 import { embeddedSentences } from '../src/search/turns/change.ts'
-import { comparedWith, packed } from '../src/search/turns/cosines.ts'
+import { comparedWith, packVectors } from '../src/search/turns/cosines.ts'
 import { parseQuestion } from '../src/search/turns/question.ts'
 
 type Place = { readonly session: string; readonly index: number }
@@ -38,7 +38,7 @@ const lives = await Promise.all(
     const beliefs = new Map<string, Int8Array>()
     for (const { session, index } of messages.flatMap(({ goldTurns }) => goldTurns)) {
       const text = sessions.get(session)?.[index]?.text ?? ''
-      beliefs.set(`${session}:${index}`, packed(await model.embed(embeddedSentences(text)), model.dimensions))
+      beliefs.set(`${session}:${index}`, packVectors(await model.embed(embeddedSentences(text)), model.dimensions))
     }
     return { beliefs, messages }
   }),

@@ -6,7 +6,7 @@ import { randomBytes } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
-import { learn, type Taken } from '../src/memory/learn/learn.ts'
+import { type LearnedStatement, learn } from '../src/memory/learn/learn.ts'
 import { inMemory } from '../src/store/sqlite/database.ts'
 import { openSqliteStore } from '../src/store/sqlite/sqlite-store.ts'
 
@@ -65,7 +65,7 @@ function locomo(): readonly Chat[] {
   })
 }
 
-async function takesFrom(chat: Chat): Promise<readonly (Taken & { readonly id: string })[]> {
+async function takesFrom(chat: Chat): Promise<readonly (LearnedStatement & { readonly id: string })[]> {
   let beliefs = 0
   const newId = (): string => {
     beliefs += 1
@@ -74,7 +74,7 @@ async function takesFrom(chat: Chat): Promise<readonly (Taken & { readonly id: s
   const ports = { store: openSqliteStore({ file: inMemory, random: randomBytes }), now: () => new Date(0), newId }
   const place = { user: 'person', agent: null, view: ['project:here'], scopes: ['project:here'] } as const
   const author = { actor: 'person', origin: 'sheet' } as const
-  const takes: (Taken & { readonly id: string })[] = []
+  const takes: (LearnedStatement & { readonly id: string })[] = []
   for (const { id, text, at } of chat) {
     const { taken } = await learn(ports, { ...place, author, text, saidAt: at })
     takes.push(...taken.map((one) => ({ ...one, id })))
@@ -95,7 +95,7 @@ function randomFrom(seed: number): () => number {
 
 const chats = [...longMemEval(), ...beam(), ...locomo()]
 const turns = new Set(chats.flatMap((chat) => chat.map(({ text }) => text))).size
-const takes = new Map<string, Taken & { readonly id: string }>()
+const takes = new Map<string, LearnedStatement & { readonly id: string }>()
 for (const chat of chats) for (const take of await takesFrom(chat)) takes.set(`${take.id} ${take.belief.content}`, take)
 console.log(`${turns} different turns, ${takes.size} takes`)
 for (const [kind, own] of Map.groupBy(takes.values(), ({ finding }) => finding.kind)) {

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { actorKinds, type Belief, beliefTypes, expertiseDepths, statuses } from './beliefs/belief.ts'
 import { type BeliefFilter, beliefOrders, type EventPage } from './beliefs/belief-store.ts'
+import { feedbackVerdicts } from './beliefs/recall-counts.ts'
 import { turnRoles } from './beliefs/turn.ts'
 import { didYouMean } from './did-you-mean.ts'
 import { expectedError, invalid, type MemoryError } from './errors.ts'
@@ -116,8 +117,11 @@ const existing = object<{ readonly reference: string }>({ reference: text }, ['r
 const argument = (name: string, schema: Argument['schema'] = text): Argument => ({ name, schema })
 const options = <Options>(shape: Shape<Options>): Argument => argument('options', object<Options>(shape).optional())
 /** An argument that is an object and must be given, with those of its properties that must be given too. */
-const needed = <Options>(name: string, required: readonly (keyof Options)[], shape: Shape<Options>): Argument =>
-  argument(name, object<Options>(shape, required))
+const requiredArgument = <Options>(
+  name: string,
+  required: readonly (keyof Options)[],
+  shape: Shape<Options>,
+): Argument => argument(name, object<Options>(shape, required))
 const message = argument('message')
 const query = argument('query')
 const reference = argument('reference')
@@ -127,7 +131,7 @@ const scoped = options<api.ScopeOption>({ scopes: texts })
 
 const functions = {
   openMemory: [
-    needed<MemoryOptions>('options', ['dir'], {
+    requiredArgument<MemoryOptions>('options', ['dir'], {
       dir: directory,
       store: text,
       user: text,
@@ -144,10 +148,12 @@ const functions = {
       onMirrorProblem: callback,
     }),
   ],
-  renderContext: [argument('context', z.looseObject({ pinned: list, relevant: list, questions: list, quotes: list }))],
+  renderContext: [
+    argument('context', z.looseObject({ pinned: list, relevant: list, questions: list, quotes: list, perhaps: list })),
+  ],
   shadowRecall: [
     argument('memory', openedMemory),
-    needed<ShadowRecallOptions>('options', ['dir'], {
+    requiredArgument<ShadowRecallOptions>('options', ['dir'], {
       dir: directory,
       evalStoreDir: directory,
       sessionKey: text,
@@ -158,7 +164,7 @@ const functions = {
 
 const methods: { readonly [Name in keyof api.Memory]: readonly Argument[] } = {
   remember: [
-    needed<api.Statement>('statement', ['content'], {
+    requiredArgument<api.Statement>('statement', ['content'], {
       ...schemasOf(fields.draft),
       ...origin,
       ...key,
@@ -197,7 +203,7 @@ const methods: { readonly [Name in keyof api.Memory]: readonly Argument[] } = {
   embedTexts: [options<api.EmbedOptions>({ limit: number, signal, onProgress: callback })],
   meaningStatus: [],
   forgetTurns: [
-    needed<TurnSelection>('selection', [], { turn: text, session: text, ...period, containing: text }),
+    requiredArgument<TurnSelection>('selection', [], { turn: text, session: text, ...period, containing: text }),
     options<api.ForgetTurnsOptions>({ ...key, dryRun: flag }),
   ],
   recall: [message, options(recall)],
@@ -222,14 +228,21 @@ const methods: { readonly [Name in keyof api.Memory]: readonly Argument[] } = {
   why: [message, reference, options(recall)],
   suggestAliases: [message, reference],
   whyTurn: [message, argument('turn'), options(recall)],
+  giveFeedback: [reference, argument('verdict', z.enum(feedbackVerdicts))],
+  feedback: [],
   remedies: [
     message,
     reference,
-    needed<api.RemedyOptions>('options', ['wish'], { ...recall, wish, aliases: texts, cases: z.array(keptCase) }),
+    requiredArgument<api.RemedyOptions>('options', ['wish'], {
+      ...recall,
+      wish,
+      aliases: texts,
+      cases: z.array(keptCase),
+    }),
   ],
   correct: [
     reference,
-    needed<api.Correction>('correction', ['content'], {
+    requiredArgument<api.Correction>('correction', ['content'], {
       ...schemasOf(fields.correction),
       ...origin,
       ...key,
@@ -246,7 +259,13 @@ const methods: { readonly [Name in keyof api.Memory]: readonly Argument[] } = {
   setWhy: [reference, argument('why'), keyed],
   edit: [
     reference,
-    needed<Edits>('edits', [], { why: text, pinned: flag, addAliases: texts, removeAliases: texts, scopes: texts }),
+    requiredArgument<Edits>('edits', [], {
+      why: text,
+      pinned: flag,
+      addAliases: texts,
+      removeAliases: texts,
+      scopes: texts,
+    }),
     options<api.EditOptions>({ ...key, ...version }),
   ],
   resolve: [
@@ -356,7 +375,7 @@ function issueError(name: string, argumentName: string, issue: z.core.$ZodIssue,
     return invalid(message, `The options are ${issue.message}.`)
   }
   const wrong = path.reduce((inner: unknown, step) => (isObject(inner) ? inner[step] : undefined), value)
-  return invalid(`${name}: ${placeOf(path)} is ${shown(wrong)}; it must be ${allowedBy(issue)}.`, seeDocs)
+  return invalid(`${name}: ${placeOf(path)} is ${formatValue(wrong)}; it must be ${allowedBy(issue)}.`, seeDocs)
 }
 
 const typeNames: Readonly<Record<string, string>> = {
@@ -374,7 +393,7 @@ function allowedBy(issue: z.core.$ZodIssue): string {
 }
 
 /** A wrong value as an error message shows it. */
-function shown(value: unknown): string {
+function formatValue(value: unknown): string {
   if (value === undefined) return 'missing'
   if (typeof value === 'string') return JSON.stringify(value.length > 60 ? `${value.slice(0, 60)}…` : value)
   if (typeof value === 'function') return 'a function'

@@ -63,7 +63,7 @@ describe('src/index.ts', () => {
   it('exports every type that a method of a memory takes or returns', () => {
     const exported = named(read('src/index.ts'))
 
-    expect(named(body)).toEqual(expect.arrayContaining(['Context', 'RecallOptions', 'Undone']))
+    expect(named(body)).toEqual(expect.arrayContaining(['Context', 'RecallOptions', 'UndoResult']))
     expect(named(body).filter((name) => !exported.includes(name))).toEqual([])
   })
 })

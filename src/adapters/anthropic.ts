@@ -21,16 +21,16 @@ const maxTurns = 200
 export function memoryHandlers(options: AgentMemoryOptions): MemoryToolHandlers & { close: () => Promise<void> } {
   const { agent: memory, home, close } = openForAgent(options)
   return {
-    view: ({ path, view_range: range }) => answered(async () => view(memory, checkedPath(path), range)),
+    view: ({ path, view_range: range }) => answerModel(async () => view(memory, checkedPath(path), range)),
     create: ({ path, file_text: content }) =>
-      answered(async () => {
+      answerModel(async () => {
         const { name, sourceId } = newFile(path)
         if ((await fileAt(memory, sourceId)) !== null) throw new Error(`File ${path} already exists`)
         const { outcome } = await memory.remember({ name, content, sourceId, scopes: home })
         return outcome === 'proposed' ? waiting(path) : `File created successfully at: ${path}`
       }),
     str_replace: ({ path, old_str: old, new_str: next }) =>
-      answered(async () => {
+      answerModel(async () => {
         const belief = await requireFile(memory, path)
         const before = belief.content.split(old)
         if (old === '' || before.length === 1)
@@ -44,7 +44,7 @@ export function memoryHandlers(options: AgentMemoryOptions): MemoryToolHandlers 
         return rewrite(memory, belief, { path, content: before.join(next), done })
       }),
     insert: ({ path, insert_line: place, insert_text: text }) =>
-      answered(async () => {
+      answerModel(async () => {
         const belief = await requireFile(memory, path)
         const lines = belief.content.split('\n')
         if (place < 0 || place > lines.length)
@@ -55,14 +55,14 @@ export function memoryHandlers(options: AgentMemoryOptions): MemoryToolHandlers 
         return rewrite(memory, belief, { path, content, done: `The file ${path} has been edited.` })
       }),
     delete: ({ path }) =>
-      answered(async () => {
+      answerModel(async () => {
         const found = await filesBelow(memory, writablePath(path))
         if (found.length === 0) throw missing(path)
         for (const { id } of found) await memory.forget(id)
         return `Successfully deleted ${path}`
       }),
     rename: ({ old_path: from, new_path: to }) =>
-      answered(async () => {
+      answerModel(async () => {
         const belief = await requireFile(memory, from)
         const { name, sourceId } = newFile(to)
         if ((await fileAt(memory, sourceId)) !== null) throw new Error(`The destination ${to} already exists`)
@@ -74,7 +74,7 @@ export function memoryHandlers(options: AgentMemoryOptions): MemoryToolHandlers 
 }
 
 /** The SDK shows the message of an error to the model. A hint adds the next step. */
-async function answered(answer: () => Promise<string>): Promise<string> {
+async function answerModel(answer: () => Promise<string>): Promise<string> {
   try {
     return visibleText(await answer())
   } catch (error) {
@@ -87,7 +87,7 @@ async function answered(answer: () => Promise<string>): Promise<string> {
 async function view(memory: Memory, path: string, range: readonly number[] | undefined): Promise<string> {
   const session = path.startsWith(`${conversations}/`) ? sessionOf(path) : null
   const text = session === null ? (await fileAt(memory, path))?.content : await transcript(memory, session)
-  return text === undefined || text === null ? directory(memory, path) : numbered(path, text, range)
+  return text === undefined || text === null ? directory(memory, path) : numberLines(path, text, range)
 }
 
 async function directory(memory: Memory, path: string): Promise<string> {
@@ -117,7 +117,7 @@ async function transcript(memory: Memory, session: string): Promise<string | nul
   return items.length === 0 ? null : items.map(line).join('\n')
 }
 
-function numbered(path: string, text: string, [first = 1, last = -1]: readonly number[] = []): string {
+function numberLines(path: string, text: string, [first = 1, last = -1]: readonly number[] = []): string {
   const lines = text.split('\n')
   const start = Math.max(1, first)
   const shown = lines.slice(start - 1, last === -1 ? lines.length : last)

@@ -5,7 +5,7 @@ import { codeOf } from '../files/leftovers.ts'
 import { ownPath, writePrivate } from '../files/own-files.ts'
 import type { Memory } from '../memory/memory.ts'
 import { commonDirectory, projectScope, repositoryName } from './memory-location.ts'
-import { counted, harmless } from './text/output.ts'
+import { pluralize, stripControlCharacters } from './text/output.ts'
 
 /** A repository as a memory has seen it. Its scope is made of its path, so a renamed one gets another scope. */
 type Project = {
@@ -47,7 +47,7 @@ export async function formerProjectNotes(dir: string, directory: string, memory:
     .filter(({ scope }) => (counts.get(scope) ?? 0) > 0)
     .map(
       (other) =>
-        `This project has no beliefs, but ${harmless(other.scope)} has ${counted(counts.get(other.scope) ?? 0, 'belief')}; its directory, ${harmless(dirname(other.directory))}, is gone. If the project was renamed or moved: credence init --attach ${harmless(other.scope)}`,
+        `This project has no beliefs, but ${stripControlCharacters(other.scope)} has ${pluralize(counts.get(other.scope) ?? 0, 'belief')}; its directory, ${stripControlCharacters(dirname(other.directory))}, is gone. If the project was renamed or moved: credence init --attach ${stripControlCharacters(other.scope)}`,
     )
 }
 

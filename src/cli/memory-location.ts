@@ -13,7 +13,7 @@ import {
 import { didYouMean } from '../did-you-mean.ts'
 import { forbidden, invalid, MemoryError, unavailable } from '../errors.ts'
 import { isOfAnotherUser, shellWord } from '../files/own-files.ts'
-import { type EnvironmentVariables, harmless } from './text/output.ts'
+import { type EnvironmentVariables, stripControlCharacters } from './text/output.ts'
 import { isMemory, isTrusted } from './trusted-memories.ts'
 
 type Surroundings = { readonly env: EnvironmentVariables; readonly cwd: () => string; readonly home: string }
@@ -59,8 +59,8 @@ export const keepingNotice = (dir: string): string =>
 /** Shown once when a memory is found that the account does not trust. */
 export const ignoredNotice = (dir: string): string =>
   isMemory(dir)
-    ? `Ignored the memory in ${harmless(dir)}, because this account has neither created nor allowed it. If you know its contents, or created it with version 0.2.0 or earlier, allow it once: \`credence trust ${shellWord(harmless(dir))}\``
-    : `Ignored ${harmless(dir)}, which a ${projectFileName} names, because this account has not created a memory there: \`credence init --dir ${shellWord(harmless(dir))}\``
+    ? `Ignored the memory in ${stripControlCharacters(dir)}, because this account has neither created nor allowed it. If you know its contents, or created it with version 0.2.0 or earlier, allow it once: \`credence trust ${shellWord(stripControlCharacters(dir))}\``
+    : `Ignored ${stripControlCharacters(dir)}, which a ${projectFileName} names, because this account has not created a memory there: \`credence init --dir ${shellWord(stripControlCharacters(dir))}\``
 
 /** The XDG specification says that relative paths are ignored. */
 export const xdgDirectory = (given: string | undefined, otherwise: string): string =>

@@ -85,7 +85,7 @@ class Finder {
   constructor(texts: readonly string[]) {
     const needles = new Set(
       texts.flatMap((text) => {
-        const core = folded(text)
+        const core = foldCase(text)
           .trim()
           .replace(/[\s.,;:!?]+$/u, '')
         return [core, core.replace(/[^a-z0-9]+/gu, '-')].filter((one) => one.replaceAll('-', '').length >= shortest)
@@ -100,7 +100,7 @@ class Finder {
 
   replaced(text: string, mark: string): string {
     if (this.#byStart.size === 0 || text.length < this.#startLength) return text
-    const lower = folded(text)
+    const lower = foldCase(text)
     let result = ''
     let kept = 0
     for (let at = 0; at + this.#startLength <= lower.length; at += 1) {
@@ -122,7 +122,7 @@ const isWhole = (text: string, at: number, length: number): boolean =>
   !(isLetter(text[at - 1]) && isLetter(text[at])) && !(isLetter(text[at + length - 1]) && isLetter(text[at + length]))
 
 /** Lower case of the same length, so that places in it are places in the text. */
-const folded = (text: string): string => {
+const foldCase = (text: string): string => {
   const lower = text.toLowerCase()
   if (lower.length === text.length) return lower
   return Array.from(text, (one) => (one.toLowerCase().length === one.length ? one.toLowerCase() : one)).join('')

@@ -88,7 +88,7 @@ export class Authentication {
     async (context, next) => {
       const identified = await this.#identify(context.req.header('authorization'), context.req.header('cookie'))
       if (identified === null) return this.refuseWrongToken(context)
-      if (identified === undefined) return unauthorized(context, 'There is no token.')
+      if (identified === undefined) return refuseUnauthorized(context, 'There is no token.')
       const { caller, channel, tokenId } = identified
       const seconds = tokenId === null ? 0 : this.#limit.wait(tokenId)
       if (seconds > 0) return tooMany(context, seconds, 'There were too many requests with this token.')
@@ -112,7 +112,7 @@ export class Authentication {
   refuseWrongToken(context: Context): Response {
     const seconds = this.#waitSeconds()
     this.#failures = [...this.#failures, this.#given.clock()].slice(-maxFailures)
-    if (seconds === 0) return unauthorized(context, 'The token is wrong.')
+    if (seconds === 0) return refuseUnauthorized(context, 'The token is wrong.')
     return tooMany(context, seconds, 'There were too many wrong tokens.')
   }
 
@@ -212,7 +212,7 @@ function tooMany(context: Context, seconds: number, message: string): Response {
   return refuse(context, 429, { code: 'too_many', message, hint: `Try again in ${seconds} seconds.` })
 }
 
-function unauthorized(context: Context, message: string): Response {
+function refuseUnauthorized(context: Context, message: string): Response {
   context.header('www-authenticate', 'Bearer realm="credence"')
   return refuse(context, 401, {
     code: 'unauthorized',

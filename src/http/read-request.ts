@@ -32,8 +32,8 @@ export async function readRequest(context: Context, route: RequestSchemas) {
   const search = req.url.indexOf('?')
   const query = search < 0 ? {} : queryIn(new URLSearchParams(req.url.slice(search)), route.query)
   return {
-    params: validated(params, route.params, { whole: 'the address', hint: apiHint }),
-    query: validated(query, route.query, { whole: 'the query', hint: apiHint }),
+    params: validateValue(params, route.params, { whole: 'the address', hint: apiHint }),
+    query: validateValue(query, route.query, { whole: 'the query', hint: apiHint }),
     body: await routeBody(req.raw, route),
     idempotency: idempotencyOf(req.header('idempotency-key')),
   }
@@ -45,7 +45,7 @@ export async function readBody<Schema extends z.ZodType>(request: Request, schem
 }
 
 const parseBody = <Schema extends z.ZodType>(text: string, schema: Schema, hint: string): z.output<Schema> =>
-  validated(parseJson(text, hint), schema, { whole: 'the body', hint })
+  validateValue(parseJson(text, hint), schema, { whole: 'the body', hint })
 
 /** A route that takes no body accepts an empty one or `{}`, and refuses any other instead of ignoring it. */
 async function routeBody(request: Request, { body }: RequestSchemas): Promise<unknown> {
@@ -62,7 +62,7 @@ async function routeBody(request: Request, { body }: RequestSchemas): Promise<un
 }
 
 /** Returns the value as the schema reads it, or throws an error that names every part that is wrong. */
-function validated<Schema extends z.ZodType>(
+function validateValue<Schema extends z.ZodType>(
   value: unknown,
   schema: Schema,
   { whole, hint }: { readonly whole: string; readonly hint: string },
@@ -118,7 +118,7 @@ async function boundedText(request: Request, hint: string): Promise<string> {
   if (length !== null) {
     const whole = new Uint8Array(await request.arrayBuffer())
     if (whole.length > maxBytes) throw new BodyTooLong()
-    return decoded(whole, hint)
+    return decodeUtf8(whole, hint)
   }
   const chunks: Uint8Array[] = []
   let bytes = 0
@@ -127,10 +127,10 @@ async function boundedText(request: Request, hint: string): Promise<string> {
     if (bytes > maxBytes) throw new BodyTooLong()
     chunks.push(chunk)
   }
-  return decoded(Buffer.concat(chunks), hint)
+  return decodeUtf8(Buffer.concat(chunks), hint)
 }
 
-function decoded(bytes: Uint8Array, hint: string): string {
+function decodeUtf8(bytes: Uint8Array, hint: string): string {
   try {
     return utf8.decode(bytes)
   } catch (cause) {

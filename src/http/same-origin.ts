@@ -1,6 +1,6 @@
 import { isIP } from 'node:net'
 import type { MiddlewareHandler } from 'hono'
-import { memoized } from '../search/memoize.ts'
+import { memoize } from '../search/memoize.ts'
 import { refuse } from './error-answers.ts'
 
 /** The names that a request may have in its Host header. */
@@ -55,7 +55,7 @@ export const sameOriginOnly =
   }
 
 /** The name in a Host header; null if it is malformed. */
-const hostNameOf = memoized((host: string): string | null => {
+const hostNameOf = memoize((host: string): string | null => {
   if (!/^(?:[a-z0-9.-]+|\[[0-9a-f:.]+\])(?::\d{1,5})?$/iu.test(host)) return null
   return URL.parse(`http://${host}`)?.hostname ?? null
 }, 100)

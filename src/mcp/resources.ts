@@ -68,7 +68,7 @@ async function listedSessions({ memory, view: { scopes } }: AgentCall) {
 
 /** The turns of a conversation in view; of a long one, the last. */
 async function conversationOf({ memory, view: { scopes } }: AgentCall, written: string, href: string) {
-  const session = decoded(written)
+  const session = decodePart(written)
   const filter = { session: session ?? '', scopes: visibleScopes(scopes) }
   const { total } = await memory.turns({ ...filter, limit: 1 })
   if (session === null || total === 0) throw new ResourceNotFoundError(href)
@@ -143,7 +143,7 @@ async function indexOf(call: AgentCall): Promise<string> {
 }
 
 async function readable(call: AgentCall, written: string, href: string): Promise<Belief> {
-  const id = decoded(written)
+  const id = decodePart(written)
   if (id === null) throw new ResourceNotFoundError(href)
   const belief = await beliefInView(call, id, undefined).catch((error: unknown) => {
     const isNone = error instanceof MemoryError && (error.code === 'not_found' || error.code === 'conflict')
@@ -155,7 +155,7 @@ async function readable(call: AgentCall, written: string, href: string): Promise
 }
 
 /** A part of a URI as text; null when it is badly encoded. */
-function decoded(part: string): string | null {
+function decodePart(part: string): string | null {
   try {
     return decodeURIComponent(part)
   } catch {

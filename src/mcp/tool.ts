@@ -30,12 +30,12 @@ export function mcpTool(operation: Operation, tool: Tool) {
     config: { title, description, ...schemas, annotations, _meta: alwaysLoaded },
     call: async (received: unknown, context: () => Promise<AgentCall>, onBug: OnBug): Promise<CallToolResult> => {
       const parsed = input.safeParse(received)
-      if (!parsed.success) return failed(wrongArguments(name, input, parsed.error))
+      if (!parsed.success) return errorResult(wrongArguments(name, input, parsed.error))
       try {
         const structuredContent = visibly(await run(await context(), parsed.data))
         return { content: [{ type: 'text', text: JSON.stringify(structuredContent) }], structuredContent }
       } catch (error) {
-        return failed(errorText(error, onBug))
+        return errorResult(errorText(error, onBug))
       }
     },
   }
@@ -57,7 +57,7 @@ const listedOnly = (schema: ObjectSchema): StandardSchemaWithJSON => ({
   },
 })
 
-const failed = (text: string): CallToolResult => ({
+const errorResult = (text: string): CallToolResult => ({
   isError: true,
   content: [{ type: 'text', text: visibleText(text) }],
 })

@@ -1,31 +1,33 @@
 import type { Belief } from '../beliefs/belief.ts'
 import type { BeliefFilter, BeliefOrder, EventPage, Page } from '../beliefs/belief-store.ts'
 import type { JournalEntry } from '../beliefs/journal.ts'
+import type { FeedbackVerdict } from '../beliefs/recall-counts.ts'
 import type { Turn } from '../beliefs/turn.ts'
 import type { ExportedTurn, SessionSummary, TurnFilter } from '../beliefs/turn-store.ts'
 import { omitUndefined } from '../omit-undefined.ts'
-import type { Corrected, CorrectRequest } from './change/correct.ts'
+import type { CorrectRequest, CorrectResult } from './change/correct.ts'
 import type { BeliefDraft } from './change/draft.ts'
-import type { Edited, Edits } from './change/edit.ts'
+import type { EditResult, Edits } from './change/edit.ts'
 import type { ForgetPreview, ForgetRequest, Receipt } from './change/forget.ts'
 import type { Proposal, ReviewCandidate } from './change/proposals.ts'
-import type { Remembered, RememberRequest } from './change/remember.ts'
-import type { Resolved, ResolveRequest } from './change/resolve.ts'
+import type { RememberRequest, RememberResult } from './change/remember.ts'
+import type { ResolveRequest, ResolveResult } from './change/resolve.ts'
 import type { ReviewItem, ReviewRequest } from './change/review.ts'
-import type { Undone, UndoRequest } from './change/undo.ts'
-import type { Heard, HeardTurn, HearRequest } from './conversation/hear.ts'
+import type { UndoRequest, UndoResult } from './change/undo.ts'
+import type { HeardTurn, HearRequest, HearResult } from './conversation/hear.ts'
 import type { EmbedRequest } from './conversation/meaning.ts'
 import type { ForgottenTurns, TurnSelection } from './conversation/turns.ts'
 import type { History } from './explain/history.ts'
 import type { Remedies, RemedyRequest } from './explain/remedies.ts'
 import type { Why } from './explain/why.ts'
 import type { WhyTurn } from './explain/why-turn.ts'
-import type { Learned, LearnRequest } from './learn/learn.ts'
+import type { LearnRequest, LearnResult } from './learn/learn.ts'
 import type { Author, Ports } from './ports.ts'
 import type { Context } from './recall/context.ts'
+import type { FeedbackItem } from './recall/feedback.ts'
 import { type RecallRequest, recall } from './recall/recall.ts'
 import type { SearchHit, SearchRequest, SearchResult } from './recall/search.ts'
-import type { Imported, ImportRequest } from './transfer/import.ts'
+import type { ImportRequest, ImportResult } from './transfer/import.ts'
 
 /** The user of a memory, the active scopes, the agent that asks and the author of changes. */
 export type Standpoint = {
@@ -83,11 +85,11 @@ export type Rejected = { readonly beliefId: string; readonly event: number }
 /** A memory from one standpoint. A reference to a belief is its id, the beginning of its id, its name or an alias. */
 export type Memory = {
   /** Without a name, one is derived from the content. */
-  remember(statement: Statement): Promise<Remembered>
+  remember(statement: Statement): Promise<RememberResult>
   /** Learns from a message of a conversation, statement by statement. */
-  learn(text: string, options?: LearnOptions): Promise<Learned>
+  learn(text: string, options?: LearnOptions): Promise<LearnResult>
   /** Keeps turns word for word, and learns from them. A turn that is known already is not kept again. */
-  hear(turns: HeardTurn | readonly HeardTurn[], options?: HearOptions): Promise<Heard>
+  hear(turns: HeardTurn | readonly HeardTurn[], options?: HearOptions): Promise<HearResult>
   /** Turns that were kept: oldest first within a session, else newest first. Default 50 at a time. */
   turns(options?: TurnListOptions): Promise<Page<Turn>>
   /** A turn by its id, or by the beginning of its id. */
@@ -111,23 +113,27 @@ export type Memory = {
   remedies(message: string, reference: string, options: RemedyOptions): Promise<Remedies>
   /** Words of a message that would name a belief if they were an alias of it, best first. None is tried, as `remedies` does. */
   suggestAliases(message: string, reference: string): Promise<readonly string[]>
-  correct(reference: string, correction: Correction): Promise<Corrected>
-  reinforce(reference: string, options?: KeyOption): Promise<Edited>
+  /** Counts that a recalled belief or turn was useful, or was not. Nothing that is recalled depends on it. Only a person can. */
+  giveFeedback(reference: string, verdict: FeedbackVerdict): Promise<FeedbackItem>
+  /** Every belief and turn with feedback, the latest first. */
+  feedback(): Promise<readonly FeedbackItem[]>
+  correct(reference: string, correction: Correction): Promise<CorrectResult>
+  reinforce(reference: string, options?: KeyOption): Promise<EditResult>
   /** Makes an unconfirmed belief the person's own word. Only a person can. */
-  confirm(reference: string, options?: KeyOption): Promise<Edited>
-  pin(reference: string, options?: KeyOption): Promise<Edited>
-  unpin(reference: string, options?: KeyOption): Promise<Edited>
-  addAliases(reference: string, aliases: readonly string[], options?: KeyOption): Promise<Edited>
-  removeAliases(reference: string, aliases: readonly string[], options?: KeyOption): Promise<Edited>
-  setWhy(reference: string, why: string, options?: KeyOption): Promise<Edited>
+  confirm(reference: string, options?: KeyOption): Promise<EditResult>
+  pin(reference: string, options?: KeyOption): Promise<EditResult>
+  unpin(reference: string, options?: KeyOption): Promise<EditResult>
+  addAliases(reference: string, aliases: readonly string[], options?: KeyOption): Promise<EditResult>
+  removeAliases(reference: string, aliases: readonly string[], options?: KeyOption): Promise<EditResult>
+  setWhy(reference: string, why: string, options?: KeyOption): Promise<EditResult>
   /** Several of these as one change; `scopes` are all that it is to have. */
-  edit(reference: string, edits: Edits, options?: EditOptions): Promise<Edited>
-  resolve(question: string, by?: ResolvedBy, options?: KeyOption): Promise<Resolved>
+  edit(reference: string, edits: Edits, options?: EditOptions): Promise<EditResult>
+  resolve(question: string, by?: ResolvedBy, options?: KeyOption): Promise<ResolveResult>
   /** Also forgets the turns that the belief was learned from, unless `keepTurns`. */
   forget(reference: string, options?: ForgetOptions): Promise<Receipt>
   /** The beliefs and turns that `forget` would take. */
   previewForget(reference: string, options?: ForgetExtent): Promise<ForgetPreview>
-  undo(event?: number, options?: UndoOptions): Promise<Undone>
+  undo(event?: number, options?: UndoOptions): Promise<UndoResult>
   /** `scopes`: where to look first when several beliefs have the name. */
   get(reference: string, options?: ScopeOption): Promise<Belief>
   list(options?: BeliefListOptions): Promise<Page<Belief>>
@@ -146,7 +152,7 @@ export type Memory = {
   accept(proposal: string, options?: KeyOption & { readonly over?: string }): Promise<Accepted>
   reject(proposal: string, options?: KeyOption): Promise<Rejected>
   /** `text` is a JSON array of beliefs or JSON Lines, or Markdown with that `format`. Imports all of it, or nothing. */
-  import(text: string, options?: ImportOptions): Promise<Imported>
+  import(text: string, options?: ImportOptions): Promise<ImportResult>
   export(options?: Omit<BeliefFilter, 'user'>): AsyncIterable<Belief>
   /** Every turn, in the order in which they were kept. */
   exportTurns(options?: ScopeOption): AsyncIterable<ExportedTurn>
@@ -157,7 +163,7 @@ export type Memory = {
  * The same memory, whose calls go to the memory that `choose` returns for their arguments. Turns are exported, and the memory is
  * closed, without asking.
  */
-export function routed(memory: Memory, choose: (given: readonly unknown[]) => Promise<Memory>): Memory {
+export function routeCalls(memory: Memory, choose: (given: readonly unknown[]) => Promise<Memory>): Memory {
   const { close, export: _export, exportTurns, ...calls } = memory
   const chosen = Object.keys(calls).map((name) => [
     name,
@@ -246,6 +252,9 @@ export function memoryFrom(ports: Ports, standpoint: Standpoint): Memory {
       (await load()).why(ports, { ...view, ...options, user, message, reference }),
     whyTurn: async (message, turn, options = {}) =>
       (await load()).whyTurn(ports, { ...view, ...options, user, message, turn }),
+    giveFeedback: async (reference, verdict) =>
+      (await load()).giveFeedback(ports, { user, scopes, reference, verdict, author }),
+    feedback: async () => (await load()).listFeedback(ports, user),
     remedies: async (message, reference, options) =>
       (await load()).remedies(ports, { ...view, ...options, user, message, reference }),
     suggestAliases: async (message, reference) =>

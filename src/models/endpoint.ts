@@ -57,7 +57,7 @@ export async function postJson<Schema extends z.ZodType>(
   } catch (cause) {
     throw cause instanceof MemoryError ? cause : unreachable(request, cause)
   }
-  if (!response.ok) throw refused(request, response, text)
+  if (!response.ok) throw refusalError(request, response, text)
   const value = parseJson(text)
   if (value === undefined) {
     const hint = 'Check that the URL is the base URL of the API, such as https://host/v1.'
@@ -121,7 +121,7 @@ function codeOf(error: unknown): string | null {
   return 'code' in error && typeof error.code === 'string' ? error.code : codeOf(error.cause)
 }
 
-function refused({ url, key }: EndpointRequest, { status, headers }: Response, text: string): MemoryError {
+function refusalError({ url, key }: EndpointRequest, { status, headers }: Response, text: string): MemoryError {
   const place = endpointPlaceOf(url)
   const retryAfterMs = retryAfterIn(headers.get('retry-after'))
   const reason = reasonIn(text, key)

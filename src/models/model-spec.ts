@@ -23,7 +23,7 @@ export function parseModelSpec(spec: string): ModelSpec {
   const [, provider, model, url] = /^(openai|anthropic):(.+?)(?:@(https?:\/\/.+))?$/su.exec(spec.trim()) ?? []
   const isWellFormed = (provider === 'openai' || provider === 'anthropic') && model !== undefined
   if (!isWellFormed || /[\s\p{Cc}]/u.test(model) || isAddress(model)) {
-    throw new MemoryError('invalid', `"${shown(spec)}" is not the name of a model.`, { hint: form })
+    throw new MemoryError('invalid', `"${shortenSpec(spec)}" is not the name of a model.`, { hint: form })
   }
   return { provider, model, url: url === undefined ? null : endpointUrl(url) }
 }
@@ -35,7 +35,7 @@ const isAddress = (model: string): boolean => {
 }
 
 /** The text for an error message; cut if it may contain a key by mistake. */
-const shown = (spec: string): string => (spec.length > 100 || /sk-/u.test(spec) ? `${spec.slice(0, 8)}…` : spec)
+const shortenSpec = (spec: string): string => (spec.length > 100 || /sk-/u.test(spec) ? `${spec.slice(0, 8)}…` : spec)
 
 /** Checks that a key may be sent to a URL: https, or http on this machine. Returns it without a slash at the end. */
 export function endpointUrl(text: string): string {
@@ -43,7 +43,7 @@ export function endpointUrl(text: string): string {
   try {
     url = new URL(text)
   } catch (cause) {
-    throw new MemoryError('invalid', `"${shown(text)}" is not a URL.`, { hint: form, cause })
+    throw new MemoryError('invalid', `"${shortenSpec(text)}" is not a URL.`, { hint: form, cause })
   }
   if (url.username !== '' || url.password !== '')
     throw new MemoryError('invalid', 'The URL must not contain a user or password.', { hint: keyHint })

@@ -3,7 +3,7 @@ import { beliefOrders } from '../beliefs/belief-store.ts'
 import { universalScope } from '../beliefs/scope.ts'
 import { invalid } from '../errors.ts'
 import { limits } from '../memory/change/draft.ts'
-import type { Remembered } from '../memory/change/remember.ts'
+import type { RememberResult } from '../memory/change/remember.ts'
 import { linkableBeliefs, linksOf, proposalsAbout } from '../memory/explain/links.ts'
 import { omitUndefined } from '../omit-undefined.ts'
 import {
@@ -22,7 +22,7 @@ import {
   version,
 } from './field.ts'
 import { sentEntry } from './history.ts'
-import { type Call, existing, operation, servedBy, shaped } from './operation.ts'
+import { type Call, existing, operation, servedBy, withShape } from './operation.ts'
 import { rememberHints } from './remember-hints.ts'
 import { beliefById, cachedUntilChange } from './served-memory.ts'
 import { beliefFilter, correction, draft } from './shared-fields.ts'
@@ -40,7 +40,7 @@ const forgetExtent = {
 }
 
 /** Adds how often each belief was recalled, and when it last was. */
-async function counted<Item extends { readonly belief: Belief }>(call: Call, items: readonly Item[]) {
+async function withRecallCounts<Item extends { readonly belief: Belief }>(call: Call, items: readonly Item[]) {
   const { ports, view } = servedBy(call)
   const counts = await ports.counts?.recallCounts(
     view.user,
@@ -84,7 +84,7 @@ const hintsHelp =
 
 type GivenNames = { readonly name?: string; readonly aliases?: readonly string[] }
 
-const hintsOn = (remembered: Remembered, given: GivenNames): string[] =>
+const hintsOn = (remembered: RememberResult, given: GivenNames): string[] =>
   rememberHints(remembered, given).map(({ text }) => text)
 
 const rememberTool = tool({
@@ -195,7 +195,7 @@ export const beliefs = {
     summary: 'Every scope with the number of current beliefs in it.',
     http: 'GET /scopes',
     input: {},
-    answer: shaped(({ z }) =>
+    answer: withShape(({ z }) =>
       z.object({
         items: z.array(z.object({ scope: z.string(), beliefs: z.int() })),
         active: z.array(z.string()),
@@ -220,7 +220,7 @@ export const beliefs = {
       order: optional(choice(beliefOrders, 'Default `updated`. A query is answered best first.')),
       ...paging(50),
     },
-    answer: shaped(({ z, listOf, Belief, SearchHit }) =>
+    answer: withShape(({ z, listOf, Belief, SearchHit }) =>
       listOf(
         z.object({
           belief: Belief,
@@ -235,11 +235,11 @@ export const beliefs = {
       if (query !== undefined && query.trim() !== '') {
         const { items, ...page } = await call.memory.find(query, filter)
         const hits = items.map(({ belief, ...hit }) => ({ belief, hit }))
-        return { items: await counted(call, hits), ...page }
+        return { items: await withRecallCounts(call, hits), ...page }
       }
       const { items, total } = await call.memory.list({ ...filter, ...omitUndefined({ order }) })
       const listed = items.map((belief) => ({ belief, hit: null }))
-      return { items: await counted(call, listed), total, isCut: false }
+      return { items: await withRecallCounts(call, listed), total, isCut: false }
     },
   }),
   createBelief: operation({
@@ -248,7 +248,7 @@ export const beliefs = {
     http: 'POST /beliefs',
     status: 201,
     input: draft,
-    answer: shaped(({ z, Belief, Changed }) =>
+    answer: withShape(({ z, Belief, Changed }) =>
       Changed.extend({
         outcome: z.enum(rememberOutcomes),
         otherValues: z
@@ -271,7 +271,7 @@ export const beliefs = {
     access: 'agents',
     http: 'GET /beliefs/:id',
     input: { id: beliefId },
-    answer: shaped(({ z, Belief, Proposal }) =>
+    answer: withShape(({ z, Belief, Proposal }) =>
       z.object({
         belief: Belief,
         proposals: z.array(Proposal).describe('What waits to replace it; for a proposal, itself.'),
@@ -326,7 +326,7 @@ export const beliefs = {
     summary: 'What happened to a belief, and its line of supersession.',
     http: 'GET /beliefs/:id/history',
     input: { id: beliefId },
-    answer: shaped(({ z, Belief, Revision }) =>
+    answer: withShape(({ z, Belief, Revision }) =>
       z.object({
         belief: Belief,
         revisions: z.array(Revision).describe('Oldest first; the latest 200.'),
@@ -348,7 +348,7 @@ export const beliefs = {
     summary: 'What a belief is connected to, the message it came from, and how often it was recalled.',
     http: 'GET /beliefs/:id/links',
     input: { id: beliefId },
-    answer: shaped(({ z, Belief, Turn }) =>
+    answer: withShape(({ z, Belief, FeedbackCount, Turn }) =>
       z.object({
         belief: Belief,
         participants: z.array(z.object({ name: z.string(), belief: Belief.nullable() })),
@@ -359,6 +359,7 @@ export const beliefs = {
         replacedBy: Belief.nullable(),
         turn: Turn.nullable(),
         recalled: z.object({ count: z.int(), lastAt: z.string() }).nullable(),
+        feedback: FeedbackCount.nullable(),
       }),
     ),
     run: async (call, { id }) => {
@@ -381,7 +382,7 @@ export const beliefs = {
       scopes: optional(scopes('All the scopes it is to have.')),
       expectedVersion: optional(version),
     },
-    answer: shaped(({ Edited }) => Edited),
+    answer: withShape(({ EditResult }) => EditResult),
     run: async (call, { id, expectedVersion, ...edits }) =>
       call.memory.edit(await existing(call, id), edits, { ...call.idempotency, ...omitUndefined({ expectedVersion }) }),
   }),
@@ -390,7 +391,7 @@ export const beliefs = {
     access: 'agents',
     http: 'POST /beliefs/:id/correct',
     input: { id: beliefId, ...correction, expectedVersion: optional(version) },
-    answer: shaped(({ z, Changed }) =>
+    answer: withShape(({ z, Changed }) =>
       Changed.extend({
         outcome: z.enum(['corrected', 'proposed', 'unchanged']),
         event: z.int().nullable().describe('Null when nothing was written.'),
@@ -404,7 +405,7 @@ export const beliefs = {
     summary: 'Make an unconfirmed belief the person’s own word, which agents can only propose to change.',
     http: 'POST /beliefs/:id/confirm',
     input: { id: beliefId },
-    answer: shaped(({ Edited }) => Edited),
+    answer: withShape(({ EditResult }) => EditResult),
     run: async (call, { id }) => call.memory.confirm(await existing(call, id), call.idempotency),
   }),
   resolveBelief: operation({
@@ -418,7 +419,7 @@ export const beliefs = {
         'The decision: the id of a belief, or the name and content of a new one.',
       ),
     },
-    answer: shaped(({ z, Belief }) => z.object({ question: Belief, decision: Belief.nullable(), event: z.int() })),
+    answer: withShape(({ z, Belief }) => z.object({ question: Belief, decision: Belief.nullable(), event: z.int() })),
     run: async (call, { id, by }) => {
       const decision = by === undefined ? undefined : await decisionOf(call, by)
       return call.memory.resolve(await existing(call, id), decision, call.idempotency)
@@ -429,7 +430,7 @@ export const beliefs = {
     access: 'agents',
     http: 'DELETE /beliefs/:id',
     input: { id: beliefId, ...forgetExtent, expectedVersion: optional(version) },
-    answer: shaped(({ z }) =>
+    answer: withShape(({ z }) =>
       z.object({
         beliefIds: z.array(z.string()),
         turns: z.int().describe('How many messages that state it were forgotten too.'),
@@ -472,7 +473,7 @@ export const beliefs = {
     summary: 'The beliefs and messages that forgetting a belief would remove.',
     http: 'GET /beliefs/:id/forget',
     input: { id: beliefId, ...forgetExtent },
-    answer: shaped(({ z, Belief, Turn }) => z.object({ beliefs: z.array(Belief), turns: z.array(Turn) })),
+    answer: withShape(({ z, Belief, Turn }) => z.object({ beliefs: z.array(Belief), turns: z.array(Turn) })),
     run: ({ memory }, { id, ...extent }) => memory.previewForget(id, extent),
   }),
 }

@@ -56,7 +56,7 @@ type Loose<Value> = Value extends readonly (infer Item)[]
 
 type Needed<Value> = Field<Value, 'needed'>
 
-const described = (help: string | undefined): { readonly help?: string } => (help === undefined ? {} : { help })
+const helpField = (help: string | undefined): { readonly help?: string } => (help === undefined ? {} : { help })
 
 /** A text of at most `max` characters. Without `max`, the operation itself cuts or refuses a long one. */
 export const text = (max?: number, help?: string, min?: number): Needed<string> => ({
@@ -64,7 +64,7 @@ export const text = (max?: number, help?: string, min?: number): Needed<string> 
   presence: 'needed',
   ...(max === undefined ? {} : { max }),
   ...(min === undefined ? {} : { min }),
-  ...described(help),
+  ...helpField(help),
 })
 
 export const choice = <const Value extends string>(
@@ -74,7 +74,7 @@ export const choice = <const Value extends string>(
   kind: 'choice',
   presence: 'needed',
   choices,
-  ...described(help),
+  ...helpField(help),
 })
 
 type Range = { readonly min: number; readonly max?: number }
@@ -83,7 +83,7 @@ export const whole = (range: Range, help?: string): Needed<number> => ({
   kind: 'whole',
   presence: 'needed',
   ...range,
-  ...described(help),
+  ...helpField(help),
 })
 
 /** From 0 to 1. */
@@ -92,10 +92,10 @@ export const share = (help?: string): Needed<number> => ({
   presence: 'needed',
   min: 0,
   max: 1,
-  ...described(help),
+  ...helpField(help),
 })
 
-export const flag = (help?: string): Needed<boolean> => ({ kind: 'flag', presence: 'needed', ...described(help) })
+export const flag = (help?: string): Needed<boolean> => ({ kind: 'flag', presence: 'needed', ...helpField(help) })
 
 export const list = <Value>(
   item: Field<Value>,
@@ -107,20 +107,20 @@ export const list = <Value>(
   item,
   ...(min === undefined ? {} : { min }),
   ...(max === undefined ? {} : { max }),
-  ...described(help),
+  ...helpField(help),
 })
 
 export const object = <const All extends Fields>(fields: All, help?: string): Needed<InputOf<All>> => ({
   kind: 'object',
   presence: 'needed',
   fields,
-  ...described(help),
+  ...helpField(help),
 })
 
 export const optional = <Value>(field: Needed<Value>, help?: string): Field<Value, 'optional'> => ({
   ...field,
   presence: 'optional',
-  ...described(help),
+  ...helpField(help),
 })
 
 /** A field that has this value unless another one is given. */
@@ -128,7 +128,7 @@ export const usually = <Value>(field: Needed<Value>, value: Value, help?: string
   ...field,
   presence: 'default',
   default: value,
-  ...described(help),
+  ...helpField(help),
 })
 
 export const nullable = <Value>(field: Needed<Value>): Needed<Value | null> => ({ ...field, isNullable: true })

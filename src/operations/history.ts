@@ -3,7 +3,7 @@ import { entryOf, eventKinds, type JournalEntry, maxListedBeliefs } from '../bel
 import { changesOf, filteredEvents, type Removal, removalOf } from '../memory/explain/history.ts'
 import { omitUndefined } from '../omit-undefined.ts'
 import { choice, flag, list, maxItems, optional, usually, whole } from './field.ts'
-import { operation, servedBy, shaped } from './operation.ts'
+import { operation, servedBy, withShape } from './operation.ts'
 
 /** How many beliefs of a change are named in a list of changes. */
 const maxNames = 3
@@ -24,7 +24,7 @@ export const history = {
       kind: optional(list(choice(eventKinds), {}, 'Only changes of these kinds.')),
       actor: optional(list(choice(actorKinds), {}, 'Only changes by these authors.')),
     },
-    answer: shaped(({ z, JournalEntry, removals }) =>
+    answer: withShape(({ z, JournalEntry, removals }) =>
       z.object({
         items: z.array(
           z.object({
@@ -67,7 +67,7 @@ export const history = {
     summary: 'What one change did, belief by belief; the first 20.',
     http: 'GET /journal/:number',
     input: { number },
-    answer: shaped(({ z, Belief }) =>
+    answer: withShape(({ z, Belief }) =>
       z.object({
         changes: z.array(
           z.object({
@@ -88,7 +88,7 @@ export const history = {
     summary: 'Take back a change.',
     http: 'POST /journal/:number/undo',
     input: { number },
-    answer: shaped(({ z, Belief, JournalEntry }) =>
+    answer: withShape(({ z, Belief, JournalEntry }) =>
       z.object({
         undone: JournalEntry,
         restored: z.array(Belief).describe('The first 20.'),

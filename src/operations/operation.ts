@@ -80,7 +80,7 @@ export const operation = <
 ) => declared
 
 /** An answer made of the shapes of the domain, which are loaded when it is needed. */
-export const shaped =
+export const withShape =
   <Schema extends z.ZodType>(make: (shapes: typeof import('./shapes.ts')) => Schema): (() => Promise<Schema>) =>
   async () =>
     make(await import('./shapes.ts'))

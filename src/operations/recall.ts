@@ -1,4 +1,5 @@
 import { actorKinds, type Belief } from '../beliefs/belief.ts'
+import { feedbackVerdicts } from '../beliefs/recall-counts.ts'
 import { turnRoles } from '../beliefs/turn.ts'
 import { invalid, MemoryError } from '../errors.ts'
 import type { Captured } from '../eval/pack/capture.ts'
@@ -27,7 +28,7 @@ import {
   version,
   whole,
 } from './field.ts'
-import { type Call, existing, operation, servedBy, shaped } from './operation.ts'
+import { type Call, existing, operation, servedBy, withShape } from './operation.ts'
 import { recallHints } from './recall-hints.ts'
 import type * as shapes from './shapes.ts'
 import type { Shaped } from './shapes.ts'
@@ -191,7 +192,7 @@ export const recall = {
       asOf,
       leftOut: usually(flag('Whether to look for what was left out too, which takes longer.'), true),
     },
-    answer: shaped(({ z, MatchedWords, NamedAnyway, NearMiss, QuoteDecision, RecallContext }) =>
+    answer: withShape(({ z, MatchedWords, NamedAnyway, NearMiss, QuoteDecision, RecallContext }) =>
       z.object({
         context: RecallContext,
         rendered: z.string().describe('The block for a prompt; empty when there is nothing to say.'),
@@ -257,7 +258,7 @@ export const recall = {
       asOf,
       limit: usually(whole({ min: 1, max: 100 }), defaultLimit, 'Of beliefs and of quotes.'),
     },
-    answer: shaped(({ z, QuoteHit, SearchHit }) =>
+    answer: withShape(({ z, QuoteHit, SearchHit }) =>
       z.object({
         beliefs: z.array(SearchHit),
         total: z.int().describe('How many beliefs there are in all.'),
@@ -276,9 +277,28 @@ export const recall = {
     writes: false,
     http: 'POST /recall/why',
     input: { ...asked, beliefId },
-    answer: shaped(({ z, Belief, WhyVerdict }) => z.object({ belief: Belief, verdict: WhyVerdict })),
+    answer: withShape(({ z, Belief, FeedbackCount, WhyVerdict }) =>
+      z.object({ belief: Belief, verdict: WhyVerdict, feedback: FeedbackCount.nullable() }),
+    ),
     run: async (call, { message, beliefId, ...rest }) =>
       call.memory.why(message, await existing(call, beliefId), optionsOf(call, rest)),
+  }),
+  giveFeedback: operation({
+    summary: 'Count that a recalled belief or turn was useful, or was not. Nothing that is recalled depends on it.',
+    http: 'POST /recall/feedback',
+    input: {
+      id: text(200, 'Id of the belief or turn.'),
+      verdict: choice(feedbackVerdicts),
+    },
+    answer: withShape(({ FeedbackItem }) => FeedbackItem),
+    run: ({ memory }, { id, verdict }) => memory.giveFeedback(id, verdict),
+  }),
+  listFeedback: operation({
+    summary: 'Every belief and turn with feedback, the latest first.',
+    http: 'GET /recall/feedback',
+    input: {},
+    answer: withShape(({ z, FeedbackItem }) => z.object({ items: z.array(FeedbackItem) })),
+    run: async ({ memory }) => ({ items: await memory.feedback() }),
   }),
   remedies: operation({
     summary: 'What would make a belief appear for a message, or stay away; each tried out without changing anything.',
@@ -290,10 +310,10 @@ export const recall = {
       wish,
       aliases: optional(list(text(200), { max: 10 }), "Also try these, in somebody's own words."),
     },
-    answer: shaped(({ z, Belief, Remedy }) =>
+    answer: withShape(({ z, Belief, Remedy }) =>
       z.object({
         belief: Belief,
-        isFulfilled: z.boolean().describe('It is like that already.'),
+        isFulfilled: z.boolean().describe('Recall does this already; there is nothing to change.'),
         remedies: z.array(Remedy).describe('Those that achieve the wish first. Harmful ones are withheld.'),
         withheld: z.array(z.object({ summary: z.string(), reason: z.string() })),
       }),
@@ -317,9 +337,9 @@ export const recall = {
       expectedVersion: optional(version),
       capture: usually(flag(), true),
     },
-    answer: shaped(({ z, CapturedCase, Edited }) =>
+    answer: withShape(({ z, CapturedCase, EditResult }) =>
       z.object({
-        edited: Edited,
+        edited: EditResult,
         isFulfilled: z.boolean().describe('Whether recall now does what was wished for.'),
         captured: CapturedCase.nullable(),
         captureProblem: z.string().nullable().describe('Why there is no case, when one was asked for.'),
@@ -350,7 +370,7 @@ export const recall = {
     http: 'POST /recall/capture',
     status: 201,
     input: captureInput,
-    answer: shaped(({ CapturedCase }) => CapturedCase),
+    answer: withShape(({ CapturedCase }) => CapturedCase),
     run: async (call, { scopes = call.view.scopes, ...rest }) => {
       if (rest.expect.length + rest.reject.length === 0 && !rest.asIs && !rest.exactly)
         throw invalid(
@@ -442,13 +462,13 @@ function withinLength<Item>(items: readonly Item[], lengthOf: (item: Item) => nu
   })
 }
 
-const shortened = (belief: Belief): BeliefAnswer => {
+const shortenBelief = (belief: Belief): BeliefAnswer => {
   const answer = answerWith(belief)
   return { ...answer, content: cut(answer.content), why: cut(answer.why) }
 }
 
 const recalledHit = ({ belief, score, matches, through }: RelevantBelief): Hit => ({
-  ...shortened(belief),
+  ...shortenBelief(belief),
   strength: 'exact',
   score,
   matched: matches.map(({ field, form, words }) => ({ field, form, words: distinct(words.map(({ text }) => text)) })),
@@ -459,7 +479,7 @@ const foundHit = ({ belief, strength, score, highlights }: SearchHit): Hit => {
   const matched = [...Map.groupBy(highlights, ({ field }) => field)].map(([field, spans]) => {
     return { field, form: null, words: distinct(spans.map(({ text }) => text)) }
   })
-  return { ...shortened(belief), strength, score, matched, through: null }
+  return { ...shortenBelief(belief), strength, score, matched, through: null }
 }
 
 const distinct = <Value>(values: readonly Value[]): Value[] => [...new Set(values)]

@@ -1,6 +1,6 @@
 import type { Belief } from '../beliefs/belief.ts'
 import { everydayReason, refusalText } from '../memory/change/aliases.ts'
-import type { Remembered } from '../memory/change/remember.ts'
+import type { RememberResult } from '../memory/change/remember.ts'
 import { secretTold } from '../memory/learn/secrets.ts'
 
 /** What the author of a statement should know, or may do next. */
@@ -11,7 +11,7 @@ export type RememberHint = {
 
 /** `given`: the name and the aliases that the author gave. */
 export function rememberHints(
-  { outcome, belief, otherValues, refusedAliases }: Remembered,
+  { outcome, belief, otherValues, refusedAliases }: RememberResult,
   given: { readonly name?: string | undefined; readonly aliases?: readonly string[] },
 ): readonly RememberHint[] {
   const stored = (given.aliases ?? []).filter((alias) => belief.aliases.includes(alias))

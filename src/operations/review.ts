@@ -1,6 +1,6 @@
 import type { Belief } from '../beliefs/belief.ts'
 import { beliefId, maxItems, optional, paging, text, whole } from './field.ts'
-import { existing, operation, shaped } from './operation.ts'
+import { existing, operation, withShape } from './operation.ts'
 import { tool } from './tool.ts'
 import { notice } from './tool-answers.ts'
 import { isInView } from './view.ts'
@@ -13,7 +13,7 @@ export const review = {
     summary: 'Everything that waits for a person, what was said last first, beside what holds now.',
     http: 'GET /review',
     input: paging(50),
-    answer: shaped(({ z, listOf, Belief, Proposal, Turn }) =>
+    answer: withShape(({ z, listOf, Belief, Proposal, Turn }) =>
       listOf(
         Proposal.omit({ proposal: true }).extend({
           kind: z.enum(['statement', 'correction', 'removal']),
@@ -31,7 +31,7 @@ export const review = {
       'What waits for a person to decide, newest first: proposals, and candidates found in conversations or MEMORY.md. A proposal with `resolvedAt` would retire its target.',
     http: 'GET /proposals',
     input: {},
-    answer: shaped(({ z, listOf, Belief, Proposal }) =>
+    answer: withShape(({ z, listOf, Belief, Proposal }) =>
       listOf(Proposal).extend({
         candidates: listOf(z.object({ belief: Belief, reason: z.string().describe('Why it waits.') })),
       }),
@@ -100,7 +100,7 @@ export const review = {
       id: beliefId,
       over: optional(text(200, 'Id of what holds now, where that is not what the proposal was made for.')),
     },
-    answer: shaped(({ Changed }) => Changed),
+    answer: withShape(({ Changed }) => Changed),
     run: async (call, { id, ...over }) =>
       call.memory.accept(await existing(call, id), { ...over, ...call.idempotency }),
   }),
@@ -108,7 +108,7 @@ export const review = {
     summary: 'Set a proposal or a candidate aside; undo brings it back.',
     http: 'POST /proposals/:id/reject',
     input: { id: beliefId },
-    answer: shaped(({ z }) => z.object({ beliefId: z.string(), event: z.int() })),
+    answer: withShape(({ z }) => z.object({ beliefId: z.string(), event: z.int() })),
     run: async (call, { id }) => call.memory.reject(await existing(call, id), call.idempotency),
   }),
 }

@@ -31,17 +31,17 @@ function plainSchema(field: Field, form: Form): z.ZodType {
   const { min, max } = field
   switch (field.kind) {
     case 'text':
-      return limited(field.isNotBlank === true ? notBlank : z.string(), min, max)
+      return withLimits(field.isNotBlank === true ? notBlank : z.string(), min, max)
     case 'number':
-      return limited(z.number(), min, max)
+      return withLimits(z.number(), min, max)
     case 'whole':
-      return form === 'json' ? limited(z.int(), min, max) : digits.pipe(limited(z.int(), min, max))
+      return form === 'json' ? withLimits(z.int(), min, max) : digits.pipe(withLimits(z.int(), min, max))
     case 'flag':
       return form === 'json' ? z.boolean() : trueOrFalse
     case 'choice':
       return field.choices?.length === 1 ? z.literal(field.choices[0] ?? '') : z.enum(field.choices ?? [])
     case 'list':
-      return limited(z.array(fieldSchema(field.item ?? text, form)), min, max)
+      return withLimits(z.array(fieldSchema(field.item ?? text, form)), min, max)
     case 'object':
       return objectSchema(field.fields ?? {}, form)
   }
@@ -52,7 +52,7 @@ const text: Field = { kind: 'text', presence: 'needed' }
 
 type Limited<Schema> = { min(value: number): Schema; max(value: number): Schema }
 
-function limited<Schema extends Limited<Schema>>(schema: Schema, min: number | undefined, max: number | undefined) {
+function withLimits<Schema extends Limited<Schema>>(schema: Schema, min: number | undefined, max: number | undefined) {
   const least = min === undefined ? schema : schema.min(min)
   return max === undefined ? least : least.max(max)
 }

@@ -1,8 +1,9 @@
 import { visibleScopes } from '../beliefs/scope.ts'
+import { invalid } from '../errors.ts'
 import { findBeliefs, listBeliefs } from '../memory/list.ts'
 import { asOf } from '../memory/recall/as-of.ts'
 import { optional, paging, text } from './field.ts'
-import { type Call, operation, servedBy, shaped } from './operation.ts'
+import { type Call, operation, servedBy, withShape } from './operation.ts'
 import {
   cachedFor,
   cachedForMs,
@@ -41,20 +42,38 @@ export const system = {
     access: 'anybody',
     http: 'POST /login',
     input: { token: text(200) },
-    answer: shaped(({ Done }) => Done),
+    answer: withShape(({ Done }) => Done),
   }),
   logout: operation({
     summary: 'End the session of the cookie.',
     http: 'POST /logout',
     input: {},
-    answer: shaped(({ Done }) => Done),
+    answer: withShape(({ Done }) => Done),
+  }),
+  sync: operation({
+    summary: 'Answer a message of another device of the person, as `credence sync` sends it.',
+    http: 'POST /sync',
+    input: { message: text(undefined, 'JSON, compressed with gzip, in base64.') },
+    answer: withShape(({ z }) => z.object({ reply: z.string().describe('JSON, compressed with gzip, in base64.') })),
+    run: async (call, { message }) => {
+      const { ports, view } = servedBy(call)
+      if (ports.sync === undefined || ports.syncDevice === undefined)
+        throw invalid('A memory on PostgreSQL is not synced.', 'Use the same `--store` on every machine.')
+      const { answerPacked } = await import('../memory/sync/messages.ts')
+      const context = {
+        ports: { ...ports, sync: ports.sync },
+        user: view.user,
+        file: await ports.syncDevice(view.user),
+      }
+      return { reply: await answerPacked(context, message) }
+    },
   }),
   health: operation({
     summary: 'Which memory this is, and how much is in it.',
     access: 'agents',
     http: 'GET /health',
     input: {},
-    answer: shaped(({ z, Counts, Mirror }) =>
+    answer: withShape(({ z, Counts, Mirror }) =>
       z.object({
         version: z.string(),
         dir: z.string(),
@@ -153,7 +172,7 @@ export const system = {
     access: 'installation',
     http: 'GET /doctor',
     input: {},
-    answer: shaped(({ z, Finding }) =>
+    answer: withShape(({ z, Finding }) =>
       z.object({ ok: z.boolean(), checkedAt: z.string(), findings: z.array(Finding) }),
     ),
     run: async (call) => {
@@ -170,7 +189,7 @@ export const system = {
     access: 'installation',
     http: 'GET /doctor/progress',
     input: {},
-    answer: shaped(({ z }) =>
+    answer: withShape(({ z }) =>
       z.object({ progress: z.object({ label: z.string(), done: z.int(), total: z.int() }).nullable() }),
     ),
     run: async (call) => ({ progress: installationOf(call).background.checking() }),
@@ -180,14 +199,14 @@ export const system = {
     access: 'installation',
     http: 'GET /hosts',
     input: {},
-    answer: shaped(({ z, Host }) => z.object({ items: z.array(Host) })),
+    answer: withShape(({ z, Host }) => z.object({ items: z.array(Host) })),
     run: async (call) => ({ items: await installationOf(call).hosts() }),
   }),
   growth: operation({
     summary: 'How the memory grew and was used, day by day: numbers only.',
     http: 'GET /growth',
     input: {},
-    answer: shaped(({ z, ActorKind }) =>
+    answer: withShape(({ z, ActorKind }) =>
       z.object({
         beliefs: z
           .array(
@@ -221,7 +240,7 @@ export const system = {
       query: optional(text(2_000)),
       ...paging(50),
     },
-    answer: shaped(({ listOf, Belief }) => listOf(Belief)),
+    answer: withShape(({ listOf, Belief }) => listOf(Belief)),
     run: async (call, { asOf: time, query, ...page }) => {
       const served = servedBy(call)
       const { user } = served.view
@@ -240,7 +259,7 @@ export const system = {
     http: 'GET /events',
     isStream: true,
     input: {},
-    answer: shaped(({ z }) =>
+    answer: withShape(({ z }) =>
       z.object({
         journalHead: z.int(),
         evalsStamp: z.string().describe('Changes when a run, a pack or a baseline does.'),
@@ -252,7 +271,7 @@ export const system = {
     access: 'installation',
     http: 'GET /mirror',
     input: {},
-    answer: shaped(({ Mirror }) => Mirror),
+    answer: withShape(({ Mirror }) => Mirror),
     run: (call) => installationOf(call).mirror.status(),
   }),
   syncMirror: operation({
@@ -260,7 +279,7 @@ export const system = {
     access: 'installation',
     http: 'POST /mirror/sync',
     input: {},
-    answer: shaped(({ Mirror }) => Mirror),
+    answer: withShape(({ Mirror }) => Mirror),
     run: (call) => installationOf(call).mirror.sync(),
   }),
 }

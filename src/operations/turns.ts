@@ -20,7 +20,7 @@ import {
   usually,
   whole,
 } from './field.ts'
-import { operation, servedBy, shaped } from './operation.ts'
+import { operation, servedBy, withShape } from './operation.ts'
 import { heardTurn, said } from './shared-fields.ts'
 
 const maxTurns = 1_000
@@ -51,7 +51,7 @@ export const turns = {
         'What becomes of statements in the words of the person: beliefs (default), candidates, or nothing.',
       ),
     },
-    answer: shaped(({ z, Changed, learnOutcomes }) =>
+    answer: withShape(({ z, Changed, learnOutcomes }) =>
       z.object({
         kept: z.int(),
         known: z.int().describe('Turns that were kept before.'),
@@ -109,7 +109,7 @@ export const turns = {
     summary: 'Turns, newest first; with a session those of it, oldest first.',
     http: 'GET /turns',
     input: { session: said.session, ...filters, ...paging(50) },
-    answer: shaped(({ listOf, Turn }) => listOf(Turn)),
+    answer: withShape(({ listOf, Turn }) => listOf(Turn)),
     run: ({ memory }, input) => memory.turns(filterOf(input)),
   }),
   getTurn: operation({
@@ -119,7 +119,7 @@ export const turns = {
       id: turnId,
       around: usually(whole({ min: 0, max: 50 }), 0, 'How many turns before it and after it to show.'),
     },
-    answer: shaped(({ z, Turn }) => z.object({ turn: Turn, before: z.array(Turn), after: z.array(Turn) })),
+    answer: withShape(({ z, Turn }) => z.object({ turn: Turn, before: z.array(Turn), after: z.array(Turn) })),
     run: async ({ memory }, { id, around }) => {
       const turn = await turnById(memory, id)
       const { session, index } = turn
@@ -135,7 +135,7 @@ export const turns = {
     writes: false,
     http: 'POST /turns/:id/why',
     input: { id: turnId, message, scopes: optional(scopes('Default those of the server.')) },
-    answer: shaped(({ WhyTurn }) => WhyTurn),
+    answer: withShape(({ WhyTurn }) => WhyTurn),
     run: async ({ memory, view }, { id, message, scopes = view.scopes }) =>
       memory.whyTurn(message, (await turnById(memory, id)).id, { scopes }),
   }),
@@ -153,7 +153,7 @@ export const turns = {
       ),
       dryRun: optional(flag('true: only say what would be forgotten.')),
     },
-    answer: shaped(({ z, Belief, Turn }) =>
+    answer: withShape(({ z, Belief, Turn }) =>
       z.object({
         turns: z.int(),
         beliefs: z.int().describe('Beliefs that are forgotten with them.'),
@@ -172,14 +172,14 @@ export const turns = {
     summary: 'Conversations, the one last spoken in first.',
     http: 'GET /conversations',
     input: { ...filters, ...paging(50) },
-    answer: shaped(({ listOf, Conversation }) => listOf(Conversation)),
+    answer: withShape(({ listOf, Conversation }) => listOf(Conversation)),
     run: ({ memory }, input) => memory.conversations(filterOf(input)),
   }),
   getConversation: operation({
     summary: 'The turns of one conversation, oldest first.',
     http: 'GET /conversations/:session',
     input: { session: text(200), ...paging(100) },
-    answer: shaped(({ z, listOf, Turn }) =>
+    answer: withShape(({ z, listOf, Turn }) =>
       listOf(Turn).extend({
         learned: z
           .record(z.string(), z.array(z.object({ id: z.string(), name: z.string(), candidate: z.boolean() })))

@@ -259,7 +259,7 @@ function answerCopy(headers: IncomingHttpHeaders) {
     },
     answer: (dialect: Dialect): ModelAnswer => {
       const encoding = (headers['content-encoding'] ?? 'identity').trim().toLowerCase()
-      const text = chunks.length === 0 ? null : decoded(Buffer.concat(chunks), encoding)
+      const text = chunks.length === 0 ? null : decodeBody(Buffer.concat(chunks), encoding)
       if (text === null) return nothing
       const isStream = (headers['content-type'] ?? '').includes('text/event-stream')
       return dialect.answerIn(isStream ? eventsIn(text) : documentIn(text), isStream)
@@ -283,7 +283,7 @@ const decoders: ReadonlyMap<string, (bytes: Buffer) => Buffer | undefined> = new
 ])
 
 /** Null for an encoding that is not known, or bytes that are not of that encoding: the client has them all the same. */
-function decoded(bytes: Buffer, encoding: string): string | null {
+function decodeBody(bytes: Buffer, encoding: string): string | null {
   try {
     return decoders.get(encoding)?.(bytes)?.toString('utf8') ?? null
   } catch {

@@ -1,4 +1,4 @@
-import { memoized } from './memoize.ts'
+import { memoize } from './memoize.ts'
 
 /**
  * How an token is attached to the one before it.
@@ -128,7 +128,7 @@ const letterFolds: Readonly<Record<string, string>> = {
   '⁄': '/',
 }
 
-const normalised = memoized(normaliseWord)
+const normalised = memoize(normaliseWord)
 
 function normaliseWord(raw: string): string {
   const word = raw

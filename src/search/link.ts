@@ -11,7 +11,7 @@ import {
   type Words,
 } from './candidate-spans.ts'
 import type { FormIndex, Posting } from './form-index.ts'
-import { partsOf, Slices } from './slices.ts'
+import { partsOf, TimeSlices } from './slices.ts'
 import { isForgivable, isPlausibleTypo } from './typo.ts'
 
 /** A whole surface form of a belief in the message. Positions are of tokens, both inclusive. */
@@ -38,7 +38,7 @@ export type Linked = {
 
 /** Finds every current belief in view that has a whole surface form in the message. */
 export async function linkMessage(message: string, view: Viewpoint, index: FormIndex): Promise<Linked> {
-  const slices = new Slices()
+  const slices = new TimeSlices()
   const tokens = analyse(message)
   if (tokens.length === 0) return { tokens, links: [], population: 0, spans: [] }
   const words = tokenWordsOf(tokens)
@@ -70,17 +70,17 @@ async function addAlone(
   alone: CandidateSpan[],
   tokens: readonly Token[],
   spans: Iterable<CandidateSpan>,
-  slices: Slices,
+  slices: TimeSlices,
 ): Promise<void> {
   for (const span of spans) {
     if (standsAlone(tokens, span)) alone.push(span)
-    if (slices.areOver) await slices.pause()
+    if (slices.isOver) await slices.pause()
   }
 }
 
 /** Looks up many values, some at a time. */
 async function inParts<Found>(
-  slices: Slices,
+  slices: TimeSlices,
   values: readonly string[],
   lookUp: (part: readonly string[]) => Promise<ReadonlyMap<string, Found>>,
 ): Promise<ReadonlyMap<string, Found>> {
@@ -89,7 +89,7 @@ async function inParts<Found>(
   const found = new Map<string, Found>()
   for (const part of partsOf(values, maxAtOnce)) {
     for (const [value, one] of await lookUp(part)) found.set(value, one)
-    if (slices.areOver) await slices.pause()
+    if (slices.isOver) await slices.pause()
   }
   return found
 }
@@ -109,7 +109,7 @@ async function linksOf(
   words: Words,
   exact: FoundSpans,
   typos: FoundSpans,
-  slices: Slices,
+  slices: TimeSlices,
 ): Promise<readonly Link[]> {
   const links: Links = new Map()
   await addMentions(links, tokens, exact, null, slices)
@@ -183,20 +183,20 @@ async function addMentions(
   tokens: readonly Token[],
   { spans, postings }: FoundSpans,
   mayMean: MayMean,
-  slices: Slices,
+  slices: TimeSlices,
 ): Promise<void> {
   const shared: SharedMentions = new Map()
   const runs = new Map<string, FoundSpan[]>()
   for (const span of spans) {
     addToRuns(runs, tokens, span, postings)
-    if (slices.areOver) await slices.pause()
+    if (slices.isOver) await slices.pause()
   }
   for (const run of runs.values()) {
     const [only, ...others] = run
     const isShared = only && others.length === 0 && mayMean === null && postings.get(only.span.key) === only.postings
     if (isShared) addShared(links, only, shared)
     else addRun(links, run, mayMean)
-    if (slices.areOver) await slices.pause()
+    if (slices.isOver) await slices.pause()
   }
 }
 

@@ -1,11 +1,11 @@
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { expect, it } from 'vitest'
-import { memoized } from './memoize.ts'
+import { memoize } from './memoize.ts'
 
 it('computes a word once', () => {
   const computed: string[] = []
-  const lengthOf = memoized((word) => computed.push(word) && word.length)
+  const lengthOf = memoize((word) => computed.push(word) && word.length)
 
   expect([
     lengthOf('kayak'),
@@ -23,7 +23,7 @@ it('does not keep the texts that its words are parts of', () => {
     collectGarbage()
     return process.memoryUsage().heapUsed
   }
-  const same = memoized((word) => word)
+  const same = memoize((word) => word)
   const before = heap()
 
   for (let number = 0; number < 200; number += 1)

@@ -1,5 +1,5 @@
 /** Remembers the results of a function of one word. Texts share most of their words, and dictionary look-ups are slow. */
-export function memoized<Result>(compute: (word: string) => Result, most = 20_000): (word: string) => Result {
+export function memoize<Result>(compute: (word: string) => Result, most = 20_000): (word: string) => Result {
   const results = new Map<string, Result>()
   return (word) => {
     const known = results.get(word)

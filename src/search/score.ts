@@ -1,7 +1,7 @@
 import { inverseDocFreq, mentionGain } from './bm25.ts'
 import { type Explanation, leaf, product, sum } from './explanation.ts'
 import type { Link, Mention } from './link.ts'
-import { Slices } from './slices.ts'
+import { TimeSlices } from './slices.ts'
 import { editFactor } from './typo.ts'
 
 /** A belief called by its name is more surely meant than one called by an alias. */
@@ -38,7 +38,7 @@ export function scoreLink(link: Link, population: number): Score {
 
 /** The score of each link. Beliefs with the same mentions share theirs; they are next to each other. */
 export async function scoreLinks(links: readonly Link[], population: number): Promise<readonly Score[]> {
-  const slices = new Slices()
+  const slices = new TimeSlices()
   const scores: Score[] = []
   let before: readonly Mention[] = []
   for (const [at, link] of links.entries()) {
@@ -48,7 +48,7 @@ export async function scoreLinks(links: readonly Link[], population: number): Pr
       (mentions.length === before.length && mentions.every((mention, nth) => mention === before[nth]))
     scores.push(isSame ? (scores[at - 1] as Score) : scoreLink(link, population))
     before = mentions
-    if (slices.areOver) await slices.pause()
+    if (slices.isOver) await slices.pause()
   }
   return scores
 }

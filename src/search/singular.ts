@@ -1,4 +1,4 @@
-import { memoized } from './memoize.ts'
+import { memoize } from './memoize.ts'
 import { isOrdinaryWord } from './ordinary-words.ts'
 
 // Words whose rest is a word too, but another one ("news" are not several "new"), and names that end like a plural.
@@ -35,7 +35,7 @@ const minPartLength = 4
 export const singular = (word: string): string =>
   word.endsWith('s') ? singularOfS(word) : (irregular.get(word) ?? word)
 
-const singularOfS = memoized((word: string): string => {
+const singularOfS = memoize((word: string): string => {
   const regular = regularSingular(word)
   return irregular.get(regular) ?? regular
 })

@@ -4,7 +4,7 @@ import { nextTurn } from '../next-turn.ts'
 const sliceMs = 4
 
 /** Work in slices: its loops call `if (slices.areOver) await slices.pause()` between steps of well under a millisecond. */
-export class Slices {
+export class TimeSlices {
   readonly #ms: number
   #until = 0
 
@@ -13,7 +13,7 @@ export class Slices {
   }
 
   /** Whether it is time to let other work have its turn. The first slice begins when this is first asked. */
-  get areOver(): boolean {
+  get isOver(): boolean {
     const now = performance.now()
     if (this.#until === 0) this.#until = now + this.#ms
     return now >= this.#until

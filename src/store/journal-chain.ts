@@ -50,7 +50,8 @@ export function sealTurns(turns: readonly NewTurn[], random: (bytes: number) => 
   })
 }
 
-export const forgotten = (ids: readonly string[]): readonly SealedTurn[] => ids.map((id) => ({ id, hash: null }))
+export const sealedAsForgotten = (ids: readonly string[]): readonly SealedTurn[] =>
+  ids.map((id) => ({ id, hash: null }))
 
 function drawSalts(count: number, random: (bytes: number) => Uint8Array): (index: number) => Uint8Array {
   const salts = random(saltBytes * count)

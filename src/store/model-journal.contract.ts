@@ -11,13 +11,13 @@ import {
 import type { CheckedChange } from './checked-commit.ts'
 import {
   beforeFirst,
-  forgotten,
   hashChanges,
   hashEvent,
   requireSameRequest,
   type SealedChange,
   type SealedKey,
   sealChanges,
+  sealedAsForgotten,
   sealKey,
   sealTurns,
   toHex,
@@ -93,7 +93,7 @@ export class ModelJournal {
     const sealed: readonly JournalChange[] = sealChanges(changes, this.#random).map(
       ({ salt: _salt, body: _body, ...change }, index) => ({ ...change, belief: changes[index]?.after ?? null }),
     )
-    const sealedTurns = [...sealTurns(turns, this.#random), ...forgotten(forgottenTurns)]
+    const sealedTurns = [...sealTurns(turns, this.#random), ...sealedAsForgotten(forgottenTurns)]
     const key = sealKey(commit.key, this.#random)
     const fields = { number: this.#records.length + 1, user, kind, actor, origin, at, key, undoes }
     const hash = hashEvent(fields, hashChanges(sealed, sealedTurns), this.#records.at(-1)?.hash ?? beforeFirst)

@@ -84,7 +84,9 @@ function outcomeOf(grade: TaskGrade, evidence: Evidence, passAt: number): CaseOu
   const reasons = [
     ...(reason === null ? [] : [`${state}: ${reason}`]),
     ...failed.map(({ session, id, expected, found }) => `${session}, ${id}: expected ${expected}; found ${found}`),
-    ...criteria.filter((one) => one.score < 1).map(({ part, name, score: own }) => `${part}, ${name}: ${rounded(own)}`),
+    ...criteria
+      .filter((one) => one.score < 1)
+      .map(({ part, name, score: own }) => `${part}, ${name}: ${roundText(own)}`),
   ]
   const items = [
     ...checks.map(({ session, id, passed }) => ({ id, tier: session, score: passed ? 1 : 0 })),
@@ -121,7 +123,7 @@ function outcomeOf(grade: TaskGrade, evidence: Evidence, passAt: number): CaseOu
 
 export const durationOf = ({ startedAt, endedAt }: Evidence): number =>
   Math.max(0, Date.parse(endedAt) - Date.parse(startedAt))
-const rounded = (value: number): string => String(Math.round(value * 1000) / 1000)
+const roundText = (value: number): string => String(Math.round(value * 1000) / 1000)
 
 /** Evidence of one task in one repeat: made by an agent, or read from an earlier run. */
 export type Obtained = {

@@ -1,7 +1,7 @@
 import type { Belief } from '../../src/beliefs/belief.ts'
 import type { BeliefDraft } from '../../src/memory/change/draft.ts'
-import { type Edited, type EditRequest, type Edits, editBelief } from '../../src/memory/change/edit.ts'
-import { type Remembered, remember } from '../../src/memory/change/remember.ts'
+import { type EditRequest, type EditResult, type Edits, editBelief } from '../../src/memory/change/edit.ts'
+import { type RememberResult, remember } from '../../src/memory/change/remember.ts'
 import type { ChangeRequest } from '../../src/memory/change/transaction.ts'
 import type { BeliefReference } from '../../src/memory/find-belief.ts'
 import type { Author, Ports } from '../../src/memory/ports.ts'
@@ -17,7 +17,7 @@ export const tell = (
   name: string,
   content: string,
   { author = person, key, ...draft }: Partial<BeliefDraft> & { author?: Author; key?: string } = {},
-): Promise<Remembered> =>
+): Promise<RememberResult> =>
   remember(ports, {
     user: 'ann',
     author,
@@ -49,7 +49,7 @@ export const lasting = ({ version: _version, updatedAt: _updatedAt, ...rest }: B
 
 const editing =
   <Request extends EditRequest>(editsOf: (request: Request) => Edits) =>
-  (memory: Ports, request: Request): Promise<Edited> =>
+  (memory: Ports, request: Request): Promise<EditResult> =>
     editBelief(memory, { ...request, edits: editsOf(request) })
 
 export const pin = editing(() => ({ pinned: true }))

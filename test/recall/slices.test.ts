@@ -1,15 +1,15 @@
 import { setImmediate as turnOfLoop } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
-import { partsOf, Slices } from '../../src/search/slices.ts'
+import { partsOf, TimeSlices } from '../../src/search/slices.ts'
 
 describe('work in slices', () => {
   it('gives each turn of the event loop one slice, however much work there is', async () => {
     const done: string[] = []
     const work = async (name: string): Promise<void> => {
-      const slices = new Slices(0)
+      const slices = new TimeSlices(0)
       for (let step = 0; step < 3; step += 1) {
         done.push(name)
-        if (slices.areOver) await slices.pause()
+        if (slices.isOver) await slices.pause()
       }
     }
     let isOver = false

@@ -1,4 +1,4 @@
-import { masked } from '../../src/memory/learn/secrets.ts'
+import { maskSecrets } from '../../src/memory/learn/secrets.ts'
 
 /** A kind of credential, made of random characters in the publicly known format of its provider. */
 export type Kind = {
@@ -53,7 +53,7 @@ export function missedKinds(kinds: readonly Kind[], shape: Shape): readonly stri
         const { text, written } = shape(kind, kind.make(randomOf(1_000 * place + sample)), sample)
         const part = kind.part?.exec(written.normalize('NFKC'))?.[0] ?? written
         const start = text.indexOf(written) + Math.max(0, written.normalize('NFKC').indexOf(part))
-        return !/^[\u2588\s]+$/u.test(masked(text).slice(start, start + part.length))
+        return !/^[\u2588\s]+$/u.test(maskSecrets(text).slice(start, start + part.length))
       }),
     )
     .map(({ label }) => label)

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { afterEach, describe, expect, it } from 'vitest'
-import { figure, milliseconds, percent, signed } from '../../web/src/format/numbers.ts'
+import { figure, milliseconds, percent, signedFigure } from '../../web/src/format/numbers.ts'
 import { cutAtRanges, wordParts } from '../../web/src/format/text.ts'
 import {
   ago,
@@ -98,8 +98,8 @@ describe('figures', () => {
     expect(figure(0.00001)).toBe('~0')
     expect(figure(1.5)).toBe('1.5')
     expect(figure(Number.NaN)).toBe('–')
-    expect(signed(-0.25)).toBe('−0.25')
-    expect(signed(3)).toBe('+3')
+    expect(signedFigure(-0.25)).toBe('−0.25')
+    expect(signedFigure(3)).toBe('+3')
     expect(milliseconds(0.1234)).toBe('0.12 ms')
     expect(milliseconds(2500)).toBe('2.5 s')
     expect(milliseconds(50)).toBe('50 ms')

@@ -1,5 +1,5 @@
 import { type CommandEntry, type CommandGroup, commands, commandTable } from '../command-table.ts'
-import { columns, indented, type Style } from '../text/output.ts'
+import { columns, indentText, type Style } from '../text/output.ts'
 import { everywhere } from './arguments.ts'
 import {
   type Argument,
@@ -45,12 +45,12 @@ export function commandHelp({ name, summary }: CommandEntry, command: Command, s
   const args = Object.entries(command.args).map(([arg, { help }]) => [arg, help])
   const options = optionsOf(command).map(({ usage, help }) => [usage, help])
   const examples = Object.entries(command.examples).map(
-    ([line, effect]) => `  $ ${line}\n${style.dim(indented(effect, 4, width))}`,
+    ([line, effect]) => `  $ ${line}\n${style.dim(indentText(effect, 4, width))}`,
   )
   return [
     usageOf(name, command),
     '',
-    indented(command.description === undefined ? summary : `${summary} ${command.description}`, 0, width),
+    indentText(command.description === undefined ? summary : `${summary} ${command.description}`, 0, width),
     '',
     ...(args.length === 0 ? [] : [style.bold('Arguments'), columns(args, { width }), '']),
     style.bold('Options'),
@@ -59,7 +59,7 @@ export function commandHelp({ name, summary }: CommandEntry, command: Command, s
     style.bold('Examples'),
     ...examples,
     '',
-    indented(exitCodesOf(command), 0, width),
+    indentText(exitCodesOf(command), 0, width),
     '',
   ].join('\n')
 }

@@ -125,7 +125,7 @@ export const hosts: Readonly<Record<ConnectHost, Host>> = {
       const { env, home } = request.machine
       const at = settingsPathOf(request, '.codex', env.CODEX_HOME || join(home, '.codex'))
       const path = join(at, 'config.toml')
-      const { command, args } = started(request, launch, mcpOf('codex'))
+      const { command, args } = launchWith(request, launch, mcpOf('codex'))
       const entry = { path: ['mcp_servers', 'credence'], table: { command, args: [...args] }, isOurs: startsServer }
       return [
         { path, add: (text) => withTable(text, entry, path), remove: (text) => withoutTable(text, entry, path) },
@@ -162,7 +162,7 @@ export const hosts: Readonly<Record<ConnectHost, Host>> = {
         join(machine.env.XDG_CONFIG_HOME || join(machine.home, '.config'), 'opencode'),
       )
       const path = ['opencode.jsonc', 'opencode.json'].map((name) => join(at, name)).find((file) => existsSync(file))
-      const { command, args } = started(request, launch, mcpOf('opencode'))
+      const { command, args } = launchWith(request, launch, mcpOf('opencode'))
       const plugin = integration('opencode', machine)
       return [
         jsonFile(path ?? join(at, 'opencode.json'), 'jsonc', [
@@ -300,7 +300,7 @@ const optionsOf = ({ dir, scopes = [] }: ConnectRequest): readonly string[] => [
   ...scopes.flatMap((scope) => ['--scope', scope]),
 ]
 
-const started = (request: ConnectRequest, { command, args }: Launch, words: readonly string[]): Launch => ({
+const launchWith = (request: ConnectRequest, { command, args }: Launch, words: readonly string[]): Launch => ({
   command,
   args: [...args, ...words, ...optionsOf(request)],
 })
@@ -317,7 +317,7 @@ const server = (
 ): JsonEntry => ({
   kind: 'value',
   path,
-  value: { ...more, ...started(request, launch, mcpOf(host)) },
+  value: { ...more, ...launchWith(request, launch, mcpOf(host)) },
   isOurs: startsServer,
 })
 

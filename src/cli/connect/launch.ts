@@ -45,9 +45,9 @@ export const isTemporary = ({ program }: Machine): boolean => /[\\/]_npx[\\/]/.t
 
 /** The same as one line for a shell. */
 export const shellLine = ({ command, args }: Launch, more: readonly string[], platform: NodeJS.Platform): string =>
-  [command, ...args, ...more].map((word) => quoted(word, platform)).join(' ')
+  [command, ...args, ...more].map((word) => quoteWord(word, platform)).join(' ')
 
-function quoted(word: string, platform: NodeJS.Platform): string {
+function quoteWord(word: string, platform: NodeJS.Platform): string {
   if (/^[\w@%+=:,./\\-]+$/.test(word) && !(platform !== 'win32' && word.includes('\\'))) return word
   return platform === 'win32' ? `"${word.replaceAll('"', '""')}"` : `'${word.replaceAll("'", "'\\''")}'`
 }

@@ -12,7 +12,7 @@ type TomlEntry = {
 export function withTable(text: string | null, entry: TomlEntry, file: string): string {
   const { path, table, isOurs } = entry
   const given = text ?? ''
-  const found = tableAt(parsed(given, file), path)
+  const found = tableAt(parseTomlFile(given, file), path)
   if (found !== undefined && stringify(found) === stringify(table)) return given
   if (found !== undefined && !isOurs(found))
     throw conflict(
@@ -46,22 +46,22 @@ function hasTable(text: string, path: readonly string[]): boolean {
  * text between or after them stays.
  */
 export function withoutTable(text: string, { path, isOurs }: TomlEntry, file: string): string {
-  const value = parsed(text, file)
+  const value = parseTomlFile(text, file)
   const found = tableAt(value, path)
   if (found === undefined || !isOurs(found)) return text
   let edited = text
   for (const { start, end } of sectionsOf(text)
     .filter((one) => isWithin(one.path, path))
     .reverse())
-    edited = joined(edited.slice(0, start), edited.slice(end))
+    edited = joinAround(edited.slice(0, start), edited.slice(end))
   const wanted = without(value, path)
-  const left = stringify(parsed(edited, file))
-  if (left === stringify(wanted) || left === stringify(pruned(wanted, path))) return edited
+  const left = stringify(parseTomlFile(edited, file))
+  if (left === stringify(wanted) || left === stringify(pruneEmpty(wanted, path))) return edited
   throw conflict(`${file} holds [${path.join('.')}] in a form that Credence does not edit.`, 'Remove it by hand.')
 }
 
 /** Without the blank line before the table. */
-function joined(before: string, after: string): string {
+function joinAround(before: string, after: string): string {
   if (before === '') return after.replace(/^(?:\r?\n)+/, '')
   return before.replace(/(\r?\n)\r?\n$/, '$1') + after
 }
@@ -136,7 +136,7 @@ function without(value: TomlTable, [key = '', ...rest]: readonly string[]): Toml
 }
 
 /** The same without a parent that only our table had made. */
-function pruned(value: TomlTable, path: readonly string[]): TomlTable {
+function pruneEmpty(value: TomlTable, path: readonly string[]): TomlTable {
   const parent = path.slice(0, -1)
   const left = tableAt(value, parent)
   return left !== undefined && Object.keys(left as object).length === 0 ? without(value, parent) : value
@@ -145,7 +145,7 @@ function pruned(value: TomlTable, path: readonly string[]): TomlTable {
 /** Integers of 64 bits are valid. */
 const whole = { integersAsBigInt: 'asNeeded' } as const
 
-function parsed(text: string, file: string): TomlTable {
+function parseTomlFile(text: string, file: string): TomlTable {
   try {
     return parse(text, whole)
   } catch (cause) {

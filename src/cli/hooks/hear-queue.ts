@@ -32,7 +32,7 @@ export async function hearQueue(session: Session, dir: string): Promise<HeardQue
     if (release === null) return { ...sum, outcome: 'in use' }
     try {
       const heard = await new Listener(session, dir).hearAll()
-      sum = added(sum, heard)
+      sum = addCounts(sum, heard)
     } finally {
       release()
     }
@@ -41,7 +41,7 @@ export async function hearQueue(session: Session, dir: string): Promise<HeardQue
   return sum
 }
 
-const added = (a: HeardQueue, b: HeardQueue): HeardQueue => ({
+const addCounts = (a: HeardQueue, b: HeardQueue): HeardQueue => ({
   kept: a.kept + b.kept,
   learned: a.learned + b.learned,
   refused: a.refused + b.refused,
@@ -84,7 +84,7 @@ class Listener {
       if (turn === 'gone') continue
       try {
         if (turn === null) throw new TypeError('The message cannot be read.')
-        sum = added(sum, await this.#hear(turn))
+        sum = addCounts(sum, await this.#hear(turn))
         dequeue(this.#dir, name)
       } catch (error) {
         if (isBusy(error)) return { ...sum, outcome: 'store unavailable' }

@@ -81,7 +81,7 @@ export async function runHook({ host, event, options }: HookRun, session: Sessio
     const context = memory === null ? null : await recallFor(memory, event, payload)
     const isStart = memory !== null && event === 'session-start'
     const former = isStart ? (await here.places.formerProjectNotes(options, memory)).map((note) => `${note}\n`) : []
-    const text = context === null ? '' : await rendered(context)
+    const text = context === null ? '' : await renderContext(context)
     const failing = event === 'session-start' ? failingNotice(here.program.machine, host, new Date()) : ''
     await reply(stdout, hookAnswer(host, event, [...former, text].join(''), failing || notice))
     const recalled = context === null ? 0 : sizeOf(context)
@@ -180,9 +180,9 @@ async function keepSaid(payload: HookPayload, { host, event, place, isKept }: De
 
 /** Secrets are masked before anything reaches the disk. */
 async function withoutSecrets({ text, session }: Pick<QueuedTurn, 'text' | 'session'>) {
-  const { masked, idWithoutSecret } = await import('../../memory/learn/secrets.ts')
+  const { maskSecrets, idWithoutSecret } = await import('../../memory/learn/secrets.ts')
   return {
-    text: text === null ? null : masked(text.toWellFormed()),
+    text: text === null ? null : maskSecrets(text.toWellFormed()),
     session: session === null ? null : idWithoutSecret(session),
   }
 }
@@ -193,11 +193,11 @@ const isAnswered = (event: HookEvent, { prompt }: HookPayload): boolean =>
 const recallFor = (memory: Memory, event: HookEvent, { prompt }: HookPayload): Promise<Context> =>
   event === 'session-start' ? memory.recall('', { budget: standing }) : memory.recall(prompt, { budget: onlyRelevant })
 
-const rendered = async (context: Context): Promise<string> =>
+const renderContext = async (context: Context): Promise<string> =>
   (await import('../../memory/recall/render.ts')).renderContext(context)
 
-const sizeOf = ({ prelude, pinned, relevant, questions, quotes }: Context): number =>
-  (prelude?.beliefIds.length ?? 0) + pinned.length + relevant.length + questions.length + quotes.length
+const sizeOf = ({ prelude, pinned, relevant, questions, quotes, perhaps }: Context): number =>
+  (prelude?.beliefIds.length ?? 0) + pinned.length + relevant.length + questions.length + quotes.length + perhaps.length
 
 /** "Forget what I said about …", "delete everything you know about …". */
 const forgetAbout =

@@ -2,7 +2,7 @@ import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
 import { setTimeout as wait } from 'node:timers/promises'
 import type { TurnRole } from '../../beliefs/turn.ts'
 import { isObject, parseJson } from '../../json.ts'
-import { masked } from '../../memory/learn/secrets.ts'
+import { maskSecrets } from '../../memory/learn/secrets.ts'
 import { claudeCode, codex } from '../../memory/transfer/chats/agent-sessions.ts'
 import type { QueuedTurn } from './hook-queue.ts'
 
@@ -34,7 +34,9 @@ export async function findInTranscript(
     const found = messagesAtEnd(file).findLast(
       ({ role, text, at }) =>
         role === turn.role &&
-        (turn.text === null ? at === null || at <= saidAt + clockSlackMs : masked(text).trim() === turn.text.trim()),
+        (turn.text === null
+          ? at === null || at <= saidAt + clockSlackMs
+          : maskSecrets(text).trim() === turn.text.trim()),
     )
     if (found !== undefined) return found
     if (now() - saidAt > maxWaitMs) return null
@@ -72,10 +74,10 @@ function messagesAtEnd(file: string): readonly HostMessage[] {
     } else if (part === 'call' || part === 'tool_use') {
       // Credence's own output is not stored again.
       const isOwn = /(?:^|_)credence(?:_|\.|$)/.test(text.split(' ', 1)[0] ?? '')
-      if (!isOwn) messages.set(step, { uuid: step, role, text: shortened(text), at })
+      if (!isOwn) messages.set(step, { uuid: step, role, text: cutMiddle(text), at })
     } else {
       const call = messages.get(step)
-      if (call !== undefined) messages.set(step, { ...call, text: shortened(`${call.text}\n${text}`), at })
+      if (call !== undefined) messages.set(step, { ...call, text: cutMiddle(`${call.text}\n${text}`), at })
     }
   }
   return [...messages.values()]
@@ -100,7 +102,7 @@ function tailOf(file: string): string {
   }
 }
 
-const shortened = (text: string): string =>
+const cutMiddle = (text: string): string =>
   text.length <= maxStepLength
     ? text
     : `${text.slice(0, (maxStepLength * 3) / 4)}\n[… ${text.length - maxStepLength} characters …]\n${text.slice(-maxStepLength / 4)}`.toWellFormed()

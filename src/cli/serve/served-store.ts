@@ -26,7 +26,7 @@ import { tenantMcp, tenantMemory } from './tenants.ts'
 
 /** The mirror of a directory, as the dashboard shows it. */
 function mirrorControl(ports: Ports, request: Pick<MirrorRequest, 'dir' | 'user' | 'authority'>): MirrorControl {
-  const status = async () => described(await mirrorStatus(ports, request.dir))
+  const status = async () => describeMirror(await mirrorStatus(ports, request.dir))
   return {
     status,
     sync: async () => {
@@ -36,7 +36,7 @@ function mirrorControl(ports: Ports, request: Pick<MirrorRequest, 'dir' | 'user'
   }
 }
 
-function described(status: MirrorStatus): MirrorReport {
+function describeMirror(status: MirrorStatus): MirrorReport {
   if (!status.exists) {
     return { ...noMirror, file: status.file }
   }

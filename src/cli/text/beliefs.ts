@@ -1,7 +1,7 @@
 import type { Belief } from '../../beliefs/belief.ts'
 import { localDay, localMinute } from '../../local-time.ts'
-import type { Edited } from '../../memory/change/edit.ts'
-import { columns, harmless, indented, lines, type Style } from './output.ts'
+import type { EditResult } from '../../memory/change/edit.ts'
+import { columns, indentText, lines, type Style, stripControlCharacters } from './output.ts'
 
 /** Everything that is not usual about a belief; usual is active, certain, and visible to every agent. */
 export function marksOf(belief: Belief): readonly string[] {
@@ -19,11 +19,11 @@ export function marksOf(belief: Belief): readonly string[] {
     proposedFor !== null && `proposed for ${proposedFor}`,
   ]
     .filter((mark) => typeof mark === 'string')
-    .map(harmless)
+    .map(stripControlCharacters)
 }
 
 export const headline = (belief: Belief, style: Style, age: readonly string[] = []): string =>
-  `${style.bold(harmless(belief.name))}  ${style.dim(`${harmless(belief.id)}  ${[...marksOf(belief), ...age].join(', ')}`)}`
+  `${style.bold(stripControlCharacters(belief.name))}  ${style.dim(`${stripControlCharacters(belief.id)}  ${[...marksOf(belief), ...age].join(', ')}`)}`
 
 /** Headline, statement and reason: one belief in a list. */
 export const beliefBlock = (
@@ -33,20 +33,21 @@ export const beliefBlock = (
 ): string =>
   lines(
     `  ${before}${headline(belief, style, age)}`,
-    indented(harmless(belief.content), 4, style.width),
-    belief.why !== '' && indented(`Why: ${harmless(belief.why)}`, 4, style.width),
+    indentText(stripControlCharacters(belief.content), 4, style.width),
+    belief.why !== '' && indentText(`Why: ${stripControlCharacters(belief.why)}`, 4, style.width),
   )
 
 /** The name in quotes and the id, for use within a sentence. */
-export const called = (belief: Pick<Belief, 'name' | 'id'>): string =>
-  `"${harmless(belief.name)}" (${harmless(belief.id)})`
+export const nameText = (belief: Pick<Belief, 'name' | 'id'>): string =>
+  `"${stripControlCharacters(belief.name)}" (${stripControlCharacters(belief.id)})`
 
 /** Everything a belief can be found by. */
-export const foundBy = ({ name, aliases }: Belief): string => `Found by: ${[name, ...aliases].map(harmless).join(', ')}`
+export const foundBy = ({ name, aliases }: Belief): string =>
+  `Found by: ${[name, ...aliases].map(stripControlCharacters).join(', ')}`
 
 /** A statement cut to the length of one line. */
 export function short(text: string, longest = 72): string {
-  const characters = [...harmless(text.replace(/\s+/gu, ' '))]
+  const characters = [...stripControlCharacters(text.replace(/\s+/gu, ' '))]
   if (characters.length <= longest) return characters.join('')
   return `${characters
     .slice(0, longest - 1)
@@ -55,16 +56,16 @@ export function short(text: string, longest = 72): string {
 }
 
 /** The outcome of an edit: done, not needed, or proposed to someone with more authority. */
-export function editedText({ outcome, belief }: Edited, done: string, unchanged: string, style: Style): string {
+export function editedText({ outcome, belief }: EditResult, done: string, unchanged: string, style: Style): string {
   switch (outcome) {
     case 'edited':
-      return `${style.green(done)}: ${called(belief)}.`
+      return `${style.green(done)}: ${nameText(belief)}.`
     case 'unchanged':
-      return `${unchanged}: ${called(belief)}.`
+      return `${unchanged}: ${nameText(belief)}.`
     case 'proposed':
       return lines(
-        `${style.yellow('Proposed')} ${called(belief)}: another author wrote it, so a person has to decide.`,
-        `  A person decides with: ${style.command} review accept ${harmless(belief.id)}`,
+        `${style.yellow('Proposed')} ${nameText(belief)}: another author wrote it, so a person has to decide.`,
+        `  A person decides with: ${style.command} review accept ${stripControlCharacters(belief.id)}`,
       )
   }
 }
@@ -75,7 +76,7 @@ export const chainText = (chain: readonly Belief[], id: string, style: Style): s
     chain.map((one) => [
       one.id === id ? '>' : ' ',
       localMinute(one.createdAt),
-      harmless(one.id),
+      stripControlCharacters(one.id),
       one.supersededBy !== null ? 'superseded' : one.resolvedAt !== null ? 'settled' : 'holds',
       short(one.content),
     ]),

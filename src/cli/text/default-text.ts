@@ -1,5 +1,5 @@
 import { localMinute } from '../../local-time.ts'
-import { columns, harmless, type Style, table } from './output.ts'
+import { columns, type Style, stripControlCharacters, table } from './output.ts'
 
 /**
  * The text of an answer without its own renderer: a list as a table with a heading, an object as one line for each of its
@@ -42,5 +42,5 @@ function valueText(value: unknown): string {
   if (Array.isArray(value)) return value.map(valueText).join(', ')
   if (typeof value === 'object') return Object.values(value).map(valueText).join(' ')
   const text = String(value)
-  return isTime(text) ? localMinute(text) : harmless(text)
+  return isTime(text) ? localMinute(text) : stripControlCharacters(text)
 }

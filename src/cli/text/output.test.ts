@@ -1,7 +1,17 @@
 import { PassThrough } from 'node:stream'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { columns, counted, harmless, indented, isClosedPipe, styleFor, wantsColour, wrap, write } from './output.ts'
+import {
+  columns,
+  indentText,
+  isClosedPipe,
+  pluralize,
+  stripControlCharacters,
+  styleFor,
+  wantsColour,
+  wrap,
+  write,
+} from './output.ts'
 
 const terminal = { isTTY: true }
 
@@ -51,10 +61,10 @@ describe('write', () => {
   })
 })
 
-describe('harmless', () => {
+describe('stripControlCharacters', () => {
   it('keeps text and takes its power over the terminal', () => {
-    expect(harmless('é 日本\n\tx')).toBe('é 日本\n\tx')
-    expect(harmless('\u001b[31mred\u009b0m \u202etxt\r')).toBe('�[31mred�0m �txt�')
+    expect(stripControlCharacters('é 日本\n\tx')).toBe('é 日本\n\tx')
+    expect(stripControlCharacters('\u001b[31mred\u009b0m \u202etxt\r')).toBe('�[31mred�0m �txt�')
   })
 })
 
@@ -110,11 +120,11 @@ describe('columns', () => {
 })
 
 it('indents every line but empty ones', () => {
-  expect(indented('a\n\nb', 2)).toBe('  a\n\n  b')
+  expect(indentText('a\n\nb', 2)).toBe('  a\n\n  b')
 })
 
 it('counts in English', () => {
-  expect([counted(0, 'belief'), counted(1, 'belief'), counted(2, 'belief')]).toEqual([
+  expect([pluralize(0, 'belief'), pluralize(1, 'belief'), pluralize(2, 'belief')]).toEqual([
     '0 beliefs',
     '1 belief',
     '2 beliefs',

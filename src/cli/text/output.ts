@@ -25,12 +25,12 @@ export function styleFor(stream: OutputStream, env: EnvironmentVariables): Style
   const width = stream.isTTY ? Math.min(stream.columns ?? 80, widestText) : Number.POSITIVE_INFINITY
   if (!wantsColour(stream, env)) return plain(width)
   // `wantsColour` has looked at the stream.
-  return styled((name) => (text) => (text === '' ? '' : styleText(name, text, { validateStream: false })), width)
+  return makeStyle((name) => (text) => (text === '' ? '' : styleText(name, text, { validateStream: false })), width)
 }
 
-export const plain = (width: number): Style => styled(() => (text) => text, width)
+export const plain = (width: number): Style => makeStyle(() => (text) => text, width)
 
-function styled(paint: (name: (typeof paints)[number]) => Paint, width: number): Style {
+function makeStyle(paint: (name: (typeof paints)[number]) => Paint, width: number): Style {
   const painted = Object.fromEntries(paints.map((name) => [name, paint(name)]))
   // One for each of the names.
   return { ...(painted as Omit<Style, 'width' | 'command'>), width, command: 'credence' }
@@ -64,7 +64,7 @@ export const isClosedPipe = (error: unknown): boolean =>
  * Text from a memory, fit for a terminal: nothing in it can move the cursor, change colours or reverse the reading
  * direction.
  */
-export const harmless = (text: string): string =>
+export const stripControlCharacters = (text: string): string =>
   text.replace(/(?![\t\n])\p{Cc}|[\u202a-\u202e\u2066-\u2069]/gu, '\u{fffd}')
 
 /**
@@ -88,7 +88,7 @@ export function wrap(text: string, width: number): readonly string[] {
 }
 
 /** A wrapped text with every line moved to the right. */
-export const indented = (text: string, indent: number, width = Number.POSITIVE_INFINITY): string =>
+export const indentText = (text: string, indent: number, width = Number.POSITIVE_INFINITY): string =>
   wrap(text, width - indent)
     .map((line) => (line === '' ? '' : ' '.repeat(indent) + line))
     .join('\n')
@@ -142,7 +142,7 @@ export const lines = (...parts: readonly Part[]): string =>
     .join('\n')
 
 /** `1 belief`, `2 beliefs`. */
-export const counted = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`
+export const pluralize = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`
 
 /** The first items of a list, and how many more there are. */
 export const listShort = (items: readonly string[], max: number): string =>
@@ -150,5 +150,5 @@ export const listShort = (items: readonly string[], max: number): string =>
 
 /** A note about the items of a list that are not shown; none when all are. */
 export function moreNote(noun: string, total: number, end: number): readonly string[] {
-  return total > end ? [`${counted(total - end, `more ${noun}`)}; see them with --offset ${end}.`] : []
+  return total > end ? [`${pluralize(total - end, `more ${noun}`)}; see them with --offset ${end}.`] : []
 }

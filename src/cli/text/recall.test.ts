@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { MatchedForm, NearMissReason } from '../../memory/recall/context.ts'
 import { type Explanation, leaf, product, sum } from '../../search/explanation.ts'
-import { arithmetic, matchText, reasonText, rounded } from './recall.ts'
+import { arithmetic, matchText, reasonText, roundText } from './recall.ts'
 
 const match = (form: string, text: string, typo: { written: string; meant: string } | null = null): MatchedForm => ({
   field: 'alias',
@@ -46,7 +46,7 @@ describe('arithmetic', () => {
     )
     fc.assert(
       fc.property(explanation, (one) => {
-        expect(arithmetic(one).endsWith(` = ${rounded(one.value)}`)).toBe(true)
+        expect(arithmetic(one).endsWith(` = ${roundText(one.value)}`)).toBe(true)
       }),
     )
   })

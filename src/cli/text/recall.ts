@@ -1,3 +1,4 @@
+import type { FeedbackCount } from '../../beliefs/recall-counts.ts'
 import { reporterOf, type Turn } from '../../beliefs/turn.ts'
 import { localDay } from '../../local-time.ts'
 import { preludeTitle } from '../../memory/recall/budget.ts'
@@ -7,6 +8,7 @@ import type {
   MatchedForm,
   MatchedWords,
   NearMissReason,
+  PerhapsBelief,
   Quote,
   QuoteDecision,
   RelevantBelief,
@@ -14,42 +16,48 @@ import type {
 import { correctionMark, hasOlderThanQuote } from '../../memory/recall/context.ts'
 import type { Explanation } from '../../search/explanation.ts'
 import { kebab } from '../command/command.ts'
-import { beliefBlock, called } from './beliefs.ts'
-import { counted, harmless, indented, lines, type Style } from './output.ts'
+import { beliefBlock, nameText } from './beliefs.ts'
+import { indentText, lines, pluralize, type Style, stripControlCharacters } from './output.ts'
 
-export const rounded = (value: number): string => String(Number(value.toFixed(3)))
+export const roundText = (value: number): string => String(Number(value.toFixed(3)))
 
-export const quoted = (words: readonly string[]): string => words.map((word) => `"${harmless(word)}"`).join(', ')
+export const quoteWords = (words: readonly string[]): string =>
+  words.map((word) => `"${stripControlCharacters(word)}"`).join(', ')
 
 /** Which words of the message matched which form. */
 export function matchText({ field, form, words }: MatchedForm): string {
   const said = [...new Set(words.map(wordsText))].join(' and ')
   const isLiteral = words.every(({ text, typo }) => typo === null && text === form)
-  return isLiteral ? `${said} is its ${field}` : `${said} means its ${field} "${harmless(form)}"`
+  return isLiteral ? `${said} is its ${field}` : `${said} means its ${field} "${stripControlCharacters(form)}"`
 }
 
 function wordsText({ text, typo }: MatchedWords): string {
-  if (typo === null) return `"${harmless(text)}"`
-  const written = text.toLowerCase() === typo.written ? '' : `"${harmless(typo.written)}" `
-  return `"${harmless(text)}" (${written}read as "${harmless(typo.meant)}")`
+  if (typo === null) return `"${stripControlCharacters(text)}"`
+  const written = text.toLowerCase() === typo.written ? '' : `"${stripControlCharacters(typo.written)}" `
+  return `"${stripControlCharacters(text)}" (${written}read as "${stripControlCharacters(typo.meant)}")`
 }
+
+/** "2 useful, 1 not useful". */
+export const feedbackText = ({ useful, notUseful }: FeedbackCount): string =>
+  `${useful} useful, ${notUseful} not useful`
 
 /** The arithmetic of one step: `1.386 (idf of 1 in 4) × 2 (name boost) = 2.773`. */
 export function arithmetic({ op, parts, value, label }: Explanation): string {
-  if (op === 'leaf') return `${rounded(value)} (${harmless(label)})`
-  const terms = parts.map((part) => (part.op === 'leaf' ? arithmetic(part) : rounded(part.value)))
-  return `${terms.join(op === 'sum' ? ' + ' : ' × ')} = ${rounded(value)}`
+  if (op === 'leaf') return `${roundText(value)} (${stripControlCharacters(label)})`
+  const terms = parts.map((part) => (part.op === 'leaf' ? arithmetic(part) : roundText(part.value)))
+  return `${terms.join(op === 'sum' ? ' + ' : ' × ')} = ${roundText(value)}`
 }
 
 /** Every step of an explanation, one line each, parts below their sum or product. */
 export const explanationTree = (explanation: Explanation, depth = 0): readonly string[] => [
-  `${'  '.repeat(depth)}${arithmetic(explanation)}${explanation.op === 'leaf' ? '' : ` (${harmless(explanation.label)})`}`,
+  `${'  '.repeat(depth)}${arithmetic(explanation)}${explanation.op === 'leaf' ? '' : ` (${stripControlCharacters(explanation.label)})`}`,
   ...explanation.parts.filter(({ op }) => op !== 'leaf').flatMap((part) => explanationTree(part, depth + 1)),
 ]
 
 /** How a relevant belief was found and how it was scored, line by line. */
 export function explanationLines({ matches, explanation }: RelevantBelief): readonly string[] {
-  if (matches.length === 0) return [`${harmless(explanation.label)}, so it comes after the beliefs that were named`]
+  if (matches.length === 0)
+    return [`${stripControlCharacters(explanation.label)}, so it comes after the beliefs that were named`]
   const clauses = matches.flatMap((match) => [`${matchText(match)}:`, `  ${arithmetic(match.explanation)}`])
   return matches.length === 1 ? clauses : [...clauses, `together: ${arithmetic(explanation)}`]
 }
@@ -58,9 +66,9 @@ export function explanationLines({ matches, explanation }: RelevantBelief): read
 export function reasonText(reason: NearMissReason): string {
   switch (reason.kind) {
     case 'other-scope':
-      return `it belongs to ${harmless(reason.scopes.join(' and '))}, which is not one of the active scopes`
+      return `it belongs to ${stripControlCharacters(reason.scopes.join(' and '))}, which is not one of the active scopes`
     case 'superseded':
-      return reason.by === null ? 'it was superseded' : `it was superseded by ${harmless(reason.by)}`
+      return reason.by === null ? 'it was superseded' : `it was superseded by ${stripControlCharacters(reason.by)}`
     case 'resolved':
       return `it was settled on ${localDay(reason.at)}`
     case 'open-question':
@@ -70,9 +78,9 @@ export function reasonText(reason: NearMissReason): string {
     case 'over-budget':
       return `the budget was full: ${budgetText[reason.limit]} (--${kebab(reason.limit)})`
     case 'other-agent':
-      return `it is visible only to the agent ${harmless(reason.agent)}`
+      return `it is visible only to the agent ${stripControlCharacters(reason.agent)}`
     case 'proposed':
-      return `it is only proposed, to replace ${harmless(reason.for)}`
+      return `it is only proposed, to replace ${stripControlCharacters(reason.for)}`
     case 'candidate':
       return 'it is a candidate, which a person has not confirmed yet'
   }
@@ -91,22 +99,22 @@ type ContextView = { readonly explain: boolean; readonly ages: ReadonlyMap<strin
 
 /** A context for people: the same tiers as an agent gets, in the same order. */
 export function contextText(context: Context, { explain, ages }: ContextView, style: Style): string {
-  const { prelude, pinned, relevant, questions, quotes, quoteDecision, nearMisses = [] } = context
-  const misses = nearMisses.map(({ belief, reason }) => `${called(belief)}: ${reasonText(reason)}`)
+  const { prelude, pinned, relevant, questions, quotes, perhaps, quoteDecision, nearMisses = [] } = context
+  const misses = nearMisses.map(({ belief, reason }) => `${nameText(belief)}: ${reasonText(reason)}`)
   const atLevel = (level: Quote['level']): readonly string[] =>
     quotes.filter((quote) => quote.level === level).map((quote) => quoteBlock(quote, quoteDecision, explain, style))
   const said = ['Said earlier', atLevel('sure')] as const
   const areQuotesFirst = hasOlderThanQuote(ages)
   const sections: readonly (readonly [string, readonly string[]])[] = [
-    [preludeTitle, prelude === null ? [] : [indented(harmless(prelude.text), 2, style.width)]],
+    [preludeTitle, prelude === null ? [] : [indentText(stripControlCharacters(prelude.text), 2, style.width)]],
     ...(areQuotesFirst ? [said] : []),
-    ['Always holds here', pinned.map((belief) => beliefBlock(belief, style, { age: ages.get(belief.id) }))],
+    ['Pinned', pinned.map((belief) => beliefBlock(belief, style, { age: ages.get(belief.id) }))],
     ['Relevant to this message', relevant.map((one) => relevantBlock(one, { explain, ages }, style))],
     ['Still open', questions.map((question) => beliefBlock(question, style))],
     ...(areQuotesFirst ? [] : [said]),
-    ['Perhaps relevant, said earlier', atLevel('perhaps')],
+    ['Perhaps relevant', [...atLevel('perhaps'), ...perhaps.map((one) => perhapsBlock(one, ages, style))]],
     ['Why no quote is shown', silenceLines(quotes, quoteDecision, style)],
-    ['Mentioned, but left out', misses.map((miss) => indented(miss, 2, style.width))],
+    ['Mentioned, but left out', misses.map((miss) => indentText(miss, 2, style.width))],
   ]
   return sections
     .filter(([, items]) => items.length > 0)
@@ -114,17 +122,24 @@ export function contextText(context: Context, { explain, ages }: ContextView, st
     .join('\n')
 }
 
-const dimmed = (line: string, style: Style): string => style.dim(indented(line, 4, style.width))
+const dimLine = (line: string, style: Style): string => style.dim(indentText(line, 4, style.width))
 
 function relevantBlock(relevant: RelevantBelief, { explain, ages }: ContextView, style: Style): string {
   const { belief, score, matches, explanation } = relevant
-  const found = matches.length === 0 ? harmless(explanation.label) : matches.map(matchText).join('; ')
+  const found = matches.length === 0 ? stripControlCharacters(explanation.label) : matches.map(matchText).join('; ')
   const reasons = explain ? explanationLines(relevant) : [`Because ${found}.`]
   return lines(
-    beliefBlock(belief, style, { before: `${style.cyan(rounded(score))}  `, age: ages.get(belief.id) }),
-    reasons.map((line) => dimmed(line, style)),
+    beliefBlock(belief, style, { before: `${style.cyan(roundText(score))}  `, age: ages.get(belief.id) }),
+    reasons.map((line) => dimLine(line, style)),
   )
 }
+
+const perhapsBlock = (one: PerhapsBelief, ages: ContextView['ages'], style: Style): string =>
+  lines(beliefBlock(one.belief, style, { age: ages.get(one.belief.id) }), dimLine(meaningText(one), style))
+
+/** How near a belief is to the message, and how near it has to be. */
+export const meaningText = ({ cosine, minCosine }: Omit<PerhapsBelief, 'belief'>): string =>
+  `The cosine of its content with the message is ${roundText(cosine)}; beliefs are shown as perhaps relevant from ${roundText(minCosine)} on.`
 
 function quoteBlock(quote: Quote, decision: QuoteDecision | undefined, explain: boolean, style: Style): string {
   const { text, at, utcOffset, earlier, correctedAt } = quote
@@ -135,8 +150,8 @@ function quoteBlock(quote: Quote, decision: QuoteDecision | undefined, explain: 
     ...(explain && decision !== undefined ? [levelsText(decision)] : []),
   ]
   return lines(
-    `  ${before}${localDay(at, utcOffset)}, ${speakerOf(quote)}${correctionMark(correctedAt)}: "${harmless(text)}"`,
-    reasons.map((line) => dimmed(line, style)),
+    `  ${before}${localDay(at, utcOffset)}, ${speakerOf(quote)}${correctionMark(correctedAt)}: "${stripControlCharacters(text)}"`,
+    reasons.map((line) => dimLine(line, style)),
   )
 }
 
@@ -145,8 +160,8 @@ export function speakerOf({ speaker, role, origin = 'person', ...turn }: SpokenT
   const reporter = reporterOf({ role, origin, ...turn })
   // Any program may give any speaker to an answer, so its role is always shown.
   const note = reporter ?? (role === 'user' ? null : role)
-  if (speaker === null) return harmless(note ?? 'you')
-  return harmless(note === null ? speaker : `${speaker} (${note})`)
+  if (speaker === null) return stripControlCharacters(note ?? 'you')
+  return stripControlCharacters(note === null ? speaker : `${speaker} (${note})`)
 }
 
 /** A quote of a recall has no origin: it is always the person's. */
@@ -154,16 +169,16 @@ type SpokenTurn = Pick<Turn, 'speaker' | 'role'> & Partial<Pick<Turn, 'origin' |
 
 /** "3 words of the message count ("rent", "kayak", "Norway"); this contains "rent", "kayak"." */
 export function sharedText({ shared, nearby }: Quote, asked: readonly string[]): string {
-  const beside = nearby.length === 0 ? '' : `; right beside it: ${quoted(nearby)}`
-  const held = shared.length === 0 ? 'this contains none of them itself' : `this contains ${quoted(shared)}`
+  const beside = nearby.length === 0 ? '' : `; right beside it: ${quoteWords(nearby)}`
+  const held = shared.length === 0 ? 'this contains none of them itself' : `this contains ${quoteWords(shared)}`
   if (asked.length === 0)
     return [
-      shared.length === 0 ? '' : `It shares ${quoted(shared)} with the message. `,
-      nearby.length === 0 ? '' : `What was said beside it has ${quoted(nearby)}.`,
+      shared.length === 0 ? '' : `It shares ${quoteWords(shared)} with the message. `,
+      nearby.length === 0 ? '' : `What was said beside it has ${quoteWords(nearby)}.`,
     ]
       .join('')
       .trim()
-  return `${counted(asked.length, 'word')} of the message ${asked.length === 1 ? 'counts' : 'count'} (${quoted(asked)}); ${held}${beside}.`
+  return `${pluralize(asked.length, 'word')} of the message ${asked.length === 1 ? 'counts' : 'count'} (${quoteWords(asked)}); ${held}${beside}.`
 }
 
 /** With `--explain`: the best quote that was not shown, and why. */
@@ -172,9 +187,13 @@ function silenceLines(quotes: readonly Quote[], decision: QuoteDecision | undefi
   const { best, asked, unclear } = decision
   const reason = unclear.includes(best.turn) ? unclearText : levelsText(decision)
   return [
-    indented(`The best was "${harmless(best.text)}" (${localDay(best.at, best.utcOffset)}). ${reason}`, 2, style.width),
-    dimmed(sharedText(best, asked), style),
-    style.dim(indented(`\`${style.command} search\` shows it anyway.`, 4)),
+    indentText(
+      `The best was "${stripControlCharacters(best.text)}" (${localDay(best.at, best.utcOffset)}). ${reason}`,
+      2,
+      style.width,
+    ),
+    dimLine(sharedText(best, asked), style),
+    style.dim(indentText(`\`${style.command} search\` shows it anyway.`, 4)),
   ]
 }
 
@@ -183,4 +202,4 @@ export const unclearText = 'Several newer turns speak of the same thing, and may
 
 /** The probability that a line helps, and the thresholds. */
 export const levelsText = ({ probability, levels }: Pick<QuoteDecision, 'probability' | 'levels'>): string =>
-  `The probability that one of the best turns helps is ${rounded(probability)}; quotes are shown as perhaps relevant from ${rounded(levels.perhaps)} on, and as sure from ${rounded(levels.sure)} on.`
+  `The probability that one of the best turns helps is ${roundText(probability)}; quotes are shown as perhaps relevant from ${roundText(levels.perhaps)} on, and as sure from ${roundText(levels.sure)} on.`

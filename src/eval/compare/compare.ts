@@ -77,7 +77,7 @@ const isMeasured = ({ judgedCases, errorCases, metrics }: Figures): boolean =>
 const maxNamed = 5
 
 /** At most five ids, and how many more there are. */
-export const named = (ids: readonly string[]): string =>
+export const listIds = (ids: readonly string[]): string =>
   ids.length <= maxNamed ? ids.join(', ') : `${ids.slice(0, maxNamed).join(', ')} and ${ids.length - maxNamed} more`
 
 /**
@@ -140,8 +140,8 @@ function packDifferences(base: Figures, candidate: Figures): readonly string[] {
     const theirs = candidate.cases
     const removed = [...ours.keys()].filter((id) => !theirs.has(id))
     const added = [...theirs.keys()].filter((id) => !ours.has(id))
-    if (removed.length > 0) differences.push(`Cases of the base are missing (${removed.length}): ${named(removed)}.`)
-    if (added.length > 0) differences.push(`Cases are not in the base (${added.length}): ${named(added)}.`)
+    if (removed.length > 0) differences.push(`Cases of the base are missing (${removed.length}): ${listIds(removed)}.`)
+    if (added.length > 0) differences.push(`Cases are not in the base (${added.length}): ${listIds(added)}.`)
   } else if (base.totalCases !== null && candidate.totalCases !== null && base.totalCases !== candidate.totalCases) {
     const verb = candidate.totalCases < base.totalCases ? 'shrank' : 'grew'
     differences.push(`The number of cases ${verb} from ${base.totalCases} to ${candidate.totalCases}.`)
@@ -322,10 +322,10 @@ function lostJudgements(base: Figures, candidate: Figures, shared: readonly Shar
   const cases = (ids: readonly string[]): string => (ids.length === 1 ? '1 case' : `${ids.length} cases`)
   if (!mayLose(lost.length, shared.length)) {
     const were = lost.length === 1 ? 'was' : 'were'
-    return `${cases(lost)} that the base judged ${were} skipped or not judged: ${named(lost)}.`
+    return `${cases(lost)} that the base judged ${were} skipped or not judged: ${listIds(lost)}.`
   }
   if (mayLose(unscored.length, shared.length)) return null
-  return `${cases(unscored)} that passed on both sides lost a score: ${named(unscored)}.`
+  return `${cases(unscored)} that passed on both sides lost a score: ${listIds(unscored)}.`
 }
 
 /** Which scores apply to a failing case may depend on its answer; a passing case keeps its scores. */

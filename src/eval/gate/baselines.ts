@@ -12,7 +12,7 @@ import type {
   CaseResult,
   RunSummary,
 } from '../store/schemas/run.ts'
-import { runNameOf, shown } from './gate.ts'
+import { formatFigure, runNameOf } from './gate.ts'
 import { auditRun, chosenOf, runGroups } from './latest-runs.ts'
 
 type SnapshotRequest = {
@@ -136,7 +136,9 @@ function acceptFalls(
   if (falls.length > 0 && reason === '') {
     const lines = falls.map(({ benchmarkId, system = null, figure, from, to }) => {
       const name = runNameOf({ benchmarkId, system })
-      return to === null ? `${name} loses ${figure}` : `${name} ${figure} goes from ${shown(from)} to ${shown(to)}`
+      return to === null
+        ? `${name} loses ${figure}`
+        : `${name} ${figure} goes from ${formatFigure(from)} to ${formatFigure(to)}`
     })
     const hint = 'If this is intended, give the reason with --accept-lower "reason".'
     throw conflict(`The baseline "${snapshotId}" would get worse: ${lines.join('; ')}.`, hint)

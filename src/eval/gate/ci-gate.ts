@@ -91,11 +91,11 @@ async function resolveBase(request: GateRequest): Promise<ResolvedBase> {
   const { base, candidate, bootstrap = false } = request
   const snapshotId = request.snapshotId ?? requiredSnapshot
   if (existsSync(base) && !isDirectory(base))
-    return blocked([storeReason('invalid', `The base ${base} is not a directory.`, 'Check the path.')])
+    return blockedBase([storeReason('invalid', `The base ${base} is not a directory.`, 'Check the path.')])
   if (!storeTrees.some((tree) => isDirectory(treePath(base, tree)))) {
     if (bootstrap) return candidatesOwn(candidate, snapshotId)
     const next = 'Check the path; where the base has none yet, add --bootstrap.'
-    return blocked([storeReason('cannot tell', `The base has no eval store at ${base}.`, next)])
+    return blockedBase([storeReason('cannot tell', `The base has no eval store at ${base}.`, next)])
   }
   const found = readBaseline(base, snapshotId)
   if (found !== null) return found.ok ? ofSnapshot(found.value, 'base') : unreadable(found.problems, 'base')
@@ -112,7 +112,7 @@ function candidatesOwn(candidate: string, snapshotId: string): ResolvedBase {
   if (found !== null) return found.ok ? ofSnapshot(found.value, 'candidate') : unreadable(found.problems, 'candidate')
   const line = `Neither the base nor the candidate has a baseline "${snapshotId}".`
   const next = `Accept figures first: \`credence benchmark snapshot --snapshot-id ${snapshotId}\`.`
-  return blocked([storeReason('cannot tell', line, next)])
+  return blockedBase([storeReason('cannot tell', line, next)])
 }
 
 const ofSnapshot = (snapshot: BaselineSnapshot, resolvedFrom: 'base' | 'candidate'): ResolvedBase => ({
@@ -123,14 +123,14 @@ const ofSnapshot = (snapshot: BaselineSnapshot, resolvedFrom: 'base' | 'candidat
 
 const nothing: Side = { standings: [], reasons: [] }
 
-const blocked = (reasons: readonly GateReason[]): ResolvedBase => ({
+const blockedBase = (reasons: readonly GateReason[]): ResolvedBase => ({
   sides: [{ standings: [], reasons }],
   reference: null,
   invalid: null,
 })
 
 const unreadable = (problems: readonly Problem[], side: string): ResolvedBase =>
-  blocked(problems.map((problem) => invalidReason(problem, side)))
+  blockedBase(problems.map((problem) => invalidReason(problem, side)))
 
 const isDirectory = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isDirectory() === true
 

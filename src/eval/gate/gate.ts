@@ -1,4 +1,4 @@
-import { type BenchmarkComparison, compareBenchmark, dust, type FigureComparison, named } from '../compare/compare.ts'
+import { type BenchmarkComparison, compareBenchmark, dust, type FigureComparison, listIds } from '../compare/compare.ts'
 import { type Figures, figuresOfBaseline } from '../score/figures.ts'
 import { type Problem, problemText } from '../store/parse-artifact.ts'
 import type { BaselineSnapshot, RunStatus } from '../store/schemas/run.ts'
@@ -143,7 +143,7 @@ function decide(
     return unseen('cannot tell', reason, 'Complete a run of the base first.')
   }
   if (theirs === null) {
-    const only = named(parts.map(({ run, why }) => `${run.runId} (${why})`))
+    const only = listIds(parts.map(({ run, why }) => `${run.runId} (${why})`))
     const none = parts.length === 0 ? 'no run of it' : `no whole run of it, only ${only}`
     return unseen('regression', `missing; the candidate has ${none}.`, again)
   }
@@ -179,7 +179,9 @@ const outOfRange = ({ runId, metrics }: Figures, declarations: Figures['declarat
     if (value === undefined || range === undefined) return []
     const [low, high] = range
     if (value >= low - dust && value <= high + dust) return []
-    return [`${name} of the run ${runId} is ${shown(value)}, but the pack declares a range from ${low} to ${high}.`]
+    return [
+      `${name} of the run ${runId} is ${formatFigure(value)}, but the pack declares a range from ${low} to ${high}.`,
+    ]
   })
 
 /** Metrics of a run that do not reach the floor of its pack. A floor needs no base, and no new baseline lowers it. */
@@ -189,7 +191,7 @@ function floorReasons({ benchmarkId, system, figures }: Standing): readonly Gate
     if (floor === undefined) return []
     const value = figures.metrics[name] ?? null
     if (value !== null && (direction === 'higher' ? value >= floor - dust : value <= floor + dust)) return []
-    const line = `${runNameOf({ benchmarkId, system })}: ${name} is ${shown(value)}, and the floor of the pack is ${floor}.`
+    const line = `${runNameOf({ benchmarkId, system })}: ${name} is ${formatFigure(value)}, and the floor of the pack is ${floor}.`
     return [{ kind: 'regression', benchmarkId, system, line, next: `Look at the run ${figures.runId}.` }]
   })
 }
@@ -206,7 +208,7 @@ export function verdictOf(comparison: BenchmarkComparison): Decision {
       .join(' ')
   const worse = sentences('worse', 'dropped')
   if (worse !== '') {
-    const broken = cases === null || cases.broken.length === 0 ? `the run ${candidateRunId}` : named(cases.broken)
+    const broken = cases === null || cases.broken.length === 0 ? `the run ${candidateRunId}` : listIds(cases.broken)
     const accept = '`credence benchmark snapshot --snapshot-id ID --force --accept-lower "reason"`.'
     return {
       verdict: 'regression',
@@ -231,18 +233,18 @@ const reasonOf = ({ verdict, benchmarkId, system, reason, next }: BenchmarkVerdi
 export function changeSentence({ figure, base, candidate, delta, sense, verdict, test }: FigureComparison): string {
   if (base === null || candidate === null || delta === null) {
     return verdict === 'new'
-      ? `${figure} is new: ${shown(candidate)}.`
-      : `${figure} was dropped; it was ${shown(base)}.`
+      ? `${figure} is new: ${formatFigure(candidate)}.`
+      : `${figure} was dropped; it was ${formatFigure(base)}.`
   }
   const way = delta > 0 ? 'rose' : 'fell'
-  const allowed = sense.minEffect > 0 ? `, more than the ${shown(sense.minEffect)} that matters` : ''
+  const allowed = sense.minEffect > 0 ? `, more than the ${formatFigure(sense.minEffect)} that matters` : ''
   const chance = test === null ? '' : `, p = ${test.adjustedP.toPrecision(2)}, n = ${test.pairs}`
   const direction = sense.direction === 'lower' ? '; lower is better' : ''
-  return `${figure} ${way} from ${shown(base)} to ${shown(candidate)}${allowed}${chance}${direction}.`
+  return `${figure} ${way} from ${formatFigure(base)} to ${formatFigure(candidate)}${allowed}${chance}${direction}.`
 }
 
 /** A figure with at most six decimals. */
-export const shown = (value: number | null): string =>
+export const formatFigure = (value: number | null): string =>
   value === null ? 'nothing' : String(Math.round(value * 1e6) / 1e6)
 
 /** The side of an accepted snapshot. Controls never count, on either side. */

@@ -293,7 +293,7 @@ export async function eraseCases(root: string, eraser: Eraser): Promise<readonly
     const erased = {
       manifest: eraser.inValue({ ...manifest, cases: listed }),
       cases: cases.filter(({ caseId }) => !lost.has(caseId)).map((one) => eraser.inValue(one)),
-      beliefs: kept.map((belief) => eraser.inValue(eraser.namesForgotten(belief.id) ? blanked(belief) : belief)),
+      beliefs: kept.map((belief) => eraser.inValue(eraser.namesForgotten(belief.id) ? blankBelief(belief) : belief)),
       turns: said.map((turn) =>
         eraser.inValue(eraser.namesForgotten(turn.id) ? { ...turn, text: forgottenMark } : turn),
       ),
@@ -314,7 +314,7 @@ const idsIn = (expectations: unknown): readonly string[] =>
     : Object.values((expectations ?? {}) as Readonly<Record<string, unknown>>).flatMap(idsIn)
 
 /** A bystander of a case that was forgotten: it can be found by nothing any more, and its name stays its own. */
-const blanked = (belief: { readonly id: string }): object => ({
+const blankBelief = (belief: { readonly id: string }): object => ({
   ...belief,
   name: `${forgottenMark} ${belief.id.slice(belief.id.lastIndexOf('.') + 1)}`,
   aliases: [],

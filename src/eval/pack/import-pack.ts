@@ -8,7 +8,7 @@ import { takeLock } from '../../files/lock.ts'
 import { checkPlain } from '../../files/own-files.ts'
 import { omitUndefined } from '../../omit-undefined.ts'
 import { manifestName, packPath, treePath } from '../store/documents.ts'
-import { readArtifact, readBounded, required } from '../store/parse-artifact.ts'
+import { readArtifact, readBounded, requireValid } from '../store/parse-artifact.ts'
 import { PackPath } from '../store/schemas/manifest.ts'
 import { packHashOf } from './manifest.ts'
 
@@ -103,7 +103,7 @@ export async function importPack(root: string, path: string, { force = false }: 
 }
 
 async function summaryOf(sourcePath: string, source: PackSource, directory: string, name: string) {
-  const manifest = required(readArtifact('manifest', join(directory, name), name), 'manifest')
+  const manifest = requireValid(readArtifact('manifest', join(directory, name), name), 'manifest')
   const present = new Set(source.files.map((file) => file.path))
   for (const [field, path] of Object.entries(manifest.files ?? {})) {
     if (present.has(path)) continue

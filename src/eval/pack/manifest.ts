@@ -7,13 +7,13 @@ import { invalid, type MemoryError } from '../../errors.ts'
 import { canonicalJson } from '../../json.ts'
 import type { PackPlace } from '../runners/runner.ts'
 import { manifestName } from '../store/documents.ts'
-import { readArtifact, required } from '../store/parse-artifact.ts'
+import { readArtifact, requireValid } from '../store/parse-artifact.ts'
 import type { Manifest } from '../store/schemas/manifest.ts'
 
 /** Reads the manifest of a pack folder. */
 export function manifestOf(directory: string): Manifest {
   const file = join(directory, manifestName)
-  return required(readArtifact('manifest', file, file), 'manifest')
+  return requireValid(readArtifact('manifest', file, file), 'manifest')
 }
 
 /** The folders below `directory` that are packs of any kind, by name. */

@@ -2,10 +2,10 @@ import type { BenchmarkComparison, FigureComparison } from '../compare/compare.t
 import type { InvalidCounts } from '../gate/ci-gate.ts'
 import {
   changeSentence,
+  formatFigure,
   gateExitCodes,
   type Judgement,
   runNameOf,
-  shown,
   type TakenRun,
   worstOf,
 } from '../gate/gate.ts'
@@ -117,14 +117,14 @@ function header(report: DeltaReport): string {
     Passed: report.passed ? 'yes' : 'no',
     Baseline: baselineText(report),
     'Baseline created': report.baselineCreatedAt,
-    'Baseline source': report.baselineSourceRootDir && escaped(report.baselineSourceRootDir),
-    Candidate: escaped(report.candidateRootDir),
+    'Baseline source': report.baselineSourceRootDir && escapeMarkdown(report.baselineSourceRootDir),
+    Candidate: escapeMarkdown(report.candidateRootDir),
     'Benchmarks compared': report.comparedBenchmarks,
   }
   return [
     ...Object.entries(facts).flatMap(([name, fact]) => (fact === null ? [] : [`- ${name}: ${fact}`])),
-    ...listed('Missing in the candidate', report.missingCandidateBenchmarks),
-    ...listed('New in the candidate', report.newBenchmarks),
+    ...listLine('Missing in the candidate', report.missingCandidateBenchmarks),
+    ...listLine('New in the candidate', report.newBenchmarks),
     ...invalid,
   ].join('\n')
 }
@@ -132,22 +132,22 @@ function header(report: DeltaReport): string {
 function baselineText({ baselineSnapshotId, baselineResolvedFrom, baseRootDir }: DeltaReport): string {
   if (baselineSnapshotId !== null) {
     const own = baselineResolvedFrom === 'candidate' ? ", the candidate's own, because the base has none" : ''
-    return `snapshot ${escaped(baselineSnapshotId)}${own}`
+    return `snapshot ${escapeMarkdown(baselineSnapshotId)}${own}`
   }
-  return baseRootDir === null ? 'none' : `latest runs in ${escaped(baseRootDir)}`
+  return baseRootDir === null ? 'none' : `latest runs in ${escapeMarkdown(baseRootDir)}`
 }
 
 function benchmark(delta: BenchmarkDelta): string {
   const { baseRunId, candidateRunId, obstacles, figures, cases } = delta
-  const title = `### ${escaped(runNameOf(delta))}\n\n${escaped(baseRunId)} → ${escaped(candidateRunId)}`
-  if (obstacles.length > 0) return [title, ...obstacles.map((line) => `- ${escaped(line)}`)].join('\n')
+  const title = `### ${escapeMarkdown(runNameOf(delta))}\n\n${escapeMarkdown(baseRunId)} → ${escapeMarkdown(candidateRunId)}`
+  if (obstacles.length > 0) return [title, ...obstacles.map((line) => `- ${escapeMarkdown(line)}`)].join('\n')
   const rows = figures.map(({ figure, base, candidate, delta: change, verdict, test }) => {
     const evidence = test === null ? '' : `p = ${test.adjustedP.toPrecision(2)}, n = ${test.pairs}`
-    const moved = change === null ? '' : `${change > 0 ? '+' : ''}${shown(change)}`
-    return `| ${[figure, shown(base), shown(candidate), moved, verdict, evidence].map(escaped).join(' | ')} |`
+    const moved = change === null ? '' : `${change > 0 ? '+' : ''}${formatFigure(change)}`
+    return `| ${[figure, formatFigure(base), formatFigure(candidate), moved, verdict, evidence].map(escapeMarkdown).join(' | ')} |`
   })
   const table = ['| figure | base | candidate | change | verdict | evidence |', '|---|---:|---:|---:|---|---|', ...rows]
-  const changes = [...listed('Broken', cases?.broken ?? []), ...listed('Fixed', cases?.fixed ?? [])]
+  const changes = [...listLine('Broken', cases?.broken ?? []), ...listLine('Fixed', cases?.fixed ?? [])]
   return [title, table.join('\n'), ...changes].join('\n\n')
 }
 
@@ -158,18 +158,20 @@ export function takenText(one: DeltaReport['verdicts'][number]): string {
 }
 
 const section = (title: string, lines: readonly string[]): string =>
-  [`## ${title}`, lines.length === 0 ? 'none' : lines.map((line) => `- ${escaped(line)}`).join('\n')].join('\n\n')
+  [`## ${title}`, lines.length === 0 ? 'none' : lines.map((line) => `- ${escapeMarkdown(line)}`).join('\n')].join(
+    '\n\n',
+  )
 
 const maxListed = 10
 
-function listed(label: string, ids: readonly string[]): readonly string[] {
+function listLine(label: string, ids: readonly string[]): readonly string[] {
   if (ids.length === 0) return []
   const more = ids.length > maxListed ? ` and ${ids.length - maxListed} more` : ''
-  return [`- ${label}: ${ids.slice(0, maxListed).map(escaped).join(', ')}${more}`]
+  return [`- ${label}: ${ids.slice(0, maxListed).map(escapeMarkdown).join(', ')}${more}`]
 }
 
 /** Ids and messages are data: nothing in them may become markup, a link or a new line. */
-const escaped = (text: string): string => text.replace(/\s+/gu, ' ').replace(/[\\`*_{}[\]<>#|!~@]/gu, '\\$&')
+const escapeMarkdown = (text: string): string => text.replace(/\s+/gu, ' ').replace(/[\\`*_{}[\]<>#|!~@]/gu, '\\$&')
 
 /** For GitHub Actions: the Markdown for the step summary, and one annotation per reason for the log. */
 export function deltaGithub(report: DeltaReport) {

@@ -10,7 +10,7 @@ import type { Memory } from '../../memory/memory.ts'
 import { type Context, defaultBudget } from '../../memory/recall/context.ts'
 import { renderContext } from '../../memory/recall/render.ts'
 import { dayOf, shadowPath, treePath } from '../store/documents.ts'
-import { checkArtifact, required } from '../store/parse-artifact.ts'
+import { checkArtifact, requireValid } from '../store/parse-artifact.ts'
 import { opaqueKey, type recallSources, type ShadowRecord } from '../store/schemas/shadow-record.ts'
 
 /** One live recall. Its texts are hashed and never kept. */
@@ -42,8 +42,8 @@ export function shadowRecordOf(observation: Observation, key: Uint8Array, traceI
   const { message, context, limit, source, sessionKey, recordedAt, durationMs } = observation
   const hash = (purpose: string, text: string): string =>
     `hmac-sha256:${createHmac('sha256', key).update(`${purpose}\0${text}`).digest('hex')}`
-  const { pinned, relevant, questions, prelude } = context
-  const ids = [...pinned, ...relevant.map(({ belief }) => belief), ...questions].map(({ id }) => id)
+  const { pinned, relevant, questions, perhaps, prelude } = context
+  const ids = [...pinned, ...[...relevant, ...perhaps].map(({ belief }) => belief), ...questions].map(({ id }) => id)
   const contextChars = renderContext(context).length
   return {
     schemaVersion: 1,
@@ -73,7 +73,7 @@ export function shadowRecordOf(observation: Observation, key: Uint8Array, traceI
 
 /** Writes one record whole or not at all, without fsync: a power cut may lose it, but no recall waits for the disk. */
 export async function writeShadow(root: string, record: ShadowRecord): Promise<void> {
-  const valid = required(checkArtifact('shadow-record', record, `shadow/${record.traceId}.json`), 'shadow-record')
+  const valid = requireValid(checkArtifact('shadow-record', record, `shadow/${record.traceId}.json`), 'shadow-record')
   const path = shadowPath(root, valid.recordedAt, valid.traceId)
   checkPlain(root, path)
   await writeAtomically(path, JSON.stringify(valid), { existing: 'replace', durable: false })

@@ -4,7 +4,14 @@ import { dirname } from 'node:path'
 import { linesOf } from '../../files/lines.ts'
 import { checkPlain } from '../../files/own-files.ts'
 import { caseLogPath } from './documents.ts'
-import { type Checked, checkArtifact, type Problem, parseArtifact, refused, required } from './parse-artifact.ts'
+import {
+  type Checked,
+  checkArtifact,
+  type Problem,
+  parseArtifact,
+  refuseDocument,
+  requireValid,
+} from './parse-artifact.ts'
 import type { CaseRecord } from './schemas/run.ts'
 
 /**
@@ -20,7 +27,7 @@ export async function openCaseLog(root: string, runId: string) {
   await file.truncate(length)
   return {
     append: (record: CaseRecord): CaseRecord => {
-      const valid = required(checkArtifact('case-record', record, logName(runId)), 'case-record')
+      const valid = requireValid(checkArtifact('case-record', record, logName(runId)), 'case-record')
       // Synchronous: writing a few hundred bytes to the page cache takes less time than waiting for a promise.
       writeSync(file.fd, `${JSON.stringify(valid)}\n`)
       return valid
@@ -52,8 +59,8 @@ async function* readCases(root: string, runId: string): AsyncGenerator<Checked<C
   const seen = new Set<string>()
   for await (const { number, bytes, isWhole } of linesOf(path)) {
     const file = `${logName(runId)}:${number}`
-    if (!isWhole) yield refused(file, 'is cut off; the run was interrupted while writing it', '(line)')
-    else if (bytes === null) yield refused(file, 'is too long', '(line)')
+    if (!isWhole) yield refuseDocument(file, 'is cut off; the run was interrupted while writing it', '(line)')
+    else if (bytes === null) yield refuseDocument(file, 'is too long', '(line)')
     else {
       const checked = parseArtifact('case-record', bytes, file)
       if (!checked.ok) yield checked
@@ -62,7 +69,7 @@ async function* readCases(root: string, runId: string): AsyncGenerator<Checked<C
         const isRepeated = seen.has(`${repeat} ${caseId}`)
         seen.add(`${repeat} ${caseId}`)
         const message = `is ${JSON.stringify(caseId)} for the second time in repeat ${repeat}`
-        yield isRepeated ? refused(file, message, 'caseId') : checked
+        yield isRepeated ? refuseDocument(file, message, 'caseId') : checked
       }
     }
   }

@@ -12,8 +12,8 @@ import {
   checkArtifact,
   type Problem,
   readArtifact,
-  refused,
-  required,
+  refuseDocument,
+  requireValid,
 } from './parse-artifact.ts'
 import type { Manifest } from './schemas/manifest.ts'
 import { isSafeId } from './schemas/primitives.ts'
@@ -94,7 +94,7 @@ function readPlace<Tree extends StoreTree>({ path, file, id }: DocumentPlace, tr
   const own = String(checked.value[idField])
   // File systems may write the same letters in another normal form.
   if (own === id || own.normalize() === id.normalize()) return checked
-  return refused(file, `is ${JSON.stringify(own)}, but the file is kept under ${JSON.stringify(id)}`, idField)
+  return refuseDocument(file, `is ${JSON.stringify(own)}, but the file is kept under ${JSON.stringify(id)}`, idField)
 }
 
 const dayName = /^\d{4}-\d{2}-\d{2}$/u
@@ -153,7 +153,7 @@ function* storeEntriesOf(directory: string, file: string): Generator<Dirent | Pr
   }
 }
 
-const problem = (file: string, message: string): Problem => refused(file, message).problems[0]
+const problem = (file: string, message: string): Problem => refuseDocument(file, message).problems[0]
 
 /** How many files of a folder are invalid, and the problems of the first ones. */
 export type InvalidFiles = { readonly count: number; readonly problems: readonly Problem[] }
@@ -239,7 +239,7 @@ export function readEnvironment(root: string, runId: string): Found<RunEnvironme
 /** The run. Throws if there is none or if it is invalid. */
 export function requireRun(root: string, runId: string): RunSummary {
   const found = readRun(root, runId)
-  if (found !== null) return required(found, 'run-summary')
+  if (found !== null) return requireValid(found, 'run-summary')
   const hint = '`credence benchmark status` shows the latest run.'
   throw notFound(`There is no run "${runId}" in the eval store.`, hint)
 }
@@ -277,5 +277,5 @@ async function writeDocument(
   existing: 'keep' | 'replace',
 ): Promise<boolean> {
   checkPlain(root, path)
-  return writeAtomically(path, asJson(required(checkArtifact(kind, document, path), kind)), { existing })
+  return writeAtomically(path, asJson(requireValid(checkArtifact(kind, document, path), kind)), { existing })
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { caseExample, manifestExample, runExample } from '../../../test/harness/example-documents.ts'
-import { parseArtifact, required } from './parse-artifact.ts'
+import { parseArtifact, requireValid } from './parse-artifact.ts'
 
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text)
 const parse = (text: string) => parseArtifact('run-summary', bytes(text), 'runs/run-001.json')
@@ -92,7 +92,7 @@ describe('reading a document', () => {
       'm.json',
     )
 
-    expect(() => required(checked, 'manifest')).toThrow(
+    expect(() => requireValid(checked, 'manifest')).toThrow(
       expect.objectContaining({
         code: 'invalid',
         message: 'The benchmark manifest is not valid. m.json: title is 7; it must be text. 1 more: cases.',

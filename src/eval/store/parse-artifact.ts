@@ -40,7 +40,7 @@ export type Checked<Value> =
 /** The field of a problem with the document as a whole. */
 const wholeDocument = '(document)'
 
-export const refused = (file: string, message: string, field = wholeDocument) => ({
+export const refuseDocument = (file: string, message: string, field = wholeDocument) => ({
   ok: false as const,
   problems: [{ file, field, message }] as const satisfies readonly [Problem],
 })
@@ -56,11 +56,11 @@ export function readBounded(path: string, file: string, largest: number = maxDoc
   let descriptor: number | undefined
   try {
     descriptor = openSync(path, flags)
-    if (fstatSync(descriptor).size > largest) return refused(file, `is larger than ${largest} bytes`)
+    if (fstatSync(descriptor).size > largest) return refuseDocument(file, `is larger than ${largest} bytes`)
     return { ok: true, value: readFileSync(descriptor) }
   } catch (error) {
     const code = codeOf(error) ?? String(error)
-    return refused(file, readErrors[code] ?? `cannot be read: ${code}`)
+    return refuseDocument(file, readErrors[code] ?? `cannot be read: ${code}`)
   } finally {
     if (descriptor !== undefined) closeSync(descriptor)
   }
@@ -100,19 +100,19 @@ export function parseArtifact<Kind extends ArtifactKind>(
 }
 
 export function parseJson(bytes: Uint8Array, file: string): Checked<unknown> {
-  if (bytes.length === 0) return refused(file, 'is empty; it must be JSON')
-  if (!isUtf8(bytes)) return refused(file, 'is not UTF-8 text')
+  if (bytes.length === 0) return refuseDocument(file, 'is empty; it must be JSON')
+  if (!isUtf8(bytes)) return refuseDocument(file, 'is not UTF-8 text')
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString()
   let value: unknown
   try {
     // Some editors put a byte order mark before the text.
     value = JSON.parse(text.startsWith('\uFEFF') ? text.slice(1) : text)
   } catch (error) {
-    if (error instanceof SyntaxError) return refused(file, `is not JSON: ${error.message.replace(/\s+/gu, ' ')}`)
+    if (error instanceof SyntaxError) return refuseDocument(file, `is not JSON: ${error.message.replace(/\s+/gu, ' ')}`)
     throw error
   }
   const unsafe = unsafeIn(value, deepestNesting)
-  return unsafe === null ? { ok: true, value } : refused(file, unsafe.message, fieldAt(unsafe.path))
+  return unsafe === null ? { ok: true, value } : refuseDocument(file, unsafe.message, fieldAt(unsafe.path))
 }
 
 /** Deeper documents are refused before anything else walks them. */
@@ -164,7 +164,7 @@ export function checkArtifact<Kind extends ArtifactKind>(
 }
 
 /** The value of a checked document, or a MemoryError that names file and field. */
-export function required<Value>(checked: Checked<Value>, kind: ArtifactKind): Value {
+export function requireValid<Value>(checked: Checked<Value>, kind: ArtifactKind): Value {
   if (checked.ok) return checked.value
   const [first, ...rest] = checked.problems
   const more = rest.length === 0 ? '' : ` ${rest.length} more: ${rest.map(({ field }) => field).join(', ')}.`
@@ -177,7 +177,7 @@ export function fieldAt(path: readonly PropertyKey[]): string {
   const text = path.reduce<string>((place, key) => {
     if (typeof key === 'number') return `${place}[${key}]`
     const name = String(key)
-    if (!/^[\w$-]+$/u.test(name)) return `${place}[${shown(name)}]`
+    if (!/^[\w$-]+$/u.test(name)) return `${place}[${formatValue(name)}]`
     return place === '' ? name : `${place}.${name}`
   }, '')
   return text === '' ? wholeDocument : text
@@ -191,13 +191,13 @@ function messageOf({ message, input, path }: z.core.$ZodIssue, document: unknown
   if (found === undefined) return `is missing; it ${message}`
   // The input of a rule about several fields is all of them.
   const value = typeof input === 'object' ? found : input
-  return showsValues ? `is ${shown(value)}; it ${message}` : message
+  return showsValues ? `is ${formatValue(value)}; it ${message}` : message
 }
 
 const maxShownLength = 60
 
 /** A value in a message: short, and on one line. `object` is its format's word for an object. */
-export function shown(value: unknown, object = 'an object'): string {
+export function formatValue(value: unknown, object = 'an object'): string {
   if (Array.isArray(value)) return `a list of ${value.length}`
   if (value !== null && typeof value === 'object') return object
   // JSON has no word for a number that is too large for one.

@@ -70,9 +70,9 @@ export async function openApiDocument(version: string) {
   }
 }
 
-const capitalised = (name: string): string => name.charAt(0).toUpperCase() + name.slice(1)
-const answerName = (name: string): string => `${capitalised(name)}Answer`
-const bodyName = (name: string): string => `${capitalised(name)}Body`
+const capitalise = (name: string): string => name.charAt(0).toUpperCase() + name.slice(1)
+const answerName = (name: string): string => `${capitalise(name)}Answer`
+const bodyName = (name: string): string => `${capitalise(name)}Body`
 const reference = (name: string): Schema => ({ $ref: `#/components/schemas/${name}` })
 
 /** Converts all schemas in one registry, so that a schema inside another becomes a reference. */

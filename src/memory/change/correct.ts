@@ -22,8 +22,8 @@ import { states } from '../recall/retired-quotes.ts'
 import { allowedAliases } from './aliases.ts'
 import { reasonToWait } from './authority.ts'
 import { type BeliefDraft, fieldsOfType, limits, parseDraft, refuseSecrets } from './draft.ts'
-import { inherit, newBelief, proposal, replacedBy, superseded } from './remember.ts'
-import { type ChangeRequest, change, created, stateAfter } from './transaction.ts'
+import { inherit, newBelief, proposal, replacedBy, supersedeBelief } from './remember.ts'
+import { type ChangeRequest, change, createChange, stateAfter } from './transaction.ts'
 
 export type CorrectRequest = ChangeRequest &
   BeliefReference &
@@ -35,7 +35,7 @@ export type CorrectRequest = ChangeRequest &
     readonly sourceId?: string
   }
 
-export type Corrected = {
+export type CorrectResult = {
   /** `unchanged`: the belief has this text already, and nothing was written. */
   readonly outcome: 'corrected' | 'proposed' | 'unchanged'
   readonly belief: Belief
@@ -45,7 +45,7 @@ export type Corrected = {
 }
 
 /** Replaces a belief, or a statement of a turn, by a newer one. The old one is kept and never recalled as true again. */
-export async function correct(ports: Ports, request: CorrectRequest): Promise<Corrected> {
+export async function correct(ports: Ports, request: CorrectRequest): Promise<CorrectResult> {
   const turn = await referredTurn(ports, request)
   if (turn === null) return correctBelief(ports, request)
   const { author, content } = request
@@ -100,7 +100,7 @@ async function correctTurn(
   ports: Ports,
   request: CorrectRequest,
   { turn, statement }: { readonly turn: Turn; readonly statement: string },
-): Promise<Corrected> {
+): Promise<CorrectResult> {
   const { user, author, content, why, confidence, status = 'active', aliases = [] } = request
   await refuseSecrets(author, request)
   const scopes = [turn.scope]
@@ -108,7 +108,7 @@ async function correctTurn(
     const { name, aliases: derived } = nameStatement(text)
     return parseDraft({ name, content: text, scopes, ...given, aliases: [...(given.aliases ?? []), ...derived] })
   }
-  return change<Corrected>(
+  return change<CorrectResult>(
     ports,
     { ...request, operation: 'correct turn' },
     async (at) => {
@@ -125,7 +125,7 @@ async function correctTurn(
       const outdated = { ...old, status: 'superseded' as const, supersededBy: made.id }
       return {
         kind: 'correct',
-        changes: [created(made), created(outdated)],
+        changes: [createChange(made), createChange(outdated)],
         result: (event) => ({ outcome: 'corrected', belief: made, replaced: [outdated], event: event.number }),
       }
     },
@@ -136,8 +136,8 @@ async function correctTurn(
   )
 }
 
-async function correctBelief(ports: Ports, request: CorrectRequest): Promise<Corrected> {
-  return change<Corrected>(
+async function correctBelief(ports: Ports, request: CorrectRequest): Promise<CorrectResult> {
+  return change<CorrectResult>(
     ports,
     { ...request, operation: 'correct' },
     async (at) => {
@@ -170,7 +170,7 @@ async function correctBelief(ports: Ports, request: CorrectRequest): Promise<Cor
         return proposal(ports, old, belief, at)
       return {
         kind: 'correct',
-        changes: [created(belief), superseded(old, belief, at)],
+        changes: [createChange(belief), supersedeBelief(old, belief, at)],
         result: (event) => ({ outcome: 'corrected', belief, replaced: [old], event: event.number }),
       }
     },

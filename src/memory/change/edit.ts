@@ -10,12 +10,12 @@ import { allowedAliases, refusalText } from './aliases.ts'
 import { reasonToWait } from './authority.ts'
 import { limits, parseForm, parseWhy, refuseSecrets } from './draft.ts'
 import { proposal } from './remember.ts'
-import { type ChangeRequest, change, revised, stateAfter } from './transaction.ts'
+import { type ChangeRequest, change, reviseChange, stateAfter } from './transaction.ts'
 
 export type EditRequest = ChangeRequest & BeliefReference & VersionExpectation
 
-/** `unchanged`: it was like that already. `proposed`: the author may not change it, so a person must decide. */
-export type Edited = {
+/** `unchanged`: no change was needed. `proposed`: the author may not change it, so a person must decide. */
+export type EditResult = {
   readonly outcome: 'edited' | 'unchanged' | 'proposed'
   readonly belief: Belief
   readonly event: number | null
@@ -32,11 +32,11 @@ export type Edits = {
 }
 
 /** Makes several edits as one change, which undo takes back as one. */
-export const editBelief = (ports: Ports, request: EditRequest & { readonly edits: Edits }): Promise<Edited> =>
+export const editBelief = (ports: Ports, request: EditRequest & { readonly edits: Edits }): Promise<EditResult> =>
   edit(ports, { ...request, operation: 'edit' }, kindOf(request.edits), (belief) => editedFields(belief, request.edits))
 
 /** Confirms a belief: it counts as stated again now. Every author may do that. */
-export const reinforce = (ports: Ports, request: EditRequest): Promise<Edited> =>
+export const reinforce = (ports: Ports, request: EditRequest): Promise<EditResult> =>
   edit(ports, { ...request, operation: 'reinforce' }, 'reinforce', (belief, at) => ({
     reinforcement: { count: belief.reinforcement.count + 1, at },
   }))
@@ -78,9 +78,9 @@ async function edit(
   request: EditRequest & { readonly operation: string },
   kind: EventKind,
   fieldsOf: (belief: Belief, at: string) => Partial<Belief>,
-): Promise<Edited> {
+): Promise<EditResult> {
   const { author } = request
-  return change<Edited>(
+  return change<EditResult>(
     ports,
     request,
     async (at) => {
@@ -100,10 +100,10 @@ async function edit(
         { ...belief, scopes: entered },
         { except: [belief.id], hint: ({ id }) => `Correct ${id} instead, or choose another scope.` },
       )
-      if (kind === 'reinforce') return { kind, changes: [revised(belief, at, fields)] }
+      if (kind === 'reinforce') return { kind, changes: [reviseChange(belief, at, fields)] }
       if (mayChange(author, belief) && (await reasonToWait(author, { ...belief, ...fields })) === null) {
         const editedByPerson = belief.editedByPerson || author.actor === 'person'
-        return { kind, changes: [revised(belief, at, { ...fields, editedByPerson })] }
+        return { kind, changes: [reviseChange(belief, at, { ...fields, editedByPerson })] }
       }
       const provenance = { ...author, sourceId: null, model: null, at }
       const proposed = { ...belief, ...fields, id: ports.newId(), editedByPerson: false, provenance, version: 1 }

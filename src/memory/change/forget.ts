@@ -6,7 +6,7 @@ import { conflict, forbidden, type MemoryError, nullIfNotFound } from '../../err
 import { chainOf } from '../explain/history.ts'
 import { type BeliefReference, findBelief, requireVersion, type VersionExpectation } from '../find-belief.ts'
 import type { Ports } from '../ports.ts'
-import { type ChangeRequest, change, erased, revised } from './transaction.ts'
+import { type ChangeRequest, change, eraseChange, reviseChange } from './transaction.ts'
 
 export type ForgetRequest = ChangeRequest &
   BeliefReference &
@@ -74,8 +74,13 @@ export async function forget(ports: Ports, request: ForgetRequest): Promise<Rece
           )
       const forgottenTurns = (await turnsToForget(ports, request, beliefs)).map(({ id }) => id)
       const kept = await protectedProposals(ports, request, ids)
-      const candidates = kept.map((one) => revised(one, at, { proposedFor: null, candidate: true }))
-      return { kind: 'forget', changes: [...beliefs.map(erased), ...candidates], forgottenTurns, result: receiptOf }
+      const candidates = kept.map((one) => reviseChange(one, at, { proposedFor: null, candidate: true }))
+      return {
+        kind: 'forget',
+        changes: [...beliefs.map(eraseChange), ...candidates],
+        forgottenTurns,
+        result: receiptOf,
+      }
     },
     async (event) => {
       if (event.kind !== 'forget' || (await wasThere(ports, request, event.number))) throw keyUsedBefore(request)

@@ -10,9 +10,9 @@ import {
   requireVersion,
 } from '../find-belief.ts'
 import type { Ports } from '../ports.ts'
-import type { Edited, EditRequest } from './edit.ts'
-import { superseded } from './remember.ts'
-import { type ChangeRequest, change, revised, stateAfter, withdrawn } from './transaction.ts'
+import type { EditRequest, EditResult } from './edit.ts'
+import { supersedeBelief } from './remember.ts'
+import { type ChangeRequest, change, reviseChange, stateAfter, withdrawChange } from './transaction.ts'
 
 /** A proposal with `resolvedAt` proposes to retire its target. When accepted, it supersedes the target and is settled. */
 export type Proposal = {
@@ -86,13 +86,18 @@ export async function accept(
       const { proposal, target, accepted: wanted } = await pending(ports, request)
       const { aliases, scopes, pinned, why } = wanted
       const fields = proposal.candidate ? await noLongerCandidate(ports, proposal) : { aliases, scopes, pinned, why }
-      const accepted = revised(proposal, at, { ...fields, status: 'active', proposedFor: null, editedByPerson: true })
+      const accepted = reviseChange(proposal, at, {
+        ...fields,
+        status: 'active',
+        proposedFor: null,
+        editedByPerson: true,
+      })
       // A newer statement of the person is replaced only if the caller has seen it.
       const isKnown = target?.id === proposal.proposedFor || target?.id === request.over
       const replaced = proposal.candidate ? [] : await replacedWith(ports, accepted.after, isKnown ? target : null)
       return {
         kind: 'accept',
-        changes: [accepted, ...replaced.map((old) => superseded(old, accepted.after, at))],
+        changes: [accepted, ...replaced.map((old) => supersedeBelief(old, accepted.after, at))],
         result: (event) => ({ belief: accepted.after, replaced, event: event.number }),
       }
     },
@@ -112,16 +117,16 @@ export async function reject(
   return change(
     ports,
     { ...request, operation: 'reject' },
-    async () => ({ kind: 'reject', changes: [withdrawn((await pending(ports, request)).proposal)] }),
+    async () => ({ kind: 'reject', changes: [withdrawChange((await pending(ports, request)).proposal)] }),
     async (event) => ({ beliefId: event.beliefIds[0] as string, event: event.number }),
   )
 }
 
 /** Makes an imported or inferred belief, or a candidate, active and the person's own. Only a person can. */
-export async function confirm(ports: Ports, request: EditRequest): Promise<Edited> {
+export async function confirm(ports: Ports, request: EditRequest): Promise<EditResult> {
   if (request.author.actor !== 'person')
     throw forbidden('Only a person can confirm a belief.', 'An agent may reinforce it instead.')
-  return change<Edited>(
+  return change<EditResult>(
     ports,
     { ...request, operation: 'confirm' },
     async (at) => {
@@ -130,7 +135,10 @@ export async function confirm(ports: Ports, request: EditRequest): Promise<Edite
       if (belief.status === 'active' && belief.editedByPerson && !belief.candidate)
         return { kind: 'nothing', result: { outcome: 'unchanged', belief, event: null } }
       const fields = belief.candidate ? await noLongerCandidate(ports, belief) : {}
-      return { kind: 'confirm', changes: [revised(belief, at, { ...fields, status: 'active', editedByPerson: true })] }
+      return {
+        kind: 'confirm',
+        changes: [reviseChange(belief, at, { ...fields, status: 'active', editedByPerson: true })],
+      }
     },
     async (event, made) => ({ outcome: 'edited', belief: await stateAfter(ports, event, made), event: event.number }),
   )

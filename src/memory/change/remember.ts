@@ -4,12 +4,20 @@ import type { JournalEvent } from '../../beliefs/journal.ts'
 import { invalid } from '../../errors.ts'
 import { isSurfaceForm } from '../../search/forms.ts'
 import { askedWords, informativeWords } from '../../search/searchable-text.ts'
-import { redacted, secretIn } from '../learn/secrets.ts'
+import { redactSecrets, secretIn } from '../learn/secrets.ts'
 import type { Author, Ports } from '../ports.ts'
 import type { RefusedAlias } from './aliases.ts'
 import { reasonToWait, requireRoom } from './authority.ts'
 import { type BeliefDraft, limits, parseDraft, parseText, refuseSecrets, type StatedFields } from './draft.ts'
-import { type ChangeRequest, change, created, type Decision, revised, stateAfter, type Write } from './transaction.ts'
+import {
+  type ChangeRequest,
+  change,
+  createChange,
+  type Decision,
+  reviseChange,
+  stateAfter,
+  type Write,
+} from './transaction.ts'
 
 export type RememberRequest = ChangeRequest & {
   /** Without a name, one is derived from the content, as for a line of an imported file. */
@@ -25,7 +33,7 @@ export type RememberRequest = ChangeRequest & {
  * now superseded. `proposed`: it contradicts another author, or would be shown without being named, so a person has to
  * decide.
  */
-export type Remembered = {
+export type RememberResult = {
   readonly outcome: 'remembered' | 'reinforced' | 'corrected' | 'proposed'
   readonly belief: Belief
   /** The beliefs that it replaced, or would replace. */
@@ -38,7 +46,7 @@ export type Remembered = {
 }
 
 /** Stores a statement. The same name in the same scope is the same belief: repeated, or corrected. */
-export async function remember(ports: Ports, request: RememberRequest): Promise<Remembered> {
+export async function remember(ports: Ports, request: RememberRequest): Promise<RememberResult> {
   const { user, author, draft, sourceId = null, model = null, replace = false } = request
   const { isGiven, ...named } = await withName(draft)
   const drafted = parseDraft(named)
@@ -54,7 +62,7 @@ export async function remember(ports: Ports, request: RememberRequest): Promise<
       const holders = [...named, ...others.filter(({ id }) => !named.some((holder) => holder.id === id))]
       if (author.actor === 'agent' && holders.length === 0) {
         const said = await saidByPerson(ports, user, statement)
-        if (said !== null) return reinforced(said, at)
+        if (said !== null) return reinforceWrite(said, at)
       }
       const belief = newBelief(ports, { user, statement, provenance: { ...author, sourceId, model, at } })
       const [holder] = holders
@@ -134,7 +142,7 @@ async function withName({ name, ...draft }: RememberRequest['draft']): Promise<N
   if (name !== undefined) return { ...draft, name, isGiven: true }
   const content = parseText('statement', draft.content, limits.content)
   // A secret that a person stores is not to be a name: names are shown in lists, and everything that finds it is in the index.
-  const shown = redacted(content)
+  const shown = redactSecrets(content)
   const { nameStatement, openingOf, phrasesOf } = await import('../learn/name-of.ts')
   const isSecret = shown !== content
   if (draft.type === undefined && draft.subtype === undefined) {
@@ -179,12 +187,12 @@ async function saidByPerson(ports: Ports, user: string, { scopes, content }: Sta
   return said ?? null
 }
 
-const reinforced = (belief: Belief, at: string): Write => ({
+const reinforceWrite = (belief: Belief, at: string): Write => ({
   kind: 'reinforce',
-  changes: [revised(belief, at, { reinforcement: { count: belief.reinforcement.count + 1, at } })],
+  changes: [reviseChange(belief, at, { reinforcement: { count: belief.reinforcement.count + 1, at } })],
 })
 
-const outcomes: Partial<Record<JournalEvent['kind'], Remembered['outcome']>> = {
+const outcomes: Partial<Record<JournalEvent['kind'], RememberResult['outcome']>> = {
   reinforce: 'reinforced',
   correct: 'corrected',
   propose: 'proposed',
@@ -201,7 +209,7 @@ type RememberContext = { author: Author; holders: readonly Belief[]; belief: Bel
 async function decide(
   ports: Ports,
   { author, holders, belief, at }: RememberContext,
-): Promise<Decision<Omit<Remembered, 'refusedAliases' | 'otherValues'>>> {
+): Promise<Decision<Omit<RememberResult, 'refusedAliases' | 'otherValues'>>> {
   const [holder] = holders
   const waiting = await sameCandidates(ports, belief)
   const ownCandidate = waiting.find((candidate) => isByAuthor(author, candidate))
@@ -209,13 +217,13 @@ async function decide(
     if (ownCandidate !== undefined) return sayAgain(ports, author, ownCandidate, belief, at)
     // Only the author of a waiting item changes it; a repetition by others is counted, and adds nothing.
     const [repeated] = waiting.filter((candidate) => !mayChange(author, candidate))
-    if (repeated !== undefined) return reinforced(repeated, at)
+    if (repeated !== undefined) return reinforceWrite(repeated, at)
     if ((await reasonToWait(author, belief)) === null) {
-      const settled = settledBy(author, waiting).map((candidate) => superseded(candidate, belief, at))
-      return { kind: 'remember', changes: [created(belief), ...settled] }
+      const settled = settledBy(author, waiting).map((candidate) => supersedeBelief(candidate, belief, at))
+      return { kind: 'remember', changes: [createChange(belief), ...settled] }
     }
     await requireRoom(ports, belief, [])
-    return { kind: 'propose', changes: [created({ ...belief, status: 'exploratory', candidate: true })] }
+    return { kind: 'propose', changes: [createChange({ ...belief, status: 'exploratory', candidate: true })] }
   }
   // The same words of a lower authority are replaced, so that none of its other fields become the author's.
   if (holders.length === 1 && isSameStatement(holder.content, belief.content) && !replacesSame(author, holder))
@@ -232,8 +240,8 @@ async function decide(
   return {
     kind: 'correct',
     changes: [
-      created(successor),
-      ...[...holders, ...settledBy(author, waiting)].map((held) => superseded(held, successor, at)),
+      createChange(successor),
+      ...[...holders, ...settledBy(author, waiting)].map((held) => supersedeBelief(held, successor, at)),
     ],
     result: (event) => ({ outcome: 'corrected', belief: successor, replaced: holders, event: event.number }),
   }
@@ -260,7 +268,7 @@ const replacesSame = (author: Author, holder: Belief): boolean => author.actor =
 
 /** The same words again: reinforces the belief and adds the draft's new fields, if the author may. */
 async function sayAgain(ports: Ports, author: Author, holder: Belief, belief: Belief, at: string): Promise<Write> {
-  const merged = enriched(holder, belief)
+  const merged = mergeStatement(holder, belief)
   const { type, subtype } = holder
   const enrichedBelief = { ...belief, type, subtype, ...merged }
   const isAllowed = async () => mayChange(author, holder) && (await reasonToWait(author, enrichedBelief)) === null
@@ -268,7 +276,7 @@ async function sayAgain(ports: Ports, author: Author, holder: Belief, belief: Be
     return proposal(ports, holder, enrichedBelief, at)
   const isPerson = author.actor === 'person'
   const place = isPerson && holder.candidate ? { scopes: belief.scopes, pinned: belief.pinned } : {}
-  const revision = revised(holder, at, {
+  const revision = reviseChange(holder, at, {
     ...merged,
     ...place,
     reinforcement: { count: holder.reinforcement.count + 1, at },
@@ -281,7 +289,7 @@ async function sayAgain(ports: Ports, author: Author, holder: Belief, belief: Be
 }
 
 /** The fields of a belief together with the additions of a repeated statement. */
-export const enriched = (holder: Belief, said: Belief) => ({
+export const mergeStatement = (holder: Belief, said: Belief) => ({
   aliases: mergeAliases(holder.name, holder.aliases, said.aliases),
   why: said.why === '' ? holder.why : said.why,
   pinned: holder.pinned || said.pinned,
@@ -295,7 +303,7 @@ export const enriched = (holder: Belief, said: Belief) => ({
 })
 
 /** Whether more than the number of repetitions would change. */
-export const adds = (belief: Belief, merged: ReturnType<typeof enriched>): boolean =>
+export const adds = (belief: Belief, merged: ReturnType<typeof mergeStatement>): boolean =>
   (Object.keys(merged) as (keyof typeof merged)[]).some(
     (field) => JSON.stringify(belief[field]) !== JSON.stringify(merged[field]),
   )
@@ -306,8 +314,8 @@ export async function proposal(ports: Ports, target: Belief, belief: Belief, at:
   const earlier = waiting.find((known) => isSameWish(known, belief))
   if (earlier === undefined) await requireRoom(ports, belief, waiting)
   const change = earlier
-    ? revised(earlier, at, { reinforcement: { count: earlier.reinforcement.count + 1, at } })
-    : created({ ...belief, status: 'exploratory', proposedFor: target.id })
+    ? reviseChange(earlier, at, { reinforcement: { count: earlier.reinforcement.count + 1, at } })
+    : createChange({ ...belief, status: 'exploratory', proposedFor: target.id })
   return { kind: 'propose', changes: [change] }
 }
 
@@ -324,8 +332,8 @@ export function isSameWish(one: Belief, other: Belief): boolean {
 }
 
 /** Replaced by a belief; a candidate no longer waits. */
-export const superseded = (belief: Belief, successor: Belief, at: string) =>
-  revised(belief, at, { status: 'superseded', supersededBy: successor.id, candidate: false })
+export const supersedeBelief = (belief: Belief, successor: Belief, at: string) =>
+  reviseChange(belief, at, { status: 'superseded', supersededBy: successor.id, candidate: false })
 
 /**
  * A successor can be found by everything its predecessors could, stays pinned, and keeps all their scopes. It takes nothing

@@ -6,7 +6,7 @@ import type { Ports } from '../ports.ts'
 import { reasonToWait } from './authority.ts'
 import { parseDraft, refuseSecrets } from './draft.ts'
 import { newBelief } from './remember.ts'
-import { type ChangeRequest, change, created, revised, stateAfter } from './transaction.ts'
+import { type ChangeRequest, change, createChange, reviseChange, stateAfter } from './transaction.ts'
 
 export type ResolveRequest = ChangeRequest &
   BeliefReference & {
@@ -16,10 +16,10 @@ export type ResolveRequest = ChangeRequest &
       | { readonly name: string; readonly content: string; readonly why?: string }
   }
 
-export type Resolved = { readonly question: Belief; readonly decision: Belief | null; readonly event: number }
+export type ResolveResult = { readonly question: Belief; readonly decision: Belief | null; readonly event: number }
 
 /** Closes an open question. It is kept, and no longer shown. */
-export async function resolve(ports: Ports, request: ResolveRequest): Promise<Resolved> {
+export async function resolve(ports: Ports, request: ResolveRequest): Promise<ResolveResult> {
   return change(
     ports,
     { ...request, operation: 'resolve' },
@@ -36,7 +36,7 @@ export async function resolve(ports: Ports, request: ResolveRequest): Promise<Re
           'Remember the answer as a decision, and let the person resolve the question.',
         )
       const { decision, changes } = await decisionFor(ports, request, question, at)
-      const closed = revised(question, at, { resolvedAt: at, resolvedBy: decision?.id ?? null })
+      const closed = reviseChange(question, at, { resolvedAt: at, resolvedBy: decision?.id ?? null })
       return { kind: 'resolve', changes: [closed, ...changes] }
     },
     async (event, made) => {
@@ -77,5 +77,5 @@ async function decisionFor(
       `The decision "${decision.name}" waits for a person. ${reason}`,
       'Remember it first; it becomes a proposal for the person.',
     )
-  return { decision, changes: [created(decision)] }
+  return { decision, changes: [createChange(decision)] }
 }

@@ -75,18 +75,25 @@ export async function change<Result>(
   )
 }
 
-/** Every change of a memory is committed here. */
-async function commitThrough(ports: Ports, commit: Commit): Promise<CommitResult> {
-  const { store, checkCommit, commitForgetting = store.commit, afterCommit } = ports
+/** Every change of a memory is committed here, but for those that a sync takes from other devices. */
+export async function commitThrough(ports: Ports, commit: Commit): Promise<CommitResult> {
+  const { store, checkCommit, afterCommit } = ports
   checkCommit?.(commit)
-  const result = await (isForgetting(commit) ? commitForgetting(commit) : store.commit(commit))
+  const result = await (isForgetting(commit) ? commitErasing(ports, commit) : store.commit(commit))
   if (result.outcome === 'committed') await afterCommit?.(commit)
   return result
 }
 
+async function commitErasing(ports: Ports, commit: Commit): Promise<CommitResult> {
+  const { store, commitForgetting = store.commit } = ports
+  const { fingerprintsOfErased } = await import('../sync/fingerprints.ts')
+  const fingerprints = await fingerprintsOfErased(ports, commit)
+  return commitForgetting(fingerprints.length === 0 ? commit : { ...commit, fingerprints })
+}
+
 const noReplay = (): Promise<never> => Promise.reject(new Error('A change without a key cannot be replayed.'))
 
-export const created = (belief: Belief): BeliefChange & { readonly after: Belief } => ({
+export const createChange = (belief: Belief): BeliefChange & { readonly after: Belief } => ({
   beliefId: belief.id,
   expectedVersion: 0,
   outcome: 'present',
@@ -94,7 +101,7 @@ export const created = (belief: Belief): BeliefChange & { readonly after: Belief
 })
 
 /** The belief with some fields changed, at the next version. */
-export function revised(
+export function reviseChange(
   belief: Belief,
   at: string,
   fields: Partial<Belief>,
@@ -103,15 +110,15 @@ export function revised(
   return { beliefId: belief.id, expectedVersion: belief.version, outcome: 'present', after }
 }
 
-const removed = ({ id, version }: Belief, outcome: 'absent' | 'erased'): BeliefChange => ({
+const removeChange = ({ id, version }: Belief, outcome: 'absent' | 'erased'): BeliefChange => ({
   beliefId: id,
   expectedVersion: version,
   outcome,
   after: null,
 })
 
-export const withdrawn = (belief: Belief): BeliefChange => removed(belief, 'absent')
-export const erased = (belief: Belief): BeliefChange => removed(belief, 'erased')
+export const withdrawChange = (belief: Belief): BeliefChange => removeChange(belief, 'absent')
+export const eraseChange = (belief: Belief): BeliefChange => removeChange(belief, 'erased')
 
 /** The first belief of an event, as it was right after the event. */
 export async function stateAfter(

@@ -9,13 +9,13 @@ export type UndoRequest = ChangeRequest & {
   /** Number of the event to take back; without it, the latest that can be. */
   readonly event?: number
   /** Called before anything is changed. If it answers false, nothing is. */
-  readonly review?: (undoing: Undoing) => Promise<boolean>
+  readonly review?: (undoing: UndoTarget) => Promise<boolean>
 }
 
 /** A change that is about to be undone, and the beliefs that the undo changes, as they read until then or will again. */
-export type Undoing = { readonly change: JournalEvent; readonly beliefs: readonly Belief[] }
+export type UndoTarget = { readonly change: JournalEvent; readonly beliefs: readonly Belief[] }
 
-export type Undone = {
+export type UndoResult = {
   readonly undone: JournalEvent
   /** The beliefs as they are now, without those in `withdrawn`. */
   readonly restored: readonly Belief[]
@@ -24,7 +24,7 @@ export type Undone = {
 }
 
 /** Takes back one change by restoring every belief it touched. Undoing an undo redoes. */
-export async function undo(ports: Ports, { review, ...request }: UndoRequest): Promise<Undone> {
+export async function undo(ports: Ports, { review, ...request }: UndoRequest): Promise<UndoResult> {
   return change(
     ports,
     { ...request, operation: 'undo' },

@@ -9,16 +9,16 @@ import {
 } from '../../beliefs/turn.ts'
 import { invalid } from '../../errors.ts'
 import { localDay, offsetIn, parseTime, withOffset } from '../../local-time.ts'
-import { Slices } from '../../search/slices.ts'
+import { TimeSlices } from '../../search/slices.ts'
 import { announcesPaste } from '../../search/turns/pasted.ts'
 import { change } from '../change/transaction.ts'
 import type { Extraction, Refusal } from '../learn/extraction.ts'
-import type { Learned, LearningPlan, Taken } from '../learn/learn.ts'
+import type { LearnedStatement, LearningPlan, LearnResult } from '../learn/learn.ts'
 import { planLearning } from '../learn/learn.ts'
 import { offTheRecord } from '../learn/off-the-record.ts'
 import { doubtfulIn, rangesOf } from '../learn/own-words.ts'
 import { findStatements } from '../learn/rules.ts'
-import { idWithoutSecret, masked, redacted } from '../learn/secrets.ts'
+import { idWithoutSecret, maskSecrets, redactSecrets } from '../learn/secrets.ts'
 import type { Author, Ports } from '../ports.ts'
 
 /** A turn to be kept. Everything but the text has a default. */
@@ -73,7 +73,7 @@ type HeardResult = {
 }
 
 /** The outcome of each turn, in order, and the statements learned from them. */
-export type Heard = Learned & { readonly turns: readonly HeardResult[] }
+export type HearResult = LearnResult & { readonly turns: readonly HeardResult[] }
 
 /** Longest turn that is kept, in characters. */
 export const defaultMaxTurnCharacters = 200_000
@@ -81,19 +81,19 @@ export const defaultMaxTurnCharacters = 200_000
 const batchSize = 500
 
 /**
- * Stores turns word for word, with secrets masked, and learns from the person's turns in the same transaction. A turn
+ * Stores turns word for word, with secrets maskSecrets, and learns from the person's turns in the same transaction. A turn
  * that is stored already is neither stored nor learned from again.
  */
-export async function hear(ports: Ports, request: HearRequest): Promise<Heard> {
+export async function hear(ports: Ports, request: HearRequest): Promise<HearResult> {
   const { onProgress = () => {}, signal } = request
   const turns: HeardResult[] = []
-  const taken: Taken[] = []
+  const taken: LearnedStatement[] = []
   const refused: Refusal[] = []
   const prepared: Prepared[] = []
-  const slices = new Slices()
+  const slices = new TimeSlices()
   for (const turn of request.turns) {
     prepared.push(prepare(ports, request, turn))
-    if (slices.areOver) await slices.pause()
+    if (slices.isOver) await slices.pause()
   }
   for (const batch of batchesOf(prepared)) {
     signal?.throwIfAborted()
@@ -139,7 +139,7 @@ function prepare(ports: Ports, request: HearRequest, heard: HeardTurn): Prepared
   const at = (heard.at === undefined ? ports.now() : new Date(parseTime('since', heard.at))).toISOString()
   const utcOffset = heard.at === undefined ? null : offsetIn(heard.at)
   const host = givenNameOf('host', heard.host) ?? author.origin
-  const kept = masked(text.toWellFormed())
+  const kept = maskSecrets(text.toWellFormed())
   const by = originOf(role, author)
   const origin = by === 'person' ? (heard.origin ?? by) : by
   const found = role === 'user' && origin === 'person' ? findStatements(kept) : null
@@ -192,7 +192,7 @@ function originOf(role: TurnRole, { actor }: Author): TurnOrigin {
 
 const maxNameLength = 200
 
-function givenNameOf(what: string, given: string | undefined, withoutSecrets = masked): string | null {
+function givenNameOf(what: string, given: string | undefined, withoutSecrets = maskSecrets): string | null {
   if (given === undefined || given.trim() === '') return null
   if (given.length > maxNameLength)
     throw invalid(`The ${what} has ${given.length} characters; at most ${maxNameLength} are allowed.`)
@@ -214,9 +214,9 @@ function* batchesOf(prepared: readonly Prepared[]): Generator<readonly Prepared[
   if (batch.length > 0) yield batch
 }
 
-async function keep(ports: Ports, request: HearRequest, prepared: readonly Prepared[]): Promise<Heard> {
+async function keep(ports: Ports, request: HearRequest, prepared: readonly Prepared[]): Promise<HearResult> {
   const { user, author } = request
-  return change<Heard>(ports, { user, author, operation: 'hear' }, async (at) => {
+  return change<HearResult>(ports, { user, author, operation: 'hear' }, async (at) => {
     const batch: Prepared[] = []
     for (const one of prepared) batch.push(await asAnnounced(ports, one))
     const outcomes = await outcomesOf(ports, user, batch)
@@ -282,7 +282,7 @@ const asPasted = ({ findings, refused }: Extraction): Extraction => ({
   refused: [
     ...refused,
     ...findings.map(({ content, span }) => ({
-      text: redacted(content),
+      text: redactSecrets(content),
       span,
       reason: 'not_own_words' as const,
       explanation: 'The message before announces it as a text from elsewhere.',
@@ -291,14 +291,16 @@ const asPasted = ({ findings, refused }: Extraction): Extraction => ({
 })
 
 /** The outcome of each turn, by the present state of the store. */
-async function outcomesOf({ store }: Ports, user: string, batch: readonly Prepared[]): Promise<Heard['turns']> {
+async function outcomesOf(ports: Ports, user: string, batch: readonly Prepared[]): Promise<HearResult['turns']> {
   const turns = batch.flatMap((one) => ('turn' in one ? [one.turn] : []))
-  const known = await store.knownTurns(user, turns)
+  const known = await ports.store.knownTurns(user, turns)
+  const forgotten = await forgottenAmong(ports, user, turns)
   const messages = new Set<string>()
   return batch.map((one) => {
     if (!('turn' in one)) return { outcome: one.outcome, turn: null, reason: one.reason }
     const before = known[turns.indexOf(one.turn)] ?? null
-    if (before === 'forgotten') return { outcome: 'forgotten', turn: null }
+    if (before === 'forgotten' || (before === null && forgotten.has(one.turn)))
+      return { outcome: 'forgotten', turn: null }
     if (before !== null) return { outcome: 'known', turn: before }
     const { messageId, index: _index, ...turn } = one.turn
     // The same message twice in one list.
@@ -306,4 +308,19 @@ async function outcomesOf({ store }: Ports, user: string, batch: readonly Prepar
     if (messageId !== null) messages.add(messageId)
     return { outcome: 'kept', turn }
   })
+}
+
+/** The turns whose words were forgotten in the same conversation, on this device or another one of the person. */
+async function forgottenAmong(
+  { sync, syncDevice }: Ports,
+  user: string,
+  turns: readonly NewTurn[],
+): Promise<ReadonlySet<NewTurn>> {
+  const store = await sync?.()
+  if (store === undefined || syncDevice === undefined || !(await store.hasForgottenTexts(user))) return new Set()
+  const { keys } = await (await syncDevice(user)).read()
+  const { fingerprintsOfTurn } = await import('../sync/fingerprints.ts')
+  const candidates = new Map(turns.map((turn) => [turn, fingerprintsOfTurn(keys, turn)]))
+  const found = await store.forgottenTexts(user, [...candidates.values()].flat())
+  return new Set(turns.filter((turn) => candidates.get(turn)?.some((one) => found.has(one))))
 }

@@ -2,7 +2,7 @@ import type { Embedder } from '../../search/embedder.ts'
 import { sentencesOf } from '../../search/sentences.ts'
 import type { MessageMeaning } from '../../search/turns/candidates.ts'
 import { embeddedSentences } from '../../search/turns/change.ts'
-import { packed } from '../../search/turns/cosines.ts'
+import { packVectors } from '../../search/turns/cosines.ts'
 import type { Question } from '../../search/turns/question.ts'
 import { termsOf } from '../../search/turns/terms.ts'
 import type { Ports } from '../ports.ts'
@@ -47,7 +47,7 @@ export async function embedTexts(
       const kept = texts.map(({ row }, place) => {
         const own = vectors.slice(from, from + (sentences[place]?.length ?? 0))
         from += own.length
-        return { row, vectors: packed(own, model.dimensions) }
+        return { row, vectors: packVectors(own, model.dimensions) }
       })
       await store.keepVectors(user, model.model, kind, kept)
       embedded += texts.length
@@ -72,7 +72,7 @@ export async function meaningOf(model: Embedder, question: Question, message: st
     text.slice(0, maxSentenceLength).toWellFormed(),
   )
   const vectors = await model.embed([...new Set(texts)])
-  return { model: model.model, dimensions: model.dimensions, vectors: packed(vectors, model.dimensions) }
+  return { model: model.model, dimensions: model.dimensions, vectors: packVectors(vectors, model.dimensions) }
 }
 
 /** The question as the speaker would ask it: people say "my dog"; others ask for "Ana's dog". */

@@ -25,7 +25,7 @@ export function pausesIn(dir: string, now: Date): readonly Pause[] {
     if (codeOf(error) === 'ENOENT' || codeOf(error) === 'ENOTDIR') return []
     throw error
   }
-  return parsed(text, file).filter(({ until }) => until === null || Date.parse(until) > now.getTime())
+  return parsePauses(text, file).filter(({ until }) => until === null || Date.parse(until) > now.getTime())
 }
 
 /** The pause in force for a directory, or null. */
@@ -54,7 +54,7 @@ export function isWithin(directory: string, other: string): boolean {
 }
 
 /** A damaged file may contain a pause, so it is an error and not an empty list. */
-function parsed(text: string, file: string): readonly Pause[] {
+function parsePauses(text: string, file: string): readonly Pause[] {
   const isTextOrNull = (value: unknown): boolean => value === null || typeof value === 'string'
   try {
     const { pauses } = JSON.parse(text) as { pauses: readonly Pause[] }

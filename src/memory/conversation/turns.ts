@@ -7,7 +7,7 @@ import { conflict, forbidden, invalid, notFound } from '../../errors.ts'
 import { parseTime } from '../../local-time.ts'
 import { omitUndefined } from '../../omit-undefined.ts'
 import { keyUsedBefore } from '../change/forget.ts'
-import { type ChangeRequest, change, erased } from '../change/transaction.ts'
+import { type ChangeRequest, change, eraseChange } from '../change/transaction.ts'
 import { minPrefixLength } from '../find-belief.ts'
 import type { Ports } from '../ports.ts'
 import { requirePage } from '../recall/search.ts'
@@ -114,7 +114,7 @@ export async function forgetTurns(ports: Ports, request: ForgetTurnsRequest): Pr
       }
       return {
         kind: 'forget',
-        changes: forgotten.map(erased),
+        changes: forgotten.map(eraseChange),
         forgottenTurns: [...ids],
         result: ({ number, at, hash }) => ({ ...counts, event: number, at, hash }),
       }

@@ -3,7 +3,7 @@ import type { Viewpoint } from '../../beliefs/belief-store.ts'
 import { breaksIn, type CandidateSpan } from '../../search/candidate-spans.ts'
 import { beliefFormKeys } from '../../search/forms.ts'
 import type { Linked } from '../../search/link.ts'
-import { partsOf, Slices } from '../../search/slices.ts'
+import { partsOf, TimeSlices } from '../../search/slices.ts'
 import type { Store } from '../ports.ts'
 import type { LeftOut } from '../recall/budget.ts'
 import { type Context, idsIn, type NearMiss, type NearMissReason } from '../recall/context.ts'
@@ -28,13 +28,13 @@ export async function nearMissesOf(
   for (const { belief, limit, score } of leftOut)
     misses.set(belief.id, { belief, reason: { kind: 'over-budget', limit }, score })
 
-  const slices = new Slices()
+  const slices = new TimeSlices()
   const linkedIds = new Set(linked.links.map(({ posting }) => posting.beliefId))
   const mentioned = new Set(linkedIds)
   for (const keys of partsOf([...new Set(linked.spans.map(({ key }) => key))])) {
     for (const holders of (await store.everyHolder(view.user, keys)).values())
       for (const id of holders) mentioned.add(id)
-    if (slices.areOver) await slices.pause()
+    if (slices.isOver) await slices.pause()
   }
   const others = [...mentioned].filter((id) => !shown.has(id) && !misses.has(id))
   for (const ids of partsOf(others, 100)) {
@@ -46,7 +46,7 @@ export async function nearMissesOf(
         score: null,
       })
     }
-    if (slices.areOver) await slices.pause()
+    if (slices.isOver) await slices.pause()
   }
   return [...misses.values()]
 }

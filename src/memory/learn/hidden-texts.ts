@@ -27,7 +27,7 @@ export const encodedWord =
   /(?<![\w+/-])(?:[A-Za-z0-9+/]{60,76}(?:\r?\n[A-Za-z0-9+/]{4,76}){1,5000}|[\w+/-]{20,})={0,2}/gu
 
 /** Decodes a word in base64 or hexadecimal; null if the result is not text. */
-export const decoded = (word: string): string | null =>
+export const decodeWord = (word: string): string | null =>
   decodedTextOf(Buffer.from(word, 'base64')) ??
   (/^[\dA-Fa-f]*$/u.test(word) ? decodedTextOf(Buffer.from(word, 'hex')) : null)
 

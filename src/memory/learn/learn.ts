@@ -8,21 +8,21 @@ import { offsetIn, parseTime } from '../../local-time.ts'
 import { nextTurn } from '../../next-turn.ts'
 import { formKeys } from '../../search/forms.ts'
 import { informativeWords, searchableWords } from '../../search/searchable-text.ts'
-import { Slices } from '../../search/slices.ts'
+import { TimeSlices } from '../../search/slices.ts'
 import { allowedAliases } from '../change/aliases.ts'
 import { hasRoomForMessages, maxForBelief } from '../change/authority.ts'
 import { parseDraft } from '../change/draft.ts'
 import { isOtherValue } from '../change/other-value.ts'
-import { inherit, newBelief, superseded } from '../change/remember.ts'
+import { inherit, newBelief, supersedeBelief } from '../change/remember.ts'
 import { restatementsOf } from '../change/restatement.ts'
-import { change, created, revised } from '../change/transaction.ts'
+import { change, createChange, reviseChange } from '../change/transaction.ts'
 import { freeName } from '../find-belief.ts'
 import type { Author, Ports } from '../ports.ts'
 import type { Extraction, Extractor, Finding, Refusal } from './extraction.ts'
 import { openingOf, statementNameOf } from './name-of.ts'
 import { isDeliberate } from './own-words.ts'
 import { findStatements } from './rules.ts'
-import { redacted } from './secrets.ts'
+import { redactSecrets } from './secrets.ts'
 
 export type LearnRequest = {
   readonly user: string
@@ -54,7 +54,7 @@ export const learnOutcomes = ['remembered', 'reinforced', 'corrected', 'candidat
 export type LearnOutcome = (typeof learnOutcomes)[number]
 
 /** A statement that was learned, and the outcome. */
-export type Taken = {
+export type LearnedStatement = {
   readonly finding: Finding
   readonly outcome: LearnOutcome
   readonly belief: Belief
@@ -63,13 +63,13 @@ export type Taken = {
   readonly because: string
 }
 
-export type Learned = { readonly taken: readonly Taken[]; readonly refused: readonly Refusal[] }
+export type LearnResult = { readonly taken: readonly LearnedStatement[]; readonly refused: readonly Refusal[] }
 
 /** Everything one message changes, to be committed together or not at all. */
-export type LearningPlan = Learned & { readonly changes: readonly BeliefChange[] }
+export type LearningPlan = LearnResult & { readonly changes: readonly BeliefChange[] }
 
 /** Learns from a message of a person. A message is learned whole, in one commit, or not at all. */
-export async function learn(ports: Ports, request: LearnRequest): Promise<Learned> {
+export async function learn(ports: Ports, request: LearnRequest): Promise<LearnResult> {
   const { user, text, earlier = [], extractor } = request
   const found =
     extractor === undefined ? findStatements(text) : await extractor.extract({ text, earlier }, request.signal)
@@ -77,7 +77,7 @@ export async function learn(ports: Ports, request: LearnRequest): Promise<Learne
   // A model's findings have the model as their author, not the person who wrote the message.
   const author: Author =
     model === null || request.author.actor === 'tool' ? request.author : { ...request.author, actor: 'model' }
-  return change<Learned>(ports, { user, author, operation: 'learn' }, async (at) => {
+  return change<LearnResult>(ports, { user, author, operation: 'learn' }, async (at) => {
     const { changes, ...learned } = await planLearning(ports, { ...request, author, found, model }, at)
     if (request.dryRun === true || changes.length === 0) return { kind: 'nothing', result: learned }
     return { kind: 'learn', changes, result: () => learned }
@@ -99,15 +99,15 @@ export async function planLearning(ports: Ports, request: PlanRequest, at: strin
   const { findings, refused, statements = [] } = request.found ?? findStatements(request.text)
   const plan = new Plan(ports, request, { at, isDeliberate: isDeliberate(request.text, findings) })
   const refusals = [...refused]
-  const slices = new Slices()
+  const slices = new TimeSlices()
   for (const [index, finding] of findings.entries()) {
-    if (slices.areOver) await slices.pause()
+    if (slices.isOver) await slices.pause()
     if (findings.slice(index + 1).some((later) => isSameFinding(finding, later))) continue
     const refusal = await plan.add(finding).catch(asRefusal)
-    if (refusal !== null) refusals.push({ text: redacted(finding.content), span: finding.span, ...refusal })
+    if (refusal !== null) refusals.push({ text: redactSecrets(finding.content), span: finding.span, ...refusal })
   }
   for (const statement of statements) {
-    if (slices.areOver) await slices.pause()
+    if (slices.isOver) await slices.pause()
     await plan.addOtherValue(statement)
   }
   refusals.sort((a, b) => a.span.start - b.span.start)
@@ -140,7 +140,7 @@ class Plan {
   /** Whether statements become beliefs at once. */
   readonly #isConfirmed: boolean
   readonly changes = new Map<string, BeliefChange & { readonly after: Belief }>()
-  taken: readonly Taken[] = []
+  taken: readonly LearnedStatement[] = []
 
   constructor(ports: Ports, request: PlanRequest, message: { readonly at: string; readonly isDeliberate: boolean }) {
     this.#ports = ports
@@ -216,8 +216,8 @@ class Plan {
   }
 
   #put(finding: Finding, belief: Belief, replaced: readonly Belief[]): void {
-    this.changes.set(belief.id, created(belief))
-    for (const old of replaced) this.changes.set(old.id, superseded(old, belief, this.#at))
+    this.changes.set(belief.id, createChange(belief))
+    for (const old of replaced) this.changes.set(old.id, supersedeBelief(old, belief, this.#at))
     const outcome = belief.candidate ? 'candidate' : replaced.length === 0 ? 'remembered' : 'corrected'
     this.#take(finding, outcome, belief, replaced)
   }
@@ -260,13 +260,13 @@ class Plan {
     if (!this.#isPerson || (known.candidate && !this.#isConfirmed)) return
     const reinforcement = { count: known.reinforcement.count + 1, at: this.#at }
     const revision = known.candidate
-      ? revised(await this.#withFreeName(known), this.#at, {
+      ? reviseChange(await this.#withFreeName(known), this.#at, {
           reinforcement,
           status: 'active',
           editedByPerson: true,
           candidate: false,
         })
-      : revised(known, this.#at, { reinforcement })
+      : reviseChange(known, this.#at, { reinforcement })
     this.changes.set(known.id, revision)
     this.#take(finding, known.candidate ? 'confirmed' : 'reinforced', revision.after, [])
   }
@@ -340,7 +340,7 @@ class Plan {
     const ownWaiting = waiting.filter(({ provenance }) => provenance.actor === this.#request.author.actor)
     if (isKnown || ownWaiting.length >= maxForBelief) return null
     if (!(await this.#hasRoom())) return tooMany
-    this.changes.set(belief.id, created(belief))
+    this.changes.set(belief.id, createChange(belief))
     this.#take(finding, 'candidate', belief, [])
     return null
   }

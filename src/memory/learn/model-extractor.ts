@@ -8,7 +8,7 @@ import { limits } from '../change/draft.ts'
 import type { Extraction, Extractor, Finding, HeardMessage, Refusal } from './extraction.ts'
 import { offTheRecord } from './off-the-record.ts'
 import { refusedWhole } from './rules.ts'
-import { masked } from './secrets.ts'
+import { maskSecrets } from './secrets.ts'
 
 const Found = z.strictObject({
   type: z.enum(beliefTypes).describe('What kind of belief it is.'),
@@ -60,28 +60,28 @@ export function modelExtractor(model: ChatModel): Extractor {
     model: `${model.provider}:${model.model}`,
     extract: async (said, signal) => {
       // Secrets are masked before the model sees the message.
-      const heard = { text: masked(said.text), earlier: (said.earlier ?? []).map(masked) }
+      const heard = { text: maskSecrets(said.text), earlier: (said.earlier ?? []).map(maskSecrets) }
       if (offTheRecord(heard.text))
         return refusedWhole(heard.text, 'off_the_record', 'The message asks not to be kept.')
       if (heard.text.length > maxMessageLength) {
         const explanation = `The message has ${heard.text.length} characters; at most ${maxMessageLength} are sent to a model.`
         return refusedWhole(heard.text, 'too_long', explanation)
       }
-      const beliefs = await asked(model, heard, signal ?? AbortSignal.timeout(timeoutMs))
-      return founded(heard, beliefs)
+      const beliefs = await askModel(model, heard, signal ?? AbortSignal.timeout(timeoutMs))
+      return keepFounded(heard, beliefs)
     },
   }
 }
 
-async function asked(
+async function askModel(
   model: ChatModel,
   heard: HeardMessage,
   signal: AbortSignal,
 ): Promise<readonly z.infer<typeof Found>[]> {
-  const question: ChatMessage = { role: 'user', text: fenced(heard) }
+  const question: ChatMessage = { role: 'user', text: fenceMessage(heard) }
   const schema = { name: 'beliefs', schema: answerSchema }
   const first = await model.reply({ system: instructions, messages: [question], schema, temperature: 0, signal })
-  const answer = parsed(first.text)
+  const answer = parseReply(first.text)
   if (answer.problem === null) return answer.beliefs
   const complaint = `That cannot be used: ${answer.problem} Answer again, with one JSON document of the schema only.`
   const retry: readonly ChatMessage[] = [
@@ -90,7 +90,7 @@ async function asked(
     { role: 'user', text: complaint },
   ]
   const second = await model.reply({ system: instructions, messages: retry, schema, temperature: 0, signal })
-  const again = parsed(second.text)
+  const again = parseReply(second.text)
   // After two wrong answers the valid statements are used, since a person reviews all of them.
   const usable = again.beliefs.length > 0 ? again.beliefs : answer.beliefs
   if (again.problem === null || usable.length > 0) return usable
@@ -110,7 +110,7 @@ const Loose = z.object({
   aliases: Found.shape.aliases.catch([]),
 })
 
-function parsed(reply: string): Parsed {
+function parseReply(reply: string): Parsed {
   const value = documentIn(reply)
   if (value === undefined) return { beliefs: [], problem: 'it is not JSON.' }
   const list = Array.isArray(value) ? value : isObject(value) ? value.beliefs : undefined
@@ -147,7 +147,7 @@ const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   value !== null && typeof value === 'object' && !Array.isArray(value)
 
 /** The fence is a text that the message does not contain, so that nothing in the message can close it. */
-function fenced({ text: message, earlier = [] }: HeardMessage): string {
+function fenceMessage({ text: message, earlier = [] }: HeardMessage): string {
   let mark = 'MESSAGE'
   while ([message, ...earlier].some((one) => one.includes(mark))) mark += '-X'
   const before = earlier.slice(-6).map((one, index) => `<${mark} earlier="${index + 1}">\n${one}\n</${mark}>`)
@@ -156,8 +156,8 @@ function fenced({ text: message, earlier = [] }: HeardMessage): string {
 }
 
 /** Keeps the statements that are in the message. */
-function founded({ text: message }: HeardMessage, beliefs: readonly z.infer<typeof Found>[]): Extraction {
-  const { flat, placeOf } = flattened(message)
+function keepFounded({ text: message }: HeardMessage, beliefs: readonly z.infer<typeof Found>[]): Extraction {
+  const { flat, placeOf } = flattenSpaces(message)
   const findings: Finding[] = []
   const refused: Refusal[] = []
   for (const belief of beliefs) {
@@ -177,7 +177,7 @@ function founded({ text: message }: HeardMessage, beliefs: readonly z.infer<type
 }
 
 /** The message with every run of white space as one space, and the original position of each character. */
-function flattened(message: string): { readonly flat: string; readonly placeOf: (at: number) => number } {
+function flattenSpaces(message: string): { readonly flat: string; readonly placeOf: (at: number) => number } {
   const places: number[] = []
   let flat = ''
   for (const match of message.matchAll(/\s+|\S/gu)) {

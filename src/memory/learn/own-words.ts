@@ -25,7 +25,7 @@ export function sentencesIn(whole: string): readonly MessageSentence[] {
   const sentences: MessageSentence[] = []
   const pasted = pastedFrom(whole)
   const message = whole.slice(0, maxTypedLength)
-  const plainMessage = message.replace(/(?:[^\n]|\n(?!\s*?\n))+/gu, unquoted)
+  const plainMessage = message.replace(/(?:[^\n]|\n(?!\s*?\n))+/gu, withoutQuotations)
   let paragraph = 0
   let start = 0
   for (const [number, line] of withLineFeeds(message).split('\n').entries()) {
@@ -53,7 +53,7 @@ const quotation =
   /(?<![\p{L}\p{N}])(?:"[^"]*"?|“[^”]*”?|„[^“”]*[“”]?|«[^»]*»?|['‘](?=\S)[^\n]{1,500}?(?<=\S)['’](?![\p{L}\p{N}]))/gu
 
 /** A paragraph with every quoted letter replaced by one that no command and no name is written with. */
-const unquoted = (paragraph: string): string =>
+const withoutQuotations = (paragraph: string): string =>
   paragraph.replace(quotation, (quoted) => quoted.replace(/[\p{L}\p{N}]/gu, (letter) => 'ʔ'.repeat(letter.length)))
 
 /** The mark of an item of a list. */

@@ -1,5 +1,5 @@
 import { credentialFormat } from './credential-formats.ts'
-import { decoded } from './hidden-texts.ts'
+import { decodeWord } from './hidden-texts.ts'
 
 /** The position of a secret in a text, and a description of its kind. */
 export type Secret = { readonly start: number; readonly end: number; readonly what: string }
@@ -170,7 +170,7 @@ function isRandomRun(run: string): boolean {
     numbers.some((number) => longNumber.test(number)) ||
     (groups.test(run) && isRandom(run)) ||
     manyEqualGroups.test(run)
-  return hasRandomPart && !namedNumber.test(run) && !fileName.test(run) && decoded(run) === null
+  return hasRandomPart && !namedNumber.test(run) && !fileName.test(run) && decodeWord(run) === null
 }
 
 /**

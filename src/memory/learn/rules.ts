@@ -6,7 +6,7 @@ import type { Extraction, Extractor, Finding, Refusal, Slot } from './extraction
 import { calendarWords, isFunctionWord, phrasesOf, statementNameOf } from './name-of.ts'
 import { offTheRecord } from './off-the-record.ts'
 import { listMark, type MessageSentence, sentencesIn } from './own-words.ts'
-import { redacted, secretIn } from './secrets.ts'
+import { redactSecrets, secretIn } from './secrets.ts'
 
 const maxSentences = 200
 /** A longer sentence is not a statement. */
@@ -41,7 +41,7 @@ export function findStatements(message: string): Extraction {
     if (foreign === null && beginsRolePlay.test(text) && requestLength(text) === null) isRolePlay = true
     if (listedIn !== paragraph) listedIn = null
     const isTooLong = text.length > maxStatementLength * 4
-    const found = isTooLong ? [] : listedIn === null ? statementsIn(sentence) : [listed(sentence, topic)]
+    const found = isTooLong ? [] : listedIn === null ? statementsIn(sentence) : [listedStatement(sentence, topic)]
     if (found === 'announcement') {
       listedIn = paragraph
       topic = phrasesOf(/\s(?:for|about|on|from)\s.*$/su.exec(text)?.[0] ?? '')
@@ -54,7 +54,7 @@ export function findStatements(message: string): Extraction {
     for (const one of found) {
       const refusal = refusalOf(sentence, one, isRolePlay)
       if (refusal === null) findings.push(one)
-      else refused.push({ text: redacted(one.content === '' ? text : one.content), span: one.span, ...refusal })
+      else refused.push({ text: redactSecrets(one.content === '' ? text : one.content), span: one.span, ...refusal })
     }
   }
   return { findings, refused, ...(statements.length === 0 ? {} : { statements }) }
@@ -84,12 +84,14 @@ function plainStatement(sentence: MessageSentence): Finding | null {
     return null
   if (isQuestion(text) || isOrdered || supposes.test(text) || notStated.test(text.toLowerCase())) return null
   const about = isAboutPerson(text) ? 'person' : 'work'
-  return { kind: 'statement', type: 'entity', subtype: null, about, ...placed(sentence, start) }
+  return { kind: 'statement', type: 'entity', subtype: null, about, ...placeContent(sentence, start) }
 }
 
 export const refusedWhole = (message: string, reason: Refusal['reason'], explanation: string): Extraction => ({
   findings: [],
-  refused: [{ text: redacted(message.slice(0, 200)), span: { start: 0, end: message.length }, reason, explanation }],
+  refused: [
+    { text: redactSecrets(message.slice(0, 200)), span: { start: 0, end: message.length }, reason, explanation },
+  ],
 })
 
 /** Why a finding does not become a belief; null if it does. */
@@ -201,7 +203,7 @@ function statementsIn(sentence: MessageSentence): readonly Finding[] | 'announce
   const request = requestLength(text)
   if (request !== null) {
     if (text.slice(request).trim() === '' && /[:：]\s{0,4}$/u.test(text)) return 'announcement'
-    return [asked(sentence, start + request)]
+    return [requestedStatement(sentence, start + request)]
   }
   const first = identity(sentence, start) ?? instruction(sentence, start) ?? preference(sentence, start)
   const found = laterStatements(sentence, start, first !== null)
@@ -209,7 +211,7 @@ function statementsIn(sentence: MessageSentence): readonly Finding[] | 'announce
   else if (found.length === 0) return [correction(sentence, start) ?? []].flat()
   return found.map(({ finding, from, at }, index) => ({
     ...(finding.slot === undefined ? finding : (identity(sentence, at, found[index + 1]?.joint) ?? finding)),
-    ...placed(sentence, from, found[index + 1]?.joint),
+    ...placeContent(sentence, from, found[index + 1]?.joint),
     // "Got a call, my name is Bo": the clause before it may be a remark on it.
     ...(first === null && !found[0]?.isReason ? { isDoubtful: true } : {}),
   }))
@@ -257,19 +259,19 @@ function laterStatements(sentence: MessageSentence, start: number, isFound: bool
 }
 
 /** A statement in a list, which is also found by the list's topic. */
-function listed(sentence: MessageSentence, topic: readonly string[]): Finding {
-  const finding = asked(sentence, 0)
+function listedStatement(sentence: MessageSentence, topic: readonly string[]): Finding {
+  const finding = requestedStatement(sentence, 0)
   if (finding.kind !== 'request' || topic.length === 0) return finding
   return { ...finding, aliases: [...statementNameOf(finding.content).aliases, ...topic] }
 }
 
 /** The statement to be remembered, from an offset in a sentence on: an instruction or identity if it is one. */
-function asked(sentence: MessageSentence, from: number): Finding {
+function requestedStatement(sentence: MessageSentence, from: number): Finding {
   const begin = from + beginningOf(sentence.plain.slice(from))
   const start = begin + (requestLength(sentence.plain.slice(begin)) ?? 0)
   const inner = identity(sentence, start) ?? instruction(sentence, start)
   if (inner !== null) return inner
-  const { content, span } = placed(sentence, start)
+  const { content, span } = placeContent(sentence, start)
   const type = preference(sentence, start) === null ? 'entity' : 'preference'
   return { kind: 'request', type, subtype: null, about: isAboutPerson(content) ? 'person' : 'work', content, span }
 }
@@ -324,7 +326,7 @@ const wantsAlways = /^i (?:always|never) want (?!to\b)/iu
 function instruction(sentence: MessageSentence, start: number): Finding | null {
   const text = sentence.plain.slice(start)
   if (supposes.test(text) || !isInstruction(text)) return null
-  const { content, span } = placed(sentence, start)
+  const { content, span } = placeContent(sentence, start)
   const about = isAboutAnswers(content) ? 'person' : 'work'
   const found = { kind: 'instruction', type: 'preference', subtype: 'instruction', about, content, span } as const
   const bare = text.replace(addressed, '')
@@ -521,7 +523,7 @@ function identity(sentence: MessageSentence, start: number, end = sentence.plain
     const found = { kind: 'identity', type: 'preference', subtype, about: 'person', slot } as const
     return {
       ...found,
-      ...placed(sentence, start),
+      ...placeContent(sentence, start),
       ...(isBareEnd.test(text.slice(match[0].length)) ? {} : { isDoubtful: true }),
     }
   }
@@ -537,7 +539,7 @@ function preference(sentence: MessageSentence, start: number): Finding | null {
   const match = prefers.exec(text)
   if (match === null || pointsBack(text.slice(match[0].length))) return null
   if (!saysSomething(text.slice(match[0].length))) return null
-  const { content, span } = placed(sentence, start)
+  const { content, span } = placeContent(sentence, start)
   const about = isAboutWork(content) ? 'work' : 'person'
   return { kind: 'preference', type: 'preference', subtype: null, about, content, span }
 }
@@ -575,7 +577,7 @@ function correction(sentence: MessageSentence, start: number): Finding | null {
     hasValue: told === null,
   }
   const isDoubtful = told !== null && (hasRemark(text.slice(told.index)) || !isValue(text.slice(told.index), told[0]))
-  return { ...found, ...placed(sentence, start + cue), lead, ...(isDoubtful ? { isDoubtful } : {}) }
+  return { ...found, ...placeContent(sentence, start + cue), lead, ...(isDoubtful ? { isDoubtful } : {}) }
 }
 
 /** Whether nothing but a value follows the words that tell of a change: behind a comma or a conjunction may be a remark. */
@@ -583,7 +585,11 @@ const isValue = (text: string, told: string): boolean =>
   !/[,;:]\s/u.test(text) && !analyse(text.slice(told.length)).some(({ word }) => conjunctions.has(word))
 
 /** Part of a sentence, without markup around the whole of it and without a question mark at the end. */
-function placed({ start, text }: MessageSentence, from: number, to = text.length): Pick<Finding, 'content' | 'span'> {
+function placeContent(
+  { start, text }: MessageSentence,
+  from: number,
+  to = text.length,
+): Pick<Finding, 'content' | 'span'> {
   const content = text
     .slice(from, to)
     .replace(/[*_]{1,3}$/u, (mark) => (/[*_]/u.test(text[from - 1] ?? '') ? '' : mark))

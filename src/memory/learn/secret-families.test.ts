@@ -13,7 +13,7 @@ import {
   urlSafe,
   uuid,
 } from '../../../test/secrets/random-credentials.ts'
-import { masked } from './secrets.ts'
+import { maskSecrets } from './secrets.ts'
 
 /** Credentials of well-known providers. The figures in docs/secrets.md come from here. */
 const families: readonly Kind[] = [
@@ -199,6 +199,6 @@ describe(`credentials of ${families.length} families`, () => {
     const [first] = families as [Kind]
     const { text, written } = inSentence(first, first.make(randomOf(1)), 0)
 
-    expect(masked(text)).toBe(text.replace(written, '\u2588'.repeat(written.length)))
+    expect(maskSecrets(text)).toBe(text.replace(written, '\u2588'.repeat(written.length)))
   })
 })

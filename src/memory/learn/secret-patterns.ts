@@ -1,5 +1,5 @@
 import { accountNumberLength, isCardNumber } from './check-digits.ts'
-import { decoded } from './hidden-texts.ts'
+import { decodeWord } from './hidden-texts.ts'
 import { equalGroups, isLiteral, isMixed, isRandom, longSecrets, passwordOrKey, type Secret } from './random-words.ts'
 
 type SecretPattern = {
@@ -43,7 +43,7 @@ const patterns: readonly SecretPattern[] = [
   {
     pattern: /\bbasic\s{1,8}(?<value>[A-Za-z0-9+/]{8,}={0,2})/dgiu,
     what: 'a name and a password to log in with',
-    isSecret: (value) => (decoded(value)?.indexOf(':') ?? 0) > 0,
+    isSecret: (value) => (decodeWord(value)?.indexOf(':') ?? 0) > 0,
   },
   // Groups of digits as cards print them: 4 4 4 4, 4 6 5 and 4 6 4.
   {

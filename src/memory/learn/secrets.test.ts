@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { idWithoutSecret, masked, redacted, secretIn, secretsIn, secretTold } from './secrets.ts'
+import { idWithoutSecret, maskSecrets, redactSecrets, secretIn, secretsIn, secretTold } from './secrets.ts'
 
 /** Whether the check digit of a card number is right (ISO/IEC 7812). */
 const passesLuhn = (number: string): boolean =>
@@ -156,42 +156,42 @@ describe('a text without its secrets', () => {
   it('is as long as before, and keeps everything else', () => {
     const text = 'My bank card is 5105 1051 0510 5100, and my cat is Mo.'
 
-    expect(masked(text)).toHaveLength(text.length)
-    expect(redacted(text)).toBe('My bank card is …, and my cat is Mo.')
-    expect(secretsIn(masked(text))).toEqual([])
+    expect(maskSecrets(text)).toHaveLength(text.length)
+    expect(redactSecrets(text)).toBe('My bank card is …, and my cat is Mo.')
+    expect(secretsIn(maskSecrets(text))).toEqual([])
   })
 
   it('is one secret where two overlap', () => {
     const text = 'DEPLOY_KEY="-----BEGIN RSA PRIVATE KEY-----\nMIIEowIBAAKCAQEA\n-----END RSA PRIVATE KEY-----"'
 
-    expect(redacted(text)).toBe('DEPLOY_KEY="…"')
+    expect(redactSecrets(text)).toBe('DEPLOY_KEY="…"')
   })
 
   it('is one secret where a shorter one is within a longer one', () => {
     const key = `-----BEGIN RSA PRIVATE KEY-----\\nAKIAIOSFODNN7EXAMPLE\\n${'QmFzZTY0'.repeat(8)}\\n-----END RSA PRIVATE KEY-----`
     const text = `{"service": {"private_key": "${key}", "port": 5432}}`
 
-    expect(redacted(text)).toBe('{"service": {"private_key": "…", "port": 5432}}')
+    expect(redactSecrets(text)).toBe('{"service": {"private_key": "…", "port": 5432}}')
   })
 
   it('has both masked where the second begins within the first', () => {
     const address = 'postgres://app:u8Kq92mWz0xLpT4v@db.example/app?token=q7h2m9x4k1v8w3z6'
 
-    expect(redacted(`use ${address}, please`)).toBe('use …, please')
+    expect(redactSecrets(`use ${address}, please`)).toBe('use …, please')
   })
 
   it.each([13, 14, 15, 16, 17, 18, 19])('has a card number of %i digits masked', (length) => {
     const body = '4539148803436467391'.slice(0, length - 1)
     const number = Array.from({ length: 10 }, (_, digit) => `${body}${digit}`).find((one) => passesLuhn(one))
 
-    expect(redacted(`my card is ${number}.`)).toBe('my card is ….')
+    expect(redactSecrets(`my card is ${number}.`)).toBe('my card is ….')
   })
 
   it.each(['base64', 'hex'] as const)('has %s with invisible characters masked', (encoding) => {
     const encoded = Buffer.from('PORT=8080\nDB_PASSWORD=u8Kq92mWz0xL\n').toString(encoding)
     const written = encoded.replace(/.{5}(?=.)/gu, '$&\u200b')
 
-    expect(redacted(`The file: ${written} That is all.`)).toBe('The file: … That is all.')
+    expect(redactSecrets(`The file: ${written} That is all.`)).toBe('The file: … That is all.')
   })
 
   it.each([
@@ -203,7 +203,7 @@ describe('a text without its secrets', () => {
       String.fromCodePoint((character.codePointAt(0) as number) + (/\d/u.test(character) ? digits : letters)),
     )
 
-    expect(redacted(`use ${written.join('')} for the bucket`)).toBe('use … for the bucket')
+    expect(redactSecrets(`use ${written.join('')} for the bucket`)).toBe('use … for the bucket')
   })
 
   it('has base64 masked as it was written, over several lines too', () => {
@@ -211,7 +211,7 @@ describe('a text without its secrets', () => {
     const lines = settings.replace(/.{76}/gu, '$&\n')
 
     expect(lines).toContain('\n')
-    expect(redacted(`The file:\n${lines}\nThat is all.`)).toBe('The file:\n…\nThat is all.')
+    expect(redactSecrets(`The file:\n${lines}\nThat is all.`)).toBe('The file:\n…\nThat is all.')
   })
 
   it('is as long as before and has nothing more to mask, whatever is said', () => {
@@ -236,10 +236,10 @@ describe('a text without its secrets', () => {
     fc.assert(
       fc.property(fc.array(word, { maxLength: 12 }), (words) => {
         const text = words.join('')
-        const once = masked(text)
+        const once = maskSecrets(text)
 
         expect(once).toHaveLength(text.length)
-        expect(masked(once)).toBe(once)
+        expect(maskSecrets(once)).toBe(once)
       }),
     )
   })
@@ -265,12 +265,12 @@ describe('a password in another language', () => {
     ['ルーターのパスワードは fuji-San2024 です', 'fuji-San2024'],
     ['我的密码是 long_yun88', 'long_yun88'],
   ])('is masked in %s', (text, secret) => {
-    expect(masked(text)).not.toContain(secret)
+    expect(maskSecrets(text)).not.toContain(secret)
   })
 
   it.each(['Das Passwort ist falsch.', 'le mot de passe est oublié', 'La contraseña es obligatoria'])(
     'is not seen in %s',
-    (text) => expect(masked(text)).toBe(text),
+    (text) => expect(maskSecrets(text)).toBe(text),
   )
 })
 
@@ -284,7 +284,7 @@ describe('a secret of another kind', () => {
     ['The parcel webhook secret is mango-lamp-93.', 'mango-lamp-93'],
     ['Backup codes of the mailbox: 4821-9930, 7714-0052, 3386-1147', '7714-0052'],
   ])('is masked in %j', (text, secret) => {
-    expect(masked(text)).not.toContain(secret)
+    expect(maskSecrets(text)).not.toContain(secret)
   })
 
   it.each([
@@ -293,7 +293,7 @@ describe('a secret of another kind', () => {
     'description: >-\n  serves the password page\nport: 1',
     'le mdp du wifi est au dos de la box',
     'Recovery codes: kept in the vault, see shelf B',
-  ])('is not seen in %j', (text) => expect(masked(text)).toBe(text))
+  ])('is not seen in %j', (text) => expect(maskSecrets(text)).toBe(text))
 })
 
 describe('a short password', () => {
@@ -309,8 +309,8 @@ describe('a short password', () => {
     '| device | password |\n|---|---|\n| router | mango-lamp-77 |',
     'device;Password;room\nrouter;mango-lamp-77;hall',
   ])('is masked in %s', (text) => {
-    expect(masked(text)).not.toContain('mango')
-    expect(masked(text)).toMatch(/router|db|server|cabin/u)
+    expect(maskSecrets(text)).not.toContain('mango')
+    expect(maskSecrets(text)).toMatch(/router|db|server|cabin/u)
   })
 
   it.each([
@@ -321,13 +321,13 @@ describe('a short password', () => {
     'pm2 is the program that asks for a password',
     '| device | password policy |\n|---|---|\n| router | 12 letters |',
     'Settings > password > change',
-  ])('is not seen in %s', (text) => expect(masked(text)).toBe(text))
+  ])('is not seen in %s', (text) => expect(maskSecrets(text)).toBe(text))
 })
 
 describe('a name and a password as an option of a command', () => {
   it.each(['curl -u deploy:t9Kq2Wm7Zr https://x.example', "curl --user 'ci:p4ss-Wr0d' https://x.example"])(
     'is masked in %s',
-    (text) => expect(masked(text)).not.toMatch(/t9Kq2Wm7Zr|p4ss-Wr0d/u),
+    (text) => expect(maskSecrets(text)).not.toMatch(/t9Kq2Wm7Zr|p4ss-Wr0d/u),
   )
 
   it.each([
@@ -335,7 +335,7 @@ describe('a name and a password as an option of a command', () => {
     'chown -R -u www:www /srv',
     'rsync -u host:/var/log/app1 .',
     'git push -u origin:v2',
-  ])('is not seen in %s', (text) => expect(masked(text)).toBe(text))
+  ])('is not seen in %s', (text) => expect(maskSecrets(text)).toBe(text))
 })
 
 describe('a word of random characters', () => {
@@ -347,7 +347,7 @@ describe('a word of random characters', () => {
     ["le mot c'est ", 'Vk7#moulin!88', ', tu peux tester ?'],
     ['otpauth://totp/Shop?secret=', 'KZXW6YTBOI4TCMRTGQ2TMNZY', ''],
   ])('is a secret, whatever it is called: %s%s%s', (before, secret, after) =>
-    expect(masked(before + secret + after)).toBe(before + '█'.repeat(secret.length) + after),
+    expect(maskSecrets(before + secret + after)).toBe(before + '█'.repeat(secret.length) + after),
   )
 })
 
@@ -355,11 +355,13 @@ describe('a word that looks like a password', () => {
   it('is one in the paragraph of another credential, whatever it is called there', () => {
     const text = '密码：Lc#7742mango!Q\n备用口令是 bU9-xx21-Tao\n\nBuild Heron42-Blue tomorrow.'
 
-    expect(masked(text)).toBe(`密码：${'█'.repeat(14)}\n备用口令是 ${'█'.repeat(12)}\n\nBuild Heron42-Blue tomorrow.`)
+    expect(maskSecrets(text)).toBe(
+      `密码：${'█'.repeat(14)}\n备用口令是 ${'█'.repeat(12)}\n\nBuild Heron42-Blue tomorrow.`,
+    )
   })
 
   it('is none where no credential stands beside it', () => {
-    expect(masked('备用口令是 bU9-xx21-Tao')).toBe('备用口令是 bU9-xx21-Tao')
+    expect(maskSecrets('备用口令是 bU9-xx21-Tao')).toBe('备用口令是 bU9-xx21-Tao')
   })
 })
 
@@ -367,7 +369,7 @@ it.each([
   'La página para cambiar la contraseña de Garza es /cuenta/garza-cambio.',
   'The page for the password of Heron is /account/heron-reset.',
 ])('a path is no password: %s', (text) => {
-  expect(masked(text)).toBe(text)
+  expect(maskSecrets(text)).toBe(text)
 })
 
 it('reads the name and the content of a statement together', () => {

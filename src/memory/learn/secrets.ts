@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { decoded, disguise, encodedWord, type Place, withoutDisguise } from './hidden-texts.ts'
+import { decodeWord, disguise, encodedWord, type Place, withoutDisguise } from './hidden-texts.ts'
 import { longWords, type Secret } from './random-words.ts'
 import { secretsAsWritten } from './secret-patterns.ts'
 
@@ -19,7 +19,7 @@ function encodedSecrets(text: string): readonly Secret[] {
   const found: Secret[] = []
   if (!longWords(text).some(({ word }) => word.length >= 20)) return found
   for (const { index, 0: word } of text.matchAll(encodedWord)) {
-    const plain = decoded(word)
+    const plain = decodeWord(word)
     const [secret] = plain === null ? [] : secretsAsWritten(plain)
     if (secret !== undefined) found.push({ start: index, end: index + word.length, what: secret.what })
   }
@@ -50,12 +50,12 @@ const mask = '\u2588'
 export const hasMask = (text: string): boolean => text.includes(mask)
 
 /** The text with its secrets masked; of the same length. */
-export const masked = (text: string): string => replaced(text, (length) => mask.repeat(length))
+export const maskSecrets = (text: string): string => replaceSecrets(text, (length) => mask.repeat(length))
 
 /** The text for display: an ellipsis in place of each secret. */
-export const redacted = (text: string): string => replaced(text, () => '…')
+export const redactSecrets = (text: string): string => replaceSecrets(text, () => '…')
 
-function replaced(text: string, by: (length: number) => string): string {
+function replaceSecrets(text: string, by: (length: number) => string): string {
   const parts: string[] = []
   let at = 0
   for (const { start, end } of secretsIn(text)) {

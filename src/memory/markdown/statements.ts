@@ -101,7 +101,7 @@ function readDocument(text: string): readonly DocumentStatement[] {
   }
 
   function readParagraph(node: Node, context: readonly string[]): void {
-    const text = dedented(withoutComments(sourceOf(node)))
+    const text = dedent(withoutComments(sourceOf(node)))
     const rows = tableRows(text)
     if (rows !== null) {
       for (const { name, content, row } of rows) add(lineOf(node) + row, { name, content }, context)
@@ -111,7 +111,7 @@ function readDocument(text: string): readonly DocumentStatement[] {
 
   /** A block of code belongs to the text right before it; without one it is named by its heading. */
   function readCode(node: Node, context: readonly string[]): void {
-    const code = dedented(sourceOf(node))
+    const code = dedent(sourceOf(node))
     const before = statements.at(-1)
     if (intro !== null) {
       add(lineOf(node), { name: intro, content: code }, context)
@@ -128,7 +128,7 @@ function readDocument(text: string): readonly DocumentStatement[] {
       for (const child of item.children) readNode(child, context)
       return
     }
-    const head = dedented(withoutComments(sourceOf(first)))
+    const head = dedent(withoutComments(sourceOf(first)))
     const lists = others.filter((child) => child.type === 'list')
     if (/[:：](?:\*\*)?$/u.test(head) && lists.length > 0) {
       const above = withoutMarkup(head.replace(/[:：]((?:\*\*)?)$/u, '$1'))
@@ -188,7 +188,7 @@ function readItemText(head: string, rest: readonly string[]) {
 const lineOf = (node: { readonly position?: Node['position'] }): number => node.position?.start.line ?? 1
 
 /** Lines of a paragraph in a list or quotation without their indentation and markers. */
-const dedented = (text: string): string =>
+const dedent = (text: string): string =>
   text
     .split(/\r\n|\n|\r/u)
     .map((line, index) => (index === 0 ? line : line.replace(/^[ \t]*(?:>[ \t]?)?/u, '')))

@@ -42,7 +42,7 @@ export function readMirror(paths: MirrorPaths, state: MirrorState, reading: Read
     return { kind: 'removal', file: mirrorFile, reason: 'it is empty', live }
   const isOurs = live !== null && live.hash === known?.hash
   const given = live === null || (known === undefined && isEmpty) ? beginning : live.text
-  let text = known === undefined ? adopted(given) : given
+  let text = known === undefined ? adoptText(given) : given
   for (const save of reading.late) {
     const base = baseOf(paths, save.bytes.toString('utf8'))
     const merged = mergeLate({ text, isOurs: isOurs && text === given }, save, base?.render() ?? null)
@@ -61,7 +61,7 @@ export function readMirror(paths: MirrorPaths, state: MirrorState, reading: Read
 }
 
 /** A person's own file stays as it is, and ours begins below it. */
-function adopted(text: string): string {
+function adoptText(text: string): string {
   if (new MirrorDocument(text).version() !== null || text.trim() === '') return text
   const eol = text.includes('\r\n') ? '\r\n' : '\n'
   const gap = /[\r\n]$/u.test(text) ? eol : eol + eol
@@ -75,7 +75,7 @@ function withUnseenLines(paths: MirrorPaths, text: string): string {
   const base = version === null ? null : loadBase(paths, version)
   if (version === null || newest === null || base === null || version >= (newest.version() ?? 0)) return text
   const linesOf = (document: MirrorDocument): string => document.ownLines({ withNewItems: true }).join('\n')
-  return appended(text, linesAdded(linesOf(base), linesOf(newest), text))
+  return appendText(text, linesAdded(linesOf(base), linesOf(newest), text))
 }
 
 /**
@@ -94,10 +94,10 @@ function mergeLate(
   // A file that was created while ours was not in place has either appended lines only, or a whole save.
   const isWhole = seen === '' && new MirrorDocument(text).version() !== null
   if (seen !== null && text.startsWith(seen) && !isWhole)
-    return { text: appended(live.text, text.slice(seen.length)), isTorn: false }
+    return { text: appendText(live.text, text.slice(seen.length)), isTorn: false }
   if (live.isOurs && seen !== null) return { text, isTorn: false }
   const isTorn = base === null || linesAdded(text, base, '') !== ''
-  return { text: appended(live.text, linesAdded(base ?? seen ?? '', text, live.text)), isTorn }
+  return { text: appendText(live.text, linesAdded(base ?? seen ?? '', text, live.text)), isTorn }
 }
 
 /** Lines that are in `after` and neither in `before` nor in `known`, as text. */
@@ -110,5 +110,5 @@ function linesAdded(before: string, after: string, known: string): string {
     .join('')
 }
 
-const appended = (text: string, more: string): string =>
+const appendText = (text: string, more: string): string =>
   text === '' || more === '' || /[\r\n]$/u.test(text) || /^[\r\n]/u.test(more) ? `${text}${more}` : `${text}\n${more}`

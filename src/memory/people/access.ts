@@ -3,7 +3,7 @@ import type { AccessStore, AccessToken, FoundToken, Person, Role, Team } from '.
 import { parseScopes, teamOf, teamOwner, universalScope } from '../../beliefs/scope.ts'
 import { conflict, invalid, notFound } from '../../errors.ts'
 import { forget } from '../change/forget.ts'
-import { change, erased } from '../change/transaction.ts'
+import { change, eraseChange } from '../change/transaction.ts'
 import type { Ports } from '../ports.ts'
 
 /** Begins every token, so that people and programs that look for secrets recognise one. */
@@ -201,7 +201,7 @@ async function eraseMemory(ports: Ports, user: string): Promise<void> {
       const { items: turns } = await store.listTurns({ user }, everything)
       if (beliefs.length + turns.length === 0) return { kind: 'nothing', result: null }
       const forgottenTurns = turns.map(({ id }) => id)
-      return { kind: 'forget', changes: beliefs.map(erased), forgottenTurns, result: () => null }
+      return { kind: 'forget', changes: beliefs.map(eraseChange), forgottenTurns, result: () => null }
     },
     async () => null,
   )

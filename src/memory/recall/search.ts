@@ -10,7 +10,7 @@ import { cutMessage, endsOf, isTooLong } from '../../search/message.ts'
 import { type Score, scoreLinks } from '../../search/score.ts'
 import { askedWords, beginningIn } from '../../search/searchable-text.ts'
 import { singular } from '../../search/singular.ts'
-import { partsOf, Slices } from '../../search/slices.ts'
+import { partsOf, TimeSlices } from '../../search/slices.ts'
 import { type Strength, strengthOf, termsIn } from '../../search/turns/strength.ts'
 import { type QuoteHit, searchTurns, type TurnSearch } from '../conversation/search-turns.ts'
 import { isMentioned } from '../explain/near-misses.ts'
@@ -152,15 +152,18 @@ async function hitsByMeaning(
   known: readonly RankedHit[],
 ): Promise<readonly RankedHit[]> {
   if (embedder === undefined || request.isUnfinished === true) return []
-  const { beliefsByMeaning } = await import('../meaning/belief-meaning.ts')
+  const { beliefsByMeaning, minCosine, maxNearBeliefs } = await import('../meaning/belief-meaning.ts')
   const near = await beliefsByMeaning({ store, embedder }, { user: request.user, message: endsOf(request.query) })
-  const cosines = new Map(near.map(({ beliefId, cosine }) => [beliefId, cosine]))
+  const cosines = new Map(
+    near.filter(({ cosine }) => cosine >= minCosine).map(({ beliefId, cosine }) => [beliefId, cosine]),
+  )
   const scopes = request.scopes === undefined ? null : visibleScopes(parseScopes(request.scopes))
   const isInScope = (belief: Belief): boolean =>
     scopes === null || belief.scopes.some((scope) => scopes.includes(scope))
   const isKnown = new Set(known.map(({ belief }) => belief.id))
   return (await store.getMany(request.user, [...cosines.keys()]))
     .filter((belief) => !isKnown.has(belief.id) && isInScope(belief) && passes(belief, request))
+    .slice(0, maxNearBeliefs)
     .map((belief) => ({ strength: 'possible', belief, score: 0, cosine: cosines.get(belief.id) ?? null }))
 }
 
@@ -200,13 +203,13 @@ async function rankedHits(store: Store, asked: Omit<BeliefSearch, 'limit' | 'off
   const scopes = request.scopes === undefined ? null : visibleScopes(parseScopes(request.scopes))
   const everyScope = scopes ?? (await store.scopes(user)).map(({ scope }) => scope)
   const linked = await linkMessage(query, { user, agent, scopes: everyScope }, store)
-  const slices = new Slices()
+  const slices = new TimeSlices()
   const scores = await scoreLinks(linked.links, linked.population)
   const exactScores = new Map(linked.links.map(({ posting }, at) => [posting.beliefId, (scores[at] as Score).value]))
   const named: Belief[] = []
   for (const ids of partsOf([...exactScores.keys()])) {
     named.push(...(await store.getMany(user, ids)))
-    if (slices.areOver) await slices.pause()
+    if (slices.isOver) await slices.pause()
   }
   const exact = named
     .filter((belief) => passes(belief, request))

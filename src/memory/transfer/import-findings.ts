@@ -4,7 +4,7 @@ import { localDay } from '../../local-time.ts'
 import { isInformative, searchableWords } from '../../search/searchable-text.ts'
 import { everydayReason } from '../change/aliases.ts'
 import { nameStatement } from '../learn/name-of.ts'
-import { redacted, secretsIn } from '../learn/secrets.ts'
+import { redactSecrets, secretsIn } from '../learn/secrets.ts'
 import { statementsIn } from '../markdown/statements.ts'
 import type { PlacedRecord } from './belief-record.ts'
 
@@ -73,8 +73,8 @@ export function findProblems(entries: readonly ImportEntry[], now: Date): readon
 
 const withoutSecrets = (entry: ImportEntry): ImportEntry => ({
   ...entry,
-  text: redacted(entry.text),
-  name: entry.name === null ? null : redacted(entry.name),
+  text: redactSecrets(entry.text),
+  name: entry.name === null ? null : redactSecrets(entry.name),
 })
 
 const recordWordsOf = ({ name, text }: ImportEntry): readonly string[] => [
@@ -145,7 +145,9 @@ function staleDate(entry: ImportEntry, now: Date): ImportFinding | null {
       return { kind: 'stale date', entries: [entry], reason: `"${text}" is more than a year ago.` }
     const isRelative = !isFull && !start.isCertain('month') && (start.isCertain('day') || start.isCertain('weekday'))
     // "On Mondays" is a habit, not a day.
-    const isHabit = new RegExp(`\\b(?:every|each|any)\\s+${escaped(text)}|${escaped(text)}s\\b`, 'iu').test(entry.text)
+    const isHabit = new RegExp(`\\b(?:every|each|any)\\s+${escapePattern(text)}|${escapePattern(text)}s\\b`, 'iu').test(
+      entry.text,
+    )
     if (isRelative && !isHabit)
       return { kind: 'stale date', entries: [entry], reason: `"${text}" means another day every time it is read.` }
   }
@@ -154,7 +156,7 @@ function staleDate(entry: ImportEntry, now: Date): ImportFinding | null {
   return null
 }
 
-const escaped = (text: string): string => text.replace(/[.*+?^${}()|[\]\\]/gu, '\\$&')
+const escapePattern = (text: string): string => text.replace(/[.*+?^${}()|[\]\\]/gu, '\\$&')
 
 function secret(entry: ImportEntry): ImportFinding | null {
   const [found] = secretsIn(`${entry.name ?? ''} ${entry.text}`)

@@ -3,10 +3,10 @@ import { type ActorKind, authorityOf, type Belief, isCurrent, mayChange } from '
 import { holdsName, isSameStatement, nameKey } from '../../beliefs/identity.ts'
 import type { BeliefChange } from '../../beliefs/journal.ts'
 import { invalid } from '../../errors.ts'
-import { partsOf, Slices } from '../../search/slices.ts'
+import { partsOf, TimeSlices } from '../../search/slices.ts'
 import { reasonToWait, requireRoomForDocuments } from '../change/authority.ts'
-import { adds, enriched, inherit, isSameWish, superseded } from '../change/remember.ts'
-import { type ChangeRequest, change, revised } from '../change/transaction.ts'
+import { adds, inherit, isSameWish, mergeStatement, supersedeBelief } from '../change/remember.ts'
+import { type ChangeRequest, change, reviseChange } from '../change/transaction.ts'
 import { secretTold } from '../learn/secrets.ts'
 import type { Author, Ports } from '../ports.ts'
 import { type BeliefRecord, type PlacedRecord, readRecords } from './belief-record.ts'
@@ -42,7 +42,7 @@ type ImportTally = {
   readonly proposed: number
 }
 
-export type Imported = ImportTally & {
+export type ImportResult = ImportTally & {
   readonly warnings: readonly string[]
   /** One for each user in the file that something changed for. */
   readonly events: readonly number[]
@@ -51,7 +51,7 @@ export type Imported = ImportTally & {
 }
 
 /** Imports a file of beliefs: the whole of it or, when any of it is wrong, nothing. Importing it again changes nothing. */
-export async function importBeliefs(ports: Ports, request: ImportRequest): Promise<Imported> {
+export async function importBeliefs(ports: Ports, request: ImportRequest): Promise<ImportResult> {
   // The Markdown parser is large, and most imports do without it.
   const { records, warnings } =
     request.format === 'markdown'
@@ -74,13 +74,13 @@ export async function importBeliefs(ports: Ports, request: ImportRequest): Promi
 async function withoutSecrets(records: readonly PlacedRecord[]): Promise<[readonly PlacedRecord[], readonly string[]]> {
   const warnings: string[] = []
   const taken: PlacedRecord[] = []
-  const slices = new Slices()
+  const slices = new TimeSlices()
   for (const one of records) {
     const { provenance, expertise } = one.record
     const secret = secretTold({ ...one.record, domain: expertise?.domain, ...provenance })
     if (secret === null) taken.push(one)
     else warnings.push(`${one.place}: left out. The text contains ${secret}, so it was not stored.`)
-    if (slices.areOver) await slices.pause()
+    if (slices.isOver) await slices.pause()
   }
   return [taken, warnings]
 }
@@ -93,7 +93,7 @@ export async function importRecords(
   { user: own, author, trusted = false, dryRun = false }: ImportTerms,
   records: readonly PlacedRecord[],
   readWarnings: readonly string[] = [],
-): Promise<Imported> {
+): Promise<ImportResult> {
   const foreign = trusted ? undefined : records.find(({ record }) => record.user !== own)
   if (foreign !== undefined)
     throw invalid(
@@ -169,26 +169,26 @@ type ImportContext = {
 async function planImport(ports: Ports, situation: ImportContext): Promise<ImportPlan> {
   const { placed } = situation
   const user = placed[0]?.record.user ?? ''
-  const slices = new Slices()
+  const slices = new TimeSlices()
   const stored = new Map<string, Belief>()
   for (const part of partsOf(placed, 100)) {
     const ids = part.map(({ record }) => record.id)
     for (const belief of await ports.store.getMany(user, ids)) stored.set(belief.id, belief)
-    if (slices.areOver) await slices.pause()
+    if (slices.isOver) await slices.pause()
   }
   const planner = openPlanner(ports, situation)
   for (const one of placed) {
     const known = stored.get(one.record.id)
     if (known !== undefined) await planner.update(one, known)
-    if (slices.areOver) await slices.pause()
+    if (slices.isOver) await slices.pause()
   }
   for (const known of stored.values()) {
     await planner.takeName(known)
-    if (slices.areOver) await slices.pause()
+    if (slices.isOver) await slices.pause()
   }
   for (const one of placed) {
     if (!stored.has(one.record.id)) await planner.add(one)
-    if (slices.areOver) await slices.pause()
+    if (slices.isOver) await slices.pause()
   }
   await refuseCycles(ports, planner.changes, placed)
   const waiting = [...planner.changes.values()].filter(
@@ -294,7 +294,7 @@ function openPlanner(ports: Ports, { author, trusted, at, removed }: ImportConte
 
   /** The same statement again. It reinforces the belief only if it is newer and comes from another source. */
   async function sayAgain(holder: Belief, belief: Belief): Promise<void> {
-    const merged = enriched(holder, belief)
+    const merged = mergeStatement(holder, belief)
     const { type, subtype } = holder
     const said = { ...belief, type, subtype, ...merged }
     const writer = { ...writerOf(belief), actor: ceiling }
@@ -310,7 +310,7 @@ function openPlanner(ports: Ports, { author, trusted, at, removed }: ImportConte
     }
     const { count } = holder.reinforcement
     const reinforcement = isNews ? { count: count + 1, at: belief.reinforcement.at } : holder.reinforcement
-    const { expectedVersion, after } = revised(holder, at, { ...merged, reinforcement })
+    const { expectedVersion, after } = reviseChange(holder, at, { ...merged, reinforcement })
     put(expectedVersion, after)
     tally.reinforced += 1
   }
@@ -352,7 +352,7 @@ function openPlanner(ports: Ports, { author, trusted, at, removed }: ImportConte
   }
 
   function supersedeBy(belief: Belief, successor: Belief): void {
-    const { expectedVersion, after } = superseded(belief, successor, at)
+    const { expectedVersion, after } = supersedeBelief(belief, successor, at)
     put(expectedVersion, after)
   }
 
@@ -416,7 +416,7 @@ async function refuseCycles(
   placed: readonly PlacedRecord[],
 ): Promise<void> {
   const checked = new Set<string>()
-  const slices = new Slices()
+  const slices = new TimeSlices()
   const successorOf = async (user: string, id: string) =>
     (changes.get(id)?.after ?? (await store.get(user, id)))?.supersededBy ?? null
   for (const { record, place } of placed) {
@@ -429,6 +429,6 @@ async function refuseCycles(
       path.add(id)
     }
     for (const id of path) checked.add(id)
-    if (slices.areOver) await slices.pause()
+    if (slices.isOver) await slices.pause()
   }
 }

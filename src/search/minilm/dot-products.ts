@@ -53,12 +53,12 @@ type Code = readonly number[]
 
 const number = (value: number): Code => (value < 128 ? [value] : [(value & 127) | 128, ...number(value >>> 7)])
 /** Signed numbers keep a bit for the sign. */
-const signed = (value: number): Code =>
-  value >= -64 && value < 64 ? [value & 127] : [(value & 127) | 128, ...signed(value >> 7)]
+const signedLeb128 = (value: number): Code =>
+  value >= -64 && value < 64 ? [value & 127] : [(value & 127) | 128, ...signedLeb128(value >> 7)]
 
 const get = (local: number): Code => [0x20, ...number(local)]
 const set = (local: number): Code => [0x21, ...number(local)]
-const constant = (value: number): Code => [0x41, ...signed(value)]
+const constant = (value: number): Code => [0x41, ...signedLeb128(value)]
 const vector = (instruction: number): Code => [0xfd, ...number(instruction)]
 const load = (offset: number): Code => [...vector(0), 0, ...number(offset)]
 const store: Code = [...vector(11), 0, 0]

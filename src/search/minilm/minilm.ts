@@ -94,7 +94,7 @@ async function openModel(
     for (const name of names) {
       const weights = floats(`${name}.weight`)
       for (let from = 0; from < weights.length; from += inputs) {
-        factors[row] = toWhole(weights.subarray(from, from + inputs), new Int16Array(memory, free, inputs))
+        factors[row] = quantize(weights.subarray(from, from + inputs), new Int16Array(memory, free, inputs))
         free += 2 * inputs
         row += 1
       }
@@ -122,7 +122,7 @@ async function openModel(
   const apply = ({ at, inputs, factors, bias }: Linear, rows: Float32Array): Float32Array => {
     const count = rows.length / inputs
     const scales = Array.from({ length: count }, (_, row) =>
-      toWhole(
+      quantize(
         rows.subarray(row * inputs, (row + 1) * inputs),
         new Int16Array(memory, rowsAt + 2 * row * inputs, inputs),
       ),
@@ -161,9 +161,9 @@ async function openModel(
           (types[at] as number)
     normalise(hidden, embeddings)
     for (const { attention, attended, attendedNorm, inner, outer, outerNorm } of blocks) {
-      hidden = added(hidden, apply(attended, attend(apply(attention, hidden))))
+      hidden = addVectors(hidden, apply(attended, attend(apply(attention, hidden))))
       normalise(hidden, attendedNorm)
-      hidden = added(hidden, apply(outer, gelu(apply(inner, hidden))))
+      hidden = addVectors(hidden, apply(outer, gelu(apply(inner, hidden))))
       normalise(hidden, outerNorm)
     }
     return meanOf(hidden)
@@ -173,7 +173,7 @@ async function openModel(
 const rounding = 1.5 * 2 ** 52
 
 /** Quantises numbers to integers of at most `largest`, and returns the scale. */
-function toWhole(numbers: Float32Array, whole: Int16Array): number {
+function quantize(numbers: Float32Array, whole: Int16Array): number {
   let most = 0
   for (let at = 0; at < numbers.length; at += 1) {
     const size = Math.abs(numbers[at] as number)
@@ -219,7 +219,7 @@ function attend(rows: Float32Array): Float32Array {
   return taken
 }
 
-const added = (one: Float32Array, other: Float32Array): Float32Array<ArrayBuffer> => {
+const addVectors = (one: Float32Array, other: Float32Array): Float32Array<ArrayBuffer> => {
   const sums = new Float32Array(one.length)
   for (let at = 0; at < one.length; at += 1) sums[at] = (one[at] as number) + (other[at] as number)
   return sums

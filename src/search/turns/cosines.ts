@@ -4,7 +4,7 @@ import type { MessageVectors } from './turn-index.ts'
 const unit = 127
 
 /** Vectors of length 1 with a byte for each dimension: a quarter of the size, and the order hardly changes. */
-export function packed(vectors: readonly Float32Array[], dimensions: number): Int8Array {
+export function packVectors(vectors: readonly Float32Array[], dimensions: number): Int8Array {
   const bytes = new Int8Array(vectors.length * dimensions)
   for (const [place, vector] of vectors.entries()) {
     const length = Math.hypot(...vector) || 1

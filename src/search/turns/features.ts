@@ -105,7 +105,9 @@ function wordsBehind(candidate: TurnCandidate, terms: Candidates['terms'], featu
     case 'words':
       return [...candidate.own].join(', ')
     case 'sentence':
-      return quoted(candidate.sentences.find(({ held }) => shareOf(terms, held) === sentenceShare(candidate, terms)))
+      return quoteSentence(
+        candidate.sentences.find(({ held }) => shareOf(terms, held) === sentenceShare(candidate, terms)),
+      )
     case 'around':
       return [...candidate.before, ...candidate.after].join(', ')
     case 'unknown':
@@ -116,7 +118,7 @@ function wordsBehind(candidate: TurnCandidate, terms: Candidates['terms'], featu
 }
 
 const maxQuoted = 60
-const quoted = (sentence: { readonly text: string } | undefined): string =>
+const quoteSentence = (sentence: { readonly text: string } | undefined): string =>
   sentence === undefined ? '' : `"${sentence.text.slice(0, maxQuoted)}${sentence.text.length > maxQuoted ? '…' : ''}"`
 
 /** A candidate with its score. */

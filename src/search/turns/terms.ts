@@ -1,6 +1,6 @@
 import { stemmer } from 'stemmer'
 import { analyse, isUnspaced, type Token } from '../analyse.ts'
-import { memoized } from '../memoize.ts'
+import { memoize } from '../memoize.ts'
 
 /** One word of a text that turns are found by: the stem, and where the word stands. */
 export type Term = { readonly term: string; readonly start: number; readonly end: number }
@@ -95,7 +95,7 @@ export function countTerms(text: string): {
 const maxTermLength = 64
 
 /** The term of one normalised word; empty for a stop word. */
-export const termOf = memoized((word: string): string => {
+export const termOf = memoize((word: string): string => {
   const plain = word.replaceAll("'", '').slice(0, maxTermLength)
   if (stopWords.has(plain)) return ''
   const base = irregularForms.get(plain) ?? plain

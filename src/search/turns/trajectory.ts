@@ -54,7 +54,7 @@ export function scoreSteps(steps: readonly TrajectoryStep[], question: Question)
     return {
       action: fieldOf(action, asked),
       result: fieldOf(newLines(result, known), asked),
-      changes: changeWords.test(separated(action.slice(0, actionHead))),
+      changes: changeWords.test(separateWords(action.slice(0, actionHead))),
     }
   })
   const words = wordScores(fields, asked)
@@ -77,13 +77,13 @@ export function scoreSteps(steps: readonly TrajectoryStep[], question: Question)
       ...(at === lastOfBest ? [leaf('the last that answers as well as any', stepConstants.order)] : []),
       ...(question.asksFirst && !question.asksLast ? [leaf('early', stepConstants.order * (1 - place / length))] : []),
       ...(question.asksChange && fields[at]?.changes ? [leaf('changes something', stepConstants.change)] : []),
-      ...addressed(question, place),
+      ...addressedSteps(question, place),
     ]
     return sum('step', parts)
   })
 }
 
-function addressed({ steps: { named, range } }: Question, place: number): readonly Explanation[] {
+function addressedSteps({ steps: { named, range } }: Question, place: number): readonly Explanation[] {
   if (named.length === 0) return []
   const distance = Math.min(...named.map((step) => Math.abs(step - place)))
   const near = stepConstants.named * Math.exp(-distance / stepConstants.distance)
@@ -169,4 +169,4 @@ const changeWords =
   /\b(?:add|append|apply|build|change|commit|copy|create|delete|drop|edit|fill|fix|insert|install|make|merge|modify|move|patch|pick|place|put|push|remove|rename|replace|save|select|set|submit|take|type|update|upload|write)\b|[a-z] (?:replace|write|edit|save|insert|create|update|delete)/iu
 
 /** `edit_file` and `strReplace` are words written as one. */
-const separated = (text: string): string => text.replace(/_|(?<=\p{Ll})(?=\p{Lu})/gu, ' ')
+const separateWords = (text: string): string => text.replace(/_|(?<=\p{Ll})(?=\p{Lu})/gu, ' ')

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { memoized } from '../memoize.ts'
+import { memoize } from '../memoize.ts'
 import { isAskingTerm } from './terms.ts'
 
 const rarePoints = 10
@@ -11,7 +11,7 @@ let bands: readonly (readonly [points: number, terms: string])[] | undefined
  * How telling a term is in general English, whatever the store holds: 3 for the most common, 5, 6, 8, and 10 for a rare
  * or unknown one. Words of asking count half.
  */
-export const pointsOf = memoized((term: string): number => {
+export const pointsOf = memoize((term: string): number => {
   // A one-shot command asks for a few terms: to find them in the text costs less than to make a table of them all.
   bands ??= readBands()
   const band = bands.find(([, terms]) => terms.includes(` ${term} `))?.[0] ?? rarePoints

@@ -26,9 +26,9 @@ export function parseAddress(text: string): PostgresAddress {
   const [, credentials = '', hostList = '', database = '', query = ''] =
     text.match(/^postgres(?:ql)?:\/\/(?:([^@/]*)@)?([^/?#]*)(?:\/([^?#]*))?(?:\?([^#]*))?$/u) ?? []
   if (hostList === '') throw invalid('The address of the PostgreSQL store names no host.', example)
-  const [user = '', password] = credentials.split(/:(.*)/su).map(decoded)
+  const [user = '', password] = credentials.split(/:(.*)/su).map(decodeUrlPart)
   if (user === '') throw invalid('The address of the PostgreSQL store names no user.', example)
-  if (decoded(database) === '') throw invalid('The address of the PostgreSQL store names no database.', example)
+  if (decodeUrlPart(database) === '') throw invalid('The address of the PostgreSQL store names no database.', example)
   const hosts = hostList.split(',').map(parseHost)
   const parameters = new URLSearchParams(query)
   const tls = parseTls(parameters, hosts)
@@ -36,14 +36,14 @@ export function parseAddress(text: string): PostgresAddress {
   if (rootCertificate !== undefined && tls !== 'verified')
     throw invalid('sslrootcert is given, but the certificate is not checked.', 'Add sslmode=verify-full.')
   const places = hosts.map(({ host, port }) => `${host.includes(':') ? `[${host}]` : host}:${port}`).join(',')
-  const label = `postgres://${encodeURIComponent(user)}@${places}/${encodeURIComponent(decoded(database))}`
+  const label = `postgres://${encodeURIComponent(user)}@${places}/${encodeURIComponent(decodeUrlPart(database))}`
   const secret = password === '' ? undefined : password
-  return { hosts, user, password: secret, database: decoded(database), tls, rootCertificate, label }
+  return { hosts, user, password: secret, database: decodeUrlPart(database), tls, rootCertificate, label }
 }
 
 function parseHost(text: string): PostgresAddress['hosts'][number] {
   const [, bracketed, plain, port = '5432'] = text.match(/^(?:\[([\da-f:.]+)\]|([^:[\]]*))(?::(\d{1,5}))?$/iu) ?? []
-  const host = decoded(bracketed ?? plain ?? '')
+  const host = decodeUrlPart(bracketed ?? plain ?? '')
   if (host === '' || Number(port) < 1 || Number(port) > 65_535)
     throw invalid('The address of the PostgreSQL store holds a host that cannot be read.', example)
   return { host, port: Number(port) }
@@ -74,7 +74,7 @@ function parseTls(parameters: URLSearchParams, hosts: PostgresAddress['hosts']):
 
 const isLocal = (host: string): boolean => host.startsWith('/') || /^(?:localhost|127(?:\.\d+){3}|::1)$/u.test(host)
 
-function decoded(text: string): string {
+function decodeUrlPart(text: string): string {
   try {
     return decodeURIComponent(text)
   } catch {

@@ -5,7 +5,7 @@ import type { ConnectionOptions as TlsOptions } from 'node:tls'
 import type pg from 'pg'
 import { invalid, MemoryError } from '../../errors.ts'
 import { type PostgresAddress, parseAddress } from './address.ts'
-import { codeOf, isLostConnection, mayPass, translated } from './errors.ts'
+import { codeOf, isLostConnection, mayPass, translateError } from './errors.ts'
 import { decodeText, encodeValue } from './values.ts'
 
 /** Runs one statement. Statements that are run without waiting in between travel in one round trip. */
@@ -292,7 +292,7 @@ export class PostgresConnection {
         // Another host is asked at once.
         const hasOtherHost = attempt + 1 < this.address.hosts.length && (isStandby || isLostConnection(error))
         const isWorthwhile = hasOtherHost || (isStandby ? this.#hasConnected : mayPass(error, this.#hasConnected))
-        if (isOver || !isWorthwhile) throw translated(error, this.address)
+        if (isOver || !isWorthwhile) throw translateError(error, this.address)
         if (!hasOtherHost && codeOf(error) !== '40001' && codeOf(error) !== '40P01')
           await pause(Math.min(maxPauseMs, 20 * 2 ** attempt) * (0.5 + Math.random() / 2))
       }

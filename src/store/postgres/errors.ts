@@ -41,7 +41,7 @@ const isTlsProblem = (error: Error, code: string | null): boolean =>
   /CERT|^ERR_(?:TLS|SSL)|^UNABLE_TO_/u.test(code ?? '') || error.message.startsWith('The server does not support SSL')
 
 /** The error that a user sees. It never contains the password. */
-export function translated(error: unknown, { label, user, database }: PostgresAddress): unknown {
+export function translateError(error: unknown, { label, user, database }: PostgresAddress): unknown {
   const code = codeOf(error)
   if (error instanceof Error && isTlsProblem(error, code))
     return new MemoryError('unavailable', `No TLS connection to PostgreSQL at ${label}: ${error.message}.`, {

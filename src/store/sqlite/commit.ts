@@ -6,7 +6,7 @@ import { inTurns, runToEnd } from '../../next-turn.ts'
 import { newestText, readText, type StoredText } from '../belief-row.ts'
 import { type CheckedChange, checkChanges, settledBefore } from '../checked-commit.ts'
 import { deriveBelief } from '../derived-belief.ts'
-import { forgotten, sealChanges, sealKey } from '../journal-chain.ts'
+import { sealChanges, sealedAsForgotten, sealKey } from '../journal-chain.ts'
 import { advanceHead } from './care/journal-head.ts'
 import { noteRemains, scrubSoon } from './care/scrub.ts'
 import type { Connection } from './connection.ts'
@@ -104,11 +104,20 @@ function* commitInParts(
   const { turns: heard = [], forgottenTurns = [] } = commit
   if (heard.length > 0 && findKnown(connection, userId, heard).some((row) => row !== null)) throw new StaleCommit()
   yield* project(connection, userId, changes)
-  const event = journal.append(userId, { ...commit, key }, written, [...turns, ...forgotten(forgottenTurns)])
+  const event = journal.append(userId, { ...commit, key }, written, [...turns, ...sealedAsForgotten(forgottenTurns)])
   yield* insertTurns(connection, { userId, event: event.number }, turns)
   if (!eraseTurns(connection, { userId, event: event.number }, forgottenTurns)) throw new StaleCommit()
-  if (isForgetting(commit)) noteRemains(connection, event.number)
+  noteForgetting(connection, userId, commit, event.number)
   return { outcome: 'committed', event }
+}
+
+/** Stores the fingerprints of forgotten texts, and notes that the file has to be rewritten. */
+export function noteForgetting(connection: Connection, userId: number, commit: Commit, event: number): void {
+  const insert = connection.statement(
+    'INSERT OR REPLACE INTO forgotten_texts (user_id, fingerprint, event) VALUES (?, ?, ?)',
+  )
+  for (const fingerprint of commit.fingerprints ?? []) insert.run(userId, fingerprint, event)
+  if (isForgetting(commit)) noteRemains(connection, event)
 }
 
 /** Brings the derived tables from the beliefs before the changes to those after them. Yields after each part. */

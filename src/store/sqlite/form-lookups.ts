@@ -98,7 +98,7 @@ export function formReads(connection: Connection, reading: ReadForUser): FormRea
     formLengths: (user, words) => {
       const withWord = 'SELECT length FROM phrase_prefixes WHERE user_id = ? AND word = ? ORDER BY length'
       return reading(user, new Map(), (userId) =>
-        cached(lengths, `${userId}`, words, (unknown) =>
+        cacheLookup(lengths, `${userId}`, words, (unknown) =>
           found(unknown, (word) => connection.column<number>(withWord, [userId, word])),
         ),
       )
@@ -114,16 +114,18 @@ export function formReads(connection: Connection, reading: ReadForUser): FormRea
         const scopes = scopeIds(userId, view)
         // As JSON, so that no name of an agent can produce the key of another view.
         const seenFrom = JSON.stringify([userId, view.agent, scopes])
-        return cached(wordPostings, seenFrom, keys, (unknown) => readPostings(userId, view, scopes, unknown))
+        return cacheLookup(wordPostings, seenFrom, keys, (unknown) => readPostings(userId, view, scopes, unknown))
       }),
     wordsNear: (user, words) =>
-      reading(user, new Map(), (userId) => cached(near, `${userId}`, words, (unknown) => readNear(userId, unknown))),
+      reading(user, new Map(), (userId) =>
+        cacheLookup(near, `${userId}`, words, (unknown) => readNear(userId, unknown)),
+      ),
     population: (view) => reading(view.user, 0, (userId) => populationOf(userId, view)),
   }
 }
 
 /** The items of every key that has some, from a cache, or else read all at once. */
-function cached<Item>(
+function cacheLookup<Item>(
   cache: BoundedCache<readonly Item[]>,
   owner: string,
   keys: readonly string[],

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { randomFrom } from '../../eval/score/statistics.ts'
-import { packed } from '../../search/turns/cosines.ts'
+import { packVectors } from '../../search/turns/cosines.ts'
 import { committed } from '../opened-stores.contract.ts'
 import { commitOf, said } from '../sample-beliefs.contract.ts'
 import { newFile, openAt } from './temporary-store.contract.ts'
@@ -8,7 +8,7 @@ import { maxCompared } from './vector-list.ts'
 
 const dimensions = 96
 const random = randomFrom(5)
-const anyVector = () => packed([Float32Array.from({ length: dimensions }, () => random() - 0.5)], dimensions)
+const anyVector = () => packVectors([Float32Array.from({ length: dimensions }, () => random() - 0.5)], dimensions)
 const everywhere = { user: 'ada', scopes: null }
 
 it('in a large store only the nearest turns are compared, the nearest among those asked for', async () => {

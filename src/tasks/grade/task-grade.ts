@@ -38,7 +38,7 @@ export async function gradeTask(request: GradingRequest) {
   const { automated, judge } = parts
   const automatedScore = obstacle === null ? automatedScoreOf(task, parts) : null
   const judgeScore = judge.state === 'scored' ? judge.score : null
-  const total = combined(task, automatedScore, judgeScore)
+  const total = combineScores(task, automatedScore, judgeScore)
   return {
     schemaVersion: 1 as const,
     gradingVersion,
@@ -99,7 +99,7 @@ function endingOf({ outcome, reason }: Evidence, { automated, judge }: Parts, is
 }
 
 /** The score by the weights of the task. A part that could not be graded is left out, and the score marked as incomplete. */
-function combined(
+function combineScores(
   { gradingType, gradingWeights }: Pick<Task, 'gradingType' | 'gradingWeights'>,
   automated: number | null,
   judge: number | null,

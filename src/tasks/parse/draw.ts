@@ -57,7 +57,7 @@ const mapTexts = (task: Task, change: (text: string, field: string) => string): 
 })
 
 /** Placeholders without a value, each as the end of a sentence. One that is left would reach the agent or a check. */
-export function undeclared(task: Task): readonly { readonly field: string; readonly message: string }[] {
+export function findUndeclared(task: Task): readonly { readonly field: string; readonly message: string }[] {
   const values = drawAll(task.draw, task.id)
   if (values.size === 0) return []
   const known = [...values].flatMap(([name, parts]) => Object.keys(parts).map((part) => partNameOf(name, part)))

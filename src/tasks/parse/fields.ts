@@ -2,7 +2,7 @@ import { isAbsolute, posix, win32 } from 'node:path'
 import { z } from 'zod'
 import { didYouMean } from '../../did-you-mean.ts'
 import { invalid, type MemoryError } from '../../errors.ts'
-import { fieldAt, type Problem, shown as shownValue } from '../../eval/store/parse-artifact.ts'
+import { fieldAt, formatValue as formatAs, type Problem } from '../../eval/store/parse-artifact.ts'
 import { isSafeId } from '../../eval/store/schemas/primitives.ts'
 import { isObject, type JsonObject } from '../../json.ts'
 import { Draw } from './draw.ts'
@@ -33,13 +33,17 @@ export class Findings {
       if (issue.code === 'unrecognized_keys') {
         this.wrong(field, `has ${issue.keys.map((key) => `"${key}"`).join(', ')}; ${allowedKeys(issue.path)}`)
       } else if (/^(?:are|is) /u.test(issue.message)) this.wrong(field, issue.message)
-      else this.wrong(field, `is ${issue.input === undefined ? 'missing' : shown(issue.input)}; it ${issue.message}`)
+      else
+        this.wrong(
+          field,
+          `is ${issue.input === undefined ? 'missing' : formatYamlValue(issue.input)}; it ${issue.message}`,
+        )
     }
   }
 }
 
 /** A value of a task file in a message. */
-export const shown = (value: unknown): string => shownValue(value, 'a mapping')
+export const formatYamlValue = (value: unknown): string => formatAs(value, 'a mapping')
 
 /** One error for all problems of a file. */
 export function invalidTask(problems: readonly Problem[]): MemoryError {
@@ -175,14 +179,14 @@ export type TaskSession = { readonly id: string; readonly prompt: string; readon
 function readSessions(value: unknown, findings: Findings): readonly TaskSession[] {
   if (value === undefined || value === null) return []
   if (!Array.isArray(value)) {
-    findings.wrong('sessions', `is ${shown(value)}; it must be a list`)
+    findings.wrong('sessions', `is ${formatYamlValue(value)}; it must be a list`)
     return []
   }
   const sessions: TaskSession[] = []
   for (const [index, item] of value.entries()) {
     const field = `sessions[${index}]`
     if (typeof item !== 'string' && !isObject(item)) {
-      findings.warnings.push(`${field} is ${shown(item)} and neither text nor a mapping; it is left out.`)
+      findings.warnings.push(`${field} is ${formatYamlValue(item)} and neither text nor a mapping; it is left out.`)
       continue
     }
     const { id: written, prompt, message, new_session: fresh } = typeof item === 'string' ? { prompt: item } : item
@@ -192,11 +196,11 @@ function readSessions(value: unknown, findings: Findings): readonly TaskSession[
       continue
     }
     if (fresh !== undefined && fresh !== null && typeof fresh !== 'boolean') {
-      findings.wrong(`${field}.new_session`, `is ${shown(fresh)}; it must be true or false`)
+      findings.wrong(`${field}.new_session`, `is ${formatYamlValue(fresh)}; it must be true or false`)
     }
     const isNamed = (typeof written === 'string' && written.trim() !== '') || typeof written === 'number'
     if (written !== undefined && written !== null && !isNamed) {
-      findings.wrong(`${field}.id`, `is ${shown(written)}; it must be text`)
+      findings.wrong(`${field}.id`, `is ${formatYamlValue(written)}; it must be text`)
     }
     const wanted = isNamed ? String(written).trim() : `session_${index + 1}`
     const isTaken = (name: string): boolean => sessions.some((session) => session.id === name)
@@ -272,10 +276,10 @@ export function readOwnAdditions(value: unknown, sessions: readonly TaskSession[
   for (const [index, { id, session }] of answerChecks.entries()) {
     const field = `credence.answer_checks[${index}]`
     if (answerChecks.slice(0, index).some((earlier) => earlier.id === id && earlier.session === session)) {
-      findings.wrong(`${field}.id`, `is ${shown(id)}, which is there twice in that session`)
+      findings.wrong(`${field}.id`, `is ${formatYamlValue(id)}, which is there twice in that session`)
     }
     if (!ids.includes(session)) {
-      findings.wrong(`${field}.session`, `is ${shown(session)}; it must be one of ${ids.join(', ')}`)
+      findings.wrong(`${field}.session`, `is ${formatYamlValue(session)}; it must be one of ${ids.join(', ')}`)
     }
   }
   /** `instantiate` fills the variables in. */

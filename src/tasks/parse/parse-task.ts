@@ -5,8 +5,8 @@ import type { Problem } from '../../eval/store/parse-artifact.ts'
 import { isObject } from '../../json.ts'
 import { messageOf } from '../agent.ts'
 import type { Task } from '../task.ts'
-import { undeclared } from './draw.ts'
-import { Findings, invalidTask, readFields, readOwnAdditions, shown } from './fields.ts'
+import { findUndeclared } from './draw.ts'
+import { Findings, formatYamlValue, invalidTask, readFields, readOwnAdditions } from './fields.ts'
 
 /** A checked task file: the task if it is valid, and all findings. */
 export type CheckedTask = {
@@ -68,7 +68,7 @@ export function checkTask(bytes: Uint8Array, file: string): CheckedTask {
     sha256: createHash('sha256').update(bytes).digest('hex'),
     warnings: findings.warnings,
   }
-  for (const { field, message } of undeclared(task)) findings.wrong(field, message)
+  for (const { field, message } of findUndeclared(task)) findings.wrong(field, message)
   const { problems, warnings } = findings
   return { task: problems.length === 0 ? task : null, problems, warnings }
 }
@@ -106,7 +106,7 @@ function readTaskText(bytes: Uint8Array, findings: Findings): TaskText | null {
   const frontMatter = readYaml(text.slice(start, start + end.index), field, findings)
   if (frontMatter === undefined) return null
   if (!isObject(frontMatter)) {
-    return refuse(field, `is ${shown(frontMatter)}; it must be a mapping of names to values`)
+    return refuse(field, `is ${formatYamlValue(frontMatter)}; it must be a mapping of names to values`)
   }
   return { frontMatter, body: text.slice(start + end.index + end[0].length + 1) }
 }

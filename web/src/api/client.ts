@@ -75,7 +75,7 @@ export const whenQuiet = (): Promise<void> =>
   waiting === 0 ? Promise.resolve() : new Promise((resolve) => onQuiet.push(resolve))
 
 /** Follows a request until it ends. */
-async function followed<Result>(work: Promise<Result>): Promise<Result> {
+async function trackLateness<Result>(work: Promise<Result>): Promise<Result> {
   waiting += 1
   const timer = setTimeout(() => {
     isLate.value = true
@@ -117,7 +117,7 @@ export async function ask<Name extends RouteName>(
   const [method, path] = routes[name]
   // The type of `given` depends on the name, which the compiler cannot follow any further here.
   const { params = {}, query = {}, body, signal, keepalive = false } = (given ?? {}) as Loose
-  const request = send(filled(path, params) + asked(query), {
+  const request = send(fillPath(path, params) + queryString(query), {
     method,
     keepalive,
     credentials: 'same-origin',
@@ -129,7 +129,7 @@ export async function ask<Name extends RouteName>(
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     ...(signal === undefined ? {} : { signal }),
   })
-  const response = await followed(request)
+  const response = await trackLateness(request)
   if (response.status === 401 && name !== 'login') isSignedIn.value = false
   if (!response.ok) throw await refusalOf(response)
   return response.json()
@@ -155,11 +155,11 @@ async function send(url: string, options: RequestInit): Promise<Response> {
   }
 }
 
-const filled = (path: string, params: Readonly<Record<string, string | number>>): string =>
+const fillPath = (path: string, params: Readonly<Record<string, string | number>>): string =>
   path.replace(/:(\w+)/g, (_, name: string) => encodeURIComponent(String(params[name])))
 
 /** Lists become repeated parameters; undefined values are left out. */
-function asked(query: Readonly<Record<string, unknown>>): string {
+function queryString(query: Readonly<Record<string, unknown>>): string {
   const search = new URLSearchParams()
   for (const [name, value] of Object.entries(query)) {
     for (const one of Array.isArray(value) ? value : [value]) if (one !== undefined) search.append(name, String(one))

@@ -33,4 +33,5 @@ export function milliseconds(value: number): string {
 }
 
 /** With its sign, for differences. */
-export const signed = (value: number): string => (value > 0 ? `+${figure(value)}` : figure(value).replace('-', '−'))
+export const signedFigure = (value: number): string =>
+  value > 0 ? `+${figure(value)}` : figure(value).replace('-', '−')

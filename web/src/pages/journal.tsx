@@ -36,7 +36,7 @@ function JournalRow({ entry }: { readonly entry: Entry }) {
       <Badge tone={tones[event.kind] ?? 'plain'}>{event.kind}</Badge>
       <div class={event.undoneBy === null ? 'journal-text grow break' : 'journal-text grow break soft'}>
         <p>
-          {whoWords(event)} {eventWords[event.kind]} <Undone event={event} />
+          {whoWords(event)} {eventWords[event.kind]} <UndoResult event={event} />
           <Names entry={entry} />
           <Turns event={event} />
           <span class="soft">{throughWords(event)}.</span>
@@ -122,7 +122,7 @@ function Changed({ before, after, target, all }: ChangedProps) {
 }
 
 /** The change that was undone. If it touched no belief, its number alone identifies it. */
-function Undone({ event: { undoes, beliefCount, turnCount } }: { readonly event: ApiJournalEntry }) {
+function UndoResult({ event: { undoes, beliefCount, turnCount } }: { readonly event: ApiJournalEntry }) {
   if (undoes === null) return null
   return `change ${undoes}${beliefCount + turnCount === 0 ? '' : ' of '}`
 }

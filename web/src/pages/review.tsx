@@ -193,7 +193,7 @@ function ReviewCard({ item, isHere, isChosen, isBusy, onChoose, onDecide }: Revi
           <SaidOn turn={turn} />
         ) : (
           <blockquote class="quote">
-            <Prose text={clipped(turn.text, belief.content)} class="small" />
+            <Prose text={clipAround(turn.text, belief.content)} class="small" />
             <SaidOn turn={turn} />
           </blockquote>
         )}
@@ -216,7 +216,7 @@ function ReviewCard({ item, isHere, isChosen, isBusy, onChoose, onDecide }: Revi
 const maxQuoteLength = 400
 
 /** The part of a long message around the statement. */
-function clipped(text: string, found: string): string {
+function clipAround(text: string, found: string): string {
   if (text.length <= maxQuoteLength) return text
   const at = Math.max(0, text.toLowerCase().indexOf(found.slice(0, 20).toLowerCase()) - 80)
   return `${at === 0 ? '' : '…'}${text.slice(at, at + maxQuoteLength)}…`

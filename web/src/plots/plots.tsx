@@ -2,7 +2,7 @@ import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import { count, pluralize } from '../format/numbers.ts'
 import { dayOf, endsOf, timeOf } from '../format/time.ts'
-import { axis, fixed, type Range, reachOf, scale, spread } from './scale.ts'
+import { axis, type Range, reachOf, roundCoordinate, scale, spread } from './scale.ts'
 
 /** The layout of every plot, in SVG units. */
 export const plotSize = { width: 360, height: 164, left: 52, right: 12, top: 10, bottom: 26 }
@@ -64,8 +64,8 @@ export function PlotFrame({
       >
         {marks.map((mark) => (
           <g key={mark.value}>
-            <line class="grid" x1={left} x2={right} y1={fixed(mark.at)} y2={fixed(mark.at)} />
-            <text x={left - 8} y={fixed(mark.at + 3.5)} text-anchor="end">
+            <line class="grid" x1={left} x2={right} y1={roundCoordinate(mark.at)} y2={roundCoordinate(mark.at)} />
+            <text x={left - 8} y={roundCoordinate(mark.at + 3.5)} text-anchor="end">
               {mark.label}
             </text>
           </g>
@@ -168,21 +168,33 @@ export function LinePlot({
       }
     >
       {reference === null ? null : (
-        <line class="reference" x1={left} x2={right} y1={fixed(y(reference.value))} y2={fixed(y(reference.value))} />
+        <line
+          class="reference"
+          x1={left}
+          x2={right}
+          y1={roundCoordinate(y(reference.value))}
+          y2={roundCoordinate(y(reference.value))}
+        />
       )}
       <polygon class="band" points={bandOf(points, x, y)} />
       <polyline
         class="line"
-        points={points.map(({ value }, index) => `${fixed(x(index))},${fixed(y(value))}`).join(' ')}
+        points={points.map(({ value }, index) => `${roundCoordinate(x(index))},${roundCoordinate(y(value))}`).join(' ')}
       />
       {points.map(({ key, value, low, high }, index) => (
         <g key={key} class={index === chosen ? 'point chosen' : 'point'}>
           {low === undefined || high === undefined ? null : (
-            <line class="whisker" x1={fixed(x(index))} x2={fixed(x(index))} y1={fixed(y(low))} y2={fixed(y(high))} />
+            <line
+              class="whisker"
+              x1={roundCoordinate(x(index))}
+              x2={roundCoordinate(x(index))}
+              y1={roundCoordinate(y(low))}
+              y2={roundCoordinate(y(high))}
+            />
           )}
           {/* Many points are a line. */}
           {points.length > 24 && index !== chosen ? null : (
-            <circle cx={fixed(x(index))} cy={fixed(y(value))} r={index === chosen ? 4.5 : 3} />
+            <circle cx={roundCoordinate(x(index))} cy={roundCoordinate(y(value))} r={index === chosen ? 4.5 : 3} />
           )}
         </g>
       ))}
@@ -202,7 +214,7 @@ function placesOf(points: readonly PlotPoint[], isByTime: boolean): (index: numb
 }
 
 function bandOf(points: readonly PlotPoint[], x: (index: number) => number, y: (value: number) => number): string {
-  const at = (index: number, value: number) => `${fixed(x(index))},${fixed(y(value))}`
+  const at = (index: number, value: number) => `${roundCoordinate(x(index))},${roundCoordinate(y(value))}`
   const upper = points.map(({ value, high }, index) => at(index, high ?? value))
   const lower = points.map(({ value, low }, index) => at(index, low ?? value)).reverse()
   return [...upper, ...lower].join(' ')
@@ -258,10 +270,10 @@ export function BarPlot({ title, bars, format, total }: BarPlotProps) {
         <rect
           key={day}
           class={index === chosen ? 'plotted chosen' : 'plotted'}
-          x={fixed(left + index * step + (step - width) / 2)}
-          y={fixed(y(value))}
-          width={fixed(width)}
-          height={fixed(plotSize.height - plotSize.bottom - y(value))}
+          x={roundCoordinate(left + index * step + (step - width) / 2)}
+          y={roundCoordinate(y(value))}
+          width={roundCoordinate(width)}
+          height={roundCoordinate(plotSize.height - plotSize.bottom - y(value))}
           rx="2"
         />
       ))}
@@ -312,11 +324,13 @@ export function StackPlot({ title, note, layers }: StackPlotProps) {
       }
     >
       {layers.map(({ name, values }, index) => {
-        const lower = places.map((at) => `${fixed(x(at))},${fixed(y(floor.get(at) ?? 0))}`).reverse()
+        const lower = places
+          .map((at) => `${roundCoordinate(x(at))},${roundCoordinate(y(floor.get(at) ?? 0))}`)
+          .reverse()
         const upper = places.map((at) => {
           const top = (floor.get(at) ?? 0) + (values[Math.min(at, values.length - 1)]?.total ?? 0)
           floor.set(at, top)
-          return `${fixed(x(at))},${fixed(y(top))}`
+          return `${roundCoordinate(x(at))},${roundCoordinate(y(top))}`
         })
         return <polygon key={name} class="layer" style={layerStyle(index)} points={[...upper, ...lower].join(' ')} />
       })}
@@ -331,7 +345,7 @@ export function Sparkline({ values, label }: { readonly values: readonly number[
   if (values.length < 2) return null
   const x = scale([0, values.length - 1], [size.pad, size.width - size.pad])
   const y = scale([0, 1], [size.height - size.pad, size.pad])
-  const points = values.map((value, index) => `${fixed(x(index))},${fixed(y(value))}`)
+  const points = values.map((value, index) => `${roundCoordinate(x(index))},${roundCoordinate(y(value))}`)
   const last = values.length - 1
   return (
     <svg
@@ -342,7 +356,7 @@ export function Sparkline({ values, label }: { readonly values: readonly number[
       aria-label={label}
     >
       <polyline class="line" points={points.join(' ')} />
-      <circle cx={fixed(x(last))} cy={fixed(y(values[last] ?? 0))} r="2.5" />
+      <circle cx={roundCoordinate(x(last))} cy={roundCoordinate(y(values[last] ?? 0))} r="2.5" />
     </svg>
   )
 }

@@ -54,4 +54,4 @@ export const reachOf = (marks: readonly number[], [least, most]: Range): Range =
   Math.max(most, marks.at(-1) ?? most),
 ]
 
-export const fixed = (value: number): string => (Math.round(value * 100) / 100).toString()
+export const roundCoordinate = (value: number): string => (Math.round(value * 100) / 100).toString()

@@ -20,7 +20,7 @@ export type Theme = (typeof themes)[number]
 const key = 'credence-theme'
 
 /** `system` follows the machine's preference. */
-export const theme = signal<Theme>(stored())
+export const theme = signal<Theme>(storedTheme())
 
 effect(() => {
   const chosen = theme.value
@@ -38,7 +38,7 @@ export const nextTheme = (): void => {
   theme.value = themes[(themes.indexOf(theme.value) + 1) % themes.length] ?? 'system'
 }
 
-function stored(): Theme {
+function storedTheme(): Theme {
   try {
     const kept = localStorage.getItem(key)
     return kept === 'light' || kept === 'dark' ? kept : 'system'

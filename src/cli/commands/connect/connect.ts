@@ -11,7 +11,7 @@ import { noteSeen } from '../../connect/seen.ts'
 import { type HostStatus, hostStatuses } from '../../connect/status.ts'
 import { keepingNotice } from '../../memory-location.ts'
 import type { Machine, Session } from '../../session.ts'
-import { counted, harmless, lines, type Style, table } from '../../text/output.ts'
+import { lines, pluralize, type Style, stripControlCharacters, table } from '../../text/output.ts'
 
 const host: Argument<ConnectHost | null> = {
   help: `The program to set up: ${connectHosts.join(', ')}. Not needed with --status.`,
@@ -84,7 +84,10 @@ export const connect = defineCommand({
     const answer = (written: boolean, note: string, proof: Proof | null = null) => ({
       document: { host, written, changes: documents, ...(proof === null ? {} : { proof }) },
       text: (style: Style) =>
-        lines(written ? [] : documents.map(({ diff }) => painted(diff, style)), withTypedCommands(note, style.command)),
+        lines(
+          written ? [] : documents.map(({ diff }) => paintDiff(diff, style)),
+          withTypedCommands(note, style.command),
+        ),
       notes:
         changes.length === 0
           ? []
@@ -98,8 +101,8 @@ export const connect = defineCommand({
           'Files would change, and there is no terminal to ask for confirmation.',
           'Give --dry-run to see what would change, and --yes to write it.',
         )
-      const shown = documents.map(({ diff }) => harmless(diff))
-      const question = lines(shown, notice, `Change ${counted(changes.length, 'file')}?`)
+      const shown = documents.map(({ diff }) => stripControlCharacters(diff))
+      const question = lines(shown, notice, `Change ${pluralize(changes.length, 'file')}?`)
       wasAsked = true
       if (!(await session.terminal.confirm(question)))
         return { ...answer(false, ''), text: () => 'Nothing was written.' }
@@ -133,7 +136,7 @@ async function verifyAnswer(host: ConnectHost, machine: Machine, directory: stri
   const outcome = delivered ? `${host} delivers:` : `${host} does not deliver:`
   return {
     document: { host, delivered, detail },
-    text: () => lines(`${outcome} ${harmless(detail)}`, delivered ? [] : hosts[host].next),
+    text: () => lines(`${outcome} ${stripControlCharacters(detail)}`, delivered ? [] : hosts[host].next),
     exitCode: delivered ? exitCodes.fine : exitCodes.failed,
   }
 }
@@ -157,8 +160,8 @@ async function offersReading(
 function proofText({ outcome, command, detail }: Proof): string {
   if (outcome === 'unchecked') return `Not checked: ${detail}`
   return outcome === 'proven'
-    ? `\`${command}\` confirms it: ${harmless(detail)}`
-    : `\`${command}\` does not confirm it. It printed:\n${harmless(detail)}`
+    ? `\`${command}\` confirms it: ${stripControlCharacters(detail)}`
+    : `\`${command}\` does not confirm it. It printed:\n${stripControlCharacters(detail)}`
 }
 
 function levelOf({ project, user }: { project: boolean; user: boolean }, usual: Level): Level {
@@ -179,11 +182,11 @@ function statusAnswer(all: readonly HostStatus[], host: ConnectHost | null) {
   ])
   const problems = hosts.flatMap(({ files }) => files.flatMap(({ problem }) => (problem === null ? [] : [problem])))
   const heading = ['host', 'connection', 'version seen', 'last hook', 'last MCP call']
-  return { document: { hosts }, text: () => harmless(table([heading, ...rows])), notes: problems }
+  return { document: { hosts }, text: () => stripControlCharacters(table([heading, ...rows])), notes: problems }
 }
 
-const painted = (diff: string, style: Style): string =>
-  harmless(diff)
+const paintDiff = (diff: string, style: Style): string =>
+  stripControlCharacters(diff)
     .split('\n')
     .map((line) => {
       if (line.startsWith('+') && !line.startsWith('+++')) return style.green(line)

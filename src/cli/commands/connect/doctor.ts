@@ -11,7 +11,7 @@ import { defineCommand, exitCodes, type ValuesOf } from '../../command/command.t
 import { flag, memoryOptions } from '../../command/options.ts'
 import { failedNames, queuedNames, queueIn } from '../../hooks/hook-queue.ts'
 import type { MemoryLocation, OpenedPorts, Session } from '../../session.ts'
-import { counted, harmless, listShort, type Style, table } from '../../text/output.ts'
+import { listShort, pluralize, type Style, stripControlCharacters, table } from '../../text/output.ts'
 
 const maintenance = {
   rebuild: flag('First rebuild everything from the journal, and remove remains of forgotten texts.'),
@@ -67,7 +67,7 @@ async function checkStore(
   options: ValuesOf<typeof maintenance>,
 ): Promise<Report> {
   try {
-    const { found, mirror } = await examined(session, location, options)
+    const { found, mirror } = await examineStore(session, location, options)
     // These findings name their own remedy.
     const isDamaged = found.some(({ check, ok }) => !ok && check !== 'log' && check !== 'forgotten')
     const hints = [...(isDamaged ? [remedy] : []), ...(mirror.every(({ ok }) => ok) ? [] : [mirrorRemedy])]
@@ -94,8 +94,8 @@ const remedy =
   '`credence doctor --rebuild` rebuilds the store from the journal. If the journal itself is damaged or incomplete, restore a backup; `credence doctor --accept-loss` accepts the journal as it is, `credence doctor --set-aside` renames the store, so that a new one is created.'
 
 /** Findings about MEMORY.md are apart: they are no reason to set the store aside. */
-async function examined(session: Session, { dir, user }: MemoryLocation, options: ValuesOf<typeof maintenance>) {
-  const done = await maintained(session, dir, options)
+async function examineStore(session: Session, { dir, user }: MemoryLocation, options: ValuesOf<typeof maintenance>) {
+  const done = await runMaintenance(session, dir, options)
   const { found, mirror } = await session.terminal.withProgress(async (bar) => {
     const check = async (ports: OpenedPorts) => {
       const mirror = mirrorFindings(await mirrorStatus(ports, dir))
@@ -118,7 +118,7 @@ async function examined(session: Session, { dir, user }: MemoryLocation, options
 }
 
 /** The work that was asked for besides the check, done first. */
-async function maintained(
+async function runMaintenance(
   session: Session,
   dir: string,
   { acceptLoss: isAccepted, rebuild: isRebuilt }: ValuesOf<typeof maintenance>,
@@ -137,7 +137,7 @@ async function contentsOf(store: Store, user: string): Promise<StoreFinding> {
   const { total: beliefs } = await store.list({ user, current: true }, only)
   const { total: turns } = await store.listTurns({ user }, only)
   const { total: conversations } = await store.listSessions({ user }, only)
-  const detail = `${counted(beliefs, 'current belief')}, ${counted(turns, 'turn')} in ${counted(conversations, 'conversation')}`
+  const detail = `${pluralize(beliefs, 'current belief')}, ${pluralize(turns, 'turn')} in ${pluralize(conversations, 'conversation')}`
   return { check: 'contents', ok: true, detail }
 }
 
@@ -148,8 +148,8 @@ function queueFindings(dir: string): readonly StoreFinding[] {
   if (waiting + failed === 0) return []
   const detail =
     failed === 0
-      ? `${counted(waiting, 'message')} not stored yet; the next hook stores them`
-      : `${counted(failed, 'message')} could not be stored because of a bug, in ${queueIn(dir)}/failed; report the bug, then remove them`
+      ? `${pluralize(waiting, 'message')} not stored yet; the next hook stores them`
+      : `${pluralize(failed, 'message')} could not be stored because of a bug, in ${queueIn(dir)}/failed; report the bug, then remove them`
   return [{ check: 'hooks', ok: failed === 0, detail }]
 }
 
@@ -167,9 +167,9 @@ function mirrorFindings(status: MirrorStatus): readonly StoreFinding[] {
     pendingEvents + editedFiles.length > 0
       ? 'not in sync yet; run: credence mirror sync'
       : status.undecided.length > 0
-        ? `${counted(status.undecided.length, 'edit')} waiting for you; run: credence review`
+        ? `${pluralize(status.undecided.length, 'edit')} waiting for you; run: credence review`
         : 'in sync'
-  const detail = trouble.length === 0 ? `${counted(items, 'item')} in ${file}, ${waiting}` : trouble.join('; ')
+  const detail = trouble.length === 0 ? `${pluralize(items, 'item')} in ${file}, ${waiting}` : trouble.join('; ')
   return [{ check: 'mirror', ok: trouble.length === 0, detail }]
 }
 
@@ -181,9 +181,9 @@ function privacyFindings(dir: string): readonly StoreFinding[] {
   if (!existsSync(dir)) return []
   const { links, foreign, loose } = examineFiles(dir, join(dir, 'state'))
   const listed = (problem: string, paths: readonly string[], remedy: string): string =>
-    `${problem}: ${listShort(paths.map(harmless), maxListed)}; run: ${remedy} ${paths
+    `${problem}: ${listShort(paths.map(stripControlCharacters), maxListed)}; run: ${remedy} ${paths
       .slice(0, maxListed)
-      .map((path) => shellWord(harmless(path)))
+      .map((path) => shellWord(stripControlCharacters(path)))
       .join(' ')}`
   const failures = [
     ...(links.length === 0 ? [] : [{ check: 'links', detail: listed('symbolic links', links, 'rm') }]),

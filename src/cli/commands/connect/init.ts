@@ -8,7 +8,7 @@ import { type CommandAnswer, defineCommand } from '../../command/command.ts'
 import { memoryOptions, option } from '../../command/options.ts'
 import { localName, projectFileName, stateDirectory } from '../../memory-location.ts'
 import type { LocationOptions, Session } from '../../session.ts'
-import { counted, harmless, lines } from '../../text/output.ts'
+import { lines, pluralize, stripControlCharacters } from '../../text/output.ts'
 import { isTrusted } from '../../trusted-memories.ts'
 import { leftAloneText } from '../memory/mirror.ts'
 
@@ -65,7 +65,7 @@ export const init = defineCommand({
         ...(isAllowed
           ? []
           : [
-              `The directory had contents before. To use this memory without --dir, allow it: \`credence trust ${shellWord(harmless(dir))}\``,
+              `The directory had contents before. To use this memory without --dir, allow it: \`credence trust ${shellWord(stripControlCharacters(dir))}\``,
             ]),
       ],
     }
@@ -89,7 +89,7 @@ async function attach(scope: string, options: LocationOptions, session: Session)
     document: { file, ...known },
     text: (style) =>
       lines(
-        `${style.green('Attached')} ${style.cyan(scope)}, with ${counted(known.beliefs, 'belief')}, by ${file}.`,
+        `${style.green('Attached')} ${style.cyan(scope)}, with ${pluralize(known.beliefs, 'belief')}, by ${file}.`,
         'The scope is known on this machine only, so keep the file out of version control.',
       ),
   }

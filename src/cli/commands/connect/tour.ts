@@ -5,7 +5,7 @@ import type { Context } from '../../../memory/recall/context.ts'
 import { defineCommand } from '../../command/command.ts'
 import type { Session } from '../../session.ts'
 import { chainText, editedText } from '../../text/beliefs.ts'
-import { columns, counted, indented, type Style } from '../../text/output.ts'
+import { columns, indentText, pluralize, type Style } from '../../text/output.ts'
 import { contextText } from '../../text/recall.ts'
 import { rememberedText } from '../memory/remember.ts'
 import { verdictText } from '../memory/why.ts'
@@ -34,7 +34,7 @@ async function remembering(memory: Memory): Promise<Scene> {
   const scopes = await memory.scopes()
   return {
     title: 'Remembering',
-    told: `A belief is one statement with a name and a scope. Here are ${counted(beliefs.length, 'belief')} in ${counted(scopes.length, 'scope')}, in a memory that exists only for this tour.`,
+    told: `A belief is one statement with a name and a scope. Here are ${pluralize(beliefs.length, 'belief')} in ${pluralize(scopes.length, 'scope')}, in a memory that exists only for this tour.`,
     steps: [
       {
         command: 'credence remember "Invoices are due in 14 days." --name "payment terms" …',
@@ -78,7 +78,7 @@ async function correcting(memory: Memory): Promise<Scene> {
       {
         command: 'credence correct "payment terms" "Invoices are due in 30 days."',
         result: corrected,
-        text: (style) => indented(rememberedText(corrected, style), 2),
+        text: (style) => indentText(rememberedText(corrected, style), 2),
       },
       after,
       {
@@ -101,12 +101,12 @@ async function explaining(memory: Memory): Promise<Scene> {
       {
         command: `credence why "${message}" "release day"`,
         result: before,
-        text: (style) => indented(verdictText(before, tourScopes, style), 2, style.width),
+        text: (style) => indentText(verdictText(before, tourScopes, style), 2, style.width),
       },
       {
         command: 'credence alias "release day" add "ship the release"',
         result: edited,
-        text: (style) => indented(editedText(edited, 'Aliases changed', 'Aliases unchanged', style), 2, style.width),
+        text: (style) => indentText(editedText(edited, 'Aliases changed', 'Aliases unchanged', style), 2, style.width),
       },
       await recallStep(memory, message, 'relevant'),
     ],
@@ -124,7 +124,7 @@ async function closing(memory: Memory): Promise<Scene> {
   }
   return {
     title: 'Now you',
-    told: `${counted(events[0]?.number ?? 0, 'change')} were made in a temporary memory, which is deleted now. Try next:`,
+    told: `${pluralize(events[0]?.number ?? 0, 'change')} were made in a temporary memory, which is deleted now. Try next:`,
     steps: [
       {
         command: null,
@@ -151,7 +151,7 @@ async function recallStep(memory: Memory, message: string, showing: RecallView):
     result: context,
     text: (style) => {
       const text = contextText(shown, { explain, ages: new Map() }, { ...style, width: style.width - 2 })
-      return indented(text === '' ? 'Nothing is relevant to this message.' : text, 2)
+      return indentText(text === '' ? 'Nothing is relevant to this message.' : text, 2)
     },
   }
 }
@@ -195,9 +195,9 @@ function sceneText({ title, told, steps }: Scene, style: Style): string {
     return [
       ...(command === null
         ? []
-        : [style.green(indented(`$ ${command.replace('credence', style.command)}`, 2, style.width))]),
+        : [style.green(indentText(`$ ${command.replace('credence', style.command)}`, 2, style.width))]),
       output,
     ].join('\n')
   })
-  return `${[style.bold(`${title}\n${'─'.repeat(title.length)}`), indented(told, 0, style.width), '', shown.join('\n\n')].join('\n').trimEnd()}\n\n`
+  return `${[style.bold(`${title}\n${'─'.repeat(title.length)}`), indentText(told, 0, style.width), '', shown.join('\n\n')].join('\n').trimEnd()}\n\n`
 }

@@ -12,7 +12,7 @@ import {
 } from '../../command/command.ts'
 import { filterOptions, memoryOptions, optional, text, timeOptions, wholeNumber } from '../../command/options.ts'
 import { short } from '../../text/beliefs.ts'
-import { harmless, indented, moreNote, type Style } from '../../text/output.ts'
+import { indentText, moreNote, type Style, stripControlCharacters } from '../../text/output.ts'
 import { speakerOf } from '../../text/recall.ts'
 
 /** How many turns before and after `--around` are shown. */
@@ -48,16 +48,19 @@ export const conversations = defineCommand({
     if (args.session === undefined) {
       if (options.around !== undefined)
         throw new UsageError('--around is for one conversation.', 'Name the conversation, or leave out --around.')
-      return listed(memory, options)
+      return listSessions(memory, options)
     }
     const isFiltered = options.since !== undefined || options.until !== undefined || options.scope.length > 0
     if (isFiltered)
       throw new UsageError('--since, --until and --scope are for the list.', 'Leave them out to show a conversation.')
-    return shown(memory, args.session, options)
+    return showSession(memory, args.session, options)
   },
 })
 
-async function listed(memory: Memory, { since, until, limit, offset = 0, scope }: Options): Promise<DefaultAnswer> {
+async function listSessions(
+  memory: Memory,
+  { since, until, limit, offset = 0, scope }: Options,
+): Promise<DefaultAnswer> {
   const page = await memory.conversations({
     ...omitUndefined({ since, until, limit, offset }),
     ...(scope.length === 0 ? {} : { scopes: scope }),
@@ -75,7 +78,7 @@ async function listed(memory: Memory, { since, until, limit, offset = 0, scope }
   }
 }
 
-async function shown(memory: Memory, reference: string, options: Options): Promise<CommandAnswer> {
+async function showSession(memory: Memory, reference: string, options: Options): Promise<CommandAnswer> {
   const named = await turnNamed(memory, reference)
   const id = named?.session ?? (await findSession(memory, reference))
   const centre = options.around === undefined ? named : await memory.turn(options.around)
@@ -103,15 +106,15 @@ async function turnNamed(memory: Memory, reference: string): Promise<Turn | null
   const turn = await nullIfNotFound(() => memory.turn(reference))
   if (turn !== null) return turn
   throw notFound(
-    `There is no conversation or turn "${harmless(reference.slice(0, 80))}".`,
+    `There is no conversation or turn "${stripControlCharacters(reference.slice(0, 80))}".`,
     'List conversations with `credence conversations`, or look for words with `credence search`.',
   )
 }
 
 const turnText = (turn: Turn, isCentre: boolean, style: Style): string =>
   [
-    `${isCentre ? '>' : ' '} ${style.bold(speakerOf(turn))}  ${style.dim(`${localMinute(turn.at, turn.utcOffset)}  ${harmless(turn.id)}`)}`,
-    indented(harmless(turn.text), 4, style.width),
+    `${isCentre ? '>' : ' '} ${style.bold(speakerOf(turn))}  ${style.dim(`${localMinute(turn.at, turn.utcOffset)}  ${stripControlCharacters(turn.id)}`)}`,
+    indentText(stripControlCharacters(turn.text), 4, style.width),
   ].join('\n')
 
 const pageSize = 1_000
@@ -126,12 +129,12 @@ export async function findSession(memory: Memory, given: string): Promise<string
     if (offset + items.length >= total || items.length === 0) break
   }
   const [only, another] = found
-  const shown = harmless(given.slice(0, 80))
+  const shown = stripControlCharacters(given.slice(0, 80))
   if (only === undefined || given.trim() === '')
     throw notFound(`There is no conversation "${shown}".`, 'List conversations with `credence conversations`.')
   if (another === undefined) return only
   throw invalid(
     `${found.length} conversations begin with "${shown}".`,
-    `Give more of the id, such as ${harmless(only)} or ${harmless(another)}.`,
+    `Give more of the id, such as ${stripControlCharacters(only)} or ${stripControlCharacters(another)}.`,
   )
 }

@@ -2,9 +2,9 @@ import { compareStrings } from '../../../beliefs/identity.ts'
 import { MemoryError } from '../../../errors.ts'
 import { linesOf } from '../../../files/lines.ts'
 import { parseTime } from '../../../local-time.ts'
-import type { Heard, HeardOutcome, HeardTurn, HearRequest } from '../../../memory/conversation/hear.ts'
+import type { HeardOutcome, HeardTurn, HearRequest, HearResult } from '../../../memory/conversation/hear.ts'
 import { pauseFor } from '../../../memory/conversation/pause.ts'
-import type { Taken } from '../../../memory/learn/learn.ts'
+import type { LearnedStatement } from '../../../memory/learn/learn.ts'
 import type { Memory } from '../../../memory/memory.ts'
 import { unknownFieldWarning } from '../../../memory/transfer/chats/json-lines.ts'
 import { type ChatItem, readChatLines } from '../../../memory/transfer/chats/read-chats.ts'
@@ -12,8 +12,8 @@ import { omitUndefined } from '../../../omit-undefined.ts'
 import { heardTurn } from '../../../operations/shared-fields.ts'
 import { type Argument, type CommandAnswer, defineCommand, exitCodes, UsageError } from '../../command/command.ts'
 import { date, fieldOptions, flag, writeOptions } from '../../command/options.ts'
-import { called, short } from '../../text/beliefs.ts'
-import { counted, harmless, lines, type Style } from '../../text/output.ts'
+import { nameText, short } from '../../text/beliefs.ts'
+import { lines, pluralize, type Style, stripControlCharacters } from '../../text/output.ts'
 import { pausedNotes, pauseText } from './pause.ts'
 
 /** The result of hearing the turns of files or of a stream; of each list at most `maxListed`. */
@@ -30,7 +30,7 @@ export const nothingHeard = () => ({
   leftOut: 0,
   leftOutBecause: {} as Record<string, number>,
   /** Statements that were learned or are listed for review. */
-  learned: [] as Taken[],
+  learned: [] as LearnedStatement[],
   learnedCount: 0,
   /** Lines that could not be kept and why. */
   problems: [] as { readonly file: string; readonly line: number; readonly reason: string }[],
@@ -128,12 +128,12 @@ export async function hearLines(
   heard.wasInterrupted = signal.aborted
 }
 
-export const takenText = ({ outcome, belief, because }: Taken, style: Style, isDryRun = false): string =>
+export const takenText = ({ outcome, belief, because }: LearnedStatement, style: Style, isDryRun = false): string =>
   lines(
     // The id of a dry run is gone with it.
-    `  ${outcome} ${isDryRun ? `"${short(belief.name)}"` : called(belief)} in ${style.cyan(harmless(belief.scopes.join(' and ')))}`,
+    `  ${outcome} ${isDryRun ? `"${short(belief.name)}"` : nameText(belief)} in ${style.cyan(stripControlCharacters(belief.scopes.join(' and ')))}`,
     `    ${short(belief.content)}`,
-    `    ${harmless(because)}`,
+    `    ${stripControlCharacters(because)}`,
   )
 
 /** The answer of a command that heard a file or stream; `notes` also lists the lines that could not be read. */
@@ -147,25 +147,25 @@ export function heardLinesAnswer(heard: HeardLines, isDryRun: boolean) {
   return {
     text: (style) =>
       lines(
-        `${style.green(`${counted(kept, 'turn')} ${would}stored`)}, ${known} already known, ${leftOut} skipped${because}, ${counted(problemCount, 'line')} could not be read.`,
+        `${style.green(`${pluralize(kept, 'turn')} ${would}stored`)}, ${known} already known, ${leftOut} skipped${because}, ${pluralize(problemCount, 'line')} could not be read.`,
         Object.entries(heard.scopes)
           .sort(([a], [b]) => compareStrings(a, b))
           .map(([scope, { kept, known }]) => {
-            return `  In ${style.cyan(harmless(scope))}: ${kept} ${would}stored, ${known} already known.`
+            return `  In ${style.cyan(stripControlCharacters(scope))}: ${kept} ${would}stored, ${known} already known.`
           }),
-        learnedCount > 0 && `${counted(learnedCount, 'statement')} found:`,
+        learnedCount > 0 && `${pluralize(learnedCount, 'statement')} found:`,
         learned.map((one) => takenText(one, style, isDryRun)),
         moreLearned > 0 && `  and ${moreLearned} more`,
       ),
     notes: [
-      ...heard.warnings.map((warning) => `warning: ${harmless(warning)}`),
+      ...heard.warnings.map((warning) => `warning: ${stripControlCharacters(warning)}`),
       ...problems.map(({ file, line, reason }) =>
-        harmless(line === 0 ? `${file}: ${reason}` : `${file}, line ${line}: ${reason}`),
+        stripControlCharacters(line === 0 ? `${file}: ${reason}` : `${file}, line ${line}: ${reason}`),
       ),
-      ...(moreProblems > 0 ? [`and ${counted(moreProblems, 'more line')} that could not be read`] : []),
+      ...(moreProblems > 0 ? [`and ${pluralize(moreProblems, 'more line')} that could not be read`] : []),
       ...Object.entries(heard.knownElsewhere).map(
         ([scope, count]) =>
-          `${counted(count, 'known turn')} left in ${harmless(scope)}. Turns cannot be moved; --scope ${harmless(scope)} reads them there.`,
+          `${pluralize(count, 'known turn')} left in ${stripControlCharacters(scope)}. Turns cannot be moved; --scope ${stripControlCharacters(scope)} reads them there.`,
       ),
     ],
     exitCode: heard.wasInterrupted ? exitCodes.interrupted : problemCount > 0 ? exitCodes.invalid : exitCodes.fine,
@@ -243,15 +243,17 @@ const outcomes: Readonly<Record<HeardOutcome, string>> = {
   refused: 'Refused',
 }
 
-const heardText = ({ turns, taken, refused }: Heard, isDryRun: boolean, style: Style): string =>
+const heardText = ({ turns, taken, refused }: HearResult, isDryRun: boolean, style: Style): string =>
   lines(
     isDryRun && style.yellow('Nothing was changed. Without --dry-run:'),
     turns.map(({ outcome, turn, reason }) => {
       const where =
-        turn === null ? '' : ` in ${style.cyan(harmless(turn.scope))}, conversation ${harmless(turn.session)}`
-      return `${style.green(outcomes[outcome])}${where}${outcome === 'refused' ? `: ${harmless(reason ?? '')}` : '.'}`
+        turn === null
+          ? ''
+          : ` in ${style.cyan(stripControlCharacters(turn.scope))}, conversation ${stripControlCharacters(turn.session)}`
+      return `${style.green(outcomes[outcome])}${where}${outcome === 'refused' ? `: ${stripControlCharacters(reason ?? '')}` : '.'}`
     }),
     taken.length > 0 && ['Learned:', ...taken.map((one) => takenText(one, style, isDryRun))],
     refused.length > 0 && 'Not learned:',
-    refused.map(({ text: words, explanation }) => `  ${short(words)}\n    ${harmless(explanation)}`),
+    refused.map(({ text: words, explanation }) => `  ${short(words)}\n    ${stripControlCharacters(explanation)}`),
   )

@@ -11,7 +11,7 @@ import { defineCommand } from '../../command/command.ts'
 import { choice, flag, one, timeOptions, writeOptions } from '../../command/options.ts'
 import { slug } from '../../memory-location.ts'
 import type { LocationOptions, Session } from '../../session.ts'
-import { counted, harmless } from '../../text/output.ts'
+import { pluralize, stripControlCharacters } from '../../text/output.ts'
 import { heardLinesAnswer, hearLines, lineFormat, nothingHeard } from './hear.ts'
 
 export const importChats = defineCommand({
@@ -80,9 +80,10 @@ export const importChats = defineCommand({
       ...answer,
       notes: [
         ...answer.notes,
-        isNoted && `${counted(leftAlone.length, 'file')} skipped.`,
-        isNoted && leftAlone.slice(0, maxNamed).map(({ file, reason }) => `  ${harmless(`${file}: ${reason}`)}`),
-        isNoted && leftAlone.length > maxNamed && `  and ${counted(leftAlone.length - maxNamed, 'more file')}`,
+        isNoted && `${pluralize(leftAlone.length, 'file')} skipped.`,
+        isNoted &&
+          leftAlone.slice(0, maxNamed).map(({ file, reason }) => `  ${stripControlCharacters(`${file}: ${reason}`)}`),
+        isNoted && leftAlone.length > maxNamed && `  and ${pluralize(leftAlone.length - maxNamed, 'more file')}`,
         heard.wasInterrupted && 'Interrupted. The turns stored so far are kept; run the import again to continue.',
         heard.learnedCount > 0 && !dryRun && 'Review what was found with `credence review`.',
         heard.kept + heard.known + heard.leftOut + heard.problemCount === 0 && `${path} contains no turns.`,

@@ -7,7 +7,7 @@ import { beginPause, endPause, type Pause, pauseFor, pausesIn } from '../../../m
 import { type CommandAnswer, defineCommand, UsageError } from '../../command/command.ts'
 import { flag, memoryOptions, option, text } from '../../command/options.ts'
 import type { Session } from '../../session.ts'
-import { harmless } from '../../text/output.ts'
+import { stripControlCharacters } from '../../text/output.ts'
 
 export const pausePlaceOptions = {
   in: text('<directory>', 'Only for this directory and everything below it.'),
@@ -35,7 +35,7 @@ export const pause = defineCommand({
     const { dir } = (directory === null ? session : session.places.inDirectory(directory)).places.locate(options)
     if (options.off && options.for !== undefined)
       throw new UsageError('--for and --off exclude each other.', 'Give one of them.')
-    if (options.off) return resumed(dir, directory)
+    if (options.off) return resumeHooks(dir, directory)
     if (directory !== null && existsSync(directory) && !statSync(directory).isDirectory())
       throw invalid(`${directory} is not a directory.`, 'Give a directory with --in.')
     const now = new Date()
@@ -50,11 +50,11 @@ export const pause = defineCommand({
   },
 })
 
-async function resumed(dir: string, directory: string | null): Promise<CommandAnswer> {
+async function resumeHooks(dir: string, directory: string | null): Promise<CommandAnswer> {
   const now = new Date()
   const wasPaused = await endPause(dir, directory, now)
   const left = pausesIn(dir, now)
-  const where = directory === null ? '' : ` in ${harmless(directory)}`
+  const where = directory === null ? '' : ` in ${stripControlCharacters(directory)}`
   return {
     document: { resumed: wasPaused, directory, pauses: left, dir },
     text: (style) =>
@@ -78,12 +78,12 @@ export function pausedDirectory(
 }
 
 const resumeCommand = ({ directory }: Pick<Pause, 'directory'>): string =>
-  directory === null ? 'credence resume' : `credence resume --in ${harmless(directory)}`
+  directory === null ? 'credence resume' : `credence resume --in ${stripControlCharacters(directory)}`
 
 /** `in /home/ada/clients until 2026-05-03 10:00`. */
 export const pauseText = ({ directory, until }: Pause): string =>
   [
-    directory === null ? 'everywhere' : `in ${harmless(directory)}`,
+    directory === null ? 'everywhere' : `in ${stripControlCharacters(directory)}`,
     until === null ? 'until resumed' : `until ${localMinute(until)}`,
   ].join(' ')
 

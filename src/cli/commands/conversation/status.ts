@@ -10,7 +10,7 @@ import { hookHealthText, lastSeen } from '../../connect/seen.ts'
 import { lastHook } from '../../hooks/hook-log.ts'
 import { failedNames, queuedNames, queueIn } from '../../hooks/hook-queue.ts'
 import { hookHosts } from '../../hooks/host-protocol.ts'
-import { counted } from '../../text/output.ts'
+import { pluralize } from '../../text/output.ts'
 import { teamsOf } from '../people/people.ts'
 import { pauseText } from './pause.ts'
 
@@ -52,7 +52,7 @@ export const status = defineCommand({
       const seen = lastSeen(machine, host, 'hook')
       return seen === null || seen.prompts === undefined ? [] : [{ host, ...seen }]
     })
-    const unheard = `${counted(queue.failed, 'message')} that could not be stored, in ${queueIn(dir)}/failed`
+    const unheard = `${pluralize(queue.failed, 'message')} that could not be stored, in ${queueIn(dir)}/failed`
     const place = { dir, store: file, user, scopes }
     const shown = {
       memory: dir,
@@ -60,13 +60,13 @@ export const status = defineCommand({
       user,
       scopes: scopes.join(' '),
       teams: teams.map(({ team, role }) => `${team} (${role})`).join(', '),
-      holds: `${counted(beliefs, 'belief')}, ${counted(turns, 'turn')}, ${counted(conversations, 'conversation')}`,
+      holds: `${pluralize(beliefs, 'belief')}, ${pluralize(turns, 'turn')}, ${pluralize(conversations, 'conversation')}`,
       meaning: meaningText(meaning),
-      'to review': `${counted(candidates, 'candidate')}, ${counted(proposals, 'proposal')}`,
+      'to review': `${pluralize(candidates, 'candidate')}, ${pluralize(proposals, 'proposal')}`,
       hooks: keepingText(pauses.map(pauseText), hooksEnabled),
       'last hook': last,
       ...Object.fromEntries(agents.map((agent) => [agent.host, hookHealthText(agent)])),
-      queue: queue.waiting > 0 && `${counted(queue.waiting, 'message')} not stored yet`,
+      queue: queue.waiting > 0 && `${pluralize(queue.waiting, 'message')} not stored yet`,
       'set aside': queue.failed > 0 && unheard,
     }
     return {
@@ -97,7 +97,7 @@ export const status = defineCommand({
 const meaningText = ({ model, indexed, waiting }: MeaningStatus): string => {
   if (model === null) return 'words alone (the setting semantic is off)'
   const rest = waiting === 0 ? '' : `; ${waiting} to index, by a running server or \`credence vectors\``
-  return `${model}, ${counted(indexed, 'vector')}${rest}`
+  return `${model}, ${pluralize(indexed, 'vector')}${rest}`
 }
 
 const keepingText = (pauses: readonly string[], hooksEnabled: boolean): string =>

@@ -1,7 +1,7 @@
 import { omitUndefined } from '../../../omit-undefined.ts'
 import { defineCommand, UsageError } from '../../command/command.ts'
 import { memoryOptions, wholeNumber } from '../../command/options.ts'
-import { counted } from '../../text/output.ts'
+import { pluralize } from '../../text/output.ts'
 
 export const vectors = defineCommand({
   args: {},
@@ -35,7 +35,7 @@ export const vectors = defineCommand({
     return {
       document: { embedded },
       text: () =>
-        embedded === 0 ? 'All turns and beliefs have vectors.' : `Computed vectors for ${counted(embedded, 'text')}.`,
+        embedded === 0 ? 'All turns and beliefs have vectors.' : `Computed vectors for ${pluralize(embedded, 'text')}.`,
     }
   },
 })

@@ -3,15 +3,16 @@ import { resolve } from 'node:path'
 import { type Captured, captureCase } from '../../../eval/pack/capture.ts'
 import { importPack, type PackSummary, validatePack } from '../../../eval/pack/import-pack.ts'
 import { manifestOf } from '../../../eval/pack/manifest.ts'
+import { sealSet } from '../../../eval/pack/sealed-set.ts'
 import { loadPack, recallRunnerNames } from '../../../eval/runners/retrieval/pack.ts'
 import { checkPack, maxPassedByNone, type PackCheck } from '../../../eval/runners/retrieval/run-pack.ts'
 import { runnerOf } from '../../../eval/runners/runner.ts'
 import { defaultEmbedder } from '../../../memory/meaning/open-embedder.ts'
 import { defineCommand, exitCodes, UsageError } from '../../command/command.ts'
-import { flag, one, readOptions, text, texts, words } from '../../command/options.ts'
+import { flag, one, readOptions, text, texts, wholeNumber, words } from '../../command/options.ts'
 import { packRunners } from '../../evaluation.ts'
 import type { Session } from '../../session.ts'
-import { counted, harmless, lines, type Style, table } from '../../text/output.ts'
+import { lines, pluralize, type Style, stripControlCharacters, table } from '../../text/output.ts'
 import { evalStore, evalStoreOptions } from './benchmark-store.ts'
 
 export const benchmarkValidate = defineCommand({
@@ -56,7 +57,7 @@ function controlsText({ cases, passedByNone, passedByOracle, problems }: PackChe
   const verdict = problems.length === 0 ? style.green('fit') : style.red('unfit')
   return lines(
     `${verdict}: none passes ${passedByNone} of ${cases} cases, oracle ${passedByOracle}`,
-    problems.map((problem) => `  ${harmless(problem)}`),
+    problems.map((problem) => `  ${stripControlCharacters(problem)}`),
   )
 }
 
@@ -79,14 +80,14 @@ export function packText(pack: PackSummary): string {
     type: pack.benchmarkType,
     attack: attackClass !== undefined && `${attackClass} against ${targetSurface}`,
     cases: String(pack.totalCases),
-    files: counted(pack.files, 'file'),
+    files: pluralize(pack.files, 'file'),
     runner: pack.runner ?? 'none: can be kept and compared, but not run',
     hash: pack.packHash,
     tags: tags.length > 0 && tags.join(', '),
     sources: sourceLinks.length > 0 && sourceLinks.join(' '),
   }
   const rows = Object.entries(facts).flatMap(([label, fact]) => (fact === false ? [] : [[label, fact]]))
-  return harmless(table(rows))
+  return stripControlCharacters(table(rows))
 }
 
 export const benchmarkImport = defineCommand({
@@ -105,6 +106,29 @@ export const benchmarkImport = defineCommand({
       document: { ok: true, pack },
       text: () => packText(pack),
       notes: [...warnings, `${pack.overwritten ? 'Replaced' : 'Imported to'} ${pack.targetDir}`],
+    }
+  },
+})
+
+export const benchmarkSeal = defineCommand({
+  args: { path: one('The data of a suite, or the folder of a pack.') },
+  options: {
+    runs: wholeNumber('How many runs may be made on it.', { min: 1, max: 1_000, default: 1 }),
+    notes: text('<text>', 'Stored with the seal.'),
+  },
+  description:
+    'Writes the hash, the time and the number of runs to <name>.seal.json next to it. Every run is recorded there before it begins. A changed file and a run too many are refused.',
+  examples: {
+    'credence benchmark seal held-out.json': 'Allows one run.',
+    'credence benchmark seal ./packs/mine --runs 3 --notes "before release 1.0"': 'Allows three runs of a pack.',
+  },
+  async run({ args: { path }, options: { runs = 1, notes } }, session) {
+    const place = resolve(session.places.workingDirectory(), path)
+    const { file, hash, sealedAt, maxRuns } = await sealSet(place, { maxRuns: runs, notes, now: new Date() })
+    return {
+      document: { ok: true, file, hash, sealedAt, maxRuns },
+      text: () => `Sealed ${hash} for ${pluralize(maxRuns, 'run')}.`,
+      notes: [`Put ${file} under version control: whoever removes it can look again.`],
     }
   },
 })
@@ -197,9 +221,9 @@ function capturedText(captured: Captured, style: Style): string {
   const verdict = passesNow ? style.green('passes today') : style.red('fails today')
   return [
     `${style.bold(caseId)}: ${verdict}`,
-    `  ${harmless(description)}`,
-    ...failures.map((failure) => `  ${harmless(failure)}`),
-    `  ${counted(beliefsCopied, 'belief')}${turnsCopied === 0 ? '' : ` and ${counted(turnsCopied, 'turn')}`} copied`,
+    `  ${stripControlCharacters(description)}`,
+    ...failures.map((failure) => `  ${stripControlCharacters(failure)}`),
+    `  ${pluralize(beliefsCopied, 'belief')}${turnsCopied === 0 ? '' : ` and ${pluralize(turnsCopied, 'turn')}`} copied`,
   ].join('\n')
 }
 
@@ -207,7 +231,7 @@ const notesOf = ({ packDir, isFaithful, passesNow, quotesUnchecked }: Captured):
   ...(quotesUnchecked === 0
     ? []
     : [
-        `Recall also shows ${counted(quotesUnchecked, 'quote')} for this message, which the case does not check; --expect-quote and --forbid-quote do.`,
+        `Recall also shows ${pluralize(quotesUnchecked, 'quote')} for this message, which the case does not check; --expect-quote and --forbid-quote do.`,
       ]),
   ...(isFaithful
     ? []

@@ -2,7 +2,7 @@ import { resolve } from 'node:path'
 import { type CaseDiff, diffRuns, type RunDiff } from '../../../eval/compare/diff.ts'
 import { createSnapshot } from '../../../eval/gate/baselines.ts'
 import { gateStores, reportAgainstBaseline, requiredSnapshot } from '../../../eval/gate/ci-gate.ts'
-import { shown } from '../../../eval/gate/gate.ts'
+import { formatFigure } from '../../../eval/gate/gate.ts'
 import {
   type DeltaReport,
   deltaGithub,
@@ -15,7 +15,7 @@ import { isSafeId, Timestamp } from '../../../eval/store/schemas/primitives.ts'
 import { type CommandAnswer, defineCommand, exitCodes, UsageError, type ValuesOf } from '../../command/command.ts'
 import { choice, flag, one, option, text, texts } from '../../command/options.ts'
 import type { Session } from '../../session.ts'
-import { harmless, type Style, table } from '../../text/output.ts'
+import { type Style, stripControlCharacters, table } from '../../text/output.ts'
 import { evalStore, evalStoreOptions, portablePath, requireSetting } from './benchmark-store.ts'
 
 /** A name that may become a file. */
@@ -64,10 +64,14 @@ export async function takeSnapshot(
     createdAt: options.createdAt ?? new Date().toISOString(),
     sourceRootDir: portablePath(session, root),
   })
-  const rows = snapshot.benchmarks.map(({ benchmarkId, passRate, runId }) => [benchmarkId, shown(passRate), runId])
+  const rows = snapshot.benchmarks.map(({ benchmarkId, passRate, runId }) => [
+    benchmarkId,
+    formatFigure(passRate),
+    runId,
+  ])
   return {
     document: { ok: true, targetPath, overwritten, snapshot, notes },
-    text: () => harmless(table([['benchmark', 'pass rate', 'run'], ...rows])),
+    text: () => stripControlCharacters(table([['benchmark', 'pass rate', 'run'], ...rows])),
     notes: [`${overwritten ? 'Replaced' : 'Stored as'} ${targetPath}`, ...notes],
   }
 }
@@ -189,13 +193,22 @@ export function reportAnswer(report: DeltaReport, format: Format = 'text'): Comm
 function reportText(report: DeltaReport, style: Style): string {
   const paint = report.passed ? style.green : style.red
   const rows = report.deltas.flatMap(({ benchmarkId, system, figures }) =>
-    figures.map((one) => [benchmarkId, system ?? '', one.figure, shown(one.base), shown(one.candidate), one.verdict]),
+    figures.map((one) => [
+      benchmarkId,
+      system ?? '',
+      one.figure,
+      formatFigure(one.base),
+      formatFigure(one.candidate),
+      one.verdict,
+    ]),
   )
   const title = ['benchmark', 'system', 'figure', 'base', 'now', 'verdict']
   const section = (heading: string, items: readonly string[]): readonly string[] =>
     items.length === 0 ? [] : ['', heading, ...items.map((item) => `  ${item}`)]
   const against =
-    report.baselineSnapshotId === null ? 'the base' : `the baseline ${harmless(report.baselineSnapshotId)}`
+    report.baselineSnapshotId === null
+      ? 'the base'
+      : `the baseline ${stripControlCharacters(report.baselineSnapshotId)}`
   const own = report.baselineResolvedFrom === 'candidate' ? " (the candidate's own: the base has none)" : ''
   const reasons = report.reasons.flatMap(({ line, next }) => [line, `  ${next}`])
   return [
@@ -207,7 +220,7 @@ function reportText(report: DeltaReport, style: Style): string {
       ...section('runs', report.verdicts.map(takenText)),
       ...section('better', report.improvements),
       ...section('notes', report.notes),
-    ].map(harmless),
+    ].map(stripControlCharacters),
   ].join('\n')
 }
 
@@ -237,10 +250,12 @@ export const benchmarkDiff = defineCommand({
 
 function diffText(diff: RunDiff, style: Style): string {
   const list = (title: string, items: readonly string[]): readonly string[] =>
-    items.length === 0 ? [] : [`${title} (${items.length})`, ...items.map((item) => `  ${harmless(item)}`)]
+    items.length === 0
+      ? []
+      : [`${title} (${items.length})`, ...items.map((item) => `  ${stripControlCharacters(item)}`)]
   const fixed = diff.fixed.map(({ id }) => id)
   return [
-    ...list(style.red('broken'), diff.broken.map(detailed)),
+    ...list(style.red('broken'), diff.broken.map(formatDiff)),
     ...list(style.green('fixed'), fixed),
     ...list('still failing', diff.stillFailing.map(brief)),
     ...list('passes with another answer', diff.changed.map(brief)),
@@ -253,7 +268,7 @@ function diffText(diff: RunDiff, style: Style): string {
 
 const brief = ({ id, firstStage }: CaseDiff): string => (firstStage === null ? id : `${id} (${firstStage} differs)`)
 
-function detailed(diff: CaseDiff): string {
+function formatDiff(diff: CaseDiff): string {
   const returned = diff.returned.map(({ id, tier, from, to }) => {
     const where = tier === '' ? '' : ` ${tier}`
     if (from === null) return `    + ${id}${where} ${to}`

@@ -1,12 +1,13 @@
 import { manifestOf } from '../../../eval/pack/manifest.ts'
 import { namesIn, withNames } from '../../../eval/report/case-detail.ts'
+import { budgetRows, curveRows } from '../../../eval/report/context-tables.ts'
 import { type AblationResult, type PassedShare, saturated, summariseCases } from '../../../eval/score/figures.ts'
 import type { Interval } from '../../../eval/score/statistics.ts'
 import { casesOf } from '../../../eval/store/case-log.ts'
 import type { MetricDeclaration } from '../../../eval/store/schemas/primitives.ts'
 import type { CaseRecord, RunSummary } from '../../../eval/store/schemas/run.ts'
 import { short } from '../../text/beliefs.ts'
-import { harmless, type Style, table } from '../../text/output.ts'
+import { type Style, stripControlCharacters, table } from '../../text/output.ts'
 
 export type RunResult = {
   readonly summary: RunSummary
@@ -55,14 +56,21 @@ function overview(runs: readonly RunSummary[], failures: readonly string[], styl
     `${run.passedCases}/${run.totalCases}${run.errorCases ? `, ${run.errorCases} errors` : ''}`,
     run.latency === undefined ? '' : `${run.latency.p50Ms.toFixed(2)} / ${run.latency.p95Ms.toFixed(2)} ms`,
     run.runId,
-    isSaturated(run) ? saturated : '',
+    [isSaturated(run) ? saturated : '', sealText(run)].filter((mark) => mark !== '').join('; '),
   ])
   const title = ['benchmark', 'system', 'status', 'passed', 'p50 / p95', 'run', '']
-  const shown = failures.slice(0, maxFailures).map((failure) => style.red(harmless(failure)))
+  const shown = failures.slice(0, maxFailures).map((failure) => style.red(stripControlCharacters(failure)))
   const left = failures.length - shown.length
   const more = left > 0 ? [`and ${left} more; see the case records`] : []
-  return [harmless(table([title, ...rows])), ...(failures.length === 0 ? [] : ['', ...shown, ...more])].join('\n')
+  return [
+    stripControlCharacters(table([title, ...rows])),
+    ...(failures.length === 0 ? [] : ['', ...shown, ...more]),
+  ].join('\n')
 }
+
+/** How often a sealed set was looked at, for a run of the memory under test. */
+const sealText = ({ sealed }: RunSummary): string =>
+  sealed === undefined ? '' : `sealed ${sealed.sealedAt.slice(0, 10)}, look ${sealed.look} of ${sealed.maxRuns}`
 
 type Ranged = Pick<MetricDeclaration, 'range'>
 
@@ -94,7 +102,10 @@ async function redTeamText(root: string, runs: readonly RunSummary[]): Promise<r
     }
     const rows = own.map(({ benchmarkId }, place) => [benchmarkId, ...cells(all[place] ?? [])])
     const total = own.length > 1 ? [['all', ...cells(all.flat())]] : []
-    lines.push('', harmless(table([[`${system}, %`, 'attacks that succeed', 'benign lost'], ...rows, ...total])))
+    lines.push(
+      '',
+      stripControlCharacters(table([[`${system}, %`, 'attacks that succeed', 'benign lost'], ...rows, ...total])),
+    )
   }
   return lines
 }
@@ -124,10 +135,16 @@ async function suiteText(root: string, results: readonly RunResult[]): Promise<r
         ...metrics.map((metric) => figure(figures[metric.name], metric)),
       ]
     })
+    const measuredRuns = own.map(({ summary }, place) => ({ summary, records: records[place] ?? [] }))
     lines.push(
       '',
-      harmless(table([[`${benchmarkId}, %`, 'cases', ...metrics.map(({ name }) => name)], ...rows, ...byGroup])),
-      ...(own.some(({ summary }) => summary.system?.name === 'vectors') ? [] : [vectorsLeftOut]),
+      stripControlCharacters(
+        table([[`${benchmarkId}, %`, 'cases', ...metrics.map(({ name }) => name)], ...rows, ...byGroup]),
+      ),
+      ...[budgetRows(measuredRuns), curveRows(measuredRuns)].flatMap((more) =>
+        more === null ? [] : ['', stripControlCharacters(table(more))],
+      ),
+      ...(own.some(({ isBaseline }) => isBaseline) ? [vectorsLeftOut] : []),
     )
   }
   return lines
@@ -153,5 +170,5 @@ function ablationText(results: readonly RunResult[], style: Style): readonly str
   const problems = ablations.flatMap(({ benchmarkId, problem }) =>
     problem === null ? [] : [style.red(`${benchmarkId}: ${problem}`)],
   )
-  return ['', harmless(table([title, ...rows])), ...problems]
+  return ['', stripControlCharacters(table([title, ...rows])), ...problems]
 }

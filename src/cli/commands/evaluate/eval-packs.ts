@@ -4,7 +4,7 @@ import { type FileToWrite, writeFiles } from '../../../files/write-files.ts'
 import { defaultEmbedder } from '../../../memory/meaning/open-embedder.ts'
 import { cachedEmbedder } from '../../../search/embedder.ts'
 import { defineCommand } from '../../command/command.ts'
-import { counted, lines } from '../../text/output.ts'
+import { lines, pluralize } from '../../text/output.ts'
 import { embedderOption, packsDirectoryOf, packsOption } from './benchmark-store.ts'
 
 export const evalEmbed = defineCommand({
@@ -35,7 +35,7 @@ export const evalEmbed = defineCommand({
       document: { model, dimensions, beliefs, files: written },
       text: () =>
         lines(
-          `Embedded ${counted(beliefs, 'belief')} with ${model} (${dimensions} dimensions).`,
+          `Embedded ${pluralize(beliefs, 'belief')} with ${model} (${dimensions} dimensions).`,
           written.map((file) => `  ${file}`),
         ),
     }

@@ -15,7 +15,7 @@ import { omitUndefined } from '../../../omit-undefined.ts'
 import { type CommandAnswer, defineCommand, exitCodes, UsageError, type ValuesOf } from '../../command/command.ts'
 import { choice, flag, option, text, texts } from '../../command/options.ts'
 import type { Session } from '../../session.ts'
-import { counted, harmless, type Style, table } from '../../text/output.ts'
+import { pluralize, type Style, stripControlCharacters, table } from '../../text/output.ts'
 import {
   embedderOption,
   evalStore,
@@ -165,7 +165,7 @@ const evalFilesCommand = (kind: Pack['kind']) => {
       const { titles, rows: cells } = overallTable(rows)
       return {
         document: made.report,
-        text: (style) => joined([table([titles, ...cells]), failureText(own, style), `Report: ${file}`]),
+        text: (style) => joinParts([table([titles, ...cells]), failureText(own, style), `Report: ${file}`]),
         notes: [...pack.warnings.map((warning) => `warning: ${warning}`), ...made.report.notes],
         exitCode: own.every(passes) ? exitCodes.fine : exitCodes.failed,
       }
@@ -282,11 +282,11 @@ async function oneCase(
   })
   const endings = found.map(({ backend, entry: { status, failures, error } }) => {
     const reasons = error === null ? failures : [error]
-    return [`${backend} ${id}: ${status}`, ...reasons.map((line) => `  ${harmless(line)}`)].join('\n')
+    return [`${backend} ${id}: ${status}`, ...reasons.map((line) => `  ${stripControlCharacters(line)}`)].join('\n')
   })
   return {
     document: found.length === 1 ? found[0] : found,
-    text: (style) => joined(explain ? runs.map((run) => explanationText(run, id, style) ?? '') : endings),
+    text: (style) => joinParts(explain ? runs.map((run) => explanationText(run, id, style) ?? '') : endings),
     exitCode: runs.every(passes) ? exitCodes.fine : exitCodes.failed,
   }
 }
@@ -303,13 +303,13 @@ function writeReports(session: Session, out: string | undefined, reports: Return
 /** A system that does not answer was not measured, which is not the same as failing. */
 function errorsOf(backend: string, runs: readonly PackRun[]): readonly string[] {
   const errors = runs.flatMap(({ outcomes }) => outcomes.flatMap(({ error }) => error?.message ?? []))
-  return errors.length === 0 ? [] : [`${backend} did not answer ${counted(errors.length, 'case')}: ${errors[0]}`]
+  return errors.length === 0 ? [] : [`${backend} did not answer ${pluralize(errors.length, 'case')}: ${errors[0]}`]
 }
 
 function resultText(rows: readonly ComparisonRow[], ours: readonly PackRun[], style: Style): string {
   const legend = rows.map(({ backend, description }) => style.dim(`${backend}: ${description}`)).join('\n')
   const tables = [overallTable(rows), packTable(rows)].map((one) => table([one.titles, ...one.rows]))
-  return joined([...tables, legend, failureText(ours, style)])
+  return joinParts([...tables, legend, failureText(ours, style)])
 }
 
-const joined = (parts: readonly string[]): string => parts.filter((part) => part !== '').join('\n\n')
+const joinParts = (parts: readonly string[]): string => parts.filter((part) => part !== '').join('\n\n')

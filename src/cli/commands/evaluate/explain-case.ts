@@ -3,7 +3,7 @@ import type { Pack } from '../../../eval/runners/retrieval/pack.ts'
 import { answerOf, explanationOf } from '../../../eval/runners/retrieval/retrieval-runner.ts'
 import type { PackRun } from '../../../eval/runners/retrieval/run-pack.ts'
 import type { AnswerHit, SystemAnswer } from '../../../eval/system/system.ts'
-import { harmless, type Style } from '../../text/output.ts'
+import { type Style, stripControlCharacters } from '../../text/output.ts'
 import { arithmetic } from '../../text/recall.ts'
 
 const maxFailuresShown = 20
@@ -14,7 +14,7 @@ export function failureText(runs: readonly PackRun[], style: Style): string {
       if (verdict === 'pass') return []
       const reasons = error === undefined ? failures : [`error: ${error.message}`]
       const title = style.red(`${system.name} ${pack.id} ${caseId}`)
-      return [[title, ...reasons.map((reason) => `  ${harmless(reason)}`)].join('\n')]
+      return [[title, ...reasons.map((reason) => `  ${stripControlCharacters(reason)}`)].join('\n')]
     }),
   )
   const shown = failed.slice(0, maxFailuresShown)
@@ -44,7 +44,7 @@ export function explanationText(run: PackRun, id: string, style: Style): string 
     ...(answer === null ? section('error', [outcome.error?.message ?? 'no answer']) : answerLines(answer, run.pack)),
     ...section('expected', expectationLines(asked.expect, answer, outcome.failures)),
   ].join('\n')
-  return paints ? whole : harmless(whole)
+  return paints ? whole : stripControlCharacters(whole)
 }
 
 const section = (title: string, lines: readonly string[]): readonly string[] =>

@@ -14,7 +14,7 @@ import { syncIfThere } from '../../../memory/mirror/sync-on-commit.ts'
 import { restoreStore, type StoreContents } from '../../../store/sqlite/care/backup.ts'
 import { type CommandAnswer, defineCommand, UsageError } from '../../command/command.ts'
 import { flag, memoryOptions, one } from '../../command/options.ts'
-import { counted, harmless, lines } from '../../text/output.ts'
+import { lines, pluralize, stripControlCharacters } from '../../text/output.ts'
 
 export const backup = defineCommand({
   args: { file: one('The file to write. It must not exist.') },
@@ -106,7 +106,8 @@ export const restore = defineCommand({
       ]
       return {
         document: { dir, from, restored: true, replaced, ...restored },
-        text: (style) => `${style.green('Restored')} ${dir} from ${harmless(from)}: ${contentsText(restored)}.`,
+        text: (style) =>
+          `${style.green('Restored')} ${dir} from ${stripControlCharacters(from)}: ${contentsText(restored)}.`,
         notes,
       }
     })
@@ -119,7 +120,7 @@ function contentsText(contents: StoreContents | 'damaged'): string {
   if (contents === 'damaged') return 'a damaged store'
   const { beliefs, turns, newestChange } = contents
   const change = newestChange === null ? 'no change yet' : `last changed ${localMinute(newestChange)}`
-  return `${counted(beliefs, 'belief')} and ${counted(turns, 'turn')}, ${change}`
+  return `${pluralize(beliefs, 'belief')} and ${pluralize(turns, 'turn')}, ${change}`
 }
 
 const Noted = z.array(z.object({ file: z.string(), at: z.string() }))

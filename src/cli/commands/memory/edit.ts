@@ -3,7 +3,7 @@ import type { ResolveRequest } from '../../../memory/change/resolve.ts'
 import { omitUndefined } from '../../../omit-undefined.ts'
 import { defineCommand, UsageError, type ValuesOf } from '../../command/command.ts'
 import { belief, changeOptions, flag, one, option, optionalChoice, rest, text } from '../../command/options.ts'
-import { called, editedText, foundBy, short } from '../../text/beliefs.ts'
+import { editedText, foundBy, nameText, short } from '../../text/beliefs.ts'
 import { lines } from '../../text/output.ts'
 import { confirmAliases } from './remember.ts'
 
@@ -24,7 +24,7 @@ export const alias = defineCommand({
       const found = await (await session.memories.reading(options)).get(reference)
       return {
         document: { id: found.id, name: found.name, aliases: found.aliases },
-        text: () => `${called(found)}\n  ${foundBy(found)}`,
+        text: () => `${nameText(found)}\n  ${foundBy(found)}`,
       }
     }
     if (aliases.length === 0)
@@ -99,8 +99,8 @@ export const resolve = defineCommand({
       document: resolved,
       text: (style) =>
         lines(
-          `${style.green('Closed')} the question ${called(resolved.question)}.`,
-          decision !== null && `  Settled by ${called(decision)}: ${short(decision.content)}`,
+          `${style.green('Closed')} the question ${nameText(resolved.question)}.`,
+          decision !== null && `  Settled by ${nameText(decision)}: ${short(decision.content)}`,
         ),
     }
   },

@@ -20,8 +20,8 @@ import {
 import { changeOptions, flag, optionalBelief, text, timeOptions } from '../../command/options.ts'
 import { forgetQueued, type QueuedTurn } from '../../hooks/hook-queue.ts'
 import type { MemoryLocation, Session } from '../../session.ts'
-import { beliefBlock, called, short } from '../../text/beliefs.ts'
-import { counted, harmless, lines, listShort, plain, type Style } from '../../text/output.ts'
+import { beliefBlock, nameText, short } from '../../text/beliefs.ts'
+import { lines, listShort, plain, pluralize, type Style, stripControlCharacters } from '../../text/output.ts'
 import { type Proof, searchFiles, textsToFind } from '../../verify-forgotten.ts'
 import { findSession } from '../conversation/conversations.ts'
 import { knownBackups } from './backup.ts'
@@ -175,7 +175,7 @@ async function withCopies(
   const changed = [...copies.changed]
   const unchanged = copies.unchanged
   const backups = (await knownBackups(dir)).filter(({ file }) => relative(dir, file).startsWith('..'))
-  const at = (file: string): string => harmless(relative(dir, file))
+  const at = (file: string): string => stripControlCharacters(relative(dir, file))
   const isLeft = proof !== null && proof.found.length > 0
   return {
     document: {
@@ -189,14 +189,16 @@ async function withCopies(
       lines(
         String(answer.text(style)),
         changed.length > 0 &&
-          `  Also erased in ${counted(changed.length, 'file')}: ${listShort(changed.map(at), maxFiles)}`,
+          `  Also erased in ${pluralize(changed.length, 'file')}: ${listShort(changed.map(at), maxFiles)}`,
         proof !== null && proofText(proof, at, style),
       ),
     notes: [
       ...(answer.notes ?? []),
-      unchanged.map(({ file, reason }) => `warning: ${at(file)} could not be changed: ${harmless(reason)}`),
+      unchanged.map(
+        ({ file, reason }) => `warning: ${at(file)} could not be changed: ${stripControlCharacters(reason)}`,
+      ),
       backups.map(({ file, at: made }) => {
-        return `${harmless(file)}, a backup of ${localDay(made)}, is not changed; delete it if it may contain the text.`
+        return `${stripControlCharacters(file)}, a backup of ${localDay(made)}, is not changed; delete it if it may contain the text.`
       }),
       isLater &&
         'No command returns the text any more, but bytes of it may be left in unused parts of the store, because the file has more than 100 MB, its disk is full, or another process is reading it. `credence doctor` removes them.',
@@ -217,13 +219,13 @@ function proofText(
   at: (file: string) => string,
   style: Style,
 ): string {
-  const searched = `${counted(files, 'file')}, ${bytes} bytes searched for ${counted(texts, 'text')}`
-  const stays = `${counted(alsoSaidByOthers, 'text')}, because these contain it and were kept on purpose: ${listShort(others.map(harmless), maxFiles)}.`
+  const searched = `${pluralize(files, 'file')}, ${bytes} bytes searched for ${pluralize(texts, 'text')}`
+  const stays = `${pluralize(alsoSaidByOthers, 'text')}, because these contain it and were kept on purpose: ${listShort(others.map(stripControlCharacters), maxFiles)}.`
   const nothing = alsoSaidByOthers > 0 ? `Only this is left: ${stays}` : 'Nothing is left.'
   return lines(
     found.length === 0
       ? texts > 0 && `${style.green('Verified')}: ${searched}. ${nothing}`
-      : `${style.red('Left')}: ${searched}. Found in ${counted(found.length, 'file')}:`,
+      : `${style.red('Left')}: ${searched}. Found in ${pluralize(found.length, 'file')}:`,
     found.map(({ file, times }) => `  ${at(file)}: ${times === 1 ? 'once' : `${times} times`}`),
     alsoSaidByOthers > 0 && (found.length > 0 || texts === 0) && `${style.yellow('Still stored')}: ${stays}`,
   )
@@ -265,12 +267,13 @@ async function forgetBelief(
     ...turnLines('These messages state it too and are kept:', stating),
     ...(files.length === 0
       ? []
-      : [`These files contain it too; it goes from them: ${listShort(files.map(harmless), maxFiles)}.`]),
+      : [`These files contain it too; it goes from them: ${listShort(files.map(stripControlCharacters), maxFiles)}.`]),
   ]
   const ids = found.chain.map(({ id }) => id)
   const isEarlier = ({ id }: Belief): boolean => ids.indexOf(id) < ids.indexOf(belief.id)
   const versions = kept.map(
-    (one) => `  ${isEarlier(one) ? 'earlier' : 'later'} version ${harmless(one.id)}: ${short(one.content)}`,
+    (one) =>
+      `  ${isEarlier(one) ? 'earlier' : 'later'} version ${stripControlCharacters(one.id)}: ${short(one.content)}`,
   )
   const keptNotes =
     kept.length === 0
@@ -278,7 +281,7 @@ async function forgetBelief(
       : [
           'Kept, because only one version was named:',
           ...versions,
-          `\`credence forget ${harmless(belief.id)} --chain\` forgets all versions.`,
+          `\`credence forget ${stripControlCharacters(belief.id)} --chain\` forgets all versions.`,
         ]
   if (dryRun)
     return {
@@ -302,17 +305,17 @@ async function forgetBelief(
   return {
     document: { ...receipt, kept: stillThere, keptTurnIds: stating.map(({ id }) => id) },
     text: (style) => {
-      const said = receipt.turns === 0 ? '' : `, and ${counted(receipt.turns, 'message')} that stated it`
-      const ids = beliefIds.map(harmless).join(', ')
+      const said = receipt.turns === 0 ? '' : `, and ${pluralize(receipt.turns, 'message')} that stated it`
+      const ids = beliefIds.map(stripControlCharacters).join(', ')
       return lines(
-        `${style.green('Forgotten')}: ${counted(beliefIds.length, 'belief')} (${ids})${said}.`,
+        `${style.green('Forgotten')}: ${pluralize(beliefIds.length, 'belief')} (${ids})${said}.`,
         receiptText(event, hash),
       )
     },
     notes: [
       ...stillThere.map(
         (id) =>
-          `${harmless(id)}, another version of it, is kept; \`credence forget ${harmless(id)} --chain\` forgets it too.`,
+          `${stripControlCharacters(id)}, another version of it, is kept; \`credence forget ${stripControlCharacters(id)} --chain\` forgets it too.`,
       ),
       ...turnLines('Kept on purpose, these messages state it:', stating),
     ],
@@ -336,12 +339,12 @@ async function forgetTurns(
   const { dir, user } = session.places.locate(given)
   const queued = forgetQueued(dir, (turn) => turn.user === user && isSelected(turn, selection))
   const receipt = await erasing(session, () => memory.forgetTurns(selection, omitUndefined({ key })))
-  const waiting = queued === 0 ? '' : `, and ${counted(queued, 'message')} of hooks that had not been stored yet`
+  const waiting = queued === 0 ? '' : `, and ${pluralize(queued, 'message')} of hooks that had not been stored yet`
   return {
     document: { ...receipt, queued },
     text: (style) =>
       lines(
-        `${style.green('Forgotten')}: ${counted(receipt.turns, 'turn')} and ${counted(receipt.beliefs, 'belief')}${waiting}.`,
+        `${style.green('Forgotten')}: ${pluralize(receipt.turns, 'turn')} and ${pluralize(receipt.beliefs, 'belief')}${waiting}.`,
         receipt.hash !== null && receiptText(receipt.event, receipt.hash),
       ),
     notes,
@@ -355,11 +358,11 @@ function previewOf({ turns, beliefs, examples = [], beliefExamples = [] }: Forgo
   const shown = examples.slice(0, maxExamples)
   const named = beliefExamples.slice(0, maxExamples)
   return lines(
-    `${counted(turns, 'turn')} and ${counted(beliefs, 'belief')}`,
+    `${pluralize(turns, 'turn')} and ${pluralize(beliefs, 'belief')}`,
     shown.map(exampleLine),
-    turns > shown.length && shown.length > 0 && `  and ${counted(turns - shown.length, 'more turn')}`,
-    named.map((belief) => `  ${called(belief)}: ${short(belief.content)}`),
-    beliefs > named.length && named.length > 0 && `  and ${counted(beliefs - named.length, 'more belief')}`,
+    turns > shown.length && shown.length > 0 && `  and ${pluralize(turns - shown.length, 'more turn')}`,
+    named.map((belief) => `  ${nameText(belief)}: ${short(belief.content)}`),
+    beliefs > named.length && named.length > 0 && `  and ${pluralize(beliefs - named.length, 'more belief')}`,
   )
 }
 
@@ -370,12 +373,12 @@ function turnLines(title: string, turns: readonly Turn[]): readonly string[] {
   return [
     title,
     ...turns.slice(0, maxExamples).map(exampleLine),
-    ...(more > 0 ? [`  and ${counted(more, 'more message')}`] : []),
+    ...(more > 0 ? [`  and ${pluralize(more, 'more message')}`] : []),
   ]
 }
 
 const exampleLine = ({ id, at, utcOffset, speaker, role, text: words }: Turn): string =>
-  `  ${localDay(at, utcOffset)} ${harmless(speaker ?? role)} (${harmless(id)}): ${short(words)}`
+  `  ${localDay(at, utcOffset)} ${stripControlCharacters(speaker ?? role)} (${stripControlCharacters(id)}): ${short(words)}`
 
 /** Beliefs that were learned from the turns stay; they have their own command. */
 async function stayingNotes(memory: Memory, { beliefsFromThem }: ForgottenTurns): Promise<readonly string[]> {
@@ -383,11 +386,11 @@ async function stayingNotes(memory: Memory, { beliefsFromThem }: ForgottenTurns)
   for (const id of beliefsFromThem.slice(0, maxStaying)) {
     const belief = await memory.get(id)
     notes.push(
-      `${called(belief)}, learned from them, stays: ${short(belief.content)} \`credence forget ${harmless(id)}\` forgets it too.`,
+      `${nameText(belief)}, learned from them, stays: ${short(belief.content)} \`credence forget ${stripControlCharacters(id)}\` forgets it too.`,
     )
   }
   const more = beliefsFromThem.length - notes.length
-  return more > 0 ? [...notes, `${counted(more, 'more belief')} learned from them stay.`] : notes
+  return more > 0 ? [...notes, `${pluralize(more, 'more belief')} learned from them stay.`] : notes
 }
 
 /** Whether a message in the queue is one of those to forget. It has no id yet. */

@@ -4,7 +4,7 @@ import { isProject, parseScopes, visibleScopes } from '../../../beliefs/scope.ts
 import type { Turn } from '../../../beliefs/turn.ts'
 import { MemoryError } from '../../../errors.ts'
 import { localMinute } from '../../../local-time.ts'
-import type { Undoing } from '../../../memory/change/undo.ts'
+import type { UndoTarget } from '../../../memory/change/undo.ts'
 import { hasMask } from '../../../memory/learn/secrets.ts'
 import type { Memory } from '../../../memory/memory.ts'
 import { omitUndefined } from '../../../omit-undefined.ts'
@@ -24,9 +24,17 @@ import {
   wholeNumber,
 } from '../../command/options.ts'
 import type { Session } from '../../session.ts'
-import { beliefBlock, called, chainText, short } from '../../text/beliefs.ts'
+import { beliefBlock, chainText, nameText, short } from '../../text/beliefs.ts'
 import { detailText } from '../../text/default-text.ts'
-import { columns, counted, harmless, indented, lines, listShort, type Style } from '../../text/output.ts'
+import {
+  columns,
+  indentText,
+  lines,
+  listShort,
+  pluralize,
+  type Style,
+  stripControlCharacters,
+} from '../../text/output.ts'
 import { speakerOf } from '../../text/recall.ts'
 import { aboutBeliefOrTurn } from './belief-or-turn.ts'
 
@@ -49,13 +57,13 @@ export const show = defineCommand({
 
 async function shownBelief(memory: Memory, reference: string): Promise<CommandAnswer> {
   const { belief: found, chain, revisions } = await memory.history(reference)
-  const changed = `${counted(revisions.length, 'time')}; see \`credence history ${found.id}\``
+  const changed = `${pluralize(revisions.length, 'time')}; see \`credence history ${found.id}\``
   return {
     document: { belief: found, chain },
     text: (style) =>
       lines(
-        style.bold(harmless(found.name)),
-        indented(harmless(found.content), 2, style.width),
+        style.bold(stripControlCharacters(found.name)),
+        indentText(stripControlCharacters(found.content), 2, style.width),
         '',
         detailText({ ...detailsOf(found, revisions), changed }, style),
         supersessionLines(chain, found.id, style),
@@ -83,7 +91,7 @@ async function shownTurn(memory: Memory, turn: Turn): Promise<CommandAnswer> {
     document: { turn, learned, isMasked, isPasted },
     text: (style) =>
       lines(
-        indented(harmless(turn.text), 2, style.width),
+        indentText(stripControlCharacters(turn.text), 2, style.width),
         '',
         detailText(details, style),
         learned.length > 0 && ['', 'Learned from it:', ...learned.map((one) => beliefBlock(one, style))],
@@ -122,7 +130,7 @@ function detailsOf(shown: Belief, revisions: readonly BeliefRevision[]) {
     model: provenance.model,
     [isOnlyAccepted ? 'accepted' : 'edited']: shown.editedByPerson ? 'by a person' : '',
     confirmed:
-      reinforcement.count > 0 && `${counted(reinforcement.count, 'time')}, last ${localMinute(reinforcement.at)}`,
+      reinforcement.count > 0 && `${pluralize(reinforcement.count, 'time')}, last ${localMinute(reinforcement.at)}`,
   }
 }
 
@@ -160,7 +168,7 @@ export const history = defineCommand({
       document: found,
       text: (style) =>
         lines(
-          called(found.belief),
+          nameText(found.belief),
           columns(found.revisions.map(revisionRow), { width: style.width }),
           supersessionLines(found.chain, found.belief.id, style),
         ),
@@ -182,7 +190,7 @@ const revisionRow = ({ event, outcome, belief: after }: BeliefRevision): readonl
   String(event.number),
   localMinute(event.at),
   event.kind,
-  `${event.actor} ${harmless(event.origin)}`,
+  `${event.actor} ${stripControlCharacters(event.origin)}`,
   outcomeOf(event),
   after === null ? (outcome === 'absent' ? 'withdrawn' : 'its text is gone') : short(after.content),
 ]
@@ -192,10 +200,10 @@ async function namesOf(memory: Memory, events: readonly JournalEntry[]): Promise
   const names = new Map<string, string>()
   for (const id of new Set(events.flatMap(({ beliefIds }) => beliefIds.slice(0, 1)))) {
     try {
-      names.set(id, called(await memory.get(id)))
+      names.set(id, nameText(await memory.get(id)))
     } catch (error) {
       if (!(error instanceof MemoryError && error.code === 'not_found')) throw error
-      names.set(id, `${harmless(id)}, ${removalIn(events, id)}`)
+      names.set(id, `${stripControlCharacters(id)}, ${removalIn(events, id)}`)
     }
   }
   return names
@@ -254,11 +262,11 @@ export const undo = defineCommand({
       document: done,
       text: (style) =>
         lines(
-          `${style.green('Undone')}: ${changeText(undone)}${where.length === 0 ? '' : `, in ${style.cyan(harmless(where.join(' and ')))}`}.`,
-          restored.map((belief) => `  As before: ${called(belief)}: ${short(belief.content)}`),
+          `${style.green('Undone')}: ${changeText(undone)}${where.length === 0 ? '' : `, in ${style.cyan(stripControlCharacters(where.join(' and ')))}`}.`,
+          restored.map((belief) => `  As before: ${nameText(belief)}: ${short(belief.content)}`),
           withdrawn.map((id) => {
             const gone = concerned.find((belief) => belief.id === id)
-            return `  Withdrawn: ${gone === undefined ? harmless(id) : `${called(gone)}: ${short(gone.content)}`}`
+            return `  Withdrawn: ${gone === undefined ? stripControlCharacters(id) : `${nameText(gone)}: ${short(gone.content)}`}`
           }),
           `  To reverse this: \`${style.command} undo ${event}\`.`,
         ),
@@ -266,8 +274,8 @@ export const undo = defineCommand({
   },
 })
 
-const changeText = ({ number, kind, actor, origin }: Undoing['change']): string =>
-  `change ${number}, ${kind} by ${actor} ${harmless(origin)}`
+const changeText = ({ number, kind, actor, origin }: UndoTarget['change']): string =>
+  `change ${number}, ${kind} by ${actor} ${stripControlCharacters(origin)}`
 
 const scopesOf = (beliefs: readonly Belief[]): readonly string[] =>
   [...new Set(beliefs.flatMap((belief) => belief.scopes))].sort()
@@ -276,14 +284,14 @@ const scopesOf = (beliefs: readonly Belief[]): readonly string[] =>
 const maxNamed = 3
 
 /** Asks before a change is undone that was made in another project. */
-async function mayUndo({ change, beliefs }: Undoing, active: readonly string[], session: Session): Promise<boolean> {
+async function mayUndo({ change, beliefs }: UndoTarget, active: readonly string[], session: Session): Promise<boolean> {
   const inView = visibleScopes(active)
   const elsewhere = beliefs.filter(
     ({ scopes }) => scopes.some(isProject) && !scopes.some((one) => inView.includes(one)),
   )
   if (elsewhere.length === 0) return true
-  const where = harmless(scopesOf(elsewhere).join(' and '))
-  const names = listShort(elsewhere.map(called), maxNamed)
+  const where = stripControlCharacters(scopesOf(elsewhere).join(' and '))
+  const names = listShort(elsewhere.map(nameText), maxNamed)
   const what = `${changeText(change)}, was made in ${where}: ${names}.`
   if (session.terminal.isInteractive())
     return session.terminal.confirm(`This belongs to another project: ${what} Undo it?`)

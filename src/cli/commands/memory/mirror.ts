@@ -12,7 +12,7 @@ import { type CommandAnswer, defineCommand, exitCodes, UsageError } from '../../
 import { defaultAuthor, flag, memoryOptions, optionalChoice } from '../../command/options.ts'
 import type { OpenedPorts, Session } from '../../session.ts'
 import { short } from '../../text/beliefs.ts'
-import { counted, harmless, lines, type Style, styleFor, wrap } from '../../text/output.ts'
+import { lines, pluralize, type Style, stripControlCharacters, styleFor, wrap } from '../../text/output.ts'
 
 const actions = ['status', 'sync', 'watch'] as const
 
@@ -40,13 +40,13 @@ export const mirror = defineCommand({
     const { dir, user } = await session.places.locateExisting(options)
     if (action === 'status') return statusOf(session, dir)
     const request = { dir, user, authority: session.places.settings(options).mirrorAuthority }
-    return action === 'sync' ? synced(session, request, options.accept) : watching(session, request)
+    return action === 'sync' ? syncOnce(session, request, options.accept) : watching(session, request)
   },
 })
 
 type MirrorTarget = Pick<WatchRequest, 'dir' | 'user' | 'authority'>
 
-async function synced(session: Session, target: MirrorTarget, accept: boolean): Promise<CommandAnswer> {
+async function syncOnce(session: Session, target: MirrorTarget, accept: boolean): Promise<CommandAnswer> {
   const { dir, user } = target
   const request = { ...target, accept, settle: true, waitMs: 10_000 }
   const done = await session.memories.withPorts(dir, async (ports) => {
@@ -77,14 +77,14 @@ async function statusOf(session: Session, dir: string): Promise<CommandAnswer> {
 
 function watching(session: Session, target: MirrorTarget): CommandAnswer {
   const { signal } = session.program.interruption()
-  const events = (): AsyncGenerator<Synced | Error> => watched(session, { ...target, signal })
+  const events = (): AsyncGenerator<Synced | Error> => watchUntilStopped(session, { ...target, signal })
   return {
     document: documentsOf(events),
     text: (style) => watchTexts(events, `Watching ${join(target.dir, mirrorFile)}. Ctrl-C ends it.`, style),
   }
 }
 
-async function* watched(session: Session, request: WatchRequest): AsyncGenerator<Synced | Error> {
+async function* watchUntilStopped(session: Session, request: WatchRequest): AsyncGenerator<Synced | Error> {
   const ports = await session.memories.ports(request.dir)
   try {
     yield* watchMirror(ports, request)
@@ -114,7 +114,7 @@ async function applyWaiting(ports: OpenedPorts, session: Session, user: string, 
     } catch (error) {
       // An earlier edit, or another program, has changed the belief of this one.
       if (!(error instanceof MemoryError)) throw error
-      session.terminal.streams().stderr.write(`It is still waiting: ${harmless(error.message)}\n`)
+      session.terminal.streams().stderr.write(`It is still waiting: ${stripControlCharacters(error.message)}\n`)
     }
   }
   return applied
@@ -137,18 +137,18 @@ const editLines = (edit: UndecidedEdit, style: Style): readonly string[] => [
 
 /** The request of an edit, as a sentence. */
 function wishOf({ proposal, target }: UndecidedEdit): string {
-  const name = `"${harmless((target ?? proposal).name)}"`
+  const name = `"${stripControlCharacters((target ?? proposal).name)}"`
   const where = needsPerson(proposal) === null ? 'in' : 'for every context of'
-  if (target === null) return `a new line, ${name}, ${where} ${harmless(proposal.scopes.join(', '))}.`
+  if (target === null) return `a new line, ${name}, ${where} ${stripControlCharacters(proposal.scopes.join(', '))}.`
   const { actor, origin } = target.provenance
-  const author = target.editedByPerson ? 'a person' : `the ${actor} ${harmless(origin)}`
+  const author = target.editedByPerson ? 'a person' : `the ${actor} ${stripControlCharacters(origin)}`
   return `${isRemoval(proposal) ? 'remove' : 'change'} ${name}, stated by ${author}.`
 }
 
 /** The fields that an edit changes, before and after. */
 function diffOf({ proposal, target }: UndecidedEdit, style: Style): readonly string[] {
   const marked = (mark: string, paint: (text: string) => string, label: string, text: string): readonly string[] =>
-    text === '' ? [] : text.split('\n').map((line) => paint(`  ${mark} ${label}${harmless(line)}`))
+    text === '' ? [] : text.split('\n').map((line) => paint(`  ${mark} ${label}${stripControlCharacters(line)}`))
   return (['content', 'name', 'why', 'aliases', 'scopes', 'type'] as const).flatMap((field) => {
     const before = target === null ? '' : String(target[field])
     const after = isRemoval(proposal) ? '' : String(proposal[field])
@@ -196,16 +196,16 @@ function headline(
   const { conflicts: torn, proposed: _, restored, ...changes } = taken
   const took = countsText(changes)
   const did = [
-    accepted === 0 ? '' : `accepted ${counted(accepted, 'edit')}`,
+    accepted === 0 ? '' : `accepted ${pluralize(accepted, 'edit')}`,
     took === '' ? '' : `imported ${took}`,
-    torn === 0 ? '' : counted(torn, 'conflict'),
-    restored === 0 ? '' : `put the stored text back for ${counted(restored, 'rejected edit')}`,
+    torn === 0 ? '' : pluralize(torn, 'conflict'),
+    restored === 0 ? '' : `put the stored text back for ${pluralize(restored, 'rejected edit')}`,
   ]
   const wrote = written.length === 0 ? 'nothing to write' : `wrote ${written.join(', ')}`
   const text = `${did.filter((part) => part !== '').join('; ') || 'no edits to import'}; ${wrote}.`
   if (conflicts.length > 0) return remark('A save was not merged', style.yellow, text, style)
   if (undecided.length > 0)
-    return remark(`${counted(undecided.length, 'edit')} waiting for your decision`, style.yellow, text, style)
+    return remark(`${pluralize(undecided.length, 'edit')} waiting for your decision`, style.yellow, text, style)
   return remark('In sync', style.green, text, style)
 }
 
@@ -242,7 +242,7 @@ const remedyOf = ({ kind }: HeldMirror): string =>
 
 /** A painted label and its text, on as many lines as it needs. */
 function remark(label: string, paint: (text: string) => string, text: string, { width }: Style): readonly string[] {
-  const [first = '', ...rest] = wrap(harmless(`${label}: ${text}`), width - 2)
+  const [first = '', ...rest] = wrap(stripControlCharacters(`${label}: ${text}`), width - 2)
   return [`${paint(first.slice(0, label.length))}${first.slice(label.length)}`, ...rest.map((line) => `  ${line}`)]
 }
 
@@ -258,13 +258,13 @@ function statusText(status: MirrorStatus, style: Style): string {
   if (!status.exists) return `There is no file ${status.file} yet; \`credence mirror sync\` creates it.`
   const { file, items, isPartial, pendingEvents: pending, editedFiles, held, problem, unconfirmed, leftAlone } = status
   const changes = [
-    pending > 0 && `${counted(pending, 'change')} of the store ${pending === 1 ? 'is' : 'are'} not in it yet`,
+    pending > 0 && `${pluralize(pending, 'change')} of the store ${pending === 1 ? 'is' : 'are'} not in it yet`,
     editedFiles.length > 0 && `${editedFiles.join(', ')} changed since the last sync`,
   ].filter((change) => change !== false)
-  const plain = (text: string): readonly string[] => wrap(harmless(text), style.width)
+  const plain = (text: string): readonly string[] => wrap(stripControlCharacters(text), style.width)
   const rest = isPartial ? '; `credence beliefs` lists those that do not fit' : ''
   return lines(
-    plain(`${file}: ${counted(items, 'item')}${rest}.`),
+    plain(`${file}: ${pluralize(items, 'item')}${rest}.`),
     leftAlone > 0 && plain(leftAloneText(leftAlone, file)),
     held !== null && remark(`Held since ${held.since}`, style.red, heldText(held), style),
     held !== null && below(remedyOf(held), style),
@@ -281,10 +281,12 @@ function statusText(status: MirrorStatus, style: Style): string {
       remark('Warning', style.yellow, `every user of this machine can change the file; run: chmod o-w ${file}`, style),
     unconfirmed.length > 0 &&
       `Unconfirmed, from the file (${unconfirmed.length}); \`credence confirm <id>\` confirms one:`,
-    unconfirmed.map(({ id, name, content }) => `  ${harmless(id)}  ${harmless(name)}: ${short(content)}`),
+    unconfirmed.map(
+      ({ id, name, content }) => `  ${stripControlCharacters(id)}  ${stripControlCharacters(name)}: ${short(content)}`,
+    ),
   )
 }
 
 /** Lists that the person wrote outside the managed sections are not part of the memory; how to import them. */
 export const leftAloneText = (count: number, file: string): string =>
-  `${counted(count, 'list item')} outside the managed sections ${count === 1 ? 'is' : 'are'} ignored; to import ${count === 1 ? 'it' : 'them'}: credence import --markdown ${file}`
+  `${pluralize(count, 'list item')} outside the managed sections ${count === 1 ? 'is' : 'are'} ignored; to import ${count === 1 ? 'it' : 'them'}: credence import --markdown ${file}`

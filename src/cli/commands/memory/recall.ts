@@ -5,8 +5,8 @@ import type { RecallHints } from '../../../operations/recall-hints.ts'
 import { cutNote } from '../../../search/message.ts'
 import { defineCommand, UsageError } from '../../command/command.ts'
 import { date, flag, memoryOptions, readerOptions, viewOptions, wholeNumber, words } from '../../command/options.ts'
-import { called, short } from '../../text/beliefs.ts'
-import { counted, harmless } from '../../text/output.ts'
+import { nameText, short } from '../../text/beliefs.ts'
+import { pluralize, stripControlCharacters } from '../../text/output.ts'
 
 const limit = (name: keyof Budget, help: string) => wholeNumber(help, { min: 0, default: defaultBudget[name] })
 
@@ -52,11 +52,11 @@ export const recall = defineCommand({
       ...omitUndefined({ asOf }),
       nearMisses: explain || nearMisses,
     })
-    const { prelude, pinned, relevant, questions, quotes } = context
+    const { prelude, pinned, relevant, questions, quotes, perhaps } = context
     const compared = explain ? await memory.meaningStatus() : null
     const meaning =
       compared === null ? undefined : compared.isUsedByRecall && compared.indexed > 0 ? 'vectors' : 'words'
-    const isFound = relevant.length + quotes.length > 0
+    const isFound = relevant.length + quotes.length + perhaps.length > 0
     const isLookedFor = !render && !isFound && asOf === undefined
     const hints = isLookedFor ? await hintsFor(memory, message, context) : null
     const isEmpty = prelude === null && pinned.length + questions.length === 0
@@ -92,16 +92,16 @@ function nothingFound(
   { isEmpty, maxQuotes }: { readonly isEmpty: boolean; readonly maxQuotes: number | undefined },
 ): string {
   const what = maxQuotes === 0 ? 'belief' : 'belief or quote'
-  return `No ${isEmpty ? '' : 'other '}${what} in ${harmless(scopes.join(' and '))} matches this message.`
+  return `No ${isEmpty ? '' : 'other '}${what} in ${stripControlCharacters(scopes.join(' and '))} matches this message.`
 }
 
 const nextSteps = '`credence search` looks in every scope; `credence remember` adds a belief.'
 
 function hintLines({ suggestions, otherScopes }: RecallHints): readonly string[] {
   const elsewhere = otherScopes.map(({ scope, beliefs, quotes }) => {
-    const counts = [quotes > 0 && counted(quotes, 'quote'), beliefs > 0 && counted(beliefs, 'belief')]
+    const counts = [quotes > 0 && pluralize(quotes, 'quote'), beliefs > 0 && pluralize(beliefs, 'belief')]
     const verb = quotes + beliefs === 1 ? 'matches' : 'match'
-    const name = harmless(scope)
+    const name = stripControlCharacters(scope)
     return `${counts.filter((count) => count !== false).join(' and ')} in ${name} ${verb}, but that scope is not active here (--scope ${name}).`
   })
   if (suggestions.length === 0) return [...elsewhere, nextSteps]
@@ -109,15 +109,17 @@ function hintLines({ suggestions, otherScopes }: RecallHints): readonly string[]
     ...elsewhere,
     'The message names no belief. These beliefs share words with it:',
     ...suggestions.flatMap(({ beliefId, name, content, alias }) => [
-      `  ${called({ id: beliefId, name })}: ${short(content)}`,
-      ...(alias === null ? [] : [`    credence alias ${harmless(beliefId)} add "${harmless(alias)}"`]),
+      `  ${nameText({ id: beliefId, name })}: ${short(content)}`,
+      ...(alias === null
+        ? []
+        : [`    credence alias ${stripControlCharacters(beliefId)} add "${stripControlCharacters(alias)}"`]),
     ]),
   ]
 }
 
 /** One belief alone has no other value, and no quote that may have changed it. */
 const agesIn = async (context: Context): Promise<ReadonlyMap<string, readonly string[]>> =>
-  context.pinned.length + context.relevant.length + context.quotes.length < 2
+  context.pinned.length + context.relevant.length + context.perhaps.length + context.quotes.length < 2
     ? new Map()
     : (await import('../../../memory/recall/render.ts')).agesOf(context)
 

@@ -1,9 +1,9 @@
 import { type Belief, expertiseDepths } from '../../../beliefs/belief.ts'
 import { universalScope } from '../../../beliefs/scope.ts'
 import { localDay } from '../../../local-time.ts'
-import type { Corrected } from '../../../memory/change/correct.ts'
+import type { CorrectResult } from '../../../memory/change/correct.ts'
 import { parseForm } from '../../../memory/change/draft.ts'
-import type { Remembered } from '../../../memory/change/remember.ts'
+import type { RememberResult } from '../../../memory/change/remember.ts'
 import { isPersonal } from '../../../memory/learn/rules.ts'
 import type { Author } from '../../../memory/ports.ts'
 import { omitUndefined } from '../../../omit-undefined.ts'
@@ -25,8 +25,8 @@ import {
   words,
 } from '../../command/options.ts'
 import type { Session } from '../../session.ts'
-import { called, foundBy, short } from '../../text/beliefs.ts'
-import { harmless, lines, type Style } from '../../text/output.ts'
+import { foundBy, nameText, short } from '../../text/beliefs.ts'
+import { lines, type Style, stripControlCharacters } from '../../text/output.ts'
 import { pausedNotes } from '../conversation/pause.ts'
 
 const nameOption = (help = '') => option('<name>', help, (name) => parseForm('name', name))
@@ -90,7 +90,7 @@ export const remember = defineCommand({
       ...(await hintNotes(remembered, options, session)),
       isEverywhere &&
         home !== universalScope &&
-        `It is about you, so every project has it. To keep it in this one: --scope ${harmless(home)}`,
+        `It is about you, so every project has it. To keep it in this one: --scope ${stripControlCharacters(home)}`,
       ...former,
       ...pausedNotes(dir, session),
     ]
@@ -132,14 +132,14 @@ export const correct = defineCommand({
 })
 
 /** Asks at a terminal whether a new statement replaces the beliefs that give another value of the same thing. */
-async function confirmReplacement({ otherValues }: Remembered, session: Session): Promise<boolean> {
+async function confirmReplacement({ otherValues }: RememberResult, session: Session): Promise<boolean> {
   if (otherValues.length === 0 || !session.terminal.isInteractive() || session.terminal.printsJson()) return false
   const which = otherValues.length === 1 ? 'it' : 'them'
   return session.terminal.confirm(`${otherValues.map(otherValueText).join('\n')}\nReplace ${which}?`)
 }
 
 const otherValueText = (other: Belief): string =>
-  `Stated ${localDay(other.provenance.at)}: ${short(other.content)} ${called(other)}`
+  `Stated ${localDay(other.provenance.at)}: ${short(other.content)} ${nameText(other)}`
 
 type NotedOptions = Partial<Record<'dir' | 'store' | 'user' | 'name', string | undefined>> & {
   readonly as: Author | undefined
@@ -147,7 +147,11 @@ type NotedOptions = Partial<Record<'dir' | 'store' | 'user' | 'name', string | u
 }
 
 /** The hints of the operation, with the commands that follow them. */
-async function hintNotes(remembered: Remembered, options: NotedOptions, session: Session): Promise<readonly string[]> {
+async function hintNotes(
+  remembered: RememberResult,
+  options: NotedOptions,
+  session: Session,
+): Promise<readonly string[]> {
   const hints = rememberHints(remembered, { name: options.name, aliases: options.alias })
   const hasOthers = hints.some(({ kind }) => kind === 'other values')
   return [
@@ -157,14 +161,16 @@ async function hintNotes(remembered: Remembered, options: NotedOptions, session:
 }
 
 function hintNote({ kind, text }: RememberHint, { id }: Belief): string {
-  if (kind === 'secret') return `warning: ${text} To remove it: credence forget ${harmless(id)}`
+  if (kind === 'secret') return `warning: ${text} To remove it: credence forget ${stripControlCharacters(id)}`
   if (kind === 'everyday alias') return `warning: ${text}`
-  return kind === 'derived name' ? `${text} To add an alias: credence alias ${harmless(id)} add "the words"` : text
+  return kind === 'derived name'
+    ? `${text} To add an alias: credence alias ${stripControlCharacters(id)} add "the words"`
+    : text
 }
 
 /** The beliefs that give another value of the same thing, and the command that replaces them. */
 async function replacingLines(
-  { otherValues, belief: kept }: Remembered,
+  { otherValues, belief: kept }: RememberResult,
   { dir, store, user, name, as }: NotedOptions,
   session: Session,
 ): Promise<readonly string[]> {
@@ -175,7 +181,7 @@ async function replacingLines(
     ...Object.entries(given).flatMap(([option, value]) => [`--${option}`, value]),
   ]
   const launch = { command: 'credence', args: ['remember', '--replace', ...flags, '--'] }
-  const command = harmless(shellLine(launch, [kept.content], session.program.machine.platform))
+  const command = stripControlCharacters(shellLine(launch, [kept.content], session.program.machine.platform))
   return [
     ...otherValues.map((other) => `  ${otherValueText(other)}`),
     `  To replace ${otherValues.length === 1 ? 'it' : 'them'}: ${command}`,
@@ -197,11 +203,12 @@ export async function confirmAliases(
 }
 
 export function rememberedText(
-  { outcome, belief: kept, replaced }: Pick<Remembered | Corrected, 'outcome' | 'belief' | 'replaced'>,
+  { outcome, belief: kept, replaced }: Pick<RememberResult | CorrectResult, 'outcome' | 'belief' | 'replaced'>,
   style: Style,
 ): string {
-  const what = `${called(kept)} in ${style.cyan(harmless(kept.scopes.join(' and ')))}`
-  const others = (label: string) => replaced.map((old) => `  ${label}: ${short(old.content)} (${harmless(old.id)})`)
+  const what = `${nameText(kept)} in ${style.cyan(stripControlCharacters(kept.scopes.join(' and ')))}`
+  const others = (label: string) =>
+    replaced.map((old) => `  ${label}: ${short(old.content)} (${stripControlCharacters(old.id)})`)
   const forms = `  ${foundBy(kept)}`
   switch (outcome) {
     case 'remembered':
@@ -222,7 +229,7 @@ export function rememberedText(
           : `${style.yellow('Proposed')} ${what}: another author wrote the belief that it would replace, so a person has to decide.`,
         `  Proposed: ${short(kept.content)}`,
         others('Now'),
-        `  A person decides with: ${style.command} review accept ${harmless(kept.id)}`,
+        `  A person decides with: ${style.command} review accept ${stripControlCharacters(kept.id)}`,
       )
   }
 }

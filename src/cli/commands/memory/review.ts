@@ -23,8 +23,8 @@ import {
   wholeNumber,
 } from '../../command/options.ts'
 import type { Session } from '../../session.ts'
-import { called, short } from '../../text/beliefs.ts'
-import { counted, harmless, lines, type Style, styleFor, write } from '../../text/output.ts'
+import { nameText, short } from '../../text/beliefs.ts'
+import { lines, pluralize, type Style, stripControlCharacters, styleFor, write } from '../../text/output.ts'
 
 const defaultTurns = 50
 const defaultLimit = 1_000
@@ -144,13 +144,13 @@ async function walk(
         if (key === 'a') {
           await memory.accept(item.belief.id)
           decided.accepted += 1
-          await say(`  ${item.kind === 'removal' ? 'Retired' : 'Accepted'}: ${called(item.belief)}.\n`)
+          await say(`  ${item.kind === 'removal' ? 'Retired' : 'Accepted'}: ${nameText(item.belief)}.\n`)
           return 'next'
         }
         if (key === 'r') {
           await memory.reject(item.belief.id)
           decided.rejected += 1
-          await say(`  Rejected: ${called(item.belief)}.\n`)
+          await say(`  Rejected: ${nameText(item.belief)}.\n`)
           return 'next'
         }
         if (key === 'e' && item.kind !== 'removal') {
@@ -167,7 +167,7 @@ async function walk(
       } catch (error) {
         // Another window may have decided, or the new words are no belief. The person may choose again.
         if (!(error instanceof MemoryError)) throw error
-        await say(`  ${harmless(error.message)}\n`)
+        await say(`  ${stripControlCharacters(error.message)}\n`)
         if (error.code === 'not_found') return 'next'
       }
     }
@@ -195,7 +195,7 @@ async function acceptEdited(memory: Memory, { belief, target }: ReviewItem, cont
 function itemText({ kind, belief, target, reason, turn, at }: ReviewItem, style: Style): string {
   const what = { statement: 'Remember', correction: 'Replace', removal: 'Retire' }[kind]
   return lines(
-    `${style.bold(what)} ${called(belief)} in ${style.cyan(harmless(belief.scopes.join(' and ')))}`,
+    `${style.bold(what)} ${nameText(belief)} in ${style.cyan(stripControlCharacters(belief.scopes.join(' and ')))}`,
     kind !== 'removal' && `    ${whole(belief.content)}`,
     target !== null && `    Now: ${whole(target.content)}`,
     kind === 'correction' && target !== null && smallerChanges(belief, target),
@@ -203,12 +203,12 @@ function itemText({ kind, belief, target, reason, turn, at }: ReviewItem, style:
     kind === 'statement' &&
       belief.provenance.actor !== 'person' &&
       belief.aliases.length > 0 &&
-      `    ${harmless(`Aliases: ${belief.aliases.join(', ')}`)}`,
+      `    ${stripControlCharacters(`Aliases: ${belief.aliases.join(', ')}`)}`,
     turn === null
       ? `    Proposed ${localDay(at)}.`
-      : `    Said ${localDay(at, turn.utcOffset)} in ${harmless(turn.host)}, conversation ${harmless(turn.session)}.`,
+      : `    Said ${localDay(at, turn.utcOffset)} in ${stripControlCharacters(turn.host)}, conversation ${stripControlCharacters(turn.session)}.`,
     turn !== null && turn.text.trim() !== belief.content && `    "${short(turn.text, maxQuoted)}"`,
-    `    ${harmless(reason)}`,
+    `    ${stripControlCharacters(reason)}`,
   )
 }
 
@@ -221,11 +221,11 @@ function smallerChanges(belief: Belief, target: Belief): readonly string[] {
     belief.pinned !== target.pinned && (belief.pinned ? 'Pinned' : 'No longer pinned'),
     added.length > 0 && `Aliases added: ${added.join(', ')}`,
     removed.length > 0 && `Aliases removed: ${removed.join(', ')}`,
-  ].flatMap((change) => (change === false ? [] : [`    ${harmless(change)}`]))
+  ].flatMap((change) => (change === false ? [] : [`    ${stripControlCharacters(change)}`]))
 }
 
 /** A decision is about every word, so nothing is cut off. */
-const whole = (text: string): string => harmless(text.replace(/\s+/gu, ' '))
+const whole = (text: string): string => stripControlCharacters(text.replace(/\s+/gu, ' '))
 
 /** Has statements found in the latest turns of the person. They are only listed for review. */
 async function extractFrom(memory: Memory, session: Session, { spec, turns }: { spec: string; turns: number }) {
@@ -269,13 +269,14 @@ async function extractFrom(memory: Memory, session: Session, { spec, turns }: { 
     }
   })
   const notes = [
-    `${counted(sum.read, 'turn')} read, ${counted(sum.found, 'statement')} found.`,
-    sum.failed > 0 && `warning: ${counted(sum.failed, 'turn')} could not be read by it: ${harmless(lastProblem)}`,
+    `${pluralize(sum.read, 'turn')} read, ${pluralize(sum.found, 'statement')} found.`,
+    sum.failed > 0 &&
+      `warning: ${pluralize(sum.failed, 'turn')} could not be read by it: ${stripControlCharacters(lastProblem)}`,
   ]
   return { document: sum, notes }
 }
 
-const interrupted = (): DOMException => new DOMException('The question was interrupted.', 'AbortError')
+const interruption = (): DOMException => new DOMException('The question was interrupted.', 'AbortError')
 
 type Terminal = Readable & { readonly setRawMode?: (isRaw: boolean) => unknown }
 
@@ -296,7 +297,7 @@ function keysOf(input: Terminal) {
       input.setRawMode?.(true)
       const [key = null] = (await hasKeys()) ? typed : ''
       typed = typed.slice(key?.length ?? 0)
-      if (key === '\u0003') throw interrupted()
+      if (key === '\u0003') throw interruption()
       return key === '\u0004' ? null : key
     },
 
@@ -329,7 +330,7 @@ function keysOf(input: Terminal) {
         await nextTurn()
       }
       reader.close()
-      if (isInterrupted) throw interrupted()
+      if (isInterrupted) throw interruption()
       return line
     },
 
@@ -359,7 +360,7 @@ async function decideOn(
       decided.push(await decide(memory, reference, omitUndefined({ key })))
     } catch (error) {
       if (!(error instanceof MemoryError) || decided.length === 0) throw error
-      const before = `${counted(decided.length, 'decision')} before it ${decided.length === 1 ? 'was' : 'were'} made.`
+      const before = `${pluralize(decided.length, 'decision')} before it ${decided.length === 1 ? 'was' : 'were'} made.`
       const { code, message, hint } = error
       throw new MemoryError(code, `${message} ${before}`, omitUndefined({ hint, cause: error }))
     }
@@ -379,7 +380,7 @@ async function reject(memory: Memory, reference: string, key: { readonly key?: s
   const { origin } = waiting.find(({ id }) => id === rejected.beliefId)?.provenance ?? {}
   const text = (style: Style): string =>
     lines(
-      `Rejected ${harmless(rejected.beliefId)}. \`${style.command} undo ${rejected.event}\` brings it back.`,
+      `Rejected ${stripControlCharacters(rejected.beliefId)}. \`${style.command} undo ${rejected.event}\` brings it back.`,
       origin === 'file' && '  It was an edit of MEMORY.md, which gets the stored text back.',
     )
   return { document: rejected, text }
@@ -391,9 +392,9 @@ async function accept(memory: Memory, reference: string, key: { readonly key?: s
   const text = (style: Style): string =>
     lines(
       belief.resolvedAt === null
-        ? `${style.green('Accepted')} ${called(belief)}: ${short(belief.content)}`
-        : `${style.green('Retired')} "${harmless(belief.name)}": it is no longer recalled.`,
-      replaced.map((old) => `  Before: ${short(old.content)} (${harmless(old.id)})`),
+        ? `${style.green('Accepted')} ${nameText(belief)}: ${short(belief.content)}`
+        : `${style.green('Retired')} "${stripControlCharacters(belief.name)}": it is no longer recalled.`,
+      replaced.map((old) => `  Before: ${short(old.content)} (${stripControlCharacters(old.id)})`),
     )
   return { document: accepted, text }
 }

@@ -25,7 +25,7 @@ import {
   words,
 } from '../../command/options.ts'
 import { marksOf } from '../../text/beliefs.ts'
-import { harmless, indented, lines, moreNote, type Style } from '../../text/output.ts'
+import { indentText, lines, moreNote, type Style, stripControlCharacters } from '../../text/output.ts'
 import { explanationTree, speakerOf } from '../../text/recall.ts'
 import { filterOf } from './beliefs.ts'
 
@@ -63,7 +63,7 @@ export const search = defineCommand({
     const { beliefs, quotes, total, isQueryCut } = found
     const active = visibleScopes(session.places.locate(options).scopes)
     const current = beliefs.filter(({ belief }) => isCurrent(belief))
-    const ages = agesOf({ pinned: [], relevant: current, quotes: [] })
+    const ages = agesOf({ pinned: [], relevant: current, perhaps: [], quotes: [] })
     return {
       document: found,
       text: (style) =>
@@ -92,16 +92,16 @@ function beliefBlock(
 ): string {
   const field = (name: Highlight['field'], given: string): string => {
     const own = highlights.filter((one) => one.field === name && given.slice(one.start, one.end) === one.text)
-    return highlighted(given, own, style)
+    return highlightText(given, own, style)
   }
   const aliases = belief.aliases.map((alias) => field('alias', alias)).join(', ')
-  const marks = style.dim(`${harmless(belief.id)}  ${[...marksOf(belief), ...age].join(', ')}`)
+  const marks = style.dim(`${stripControlCharacters(belief.id)}  ${[...marksOf(belief), ...age].join(', ')}`)
   return lines(
     `${strengthText(strength, style)}  ${field('name', belief.name)}  ${marks}`,
-    indented(field('content', belief.content), 4),
-    belief.why !== '' && indented(`Why: ${field('why', belief.why)}`, 4),
-    aliases !== '' && indented(`Also called: ${aliases}`, 4),
-    cosine !== null && indented(style.dim(nearInMeaning), 4),
+    indentText(field('content', belief.content), 4),
+    belief.why !== '' && indentText(`Why: ${field('why', belief.why)}`, 4),
+    aliases !== '' && indentText(`Also called: ${aliases}`, 4),
+    cosine !== null && indentText(style.dim(nearInMeaning), 4),
   )
 }
 
@@ -112,13 +112,13 @@ function quoteBlock(hit: QuoteHit, { explain, active }: QuoteView, style: Style)
   const verb = hit.role === 'user' && hit.origin === 'document' ? ' pasted' : ' said'
   const did = reporterOf(hit) === null ? verb : ''
   // Recall does not quote a turn of another scope here.
-  const marks = [hit.turn, ...(active.includes(hit.scope) ? [] : [hit.scope])].map(harmless)
+  const marks = [hit.turn, ...(active.includes(hit.scope) ? [] : [hit.scope])].map(stripControlCharacters)
   return lines(
     `${strengthText(hit.strength, style)}  ${when}, ${speakerOf(hit)}${did}${correctionMark(hit.correctedAt)}  ${style.dim(marks.join('  '))}`,
-    indented(harmless(hit.text), 4, style.width),
-    hit.correction !== null && indented(`Now: ${harmless(hit.correction.content)}`, 4, style.width),
-    hit.found.length === 0 && indented(style.dim(foundBy(hit.explanation)), 4),
-    explain && explanationTree(hit.explanation).map((line) => indented(line, 4)),
+    indentText(stripControlCharacters(hit.text), 4, style.width),
+    hit.correction !== null && indentText(`Now: ${stripControlCharacters(hit.correction.content)}`, 4, style.width),
+    hit.found.length === 0 && indentText(style.dim(foundBy(hit.explanation)), 4),
+    explain && explanationTree(hit.explanation).map((line) => indentText(line, 4)),
   )
 }
 
@@ -131,13 +131,16 @@ const foundBy = (explanation: Explanation): string =>
 const isBeside = ({ parts }: Explanation): boolean => parts.some(({ label }) => label.startsWith('around: '))
 
 /** The text with the matched words in bold and underlined, if the terminal supports it. */
-function highlighted(given: string, highlights: readonly Highlight[], style: Style): string {
+function highlightText(given: string, highlights: readonly Highlight[], style: Style): string {
   let end = 0
   const parts: string[] = []
   for (const highlight of [...highlights].sort((a, b) => a.start - b.start)) {
     if (highlight.start < end) continue
-    parts.push(harmless(given.slice(end, highlight.start)), style.bold(style.underline(harmless(highlight.text))))
+    parts.push(
+      stripControlCharacters(given.slice(end, highlight.start)),
+      style.bold(style.underline(stripControlCharacters(highlight.text))),
+    )
     end = highlight.end
   }
-  return [...parts, harmless(given.slice(end))].join('')
+  return [...parts, stripControlCharacters(given.slice(end))].join('')
 }

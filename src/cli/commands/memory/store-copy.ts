@@ -10,7 +10,7 @@ import { isPostgresAddress, parseAddress } from '../../../store/postgres/address
 import { defineCommand } from '../../command/command.ts'
 import { one } from '../../command/options.ts'
 import type { Session } from '../../session.ts'
-import { counted, lines, table } from '../../text/output.ts'
+import { lines, pluralize, table } from '../../text/output.ts'
 
 export const storeCopy = defineCommand({
   args: {
@@ -30,7 +30,7 @@ export const storeCopy = defineCommand({
     if (source.label === target.label) throw invalid(`${source.label} cannot be copied to itself.`, 'Name two stores.')
     if (source.address === undefined && !hasStore(source.dir))
       throw notFound(`There is no memory in ${source.dir}.`, 'Create one with `credence init`.')
-    await checked(session, source)
+    await checkStore(session, source)
     // Makes the store, and brings an older one up to date.
     await withStore(session, target, (store) => store.head())
     const users = await session.terminal.withProgress((bar) =>
@@ -38,19 +38,19 @@ export const storeCopy = defineCommand({
         copyJournals(from, to, (user, done, total) => bar.show(`copying ${user}`, done, total)),
       ),
     )
-    await checked(session, target)
+    await checkStore(session, target)
     await withStore(session, target, (store) => store.anchorJournal())
     // Last, so that no token opens half a memory.
     const access = await withTransfers(source, target, copyAccess)
     const events = users.reduce((sum, user) => sum + user.events, 0)
     const rows = users.map(({ user, events: all, before }) => {
-      return [user, counted(all, 'event'), before > 0 ? `${before} of them earlier` : '']
+      return [user, pluralize(all, 'event'), before > 0 ? `${before} of them earlier` : '']
     })
     return {
       document: { from: source.label, to: target.label, users, access },
       text: (style) =>
         lines(
-          `${style.green('Copied')} ${counted(events, 'event')} of ${counted(users.length, 'user')} to ${target.label}; the copy is complete and checked.`,
+          `${style.green('Copied')} ${pluralize(events, 'event')} of ${pluralize(users.length, 'user')} to ${target.label}; the copy is complete and checked.`,
           rows.length > 0 && table(rows, style.width),
           access.people + access.tokens > 0 &&
             `People: ${access.people}. Tokens: ${access.tokens}. Teams: ${access.teams}.`,
@@ -84,7 +84,7 @@ const withStore = <Result>(
   })
 
 /** The journal and the index of a store must be sound. */
-async function checked(session: Session, place: StoreLocation): Promise<void> {
+async function checkStore(session: Session, place: StoreLocation): Promise<void> {
   const findings = await withStore(session, place, (store) => store.verify())
   const wrong = findings.find(({ check, ok }) => !ok && (check === 'journal' || check === 'index'))
   if (wrong !== undefined)

@@ -10,7 +10,7 @@ import { defineCommand, UsageError } from '../../command/command.ts'
 import { filterOptions, flag, memoryOptions, one, text, writeOptions } from '../../command/options.ts'
 import type { RunningProgram } from '../../session.ts'
 import { short } from '../../text/beliefs.ts'
-import { counted, harmless, lines, table } from '../../text/output.ts'
+import { lines, pluralize, stripControlCharacters, table } from '../../text/output.ts'
 
 export const importCommand = defineCommand({
   args: { file: one('A JSON array of beliefs or JSON Lines, or Markdown. - reads standard input.') },
@@ -59,13 +59,13 @@ export const importCommand = defineCommand({
         lines(
           dryRun && style.bold('Nothing was changed. An import would count:'),
           table(counts.map(([what, count]) => [what, String(count)])),
-          findings.length > 0 && ['', counted(findings.length, 'problem'), findingsText(findings)],
+          findings.length > 0 && ['', pluralize(findings.length, 'problem'), findingsText(findings)],
         ),
       notes: [
         ...warnings.map((warning) => `warning: ${warning}`),
         !dryRun &&
           proposed > 0 &&
-          `${counted(proposed, 'belief')} not recalled yet: pinned beliefs, beliefs of user:universal, standing instructions and changes of your beliefs wait for your consent when they come from a file. If the file is your own, import it again with --trusted; otherwise decide on each with \`credence review\`.`,
+          `${pluralize(proposed, 'belief')} not recalled yet: pinned beliefs, beliefs of user:universal, standing instructions and changes of your beliefs wait for your consent when they come from a file. If the file is your own, import it again with --trusted; otherwise decide on each with \`credence review\`.`,
       ],
     }
   },
@@ -74,8 +74,12 @@ export const importCommand = defineCommand({
 const findingsText = (findings: readonly ImportFinding[]): string =>
   table(
     findings.flatMap(({ kind, entries: [first, ...others], reason }) => [
-      [kind, harmless(first?.place ?? ''), harmless(`${reason} ${short(first?.text ?? '')}`)],
-      ...others.map(({ place, text }) => ['', harmless(place), short(text)]),
+      [
+        kind,
+        stripControlCharacters(first?.place ?? ''),
+        stripControlCharacters(`${reason} ${short(first?.text ?? '')}`),
+      ],
+      ...others.map(({ place, text }) => ['', stripControlCharacters(place), short(text)]),
     ]),
   )
 
@@ -107,7 +111,7 @@ export const exportCommand = defineCommand({
     })
     await writeFileWhole(file, counting, session.program.whenInterrupted)
     const what = options.turns ? 'turn' : 'belief'
-    return { document: { file, [`${what}s`]: written }, text: () => `Wrote ${counted(written, what)} to ${file}.` }
+    return { document: { file, [`${what}s`]: written }, text: () => `Wrote ${pluralize(written, what)} to ${file}.` }
   },
 })
 

@@ -15,15 +15,17 @@ import {
   viewOptions,
   wholeNumber,
 } from '../../command/options.ts'
-import { called, editedText } from '../../text/beliefs.ts'
-import { columns, harmless, indented, lines, type Style } from '../../text/output.ts'
+import { editedText, nameText } from '../../text/beliefs.ts'
+import { columns, indentText, lines, type Style, stripControlCharacters } from '../../text/output.ts'
 import {
   explanationLines,
   explanationTree,
+  feedbackText,
   levelsText,
-  quoted,
+  meaningText,
+  quoteWords,
   reasonText,
-  rounded,
+  roundText,
   sharedText,
   unclearText,
 } from '../../text/recall.ts'
@@ -55,22 +57,30 @@ export const why = defineCommand({
     const memory = await (apply === undefined ? session.memories.reading(options) : session.memories.writing(options))
     return aboutBeliefOrTurn<CommandAnswer>(memory, belief, {
       belief: async () => {
-        if (fix || apply !== undefined) return remedied(memory, message, belief, apply)
+        if (fix || apply !== undefined) return applyOrListRemedies(memory, message, belief, apply)
         const verdict = await memory.why(message, belief)
-        return { document: verdict, text: (style) => verdictText(verdict, scopes, style) }
+        return { document: verdict, text: (style) => lines(verdictText(verdict, scopes, style), feedbackLine(verdict)) }
       },
       turn: async ({ id }) => {
         if (fix || apply !== undefined)
           throw new UsageError('--fix and --apply are for beliefs; a turn cannot be changed.')
         const verdict = await memory.whyTurn(message, id)
-        return { document: verdict, text: (style) => turnVerdictText(verdict, style) }
+        return { document: verdict, text: (style) => lines(turnVerdictText(verdict, style), feedbackLine(verdict)) }
       },
     })
   },
 })
 
+const feedbackLine = ({ feedback }: Pick<Why, 'feedback'>): string | false =>
+  feedback !== null && `Feedback on it: ${feedbackText(feedback)}.`
+
 /** Lists changes that would change the verdict on a belief, or makes one of them. Only changes that help are listed. */
-async function remedied(memory: Memory, message: string, reference: string, apply?: number): Promise<CommandAnswer> {
+async function applyOrListRemedies(
+  memory: Memory,
+  message: string,
+  reference: string,
+  apply?: number,
+): Promise<CommandAnswer> {
   const wanted = await memory.remedies(message, reference, { wish: 'present' })
   const wish = wanted.isFulfilled ? 'absent' : 'present'
   const { belief, remedies } = wanted.isFulfilled ? await memory.remedies(message, reference, { wish }) : wanted
@@ -80,7 +90,7 @@ async function remedied(memory: Memory, message: string, reference: string, appl
     const state = wish === 'present' ? 'is not recalled' : 'is recalled'
     return {
       document: { belief, wish, remedies },
-      text: () => lines(`${called(belief)} ${state} for this message. This would change that:`, blocks),
+      text: () => lines(`${nameText(belief)} ${state} for this message. This would change that:`, blocks),
       notes: [
         remedies.length === 0
           ? 'No change of the belief would do that.'
@@ -102,24 +112,24 @@ async function remedied(memory: Memory, message: string, reference: string, appl
 
 async function remedyBlock(memory: Memory, remedy: Remedy, number: number): Promise<string> {
   const names = async (ids: readonly string[]): Promise<string> =>
-    (await Promise.all(ids.map(async (id) => called(await memory.get(id))))).join(', ')
+    (await Promise.all(ids.map(async (id) => nameText(await memory.get(id))))).join(', ')
   const { appearing, disappearing, caution, change } = remedy
   return lines(
-    `  ${number}  ${harmless(remedy.summary)}`,
+    `  ${number}  ${stripControlCharacters(remedy.summary)}`,
     appearing.length > 0 && `     It would also bring in ${await names(appearing)}.`,
     disappearing.length > 0 && `     It would also keep out ${await names(disappearing)}.`,
-    caution !== null && `     Caution: ${harmless(caution)}`,
+    caution !== null && `     Caution: ${stripControlCharacters(caution)}`,
     change === null && `     ${insteadOf(remedy)}`,
   )
 }
 
 /** The command for a remedy that is not an edit of the belief. */
 function insteadOf({ kind, ask, see }: Remedy): string {
-  const id = harmless(see ?? '')
+  const id = stripControlCharacters(see ?? '')
   if (kind === 'accept') return `credence review accept ${id}`
   if (kind === 'correct') return `credence correct ${id} "what is true now"`
   if (ask === null) return `credence show ${id}`
-  const scopes = (ask.scopes ?? []).map((scope) => ` --scope ${harmless(scope)}`)
+  const scopes = (ask.scopes ?? []).map((scope) => ` --scope ${stripControlCharacters(scope)}`)
   const budget = Object.entries(ask.budget ?? {}).map(([name, value]) => ` --${kebab(name)} ${value}`)
   return `credence recall "the message"${[...scopes, ...budget].join('')}`
 }
@@ -127,15 +137,15 @@ function insteadOf({ kind, ask, see }: Remedy): string {
 /** Whether and why one turn is quoted for one message, in words. */
 function turnVerdictText(verdict: WhyTurn, style: Style): string {
   const { turn, isInView, quote, best, asked } = verdict
-  const scope = harmless(turn.scope)
+  const scope = stripControlCharacters(turn.scope)
   const elsewhere = `It was said in ${scope}, which is not one of the active scopes.`
   const scored = best !== null && [
-    indented(sharedText(best, asked), 2, style.width),
-    ...explanationTree(best.explanation).map((line) => indented(line, 4)),
+    indentText(sharedText(best, asked), 2, style.width),
+    ...explanationTree(best.explanation).map((line) => indentText(line, 4)),
   ]
   if (quote !== null && isInView)
     return lines(
-      indented(
+      indentText(
         `It is quoted as ${quote.level === 'sure' ? 'sure' : 'perhaps relevant'}. ${levelsText(verdict)}`,
         0,
         style.width,
@@ -145,7 +155,7 @@ function turnVerdictText(verdict: WhyTurn, style: Style): string {
   const reason = quote === null ? unmetByTurn(verdict) : `With --scope ${scope} it is quoted.`
   return lines(
     `What was said on ${localDay(turn.at, turn.utcOffset)} is not quoted for this message.`,
-    indented(isInView ? reason : `${elsewhere} ${reason}`, 2, style.width),
+    indentText(isInView ? reason : `${elsewhere} ${reason}`, 2, style.width),
     scored,
   )
 }
@@ -156,7 +166,7 @@ function unmetByTurn(verdict: WhyTurn): string {
     case 'a shared word':
       return asked.length === 0
         ? 'The message has no word that tells what it is about.'
-        : `It contains none of the words that count: ${quoted(asked)}.`
+        : `It contains none of the words that count: ${quoteWords(asked)}.`
     case "the person's own words":
       return turn.role === 'assistant'
         ? 'The assistant is quoted only for a message that asks what the assistant said.'
@@ -177,38 +187,57 @@ function unmetByTurn(verdict: WhyTurn): string {
 
 /** Whether and why one belief is recalled for one message, in words. */
 export function verdictText({ belief, verdict }: Why, activeScopes: readonly string[], style: Style): string {
-  const what = called(belief)
+  const what = nameText(belief)
   switch (verdict.kind) {
     case 'relevant': {
       const { relevant, rank } = verdict
       return lines(
-        `${what} is recalled, as number ${rank} of the relevant beliefs, with a score of ${rounded(relevant.score)}:`,
-        explanationLines(relevant).map((line) => indented(line, 2, style.width)),
+        `${what} is recalled, as number ${rank} of the relevant beliefs, with a score of ${roundText(relevant.score)}:`,
+        explanationLines(relevant).map((line) => indentText(line, 2, style.width)),
       )
     }
     case 'pinned':
       return `${what} is recalled whatever the message says, because it is pinned.`
     case 'question':
       return `${what} is shown whatever the message says, because it is an open question that is pinned.`
+    case 'perhaps':
+      return lines(
+        `${what} is shown as perhaps relevant, because its content is near to the message in meaning:`,
+        indentText(meaningText(verdict), 2, style.width),
+        'The message does not name it. With an alias that the message contains, it is relevant (--fix lists aliases).',
+        'With the setting recallBoldness quiet, it is not shown.',
+      )
     case 'left-out':
       return `${what} is mentioned, but left out: ${reasonText(verdict.reason)}.`
     case 'not-mentioned': {
       const inView = visibleScopes(activeScopes)
       const isElsewhere = !belief.scopes.some((scope) => inView.includes(scope))
-      const forms = verdict.forms.map(({ form, present, missing }) => [harmless(form), presence(present, missing)])
+      const forms = verdict.forms.map(({ form, present, missing }) => [
+        stripControlCharacters(form),
+        presence(present, missing),
+      ])
       return lines(
         `${what} is not recalled: the message contains neither its name nor an alias.`,
         columns(forms, { width: style.width }),
+        verdict.meaning !== null && indentText(notNearText(verdict.meaning), 0, style.width),
         verdict.inPrelude && 'It is among the preferences that every context begins with.',
-        isElsewhere && `It belongs to ${harmless(belief.scopes.join(' and '))}, which is not one of the active scopes.`,
-        `To add an alias: ${style.command} alias ${harmless(belief.id)} add "the words"`,
+        isElsewhere &&
+          `It belongs to ${stripControlCharacters(belief.scopes.join(' and '))}, which is not one of the active scopes.`,
+        `To add an alias: ${style.command} alias ${stripControlCharacters(belief.id)} add "the words"`,
         'The same command with --fix lists aliases that would work.',
       )
     }
   }
 }
 
+const notNearText = (meaning: Parameters<typeof meaningText>[0]): string =>
+  meaning.cosine < meaning.minCosine
+    ? meaningText(meaning)
+    : `${meaningText(meaning)} It is left out, because it is in the context already, belongs to another scope, or other lines take its place.`
+
 function presence(present: readonly string[], missing: readonly string[]): string {
-  if (missing.length === 0) return `has ${quoted(present)}, but not as one phrase`
-  return present.length === 0 ? `lacks ${quoted(missing)}` : `has ${quoted(present)}, lacks ${quoted(missing)}`
+  if (missing.length === 0) return `has ${quoteWords(present)}, but not as one phrase`
+  return present.length === 0
+    ? `lacks ${quoteWords(missing)}`
+    : `has ${quoteWords(present)}, lacks ${quoteWords(missing)}`
 }

@@ -13,7 +13,7 @@ import {
 } from '../../command/command.ts'
 import { fieldOption, fieldOptions, flag, memoryOptions, one, oneOf, optional, text } from '../../command/options.ts'
 import type { LocationOptions, Session } from '../../session.ts'
-import { harmless, lines } from '../../text/output.ts'
+import { lines, stripControlCharacters } from '../../text/output.ts'
 
 /** Which store: people, tokens and teams are those of all its users. */
 const storeOptions = { dir: memoryOptions.dir, store: memoryOptions.store }
@@ -112,11 +112,11 @@ export const peopleRemove = defineCommand({
   },
   async run({ args, options: { memory, ...options } }, session) {
     await withAccess(session, options, (ports) => access.removePerson(ports, args.person, memory))
-    return removed(args.person, memory)
+    return removalAnswer(args.person, memory)
   },
 })
 
-const removed = (name: string, memory: access.MemoryFate): CommandAnswer => ({
+const removalAnswer = (name: string, memory: access.MemoryFate): CommandAnswer => ({
   document: { removed: name, memory },
   text: (style) => `${style.green('Removed')} ${name}; the memory is ${memory === 'erase' ? 'erased' : 'kept'}.`,
 })
@@ -188,7 +188,10 @@ export const tokenRevoke = defineCommand({
   },
   async run({ args: { token }, options }, session) {
     await withAccess(session, options, (ports) => access.revokeToken(ports, token))
-    return { document: { revoked: token }, text: (style) => `${style.green('Revoked')} ${harmless(token)}.` }
+    return {
+      document: { revoked: token },
+      text: (style) => `${style.green('Revoked')} ${stripControlCharacters(token)}.`,
+    }
   },
 })
 
@@ -240,7 +243,7 @@ export const teamRemove = defineCommand({
   },
   async run({ args, options: { memory, ...options } }, session) {
     await withAccess(session, options, (ports) => access.removeTeam(ports, args.team, memory))
-    return { ...removed(`the team ${args.team}`, memory), document: { removed: args.team, memory } }
+    return { ...removalAnswer(`the team ${args.team}`, memory), document: { removed: args.team, memory } }
   },
 })
 

@@ -5,7 +5,7 @@ import { findAsset } from '../../../tasks/run/workspace.ts'
 import type { Task } from '../../../tasks/task.ts'
 import { defineCommand, exitCodes } from '../../command/command.ts'
 import { rest } from '../../command/options.ts'
-import { columns, counted, harmless, type Style, wrap } from '../../text/output.ts'
+import { columns, pluralize, type Style, stripControlCharacters, wrap } from '../../text/output.ts'
 
 const taskPaths = rest('Task files, folders of them, ids, or names of packs. Without any, all that ship with Credence.')
 
@@ -26,7 +26,7 @@ export const taskList = defineCommand({
       document: { tasks: tasks.map(summaryOf), invalid },
       text: (style) => {
         if (tasks.length === 0) return 'There are no tasks.'
-        const rows = tasks.map((task) => [task.id, described(task), task.name].map(harmless))
+        const rows = tasks.map((task) => [task.id, describeTask(task), task.name].map(stripControlCharacters))
         return columns(rows, { indent: 0, width: style.width })
       },
       notes: invalid.map((file) => {
@@ -37,7 +37,8 @@ export const taskList = defineCommand({
   },
 })
 
-const described = ({ sessions, gradingType }: Task): string => `${counted(sessions.length, 'session')}, ${gradingType}`
+const describeTask = ({ sessions, gradingType }: Task): string =>
+  `${pluralize(sessions.length, 'session')}, ${gradingType}`
 
 const summaryOf = (task: Task) => ({
   id: task.id,
@@ -67,7 +68,7 @@ export const taskValidate = defineCommand({
       document: { ok: invalid === 0 && verdicts.length > 0, tasks: verdicts },
       text: (style) => {
         const lines = verdicts.flatMap((verdict) => verdictLines(verdict, places.workingDirectory, style))
-        const count = `${counted(verdicts.length, 'task')}, ${invalid === 0 ? 'all valid' : `${invalid} invalid`}.`
+        const count = `${pluralize(verdicts.length, 'task')}, ${invalid === 0 ? 'all valid' : `${invalid} invalid`}.`
         return [...lines, verdicts.length === 0 ? 'There are no tasks.' : count].join('\n')
       },
       exitCode: invalid === 0 ? exitCodes.fine : exitCodes.invalid,
@@ -97,7 +98,7 @@ async function judge(taskFile: string) {
 function verdictLines({ file, problems, warnings }: FileVerdict, from: string, style: Style): readonly string[] {
   const mark = problems.length === 0 ? style.green('valid') : style.red('invalid')
   return [
-    `${mark}  ${harmless(relative(from, file))}`,
+    `${mark}  ${stripControlCharacters(relative(from, file))}`,
     ...problems.flatMap(({ field, message }) => finding(`problem: ${field} ${message}.`, style.red, style)),
     ...warnings.flatMap((warning) => finding(`warning: ${warning}`, style.yellow, style)),
   ]
@@ -105,7 +106,7 @@ function verdictLines({ file, problems, warnings }: FileVerdict, from: string, s
 
 /** A finding on as many lines as it needs, with its first word painted. */
 function finding(text: string, paint: (text: string) => string, { width }: Style): readonly string[] {
-  const [first = '', ...rest] = wrap(harmless(text), width - 4)
+  const [first = '', ...rest] = wrap(stripControlCharacters(text), width - 4)
   const [kind = ''] = first.split(' ')
   return [`  ${paint(kind)}${first.slice(kind.length)}`, ...rest.map((line) => `    ${line}`)]
 }

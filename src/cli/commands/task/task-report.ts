@@ -10,7 +10,7 @@ import { fromRun, readGrade, tasksOfRun } from '../../../tasks/task-outcomes.ts'
 import { defaultPassAt, taskPack } from '../../../tasks/task-runner.ts'
 import { defineCommand, exitCodes } from '../../command/command.ts'
 import { flag, one, text } from '../../command/options.ts'
-import { columns, harmless, type Style } from '../../text/output.ts'
+import { columns, type Style, stripControlCharacters } from '../../text/output.ts'
 import { evalStore, evalStoreOptions, machine } from '../evaluate/benchmark-store.ts'
 import { judgeOptions, taskRunDocument } from './task-run.ts'
 import { figure, gradesText, reasonsText, summaryText, titleOf } from './task-text.ts'
@@ -121,7 +121,7 @@ function pairsText(pairs: readonly Pair[], style: Style): string {
         : `${figure(before[name])} → ${figure(after[name])}`,
     ),
   ])
-  return harmless(
+  return stripControlCharacters(
     columns([['task', 'state', 'score', 'automated', 'answers', 'recall', 'judge'], ...rows], {
       indent: 0,
       width: style.width,
@@ -159,7 +159,7 @@ export const taskReport = defineCommand({
       },
       text: (style) =>
         options.markdown
-          ? harmless(reportMarkdown(whole))
+          ? stripControlCharacters(reportMarkdown(whole))
           : [gradesText(grades, style), `run        ${runId}`, ...files.map((file) => `wrote      ${file}`)].join('\n'),
       notes: changed.map((path) => `${path} was changed after the run.`),
       exitCode: changed.length === 0 ? exitCodes.fine : exitCodes.failed,

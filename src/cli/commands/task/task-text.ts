@@ -1,7 +1,7 @@
 import type { CheckResult } from '../../../tasks/grade/answer-checks.ts'
 import type { TaskGrade } from '../../../tasks/grade/task-grade.ts'
 import { type Coverage, coverageOf, type MeanScores, meanScores } from '../../../tasks/report/read-task-run.ts'
-import { columns, counted, harmless, type Style, wrap } from '../../text/output.ts'
+import { columns, pluralize, type Style, stripControlCharacters, wrap } from '../../text/output.ts'
 
 /** The whole of an answer is in the evidence. */
 const maxFoundLength = 160
@@ -16,7 +16,8 @@ export function gradesText(grades: readonly TaskGrade[], style: Style): string {
   return [...tasks, '', summaryText(meanScores(grades), coverageOf(grades))].join('\n')
 }
 
-export const titleOf = ({ taskId, repeat }: TaskGrade): string => harmless(repeat > 1 ? `${taskId} #${repeat}` : taskId)
+export const titleOf = ({ taskId, repeat }: TaskGrade): string =>
+  stripControlCharacters(repeat > 1 ? `${taskId} #${repeat}` : taskId)
 
 function taskText(grade: TaskGrade, widest: number, style: Style): string {
   const { score, state, isComplete, reason, checks, criteria, notes } = grade
@@ -35,14 +36,14 @@ function taskText(grade: TaskGrade, widest: number, style: Style): string {
   const missed = [
     ...checks
       .filter(({ passed }) => !passed)
-      .map(({ session, id, expected, found }) => `${session}, ${id}: expected ${expected}; found ${shortened(found)}`),
-    ...below.flatMap(({ name, reason: why }) => (why === '' ? [] : [`${name}: ${shortened(why)}`])),
+      .map(({ session, id, expected, found }) => `${session}, ${id}: expected ${expected}; found ${shorten(found)}`),
+    ...below.flatMap(({ name, reason: why }) => (why === '' ? [] : [`${name}: ${shorten(why)}`])),
   ]
   return [
     `${style.bold(titleOf(grade).padEnd(widest))}  ${figure(score)}  ${shownState}${partial}`,
     ...(reason === null ? [] : sentence(reason, style.red, style)),
     columns(
-      rows.map((row) => row.map(harmless)),
+      rows.map((row) => row.map(stripControlCharacters)),
       { width: style.width },
     ),
     ...missed.flatMap((line) => missedText(line, style)),
@@ -52,7 +53,7 @@ function taskText(grade: TaskGrade, widest: number, style: Style): string {
 
 function passedText(checks: readonly CheckResult[]): string {
   const passed = checks.filter((check) => check.passed).map(({ id }) => id)
-  return `${passed.length} of ${counted(checks.length, 'check')} passed${passed.length === 0 ? '' : `: ${passed.join(', ')}`}`
+  return `${passed.length} of ${pluralize(checks.length, 'check')} passed${passed.length === 0 ? '' : `: ${passed.join(', ')}`}`
 }
 
 function partsOf({ automatedScore, answerScore, recallScore, judgeScore, automated, judge }: TaskGrade) {
@@ -69,14 +70,14 @@ function partsOf({ automatedScore, answerScore, recallScore, judgeScore, automat
 
 /** A sentence on as many lines as it needs, each painted. */
 const sentence = (text: string, paint: (text: string) => string, { width }: Style): readonly string[] =>
-  wrap(harmless(text).replaceAll('\n', ' '), width - 2).map((line) => `  ${paint(line)}`)
+  wrap(stripControlCharacters(text).replaceAll('\n', ' '), width - 2).map((line) => `  ${paint(line)}`)
 
 function missedText(text: string, style: Style): readonly string[] {
-  const [first = '', ...rest] = wrap(harmless(text).replaceAll('\n', ' '), style.width - 6)
+  const [first = '', ...rest] = wrap(stripControlCharacters(text).replaceAll('\n', ' '), style.width - 6)
   return [`    ${style.red('✗')} ${first}`, ...rest.map((line) => `      ${line}`)]
 }
 
-const shortened = (text: string): string => (text.length > maxFoundLength ? `${text.slice(0, maxFoundLength)}…` : text)
+const shorten = (text: string): string => (text.length > maxFoundLength ? `${text.slice(0, maxFoundLength)}…` : text)
 
 export function summaryText(means: MeanScores, coverage: Coverage): string {
   const { tasks, graded, complete, unjudged, byState } = coverage
@@ -84,7 +85,7 @@ export function summaryText(means: MeanScores, coverage: Coverage): string {
     .filter(([state]) => state !== 'scored')
     .map(([state, count]) => `${count} ${state}`)
   const rows = [
-    ['score', `${figure(means.score)} over ${graded} of ${counted(tasks, 'result')}`],
+    ['score', `${figure(means.score)} over ${graded} of ${pluralize(tasks, 'result')}`],
     ['automated', figure(means.automatedScore)],
     ['answers', figure(means.answerScore)],
     ['recall', figure(means.recallScore)],

@@ -2,8 +2,17 @@ import { existsSync, readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { z } from 'zod'
 import { stepRange, stepsNamed } from '../../../search/turns/steps.ts'
-import { fileIn, readObjects, unpublished } from './data-file.ts'
-import { idOf, named, recallAt, type Suite, type SuiteConversation, type SuiteQuestion, turnId } from './suite.ts'
+import { fileIn, readObjects, unpublishedFile } from './data-file.ts'
+import {
+  allAt,
+  idOf,
+  prefixScores,
+  recallAt,
+  type Suite,
+  type SuiteConversation,
+  type SuiteQuestion,
+  turnId,
+} from './suite.ts'
 
 const Episode = z.object({
   episode_id: z.union([z.string(), z.number()]).transform(String),
@@ -25,8 +34,9 @@ export const amaBench: Suite = {
     const ranked = found.map(idOf).filter((id) => !given.has(id))
     if (group !== 'T1' && group !== 'T2') return { addressed: recallAt(ranked, gold.turns, 10) }
     const steps = turns.length - given.size
-    return named(`${group.toLowerCase()}-`, {
+    return prefixScores(`${group.toLowerCase()}-`, {
       'r@5': recallAt(ranked, gold.turns, 5),
+      'all@5': allAt(ranked, gold.turns, 5),
       'r@10': recallAt(ranked, gold.turns, 10),
       // What a random order of the steps is expected to reach.
       'chance@5': Math.min(1, 5 / steps),
@@ -54,7 +64,7 @@ const session = 'run'
 function conversationOf({ episode_id: id, trajectory, qa_pairs: pairs }: z.infer<typeof Episode>): SuiteConversation {
   const count = trajectory.length
   if (trajectory.some(({ turn_idx: step }, place) => step !== place))
-    throw unpublished(`Episode ${id}: its steps are not numbered from 0 without gaps.`)
+    throw unpublishedFile(`Episode ${id}: its steps are not numbered from 0 without gaps.`)
   const start = Date.UTC(2024, 0, 1)
   const turns = trajectory.map(({ action, observation }, index) => ({
     id: turnId(session, index),

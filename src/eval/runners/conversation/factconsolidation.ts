@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { fileIn, readObjects, unpublished } from './data-file.ts'
+import { fileIn, readObjects, unpublishedFile } from './data-file.ts'
 import { idOf, type Suite, type SuiteConversation, turnId } from './suite.ts'
 
 const Context = z.object({
@@ -35,7 +35,7 @@ export const factConsolidation: Suite = {
 }
 
 /** Whether two facts say the same up to their value. */
-function isVersionOf(one: string, other: string): boolean {
+export function isVersionOf(one: string, other: string): boolean {
   const [words, others] = [one.split(' '), other.split(' ')]
   let shared = 0
   while (shared < words.length && words[shared] === others[shared]) shared += 1
@@ -49,9 +49,9 @@ function conversationOf(
 ): SuiteConversation {
   const { source } = metadata
   if (questions.length !== answers.length)
-    throw unpublished(`${file}: ${source} has ${questions.length} questions and ${answers.length} answers.`)
+    throw unpublishedFile(`${file}: ${source} has ${questions.length} questions and ${answers.length} answers.`)
   const facts = [...context.matchAll(/^(\d+)\. (.+)$/gmu)]
-  if (facts.length === 0) throw unpublished(`${file}: ${source} has no numbered facts.`)
+  if (facts.length === 0) throw unpublishedFile(`${file}: ${source} has no numbered facts.`)
   const start = Date.UTC(2024, 0, 1)
   const at = (serial: number): string => new Date(start + serial * 3_600_000).toISOString()
   return {

@@ -1,6 +1,7 @@
 import { z } from 'zod'
-import { fileIn, readObjects, unpublished } from './data-file.ts'
+import { fileIn, readObjects, unpublishedFile } from './data-file.ts'
 import {
+  allAt,
   idOf,
   ndcgAt,
   recallAt,
@@ -41,30 +42,30 @@ export const loCoMo: Suite = {
     const file = fileIn(path, /^locomo.*\.json(?:\.gz)?$/u, 'locomo10.json')
     for (const sample of readObjects(file, Sample, onProgress)) yield conversationOf(sample, file)
   },
-  score: ({ gold, group }, { found, pushes }) => {
+  score: ({ gold }, { found }) => {
     const ranked = found.map(idOf)
     return {
+      'all@5': allAt(ranked, gold.turns, 5),
       'r@5': recallAt(ranked, gold.turns, 5),
       'r@10': recallAt(ranked, gold.turns, 10),
       'ndcg@10': ndcgAt(ranked, gold.turns, 10),
       mrr: reciprocalRank(ranked, gold.turns),
+      'session-all@5': allAt(sessionsOf(found), gold.sessions, 5),
       'session-r@10': recallAt(sessionsOf(found), gold.sessions, 10),
-      // The question gives the other person's deed to this one, so the best push is none.
-      silence: group === 'adversarial' && pushes !== null ? Number(!pushes) : null,
     }
   },
 }
 
 function conversationOf({ sample_id: id, conversation, qa }: z.infer<typeof Sample>, file: string): SuiteConversation {
   const names = Object.keys(conversation).filter((name) => /^session_\d+$/u.test(name))
-  if (names.length === 0) throw unpublished(`${file}: ${id} has no sessions.`)
+  if (names.length === 0) throw unpublishedFile(`${file}: ${id} has no sessions.`)
   const keys = new Map<string, SuiteTurn>()
   let last = 0
   const turns = names.flatMap((name) => {
     const start = timeOf(conversation[`${name}_date_time`], `${file}: ${id}: ${name}_date_time`)
     last = Math.max(last, start)
     const lines = z.array(Line).safeParse(conversation[name])
-    if (!lines.success) throw unpublished(`${file}: ${id}: ${name} is not a list of turns.`)
+    if (!lines.success) throw unpublishedFile(`${file}: ${id}: ${name} is not a list of turns.`)
     return lines.data.map(({ speaker, dia_id: diaId, text, blip_caption: caption }, index) => {
       const session = name.replace('session_', 's')
       const turn: SuiteTurn = {
@@ -89,7 +90,9 @@ function conversationOf({ sample_id: id, conversation, qa }: z.infer<typeof Samp
     if (named.length === 0) return []
     const gold = { turns: new Set(named.map(idOf)), sessions: new Set(named.map(({ session }) => session)) }
     const group = categories[category - 1] as string
-    return [{ id: `${id}-${place + 1}`, text: question, askedAt, group, gold, expectsSilence: false }]
+    // An adversarial question gives the other person's deed to this one, so the best push is none.
+    const isTrap = group === 'adversarial'
+    return [{ id: `${id}-${place + 1}`, text: question, askedAt, group, gold, expectsSilence: false, isTrap }]
   })
   return { id, turns, questions }
 }
@@ -100,6 +103,6 @@ const months = 'january february march april may june july august september octo
 function timeOf(given: unknown, where: string): number {
   const [, day, month = '', year] = /(\d{1,2}) ([A-Za-z]+),? (\d{4})/u.exec(String(given)) ?? []
   const place = months.indexOf(month.toLowerCase())
-  if (place === -1) throw unpublished(`${where} is "${given}", not a date such as 1:56 pm on 8 May, 2023.`)
+  if (place === -1) throw unpublishedFile(`${where} is "${given}", not a date such as 1:56 pm on 8 May, 2023.`)
   return Date.UTC(Number(year), place, Number(day), 12)
 }

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { fileIn, readObjects, unpublished } from './data-file.ts'
+import { fileIn, readObjects, unpublishedFile } from './data-file.ts'
 import {
   allAt,
   anyAt,
@@ -33,15 +33,15 @@ type Row = z.infer<typeof Row>
 export const longMemEval: Suite = {
   name: 'longmemeval',
   published: { unit: 'questions', counts: [500] },
-  decisive: ['any@5', 'silence'],
+  decisive: ['any@5', 'falseFire'],
   read: function* (path, onProgress) {
     const file = dataFile(path)
     for (const row of readObjects(file, Row, onProgress)) yield conversationOf(row, file)
   },
-  score: ({ gold, expectsSilence, group }, { found, pushes }) => {
+  score: ({ gold, expectsSilence, group }, { found }) => {
     const sessions = sessionsOf(found)
     const wanted = gold.sessions
-    if (expectsSilence) return { silence: pushes === null ? null : Number(!pushes) }
+    if (expectsSilence) return {}
     return {
       'any@1': anyAt(sessions, wanted, 1),
       'any@5': anyAt(sessions, wanted, 5),
@@ -50,6 +50,7 @@ export const longMemEval: Suite = {
       mrr: reciprocalRank(sessions, wanted),
       'ndcg@10': ndcgAt(sessions, wanted, 10),
       'newest@1': group === 'knowledge-update' ? Number(sessions[0] === gold.newest) : null,
+      'turn-all@5': allAt(found.map(idOf), gold.turns, 5),
       'turn-r@10': recallAt(found.map(idOf), gold.turns, 10),
     }
   },
@@ -59,7 +60,7 @@ export const longMemEval: Suite = {
 export const pooledLongMemEval: Suite = {
   ...longMemEval,
   name: 'longmemeval-pooled',
-  decisive: ['any@10', 'silence'],
+  decisive: ['any@10', 'falseFire'],
   read: function* (path, onProgress) {
     // Many haystacks share a session. It has the same name in all of them.
     const names = new Map<string, string>()
@@ -92,7 +93,7 @@ function conversationOf(
 ): SuiteConversation {
   const { haystack_sessions: sessions, haystack_dates: dates, haystack_session_ids: ids } = row
   if (sessions.length !== dates.length || sessions.length !== ids.length)
-    throw unpublished(
+    throw unpublishedFile(
       `${file}: ${row.question_id} has ${sessions.length} sessions, ${dates.length} dates and ${ids.length} session ids.`,
     )
   const inOrder = sessions
@@ -111,12 +112,15 @@ function conversationOf(
       return { id, session, index, role, at: new Date(start + index * 60_000).toISOString(), text: content }
     })
   })
+  const isUpdate = row.question_type === 'knowledge-update'
+  const inNewest = new Set(turns.filter(({ session }) => session === newest).map(({ id }) => id))
+  const earlier = new Set([...gold.turns].filter((id) => !inNewest.has(id)))
   const question = {
     id: row.question_id,
     text: row.question,
     askedAt: new Date(timeOf(row.question_date)).toISOString(),
     group: row.question_type,
-    gold: { ...gold, ...(newest === undefined ? {} : { newest }) },
+    gold: { ...gold, ...(newest === undefined ? {} : { newest }), ...(isUpdate ? { earlier } : {}) },
     expectsSilence: row.question_id.endsWith('_abs'),
   }
   return { id: row.question_id, turns, questions: [question] }
@@ -125,6 +129,6 @@ function conversationOf(
 /** `2023/05/20 (Sat) 02:21`, in milliseconds. */
 function timeOf(date: string | undefined): number {
   const [, year, month, day, hour, minute] = /^(\d{4})\/(\d\d)\/(\d\d)(?:.*?(\d\d):(\d\d))?/u.exec(date ?? '') ?? []
-  if (year === undefined) throw unpublished(`"${date}" is not a date such as 2023/05/20 (Sat) 02:21.`)
+  if (year === undefined) throw unpublishedFile(`"${date}" is not a date such as 2023/05/20 (Sat) 02:21.`)
   return Date.UTC(Number(year), Number(month) - 1, Number(day), Number(hour ?? 12), Number(minute ?? 0))
 }

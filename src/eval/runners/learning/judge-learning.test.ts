@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { belief } from '../../../../test/recall/beliefs-at-hand.ts'
 import type { Belief } from '../../../beliefs/belief.ts'
-import type { LearnOutcome, Taken } from '../../../memory/learn/learn.ts'
+import type { LearnedStatement, LearnOutcome } from '../../../memory/learn/learn.ts'
 import { brings, judgeLearning } from './judge-learning.ts'
 import type { ExpectedFact, LearningCase } from './learning-runner.ts'
 
@@ -10,7 +10,11 @@ const gym = (content: string, fields: Partial<Belief> = {}): Belief => ({
   version: 1,
 })
 
-const taken = (one: Belief, outcome: LearnOutcome = 'remembered', replaced: readonly Belief[] = []): Taken => ({
+const taken = (
+  one: Belief,
+  outcome: LearnOutcome = 'remembered',
+  replaced: readonly Belief[] = [],
+): LearnedStatement => ({
   finding: {
     kind: 'request',
     type: 'entity',
@@ -50,7 +54,7 @@ const asked = (learn: readonly ExpectedFact[], more: Partial<LearningCase> = {})
   ...more,
 })
 
-const judged = (one: LearningCase, learned: readonly Taken[], others: readonly Belief[] = []) =>
+const judged = (one: LearningCase, learned: readonly LearnedStatement[], others: readonly Belief[] = []) =>
   judgeLearning(one, { taken: learned, refused: [] }, [...learned.map(({ belief: held }) => held), ...others])
 
 describe('a case of learning', () => {
@@ -77,7 +81,7 @@ describe('a case of learning', () => {
   })
 
   const flex = gym('My gym is Flex.')
-  it.each<readonly [string, Partial<ExpectedFact>, Taken]>([
+  it.each<readonly [string, Partial<ExpectedFact>, LearnedStatement]>([
     ['another outcome', { outcome: 'candidate' }, taken(flex)],
     ['another scope', { about: 'person' }, taken(flex)],
     ['another slot', { slot: 'my name' }, taken(flex)],

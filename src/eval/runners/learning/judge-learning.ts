@@ -1,6 +1,6 @@
 import { type Belief, isCurrent, isStanding } from '../../../beliefs/belief.ts'
 import { universalScope } from '../../../beliefs/scope.ts'
-import type { Learned, Taken } from '../../../memory/learn/learn.ts'
+import type { LearnedStatement, LearnResult } from '../../../memory/learn/learn.ts'
 import { analyse } from '../../../search/analyse.ts'
 import { formKeys, singularOf } from '../../../search/forms.ts'
 import type { CaseOutcome } from '../../run/run.ts'
@@ -11,7 +11,7 @@ type LearningVerdict = Pick<CaseOutcome, 'verdict' | 'scores' | 'failures'>
 /** Passes if everything expected was learned in the right form, nothing else was, and the beliefs that must stay are there. */
 export function judgeLearning(
   { learn, keeps, refuse }: LearningCase,
-  { taken, refused }: Learned,
+  { taken, refused }: LearnResult,
   beliefs: readonly Belief[],
 ): LearningVerdict {
   const pairs = pairUp(learn, taken)
@@ -24,7 +24,7 @@ export function judgeLearning(
       .map(({ belief }) => `"${belief.content}" was taken and should not have been.`),
     ...learn.flatMap((fact, index) => {
       const one = pairs.get(index)
-      return one === undefined ? [`${quoted(fact.says)} was not taken.`] : faultsOf(fact, one)
+      return one === undefined ? [`${quoteWords(fact.says)} was not taken.`] : faultsOf(fact, one)
     }),
     ...lost.map((words) => `"${words}" holds no more.`),
     ...refuse
@@ -44,10 +44,13 @@ export function judgeLearning(
 }
 
 /** Pairs each expected fact with one statement that contains it. Facts with the fewest candidates choose first. */
-function pairUp(facts: readonly ExpectedFact[], taken: readonly Taken[]): ReadonlyMap<number, Taken> {
+function pairUp(
+  facts: readonly ExpectedFact[],
+  taken: readonly LearnedStatement[],
+): ReadonlyMap<number, LearnedStatement> {
   const fitting = facts.map((fact, index) => ({ index, options: taken.filter((one) => saysIt(fact, one)) }))
-  const pairs = new Map<number, Taken>()
-  const used = new Set<Taken>()
+  const pairs = new Map<number, LearnedStatement>()
+  const used = new Set<LearnedStatement>()
   for (const { index, options } of fitting.sort((a, b) => a.options.length - b.options.length)) {
     const free = options.find((one) => !used.has(one))
     if (free === undefined) continue
@@ -57,10 +60,10 @@ function pairUp(facts: readonly ExpectedFact[], taken: readonly Taken[]): Readon
   return pairs
 }
 
-const saysIt = ({ says }: ExpectedFact, { belief }: Taken): boolean =>
+const saysIt = ({ says }: ExpectedFact, { belief }: LearnedStatement): boolean =>
   says.every((words) => flat(belief.content).includes(words))
 
-function faultsOf(fact: ExpectedFact, { belief, outcome, replaced }: Taken): readonly string[] {
+function faultsOf(fact: ExpectedFact, { belief, outcome, replaced }: LearnedStatement): readonly string[] {
   const subject = `"${belief.content}"`
   const about = belief.scopes.includes(universalScope) ? 'person' : 'work'
   const stands = belief.subtype === 'instruction' && belief.scopes.every((scope) => isStanding(belief, scope))
@@ -73,7 +76,7 @@ function faultsOf(fact: ExpectedFact, { belief, outcome, replaced }: Taken): rea
       fact.replaces === undefined
         ? replaced.length > 0
         : !replaced.some(({ content }) => content.includes(fact.replaces ?? '')),
-      `replaces ${replaced.length === 0 ? 'nothing' : quoted(replaced.map(({ content }) => content))}.`,
+      `replaces ${replaced.length === 0 ? 'nothing' : quoteWords(replaced.map(({ content }) => content))}.`,
     ],
     ...fact.askedWith.map((question) => [!brings(question, belief), `is not brought up by "${question}".`] as const),
     ...fact.notAskedWith.map((question) => [brings(question, belief), `is brought up by "${question}".`] as const),
@@ -91,4 +94,4 @@ export function brings(question: string, { name, aliases }: Pick<Belief, 'name' 
 }
 
 const flat = (text: string): string => text.replace(/\s+/gu, ' ')
-const quoted = (words: readonly string[]): string => words.map((word) => `"${word}"`).join(' with ')
+const quoteWords = (words: readonly string[]): string => words.map((word) => `"${word}"`).join(' with ')

@@ -11,6 +11,8 @@ export const refusing =
       take: async (step) => (step.door === 'person' || step.door === 'forget' ? target.take(step) : 'refused'),
       context: async () => '',
       search: async () => [],
+      surfaces: async (ask) =>
+        Object.fromEntries(Object.keys(await target.surfaces(ask)).map((name) => [name, ''] as const)),
     }
   }
 
@@ -44,7 +46,8 @@ function openDefenceless(): Target {
     kept: async (user) => all.filter((one) => one.user === user),
     context: async () => all.map(({ name, content, why }) => `${name}: ${content} ${why}`).join('\n'),
     search: async () => written,
-    end: async () => [Buffer.from(written.map(unescaped).join('\n'))],
+    surfaces: async () => ({ everything: written.map(unescapeJson).join('\n') }),
+    end: async () => [Buffer.from(written.map(unescapeJson).join('\n'))],
   }
 }
 
@@ -59,6 +62,7 @@ function statementsIn(step: AttackStep): readonly Said[] {
       return []
     case 'hook':
     case 'tool':
+    case 'chats':
       return [plain(step.text)]
     case 'mcp':
       return step.tool === 'memory_search' ? [] : [saidIn(step.arguments)]
@@ -93,4 +97,4 @@ const saidIn = (fields: Readonly<Record<string, unknown>>): Said => {
 
 const object = (json: string): Record<string, unknown> => JSON.parse(json)
 
-const unescaped = (json: string): string => json.replaceAll(/\\(.)/gu, '$1')
+const unescapeJson = (json: string): string => json.replaceAll(/\\(.)/gu, '$1')

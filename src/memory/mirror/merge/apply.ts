@@ -4,8 +4,8 @@ import { MemoryError } from '../../../errors.ts'
 import { allowedAliases, everydayReason } from '../../change/aliases.ts'
 import { reasonToWait, requireRoom, roomForDocuments } from '../../change/authority.ts'
 import { type BeliefDraft, fieldsOfType, parseDraft, type StatedFields } from '../../change/draft.ts'
-import { inherit, newBelief, proposal, sameCandidates, superseded } from '../../change/remember.ts'
-import { change, created, type Decision, withdrawn } from '../../change/transaction.ts'
+import { inherit, newBelief, proposal, sameCandidates, supersedeBelief } from '../../change/remember.ts'
+import { change, createChange, type Decision, withdrawChange } from '../../change/transaction.ts'
 import { requireFreeName } from '../../find-belief.ts'
 import { nameStatement } from '../../learn/name-of.ts'
 import { freeNameFor, refuseSecret } from '../../markdown/same-statement.ts'
@@ -147,7 +147,7 @@ async function commitEdit(ports: Ports, { user, author, edit }: EditCommit): Pro
     ): Promise<Decision<Committed>> => {
       const [target = null] = replaced
       if (!(await mustWait(ports, author, replaced, belief))) {
-        const changes = [created(belief), ...replaced.map((old) => superseded(old, belief, at))]
+        const changes = [createChange(belief), ...replaced.map((old) => supersedeBelief(old, belief, at))]
         return { kind: outcome === 'added' ? 'remember' : 'correct', changes, result: () => ({ outcome, belief }) }
       }
       if (target !== null) return propose(target, belief)
@@ -157,7 +157,7 @@ async function commitEdit(ports: Ports, { user, author, edit }: EditCommit): Pro
       const candidate = { ...belief, candidate: true }
       return {
         kind: 'propose',
-        changes: [created(candidate)],
+        changes: [createChange(candidate)],
         result: () => ({ outcome: 'waiting', belief: candidate }),
       }
     }
@@ -237,7 +237,7 @@ async function retire(
   const retired = await change<readonly string[]>(ports, { user, author, operation: 'mirror retire' }, async () => {
     const own = await unchanged(true)
     if (own.length === 0) return { kind: 'nothing', result: [] }
-    return { kind: 'retire', changes: own.map(withdrawn), result: () => own.map(({ id }) => id) }
+    return { kind: 'retire', changes: own.map(withdrawChange), result: () => own.map(({ id }) => id) }
   })
   const operation = 'mirror propose retire'
   const { removals, restored } = await change(ports, { user, author, operation }, async (at) => {
@@ -265,7 +265,7 @@ async function retire(
     }
     const result = { removals, restored }
     if (fresh.length === 0) return { kind: 'nothing', result }
-    return { kind: 'propose', changes: fresh.map(created), result: () => result }
+    return { kind: 'propose', changes: fresh.map(createChange), result: () => result }
   })
   return { retired, removals, restored }
 }

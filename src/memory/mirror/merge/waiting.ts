@@ -1,6 +1,6 @@
 import type { Belief } from '../../../beliefs/belief.ts'
 import type { Proposal } from '../../change/proposals.ts'
-import { change, withdrawn } from '../../change/transaction.ts'
+import { change, withdrawChange } from '../../change/transaction.ts'
 import type { Author, Ports, Store } from '../../ports.ts'
 import type { ItemBlock } from '../parse/blocks.ts'
 import { contentHashOf } from '../parse/read-file.ts'
@@ -95,6 +95,6 @@ export async function withdrawOutdated(ports: Ports, author: Author, outdated: r
     )
     const undecided = now.filter(isUndecided)
     if (undecided.length === 0) return { kind: 'nothing', result: undefined }
-    return { kind: 'retire', changes: undecided.map(withdrawn), result: () => undefined }
+    return { kind: 'retire', changes: undecided.map(withdrawChange), result: () => undefined }
   })
 }

@@ -133,9 +133,9 @@ export const isSameItem = (a: ItemFields, b: ItemFields): boolean =>
 
 /** Editors strip trailing spaces, and some editors and file systems normalise letters: neither is a change. */
 const comparable = (value: string | readonly string[]): string =>
-  JSON.stringify(typeof value === 'string' ? normalised(value) : value.map(normalised).sort())
+  JSON.stringify(typeof value === 'string' ? normaliseText(value) : value.map(normaliseText).sort())
 
-const normalised = (text: string): string =>
+const normaliseText = (text: string): string =>
   text
     .normalize('NFC')
     .split(/\r\n?|\n/u)

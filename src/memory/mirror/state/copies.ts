@@ -2,7 +2,7 @@ import { readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { codeOf } from '../../../files/leftovers.ts'
 import { ownPath } from '../../../files/own-files.ts'
-import { masked } from '../../learn/secrets.ts'
+import { maskSecrets } from '../../learn/secrets.ts'
 import { escapeId } from '../parse/item.ts'
 import { MirrorDocument } from '../write/document.ts'
 import { type MirrorPaths, mirrorFile, namesIn, readIfPresent, writeRecord } from './state.ts'
@@ -51,7 +51,7 @@ export function saveBase(paths: MirrorPaths, document: MirrorDocument, text: str
 
 /** Secrets in lines that are no beliefs stay in the person's file and are not copied. Lines stay lines. */
 const withoutSecrets = (text: string, own: ReadonlySet<string>): string => {
-  const hidden = masked(text)
+  const hidden = maskSecrets(text)
   if (hidden === text) return text
   return text.replace(/[^\r\n]+/gu, (line, at: number) => (own.has(line) ? hidden.slice(at, at + line.length) : line))
 }

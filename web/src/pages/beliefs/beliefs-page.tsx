@@ -114,7 +114,7 @@ function Rows({ list, chosen, filters, marked, onMark, onCreate }: RowsProps) {
   if (items === null && error !== null) return <FailedState error={error} retry={list.reload} />
   if (items === null) return <SkeletonRows rows={9} label="Loading beliefs" />
   if (items.length === 0) return <NoRows filters={filters} onCreate={onCreate} />
-  const listed = grouped(items, filters.group)
+  const listed = groupBeliefs(items, filters.group)
   return (
     <>
       {error === null ? null : (
@@ -150,7 +150,7 @@ function Rows({ list, chosen, filters, marked, onMark, onCreate }: RowsProps) {
 }
 
 /** The rows by group, in the order of the first row of each group. The first row of a group has its title. */
-function grouped(items: readonly Listed[], group: Group) {
+function groupBeliefs(items: readonly Listed[], group: Group) {
   if (group === 'none') return items.map((item) => ({ item, title: null }))
   const titleOf = ({ belief }: Listed): string => (group === 'type' ? typeWords[belief.type] : belief.scopes.join(', '))
   return [...Map.groupBy(items, titleOf)].flatMap(([title, own]) =>

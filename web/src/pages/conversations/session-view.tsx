@@ -255,7 +255,7 @@ export function ForgetTurns({ selection, onClose }: ForgetTurnsProps) {
               </li>
             ))}
           </ul>
-          {hidden(preview) === '' ? null : <p class="soft small">And {hidden(preview)}.</p>}
+          {hiddenText(preview) === '' ? null : <p class="soft small">And {hiddenText(preview)}.</p>}
         </>
       )}
     </FormDialog>
@@ -263,7 +263,7 @@ export function ForgetTurns({ selection, onClose }: ForgetTurnsProps) {
 }
 
 /** The turns and beliefs that are not among the examples. */
-const hidden = ({ turns, beliefs, examples = [], beliefExamples = [] }: RouteAnswer<'forgetTurns'>): string =>
+const hiddenText = ({ turns, beliefs, examples = [], beliefExamples = [] }: RouteAnswer<'forgetTurns'>): string =>
   [
     ...(turns > examples.length ? [pluralize(turns - examples.length, 'more turn')] : []),
     ...(beliefs > beliefExamples.length ? [pluralize(beliefs - beliefExamples.length, 'more belief')] : []),

@@ -1,6 +1,6 @@
 import type { ApiFigureComparison, RouteAnswer } from '../../../../src/http/api/contract.ts'
 import { ask } from '../../api/client.ts'
-import { count, figure, percent, pluralize, signed } from '../../format/numbers.ts'
+import { count, figure, percent, pluralize, signedFigure } from '../../format/numbers.ts'
 import { moment } from '../../format/time.ts'
 import { Link, navigate } from '../../navigation/router.tsx'
 import { useResource } from '../../state/resource.ts'
@@ -127,7 +127,7 @@ const valueWords = (name: string, value: number | null): string =>
 
 /** The difference of two percentages is in points. */
 const deltaWords = (name: string, delta: number): string =>
-  name === 'passRate' ? `${signed(Math.round(delta * 1000) / 10)} points` : signed(delta)
+  name === 'passRate' ? `${signedFigure(Math.round(delta * 1000) / 10)} points` : signedFigure(delta)
 
 /** Each figure of two runs, its difference, and whether the difference is significant. */
 function ComparedFigures({ figures }: { readonly figures: readonly ApiFigureComparison[] }) {

@@ -2,7 +2,7 @@ import type { ListedCase, ListedPack, ListedRun, RouteAnswer } from '../../../..
 import { count, milliseconds, percent, pluralize } from '../../format/numbers.ts'
 import { dayOf } from '../../format/time.ts'
 import { Link, navigate, query, withQuery } from '../../navigation/router.tsx'
-import { fixed } from '../../plots/scale.ts'
+import { roundCoordinate } from '../../plots/scale.ts'
 import { health } from '../../state/facts.ts'
 import { Badge, Button, Icon, Time, type Tone } from '../../ui/elements.tsx'
 import { Table } from '../../ui/layout.tsx'
@@ -72,7 +72,7 @@ export function PassBar({ listed: { run } }: { readonly listed: ListedRun }) {
       {parts.map(({ name, tone, cases }) => {
         const width = (cases / Math.max(1, run.totalCases)) * 100
         x += width
-        return <rect key={name} class={tone} x={fixed(x - width)} width={fixed(width)} height="8" />
+        return <rect key={name} class={tone} x={roundCoordinate(x - width)} width={roundCoordinate(width)} height="8" />
       })}
     </svg>
   )

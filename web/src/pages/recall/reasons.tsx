@@ -2,6 +2,7 @@ import type {
   ApiExplanation,
   ApiMatchedForm,
   ApiNearMissReason,
+  ApiPerhapsBelief,
   ApiQuote,
   ApiRelevantBelief,
 } from '../../../../src/http/api/contract.ts'
@@ -66,7 +67,7 @@ export type Strength = 'strong' | 'possible'
 export const strengthOf = ({ matches }: Pick<ApiRelevantBelief, 'matches'>): Strength =>
   matches.some(({ words, holders }) => holders <= 3 && words.some(({ typo }) => typo === null)) ? 'strong' : 'possible'
 
-const listed = (words: readonly string[]): string => words.map((word) => `“${word}”`).join(', ')
+const listWords = (words: readonly string[]): string => words.map((word) => `“${word}”`).join(', ')
 
 const shareWords = (held: number, of: number): string =>
   held < of
@@ -79,10 +80,14 @@ const shareWords = (held: number, of: number): string =>
 export function quoteWords({ shared, nearby }: ApiQuote, asked: readonly string[]): string {
   const held =
     asked.length === 0
-      ? `It has the words ${listed(shared)}.`
-      : `It has ${shareWords(shared.length, asked.length)} you asked with${shared.length === 0 ? '' : `: ${listed(shared)}`}.`
-  return nearby.length === 0 ? held : `${held} The messages next to it have ${listed(nearby)}.`
+      ? `It has the words ${listWords(shared)}.`
+      : `It has ${shareWords(shared.length, asked.length)} you asked with${shared.length === 0 ? '' : `: ${listWords(shared)}`}.`
+  return nearby.length === 0 ? held : `${held} The messages next to it have ${listWords(nearby)}.`
 }
+
+/** Why a belief that the message does not name is perhaps relevant. */
+export const meaningWords = ({ cosine, minCosine }: Omit<ApiPerhapsBelief, 'belief'>): string =>
+  `Its content is near to the message in meaning: ${cosine.toFixed(2)}, at least ${minCosine.toFixed(2)} is needed.`
 
 /** How certain a match is. */
 export const StrengthChip = ({ strength }: { readonly strength: Strength | 'exact' }) => (

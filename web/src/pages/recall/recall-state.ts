@@ -11,7 +11,7 @@ export const maxMessageLength = 100_000
  * What is asked. It outlives a look at another page and a reload, in this tab alone, and is never part of an address:
  * messages are private.
  */
-export const message = signal(kept())
+export const message = signal(keptMessage())
 
 effect(() => {
   const text = message.value
@@ -23,7 +23,7 @@ effect(() => {
   }
 })
 
-function kept(): string {
+function keptMessage(): string {
   try {
     return sessionStorage.getItem(key) ?? ''
   } catch {
