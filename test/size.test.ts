@@ -16,7 +16,7 @@ const budgets: Readonly<Record<string, number>> = {
   http: 1_650,
   mcp: 750,
   memory: 11_600,
-  'memory/mirror': 2_500,
+  'memory/mirror': 2_550,
   'memory/sync': 1_150,
   models: 650,
   operations: 4_150,
@@ -28,7 +28,7 @@ const budgets: Readonly<Record<string, number>> = {
   'store/sqlite': 5_100,
   tasks: 4_850,
 }
-const maxLines = 70_250
+const maxLines = 70_300
 /** Max lines of the TypeScript and CSS of the dashboard, in `web`. */
 const maxWebLines = 12_350
 
