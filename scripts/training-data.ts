@@ -1,13 +1,18 @@
 /**
  * Development data for `train-ranking.ts` in one form, and vectors that are computed once. The data is outside the
- * repository: lives (a folder each, see docs/evaluation.md), LoCoMo and LongMemEval.
+ * repository: lives (a folder each, see docs/evaluation.md) and public suites.
  */
 import { appendFileSync, existsSync, mkdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { gunzipSync } from 'node:zlib'
 import type { TurnRole } from '../src/beliefs/turn.ts'
+import { beam } from '../src/eval/runners/conversation/beam.ts'
+import { factConsolidation, isVersionOf } from '../src/eval/runners/conversation/factconsolidation.ts'
+import { loCoMo } from '../src/eval/runners/conversation/locomo.ts'
+import { longMemEval } from '../src/eval/runners/conversation/longmemeval.ts'
+import type { Suite, SuiteConversation, SuiteQuestion, SuiteTurn } from '../src/eval/runners/conversation/suite.ts'
 import { randomFrom } from '../src/eval/score/statistics.ts'
 import { type Embedder, packVector, unpackVector } from '../src/search/embedder.ts'
+import { termsOf } from '../src/search/turns/terms.ts'
 
 export type StoreTurn = {
   readonly session: string
@@ -29,7 +34,7 @@ export type Asked = {
   readonly outdated: readonly number[]
 }
 
-export type Family = 'life' | 'locomo' | 'longmemeval'
+export type Family = 'life' | 'locomo' | 'longmemeval' | 'beam' | 'factconsolidation'
 export type Conversation = {
   readonly id: string
   readonly family: Family
@@ -40,11 +45,11 @@ export type Conversation = {
 /** Every conversation in a folder of development data; families that are absent are left out. */
 export const readConversations = (data: string): readonly Conversation[] => [
   ...['a', 'b'].flatMap((name) => readLife(join(data, 'life', name), `life-${name}`)),
-  ...readLocomo(join(data, 'locomo', 'locomo.dev3.json.gz')),
-  ...readLongMemEval(join(data, 'longmemeval', 'longmemeval_s.dev50.jsonl.gz')),
+  ...readSuite(loCoMo, data, 'locomo', questionsOf),
+  ...readSuite(longMemEval, data, 'longmemeval', updatesOf, withFewerSessions),
+  ...readSuite(beam, data, 'beam', questionsOf),
+  ...readSuite(factConsolidation, data, 'factconsolidation', currentFactsOf),
 ]
-
-const unpacked = (file: string): string => gunzipSync(readFileSync(file)).toString('utf8')
 
 function readLife(folder: string, id: string): readonly Conversation[] {
   if (!existsSync(join(folder, 'history.jsonl'))) return []
@@ -76,46 +81,68 @@ function readLife(folder: string, id: string): readonly Conversation[] {
   return [{ id, family: 'life', turns, asked }]
 }
 
-const locomoKinds = ['multi-hop', 'temporal', 'open-domain', 'single-hop', 'adversarial']
-const minute = 60_000
-const day = 24 * 60 * minute
+type AskedOf = (conversation: SuiteConversation, question: SuiteQuestion) => Pick<Asked, 'gold' | 'outdated'>
 
-function readLocomo(file: string): readonly Conversation[] {
-  if (!existsSync(file)) return []
-  type Said = {
-    readonly speaker: string
-    readonly dia_id: string
-    readonly text: string
-    readonly blip_caption?: string
-  }
-  type Sample = {
-    readonly sample_id: string
-    readonly conversation: Readonly<Record<string, string | readonly Said[]>>
-    readonly qa: readonly { question: string; category: number; evidence?: readonly string[] }[]
-  }
-  return (JSON.parse(unpacked(file)) as readonly Sample[]).map(({ sample_id, conversation, qa }) => {
-    const turns: StoreTurn[] = []
-    const places = new Map<string, number>()
-    for (const session of Object.keys(conversation).filter((key) => /^session_\d+$/u.test(key))) {
-      const [, date, year] = /(\d{1,2} [A-Za-z]+),? (\d{4})/u.exec(String(conversation[`${session}_date_time`])) ?? []
-      const start = Date.parse(`${date} ${year} 12:00 UTC`)
-      for (const [index, said] of (conversation[session] as readonly Said[]).entries()) {
-        places.set(said.dia_id, turns.length)
-        const text = said.blip_caption === undefined ? said.text : `${said.text} [${said.blip_caption}]`
-        const at = new Date(start + index * minute).toISOString()
-        turns.push({ session, role: 'user', speaker: said.speaker, at, text })
-      }
+/** The conversations of a public suite, as the suite itself reads them. */
+function readSuite(
+  suite: Suite,
+  data: string,
+  family: Exclude<Family, 'life'>,
+  askedOf: AskedOf,
+  shortened: (conversation: SuiteConversation, seed: number) => SuiteConversation = (conversation) => conversation,
+): readonly Conversation[] {
+  const path = join(data, family)
+  if (!existsSync(path)) return []
+  const conversations = [...suite.read(path)].map((whole, at): Conversation => {
+    const conversation = shortened(whole, at + 1)
+    return {
+      id: `${family}-${whole.id}`,
+      family,
+      turns: conversation.turns.map(({ session, role, speaker, at: said, text }) => ({
+        ...{ session, role, speaker: speaker ?? null, at: said, text },
+      })),
+      asked: conversation.questions.flatMap((question) => {
+        const { gold, outdated } = askedOf(conversation, question)
+        const { id, text: message, group: kind, askedAt } = question
+        return gold.length === 0 ? [] : [{ id, kind, message, at: askedAt, gold, also: [], outdated }]
+      }),
     }
-    const at = new Date(Math.max(...turns.map((turn) => Date.parse(turn.at))) + day).toISOString()
-    const asked = qa.flatMap(({ question, category, evidence = [] }, place): readonly Asked[] => {
-      const ids = evidence.flatMap((one) => [...one.matchAll(/D:?(\d+):0*(\d+)/gu)].map(([, a, b]) => `D${a}:${b}`))
-      const gold = [...new Set(ids.flatMap((id) => places.get(id) ?? []))]
-      const kind = locomoKinds[category - 1] as string
-      const own = { id: `${sample_id}-${place + 1}`, kind, message: question, at, gold, also: [], outdated: [] }
-      return gold.length === 0 ? [] : [own]
-    })
-    return { id: `locomo-${sample_id}`, family: 'locomo', turns, asked }
   })
+  return conversations.filter(({ asked }) => asked.length > 0)
+}
+
+/** The places of the turns that fit. */
+const placesOf = (
+  { turns }: SuiteConversation,
+  isWanted: (turn: SuiteTurn, place: number) => boolean,
+): readonly number[] => turns.flatMap((turn, place) => (isWanted(turn, place) ? [place] : []))
+
+const questionsOf: AskedOf = (conversation, { gold }) => ({
+  gold: placesOf(conversation, ({ id }) => gold.turns.has(id)),
+  outdated: [],
+})
+
+/** Of a fact that changed, the evidence in the newest session is right and the other outdated. */
+const updatesOf: AskedOf = (conversation, { gold, group, expectsSilence }) => {
+  const evidence = placesOf(conversation, ({ id }) => gold.turns.has(id) && !expectsSilence)
+  const last = conversation.turns[evidence.at(-1) ?? 0]?.session
+  const isCurrent = (place: number): boolean =>
+    group !== 'knowledge-update' || conversation.turns[place]?.session === last
+  return { gold: evidence.filter(isCurrent), outdated: evidence.filter((place) => !isCurrent(place)) }
+}
+
+/** Of the facts with the answer, the newest of those with the most words of the question; its older versions are outdated. */
+const currentFactsOf: AskedOf = (conversation, { text, group, gold: { answers = [] } }) => {
+  if (group !== 'single-hop') return { gold: [], outdated: [] }
+  const asked = new Set(termsOf(text).map(({ term }) => term))
+  const shared = conversation.turns.map((turn) => termsOf(turn.text).filter(({ term }) => asked.has(term)).length)
+  const right = placesOf(conversation, (turn) =>
+    answers.some((answer) => turn.text.toLowerCase().includes(answer.toLowerCase())),
+  ).toSorted((a, b) => (shared[b] as number) - (shared[a] as number) || b - a)[0]
+  if (right === undefined) return { gold: [], outdated: [] }
+  const { text: current } = conversation.turns[right] as SuiteTurn
+  const isOutdated = (turn: SuiteTurn, place: number): boolean => place < right && isVersionOf(turn.text, current)
+  return { gold: [right], outdated: placesOf(conversation, isOutdated) }
 }
 
 /** Of each haystack the sessions with evidence, and this many others: whole ones take hours to embed. */
@@ -123,59 +150,24 @@ const otherSessions = 10
 const maxUserCharacters = 1_500
 const maxAssistantCharacters = 500
 
-function readLongMemEval(file: string): readonly Conversation[] {
-  if (!existsSync(file)) return []
-  type Row = {
-    readonly question_id: string
-    readonly question_type: string
-    readonly question: string
-    readonly question_date: string
-    readonly haystack_dates: readonly string[]
-    readonly haystack_session_ids: readonly string[]
-    readonly answer_session_ids: readonly string[]
-    readonly haystack_sessions: readonly (readonly { role: TurnRole; content: string; has_answer?: boolean }[])[]
+function withFewerSessions(conversation: SuiteConversation, seed: number): SuiteConversation {
+  const wanted = conversation.questions[0]?.gold.sessions ?? new Set()
+  const random = randomFrom(seed)
+  const others = [...new Set(conversation.turns.map(({ session }) => session))]
+    .filter((session) => !wanted.has(session))
+    .map((session) => ({ session, key: random() }))
+    .sort((a, b) => a.key - b.key)
+    .slice(0, otherSessions)
+  const taken = new Set([...wanted, ...others.map(({ session }) => session)])
+  return {
+    ...conversation,
+    turns: conversation.turns
+      .filter(({ session }) => taken.has(session))
+      .map((turn) => ({
+        ...turn,
+        text: turn.text.slice(0, turn.role === 'user' ? maxUserCharacters : maxAssistantCharacters),
+      })),
   }
-  const timeOf = (written: string): number =>
-    Date.parse(
-      `${written
-        .replace(/ \(\w+\)/u, '')
-        .replaceAll('/', '-')
-        .replace(' ', 'T')}:00Z`,
-    )
-  const rows = unpacked(file).trim().split('\n')
-  return rows.flatMap((line, at): readonly Conversation[] => {
-    const row = JSON.parse(line) as Row
-    const random = randomFrom(at + 1)
-    const isEvidence = row.haystack_session_ids.map((id) => row.answer_session_ids.includes(id))
-    const others = isEvidence
-      .flatMap((is, session) => (is ? [] : [{ session, key: random() }]))
-      .sort((a, b) => a.key - b.key)
-      .slice(0, otherSessions)
-      .map(({ session }) => session)
-    const taken = isEvidence
-      .flatMap((is, session) => (is || others.includes(session) ? [session] : []))
-      .sort((a, b) => timeOf(row.haystack_dates[a] as string) - timeOf(row.haystack_dates[b] as string))
-    const turns: StoreTurn[] = []
-    const gold: number[] = []
-    for (const session of taken)
-      for (const [index, turn] of (row.haystack_sessions[session] ?? []).entries()) {
-        if (turn.has_answer === true) gold.push(turns.length)
-        const text = turn.content.slice(0, turn.role === 'user' ? maxUserCharacters : maxAssistantCharacters)
-        const said = new Date(timeOf(row.haystack_dates[session] as string) + index * minute).toISOString()
-        turns.push({ session: `s${session}`, role: turn.role, speaker: null, at: said, text })
-      }
-    if (gold.length === 0 || row.question_id.endsWith('_abs')) return []
-    const last = turns[gold.at(-1) as number]?.session
-    const isNewest = (place: number): boolean => turns[place]?.session === last
-    const isUpdate = row.question_type === 'knowledge-update'
-    const asked = {
-      ...{ id: row.question_id, kind: row.question_type, message: row.question },
-      ...{ at: new Date(timeOf(row.question_date)).toISOString(), also: [] },
-      gold: isUpdate ? gold.filter(isNewest) : gold,
-      outdated: isUpdate ? gold.filter((place) => !isNewest(place)) : [],
-    }
-    return [{ id: `longmemeval-${row.question_id}`, family: 'longmemeval', turns, asked: [asked] }]
-  })
 }
 
 /** An embedder that stores every vector in a file of a folder, so that the next run reads it. */

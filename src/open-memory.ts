@@ -12,6 +12,7 @@ import { type Memory, memoryFrom, routeCalls, type Standpoint } from './memory/m
 import { syncIfThere, syncOnCommit } from './memory/mirror/sync-on-commit.ts'
 import type { Ports } from './memory/ports.ts'
 import { RecallCounter } from './memory/recall/tally.ts'
+import type { DeviceFile } from './memory/sync/device.ts'
 import { omitUndefined } from './omit-undefined.ts'
 import type { CaredStore } from './search/store-port.ts'
 import type { Boldness } from './search/turns/model.ts'
@@ -129,7 +130,8 @@ export function openPorts(dir: string, given: PortsOptions & CopyOptions = {}) {
       for (const suffix of storeSuffixes) checkOwn(dir, options.file + suffix)
     return openSqliteStore({ ...options, inspect, random: randomBytes })
   }
-  const opened: CaredStore = (given.server ?? openFile)()
+  const file = given.server === undefined ? openFile() : null
+  const opened: CaredStore = file ?? (given.server as () => CaredStore)()
   const semantic = inspect ? null : openSemantic({ ...given, apiKey: process.env.CREDENCE_MODEL_KEY })
   let indexer: Promise<Indexer> | undefined
   if (semantic !== null && given.indexedOwners !== undefined) {
@@ -151,6 +153,8 @@ export function openPorts(dir: string, given: PortsOptions & CopyOptions = {}) {
         }
   const ports = {
     store: opened,
+    // PostgreSQL is shared as it is.
+    ...(file === null ? {} : { sync: file.sync, syncDevice: (user: string) => deviceFileIn(dir, user) }),
     counter: new RecallCounter(opened),
     counts: opened,
     now: () => new Date(),
@@ -179,6 +183,11 @@ export function openPorts(dir: string, given: PortsOptions & CopyOptions = {}) {
     },
     finishErasing: async () => existsSync(folder) && (await erasing()).finish(),
   }
+}
+
+async function deviceFileIn(dir: string, user: string): Promise<DeviceFile> {
+  const { openDeviceFile } = await import('./memory/sync/device.ts')
+  return openDeviceFile(dir, user)
 }
 
 const alphabet = '0123456789abcdefghjkmnpqrstvwxyz'

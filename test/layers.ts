@@ -71,6 +71,7 @@ const HOMES: Readonly<Record<string, readonly string[]>> = {
   mdast: ['memory/', 'tasks/'],
   yaml: ['tasks/'],
   fflate: ['tasks/', 'files/'],
+  'age-encryption': ['memory/sync/'],
   'jsonc-parser': ['cli/'],
   'smol-toml': ['cli/'],
   diff: ['cli/', 'memory/mirror/'],

@@ -6,30 +6,31 @@ import { describe, expect, it } from 'vitest'
  * Raising a budget is a commit of its own that says why.
  */
 const budgets: Readonly<Record<string, number>> = {
-  '': 1_450,
+  '': 1_400,
   adapters: 600,
-  beliefs: 800,
-  cli: 14_050,
+  beliefs: 900,
+  cli: 14_700,
   'cli/resident': 250,
-  eval: 10_650,
+  eval: 10_950,
   files: 850,
   http: 1_650,
   mcp: 750,
-  memory: 11_300,
+  memory: 11_600,
   'memory/mirror': 2_500,
+  'memory/sync': 1_150,
   models: 650,
-  operations: 4_100,
+  operations: 4_150,
   proxy: 900,
   search: 4_750,
   store: 1_050,
   'store/copy': 250,
-  'store/postgres': 1_900,
-  'store/sqlite': 4_800,
+  'store/postgres': 1_950,
+  'store/sqlite': 5_100,
   tasks: 4_850,
 }
-const maxLines = 67_700
+const maxLines = 70_500
 /** Max lines of the TypeScript and CSS of the dashboard, in `web`. */
-const maxWebLines = 12_250
+const maxWebLines = 12_350
 
 /** The files of a folder with one of the endings, without tests. */
 function readSources(folder: string, endings: readonly string[]) {

@@ -25,7 +25,7 @@ export const saidName = (name: string): string => name.replace(/ \(\d+\)$/u, '')
 export const isSameStatement = (a: string, b: string): boolean => statementKey(a) === statementKey(b)
 
 /** Characters keep their meaning, unlike in names: "10²" is not "102". */
-const statementKey = (text: string): string =>
+export const statementKey = (text: string): string =>
   text
     .replace(/\p{Cf}/gu, '')
     .normalize('NFC')

@@ -41,6 +41,21 @@ export type BeliefChange = {
  */
 export type IdempotencyKey = { readonly value: string; readonly fingerprint: string }
 
+/** The last known event of each device, by its number on that device. */
+export type Seen = Readonly<Record<string, number>>
+
+/** Which device made an event, what that device had seen, and its place in the order of all events. */
+export type EventStamp = {
+  readonly device: string
+  /** The number of the event in the journal of its device. */
+  readonly number: number
+  /** The beginning of the event's hash on its device. */
+  readonly hash: string
+  /** Microseconds since the epoch, but later than everything that the device had seen. */
+  readonly time: number
+  readonly seen: Seen
+}
+
 /** A change asked for: it becomes one event, wholly or not at all. */
 export type Commit = {
   readonly user: string
@@ -56,6 +71,13 @@ export type Commit = {
   readonly turns?: readonly NewTurn[]
   /** Ids of turns to erase. The commit is stale when one of them no longer exists. */
   readonly forgottenTurns?: readonly string[]
+  /** Keyed fingerprints of the texts that it erases. */
+  readonly fingerprints?: readonly string[]
+  /** For an event that a sync brought or made; number and hash are null for one that it made. */
+  readonly stamp?: Omit<EventStamp, 'number' | 'hash'> & {
+    readonly number: number | null
+    readonly hash: string | null
+  }
 }
 
 /** Whether a commit removes text, which must then be removed from every copy too. */

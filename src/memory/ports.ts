@@ -2,10 +2,12 @@ import type { ActorKind } from '../beliefs/belief.ts'
 import type { CommitResult } from '../beliefs/belief-store.ts'
 import type { Commit } from '../beliefs/journal.ts'
 import type { RecallCounts } from '../beliefs/recall-counts.ts'
+import type { SyncStore } from '../beliefs/sync-store.ts'
 import type { Embedder } from '../search/embedder.ts'
 import type { Store } from '../search/store-port.ts'
 import type { Boldness } from '../search/turns/model.ts'
 import type { RecallCounter } from './recall/tally.ts'
+import type { DeviceFile } from './sync/device.ts'
 
 export type { Store }
 
@@ -31,6 +33,9 @@ export type Ports = {
   readonly counts?: Omit<RecallCounts, 'countRecalls'>
   /** Runs before every call of a memory that reads or changes beliefs: takes in edits of MEMORY.md. */
   readonly beforeCall?: () => Promise<void>
+  /** The exchange of events with other devices, and this device; where the memory is in SQLite. */
+  readonly sync?: () => Promise<SyncStore>
+  readonly syncDevice?: (user: string) => Promise<DeviceFile>
   /** Throws if a commit is not allowed in this memory. */
   readonly checkCommit?: (commit: Commit) => void
   /** Commits a change that forgets, and erases the copies of the forgotten texts outside the store. Default: `store.commit`. */

@@ -1,4 +1,5 @@
 import { visibleScopes } from '../beliefs/scope.ts'
+import { invalid } from '../errors.ts'
 import { findBeliefs, listBeliefs } from '../memory/list.ts'
 import { asOf } from '../memory/recall/as-of.ts'
 import { optional, paging, text } from './field.ts'
@@ -48,6 +49,24 @@ export const system = {
     http: 'POST /logout',
     input: {},
     answer: withShape(({ Done }) => Done),
+  }),
+  sync: operation({
+    summary: 'Answer a message of another device of the person, as `credence sync` sends it.',
+    http: 'POST /sync',
+    input: { message: text(undefined, 'JSON, compressed with gzip, in base64.') },
+    answer: withShape(({ z }) => z.object({ reply: z.string().describe('JSON, compressed with gzip, in base64.') })),
+    run: async (call, { message }) => {
+      const { ports, view } = servedBy(call)
+      if (ports.sync === undefined || ports.syncDevice === undefined)
+        throw invalid('A memory on PostgreSQL is not synced.', 'Use the same `--store` on every machine.')
+      const { answerPacked } = await import('../memory/sync/messages.ts')
+      const context = {
+        ports: { ...ports, sync: ports.sync },
+        user: view.user,
+        file: await ports.syncDevice(view.user),
+      }
+      return { reply: await answerPacked(context, message) }
+    },
   }),
   health: operation({
     summary: 'Which memory this is, and how much is in it.',

@@ -9,7 +9,7 @@ export type CheckedChange =
   | (Omit<BeliefChange, 'outcome' | 'after'> & { readonly outcome: 'absent' | 'erased'; readonly after: null })
 
 /** Rejects changes that are wrong in every state of a store. */
-export function checkChanges({ user, changes }: Commit): readonly CheckedChange[] {
+export function checkChanges({ user, changes, stamp }: Commit): readonly CheckedChange[] {
   const seen = new Set<string>()
   return changes.map((change) => {
     const { beliefId, expectedVersion } = change
@@ -18,15 +18,22 @@ export function checkChanges({ user, changes }: Commit): readonly CheckedChange[
     if (!Number.isSafeInteger(expectedVersion) || expectedVersion < 0) {
       throw contradictory(`The expected version of ${beliefId} is ${expectedVersion}, not a whole number from 0.`)
     }
-    return checkChange(user, change)
+    // Another device may forget a belief that never came here.
+    const mayBeUnknown = stamp !== undefined && change.outcome === 'erased'
+    return checkChange(user, change, mayBeUnknown)
   })
 }
 
-function checkChange(user: string, { beliefId, expectedVersion, outcome, after }: BeliefChange): CheckedChange {
+function checkChange(
+  user: string,
+  { beliefId, expectedVersion, outcome, after }: BeliefChange,
+  mayBeUnknown: boolean,
+): CheckedChange {
   if (outcome !== 'present') {
     if (after !== null)
       throw contradictory(`The belief ${beliefId} is said to be ${outcome}, and also to read something.`)
-    if (expectedVersion === 0) throw contradictory(`The belief ${beliefId} cannot become ${outcome}: it never was.`)
+    if (expectedVersion === 0 && !mayBeUnknown)
+      throw contradictory(`The belief ${beliefId} cannot become ${outcome}: it never was.`)
     return { beliefId, expectedVersion, outcome, after }
   }
   if (after === null) throw contradictory(`The belief ${beliefId} is said to be present, but reads nothing.`)

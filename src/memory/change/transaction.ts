@@ -75,13 +75,20 @@ export async function change<Result>(
   )
 }
 
-/** Every change of a memory is committed here. */
-async function commitThrough(ports: Ports, commit: Commit): Promise<CommitResult> {
-  const { store, checkCommit, commitForgetting = store.commit, afterCommit } = ports
+/** Every change of a memory is committed here, but for those that a sync takes from other devices. */
+export async function commitThrough(ports: Ports, commit: Commit): Promise<CommitResult> {
+  const { store, checkCommit, afterCommit } = ports
   checkCommit?.(commit)
-  const result = await (isForgetting(commit) ? commitForgetting(commit) : store.commit(commit))
+  const result = await (isForgetting(commit) ? commitErasing(ports, commit) : store.commit(commit))
   if (result.outcome === 'committed') await afterCommit?.(commit)
   return result
+}
+
+async function commitErasing(ports: Ports, commit: Commit): Promise<CommitResult> {
+  const { store, commitForgetting = store.commit } = ports
+  const { fingerprintsOfErased } = await import('../sync/fingerprints.ts')
+  const fingerprints = await fingerprintsOfErased(ports, commit)
+  return commitForgetting(fingerprints.length === 0 ? commit : { ...commit, fingerprints })
 }
 
 const noReplay = (): Promise<never> => Promise.reject(new Error('A change without a key cannot be replayed.'))

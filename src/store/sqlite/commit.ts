@@ -107,8 +107,17 @@ function* commitInParts(
   const event = journal.append(userId, { ...commit, key }, written, [...turns, ...sealedAsForgotten(forgottenTurns)])
   yield* insertTurns(connection, { userId, event: event.number }, turns)
   if (!eraseTurns(connection, { userId, event: event.number }, forgottenTurns)) throw new StaleCommit()
-  if (isForgetting(commit)) noteRemains(connection, event.number)
+  noteForgetting(connection, userId, commit, event.number)
   return { outcome: 'committed', event }
+}
+
+/** Stores the fingerprints of forgotten texts, and notes that the file has to be rewritten. */
+export function noteForgetting(connection: Connection, userId: number, commit: Commit, event: number): void {
+  const insert = connection.statement(
+    'INSERT OR REPLACE INTO forgotten_texts (user_id, fingerprint, event) VALUES (?, ?, ?)',
+  )
+  for (const fingerprint of commit.fingerprints ?? []) insert.run(userId, fingerprint, event)
+  if (isForgetting(commit)) noteRemains(connection, event)
 }
 
 /** Brings the derived tables from the beliefs before the changes to those after them. Yields after each part. */

@@ -1,5 +1,6 @@
 import type { Membership } from '../../beliefs/access-store.ts'
 import type { StoreCare } from '../../beliefs/store-care.ts'
+import type { SyncStore } from '../../beliefs/sync-store.ts'
 import { MemoryError } from '../../errors.ts'
 import type { CaredStore } from '../../search/store-port.ts'
 import { analysisVersion } from '../belief-row.ts'
@@ -25,6 +26,8 @@ export type SqliteStoreOptions = DatabaseOptions & {
 export type SqliteStore = CaredStore & {
   /** The journal as records, to copy it from and to other stores. */
   records(): Promise<SqliteRecords>
+  /** The exchange of events with other devices. */
+  sync(): Promise<SyncStore>
   /** Makes the next read see the writes of other connections, also within `withSnapshot`. */
   endSnapshot(): void
 }
@@ -148,6 +151,14 @@ function openStore(options: SqliteStoreOptions, openWith: (readonly: boolean) =>
       const { readCounts } = await loadCounts()
       return reading(user, new Map(), (userId) => readCounts(connection, userId, ids))
     },
+    countFeedback: async (user, feedback) => {
+      const { addFeedback } = await loaded(loadCounts())
+      await connection.writeInTurn(() => addFeedback(connection, users.findOrAdd(user), feedback))
+    },
+    feedback: async (user, ids) => {
+      const { readFeedback } = await loadCounts()
+      return reading(user, [], (userId) => readFeedback(connection, userId, ids))
+    },
     recallDays: async (user) => {
       const { readDays } = await loadCounts()
       return reading(user, [], (userId) => readDays(connection, userId))
@@ -228,6 +239,7 @@ function openStore(options: SqliteStoreOptions, openWith: (readonly: boolean) =>
       })
     },
     records: async () => (await loaded(loadMaintenance())).recordsIn(committing),
+    sync: async () => (await loaded(import('./sync.ts'))).syncIn(committing),
     withSnapshot: (work) => connection.withSnapshot(work),
     endSnapshot: () => connection.endSnapshot(),
     close: async () => {

@@ -56,7 +56,7 @@ function overview(runs: readonly RunSummary[], failures: readonly string[], styl
     `${run.passedCases}/${run.totalCases}${run.errorCases ? `, ${run.errorCases} errors` : ''}`,
     run.latency === undefined ? '' : `${run.latency.p50Ms.toFixed(2)} / ${run.latency.p95Ms.toFixed(2)} ms`,
     run.runId,
-    isSaturated(run) ? saturated : '',
+    [isSaturated(run) ? saturated : '', sealText(run)].filter((mark) => mark !== '').join('; '),
   ])
   const title = ['benchmark', 'system', 'status', 'passed', 'p50 / p95', 'run', '']
   const shown = failures.slice(0, maxFailures).map((failure) => style.red(stripControlCharacters(failure)))
@@ -67,6 +67,10 @@ function overview(runs: readonly RunSummary[], failures: readonly string[], styl
     ...(failures.length === 0 ? [] : ['', ...shown, ...more]),
   ].join('\n')
 }
+
+/** How often a sealed set was looked at, for a run of the memory under test. */
+const sealText = ({ sealed }: RunSummary): string =>
+  sealed === undefined ? '' : `sealed ${sealed.sealedAt.slice(0, 10)}, look ${sealed.look} of ${sealed.maxRuns}`
 
 type Ranged = Pick<MetricDeclaration, 'range'>
 
@@ -140,7 +144,7 @@ async function suiteText(root: string, results: readonly RunResult[]): Promise<r
       ...[budgetRows(measuredRuns), curveRows(measuredRuns)].flatMap((more) =>
         more === null ? [] : ['', stripControlCharacters(table(more))],
       ),
-      ...(own.some(({ summary }) => summary.system?.name === 'vectors') ? [] : [vectorsLeftOut]),
+      ...(own.some(({ isBaseline }) => isBaseline) ? [vectorsLeftOut] : []),
     )
   }
   return lines

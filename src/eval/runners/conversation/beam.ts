@@ -4,6 +4,7 @@ import { z } from 'zod'
 import { invalid } from '../../../errors.ts'
 import { readValue } from './data-file.ts'
 import {
+  allAt,
   idOf,
   ndcgAt,
   recallAt,
@@ -43,6 +44,7 @@ export const beam: Suite = {
     const ranked = found.map(idOf)
     const withBlock = [...new Set([...ranked.slice(0, 10), ...standing])]
     return {
+      'all@5': allAt(ranked, gold.turns, 5),
       'r@10': recallAt(ranked, gold.turns, 10),
       'ndcg@10': ndcgAt(ranked, gold.turns, 10),
       'r@10+block': recallAt(withBlock, gold.turns, withBlock.length),

@@ -1,9 +1,10 @@
-import { closeSync, existsSync, fstatSync, openSync, readdirSync, readFileSync, readSync, statSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
 import type { z } from 'zod'
 import { invalid, type MemoryError } from '../../../errors.ts'
 import { JsonObjects } from '../../../files/json-objects.ts'
+import { chunksOf } from '../../pack/file-hash.ts'
 import { parseJsonAs } from '../../pack/manifest.ts'
 import type { ReadProgress } from './suite.ts'
 
@@ -65,17 +66,4 @@ function* objectTexts(file: string): Generator<{ readonly text: string; readonly
       `${basename(file)}: ends in the middle of ${unfinished.part === 'object' ? 'an object' : 'the array'}.`,
       'The file is cut off. Download it again.',
     )
-}
-
-/** A file in parts, each of which is valid until the next is taken, and its size. */
-export function* chunksOf(file: string): Generator<{ readonly chunk: Buffer; readonly size: number }> {
-  const descriptor = openSync(file, 'r')
-  try {
-    const buffer = Buffer.alloc(1 << 20)
-    const { size } = fstatSync(descriptor)
-    for (let length = readSync(descriptor, buffer); length > 0; length = readSync(descriptor, buffer))
-      yield { chunk: buffer.subarray(0, length), size }
-  } finally {
-    closeSync(descriptor)
-  }
 }

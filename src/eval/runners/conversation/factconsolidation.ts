@@ -35,7 +35,7 @@ export const factConsolidation: Suite = {
 }
 
 /** Whether two facts say the same up to their value. */
-function isVersionOf(one: string, other: string): boolean {
+export function isVersionOf(one: string, other: string): boolean {
   const [words, others] = [one.split(' '), other.split(' ')]
   let shared = 0
   while (shared < words.length && words[shared] === others[shared]) shared += 1

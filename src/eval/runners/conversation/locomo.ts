@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { fileIn, readObjects, unpublishedFile } from './data-file.ts'
 import {
+  allAt,
   idOf,
   ndcgAt,
   recallAt,
@@ -44,10 +45,12 @@ export const loCoMo: Suite = {
   score: ({ gold }, { found }) => {
     const ranked = found.map(idOf)
     return {
+      'all@5': allAt(ranked, gold.turns, 5),
       'r@5': recallAt(ranked, gold.turns, 5),
       'r@10': recallAt(ranked, gold.turns, 10),
       'ndcg@10': ndcgAt(ranked, gold.turns, 10),
       mrr: reciprocalRank(ranked, gold.turns),
+      'session-all@5': allAt(sessionsOf(found), gold.sessions, 5),
       'session-r@10': recallAt(sessionsOf(found), gold.sessions, 10),
     }
   },

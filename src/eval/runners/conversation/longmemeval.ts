@@ -50,6 +50,7 @@ export const longMemEval: Suite = {
       mrr: reciprocalRank(sessions, wanted),
       'ndcg@10': ndcgAt(sessions, wanted, 10),
       'newest@1': group === 'knowledge-update' ? Number(sessions[0] === gold.newest) : null,
+      'turn-all@5': allAt(found.map(idOf), gold.turns, 5),
       'turn-r@10': recallAt(found.map(idOf), gold.turns, 10),
     }
   },

@@ -13,7 +13,7 @@ import { removePostings, writePostings } from './turn-postings.ts'
 export const prepareTurns = (turns: readonly NewTurn[], random: (bytes: number) => Uint8Array) =>
   sealTurns(turns, random).map((sealed) => ({ ...sealed, units: unitsOf(sealed.turn.text) }))
 
-type PreparedTurn = ReturnType<typeof prepareTurns>[number]
+export type PreparedTurn = ReturnType<typeof prepareTurns>[number]
 
 /** Equal for turns with the same session, role and words. */
 const wordsKey = ({ session, role, text }: Pick<NewTurn, 'session' | 'role' | 'text'>): Buffer =>
@@ -80,11 +80,11 @@ const turnsAtOnce = 50
 
 type EventOfUser = { readonly userId: number; readonly event: number }
 
-/** Writes the turns of one event and brings the index up to date, inside the caller's transaction. Yields after each part. */
+/** Writes the turns of one event, or of the events that they name, and brings the index up to date, inside the caller's transaction. Yields after each part. */
 export function* insertTurns(
   connection: Connection,
-  { userId, event }: EventOfUser,
-  prepared: readonly (PreparedTurn & { readonly ordinal?: number })[],
+  { userId, event: eventOfAll }: EventOfUser,
+  prepared: readonly (PreparedTurn & { readonly ordinal?: number; readonly event?: number })[],
 ): Generator<void, void> {
   const insert = connection.statement(
     `INSERT INTO turns (row, user_id, id, event, ordinal, passages, hash, salt, message_id, session, place, given_index,
@@ -95,7 +95,7 @@ export function* insertTurns(
   const indexer = openTurnIndexer(connection)
   const sessions = new Map<string, Session>()
   let row = connection.value<number>('SELECT row + passages FROM turns ORDER BY row DESC LIMIT 1') ?? 0
-  for (const [index, { turn, hash, salt, units, ordinal = index }] of prepared.entries()) {
+  for (const [index, { turn, hash, salt, units, ordinal = index, event = eventOfAll }] of prepared.entries()) {
     const session = sessions.get(turn.session) ?? findSession(connection, userId, turn.session)
     sessions.set(turn.session, session)
     const scope = findOrAdd(connection, 'turn_scopes', userId, turn.scope)
@@ -252,7 +252,7 @@ export function eraseTurns(
   return true
 }
 
-/** Removes the text of a turn, and the salt of its request. */
+/** Removes the text of a turn, its feedback, and the salt of its request. */
 export function eraseTurn(
   connection: Connection,
   row: number | undefined,
@@ -260,6 +260,7 @@ export function eraseTurn(
 ): void {
   connection.run('DELETE FROM turn_vectors WHERE item = ?', [row])
   connection.run('DELETE FROM turn_texts WHERE row = ?', [row])
+  connection.run('DELETE FROM feedback WHERE (user_id, item) = (SELECT user_id, id FROM turns WHERE row = ?)', [row])
   connection.run('DELETE FROM request_salts WHERE event = (SELECT event FROM turns WHERE row = ?)', [row])
   connection.run(
     `UPDATE turns SET erased_by = ?, erased_order = ?, salt = NULL, session = NULL, place = NULL, given_index = NULL,

@@ -1,0 +1,258 @@
+import { spawn } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { homedir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { createInterface } from 'node:readline'
+import type { Readable, Writable } from 'node:stream'
+import { parseScopes } from '../../../beliefs/scope.ts'
+import { invalid, unavailable } from '../../../errors.ts'
+import { takeLock } from '../../../files/lock.ts'
+import { syncIfThere } from '../../../memory/mirror/sync-on-commit.ts'
+import type { SyncDevice, SyncTarget } from '../../../memory/sync/device.ts'
+import { type SyncContext, syncWith } from '../../../memory/sync/exchange.ts'
+import { answerPacked, notASync, packedSender } from '../../../memory/sync/messages.ts'
+import { defineCommand, UsageError } from '../../command/command.ts'
+import { flag, memoryOptions, optional, text, texts } from '../../command/options.ts'
+import type { OpenedPorts, Session } from '../../session.ts'
+import { lines, pluralize, table } from '../../text/output.ts'
+
+const lockWaitMs = 600_000
+
+export const sync = defineCommand({
+  args: {
+    target: optional(
+      'The other machine: ssh://HOST runs credence there, https://HOST is a served Credence, anything else is a folder that another program copies.',
+    ),
+  },
+  options: {
+    status: flag('Show the devices, when each was last seen, and how many changes wait.'),
+    exclude: texts(
+      '<scope>',
+      'Neither send nor take this scope, on this device, from now on. May be given several times.',
+    ),
+    secretFile: text(
+      '<file>',
+      'Read the passphrase of a folder or the token of a server from a file, instead of asking.',
+    ),
+    yes: flag('Do not ask before the first sync with a target.'),
+    stdio: flag('Answer another device on standard input and output. ssh:// runs it.'),
+    ...memoryOptions,
+  },
+  description:
+    'Exchanges beliefs, turns, proposals and forgetting with your other machines, in both directions; nothing is stored twice. Of two changes of one belief the newer one is current, and `credence review` shows the older one. What one machine forgot is erased on all. Settings, tokens, counts of recalls and evaluations stay on each machine. A folder is encrypted with a passphrase that is asked for once. The machine behind ssh:// needs `credence` in the PATH of non-interactive shells.',
+  examples: {
+    'credence sync ssh://desktop': 'Exchanges changes with the memory on another machine.',
+    'credence sync ~/Dropbox/credence': 'Exchanges changes through a folder that a cloud drive copies.',
+    'credence sync https://memory.example --secret-file ~/token': 'Exchanges changes with a served Credence.',
+    'credence sync --status': 'Shows the devices and how many changes wait.',
+  },
+  async run({ args: { target }, options }, session) {
+    const { dir, user, store } = session.places.locate(options)
+    if (store !== undefined)
+      throw invalid(
+        'A memory on PostgreSQL is not synced.',
+        'Use the same `--store` on every machine; it is shared as it is.',
+      )
+    return session.memories.withPorts(dir, async (ports) => {
+      const context = await contextOf(ports, user)
+      if (options.stdio) {
+        await answerOnStreams(context, session.terminal.streams())
+        await syncIfThere(ports, { dir, user })
+        return { document: {}, text: () => '' }
+      }
+      if (options.exclude.length > 0) {
+        const device = await context.file.read()
+        const excluded = parseScopes([...device.excluded, ...options.exclude])
+        await context.file.write({ ...device, excluded })
+      }
+      if (options.status || (target === undefined && options.exclude.length > 0)) return statusOf(context)
+      if (target === undefined)
+        throw new UsageError('Name a target, or use --status.', 'For example ssh://desktop, or a folder.')
+      const address = addressOf(target, session.places.workingDirectory())
+      const release = await takeLock(join(dir, 'state', 'sync.lock'), 'The sync of this memory', lockWaitMs)
+      try {
+        return await syncTo(context, address, { secretFile: options.secretFile, isConfirmed: options.yes }, session)
+      } finally {
+        release()
+        await syncIfThere(ports, { dir, user })
+      }
+    })
+  },
+})
+
+async function contextOf(ports: OpenedPorts, user: string): Promise<SyncContext> {
+  const { sync: open, syncDevice } = ports
+  if (open === undefined || syncDevice === undefined) throw new Error('A store without sync.')
+  return { ports: { ...ports, sync: open }, user, file: await syncDevice(user) }
+}
+
+/** Two spellings of one folder are one target. */
+function addressOf(target: string, workingDirectory: string): string {
+  if (/^(?:ssh|https?):\/\//u.test(target)) return target.replace(/\/+$/u, '')
+  if (/^[a-z][a-z\d+.-]+:\/\//iu.test(target))
+    throw new UsageError(`"${target}" is not a target.`, 'Use ssh://HOST, https://HOST or a folder.')
+  return resolve(workingDirectory, target.replace(/^~(?=\/|$)/u, homedir()))
+}
+
+async function statusOf({ ports, user, file }: SyncContext) {
+  const device = await file.read()
+  const head = (await ports.store.events(user, { limit: 1, hearing: true }))[0]?.number ?? 0
+  const targets = Object.entries(device.targets).map(([address, { lastSyncAt, head: then }]) => {
+    return { address, lastSyncAt, waiting: Math.max(0, head - then) }
+  })
+  const others = Object.values(device.others)
+  return {
+    document: { device: device.device, name: device.name, excluded: device.excluded, others, targets },
+    text: () =>
+      lines(
+        `This device: ${device.name} (${device.device})`,
+        device.excluded.length > 0 && `Left out: ${device.excluded.join(', ')}`,
+        others.length > 0 &&
+          table([['device', 'last seen'], ...others.map(({ name, lastSeenAt }) => [name, lastSeenAt])]),
+        targets.length === 0
+          ? 'Not synced yet. Begin with `credence sync ssh://HOST` or a folder.'
+          : table([
+              ['target', 'last sync', 'changes since'],
+              ...targets.map(({ address, lastSyncAt, waiting }) => [address, lastSyncAt, String(waiting)]),
+            ]),
+      ),
+  }
+}
+
+type FirstSync = { readonly secretFile: string | undefined; readonly isConfirmed: boolean }
+
+async function syncTo(context: SyncContext, address: string, first: FirstSync, session: Session) {
+  const { ports, user, file } = context
+  const known = (await file.read()).targets[address]
+  if (known === undefined) await confirmFirst(context, address, first, session)
+  const isSsh = address.startsWith('ssh://')
+  const given = known?.secret ?? (isSsh ? undefined : await askSecret(address, first.secretFile, session))
+  return session.terminal.withProgress(async (bar) => {
+    const show = (label: string, done: number, total: number): void => bar.show(label, done, total)
+    const noted = async (secret: string | undefined): Promise<void> => {
+      const device: SyncDevice = await file.read()
+      const head = (await ports.store.events(user, { limit: 1, hearing: true }))[0]?.number ?? 0
+      const target: SyncTarget = {
+        lastSyncAt: ports.now().toISOString(),
+        head,
+        ...(secret === undefined ? {} : { secret }),
+      }
+      await file.write({ ...device, targets: { ...device.targets, [address]: target } })
+    }
+    const report = async (received: number, sent: number, skipped: readonly string[] = []) => ({
+      document: { target: address, received, sent, skipped },
+      text: () => `Received ${pluralize(received, 'change')} and sent ${sent}.`,
+      notes: [
+        skipped.length > 0 &&
+          `${pluralize(skipped.length, 'file')} of the folder cannot be read yet (half-copied, or earlier ones are missing) and will be taken later: ${skipped.join(', ')}`,
+      ],
+    })
+    if (isSsh) {
+      const peer = openSsh(address)
+      try {
+        const { received, sent } = await syncWith(context, packedSender(peer.exchange), show)
+        await noted(undefined)
+        return await report(received, sent)
+      } finally {
+        peer.end()
+      }
+    }
+    if (/^https?:/u.test(address)) {
+      const { received, sent } = await syncWith(context, packedSender(httpExchange(address, given ?? '')), show)
+      await noted(given)
+      return await report(received, sent)
+    }
+    const { openFolderIdentity, syncFolder } = await import('../../../memory/sync/folder.ts')
+    const identity = known?.secret ?? (await openFolderIdentity(address, given ?? ''))
+    const { received, sent, skipped } = await syncFolder(context, address, identity, show)
+    await noted(identity)
+    return await report(received, sent, skipped)
+  })
+}
+
+async function confirmFirst({ ports, user, file }: SyncContext, address: string, first: FirstSync, session: Session) {
+  if (first.isConfirmed) return
+  const { total: beliefs } = await ports.store.list({ user }, { limit: 1, offset: 0 })
+  const { total: turns } = await ports.store.listTurns({ user }, { limit: 1, offset: 0 })
+  const { excluded } = await file.read()
+  const extent = `${pluralize(beliefs, 'belief')} and ${pluralize(turns, 'turn')}${excluded.length === 0 ? '' : ` (without ${excluded.join(', ')})`}`
+  if (!session.terminal.isInteractive())
+    throw new UsageError(`The first sync with ${address} would exchange ${extent}.`, 'Confirm it with --yes.')
+  const question = `Exchange ${extent}, with their history, with ${address}? Settings and tokens stay here.`
+  if (!(await session.terminal.confirm(question)))
+    throw invalid('Nothing was exchanged.', 'Confirm the question to sync.')
+}
+
+async function askSecret(address: string, secretFile: string | undefined, session: Session): Promise<string> {
+  const noun = /^https?:/u.test(address) ? 'token' : 'passphrase'
+  const given =
+    secretFile === undefined
+      ? session.terminal.isInteractive()
+        ? await session.terminal.ask(`The ${noun} of ${address}: `)
+        : null
+      : readFileSync(secretFile, 'utf8')
+  const secret = given?.trim() ?? ''
+  if (secret !== '') return secret
+  throw new UsageError(
+    `The first sync with ${address} needs its ${noun}.`,
+    'Give a file that contains it with --secret-file.',
+  )
+}
+
+/** Answers one message a line until the input ends. */
+async function answerOnStreams(context: SyncContext, { stdin, stdout }: { stdin: Readable; stdout: Writable }) {
+  for await (const line of createInterface({ input: stdin }))
+    if (line.trim() !== '') stdout.write(`${await answerPacked(context, line)}\n`)
+}
+
+/** Runs credence on another machine: one line out, one line back. */
+function openSsh(address: string) {
+  const { username, hostname, port, pathname } = new URL(address)
+  if (hostname === '' || hostname.startsWith('-') || username.startsWith('-'))
+    throw new UsageError(
+      `"${address}" is not an address.`,
+      'Write ssh://HOST or ssh://USER@HOST:PORT/MEMORY/DIRECTORY.',
+    )
+  const host = username === '' ? hostname : `${decodeURIComponent(username)}@${hostname}`
+  const directory = decodeURIComponent(pathname).replace(/\/$/u, '')
+  const command = `credence sync --stdio${directory === '' ? '' : ` --dir '${directory.replaceAll("'", `'\\''`)}'`}`
+  const child = spawn('ssh', [...(port === '' ? [] : ['-p', port]), '-T', '--', host, command], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+  })
+  const ended = new Promise<never>((_resolve, reject) => {
+    child.on('error', (cause) => reject(unavailable('ssh cannot be started.', 'Install OpenSSH.', cause)))
+    child.on('exit', (code) =>
+      reject(
+        unavailable(`ssh to ${host} ended with exit code ${code}.`, `Try \`ssh ${host} credence sync --status\`.`),
+      ),
+    )
+  })
+  ended.catch(() => {})
+  child.stdin.on('error', () => {})
+  const answers = createInterface({ input: child.stdout })[Symbol.asyncIterator]()
+  return {
+    exchange: async (message: string): Promise<string> => {
+      child.stdin.write(`${message}\n`)
+      const { value, done } = await Promise.race([answers.next(), ended])
+      if (done) return ended
+      return value
+    },
+    end: () => void child.stdin.end(),
+  }
+}
+
+const httpExchange =
+  (address: string, token: string) =>
+  async (message: string): Promise<string> => {
+    const response = await fetch(`${address}/api/v1/sync`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', authorization: `Bearer ${token}` },
+      body: JSON.stringify({ message }),
+    }).catch((cause: unknown) => {
+      throw unavailable(`${address} cannot be reached.`, 'Check the address and the network.', cause)
+    })
+    const body = (await response.json().catch(() => null)) as { reply?: unknown; error?: { message?: unknown } } | null
+    if (response.ok && typeof body?.reply === 'string') return body.reply
+    if (typeof body?.error?.message !== 'string') throw notASync(address)
+    throw unavailable(`${address} refused: ${body.error.message}`, 'Check the token: it must be that of a person.')
+  }

@@ -1,0 +1,80 @@
+import { randomBytes } from 'node:crypto'
+import { existsSync, readFileSync } from 'node:fs'
+import { hostname } from 'node:os'
+import { join } from 'node:path'
+import { unavailable } from '../../errors.ts'
+import { writeAtomically } from '../../files/atomic-write.ts'
+import { ownPath } from '../../files/own-files.ts'
+import type { TextKeys } from './fingerprints.ts'
+
+/** One memory directory among those of a person. */
+export type SyncDevice = {
+  /** Random, and new after the memory was restored or copied. */
+  readonly device: string
+  /** What people call it: the name of the machine. */
+  readonly name: string
+  /** The devices that exchange events have one group. Null before the first sync. */
+  readonly group: string | null
+  readonly keys: TextKeys
+  /** Scopes that are neither sent nor taken. */
+  readonly excluded: readonly string[]
+  /** The other devices, by their id. */
+  readonly others: Readonly<Record<string, { readonly name: string; readonly lastSeenAt: string }>>
+  /** The addresses that a person has confirmed. */
+  readonly targets: Readonly<Record<string, SyncTarget>>
+}
+
+export type SyncTarget = {
+  readonly lastSyncAt: string
+  /** The newest event of the journal then. */
+  readonly head: number
+  /** The age identity of a folder, or the token of a server. */
+  readonly secret?: string
+}
+
+/** Where the state of the device is kept. */
+export type DeviceFile = { read(): Promise<SyncDevice>; write(device: SyncDevice): Promise<void> }
+
+export const newDeviceId = (): string => `d-${randomBytes(8).toString('hex')}`
+
+export function newDevice(name: string): SyncDevice {
+  const device = newDeviceId()
+  const keys = { own: device, all: { [device]: randomBytes(32).toString('hex') } }
+  return { device, name, group: null, keys, excluded: [], others: {}, targets: {} }
+}
+
+/** A file for each user of the memory directory, whose devices are different groups. */
+export const syncFile = (dir: string, user: string): string =>
+  join(dir, 'state', 'sync', `${encodeURIComponent(user)}.json`)
+
+/** The state in a memory directory. Outside the store, so that backups of the store do not have the keys. */
+export function openDeviceFile(dir: string, user: string, name = hostname()): DeviceFile {
+  const file = syncFile(dir, user)
+  const write = async (device: SyncDevice): Promise<void> => {
+    await writeAtomically(ownPath(dir, file), `${JSON.stringify(device, null, 2)}\n`, { existing: 'replace' })
+  }
+  return {
+    read: async () => {
+      if (!existsSync(file)) {
+        const made = newDevice(name)
+        // Of two processes, one makes it.
+        await writeAtomically(ownPath(dir, file), `${JSON.stringify(made, null, 2)}\n`, { existing: 'keep' })
+      }
+      return parseDevice(readFileSync(file, 'utf8'), file)
+    },
+    write,
+  }
+}
+
+function parseDevice(text: string, file: string): SyncDevice {
+  try {
+    const found = JSON.parse(text) as SyncDevice
+    if (typeof found.device === 'string' && typeof found.keys.all[found.keys.own] === 'string') return found
+  } catch {
+    // Reported below.
+  }
+  throw unavailable(
+    `${file} is damaged.`,
+    'Restore it from a backup, or remove it: the next sync makes a new device of this memory.',
+  )
+}

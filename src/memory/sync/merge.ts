@@ -1,0 +1,350 @@
+import { hash } from 'node:crypto'
+import { type Belief, isCurrent } from '../../beliefs/belief.ts'
+import { compareStrings, holdsName, isSameStatement, numberedName, saidName } from '../../beliefs/identity.ts'
+import type { BeliefChange, Commit, EventStamp, Seen } from '../../beliefs/journal.ts'
+import { withAncestors } from '../../beliefs/scope.ts'
+import type { BeliefHead, SyncEvent, SyncStore } from '../../beliefs/sync-store.ts'
+import type { NewTurn } from '../../beliefs/turn.ts'
+import type { Store } from '../ports.ts'
+import { fingerprintsOfStatement, fingerprintsOfTurn, type TextKeys } from './fingerprints.ts'
+
+/** The author of events that settle conflicts. */
+export const settler = { actor: 'tool', origin: 'sync' } as const
+
+export type MergePorts = {
+  readonly store: Pick<Store, 'holders' | 'knownTurns' | 'supersededBy' | 'proposalsFor'>
+  readonly sync: SyncStore
+  readonly keys: TextKeys
+}
+
+export type MergeRequest = {
+  readonly user: string
+  /** The device that merges. */
+  readonly device: string
+  /** What it has seen before these events. */
+  readonly seen: Seen
+  /** Scopes that it does not take. */
+  readonly excluded: readonly string[]
+  /** Fingerprints of forgotten texts that are not stored yet, with the stamp of the forgetting. */
+  readonly forgotten: ReadonlyMap<string, EventStamp>
+  /** In an order in which no event comes before an earlier one of its device. */
+  readonly events: readonly SyncEvent[]
+}
+
+/** Whether the maker of an event had seen another event. */
+export const hadSeen = ({ device, number, seen }: EventStamp, other: EventStamp): boolean =>
+  device === other.device ? number >= other.number : (seen[other.device] ?? 0) >= other.number
+
+/** The order of all events: that of their logical times. Two devices may have the same time. */
+const isLater = (one: EventStamp, other: EventStamp): boolean =>
+  (one.time - other.time || compareStrings(one.device, other.device) || one.number - other.number) > 0
+
+const withoutScopes = (scopes: readonly string[], excluded: readonly string[]): boolean =>
+  !scopes.some((scope) => withAncestors(scope).some((one) => excluded.includes(one)))
+
+/** The event without the texts of some scopes. */
+export const leaveOut = (event: SyncEvent, excluded: readonly string[]): SyncEvent =>
+  excluded.length === 0
+    ? event
+    : {
+        ...event,
+        changes: event.changes.filter(({ after }) => after === null || withoutScopes(after.scopes, excluded)),
+        turns: event.turns.filter(({ scope }) => withoutScopes([scope], excluded)),
+      }
+
+/** The local events that foreign events become, in order, with those that settle conflicts. Reads the store and changes nothing. */
+export async function planMerge(ports: MergePorts, request: MergeRequest): Promise<readonly Commit[]> {
+  const { events, excluded } = request
+  const merge = await openMerge(ports, request)
+  const given = events.map((event) => leaveOut(event, excluded))
+  const turns = await newTurns(ports, request, given)
+  for (const [index, event] of given.entries()) await merge.add(event, turns[index] ?? [])
+  return merge.commits
+}
+
+/** The turns of each event that are neither known nor forgotten. */
+async function newTurns(
+  { store, sync, keys }: MergePorts,
+  { user, forgotten: pending }: MergeRequest,
+  events: readonly SyncEvent[],
+): Promise<readonly (readonly NewTurn[])[]> {
+  const all = events.flatMap(({ turns, stamp }) => turns.map((turn) => ({ turn: { ...turn, user }, stamp })))
+  if (all.length === 0) return []
+  const ids = await sync.turnIds(
+    user,
+    all.map(({ turn }) => turn.id),
+  )
+  const candidates = all.map(({ turn }) => fingerprintsOfTurn(keys, turn))
+  const forgotten = new Map([...pending, ...(await sync.forgottenTexts(user, candidates.flat()))])
+  const wanted = all.filter(
+    ({ turn, stamp }, index) => !ids.has(turn.id) && !isForgotten(forgotten, candidates[index] ?? [], stamp),
+  )
+  const known = await store.knownTurns(
+    user,
+    wanted.map(({ turn }) => turn),
+  )
+  const taken = new Set<string>()
+  const messages = new Set<string>()
+  for (const [index, { turn }] of wanted.entries()) {
+    const { messageId } = turn
+    if ((known[index] ?? null) !== null || (messageId !== null && messages.has(messageId))) continue
+    if (messageId !== null) messages.add(messageId)
+    taken.add(turn.id)
+  }
+  return events.map(({ turns }) => turns.filter(({ id }) => taken.delete(id)).map((turn) => ({ ...turn, user })))
+}
+
+/** Whether a text was forgotten by an event that its maker had not seen. */
+const isForgotten = (
+  forgotten: ReadonlyMap<string, EventStamp | null>,
+  fingerprints: readonly string[],
+  stamp: EventStamp,
+): boolean =>
+  fingerprints.some((one) => {
+    const by = forgotten.get(one)
+    return by === null || (by !== undefined && !hadSeen(stamp, by))
+  })
+
+/** The fields whose difference a person can see. */
+const visibleFields = (belief: Belief): string => {
+  const {
+    version: _v,
+    updatedAt: _u,
+    reinforcement: _r,
+    confidence: _c,
+    provenance: _p,
+    user: _user,
+    ...fields
+  } = belief
+  return JSON.stringify({ ...fields, resolvedAt: fields.resolvedAt !== null, editedByPerson: false, createdAt: '' })
+}
+
+const isSameForPerson = (one: Belief | null, other: Belief | null): boolean =>
+  one === null || other === null ? one === other : visibleFields(one) === visibleFields(other)
+
+/** Whether two beliefs of one name say the same. */
+const isDuplicate = (one: Belief, other: Belief): boolean =>
+  isSameStatement(one.content, other.content) &&
+  one.pinned === other.pinned &&
+  one.type === other.type &&
+  JSON.stringify(one.scopes) === JSON.stringify(other.scopes)
+
+const isCreatedBefore = (one: Belief, other: Belief): boolean =>
+  (compareStrings(one.createdAt, other.createdAt) || compareStrings(one.id, other.id)) < 0
+
+const replacedBy = (belief: Belief, { id }: Belief): Belief => ({ ...belief, status: 'superseded', supersededBy: id })
+
+/** The same on every device. */
+const derivedId = (...parts: readonly (string | number)[]): string =>
+  `b-${hash('sha256', JSON.stringify(parts)).slice(0, 16)}`
+
+/** Reports, without its text, a change that was lost because its belief was forgotten. The same on every device. */
+export const noticeOf = (user: string, id: string, at: string): Belief => ({
+  ...{ id: derivedId('forgotten', id), user, agent: null, type: 'open_question', subtype: null },
+  name: `forgotten belief ${id}`,
+  content: 'A belief was changed on one device and forgotten on another. The change is gone too.',
+  ...{ aliases: [], why: '', scopes: ['user:universal'], status: 'exploratory', confidence: 1, pinned: false },
+  ...{ editedByPerson: false, supersededBy: null, proposedFor: null, candidate: true, resolvedAt: null },
+  ...{ resolvedBy: null, participants: [], relation: null, expertise: null },
+  provenance: { ...settler, sourceId: null, model: null, at },
+  ...{ reinforcement: { count: 1, at }, createdAt: at, updatedAt: at, version: 1 },
+})
+
+async function openMerge({ store, sync, keys }: MergePorts, request: MergeRequest) {
+  const { user, device, seen: seenBefore, events } = request
+  const commits: Commit[] = []
+  const seen: Record<string, number> = { ...seenBefore }
+  const touched = events.flatMap(({ changes }) =>
+    changes.flatMap(({ beliefId, after }) => [beliefId, ...(after?.proposedFor ? [after.proposedFor] : [])]),
+  )
+  const heads = new Map(await sync.heads(user, [...new Set(touched)]))
+  const statements = events.flatMap(({ changes }) => changes.flatMap(({ after }) => after?.content ?? []))
+  const candidates = statements.flatMap((content) => fingerprintsOfStatement(keys, content))
+  const forgotten = new Map([...request.forgotten, ...(await sync.forgottenTexts(user, candidates))])
+
+  async function headOf(id: string): Promise<BeliefHead | undefined> {
+    if (!heads.has(id)) for (const [found, head] of await sync.heads(user, [id])) heads.set(found, head)
+    return heads.get(id)
+  }
+
+  /** The change of a belief to a state, at the next version. */
+  function changeTo(id: string, after: Belief | null, outcome: BeliefChange['outcome']): BeliefChange {
+    const version = heads.get(id)?.version ?? 0
+    return {
+      beliefId: id,
+      expectedVersion: version,
+      outcome,
+      after: after === null ? null : { ...after, user, version: version + 1 },
+    }
+  }
+
+  function commit(made: Omit<Commit, 'user' | 'stamp'> & { readonly stamp: NonNullable<Commit['stamp']> }): void {
+    const { stamp, changes } = made
+    commits.push({ user, ...made })
+    for (const { beliefId, expectedVersion, outcome, after } of changes)
+      heads.set(beliefId, {
+        version: after?.version ?? expectedVersion + 1,
+        outcome,
+        belief: after,
+        // An own event has its number only after the commit; no event of this batch can have seen it.
+        stamp: { ...stamp, number: stamp.number ?? Number.MAX_SAFE_INTEGER, hash: stamp.hash ?? '' },
+        isSettling: stamp.number === null,
+      })
+  }
+
+  /** Adds an event of this device that settles a conflict, just after the changes that it settles. An id alone is withdrawn. */
+  async function settle({ at, stamp: settled }: SyncEvent, changed: readonly (Belief | string)[]): Promise<void> {
+    let { time } = settled
+    const changes: BeliefChange[] = []
+    for (const one of changed) {
+      const id = typeof one === 'string' ? one : one.id
+      time = Math.max(time, (await headOf(id))?.stamp.time ?? 0)
+      changes.push(typeof one === 'string' ? changeTo(id, null, 'absent') : changeTo(id, one, 'present'))
+    }
+    const stamp = { device, number: null, hash: null, time: time + 1, seen: { ...seen } }
+    commit({ kind: 'review', ...settler, at, key: null, undoes: null, changes, stamp })
+  }
+
+  /** Current beliefs other than `belief` that have its name in one of its scopes. */
+  async function holdersOf(belief: Belief): Promise<readonly Belief[]> {
+    const stored = (await store.holders(user, belief.name, belief.scopes)).filter(({ id }) => !heads.has(id))
+    const changed = [...heads.values()].flatMap(({ belief: one }) =>
+      one !== null && isCurrent(one) && holdsName(one, belief.name, belief.scopes) ? [one] : [],
+    )
+    return [...stored, ...changed].filter(({ id }) => id !== belief.id)
+  }
+
+  /** The belief under the first number that is free and that none of the `wanted` beliefs has. */
+  async function renumbered(belief: Belief, wanted: readonly Belief[] = []): Promise<Belief> {
+    const said = saidName(belief.name)
+    for (let number = 2; ; number += 1) {
+      const named = { ...belief, name: numberedName(said, number) }
+      if (wanted.some((one) => holdsName(one, named.name, named.scopes))) continue
+      if ((await holdersOf(named)).length === 0) return named
+    }
+  }
+
+  /** A proposal to take the text that lost, so that a person sees the pair. Null if it was made before. */
+  async function proposalOf(id: string, loser: Belief, by: EventStamp): Promise<Belief | null> {
+    if (loser.supersededBy !== null) {
+      const successor = (await headOf(loser.supersededBy))?.belief ?? null
+      return successor !== null && isCurrent(successor) ? { ...successor, proposedFor: id } : null
+    }
+    if (!isCurrent(loser)) return null
+    const proposal = derivedId('conflict', id, by.device, by.number)
+    if ((await headOf(proposal)) !== undefined) return null
+    const provenance = { ...loser.provenance, sourceId: `sync:${by.device}:${by.number}` }
+    return { ...loser, id: proposal, proposedFor: id, pinned: false, provenance }
+  }
+
+  async function add(event: SyncEvent, turns: readonly NewTurn[]): Promise<void> {
+    const { stamp, kind, actor, origin, at, fingerprints } = event
+    const isSettling = actor === settler.actor && origin === settler.origin
+    const changes: BeliefChange[] = []
+    /** What settles the event, made after it: functions, because each reads the state that the ones before it left. */
+    const afterwards: (() => Promise<void>)[] = []
+    for (const { beliefId, outcome, after } of event.changes) {
+      const head = await headOf(beliefId)
+      const isConflict = head !== undefined && !hadSeen(stamp, head.stamp) && !hadSeen(head.stamp, stamp)
+      const notify = async (): Promise<void> => {
+        const notice = noticeOf(user, beliefId, at)
+        if ((await headOf(notice.id)) === undefined) await settle(event, [notice])
+      }
+      if (head?.outcome === 'erased') {
+        if (outcome === 'present' && !isSettling && isConflict && isCurrent(after as Belief)) afterwards.push(notify)
+        continue
+      }
+      if (outcome === 'erased') {
+        changes.push(changeTo(beliefId, null, 'erased'))
+        if (isConflict && head.belief !== null && !head.isSettling && isCurrent(head.belief)) afterwards.push(notify)
+        continue
+      }
+      if (after !== null) {
+        const target = after.proposedFor === null ? undefined : await headOf(after.proposedFor)
+        const isOfForgotten = target?.outcome === 'erased' && !hadSeen(stamp, target.stamp)
+        if (isOfForgotten || isForgotten(forgotten, fingerprintsOfStatement(keys, after.content), stamp)) continue
+      }
+      if (head === undefined) {
+        if (after !== null) changes.push(changeTo(beliefId, after, 'present'))
+        continue
+      }
+      const wins = isLater(stamp, head.stamp)
+      const differs = isConflict && !isSameForPerson(after, head.belief)
+      if (wins) {
+        if (after !== null || head.outcome === 'present') changes.push(changeTo(beliefId, after, outcome))
+      } else if (differs && after !== null && (!isCurrent(after) || (await holdersOf(after)).length === 0)) {
+        // In the history, and then as it was.
+        changes.push(changeTo(beliefId, after, 'present'))
+        const { belief } = head
+        afterwards.push(() => settle(event, [belief ?? beliefId]))
+      }
+      const loser = wins ? head.belief : after
+      const isMade = wins ? head.isSettling : isSettling
+      if (differs && loser !== null && !isMade)
+        afterwards.push(async () => {
+          const proposal = await proposalOf(beliefId, { ...loser, user }, wins ? head.stamp : stamp)
+          if (proposal !== null) await settle(event, [proposal])
+        })
+    }
+    const later = await makeRoom(changes, event)
+    const key = { value: `sync:${stamp.device}:${stamp.number}`, fingerprint: '' }
+    const undone = event.undoes === null ? null : await sync.findEvent(user, event.undoes)
+    const undoes = undone === null || undone.isUndone ? null : undone.number
+    commit({ kind, actor, origin, at, key, undoes, changes, turns, fingerprints, stamp })
+    seen[stamp.device] = Math.max(seen[stamp.device] ?? 0, stamp.number)
+    for (const step of afterwards) await step()
+    for (const giveBack of later) await giveBack()
+    for (const { beliefId } of changes) await restoreReplaced(beliefId, event)
+  }
+
+  /**
+   * Takes names that the changes need from beliefs that have them. Returns what gives a name back after the event: of two beliefs
+   * the newer one keeps it; of two with the same statement the older one, which supersedes the newer.
+   */
+  async function makeRoom(
+    changes: readonly BeliefChange[],
+    event: SyncEvent,
+  ): Promise<readonly (() => Promise<void>)[]> {
+    const own = new Set(changes.map(({ beliefId }) => beliefId))
+    const wanted = changes.flatMap(({ after }) => (after !== null && isCurrent(after) ? [after] : []))
+    const later: (() => Promise<void>)[] = []
+    for (const arriving of wanted)
+      for (const holder of await holdersOf(arriving)) {
+        if (own.has(holder.id)) continue
+        const isSame = isDuplicate(arriving, holder)
+        if (isSame === isCreatedBefore(arriving, holder)) {
+          await settle(event, [isSame ? replacedBy(holder, arriving) : await renumbered(holder, wanted)])
+          continue
+        }
+        await settle(event, [{ ...holder, name: `${saidName(holder.name)} (${holder.id})` }])
+        later.push(async () => {
+          const now = heads.get(arriving.id)?.belief ?? null
+          if (now === null || !isCurrent(now)) return settle(event, [holder])
+          await settle(event, [isSame ? replacedBy(now, holder) : await renumbered(now), holder])
+        })
+      }
+    return later
+  }
+
+  /** A belief whose successor was withdrawn on another device is current again. */
+  async function restoreReplaced(id: string, event: SyncEvent): Promise<void> {
+    const changed = heads.get(id)
+    const waiting =
+      changed?.outcome === 'absent'
+        ? [...(await store.supersededBy(user, id)).map(({ id: replaced }) => replaced), ...replacedIn(id)]
+        : changed?.belief?.supersededBy
+          ? [id]
+          : []
+    for (const replaced of new Set(waiting)) {
+      const belief = (await headOf(replaced))?.belief ?? null
+      if (belief?.supersededBy == null || (await headOf(belief.supersededBy))?.outcome !== 'absent') continue
+      const restored = { ...belief, status: 'active', supersededBy: null } as const
+      await settle(event, [(await holdersOf(restored)).length === 0 ? restored : await renumbered(restored)])
+    }
+  }
+
+  const replacedIn = (id: string): readonly string[] =>
+    [...heads].flatMap(([replaced, { belief }]) => (belief?.supersededBy === id ? [replaced] : []))
+
+  return { add, commits }
+}
