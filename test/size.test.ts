@@ -9,9 +9,9 @@ const budgets: Readonly<Record<string, number>> = {
   '': 1_400,
   adapters: 600,
   beliefs: 900,
-  cli: 14_450,
-  'cli/resident': 250,
-  eval: 10_400,
+  cli: 14_550,
+  'cli/resident': 300,
+  eval: 10_850,
   files: 850,
   http: 1_650,
   mcp: 750,
@@ -25,10 +25,10 @@ const budgets: Readonly<Record<string, number>> = {
   store: 1_050,
   'store/copy': 250,
   'store/postgres': 1_950,
-  'store/sqlite': 5_150,
+  'store/sqlite': 5_200,
   tasks: 4_850,
 }
-const maxLines = 69_850
+const maxLines = 70_500
 /** Max lines of the TypeScript and CSS of the dashboard, in `web`. */
 const maxWebLines = 12_350
 
