@@ -19,7 +19,7 @@ const budgets: Readonly<Record<string, number>> = {
   'memory/mirror': 2_500,
   'memory/sync': 1_150,
   models: 650,
-  operations: 4_100,
+  operations: 4_150,
   proxy: 900,
   search: 4_750,
   store: 1_050,
