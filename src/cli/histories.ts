@@ -14,7 +14,7 @@ import { pluralize, table } from './text/output.ts'
 type HistoryFile = { readonly path: string; readonly changedAt: number }
 
 /** The conversations of one program on this machine. */
-export type History = {
+export type AgentHistory = {
   readonly host: ChatFormat
   readonly conversations: number
   /** When the oldest and the newest conversation were last changed. */
@@ -38,7 +38,7 @@ function historyPlaces({ env, home }: Machine): readonly (readonly [ChatFormat, 
 }
 
 /** The histories on this machine, of each the newest file first. */
-export function findHistories(machine: Machine): readonly History[] {
+export function findHistories(machine: Machine): readonly AgentHistory[] {
   return historyPlaces(machine).flatMap(([host, root, pattern]) => {
     const files = globSync(pattern, { cwd: root })
       .map((path) => join(root, path))
@@ -67,13 +67,13 @@ function sessionsIn({ path }: HistoryFile): readonly number[] {
 }
 
 /** The files of all histories, the newest first. */
-export const newestFirst = (histories: readonly History[]): readonly string[] =>
+export const newestFirst = (histories: readonly AgentHistory[]): readonly string[] =>
   histories
     .flatMap(({ files }) => files)
     .sort((a, b) => b.changedAt - a.changedAt)
     .map(({ path }) => path)
 
-export const historiesText = (histories: readonly History[]): string =>
+export const historiesText = (histories: readonly AgentHistory[]): string =>
   table(
     histories.map(({ host, conversations, from, to }) => [
       `  ${host}`,

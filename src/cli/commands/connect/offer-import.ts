@@ -1,4 +1,4 @@
-import { findHistories, type History, historiesText, lastImport, noteImport } from '../../histories.ts'
+import { type AgentHistory, findHistories, historiesText, lastImport, noteImport } from '../../histories.ts'
 import type { LocationOptions, Session } from '../../session.ts'
 import { lines, pluralize, stripControlCharacters } from '../../text/output.ts'
 import { importHistories } from '../conversation/import-chats.ts'
@@ -9,7 +9,7 @@ const firstTurns = 1_000
 type Offer = {
   /** For `--json`. */
   readonly document: {
-    readonly histories: readonly Omit<History, 'files'>[]
+    readonly histories: readonly Omit<AgentHistory, 'files'>[]
     readonly imported: { readonly turns: number; readonly remainingFiles: number } | null
   }
   readonly text: string

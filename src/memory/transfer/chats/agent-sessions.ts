@@ -3,9 +3,9 @@ import { basename, dirname, extname, join } from 'node:path'
 import { isSaidByPerson, withoutHookContext } from '../../../beliefs/turn.ts'
 import { isObject, type JsonObject } from '../../../json.ts'
 import {
+  type ChatPart,
   type ChatTurn,
   objectsIn,
-  type Said,
   stepHalf,
   stringIn,
   textsIn,
@@ -33,7 +33,7 @@ export const claudeCode = (): ChatReader => (line) => {
 }
 
 /** Calls of tools and their results, in the blocks of Anthropic's messages. */
-const stepsIn = (content: unknown): readonly Said[] =>
+const stepsIn = (content: unknown): readonly ChatPart[] =>
   objectsIn(content).flatMap(({ type, id, name, input, tool_use_id, content: result }) => {
     if (type === 'tool_use') return [stepHalf('call', id, toolCall(name, input))]
     return type === 'tool_result' ? [stepHalf('result', tool_use_id, toolResult(result))] : []

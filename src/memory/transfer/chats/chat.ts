@@ -45,7 +45,7 @@ export function textsIn(content: unknown, types: readonly string[]): readonly st
   )
 }
 
-export type Said = {
+export type ChatPart = {
   readonly role: TurnRole
   readonly text: string
   readonly id: string | null
@@ -59,7 +59,10 @@ type Place = {
 }
 
 /** Turns of one record, those without a text left out. */
-export const turnsOf = ({ host, session, at, directory = null }: Place, said: readonly Said[]): readonly ChatTurn[] =>
+export const turnsOf = (
+  { host, session, at, directory = null }: Place,
+  said: readonly ChatPart[],
+): readonly ChatTurn[] =>
   said
     .filter(({ text }) => text.trim() !== '')
     .map(({ role, text, id, step }) => ({
@@ -78,7 +81,7 @@ export const turnsOf = ({ host, session, at, directory = null }: Place, said: re
 const maxNameLength = 200
 
 /** One half of a tool step. */
-export const stepHalf = (step: 'call' | 'result', id: unknown, text: string): Said => ({
+export const stepHalf = (step: 'call' | 'result', id: unknown, text: string): ChatPart => ({
   role: 'tool',
   id: stringIn(id),
   text,
