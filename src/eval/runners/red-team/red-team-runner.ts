@@ -69,7 +69,8 @@ function readContent(place: PackPlace) {
     expectsSomething: kind === 'benign',
     words: [kind],
   }))
-  return { redTeam, cases, warnings: [], isShuffled: false }
+  const replacesCases = cases.length > place.manifest.cases.length
+  return { redTeam, cases, replacesCases, warnings: [], isShuffled: false }
 }
 
 async function outcomeOf(
